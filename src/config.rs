@@ -1,0 +1,240 @@
+//! The typed configuration of a run: what a preset or a configuration file may say. Unknown keys are refused.
+//! This file knows no command line; a job lays flags over a [`Config`].
+
+use serde::{Deserialize, Serialize};
+
+use crate::similarity::Threshold;
+
+/// Everything that decides the answer, and nothing that only decides how fast it comes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    /// How near-duplicates are found.
+    pub method: Method,
+    /// Smallest resemblance (or containment) of near-duplicates, an exact decimal in (0, 1].
+    pub threshold: Threshold,
+    /// Where id and text stand in a record.
+    pub input: Input,
+    /// How text becomes tokens and tokens become shingles.
+    pub text: Text,
+    /// Parameters of `method = "features"`.
+    pub features: Features,
+    /// Parameters of `method = "shingles"`.
+    pub shingles: Shingles,
+    /// How links become clusters, and who represents one.
+    pub cluster: Cluster,
+}
+
+/// How near-duplicates are found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Method {
+    /// Equal canonical text only (methods §1).
+    Exact,
+    /// All pairs with resemblance at or over the threshold and no others (methods §11).
+    Join,
+    /// At least r of k features agree (Broder 2000 §3; banded MinHash is r = 1).
+    Features,
+    /// Counting shared, perhaps sampled, shingles (Broder 2000 §2).
+    Shingles,
+}
+
+/// Where id and text stand in a JSON record.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Input {
+    /// Path of the id, dots between nested names (`meta.id`).
+    pub id_field: String,
+    /// Path of the text.
+    pub text_field: String,
+    /// Longest line or plain-text document accepted, in bytes.
+    pub max_record_bytes: usize,
+}
+
+/// How text becomes tokens and tokens become shingles.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Text {
+    /// Words or characters.
+    pub tokens: Tokens,
+    /// Tokens a shingle, at least 1.
+    pub ngram: usize,
+}
+
+/// What a token is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Tokens {
+    /// Words, case-folded; a character of a script without spaces is a word.
+    Words,
+    /// Characters of the canonical text, the single spaces between words among them.
+    Chars,
+}
+
+/// Parameters of `method = "features"`: k features of s min-wise values each, r of which must agree.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Features {
+    /// Features a document.
+    pub k: usize,
+    /// Min-wise values a feature.
+    pub s: usize,
+    /// Features two documents must share.
+    pub r: usize,
+    /// Whether an accepted pair must also reach the threshold on its full shingle sets.
+    pub verify: bool,
+}
+
+/// Parameters of `method = "shingles"`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Shingles {
+    /// Which shingles of a document are kept.
+    pub sampling: Sampling,
+    /// With `sampling = "mod"`: keep the hashes that leave `residue` modulo this.
+    pub modulus: u64,
+    /// With `sampling = "mod"`: the residue kept, below `modulus`.
+    pub residue: u64,
+    /// Most shingles kept a document, the smallest hashes first; 0 is no bound. With `sampling = "smallest"` it is N.
+    pub per_document: usize,
+    /// A shingle in more contents than this is ignored when shared shingles are counted; 0 is no cap.
+    pub common_cap: usize,
+    /// What is held against the threshold.
+    pub rule: Rule,
+}
+
+/// Which shingles of a document are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Sampling {
+    /// All of them.
+    None,
+    /// Those whose hash leaves a given residue (Broder 1997: modulo 25).
+    Mod,
+    /// The N smallest hashes (Heintze 1996).
+    Smallest,
+}
+
+/// What is held against the threshold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Rule {
+    /// Shared shingles over all shingles of both.
+    Resemblance,
+    /// Shared shingles over those of the smaller set.
+    Containment,
+}
+
+/// How links become clusters, and who represents one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Cluster {
+    /// Guarantee or transitive.
+    pub clustering: Clustering,
+    /// Which member of a cluster is kept.
+    pub keep: Keep,
+}
+
+/// How links become clusters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Clustering {
+    /// Conservative: in keep order, a document joins the first representative it is linked to, or becomes one.
+    Guarantee,
+    /// Connected components.
+    Transitive,
+}
+
+/// Which member of a cluster is kept; ties go to the earlier position.
+/// Written `first`, `last`, `longest`, `shortest`, `field:NAME:max` or `field:NAME:min`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum Keep {
+    /// The first in document order.
+    First,
+    /// The last in document order.
+    Last,
+    /// The one whose text has the most bytes.
+    Longest,
+    /// The one whose text has the fewest bytes.
+    Shortest,
+    /// The one with the greatest (or least) value of a field; documents without the field come last.
+    /// Numbers compare as numbers, strings as strings, numbers before strings.
+    Field {
+        /// Path of the field.
+        name: String,
+        /// Greatest rather than least.
+        max: bool,
+    },
+}
+
+impl TryFrom<String> for Keep {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Keep, String> {
+        match text.as_str() {
+            "first" => Ok(Keep::First),
+            "last" => Ok(Keep::Last),
+            "longest" => Ok(Keep::Longest),
+            "shortest" => Ok(Keep::Shortest),
+            other => Err(format!("keep policy {other:?}: expected first, last, longest, shortest, field:NAME:max or field:NAME:min")),
+        }
+    }
+}
+
+impl From<Keep> for String {
+    fn from(_: Keep) -> String {
+        String::new()
+    }
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config {
+            method: Method::Join,
+            threshold: "0.8".parse().expect("a valid threshold"),
+            input: Input::default(),
+            text: Text::default(),
+            features: Features::default(),
+            shingles: Shingles::default(),
+            cluster: Cluster::default(),
+        }
+    }
+}
+
+impl Default for Input {
+    fn default() -> Input {
+        Input { id_field: "id".into(), text_field: "text".into(), max_record_bytes: crate::limits::MAX_RECORD_BYTES }
+    }
+}
+
+impl Default for Text {
+    fn default() -> Text {
+        Text { tokens: Tokens::Words, ngram: 5 }
+    }
+}
+
+impl Default for Features {
+    fn default() -> Features {
+        Features { k: 6, s: 14, r: 2, verify: false }
+    }
+}
+
+impl Default for Shingles {
+    fn default() -> Shingles {
+        Shingles {
+            sampling: Sampling::None,
+            modulus: 25,
+            residue: 0,
+            per_document: 0,
+            common_cap: 1000,
+            rule: Rule::Resemblance,
+        }
+    }
+}
+
+impl Default for Cluster {
+    fn default() -> Cluster {
+        Cluster { clustering: Clustering::Guarantee, keep: Keep::First }
+    }
+}

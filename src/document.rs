@@ -1,0 +1,37 @@
+//! What a document is: a record at a position of the input.
+
+use crate::limits::{MAX_FILE_BYTES, MAX_FILES};
+
+/// Where a document stands in the input: the file's index in input order and the offset of its record in the
+/// decompressed bytes of that file. Positions order documents: this is *document order*. Ids are labels only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
+pub struct Position(u64);
+
+impl Position {
+    /// The position of the record at byte `offset` of file number `file`. Both are bounded where files are
+    /// opened ([`MAX_FILES`], [`MAX_FILE_BYTES`]).
+    pub fn new(file: u32, offset: u64) -> Position {
+        debug_assert!((file as usize) < MAX_FILES && offset < MAX_FILE_BYTES);
+        Position(u64::from(file) << 40 | offset)
+    }
+
+    /// Index of the file in input order.
+    pub fn file(self) -> u32 {
+        (self.0 >> 40) as u32
+    }
+
+    /// Offset of the record's first byte in the decompressed file.
+    pub fn offset(self) -> u64 {
+        self.0 & (MAX_FILE_BYTES - 1)
+    }
+
+    /// The position as one integer with the same order.
+    pub fn to_bits(self) -> u64 {
+        self.0
+    }
+
+    /// The inverse of [`Position::to_bits`].
+    pub fn from_bits(bits: u64) -> Position {
+        Position(bits)
+    }
+}

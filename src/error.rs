@@ -1,0 +1,78 @@
+//! What can go wrong, typed: one variant per thing a person can act on.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// A failure of a run. The job turns it into a message and an exit code; nothing in `src` prints or exits.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The configuration or the command line contradicts itself or names something unknown (exit code 2).
+    #[error("{0}")]
+    Config(String),
+    /// An input that cannot be used at all: no such file, an empty folder, a glob without match (exit code 3).
+    #[error("{}: {reason}", .path.display())]
+    Input {
+        /// The input as the user named it.
+        path: PathBuf,
+        /// What is wrong with it and what to do.
+        reason: String,
+    },
+    /// Too large a share of the records was refused, or one was under `--strict` (exit code 3).
+    #[error("{rejected} of {records} records were refused ({reason}); the first: {first}")]
+    Refused {
+        /// Records refused.
+        rejected: u64,
+        /// Records seen, refused ones included.
+        records: u64,
+        /// Which limit was passed.
+        reason: String,
+        /// File, line and reason of the first refused record.
+        first: String,
+    },
+    /// The output folder exists already (exit code 2).
+    #[error("{}: exists already; name another --out, or remove it first", .0.display())]
+    OutputExists(PathBuf),
+    /// An input changed between the first and the second time it was read (exit code 1).
+    #[error("{}: changed while it was being read; run again when nothing writes to it", .0.display())]
+    Changed(PathBuf),
+    /// An operation on a file failed (exit code 1).
+    #[error("{}: cannot {action}: {source}", .path.display())]
+    Io {
+        /// The file or folder.
+        path: PathBuf,
+        /// What was being done, as a verb phrase: `read`, `create`, `rename to DIR`.
+        action: &'static str,
+        /// The system's answer.
+        source: io::Error,
+    },
+    /// The user asked to stop (exit code 130).
+    #[error("interrupted; nothing was written")]
+    Interrupted,
+    /// More than a fixed limit of [`crate::limits`] (exit code 3).
+    #[error("{0}")]
+    Limit(String),
+    /// A worker thread ended with a panic: a bug in alike (exit code 1).
+    #[error("a worker failed: {0}; this is a bug in alike, please report it with the command line")]
+    Worker(String),
+}
+
+impl Error {
+    /// An I/O failure on `path` while trying to `action`.
+    pub fn io(path: &Path, action: &'static str, source: io::Error) -> Error {
+        Error::Io { path: path.to_path_buf(), action, source }
+    }
+
+    /// A configuration error.
+    pub fn config(message: impl Into<String>) -> Error {
+        Error::Config(message.into())
+    }
+
+    /// An unusable input.
+    pub fn input(path: &Path, reason: impl Into<String>) -> Error {
+        Error::Input { path: path.to_path_buf(), reason: reason.into() }
+    }
+}
+
+/// What every fallible function of the library returns.
+pub type Result<T> = std::result::Result<T, Error>;

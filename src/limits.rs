@@ -1,0 +1,19 @@
+//! Every fixed bound of the program, in one place.
+
+/// Longest line or plain-text document accepted by default, in bytes; a longer one is refused and counted.
+pub const MAX_RECORD_BYTES: usize = 256 << 20;
+/// Most input files of one run: the file takes 24 bits of a [`crate::document::Position`].
+pub const MAX_FILES: usize = 1 << 24;
+/// Longest input file, decompressed, in bytes: the offset takes 40 bits of a [`crate::document::Position`].
+pub const MAX_FILE_BYTES: u64 = 1 << 40;
+/// Most bytes a compressed file may unfold to per compressed byte, once past [`RATIO_FREE_BYTES`].
+pub const MAX_DECOMPRESSION_RATIO: u64 = 20_000;
+/// Decompressed bytes that are never held against [`MAX_DECOMPRESSION_RATIO`].
+pub const RATIO_FREE_BYTES: u64 = 1 << 30;
+/// Most workers of one run: a document number holds its worker in the low part.
+pub const MAX_WORKERS: usize = 256;
+/// Share of refused records above which a run ends with exit code 3, in percent.
+pub const REFUSED_PERCENT: u64 = 10;
+/// A key group of more contents than this is not expanded into all its pairs but handed on whole (a *crowd*),
+/// unless every pair is asked for.
+pub const CROWD: usize = 512;
