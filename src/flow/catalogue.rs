@@ -1,0 +1,163 @@
+//! What a run remembers of each document: a row in the segment of the worker that read it. Never its text.
+
+use std::sync::OnceLock;
+
+use crate::config::Keep;
+use crate::document::Position;
+use crate::read::{Record, Value};
+
+/// A document's number within a run: `row * workers + worker`. It names the worker that read the document (its
+/// *home*) and the row there. Numbers depend on the run; positions do not.
+pub type Doc = u32;
+
+/// The rows of one worker, in the order it read them, which is document order.
+#[derive(Debug, Default)]
+pub struct Segment {
+    positions: Vec<Position>,
+    lines: Vec<u32>,
+    sizes: Vec<u32>,
+    labels: Vec<u8>,
+    label_ends: Vec<u64>,
+    worth: Worth,
+}
+
+/// What the keep policy compares, a row each.
+#[derive(Debug, Default)]
+enum Worth {
+    /// Position alone decides.
+    #[default]
+    Position,
+    /// Bytes of the text.
+    Length(Vec<u32>),
+    /// A field of the record.
+    Field(Vec<Option<Value>>),
+}
+
+impl Segment {
+    /// An empty segment for a keep policy.
+    pub fn new(keep: &Keep) -> Segment {
+        let worth = match keep {
+            Keep::First | Keep::Last => Worth::Position,
+            Keep::Longest | Keep::Shortest => Worth::Length(Vec::new()),
+            Keep::Field { .. } => Worth::Field(Vec::new()),
+        };
+        Segment { worth, ..Segment::default() }
+    }
+
+    /// Rows so far.
+    pub fn len(&self) -> usize {
+        self.positions.len()
+    }
+
+    /// Whether there is no row yet.
+    pub fn is_empty(&self) -> bool {
+        self.positions.is_empty()
+    }
+
+    /// Adds a row; the size of its set is filled in by [`Segment::set_last_size`].
+    pub fn push(&mut self, record: &Record<'_>) {
+        self.positions.push(record.position);
+        self.lines.push(record.line);
+        self.sizes.push(0);
+        self.labels.extend_from_slice(record.id.as_deref().unwrap_or("").as_bytes());
+        self.label_ends.push((self.labels.len() as u64) << 1 | u64::from(record.id.is_some()));
+        match &mut self.worth {
+            Worth::Position => {}
+            Worth::Length(lengths) => lengths.push(record.text.len().min(u32::MAX as usize) as u32),
+            Worth::Field(values) => values.push(record.value.clone()),
+        }
+    }
+
+    /// The size of the last row's set.
+    pub fn set_last_size(&mut self, size: u32) {
+        if let Some(last) = self.sizes.last_mut() {
+            *last = size;
+        }
+    }
+
+    fn label(&self, row: usize) -> Option<&str> {
+        let start = if row == 0 { 0 } else { self.label_ends[row - 1] >> 1 };
+        let end = self.label_ends[row];
+        let bytes = &self.labels[start as usize..(end >> 1) as usize];
+        (end & 1 == 1).then(|| std::str::from_utf8(bytes).unwrap_or_default())
+    }
+}
+
+/// The segments of all workers; each is there from the moment its worker has read its last record.
+#[derive(Debug)]
+pub struct Catalogue {
+    segments: Vec<OnceLock<Segment>>,
+    keep: Keep,
+}
+
+impl Catalogue {
+    /// A catalogue without segments yet.
+    pub fn new(workers: usize, keep: &Keep) -> Catalogue {
+        Catalogue { segments: (0..workers).map(|_| OnceLock::new()).collect(), keep: keep.clone() }
+    }
+
+    /// Hands in the finished segment of a worker, once.
+    pub fn publish(&self, worker: usize, segment: Segment) {
+        let first = self.segments[worker].set(segment).is_ok();
+        debug_assert!(first, "a worker reads once");
+    }
+
+    fn segment(&self, doc: Doc) -> (&Segment, usize) {
+        let workers = self.segments.len();
+        let segment = self.segments[doc as usize % workers].get();
+        (segment.expect("asked only once every worker has read its input"), doc as usize / workers)
+    }
+
+    /// Where the document stands.
+    pub fn position(&self, doc: Doc) -> Position {
+        let (segment, row) = self.segment(doc);
+        segment.positions[row]
+    }
+
+    /// The document's line, counted from 1 within its unit of reading.
+    pub fn line(&self, doc: Doc) -> u32 {
+        let (segment, row) = self.segment(doc);
+        segment.lines[row]
+    }
+
+    /// The size of the set that pairs of the document are measured on.
+    pub fn size(&self, doc: Doc) -> u32 {
+        let (segment, row) = self.segment(doc);
+        segment.sizes[row]
+    }
+
+    /// The document's id, if its record has one.
+    pub fn label(&self, doc: Doc) -> Option<&str> {
+        let (segment, row) = self.segment(doc);
+        segment.label(row)
+    }
+
+    /// Orders documents by the keep policy, the one to keep first; ties go to the earlier position.
+    pub fn keep_order(&self, a: Doc, b: Doc) -> std::cmp::Ordering {
+        let (left, i) = self.segment(a);
+        let (right, j) = self.segment(b);
+        let position = left.positions[i].cmp(&right.positions[j]);
+        let policy = match (&self.keep, &left.worth, &right.worth) {
+            (Keep::Last, ..) => return position.reverse(),
+            (Keep::Longest, Worth::Length(x), Worth::Length(y)) => y[j].cmp(&x[i]),
+            (Keep::Shortest, Worth::Length(x), Worth::Length(y)) => x[i].cmp(&y[j]),
+            (Keep::Field { max, .. }, Worth::Field(x), Worth::Field(y)) => by_field(&x[i], &y[j], *max),
+            _ => std::cmp::Ordering::Equal,
+        };
+        policy.then(position)
+    }
+}
+
+/// Documents without the field come last, whichever way the others are ordered; numbers stand before strings.
+fn by_field(a: &Option<Value>, b: &Option<Value>, max: bool) -> std::cmp::Ordering {
+    let ascending = match (a, b) {
+        (None, None) => return std::cmp::Ordering::Equal,
+        (None, Some(_)) => return std::cmp::Ordering::Greater,
+        (Some(_), None) => return std::cmp::Ordering::Less,
+        (Some(Value::Number(_)), Some(Value::Text(_))) => return std::cmp::Ordering::Less,
+        (Some(Value::Text(_)), Some(Value::Number(_))) => return std::cmp::Ordering::Greater,
+        (Some(Value::Number(x)), Some(Value::Number(y))) => x.total_cmp(y),
+        (Some(Value::Text(x)), Some(Value::Text(y))) => x.cmp(y),
+    };
+    if max { ascending.reverse() } else { ascending }
+}

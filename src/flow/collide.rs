@@ -1,0 +1,235 @@
+//! The operator in which documents with a key in common meet: postings in, pairs out.
+//!
+//! Morally: `for each key, for each two documents a, b with that key whose set sizes allow the rule: emit (a, b)`.
+//! A bucket of keys at a time, so that no more than its pairs are ever under way.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use timely::container::CapacityContainerBuilder;
+use timely::dataflow::Stream;
+use timely::dataflow::channels::pact::{Exchange, Pipeline};
+use timely::dataflow::operators::generic::operator::Operator;
+
+use super::Shared;
+use super::catalogue::Doc;
+use super::count::Pair;
+use super::dedup_exact::Copy;
+use super::postings::{Posting, Postings};
+use crate::config::Method;
+use crate::limits::CROWD;
+use crate::similarity::Accept;
+
+/// What a worker's collisions leave behind beside the pairs.
+#[derive(Debug, Default)]
+pub struct Collided {
+    /// Key groups too large to expand: the contents that share one key.
+    pub crowds: Vec<Vec<Doc>>,
+    /// Keys in more contents than the cap for common shingles allows.
+    pub common_keys: u64,
+    /// Postings of those keys.
+    pub common_postings: u64,
+    /// All postings of contents.
+    pub postings: u64,
+}
+
+/// How groups become pairs.
+#[derive(Clone, Copy)]
+struct Groups {
+    /// Rule whose size filter applies to pairs; `None` for features, where sizes say nothing.
+    sizes: Option<Accept>,
+    /// Contents a key may be in, 0 for any number.
+    cap: usize,
+    /// Contents from which on a group is a crowd.
+    crowd: usize,
+}
+
+impl Groups {
+    fn of(shared: &Shared) -> Groups {
+        let shingles = shared.config.method == Method::Shingles;
+        let cap = if shingles { shared.config.shingles.common_cap } else { 0 };
+        Groups {
+            sizes: if shared.config.method == Method::Features { None } else { shared.rule },
+            cap,
+            // Under a cap a group is bounded already, and its count must be complete.
+            crowd: if shared.pairs || cap > 0 { usize::MAX } else { CROWD },
+        }
+    }
+
+    /// Expands the groups of one bucket.
+    fn expand(self, postings: &mut [Posting], pairs: &mut Vec<Pair>, collided: &mut Collided) {
+        // Ascending sizes within a key: once the size filter fails for a partner it fails for all after it.
+        postings.sort_unstable();
+        for group in postings.chunk_by(|a, b| a.key == b.key) {
+            if self.cap > 0 && group.len() > self.cap {
+                collided.common_keys += 1;
+                collided.common_postings += group.len() as u64;
+            } else if group.len() > self.crowd {
+                collided.crowds.push(group.iter().map(|posting| posting.doc).collect());
+            } else {
+                self.pair_up(group, pairs);
+            }
+        }
+    }
+
+    fn pair_up(self, group: &[Posting], pairs: &mut Vec<Pair>) {
+        for (i, a) in group.iter().enumerate() {
+            for b in &group[i + 1..] {
+                if self.sizes.is_some_and(|rule| rule.needed(a.size, b.size).is_none()) {
+                    break;
+                }
+                pairs.push(Pair::new(a.doc, b.doc));
+            }
+        }
+    }
+}
+
+/// Scratch for [`drop_lone`]: two bits a slot.
+#[derive(Default)]
+struct Lone {
+    seen: Vec<u64>,
+    again: Vec<u64>,
+}
+
+impl Lone {
+    /// Removes postings whose key no other posting can have, and those of copies. Most keys of most documents are
+    /// theirs alone; two passes over a small bit table are much cheaper than sorting them.
+    fn drop_lone(&mut self, postings: &mut Vec<Posting>, copies: &[u64]) {
+        let bits = (postings.len().max(8) * 8).next_power_of_two();
+        self.seen.clear();
+        self.seen.resize(bits / 64, 0);
+        self.again.clear();
+        self.again.resize(bits / 64, 0);
+        // The high bits are the bucket's own and the low ones the worker's: the ones between are free.
+        let slot = |key: u64| (key >> 16) as usize & (bits - 1);
+        for posting in postings.iter() {
+            let (word, bit) = (slot(posting.key) / 64, 1u64 << (slot(posting.key) % 64));
+            self.again[word] |= self.seen[word] & bit;
+            self.seen[word] |= bit;
+        }
+        postings.retain(|posting| {
+            let slot = slot(posting.key);
+            self.again[slot / 64] >> (slot % 64) & 1 == 1 && !is_set(copies, posting.doc)
+        });
+    }
+}
+
+fn is_set(bits: &[u64], doc: Doc) -> bool {
+    bits.get(doc as usize / 64).is_some_and(|word| word >> (doc % 64) & 1 == 1)
+}
+
+fn set(bits: &mut Vec<u64>, doc: Doc) {
+    let word = doc as usize / 64;
+    if bits.len() <= word {
+        bits.resize(word + 1, 0);
+    }
+    bits[word] |= 1 << (doc % 64);
+}
+
+/// Collides postings of the first documents of all texts: `copies` names the others. `outcome` is complete when the
+/// output's frontier is empty.
+pub fn collide<'scope>(
+    postings: Stream<'scope, u64, Vec<Posting>>,
+    copies: Stream<'scope, u64, Vec<Copy>>,
+    shared: Arc<Shared>,
+    outcome: Rc<RefCell<Collided>>,
+) -> Stream<'scope, u64, Vec<Pair>> {
+    let scope = postings.scope();
+    let by_key = Exchange::new(|posting: &Posting| posting.key);
+    postings.binary_frontier::<_, CapacityContainerBuilder<Vec<Pair>>, _, _, _, _>(
+        copies,
+        by_key,
+        Pipeline,
+        "Collide",
+        |cap, info| {
+            let activator = scope.activator_for(info.address);
+            let groups = Groups::of(&shared);
+            let mut store = shared.postings();
+            let (mut lone, mut copied, mut pairs) = (Lone::default(), Vec::new(), Vec::new());
+            let mut buckets = 0..store.buckets();
+            let mut cap = Some(cap);
+            move |(input, frontier), (copies, copies_frontier), output| {
+                input.for_each_time(|_, data| data.for_each(|batch| take_in(&shared, &mut store, batch)));
+                copies.for_each_time(|_, data| {
+                    data.for_each(|batch| batch.drain(..).for_each(|copy| set(&mut copied, copy.doc)));
+                });
+                if !frontier.is_empty() || !copies_frontier.is_empty() {
+                    return;
+                }
+                let Some(held) = &cap else { return };
+                let Some(bucket) = buckets.next().filter(|_| !shared.failed()) else {
+                    cap = None;
+                    return;
+                };
+                let mut postings = match store.take(bucket, &shared.scratch) {
+                    Ok(postings) => postings,
+                    Err(error) => return shared.fail(error),
+                };
+                lone.drop_lone(&mut postings, &copied);
+                groups.expand(&mut postings, &mut pairs, &mut outcome.borrow_mut());
+                output.session(held).give_iterator(pairs.drain(..));
+                activator.activate();
+            }
+        },
+    )
+}
+
+fn take_in(shared: &Shared, store: &mut Postings, batch: &mut Vec<Posting>) {
+    if !shared.failed()
+        && let Err(error) = store.extend(batch, &shared.scratch)
+    {
+        shared.fail(error);
+    }
+    batch.clear();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    fn postings() -> impl Strategy<Value = Vec<Posting>> {
+        prop::collection::btree_set((0u64..20, 0u32..30), 0..120).prop_map(|all| {
+            let posting = |(key, doc): (u64, Doc)| Posting { key: key << 16, size: 10 + doc % 7, doc };
+            all.into_iter().map(posting).collect()
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn meets_exactly_the_pairs_of_a_key(all in postings(), copied in prop::collection::btree_set(0u32..30, 0..6),
+                                            cap in prop::sample::select(vec![0usize, 3])) {
+            let rule = Accept::Resemblance("0.8".parse().expect("a threshold"));
+            let live: Vec<Posting> = all.iter().copied().filter(|p| !copied.contains(&p.doc)).collect();
+            let mut truth = Vec::new();
+            for (i, a) in live.iter().enumerate() {
+                for b in &live[i + 1..] {
+                    let group = live.iter().filter(|p| p.key == a.key).count();
+                    if a.key == b.key && rule.needed(a.size, b.size).is_some() && (cap == 0 || group <= cap) {
+                        truth.push(Pair::new(a.doc, b.doc));
+                    }
+                }
+            }
+            let mut copies = Vec::new();
+            copied.iter().for_each(|doc| set(&mut copies, *doc));
+            let (mut held, mut pairs, mut collided) = (all, Vec::new(), Collided::default());
+            Lone::default().drop_lone(&mut held, &copies);
+            let groups = Groups { sizes: Some(rule), cap, crowd: usize::MAX };
+            groups.expand(&mut held, &mut pairs, &mut collided);
+            pairs.sort_unstable();
+            truth.sort_unstable();
+            prop_assert_eq!(pairs, truth);
+            if cap == 0 {
+                let crowds = Groups { sizes: Some(rule), cap, crowd: 4 };
+                let mut collided = Collided::default();
+                crowds.expand(&mut held, &mut Vec::new(), &mut collided);
+                let groups: Vec<usize> =
+                    (0..20u64).map(|key| live.iter().filter(|p| p.key == key << 16).count()).filter(|n| *n > 4).collect();
+                let found: BTreeSet<usize> = collided.crowds.iter().map(Vec::len).collect();
+                prop_assert_eq!(found, groups.into_iter().collect::<BTreeSet<_>>());
+            }
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! What a worker does with its share of the input: read, tokenise, sketch, remember, and send on.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use hashbrown::HashSet;
+
+use super::Shared;
+use super::catalogue::{Doc, Segment};
+use super::dedup_exact::Arrival;
+use super::postings::Posting;
+use crate::config::{Config, Method};
+use crate::document::Position;
+use crate::error::{Error, Result};
+use crate::limits::MAX_RECORD_BYTES;
+use crate::read::{Fields, Record, Refusal, Sink, Source, Unit, UnitReader, units};
+use crate::simd::Simd;
+use crate::sketch::{Digest, Rarity, Sketcher};
+
+/// A record that is not a document.
+#[derive(Clone, Debug)]
+pub struct Refused {
+    /// Where the record stands.
+    pub position: Position,
+    /// Its line, counted from 1 within its unit.
+    pub line: u32,
+    /// Why.
+    pub refusal: Refusal,
+}
+
+/// A worker's reading.
+pub struct Intake {
+    sketcher: Sketcher,
+    exact: bool,
+    worker: usize,
+    workers: usize,
+    seen: HashSet<Digest>,
+    /// Rows of the documents read.
+    pub segment: Segment,
+    /// Arrivals not yet sent.
+    pub arrivals: Vec<Arrival>,
+    /// Postings not yet sent.
+    pub postings: Vec<Posting>,
+    /// Records refused.
+    pub refused: Vec<Refused>,
+    /// Documents without a token.
+    pub empty: u64,
+    /// Bytes of text in documents.
+    pub text_bytes: u64,
+    overflow: bool,
+}
+
+impl Intake {
+    /// The intake of a worker before its first record.
+    pub fn new(shared: &Shared, worker: usize) -> Intake {
+        Intake {
+            sketcher: shared.sketcher(),
+            exact: shared.config.method == Method::Exact,
+            worker,
+            workers: shared.workers,
+            seen: HashSet::new(),
+            segment: Segment::new(&shared.config.cluster.keep),
+            arrivals: Vec::new(),
+            postings: Vec::new(),
+            refused: Vec::new(),
+            empty: 0,
+            text_bytes: 0,
+            overflow: false,
+        }
+    }
+
+    /// Reads units until none is left, calling `send` about once a MiB.
+    pub fn run(&mut self, shared: &Shared, mut send: impl FnMut(&mut Intake)) -> Result<()> {
+        loop {
+            let at = shared.next_unit.fetch_add(1, Ordering::Relaxed);
+            let Some(unit) = shared.units.get(at) else { return Ok(()) };
+            let source = &shared.sources[unit.file as usize];
+            let mut reader = UnitReader::open(unit.file, source, unit, Arc::clone(&shared.fields));
+            let (mut bytes, mut documents) = (0, self.documents());
+            loop {
+                let more = reader.advance(self)?;
+                shared.progress.advance(reader.bytes() - bytes);
+                shared.progress.add_documents(self.documents() - documents);
+                (bytes, documents) = (reader.bytes(), self.documents());
+                send(self);
+                if self.overflow {
+                    return Err(Error::Limit("more than 4,294,967,295 documents; split the input".into()));
+                }
+                shared.progress.check()?;
+                if shared.failed() {
+                    return Ok(());
+                }
+                if !more {
+                    break;
+                }
+            }
+            shared.unit_lines[at].store(reader.lines(), Ordering::Relaxed);
+        }
+    }
+
+    /// Documents read, those without a token included.
+    pub fn documents(&self) -> u64 {
+        self.segment.len() as u64 + self.empty
+    }
+}
+
+impl Sink for Intake {
+    fn document(&mut self, record: &Record<'_>) {
+        self.text_bytes += record.text.len() as u64;
+        let Some(digest) = self.sketcher.read(record.text) else {
+            self.empty += 1;
+            return;
+        };
+        let Ok(doc) = Doc::try_from(self.segment.len() * self.workers + self.worker) else {
+            self.overflow = true;
+            return;
+        };
+        self.segment.push(record);
+        let position = record.position.to_bits();
+        self.arrivals.push(Arrival { digest: ((digest >> 64) as u64, digest as u64), position, doc });
+        // A text this worker has met is not the first of its kind, whatever the others read: it needs no keys.
+        if self.exact || !self.seen.insert(digest) {
+            return;
+        }
+        let (keys, size) = self.sketcher.keys();
+        self.postings.extend(keys.iter().map(|key| Posting { key: *key, size, doc }));
+        self.segment.set_last_size(size);
+    }
+
+    fn refuse(&mut self, position: Position, line: u32, refusal: Refusal) {
+        self.refused.push(Refused { position, line, refusal });
+    }
+}
+
+/// Bytes of a stretch of the sample.
+const STRETCH: u64 = 256 << 10;
+/// Least and greatest size of the sample, in bytes, and its share of the input.
+const SAMPLE: (u64, u64, u64) = (4 << 20, 64 << 20, 64);
+
+/// The rarity table of an input: stretches at even distances over the files, each text counted once.
+pub fn sample_rarity(sources: &[Source], fields: &Arc<Fields>, config: &Config, simd: Simd) -> Result<Rarity> {
+    let bytes: u64 = sources.iter().map(|source| source.bytes).sum();
+    let wanted = (bytes / SAMPLE.2).clamp(SAMPLE.0, SAMPLE.1);
+    let stretches = units(sources, STRETCH);
+    let every = stretches.len().div_ceil((wanted / STRETCH) as usize).max(1);
+    let mut sample = Sample {
+        sketcher: Sketcher::new(config, Arc::new(Rarity::default()), simd),
+        seen: HashSet::new(),
+        shingles: Vec::new(),
+        bytes: 0,
+    };
+    for unit in stretches.iter().step_by(every) {
+        read_stretch(&sources[unit.file as usize], unit, fields, &mut sample)?;
+        if sample.bytes > wanted {
+            break;
+        }
+    }
+    Ok(Rarity::of_sample(sample.shingles))
+}
+
+/// Reads one stretch; of a file that can only be read whole, about as much from its start.
+fn read_stretch(source: &Source, unit: &Unit, fields: &Arc<Fields>, sample: &mut Sample) -> Result<()> {
+    let mut reader = UnitReader::open(unit.file, source, unit, Arc::clone(fields));
+    let before = sample.bytes;
+    while reader.advance(sample)? && sample.bytes < before + STRETCH {}
+    Ok(())
+}
+
+/// Collects the shingles of a sample of texts.
+struct Sample {
+    sketcher: Sketcher,
+    seen: HashSet<Digest>,
+    shingles: Vec<u64>,
+    bytes: u64,
+}
+
+impl Sink for Sample {
+    fn document(&mut self, record: &Record<'_>) {
+        self.bytes += record.text.len() as u64;
+        if record.text.len() < MAX_RECORD_BYTES / 16
+            && let Some(digest) = self.sketcher.read(record.text)
+            && self.seen.insert(digest)
+        {
+            self.shingles.extend_from_slice(self.sketcher.distinct());
+        }
+    }
+
+    fn refuse(&mut self, _: Position, _: u32, _: Refusal) {}
+}

@@ -1,0 +1,214 @@
+//! The dataflow of a run: two timely dataflows on every worker, then the clusters.
+//!
+//! ```text
+//! intake -> arrivals --(by digest)--> dedup_exact --(to all)--+
+//!        -> postings --(by key)-----------------------------> collide -> pairs --(by pair)--> count -> candidates
+//!
+//! candidates -> wanted --(to the home)--> recall --(all sets there)--> verify -> links --(to worker 0)--> settle
+//! ```
+//!
+//! Records of the first dataflow carry numbers only; text is read again where a pair has to be measured.
+
+mod catalogue;
+mod collide;
+mod components;
+mod conservative;
+mod count;
+mod dedup_exact;
+mod graph;
+mod intake;
+mod postings;
+mod recall;
+mod settle;
+mod shared;
+mod transitive;
+mod verify;
+
+use std::cell::RefCell;
+use std::path::PathBuf;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use timely::container::CapacityContainerBuilder;
+use timely::dataflow::operators::generic::operator::Operator;
+use timely::dataflow::operators::vec::Broadcast;
+use timely::dataflow::operators::{Inspect, Probe};
+use timely::dataflow::{InputHandle, ProbeHandle};
+use timely::worker::Worker;
+
+pub use catalogue::{Catalogue, Doc, Segment};
+pub use components::Forest;
+pub use intake::Refused;
+pub use settle::{Cluster, Findings, Reason, Removed};
+pub use shared::{Shared, Tally};
+
+use crate::config::{Config, Method};
+use crate::error::{Error, Result};
+use crate::progress::{Progress, Stage};
+use crate::read::Source;
+use crate::simd::Simd;
+use collide::{Collided, collide};
+use count::{Candidate, count};
+use dedup_exact::{Arrival, dedup_exact};
+use intake::Intake;
+use postings::Posting;
+use verify::{recall_wanted, verify};
+
+/// What to run on, and with what.
+pub struct Request {
+    /// The inputs, in document order.
+    pub sources: Vec<Source>,
+    /// What decides the answer.
+    pub config: Config,
+    /// Worker threads, at least 1.
+    pub workers: usize,
+    /// Bytes the process may use; postings and sets beyond their share of it go to disk. `None`: no bound.
+    pub memory: Option<u64>,
+    /// Whether every accepted pair is wanted.
+    pub pairs: bool,
+    /// Vector instructions to use.
+    pub simd: Simd,
+    /// An existing folder for spill files.
+    pub scratch: PathBuf,
+}
+
+/// What a run leaves: the findings, and the catalogue that turns document numbers into names.
+pub struct Outcome {
+    /// The findings.
+    pub findings: Findings,
+    /// Counts of the run.
+    pub tally: Tally,
+    /// Refused records, in document order.
+    pub refused: Vec<Refused>,
+    /// What the run knows of inputs and documents.
+    pub shared: Arc<Shared>,
+}
+
+/// Finds the near-duplicates of the inputs. Results depend on the inputs and the configuration only.
+pub fn run(request: Request, progress: Arc<Progress>) -> Result<Outcome> {
+    let shared = Arc::new(Shared::new(request, progress)?);
+    let config = match shared.workers {
+        1 => timely::Config::thread(),
+        workers => timely::Config::process(workers),
+    };
+    let for_workers = Arc::clone(&shared);
+    shared.enter(Stage::Read, shared.sources.iter().map(|source| source.bytes).sum());
+    let guards = timely::execute(config, move |worker| work(worker, &for_workers)).map_err(Error::Worker)?;
+    for end in guards.join() {
+        end.map_err(Error::Worker)?;
+    }
+    shared.verdict()?;
+    shared.enter(Stage::Cluster, 0);
+    let gathered = shared.take_gathered();
+    let findings = settle::settle(&shared, &gathered.links, &gathered.copies, &gathered.crowds)?;
+    Ok(Outcome { findings, tally: gathered.tally, refused: gathered.refused, shared })
+}
+
+/// One worker's part.
+fn work(worker: &mut Worker, shared: &Arc<Shared>) {
+    let guard = shared.guard();
+    let candidates = Rc::new(RefCell::new(Vec::new()));
+    let collided = Rc::new(RefCell::new(Collided::default()));
+    meet(worker, shared, &candidates, &collided);
+    let mut collided = collided.take();
+    if !shared.failed() {
+        let crowds = std::mem::take(&mut collided.crowds);
+        shared.gather_collided(&collided);
+        measure(worker, shared, candidates, crowds);
+    }
+    if shared.failed() {
+        // Peers that are gone will never close their inputs: nothing is left to wait for.
+        worker.installed_dataflows().into_iter().for_each(|dataflow| worker.drop_dataflow(dataflow));
+    }
+    drop(guard);
+}
+
+/// The first dataflow: reading, exact duplicates, collisions and counts. Leaves this worker's candidates.
+fn meet(
+    worker: &mut Worker,
+    shared: &Arc<Shared>,
+    candidates: &Rc<RefCell<Vec<Candidate>>>,
+    collided: &Rc<RefCell<Collided>>,
+) {
+    let index = worker.index();
+    let mut arrivals = InputHandle::<u64, CapacityContainerBuilder<Vec<Arrival>>>::new_with_builder();
+    let mut postings = InputHandle::<u64, CapacityContainerBuilder<Vec<Posting>>>::new_with_builder();
+    let probe = ProbeHandle::new();
+    worker.dataflow(|scope| {
+        let gather = Arc::clone(shared);
+        let arrived = arrivals.to_stream(scope);
+        let copies = dedup_exact(arrived).inspect_batch(move |_, copies| gather.gather_copies(copies));
+        if shared.config.method == Method::Exact {
+            copies.probe_with(&probe);
+            return;
+        }
+        let enough = Arc::clone(shared);
+        let kept = Rc::clone(candidates);
+        let posted = postings.to_stream(scope);
+        let pairs = collide(posted, copies.broadcast(), Arc::clone(shared), Rc::clone(collided));
+        count(pairs, move |candidate| enough.enough(candidate))
+            .inspect_batch(move |_, batch| kept.borrow_mut().extend_from_slice(batch))
+            .probe_with(&probe);
+    });
+    let mut intake = Intake::new(shared, index);
+    let read = intake.run(shared, |intake| {
+        arrivals.send_batch(&mut intake.arrivals);
+        postings.send_batch(&mut intake.postings);
+        worker.step();
+    });
+    if let Err(error) = read {
+        shared.fail(error);
+    }
+    shared.gather_intake(index, intake);
+    arrivals.close();
+    postings.close();
+    if index == 0 {
+        shared.enter(Stage::Collide, 0);
+    }
+    wait(worker, shared, &probe);
+}
+
+/// The second dataflow: sets of the documents in question, and the candidates measured on them.
+fn measure(
+    worker: &mut Worker,
+    shared: &Arc<Shared>,
+    candidates: Rc<RefCell<Vec<Candidate>>>,
+    crowds: Vec<Vec<Doc>>,
+) {
+    let index = worker.index();
+    if index == 0 {
+        shared.enter(Stage::Verify, 0);
+    }
+    let mut wanted = InputHandle::<u64, CapacityContainerBuilder<Vec<Doc>>>::new_with_builder();
+    let mut docs: Vec<Doc> = crowds.iter().flatten().copied().collect();
+    if shared.measured_on_sets() {
+        docs.extend(candidates.borrow().iter().flat_map(|candidate| <[Doc; 2]>::from(candidate.pair.docs())));
+    }
+    docs.sort_unstable();
+    docs.dedup();
+    shared.gather_wanted(crowds, candidates.borrow().len(), docs.len());
+    worker.dataflow(|scope| {
+        let ready = recall_wanted(wanted.to_stream(scope), Arc::clone(shared), index);
+        let gather = Arc::clone(shared);
+        let to_settle = timely::dataflow::channels::pact::Exchange::new(|_: &Candidate| 0);
+        verify(ready, candidates, Arc::clone(shared))
+            .sink(to_settle, "Gather", move |(input, _)| {
+                input.for_each_time(|_, data| data.for_each(|links| gather.gather_links(links)));
+            });
+    });
+    wanted.send_batch(&mut docs);
+    wanted.close();
+    while worker.has_dataflows() && !shared.failed() {
+        worker.step_or_park(Some(PATIENCE));
+    }
+}
+
+/// How long an idle worker sleeps before it looks whether another one failed.
+const PATIENCE: std::time::Duration = std::time::Duration::from_millis(20);
+
+/// Works until the dataflow of `probe` is complete, or the run has failed.
+fn wait(worker: &mut Worker, shared: &Shared, probe: &ProbeHandle<u64>) {
+    while !probe.done() && !shared.failed() {
+        worker.step_or_park(Some(PATIENCE));
+    }
+}

@@ -1,0 +1,166 @@
+//! From links to findings: clusters, who represents each, what is removed and why.
+
+use super::Shared;
+use super::catalogue::Doc;
+use super::conservative::conservative;
+use super::count::Candidate;
+use super::dedup_exact::Copy;
+use super::graph::{Graph, Node};
+use super::transitive::transitive;
+use crate::config::Clustering;
+use crate::error::Result;
+use crate::similarity::Measure;
+
+/// Why a document is removed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Reason {
+    /// Its canonical text is the representative's.
+    Exact,
+    /// It resembles the representative at the threshold.
+    Near,
+    /// Only a chain of links holds it to the representative (transitive clustering).
+    Linked,
+}
+
+/// A document that is not kept.
+#[derive(Clone, Copy, Debug)]
+pub struct Removed {
+    /// The document.
+    pub doc: Doc,
+    /// Index of its cluster in [`Findings::clusters`].
+    pub cluster: usize,
+    /// The document kept in its place.
+    pub representative: Doc,
+    /// Why.
+    pub reason: Reason,
+    /// The next document on the chain towards the representative, for [`Reason::Linked`].
+    pub parent: Option<Doc>,
+    /// Measured against the representative itself.
+    pub measure: Measure,
+}
+
+/// Documents that belong together.
+#[derive(Clone, Debug)]
+pub struct Cluster {
+    /// The member that is kept.
+    pub representative: Doc,
+    /// All members in document order, at least two.
+    pub members: Vec<Doc>,
+}
+
+/// What a run found out.
+#[derive(Debug, Default)]
+pub struct Findings {
+    /// Removed documents in document order.
+    pub removed: Vec<Removed>,
+    /// Clusters in the order of their first members.
+    pub clusters: Vec<Cluster>,
+    /// Accepted pairs in document order, if asked for.
+    pub pairs: Option<Vec<(Doc, Doc, Measure)>>,
+}
+
+/// Clusters what the workers gathered.
+pub fn settle(shared: &Shared, links: &[Candidate], copies: &[Copy], crowds: &[Vec<Doc>]) -> Result<Findings> {
+    let graph = Graph::new(shared, links, copies, crowds);
+    let (representative, parent) = match shared.config.cluster.clustering {
+        Clustering::Guarantee => {
+            let representative = conservative(&graph, shared)?;
+            (representative.clone(), representative)
+        }
+        Clustering::Transitive => {
+            let components = transitive(&graph, shared)?;
+            (components.representative, components.parent)
+        }
+    };
+    let clusters = clusters(shared, &graph, &representative);
+    let mut removed = Vec::new();
+    let measures = measures(shared, &graph, &representative, &parent)?;
+    for node in 0..graph.contents() as Node {
+        let leader = representative[node as usize];
+        let reason = match parent[node as usize] {
+            _ if leader == node => Reason::Exact,
+            parent if parent == leader => Reason::Near,
+            _ => Reason::Linked,
+        };
+        let linked = (reason == Reason::Linked).then(|| graph.doc(parent[node as usize]));
+        for doc in std::iter::once(graph.doc(node)).chain(graph.copies(node).iter().copied()) {
+            if doc != graph.best(leader) {
+                let (representative, measure) = (graph.best(leader), measures[node as usize]);
+                removed.push(Removed { doc, cluster: 0, representative, reason, parent: linked, measure });
+            }
+        }
+    }
+    removed.sort_unstable_by_key(|row| shared.catalogue.position(row.doc));
+    number(&mut removed, &clusters);
+    let pairs = shared.pairs.then(|| pairs(shared, links, copies));
+    Ok(Findings { removed, clusters, pairs })
+}
+
+/// The documents of each representative's contents, where there are two or more.
+fn clusters(shared: &Shared, graph: &Graph, representative: &[Node]) -> Vec<Cluster> {
+    let mut by_leader: Vec<(Node, Node)> = representative.iter().copied().zip(0..).collect();
+    by_leader.sort_unstable();
+    let position = |doc: &Doc| shared.catalogue.position(*doc);
+    let mut clusters = Vec::new();
+    for group in by_leader.chunk_by(|a, b| a.0 == b.0) {
+        let mut members: Vec<Doc> = Vec::new();
+        for (_, node) in group {
+            members.push(graph.doc(*node));
+            members.extend_from_slice(graph.copies(*node));
+        }
+        members.sort_unstable_by_key(position);
+        if members.len() > 1 {
+            clusters.push(Cluster { representative: graph.best(group[0].0), members });
+        }
+    }
+    clusters.sort_unstable_by_key(|cluster| position(&cluster.members[0]));
+    clusters
+}
+
+/// Gives each removed document the index of its cluster: representatives name clusters.
+fn number(removed: &mut [Removed], clusters: &[Cluster]) {
+    let index: hashbrown::HashMap<Doc, usize> =
+        clusters.iter().enumerate().map(|(at, cluster)| (cluster.representative, at)).collect();
+    for row in removed {
+        row.cluster = index[&row.representative];
+    }
+}
+
+/// Each content measured against its representative.
+fn measures(shared: &Shared, graph: &Graph, representative: &[Node], parent: &[Node]) -> Result<Vec<Measure>> {
+    let size = |node: Node| shared.catalogue.size(graph.doc(node));
+    let whole = |node: Node| Measure::equal(size(node));
+    let mut measures: Vec<Measure> = (0..graph.contents() as Node).map(whole).collect();
+    let mut unmeasured = Vec::new();
+    for (node, leader) in (0..).zip(representative).filter(|(node, leader)| node != *leader) {
+        // Counts of pairs in a crowd are incomplete, their sets are at hand; other links were counted in full.
+        let counted = graph.link(node, *leader).filter(|_| graph.first_crowd(node, *leader).is_none());
+        match counted {
+            Some(shared) if parent[node as usize] == *leader => {
+                measures[node as usize] = Measure { shared, left: size(node), right: size(*leader) };
+            }
+            _ => unmeasured.push(node),
+        }
+    }
+    let pairs: Vec<(Doc, Doc)> =
+        unmeasured.iter().map(|node| (graph.doc(*node), graph.doc(representative[*node as usize]))).collect();
+    for (node, measure) in unmeasured.iter().zip(shared.measure_all(&pairs)?) {
+        measures[*node as usize] = measure;
+    }
+    Ok(measures)
+}
+
+/// All accepted pairs: links between the first documents of two texts, and each first document with its copies.
+fn pairs(shared: &Shared, links: &[Candidate], copies: &[Copy]) -> Vec<(Doc, Doc, Measure)> {
+    let catalogue = &shared.catalogue;
+    let link = |link: &Candidate| {
+        let (a, b) = link.pair.docs();
+        let (a, b) = if catalogue.position(a) < catalogue.position(b) { (a, b) } else { (b, a) };
+        (a, b, Measure { shared: link.shared, left: catalogue.size(a), right: catalogue.size(b) })
+    };
+    let copy = |copy: &Copy| (copy.first, copy.doc, Measure::equal(catalogue.size(copy.first)));
+    let mut pairs: Vec<_> = links.iter().map(link).chain(copies.iter().map(copy)).collect();
+    pairs.sort_unstable_by_key(|(a, b, _)| (catalogue.position(*a), catalogue.position(*b)));
+    pairs
+}

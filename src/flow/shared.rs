@@ -1,0 +1,374 @@
+//! What the workers of a process share: the request, the catalogue, the sets, and what they gather.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Instant;
+
+use super::Request;
+use super::catalogue::{Catalogue, Doc};
+use super::collide::Collided;
+use super::count::Candidate;
+use super::dedup_exact::Copy;
+use super::intake::{Intake, Refused, sample_rarity};
+use super::postings::Postings;
+use super::recall::{Sets, recall};
+use crate::config::{Config, Keep, Method};
+use crate::error::{Error, Result};
+use crate::limits::MAX_WORKERS;
+use crate::progress::{Progress, Stage};
+use crate::read::{FieldPath, Fields, Source, Unit, units};
+use crate::similarity::{Accept, Measure};
+use crate::simd::Simd;
+use crate::sketch::{Rarity, Sketcher, rule};
+
+/// Counts of a run.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Tally {
+    /// Documents read, those without a token included.
+    pub documents: u64,
+    /// Documents without a token: kept, never matched.
+    pub empty: u64,
+    /// Bytes of text in documents.
+    pub text_bytes: u64,
+    /// Documents whose canonical text an earlier document has.
+    pub copies: u64,
+    /// Postings of distinct texts that were collided or ignored as common.
+    pub postings: u64,
+    /// Keys ignored because more contents have them than the cap allows.
+    pub common_keys: u64,
+    /// Postings of those keys.
+    pub common_postings: u64,
+    /// Key groups handed to clustering whole.
+    pub crowds: u64,
+    /// Pairs that shared enough keys to be looked at.
+    pub candidates: u64,
+    /// Documents whose text was read again to measure them.
+    pub recalled: u64,
+    /// Pairs found linked.
+    pub links: u64,
+}
+
+/// What workers hand in.
+#[derive(Default)]
+pub(super) struct Gathered {
+    pub(super) links: Vec<Candidate>,
+    pub(super) copies: Vec<Copy>,
+    pub(super) crowds: Vec<Vec<Doc>>,
+    pub(super) refused: Vec<Refused>,
+    pub(super) tally: Tally,
+}
+
+/// The state that all workers of a run see.
+pub struct Shared {
+    /// The inputs, in document order.
+    pub sources: Vec<Source>,
+    /// What decides the answer.
+    pub config: Config,
+    /// Worker threads.
+    pub workers: usize,
+    /// The rows of all documents.
+    pub catalogue: Catalogue,
+    /// Counters for whoever watches.
+    pub progress: Arc<Progress>,
+    pub(super) pairs: bool,
+    pub(super) rule: Option<Accept>,
+    pub(super) fields: Arc<Fields>,
+    pub(super) units: Vec<Unit>,
+    pub(super) next_unit: AtomicUsize,
+    pub(super) unit_lines: Vec<AtomicU64>,
+    pub(super) scratch: PathBuf,
+    memory: Option<u64>,
+    simd: Simd,
+    rarity: Arc<Rarity>,
+    sets: Vec<OnceLock<Sets>>,
+    gathered: Mutex<Gathered>,
+    failure: Mutex<Option<Error>>,
+    failed: AtomicBool,
+    stages: Mutex<Vec<(Stage, Instant)>>,
+}
+
+/// Bytes of an input file that one worker reads at a stretch.
+const UNIT: u64 = 4 << 20;
+
+/// A lock whose holder cannot leave a half-made state behind: every use is one append or one take.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Shared {
+    /// Prepares a run: divides the inputs and samples the rarity table.
+    pub(super) fn new(request: Request, progress: Arc<Progress>) -> Result<Shared> {
+        let Request { sources, config, workers, memory, pairs, simd, scratch } = request;
+        if workers == 0 || workers > MAX_WORKERS {
+            return Err(Error::config(format!("{workers} workers: expected 1 to {MAX_WORKERS}")));
+        }
+        let value = match &config.cluster.keep {
+            Keep::Field { name, .. } => Some(FieldPath::parse(name)?),
+            _ => None,
+        };
+        let fields = Arc::new(Fields {
+            id: FieldPath::parse(&config.input.id_field)?,
+            text: FieldPath::parse(&config.input.text_field)?,
+            value,
+            max_record_bytes: config.input.max_record_bytes,
+        });
+        let stages = Mutex::new(vec![(Stage::Open, Instant::now())]);
+        let rarity = match config.method {
+            Method::Join => sample_rarity(&sources, &fields, &config, simd)?,
+            _ => Rarity::default(),
+        };
+        let bytes: u64 = sources.iter().map(|source| source.bytes).sum();
+        // Many more units than workers, so that none waits long for another's last one.
+        let units = units(&sources, (bytes / (workers as u64 * 8)).clamp(256 << 10, UNIT));
+        Ok(Shared {
+            catalogue: Catalogue::new(workers, &config.cluster.keep),
+            rule: rule(&config),
+            unit_lines: units.iter().map(|_| AtomicU64::new(0)).collect(),
+            next_unit: AtomicUsize::new(0),
+            rarity: Arc::new(rarity),
+            sets: (0..workers).map(|_| OnceLock::new()).collect(),
+            gathered: Mutex::default(),
+            failure: Mutex::default(),
+            failed: AtomicBool::new(false),
+            sources,
+            config,
+            workers,
+            progress,
+            pairs,
+            fields,
+            units,
+            scratch,
+            memory,
+            simd,
+            stages,
+        })
+    }
+
+    /// A sketcher of this run.
+    pub(super) fn sketcher(&self) -> Sketcher {
+        Sketcher::new(&self.config, Arc::clone(&self.rarity), self.simd)
+    }
+
+    /// One worker's share of `percent` of the memory.
+    fn share(&self, percent: u64) -> u64 {
+        self.memory.map_or(u64::MAX, |bytes| bytes / 100 * percent / self.workers as u64)
+    }
+
+    /// An empty posting store. Buckets are sized to fit the second-level cache when they are sorted.
+    pub(super) fn postings(&self) -> Postings {
+        let bytes: u64 = self.sources.iter().map(|source| source.bytes).sum();
+        let bits = (bytes / (128 << 10)).max(1).ilog2().clamp(4, 10);
+        Postings::new(bits, self.share(40))
+    }
+
+    /// Bytes a worker may hold in sets.
+    pub(super) fn sets_bytes(&self) -> u64 {
+        self.share(40)
+    }
+
+    /// Whether pairs are measured on sets, rather than by their shared keys alone.
+    pub(super) fn measured_on_sets(&self) -> bool {
+        match self.config.method {
+            Method::Join => true,
+            Method::Features => self.config.features.verify,
+            Method::Exact | Method::Shingles => false,
+        }
+    }
+
+    /// Whether a pair shares enough keys to be measured, or to be accepted where keys are all there is.
+    pub(super) fn enough(&self, candidate: Candidate) -> bool {
+        let (a, b) = candidate.pair.docs();
+        let (left, right) = (self.catalogue.size(a), self.catalogue.size(b));
+        match (self.config.method, self.rule) {
+            (Method::Features, _) => candidate.shared as usize >= self.config.features.r,
+            (Method::Join, Some(rule)) => {
+                // Of the one whose last key comes first in the order, all shared shingles that are keys of it are
+                // keys of both; the rest of it can share no more than its length.
+                let rest = |size: u32| u64::from(size) - self.config.threshold.prefix(size as usize) as u64;
+                let most = u64::from(candidate.shared) + rest(left).max(rest(right));
+                rule.needed(left, right).is_some_and(|needed| most >= needed)
+            }
+            (_, Some(rule)) => rule.accepts(Measure { shared: candidate.shared, left, right }),
+            (_, None) => false,
+        }
+    }
+
+    /// Measures two documents whose sets were recalled: `Some` if the rule accepts them.
+    pub(super) fn measure(&self, a: Doc, b: Doc) -> Result<Option<Measure>> {
+        let Some(rule) = self.rule else { return Ok(None) };
+        self.on_sets((a, self.home(a)), (b, self.home(b)), |a, b| rule.measure(a, b))
+    }
+
+    /// The store of a document's home.
+    fn home(&self, doc: Doc) -> Option<&Sets> {
+        self.sets[doc as usize % self.workers].get()
+    }
+
+    fn on_sets<T>(
+        &self,
+        (a, left): (Doc, Option<&Sets>),
+        (b, right): (Doc, Option<&Sets>),
+        measure: impl FnOnce(&[u64], &[u64]) -> T,
+    ) -> Result<T> {
+        let failed = |e| Error::io(&self.scratch, "read a spill file in", e);
+        let (mut x, mut y) = (Vec::new(), Vec::new());
+        let x = left.map(|sets| sets.get(a, &mut x)).transpose().map_err(failed)?.unwrap_or_default();
+        let y = right.map(|sets| sets.get(b, &mut y)).transpose().map_err(failed)?.unwrap_or_default();
+        Ok(measure(x, y))
+    }
+
+    /// Measures pairs of any documents, reading again those whose sets are not at hand.
+    pub(super) fn measure_all(&self, pairs: &[(Doc, Doc)]) -> Result<Vec<Measure>> {
+        let at_hand = |doc: Doc| self.home(doc).filter(|sets| sets.contains(doc));
+        let mut missing: Vec<Doc> = pairs.iter().flat_map(|(a, b)| [*a, *b]).collect();
+        missing.retain(|doc| at_hand(*doc).is_none());
+        missing.sort_unstable();
+        missing.dedup();
+        let extra = self.recall_missing(&missing)?;
+        let store = |doc: Doc| (doc, at_hand(doc).or_else(|| extra.get(doc as usize % self.workers)));
+        pairs.iter().map(|(a, b)| self.on_sets(store(*a), store(*b), Measure::of)).collect()
+    }
+
+    /// Derives sets on all cores, each worker's documents in a store of their own.
+    fn recall_missing(&self, missing: &[Doc]) -> Result<Vec<Sets>> {
+        let homes = (0..self.workers).map(|home| {
+            missing.iter().copied().filter(|doc| *doc as usize % self.workers == home).collect::<Vec<Doc>>()
+        });
+        let homes: Vec<Vec<Doc>> = homes.collect();
+        std::thread::scope(|scope| {
+            let threads: Vec<_> = homes
+                .iter()
+                .map(|docs| {
+                    scope.spawn(move || {
+                        let mut sets = Sets::new(self.sets_bytes());
+                        recall(self, docs, &mut self.sketcher(), &mut sets).map(|()| sets)
+                    })
+                })
+                .collect();
+            let joined = threads.into_iter().map(|thread| {
+                thread.join().unwrap_or_else(|_| Err(Error::Worker("a thread that reads texts again panicked".into())))
+            });
+            joined.collect()
+        })
+    }
+
+    /// Makes a worker's sets visible to all.
+    pub(super) fn publish_sets(&self, worker: usize, sets: Sets) {
+        let first = self.sets[worker].set(sets).is_ok();
+        debug_assert!(first, "a worker recalls once");
+    }
+
+    /// The document's id, or `FILE:LINE` if its record has none.
+    pub fn name(&self, doc: Doc) -> String {
+        match self.catalogue.label(doc) {
+            Some(label) => label.to_owned(),
+            None => format!("{}:{}", self.file(doc), self.line(doc)),
+        }
+    }
+
+    /// Path of the document's file, as the user named it.
+    pub fn file(&self, doc: Doc) -> String {
+        self.sources[self.catalogue.position(doc).file() as usize].path.display().to_string()
+    }
+
+    /// The document's line in its file, counted from 1.
+    pub fn line(&self, doc: Doc) -> u64 {
+        self.line_at(self.catalogue.position(doc), self.catalogue.line(doc))
+    }
+
+    /// The line in the file of a record that is line `line` of its unit.
+    pub fn line_at(&self, position: crate::document::Position, line: u32) -> u64 {
+        let key = |unit: &Unit| (unit.file, unit.start);
+        let after = self.units.partition_point(|unit| key(unit) <= (position.file(), position.offset()));
+        let before = self.units[..after.saturating_sub(1)].iter().zip(&self.unit_lines).rev();
+        let same_file = before.take_while(|(unit, _)| unit.file == position.file());
+        u64::from(line) + same_file.map(|(_, lines)| lines.load(Ordering::Relaxed)).sum::<u64>()
+    }
+
+    /// Enters a stage and notes the time.
+    pub fn enter(&self, stage: Stage, total: u64) {
+        lock(&self.stages).push((stage, Instant::now()));
+        self.progress.enter(stage, total);
+    }
+
+    /// Seconds spent in each stage entered so far, the present one included.
+    pub fn stage_seconds(&self) -> Vec<(Stage, f64)> {
+        let stages = lock(&self.stages);
+        let ends = stages.iter().skip(1).map(|(_, at)| *at).chain([Instant::now()]);
+        stages.iter().zip(ends).map(|((stage, start), end)| (*stage, (end - *start).as_secs_f64())).collect()
+    }
+
+    /// Ends the run with an error; the first one counts.
+    pub(super) fn fail(&self, error: Error) {
+        lock(&self.failure).get_or_insert(error);
+        self.failed.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the run is over without a result.
+    pub(super) fn failed(&self) -> bool {
+        self.failed.load(Ordering::Relaxed) || self.progress.stopped()
+    }
+
+    /// The error the workers ended with, if any.
+    pub(super) fn verdict(&self) -> Result<()> {
+        self.progress.check()?;
+        lock(&self.failure).take().map_or(Ok(()), Err)
+    }
+
+    /// A guard that fails the run if its worker panics, so that no other worker waits for it.
+    pub(super) fn guard(self: &Arc<Self>) -> impl Drop + use<> {
+        PanicGuard(Arc::clone(self))
+    }
+
+    pub(super) fn take_gathered(&self) -> Gathered {
+        let mut gathered = std::mem::take(&mut *lock(&self.gathered));
+        gathered.tally.links = gathered.links.len() as u64;
+        gathered.tally.copies = gathered.copies.len() as u64;
+        gathered.refused.sort_unstable_by_key(|refused| refused.position);
+        gathered
+    }
+
+    pub(super) fn gather_copies(&self, copies: &[Copy]) {
+        lock(&self.gathered).copies.extend_from_slice(copies);
+    }
+
+    pub(super) fn gather_links(&self, links: &mut Vec<Candidate>) {
+        lock(&self.gathered).links.append(links);
+    }
+
+    pub(super) fn gather_intake(&self, worker: usize, mut intake: Intake) {
+        let mut gathered = lock(&self.gathered);
+        gathered.tally.documents += intake.documents();
+        gathered.tally.empty += intake.empty;
+        gathered.tally.text_bytes += intake.text_bytes;
+        gathered.refused.append(&mut intake.refused);
+        drop(gathered);
+        self.catalogue.publish(worker, intake.segment);
+    }
+
+    pub(super) fn gather_collided(&self, collided: &Collided) {
+        let mut gathered = lock(&self.gathered);
+        gathered.tally.postings += collided.postings;
+        gathered.tally.common_keys += collided.common_keys;
+        gathered.tally.common_postings += collided.common_postings;
+    }
+
+    pub(super) fn gather_wanted(&self, mut crowds: Vec<Vec<Doc>>, candidates: usize, recalled: usize) {
+        let mut gathered = lock(&self.gathered);
+        gathered.tally.recalled += recalled as u64;
+        gathered.tally.crowds += crowds.len() as u64;
+        gathered.tally.candidates += candidates as u64;
+        gathered.crowds.append(&mut crowds);
+    }
+}
+
+struct PanicGuard(Arc<Shared>);
+
+impl Drop for PanicGuard {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.fail(Error::Worker("a worker thread panicked".into()));
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! A small frozen table of how common shingles are, so that the keys of a document are its rarest shingles.
+//! The order it gives must only be the same for all documents; a wrong count costs candidates, never answers.
+
+/// Slots of the table, one byte each: it stays in the second-level cache of most machines.
+const SLOTS: usize = 1 << 22;
+
+/// Shingle counts of a sample, one saturating byte a slot. A shingle not seen twice counts as rarest.
+#[derive(Clone, Debug)]
+pub struct Rarity {
+    counts: Vec<u8>,
+}
+
+impl Default for Rarity {
+    /// A table that knows nothing: the order is that of the hashes.
+    fn default() -> Rarity {
+        Rarity { counts: vec![0; SLOTS] }
+    }
+}
+
+impl Rarity {
+    /// The table of a sample: all shingles of its documents, each document's distinct ones in any order.
+    pub fn of_sample(mut shingles: Vec<u64>) -> Rarity {
+        let mut table = Rarity::default();
+        shingles.sort_unstable();
+        for equal in shingles.chunk_by(|a, b| a == b) {
+            if equal.len() > 1 {
+                let slot = &mut table.counts[equal[0] as usize & (SLOTS - 1)];
+                *slot = (*slot).max(equal.len().min(255) as u8);
+            }
+        }
+        table
+    }
+
+    /// How common a shingle is, 0 for the rarest.
+    pub fn rank(&self, shingle: u64) -> u8 {
+        self.counts[shingle as usize & (SLOTS - 1)]
+    }
+
+    /// Writes to `keys` (cleared first) the `wanted` first members of a strictly ascending set in the order
+    /// (rank, hash). `commoner` is scratch.
+    pub fn rarest(&self, set: &[u64], wanted: usize, keys: &mut Vec<u64>, commoner: &mut Vec<(u8, u64)>) {
+        keys.clear();
+        commoner.clear();
+        if wanted == 0 {
+            return;
+        }
+        for hash in set {
+            match self.rank(*hash) {
+                0 => keys.push(*hash),
+                rank => commoner.push((rank, *hash)),
+            }
+            if keys.len() == wanted {
+                return;
+            }
+        }
+        let missing = wanted.min(set.len()) - keys.len();
+        if missing > 0 && missing < commoner.len() {
+            commoner.select_nth_unstable(missing - 1);
+        }
+        keys.extend(commoner[..missing].iter().map(|(_, hash)| *hash));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn rarest_equals_a_sort_by_rank(seen in prop::collection::vec(0u64..60, 0..300),
+                                        set in prop::collection::btree_set(0u64..80, 0..60), share in 0usize..=100) {
+            let table = Rarity::of_sample(seen);
+            let set: Vec<u64> = set.into_iter().collect();
+            let wanted = set.len() * share / 100;
+            let mut truth: Vec<(u8, u64)> = set.iter().map(|h| (table.rank(*h), *h)).collect();
+            truth.sort_unstable();
+            let mut truth: Vec<u64> = truth[..wanted].iter().map(|(_, h)| *h).collect();
+            truth.sort_unstable();
+            let mut keys = vec![3];
+            table.rarest(&set, wanted, &mut keys, &mut Vec::new());
+            keys.sort_unstable();
+            prop_assert_eq!(keys, truth);
+        }
+    }
+
+    #[test]
+    fn counts_saturate_and_single_shingles_are_rarest() {
+        let mut seen = vec![1u64; 1000];
+        seen.extend([2, 3, 3]);
+        let table = Rarity::of_sample(seen);
+        assert_eq!([table.rank(1), table.rank(2), table.rank(3), table.rank(4)], [255, 0, 2, 0]);
+    }
+}
