@@ -39,60 +39,83 @@ pub fn shingles(tokens: &[u64], n: usize, out: &mut Vec<u64>) {
     }));
 }
 
-/// Marks a free slot; a hash of this value takes the plain way.
-const FREE: u64 = u64::MAX;
 /// Below this many hashes a plain sort is faster.
 const FEW: usize = 24;
+/// A bucket of more hashes than this means that they are not random: a plain sort then.
+const CROWDED: u32 = 32;
 
 /// Sorts hashes and removes repeats, in time linear in their number: they are random, so the high bits of each
-/// say almost exactly where it belongs.
+/// say almost exactly where it belongs. One counting pass over as many buckets as hashes, then what little
+/// disorder is left within buckets.
 #[derive(Debug, Default)]
 pub struct Spread {
-    slots: Vec<u64>,
+    starts: Vec<u32>,
+    sorted: Vec<u64>,
 }
 
 impl Spread {
     /// Leaves in `hashes` its distinct members, ascending.
     pub fn sort_distinct(&mut self, hashes: &mut Vec<u64>) {
-        if hashes.len() < FEW || hashes.contains(&FREE) {
+        if hashes.len() < FEW || hashes.len() > u32::MAX as usize || !self.scatter(hashes) {
             hashes.sort_unstable();
             hashes.dedup();
             return;
         }
-        let bits = (hashes.len() * 2).next_power_of_two().trailing_zeros();
-        // Every hash may be pushed past the last home, so there is room for all of them behind it.
-        let wanted = (1usize << bits) + hashes.len();
-        if self.slots.len() < wanted {
-            self.slots.resize(wanted, FREE);
+        straighten(&mut self.sorted);
+        drop_repeats(&mut self.sorted);
+        std::mem::swap(hashes, &mut self.sorted);
+    }
+
+    /// Writes the hashes to `sorted`, in order of their high bits; false if one bucket is crowded.
+    fn scatter(&mut self, hashes: &[u64]) -> bool {
+        let bits = hashes.len().next_power_of_two().trailing_zeros();
+        let bucket = |hash: u64| (hash >> (64 - bits)) as usize;
+        self.starts.clear();
+        self.starts.resize(1 << bits, 0);
+        for hash in hashes {
+            self.starts[bucket(*hash)] += 1;
         }
-        for hash in hashes.iter() {
-            insert(&mut self.slots, (hash >> (64 - bits)) as usize, *hash);
+        let (mut sum, mut most) = (0, 0);
+        for start in &mut self.starts {
+            let count = *start;
+            *start = sum;
+            sum += count;
+            most = most.max(count);
         }
-        // Written always, counted if taken: no branch to mispredict. One place more holds what is written last.
-        hashes.push(FREE);
-        let mut distinct = 0;
-        for slot in &mut self.slots[..wanted] {
-            hashes[distinct] = std::mem::replace(slot, FREE);
-            distinct += usize::from(hashes[distinct] != FREE);
+        if most > CROWDED {
+            return false;
         }
-        hashes.truncate(distinct);
+        self.sorted.resize(hashes.len(), 0);
+        for hash in hashes {
+            let start = &mut self.starts[bucket(*hash)];
+            self.sorted[*start as usize] = *hash;
+            *start += 1;
+        }
+        true
     }
 }
 
-/// Puts a hash among its equals-or-greater from its home on; what it displaces moves one on. Slots stay ascending.
-fn insert(slots: &mut [u64], home: usize, hash: u64) {
-    let mut at = home;
-    while slots[at] < hash {
-        at += 1;
+/// Insertion sort of what is almost sorted.
+fn straighten(hashes: &mut [u64]) {
+    for i in 1..hashes.len() {
+        let hash = hashes[i];
+        let mut at = i;
+        while at > 0 && hashes[at - 1] > hash {
+            hashes[at] = hashes[at - 1];
+            at -= 1;
+        }
+        hashes[at] = hash;
     }
-    let mut carried = hash;
-    if slots[at] == hash {
-        return;
+}
+
+/// Removes repeats from an ascending list: written always, counted if new, so no branch is mispredicted.
+fn drop_repeats(hashes: &mut Vec<u64>) {
+    let mut distinct = 1;
+    for i in 1..hashes.len() {
+        hashes[distinct] = hashes[i];
+        distinct += usize::from(hashes[distinct] != hashes[distinct - 1]);
     }
-    while carried != FREE {
-        std::mem::swap(&mut carried, &mut slots[at]);
-        at += 1;
-    }
+    hashes.truncate(distinct);
 }
 
 #[cfg(test)]
@@ -128,7 +151,7 @@ mod tests {
         #[test]
         fn spread_equals_a_plain_sort(values in prop::collection::vec(0u64..400, 0..600), raw in any::<bool>(),
                                       extreme in any::<bool>()) {
-            // Raw small values all share one home: slow, but right.
+            // Raw small values all share one bucket: slow, but right.
             let mut hashes = if raw { values } else { mixed(&values) };
             if extreme {
                 hashes.extend([u64::MAX, u64::MAX - 1, 0, u64::MAX - 1]);
