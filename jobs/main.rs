@@ -1,2 +1,123 @@
-//! The program.
-fn main() {}
+//! The program: parse, do one thing, and turn its outcome into messages and an exit code.
+
+mod cli;
+mod dedup;
+mod display;
+mod interrupt;
+mod manual;
+mod options;
+mod presets;
+
+use std::error::Error as _;
+use std::io::{self, Write};
+use std::path::Path;
+use std::process::ExitCode;
+
+use alike::error::{Error, Result};
+use clap::Parser;
+
+use crate::cli::{Cli, Command};
+use crate::display::sanitize;
+use crate::options::DedupOptions;
+
+/// Something failed that neither other input nor other options would mend.
+const FAILED: u8 = 1;
+/// Wrong use or configuration.
+const WRONG_USE: u8 = 2;
+/// The input was refused.
+const REFUSED: u8 = 3;
+/// Ended by Ctrl-C: 128 and the number of the signal, as shells have it.
+const INTERRUPTED: u8 = 130;
+
+fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Help and version arrive here too, as errors that use standard output. If nobody reads either stream
+            // any more there is no one to tell.
+            let _ = error.print();
+            return if error.use_stderr() { ExitCode::from(WRONG_USE) } else { ExitCode::SUCCESS };
+        }
+    };
+    let outcome = match cli.command {
+        Command::Dedup(args) => DedupOptions::new(*args).and_then(dedup::run),
+        Command::Presets { name } => presets::text(name.as_deref()).and_then(|text| print(text.as_bytes())),
+        Command::Completions { shell } => print(&manual::completions(shell)),
+        Command::Man => manual::page().map_err(stdout_error).and_then(|page| print(&page)),
+    };
+    outcome.unwrap_or_else(|error| {
+        // A message that cannot be shown must not hide the exit code.
+        let _ = writeln!(io::stderr().lock(), "alike: error: {}", message(&error));
+        ExitCode::from(exit_code(&error))
+    })
+}
+
+/// Writes data to standard output. A reader that has seen enough, such as `head`, is a success.
+fn print(bytes: &[u8]) -> Result<ExitCode> {
+    let mut stdout = io::stdout().lock();
+    match stdout.write_all(bytes).and_then(|()| stdout.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(stdout_error(error)),
+        _ => Ok(ExitCode::SUCCESS),
+    }
+}
+
+fn stdout_error(source: io::Error) -> Error {
+    Error::io(Path::new("standard output"), "write", source)
+}
+
+/// The error and its causes, safe to show. A cause that the error has quoted already is not told again.
+fn message(error: &Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let told = error.to_string();
+        if !text.contains(&told) {
+            text = format!("{text}: {told}");
+        }
+        cause = error.source();
+    }
+    // Line by line: the breaks are ours (a located TOML message has several), what stands between may be the user's.
+    text.lines().map(sanitize).collect::<Vec<_>>().join("\n")
+}
+
+fn exit_code(error: &Error) -> u8 {
+    match error {
+        Error::Config(_) | Error::OutputExists(_) => WRONG_USE,
+        Error::Input { .. } | Error::Refused { .. } | Error::Limit(_) => REFUSED,
+        Error::Interrupted => INTERRUPTED,
+        _ => FAILED,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::*;
+
+    #[test]
+    fn every_kind_of_failure_has_its_code() {
+        let path = Path::new("x");
+        let refused = Error::Refused { rejected: 1, records: 2, reason: String::new(), first: String::new() };
+        for (error, code) in [
+            (Error::config("x"), 2),
+            (Error::OutputExists(PathBuf::from("x")), 2),
+            (Error::input(path, "x"), 3),
+            (refused, 3),
+            (Error::Limit("x".into()), 3),
+            (Error::Interrupted, 130),
+            (Error::Changed(PathBuf::from("x")), 1),
+            (Error::io(path, "read", io::Error::other("x")), 1),
+            (Error::Worker("x".into()), 1),
+        ] {
+            assert_eq!(exit_code(&error), code, "{error}");
+        }
+    }
+
+    #[test]
+    fn a_cause_is_told_once_and_nothing_reaches_the_terminal_raw() {
+        let error = Error::io(Path::new("a\u{1b}[2Jb"), "read", io::Error::other("disk on fire"));
+        assert_eq!(message(&error), "a\\u{1b}[2Jb: cannot read: disk on fire");
+        assert_eq!(message(&Error::config("one\n  two\u{202e}")), "one\n  two\\u{202e}");
+    }
+}

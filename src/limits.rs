@@ -12,6 +12,12 @@ pub const MAX_DECOMPRESSION_RATIO: u64 = 20_000;
 pub const RATIO_FREE_BYTES: u64 = 1 << 30;
 /// Most workers of one run: a document number holds its worker in the low part.
 pub const MAX_WORKERS: usize = 256;
+/// Least `--memory` of a run, in bytes: less is a forgotten unit, not a wish.
+pub const MIN_MEMORY: u64 = 16 << 20;
+/// Most tokens a shingle; longer ones would make every ordinary document a single shingle.
+pub const MAX_NGRAM: usize = 1000;
+/// Most min-wise values a document (`k` times `s`): they are computed for every shingle.
+pub const MAX_MINWISE_VALUES: usize = 4096;
 /// Share of refused records above which a run ends with exit code 3, in percent.
 pub const REFUSED_PERCENT: u64 = 10;
 /// A key group of more contents than this is not expanded into all its pairs but handed on whole (a *crowd*),

@@ -1,5 +1,23 @@
 //! The typed configuration of a run: what a preset or a configuration file may say. Unknown keys are refused.
-//! This file knows no command line; a job lays flags over a [`Config`].
+//! This part knows no command line; a job lays flags over a [`Config`] and then calls [`Config::validate`].
+//!
+//! | file | what it owns |
+//! |---|---|
+//! | `mod.rs` | the types and their defaults |
+//! | `keep.rs` | how a keep policy is written and read |
+//! | `load.rs` | from TOML to a [`Config`], with located messages |
+//! | `presets.rs` | the table of presets and the search for a name |
+//! | `size.rs` | byte sizes as people write them: `2G`, `512MiB` |
+//! | `validate.rs` | which values make no sense alone or together |
+
+mod keep;
+mod load;
+mod presets;
+mod size;
+mod validate;
+
+pub use presets::{PRESETS, Preset};
+pub use size::parse_size;
 
 use serde::{Deserialize, Serialize};
 
@@ -29,13 +47,13 @@ pub struct Config {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Method {
-    /// Equal canonical text only (methods §1).
+    /// Equal canonical text only.
     Exact,
-    /// All pairs with resemblance at or over the threshold and no others (methods §11).
+    /// All pairs with resemblance at or over the threshold and no others.
     Join,
-    /// At least r of k features agree (Broder 2000 §3; banded MinHash is r = 1).
+    /// At least r of k features agree (Broder 2000, section 3; banded MinHash is r = 1).
     Features,
-    /// Counting shared, perhaps sampled, shingles (Broder 2000 §2).
+    /// Counting shared, perhaps sampled, shingles (Broder 2000, section 2).
     Shingles,
 }
 
@@ -168,26 +186,6 @@ pub enum Keep {
     },
 }
 
-impl TryFrom<String> for Keep {
-    type Error = String;
-
-    fn try_from(text: String) -> Result<Keep, String> {
-        match text.as_str() {
-            "first" => Ok(Keep::First),
-            "last" => Ok(Keep::Last),
-            "longest" => Ok(Keep::Longest),
-            "shortest" => Ok(Keep::Shortest),
-            other => Err(format!("keep policy {other:?}: expected first, last, longest, shortest, field:NAME:max or field:NAME:min")),
-        }
-    }
-}
-
-impl From<Keep> for String {
-    fn from(_: Keep) -> String {
-        String::new()
-    }
-}
-
 impl Default for Config {
     fn default() -> Config {
         Config {
@@ -204,7 +202,11 @@ impl Default for Config {
 
 impl Default for Input {
     fn default() -> Input {
-        Input { id_field: "id".into(), text_field: "text".into(), max_record_bytes: crate::limits::MAX_RECORD_BYTES }
+        Input {
+            id_field: "id".into(),
+            text_field: "text".into(),
+            max_record_bytes: crate::limits::MAX_RECORD_BYTES,
+        }
     }
 }
 

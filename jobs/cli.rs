@@ -1,0 +1,216 @@
+//! The command line, and nothing else: what may be typed, as clap reads it. It uses no other part of alike, so that
+//! help, completions and manual page all come from this one definition. What was typed means something only after
+//! `options.rs` laid it over a configuration; every option that decides the answer is therefore an [`Option`] here,
+//! and the defaults told in its help are those of the configuration.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
+
+const EXAMPLES: &str = "\
+Examples:
+  alike dedup crawl/ --out clean              deduplicate a folder; clean/kept/ mirrors it
+  alike dedup a.jsonl.gz b.jsonl --dry-run    only say what would be removed
+  alike presets                               list ready-made configurations
+  alike presets news > my.toml                write one down, to edit and give to dedup --config
+
+Exit codes: 0 done; 1 failed; 2 wrong use or configuration; 3 input refused; 130 interrupted.";
+
+const DEDUP_EXAMPLES: &str = "\
+Examples:
+  alike dedup crawl/ --out clean
+      Every JSONL and text file below crawl/, plain, gzip or zstd. Kept records go to clean/kept/, the removed ones
+      are named in clean/duplicates.jsonl, each with its representative and their resemblance.
+  alike dedup 'dump-*.jsonl.gz' --out clean --threshold 0.9 --keep longest --pairs
+      A glob; only closer copies; the longest of each cluster is kept; all pairs are written down too.
+  alike dedup news.jsonl --preset news --text-field body --id-field meta.id --out clean
+      A preset for the kind of text, and where id and text stand in a record.
+  alike dedup pages.jsonl --preset datatrove --verify --threshold 0.8 --out clean
+      The bands of another tool, each pair then measured on full shingle sets.
+  zstdcat pages.jsonl.zst | alike dedup - --dry-run
+      Standard input; nothing is written.";
+
+/// Find near-duplicate documents: exact, parallel, explained
+#[derive(Debug, Parser)]
+#[command(name = "alike", version, arg_required_else_help = true, disable_help_subcommand = true)]
+#[command(after_long_help = EXAMPLES)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Remove near-duplicates from files and say why each one went
+    ///
+    /// Reads documents from JSONL and plain-text files (gzip and zstd are recognised by content), finds which
+    /// resemble each other, keeps one of each cluster, and writes the input files back without the others. DIR gets
+    /// kept/, duplicates.jsonl, clusters.jsonl, rejected.jsonl and summary.json; it appears under its name only when
+    /// it is complete.
+    #[command(after_long_help = DEDUP_EXAMPLES)]
+    Dedup(Box<DedupArgs>),
+    /// List the presets, or print one as TOML
+    ///
+    /// Without NAME a table of all presets. With NAME the configuration file itself: every key, each with the
+    /// source of its value; a good start for one of your own.
+    Presets {
+        /// Preset to print
+        name: Option<String>,
+    },
+    /// Print a completion script for a shell
+    Completions {
+        /// Shell to complete for
+        #[arg(value_enum)]
+        shell: Shell,
+    },
+    /// Print the manual page (view it with: alike man | man -l -)
+    Man,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DedupArgs {
+    /// Files, folders (walked), globs, or - for standard input
+    #[arg(value_name = "INPUT", required = true)]
+    pub(crate) inputs: Vec<PathBuf>,
+    /// Folder for the result; must not exist yet
+    #[arg(long, value_name = "DIR", required_unless_present = "dry_run")]
+    pub(crate) out: Option<PathBuf>,
+
+    /// Start from a preset; flags are laid over it
+    #[arg(long, value_name = "NAME", conflicts_with = "config", help_heading = "Method")]
+    pub(crate) preset: Option<String>,
+    /// Start from a TOML file; flags are laid over it
+    #[arg(long, value_name = "FILE", help_heading = "Method")]
+    pub(crate) config: Option<PathBuf>,
+    /// How near-duplicates are found [default: join]
+    #[arg(long, value_enum, help_heading = "Method")]
+    pub(crate) method: Option<MethodArg>,
+    /// Least resemblance of near-duplicates, a decimal above 0 and at most 1 [default: 0.8]
+    #[arg(long, value_name = "T", help_heading = "Method")]
+    pub(crate) threshold: Option<String>,
+    /// Tokens a shingle [default: 5]
+    #[arg(long, value_name = "N", help_heading = "Method")]
+    pub(crate) ngram: Option<usize>,
+    /// What a token is [default: words]
+    #[arg(long, value_enum, help_heading = "Method")]
+    pub(crate) tokens: Option<TokensArg>,
+    /// With --method features: measure accepted pairs on full shingle sets
+    #[arg(long, help_heading = "Method")]
+    pub(crate) verify: bool,
+
+    /// How pairs become clusters [default: guarantee]
+    #[arg(long, value_enum, help_heading = "Clusters")]
+    pub(crate) clustering: Option<ClusteringArg>,
+    /// Which of a cluster is kept: first, last, longest, shortest, field:NAME:max or :min [default: first]
+    ///
+    /// NAME is the path of a field of the
+    /// record, as in field:meta.date:max. Ties go to the earlier document.
+    #[arg(long, value_name = "POLICY", help_heading = "Clusters")]
+    pub(crate) keep: Option<String>,
+
+    /// Where the id of a record stands; dots between nested names [default: id]
+    #[arg(long, value_name = "PATH", help_heading = "Records")]
+    pub(crate) id_field: Option<String>,
+    /// Where the text of a record stands [default: text]
+    #[arg(long, value_name = "PATH", help_heading = "Records")]
+    pub(crate) text_field: Option<String>,
+    /// End with code 3 if a single record is refused, not only above 10 %
+    #[arg(long, help_heading = "Records")]
+    pub(crate) strict: bool,
+
+    /// Write pairs.jsonl as well: every pair of near-duplicates
+    #[arg(long, help_heading = "Output")]
+    pub(crate) pairs: bool,
+    /// Find duplicates and report them, but write nothing
+    #[arg(long, help_heading = "Output")]
+    pub(crate) dry_run: bool,
+    /// Show errors only
+    #[arg(long, conflicts_with = "json_progress", help_heading = "Output")]
+    pub(crate) quiet: bool,
+    /// Report progress as JSON lines on standard error
+    #[arg(long, help_heading = "Output")]
+    pub(crate) json_progress: bool,
+
+    /// Worker threads [default: all cores]
+    #[arg(short, long, value_name = "N", help_heading = "Machine")]
+    pub(crate) workers: Option<usize>,
+    /// Memory to stay within, like 2G or 512MiB [default: no limit]
+    #[arg(long, value_name = "SIZE", help_heading = "Machine")]
+    pub(crate) memory: Option<String>,
+    /// Vector instructions to use; the answer is the same with all of them
+    #[arg(long, value_enum, default_value_t = SimdArg::Auto, hide_short_help = true, help_heading = "Machine")]
+    pub(crate) simd: SimdArg,
+}
+
+/// `--method`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum MethodArg {
+    /// All pairs at or over the threshold and no others
+    Join,
+    /// Pairs that share enough min-wise features; MinHash bands are one case
+    Features,
+    /// Pairs by their count of shared, perhaps sampled, shingles
+    Shingles,
+    /// Equal canonical text only
+    Exact,
+}
+
+/// `--tokens`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TokensArg {
+    /// Words; in scripts without spaces each character is one
+    Words,
+    /// Characters, single spaces between words among them
+    Chars,
+}
+
+/// `--clustering`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ClusteringArg {
+    /// No document goes unless a kept one resembles it: no chains
+    Guarantee,
+    /// Connected components: whatever hangs together
+    Transitive,
+}
+
+/// `--simd`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SimdArg {
+    /// The best this machine has
+    Auto,
+    /// AVX2
+    Avx2,
+    /// None
+    Scalar,
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_definition_is_sound() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn out_may_be_missing_only_in_a_dry_run() {
+        assert!(Cli::try_parse_from(["alike", "dedup", "a"]).is_err());
+        assert!(Cli::try_parse_from(["alike", "dedup", "--out", "o"]).is_err());
+        for line in [&["a", "--dry-run"][..], &["a", "--out", "o"], &["-", "--out", "o", "--dry-run"]] {
+            Cli::try_parse_from([&["alike", "dedup"], line].concat()).expect("a good line");
+        }
+    }
+
+    #[test]
+    fn conflicts_are_refused() {
+        for pair in [["--quiet", "--json-progress"].as_slice(), &["--preset", "web", "--config", "c"]] {
+            let line = [&["alike", "dedup", "a", "--dry-run"], pair].concat();
+            let error = Cli::try_parse_from(line).expect_err("a conflict");
+            assert_eq!(error.kind(), clap::error::ErrorKind::ArgumentConflict);
+        }
+    }
+}

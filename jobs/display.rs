@@ -1,0 +1,263 @@
+//! What is shown while a run works: bars on a terminal, JSON lines when asked for, else nothing. It only reads
+//! counters, so a run is not slower or different for being watched.
+
+use std::borrow::Cow;
+use std::io::{self, IsTerminal, Write};
+use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use alike::progress::{Progress, Stage};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+/// How often the counters are read. A stage that is shorter than this may pass unseen.
+const TICK: Duration = Duration::from_millis(100);
+/// How often a JSON line is written within a stage.
+const LINE_EVERY: Duration = Duration::from_secs(1);
+
+/// How progress is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// Not at all.
+    Hidden,
+    /// A bar a stage.
+    Bars,
+    /// JSON lines.
+    Json,
+}
+
+impl Mode {
+    /// The mode for standard error as it is: bars only where someone can watch them move.
+    pub(crate) fn choose(quiet: bool, json: bool) -> Mode {
+        match (quiet, json) {
+            (true, _) => Mode::Hidden,
+            (false, true) => Mode::Json,
+            (false, false) if io::stderr().is_terminal() => Mode::Bars,
+            (false, false) => Mode::Hidden,
+        }
+    }
+}
+
+/// A thread that shows a [`Progress`] on standard error until it is finished or dropped.
+pub(crate) struct Display {
+    running: Option<(Sender<()>, JoinHandle<()>)>,
+}
+
+impl Display {
+    /// Starts to show `progress`.
+    pub(crate) fn start(progress: Arc<Progress>, mode: Mode) -> Display {
+        let mut screen: Box<dyn Screen + Send> = match mode {
+            Mode::Hidden => return Display { running: None },
+            Mode::Bars => Box::new(Bars { bar: ProgressBar::hidden() }),
+            Mode::Json => Box::new(Lines { out: io::stderr(), last: Duration::ZERO }),
+        };
+        let (stop, stopped) = mpsc::channel();
+        let watcher = thread::Builder::new().name("display".into());
+        // A run that cannot be shown is still worth having.
+        let thread = watcher.spawn(move || watch(&progress, &mut *screen, &stopped)).ok();
+        Display { running: thread.map(|thread| (stop, thread)) }
+    }
+
+    /// Shows the last state and stops; nothing is written to standard error after this returns.
+    pub(crate) fn finish(self) {
+        drop(self);
+    }
+}
+
+impl Drop for Display {
+    fn drop(&mut self) {
+        if let Some((stop, thread)) = self.running.take() {
+            // The closed channel is the signal; a watcher that panicked has said so itself.
+            drop(stop);
+            let _ = thread.join();
+        }
+    }
+}
+
+/// The counters at one moment.
+#[derive(Clone, Copy, Debug)]
+struct Snapshot {
+    stage: Stage,
+    done: u64,
+    total: u64,
+    documents: u64,
+    /// Since the display was started.
+    elapsed: Duration,
+}
+
+impl Snapshot {
+    fn of(progress: &Progress, begun: Instant) -> Snapshot {
+        let (stage, done, total) = progress.now();
+        Snapshot { stage, done, total, documents: progress.documents(), elapsed: begun.elapsed() }
+    }
+
+    /// The stage of this snapshot as it was when it gave way to that of `next`. Its counters are gone by then, but a
+    /// stage is left only when its work is done.
+    fn left_for(self, next: Snapshot) -> Snapshot {
+        Snapshot { done: self.done.max(self.total), documents: next.documents, elapsed: next.elapsed, ..self }
+    }
+}
+
+/// Something that shows stages begin, advance and end.
+trait Screen {
+    fn begin(&mut self, now: Snapshot);
+    fn advance(&mut self, now: Snapshot);
+    fn end(&mut self, now: Snapshot);
+}
+
+/// Shows `progress` on `screen` until the other side of `stopped` closes.
+fn watch(progress: &Progress, screen: &mut dyn Screen, stopped: &Receiver<()>) {
+    let begun = Instant::now();
+    let mut last = Snapshot::of(progress, begun);
+    screen.begin(last);
+    loop {
+        let over = stopped.recv_timeout(TICK) != Err(RecvTimeoutError::Timeout);
+        let now = Snapshot::of(progress, begun);
+        if now.stage != last.stage {
+            screen.end(last.left_for(now));
+            screen.begin(now);
+        }
+        screen.advance(now);
+        last = now;
+        if over {
+            screen.end(last);
+            return;
+        }
+    }
+}
+
+/// A line of indicatif a stage; the finished ones stay above.
+struct Bars {
+    bar: ProgressBar,
+}
+
+impl Bars {
+    fn update(&self, now: Snapshot) {
+        if now.total > 0 && self.bar.length() != Some(now.total) {
+            self.bar.set_length(now.total);
+            self.bar.set_style(style(now.stage, true));
+        }
+        self.bar.set_position(now.done);
+        if now.stage == Stage::Read {
+            self.bar.set_message(format!("{} documents", now.documents));
+        }
+    }
+}
+
+impl Screen for Bars {
+    fn begin(&mut self, now: Snapshot) {
+        // The watcher's own rhythm is the limit; indicatif's would drop the last update of a stage.
+        self.bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(20));
+        self.bar.set_style(style(now.stage, false));
+        self.bar.set_prefix(now.stage.name());
+        self.update(now);
+    }
+
+    fn advance(&mut self, now: Snapshot) {
+        self.update(now);
+        self.bar.tick();
+    }
+
+    fn end(&mut self, now: Snapshot) {
+        self.update(now);
+        if now.done == 0 {
+            self.bar.finish_and_clear();
+        } else {
+            self.bar.abandon();
+        }
+    }
+}
+
+/// Whether the units of a stage are bytes.
+fn counts_bytes(stage: Stage) -> bool {
+    matches!(stage, Stage::Read | Stage::Write)
+}
+
+/// The look of a stage's line, with a bar and an estimate only when the total is known.
+fn style(stage: Stage, total_known: bool) -> ProgressStyle {
+    let template = match (counts_bytes(stage), total_known) {
+        (true, true) => {
+            "{prefix:>8} [{bar:30}] {decimal_bytes}/{decimal_total_bytes} {decimal_bytes_per_sec} eta {eta} {msg}"
+        }
+        (true, false) => "{prefix:>8} {spinner} {decimal_bytes} {decimal_bytes_per_sec} {elapsed} {msg}",
+        (false, true) => "{prefix:>8} [{bar:30}] {human_pos}/{human_len} {per_sec:0} eta {eta}",
+        (false, false) => "{prefix:>8} {spinner} {human_pos} {elapsed}",
+    };
+    let style = ProgressStyle::with_template(template).expect("a fixed template, covered by a test");
+    style.progress_chars("=> ").tick_chars("|/-\\ ")
+}
+
+/// One JSON object a line.
+struct Lines<W> {
+    out: W,
+    /// When the last line was written, since the start.
+    last: Duration,
+}
+
+impl<W: Write> Lines<W> {
+    fn write(&mut self, event: &str, now: Snapshot) {
+        self.last = now.elapsed;
+        let line = serde_json::json!({
+            "event": event,
+            "stage": now.stage,
+            "done": now.done,
+            "total": (now.total > 0).then_some(now.total),
+            "documents": now.documents,
+            "seconds": now.elapsed.as_millis() as f64 / 1000.0,
+        });
+        // Whoever closed the stream does not want the lines; the run goes on.
+        let _ = writeln!(self.out, "{line}");
+    }
+}
+
+impl<W: Write> Screen for Lines<W> {
+    fn begin(&mut self, now: Snapshot) {
+        self.write("start", now);
+    }
+
+    fn advance(&mut self, now: Snapshot) {
+        if now.elapsed >= self.last + LINE_EVERY {
+            self.write("progress", now);
+        }
+    }
+
+    fn end(&mut self, now: Snapshot) {
+        self.write("end", now);
+    }
+}
+
+/// `text` with every character escaped that would act on a terminal or hide in it: control, bidirectional, zero-width
+/// and other invisible ones. Names and texts from the user's files pass through here before they are shown.
+pub(crate) fn sanitize(text: &str) -> Cow<'_, str> {
+    if !text.chars().any(acts) {
+        return Cow::Borrowed(text);
+    }
+    let mut safe = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        match c {
+            '\n' | '\r' | '\t' => safe.extend(c.escape_default()),
+            c if acts(c) => safe.extend(c.escape_unicode()),
+            c => safe.push(c),
+        }
+    }
+    Cow::Owned(safe)
+}
+
+/// Whether a character does something else than stand for itself.
+fn acts(c: char) -> bool {
+    c.is_control()
+        || matches!(c,
+            '\u{ad}' | '\u{61c}' | '\u{180e}'
+            | '\u{200b}'..='\u{200f}' // zero-width and direction marks
+            | '\u{2028}'..='\u{202e}' // separators, embeddings and overrides
+            | '\u{2060}'..='\u{206f}' // joiners, isolates and deprecated controls
+            | '\u{feff}'
+            | '\u{fff9}'..='\u{fffb}' // interlinear annotation
+            | '\u{e0000}'..='\u{e007f}' // tags: invisible ASCII
+        )
+}
+
+#[cfg(test)]
+#[path = "display_tests.rs"]
+mod tests;

@@ -1,0 +1,29 @@
+//! Ctrl-C: the first asks the run to stop and tidy up, the second ends the program at once.
+
+use std::path::Path;
+use std::process;
+use std::sync::Arc;
+
+use alike::error::{Error, Result};
+use alike::progress::Progress;
+
+use crate::INTERRUPTED;
+
+/// Stops `progress` on the first interrupt, termination or hang-up from now on. A second one does not wait: what is
+/// left behind has a temporary name.
+pub(crate) fn stop_on_interrupt(progress: Arc<Progress>) -> Result<()> {
+    #[expect(clippy::exit, reason = "whoever presses Ctrl-C twice wants no more of this program")]
+    let handler = move || {
+        if progress.stopped() {
+            process::exit(i32::from(INTERRUPTED));
+        }
+        progress.stop();
+    };
+    ctrlc::set_handler(handler).map_err(|error| {
+        let source = match error {
+            ctrlc::Error::System(source) => source,
+            other => std::io::Error::other(other),
+        };
+        Error::io(Path::new("Ctrl-C"), "install a handler", source)
+    })
+}

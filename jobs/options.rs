@@ -1,0 +1,175 @@
+//! From what was typed to what will be done: the preset or configuration file, flags laid over it, and every
+//! contradiction refused here, before a byte of input is read.
+
+use std::path::PathBuf;
+use std::thread;
+
+use alike::config::{Clustering, Config, Method, Tokens, parse_size};
+use alike::error::{Error, Result};
+use alike::limits::{MAX_WORKERS, MIN_MEMORY};
+use alike::simd::Simd;
+
+use crate::cli::{ClusteringArg, DedupArgs, MethodArg, SimdArg, TokensArg};
+
+/// All that one run of `dedup` needs to know.
+#[derive(Debug)]
+#[cfg_attr(
+    not(test),
+    expect(dead_code, reason = "most fields are read by the run, which is not part of this branch")
+)]
+pub(crate) struct DedupOptions {
+    /// Files, folders, globs and `-`, as given.
+    pub(crate) inputs: Vec<PathBuf>,
+    /// The folder to create; `None` only in a dry run.
+    pub(crate) out: Option<PathBuf>,
+    /// What decides the answer; valid.
+    pub(crate) config: Config,
+    /// Worker threads, 1 to [`MAX_WORKERS`].
+    pub(crate) workers: usize,
+    /// Memory to stay within, in bytes; `None` is no limit.
+    pub(crate) memory: Option<u64>,
+    /// Whether every pair is written down.
+    pub(crate) pairs: bool,
+    /// Whether nothing is written.
+    pub(crate) dry_run: bool,
+    /// Whether one refused record refuses the input.
+    pub(crate) strict: bool,
+    /// Whether only errors are shown.
+    pub(crate) quiet: bool,
+    /// Whether progress is shown as JSON lines.
+    pub(crate) json_progress: bool,
+    /// Vector instructions to use, all of which this machine has.
+    pub(crate) simd: Simd,
+}
+
+impl DedupOptions {
+    /// Makes sense of the arguments of `dedup`, or says why they make none.
+    pub(crate) fn new(args: DedupArgs) -> Result<DedupOptions> {
+        let mut config = match (&args.preset, &args.config) {
+            (Some(name), _) => Config::preset(name)?,
+            (None, Some(path)) => Config::load(path)?,
+            (None, None) => Config::default(),
+        };
+        lay_over(&mut config, &args)?;
+        refuse_idle_flags(&config, &args)?;
+        config.validate()?;
+        Ok(DedupOptions {
+            config,
+            workers: workers(args.workers)?,
+            memory: args.memory.as_deref().map(memory).transpose()?,
+            simd: simd(args.simd)?,
+            inputs: args.inputs,
+            out: args.out,
+            pairs: args.pairs,
+            dry_run: args.dry_run,
+            strict: args.strict,
+            quiet: args.quiet,
+            json_progress: args.json_progress,
+        })
+    }
+}
+
+/// Overwrites what flags say, and only that: a flag that was not given has no default here.
+fn lay_over(config: &mut Config, args: &DedupArgs) -> Result<()> {
+    if let Some(method) = args.method {
+        config.method = match method {
+            MethodArg::Join => Method::Join,
+            MethodArg::Features => Method::Features,
+            MethodArg::Shingles => Method::Shingles,
+            MethodArg::Exact => Method::Exact,
+        };
+    }
+    if let Some(threshold) = &args.threshold {
+        config.threshold = threshold.parse().map_err(Error::Config)?;
+    }
+    if let Some(ngram) = args.ngram {
+        config.text.ngram = ngram;
+    }
+    if let Some(tokens) = args.tokens {
+        config.text.tokens = match tokens {
+            TokensArg::Words => Tokens::Words,
+            TokensArg::Chars => Tokens::Chars,
+        };
+    }
+    if args.verify {
+        config.features.verify = true;
+    }
+    if let Some(clustering) = args.clustering {
+        config.cluster.clustering = match clustering {
+            ClusteringArg::Guarantee => Clustering::Guarantee,
+            ClusteringArg::Transitive => Clustering::Transitive,
+        };
+    }
+    if let Some(keep) = &args.keep {
+        config.cluster.keep = keep.parse().map_err(Error::Config)?;
+    }
+    if let Some(path) = &args.id_field {
+        config.input.id_field.clone_from(path);
+    }
+    if let Some(path) = &args.text_field {
+        config.input.text_field.clone_from(path);
+    }
+    Ok(())
+}
+
+/// Refuses a flag that would change nothing: who types a threshold must not get an answer that ignores it.
+/// Only flags are held to this; files and presets spell out every key, whatever the method.
+fn refuse_idle_flags(config: &Config, args: &DedupArgs) -> Result<()> {
+    let unverified = config.method == Method::Features && !config.features.verify;
+    let message = if args.threshold.is_some() && config.method == Method::Exact {
+        "--threshold has no effect with method exact, which finds equal texts only; leave it out, or use --method join"
+            .into()
+    } else if args.threshold.is_some() && unverified {
+        format!(
+            "--threshold has no effect with method features, where sharing {} of {} features decides; add --verify to \
+             measure accepted pairs against the threshold, use --method join, or leave it out",
+            config.features.r, config.features.k
+        )
+    } else if args.ngram.is_some() && config.method == Method::Exact {
+        "--ngram has no effect with method exact, which compares whole texts; leave it out, or use --method join"
+            .into()
+    } else if args.verify && config.method != Method::Features {
+        "--verify belongs to method features; leave it out, or add --method features".into()
+    } else {
+        return Ok(());
+    };
+    Err(Error::Config(message))
+}
+
+/// The number of workers asked for, or one a core.
+fn workers(asked: Option<usize>) -> Result<usize> {
+    match asked {
+        Some(count) if (1..=MAX_WORKERS).contains(&count) => Ok(count),
+        Some(count) => Err(Error::config(format!(
+            "--workers {count}: expected 1 to {MAX_WORKERS}; leave it out for one a core"
+        ))),
+        // A machine that does not tell its cores still has one.
+        None => Ok(thread::available_parallelism().map_or(1, usize::from).min(MAX_WORKERS)),
+    }
+}
+
+fn memory(text: &str) -> Result<u64> {
+    let bytes = parse_size(text).map_err(|error| Error::config(format!("--memory: {error}")))?;
+    if bytes < MIN_MEMORY {
+        let least = MIN_MEMORY >> 20;
+        return Err(Error::config(format!(
+            "--memory {text} is {bytes} bytes, less than the {least} MiB a run needs; give a unit, like 2G"
+        )));
+    }
+    Ok(bytes)
+}
+
+/// The instructions asked for. More than the machine has is an error, not a slower run under a wrong name.
+fn simd(asked: SimdArg) -> Result<Simd> {
+    let best = Simd::detect();
+    match asked {
+        SimdArg::Auto => Ok(best),
+        SimdArg::Scalar => Ok(Simd::Scalar),
+        SimdArg::Avx2 if best >= Simd::Avx2 => Ok(Simd::Avx2),
+        SimdArg::Avx2 => Err(Error::config("--simd avx2: this machine has no AVX2; use --simd auto")),
+    }
+}
+
+#[cfg(test)]
+#[path = "options_tests.rs"]
+mod tests;

@@ -1,0 +1,133 @@
+//! Which values make no sense, alone or together. Every message says what to write instead.
+
+use super::{Config, Features, Method, Rule, Sampling, Shingles};
+use crate::error::{Error, Result};
+use crate::limits::{MAX_MINWISE_VALUES, MAX_NGRAM};
+
+impl Config {
+    /// Refuses a configuration that contradicts itself. Parameters of methods not chosen are checked as well, so
+    /// that a file does not become wrong when only its `method` is changed.
+    pub fn validate(&self) -> Result<()> {
+        self.check_input()?;
+        if !(1..=MAX_NGRAM).contains(&self.text.ngram) {
+            return Err(Error::config(format!(
+                "text.ngram = {}: a shingle has 1 to {MAX_NGRAM} tokens; 5 words suit most texts",
+                self.text.ngram
+            )));
+        }
+        self.features.check()?;
+        self.shingles.check()?;
+        if self.shingles.rule == Rule::Containment && self.method != Method::Shingles {
+            return Err(Error::config(
+                "shingles.rule = \"containment\" works with method = \"shingles\" only; choose that method, or \
+                 rule = \"resemblance\"",
+            ));
+        }
+        Ok(())
+    }
+
+    fn check_input(&self) -> Result<()> {
+        for (key, field) in [("id_field", &self.input.id_field), ("text_field", &self.input.text_field)] {
+            if field.is_empty() {
+                return Err(Error::config(format!(
+                    "input.{key} is empty; name a field, like \"text\" or \"meta.id\""
+                )));
+            }
+        }
+        if self.input.max_record_bytes == 0 {
+            return Err(Error::config(
+                "input.max_record_bytes = 0 would refuse every record; leave it out for the default",
+            ));
+        }
+        Ok(())
+    }
+}
+
+impl Features {
+    fn check(&self) -> Result<()> {
+        let Features { k, s, r, verify: _ } = *self;
+        if k == 0 || s == 0 {
+            return Err(Error::config(format!(
+                "features.k = {k}, features.s = {s}: both must be at least 1, as in k = 6, s = 14, r = 2"
+            )));
+        }
+        if k.checked_mul(s).is_none_or(|values| values > MAX_MINWISE_VALUES) {
+            return Err(Error::config(format!(
+                "features.k = {k} times features.s = {s} is over {MAX_MINWISE_VALUES} min-wise values a document; \
+                 choose fewer, as in k = 14, s = 8"
+            )));
+        }
+        if !(1..=k).contains(&r) {
+            return Err(Error::config(format!(
+                "features.r = {r}: documents share 1 to k = {k} features; r = 1 is banded MinHash"
+            )));
+        }
+        Ok(())
+    }
+}
+
+impl Shingles {
+    fn check(&self) -> Result<()> {
+        if self.modulus == 0 {
+            return Err(Error::config(
+                "shingles.modulus = 0: it must be at least 1; 1 keeps every shingle, 25 one in 25",
+            ));
+        }
+        if self.residue >= self.modulus {
+            return Err(Error::config(format!(
+                "shingles.residue = {}: it must be below modulus = {}, else no shingle is ever kept",
+                self.residue, self.modulus
+            )));
+        }
+        if self.sampling == Sampling::Smallest && self.per_document == 0 {
+            return Err(Error::config(
+                "shingles.sampling = \"smallest\" keeps the per_document smallest hashes; set per_document to 1 or \
+                 more, like 400",
+            ));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The message for a default configuration changed by `change`.
+    fn refusal(change: impl Fn(&mut Config)) -> String {
+        let mut config = Config::default();
+        change(&mut config);
+        config.validate().expect_err("an invalid configuration").to_string()
+    }
+
+    #[test]
+    fn accepts_the_default_and_the_bounds() {
+        let mut config = Config::default();
+        config.validate().expect("the default is valid");
+        config.text.ngram = 1000;
+        config.features = Features { k: 64, s: 64, r: 64, verify: false };
+        config.shingles.modulus = 1;
+        config.validate().expect("the bounds are valid");
+        config.method = Method::Shingles;
+        config.shingles.rule = Rule::Containment;
+        config.validate().expect("containment is a rule of shingles");
+    }
+
+    #[test]
+    fn names_the_key_and_the_cure() {
+        assert!(refusal(|c| c.text.ngram = 0).starts_with("text.ngram = 0"));
+        assert!(refusal(|c| c.text.ngram = 1001).contains("1 to 1000"));
+        assert!(refusal(|c| c.features.k = 0).contains("at least 1"));
+        assert!(refusal(|c| c.features.s = 0).contains("at least 1"));
+        assert!(refusal(|c| c.features.s = 683).contains("over 4096"));
+        assert!(refusal(|c| c.features.k = usize::MAX).contains("over 4096"));
+        assert!(refusal(|c| c.features.r = 0).contains("1 to k = 6"));
+        assert!(refusal(|c| c.features.r = 7).contains("1 to k = 6"));
+        assert!(refusal(|c| c.shingles.modulus = 0).contains("at least 1"));
+        assert!(refusal(|c| c.shingles.residue = 25).contains("below modulus = 25"));
+        assert!(refusal(|c| c.shingles.sampling = Sampling::Smallest).contains("per_document"));
+        assert!(refusal(|c| c.shingles.rule = Rule::Containment).contains("method = \"shingles\""));
+        assert!(refusal(|c| c.input.text_field.clear()).contains("input.text_field"));
+        assert!(refusal(|c| c.input.max_record_bytes = 0).contains("max_record_bytes"));
+    }
+}
