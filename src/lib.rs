@@ -7,3 +7,4 @@ pub mod limits;
 pub mod progress;
 pub mod simd;
 pub mod similarity;
+pub mod text;
