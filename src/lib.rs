@@ -5,6 +5,7 @@ pub mod document;
 pub mod error;
 pub mod flow;
 pub mod limits;
+pub mod output;
 pub mod progress;
 pub mod read;
 pub mod simd;

@@ -1,0 +1,65 @@
+//! Text to canonical tokens, as 64-bit hashes (methods section 0).
+//!
+//! Canonical text is Unicode's canonical caseless form, composed: NFC after full case folding after decomposition, so
+//! that canonically equivalent texts and case variants give the same tokens. In it,
+//! - a **word** is a maximal run of letters and numbers of any script and the combining marks that follow them;
+//! - an **apostrophe** (U+0027, U+2019, U+02BC, U+FF07, all written U+0027) stays in a word between two letters or
+//!   numbers of scripts with spaces, and separates elsewhere;
+//! - a letter of a **script without spaces** (Han, kana, Thai, Khmer and the like) is a token of its own with the marks
+//!   that follow it, so that shingles of such text are character n-grams;
+//! - **invisible** characters (Unicode's default-ignorable ones: soft hyphen, joiners, variation selectors, direction
+//!   marks) are taken out before all else, except the zero-width space, which separates;
+//! - all else separates: punctuation, symbols, underscore, marks with nothing to stand on.
+//!
+//! In character mode the tokens are the characters of the words joined by one space where a separator stood.
+//!
+//! | file | subject |
+//! |---|---|
+//! | `classify` | what a character is: the rules |
+//! | `hash` | the identity of a token |
+//! | `scan`, `masks` | the fast path: words from the bit masks of 64-byte blocks |
+//! | `segment`, `table` | the careful route of stretches beyond ASCII |
+//! | `out` | the buffer of hashes, and character mode's spaces |
+//! | `twin` | the slow, obvious form that all of it is held equal to |
+
+mod classify;
+mod hash;
+mod masks;
+mod out;
+mod scan;
+mod segment;
+mod table;
+#[cfg(test)]
+mod tests;
+mod twin;
+
+pub use hash::token_hash;
+pub use twin::canonical_tokens;
+
+use crate::config::Tokens;
+use crate::simd::Simd;
+
+/// Turns texts into token hashes; its buffers are reused from text to text.
+pub struct Tokenizer {
+    level: scan::Level,
+    out: out::Out,
+    segments: segment::Segments,
+}
+
+impl Tokenizer {
+    /// A tokenizer that uses instructions up to `simd`, as far as this machine has them.
+    pub fn new(tokens: Tokens, simd: Simd) -> Tokenizer {
+        Tokenizer {
+            level: scan::Level::at_most(simd),
+            out: out::Out::new(tokens),
+            segments: segment::Segments::new(),
+        }
+    }
+
+    /// The [`token_hash`] of each token of `text`, in order.
+    pub fn tokens(&mut self, text: &str) -> &[u64] {
+        self.out.clear();
+        self.level.scan(text, &mut self.out, &mut self.segments);
+        self.out.hashes()
+    }
+}

@@ -1,0 +1,158 @@
+//! The careful route: a stretch of text that holds characters beyond ASCII, between two ASCII separators.
+//!
+//! Characters that can be told on their own come from the [`Table`]; only where one composes with its neighbours (or
+//! marks stand out of order) is the smallest stretch around it normalised: from the last character that nothing before
+//! can touch to just before the next such character.
+
+use unicode_normalization::UnicodeNormalization;
+
+use super::classify::{APOSTROPHE, Class, class};
+use super::out::Out;
+use super::table::{Kind, Table};
+
+/// Canonical characters collected before they are turned into tokens. Bounds memory; larger is not faster.
+const BATCH: usize = 512;
+
+/// The careful route with its reused buffers.
+pub(super) struct Segments {
+    table: Table,
+    /// Canonical characters not yet given to `writer`.
+    canonical: Vec<(char, Class)>,
+    folded: String,
+    writer: Writer,
+}
+
+impl Segments {
+    pub(super) fn new() -> Segments {
+        Segments {
+            table: Table::new(),
+            canonical: Vec::new(),
+            folded: String::new(),
+            writer: Writer::default(),
+        }
+    }
+
+    /// Adds the tokens of one segment, which ASCII separators (or the ends of the text) enclose.
+    pub(super) fn feed(&mut self, segment: &str, out: &mut Out) {
+        out.part();
+        // Where the last character that nothing before can touch begins, in the source and in `canonical`.
+        let mut source_mark = 0;
+        let mut canonical_mark = 0;
+        let mut combining = 0;
+        let mut at = 0;
+        while let Some(c) = segment[at..].chars().next() {
+            let entry = self.table.entry(c);
+            let next = at + c.len_utf8();
+            match entry.kind {
+                Kind::Dropped => at = next,
+                Kind::Plain(class) if entry.combining > 0 && entry.combining >= combining => {
+                    self.canonical.push((entry.character(), class));
+                    combining = entry.combining;
+                    at = next;
+                }
+                Kind::Plain(_) | Kind::Several if entry.combining == 0 => {
+                    if self.canonical.len() >= BATCH {
+                        self.write(out);
+                    }
+                    (source_mark, canonical_mark, combining) = (at, self.canonical.len(), 0);
+                    match entry.kind {
+                        Kind::Plain(class) => self.canonical.push((entry.character(), class)),
+                        _ => self.canonical.extend_from_slice(self.table.several(entry)),
+                    }
+                    at = next;
+                }
+                _ => {
+                    at = self.end_of_cluster(segment, next);
+                    self.canonical.truncate(canonical_mark);
+                    self.normalise(&segment[source_mark..at]);
+                }
+            }
+        }
+        self.write(out);
+        self.writer.end(out);
+    }
+
+    /// Where, from `at` on, the next character begins that nothing before can touch.
+    fn end_of_cluster(&mut self, segment: &str, at: usize) -> usize {
+        for (i, c) in segment[at..].char_indices() {
+            let entry = self.table.entry(c);
+            if matches!(entry.kind, Kind::Plain(_) | Kind::Several) && entry.combining == 0 {
+                return at + i;
+            }
+        }
+        segment.len()
+    }
+
+    /// Adds the canonical characters of a cluster by the full route.
+    fn normalise(&mut self, cluster: &str) {
+        self.folded.clear();
+        let table = &mut self.table;
+        let dropped = |c: &char| !super::classify::is_dropped(*c);
+        for c in cluster.chars().filter(dropped).nfd() {
+            table.fold_into(c, &mut self.folded);
+        }
+        self.canonical.extend(self.folded.nfc().map(|c| (c, class(c))));
+    }
+
+    fn write(&mut self, out: &mut Out) {
+        for &(c, class) in &self.canonical {
+            self.writer.write(c, class, out);
+        }
+        self.canonical.clear();
+    }
+}
+
+/// Turns canonical characters into tokens.
+#[derive(Default)]
+struct Writer {
+    word: String,
+    /// Whether `word` is a lone letter with its marks.
+    lone: bool,
+    /// Whether an apostrophe follows `word` that belongs to it if a word character comes next.
+    apostrophe: bool,
+}
+
+impl Writer {
+    #[inline]
+    fn write(&mut self, c: char, class: Class, out: &mut Out) {
+        match class {
+            Class::Word => {
+                if self.lone {
+                    self.end(out);
+                }
+                if self.apostrophe {
+                    self.word.push(APOSTROPHE);
+                    self.apostrophe = false;
+                }
+                self.word.push(c);
+            }
+            Class::Lone => {
+                let parted = self.apostrophe;
+                self.end(out);
+                if parted {
+                    out.part();
+                }
+                self.word.push(c);
+                self.lone = true;
+            }
+            Class::Mark if !self.word.is_empty() && !self.apostrophe => self.word.push(c),
+            Class::Apostrophe if !self.word.is_empty() && !self.lone && !self.apostrophe => {
+                self.apostrophe = true
+            }
+            Class::Mark | Class::Apostrophe | Class::Separator => {
+                self.end(out);
+                out.part();
+            }
+        }
+    }
+
+    /// Ends the word, if there is one.
+    fn end(&mut self, out: &mut Out) {
+        if !self.word.is_empty() {
+            out.word(&self.word);
+            self.word.clear();
+        }
+        self.lone = false;
+        self.apostrophe = false;
+    }
+}
