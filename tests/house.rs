@@ -79,7 +79,8 @@ fn long_flags(text: &str) -> BTreeSet<String> {
 
 /// What `alike ARGS --help` prints.
 fn help(args: &[&str]) -> String {
-    let output = Command::new(env!("CARGO_BIN_EXE_alike")).args(args).arg("--help").output().expect("it runs");
+    let output =
+        Command::new(env!("CARGO_BIN_EXE_alike")).args(args).arg("--help").output().expect("it runs");
     assert!(output.status.success(), "{args:?} --help ends with {}", output.status);
     String::from_utf8(output.stdout).expect("help is UTF-8")
 }
@@ -108,7 +109,11 @@ fn the_map_is_read_as_described() {
                   //! `e.txt` - nor this\npub mod a;\n//! `f.rs` - below the docs\n";
     let expected = [("a.rs", "owns a"), ("b/c.rs", "owns c")].map(|(p, o)| (p.to_owned(), o.to_owned()));
     assert_eq!(map_lines(source), expected);
-    assert!(tests_only("text/tests/words.rs") && tests_only("output/kept_tests.rs") && !tests_only("text/latest.rs"));
+    assert!(
+        tests_only("text/tests/words.rs")
+            && tests_only("output/kept_tests.rs")
+            && !tests_only("text/latest.rs")
+    );
 }
 
 #[test]
@@ -203,5 +208,9 @@ fn the_sample_is_what_its_readme_says() {
         assert!(ids.insert(record["id"].to_string()), "{} occurs twice", record["id"]);
     }
     let readme = read("samples/README.md");
-    assert!(readme.contains(&format!(": {} licence texts", ids.len())), "samples/README.md miscounts: {}", ids.len());
+    assert!(
+        readme.contains(&format!(": {} licence texts", ids.len())),
+        "samples/README.md miscounts: {}",
+        ids.len()
+    );
 }
