@@ -1,4 +1,23 @@
-//! All tests of the program as a whole.
+//! All tests of the program as a whole: they run the binary on files of their own and read what it wrote.
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
 
+/// What a wrong input costs: a counted record or a clear error, never half an output.
+mod bad_input;
+/// The command line: every flag and subcommand, files in and files out.
+mod cli;
 /// Presets, configuration files, and the documents the command line gives of itself.
 mod config;
+/// `join` against the oracle, on real corpora and on random collections.
+mod exact;
+/// `features` accepts pairs as often as the formula says.
+mod features;
+/// The map, the README and the sources against each other.
+mod house;
+/// The obvious independent program that `join` is held against.
+mod oracle;
+/// The same answer however the program is run.
+mod same_answer;
+/// Transitive clusters against differential-dataflow's connected components.
+mod union_oracle;
+/// Folders, inputs, runs and outputs.
+mod util;

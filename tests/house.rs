@@ -1,0 +1,216 @@
+//! The house holds what its papers say: the map, the README and the sources are compared with each other.
+//!
+//! The map is in the module docs of `src/lib.rs`: one line a file, in the form
+//!
+//! ```text
+//! //! - `read/open.rs` - recognises format and compression
+//! ```
+//!
+//! with the path relative to `src`, in backticks, then ` - ` and what the file owns. The leading `- ` that makes it a list
+//! for rustdoc may be left out. Every `.rs` file under `src` has one line, but for `lib.rs` itself and the files that hold
+//! unit tests only (`tests.rs`, `*_tests.rs`, and everything in a folder `tests`).
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn read(path: &str) -> String {
+    fs::read_to_string(root().join(path)).unwrap_or_else(|e| panic!("{path}: {e}"))
+}
+
+/// All files under a folder of the repository whose name ends in `suffix`, relative to that folder, `/` between names.
+fn files(folder: &str, suffix: &str) -> BTreeSet<String> {
+    let base = root().join(folder);
+    let mut found = BTreeSet::new();
+    let mut folders: Vec<PathBuf> = base.is_dir().then(|| base.clone()).into_iter().collect();
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).expect("a folder that can be read") {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.to_string_lossy().ends_with(suffix) {
+                let inside = path.strip_prefix(&base).expect("below the folder");
+                let names: Vec<_> = inside.iter().map(|name| name.to_string_lossy()).collect();
+                found.insert(names.join("/"));
+            }
+        }
+    }
+    found
+}
+
+/// The lines of the map: path and what it owns.
+fn map_lines(source: &str) -> Vec<(String, String)> {
+    let docs = source.lines().map_while(|line| line.strip_prefix("//!"));
+    docs.filter_map(|line| {
+        let line = line.trim_start();
+        let line = line.strip_prefix("- ").unwrap_or(line);
+        let (path, owns) = line.strip_prefix('`')?.split_once('`')?;
+        let owns = owns.strip_prefix(" - ")?;
+        path.ends_with(".rs").then(|| (path.to_owned(), owns.trim().to_owned()))
+    })
+    .collect()
+}
+
+/// Whether a source file holds unit tests only.
+fn tests_only(path: &str) -> bool {
+    path.split('/').any(|name| name == "tests" || name == "tests.rs" || name.ends_with("_tests.rs"))
+}
+
+/// What stands between backticks in `text`; blocks of code are passed over.
+fn inline_code(text: &str) -> Vec<&str> {
+    let prose = text.lines().filter(|line| !line.starts_with("    "));
+    prose.flat_map(|line| line.split('`').skip(1).step_by(2)).collect()
+}
+
+/// The long flags that `text` names.
+fn long_flags(text: &str) -> BTreeSet<String> {
+    let is_flag = |c: char| c.is_ascii_lowercase() || c == '-';
+    text.split(|c: char| !(is_flag(c) || c.is_ascii_alphanumeric()))
+        .filter(|word| word.starts_with("--") && word.len() > 3 && word.chars().all(is_flag))
+        .filter(|word| !word.starts_with("---"))
+        .map(str::to_owned)
+        .collect()
+}
+
+/// What `alike ARGS --help` prints.
+fn help(args: &[&str]) -> String {
+    let output =
+        Command::new(env!("CARGO_BIN_EXE_alike")).args(args).arg("--help").output().expect("it runs");
+    assert!(output.status.success(), "{args:?} --help ends with {}", output.status);
+    String::from_utf8(output.stdout).expect("help is UTF-8")
+}
+
+#[test]
+fn the_map_names_every_file_once_and_no_other() {
+    let lines = map_lines(&read("src/lib.rs"));
+    let mut map = BTreeMap::new();
+    for (path, owns) in lines {
+        assert!(!owns.is_empty(), "the map does not say what {path} owns");
+        assert!(map.insert(path.clone(), owns).is_none(), "the map names {path} twice");
+    }
+    let sources = files("src", ".rs");
+    let unknown: Vec<_> = map.keys().filter(|path| !sources.contains(*path)).collect();
+    assert!(unknown.is_empty(), "the map in src/lib.rs names files that do not exist: {unknown:?}");
+    let missing: Vec<_> = sources
+        .iter()
+        .filter(|path| *path != "lib.rs" && !tests_only(path) && !map.contains_key(*path))
+        .collect();
+    assert!(missing.is_empty(), "the map in src/lib.rs lacks {missing:?}");
+}
+
+#[test]
+fn the_map_is_read_as_described() {
+    let source = "//! Title.\n//!\n//! - `a.rs` - owns a\n//!   `b/c.rs` - owns c\n//! see `d.rs` - no line of the map\n\
+                  //! `e.txt` - nor this\npub mod a;\n//! `f.rs` - below the docs\n";
+    let expected = [("a.rs", "owns a"), ("b/c.rs", "owns c")].map(|(p, o)| (p.to_owned(), o.to_owned()));
+    assert_eq!(map_lines(source), expected);
+    assert!(
+        tests_only("text/tests/words.rs")
+            && tests_only("output/kept_tests.rs")
+            && !tests_only("text/latest.rs")
+    );
+}
+
+#[test]
+fn the_readme_names_every_preset_and_no_other() {
+    let readme = read("README.md");
+    let section = readme.split("\n## Presets\n").nth(1).expect("README.md has a section Presets");
+    let section = section.split("\n## ").next().expect("a part");
+    let rows = section.lines().filter_map(|line| line.strip_prefix("| `")?.split_once('`'));
+    let named: BTreeSet<_> = rows.map(|(name, _)| name.to_owned()).collect();
+    let present: BTreeSet<_> =
+        files("configs", ".toml").iter().map(|file| file.trim_end_matches(".toml").to_owned()).collect();
+    assert!(!present.is_empty());
+    assert_eq!(named, present, "presets of README.md (left) and of configs/ (right)");
+}
+
+#[test]
+fn the_readme_and_the_help_name_the_same_flags() {
+    // Flags of cargo that stand in the README's commands.
+    const CARGO: [&str; 5] = ["--release", "--locked", "--path", "--bench", "--benches"];
+    // Every program has these.
+    const USUAL: [&str; 2] = ["--help", "--version"];
+    let mut readme = long_flags(&read("README.md"));
+    readme.retain(|flag| !CARGO.contains(&flag.as_str()) && !USUAL.contains(&flag.as_str()));
+    let mut help = long_flags(&help(&["dedup"]));
+    help.retain(|flag| !USUAL.contains(&flag.as_str()));
+    let unknown: Vec<_> = readme.difference(&help).collect();
+    assert!(unknown.is_empty(), "README.md names flags that `alike dedup --help` does not: {unknown:?}");
+    let untold: Vec<_> = help.difference(&readme).collect();
+    assert!(untold.is_empty(), "README.md does not name the flags {untold:?}");
+}
+
+#[test]
+fn the_subcommands_of_the_readme_exist() {
+    let readme = read("README.md");
+    let all = help(&[]);
+    let mut seen = 0;
+    for line in readme.lines().filter(|line| line.starts_with("    ")) {
+        let line = line.trim_start();
+        let words = line.strip_prefix("alike ").or_else(|| line.split_once(" -- ").map(|(_, rest)| rest));
+        if let Some(name) = words.and_then(|words| words.split_whitespace().next()) {
+            let known = all.lines().any(|line| line.split_whitespace().next() == Some(name));
+            assert!(known, "`alike --help` does not name the subcommand {name} of README.md");
+            seen += 1;
+        }
+    }
+    assert!(seen > 0, "README.md has no command of alike");
+}
+
+#[test]
+fn the_papers_name_only_paths_that_exist() {
+    // What a run writes is named like a file of the house, and is none.
+    let folders = ["src/", "jobs/", "configs/", "tests/", "benches/", "samples/", ".ci/", ".github/"];
+    for paper in ["README.md", "ARCHITECTURE.md", "CHANGELOG.md", "samples/README.md"] {
+        let text = read(paper);
+        let named = inline_code(&text).into_iter().filter(|code| folders.iter().any(|f| code.starts_with(f)));
+        for path in named.filter(|code| !code.contains(['*', ' ', '<'])) {
+            let path = path.split("::").next().expect("a part");
+            assert!(root().join(path).exists(), "{paper} names {path}, which does not exist");
+        }
+        for target in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+            let path = target.split('#').next().expect("a part");
+            if !path.is_empty() && !path.contains("://") {
+                let from = root().join(paper);
+                let from = from.parent().expect("a folder");
+                assert!(from.join(path).exists(), "{paper} links to {path}, which does not exist");
+            }
+        }
+    }
+}
+
+#[test]
+fn sources_are_ascii() {
+    for folder in ["src", "jobs", "tests", "benches"] {
+        for file in files(folder, ".rs") {
+            let text = read(&format!("{folder}/{file}"));
+            for (number, line) in text.lines().enumerate() {
+                assert!(line.is_ascii(), "{folder}/{file}:{}: write it as an escape: {line}", number + 1);
+            }
+        }
+    }
+}
+
+#[test]
+fn the_sample_is_what_its_readme_says() {
+    let text = read("samples/licences.jsonl");
+    let mut ids = BTreeSet::new();
+    for line in text.lines() {
+        let record: serde_json::Value = serde_json::from_str(line).expect("a line of JSON");
+        for field in ["id", "text", "source"] {
+            assert!(record[field].as_str().is_some_and(|value| !value.is_empty()), "{field} of {line:.80}");
+        }
+        assert!(ids.insert(record["id"].to_string()), "{} occurs twice", record["id"]);
+    }
+    let readme = read("samples/README.md");
+    assert!(
+        readme.contains(&format!(": {} licence texts", ids.len())),
+        "samples/README.md miscounts: {}",
+        ids.len()
+    );
+}
