@@ -1,0 +1,363 @@
+//! What wrong input costs: a counted row of `rejected.jsonl` with file, line and reason, or a clear error and nothing
+//! written. Never a panic, never half an output.
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Command, Stdio};
+use std::sync::mpsc;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::util::{Dir, Output, Ran, gzip, line, words, zst};
+
+/// Nineteen good lines without duplicates: one bad line among them is 5 % of the records, three are more than 10 %.
+const GOOD: usize = 19;
+
+fn good() -> Vec<u8> {
+    (0..GOOD).map(|i| line(&format!("good{i}"), &words(i * 100, 20))).collect::<String>().into_bytes()
+}
+
+/// The good lines with `bad` as the fourth, and where it starts.
+fn with_fourth(bad: &[u8]) -> (Vec<u8>, usize) {
+    let good = good();
+    let start = good.split_inclusive(|byte| *byte == b'\n').take(3).map(<[u8]>::len).sum();
+    ([&good[..start], bad, b"\n", &good[start..]].concat(), start)
+}
+
+/// The run failed with this code, and nothing but the inputs is there.
+#[track_caller]
+fn nothing_written(dir: &Dir, ran: Ran, code: i32, inputs: &[&str]) -> Ran {
+    let ran = ran.code(code);
+    assert_eq!(dir.names(), inputs, "alike {}\n{}", ran.line, ran.stderr);
+    assert!(ran.stderr.len() > 10 && !ran.stderr.contains("panicked"), "no clear error: {:?}", ran.stderr);
+    ran
+}
+
+/// A bad fourth line of twenty is a rejected row with this in its reason; all others are kept.
+#[track_caller]
+fn rejected(bad: &[u8], config: &str, reason: &[&str]) {
+    let (bytes, offset) = with_fourth(bad);
+    let dir = Dir::new();
+    dir.write("in.jsonl", &bytes);
+    dir.write("c.toml", config);
+    let output = dir.output("in.jsonl --config c.toml", "out");
+    assert_eq!(output.rejected.len(), 1, "{:?}", output.rejected);
+    let row = &output.rejected[0];
+    assert!(row["file"].as_str().unwrap().ends_with("in.jsonl"), "{row}");
+    assert_eq!((&row["line"], &row["offset"]), (&json!(4), &json!(offset)), "{row}");
+    let found = row["reason"].as_str().unwrap().to_lowercase();
+    for part in reason {
+        assert!(found.contains(&part.to_lowercase()), "expected {part:?} in {row}");
+    }
+    assert_eq!(output.kept("in.jsonl"), good(), "the refused line is left out, all others are untouched");
+    assert_eq!(output.summary["rejected"], json!(1), "{}", output.summary);
+    let strict =
+        dir.dedup("in.jsonl --config c.toml --strict --out strict").code(3).says("in.jsonl").says("4");
+    assert!(!dir.join("strict").exists(), "{}", strict.stderr);
+}
+
+#[test]
+fn a_line_that_is_not_json() {
+    for bad in
+        [&b"hello"[..], b"{\"id\": \"x\", \"text\": \"y\"", b"{\"id\": 1, \"text\": \"y\"} trailing", b"[1,"]
+    {
+        rejected(bad, "", &["json"]);
+    }
+}
+
+#[test]
+fn json_that_is_no_record() {
+    for bad in [&b"[1, 2]"[..], b"\"text\"", b"17", b"null"] {
+        rejected(bad, "", &["object"]);
+    }
+}
+
+/// The message helps to find the right field: it names those that the record has.
+#[test]
+fn a_missing_text_field() {
+    rejected(br#"{"id": "x", "body": "words", "url": "u"}"#, "", &["text", "id", "body", "url"]);
+    rejected(b"{}", "", &["text"]);
+}
+
+#[test]
+fn a_text_field_that_is_no_string() {
+    for bad in ["17", "null", "true", "[\"a\"]", "{\"a\": \"b\"}"] {
+        rejected(format!("{{\"id\": \"x\", \"text\": {bad}}}").as_bytes(), "", &["text", "string"]);
+    }
+}
+
+#[test]
+fn invalid_utf8() {
+    for bad in
+        [&b"{\"id\": \"x\", \"text\": \"caf\xe9 au lait\"}"[..], b"{\"id\": \"\xff\", \"text\": \"fine\"}"]
+    {
+        rejected(bad, "", &["utf-8"]);
+    }
+}
+
+#[test]
+fn a_line_over_the_cap() {
+    let long = line("x", &words(0, 500));
+    rejected(long.trim_end().as_bytes(), "[input]\nmax_record_bytes = 1000\n", &["1000"]);
+}
+
+/// A text file is one document: over the cap or not UTF-8, it is refused whole.
+#[test]
+fn bad_text_files() {
+    let dir = Dir::new();
+    for i in 0..GOOD {
+        dir.write(&format!("in/{i:02}.txt"), words(i * 100, 20));
+    }
+    dir.write("in/bad.txt", b"caf\xe9");
+    let output = dir.output("in", "out");
+    assert_eq!(output.rejected.len(), 1);
+    assert!(output.rejected[0]["file"].as_str().unwrap().ends_with("bad.txt"));
+    assert!(output.kept.keys().all(|name| !name.ends_with("bad.txt")), "{:?}", output.kept.keys());
+    assert_eq!(output.kept.len(), GOOD);
+}
+
+/// What stands before the damage is good: it is read and kept, and the damage is one refusal that says where.
+#[test]
+fn truncated_compression() {
+    // Texts that do not compress, so that much stands before the cut, and frames of their own.
+    let lines: String = (0..200).map(|i| line(&format!("d{i}"), &words(i * 1_000_003, 20))).collect();
+    for (name, packed) in
+        [("in.jsonl.gz", gzip(lines.as_bytes(), 10_000)), ("in.jsonl.zst", zst(lines.as_bytes(), 10_000))]
+    {
+        let dir = Dir::new();
+        dir.write(name, &packed[..packed.len() - packed.len() / 20]);
+        let output = dir.output(name, "out");
+        assert_eq!(output.rejected.len(), 1, "{name}: {:?}", output.rejected);
+        let row = &output.rejected[0];
+        assert!(row["file"].as_str().unwrap().ends_with(name), "{row}");
+        assert!(row["offset"].as_u64() > Some(10_000), "{row}");
+        let reason = row["reason"].as_str().unwrap().to_lowercase();
+        assert!(reason.contains("truncated") || reason.contains("end"), "{row}");
+        let kept = output.kept(name);
+        assert!(kept.len() > 10_000 && lines.as_bytes().starts_with(&kept), "{name}: {} bytes", kept.len());
+        let whole =
+            |id: usize| kept.ends_with(line(&format!("d{id}"), &words(id * 1_000_003, 20)).as_bytes());
+        assert!((100..200).any(whole), "{name}: half a record was kept");
+        dir.dedup(&format!("{name} --strict --out strict")).code(3).says(name);
+        assert!(!dir.join("strict").exists());
+    }
+}
+
+/// Nothing at all is readable of this one, so it is above the limit of refusals.
+#[test]
+fn compression_without_a_whole_record() {
+    let packed = gzip(&good(), usize::MAX);
+    let dir = Dir::new();
+    dir.write("in.jsonl.gz", &packed[..14]);
+    nothing_written(&dir, dir.dedup("in.jsonl.gz --out out"), 3, &["in.jsonl.gz"]).says("in.jsonl.gz");
+}
+
+/// Bytes after the header that no compressor wrote.
+#[test]
+fn damaged_compression() {
+    let mut packed = zst(&good(), usize::MAX);
+    let middle = packed.len() / 2;
+    for byte in &mut packed[8..middle] {
+        *byte ^= 0x5a;
+    }
+    let dir = Dir::new();
+    dir.write("in.jsonl.zst", &packed);
+    nothing_written(&dir, dir.dedup("in.jsonl.zst --out out"), 3, &["in.jsonl.zst"]).says("in.jsonl.zst");
+}
+
+/// A file that is listed but cannot be opened, as whoever runs this: a symbolic link to nothing.
+#[cfg(unix)]
+#[test]
+fn an_unreadable_file() {
+    let dir = Dir::new();
+    dir.write("in/a.jsonl", good());
+    std::os::unix::fs::symlink("nowhere", dir.join("in/b.jsonl")).unwrap();
+    let ran = dir.dedup("in --out out");
+    if ran.code == Some(0) {
+        let output = Output::read(&dir.join("out"));
+        assert_eq!(output.rejected.len(), 1, "passed over in silence");
+        assert!(output.rejected[0]["file"].as_str().unwrap().ends_with("b.jsonl"), "{:?}", output.rejected);
+        assert_eq!(output.kept("a.jsonl"), good());
+    } else {
+        nothing_written(&dir, ran, 3, &["in"]).says("b.jsonl");
+    }
+    dir.dedup("in --strict --out strict").code(3).says("b.jsonl");
+    assert!(!dir.join("strict").exists());
+}
+
+#[test]
+fn inputs_that_are_not_there() {
+    let dir = Dir::new();
+    dir.write("in.jsonl", good());
+    std::fs::create_dir(dir.join("empty")).unwrap();
+    let there = ["empty", "in.jsonl"];
+    nothing_written(&dir, dir.dedup("missing.jsonl --out out"), 3, &there).says("missing.jsonl");
+    nothing_written(&dir, dir.dedup("empty --out out"), 3, &there).says("empty");
+    nothing_written(&dir, dir.dedup("none-*.jsonl --out out"), 3, &there).says("none-*.jsonl");
+    // One wrong input among good ones is not passed over either.
+    nothing_written(&dir, dir.dedup("in.jsonl missing.jsonl --out out"), 3, &there).says("missing.jsonl");
+}
+
+#[test]
+fn nothing_on_standard_input() {
+    let dir = Dir::new();
+    let ran = dir.alike("dedup - --out out", Some(b""));
+    if ran.code == Some(0) {
+        let output = Output::read(&dir.join("out"));
+        assert_eq!((output.summary["documents"].clone(), output.kept_lines().len()), (json!(0), 0));
+    } else {
+        nothing_written(&dir, ran, 3, &[]).says("standard input");
+    }
+}
+
+/// Whatever has the name of the output is left as it was.
+#[test]
+fn an_output_that_exists() {
+    let dir = Dir::new();
+    dir.write("in.jsonl", good());
+    dir.write("full/mine.txt", "mine");
+    dir.write("file", "mine too");
+    std::fs::create_dir(dir.join("bare")).unwrap();
+    let there = ["bare", "file", "full", "in.jsonl"];
+    for name in ["full", "file", "bare"] {
+        nothing_written(&dir, dir.dedup(&format!("in.jsonl --out {name}")), 2, &there)
+            .says(name)
+            .says("exists");
+    }
+    assert_eq!(std::fs::read(dir.join("full/mine.txt")).unwrap(), b"mine");
+    assert_eq!(std::fs::read(dir.join("file")).unwrap(), b"mine too");
+    assert_eq!(std::fs::read_dir(dir.join("bare")).unwrap().count(), 0);
+    assert_eq!(std::fs::read_dir(dir.join("full")).unwrap().count(), 1);
+}
+
+#[test]
+fn wrong_use() {
+    let dir = Dir::new();
+    dir.write("in.jsonl", good());
+    dir.write("unknown.toml", "methd = 'join'");
+    dir.write("wrong.toml", "threshold = 1.5");
+    let there = ["in.jsonl", "unknown.toml", "wrong.toml"];
+    for (flags, says) in [
+        ("in.jsonl --out out --preset no-such", "no-such"),
+        ("in.jsonl --out out --preset web --config wrong.toml", "--config"),
+        ("in.jsonl --out out --config absent.toml", "absent.toml"),
+        ("in.jsonl --out out --config unknown.toml", "methd"),
+        ("in.jsonl --out out --config wrong.toml", "threshold"),
+        ("in.jsonl --out out --threshold 0", "threshold"),
+        ("in.jsonl --out out --threshold 1.01", "threshold"),
+        ("in.jsonl --out out --threshold often", "threshold"),
+        ("in.jsonl --out out --ngram 0", "ngram"),
+        ("in.jsonl --out out --method magic", "magic"),
+        ("in.jsonl --out out --clustering loose", "loose"),
+        ("in.jsonl --out out --keep best", "best"),
+        ("in.jsonl --out out --keep field:score:most", "field:score:most"),
+        ("in.jsonl --out out -w 0", "0"),
+        ("in.jsonl --out out --memory lots", "lots"),
+        ("in.jsonl --out out --quiet --json-progress", "--json-progress"),
+        ("in.jsonl --out out --no-such-flag", "--no-such-flag"),
+        ("in.jsonl", "--out"),
+        ("--out out", "input"),
+    ] {
+        nothing_written(&dir, dir.dedup(flags), 2, &there).says(says);
+    }
+}
+
+/// The limit is above 10 %, not at it.
+#[test]
+fn too_many_refused() {
+    let mut bytes: Vec<u8> =
+        (0..18).map(|i| line(&format!("g{i}"), &words(i * 100, 20))).collect::<String>().into();
+    bytes.extend(b"bad\nworse\n");
+    let dir = Dir::new();
+    dir.write("in.jsonl", &bytes);
+    assert_eq!(dir.output("in.jsonl", "at-the-limit").rejected.len(), 2);
+    std::fs::remove_dir_all(dir.join("at-the-limit")).unwrap();
+    bytes.extend(b"worst\n");
+    dir.write("in.jsonl", &bytes);
+    let ran = nothing_written(&dir, dir.dedup("in.jsonl --out out"), 3, &["in.jsonl"]);
+    // How many, of how many, and where the first one is.
+    ran.says("3").says("21").says("in.jsonl").says("19");
+}
+
+/// The share is that of all files together, and the rows name each file.
+#[test]
+fn refusals_are_counted_over_all_files() {
+    let dir = Dir::new();
+    dir.write("in/a.jsonl", [&good()[..], b"bad\n"].concat());
+    dir.write("in/b.jsonl", "worse\n");
+    for workers in 1..4 {
+        let output = dir.output(&format!("in -w {workers}"), &format!("out{workers}"));
+        let place = |row: &Value| {
+            (row["file"].as_str().unwrap().rsplit('/').next().unwrap().to_owned(), row["line"].clone())
+        };
+        let mut places: Vec<_> =
+            output.rejected.iter().map(place).map(|(file, line)| format!("{file}:{line}")).collect();
+        places.sort();
+        assert_eq!(places, ["a.jsonl:20", "b.jsonl:1"], "{workers} workers");
+    }
+}
+
+/// Documents without any word are kept, match nothing, and are counted.
+#[test]
+fn texts_without_words() {
+    let dir = Dir::new();
+    let texts = ["", " ", "\n\t", "...", "", "?!"];
+    dir.write(
+        "in.jsonl",
+        texts.iter().enumerate().map(|(i, text)| line(&i.to_string(), text)).collect::<String>(),
+    );
+    for method in ["join", "exact", "features", "shingles"] {
+        for clustering in ["guarantee", "transitive"] {
+            let flags = format!("in.jsonl --pairs --method {method} --clustering {clustering}");
+            let output = dir.output(&flags, &format!("{method}-{clustering}"));
+            assert_eq!(output.kept_lines().len(), texts.len(), "{flags}");
+            assert_eq!(
+                (output.duplicates.len(), output.clusters.len(), output.pairs.len()),
+                (0, 0, 0),
+                "{flags}"
+            );
+            assert_eq!(output.summary["empty"], json!(texts.len()), "{flags}");
+        }
+    }
+}
+
+/// SIGINT while standard input is held open: the run ends, with 130, and leaves nothing, not even a folder in the making.
+#[cfg(unix)]
+#[test]
+fn an_interrupted_run_leaves_nothing() {
+    let dir = Dir::new();
+    let mut child = Command::new(env!("CARGO_BIN_EXE_alike"))
+        .args(["dedup", "-", "--out", "deep/out"])
+        .current_dir(dir.path())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // More than any pipe holds: when it is written, the program is reading, and waits for more.
+    let mut pipe = child.stdin.take().unwrap();
+    for i in 0..20_000 {
+        pipe.write_all(line(&i.to_string(), &words(i * 100, 20)).as_bytes()).unwrap();
+    }
+    let stderr = BufReader::new(child.stderr.take().unwrap());
+    let (to, ended) = mpsc::channel();
+    let reader = std::thread::spawn(move || {
+        let lines: Vec<String> = stderr.lines().map(Result::unwrap).collect();
+        to.send(()).unwrap();
+        lines
+    });
+    let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(kill.success());
+    // The pipe is still open: a run that hangs is ended here, and has failed.
+    let in_time = ended.recv_timeout(Duration::from_secs(60));
+    if in_time.is_err() {
+        child.kill().unwrap();
+    }
+    let status = child.wait().unwrap();
+    let said = reader.join().unwrap().join("\n");
+    drop(pipe);
+    assert!(in_time.is_ok(), "still running a minute after SIGINT\n{said}");
+    assert_eq!(status.code(), Some(130), "{said}");
+    assert!(said.contains("interrupted"), "{said}");
+    assert_eq!(dir.names(), Vec::<String>::new(), "left behind");
+}

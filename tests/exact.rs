@@ -1,0 +1,306 @@
+//! `join` finds all pairs at or over the threshold and no others, and makes of them the clusters, removals and kept
+//! files that the oracle makes. By default on parts of the real corpora; with ALIKE_FULL=1 in the environment on all
+//! of them (tens of minutes), and on random collections that shrink to the smallest that fails.
+
+use proptest::prelude::*;
+use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
+
+use crate::oracle::{Answer, Contents, Doc, Pair, Rules, answer, comparable, fraction};
+use crate::util::{Dir, Output, corpus, families, sorted};
+
+const THRESHOLDS: [&str; 3] = ["0.5", "0.8", "0.95"];
+const NGRAMS: [usize; 3] = [3, 5, 10];
+
+/// Compares everything a run wrote with the oracle's answer.
+#[track_caller]
+fn assert_answer(docs: &[Doc], want: &Answer, got: &Output, with_pairs: bool, what: &str) {
+    if with_pairs {
+        assert_rows(&want.pairs, &got.pairs, &format!("pairs of {what}"));
+    }
+    assert_rows(&want.clusters, &got.clusters, &format!("clusters of {what}"));
+    assert_rows(&want.duplicates, &got.duplicates, &format!("duplicates of {what}"));
+    let mut kept: Vec<String> = want.kept.iter().map(|position| docs[*position].id.clone()).collect();
+    kept.sort();
+    assert_eq!(kept, got.kept_ids(), "kept documents of {what}");
+}
+
+/// Compares rows whatever their order, and names the first row that only one side has.
+#[track_caller]
+fn assert_rows(want: &[serde_json::Value], got: &[serde_json::Value], what: &str) {
+    let (want, got) = (sorted(want.to_vec()), sorted(comparable(got)));
+    if want != got {
+        let at = want.iter().zip(&got).take_while(|(a, b)| a == b).count();
+        let show =
+            |row: Option<&serde_json::Value>| row.map_or_else(|| "nothing".to_owned(), ToString::to_string);
+        panic!(
+            "{what}: {} rows expected, {} found\nfirst expected: {}\nfirst found:    {}",
+            want.len(),
+            got.len(),
+            show(want.get(at)),
+            show(got.get(at))
+        );
+    }
+}
+
+/// Holds `join` against the oracle for every threshold and n-gram: pairs and both clusterings, `keeps` in turn.
+fn join_is_exact(texts: &[String], keeps: &[&str]) {
+    let mut docs = Doc::all(texts);
+    for (i, doc) in docs.iter_mut().enumerate() {
+        doc.score = (i % 7 != 0).then_some((i * 31 % 11) as i64);
+    }
+    let dir = Dir::new();
+    dir.write("in.jsonl", Doc::jsonl(&docs));
+    let mut turn = keeps.iter().cycle();
+    for ngram in NGRAMS {
+        let contents = Contents::count(&docs, ngram, fraction(THRESHOLDS[0]));
+        for threshold in THRESHOLDS {
+            let least = fraction(threshold);
+            let links: Vec<Pair> =
+                contents.pairs.iter().filter(|pair| pair.resembles(least)).copied().collect();
+            assert!(!links.is_empty(), "a corpus without near-duplicates shows nothing");
+            for clustering in ["guarantee", "transitive"] {
+                let keep = turn.next().unwrap();
+                let rules = Rules { keep, transitive: clustering == "transitive" };
+                let want = answer(&docs, &contents, &links, rules);
+                let flags = format!(
+                    "in.jsonl --threshold {threshold} --ngram {ngram} --clustering {clustering} --keep {keep} -w 2"
+                );
+                let out = format!("{ngram}-{threshold}-{clustering}");
+                let got = dir.output(&format!("{flags} --pairs"), &out);
+                assert_answer(&docs, &want, &got, true, &flags);
+                let got = dir.output(&flags, &format!("{out}-bare"));
+                assert_answer(&docs, &want, &got, false, &format!("{flags} without --pairs"));
+                std::fs::remove_dir_all(dir.join(&out)).unwrap();
+                std::fs::remove_dir_all(dir.join(&format!("{out}-bare"))).unwrap();
+            }
+        }
+    }
+}
+
+const KEEPS: [&str; 6] = ["first", "longest", "last", "field:score:max", "shortest", "field:score:min"];
+
+#[test]
+fn licence_texts_in_part() {
+    if let Some(texts) = corpus("licence_texts") {
+        join_is_exact(&families(texts, 12), &KEEPS[..5]);
+    }
+}
+
+#[test]
+fn civil_codes_in_part() {
+    if let Some(texts) = corpus("civil_codes") {
+        join_is_exact(&families(texts, 40), &KEEPS[1..]);
+    }
+}
+
+fn full() -> bool {
+    std::env::var("ALIKE_FULL").is_ok_and(|value| value == "1")
+}
+
+#[test]
+fn licence_texts_in_full() {
+    if full()
+        && let Some(texts) = corpus("licence_texts")
+    {
+        join_is_exact(&texts, &KEEPS[..5]);
+    }
+}
+
+#[test]
+fn civil_codes_in_full() {
+    if full()
+        && let Some(texts) = corpus("civil_codes")
+    {
+        join_is_exact(&texts, &KEEPS[1..]);
+    }
+}
+
+/// One document of a random collection, in terms of those before it.
+#[derive(Clone, Debug)]
+enum Make {
+    Fresh(Vec<usize>),
+    /// A copy of an earlier document with words replaced, removed or put in.
+    Edited(prop::sample::Index, Vec<(prop::sample::Index, u8, usize)>),
+    /// A copy that differs only in what canonical text drops.
+    Dressed(prop::sample::Index, u8),
+    Empty(u8),
+}
+
+fn make() -> impl Strategy<Value = Make> {
+    prop_oneof![
+        4 => prop::collection::vec(0usize..30, 1..40).prop_map(Make::Fresh),
+        1 => prop::collection::vec(0usize..30, 1..4).prop_map(Make::Fresh),
+        8 => (any::<prop::sample::Index>(), prop::collection::vec((any::<prop::sample::Index>(), 0u8..3, 0usize..30), 1..4))
+            .prop_map(|(from, edits)| Make::Edited(from, edits)),
+        3 => (any::<prop::sample::Index>(), 0u8..4).prop_map(|(from, dress)| Make::Dressed(from, dress)),
+        1 => (0u8..3).prop_map(Make::Empty),
+    ]
+}
+
+/// The texts of a plan, over a vocabulary of so many words.
+fn build(plan: &[Make], vocabulary: usize) -> Vec<String> {
+    let mut lists: Vec<Vec<usize>> = Vec::new();
+    let mut texts = Vec::new();
+    for step in plan {
+        let earlier = |index: &prop::sample::Index| {
+            if lists.is_empty() { Vec::new() } else { index.get(&lists).clone() }
+        };
+        let mut dress = 0;
+        let list = match step {
+            Make::Fresh(list) => list.clone(),
+            Make::Edited(from, edits) => {
+                let mut list = earlier(from);
+                for (place, kind, word) in edits {
+                    let at = place.index(list.len() + 1);
+                    match kind {
+                        0 => list.insert(at, *word),
+                        1 if at < list.len() => list[at] = *word,
+                        2 if at < list.len() => drop(list.remove(at)),
+                        _ => list.push(*word),
+                    }
+                }
+                list
+            }
+            Make::Dressed(from, kind) => {
+                dress = kind + 1;
+                earlier(from)
+            }
+            Make::Empty(kind) => {
+                dress = 10 + kind;
+                Vec::new()
+            }
+        };
+        let words: Vec<String> = list.iter().map(|word| format!("word{}", word % vocabulary)).collect();
+        texts.push(match dress {
+            1 => words.join(" ").to_uppercase(),
+            2 => words.join(",\n\t"),
+            3 => format!("  \"{}\"!  ", words.join(" -- ")),
+            4 => words.join(". "),
+            11 => " \n\t".to_owned(),
+            12 => "-- ... !?".to_owned(),
+            _ => words.join(" "),
+        });
+        lists.push(list);
+    }
+    texts
+}
+
+/// What a random run is asked.
+#[derive(Clone, Debug)]
+struct Case {
+    plan: Vec<Make>,
+    vocabulary: usize,
+    scores: Vec<Option<i64>>,
+    threshold: &'static str,
+    ngram: usize,
+    keep: &'static str,
+    transitive: bool,
+    workers: usize,
+    method: &'static str,
+}
+
+fn case() -> impl Strategy<Value = Case> {
+    let collection = (
+        prop::collection::vec(make(), 1..60),
+        6usize..30,
+        prop::collection::vec(prop::option::of(-3i64..4), 60),
+    );
+    const DECIMALS: [&str; 11] =
+        ["0.1", "0.3", "0.5", "0.55", "0.6", "0.75", "0.8", "0.875", "0.9", "0.95", "1"];
+    let run = (
+        prop::sample::select(DECIMALS.to_vec()),
+        1usize..7,
+        prop::sample::select(KEEPS.to_vec()),
+        any::<bool>(),
+        1usize..5,
+        prop::sample::select(vec!["join", "join", "join", "shingles", "exact"]),
+    );
+    (collection, run).prop_map(
+        |((plan, vocabulary, scores), (threshold, ngram, keep, transitive, workers, method))| Case {
+            plan,
+            vocabulary,
+            scores,
+            threshold,
+            ngram,
+            keep,
+            transitive,
+            workers,
+            method,
+        },
+    )
+}
+
+#[test]
+fn random_collections() {
+    let config = ProptestConfig { cases: 150, failure_persistence: None, ..ProptestConfig::default() };
+    let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &[7; 32]);
+    let run = TestRunner::new_with_rng(config, rng).run(&case(), |case| {
+        let mut docs = Doc::all(&build(&case.plan, case.vocabulary));
+        for (doc, score) in docs.iter_mut().zip(&case.scores) {
+            doc.score = *score;
+        }
+        let least = fraction(case.threshold);
+        let contents = Contents::count(&docs, case.ngram, least);
+        let is_link = |pair: &&Pair| case.method != "exact" && pair.resembles(least);
+        let links: Vec<Pair> = contents.pairs.iter().filter(is_link).copied().collect();
+        let want = answer(&docs, &contents, &links, Rules { keep: case.keep, transitive: case.transitive });
+        let dir = Dir::new();
+        dir.write("in.jsonl", Doc::jsonl(&docs));
+        dir.write("all.toml", "method = \"shingles\"\n[shingles]\nsampling = \"none\"\ncommon_cap = 0\n");
+        let method = if case.method == "shingles" {
+            "--config all.toml".into()
+        } else {
+            format!("--method {}", case.method)
+        };
+        let clustering = if case.transitive { "transitive" } else { "guarantee" };
+        let flags = format!(
+            "in.jsonl {method} --threshold {} --ngram {} --keep {} --clustering {clustering} -w {}",
+            case.threshold, case.ngram, case.keep, case.workers
+        );
+        assert_answer(&docs, &want, &dir.output(&format!("{flags} --pairs"), "with"), true, &flags);
+        assert_answer(&docs, &want, &dir.output(&flags, "without"), false, &flags);
+        Ok(())
+    });
+    if let Err(error) = run {
+        panic!("{error}");
+    }
+}
+
+/// Containment in the smaller set as the rule: the pairs are those of the oracle (their resemblance may be small).
+#[test]
+fn containment_as_the_rule() {
+    let mut random = crate::util::Random(11);
+    let mut texts = Vec::new();
+    for document in 0..60 {
+        let whole = 20 + random.below(30);
+        texts.push(crate::util::words(document * 100, whole));
+        for _ in 0..3 {
+            let start = document * 100 + random.below(whole);
+            texts.push(crate::util::words(start, 5 + random.below(20)));
+        }
+    }
+    let docs = Doc::all(&texts);
+    let dir = Dir::new();
+    dir.write("in.jsonl", Doc::jsonl(&docs));
+    for (threshold, ngram) in [("0.5", 1), ("0.8", 3), ("1", 5)] {
+        let least = fraction(threshold);
+        let contents = Contents::count(&docs, ngram, least);
+        let links: Vec<Pair> = contents.pairs.iter().filter(|pair| pair.contains(least)).copied().collect();
+        let fewer = links.iter().filter(|pair| pair.resembles(least)).count();
+        assert!(fewer < links.len(), "containment must find more than resemblance here");
+        dir.write(
+            "rule.toml",
+            "method = \"shingles\"\n[shingles]\nsampling = \"none\"\ncommon_cap = 0\nrule = \"containment\"\n",
+        );
+        let ends = |rows: &[serde_json::Value]| {
+            sorted(rows.iter().map(|row| serde_json::json!([row["a"], row["b"]])).collect())
+        };
+        let want = answer(&docs, &contents, &links, Rules { keep: "first", transitive: true });
+        let flags = format!(
+            "in.jsonl --config rule.toml --threshold {threshold} --ngram {ngram} --clustering transitive"
+        );
+        let got = dir.output(&format!("{flags} --pairs"), threshold);
+        assert_eq!(ends(&want.pairs), ends(&got.pairs), "{flags}");
+        assert_rows(&want.clusters, &got.clusters, &flags);
+    }
+}

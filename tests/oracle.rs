@@ -1,0 +1,347 @@
+//! The obvious independent program: what `alike dedup` must answer, by counting every shared shingle of every pair.
+//! It shares nothing with the library but the tokens; sets hold the shingles themselves, so no hash can collide.
+//!
+//! Contents are the distinct canonical texts, numbered in document order of their first documents.
+
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use serde_json::{Value, json};
+
+use crate::util::label;
+
+/// What a token is. The one line to change when the library offers `alike::text::canonical_tokens`.
+fn canonical_tokens(text: &str) -> Vec<String> {
+    scaffold_tokens(text)
+}
+
+/// Scaffold: lower-cased runs of ASCII letters, digits and inner apostrophes.
+fn scaffold_tokens(text: &str) -> Vec<String> {
+    text.to_lowercase()
+        .split(|c: char| !c.is_ascii_alphanumeric() && c != '\'')
+        .map(|run| run.trim_matches('\'').to_owned())
+        .filter(|run| !run.is_empty())
+        .collect()
+}
+
+/// A document of the input, in document order.
+#[derive(Clone, Debug)]
+pub(crate) struct Doc {
+    pub(crate) id: String,
+    pub(crate) text: String,
+    /// What `field:score:...` sees.
+    pub(crate) score: Option<i64>,
+}
+
+impl Doc {
+    /// Documents with ids d0, d1, ... and no score.
+    pub(crate) fn all(texts: &[String]) -> Vec<Doc> {
+        let doc = |(i, text): (usize, &String)| Doc { id: format!("d{i}"), text: text.clone(), score: None };
+        texts.iter().enumerate().map(doc).collect()
+    }
+
+    /// The documents as JSONL.
+    pub(crate) fn jsonl(docs: &[Doc]) -> String {
+        docs.iter()
+            .map(|doc| match doc.score {
+                Some(score) => format!("{}\n", json!({"id": doc.id, "text": doc.text, "score": score})),
+                None => format!("{}\n", json!({"id": doc.id, "text": doc.text})),
+            })
+            .collect()
+    }
+}
+
+/// A decimal as a fraction of integers: "0.55" is (55, 100).
+pub(crate) fn fraction(decimal: &str) -> (u64, u64) {
+    let (whole, digits) = decimal.split_once('.').unwrap_or((decimal, ""));
+    (format!("{whole}{digits}").parse().unwrap(), 10u64.pow(u32::try_from(digits.len()).unwrap()))
+}
+
+/// Two contents that share shingles.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pair {
+    pub(crate) a: usize,
+    pub(crate) b: usize,
+    shared: u64,
+    union: u64,
+    smaller: u64,
+}
+
+impl Pair {
+    /// Shared over all, as the float nearest to the true quotient.
+    fn resemblance(&self) -> f64 {
+        self.shared as f64 / self.union as f64
+    }
+
+    /// Whether the resemblance is at least the fraction.
+    pub(crate) fn resembles(&self, (num, den): (u64, u64)) -> bool {
+        self.shared * den >= self.union * num
+    }
+
+    /// Whether the containment in the smaller set is at least the fraction.
+    pub(crate) fn contains(&self, (num, den): (u64, u64)) -> bool {
+        self.shared * den >= self.smaller * num
+    }
+}
+
+/// The distinct canonical texts of a collection, their shingles, and every pair that shares one.
+pub(crate) struct Contents {
+    /// The documents of each content, ascending.
+    pub(crate) holders: Vec<Vec<usize>>,
+    /// Pairs of contents, a before b, with at least the containment asked for.
+    pub(crate) pairs: Vec<Pair>,
+    sets: Vec<BTreeSet<u32>>,
+}
+
+impl Contents {
+    /// Counts shared shingles of `ngram` tokens for all pairs and remembers those whose containment is at or over
+    /// `least`; their resemblance is never greater, so no pair at or over `least` by either measure is forgotten.
+    pub(crate) fn count(docs: &[Doc], ngram: usize, least: (u64, u64)) -> Contents {
+        let mut words: HashMap<String, u32> = HashMap::new();
+        let mut texts: Vec<Vec<u32>> = Vec::new();
+        let mut holders: Vec<Vec<usize>> = Vec::new();
+        let mut known: HashMap<Vec<u32>, usize> = HashMap::new();
+        for (position, doc) in docs.iter().enumerate() {
+            let mut text = Vec::new();
+            for word in canonical_tokens(&doc.text) {
+                let next = u32::try_from(words.len()).unwrap();
+                text.push(*words.entry(word).or_insert(next));
+            }
+            if text.is_empty() {
+                continue;
+            }
+            let content = *known.entry(text.clone()).or_insert(texts.len());
+            if content == texts.len() {
+                texts.push(text);
+                holders.push(Vec::new());
+            }
+            holders[content].push(position);
+        }
+        let sets = shingle_sets(&texts, ngram);
+        Contents { holders, pairs: all_pairs(&sets, least), sets }
+    }
+
+    /// The resemblance of any two contents, counted member by member.
+    fn resemblance(&self, a: usize, b: usize) -> f64 {
+        let shared = self.sets[a].intersection(&self.sets[b]).count();
+        shared as f64 / (self.sets[a].len() + self.sets[b].len() - shared) as f64
+    }
+}
+
+/// The set of shingles of each text, as numbers given to the distinct shingles.
+fn shingle_sets(texts: &[Vec<u32>], ngram: usize) -> Vec<BTreeSet<u32>> {
+    let mut numbers: HashMap<&[u32], u32> = HashMap::new();
+    texts
+        .iter()
+        .map(|text| {
+            text.windows(ngram.min(text.len()))
+                .map(|shingle| {
+                    let next = u32::try_from(numbers.len()).unwrap();
+                    *numbers.entry(shingle).or_insert(next)
+                })
+                .collect()
+        })
+        .collect()
+}
+
+/// Every pair, by inverted lists: each set counts what it shares with the sets before it.
+fn all_pairs(sets: &[BTreeSet<u32>], least: (u64, u64)) -> Vec<Pair> {
+    let mut lists: Vec<Vec<u32>> = Vec::new();
+    let mut counts = vec![0u32; sets.len()];
+    let mut touched = Vec::new();
+    let mut pairs = Vec::new();
+    for (b, set) in sets.iter().enumerate() {
+        for shingle in set {
+            let shingle = *shingle as usize;
+            lists.resize(lists.len().max(shingle + 1), Vec::new());
+            for a in &lists[shingle] {
+                if counts[*a as usize] == 0 {
+                    touched.push(*a as usize);
+                }
+                counts[*a as usize] += 1;
+            }
+            lists[shingle].push(u32::try_from(b).unwrap());
+        }
+        for a in touched.drain(..) {
+            let shared = u64::from(std::mem::take(&mut counts[a]));
+            let (size_a, size_b) = (sets[a].len() as u64, set.len() as u64);
+            let pair = Pair { a, b, shared, union: size_a + size_b - shared, smaller: size_a.min(size_b) };
+            if pair.contains(least) {
+                pairs.push(pair);
+            }
+        }
+    }
+    pairs
+}
+
+/// What the answer is asked to be.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rules<'a> {
+    pub(crate) keep: &'a str,
+    pub(crate) transitive: bool,
+}
+
+/// The rows that a run must write, in document order of what they are about.
+pub(crate) struct Answer {
+    /// Documents not removed, ascending.
+    pub(crate) kept: Vec<usize>,
+    pub(crate) duplicates: Vec<Value>,
+    pub(crate) clusters: Vec<Value>,
+    pub(crate) pairs: Vec<Value>,
+}
+
+/// Which of two documents is the better one under a keep policy: `Less` is better.
+fn compare(docs: &[Doc], keep: &str, a: usize, b: usize) -> Ordering {
+    let (x, y) = (&docs[a], &docs[b]);
+    let policy = match keep {
+        "first" => Ordering::Equal,
+        "last" => b.cmp(&a),
+        "longest" => y.text.len().cmp(&x.text.len()),
+        "shortest" => x.text.len().cmp(&y.text.len()),
+        "field:score:max" => y.score.cmp(&x.score),
+        "field:score:min" => (x.score.is_none(), x.score).cmp(&(y.score.is_none(), y.score)),
+        other => panic!("no such keep policy: {other}"),
+    };
+    policy.then(a.cmp(&b))
+}
+
+/// Clusters the contents by those pairs that are links, and says what becomes of each document.
+pub(crate) fn answer(docs: &[Doc], contents: &Contents, links: &[Pair], rules: Rules<'_>) -> Answer {
+    let better = |a: &usize, b: &usize| compare(docs, rules.keep, *a, *b);
+    let mut linked: Vec<BTreeMap<usize, f64>> = vec![BTreeMap::new(); contents.holders.len()];
+    for link in links {
+        linked[link.a].insert(link.b, link.resemblance());
+        linked[link.b].insert(link.a, link.resemblance());
+    }
+    let best: Vec<usize> =
+        contents.holders.iter().map(|holders| *holders.iter().min_by(|a, b| better(a, b)).unwrap()).collect();
+    let mut ranked: Vec<usize> = (0..best.len()).collect();
+    ranked.sort_by(|a, b| better(&best[*a], &best[*b]));
+    let leaders = if rules.transitive { transitive(&linked, &ranked) } else { guarantee(&linked, &ranked) };
+
+    // The documents under each leading content, in the order of the first of them.
+    let mut groups: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    let mut content_of = BTreeMap::new();
+    for (content, holders) in contents.holders.iter().enumerate() {
+        groups.entry(leaders[content]).or_default().extend(holders);
+        content_of.extend(holders.iter().map(|holder| (*holder, content)));
+    }
+    for members in groups.values_mut() {
+        members.sort_unstable();
+    }
+    let mut groups: Vec<(usize, Vec<usize>)> =
+        groups.into_iter().filter(|(_, members)| members.len() > 1).collect();
+    groups.sort_by_key(|(_, members)| members[0]);
+
+    let id = |position: usize| &docs[position].id;
+    let mut answer =
+        Answer { kept: Vec::new(), duplicates: Vec::new(), clusters: Vec::new(), pairs: Vec::new() };
+    let mut removed = BTreeSet::new();
+    for (number, (leader, members)) in groups.iter().enumerate() {
+        let representative = best[*leader];
+        let ids: Vec<&String> = members.iter().map(|member| id(*member)).collect();
+        answer.clusters.push(json!({
+            "cluster": number + 1, "size": members.len(), "representative": id(representative), "members": ids,
+        }));
+        let parents = search(&linked, *leader);
+        for member in members.iter().filter(|member| **member != representative) {
+            removed.insert(*member);
+            let content = content_of[member];
+            let mut row = json!({
+                "id": id(*member), "cluster": number + 1, "representative": id(representative), "line": member + 1,
+            });
+            if content == *leader {
+                row["reason"] = json!("exact");
+                row["resemblance"] = json!(1.0);
+            } else if let Some(resemblance) = linked[*leader].get(&content) {
+                row["reason"] = json!("near");
+                row["resemblance"] = json!(resemblance);
+            } else {
+                row["reason"] = json!("linked");
+                row["resemblance"] = json!(contents.resemblance(content, *leader));
+                row["parent"] = json!(id(contents.holders[parents[&content]][0]));
+            }
+            answer.duplicates.push(row);
+        }
+    }
+    answer.kept = (0..docs.len()).filter(|position| !removed.contains(position)).collect();
+    for holders in &contents.holders {
+        for copy in &holders[1..] {
+            answer.pairs.push(json!({"a": id(holders[0]), "b": id(*copy), "resemblance": 1.0}));
+        }
+    }
+    for link in links {
+        let (a, b) = (contents.holders[link.a][0], contents.holders[link.b][0]);
+        answer.pairs.push(json!({"a": id(a), "b": id(b), "resemblance": link.resemblance()}));
+    }
+    answer
+}
+
+/// Conservative clustering: the leading content of each content.
+fn guarantee(linked: &[BTreeMap<usize, f64>], ranked: &[usize]) -> Vec<usize> {
+    let mut leaders: Vec<usize> = (0..linked.len()).collect();
+    let mut representatives: Vec<usize> = Vec::new();
+    for content in ranked {
+        match representatives.iter().find(|earlier| linked[*content].contains_key(earlier)) {
+            Some(earlier) => leaders[*content] = *earlier,
+            None => representatives.push(*content),
+        }
+    }
+    leaders
+}
+
+/// Connected components: each led by its best content.
+fn transitive(linked: &[BTreeMap<usize, f64>], ranked: &[usize]) -> Vec<usize> {
+    let mut leaders: Vec<Option<usize>> = vec![None; linked.len()];
+    for content in ranked {
+        if leaders[*content].is_none() {
+            leaders[*content] = Some(*content);
+            for reached in search(linked, *content).keys() {
+                leaders[*reached] = Some(*content);
+            }
+        }
+    }
+    leaders.into_iter().map(|leader| leader.unwrap()).collect()
+}
+
+/// Breadth-first search from a content over the links, a level at a time: the parent of each content reached is the
+/// earliest content of the level before that is linked to it.
+fn search(linked: &[BTreeMap<usize, f64>], start: usize) -> BTreeMap<usize, usize> {
+    let mut parents = BTreeMap::new();
+    let mut level = vec![start];
+    while !level.is_empty() {
+        let mut next = BTreeSet::new();
+        for content in level {
+            for neighbour in linked[content].keys().filter(|neighbour| **neighbour != start) {
+                parents.entry(*neighbour).or_insert_with(|| {
+                    next.insert(*neighbour);
+                    content
+                });
+            }
+        }
+        level = next.into_iter().collect();
+    }
+    parents
+}
+
+/// The rows of a run without what the oracle does not know (`file`), ids as labels, resemblances as floats.
+pub(crate) fn comparable(rows: &[Value]) -> Vec<Value> {
+    rows.iter()
+        .map(|row| {
+            let mut row = row.as_object().unwrap().clone();
+            row.remove("file");
+            if row.get("parent").is_some_and(Value::is_null) {
+                row.remove("parent");
+            }
+            for key in ["id", "a", "b", "representative", "parent"] {
+                if let Some(id) = row.get_mut(key) {
+                    *id = json!(label(id));
+                }
+            }
+            if let Some(resemblance) = row.get_mut("resemblance").filter(|value| value.is_number()) {
+                *resemblance = json!(resemblance.as_f64());
+            }
+            Value::Object(row)
+        })
+        .collect()
+}

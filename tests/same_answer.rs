@@ -1,0 +1,268 @@
+//! The same answer however the program is run: workers, vector instructions, splits into files, compression, memory,
+//! with or without `--pairs`; and for shuffled records the same transitive partition.
+
+use serde_json::Value;
+
+use crate::oracle::Doc;
+use crate::util::{Dir, Output, Random, corpus, families, gzip, sorted, zst};
+
+/// Near copies of one template: more than the 512 contents that a key group may have before it is handled as a crowd.
+const CROWD: usize = 900;
+
+/// A collection of everything that is handled in a way of its own: a crowd, chains in which only neighbours resemble
+/// each other, exact copies, short and empty texts, and ordinary ones.
+fn collection() -> Vec<Doc> {
+    let mut random = Random(2026);
+    let mut texts = Vec::new();
+    let mut words = |count: usize, vocabulary: usize| -> Vec<String> {
+        (0..count).map(|_| format!("v{}", random.below(vocabulary))).collect()
+    };
+    let template = words(120, 5000);
+    for copy in 0..CROWD {
+        let mut text = template.clone();
+        text[copy % 120] = format!("x{copy}");
+        if copy % 3 == 0 {
+            text[(copy * 7 + 50) % 120] = format!("y{copy}");
+        }
+        texts.push(text.join(" "));
+    }
+    for _ in 0..40 {
+        let mut text = words(80, 5000);
+        for step in 0..12 {
+            texts.push(text.join(" "));
+            let place = step * 6;
+            text.splice(place..place + 2, words(2, 5000));
+        }
+    }
+    for size in [3, 8, 30, 60] {
+        for _ in 0..250 {
+            let text = words(size, if size < 10 { 12 } else { 3000 }).join(" ");
+            texts.push(text.clone());
+            if size != 60 {
+                texts.push(format!("<< {} >>", text.to_uppercase()));
+            }
+        }
+    }
+    texts.extend(["", " ", "...", "!", ""].map(str::to_owned));
+    if let Some(licences) = corpus("licence_texts") {
+        texts.extend(families(licences, 60));
+    }
+    let mut random = Random(7);
+    random.shuffle(&mut texts);
+    Doc::all(&texts)
+}
+
+/// Configuration files for every method; the cap on common shingles is below the size of the crowd.
+const METHODS: [(&str, &str); 8] = [
+    ("join", "method = 'join'"),
+    ("exact", "method = 'exact'"),
+    ("features", "method = 'features'"),
+    ("bands", "method = 'features'\n[features]\nk = 14\ns = 8\nr = 1"),
+    ("verified", "method = 'features'\n[features]\nverify = true"),
+    ("mod", "method = 'shingles'\n[shingles]\nsampling = 'mod'\nmodulus = 4\nper_document = 40"),
+    ("smallest", "method = 'shingles'\n[shingles]\nsampling = 'smallest'\nper_document = 50"),
+    ("none", "method = 'shingles'\n[shingles]\nsampling = 'none'\ncommon_cap = 600"),
+];
+
+/// The inputs of every shape, and a configuration file for every method.
+fn prepare(dir: &Dir, docs: &[Doc]) {
+    let whole = Doc::jsonl(docs);
+    dir.write("in.jsonl", &whole);
+    dir.write("in.jsonl.gz", gzip(whole.as_bytes(), 300_000));
+    dir.write("in.jsonl.zst", zst(whole.as_bytes(), 300_000));
+    for parts in [2, 5] {
+        for (part, docs) in docs.chunks(docs.len().div_ceil(parts)).enumerate() {
+            dir.write(&format!("split{parts}/{part}.jsonl"), Doc::jsonl(docs));
+        }
+    }
+    for (name, config) in METHODS {
+        dir.write(&format!("{name}.toml"), config);
+    }
+}
+
+/// Every row and kept record without where it stood, which a split changes.
+fn essence(output: &Output) -> [Vec<String>; 3] {
+    let placeless = |rows: &[Value]| {
+        let strip = |row: &Value| {
+            let mut row = row.as_object().unwrap().clone();
+            row.remove("file");
+            row.remove("line");
+            Value::Object(row)
+        };
+        sorted(rows.iter().map(strip).collect()).iter().map(Value::to_string).collect()
+    };
+    [placeless(&output.duplicates), placeless(&output.clusters), output.kept_lines()]
+}
+
+#[track_caller]
+fn assert_same(want: &[Vec<String>], got: &[Vec<String>], what: &str) {
+    for (i, (want, got)) in want.iter().zip(got).enumerate() {
+        if want != got {
+            let kind = ["duplicates", "clusters", "kept records", "pairs"][i];
+            let only =
+                |a: &[String], b: &[String]| a.iter().find(|row| b.binary_search(row).is_err()).cloned();
+            panic!(
+                "{what}: other {kind} ({} rows, {} expected)\nmissing: {:?}\nextra: {:?}",
+                got.len(),
+                want.len(),
+                only(want, got),
+                only(got, want)
+            );
+        }
+    }
+}
+
+/// One method under one clustering: all shapes of a run against the plainest.
+fn method(name: &str) {
+    let dir = Dir::new();
+    let docs = collection();
+    prepare(&dir, &docs);
+    let avx2 = avx2();
+    for clustering in ["guarantee", "transitive"] {
+        let common = format!("--config {name}.toml --clustering {clustering}");
+        let run = |shape: &str| {
+            let output = dir.output(&format!("{common} {shape}"), "out");
+            std::fs::remove_dir_all(dir.join("out")).unwrap();
+            output
+        };
+        let plain = run("in.jsonl -w 1 --simd auto");
+        let want = essence(&plain);
+        assert!(want[0].len() > 500, "{name}: too few duplicates to show anything");
+        let split2 = "split2/0.jsonl split2/1.jsonl";
+        for shape in [
+            "in.jsonl -w 2".to_owned(),
+            "in.jsonl -w 1 --simd scalar".to_owned(),
+            format!("in.jsonl -w 3 --simd {avx2}"),
+            format!("{split2} -w 1"),
+            "split5 -w 4".to_owned(),
+            format!("split5 -w 2 --simd {avx2}"),
+            "in.jsonl.gz -w 3".to_owned(),
+            "in.jsonl.zst -w 2".to_owned(),
+            "in.jsonl -w 2 --memory 64M".to_owned(),
+            "in.jsonl -w 4".to_owned(),
+        ] {
+            assert_same(&want, &essence(&run(&shape)), &format!("{common} {shape}"));
+        }
+        let rows = |output: &Output| output.pairs.iter().map(Value::to_string).collect::<Vec<String>>();
+        let with = run("in.jsonl -w 1 --pairs");
+        assert_same(&want, &essence(&with), &format!("{common} --pairs"));
+        let pairs = [vec![], vec![], vec![], rows(&with)];
+        assert!(pairs[3].len() > 200, "{name}: too few pairs to show anything");
+        for shape in [
+            "in.jsonl -w 2 --simd scalar --pairs",
+            "split5 -w 4 --pairs",
+            "in.jsonl -w 3 --pairs --memory 64M",
+        ] {
+            let other = run(shape);
+            assert_same(&want, &essence(&other), &format!("{common} {shape}"));
+            assert_same(&pairs, &[vec![], vec![], vec![], rows(&other)], &format!("{common} {shape}"));
+        }
+    }
+}
+
+/// The level to ask for where AVX2 is wanted: a machine without it has only the scalar one.
+fn avx2() -> &'static str {
+    #[cfg(target_arch = "x86_64")]
+    if std::arch::is_x86_feature_detected!("avx2") {
+        return "avx2";
+    }
+    "scalar"
+}
+
+#[test]
+fn join() {
+    method("join");
+}
+
+#[test]
+fn exact() {
+    method("exact");
+}
+
+#[test]
+fn features() {
+    method("features");
+}
+
+#[test]
+fn features_as_bands() {
+    method("bands");
+}
+
+#[test]
+fn features_verified() {
+    method("verified");
+}
+
+#[test]
+fn shingles_by_residue() {
+    method("mod");
+}
+
+#[test]
+fn shingles_smallest() {
+    method("smallest");
+}
+
+#[test]
+fn shingles_all_with_a_cap() {
+    method("none");
+}
+
+/// The cap takes effect in the test above: without it the crowd is found by its shingles, with it they are ignored.
+#[test]
+fn the_cap_is_over_the_whole_input() {
+    let dir = Dir::new();
+    let docs = collection();
+    prepare(&dir, &docs);
+    dir.write("uncapped.toml", "method = 'shingles'\n[shingles]\nsampling = 'none'\ncommon_cap = 0");
+    let largest = |output: &Output| output.clusters.iter().map(|row| row["size"].as_u64().unwrap()).max();
+    let flags = "--clustering transitive split5 -w 2";
+    let capped = dir.output(&format!("{flags} --config none.toml"), "capped");
+    let uncapped = dir.output(&format!("{flags} --config uncapped.toml"), "uncapped");
+    assert!(largest(&uncapped) >= Some(CROWD as u64), "{:?}", largest(&uncapped));
+    assert!(largest(&capped) < Some(CROWD as u64), "{:?}", largest(&capped));
+    assert!(capped.summary["common_shingles"]["keys"].as_u64() > Some(0), "{}", capped.summary);
+    // The same documents in the whole file: each of the five parts alone is far below the cap.
+    let whole = dir.output("--clustering transitive in.jsonl -w 1 --config none.toml", "whole");
+    assert_same(&essence(&whole), &essence(&capped), "a cap over a split");
+}
+
+#[test]
+fn shuffled_records_give_the_same_partition() {
+    let mut docs = collection();
+    let dir = Dir::new();
+    prepare(&dir, &docs);
+    for (name, _) in METHODS {
+        let flags = format!("--config {name}.toml --clustering transitive -w 2");
+        let want = dir.output(&format!("{flags} in.jsonl"), name).partition();
+        for seed in [1, 2] {
+            Random(seed).shuffle(&mut docs);
+            dir.write("shuffled.jsonl", Doc::jsonl(&docs));
+            let got = dir.output(&format!("{flags} shuffled.jsonl"), &format!("{name}-{seed}"));
+            let differs = want.iter().zip(got.partition()).find(|(want, got)| *want != got);
+            assert_eq!(differs, None, "{name}, shuffled with seed {seed}");
+            assert_eq!(want.len(), got.clusters.len(), "{name}, shuffled with seed {seed}");
+        }
+    }
+}
+
+/// Two runs of the very same command write the very same bytes, once sorted.
+#[test]
+fn repeated_runs_are_byte_equal() {
+    let dir = Dir::new();
+    prepare(&dir, &collection());
+    for run in ["one", "two"] {
+        dir.output("in.jsonl --pairs -w 3", run);
+    }
+    for name in ["duplicates.jsonl", "clusters.jsonl", "pairs.jsonl", "kept/in.jsonl"] {
+        let lines = |run: &str| {
+            let file = std::fs::read_to_string(dir.join(run).join(name)).unwrap();
+            let mut lines: Vec<String> = file.lines().map(str::to_owned).collect();
+            lines.sort();
+            lines
+        };
+        let (one, two) = (lines("one"), lines("two"));
+        assert!(!one.is_empty() && one == two, "{name} differs between two runs of one command");
+    }
+}
