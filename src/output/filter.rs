@@ -1,0 +1,166 @@
+//! Which bytes of a file of lines are kept.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+
+use memchr::memchr;
+
+/// Passes over the bytes of a file of lines, block by block, and drops the removed lines, newline included.
+pub(super) struct Filter<'a> {
+    /// Where removed lines start, ascending; those before `position` are gone.
+    removed: &'a [u64],
+    position: u64,
+    /// Within a removed line.
+    inside: bool,
+}
+
+impl<'a> Filter<'a> {
+    /// A filter that starts at `position`, which must not be inside a removed line.
+    pub(super) fn new(removed: &'a [u64], position: u64) -> Filter<'a> {
+        Filter { removed, position, inside: false }
+    }
+
+    /// Moves the kept bytes of the next `block` to its front and returns how many there are. Moving within the
+    /// block makes one write of many short runs; it touches only blocks that lose something.
+    pub(super) fn apply(&mut self, block: &mut [u8]) -> usize {
+        let (mut read, mut kept) = (0, 0);
+        while read < block.len() {
+            if self.inside {
+                let newline = memchr(b'\n', &block[read..]);
+                self.inside = newline.is_none();
+                read = newline.map_or(block.len(), |n| read + n + 1);
+                continue;
+            }
+            let end = match self.next_removed(self.position + read as u64) {
+                Some(offset) => {
+                    usize::try_from(offset - self.position).unwrap_or(usize::MAX).min(block.len())
+                }
+                None => block.len(),
+            };
+            if kept != read {
+                block.copy_within(read..end, kept);
+            }
+            kept += end - read;
+            read = end;
+            // The loop ended before the block did: a removed line starts here.
+            self.inside = read < block.len();
+        }
+        self.position += block.len() as u64;
+        kept
+    }
+
+    /// The first removed line that starts at or after `from`.
+    fn next_removed(&mut self, from: u64) -> Option<u64> {
+        while let [first, rest @ ..] = self.removed {
+            if *first >= from {
+                return Some(*first);
+            }
+            self.removed = rest;
+        }
+        None
+    }
+}
+
+/// Finds where lines end, reading as little as it can: a small block a line where the lines asked for lie far
+/// apart, one pass over all bytes where they lie close.
+pub(super) struct LineEnds<'a> {
+    file: &'a mut File,
+    /// Line ends beyond this are at this: the end of the file.
+    limit: u64,
+    buffer: &'a mut [u8],
+    start: u64,
+    filled: usize,
+}
+
+impl<'a> LineEnds<'a> {
+    pub(super) fn new(file: &'a mut File, limit: u64, buffer: &'a mut [u8]) -> LineEnds<'a> {
+        LineEnds { file, limit, buffer, start: 0, filled: 0 }
+    }
+
+    /// The offset after the newline of the line that `offset` lies in. `block` is how much to read at `offset`
+    /// if those bytes are not at hand.
+    pub(super) fn after(&mut self, offset: u64, block: usize) -> io::Result<u64> {
+        let mut from = offset;
+        let mut block = block;
+        while from < self.limit {
+            let held = from.checked_sub(self.start).and_then(|skip| usize::try_from(skip).ok());
+            let Some(skip) = held.filter(|&skip| skip < self.filled) else {
+                self.read_at(from, block)?;
+                // A line longer than the first guess: read on by whole buffers.
+                block = self.buffer.len();
+                continue;
+            };
+            if let Some(newline) = memchr(b'\n', &self.buffer[skip..self.filled]) {
+                return Ok((from + newline as u64 + 1).min(self.limit));
+            }
+            from = self.start + self.filled as u64;
+        }
+        Ok(self.limit)
+    }
+
+    fn read_at(&mut self, offset: u64, block: usize) -> io::Result<()> {
+        self.filled = 0;
+        self.file.seek(SeekFrom::Start(offset))?;
+        let block = block.clamp(1, self.buffer.len());
+        self.filled = fill(self.file, &mut self.buffer[..block])?;
+        self.start = offset;
+        if self.filled == 0 { Err(io::ErrorKind::UnexpectedEof.into()) } else { Ok(()) }
+    }
+}
+
+/// Reads until `buffer` is full or the input ends; returns how much there was.
+pub(super) fn fill(input: &mut dyn Read, buffer: &mut [u8]) -> io::Result<usize> {
+    let mut filled = 0;
+    while filled < buffer.len() {
+        match input.read(&mut buffer[filled..]) {
+            Ok(0) => break,
+            Ok(read) => filled += read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(filled)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn filters_across_blocks_of_every_size() {
+        let text = b"ab\n\ncdef\ng\nlast";
+        for size in 1..=text.len() {
+            let mut filter = Filter::new(&[0, 3, 9], 0);
+            let mut kept = Vec::new();
+            for block in text.chunks(size) {
+                let mut block = block.to_vec();
+                let len = filter.apply(&mut block);
+                kept.extend_from_slice(&block[..len]);
+            }
+            assert_eq!(kept, b"cdef\nlast", "blocks of {size}");
+        }
+    }
+
+    #[test]
+    fn an_offset_within_a_removed_line_costs_no_other_line() {
+        let mut block = *b"abc\ndef\n";
+        let len = Filter::new(&[0, 0, 2], 0).apply(&mut block);
+        assert_eq!(&block[..len], b"def\n");
+    }
+
+    #[test]
+    fn finds_line_ends_with_any_block() {
+        let mut file = tempfile::tempfile().expect("a file");
+        std::io::Write::write_all(&mut file, b"ab\n\ncdefghijkl\ng").expect("written");
+        for block in 1..8 {
+            for size in 1..20 {
+                let mut buffer = vec![0; size];
+                let mut ends = LineEnds::new(&mut file, 16, &mut buffer);
+                let found = [0, 3, 4, 15].map(|o| ends.after(o, block).expect("an end"));
+                assert_eq!(found, [3, 4, 15, 16], "block {block}, buffer {size}");
+            }
+        }
+        let mut buffer = [0; 4];
+        assert!(LineEnds::new(&mut file, 99, &mut buffer).after(15, 4).is_err(), "shorter than it was");
+    }
+}

@@ -1,0 +1,73 @@
+//! Jobs of unequal size, handed to workers one at a time.
+
+use std::any::Any;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread;
+
+use crate::error::{Error, Result};
+
+/// Does jobs `0..count`, each on the first worker that is free, and returns their results in order. `state` makes
+/// what a worker keeps from job to job. After the first failure no further job is begun.
+pub(super) fn hand_out<S, T: Send>(
+    count: usize,
+    workers: usize,
+    state: impl Fn() -> S + Sync,
+    job: impl Fn(&mut S, usize) -> Result<T> + Sync,
+) -> Result<Vec<T>> {
+    let next = AtomicUsize::new(0);
+    let failed = AtomicBool::new(false);
+    let worker = || -> Result<Vec<(usize, T)>> {
+        let (mut state, mut done) = (state(), Vec::new());
+        while !failed.load(Ordering::Relaxed) {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            if index >= count {
+                break;
+            }
+            let result = job(&mut state, index).inspect_err(|_| failed.store(true, Ordering::Relaxed))?;
+            done.push((index, result));
+        }
+        Ok(done)
+    };
+    let finished: Vec<Result<Vec<(usize, T)>>> = thread::scope(|scope| {
+        let threads: Vec<_> = (0..workers.max(1).min(count)).map(|_| scope.spawn(worker)).collect();
+        threads.into_iter().map(|t| t.join().unwrap_or_else(|panic| Err(panicked(&*panic)))).collect()
+    });
+    let mut results = Vec::with_capacity(count);
+    for done in finished {
+        results.extend(done?);
+    }
+    results.sort_unstable_by_key(|&(index, _)| index);
+    Ok(results.into_iter().map(|(_, result)| result).collect())
+}
+
+fn panicked(panic: &(dyn Any + Send)) -> Error {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
+    Error::Worker(text.unwrap_or("panic without a message").to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_come_in_order() {
+        for workers in 1..5 {
+            let squares = hand_out(50, workers, || (), |(), i| Ok(i * i)).expect("results");
+            assert_eq!(squares, (0..50).map(|i| i * i).collect::<Vec<_>>());
+        }
+        assert!(hand_out(0, 3, || (), |(), i| Ok(i)).expect("results").is_empty());
+    }
+
+    #[test]
+    fn a_failure_stops_the_rest() {
+        let result = hand_out(1000, 2, || (), |(), i| if i == 3 { Err(Error::Interrupted) } else { Ok(()) });
+        assert!(matches!(result, Err(Error::Interrupted)));
+    }
+
+    #[test]
+    fn a_panic_is_an_error() {
+        let result = hand_out(2, 2, || (), |(), i| if i == 1 { panic!("job {i}") } else { Ok(()) });
+        assert!(matches!(result, Err(Error::Worker(text)) if text == "job 1"));
+    }
+}

@@ -1,0 +1,308 @@
+//! The input files without the removed records: same names, same compression, kept lines byte for byte.
+
+use std::collections::BTreeSet;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::{Component, Path, PathBuf};
+
+use super::filter::{Filter, fill};
+use super::hand_out::hand_out;
+use super::plan::{Loss, Piece, Sizes, between, cuts, measure, pieces};
+use crate::error::{Error, Result};
+use crate::progress::Progress;
+use crate::read::{Compression, Format, Source, open_decompressed};
+
+/// What [`write_kept`] wrote.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct KeptTally {
+    /// Files written: all but the removed plain-text documents.
+    pub files: u64,
+    /// Bytes of all inputs on disk.
+    pub bytes_in: u64,
+    /// Bytes of the kept files on disk.
+    pub bytes_out: u64,
+}
+
+/// Writes `kept/NAME` under `staging` for each source, without its removed records.
+///
+/// `removed` holds, for each source, the ascending offsets in its decompressed bytes at which removed records start.
+/// A removed line goes with its newline; a plain-text source with any removed offset is not written at all. Where
+/// `ends` holds an offset, only the decompressed bytes before it are good (the rest of a truncated stream is not).
+///
+/// A compressed source that loses nothing is copied as it is; any other is compressed anew by one worker. Large
+/// uncompressed files are divided among the workers. Progress is counted in bytes of the sources on disk.
+///
+/// Fails with [`Error::Changed`] if a source is not what it was when it was opened, before or after.
+pub fn write_kept(
+    staging: &Path,
+    sources: &[Source],
+    removed: &[Vec<u64>],
+    ends: &[Option<u64>],
+    workers: usize,
+    progress: &Progress,
+) -> Result<KeptTally> {
+    write_kept_sized(staging, sources, removed, ends, workers, progress, Sizes::USUAL)
+}
+
+/// [`write_kept`] with other sizes of pieces and blocks, so that tests meet their borders.
+pub(super) fn write_kept_sized(
+    staging: &Path,
+    sources: &[Source],
+    removed: &[Vec<u64>],
+    ends: &[Option<u64>],
+    workers: usize,
+    progress: &Progress,
+    sizes: Sizes,
+) -> Result<KeptTally> {
+    assert!(removed.len() == sources.len() && ends.len() == sources.len(), "one entry a source");
+    let folder = staging.join("kept");
+    let kept = Kept { folder, sources, removed, ends, workers, progress, sizes };
+    let written = kept.make_folders()?;
+    let (divided, whole): (Vec<usize>, Vec<usize>) = written.iter().partition(|&&i| kept.is_divided(i));
+    let mut jobs: Vec<Job> = whole.iter().map(|&source| Job::Whole { source }).collect();
+    kept.divide(&divided, &mut jobs)?;
+    // Large jobs first, so that no worker is left with one at the end.
+    jobs.sort_by_key(|job| std::cmp::Reverse(kept.effort(job)));
+    let bytes = hand_out(jobs.len(), workers, || kept.buffer(), |buffer, i| kept.work(&jobs[i], buffer))?;
+    for &source in &divided {
+        sources[source].unchanged()?;
+    }
+    Ok(KeptTally {
+        files: written.len() as u64,
+        bytes_in: sources.iter().map(|s| s.bytes).sum(),
+        bytes_out: bytes.iter().sum(),
+    })
+}
+
+/// What one worker does at a time.
+enum Job {
+    /// A whole source.
+    Whole { source: usize },
+    /// A piece of a divided source.
+    Piece { source: usize, piece: Piece },
+}
+
+struct Kept<'a> {
+    folder: PathBuf,
+    sources: &'a [Source],
+    removed: &'a [Vec<u64>],
+    ends: &'a [Option<u64>],
+    workers: usize,
+    progress: &'a Progress,
+    sizes: Sizes,
+}
+
+impl Kept<'_> {
+    /// Creates all folders; returns the sources that leave a file.
+    fn make_folders(&self) -> Result<Vec<usize>> {
+        let mut written = Vec::with_capacity(self.sources.len());
+        let mut folders = BTreeSet::from([self.folder.clone()]);
+        for (i, source) in self.sources.iter().enumerate() {
+            if matches!(source.format, Format::Text) && !self.removed[i].is_empty() {
+                // Removed because of what it said: it must still say it.
+                source.unchanged()?;
+                self.progress.advance(source.bytes);
+                continue;
+            }
+            let inside = Path::new(&source.name).components().all(|c| matches!(c, Component::Normal(_)));
+            if !inside || source.name.is_empty() {
+                return Err(Error::input(&source.path, "cannot be given a name under the output folder"));
+            }
+            folders.extend(self.target(i).parent().map(Path::to_path_buf));
+            written.push(i);
+        }
+        for folder in &folders {
+            fs::create_dir_all(folder).map_err(|e| Error::io(folder, "create", e))?;
+        }
+        Ok(written)
+    }
+
+    fn target(&self, source: usize) -> PathBuf {
+        self.folder.join(&self.sources[source].name)
+    }
+
+    fn buffer(&self) -> Vec<u8> {
+        vec![0; self.sizes.block]
+    }
+
+    /// Whether the source's bytes on disk are copied, rather than decompressed, filtered and compressed anew.
+    fn is_copied(&self, source: usize) -> bool {
+        let untouched = self.removed[source].is_empty() && self.ends[source].is_none();
+        untouched || matches!(self.sources[source].compression, Compression::None)
+    }
+
+    fn is_divided(&self, source: usize) -> bool {
+        self.workers > 1 && self.is_copied(source) && self.sources[source].bytes > self.sizes.piece
+    }
+
+    /// Good bytes of a source that is copied.
+    fn len(&self, source: usize) -> u64 {
+        let bytes = self.sources[source].bytes;
+        self.ends[source].map_or(bytes, |end| end.min(bytes))
+    }
+
+    /// A measure of the time a job takes: compressing costs some thirty times as much as copying.
+    fn effort(&self, job: &Job) -> u64 {
+        match job {
+            Job::Piece { piece, .. } => piece.end - piece.start,
+            Job::Whole { source } if self.is_copied(*source) => self.sources[*source].bytes,
+            Job::Whole { source } => self.sources[*source].bytes.saturating_mul(30),
+        }
+    }
+
+    /// Adds the pieces of divided sources to `jobs` and creates their files in their final length.
+    fn divide(&self, divided: &[usize], jobs: &mut Vec<Job>) -> Result<()> {
+        for &source in divided {
+            self.sources[source].unchanged()?;
+            let (len, removed) = (self.len(source), &self.removed[source]);
+            let losses = if removed.is_empty() {
+                vec![Loss::default(); cuts(len, self.sizes)]
+            } else {
+                hand_out(
+                    cuts(len, self.sizes),
+                    self.workers,
+                    || self.buffer(),
+                    |buffer, cut| {
+                        self.progress.check()?;
+                        let mut file = self.open(source)?;
+                        measure(&mut file, len, removed, cut, self.sizes, buffer)
+                            .map_err(|e| self.unread(source, e))
+                    },
+                )?
+            };
+            let pieces = pieces(len, &losses, self.sizes);
+            let target = self.target(source);
+            let file = File::create_new(&target).map_err(|e| Error::io(&target, "create", e))?;
+            let kept = pieces.iter().map(|p| p.kept).sum();
+            file.set_len(kept).map_err(|e| Error::io(&target, "write", e))?;
+            // What no piece covers counts as done: lines that fill whole cuts, a bad end.
+            let covered: u64 = pieces.iter().map(|p| p.end - p.start).sum();
+            self.progress.advance(self.sources[source].bytes - covered);
+            jobs.extend(pieces.into_iter().map(|piece| Job::Piece { source, piece }));
+        }
+        Ok(())
+    }
+
+    /// Does a job; returns the bytes written.
+    fn work(&self, job: &Job, buffer: &mut [u8]) -> Result<u64> {
+        match *job {
+            Job::Piece { source, piece } => self.copy_piece(source, piece, buffer),
+            Job::Whole { source } => {
+                self.sources[source].unchanged()?;
+                let bytes = self.write_whole(source, buffer)?;
+                self.sources[source].unchanged()?;
+                Ok(bytes)
+            }
+        }
+    }
+
+    fn copy_piece(&self, source: usize, piece: Piece, buffer: &mut [u8]) -> Result<u64> {
+        let (mut input, target) = (self.open(source)?, self.target(source));
+        input.seek(SeekFrom::Start(piece.start)).map_err(|e| self.unread(source, e))?;
+        let mut output =
+            OpenOptions::new().write(true).open(&target).map_err(|e| Error::io(&target, "write", e))?;
+        output.seek(SeekFrom::Start(piece.to)).map_err(|e| Error::io(&target, "write", e))?;
+        let mut filter = Filter::new(between(&self.removed[source], piece.start, piece.end), piece.start);
+        let len = Some(piece.end - piece.start);
+        let kept = self.pump(source, &mut input, &mut output, &mut filter, len, buffer)?;
+        // The lines are not where they were when they were measured.
+        if kept == piece.kept { Ok(kept) } else { Err(Error::Changed(self.sources[source].path.clone())) }
+    }
+
+    fn write_whole(&self, source: usize, buffer: &mut [u8]) -> Result<u64> {
+        let target = self.target(source);
+        let failed = |e| Error::io(&target, "write", e);
+        let mut output = File::create_new(&target).map_err(|e| Error::io(&target, "create", e))?;
+        let mut filter = Filter::new(&self.removed[source], 0);
+        if self.is_copied(source) {
+            let len = Some(self.len(source));
+            self.progress.advance(self.sources[source].bytes - self.len(source));
+            return self.pump(source, &mut self.open(source)?, &mut output, &mut filter, len, buffer);
+        }
+        let mut input = open_decompressed(&self.sources[source]).map_err(|e| self.unread(source, e))?;
+        let len = self.ends[source];
+        let mut metered =
+            Metered { output, written: 0, left: self.sources[source].bytes, progress: self.progress };
+        if matches!(self.sources[source].compression, Compression::Zstd) {
+            let mut encoder = zstd::stream::write::Encoder::new(&mut metered, 3).map_err(failed)?;
+            encoder.include_checksum(true).map_err(failed)?;
+            self.pump(source, &mut *input, &mut encoder, &mut filter, len, buffer)?;
+            encoder.finish().map_err(failed)?;
+        } else {
+            let mut encoder = flate2::write::GzEncoder::new(&mut metered, flate2::Compression::default());
+            self.pump(source, &mut *input, &mut encoder, &mut filter, len, buffer)?;
+            encoder.finish().map_err(failed)?;
+        }
+        self.progress.advance(metered.left);
+        Ok(metered.written)
+    }
+
+    /// Passes `input`, all of it or its first `len` bytes, through `filter` to `output`; returns the bytes kept.
+    fn pump(
+        &self,
+        source: usize,
+        input: &mut dyn Read,
+        output: &mut dyn Write,
+        filter: &mut Filter<'_>,
+        len: Option<u64>,
+        buffer: &mut [u8],
+    ) -> Result<u64> {
+        let (mut left, mut total) = (len.unwrap_or(u64::MAX), 0);
+        while left > 0 {
+            self.progress.check()?;
+            let want = usize::try_from(left).unwrap_or(usize::MAX).min(buffer.len());
+            let read = fill(input, &mut buffer[..want]).map_err(|e| self.unread(source, e))?;
+            if read == 0 && len.is_none() {
+                break;
+            }
+            if read == 0 {
+                return Err(Error::Changed(self.sources[source].path.clone()));
+            }
+            let kept = filter.apply(&mut buffer[..read]);
+            output.write_all(&buffer[..kept]).map_err(|e| Error::io(&self.target(source), "write", e))?;
+            if self.is_copied(source) {
+                self.progress.advance(read as u64);
+            }
+            left -= read as u64;
+            total += kept as u64;
+        }
+        Ok(total)
+    }
+
+    fn open(&self, source: usize) -> Result<File> {
+        File::open(&self.sources[source].path).map_err(|e| self.unread(source, e))
+    }
+
+    fn unread(&self, source: usize, error: io::Error) -> Error {
+        let path = &self.sources[source].path;
+        // What is copied is read by lengths known beforehand: it ends early only if it shrank.
+        if error.kind() == io::ErrorKind::UnexpectedEof && self.is_copied(source) {
+            return Error::Changed(path.clone());
+        }
+        Error::io(path, "read", error)
+    }
+}
+
+/// A compressed file being written. The decoder hides how much of its input it has read; what has been written is
+/// close to it where few records go, so progress follows that, up to the input's size.
+struct Metered<'a> {
+    output: File,
+    written: u64,
+    left: u64,
+    progress: &'a Progress,
+}
+
+impl Write for Metered<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.output.write(bytes)?;
+        self.written += written as u64;
+        let step = self.left.min(written as u64);
+        self.left -= step;
+        self.progress.advance(step);
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.output.flush()
+    }
+}

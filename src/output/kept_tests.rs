@@ -1,0 +1,237 @@
+//! [`super::write_kept`] against an obvious filter in memory.
+
+use std::fs;
+use std::io::Read;
+use std::path::Path;
+
+use proptest::prelude::*;
+
+use super::kept::write_kept_sized;
+use super::plan::Sizes;
+use super::{KeptTally, write_kept};
+use crate::error::Error;
+use crate::progress::Progress;
+use crate::read::{Compression, Format, Source};
+
+const COMPRESSIONS: [Compression; 3] = [Compression::None, Compression::Gzip, Compression::Zstd];
+
+fn compress(bytes: &[u8], compression: Compression) -> Vec<u8> {
+    match compression {
+        Compression::None => bytes.to_vec(),
+        Compression::Gzip => {
+            let mut out = Vec::new();
+            let mut encoder = flate2::read::GzEncoder::new(bytes, flate2::Compression::fast());
+            encoder.read_to_end(&mut out).expect("compressed");
+            out
+        }
+        Compression::Zstd => zstd::encode_all(bytes, 1).expect("compressed"),
+    }
+}
+
+fn decompress(bytes: &[u8], compression: Compression) -> Vec<u8> {
+    let mut out = Vec::new();
+    match compression {
+        Compression::None => out.extend_from_slice(bytes),
+        Compression::Gzip => {
+            flate2::read::MultiGzDecoder::new(bytes).read_to_end(&mut out).expect("gzip");
+        }
+        Compression::Zstd => out = zstd::decode_all(bytes).expect("zstd"),
+    }
+    out
+}
+
+fn source(folder: &Path, name: &str, bytes: &[u8], format: Format, compression: Compression) -> Source {
+    let path = folder.join(name);
+    fs::create_dir_all(path.parent().expect("a parent")).expect("a folder");
+    fs::write(&path, compress(bytes, compression)).expect("written");
+    let data = path.metadata().expect("there");
+    let modified = data.modified().ok();
+    Source { path, name: name.to_string(), format, compression, bytes: data.len(), modified }
+}
+
+/// Offsets of all lines, and the bytes of those that are not chosen.
+fn split(text: &[u8], chosen: impl Fn(usize) -> bool) -> (Vec<u64>, Vec<u8>) {
+    let (mut removed, mut kept, mut offset) = (Vec::new(), Vec::new(), 0);
+    for (i, line) in text.split_inclusive(|&b| b == b'\n').enumerate() {
+        if chosen(i) {
+            removed.push(offset);
+        } else {
+            kept.extend_from_slice(line);
+        }
+        offset += line.len() as u64;
+    }
+    (removed, kept)
+}
+
+/// Writes one file of lines in every compression and compares; small pieces and blocks.
+fn check(text: &[u8], chosen: impl Fn(usize) -> bool, workers: usize, sizes: Sizes) {
+    let (removed, expected) = split(text, chosen);
+    let folder = tempfile::tempdir().expect("a folder");
+    let sources: Vec<Source> = COMPRESSIONS
+        .iter()
+        .enumerate()
+        .map(|(i, &c)| source(folder.path(), &format!("in/{i}.jsonl"), text, Format::JsonLines, c))
+        .collect();
+    let staging = folder.path().join("out");
+    let progress = Progress::default();
+    let all = vec![removed; 3];
+    let tally =
+        write_kept_sized(&staging, &sources, &all, &[None; 3], workers, &progress, sizes).expect("written");
+    let mut bytes_out = 0;
+    for source in &sources {
+        let bytes = fs::read(staging.join("kept").join(&source.name)).expect("the kept file");
+        bytes_out += bytes.len() as u64;
+        let kept = decompress(&bytes, source.compression);
+        assert_eq!(kept, expected, "{} with {workers} workers, {sizes:?}", source.name);
+    }
+    let bytes_in: u64 = sources.iter().map(|s| s.bytes).sum();
+    assert_eq!(tally, KeptTally { files: 3, bytes_in, bytes_out });
+    assert_eq!(progress.now().1, bytes_in, "progress adds up");
+}
+
+fn sizes() -> impl Strategy<Value = Sizes> {
+    (1..40u64, 1..30usize, 1..20usize).prop_map(|(piece, block, probe)| Sizes { piece, block, probe })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(150))]
+
+    #[test]
+    fn kept_bytes_are_those_of_the_other_lines(
+        lines in prop::collection::vec(("[a-z]{0,12}|[a-z]{60}", any::<bool>()), 0..30),
+        newline in any::<bool>(),
+        workers in 1..5usize,
+        sizes in sizes(),
+    ) {
+        let mut text = lines.iter().map(|(line, _)| line.as_str()).collect::<Vec<_>>().join("\n");
+        if newline && !text.is_empty() {
+            text.push('\n');
+        }
+        check(text.as_bytes(), |i| lines.get(i).is_some_and(|l| l.1), workers, sizes);
+    }
+}
+
+#[test]
+fn first_last_all_none() {
+    let small = Sizes { piece: 5, block: 4, probe: 2 };
+    for text in ["one\ntwo\nthree", "one\ntwo\nthree\n", "\u{feff}one\n\ntwo\n", "\n", ""] {
+        for workers in 1..4 {
+            for sizes in [small, Sizes::USUAL] {
+                check(text.as_bytes(), |i| i == 0, workers, sizes);
+                check(text.as_bytes(), |i| i == 2, workers, sizes);
+                check(text.as_bytes(), |_| true, workers, sizes);
+                check(text.as_bytes(), |_| false, workers, sizes);
+            }
+        }
+    }
+}
+
+#[test]
+fn untouched_files_are_copied_as_they_are() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for compression in COMPRESSIONS {
+        let name = format!("{compression:?}/a.jsonl");
+        let source = source(folder.path(), &name, &b"{}\n".repeat(1000), Format::JsonLines, compression);
+        let progress = Progress::default();
+        let staging = folder.path().join("out");
+        let sources = std::slice::from_ref(&source);
+        write_kept(&staging, sources, &[vec![]], &[None], 2, &progress).expect("written");
+        let kept = fs::read(staging.join("kept").join(name)).expect("kept");
+        assert_eq!(kept, fs::read(&source.path).expect("the source"));
+    }
+}
+
+#[test]
+fn a_plain_text_file_is_one_document() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let sources = [
+        source(folder.path(), "a/1.txt", b"one\ntwo", Format::Text, Compression::None),
+        source(folder.path(), "a/2.txt.gz", b"one\ntwo", Format::Text, Compression::Gzip),
+        source(folder.path(), "3.txt", b"", Format::Text, Compression::None),
+    ];
+    let staging = folder.path().join("out");
+    let removed = [vec![0], vec![], vec![]];
+    let tally =
+        write_kept(&staging, &sources, &removed, &[None; 3], 2, &Progress::default()).expect("written");
+    assert_eq!(tally.files, 2);
+    assert!(!staging.join("kept/a/1.txt").exists());
+    let kept = fs::read(staging.join("kept/a/2.txt.gz")).expect("kept");
+    assert_eq!(decompress(&kept, Compression::Gzip), b"one\ntwo");
+    assert_eq!(fs::read(staging.join("kept/3.txt")).expect("kept"), b"");
+}
+
+#[test]
+fn a_truncated_stream_is_kept_up_to_its_end() {
+    let folder = tempfile::tempdir().expect("a folder");
+    // Text that hardly compresses, so that half of the bytes decompress to something.
+    let mut state = 1u64;
+    let mut next = || {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        state >> 33
+    };
+    let text: String = (0..40_000).map(|_| format!("{}\n", next())).collect();
+    for compression in COMPRESSIONS {
+        let name = format!("{compression:?}.jsonl");
+        let mut source = source(folder.path(), &name, text.as_bytes(), Format::JsonLines, compression);
+        let half = fs::read(&source.path).expect("there");
+        fs::write(&source.path, &half[..half.len() / 2]).expect("cut");
+        let data = source.path.metadata().expect("there");
+        (source.bytes, source.modified) = (data.len(), data.modified().ok());
+        let second = text.find('\n').expect("a line") + 1;
+        let end = second + text[second..50_000].rfind('\n').expect("a line") + 1;
+        let (removed, ends) = ([vec![0]], [Some(end as u64)]);
+        let staging = folder.path().join("out");
+        let sources = [source];
+        write_kept(&staging, &sources, &removed, &ends, 2, &Progress::default()).expect("written");
+        let kept = fs::read(staging.join("kept").join(&name)).expect("kept");
+        assert!(decompress(&kept, compression) == text.as_bytes()[second..end], "{compression:?}");
+        if !matches!(compression, Compression::None) {
+            let staging = folder.path().join("other");
+            let failed = write_kept(&staging, &sources, &removed, &[None], 1, &Progress::default());
+            assert!(matches!(failed, Err(Error::Io { .. })), "{compression:?}: {failed:?}");
+        }
+    }
+}
+
+#[test]
+fn a_changed_source_is_an_error() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for format in [Format::JsonLines, Format::Text] {
+        let name = format!("{format:?}");
+        let source = source(folder.path(), &name, b"one\ntwo\nthree\n", format, Compression::None);
+        fs::write(&source.path, b"one\ntwo\nthree\nfour\n").expect("written");
+        for workers in [1, 2] {
+            let sizes = Sizes { piece: 4, block: 4, probe: 4 };
+            let staging = folder.path().join(format!("out-{name}-{workers}"));
+            let sources = std::slice::from_ref(&source);
+            let progress = Progress::default();
+            let failed = write_kept_sized(&staging, sources, &[vec![4]], &[None], workers, &progress, sizes);
+            assert!(matches!(failed, Err(Error::Changed(path)) if path == source.path));
+        }
+    }
+}
+
+#[test]
+fn stops_when_asked() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for compression in COMPRESSIONS {
+        let name = format!("{compression:?}");
+        let source = source(folder.path(), &name, b"one\ntwo\n", Format::JsonLines, compression);
+        let progress = Progress::default();
+        progress.stop();
+        let failed = write_kept(&folder.path().join("out"), &[source], &[vec![0]], &[None], 1, &progress);
+        assert!(matches!(failed, Err(Error::Interrupted)));
+    }
+}
+
+#[test]
+fn names_stay_under_the_output() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for name in ["../x", "/x", "", "a/../../x"] {
+        let mut source = source(folder.path(), "in", b"one\n", Format::JsonLines, Compression::None);
+        source.name = name.to_string();
+        let staging = folder.path().join("out");
+        let failed = write_kept(&staging, &[source], &[vec![]], &[None], 1, &Progress::default());
+        assert!(matches!(failed, Err(Error::Input { .. })), "{name:?}");
+    }
+}

@@ -1,0 +1,21 @@
+//! What a run leaves behind: a folder that appears whole or not at all ([`Staging`]), in it the inputs without
+//! the removed records ([`write_kept`]), what was found as rows of JSON ([`Rows`]) and what the run did
+//! ([`Summary`], which [`render`] makes readable).
+
+mod filter;
+mod hand_out;
+mod kept;
+mod plan;
+mod render;
+mod rows;
+mod staging;
+mod summary;
+
+#[cfg(test)]
+mod kept_tests;
+
+pub use kept::{KeptTally, write_kept};
+pub use render::render;
+pub use rows::{ClusterRow, DuplicateRow, PairRow, Reason, RejectedRow, Rows};
+pub use staging::Staging;
+pub use summary::{CommonShingles, Inputs, Skipped, StageSeconds, Summary, peak_memory};

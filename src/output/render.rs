@@ -1,0 +1,288 @@
+//! A [`Summary`] for people.
+
+use std::path::Path;
+
+use super::summary::Summary;
+use crate::config::{Config, Method, Rule, Tokens};
+
+/// Most skipped files that are named.
+const NAMED: usize = 5;
+
+/// The summary in at most 30 lines: what was found first, then the figures, then a line a warning. `out` is the
+/// output folder, `None` in a dry run. Names are escaped, so that none of them can command a terminal.
+pub fn render(summary: &Summary, out: Option<&Path>) -> String {
+    let out = out.map(|folder| printable(&folder.display().to_string()));
+    let mut lines = vec![headline(summary, out.as_deref())];
+    let rows = rows(summary);
+    let width = rows.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+    lines.extend(rows.iter().map(|(name, value)| format!("  {name:width$}  {value}")));
+    lines.extend(warnings(summary, out.as_deref()).into_iter().map(|w| format!("warning: {w}")));
+    lines.push(String::new());
+    lines.join("\n")
+}
+
+fn headline(s: &Summary, out: Option<&str>) -> String {
+    let (verb, end) = match out {
+        Some(out) => ("removed", format!("{} kept in {out}/kept", count(s.kept))),
+        None => ("would remove", format!("{} would be kept (dry run, nothing written)", count(s.kept))),
+    };
+    let mut kinds =
+        vec![format!("{} exact", count(s.exact_duplicates)), format!("{} near", count(s.near_duplicates))];
+    if s.linked > 0 {
+        kinds.push(format!("{} linked", count(s.linked)));
+    }
+    let (removed, share) = (count(s.removed), percent(s.removed as f64, s.documents as f64));
+    let documents = counted(s.documents, "document", "documents");
+    format!("{verb} {removed} of {documents} ({share}): {}; {end}", kinds.join(", "))
+}
+
+fn rows(s: &Summary) -> Vec<(&'static str, String)> {
+    let mut rows = vec![
+        ("method", method(&s.configuration)),
+        ("input", format!("{}, {}", counted(s.inputs.files, "file", "files"), size(s.inputs.bytes))),
+        (
+            "text",
+            format!(
+                "{}, {}",
+                size(s.inputs.text_bytes),
+                counted(s.contents, "distinct text", "distinct texts")
+            ),
+        ),
+    ];
+    let largest =
+        if s.clusters > 0 { format!(", the largest of {}", count(s.largest_cluster)) } else { String::new() };
+    rows.push(("clusters", format!("{}{largest}", count(s.clusters))));
+    if let Some(pairs) = s.pairs {
+        rows.push(("pairs", count(pairs)));
+    }
+    if s.configuration.method != Method::Exact {
+        let crowds =
+            if s.crowds > 0 { format!(", {}", counted(s.crowds, "crowd", "crowds")) } else { String::new() };
+        rows.push(("candidates", format!("{}, {} verified{crowds}", count(s.candidates), count(s.verified))));
+    }
+    if let Some(bytes) = s.kept_bytes {
+        rows.push(("kept", size(bytes)));
+    }
+    if let Some(peak) = s.peak_memory_bytes {
+        let limit = s.memory_limit_bytes.map_or(String::new(), |l| format!(", limit {}", size(l)));
+        rows.push(("memory", format!("{} at most{limit}", size(peak))));
+    }
+    let stages: Vec<String> = s.stages.iter().map(|t| format!("{} {:.2}", t.name, t.seconds)).collect();
+    let stages = if stages.is_empty() { String::new() } else { format!(": {}", stages.join(", ")) };
+    rows.push((
+        "seconds",
+        format!("{:.2} with {}{stages}", s.seconds, counted(s.workers as u64, "worker", "workers")),
+    ));
+    let rate =
+        format!("{} documents/s, {:.1} MB/s", count(s.documents_per_second as u64), s.megabytes_per_second);
+    rows.push(("rate", rate));
+    rows
+}
+
+fn method(c: &Config) -> String {
+    let unit = match c.text.tokens {
+        Tokens::Words => "words",
+        Tokens::Chars => "characters",
+    };
+    let shingles = format!("shingles of {} {unit}", c.text.ngram);
+    let f = &c.features;
+    match c.method {
+        Method::Exact => "exact: equal canonical text".to_string(),
+        Method::Join => format!("join: resemblance at least {}, {shingles}", c.threshold),
+        Method::Features => {
+            let verified =
+                if f.verify { format!(" and resemblance at least {}", c.threshold) } else { String::new() };
+            format!("features: {} of {} features of {} values agree{verified}, {shingles}", f.r, f.k, f.s)
+        }
+        Method::Shingles => {
+            let rule = match c.shingles.rule {
+                Rule::Resemblance => "resemblance",
+                Rule::Containment => "containment",
+            };
+            format!("shingles: {rule} at least {}, {shingles}", c.threshold)
+        }
+    }
+}
+
+fn warnings(s: &Summary, out: Option<&str>) -> Vec<String> {
+    let mut warnings = Vec::new();
+    if s.rejected > 0 {
+        let share = percent(s.rejected as f64, (s.rejected + s.documents) as f64);
+        let place = out.map_or(String::new(), |out| format!("; see {out}/rejected.jsonl"));
+        warnings.push(format!("{} ({share}) refused{place}", counted(s.rejected, "record", "records")));
+    }
+    if s.common_shingles.keys > 0 {
+        let share = percent(s.common_shingles.fraction_of_postings, 1.0);
+        let keys = counted(s.common_shingles.keys, "common shingle", "common shingles");
+        warnings.push(format!(
+            "{keys} left out when shared shingles were counted: {} postings, {share} of all; pairs that share little \
+             else may be missing",
+            count(s.common_shingles.postings)
+        ));
+    }
+    if s.empty > 0 {
+        let documents = counted(s.empty, "document", "documents");
+        warnings.push(format!("{documents} without any word: kept, compared with nothing"));
+    }
+    for skipped in s.skipped.iter().take(NAMED) {
+        warnings.push(format!("{} skipped: {}", printable(&skipped.file), printable(&skipped.reason)));
+    }
+    if s.skipped.len() > NAMED {
+        let more = (s.skipped.len() - NAMED) as u64;
+        let place = if out.is_some() { "; see summary.json" } else { "" };
+        warnings.push(format!("{} skipped{place}", counted(more, "more file", "more files")));
+    }
+    warnings
+}
+
+/// `1,234 files`, `1 file`.
+fn counted(n: u64, one: &str, many: &str) -> String {
+    format!("{} {}", count(n), if n == 1 { one } else { many })
+}
+
+/// With a comma before every three digits.
+fn count(n: u64) -> String {
+    let digits = n.to_string();
+    let mut text = String::with_capacity(digits.len() * 4 / 3);
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// Megabytes of 10^6 bytes with one digit after the point, or bytes where that would say little.
+fn size(bytes: u64) -> String {
+    if bytes < 100_000 {
+        return counted(bytes, "byte", "bytes");
+    }
+    // Rounded to tenths in integers, so that no size is too large.
+    let tenths = bytes / 100_000 + u64::from(bytes % 100_000 >= 50_000);
+    format!("{}.{} MB", count(tenths / 10), tenths % 10)
+}
+
+fn percent(part: f64, whole: f64) -> String {
+    let share = if whole > 0.0 { part / whole * 100.0 } else { 0.0 };
+    // Little is not nothing.
+    if share > 0.0 && share < 0.05 { "< 0.1 %".to_string() } else { format!("{share:.1} %") }
+}
+
+fn printable(text: &str) -> String {
+    let escape = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
+    text.chars().map(escape).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::summary::{CommonShingles, Inputs, Skipped, StageSeconds};
+    use super::*;
+
+    fn example() -> Summary {
+        Summary {
+            inputs: Inputs { files: 3, bytes: 123_949_999, text_bytes: 1_118_000_000 },
+            documents: 56_789,
+            contents: 55_989,
+            exact_duplicates: 800,
+            near_duplicates: 434,
+            removed: 1_234,
+            kept: 55_555,
+            clusters: 612,
+            largest_cluster: 97,
+            candidates: 15_784,
+            verified: 10_093,
+            kept_bytes: Some(121_000_000),
+            workers: 2,
+            memory_limit_bytes: Some(12_000_000_000),
+            peak_memory_bytes: Some(210_000_000),
+            stages: vec![
+                StageSeconds { name: "read", seconds: 0.8 },
+                StageSeconds { name: "write", seconds: 0.043 },
+            ],
+            seconds: 1.23,
+            documents_per_second: 46_170.4,
+            megabytes_per_second: 100.77,
+            ..Summary::new(Config::default())
+        }
+    }
+
+    #[test]
+    fn is_readable() {
+        let expected = "\
+removed 1,234 of 56,789 documents (2.2 %): 800 exact, 434 near; 55,555 kept in OUT/kept
+  method      join: resemblance at least 0.8, shingles of 5 words
+  input       3 files, 123.9 MB
+  text        1,118.0 MB, 55,989 distinct texts
+  clusters    612, the largest of 97
+  candidates  15,784, 10,093 verified
+  kept        121.0 MB
+  memory      210.0 MB at most, limit 12,000.0 MB
+  seconds     1.23 with 2 workers: read 0.80, write 0.04
+  rate        46,170 documents/s, 100.8 MB/s
+";
+        assert_eq!(render(&example(), Some(Path::new("OUT"))), expected);
+    }
+
+    #[test]
+    fn warns() {
+        let mut summary = example();
+        summary.rejected = 1;
+        summary.empty = 2;
+        summary.linked = 5;
+        summary.pairs = Some(1_000_000);
+        summary.crowds = 1;
+        summary.common_shingles = CommonShingles { keys: 12, postings: 34_567, fraction_of_postings: 0.0321 };
+        let skipped = |i| Skipped { file: format!("odd\u{1b}[2J{i}"), reason: "not text".into() };
+        summary.skipped = (0..7).map(skipped).collect();
+        let text = render(&summary, Some(Path::new("OUT")));
+        for part in [
+            "800 exact, 434 near, 5 linked;",
+            "  pairs       1,000,000\n",
+            "10,093 verified, 1 crowd\n",
+            "warning: 1 record (< 0.1 %) refused; see OUT/rejected.jsonl\n",
+            "warning: 12 common shingles left out when shared shingles were counted: 34,567 postings, 3.2 % of all;",
+            "warning: 2 documents without any word: kept, compared with nothing\n",
+            "warning: odd\\u{1b}[2J4 skipped: not text\nwarning: 2 more files skipped; see summary.json\n",
+        ] {
+            assert!(text.contains(part), "{part}\nin\n{text}");
+        }
+        assert!(text.lines().count() <= 30 && !text.contains('\u{1b}'));
+    }
+
+    #[test]
+    fn a_dry_run_and_an_empty_one() {
+        let text = render(&example(), None);
+        assert!(text.starts_with(
+            "would remove 1,234 of 56,789 documents (2.2 %): 800 exact, 434 near; 55,555 would"
+        ));
+        let text = render(&Summary::default(), None);
+        assert!(
+            text.starts_with("would remove 0 of 0 documents (0.0 %): 0 exact, 0 near; 0 would be kept"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn methods_are_told() {
+        let mut config = Config::default();
+        config.text.tokens = Tokens::Chars;
+        config.method = Method::Features;
+        config.features.verify = true;
+        let features = "features: 2 of 6 features of 14 values agree and resemblance at least 0.8, shingles of 5 characters";
+        assert_eq!(method(&config), features);
+        config.method = Method::Shingles;
+        config.shingles.rule = Rule::Containment;
+        assert_eq!(method(&config), "shingles: containment at least 0.8, shingles of 5 characters");
+        config.method = Method::Exact;
+        assert_eq!(method(&config), "exact: equal canonical text");
+    }
+
+    #[test]
+    fn numbers() {
+        assert_eq!([0, 999, 1000, 1_234_567].map(count), ["0", "999", "1,000", "1,234,567"]);
+        assert_eq!([1, 99_999, 100_000, 1_250_000].map(size), ["1 byte", "99,999 bytes", "0.1 MB", "1.3 MB"]);
+        assert_eq!(size(u64::MAX), "18,446,744,073,709.6 MB");
+        assert_eq!(percent(1.0, 100_000.0), "< 0.1 %");
+    }
+}

@@ -1,0 +1,227 @@
+//! The rows of `duplicates.jsonl`, `clusters.jsonl`, `pairs.jsonl` and `rejected.jsonl`. A row borrows its texts.
+
+use std::fs::File;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use crate::error::{Error, Result};
+
+/// Why a document was removed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Reason {
+    /// Its canonical text is that of its representative.
+    Exact,
+    /// It is linked to its representative.
+    Near,
+    /// It is connected to its representative through others (transitive clustering only).
+    Linked,
+}
+
+/// A removed document: a line of `duplicates.jsonl`.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct DuplicateRow<'a> {
+    /// Its id.
+    pub id: &'a str,
+    /// The file it is in, as named in the output.
+    pub file: &'a str,
+    /// Its line, from 1.
+    pub line: u64,
+    /// Its cluster.
+    pub cluster: u64,
+    /// Id of the document kept in its place.
+    pub representative: &'a str,
+    /// Resemblance to the representative itself; `null` where it was not measured.
+    pub resemblance: Option<f64>,
+    /// Why it was removed.
+    pub reason: Reason,
+    /// Only with [`Reason::Linked`]: id of the document before it on the way from the representative.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parent: Option<&'a str>,
+    /// Features shared with the representative, where links are by features without verification.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shared_features: Option<u64>,
+    /// Containment with the representative, where that is the rule.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub containment: Option<f64>,
+}
+
+/// A cluster of two documents or more: a line of `clusters.jsonl`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct ClusterRow<'a> {
+    /// Its number.
+    pub cluster: u64,
+    /// Documents in it.
+    pub size: u64,
+    /// Id of the document that is kept.
+    pub representative: &'a str,
+    /// Ids of all its documents, the representative among them.
+    pub members: &'a [&'a str],
+}
+
+/// A pair of duplicates: a line of `pairs.jsonl`.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct PairRow<'a> {
+    /// Id of the one that is earlier in input order.
+    pub a: &'a str,
+    /// Id of the other.
+    pub b: &'a str,
+    /// Their resemblance; `null` where it was not measured.
+    pub resemblance: Option<f64>,
+    /// Features they share, where links are by features without verification.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shared_features: Option<u64>,
+    /// Their containment, where that is the rule.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub containment: Option<f64>,
+}
+
+/// A refused record: a line of `rejected.jsonl`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct RejectedRow<'a> {
+    /// The file it is in.
+    pub file: &'a str,
+    /// Its line, from 1.
+    pub line: u64,
+    /// Its first byte in the decompressed file.
+    pub offset: u64,
+    /// What is wrong with it.
+    pub reason: &'a str,
+}
+
+/// Rows are gathered up to this before they are written.
+const BUFFER: usize = 256 << 10;
+
+/// A file of rows, one JSON object a line.
+#[derive(Debug)]
+pub struct Rows {
+    path: PathBuf,
+    file: File,
+    /// Serialised rows: appending to memory is faster than many small writes through a buffered writer.
+    buffer: Vec<u8>,
+    rows: u64,
+}
+
+impl Rows {
+    /// Creates the file `name` in the folder `staging`.
+    pub fn create(staging: &Path, name: &str) -> Result<Rows> {
+        let path = staging.join(name);
+        let file = File::create_new(&path).map_err(|e| Error::io(&path, "create", e))?;
+        Ok(Rows { path, file, buffer: Vec::with_capacity(BUFFER + (BUFFER >> 2)), rows: 0 })
+    }
+
+    /// Appends a row.
+    pub fn write<R: Serialize>(&mut self, row: &R) -> Result<()> {
+        serde_json::to_writer(&mut self.buffer, row).map_err(|e| Error::io(&self.path, "write", e.into()))?;
+        self.buffer.push(b'\n');
+        self.rows += 1;
+        if self.buffer.len() >= BUFFER { self.flush() } else { Ok(()) }
+    }
+
+    /// Writes what is left and returns the number of rows.
+    pub fn finish(mut self) -> Result<u64> {
+        self.flush()?;
+        Ok(self.rows)
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        self.file.write_all(&self.buffer).map_err(|e| Error::io(&self.path, "write", e))?;
+        self.buffer.clear();
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written<R: Serialize>(rows: &[R]) -> String {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut file = Rows::create(folder.path(), "rows.jsonl").expect("created");
+        for row in rows {
+            file.write(row).expect("written");
+        }
+        assert_eq!(file.finish().expect("finished"), rows.len() as u64);
+        std::fs::read_to_string(folder.path().join("rows.jsonl")).expect("the file")
+    }
+
+    #[test]
+    fn duplicates() {
+        let exact = DuplicateRow {
+            id: "b\"1",
+            file: "x/a.jsonl",
+            line: 7,
+            cluster: 3,
+            representative: "a",
+            resemblance: Some(1.0),
+            reason: Reason::Exact,
+            parent: None,
+            shared_features: None,
+            containment: None,
+        };
+        let linked =
+            DuplicateRow { resemblance: Some(0.25), reason: Reason::Linked, parent: Some("c"), ..exact };
+        let features =
+            DuplicateRow { resemblance: None, reason: Reason::Near, shared_features: Some(4), ..exact };
+        let contained = DuplicateRow { reason: Reason::Near, containment: Some(0.875), ..exact };
+        let head =
+            r#"{"id":"b\"1","file":"x/a.jsonl","line":7,"cluster":3,"representative":"a","resemblance""#;
+        let expected = format!(
+            "{head}:1.0,\"reason\":\"exact\"}}\n\
+             {head}:0.25,\"reason\":\"linked\",\"parent\":\"c\"}}\n\
+             {head}:null,\"reason\":\"near\",\"shared_features\":4}}\n\
+             {head}:1.0,\"reason\":\"near\",\"containment\":0.875}}\n"
+        );
+        assert_eq!(written(&[exact, linked, features, contained]), expected);
+    }
+
+    #[test]
+    fn clusters() {
+        let row = ClusterRow { cluster: 0, size: 2, representative: "a", members: &["a", "\u{e9}\n"] };
+        let expected =
+            "{\"cluster\":0,\"size\":2,\"representative\":\"a\",\"members\":[\"a\",\"\u{e9}\\n\"]}\n";
+        assert_eq!(written(&[row]), expected);
+    }
+
+    #[test]
+    fn pairs() {
+        let row =
+            PairRow { a: "x", b: "y", resemblance: Some(0.8), shared_features: None, containment: None };
+        let features = PairRow { resemblance: None, shared_features: Some(2), ..row };
+        let contained = PairRow { containment: Some(0.9), ..row };
+        let expected = "{\"a\":\"x\",\"b\":\"y\",\"resemblance\":0.8}\n\
+            {\"a\":\"x\",\"b\":\"y\",\"resemblance\":null,\"shared_features\":2}\n\
+            {\"a\":\"x\",\"b\":\"y\",\"resemblance\":0.8,\"containment\":0.9}\n";
+        assert_eq!(written(&[row, features, contained]), expected);
+    }
+
+    #[test]
+    fn rejected() {
+        let row = RejectedRow { file: "a.jsonl", line: 2, offset: 17, reason: "not JSON" };
+        assert_eq!(
+            written(&[row]),
+            "{\"file\":\"a.jsonl\",\"line\":2,\"offset\":17,\"reason\":\"not JSON\"}\n"
+        );
+    }
+
+    #[test]
+    fn rows_beyond_the_buffer_are_all_there() {
+        let long = "x".repeat(1000);
+        let row = RejectedRow { file: &long, line: 1, offset: 0, reason: "" };
+        let text = written(&vec![row; 1000]);
+        assert_eq!(text.lines().count(), 1000);
+        assert!(text.len() > 3 * BUFFER && text.lines().all(|l| l == text.lines().next().unwrap_or("")));
+        assert_eq!(written::<RejectedRow<'_>>(&[]), "");
+    }
+
+    #[test]
+    fn failures_name_the_file() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let Err(error) = Rows::create(&folder.path().join("missing"), "pairs.jsonl") else {
+            panic!("created a file in a missing folder");
+        };
+        assert!(error.to_string().contains("pairs.jsonl: cannot create"), "{error}");
+    }
+}

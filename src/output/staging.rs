@@ -1,0 +1,252 @@
+//! The folder in which output grows until it is complete, and the moment at which it gets its final name.
+
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use tempfile::TempDir;
+
+use crate::error::{Error, Result};
+
+/// A temporary folder beside the final one. Dropped without [`Staging::commit`], by an error or a panic, it takes
+/// everything with it; only a killed process leaves the folder `.NAME.partial-RANDOM` behind. Nothing incomplete
+/// is ever to be found under the final name.
+#[derive(Debug)]
+pub struct Staging {
+    out: PathBuf,
+    /// `None` only while [`Drop`] runs or after the rename.
+    folder: Option<TempDir>,
+    /// Parent folders that were missing, the outermost first; they go again if nothing comes of the run.
+    created: Vec<PathBuf>,
+}
+
+impl Staging {
+    /// Prepares to write `out`, creating its missing parent folders. Fails with [`Error::OutputExists`] when
+    /// there is anything of that name, be it a dangling symbolic link.
+    pub fn new(out: &Path) -> Result<Staging> {
+        let Some(name) = out.file_name() else {
+            return Err(Error::config(format!("{}: --out must name a folder to be created", out.display())));
+        };
+        refuse_existing(out)?;
+        let parent = parent(out);
+        let created = missing(&parent);
+        let mut staging = Staging { out: out.to_path_buf(), folder: None, created };
+        fs::create_dir_all(&parent).map_err(|e| Error::io(&parent, "create", e))?;
+        staging.folder = Some(temporary(name, &parent).map_err(|e| Error::io(&parent, "write in", e))?);
+        Ok(staging)
+    }
+
+    /// The temporary folder: output is written here.
+    pub fn path(&self) -> &Path {
+        self.folder.as_ref().map_or(&self.out, TempDir::path)
+    }
+
+    /// Gives the folder its final name, and never replaces anything that appeared there meanwhile.
+    ///
+    /// A rename alone would: on Unix it succeeds onto an empty folder. So the name is first claimed with
+    /// `create_dir`, which fails if anything has it, and the rename then goes onto that empty folder of our own;
+    /// should somebody put a file into it in between, or another thing in its place, the rename fails.
+    ///
+    /// Folders are synced, so that names survive a power failure. Contents are not: the inputs are still there
+    /// and the run can be repeated, while waiting for the disk would cost more than the run itself.
+    pub fn commit(mut self) -> Result<()> {
+        sync_folders(self.path())?;
+        // Elsewhere than on Unix a rename never goes onto a folder.
+        if cfg!(unix) {
+            fs::create_dir(&self.out).map_err(|e| self.refused(e))?;
+        } else {
+            refuse_existing(&self.out)?;
+        }
+        if let Err(error) = fs::rename(self.path(), &self.out) {
+            if cfg!(unix) {
+                // Takes back the claim; a folder that somebody has filled stays as it is.
+                let _ = fs::remove_dir(&self.out);
+            }
+            return Err(self.refused(error));
+        }
+        if let Some(folder) = self.folder.take() {
+            // Nothing is left under the temporary name: keep the guard from looking for it.
+            let _ = folder.keep();
+        }
+        self.created.clear();
+        sync(&parent(&self.out))
+    }
+
+    fn refused(&self, error: io::Error) -> Error {
+        match error.kind() {
+            io::ErrorKind::AlreadyExists
+            | io::ErrorKind::DirectoryNotEmpty
+            | io::ErrorKind::NotADirectory => Error::OutputExists(self.out.clone()),
+            _ => Error::io(&self.out, "create", error),
+        }
+    }
+}
+
+impl Drop for Staging {
+    fn drop(&mut self) {
+        drop(self.folder.take());
+        for folder in self.created.iter().rev() {
+            // Fails, as it should, when somebody else has put something there.
+            let _ = fs::remove_dir(folder);
+        }
+    }
+}
+
+fn temporary(name: &OsStr, parent: &Path) -> io::Result<TempDir> {
+    let mut prefix = std::ffi::OsString::from(".");
+    prefix.push(name);
+    prefix.push(".partial-");
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(&prefix).rand_bytes(8);
+    // Temporary folders are private by default, but this one becomes the output: as open as the umask allows.
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o777));
+    builder.tempdir_in(parent)
+}
+
+fn refuse_existing(out: &Path) -> Result<()> {
+    match fs::symlink_metadata(out) {
+        Ok(_) => Err(Error::OutputExists(out.to_path_buf())),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(Error::io(out, "create", error)),
+    }
+}
+
+fn parent(out: &Path) -> PathBuf {
+    match out.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent.to_path_buf(),
+        _ => PathBuf::from("."),
+    }
+}
+
+/// The ancestors of `folder`, and itself, that do not exist, the outermost first.
+fn missing(folder: &Path) -> Vec<PathBuf> {
+    let named = folder.ancestors().filter(|a| !a.as_os_str().is_empty());
+    let mut missing: Vec<PathBuf> =
+        named.take_while(|a| fs::symlink_metadata(a).is_err()).map(Path::to_path_buf).collect();
+    missing.reverse();
+    missing
+}
+
+fn sync_folders(root: &Path) -> Result<()> {
+    for entry in walkdir::WalkDir::new(root).contents_first(true) {
+        let entry = entry.map_err(|e| Error::io(root, "sync", e.into()))?;
+        if entry.file_type().is_dir() {
+            sync(entry.path())?;
+        }
+    }
+    Ok(())
+}
+
+fn sync(folder: &Path) -> Result<()> {
+    // Only Unix opens folders as files; elsewhere the file system orders renames by itself.
+    if cfg!(unix) {
+        File::open(folder).and_then(|f| f.sync_all()).map_err(|e| Error::io(folder, "sync", e))?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entries(folder: &Path) -> Vec<String> {
+        let mut names: Vec<String> = fs::read_dir(folder)
+            .expect("a folder")
+            .map(|e| e.expect("an entry").file_name().to_string_lossy().into_owned())
+            .collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn commit_renames_and_creates_parents() {
+        let root = tempfile::tempdir().expect("a folder");
+        let out = root.path().join("a/b/out");
+        let staging = Staging::new(&out).expect("staging");
+        let name = staging.path().file_name().expect("a name").to_string_lossy().into_owned();
+        assert!(name.starts_with(".out.partial-"), "{name}");
+        fs::create_dir(staging.path().join("kept")).expect("a folder");
+        fs::write(staging.path().join("kept/x"), b"x").expect("a file");
+        assert!(!out.exists());
+        staging.commit().expect("commit");
+        assert_eq!(fs::read(out.join("kept/x")).expect("the file"), b"x");
+        assert_eq!(entries(&root.path().join("a/b")), ["out"]);
+    }
+
+    #[test]
+    fn drop_leaves_nothing() {
+        let root = tempfile::tempdir().expect("a folder");
+        let staging = Staging::new(&root.path().join("a/b/out")).expect("staging");
+        fs::write(staging.path().join("x"), b"x").expect("a file");
+        assert_eq!(entries(root.path()), ["a"]);
+        drop(staging);
+        assert!(entries(root.path()).is_empty());
+    }
+
+    #[test]
+    fn drop_spares_parents_in_use() {
+        let root = tempfile::tempdir().expect("a folder");
+        let staging = Staging::new(&root.path().join("a/b/out")).expect("staging");
+        fs::write(root.path().join("a/other"), b"x").expect("a file");
+        drop(staging);
+        assert_eq!(entries(&root.path().join("a")), ["other"]);
+    }
+
+    #[test]
+    fn refuses_what_exists() {
+        let root = tempfile::tempdir().expect("a folder");
+        let out = root.path().join("out");
+        fs::create_dir(&out).expect("a folder");
+        assert!(matches!(Staging::new(&out), Err(Error::OutputExists(_))));
+        let file = root.path().join("file");
+        fs::write(&file, b"").expect("a file");
+        assert!(matches!(Staging::new(&file), Err(Error::OutputExists(_))));
+        assert!(matches!(Staging::new(&file.join("out")), Err(Error::Io { .. })));
+        assert!(matches!(Staging::new(Path::new("/")), Err(Error::Config(_))));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn refuses_a_dangling_link() {
+        let root = tempfile::tempdir().expect("a folder");
+        let out = root.path().join("out");
+        std::os::unix::fs::symlink(root.path().join("nowhere"), &out).expect("a link");
+        assert!(matches!(Staging::new(&out), Err(Error::OutputExists(_))));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn commit_refuses_what_appeared_meanwhile() {
+        let appear: [fn(&Path) -> io::Result<()>; 4] = [
+            |p| fs::create_dir(p),
+            |p| fs::create_dir(p).and_then(|()| fs::write(p.join("precious"), b"x")),
+            |p| fs::write(p, b"precious"),
+            |p| std::os::unix::fs::symlink("nowhere", p),
+        ];
+        for make in appear {
+            let root = tempfile::tempdir().expect("a folder");
+            let out = root.path().join("out");
+            let staging = Staging::new(&out).expect("staging");
+            make(&out).expect("made");
+            let before = fs::symlink_metadata(&out).expect("there").modified().expect("a time");
+            assert!(matches!(staging.commit(), Err(Error::OutputExists(_))));
+            assert_eq!(entries(root.path()), ["out"], "only the foreign thing is left");
+            assert_eq!(fs::symlink_metadata(&out).expect("there").modified().expect("a time"), before);
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn the_output_is_as_open_as_any_new_folder() {
+        use std::os::unix::fs::PermissionsExt;
+        let root = tempfile::tempdir().expect("a folder");
+        let plain = root.path().join("plain");
+        fs::create_dir(&plain).expect("a folder");
+        let out = root.path().join("out");
+        Staging::new(&out).expect("staging").commit().expect("commit");
+        let mode = |p: &Path| fs::metadata(p).expect("there").permissions().mode();
+        assert_eq!(mode(&out), mode(&plain));
+    }
+}

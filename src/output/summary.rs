@@ -1,0 +1,189 @@
+//! What a run did, in figures: `summary.json`.
+
+use std::path::Path;
+
+use serde::Serialize;
+
+use crate::config::Config;
+use crate::error::{Error, Result};
+
+/// The figures of a run. [`Summary::new`] sets version and configuration; the job fills in the rest.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Summary {
+    /// Version of alike.
+    pub version: String,
+    /// The full configuration.
+    pub configuration: Config,
+    /// What was read.
+    pub inputs: Inputs,
+    /// Documents accepted.
+    pub documents: u64,
+    /// Documents without any token; they are kept and match nothing.
+    pub empty: u64,
+    /// Records refused.
+    pub rejected: u64,
+    /// Distinct canonical texts.
+    pub contents: u64,
+    /// Documents removed because their canonical text is that of a kept one.
+    pub exact_duplicates: u64,
+    /// Documents removed because they are linked to a kept one.
+    pub near_duplicates: u64,
+    /// Documents removed because they are connected to a kept one through others.
+    pub linked: u64,
+    /// Documents removed: the sum of the three.
+    pub removed: u64,
+    /// Documents kept.
+    pub kept: u64,
+    /// Clusters of two documents or more.
+    pub clusters: u64,
+    /// Documents in the largest cluster.
+    pub largest_cluster: u64,
+    /// Pairs written, if they were asked for.
+    pub pairs: Option<u64>,
+    /// Candidate pairs.
+    pub candidates: u64,
+    /// Candidate pairs that were measured on their full sets.
+    pub verified: u64,
+    /// What the cap on common shingles left out.
+    pub common_shingles: CommonShingles,
+    /// Key groups too large to be expanded into all their pairs.
+    pub crowds: u64,
+    /// Files that were passed over.
+    pub skipped: Vec<Skipped>,
+    /// Bytes of the kept files on disk; `None` in a dry run.
+    pub kept_bytes: Option<u64>,
+    /// Workers.
+    pub workers: usize,
+    /// The memory the run was allowed, if bounded.
+    pub memory_limit_bytes: Option<u64>,
+    /// The most memory the process held at once, where the system tells: [`peak_memory`].
+    pub peak_memory_bytes: Option<u64>,
+    /// Seconds of the whole run.
+    pub seconds: f64,
+    /// Seconds of each stage, in order.
+    pub stages: Vec<StageSeconds>,
+    /// Documents a second over the whole run.
+    pub documents_per_second: f64,
+    /// Megabytes (10^6 bytes) of input on disk a second over the whole run.
+    pub megabytes_per_second: f64,
+}
+
+/// What was read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Inputs {
+    /// Files.
+    pub files: u64,
+    /// Their bytes on disk.
+    pub bytes: u64,
+    /// Bytes of the accepted documents' texts.
+    pub text_bytes: u64,
+}
+
+/// What the cap on common shingles left out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct CommonShingles {
+    /// Shingles ignored.
+    pub keys: u64,
+    /// Postings (a shingle in a content) of theirs.
+    pub postings: u64,
+    /// The share of all postings that these are.
+    pub fraction_of_postings: f64,
+}
+
+/// A file that was passed over.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Skipped {
+    /// The file.
+    pub file: String,
+    /// Why.
+    pub reason: String,
+}
+
+/// How long a stage took.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct StageSeconds {
+    /// The stage's name.
+    pub name: &'static str,
+    /// Seconds.
+    pub seconds: f64,
+}
+
+impl Summary {
+    /// A summary of this version's run with `configuration`, all figures 0.
+    pub fn new(configuration: Config) -> Summary {
+        Summary { version: env!("CARGO_PKG_VERSION").to_string(), configuration, ..Summary::default() }
+    }
+
+    /// Sets the duration of the run and, from the documents and inputs counted, its rates.
+    pub fn set_seconds(&mut self, seconds: f64) {
+        let per_second = |amount: f64| if seconds > 0.0 { amount / seconds } else { 0.0 };
+        self.seconds = seconds;
+        self.documents_per_second = per_second(self.documents as f64);
+        self.megabytes_per_second = per_second(self.inputs.bytes as f64 / 1e6);
+    }
+
+    /// Writes `summary.json` in the folder `staging`.
+    pub fn write(&self, staging: &Path) -> Result<()> {
+        let path = staging.join("summary.json");
+        let failed = |e: std::io::Error| Error::io(&path, "write", e);
+        let mut text = serde_json::to_vec_pretty(self).map_err(|e| failed(e.into()))?;
+        text.push(b'\n');
+        std::fs::write(&path, text).map_err(failed)
+    }
+}
+
+/// The most memory this process has held at once, in bytes; `None` where the system does not say (it is read from
+/// `/proc/self/status`).
+pub fn peak_memory() -> Option<u64> {
+    high_water(&std::fs::read_to_string("/proc/self/status").ok()?)
+}
+
+fn high_water(status: &str) -> Option<u64> {
+    let line = status.lines().find_map(|l| l.strip_prefix("VmHWM:"))?;
+    line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn writes_every_figure() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut summary = Summary::new(Config::default());
+        summary.documents = 10;
+        summary.inputs = Inputs { files: 1, bytes: 3_000_000, text_bytes: 2_000_000 };
+        summary.stages.push(StageSeconds { name: "read", seconds: 0.5 });
+        summary.skipped.push(Skipped { file: "x.bin".into(), reason: "not text".into() });
+        summary.set_seconds(2.0);
+        summary.write(folder.path()).expect("written");
+        let text = std::fs::read_to_string(folder.path().join("summary.json")).expect("the file");
+        let value: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+        assert_eq!(value["version"], env!("CARGO_PKG_VERSION"));
+        assert_eq!(value["configuration"]["method"], "join");
+        assert_eq!(value["inputs"]["text_bytes"], 2_000_000);
+        assert_eq!(value["pairs"], serde_json::Value::Null);
+        assert_eq!(value["stages"][0]["name"], "read");
+        assert_eq!(value["skipped"][0]["reason"], "not text");
+        assert_eq!(value["documents_per_second"], 5.0);
+        assert_eq!(value["megabytes_per_second"], 1.5);
+        assert!(text.starts_with("{\n  \"version\"") && text.ends_with("}\n"));
+    }
+
+    #[test]
+    fn rates_of_no_time_are_numbers() {
+        let mut summary = Summary { documents: 3, ..Summary::default() };
+        summary.set_seconds(0.0);
+        assert_eq!(summary.documents_per_second, 0.0);
+    }
+
+    #[test]
+    fn reads_the_high_water_mark() {
+        assert_eq!(high_water("Name:\tx\nVmHWM:\t   12345 kB\nVmRSS:\t1 kB\n"), Some(12345 * 1024));
+        assert_eq!(high_water("Name:\tx\n"), None);
+        assert_eq!(high_water("VmHWM:\tlots kB\n"), None);
+        if cfg!(target_os = "linux") {
+            assert!(peak_memory().expect("Linux says") > 1 << 20);
+        }
+    }
+}
