@@ -1,30 +1,149 @@
-//! `alike dedup`: the run between its options and its report.
+//! `alike dedup`: find the inputs, find their near-duplicates, write what is kept and why the rest is not.
 
+use std::io::{self, Write};
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::{Duration, Instant};
 
 use alike::error::{Error, Result};
-use alike::progress::Progress;
+use alike::flow::{self, Request};
+use alike::limits::REFUSED_PERCENT;
+use alike::output::{
+    Lists, Rejected, Staging, Summary, left_out, peak_memory, refusals, render, summarise, write_kept,
+};
+use alike::progress::{Progress, Stage};
+use alike::read::{Discovery, discover};
 
-use crate::display::{Display, Mode};
+use crate::display::{Display, Mode, sanitize};
 use crate::interrupt::stop_on_interrupt;
 use crate::options::DedupOptions;
 
 /// Deduplicates as `options` say and reports on standard error.
 pub(crate) fn run(options: DedupOptions) -> Result<ExitCode> {
-    if let Some(out) = options.out.as_ref().filter(|out| !options.dry_run && out.symlink_metadata().is_ok()) {
-        return Err(Error::OutputExists(out.clone()));
-    }
+    let begun = Instant::now();
     let progress = Arc::new(Progress::default());
     stop_on_interrupt(Arc::clone(&progress))?;
     let display = Display::start(Arc::clone(&progress), Mode::choose(options.quiet, options.json_progress));
-    let outcome = find(options, &progress);
+    let summary = dedup(&options, begun, &progress);
     display.finish();
-    outcome
+    let summary = summary?;
+    if !options.quiet {
+        report(&summary, options.out.as_deref().filter(|_| !options.dry_run));
+    }
+    Ok(ExitCode::SUCCESS)
 }
 
-/// The call of the library. It lies on another branch; until both meet, this refuses to pretend.
-fn find(_options: DedupOptions, progress: &Progress) -> Result<ExitCode> {
+/// The pipeline.
+fn dedup(options: &DedupOptions, begun: Instant, progress: &Arc<Progress>) -> Result<Summary> {
+    let place = Place::new(options)?;
+    let discovery = find_inputs(options, place.path(), progress)?;
+    let outcome = flow::run(request(options, &discovery, place.path()), Arc::clone(progress))?;
+    let rejected = refusals(&discovery.unreadable, &outcome);
+    refuse(options.strict, &rejected, outcome.tally.documents)?;
+    let Place::Output(staging) = place else {
+        return Ok(finish(options, begun, summarise(&discovery, &outcome, rejected.len() as u64)));
+    };
+    let shared = &outcome.shared;
+    shared.enter(Stage::Write, shared.sources.iter().map(|source| source.bytes).sum());
+    let (removed, ends) = left_out(&outcome);
+    let kept = write_kept(staging.path(), &shared.sources, &removed, &ends, options.workers, progress)?;
+    Lists::new(&outcome).write(staging.path(), &rejected)?;
+    let mut summary = summarise(&discovery, &outcome, rejected.len() as u64);
+    summary.kept_bytes = Some(kept.bytes_out);
+    let summary = finish(options, begun, summary);
+    summary.write(staging.path())?;
     progress.check()?;
-    Err(Error::config("dedup is not part of this build"))
+    staging.commit()?;
+    Ok(summary)
+}
+
+/// Where a run works: beside its output, or, in a dry run, wherever the system keeps temporary files.
+enum Place {
+    Output(Staging),
+    Nowhere(tempfile::TempDir),
+}
+
+impl Place {
+    fn new(options: &DedupOptions) -> Result<Place> {
+        match options.out.as_deref().filter(|_| !options.dry_run) {
+            Some(out) => Staging::new(out).map(Place::Output),
+            None => {
+                let folder = tempfile::tempdir();
+                folder.map(Place::Nowhere).map_err(|e| Error::io(&std::env::temp_dir(), "create a folder in", e))
+            }
+        }
+    }
+
+    fn path(&self) -> &Path {
+        match self {
+            Place::Output(staging) => staging.path(),
+            Place::Nowhere(folder) => folder.path(),
+        }
+    }
+}
+
+/// How often a wait for the inputs looks for Ctrl-C.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// Finds the inputs. Standard input may be silent for ever, so it is awaited on a thread that can be left behind.
+fn find_inputs(options: &DedupOptions, spool: &Path, progress: &Progress) -> Result<Discovery> {
+    let inputs: Vec<String> = options.inputs.iter().map(|path| path.to_string_lossy().into_owned()).collect();
+    let spool = spool.to_path_buf();
+    let (send, found) = mpsc::channel();
+    // Nobody waits for the answer any more after Ctrl-C.
+    std::thread::spawn(move || drop(send.send(discover(&inputs, &spool))));
+    loop {
+        match found.recv_timeout(LOOK) {
+            Ok(discovery) => return discovery,
+            Err(RecvTimeoutError::Timeout) => progress.check()?,
+            Err(RecvTimeoutError::Disconnected) => {
+                return Err(Error::Worker("the search for inputs panicked".into()));
+            }
+        }
+    }
+}
+
+fn request(options: &DedupOptions, discovery: &Discovery, scratch: &Path) -> Request {
+    Request {
+        sources: discovery.sources.clone(),
+        config: options.config.clone(),
+        workers: options.workers,
+        memory: options.memory,
+        pairs: options.pairs,
+        simd: options.simd,
+        scratch: scratch.to_path_buf(),
+    }
+}
+
+/// Refuses an input of which too much could not be used.
+fn refuse(strict: bool, rejected: &[Rejected], documents: u64) -> Result<()> {
+    let Some(first) = rejected.first() else { return Ok(()) };
+    let count = rejected.len() as u64;
+    let records = documents + count;
+    let reason = if strict {
+        "--strict allows none".to_owned()
+    } else if count * 100 > records * REFUSED_PERCENT {
+        format!("more than {REFUSED_PERCENT} % is a sign of a wrong input or a wrong field; nothing was written")
+    } else {
+        return Ok(());
+    };
+    let first = format!("{}, line {}: {}", first.file, first.line, first.reason);
+    Err(Error::Refused { rejected: count, records, reason, first })
+}
+
+fn finish(options: &DedupOptions, begun: Instant, mut summary: Summary) -> Summary {
+    summary.memory_limit_bytes = options.memory;
+    summary.peak_memory_bytes = peak_memory();
+    summary.set_seconds(begun.elapsed().as_secs_f64());
+    summary
+}
+
+/// Tells a person. Nobody listening is no failure.
+fn report(summary: &Summary, out: Option<&Path>) {
+    let mut stderr = io::stderr().lock();
+    for line in render(summary, out).lines() {
+        let _ = writeln!(stderr, "{}", sanitize(line));
+    }
 }

@@ -13,10 +13,6 @@ use crate::cli::{ClusteringArg, DedupArgs, MethodArg, SimdArg, TokensArg};
 
 /// All that one run of `dedup` needs to know.
 #[derive(Debug)]
-#[cfg_attr(
-    not(test),
-    expect(dead_code, reason = "most fields are read by the run, which is not part of this branch")
-)]
 pub(crate) struct DedupOptions {
     /// Files, folders, globs and `-`, as given.
     pub(crate) inputs: Vec<PathBuf>,

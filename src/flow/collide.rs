@@ -30,7 +30,7 @@ pub struct Collided {
     pub common_keys: u64,
     /// Postings of those keys.
     pub common_postings: u64,
-    /// All postings of contents.
+    /// All postings.
     pub postings: u64,
 }
 
@@ -166,8 +166,10 @@ pub fn collide<'scope>(
                     Ok(postings) => postings,
                     Err(error) => return shared.fail(error),
                 };
+                let mut outcome = outcome.borrow_mut();
+                outcome.postings += postings.len() as u64;
                 lone.drop_lone(&mut postings, &copied);
-                groups.expand(&mut postings, &mut pairs, &mut outcome.borrow_mut());
+                groups.expand(&mut postings, &mut pairs, &mut outcome);
                 output.session(held).give_iterator(pairs.drain(..));
                 activator.activate();
             }

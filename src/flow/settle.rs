@@ -57,7 +57,7 @@ pub struct Findings {
     /// Clusters in the order of their first members.
     pub clusters: Vec<Cluster>,
     /// Accepted pairs in document order, if asked for.
-    pub pairs: Option<Vec<(Doc, Doc, Measure)>>,
+    pub pairs: Option<Vec<(Doc, Doc, Measure, Reason)>>,
 }
 
 /// Clusters what the workers gathered.
@@ -152,15 +152,15 @@ fn measures(shared: &Shared, graph: &Graph, representative: &[Node], parent: &[N
 }
 
 /// All accepted pairs: links between the first documents of two texts, and each first document with its copies.
-fn pairs(shared: &Shared, links: &[Candidate], copies: &[Copy]) -> Vec<(Doc, Doc, Measure)> {
+fn pairs(shared: &Shared, links: &[Candidate], copies: &[Copy]) -> Vec<(Doc, Doc, Measure, Reason)> {
     let catalogue = &shared.catalogue;
     let link = |link: &Candidate| {
         let (a, b) = link.pair.docs();
         let (a, b) = if catalogue.position(a) < catalogue.position(b) { (a, b) } else { (b, a) };
-        (a, b, Measure { shared: link.shared, left: catalogue.size(a), right: catalogue.size(b) })
+        (a, b, Measure { shared: link.shared, left: catalogue.size(a), right: catalogue.size(b) }, Reason::Near)
     };
-    let copy = |copy: &Copy| (copy.first, copy.doc, Measure::equal(catalogue.size(copy.first)));
+    let copy = |copy: &Copy| (copy.first, copy.doc, Measure::equal(catalogue.size(copy.first)), Reason::Exact);
     let mut pairs: Vec<_> = links.iter().map(link).chain(copies.iter().map(copy)).collect();
-    pairs.sort_unstable_by_key(|(a, b, _)| (catalogue.position(*a), catalogue.position(*b)));
+    pairs.sort_unstable_by_key(|(a, b, ..)| (catalogue.position(*a), catalogue.position(*b)));
     pairs
 }

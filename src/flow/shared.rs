@@ -43,6 +43,8 @@ pub struct Tally {
     pub crowds: u64,
     /// Pairs that shared enough keys to be looked at.
     pub candidates: u64,
+    /// Candidates measured on their sets.
+    pub verified: u64,
     /// Documents whose text was read again to measure them.
     pub recalled: u64,
     /// Pairs found linked.
@@ -359,6 +361,7 @@ impl Shared {
         gathered.tally.recalled += recalled as u64;
         gathered.tally.crowds += crowds.len() as u64;
         gathered.tally.candidates += candidates as u64;
+        gathered.tally.verified += if self.measured_on_sets() { candidates as u64 } else { 0 };
         gathered.crowds.append(&mut crowds);
     }
 }

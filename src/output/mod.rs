@@ -5,6 +5,7 @@
 mod filter;
 mod hand_out;
 mod kept;
+mod lists;
 mod plan;
 mod render;
 mod rows;
@@ -15,7 +16,8 @@ mod summary;
 mod kept_tests;
 
 pub use kept::{KeptTally, write_kept};
+pub use lists::{Lists, Rejected, left_out, refusals, summarise};
 pub use render::render;
-pub use rows::{ClusterRow, DuplicateRow, PairRow, Reason, RejectedRow, Rows};
+pub use rows::{ClusterRow, DuplicateRow, PairRow, RejectedRow, Rows};
 pub use staging::Staging;
 pub use summary::{CommonShingles, Inputs, Skipped, StageSeconds, Summary, peak_memory};

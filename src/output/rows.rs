@@ -7,18 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use crate::error::{Error, Result};
-
-/// Why a document was removed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Reason {
-    /// Its canonical text is that of its representative.
-    Exact,
-    /// It is linked to its representative.
-    Near,
-    /// It is connected to its representative through others (transitive clustering only).
-    Linked,
-}
+use crate::flow::Reason;
 
 /// A removed document: a line of `duplicates.jsonl`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]

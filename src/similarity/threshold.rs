@@ -1,4 +1,4 @@
-//! A threshold as an exact decimal, so that no comparison of sets ever rounds (methods §11).
+//! A threshold as an exact decimal, so that no comparison of sets ever rounds (methods section 11).
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 /// Most digits after the point: with them every comparison of 32-bit set sizes fits in 64 bits.
 const DIGITS: usize = 6;
 
-/// A decimal `num / den` in (0, 1] with `den` a power of ten. `0.55` times 20 is 11 here, not 11.000000000000002.
+/// A decimal `num / den` in (0, 1] with `den` a power of ten. `0.55` times 100 is 55 here, not 55.00000000000001.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Threshold {
     num: u64,
@@ -27,7 +27,7 @@ impl Threshold {
     }
 
     /// Keys a set of `n` shingles must show so that no other set with resemblance at or over the threshold is
-    /// missed: `n - ceil(t * n) + 1`, 0 for the empty set (methods §11).
+    /// missed: `n - ceil(t * n) + 1`, 0 for the empty set (methods section 11).
     pub fn prefix(self, n: usize) -> usize {
         if n == 0 { 0 } else { n - self.ceil(n as u64) as usize + 1 }
     }
@@ -98,7 +98,8 @@ mod tests {
     #[test]
     fn is_exact_where_floats_are_not() {
         assert_eq!(t("0.55").ceil(20), 11);
-        assert_eq!((0.55f64 * 20.0).ceil(), 12.0);
+        assert_eq!((0.55f64 * 100.0).ceil(), 56.0);
+        assert_eq!(t("0.55").ceil(100), 55);
         assert_eq!(t("0.55").prefix(20), 10);
         assert!(t("0.55").is_met(11, 20));
         assert!(!t("0.55").is_met(10, 19));

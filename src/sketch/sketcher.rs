@@ -10,7 +10,7 @@ use crate::similarity::Accept;
 use crate::simd::Simd;
 use crate::text::Tokenizer;
 
-/// Digest of a canonical text: equal for two texts that differ only in what canonical text leaves out (methods §1).
+/// Digest of a canonical text: equal for two texts that differ only in what canonical text leaves out (methods section 1).
 pub type Digest = u128;
 
 /// The sketcher of a method, with the buffers it reuses from text to text.

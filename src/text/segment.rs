@@ -137,7 +137,7 @@ impl Writer {
             }
             Class::Mark if !self.word.is_empty() && !self.apostrophe => self.word.push(c),
             Class::Apostrophe if !self.word.is_empty() && !self.lone && !self.apostrophe => {
-                self.apostrophe = true
+                self.apostrophe = true;
             }
             Class::Mark | Class::Apostrophe | Class::Separator => {
                 self.end(out);

@@ -1,0 +1,197 @@
+//! From the outcome of a run to its lists: rows in document order, names instead of numbers.
+
+use std::path::{Path, PathBuf};
+
+use super::rows::{ClusterRow, DuplicateRow, PairRow, RejectedRow, Rows};
+use super::summary::{CommonShingles, Inputs, Skipped, StageSeconds, Summary};
+use crate::config::{Method, Rule};
+use crate::error::Result;
+use crate::flow::{Doc, Outcome, Reason, Refused};
+use crate::read::{Discovery, Refusal};
+use crate::similarity::Measure;
+
+/// A refused record or file, ready to be shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rejected {
+    /// The file.
+    pub file: String,
+    /// Line of the record, from 1; 0 for a file as a whole.
+    pub line: u64,
+    /// Offset of the record in the decompressed file.
+    pub offset: u64,
+    /// Why.
+    pub reason: String,
+}
+
+/// All that a run refused: files that could not be opened, then records in document order.
+pub fn refusals(unreadable: &[(PathBuf, String)], outcome: &Outcome) -> Vec<Rejected> {
+    let file = |(path, why): &(PathBuf, String)| Rejected {
+        file: path.display().to_string(),
+        line: 0,
+        offset: 0,
+        reason: format!("cannot be read: {why}"),
+    };
+    let record = |refused: &Refused| Rejected {
+        file: outcome.shared.sources[refused.position.file() as usize].path.display().to_string(),
+        line: outcome.shared.line_at(refused.position, refused.line),
+        offset: refused.position.offset(),
+        reason: refused.refusal.to_string(),
+    };
+    unreadable.iter().map(file).chain(outcome.refused.iter().map(record)).collect()
+}
+
+/// The lists of an outcome.
+pub struct Lists<'a> {
+    outcome: &'a Outcome,
+    features: bool,
+    containment: bool,
+}
+
+impl<'a> Lists<'a> {
+    /// The lists of `outcome`.
+    pub fn new(outcome: &'a Outcome) -> Lists<'a> {
+        let config = &outcome.shared.config;
+        Lists {
+            outcome,
+            features: config.method == Method::Features && !config.features.verify,
+            containment: config.method == Method::Shingles && config.shingles.rule == Rule::Containment,
+        }
+    }
+
+    /// Writes `duplicates.jsonl`, `clusters.jsonl`, `pairs.jsonl` if there are pairs, and `rejected.jsonl`.
+    pub fn write(&self, staging: &Path, rejected: &[Rejected]) -> Result<()> {
+        self.duplicates(staging)?;
+        self.clusters(staging)?;
+        self.pairs(staging)?;
+        let mut rows = Rows::create(staging, "rejected.jsonl")?;
+        for Rejected { file, line, offset, reason } in rejected {
+            rows.write(&RejectedRow { file, line: *line, offset: *offset, reason })?;
+        }
+        rows.finish().map(drop)
+    }
+
+    fn duplicates(&self, staging: &Path) -> Result<()> {
+        let shared = &self.outcome.shared;
+        let mut rows = Rows::create(staging, "duplicates.jsonl")?;
+        for removed in &self.outcome.findings.removed {
+            let parent = removed.parent.map(|doc| shared.name(doc));
+            let (resemblance, shared_features, containment) = self.shown(removed.measure, removed.reason);
+            rows.write(&DuplicateRow {
+                id: &shared.name(removed.doc),
+                file: &shared.file(removed.doc),
+                line: shared.line(removed.doc),
+                cluster: removed.cluster as u64 + 1,
+                representative: &shared.name(removed.representative),
+                resemblance,
+                reason: removed.reason,
+                parent: parent.as_deref(),
+                shared_features,
+                containment,
+            })?;
+        }
+        rows.finish().map(drop)
+    }
+
+    fn clusters(&self, staging: &Path) -> Result<()> {
+        let mut rows = Rows::create(staging, "clusters.jsonl")?;
+        for (number, cluster) in (1..).zip(&self.outcome.findings.clusters) {
+            let names: Vec<String> = cluster.members.iter().map(|doc| self.outcome.shared.name(*doc)).collect();
+            rows.write(&ClusterRow {
+                cluster: number,
+                size: names.len() as u64,
+                representative: &self.outcome.shared.name(cluster.representative),
+                members: &names.iter().map(String::as_str).collect::<Vec<_>>(),
+            })?;
+        }
+        rows.finish().map(drop)
+    }
+
+    fn pairs(&self, staging: &Path) -> Result<()> {
+        let Some(pairs) = &self.outcome.findings.pairs else { return Ok(()) };
+        let shared = &self.outcome.shared;
+        let mut rows = Rows::create(staging, "pairs.jsonl")?;
+        for (a, b, measure, reason) in pairs {
+            let (resemblance, shared_features, containment) = self.shown(*measure, *reason);
+            let (a, b) = (&shared.name(*a), &shared.name(*b));
+            rows.write(&PairRow { a, b, resemblance, shared_features, containment })?;
+        }
+        rows.finish().map(drop)
+    }
+
+    /// What is shown of a measure: resemblance, shared features, containment. Equal texts resemble each other
+    /// whatever the method; features by themselves say nothing about resemblance.
+    fn shown(&self, measure: Measure, reason: Reason) -> (Option<f64>, Option<u64>, Option<f64>) {
+        let features = self.features && reason != Reason::Exact;
+        (
+            (!features).then(|| measure.resemblance()),
+            features.then_some(u64::from(measure.shared)),
+            self.containment.then(|| measure.containment()),
+        )
+    }
+}
+
+/// The offsets that do not go to `kept/`, for each source, ascending: removed documents and refused records.
+/// Beside it, for a source that could only be read to some offset, that offset.
+pub fn left_out(outcome: &Outcome) -> (Vec<Vec<u64>>, Vec<Option<u64>>) {
+    let shared = &outcome.shared;
+    let mut removed: Vec<Vec<u64>> = vec![Vec::new(); shared.sources.len()];
+    let mut ends = vec![None; shared.sources.len()];
+    let position = |doc: Doc| shared.catalogue.position(doc);
+    for row in &outcome.findings.removed {
+        removed[position(row.doc).file() as usize].push(position(row.doc).offset());
+    }
+    for Refused { position, refusal, .. } in &outcome.refused {
+        match refusal {
+            Refusal::Truncated(_) | Refusal::Unreadable(_) => ends[position.file() as usize] = Some(position.offset()),
+            _ => removed[position.file() as usize].push(position.offset()),
+        }
+    }
+    removed.iter_mut().for_each(|offsets| offsets.sort_unstable());
+    (removed, ends)
+}
+
+/// The figures of a run, as far as they are known before anything is written.
+pub fn summarise(discovery: &Discovery, outcome: &Outcome, rejected: u64) -> Summary {
+    let (tally, findings, shared) = (&outcome.tally, &outcome.findings, &outcome.shared);
+    let because = |reason| findings.removed.iter().filter(|row| row.reason == reason).count() as u64;
+    let removed = findings.removed.len() as u64;
+    let skipped = |path: &PathBuf| Skipped {
+        file: path.display().to_string(),
+        reason: "holds no documents as far as one can see".into(),
+    };
+    Summary {
+        inputs: Inputs {
+            files: shared.sources.len() as u64,
+            bytes: shared.sources.iter().map(|source| source.bytes).sum(),
+            text_bytes: tally.text_bytes,
+        },
+        documents: tally.documents,
+        empty: tally.empty,
+        rejected,
+        contents: tally.documents - tally.empty - tally.copies,
+        exact_duplicates: because(Reason::Exact),
+        near_duplicates: because(Reason::Near),
+        linked: because(Reason::Linked),
+        removed,
+        kept: tally.documents - removed,
+        clusters: findings.clusters.len() as u64,
+        largest_cluster: findings.clusters.iter().map(|cluster| cluster.members.len()).max().unwrap_or(0) as u64,
+        pairs: findings.pairs.as_ref().map(|pairs| pairs.len() as u64),
+        candidates: tally.candidates,
+        verified: tally.verified,
+        common_shingles: CommonShingles {
+            keys: tally.common_keys,
+            postings: tally.common_postings,
+            fraction_of_postings: tally.common_postings as f64 / tally.postings.max(1) as f64,
+        },
+        crowds: tally.crowds,
+        skipped: discovery.skipped.iter().map(skipped).collect(),
+        workers: shared.workers,
+        stages: shared
+            .stage_seconds()
+            .into_iter()
+            .map(|(stage, seconds)| StageSeconds { name: stage.name(), seconds })
+            .collect(),
+        ..Summary::new(shared.config.clone())
+    }
+}

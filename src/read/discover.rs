@@ -1,0 +1,325 @@
+//! Finding the input: arguments to sources.
+
+use std::collections::HashSet;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use glob::{MatchOptions, Pattern};
+use walkdir::{DirEntry, WalkDir};
+
+use super::names::{Wish, parts, unique};
+use super::recognise::{Found, recognise};
+use super::source::Source;
+use super::spool::spool;
+use crate::error::{Error, Result};
+use crate::limits::{MAX_FILE_BYTES, MAX_FILES};
+
+/// What the arguments led to.
+#[derive(Debug, Default)]
+pub struct Discovery {
+    /// The files to read, in document order.
+    pub sources: Vec<Source>,
+    /// Files in folders, or matched by patterns, that hold no documents as far as one can see.
+    pub skipped: Vec<PathBuf>,
+    /// Files and folders that cannot be read, and why.
+    pub unreadable: Vec<(PathBuf, String)>,
+}
+
+/// Finds the files that `inputs` stand for, in the order of the arguments. An argument is a file, a folder (walked
+/// in the order of paths, without what is hidden), a pattern (unless a file has that very name), or `-` for standard
+/// input, which is copied to the folder `spool`. A file reached twice counts where it was reached first.
+///
+/// An argument that leads to nothing is [`Error::Input`]; so is a named file that holds no documents, and input that
+/// is unreadable altogether. Single files that cannot be read are listed.
+pub fn discover(inputs: &[String], spool: &Path) -> Result<Discovery> {
+    let mut search = Search { spool, found: Discovery::default(), wishes: Vec::new(), seen: HashSet::new() };
+    for input in inputs {
+        search.argument(input)?;
+    }
+    let Search { mut found, wishes, .. } = search;
+    for (source, name) in found.sources.iter_mut().zip(unique(wishes)) {
+        source.name = name;
+    }
+    if !found.sources.is_empty() {
+        return Ok(found);
+    }
+    match found.unreadable.first() {
+        Some((path, why)) => {
+            Err(Error::input(path, format!("cannot be read ({why}), and there is no other input")))
+        }
+        None => {
+            Err(Error::input(Path::new("input"), "nothing to read; name a file, a folder, a pattern or -"))
+        }
+    }
+}
+
+struct Search<'a> {
+    spool: &'a Path,
+    found: Discovery,
+    /// What each source would like to be called.
+    wishes: Vec<Wish>,
+    /// Canonical paths of everything reached.
+    seen: HashSet<PathBuf>,
+}
+
+impl Search<'_> {
+    fn argument(&mut self, input: &str) -> Result<()> {
+        let path = Path::new(input);
+        if input == "-" {
+            return self.standard_input();
+        }
+        match fs::metadata(path) {
+            Ok(metadata) if metadata.is_dir() => self.folder(path),
+            Ok(_) => self.named(path),
+            Err(_) if fs::symlink_metadata(path).is_err() && input.contains(['*', '?', '[']) => {
+                self.pattern(input)
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                Err(Error::input(path, "no such file or folder; check the name"))
+            }
+            Err(error) => {
+                self.found.unreadable.push((path.to_path_buf(), error.to_string()));
+                Ok(())
+            }
+        }
+    }
+
+    fn standard_input(&mut self) -> Result<()> {
+        if self.seen.insert(PathBuf::from("-")) {
+            let source = spool(&mut io::stdin().lock(), self.spool)?;
+            // Where the spool lies is nobody's business, so no parent of it ever shows in a name.
+            let parts = vec!["stdin".to_owned(), source.name.clone()];
+            self.add(source, Wish { parts, keep: 1 })?;
+        }
+        Ok(())
+    }
+
+    /// A file that was named: it must be one that can be used.
+    fn named(&mut self, path: &Path) -> Result<()> {
+        if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
+            return Err(Error::input(
+                path,
+                "not a regular file; pipe it to standard input and name - instead",
+            ));
+        }
+        if self.file(path, Found::Named, 1)? {
+            return Ok(());
+        }
+        let reason = "not recognised: neither JSON Lines nor UTF-8 text; convert it, or leave it out";
+        Err(Error::input(path, reason))
+    }
+
+    /// The files that a pattern matches; a folder among them is walked.
+    fn pattern(&mut self, input: &str) -> Result<()> {
+        let path = Path::new(input);
+        let options = MatchOptions { require_literal_leading_dot: true, ..MatchOptions::new() };
+        let matches = glob::glob_with(input, options).map_err(|error| {
+            let literal = Pattern::escape(input);
+            Error::input(
+                path,
+                format!("no such file, and no pattern ({error}); a name is written {literal} in one"),
+            )
+        })?;
+        let (mut any, mut matched) = (false, Vec::new());
+        for entry in matches {
+            any = true;
+            match entry {
+                Ok(path) => matched.push(path),
+                Err(error) => self.unreadable(error.path().to_path_buf(), error.error()),
+            }
+        }
+        matched.sort();
+        for path in &matched {
+            if path.is_dir() {
+                self.walk(path)?;
+            } else if (!path.exists() || path.is_file()) && !self.file(path, Found::Named, 1)? {
+                self.found.skipped.push(path.clone());
+            }
+        }
+        if any {
+            Ok(())
+        } else {
+            Err(Error::input(path, "the pattern matches nothing; check it, and quote it in a shell"))
+        }
+    }
+
+    fn folder(&mut self, path: &Path) -> Result<()> {
+        let skipped = self.found.skipped.len();
+        if self.walk(path)? > 0 {
+            return Ok(());
+        }
+        let reason = match self.found.skipped.len() - skipped {
+            0 => "the folder holds no files; check the name".to_owned(),
+            count => {
+                format!("none of the {count} files in the folder holds documents (.jsonl, .json, .txt, .md)")
+            }
+        };
+        Err(Error::input(path, reason))
+    }
+
+    /// Takes all files below a folder; how many of them hold documents or cannot be read.
+    fn walk(&mut self, folder: &Path) -> Result<usize> {
+        let visible =
+            |entry: &DirEntry| entry.depth() == 0 || !entry.file_name().as_encoded_bytes().starts_with(b".");
+        let mut useful = 0;
+        for entry in
+            WalkDir::new(folder).follow_links(true).sort_by_file_name().into_iter().filter_entry(visible)
+        {
+            match entry {
+                Ok(entry) if entry.file_type().is_file() => {
+                    if self.file(entry.path(), Found::Walked, entry.depth())? {
+                        useful += 1;
+                    } else {
+                        self.found.skipped.push(entry.into_path());
+                    }
+                }
+                Ok(_) => {}
+                // A link to a folder around it: what is in there is reached without it.
+                Err(error) if error.loop_ancestor().is_some() => {}
+                Err(error) => {
+                    useful += 1;
+                    let path = error.path().unwrap_or(folder).to_path_buf();
+                    match error.io_error() {
+                        Some(error) => self.unreadable(path, error),
+                        None => self.found.unreadable.push((path, error.to_string())),
+                    }
+                }
+            }
+        }
+        Ok(useful)
+    }
+
+    fn unreadable(&mut self, path: PathBuf, error: &io::Error) {
+        self.found.unreadable.push((path, error.to_string()));
+    }
+
+    /// Takes one file, unless it was taken before; whether it is of use: holds documents, or cannot be read.
+    /// The last `keep` parts of its path are its name.
+    fn file(&mut self, path: &Path, found: Found, keep: usize) -> Result<bool> {
+        let recognised = fs::canonicalize(path).and_then(|canonical| {
+            let new = !self.seen.contains(&canonical);
+            let source = if new { recognise(path, found)? } else { None };
+            Ok((canonical, new, source))
+        });
+        match recognised {
+            Ok((_, false, _)) => Ok(true),
+            Ok((_, true, None)) => Ok(false),
+            Ok((canonical, true, Some(source))) => {
+                self.seen.insert(canonical);
+                let parts = parts(&std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf()));
+                self.add(source, Wish { parts, keep })?;
+                Ok(true)
+            }
+            Err(error) => {
+                self.unreadable(path.to_path_buf(), &error);
+                Ok(true)
+            }
+        }
+    }
+
+    fn add(&mut self, source: Source, wish: Wish) -> Result<()> {
+        if source.bytes > MAX_FILE_BYTES {
+            let path = source.path.display();
+            return Err(Error::Limit(format!(
+                "{path}: larger than the {MAX_FILE_BYTES} bytes allowed of a file; split it"
+            )));
+        }
+        if self.found.sources.len() >= MAX_FILES {
+            return Err(Error::Limit(format!("more than {MAX_FILES} input files; join some of them")));
+        }
+        self.found.sources.push(source);
+        self.wishes.push(wish);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tempfile::TempDir;
+
+    use super::*;
+
+    fn tree(files: &[&str]) -> TempDir {
+        let folder = tempfile::tempdir().expect("a folder");
+        for file in files {
+            let path = folder.path().join(file);
+            fs::create_dir_all(path.parent().expect("a parent")).expect("created");
+            fs::write(&path, if file.ends_with(".bin") { &b"\0\xff"[..] } else { b"{\"text\": \"a\"}\n" })
+                .expect("written");
+        }
+        folder
+    }
+
+    fn find(folder: &TempDir, inputs: &[&str]) -> Result<Discovery> {
+        let inputs: Vec<String> = inputs
+            .iter()
+            .map(|input| folder.path().join(input).to_str().expect("UTF-8").to_owned())
+            .collect();
+        discover(&inputs, &folder.path().join(".spool"))
+    }
+
+    fn names(folder: &TempDir, inputs: &[&str]) -> Vec<String> {
+        let found = find(folder, inputs).expect("found");
+        found.sources.into_iter().map(|source| source.name).collect()
+    }
+
+    #[test]
+    fn folders_are_walked_in_order_without_what_is_hidden() {
+        let folder = tree(&[
+            "d/b.jsonl",
+            "d/a/z.txt",
+            "d/a.txt",
+            "d/.git/x.jsonl",
+            "d/.h.jsonl",
+            "d/n.bin",
+            "d/a/.y.txt",
+        ]);
+        let found = find(&folder, &["d"]).expect("found");
+        let names: Vec<_> = found.sources.iter().map(|source| source.name.as_str()).collect();
+        assert_eq!(names, ["a/z.txt", "a.txt", "b.jsonl"]);
+        assert_eq!(found.skipped, [folder.path().join("d/n.bin")]);
+        assert!(found.sources.is_sorted_by_key(|source| source.path.clone()));
+    }
+
+    #[test]
+    fn arguments_keep_their_order_and_files_count_once() {
+        let folder = tree(&["x/a.jsonl", "x/b.jsonl", "y/a.jsonl"]);
+        assert_eq!(names(&folder, &["x/b.jsonl", "x", "y"]), ["b.jsonl", "x/a.jsonl", "y/a.jsonl"]);
+        assert_eq!(names(&folder, &["x/../x/b.jsonl", "x/b.jsonl", "x/b*"]), ["b.jsonl"]);
+        std::os::unix::fs::symlink(folder.path().join("x"), folder.path().join("y/loop")).expect("linked");
+        std::os::unix::fs::symlink(folder.path().join("y"), folder.path().join("x/back")).expect("linked");
+        assert_eq!(names(&folder, &["y"]), ["a.jsonl", "loop/a.jsonl", "loop/b.jsonl"]);
+    }
+
+    #[test]
+    fn a_literal_name_wins_over_a_pattern() {
+        let folder = tree(&["[ab].jsonl", "a.jsonl", "b.jsonl", ".c.jsonl", "d.bin", "sub/e.jsonl"]);
+        assert_eq!(names(&folder, &["[ab].jsonl"]), ["[ab].jsonl"]);
+        assert_eq!(names(&folder, &["[a-b].jsonl"]), ["a.jsonl", "b.jsonl"]);
+        let found = find(&folder, &["*"]).expect("found");
+        assert_eq!(found.sources.len(), 4);
+        assert_eq!(found.skipped.len(), 1);
+    }
+
+    #[test]
+    fn what_leads_to_nothing_is_an_error() {
+        let folder = tree(&["d.bin", "bins/e.bin"]);
+        fs::create_dir(folder.path().join("empty")).expect("created");
+        for input in ["missing", "empty", "bins", "d.bin", "*.jsonl", "[", "missing/[x"] {
+            assert!(matches!(find(&folder, &[input]), Err(Error::Input { .. })), "{input}");
+        }
+        assert!(matches!(find(&folder, &[]), Err(Error::Input { .. })));
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_listed() {
+        let folder = tree(&["d/a.jsonl"]);
+        std::os::unix::fs::symlink("nowhere", folder.path().join("d/broken.jsonl")).expect("linked");
+        let found = find(&folder, &["d"]).expect("found");
+        assert_eq!(found.unreadable.len(), 1);
+        assert_eq!(found.unreadable[0].0, folder.path().join("d/broken.jsonl"));
+        fs::remove_file(folder.path().join("d/a.jsonl")).expect("removed");
+        assert!(matches!(find(&folder, &["d"]), Err(Error::Input { .. })));
+    }
+}

@@ -1,0 +1,37 @@
+//! Bytes to documents: finding the input, recognising what it is, and handing on its records.
+//!
+//! [`discover`] turns arguments into [`Source`]s, [`units`] cuts these into pieces that workers share,
+//! a [`UnitReader`] hands the records of one piece to a [`Sink`], and [`reread`] brings single records back.
+//! What is wrong with a record costs that record ([`Refusal`]), never the run.
+
+mod decoder;
+mod discover;
+mod extract;
+mod field;
+mod json;
+mod names;
+mod open;
+mod recognise;
+mod record;
+mod reread;
+mod source;
+mod spool;
+mod unescape;
+mod unit;
+mod window;
+
+#[cfg(test)]
+mod tests;
+
+pub use discover::{Discovery, discover};
+pub use field::{FieldPath, Fields};
+pub use open::open_decompressed;
+pub use record::{Record, Refusal, Sink, Value};
+pub use reread::reread;
+pub use source::{Compression, Format, Source, Unit, units};
+pub use unit::UnitReader;
+
+/// Bytes read at once, and so about the work of one [`UnitReader::advance`].
+const BLOCK: usize = 1 << 20;
+/// The byte order mark that some programs put before UTF-8.
+const BOM: &[u8] = b"\xef\xbb\xbf";

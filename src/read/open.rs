@@ -1,0 +1,194 @@
+//! The one place that opens input files and constructs decoders.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use flate2::bufread::GzDecoder;
+
+use super::source::{Compression, Source};
+use crate::limits::{MAX_DECOMPRESSION_RATIO, MAX_FILE_BYTES, RATIO_FREE_BYTES};
+
+/// Bytes read from a compressed file at once.
+const INPUT: usize = 128 << 10;
+/// Bytes decoded at once.
+const OUTPUT: usize = 64 << 10;
+/// Largest window a Zstandard frame may ask for, as a power of two: what `--long=31` writes.
+const WINDOW_LOG: u32 = 31;
+
+/// The decompressed bytes of a source. More than [`MAX_FILE_BYTES`] of them, or more than
+/// [`MAX_DECOMPRESSION_RATIO`] for each compressed byte, is an error. The bytes that come before an error do not
+/// depend on how much is asked for at once.
+pub fn open_decompressed(source: &Source) -> io::Result<Box<dyn Read + Send>> {
+    open_counted(source, Arc::default())
+}
+
+/// The same; `consumed` follows the bytes of the file read so far.
+pub(super) fn open_counted(source: &Source, consumed: Arc<AtomicU64>) -> io::Result<Box<dyn Read + Send>> {
+    let file = Counted { file: File::open(&source.path)?, consumed: Arc::clone(&consumed) };
+    let decoder: Box<dyn Read + Send> = match source.compression {
+        Compression::None => return Ok(Box::new(file)),
+        Compression::Gzip => Box::new(Members::new(BufReader::with_capacity(INPUT, file))),
+        Compression::Zstd => {
+            let mut decoder = zstd::Decoder::with_buffer(BufReader::with_capacity(INPUT, file))?;
+            decoder.window_log_max(WINDOW_LOG)?;
+            Box::new(decoder)
+        }
+    };
+    Ok(Box::new(Guarded::new(decoder, consumed)))
+}
+
+/// A file that counts what is read of it.
+struct Counted {
+    file: File,
+    consumed: Arc<AtomicU64>,
+}
+
+impl Read for Counted {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let read = self.file.read(into)?;
+        self.consumed.fetch_add(read as u64, Ordering::Relaxed);
+        Ok(read)
+    }
+}
+
+/// The members of a gzip file, one after the other. Zeros after a member are padding, as gzip has it; anything
+/// else that is no member is an error. (flate2's own multi-member decoder knows no padding.)
+struct Members<R> {
+    member: Option<GzDecoder<R>>,
+}
+
+impl<R: BufRead> Members<R> {
+    fn new(input: R) -> Members<R> {
+        Members { member: Some(GzDecoder::new(input)) }
+    }
+}
+
+impl<R: BufRead> Read for Members<R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        while let Some(member) = &mut self.member {
+            let read = member.read(into)?;
+            if read > 0 || into.is_empty() {
+                return Ok(read);
+            }
+            let padded = skip_zeros(member.get_mut())?;
+            let rest = member.get_mut().fill_buf()?;
+            if !rest.is_empty() && (padded || rest[0] != 0x1f) {
+                let what = "something that is not gzip follows the compressed data";
+                return Err(io::Error::new(io::ErrorKind::InvalidData, what));
+            }
+            let done = rest.is_empty();
+            self.member =
+                self.member.take().filter(|_| !done).map(|member| GzDecoder::new(member.into_inner()));
+        }
+        Ok(0)
+    }
+}
+
+/// Passes over zeros; whether there were any.
+fn skip_zeros(input: &mut impl BufRead) -> io::Result<bool> {
+    let mut any = false;
+    loop {
+        let ready = input.fill_buf()?;
+        let zeros = ready.iter().take_while(|&&byte| byte == 0).count();
+        let all = zeros == ready.len();
+        any |= zeros > 0;
+        input.consume(zeros);
+        if zeros == 0 || !all {
+            return Ok(any);
+        }
+    }
+}
+
+/// A decoder held to the limits. It decodes in steps of its own, because a decoder that fails loses what it
+/// decoded in that step, and what is lost must not depend on who reads.
+struct Guarded<R> {
+    decoder: R,
+    step: Box<[u8]>,
+    taken: usize,
+    filled: usize,
+    decoded: u64,
+    consumed: Arc<AtomicU64>,
+}
+
+impl<R: Read> Guarded<R> {
+    fn new(decoder: R, consumed: Arc<AtomicU64>) -> Guarded<R> {
+        Guarded { decoder, step: vec![0; OUTPUT].into(), taken: 0, filled: 0, decoded: 0, consumed }
+    }
+
+    fn check(&self) -> io::Result<()> {
+        let input = self.consumed.load(Ordering::Relaxed);
+        let what = if self.decoded >= MAX_FILE_BYTES {
+            format!("unfolds to {MAX_FILE_BYTES} bytes or more, the most allowed of a file")
+        } else if self.decoded > RATIO_FREE_BYTES && self.decoded / MAX_DECOMPRESSION_RATIO > input {
+            format!("unfolds to more than {MAX_DECOMPRESSION_RATIO} times its size")
+        } else {
+            return Ok(());
+        };
+        Err(io::Error::new(io::ErrorKind::InvalidData, what))
+    }
+}
+
+impl<R: Read> Read for Guarded<R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        if self.taken == self.filled {
+            self.taken = 0;
+            self.filled = 0;
+            self.filled = self.decoder.read(&mut self.step)?;
+            self.decoded += self.filled as u64;
+            self.check()?;
+        }
+        let count = into.len().min(self.filled - self.taken);
+        into[..count].copy_from_slice(&self.step[self.taken..self.taken + count]);
+        self.taken += count;
+        Ok(count)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    fn gzip(bytes: &[u8]) -> Vec<u8> {
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        encoder.write_all(bytes).expect("compressed");
+        encoder.finish().expect("compressed")
+    }
+
+    fn members(bytes: &[u8], buffer: usize) -> (Vec<u8>, bool) {
+        let mut out = Vec::new();
+        let good = Members::new(BufReader::with_capacity(buffer, bytes)).read_to_end(&mut out).is_ok();
+        (out, good)
+    }
+
+    #[test]
+    fn members_follow_each_other_and_zeros_may_end_them() {
+        for buffer in [1, 7, 1000] {
+            let two = [gzip(b"one"), gzip(b""), gzip(b"two")].concat();
+            assert_eq!(members(&two, buffer), (b"onetwo".to_vec(), true));
+            let padded = [&two[..], &[0; 512]].concat();
+            assert_eq!(members(&padded, buffer), (b"onetwo".to_vec(), true));
+            let garbage = [&two[..], b"garbage"].concat();
+            assert_eq!(members(&garbage, buffer), (b"onetwo".to_vec(), false));
+            let between = [&two[..], &[0; 512], &two[..]].concat();
+            assert_eq!(members(&between, buffer), (b"onetwo".to_vec(), false));
+            assert_eq!(members(&two[..two.len() - 1], buffer), (b"onetwo".to_vec(), false));
+        }
+    }
+
+    #[test]
+    fn a_bomb_is_an_error_once_it_is_large() {
+        let mut guarded = Guarded::new(io::repeat(b'x'), Arc::new(AtomicU64::new(1000)));
+        guarded.decoded = RATIO_FREE_BYTES - OUTPUT as u64;
+        let mut into = vec![0; OUTPUT];
+        assert!(guarded.read_exact(&mut into).is_ok());
+        assert!(guarded.read_exact(&mut into).is_err());
+        let mut guarded = Guarded::new(io::repeat(b'x'), Arc::new(AtomicU64::new(u64::MAX / 2)));
+        guarded.decoded = MAX_FILE_BYTES - OUTPUT as u64 - 1;
+        assert!(guarded.read_exact(&mut into).is_ok());
+        assert!(guarded.read_exact(&mut into).is_err());
+    }
+}

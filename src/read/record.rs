@@ -1,0 +1,166 @@
+//! What reading hands on: records, refusals, and who takes them.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use crate::document::Position;
+
+/// Most keys named in a message, and most characters of each.
+const SHOWN_KEYS: usize = 12;
+const SHOWN_CHARS: usize = 40;
+
+/// A value to compare documents by.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// A finite number.
+    Number(f64),
+    /// A string.
+    Text(String),
+}
+
+/// One document as read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Record<'a> {
+    /// Where it stands.
+    pub position: Position,
+    /// Its line, counted from 1 within the unit.
+    pub line: u32,
+    /// Its id: a string, or a number spelt as in the input. `None` when the field is absent or anything else.
+    pub id: Option<Cow<'a, str>>,
+    /// Its text.
+    pub text: &'a str,
+    /// The value asked for: a string or a number. `None` when the field is absent or anything else.
+    pub value: Option<Value>,
+}
+
+/// Why a record, or the rest of a file, could not be used. Its `Display` is the reason for people.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Refusal {
+    /// The line is not JSON: what was expected, and where.
+    NotJson(String),
+    /// The line is JSON but not an object.
+    NotAnObject,
+    /// The record has no text field.
+    NoText {
+        /// The path of the text that was looked for.
+        field: String,
+        /// The keys that the record has, as shown to people: bounded, control characters escaped.
+        keys: String,
+    },
+    /// The text field holds something else than a string.
+    TextNotString {
+        /// The path of the text.
+        field: String,
+        /// What it holds.
+        found: &'static str,
+    },
+    /// The line, or the text file, is not UTF-8.
+    NotUtf8,
+    /// The line, or the text file, is longer than allowed.
+    TooLong {
+        /// The length allowed, in bytes.
+        limit: usize,
+    },
+    /// Compressed data ends too early or is damaged: the reason. Nothing after it was read.
+    Truncated(String),
+    /// The file cannot be opened or read on: the reason. Nothing after it was read.
+    Unreadable(String),
+}
+
+impl Refusal {
+    /// The refusal of a record that has `keys` but not the text's.
+    pub(super) fn no_text<S: AsRef<str>>(field: &str, keys: &[S]) -> Refusal {
+        let mut shown: Vec<String> = keys.iter().take(SHOWN_KEYS).map(|key| show(key.as_ref())).collect();
+        if keys.len() > SHOWN_KEYS {
+            shown.push(format!("and {} more", keys.len() - SHOWN_KEYS));
+        }
+        Refusal::NoText { field: field.to_owned(), keys: shown.join(", ") }
+    }
+
+    /// A short name of the kind of refusal, for counting.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Refusal::NotJson(_) => "not JSON",
+            Refusal::NotAnObject => "not an object",
+            Refusal::NoText { .. } => "no text",
+            Refusal::TextNotString { .. } => "text not a string",
+            Refusal::NotUtf8 => "not UTF-8",
+            Refusal::TooLong { .. } => "too long",
+            Refusal::Truncated(_) => "truncated or damaged",
+            Refusal::Unreadable(_) => "unreadable",
+        }
+    }
+}
+
+/// A name from the input made fit for a terminal: bounded, and without characters that steer it.
+fn show(name: &str) -> String {
+    let mut shown = String::new();
+    for character in name.chars().take(SHOWN_CHARS) {
+        match character {
+            '"' | '\'' => shown.push(character),
+            other => shown.extend(other.escape_debug()),
+        }
+    }
+    if name.chars().nth(SHOWN_CHARS).is_some() {
+        shown.push_str("...");
+    }
+    shown
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Refusal::NotJson(why) => write!(f, "not JSON: {why}"),
+            Refusal::NotAnObject => f.write_str("JSON, but not an object"),
+            Refusal::NoText { field, keys } if keys.is_empty() => {
+                write!(f, "no field {}; the record is empty", show(field))
+            }
+            Refusal::NoText { field, keys } => {
+                write!(f, "no field {}; is the text field right? the record has: {keys}", show(field))
+            }
+            Refusal::TextNotString { field, found } => {
+                write!(f, "the field {} is {found}, expected a string", show(field))
+            }
+            Refusal::NotUtf8 => f.write_str("not UTF-8"),
+            Refusal::TooLong { limit } => write!(f, "longer than the {limit} bytes allowed of a record"),
+            Refusal::Truncated(why) => {
+                write!(f, "truncated or damaged; nothing from here on was read: {why}")
+            }
+            Refusal::Unreadable(why) => write!(f, "cannot be read from here on: {why}"),
+        }
+    }
+}
+
+/// Who takes what is read.
+pub trait Sink {
+    /// A document.
+    fn document(&mut self, record: &Record<'_>);
+    /// Something that is no document, at a position and a line counted from 1 within the unit.
+    fn refuse(&mut self, position: Position, line: u32, refusal: Refusal);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_the_keys_there_are() {
+        let refusal = Refusal::no_text("text", &["id", "body", "url"]);
+        assert_eq!(
+            refusal.to_string(),
+            "no field text; is the text field right? the record has: id, body, url"
+        );
+        assert_eq!(Refusal::no_text::<&str>("text", &[]).to_string(), "no field text; the record is empty");
+    }
+
+    #[test]
+    fn messages_are_bounded_and_harmless() {
+        let keys: Vec<String> =
+            (0..1000).map(|n| format!("\u{1b}[31m\n\u{202e}{n}{}", "x".repeat(9000))).collect();
+        let message = Refusal::no_text("te\u{7}xt", &keys).to_string();
+        assert!(message.len() < 2000, "{}", message.len());
+        assert!(message.chars().all(|c| !c.is_control() && c != '\u{202e}'), "{message}");
+        assert!(message.ends_with("and 988 more"), "{message}");
+    }
+}

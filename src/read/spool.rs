@@ -1,0 +1,60 @@
+//! Standard input made a file, because some records are read twice.
+
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::Path;
+
+use super::recognise::{Found, recognise};
+use super::source::{Compression, Format, Source};
+use crate::error::{Error, Result};
+
+/// Copies `input` to a file in the folder `spool`, as it is, and names it by its content.
+pub(super) fn spool(input: &mut dyn Read, spool: &Path) -> Result<Source> {
+    fs::create_dir_all(spool).map_err(|error| Error::io(spool, "create", error))?;
+    let raw = spool.join("stdin");
+    let mut file = File::create_new(&raw).map_err(|error| Error::io(&raw, "create", error))?;
+    io::copy(input, &mut file).map_err(|error| Error::io(&raw, "copy standard input to", error))?;
+    drop(file);
+    let known = recognise(&raw, Found::Named).map_err(|error| Error::io(&raw, "read", error))?;
+    let Some(mut source) = known else {
+        let reason =
+            "standard input is neither JSON Lines nor UTF-8 text; pipe one of these, plain, gzip or zstd";
+        return Err(Error::input(Path::new("-"), reason));
+    };
+    let format = match source.format {
+        Format::JsonLines => "jsonl",
+        Format::Text => "txt",
+    };
+    let compression = match source.compression {
+        Compression::None => "",
+        Compression::Gzip => ".gz",
+        Compression::Zstd => ".zst",
+    };
+    source.name = format!("stdin.{format}{compression}");
+    source.path = spool.join(&source.name);
+    fs::rename(&raw, &source.path).map_err(|error| Error::io(&source.path, "create", error))?;
+    Ok(source)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn name(content: &[u8]) -> Result<String> {
+        let folder = tempfile::tempdir().expect("a folder");
+        let source = spool(&mut &*content, &folder.path().join("new"))?;
+        assert_eq!(fs::read(&source.path).expect("spooled"), content);
+        source.unchanged()?;
+        Ok(source.name)
+    }
+
+    #[test]
+    fn is_named_by_content() {
+        assert_eq!(name(b"{\"text\": \"a\"}\n").expect("known"), "stdin.jsonl");
+        assert_eq!(name(b"").expect("known"), "stdin.jsonl");
+        assert_eq!(name(b"hello").expect("known"), "stdin.txt");
+        let zst = zstd::encode_all(&b"hello"[..], 1).expect("compressed");
+        assert_eq!(name(&zst).expect("known"), "stdin.txt.zst");
+        assert!(matches!(name(b"a\0b"), Err(Error::Input { .. })));
+    }
+}

@@ -1,0 +1,140 @@
+//! A window that slides over the decompressed bytes of a file.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+
+use super::BLOCK;
+use super::decoder::{Decoder, Fault};
+use super::source::{Compression, Source};
+
+/// A buffer that grew beyond this for a long line is given back after it.
+const KEPT: usize = 8 * BLOCK;
+
+/// Where bytes come from.
+enum Feed {
+    /// A plain file, read at offsets up to `limit`: what is appended meanwhile is none of ours.
+    Plain { file: File, limit: u64 },
+    /// A compressed file.
+    Decoded(Decoder),
+}
+
+/// The bytes of a file from `offset` on, as far as they were read and not yet consumed.
+pub(super) struct Window {
+    feed: Feed,
+    /// Initialised throughout; what counts is `start..end`.
+    data: Vec<u8>,
+    start: usize,
+    end: usize,
+    offset: u64,
+    /// A fault that waits until what was read before it has been looked at.
+    fault: Option<Fault>,
+}
+
+impl Window {
+    /// A window at the byte `offset`, which is 0 for a compressed file.
+    pub(super) fn open(source: &Source, offset: u64) -> io::Result<Window> {
+        let feed = match source.compression {
+            Compression::None => Feed::Plain { file: File::open(&source.path)?, limit: source.bytes },
+            Compression::Gzip | Compression::Zstd => Feed::Decoded(Decoder::open(source)?),
+        };
+        Ok(Window { feed, data: Vec::new(), start: 0, end: 0, offset, fault: None })
+    }
+
+    /// What was read and not consumed.
+    pub(super) fn pending(&self) -> &[u8] {
+        &self.data[self.start..self.end]
+    }
+
+    /// The offset of the first pending byte.
+    pub(super) fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    /// The offset after the last pending byte.
+    pub(super) fn read_to(&self) -> u64 {
+        self.offset + (self.end - self.start) as u64
+    }
+
+    /// Passes over pending bytes.
+    pub(super) fn consume(&mut self, count: usize) {
+        let count = count.min(self.end - self.start);
+        self.start += count;
+        self.offset += count as u64;
+    }
+
+    /// Bytes of a compressed file consumed so far.
+    pub(super) fn compressed(&self) -> Option<u64> {
+        match &self.feed {
+            Feed::Plain { .. } => None,
+            Feed::Decoded(decoder) => Some(decoder.consumed()),
+        }
+    }
+
+    /// Moves to `offset`, if the file is one in which one can move.
+    pub(super) fn seek(&mut self, offset: u64) -> bool {
+        let plain = matches!(self.feed, Feed::Plain { .. });
+        if plain {
+            (self.start, self.end, self.offset) = (0, 0, offset);
+        }
+        plain
+    }
+
+    /// Reads up to `want` bytes more, and fewer only before the end or a fault; 0 is the end.
+    pub(super) fn more(&mut self, want: usize) -> Result<usize, Fault> {
+        if let Some(fault) = self.fault.take() {
+            return Err(fault);
+        }
+        self.make_room(want);
+        let (at, old) = (self.read_to(), self.end);
+        while self.end < old + want {
+            let into = &mut self.data[self.end..old + want];
+            let read = match &mut self.feed {
+                Feed::Plain { file, limit } => read_plain(file, into, at + (self.end - old) as u64, *limit),
+                Feed::Decoded(decoder) => decoder.read(into),
+            };
+            match read {
+                Ok(0) => break,
+                Ok(count) => self.end += count,
+                Err(fault) if self.end == old => return Err(fault),
+                Err(fault) => {
+                    self.fault = Some(fault);
+                    break;
+                }
+            }
+        }
+        Ok(self.end - old)
+    }
+
+    /// Moves pending bytes to the front and makes the buffer long enough for `want` more.
+    fn make_room(&mut self, want: usize) {
+        if self.start > 0 {
+            self.data.copy_within(self.start..self.end, 0);
+            self.end -= self.start;
+            self.start = 0;
+        }
+        let need = self.end + want;
+        if self.data.len() < need {
+            self.data.resize(need, 0);
+        } else if self.data.len() > KEPT && need <= KEPT / 2 {
+            self.data.truncate(need);
+            self.data.shrink_to_fit();
+        }
+    }
+}
+
+/// Reads at an offset, not beyond `limit`. A file that ends before it became shorter since it was found.
+fn read_plain(file: &File, into: &mut [u8], at: u64, limit: u64) -> Result<usize, Fault> {
+    let left = usize::try_from(limit.saturating_sub(at)).unwrap_or(usize::MAX);
+    let count = into.len().min(left);
+    loop {
+        match file.read_at(&mut into[..count], at) {
+            Ok(0) if count > 0 => {
+                let what = "the file became shorter while it was read";
+                return Err(io::Error::new(io::ErrorKind::UnexpectedEof, what).into());
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            other => return other.map_err(Fault::Io),
+        }
+    }
+}
