@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 use crate::config::Keep;
 use crate::document::Position;
 use crate::read::{Record, Value};
+use crate::sketch::{sign, signature_words};
 
 /// A document's number within a run: `row * workers + worker`. It names the worker that read the document (its
 /// *home*) and the row there. Numbers depend on the run; positions do not.
@@ -18,6 +19,8 @@ pub struct Segment {
     sizes: Vec<u32>,
     labels: Vec<u8>,
     label_ends: Vec<u64>,
+    signatures: Vec<u64>,
+    signature_starts: Vec<u64>,
     worth: Worth,
 }
 
@@ -75,6 +78,13 @@ impl Segment {
         }
     }
 
+    /// Signs the last row's set.
+    pub fn sign_last(&mut self, set: &[u64]) {
+        self.signature_starts.resize(self.positions.len() - 1, self.signatures.len() as u64);
+        self.signature_starts.push(self.signatures.len() as u64);
+        sign(set, &mut self.signatures);
+    }
+
     fn label(&self, row: usize) -> Option<&str> {
         let start = if row == 0 { 0 } else { self.label_ends[row - 1] >> 1 };
         let end = self.label_ends[row];
@@ -124,6 +134,20 @@ impl Catalogue {
     pub fn size(&self, doc: Doc) -> u32 {
         let (segment, row) = self.segment(doc);
         segment.sizes[row]
+    }
+
+    /// The signature of a document's set, if it was signed.
+    pub fn signature(&self, doc: Doc) -> &[u64] {
+        let (segment, row) = self.segment(doc);
+        let Some(start) = segment.signature_starts.get(row) else { return &[] };
+        let start = *start as usize;
+        &segment.signatures[start..start + signature_words(segment.sizes[row] as usize)]
+    }
+
+    /// One more than the greatest number of any document.
+    pub fn doc_limit(&self) -> usize {
+        let rows = self.segments.iter().map(|segment| segment.get().map_or(0, Segment::len));
+        rows.max().unwrap_or(0) * self.segments.len()
     }
 
     /// The document's id, if its record has one.

@@ -1,7 +1,7 @@
-//! The operator in which documents with a key in common meet: postings in, pairs out.
+//! The operator in which documents with a key in common meet: postings in, key groups out.
 //!
 //! Morally: `for each key, for each two documents a, b with that key whose set sizes allow the rule: emit (a, b)`.
-//! A bucket of keys at a time, so that no more than its pairs are ever under way.
+//! What is emitted is the group, to the home of each of its members; `count` reads the pairs off it.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -14,7 +14,7 @@ use timely::dataflow::operators::generic::operator::Operator;
 
 use super::Shared;
 use super::catalogue::Doc;
-use super::count::Pair;
+use super::count::Groups;
 use super::dedup_exact::Copy;
 use super::postings::{Posting, Postings};
 use crate::config::Method;
@@ -34,31 +34,35 @@ pub struct Collided {
     pub postings: u64,
 }
 
-/// How groups become pairs.
-#[derive(Clone, Copy)]
-struct Groups {
+/// How postings become groups.
+struct Grouping {
     /// Rule whose size filter applies to pairs; `None` for features, where sizes say nothing.
     sizes: Option<Accept>,
     /// Contents a key may be in, 0 for any number.
     cap: usize,
     /// Contents from which on a group is a crowd.
     crowd: usize,
+    /// What goes to each worker, in this bucket.
+    sent: Vec<Groups>,
+    following: Vec<u32>,
 }
 
-impl Groups {
-    fn of(shared: &Shared) -> Groups {
+impl Grouping {
+    fn of(shared: &Shared) -> Grouping {
         let shingles = shared.config.method == Method::Shingles;
         let cap = if shingles { shared.config.shingles.common_cap } else { 0 };
-        Groups {
-            sizes: if shared.config.method == Method::Features { None } else { shared.rule },
-            cap,
-            // Under a cap a group is bounded already, and its count must be complete.
-            crowd: if shared.pairs || cap > 0 { usize::MAX } else { CROWD },
-        }
+        let sizes = if shared.config.method == Method::Features { None } else { shared.rule };
+        // Under a cap a group is bounded already, and its count must be complete.
+        let crowd = if shared.pairs || cap > 0 { usize::MAX } else { CROWD };
+        Grouping::new(sizes, cap, crowd, shared.workers)
     }
 
-    /// Expands the groups of one bucket.
-    fn expand(self, postings: &mut [Posting], pairs: &mut Vec<Pair>, collided: &mut Collided) {
+    fn new(sizes: Option<Accept>, cap: usize, crowd: usize, workers: usize) -> Grouping {
+        Grouping { sizes, cap, crowd, sent: vec![Groups::default(); workers], following: Vec::new() }
+    }
+
+    /// Forms the groups of one bucket; what goes to whom is then in `sent`.
+    fn form(&mut self, postings: &mut [Posting], collided: &mut Collided) {
         // Ascending sizes within a key: once the size filter fails for a partner it fails for all after it.
         postings.sort_unstable();
         for group in postings.chunk_by(|a, b| a.key == b.key) {
@@ -67,21 +71,41 @@ impl Groups {
                 collided.common_postings += group.len() as u64;
             } else if group.len() > self.crowd {
                 collided.crowds.push(group.iter().map(|posting| posting.doc).collect());
-            } else {
-                self.pair_up(group, pairs);
+            } else if group.len() > 1 {
+                self.send(group);
             }
         }
     }
 
-    fn pair_up(self, group: &[Posting], pairs: &mut Vec<Pair>) {
-        for (i, a) in group.iter().enumerate() {
-            for b in &group[i + 1..] {
-                if self.sizes.is_some_and(|rule| rule.needed(a.size, b.size).is_none()) {
-                    break;
-                }
-                pairs.push(Pair::new(a.doc, b.doc));
+    /// Addresses a group to every worker that is home to a member with partners behind it.
+    fn send(&mut self, group: &[Posting]) {
+        self.follow(group);
+        let workers = self.sent.len();
+        for (home, groups) in self.sent.iter_mut().enumerate() {
+            let leads = |(posting, following): (&Posting, &u32)| *following > 0 && posting.doc as usize % workers == home;
+            if group.iter().zip(&self.following).any(leads) {
+                groups.docs.extend(group.iter().map(|posting| posting.doc));
+                groups.following.extend_from_slice(&self.following);
             }
         }
+    }
+
+    /// For each member of a group how many behind it the size filter lets it meet.
+    fn follow(&mut self, group: &[Posting]) {
+        self.following.clear();
+        let mut end = 0;
+        for (at, a) in group.iter().enumerate() {
+            end = end.max(at + 1);
+            let meets = |b: &Posting| self.sizes.is_none_or(|rule| rule.needed(a.size, b.size).is_some());
+            end += group[end..].iter().take_while(|b| meets(b)).count();
+            self.following.push((end - at - 1) as u32);
+        }
+    }
+
+    /// What goes out for this bucket.
+    fn take(&mut self) -> impl Iterator<Item = Groups> + '_ {
+        let filled = self.sent.iter_mut().zip(0..).filter(|(groups, _)| !groups.docs.is_empty());
+        filled.map(|(groups, home)| Groups { home, ..std::mem::take(groups) })
     }
 }
 
@@ -134,19 +158,19 @@ pub fn collide<'scope>(
     copies: Stream<'scope, u64, Vec<Copy>>,
     shared: Arc<Shared>,
     outcome: Rc<RefCell<Collided>>,
-) -> Stream<'scope, u64, Vec<Pair>> {
+) -> Stream<'scope, u64, Vec<Groups>> {
     let scope = postings.scope();
     let by_key = Exchange::new(|posting: &Posting| posting.key);
-    postings.binary_frontier::<_, CapacityContainerBuilder<Vec<Pair>>, _, _, _, _>(
+    postings.binary_frontier::<_, CapacityContainerBuilder<Vec<Groups>>, _, _, _, _>(
         copies,
         by_key,
         Pipeline,
         "Collide",
         |cap, info| {
             let activator = scope.activator_for(info.address);
-            let groups = Groups::of(&shared);
+            let mut grouping = Grouping::of(&shared);
             let mut store = shared.postings();
-            let (mut lone, mut copied, mut pairs) = (Lone::default(), Vec::new(), Vec::new());
+            let (mut lone, mut copied) = (Lone::default(), Vec::new());
             let mut buckets = 0..store.buckets();
             let mut cap = Some(cap);
             move |(input, frontier), (copies, copies_frontier), output| {
@@ -169,8 +193,8 @@ pub fn collide<'scope>(
                 let mut outcome = outcome.borrow_mut();
                 outcome.postings += postings.len() as u64;
                 lone.drop_lone(&mut postings, &copied);
-                groups.expand(&mut postings, &mut pairs, &mut outcome);
-                output.session(held).give_iterator(pairs.drain(..));
+                grouping.form(&mut postings, &mut outcome);
+                output.session(held).give_iterator(grouping.take());
                 activator.activate();
             }
         },
@@ -189,8 +213,8 @@ fn take_in(shared: &Shared, store: &mut Postings, batch: &mut Vec<Posting>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::flow::count::Pair;
     use proptest::prelude::*;
-    use std::collections::BTreeSet;
 
     fn postings() -> impl Strategy<Value = Vec<Posting>> {
         prop::collection::btree_set((0u64..20, 0u32..30), 0..120).prop_map(|all| {
@@ -202,7 +226,7 @@ mod tests {
     proptest! {
         #[test]
         fn meets_exactly_the_pairs_of_a_key(all in postings(), copied in prop::collection::btree_set(0u32..30, 0..6),
-                                            cap in prop::sample::select(vec![0usize, 3])) {
+                                            cap in prop::sample::select(vec![0usize, 3]), workers in 1usize..4) {
             let rule = Accept::Resemblance("0.8".parse().expect("a threshold"));
             let live: Vec<Posting> = all.iter().copied().filter(|p| !copied.contains(&p.doc)).collect();
             let mut truth = Vec::new();
@@ -216,21 +240,27 @@ mod tests {
             }
             let mut copies = Vec::new();
             copied.iter().for_each(|doc| set(&mut copies, *doc));
-            let (mut held, mut pairs, mut collided) = (all, Vec::new(), Collided::default());
+            let (mut held, mut collided) = (all, Collided::default());
             Lone::default().drop_lone(&mut held, &copies);
-            let groups = Groups { sizes: Some(rule), cap, crowd: usize::MAX };
-            groups.expand(&mut held, &mut pairs, &mut collided);
+            let mut pairs = Vec::new();
+            let mut grouping = Grouping::new(Some(rule), cap, usize::MAX, workers);
+            grouping.form(&mut held, &mut collided);
+            for groups in grouping.take() {
+                for (at, doc) in groups.docs.iter().enumerate().filter(|(_, doc)| **doc as usize % workers == groups.home as usize) {
+                    let behind = &groups.docs[at + 1..=at + groups.following[at] as usize];
+                    pairs.extend(behind.iter().map(|other| Pair::new(*doc, *other)));
+                }
+            }
             pairs.sort_unstable();
             truth.sort_unstable();
             prop_assert_eq!(pairs, truth);
             if cap == 0 {
-                let crowds = Groups { sizes: Some(rule), cap, crowd: 4 };
                 let mut collided = Collided::default();
-                crowds.expand(&mut held, &mut Vec::new(), &mut collided);
+                Grouping::new(Some(rule), cap, 4, workers).form(&mut held, &mut collided);
                 let groups: Vec<usize> =
                     (0..20u64).map(|key| live.iter().filter(|p| p.key == key << 16).count()).filter(|n| *n > 4).collect();
-                let found: BTreeSet<usize> = collided.crowds.iter().map(Vec::len).collect();
-                prop_assert_eq!(found, groups.into_iter().collect::<BTreeSet<_>>());
+                let found: Vec<usize> = collided.crowds.iter().map(Vec::len).collect();
+                prop_assert_eq!(found, groups);
             }
         }
     }

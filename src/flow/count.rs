@@ -1,10 +1,17 @@
 //! The operator that counts how many keys each pair shares, and passes on the pairs that share enough.
+//!
+//! A document at a time: its groups are walked, and what stands behind it in each is counted in an array with a
+//! place for every document. No pair is ever sorted or sent; where documents resemble each other, each pair would
+//! be there once for every key it shares.
+
+use std::sync::Arc;
 
 use timely::container::CapacityContainerBuilder;
 use timely::dataflow::Stream;
 use timely::dataflow::channels::pact::Exchange;
 use timely::dataflow::operators::generic::operator::Operator;
 
+use super::Shared;
 use super::catalogue::Doc;
 
 /// An unordered pair of documents, packed: the smaller number above the larger.
@@ -21,11 +28,6 @@ impl Pair {
     pub fn docs(self) -> (Doc, Doc) {
         ((self.0 >> 32) as Doc, self.0 as Doc)
     }
-
-    /// Where the pair is counted.
-    fn route(self) -> u64 {
-        self.0.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32
-    }
 }
 
 /// A pair and the number of keys it shares.
@@ -37,65 +39,143 @@ pub struct Candidate {
     pub shared: u32,
 }
 
-/// Fewest pairs held before they are folded into the counts.
-const FOLD: usize = 4 << 20;
+/// Key groups on their way to the home of some of their members: to be paired with each member are as many of the
+/// documents behind it as `following` says.
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
+pub struct Groups {
+    /// The worker it goes to.
+    pub home: u32,
+    /// Members of one group after another.
+    pub docs: Vec<Doc>,
+    /// For each member, the number of members behind it that it pairs with.
+    pub following: Vec<u32>,
+}
 
-/// Counts of pairs: sorted runs of counts, and pairs not folded in yet.
+/// All groups that a worker has members in, and the places of these members.
+#[derive(Default)]
+struct Index {
+    groups: Vec<Groups>,
+    starts: Vec<usize>,
+    places: Vec<(u32, u32)>,
+}
+
+impl Index {
+    /// Lists for each of this worker's documents where it stands in groups.
+    fn build(groups: Vec<Groups>, worker: usize, workers: usize) -> Index {
+        let mine = |doc: Doc| doc as usize % workers == worker;
+        let leads = |groups: &Groups| {
+            let both = groups.docs.iter().zip(&groups.following).zip(0u32..);
+            both.filter(|((doc, following), _)| **following > 0 && mine(**doc))
+                .map(|((doc, _), at)| (*doc as usize / workers, at))
+                .collect::<Vec<_>>()
+        };
+        let mut starts: Vec<usize> = vec![0];
+        for (row, _) in groups.iter().flat_map(leads) {
+            if starts.len() < row + 2 {
+                starts.resize(row + 2, 0);
+            }
+            starts[row + 1] += 1;
+        }
+        for row in 1..starts.len() {
+            starts[row] += starts[row - 1];
+        }
+        let mut places = vec![(0, 0); starts.last().copied().unwrap_or(0)];
+        let mut next = starts.clone();
+        for (number, groups) in (0..).zip(&groups) {
+            for (row, at) in leads(groups) {
+                places[next[row]] = (number, at);
+                next[row] += 1;
+            }
+        }
+        Index { groups, starts, places }
+    }
+
+    fn rows(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// The documents that a row is to be paired with, a slice for each group.
+    fn partners(&self, row: usize) -> impl Iterator<Item = &[Doc]> {
+        self.places[self.starts[row]..self.starts[row + 1]].iter().map(|(number, at)| {
+            let (groups, at) = (&self.groups[*number as usize], *at as usize);
+            &groups.docs[at + 1..=at + groups.following[at] as usize]
+        })
+    }
+}
+
+/// Counts how often each document is met.
 #[derive(Default)]
 struct Counter {
-    fresh: Vec<Pair>,
-    counted: Vec<Candidate>,
+    counts: Vec<u32>,
+    met: Vec<Doc>,
 }
 
 impl Counter {
-    fn extend(&mut self, pairs: &mut Vec<Pair>) {
-        self.fresh.append(pairs);
-        if self.fresh.len() > FOLD.max(self.counted.len() / 2) {
-            self.fold();
+    fn add(&mut self, docs: &[Doc]) {
+        // Written always, counted if new: no branch to mispredict.
+        let mut met = self.met.len();
+        self.met.resize(met + docs.len(), 0);
+        for doc in docs {
+            let count = &mut self.counts[*doc as usize];
+            self.met[met] = *doc;
+            met += usize::from(*count == 0);
+            *count += 1;
         }
+        self.met.truncate(met);
     }
 
-    /// Sorts what is fresh and merges it into the counts.
-    fn fold(&mut self) {
-        let mut fresh = std::mem::take(&mut self.fresh);
-        fresh.sort_unstable();
-        let runs = fresh.chunk_by(|a, b| a == b);
-        let mut runs = runs.map(|run| Candidate { pair: run[0], shared: run.len() as u32 }).peekable();
-        let old = std::mem::take(&mut self.counted);
-        let mut merged = Vec::with_capacity(old.len());
-        for mut candidate in old {
-            while let Some(run) = runs.next_if(|run| run.pair < candidate.pair) {
-                merged.push(run);
-            }
-            if let Some(run) = runs.next_if(|run| run.pair == candidate.pair) {
-                candidate.shared += run.shared;
-            }
-            merged.push(candidate);
-        }
-        merged.extend(runs);
-        self.counted = merged;
+    /// Everything met with its count; all counts are 0 again when it is through.
+    fn drain(&mut self) -> impl Iterator<Item = (Doc, u32)> + '_ {
+        let counts = &mut self.counts;
+        self.met.drain(..).map(|doc| (doc, std::mem::take(&mut counts[doc as usize])))
     }
 }
 
-/// Counts pairs; `enough` looks at the final count of each.
+/// Candidates emitted, or pairs met, in one activation.
+const SLICE: usize = 1 << 20;
+
+/// Counts pairs at the home of one of the two; passes on those that share enough keys.
 pub fn count<'scope>(
-    pairs: Stream<'scope, u64, Vec<Pair>>,
-    enough: impl Fn(Candidate) -> bool + 'static,
+    groups: Stream<'scope, u64, Vec<Groups>>,
+    shared: Arc<Shared>,
+    worker: usize,
 ) -> Stream<'scope, u64, Vec<Candidate>> {
-    let by_pair = Exchange::new(|pair: &Pair| pair.route());
-    pairs.unary_frontier::<CapacityContainerBuilder<Vec<Candidate>>, _, _, _>(by_pair, "Count", |cap, _| {
-        let mut counter = Counter::default();
+    let scope = groups.scope();
+    let home = Exchange::new(|groups: &Groups| u64::from(groups.home));
+    groups.unary_frontier::<CapacityContainerBuilder<Vec<Candidate>>, _, _, _>(home, "Count", |cap, info| {
+        let activator = scope.activator_for(info.address);
+        let (mut held, mut index, mut counter) = (Vec::new(), None, Counter::default());
+        let mut row = 0;
         let mut cap = Some(cap);
         move |(input, frontier), output| {
-            input.for_each_time(|_, data| data.for_each(|batch| counter.extend(batch)));
-            if !frontier.is_empty() {
+            input.for_each_time(|_, data| data.for_each(|batch| held.append(batch)));
+            if !frontier.is_empty() || cap.is_none() {
                 return;
             }
-            if let Some(cap) = cap.take() {
-                counter.fold();
-                let counted = std::mem::take(&mut counter.counted);
-                output.session(&cap).give_iterator(counted.into_iter().filter(|candidate| enough(*candidate)));
+            let index = index.get_or_insert_with(|| {
+                counter.counts.resize(shared.catalogue.doc_limit(), 0);
+                Index::build(std::mem::take(&mut held), worker, shared.workers)
+            });
+            let Some(held) = cap.as_ref().filter(|_| row < index.rows() && !shared.failed()) else {
+                *index = Index { starts: vec![0], ..Index::default() };
+                counter = Counter::default();
+                cap = None;
+                return;
+            };
+            let mut session = output.session(held);
+            let mut met = 0;
+            while row < index.rows() && met < SLICE {
+                let doc = (row * shared.workers + worker) as Doc;
+                for partners in index.partners(row) {
+                    met += partners.len();
+                    counter.add(partners);
+                }
+                let pairs = counter.drain().map(|(other, count)| Candidate { pair: Pair::new(doc, other), shared: count });
+                session.give_iterator(pairs.filter(|candidate| shared.enough(*candidate)));
+                row += 1;
             }
+            drop(session);
+            activator.activate();
         }
     })
 }
@@ -108,19 +188,33 @@ mod tests {
 
     proptest! {
         #[test]
-        fn counts_like_a_map(rounds in prop::collection::vec(prop::collection::vec((0u32..12, 0u32..12), 0..60), 0..6)) {
-            let mut counter = Counter::default();
+        fn counts_like_a_map(all in prop::collection::vec(prop::collection::btree_set(0u32..24, 2..8), 0..30),
+                             workers in 1usize..4) {
             let mut truth: BTreeMap<Pair, u32> = BTreeMap::new();
-            for round in rounds {
-                let mut pairs: Vec<Pair> = round.iter().map(|(a, b)| Pair::new(*a, *b + 12)).collect();
-                for pair in &pairs {
-                    *truth.entry(*pair).or_default() += 1;
+            let mut sent: Vec<Groups> = (0..workers as u32).map(|home| Groups { home, ..Groups::default() }).collect();
+            for group in &all {
+                let group: Vec<Doc> = group.iter().copied().collect();
+                for groups in &mut sent {
+                    groups.docs.extend(&group);
+                    groups.following.extend((0..group.len() as u32).rev());
                 }
-                counter.extend(&mut pairs);
-                counter.fold();
+                for (i, a) in group.iter().enumerate() {
+                    group[i + 1..].iter().for_each(|b| *truth.entry(Pair::new(*a, *b)).or_default() += 1);
+                }
             }
-            let counted: Vec<(Pair, u32)> = counter.counted.iter().map(|c| (c.pair, c.shared)).collect();
-            prop_assert_eq!(counted, truth.into_iter().collect::<Vec<_>>());
+            let mut counted = BTreeMap::new();
+            for (worker, groups) in sent.into_iter().enumerate() {
+                let index = Index::build(vec![groups], worker, workers);
+                let mut counter = Counter { counts: vec![0; 24], met: Vec::new() };
+                for row in 0..index.rows() {
+                    index.partners(row).for_each(|partners| counter.add(partners));
+                    for (other, count) in counter.drain() {
+                        let old = counted.insert(Pair::new((row * workers + worker) as Doc, other), count);
+                        prop_assert_eq!(old, None);
+                    }
+                }
+            }
+            prop_assert_eq!(counted, truth);
         }
     }
 }

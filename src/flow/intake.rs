@@ -32,6 +32,7 @@ pub struct Refused {
 pub struct Intake {
     sketcher: Sketcher,
     exact: bool,
+    signed: bool,
     worker: usize,
     workers: usize,
     seen: HashSet<Digest>,
@@ -56,6 +57,7 @@ impl Intake {
         Intake {
             sketcher: shared.sketcher(),
             exact: shared.config.method == Method::Exact,
+            signed: shared.config.method == Method::Join,
             worker,
             workers: shared.workers,
             seen: HashSet::new(),
@@ -125,6 +127,9 @@ impl Sink for Intake {
         let (keys, size) = self.sketcher.keys();
         self.postings.extend(keys.iter().map(|key| Posting { key: *key, size, doc }));
         self.segment.set_last_size(size);
+        if self.signed {
+            self.segment.sign_last(self.sketcher.last_distinct());
+        }
     }
 
     fn refuse(&mut self, position: Position, line: u32, refusal: Refusal) {

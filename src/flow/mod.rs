@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! intake -> arrivals --(by digest)--> dedup_exact --(to all)--+
-//!        -> postings --(by key)-----------------------------> collide -> pairs --(by pair)--> count -> candidates
+//!        -> postings --(by key)-----------------------------> collide -> groups --(to the homes)--> count -> candidates
 //!
 //! candidates -> wanted --(to the home)--> recall --(all sets there)--> verify -> links --(to worker 0)--> settle
 //! ```
@@ -142,11 +142,10 @@ fn meet(
             copies.probe_with(&probe);
             return;
         }
-        let enough = Arc::clone(shared);
         let kept = Rc::clone(candidates);
         let posted = postings.to_stream(scope);
-        let pairs = collide(posted, copies.broadcast(), Arc::clone(shared), Rc::clone(collided));
-        count(pairs, move |candidate| enough.enough(candidate))
+        let groups = collide(posted, copies.broadcast(), Arc::clone(shared), Rc::clone(collided));
+        count(groups, Arc::clone(shared), index)
             .inspect_batch(move |_, batch| kept.borrow_mut().extend_from_slice(batch))
             .probe_with(&probe);
     });

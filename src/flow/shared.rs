@@ -20,7 +20,7 @@ use crate::progress::{Progress, Stage};
 use crate::read::{FieldPath, Fields, Source, Unit, units};
 use crate::similarity::{Accept, Measure};
 use crate::simd::Simd;
-use crate::sketch::{Rarity, Sketcher, rule};
+use crate::sketch::{Rarity, Sketcher, least_difference, rule};
 
 /// Counts of a run.
 #[derive(Clone, Copy, Debug, Default)]
@@ -189,7 +189,11 @@ impl Shared {
                 // keys of both; the rest of it can share no more than its length.
                 let rest = |size: u32| u64::from(size) - self.config.threshold.prefix(size as usize) as u64;
                 let most = u64::from(candidate.shared) + rest(left).max(rest(right));
-                rule.needed(left, right).is_some_and(|needed| most >= needed)
+                rule.needed(left, right).is_some_and(|needed| {
+                    let most_apart = u64::from(left) + u64::from(right) - 2 * needed;
+                    most >= needed
+                        && least_difference(self.catalogue.signature(a), self.catalogue.signature(b)) <= most_apart
+                })
             }
             (_, Some(rule)) => rule.accepts(Measure { shared: candidate.shared, left, right }),
             (_, None) => false,

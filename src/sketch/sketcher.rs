@@ -99,6 +99,11 @@ impl Sketcher {
         &self.shingles
     }
 
+    /// The shingles that [`Sketcher::keys`] last made keys of, for `join` all distinct ones, ascending.
+    pub fn last_distinct(&self) -> &[u64] {
+        &self.shingles
+    }
+
     /// The distinct shingles of the text last read, ascending.
     pub fn distinct(&mut self) -> &[u64] {
         shingles(&self.tokens, self.config.text.ngram, &mut self.shingles);
