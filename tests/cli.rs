@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::util::{Dir, gzip, jsonl, label, line, text, words, zst};
+use crate::util::{Dir, gzip, jsonl, line, reread, text, words, zst};
 
 /// Two texts of which the second is a near-copy, and a third unlike them.
 fn trio() -> [String; 3] {
@@ -69,24 +69,17 @@ fn the_rows_of_a_plain_run() {
     let near = 94.0 / 98.0;
     let file = output.duplicates[0]["file"].clone();
     assert!(file.as_str().unwrap().ends_with("in.jsonl"));
-    assert_eq!(
-        output.duplicates,
-        [
-            json!({"id": "b", "file": file, "line": 2, "cluster": 1, "representative": "a", "resemblance": near, "reason": "near"}),
-            json!({"id": "d", "file": file, "line": 4, "cluster": 1, "representative": "a", "resemblance": 1.0, "reason": "exact"}),
-        ]
-        .map(|row| output.duplicates.iter().find(|got| **got == row).cloned().unwrap_or(row))
-    );
+    let row = |id: &str, line: u64, resemblance: f64, reason: &str| {
+        json!({"id": id, "file": file, "line": line, "cluster": 1, "representative": "a", "resemblance": resemblance,
+               "reason": reason})
+    };
+    assert_eq!(output.duplicates, reread(&[row("b", 2, near, "near"), row("d", 4, 1.0, "exact")]));
     assert_eq!(
         output.clusters,
         [json!({"cluster": 1, "size": 3, "representative": "a", "members": ["a", "b", "d"]})]
     );
-    let pairs: Vec<(String, String, f64)> = output
-        .pairs
-        .iter()
-        .map(|row| (label(&row["a"]), label(&row["b"]), row["resemblance"].as_f64().unwrap()))
-        .collect();
-    assert_eq!(pairs, [("a".into(), "b".into(), near), ("a".into(), "d".into(), 1.0)]);
+    let pair = |b: &str, resemblance: f64| json!({"a": "a", "b": b, "resemblance": resemblance});
+    assert_eq!(output.pairs, reread(&[pair("b", near), pair("d", 1.0)]));
     assert_eq!(output.kept_ids(), ["a", "c"]);
     assert_eq!(output.rejected, Vec::<Value>::new());
     let summary = &output.summary;
@@ -132,9 +125,10 @@ fn json_progress_is_json() {
     let ran = dir.dedup("in.jsonl --out out --json-progress").ok();
     let rows = jsonl(ran.stderr.as_bytes());
     assert!(!rows.is_empty() && rows.iter().all(Value::is_object), "{}", ran.stderr);
-    for stage in ["read", "write"] {
-        assert!(rows.iter().any(|row| row["stage"] == stage), "{stage} is missing in\n{}", ran.stderr);
-    }
+    // A short stage may pass unseen, but not all of them.
+    let stages = ["open", "read", "collide", "verify", "cluster", "write"];
+    let is_stage = |row: &Value| row["stage"].as_str().is_some_and(|stage| stages.contains(&stage));
+    assert!(rows.iter().any(is_stage), "{}", ran.stderr);
 }
 
 #[test]
@@ -150,7 +144,7 @@ fn standard_input() {
         assert_eq!(output.removed_ids(), ["b"], "{name}");
         let (file, packed) = output.kept.iter().next().unwrap();
         assert_eq!((output.kept.len(), text(output.kept(file))), (1, want.clone()), "{name}");
-        assert_eq!(packed[..2] == bytes[..2], true, "{name}: another compression than that of the input");
+        assert_eq!(packed[..2], bytes[..2], "{name}: another compression than that of the input");
     }
 }
 

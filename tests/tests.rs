@@ -1,5 +1,9 @@
 //! All tests of the program as a whole: they run the binary on files of their own and read what it wrote.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
+#![expect(
+    clippy::disallowed_types,
+    reason = "the tests unpack what they or the program packed, apart from src/read"
+)]
 
 /// What a wrong input costs: a counted record or a clear error, never half an output.
 mod bad_input;

@@ -86,7 +86,7 @@ fn chains_and_branches() {
     for chain in 0..40 {
         let start = chain * 10_000;
         for step in 0..1 + random.below(40) {
-            // Windows of 100 words that move by 8 resemble their neighbours at 92 to 108 words, 0.83 of 5-grams.
+            // Windows of 100 words that move by 8: neighbours share 88 of 104 5-grams (0.846), the next but one 80 of 112.
             texts.push(words(start + step * 8, 100));
         }
         texts.push(words(start, 100).to_uppercase());
