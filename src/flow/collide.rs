@@ -7,6 +7,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use bytemuck::Zeroable;
 use timely::container::CapacityContainerBuilder;
 use timely::dataflow::Stream;
 use timely::dataflow::channels::pact::{Exchange, Pipeline};
@@ -45,6 +46,7 @@ struct Grouping {
     /// What goes to each worker, in this bucket.
     sent: Vec<Groups>,
     following: Vec<u32>,
+    order: Order,
 }
 
 impl Grouping {
@@ -58,13 +60,13 @@ impl Grouping {
     }
 
     fn new(sizes: Option<Accept>, cap: usize, crowd: usize, workers: usize) -> Grouping {
-        Grouping { sizes, cap, crowd, sent: vec![Groups::default(); workers], following: Vec::new() }
+        Grouping { sizes, cap, crowd, sent: vec![Groups::default(); workers], following: Vec::new(), order: Order::default() }
     }
 
     /// Forms the groups of one bucket; what goes to whom is then in `sent`.
     fn form(&mut self, postings: &mut [Posting], collided: &mut Collided) {
         // Ascending sizes within a key: once the size filter fails for a partner it fails for all after it.
-        postings.sort_unstable();
+        self.order.sort(postings);
         for group in postings.chunk_by(|a, b| a.key == b.key) {
             if self.cap > 0 && group.len() > self.cap {
                 collided.common_keys += 1;
@@ -109,7 +111,52 @@ impl Grouping {
     }
 }
 
-/// Scratch for [`drop_lone`]: two bits a slot.
+/// Sorts the postings of a bucket: their keys are random, so one counting pass by the bits below the bucket's own
+/// leaves only what shares a key, or nearly, to be compared.
+#[derive(Default)]
+struct Order {
+    starts: Vec<u32>,
+    sorted: Vec<Posting>,
+}
+
+impl Order {
+    fn sort(&mut self, postings: &mut [Posting]) {
+        let Some(span) = span(postings).filter(|_| postings.len() <= u32::MAX as usize) else {
+            return postings.sort_unstable();
+        };
+        let bits = postings.len().next_power_of_two().trailing_zeros();
+        let slot = |key: u64| (key.wrapping_shl(span) >> (64 - bits)) as usize;
+        self.starts.clear();
+        self.starts.resize((1 << bits) + 1, 0);
+        postings.iter().for_each(|posting| self.starts[slot(posting.key) + 1] += 1);
+        for at in 1..self.starts.len() {
+            self.starts[at] += self.starts[at - 1];
+        }
+        self.sorted.clear();
+        self.sorted.resize(postings.len(), Posting::zeroed());
+        for posting in postings.iter() {
+            let start = &mut self.starts[slot(posting.key)];
+            self.sorted[*start as usize] = *posting;
+            *start += 1;
+        }
+        // Each start is now the end of its slot, and the start of the next.
+        let mut start = 0;
+        for end in &self.starts[..1 << bits] {
+            self.sorted[start..*end as usize].sort_unstable();
+            start = *end as usize;
+        }
+        postings.copy_from_slice(&self.sorted);
+    }
+}
+
+/// The number of high bits that all keys have in common; `None` if there is nothing to sort.
+fn span(postings: &[Posting]) -> Option<u32> {
+    let first = postings.first()?.key;
+    let differing = postings.iter().fold(0, |bits, posting| bits | (posting.key ^ first));
+    (differing != 0 && postings.len() > 32).then_some(differing.leading_zeros())
+}
+
+/// Scratch for [`Lone::drop_lone`]: two bits a slot.
 #[derive(Default)]
 struct Lone {
     seen: Vec<u64>,
@@ -224,6 +271,17 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn order_equals_a_plain_sort(keys in prop::collection::vec((0u64..50, any::<u32>(), 0u32..9), 0..300),
+                                     shift in prop::sample::select(vec![0u32, 20, 58])) {
+            let posting = |(key, doc, size): &(u64, u32, u32)| Posting { key: key << shift, size: *size, doc: *doc };
+            let mut postings: Vec<Posting> = keys.iter().map(posting).collect();
+            let mut truth = postings.clone();
+            truth.sort_unstable();
+            Order::default().sort(&mut postings);
+            prop_assert_eq!(postings, truth);
+        }
+
         #[test]
         fn meets_exactly_the_pairs_of_a_key(all in postings(), copied in prop::collection::btree_set(0u32..30, 0..6),
                                             cap in prop::sample::select(vec![0usize, 3]), workers in 1usize..4) {

@@ -54,23 +54,28 @@ pub struct Groups {
 /// All groups that a worker has members in, and the places of these members.
 #[derive(Default)]
 struct Index {
-    groups: Vec<Groups>,
+    groups: Vec<Vec<Doc>>,
     starts: Vec<usize>,
-    places: Vec<(u32, u32)>,
+    places: Vec<Place>,
+}
+
+/// Where a document stands in a group. Most groups are of two: then the partner itself stands here, and the group,
+/// which lies anywhere in memory, need not be looked at.
+#[derive(Clone, Copy, Default)]
+struct Place {
+    /// Which [`Groups`].
+    number: u32,
+    /// First partner: its place among the members, or the partner itself if there is only one.
+    first: u32,
+    /// Number of partners, at least one.
+    partners: u32,
 }
 
 impl Index {
     /// Lists for each of this worker's documents where it stands in groups.
     fn build(groups: Vec<Groups>, worker: usize, workers: usize) -> Index {
-        let mine = |doc: Doc| doc as usize % workers == worker;
-        let leads = |groups: &Groups| {
-            let both = groups.docs.iter().zip(&groups.following).zip(0u32..);
-            both.filter(|((doc, following), _)| **following > 0 && mine(**doc))
-                .map(|((doc, _), at)| (*doc as usize / workers, at))
-                .collect::<Vec<_>>()
-        };
         let mut starts: Vec<usize> = vec![0];
-        for (row, _) in groups.iter().flat_map(leads) {
+        for (row, _) in groups.iter().flat_map(|groups| leads(groups, worker, workers)) {
             if starts.len() < row + 2 {
                 starts.resize(row + 2, 0);
             }
@@ -79,15 +84,19 @@ impl Index {
         for row in 1..starts.len() {
             starts[row] += starts[row - 1];
         }
-        let mut places = vec![(0, 0); starts.last().copied().unwrap_or(0)];
+        let mut places = vec![Place::default(); starts.last().copied().unwrap_or(0)];
         let mut next = starts.clone();
-        for (number, groups) in (0..).zip(&groups) {
-            for (row, at) in leads(groups) {
-                places[next[row]] = (number, at);
+        let mut members = Vec::with_capacity(groups.len());
+        for (number, groups) in (0..).zip(groups) {
+            for (row, at) in leads(&groups, worker, workers) {
+                let partners = groups.following[at];
+                let first = if partners == 1 { groups.docs[at + 1] } else { at as u32 + 1 };
+                places[next[row]] = Place { number, first, partners };
                 next[row] += 1;
             }
+            members.push(groups.docs);
         }
-        Index { groups, starts, places }
+        Index { groups: members, starts, places }
     }
 
     fn rows(&self) -> usize {
@@ -96,11 +105,18 @@ impl Index {
 
     /// The documents that a row is to be paired with, a slice for each group.
     fn partners(&self, row: usize) -> impl Iterator<Item = &[Doc]> {
-        self.places[self.starts[row]..self.starts[row + 1]].iter().map(|(number, at)| {
-            let (groups, at) = (&self.groups[*number as usize], *at as usize);
-            &groups.docs[at + 1..=at + groups.following[at] as usize]
+        self.places[self.starts[row]..self.starts[row + 1]].iter().map(|place| match place.partners {
+            1 => std::slice::from_ref(&place.first),
+            count => &self.groups[place.number as usize][place.first as usize..][..count as usize],
         })
     }
+}
+
+/// The members of groups that a worker is home to and that have partners: their rows and places.
+fn leads(groups: &Groups, worker: usize, workers: usize) -> impl Iterator<Item = (usize, usize)> + '_ {
+    let all = groups.docs.iter().zip(&groups.following).enumerate();
+    all.filter(move |(_, (doc, following))| **following > 0 && **doc as usize % workers == worker)
+        .map(move |(at, (doc, _))| (*doc as usize / workers, at))
 }
 
 /// Counts how often each document is met.

@@ -95,8 +95,19 @@ impl Spread {
     }
 }
 
-/// Insertion sort of what is almost sorted.
+/// Sorts what is almost sorted: one pass that carries the greatest hash along, without branches, puts right most of
+/// what is wrong; insertion does the rest.
 fn straighten(hashes: &mut [u64]) {
+    let Some(first) = hashes.first().copied() else { return };
+    let mut greatest = first;
+    for i in 1..hashes.len() {
+        let hash = hashes[i];
+        hashes[i - 1] = greatest.min(hash);
+        greatest = greatest.max(hash);
+    }
+    if let Some(last) = hashes.last_mut() {
+        *last = greatest;
+    }
     for i in 1..hashes.len() {
         let hash = hashes[i];
         let mut at = i;
@@ -110,10 +121,14 @@ fn straighten(hashes: &mut [u64]) {
 
 /// Removes repeats from an ascending list: written always, counted if new, so no branch is mispredicted.
 fn drop_repeats(hashes: &mut Vec<u64>) {
-    let mut distinct = 1;
+    let Some(first) = hashes.first().copied() else { return };
+    let (mut distinct, mut last) = (1, first);
     for i in 1..hashes.len() {
-        hashes[distinct] = hashes[i];
-        distinct += usize::from(hashes[distinct] != hashes[distinct - 1]);
+        let hash = hashes[i];
+        // One place past the last distinct one: where the next one goes, if it is one.
+        hashes[distinct] = hash;
+        distinct += usize::from(hash != last);
+        last = hash;
     }
     hashes.truncate(distinct);
 }
