@@ -47,7 +47,9 @@ fn sketch(c: &mut Criterion) {
                 sign(black_box(&list), &mut signature);
             });
         });
-        group.bench_function("least_difference", |b| b.iter(|| least_difference(black_box(&signature), &signature)));
+        group.bench_function("least_difference", |b| {
+            b.iter(|| least_difference(black_box(&signature), &signature))
+        });
         for simd in [Simd::Scalar, Simd::detect()] {
             let mut family = Permutations::new(84, simd);
             group.bench_function(format!("features 6 x 14, {simd:?}"), |b| {

@@ -135,7 +135,7 @@ pub(crate) struct DedupArgs {
     /// Worker threads [default: all cores]
     #[arg(short, long, value_name = "N", help_heading = "Machine")]
     pub(crate) workers: Option<usize>,
-    /// Memory to stay within, like 2G or 512MiB [default: no limit]
+    /// Memory to stay within, like 2G or 512MiB [default: half of the machine]
     #[arg(long, value_name = "SIZE", help_heading = "Machine")]
     pub(crate) memory: Option<String>,
     /// Vector instructions to use; the answer is the same with all of them

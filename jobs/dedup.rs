@@ -71,7 +71,9 @@ impl Place {
             Some(out) => Staging::new(out).map(Place::Output),
             None => {
                 let folder = tempfile::tempdir();
-                folder.map(Place::Nowhere).map_err(|e| Error::io(&std::env::temp_dir(), "create a folder in", e))
+                folder
+                    .map(Place::Nowhere)
+                    .map_err(|e| Error::io(&std::env::temp_dir(), "create a folder in", e))
             }
         }
     }
@@ -125,7 +127,9 @@ fn refuse(strict: bool, rejected: &[Rejected], documents: u64) -> Result<()> {
     let reason = if strict {
         "--strict allows none".to_owned()
     } else if count * 100 > records * REFUSED_PERCENT {
-        format!("more than {REFUSED_PERCENT} % is a sign of a wrong input or a wrong field; nothing was written")
+        format!(
+            "more than {REFUSED_PERCENT} % is a sign of a wrong input or a wrong field; nothing was written"
+        )
     } else {
         return Ok(());
     };

@@ -22,7 +22,7 @@ pub(crate) struct DedupOptions {
     pub(crate) config: Config,
     /// Worker threads, 1 to [`MAX_WORKERS`].
     pub(crate) workers: usize,
-    /// Memory to stay within, in bytes; `None` is no limit.
+    /// Memory to stay within, in bytes; `None` where none was given and the system does not tell its own.
     pub(crate) memory: Option<u64>,
     /// Whether every pair is written down.
     pub(crate) pairs: bool,
@@ -52,7 +52,7 @@ impl DedupOptions {
         Ok(DedupOptions {
             config,
             workers: workers(args.workers)?,
-            memory: args.memory.as_deref().map(memory).transpose()?,
+            memory: args.memory.as_deref().map(memory).transpose()?.or_else(half_the_machine),
             simd: simd(args.simd)?,
             inputs: args.inputs,
             out: args.out,
@@ -153,6 +153,14 @@ fn memory(text: &str) -> Result<u64> {
         )));
     }
     Ok(bytes)
+}
+
+/// Half of the machine's memory, where the system says how much that is.
+fn half_the_machine() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+    let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some((kib * 1024 / 2).max(MIN_MEMORY))
 }
 
 /// The instructions asked for. More than the machine has is an error, not a slower run under a wrong name.

@@ -1,4 +1,104 @@
-//! Near-duplicate documents in collections that change.
+//! Near-duplicate documents: all pairs whose word shingles resemble each other at a threshold, and no others; the
+//! classical approximations beside it; clusters that say why. The program `alike` (in `jobs/`) is a thin layer over
+//! this library: it parses options, calls [`read::discover`], [`flow::run`] and [`output`], and prints.
+//!
+//! # The map: one line a file
+//!
+//! What a run is made of:
+//! - `document.rs` - what a document is: a record at a position of the input
+//! - `config/mod.rs` - the typed configuration and its defaults
+//! - `config/keep.rs` - how a keep policy is written and read
+//! - `config/load.rs` - from TOML to a configuration, with located messages
+//! - `config/presets.rs` - the presets of `configs/`, embedded
+//! - `config/size.rs` - byte sizes as people write them
+//! - `config/validate.rs` - which values make no sense, alone or together
+//! - `error.rs` - what can go wrong, one variant per thing a person can act on
+//! - `limits.rs` - every fixed bound
+//! - `progress.rs` - what a run tells while it works, and how it is told to stop
+//! - `simd.rs` - which vector instructions a run may use
+//!
+//! Bytes to documents:
+//! - `read/mod.rs` - the parts of reading and how they fit
+//! - `read/discover.rs` - arguments to sources
+//! - `read/recognise.rs` - what a file is, by its content first and its name second
+//! - `read/names.rs` - names for the outputs of sources: relative, harmless, unique
+//! - `read/spool.rs` - standard input made a file
+//! - `read/source.rs` - an input file as found, and its division into units
+//! - `read/open.rs` - the one place that opens inputs and constructs decoders
+//! - `read/decoder.rs` - decompression beside parsing
+//! - `read/window.rs` - a window that slides over the decompressed bytes of a file
+//! - `read/unit.rs` - reading a unit: its lines to a sink
+//! - `read/field.rs` - which fields of a record are wanted, and finding them
+//! - `read/extract.rs` - one line of JSON to one record
+//! - `read/json.rs` - a strict scanner of JSON text
+//! - `read/unescape.rs` - the inside of a JSON string to the text it stands for
+//! - `read/record.rs` - records, refusals, and who takes them
+//! - `read/reread.rs` - reading single records a second time
+//!
+//! Text to tokens:
+//! - `text/mod.rs` - canonical text, and the tokenizer
+//! - `text/classify.rs` - what a character is to a tokenizer
+//! - `text/masks.rs` - which bytes of a block are what, one bit a byte
+//! - `text/scan.rs` - the fast path: words found in bit masks
+//! - `text/segment.rs` - the careful route for what is not ASCII
+//! - `text/table.rs` - what single characters become in canonical text
+//! - `text/out.rs` - the token hashes of one document
+//! - `text/hash.rs` - the 64-bit identity of a token
+//! - `text/twin.rs` - the slow, obvious tokenizer
+//!
+//! Tokens to keys, and the rules of pairs:
+//! - `sketch/mod.rs` - the parts of sketching
+//! - `sketch/sketcher.rs` - from text to digest, posting keys and the set that pairs are measured on
+//! - `sketch/shingles.rs` - runs of tokens as 64-bit identities, and sets of them in order
+//! - `sketch/rarity.rs` - the frozen table of how common shingles are
+//! - `sketch/signature.rs` - parity signatures: a lower bound of how much two sets differ
+//! - `sketch/sampling.rs` - which shingles `method = "shingles"` keeps
+//! - `sketch/features.rs` - min-wise values and features of them
+//! - `similarity/mod.rs` - the parts of measuring
+//! - `similarity/threshold.rs` - exact decimals
+//! - `similarity/overlap.rs` - how many members two sorted sets share
+//! - `similarity/rule.rs` - when a pair is accepted
+//! - `similarity/curve.rs` - the filter curve of feature methods
+//!
+//! The dataflow:
+//! - `flow/mod.rs` - the two dataflows of a run, and what goes in and comes out
+//! - `flow/shared.rs` - what the workers of a process share
+//! - `flow/catalogue.rs` - what a run remembers of each document
+//! - `flow/intake.rs` - a worker's reading, and the sample that the rarity table is made of
+//! - `flow/dedup_exact.rs` - operator: equal canonical texts
+//! - `flow/postings.rs` - postings bucketed by key, spilled when they outgrow their memory
+//! - `flow/collide.rs` - operator: postings to key groups
+//! - `flow/count.rs` - operator: key groups to candidates, with the keys each pair shares
+//! - `flow/recall.rs` - sets derived again from the text, spilled when they outgrow their memory
+//! - `flow/verify.rs` - operators: sets recalled, candidates measured, links
+//! - `flow/graph.rs` - contents, links, copies and crowds in document order
+//! - `flow/components.rs` - union-find
+//! - `flow/transitive.rs` - connected components, and the chain that holds each member
+//! - `flow/conservative.rs` - clustering with a guarantee
+//! - `flow/settle.rs` - from links to findings
+//!
+//! What is left behind:
+//! - `output/mod.rs` - the parts of output
+//! - `output/staging.rs` - the folder that appears whole or not at all
+//! - `output/kept.rs` - the inputs without the removed records
+//! - `output/plan.rs` - dividing a large file among workers
+//! - `output/filter.rs` - which bytes of a file of lines are kept
+//! - `output/hand_out.rs` - jobs of unequal size, handed to workers
+//! - `output/lists.rs` - from an outcome to its lists and figures
+//! - `output/rows.rs` - the rows of the lists
+//! - `output/summary.rs` - the figures of a run
+//! - `output/render.rs` - the figures for people
+//!
+//! # Invariants
+//!
+//! - `text`, `sketch` and `similarity` touch no file and cannot fail: every text has tokens or none.
+//! - Nothing here prints, exits, or reads the environment or the command line.
+//! - Only `read` opens inputs and constructs decoders; only `output` and the spill files of `flow` are written.
+//! - A document is its position in the input; ids are labels. Document numbers never reach the output.
+//! - Order never depends on workers: what is listed is sorted by position, and what is chosen is chosen by it.
+//! - No comparison with a threshold rounds: thresholds are fractions of integers.
+//! - `unsafe` is two calls into functions compiled for more vector instructions, each behind the question whether the
+//!   machine has them, each with a portable twin.
 
 pub mod config;
 pub mod document;

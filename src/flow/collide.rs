@@ -60,7 +60,14 @@ impl Grouping {
     }
 
     fn new(sizes: Option<Accept>, cap: usize, crowd: usize, workers: usize) -> Grouping {
-        Grouping { sizes, cap, crowd, sent: vec![Groups::default(); workers], following: Vec::new(), order: Order::default() }
+        Grouping {
+            sizes,
+            cap,
+            crowd,
+            sent: vec![Groups::default(); workers],
+            following: Vec::new(),
+            order: Order::default(),
+        }
     }
 
     /// Forms the groups of one bucket; what goes to whom is then in `sent`.
@@ -84,7 +91,9 @@ impl Grouping {
         self.follow(group);
         let workers = self.sent.len();
         for (home, groups) in self.sent.iter_mut().enumerate() {
-            let leads = |(posting, following): (&Posting, &u32)| *following > 0 && posting.doc as usize % workers == home;
+            let leads = |(posting, following): (&Posting, &u32)| {
+                *following > 0 && posting.doc as usize % workers == home
+            };
             if group.iter().zip(&self.following).any(leads) {
                 groups.docs.extend(group.iter().map(|posting| posting.doc));
                 groups.following.extend_from_slice(&self.following);

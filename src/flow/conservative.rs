@@ -15,7 +15,8 @@ pub fn conservative(graph: &Graph, shared: &Shared) -> Result<Vec<Node>> {
     for node in graph.by_rank() {
         let earlier = |other: &Node| graph.rank(*other) < graph.rank(*node);
         let leads = |other: &Node| representative[*other as usize] == *other;
-        let linked = graph.links(*node).iter().map(|(other, _)| *other).filter(|other| earlier(other) && leads(other));
+        let linked =
+            graph.links(*node).iter().map(|(other, _)| *other).filter(|other| earlier(other) && leads(other));
         let linked = linked.min_by_key(|other| graph.rank(*other));
         match first_in_crowds(graph, shared, *node, linked, &in_crowd)? {
             Some(leader) => representative[*node as usize] = leader,

@@ -186,7 +186,9 @@ pub fn count<'scope>(
                     met += partners.len();
                     counter.add(partners);
                 }
-                let pairs = counter.drain().map(|(other, count)| Candidate { pair: Pair::new(doc, other), shared: count });
+                let pairs = counter
+                    .drain()
+                    .map(|(other, count)| Candidate { pair: Pair::new(doc, other), shared: count });
                 session.give_iterator(pairs.filter(|candidate| shared.enough(*candidate)));
                 row += 1;
             }

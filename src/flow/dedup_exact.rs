@@ -30,20 +30,24 @@ pub struct Copy {
 /// Names every document that is not the first of its text.
 pub fn dedup_exact<'scope>(arrivals: Stream<'scope, u64, Vec<Arrival>>) -> Stream<'scope, u64, Vec<Copy>> {
     let by_digest = Exchange::new(|arrival: &Arrival| arrival.digest.0);
-    arrivals.unary_frontier::<CapacityContainerBuilder<Vec<Copy>>, _, _, _>(by_digest, "DedupExact", |cap, _| {
-        let mut held: Vec<Arrival> = Vec::new();
-        let mut cap = Some(cap);
-        move |(input, frontier), output| {
-            input.for_each_time(|_, data| data.for_each(|batch| held.append(batch)));
-            if !frontier.is_empty() {
-                return;
+    arrivals.unary_frontier::<CapacityContainerBuilder<Vec<Copy>>, _, _, _>(
+        by_digest,
+        "DedupExact",
+        |cap, _| {
+            let mut held: Vec<Arrival> = Vec::new();
+            let mut cap = Some(cap);
+            move |(input, frontier), output| {
+                input.for_each_time(|_, data| data.for_each(|batch| held.append(batch)));
+                if !frontier.is_empty() {
+                    return;
+                }
+                if let Some(cap) = cap.take() {
+                    let mut all = std::mem::take(&mut held);
+                    output.session(&cap).give_iterator(copies(&mut all));
+                }
             }
-            if let Some(cap) = cap.take() {
-                let mut all = std::mem::take(&mut held);
-                output.session(&cap).give_iterator(copies(&mut all));
-            }
-        }
-    })
+        },
+    )
 }
 
 /// All but the first of each run of equal digests.

@@ -51,7 +51,8 @@ impl<T: Ord + std::marker::Copy> Lists<T> {
 impl Graph {
     /// Builds the graph of what a run gathered.
     pub fn new(shared: &Shared, links: &[Candidate], copies: &[Copy], crowds: &[Vec<Doc>]) -> Graph {
-        let mut docs: Vec<Doc> = links.iter().flat_map(|link| [link.pair.docs().0, link.pair.docs().1]).collect();
+        let mut docs: Vec<Doc> =
+            links.iter().flat_map(|link| [link.pair.docs().0, link.pair.docs().1]).collect();
         docs.extend(copies.iter().map(|copy| copy.first));
         docs.extend(crowds.iter().flatten());
         docs.sort_unstable();
@@ -73,7 +74,10 @@ impl Graph {
         of_content.sort_unstable();
         let mut graph = Graph {
             links: Lists::new(docs.len(), links.iter().flat_map(both).collect()),
-            copies: Lists::in_given_order(docs.len(), of_content.into_iter().map(|(node, _, doc)| (node, doc))),
+            copies: Lists::in_given_order(
+                docs.len(),
+                of_content.into_iter().map(|(node, _, doc)| (node, doc)),
+            ),
             crowds: Lists::new(docs.len(), crowds.collect()),
             members,
             best: Vec::new(),
@@ -93,7 +97,8 @@ impl Graph {
             all.min_by(|a, b| catalogue.keep_order(*a, *b)).unwrap_or(self.docs[node as usize])
         };
         self.best = self.by_rank.iter().map(|node| best(*node)).collect();
-        self.by_rank.sort_unstable_by(|a, b| catalogue.keep_order(self.best[*a as usize], self.best[*b as usize]));
+        self.by_rank
+            .sort_unstable_by(|a, b| catalogue.keep_order(self.best[*a as usize], self.best[*b as usize]));
         for (rank, node) in (0..).zip(&self.by_rank) {
             self.rank[*node as usize] = rank;
         }

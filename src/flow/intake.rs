@@ -143,7 +143,12 @@ const STRETCH: u64 = 256 << 10;
 const SAMPLE: (u64, u64, u64) = (4 << 20, 64 << 20, 64);
 
 /// The rarity table of an input: stretches at even distances over the files, each text counted once.
-pub fn sample_rarity(sources: &[Source], fields: &Arc<Fields>, config: &Config, simd: Simd) -> Result<Rarity> {
+pub fn sample_rarity(
+    sources: &[Source],
+    fields: &Arc<Fields>,
+    config: &Config,
+    simd: Simd,
+) -> Result<Rarity> {
     let bytes: u64 = sources.iter().map(|source| source.bytes).sum();
     let wanted = (bytes / SAMPLE.2).clamp(SAMPLE.0, SAMPLE.1);
     let stretches = units(sources, STRETCH);

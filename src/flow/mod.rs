@@ -190,10 +190,9 @@ fn measure(
         let ready = recall_wanted(wanted.to_stream(scope), Arc::clone(shared), index);
         let gather = Arc::clone(shared);
         let to_settle = timely::dataflow::channels::pact::Exchange::new(|_: &Candidate| 0);
-        verify(ready, candidates, Arc::clone(shared))
-            .sink(to_settle, "Gather", move |(input, _)| {
-                input.for_each_time(|_, data| data.for_each(|links| gather.gather_links(links)));
-            });
+        verify(ready, candidates, Arc::clone(shared)).sink(to_settle, "Gather", move |(input, _)| {
+            input.for_each_time(|_, data| data.for_each(|links| gather.gather_links(links)));
+        });
     });
     wanted.send_batch(&mut docs);
     wanted.close();

@@ -10,7 +10,9 @@ use super::catalogue::Doc;
 use crate::error::{Error, Result};
 
 /// One key of one document. Sixteen bytes without padding.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Pod, Zeroable, serde::Serialize, serde::Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Pod, Zeroable, serde::Serialize, serde::Deserialize,
+)]
 #[repr(C)]
 pub struct Posting {
     /// The key: a shingle or a feature.
@@ -68,13 +70,17 @@ impl Postings {
     /// Moves all that is in memory to disk, a stretch for each bucket.
     fn spill(&mut self, scratch: &std::path::Path) -> Result<()> {
         if self.spill.is_none() {
-            let file = tempfile::tempfile_in(scratch).map_err(|e| Error::io(scratch, "create a spill file in", e))?;
+            let file = tempfile::tempfile_in(scratch)
+                .map_err(|e| Error::io(scratch, "create a spill file in", e))?;
             self.spill = Some(Spill { file, end: 0 });
         }
         let Some(spill) = &mut self.spill else { return Ok(()) };
         for (bucket, stretches) in self.buckets.iter_mut().zip(&mut self.spilled) {
             let bytes: &[u8] = bytemuck::cast_slice(bucket);
-            spill.file.write_all_at(bytes, spill.end).map_err(|e| Error::io(scratch, "write a spill file in", e))?;
+            spill
+                .file
+                .write_all_at(bytes, spill.end)
+                .map_err(|e| Error::io(scratch, "write a spill file in", e))?;
             if !bucket.is_empty() {
                 stretches.push((spill.end, bucket.len() as u64));
             }
@@ -93,7 +99,10 @@ impl Postings {
             postings.resize(start + count as usize, Posting::zeroed());
             let Some(spill) = &self.spill else { break };
             let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut postings[start..]);
-            spill.file.read_exact_at(bytes, offset).map_err(|e| Error::io(scratch, "read a spill file in", e))?;
+            spill
+                .file
+                .read_exact_at(bytes, offset)
+                .map_err(|e| Error::io(scratch, "read a spill file in", e))?;
         }
         Ok(postings)
     }
@@ -106,8 +115,9 @@ mod tests {
     #[test]
     fn what_is_spilled_comes_back() {
         let folder = tempfile::tempdir().expect("a folder");
-        let all: Vec<Posting> =
-            (0..5000u64).map(|i| Posting { key: i.wrapping_mul(0x9e37_79b9_7f4a_7c15), size: 1, doc: i as u32 }).collect();
+        let all: Vec<Posting> = (0..5000u64)
+            .map(|i| Posting { key: i.wrapping_mul(0x9e37_79b9_7f4a_7c15), size: 1, doc: i as u32 })
+            .collect();
         for bytes in [0, 4000, 1 << 20] {
             let mut postings = Postings::new(4, bytes);
             for part in all.chunks(300) {

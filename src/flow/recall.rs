@@ -44,7 +44,9 @@ impl Sets {
     fn spill(&mut self, scratch: &Path) -> Result<()> {
         let file = match self.spill.take() {
             Some(file) => file,
-            None => tempfile::tempfile_in(scratch).map_err(|e| Error::io(scratch, "create a spill file in", e))?,
+            None => {
+                tempfile::tempfile_in(scratch).map_err(|e| Error::io(scratch, "create a spill file in", e))?
+            }
         };
         file.write_all_at(bytemuck::cast_slice(&self.held), self.spilled * 8)
             .map_err(|e| Error::io(scratch, "write a spill file in", e))?;
@@ -111,7 +113,8 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         for bytes in [0, 100, 1 << 20] {
             let mut sets = Sets::new(bytes);
-            let set = |doc: Doc| (0..u64::from(doc % 9)).map(|i| i * 1000 + u64::from(doc)).collect::<Vec<_>>();
+            let set =
+                |doc: Doc| (0..u64::from(doc % 9)).map(|i| i * 1000 + u64::from(doc)).collect::<Vec<_>>();
             for doc in 0..200 {
                 sets.insert(doc, &set(doc), folder.path()).expect("stored");
             }

@@ -61,7 +61,12 @@ pub struct Findings {
 }
 
 /// Clusters what the workers gathered.
-pub fn settle(shared: &Shared, links: &[Candidate], copies: &[Copy], crowds: &[Vec<Doc>]) -> Result<Findings> {
+pub fn settle(
+    shared: &Shared,
+    links: &[Candidate],
+    copies: &[Copy],
+    crowds: &[Vec<Doc>],
+) -> Result<Findings> {
     let graph = Graph::new(shared, links, copies, crowds);
     let (representative, parent) = match shared.config.cluster.clustering {
         Clustering::Guarantee => {
@@ -128,7 +133,12 @@ fn number(removed: &mut [Removed], clusters: &[Cluster]) {
 }
 
 /// Each content measured against its representative.
-fn measures(shared: &Shared, graph: &Graph, representative: &[Node], parent: &[Node]) -> Result<Vec<Measure>> {
+fn measures(
+    shared: &Shared,
+    graph: &Graph,
+    representative: &[Node],
+    parent: &[Node],
+) -> Result<Vec<Measure>> {
     let size = |node: Node| shared.catalogue.size(graph.doc(node));
     let whole = |node: Node| Measure::equal(size(node));
     let mut measures: Vec<Measure> = (0..graph.contents() as Node).map(whole).collect();
@@ -157,9 +167,15 @@ fn pairs(shared: &Shared, links: &[Candidate], copies: &[Copy]) -> Vec<(Doc, Doc
     let link = |link: &Candidate| {
         let (a, b) = link.pair.docs();
         let (a, b) = if catalogue.position(a) < catalogue.position(b) { (a, b) } else { (b, a) };
-        (a, b, Measure { shared: link.shared, left: catalogue.size(a), right: catalogue.size(b) }, Reason::Near)
+        (
+            a,
+            b,
+            Measure { shared: link.shared, left: catalogue.size(a), right: catalogue.size(b) },
+            Reason::Near,
+        )
     };
-    let copy = |copy: &Copy| (copy.first, copy.doc, Measure::equal(catalogue.size(copy.first)), Reason::Exact);
+    let copy =
+        |copy: &Copy| (copy.first, copy.doc, Measure::equal(catalogue.size(copy.first)), Reason::Exact);
     let mut pairs: Vec<_> = links.iter().map(link).chain(copies.iter().map(copy)).collect();
     pairs.sort_unstable_by_key(|(a, b, ..)| (catalogue.position(*a), catalogue.position(*b)));
     pairs

@@ -18,8 +18,8 @@ use crate::error::{Error, Result};
 use crate::limits::MAX_WORKERS;
 use crate::progress::{Progress, Stage};
 use crate::read::{FieldPath, Fields, Source, Unit, units};
-use crate::similarity::{Accept, Measure};
 use crate::simd::Simd;
+use crate::similarity::{Accept, Measure};
 use crate::sketch::{Rarity, Sketcher, least_difference, rule};
 
 /// Counts of a run.
@@ -192,7 +192,8 @@ impl Shared {
                 rule.needed(left, right).is_some_and(|needed| {
                     let most_apart = u64::from(left) + u64::from(right) - 2 * needed;
                     most >= needed
-                        && least_difference(self.catalogue.signature(a), self.catalogue.signature(b)) <= most_apart
+                        && least_difference(self.catalogue.signature(a), self.catalogue.signature(b))
+                            <= most_apart
                 })
             }
             (_, Some(rule)) => rule.accepts(Measure { shared: candidate.shared, left, right }),
@@ -253,7 +254,9 @@ impl Shared {
                 })
                 .collect();
             let joined = threads.into_iter().map(|thread| {
-                thread.join().unwrap_or_else(|_| Err(Error::Worker("a thread that reads texts again panicked".into())))
+                thread
+                    .join()
+                    .unwrap_or_else(|_| Err(Error::Worker("a thread that reads texts again panicked".into())))
             });
             joined.collect()
         })

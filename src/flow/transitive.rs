@@ -84,7 +84,8 @@ fn paths(graph: &Graph, shared: &Shared, representative: &[Node]) -> Result<Vec<
         let start = component[0].0;
         parent[start as usize] = start;
         let crowded = component.iter().map(|(_, node)| *node);
-        let mut left: Vec<Node> = crowded.filter(|node| !graph.crowds(*node).is_empty() && *node != start).collect();
+        let mut left: Vec<Node> =
+            crowded.filter(|node| !graph.crowds(*node).is_empty() && *node != start).collect();
         let mut level = vec![start];
         while !level.is_empty() {
             shared.progress.check()?;

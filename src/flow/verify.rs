@@ -50,39 +50,43 @@ pub fn verify<'scope>(
     shared: Arc<Shared>,
 ) -> Stream<'scope, u64, Vec<Candidate>> {
     let scope = ready.scope();
-    ready.unary_frontier::<CapacityContainerBuilder<Vec<Candidate>>, _, _, _>(Pipeline, "Verify", |cap, info| {
-        let activator = scope.activator_for(info.address);
-        let mut cap = Some(cap);
-        move |(input, frontier), output| {
-            input.for_each_time(|_, data| data.for_each(Vec::clear));
-            if !frontier.is_empty() {
-                return;
-            }
-            let mut candidates = candidates.borrow_mut();
-            let Some(held) = &cap else { return };
-            if candidates.is_empty() || shared.failed() {
-                cap = None;
-                return;
-            }
-            let rest = candidates.len().saturating_sub(SLICE);
-            let mut session = output.session(held);
-            for candidate in candidates.drain(rest..) {
-                let (a, b) = candidate.pair.docs();
-                if !shared.measured_on_sets() {
-                    // Its shared keys were all there is to count, and they were enough.
-                    session.give(candidate);
-                    continue;
+    ready.unary_frontier::<CapacityContainerBuilder<Vec<Candidate>>, _, _, _>(
+        Pipeline,
+        "Verify",
+        |cap, info| {
+            let activator = scope.activator_for(info.address);
+            let mut cap = Some(cap);
+            move |(input, frontier), output| {
+                input.for_each_time(|_, data| data.for_each(Vec::clear));
+                if !frontier.is_empty() {
+                    return;
                 }
-                match shared.measure(a, b) {
-                    Ok(Some(measure)) => session.give(Candidate { shared: measure.shared, ..candidate }),
-                    Ok(None) => {}
-                    Err(error) => shared.fail(error),
+                let mut candidates = candidates.borrow_mut();
+                let Some(held) = &cap else { return };
+                if candidates.is_empty() || shared.failed() {
+                    cap = None;
+                    return;
                 }
+                let rest = candidates.len().saturating_sub(SLICE);
+                let mut session = output.session(held);
+                for candidate in candidates.drain(rest..) {
+                    let (a, b) = candidate.pair.docs();
+                    if !shared.measured_on_sets() {
+                        // Its shared keys were all there is to count, and they were enough.
+                        session.give(candidate);
+                        continue;
+                    }
+                    match shared.measure(a, b) {
+                        Ok(Some(measure)) => session.give(Candidate { shared: measure.shared, ..candidate }),
+                        Ok(None) => {}
+                        Err(error) => shared.fail(error),
+                    }
+                }
+                drop(session);
+                activator.activate();
             }
-            drop(session);
-            activator.activate();
-        }
-    })
+        },
+    )
 }
 
 /// Candidates measured in one activation.

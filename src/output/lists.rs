@@ -95,7 +95,8 @@ impl<'a> Lists<'a> {
     fn clusters(&self, staging: &Path) -> Result<()> {
         let mut rows = Rows::create(staging, "clusters.jsonl")?;
         for (number, cluster) in (1..).zip(&self.outcome.findings.clusters) {
-            let names: Vec<String> = cluster.members.iter().map(|doc| self.outcome.shared.name(*doc)).collect();
+            let names: Vec<String> =
+                cluster.members.iter().map(|doc| self.outcome.shared.name(*doc)).collect();
             rows.write(&ClusterRow {
                 cluster: number,
                 size: names.len() as u64,
@@ -142,7 +143,9 @@ pub fn left_out(outcome: &Outcome) -> (Vec<Vec<u64>>, Vec<Option<u64>>) {
     }
     for Refused { position, refusal, .. } in &outcome.refused {
         match refusal {
-            Refusal::Truncated(_) | Refusal::Unreadable(_) => ends[position.file() as usize] = Some(position.offset()),
+            Refusal::Truncated(_) | Refusal::Unreadable(_) => {
+                ends[position.file() as usize] = Some(position.offset())
+            }
             _ => removed[position.file() as usize].push(position.offset()),
         }
     }
@@ -175,7 +178,8 @@ pub fn summarise(discovery: &Discovery, outcome: &Outcome, rejected: u64) -> Sum
         removed,
         kept: tally.documents - removed,
         clusters: findings.clusters.len() as u64,
-        largest_cluster: findings.clusters.iter().map(|cluster| cluster.members.len()).max().unwrap_or(0) as u64,
+        largest_cluster: findings.clusters.iter().map(|cluster| cluster.members.len()).max().unwrap_or(0)
+            as u64,
         pairs: findings.pairs.as_ref().map(|pairs| pairs.len() as u64),
         candidates: tally.candidates,
         verified: tally.verified,

@@ -49,7 +49,9 @@ impl FromStr for Threshold {
 
     fn from_str(text: &str) -> Result<Threshold, String> {
         let wrong = || {
-            format!("threshold {text:?}: expected a decimal above 0 and at most 1 with up to {DIGITS} digits, like 0.8")
+            format!(
+                "threshold {text:?}: expected a decimal above 0 and at most 1 with up to {DIGITS} digits, like 0.8"
+            )
         };
         let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
         let digits = |s: &str| s.bytes().all(|b| b.is_ascii_digit());
@@ -59,7 +61,10 @@ impl FromStr for Threshold {
         }
         let den = 10u64.pow(fraction.len() as u32);
         let parse = |s: &str| if s.is_empty() { Ok(0) } else { s.parse::<u64>().map_err(|_| wrong()) };
-        let num = parse(whole)?.checked_mul(den).and_then(|n| n.checked_add(parse(fraction).ok()?)).ok_or_else(wrong)?;
+        let num = parse(whole)?
+            .checked_mul(den)
+            .and_then(|n| n.checked_add(parse(fraction).ok()?))
+            .ok_or_else(wrong)?;
         if num == 0 || num > den {
             return Err(wrong());
         }
@@ -121,7 +126,8 @@ mod tests {
 
     #[test]
     fn refuses_what_is_no_threshold() {
-        for wrong in ["", ".", "0", "0.0", "1.1", "-0.5", "8e-1", "0.1234567", "abc", "99999999999999999999"] {
+        for wrong in ["", ".", "0", "0.0", "1.1", "-0.5", "8e-1", "0.1234567", "abc", "99999999999999999999"]
+        {
             assert!(wrong.parse::<Threshold>().is_err(), "{wrong}");
         }
         assert_eq!(t(".5"), t("0.50"));

@@ -61,7 +61,8 @@ mod tests {
 
     #[test]
     fn tells_sets_apart_that_share_little() {
-        let set = |from: u64| (from..from + 300).map(|v| v.wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect::<Vec<_>>();
+        let set =
+            |from: u64| (from..from + 300).map(|v| v.wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect::<Vec<_>>();
         let (mut x, mut y, mut z) = (Vec::new(), Vec::new(), Vec::new());
         sign(&set(0), &mut x);
         sign(&set(100), &mut y);

@@ -6,8 +6,8 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use super::{Permutations, Rarity, Spread, sample, shingles};
 use crate::config::{Config, Method, Rule};
-use crate::similarity::Accept;
 use crate::simd::Simd;
+use crate::similarity::Accept;
 use crate::text::Tokenizer;
 
 /// Digest of a canonical text: equal for two texts that differ only in what canonical text leaves out (methods section 1).
@@ -39,7 +39,8 @@ pub fn rule(config: &Config) -> Option<Accept> {
 impl Sketcher {
     /// A sketcher for a configuration, with the frozen order of shingles that `join` takes its keys by.
     pub fn new(config: &Config, rarity: Arc<Rarity>, simd: Simd) -> Sketcher {
-        let values = if config.method == Method::Features { config.features.k * config.features.s } else { 0 };
+        let values =
+            if config.method == Method::Features { config.features.k * config.features.s } else { 0 };
         Sketcher {
             config: config.clone(),
             rarity,
