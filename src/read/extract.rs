@@ -2,10 +2,11 @@
 
 use std::borrow::Cow;
 
-use super::field::{Fields, ID, TEXT, VALUE, find, keys};
-use super::json::{Kind, Scanner, Token};
-use super::record::{Record, Refusal, Value};
-use super::unescape::unescape;
+use serde_json::value::RawValue;
+
+use super::field::{Fields, find};
+use super::object::{Kind, Text, keys, no_object, string};
+use super::record::{Record, Refusal, SHOWN_KEYS, Value};
 use crate::document::Position;
 
 /// Scratch space kept from record to record; what one huge record needed beyond it is given back.
@@ -27,64 +28,46 @@ impl Extractor {
         line: u32,
         json: &'a str,
     ) -> Result<Record<'a>, Refusal> {
-        if Scanner::new(json).peek() != Some(b'{') {
+        if !json.trim_ascii_start().starts_with('{') {
             return Err(no_object(json));
-        }
-        let found = find(fields, json).map_err(|error| Refusal::NotJson(error.to_string()))?;
-        let Some(token) = found.get(TEXT) else {
-            return Err(Refusal::no_text(fields.text.as_str(), &keys(json)));
-        };
-        if !matches!(token.kind, Kind::Text { .. }) {
-            let field = fields.text.as_str().to_owned();
-            return Err(Refusal::TextNotString { field, found: token.kind.name() });
         }
         if self.text.capacity() > KEPT {
             self.text = String::new();
         }
-        let text = string(json, token, &mut self.text)?;
-        let id = match found.get(ID) {
-            Some(token) if token.kind == Kind::Number => Some(&json[token.start..token.end]),
-            Some(token @ Token { kind: Kind::Text { .. }, .. }) => Some(string(json, token, &mut self.id)?),
+        let found = find(fields, json, &mut self.text)?;
+        let text = match found.text {
+            Some(Text::Borrowed(text)) => text,
+            Some(Text::Copied) => &self.text,
+            Some(Text::Raw(text)) if Kind::of(text) == Kind::Text => string(json, text, &mut self.text)?,
+            Some(Text::Raw(other)) => {
+                let field = fields.text.as_str().to_owned();
+                return Err(Refusal::TextNotString { field, found: Kind::of(other).name() });
+            }
+            None => {
+                let (keys, more) = keys(json, SHOWN_KEYS);
+                return Err(Refusal::no_text(fields.text.as_str(), &keys, more));
+            }
+        };
+        let id = match found.id.map(|id| (Kind::of(id), id)) {
+            Some((Kind::Number, id)) => Some(id.get()),
+            Some((Kind::Text, id)) => Some(string(json, id, &mut self.id)?),
             _ => None,
         };
-        let value = found.get(VALUE).map(|token| value(json, token)).transpose()?.flatten();
+        let value = found.value.map(|raw| value(json, raw)).transpose()?.flatten();
         Ok(Record { position, line, id: id.map(Cow::Borrowed), text, value })
     }
 }
 
-/// The text of a string token: borrowed from the line, or unescaped into `scratch`.
-fn string<'a>(json: &'a str, token: Token, scratch: &'a mut String) -> Result<&'a str, Refusal> {
-    let raw = &json[token.start..token.end];
-    if token.kind == (Kind::Text { escaped: false }) {
-        return Ok(raw);
-    }
-    unescape(raw, scratch)
-        .map_err(|what| Refusal::NotJson(format!("{what} in the string at byte {}", token.start + 1)))?;
-    Ok(scratch)
-}
-
 /// The value to compare by; a number too large for a double is none.
-fn value(json: &str, token: Token) -> Result<Option<Value>, Refusal> {
-    Ok(match token.kind {
+fn value(json: &str, raw: &RawValue) -> Result<Option<Value>, Refusal> {
+    Ok(match Kind::of(raw) {
         Kind::Number => {
-            let number = json[token.start..token.end].parse::<f64>();
+            let number = raw.get().parse::<f64>();
             number.ok().filter(|number| number.is_finite()).map(Value::Number)
         }
-        Kind::Text { .. } => {
-            let mut scratch = String::new();
-            Some(Value::Text(string(json, token, &mut scratch)?.to_owned()))
-        }
+        Kind::Text => Some(Value::Text(string(json, raw, &mut String::new())?.to_owned())),
         _ => None,
     })
-}
-
-/// Why a line that does not begin like an object is none.
-fn no_object(json: &str) -> Refusal {
-    let mut scanner = Scanner::new(json);
-    match scanner.value(0).and_then(|_| scanner.finish()) {
-        Ok(()) => Refusal::NotAnObject,
-        Err(error) => Refusal::NotJson(error.to_string()),
-    }
 }
 
 #[cfg(test)]
@@ -153,12 +136,32 @@ mod tests {
             let json = format!(r#"{{"text": {other}}}"#);
             assert!(matches!(read(&json), Err(Refusal::TextNotString { .. })), "{json}");
         }
-        let deep = format!(r#"{{"text": "a", "x": {}{}}}"#, "[".repeat(9999), "]".repeat(9999));
-        assert!(matches!(read(&deep), Err(Refusal::NotJson(_))));
+    }
+
+    #[test]
+    fn the_last_text_counts_whatever_came_before() {
+        for (json, text) in [
+            (r#"{"text": "a", "text": "b"}"#, "b"),
+            (r#"{"text": "\n", "text": "b"}"#, "b"),
+            (r#"{"text": "a", "text": "\n"}"#, "\n"),
+            (r#"{"text": 1e999, "text": "b"}"#, "b"),
+            (r#"{"text": "\ud800", "text": "b"}"#, "b"),
+        ] {
+            assert_eq!(read(json), Ok((None, text.into(), None)), "{json}");
+        }
+        assert!(matches!(read(r#"{"text": "a", "text": 1e999}"#), Err(Refusal::TextNotString { .. })));
+        assert!(matches!(read(r#"{"text": 1, "text": "b"} x"#), Err(Refusal::NotJson(_))));
+    }
+
+    #[test]
+    fn depth_elsewhere_does_no_harm() {
+        let deep = format!(r#"{{"x": {}{}, "text": "a"}}"#, "[".repeat(1 << 20), "]".repeat(1 << 20));
+        assert_eq!(read(&deep), Ok((None, "a".into(), None)));
     }
 
     #[test]
     fn half_a_surrogate_pair_elsewhere_does_no_harm() {
-        assert_eq!(read(r#"{"text": "a", "other": "\ud800", "\udc00": 1}"#), Ok((None, "a".into(), None)));
+        assert_eq!(read(r#"{"text": "a", "other": "\ud800"}"#), Ok((None, "a".into(), None)));
+        assert!(matches!(read(r#"{"text": "a", "\udc00": 1}"#), Err(Refusal::NotJson(_))));
     }
 }

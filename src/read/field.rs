@@ -1,9 +1,9 @@
 //! Which fields of a record are wanted, and finding them.
 
-use std::borrow::Cow;
+use serde_json::value::RawValue;
 
-use super::json::{Kind, Scanner, Syntax, Token};
-use super::unescape::unescape;
+use super::object::{Kind, Text, members, not_json};
+use super::record::Refusal;
 use crate::error::{Error, Result};
 
 /// Where a field stands in a record: names joined by dots, outermost first.
@@ -30,6 +30,11 @@ impl FieldPath {
     pub fn as_str(&self) -> &str {
         &self.whole
     }
+
+    /// The first name, if others follow.
+    fn outer(&self) -> Option<&str> {
+        self.parts.first().filter(|_| self.parts.len() > 1).map(String::as_str)
+    }
 }
 
 /// What to take from each record.
@@ -45,143 +50,85 @@ pub struct Fields {
     pub max_record_bytes: usize,
 }
 
-/// How many fields can be wanted, and which is which.
-const WANTED: usize = 3;
-pub(super) const ID: usize = 0;
-pub(super) const TEXT: usize = 1;
-pub(super) const VALUE: usize = 2;
-
-/// The wanted values of one record, those found.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Found {
-    /// Under the whole path as one key.
-    whole: [Option<Token>; WANTED],
-    /// Along the path.
-    nested: [Option<Token>; WANTED],
+/// The values of the wanted fields of one record, those found.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Found<'a> {
+    pub(super) text: Option<Text<'a>>,
+    pub(super) id: Option<&'a RawValue>,
+    pub(super) value: Option<&'a RawValue>,
 }
 
-impl Found {
-    /// The token of a wanted field.
-    pub(super) fn get(&self, wanted: usize) -> Option<Token> {
-        self.whole[wanted].or(self.nested[wanted])
-    }
-}
-
-/// Scans the object that `json` is, to its very end, and returns where the wanted fields stand.
+/// Finds the wanted fields in the object that all of `line` is; a text with escapes may be copied to `copy`.
 /// Of a key that occurs twice the last one counts, and takes the place of all that was inside the first.
-pub(super) fn find(fields: &Fields, json: &str) -> std::result::Result<Found, Syntax> {
-    let paths = [Some(&fields.id), Some(&fields.text), fields.value.as_ref()];
-    let mut walk = Walk { json, scanner: Scanner::new(json), paths, found: Found::default() };
-    walk.object(0, [true; WANTED])?;
-    walk.scanner.finish()?;
-    Ok(walk.found)
+pub(super) fn find<'a>(
+    fields: &Fields,
+    line: &'a str,
+    copy: &mut String,
+) -> std::result::Result<Found<'a>, Refusal> {
+    let paths = [Some(&fields.text), Some(&fields.id), fields.value.as_ref()];
+    let [text, id, value] = paths.map(|path| path.map(FieldPath::as_str));
+    let [around_text, around_id, around_value] = paths.map(|path| path.and_then(FieldPath::outer));
+    let names = [text, id, value, around_text, around_id, around_value];
+    let taken = members(line, names, Some(copy))
+        // The text is no string, or was none before it occurred again, or nothing helps.
+        .or_else(|_| members(line, names, None))
+        .map_err(|error| not_json(line, line, &error))?;
+    let [text, id, value, around_text, around_id, around_value] = taken.values;
+    let text = text.or(inside(line, around_text, paths[0])?);
+    Ok(Found {
+        text: taken.text.or(text.map(Text::Raw)),
+        id: id.or(inside(line, around_id, paths[1])?),
+        value: value.or(inside(line, around_value, paths[2])?),
+    })
 }
 
-/// The keys at the top of an object, in order; as far as it can be read.
-pub(super) fn keys(json: &str) -> Vec<Cow<'_, str>> {
-    let (mut scanner, mut keys) = (Scanner::new(json), Vec::new());
-    let mut next = scanner.enter(0);
-    while let Ok(true) = next {
-        next = scanner.key().and_then(|token| {
-            keys.push(name(json, token));
-            scanner.value(1)?;
-            scanner.more()
-        });
+/// The value at the end of `path`, whose first name stands for `outer`.
+fn inside<'a>(
+    line: &str,
+    outer: Option<&'a RawValue>,
+    path: Option<&FieldPath>,
+) -> std::result::Result<Option<&'a RawValue>, Refusal> {
+    let mut value = outer;
+    for name in path.into_iter().flat_map(|path| &path.parts[1..]) {
+        let Some(object) = value.filter(|value| Kind::of(value) == Kind::Object) else { return Ok(None) };
+        let taken = members(object.get(), [Some(name)], None);
+        [value] = taken.map_err(|error| not_json(line, object.get(), &error))?.values;
     }
-    keys
-}
-
-/// The text of a key. One that is no text (half a surrogate pair) equals no wanted name and is shown as it is.
-fn name(json: &str, key: Token) -> Cow<'_, str> {
-    let raw = &json[key.start..key.end];
-    if key.kind == (Kind::Text { escaped: true }) {
-        let mut name = String::new();
-        if unescape(raw, &mut name).is_ok() {
-            return Cow::Owned(name);
-        }
-    }
-    Cow::Borrowed(raw)
-}
-
-struct Walk<'a> {
-    json: &'a str,
-    scanner: Scanner<'a>,
-    paths: [Option<&'a FieldPath>; WANTED],
-    found: Found,
-}
-
-impl Walk<'_> {
-    /// Walks the object at the cursor, `level` names deep along the paths that are `active`.
-    fn object(&mut self, level: usize, active: [bool; WANTED]) -> std::result::Result<(), Syntax> {
-        let mut more = self.scanner.enter(level)?;
-        while more {
-            let key = self.scanner.key()?;
-            self.member(key, level, active)?;
-            more = self.scanner.more()?;
-        }
-        Ok(())
-    }
-
-    /// Takes or passes over the value of one key.
-    fn member(
-        &mut self,
-        key: Token,
-        level: usize,
-        active: [bool; WANTED],
-    ) -> std::result::Result<(), Syntax> {
-        let name = name(self.json, key);
-        let (mut whole, mut here, mut below) = ([false; WANTED], [false; WANTED], [false; WANTED]);
-        for (wanted, path) in self.paths.iter().enumerate() {
-            let Some(path) = path.filter(|_| active[wanted]) else { continue };
-            whole[wanted] = level == 0 && path.whole == *name;
-            if path.parts.get(level).is_some_and(|part| *part == *name) {
-                here[wanted] = level + 1 == path.parts.len();
-                below[wanted] = !here[wanted];
-                // What an earlier key of this name held is void.
-                self.found.nested[wanted] = None;
-            }
-        }
-        let token = if below.contains(&true) && self.scanner.peek() == Some(b'{') {
-            let start = self.scanner.at();
-            self.object(level + 1, below)?;
-            Token { kind: Kind::Object, start, end: self.scanner.at() }
-        } else {
-            self.scanner.value(level + 1)?
-        };
-        for wanted in 0..WANTED {
-            if whole[wanted] {
-                self.found.whole[wanted] = Some(token);
-            }
-            if here[wanted] {
-                self.found.nested[wanted] = Some(token);
-            }
-        }
-        Ok(())
-    }
+    Ok(value)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn text_of<'a>(path: &str, json: &'a str) -> Option<&'a str> {
-        let path = FieldPath::parse(path).expect("a path");
-        let fields = Fields { id: path.clone(), text: path, value: None, max_record_bytes: 1000 };
-        let found = find(&fields, json).expect("JSON");
-        assert_eq!(found.get(ID), found.get(TEXT));
-        found.get(TEXT).map(|token| &json[token.start..token.end])
+    fn path(text: &str) -> FieldPath {
+        FieldPath::parse(text).expect("a path")
+    }
+
+    /// What stands at a path, asked for as id, text and value at once.
+    fn text_of<'a>(text: &str, json: &'a str) -> Option<&'a str> {
+        let fields =
+            Fields { id: path(text), text: path(text), value: Some(path(text)), max_record_bytes: 1000 };
+        let found = find(&fields, json, &mut String::new()).expect("JSON");
+        let text = match found.text {
+            Some(Text::Raw(text)) => Some(text.get()),
+            None => None,
+            other => panic!("one value as text and as id: {other:?}"),
+        };
+        assert_eq!((found.id.map(RawValue::get), found.value.map(RawValue::get)), (text, text));
+        text
     }
 
     #[test]
     fn follows_paths() {
-        assert_eq!(text_of("a", r#"{"b": 1, "a": "x"}"#), Some("x"));
-        assert_eq!(text_of("a.b", r#"{"a": {"c": 1, "b": "x"}, "b": "y"}"#), Some("x"));
-        assert_eq!(text_of("a.b", r#"{"a": {"b": "x"}, "a.b": "y"}"#), Some("y"));
-        assert_eq!(text_of("a.b", r#"{"a.b": "y", "a": {"b": "x"}}"#), Some("y"));
+        assert_eq!(text_of("a", r#"{"b": 1, "a": "x"}"#), Some(r#""x""#));
+        assert_eq!(text_of("a.b", r#"{"a": {"c": 1, "b": "x"}, "b": "y"}"#), Some(r#""x""#));
+        assert_eq!(text_of("a.b", r#"{"a": {"b": "x"}, "a.b": "y"}"#), Some(r#""y""#));
+        assert_eq!(text_of("a.b", r#"{"a.b": "y", "a": {"b": "x"}}"#), Some(r#""y""#));
         assert_eq!(text_of("a.b.c", r#"{"a": {"b.c": "y", "b": {"c": {"c": 1}}}}"#), Some(r#"{"c": 1}"#));
         assert_eq!(text_of("a.b", r#"{"a": [{"b": "x"}]}"#), None);
         assert_eq!(text_of("a", "{}"), None);
-        assert_eq!(text_of("text", r#"{"te\u0078t": "x"}"#), Some("x"));
+        assert_eq!(text_of("text", r#"{"te\u0078t": "x"}"#), Some(r#""x""#));
     }
 
     #[test]
@@ -195,23 +142,20 @@ mod tests {
 
     #[test]
     fn takes_an_object_and_what_is_inside_it() {
-        let path = |text| FieldPath::parse(text).expect("a path");
         let fields =
             Fields { id: path("m.id"), text: path("m.t.x"), value: Some(path("m")), max_record_bytes: 1000 };
         let json = r#"{"m": {"t": {"x": "T"}, "id": 7}, "z": []}"#;
-        let found = find(&fields, json).expect("JSON");
-        let of = |wanted| found.get(wanted).map(|token| &json[token.start..token.end]);
-        assert_eq!((of(ID), of(TEXT)), (Some("7"), Some("T")));
-        assert_eq!(of(VALUE), Some(r#"{"t": {"x": "T"}, "id": 7}"#));
+        let found = find(&fields, json, &mut String::new()).expect("JSON");
+        assert!(matches!(found.text, Some(Text::Raw(text)) if text.get() == r#""T""#));
+        assert_eq!(found.id.map(RawValue::get), Some("7"));
+        assert_eq!(found.value.map(RawValue::get), Some(r#"{"t": {"x": "T"}, "id": 7}"#));
     }
 
     #[test]
-    fn depth_is_bounded_along_a_path_too() {
-        let deep = vec!["a"; 400].join(".");
-        let json = "{\"a\":".repeat(400) + "1" + &"}".repeat(400);
-        let path = FieldPath::parse(&deep).expect("a path");
-        let fields = Fields { id: path.clone(), text: path, value: None, max_record_bytes: 1000 };
-        assert!(find(&fields, &json).is_err());
+    fn depth_costs_no_stack() {
+        let depth = 2000;
+        let json = format!("{}1{}", "{\"a\":".repeat(depth), "}".repeat(depth));
+        assert_eq!(text_of(&vec!["a"; depth].join("."), &json), Some("1"));
     }
 
     #[test]
@@ -219,11 +163,5 @@ mod tests {
         for wrong in ["", ".", "a.", ".a", "a..b"] {
             assert!(matches!(FieldPath::parse(wrong), Err(Error::Config(_))), "{wrong}");
         }
-    }
-
-    #[test]
-    fn lists_keys() {
-        assert_eq!(keys(r#"{"a": {"b": 1}, "c\u0064": 2, "\ud800": 3}"#), ["a", "cd", "\\ud800"]);
-        assert!(keys("[]").is_empty());
     }
 }

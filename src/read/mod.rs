@@ -8,15 +8,14 @@ mod decoder;
 mod discover;
 mod extract;
 mod field;
-mod json;
 mod names;
+mod object;
 mod open;
 mod recognise;
 mod record;
 mod reread;
 mod source;
 mod spool;
-mod unescape;
 mod unit;
 mod window;
 

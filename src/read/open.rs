@@ -1,7 +1,9 @@
 //! The one place that opens input files and constructs decoders.
+#![expect(clippy::disallowed_types, reason = "decoders are bounded here, for everyone else")]
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
+use std::mem;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -53,36 +55,38 @@ impl Read for Counted {
     }
 }
 
-/// The members of a gzip file, one after the other. Zeros after a member are padding, as gzip has it; anything
-/// else that is no member is an error. (flate2's own multi-member decoder knows no padding.)
-struct Members<R> {
-    member: Option<GzDecoder<R>>,
+/// The members of a gzip file, one after the other, by one decoder: there may be a member for each record. Zeros after
+/// a member are padding, as gzip has it; anything else that is no member is an error. (flate2's own multi-member
+/// decoder knows no padding.)
+struct Members {
+    member: GzDecoder<Box<dyn BufRead + Send>>,
 }
 
-impl<R: BufRead> Members<R> {
-    fn new(input: R) -> Members<R> {
-        Members { member: Some(GzDecoder::new(input)) }
+impl Members {
+    fn new(input: impl BufRead + Send + 'static) -> Members {
+        Members { member: GzDecoder::new(Box::new(input)) }
     }
 }
 
-impl<R: BufRead> Read for Members<R> {
+impl Read for Members {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        while let Some(member) = &mut self.member {
-            let read = member.read(into)?;
+        loop {
+            let read = self.member.read(into)?;
             if read > 0 || into.is_empty() {
                 return Ok(read);
             }
-            let padded = skip_zeros(member.get_mut())?;
-            let rest = member.get_mut().fill_buf()?;
-            if !rest.is_empty() && (padded || rest[0] != 0x1f) {
-                let what = "something that is not gzip follows the compressed data";
-                return Err(io::Error::new(io::ErrorKind::InvalidData, what));
+            let padded = skip_zeros(self.member.get_mut())?;
+            match self.member.get_mut().fill_buf()?.first() {
+                None => return Ok(0),
+                Some(0x1f) if !padded => {}
+                Some(_) => {
+                    let what = "something that is not gzip follows the compressed data";
+                    return Err(io::Error::new(io::ErrorKind::InvalidData, what));
+                }
             }
-            let done = rest.is_empty();
-            self.member =
-                self.member.take().filter(|_| !done).map(|member| GzDecoder::new(member.into_inner()));
+            let input = mem::replace(self.member.get_mut(), Box::new(io::empty()));
+            self.member.reset(input);
         }
-        Ok(0)
     }
 }
 
@@ -160,7 +164,9 @@ mod tests {
 
     fn members(bytes: &[u8], buffer: usize) -> (Vec<u8>, bool) {
         let mut out = Vec::new();
-        let good = Members::new(BufReader::with_capacity(buffer, bytes)).read_to_end(&mut out).is_ok();
+        let good = Members::new(BufReader::with_capacity(buffer, io::Cursor::new(bytes.to_vec())))
+            .read_to_end(&mut out)
+            .is_ok();
         (out, good)
     }
 

@@ -5,9 +5,9 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use memchr::memchr;
+use serde::de::IgnoredAny;
 
 use super::BOM;
-use super::json::Scanner;
 use super::open::open_decompressed;
 use super::source::{Compression, Format, Source};
 
@@ -121,8 +121,7 @@ impl Head {
             None => return false,
         };
         let Ok(text) = std::str::from_utf8(&line[..end]) else { return false };
-        let mut scanner = Scanner::new(text);
-        scanner.peek() == Some(b'{') && scanner.value(0).and_then(|_| scanner.finish()).is_ok()
+        text.starts_with('{') && serde_json::from_str::<IgnoredAny>(text).is_ok()
     }
 
     /// Whether it is UTF-8 without NUL; a character that the end of the head cuts is none of its faults.

@@ -6,7 +6,7 @@ use std::fmt;
 use crate::document::Position;
 
 /// Most keys named in a message, and most characters of each.
-const SHOWN_KEYS: usize = 12;
+pub(super) const SHOWN_KEYS: usize = 12;
 const SHOWN_CHARS: usize = 40;
 
 /// A value to compare documents by.
@@ -69,11 +69,11 @@ pub enum Refusal {
 }
 
 impl Refusal {
-    /// The refusal of a record that has `keys` but not the text's.
-    pub(super) fn no_text<S: AsRef<str>>(field: &str, keys: &[S]) -> Refusal {
-        let mut shown: Vec<String> = keys.iter().take(SHOWN_KEYS).map(|key| show(key.as_ref())).collect();
-        if keys.len() > SHOWN_KEYS {
-            shown.push(format!("and {} more", keys.len() - SHOWN_KEYS));
+    /// The refusal of a record that has `keys`, and so many more, but not the text's.
+    pub(super) fn no_text<S: AsRef<str>>(field: &str, keys: &[S], more: usize) -> Refusal {
+        let mut shown: Vec<String> = keys.iter().map(|key| show(key.as_ref())).collect();
+        if more > 0 {
+            shown.push(format!("and {more} more"));
         }
         Refusal::NoText { field: field.to_owned(), keys: shown.join(", ") }
     }
@@ -146,19 +146,22 @@ mod tests {
 
     #[test]
     fn names_the_keys_there_are() {
-        let refusal = Refusal::no_text("text", &["id", "body", "url"]);
+        let refusal = Refusal::no_text("text", &["id", "body", "url"], 0);
         assert_eq!(
             refusal.to_string(),
             "no field text; is the text field right? the record has: id, body, url"
         );
-        assert_eq!(Refusal::no_text::<&str>("text", &[]).to_string(), "no field text; the record is empty");
+        assert_eq!(
+            Refusal::no_text::<&str>("text", &[], 0).to_string(),
+            "no field text; the record is empty"
+        );
     }
 
     #[test]
     fn messages_are_bounded_and_harmless() {
         let keys: Vec<String> =
-            (0..1000).map(|n| format!("\u{1b}[31m\n\u{202e}{n}{}", "x".repeat(9000))).collect();
-        let message = Refusal::no_text("te\u{7}xt", &keys).to_string();
+            (0..SHOWN_KEYS).map(|n| format!("\u{1b}[31m\n\u{202e}{n}{}", "x".repeat(9000))).collect();
+        let message = Refusal::no_text("te\u{7}xt", &keys, 988).to_string();
         assert!(message.len() < 2000, "{}", message.len());
         assert!(message.chars().all(|c| !c.is_control() && c != '\u{202e}'), "{message}");
         assert!(message.ends_with("and 988 more"), "{message}");

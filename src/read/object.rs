@@ -1,0 +1,298 @@
+//! JSON by `serde_json`: the members wanted of an object, and what strings mean.
+
+use std::fmt;
+
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
+use serde_json::value::RawValue;
+
+use super::record::Refusal;
+
+/// What a value is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Text,
+    Number,
+    Bool,
+    Null,
+    Array,
+    Object,
+}
+
+impl Kind {
+    /// The kind of a value, which its first byte tells.
+    pub(super) fn of(value: &RawValue) -> Kind {
+        match value.get().as_bytes().first() {
+            Some(b'"') => Kind::Text,
+            Some(b't' | b'f') => Kind::Bool,
+            Some(b'n') => Kind::Null,
+            Some(b'[') => Kind::Array,
+            Some(b'{') => Kind::Object,
+            _ => Kind::Number,
+        }
+    }
+
+    /// The kind as people call it.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Kind::Text => "a string",
+            Kind::Number => "a number",
+            Kind::Bool => "true or false",
+            Kind::Null => "null",
+            Kind::Array => "an array",
+            Kind::Object => "an object",
+        }
+    }
+}
+
+/// A text that was found.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Text<'a> {
+    /// It stands in the line as it is.
+    Borrowed(&'a str),
+    /// It had escapes, and was copied to where the caller wanted it.
+    Copied,
+    /// Any value, not looked at yet.
+    Raw(&'a RawValue),
+}
+
+/// The members taken of an object: of equal keys the last one.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Taken<'a, const N: usize> {
+    /// The values of the names, as they stand in the line.
+    pub(super) values: [Option<&'a RawValue>; N],
+    /// The first name's value, if it was read at once.
+    pub(super) text: Option<Text<'a>>,
+}
+
+/// Takes the members `names` of the object that all of `json` is; nothing is copied, and the rest is passed over.
+///
+/// The first value is a string more often than not, and a long one. With a place to copy it to, it is read in the same
+/// pass, unless another name is the same; what is no string is then an error.
+pub(super) fn members<'a, const N: usize>(
+    json: &'a str,
+    names: [Option<&str>; N],
+    copy: Option<&mut String>,
+) -> serde_json::Result<Taken<'a, N>> {
+    let mut parser = serde_json::Deserializer::from_str(json);
+    let taken = parser.deserialize_map(Members { names: &names, copy })?;
+    parser.end().map(|()| taken)
+}
+
+/// The first `most` keys of the object `json`, and how many more it has.
+pub(super) fn keys(json: &str, most: usize) -> (Vec<String>, usize) {
+    // Who asks has parsed the object before, so there is no error.
+    serde_json::Deserializer::from_str(json).deserialize_map(Keys(most)).unwrap_or_default()
+}
+
+/// What the string `raw`, a part of `line`, means: borrowed, or copied without its escapes.
+pub(super) fn string<'a>(line: &str, raw: &'a RawValue, copy: &'a mut String) -> Result<&'a str, Refusal> {
+    match Characters(copy).deserialize(&mut serde_json::Deserializer::from_str(raw.get())) {
+        Ok(Some(text)) => Ok(text),
+        Ok(None) => Ok(copy),
+        Err(error) => Err(not_json(line, raw.get(), &error)),
+    }
+}
+
+/// The refusal for an error in `part` of `line`.
+pub(super) fn not_json(line: &str, part: &str, error: &serde_json::Error) -> Refusal {
+    let shown = error.to_string();
+    let what = shown.rsplit_once(" at line ").map_or(&*shown, |(what, _)| what);
+    let before = part.as_ptr().addr() - line.as_ptr().addr();
+    Refusal::NotJson(format!("{what} at byte {}", before + error.column()))
+}
+
+/// Why a line that does not begin like an object is none.
+pub(super) fn no_object(line: &str) -> Refusal {
+    match serde_json::from_str::<IgnoredAny>(line) {
+        Ok(_) => Refusal::NotAnObject,
+        Err(error) => not_json(line, line, &error),
+    }
+}
+
+struct Members<'n, const N: usize> {
+    names: &'n [Option<&'n str>; N],
+    copy: Option<&'n mut String>,
+}
+
+impl<'de, const N: usize> Visitor<'de> for Members<'_, N> {
+    type Value = Taken<'de, N>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut taken = Taken { values: [None; N], text: None };
+        while let Some(wanted) = map.next_key_seed(Key(self.names))? {
+            match (wanted.iter().filter(|wanted| **wanted).count(), &mut self.copy) {
+                (0, _) => {
+                    map.next_value::<IgnoredAny>()?;
+                }
+                (1, Some(copy)) if wanted[0] => {
+                    let text = map.next_value_seed(Characters(copy))?;
+                    taken.text = Some(text.map_or(Text::Copied, Text::Borrowed));
+                }
+                _ => {
+                    let value = map.next_value()?;
+                    for (place, _) in taken.values.iter_mut().zip(wanted).filter(|(_, wanted)| *wanted) {
+                        *place = Some(value);
+                    }
+                }
+            }
+        }
+        Ok(taken)
+    }
+}
+
+/// Compares a key with names.
+struct Key<'n, const N: usize>(&'n [Option<&'n str>; N]);
+
+impl<'de, const N: usize> DeserializeSeed<'de> for Key<'_, N> {
+    type Value = [bool; N];
+
+    fn deserialize<D: Deserializer<'de>>(self, parser: D) -> Result<Self::Value, D::Error> {
+        parser.deserialize_str(self)
+    }
+}
+
+impl<const N: usize> Visitor<'_> for Key<'_, N> {
+    type Value = [bool; N];
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a key")
+    }
+
+    fn visit_str<E: serde::de::Error>(self, key: &str) -> Result<Self::Value, E> {
+        Ok(self.0.map(|name| name == Some(key)))
+    }
+}
+
+/// Reads a string: borrows it, or copies it without its escapes to where there is room already.
+struct Characters<'s>(&'s mut String);
+
+impl<'de> DeserializeSeed<'de> for Characters<'_> {
+    type Value = Option<&'de str>;
+
+    fn deserialize<D: Deserializer<'de>>(self, parser: D) -> Result<Self::Value, D::Error> {
+        parser.deserialize_str(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Characters<'_> {
+    type Value = Option<&'de str>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a string")
+    }
+
+    fn visit_borrowed_str<E: serde::de::Error>(self, text: &'de str) -> Result<Self::Value, E> {
+        Ok(Some(text))
+    }
+
+    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Self::Value, E> {
+        self.0.clear();
+        self.0.push_str(text);
+        Ok(None)
+    }
+}
+
+/// Takes so many keys and counts the others.
+struct Keys(usize);
+
+impl<'de> Visitor<'de> for Keys {
+    type Value = (Vec<String>, usize);
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let (mut keys, mut more) = (Vec::new(), 0);
+        while keys.len() < self.0
+            && let Some((key, _)) = map.next_entry::<_, IgnoredAny>()?
+        {
+            keys.push(key);
+        }
+        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {
+            more += 1;
+        }
+        Ok((keys, more))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Whether `members` takes the same objects as the parser alone, and finds the same in them.
+    fn agrees(json: &str) {
+        let (mut copy, name) = (String::new(), Some("text"));
+        let raw = members(json, [name, None], None);
+        let theirs = serde_json::from_str::<BTreeMap<String, IgnoredAny>>(json);
+        assert_eq!(raw.is_ok(), theirs.is_ok(), "{json:?}: {raw:?} {theirs:?}");
+        let Ok(theirs) = serde_json::from_str::<BTreeMap<String, serde_json::Value>>(json) else { return };
+        let shared = members(json, [name, name], Some(&mut copy)).expect("an object");
+        assert!(shared.text.is_none());
+        for value in [raw.expect("an object").values[0], shared.values[0], shared.values[1]] {
+            let value = value.map(|value| serde_json::from_str(value.get()).expect("a value"));
+            assert_eq!(value.as_ref(), theirs.get("text"), "{json:?}");
+        }
+        match members(json, [name], Some(&mut copy)).map(|taken| taken.text) {
+            Ok(None) => assert_eq!(theirs.get("text"), None),
+            Ok(Some(Text::Borrowed(text))) => assert_eq!(theirs["text"], text),
+            Ok(Some(Text::Copied)) => assert_eq!(theirs["text"], *copy),
+            Ok(Some(Text::Raw(_))) => panic!("a text that nobody read: {json:?}"),
+            Err(error) => assert!(error.is_data(), "{json:?}: {error}"),
+        }
+    }
+
+    const SAMPLES: [&str; 5] = [
+        r#"{"id": "a", "text": "x \"y\" \\ \u00e9 \ud83d\ude00", "n": [1, -0.5e+10, {"a": {}}], "t": true}"#,
+        r#" {"text": [ [], {}, [[]], null, false, 0, -1, 1E5, "" ], "text": "twice"} "#,
+        r#"{"a":{"text":[{"c":null}]},"te\u0078t":12345678901234567890123}"#,
+        "{\"text\": \"012345678901234567890123456789 0123456789\"}\r",
+        "{\"a\":1,}",
+    ];
+
+    #[test]
+    fn every_truncation_is_refused_like_by_the_parser_alone() {
+        for json in SAMPLES {
+            for cut in (0..=json.len()).filter(|&cut| json.is_char_boundary(cut)) {
+                agrees(&json[..cut]);
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn damage_is_refused_like_by_the_parser_alone(
+            sample in 0..SAMPLES.len(), place in 0usize..200, with in "[\\[\\]{}\",:\\\\0-9eE.u \tntf\u{1}-]{0,3}",
+        ) {
+            let json = SAMPLES[sample];
+            let place = place % json.len();
+            agrees(&format!("{}{with}{}", &json[..place], &json[place + 1..]));
+            agrees(&format!("{}{with}{}", &json[..place], &json[place..]));
+        }
+    }
+
+    #[test]
+    fn lists_keys() {
+        let json = r#"{"a": {"b": 1}, "c\u0064": 2, "a": 3, "e": 4}"#;
+        assert_eq!(keys(json, 3), (["a", "cd", "a"].map(str::to_owned).to_vec(), 1));
+        assert_eq!(keys(json, 4).1, 0);
+        assert_eq!(keys("{}", 4), (Vec::new(), 0));
+    }
+
+    #[test]
+    fn errors_tell_the_byte_in_the_line() {
+        let line = r#"{"a": {"\ud800": 1}}"#;
+        let error = members(&line[6..19], [Some("b")], None).expect_err("half a pair");
+        let Refusal::NotJson(why) = not_json(line, &line[6..19], &error) else { panic!("another refusal") };
+        assert_eq!(why, "unexpected end of hex escape at byte 15");
+        assert_eq!(no_object("[1] x"), Refusal::NotJson("trailing characters at byte 5".into()));
+    }
+}
