@@ -227,7 +227,6 @@ pub fn collide<'scope>(
             let mut grouping = Grouping::of(&shared);
             let mut store = shared.postings();
             let (mut lone, mut copied) = (Lone::default(), Vec::new());
-            let mut buckets = 0..store.buckets();
             let mut cap = Some(cap);
             move |(input, frontier), (copies, copies_frontier), output| {
                 input.for_each_time(|_, data| data.for_each(|batch| take_in(&shared, &mut store, batch)));
@@ -238,13 +237,13 @@ pub fn collide<'scope>(
                     return;
                 }
                 let Some(held) = &cap else { return };
-                let Some(bucket) = buckets.next().filter(|_| !shared.failed()) else {
+                let bucket = store.take_last().unwrap_or_else(|error| {
+                    shared.fail(error);
+                    None
+                });
+                let Some(mut postings) = bucket.filter(|_| !shared.failed()) else {
                     cap = None;
                     return;
-                };
-                let mut postings = match store.take(bucket, &shared.scratch) {
-                    Ok(postings) => postings,
-                    Err(error) => return shared.fail(error),
                 };
                 let mut outcome = outcome.borrow_mut();
                 outcome.postings += postings.len() as u64;
@@ -259,7 +258,7 @@ pub fn collide<'scope>(
 
 fn take_in(shared: &Shared, store: &mut Postings, batch: &mut Vec<Posting>) {
     if !shared.failed()
-        && let Err(error) = store.extend(batch, &shared.scratch)
+        && let Err(error) = store.extend(batch)
     {
         shared.fail(error);
     }

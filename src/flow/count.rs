@@ -51,7 +51,29 @@ pub struct Groups {
     pub following: Vec<u32>,
 }
 
-/// All groups that a worker has members in, and the places of these members.
+/// Members in one allocation, at the most: places in it are 32 bits wide.
+const CHUNK: usize = 1 << 28;
+
+/// All groups that a worker has members in, as they arrive. Few large allocations: growing them moves no bytes, and
+/// all of their memory goes back when they are dropped.
+#[derive(Default)]
+struct Held {
+    chunks: Vec<Groups>,
+}
+
+impl Held {
+    fn append(&mut self, groups: &Groups) {
+        if self.chunks.last().is_none_or(|chunk| chunk.docs.len() + groups.docs.len() > CHUNK) {
+            self.chunks.push(Groups::default());
+        }
+        if let Some(chunk) = self.chunks.last_mut() {
+            chunk.docs.extend_from_slice(&groups.docs);
+            chunk.following.extend_from_slice(&groups.following);
+        }
+    }
+}
+
+/// The places of a worker's documents in groups.
 #[derive(Default)]
 struct Index {
     groups: Vec<Vec<Doc>>,
@@ -63,7 +85,7 @@ struct Index {
 /// which lies anywhere in memory, need not be looked at.
 #[derive(Clone, Copy, Default)]
 struct Place {
-    /// Which [`Groups`].
+    /// Which chunk.
     number: u32,
     /// First partner: its place among the members, or the partner itself if there is only one.
     first: u32,
@@ -160,17 +182,19 @@ pub fn count<'scope>(
     let home = Exchange::new(|groups: &Groups| u64::from(groups.home));
     groups.unary_frontier::<CapacityContainerBuilder<Vec<Candidate>>, _, _, _>(home, "Count", |cap, info| {
         let activator = scope.activator_for(info.address);
-        let (mut held, mut index, mut counter) = (Vec::new(), None, Counter::default());
+        let (mut held, mut index, mut counter) = (Held::default(), None, Counter::default());
         let mut row = 0;
         let mut cap = Some(cap);
         move |(input, frontier), output| {
-            input.for_each_time(|_, data| data.for_each(|batch| held.append(batch)));
+            input.for_each_time(|_, data| {
+                data.for_each(|batch| batch.drain(..).for_each(|groups| held.append(&groups)));
+            });
             if !frontier.is_empty() || cap.is_none() {
                 return;
             }
             let index = index.get_or_insert_with(|| {
                 counter.counts.resize(shared.catalogue.doc_limit(), 0);
-                Index::build(std::mem::take(&mut held), worker, shared.workers)
+                Index::build(std::mem::take(&mut held.chunks), worker, shared.workers)
             });
             let Some(held) = cap.as_ref().filter(|_| row < index.rows() && !shared.failed()) else {
                 *index = Index { starts: vec![0], ..Index::default() };

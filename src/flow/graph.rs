@@ -50,7 +50,7 @@ impl<T: Ord + std::marker::Copy> Lists<T> {
 
 impl Graph {
     /// Builds the graph of what a run gathered.
-    pub fn new(shared: &Shared, links: &[Candidate], copies: &[Copy], crowds: &[Vec<Doc>]) -> Graph {
+    pub fn new(shared: &Shared, links: &[Candidate], copies: &[Copy], crowds: Vec<Vec<Doc>>) -> Graph {
         let mut docs: Vec<Doc> =
             links.iter().flat_map(|link| [link.pair.docs().0, link.pair.docs().1]).collect();
         docs.extend(copies.iter().map(|copy| copy.first));
@@ -64,7 +64,7 @@ impl Graph {
             let (a, b) = (nodes[&a], nodes[&b]);
             [(a, (b, link.shared)), (b, (a, link.shared))]
         };
-        let members: Vec<Vec<Node>> = crowds.iter().map(|crowd| in_order(crowd, &nodes)).collect();
+        let members: Vec<Vec<Node>> = crowds.into_iter().map(|crowd| in_order(crowd, &nodes)).collect();
         let crowds = (0..).zip(&members).flat_map(|(id, crowd)| crowd.iter().map(move |node| (*node, id)));
         // Copies are listed by position: their numbers are turned into documents after sorting.
         let mut of_content: Vec<(Node, u64, Doc)> = copies
@@ -194,8 +194,9 @@ impl Lists<Doc> {
     }
 }
 
-fn in_order(crowd: &[Doc], nodes: &HashMap<Doc, Node>) -> Vec<Node> {
-    let mut members: Vec<Node> = crowd.iter().map(|doc| nodes[doc]).collect();
-    members.sort_unstable();
-    members
+/// A crowd's contents in document order, in the memory of the list of its documents.
+fn in_order(mut crowd: Vec<Doc>, nodes: &HashMap<Doc, Node>) -> Vec<Node> {
+    crowd.iter_mut().for_each(|member| *member = nodes[member]);
+    crowd.sort_unstable();
+    crowd
 }

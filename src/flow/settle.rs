@@ -65,7 +65,7 @@ pub fn settle(
     shared: &Shared,
     links: &[Candidate],
     copies: &[Copy],
-    crowds: &[Vec<Doc>],
+    crowds: Vec<Vec<Doc>>,
 ) -> Result<Findings> {
     let graph = Graph::new(shared, links, copies, crowds);
     let (representative, parent) = match shared.config.cluster.clustering {

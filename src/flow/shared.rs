@@ -161,7 +161,7 @@ impl Shared {
     pub(super) fn postings(&self) -> Postings {
         let bytes: u64 = self.sources.iter().map(|source| source.bytes).sum();
         let bits = (bytes / (128 << 10)).max(1).ilog2().clamp(4, 10);
-        Postings::new(bits, self.share(40))
+        Postings::new(bits, self.share(40), &self.scratch)
     }
 
     /// Bytes a worker may hold in sets.
