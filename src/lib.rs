@@ -30,8 +30,7 @@
 //! - `read/unit.rs` - reading a unit: its lines to a sink
 //! - `read/field.rs` - which fields of a record are wanted, and finding them
 //! - `read/extract.rs` - one line of JSON to one record
-//! - `read/json.rs` - a strict scanner of JSON text
-//! - `read/unescape.rs` - the inside of a JSON string to the text it stands for
+//! - `read/object.rs` - the wanted fields of a line of JSON
 //! - `read/record.rs` - records, refusals, and who takes them
 //! - `read/reread.rs` - reading single records a second time
 //!
