@@ -8,10 +8,10 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use alike::error::{Error, Result};
-use alike::flow::{self, Request};
+use alike::flow::{self, Outcome, Request};
 use alike::limits::REFUSED_PERCENT;
 use alike::output::{
-    Lists, Rejected, Staging, Summary, left_out, peak_memory, refusals, render, summarise, write_kept,
+    KeptTally, Lists, Rejected, Staging, Summary, left_out, peak_memory, refusals, render, summarise, write_kept,
 };
 use alike::progress::{Progress, Stage};
 use alike::read::{Discovery, discover};
@@ -47,9 +47,7 @@ fn dedup(options: &DedupOptions, begun: Instant, progress: &Arc<Progress>) -> Re
     };
     let shared = &outcome.shared;
     shared.enter(Stage::Write, shared.sources.iter().map(|source| source.bytes).sum());
-    let (removed, ends) = left_out(&outcome);
-    let kept = write_kept(staging.path(), &shared.sources, &removed, &ends, options.workers, progress)?;
-    Lists::new(&outcome).write(staging.path(), &rejected)?;
+    let kept = write(&outcome, staging.path(), &rejected, progress)?;
     let mut summary = summarise(&discovery, &outcome, rejected.len() as u64);
     summary.kept_bytes = Some(kept.bytes_out);
     let summary = finish(options, begun, summary);
@@ -57,6 +55,23 @@ fn dedup(options: &DedupOptions, begun: Instant, progress: &Arc<Progress>) -> Re
     progress.check()?;
     staging.commit()?;
     Ok(summary)
+}
+
+/// Writes the lists and the kept files, side by side where there is more than one worker.
+fn write(outcome: &Outcome, folder: &Path, rejected: &[Rejected], progress: &Progress) -> Result<KeptTally> {
+    let shared = &outcome.shared;
+    let lists = || Lists::new(outcome).write(folder, rejected);
+    let (removed, ends) = left_out(outcome);
+    let kept = || write_kept(folder, &shared.sources, &removed, &ends, shared.workers, progress);
+    if shared.workers == 1 {
+        return lists().and_then(|()| kept());
+    }
+    let (lists, kept) = std::thread::scope(|scope| {
+        let lists = scope.spawn(lists);
+        let kept = kept();
+        (lists.join().unwrap_or_else(|_| Err(Error::Worker("the thread that writes lists panicked".into()))), kept)
+    });
+    lists.and(kept)
 }
 
 /// Where a run works: beside its output, or, in a dry run, wherever the system keeps temporary files.

@@ -107,7 +107,7 @@ impl Grouping {
         let mut end = 0;
         for (at, a) in group.iter().enumerate() {
             end = end.max(at + 1);
-            let meets = |b: &Posting| self.sizes.is_none_or(|rule| rule.needed(a.size, b.size).is_some());
+            let meets = |b: &Posting| self.sizes.is_none_or(|rule| rule.allows(a.size, b.size));
             end += group[end..].iter().take_while(|b| meets(b)).count();
             self.following.push((end - at - 1) as u32);
         }

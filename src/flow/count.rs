@@ -145,27 +145,32 @@ fn leads(groups: &Groups, worker: usize, workers: usize) -> impl Iterator<Item =
 #[derive(Default)]
 struct Counter {
     counts: Vec<u32>,
+    /// What was met, in the first `distinct` places; one place more than there are documents.
     met: Vec<Doc>,
+    distinct: usize,
 }
 
 impl Counter {
+    /// A counter for documents below a limit.
+    fn new(limit: usize) -> Counter {
+        Counter { counts: vec![0; limit], met: vec![0; limit + 1], distinct: 0 }
+    }
+
     fn add(&mut self, docs: &[Doc]) {
-        // Written always, counted if new: no branch to mispredict.
-        let mut met = self.met.len();
-        self.met.resize(met + docs.len(), 0);
         for doc in docs {
+            // Written always, counted if new: no branch to mispredict.
             let count = &mut self.counts[*doc as usize];
-            self.met[met] = *doc;
-            met += usize::from(*count == 0);
+            self.met[self.distinct] = *doc;
+            self.distinct += usize::from(*count == 0);
             *count += 1;
         }
-        self.met.truncate(met);
     }
 
     /// Everything met with its count; all counts are 0 again when it is through.
     fn drain(&mut self) -> impl Iterator<Item = (Doc, u32)> + '_ {
+        let met = &self.met[..std::mem::take(&mut self.distinct)];
         let counts = &mut self.counts;
-        self.met.drain(..).map(|doc| (doc, std::mem::take(&mut counts[doc as usize])))
+        met.iter().map(|doc| (*doc, std::mem::take(&mut counts[*doc as usize])))
     }
 }
 
@@ -193,7 +198,7 @@ pub fn count<'scope>(
                 return;
             }
             let index = index.get_or_insert_with(|| {
-                counter.counts.resize(shared.catalogue.doc_limit(), 0);
+                counter = Counter::new(shared.catalogue.doc_limit());
                 Index::build(std::mem::take(&mut held.chunks), worker, shared.workers)
             });
             let Some(held) = cap.as_ref().filter(|_| row < index.rows() && !shared.failed()) else {
@@ -247,7 +252,7 @@ mod tests {
             let mut counted = BTreeMap::new();
             for (worker, groups) in sent.into_iter().enumerate() {
                 let index = Index::build(vec![groups], worker, workers);
-                let mut counter = Counter { counts: vec![0; 24], met: Vec::new() };
+                let mut counter = Counter::new(24);
                 for row in 0..index.rows() {
                     index.partners(row).for_each(|partners| counter.add(partners));
                     for (other, count) in counter.drain() {

@@ -142,30 +142,46 @@ const STRETCH: u64 = 256 << 10;
 /// Least and greatest size of the sample, in bytes, and its share of the input.
 const SAMPLE: (u64, u64, u64) = (4 << 20, 64 << 20, 64);
 
-/// The rarity table of an input: stretches at even distances over the files, each text counted once.
+/// The rarity table of an input: stretches at even distances over the files, each text counted once. Threads share
+/// the stretches; their findings are put together in document order, so the table does not depend on their number.
 pub fn sample_rarity(
     sources: &[Source],
     fields: &Arc<Fields>,
     config: &Config,
     simd: Simd,
+    threads: usize,
 ) -> Result<Rarity> {
     let bytes: u64 = sources.iter().map(|source| source.bytes).sum();
     let wanted = (bytes / SAMPLE.2).clamp(SAMPLE.0, SAMPLE.1);
     let stretches = units(sources, STRETCH);
     let every = stretches.len().div_ceil((wanted / STRETCH) as usize).max(1);
-    let mut sample = Sample {
-        sketcher: Sketcher::new(config, Arc::new(Rarity::default()), simd),
-        seen: HashSet::new(),
-        shingles: Vec::new(),
-        bytes: 0,
-    };
-    for unit in stretches.iter().step_by(every) {
-        read_stretch(&sources[unit.file as usize], unit, fields, &mut sample)?;
-        if sample.bytes > wanted {
-            break;
+    let chosen: Vec<&Unit> = stretches.iter().step_by(every).collect();
+    let part = chosen.len().div_ceil(threads).max(1);
+    let samples: Result<Vec<Sample>> = std::thread::scope(|scope| {
+        let read = |units: &[&Unit]| -> Result<Sample> {
+            let mut sample = Sample::new(Sketcher::new(config, Arc::new(Rarity::default()), simd));
+            units.iter().try_for_each(|unit| read_stretch(&sources[unit.file as usize], unit, fields, &mut sample))?;
+            Ok(sample)
+        };
+        let mut parts = chosen.chunks(part);
+        let own = parts.next().unwrap_or_default();
+        let others: Vec<_> = parts.map(|units| scope.spawn(move || read(units))).collect();
+        let panicked = |_| Err(Error::Worker("a thread that samples the input panicked".into()));
+        let joined = others.into_iter().map(|thread| thread.join().unwrap_or_else(panicked));
+        std::iter::once(read(own)).chain(joined.collect::<Vec<_>>()).collect()
+    });
+    let (mut seen, mut shingles) = (HashSet::new(), Vec::new());
+    for sample in samples? {
+        let mut rest = sample.shingles.as_slice();
+        for (digest, count) in sample.texts {
+            let set;
+            (set, rest) = rest.split_at(count);
+            if seen.insert(digest) {
+                shingles.extend_from_slice(set);
+            }
         }
     }
-    Ok(Rarity::of_sample(sample.shingles))
+    Ok(Rarity::of_sample(shingles))
 }
 
 /// Reads one stretch; of a file that can only be read whole, about as much from its start.
@@ -176,12 +192,19 @@ fn read_stretch(source: &Source, unit: &Unit, fields: &Arc<Fields>, sample: &mut
     Ok(())
 }
 
-/// Collects the shingles of a sample of texts.
+/// The shingles of some texts, one text after the other.
 struct Sample {
     sketcher: Sketcher,
-    seen: HashSet<Digest>,
+    /// Digest and number of shingles of each text.
+    texts: Vec<(Digest, usize)>,
     shingles: Vec<u64>,
     bytes: u64,
+}
+
+impl Sample {
+    fn new(sketcher: Sketcher) -> Sample {
+        Sample { sketcher, texts: Vec::new(), shingles: Vec::new(), bytes: 0 }
+    }
 }
 
 impl Sink for Sample {
@@ -189,9 +212,10 @@ impl Sink for Sample {
         self.bytes += record.text.len() as u64;
         if record.text.len() < MAX_RECORD_BYTES / 16
             && let Some(digest) = self.sketcher.read(record.text)
-            && self.seen.insert(digest)
         {
-            self.shingles.extend_from_slice(self.sketcher.distinct());
+            let set = self.sketcher.distinct();
+            self.texts.push((digest, set.len()));
+            self.shingles.extend_from_slice(set);
         }
     }
 

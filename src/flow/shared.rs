@@ -117,7 +117,7 @@ impl Shared {
         });
         let stages = Mutex::new(vec![(Stage::Open, Instant::now())]);
         let rarity = match config.method {
-            Method::Join => sample_rarity(&sources, &fields, &config, simd)?,
+            Method::Join => sample_rarity(&sources, &fields, &config, simd, workers)?,
             _ => Rarity::default(),
         };
         let bytes: u64 = sources.iter().map(|source| source.bytes).sum();

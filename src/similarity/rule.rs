@@ -49,6 +49,16 @@ pub enum Accept {
 }
 
 impl Accept {
+    /// Whether sets of these sizes could be accepted at all, whatever they share; needs no division.
+    pub fn allows(self, a: u32, b: u32) -> bool {
+        let (small, large) = (u64::from(a.min(b)), u64::from(a.max(b)));
+        match self {
+            Accept::Resemblance(t) => t.is_met(small, large),
+            Accept::Containment(_) => small > 0,
+            Accept::Shared(r) => small >= u64::from(r),
+        }
+    }
+
     /// Shared members that sets of these sizes need at least, or `None` when no number would do.
     pub fn needed(self, a: u32, b: u32) -> Option<u64> {
         let (small, large) = (u64::from(a.min(b)), u64::from(a.max(b)));
@@ -102,6 +112,7 @@ mod tests {
                 Accept::Containment(t) => t.is_met(full.shared.into(), full.left.min(full.right).into()),
                 Accept::Shared(r) => full.shared >= r,
             };
+            prop_assert_eq!(rule.allows(full.left, full.right), rule.needed(full.left, full.right).is_some());
             prop_assert_eq!(rule.accepts(full), plain);
             prop_assert_eq!(rule.measure(&a, &b), plain.then_some(full));
         }

@@ -20,7 +20,6 @@ pub struct Sketcher {
     tokenizer: Tokenizer,
     permutations: Permutations,
     spread: Spread,
-    tokens: Vec<u64>,
     shingles: Vec<u64>,
     keys: Vec<u64>,
     commoner: Vec<(u8, u64)>,
@@ -47,7 +46,6 @@ impl Sketcher {
             tokenizer: Tokenizer::new(config.text.tokens, simd),
             permutations: Permutations::new(values, simd),
             spread: Spread::default(),
-            tokens: Vec::new(),
             shingles: Vec::new(),
             keys: Vec::new(),
             commoner: Vec::new(),
@@ -56,9 +54,8 @@ impl Sketcher {
 
     /// Reads a text; its digest, or `None` if it has no token at all.
     pub fn read(&mut self, text: &str) -> Option<Digest> {
-        self.tokens.clear();
-        self.tokens.extend_from_slice(self.tokenizer.tokens(text));
-        (!self.tokens.is_empty()).then(|| xxh3_128(bytemuck::cast_slice(&self.tokens)))
+        let tokens = self.tokenizer.tokens(text);
+        (!tokens.is_empty()).then(|| xxh3_128(bytemuck::cast_slice(tokens)))
     }
 
     /// The posting keys of the text last read, and the size of the set that a pair is measured on.
@@ -67,7 +64,7 @@ impl Sketcher {
             Method::Exact => (&[], 0),
             Method::Features => {
                 let (k, s) = (self.config.features.k, self.config.features.s);
-                shingles(&self.tokens, self.config.text.ngram, &mut self.shingles);
+                shingles(self.tokenizer.last(), self.config.text.ngram, &mut self.shingles);
                 self.permutations.features(&self.shingles, k, s, &mut self.keys);
                 (&self.keys, k as u32)
             }
@@ -107,7 +104,7 @@ impl Sketcher {
 
     /// The distinct shingles of the text last read, ascending.
     pub fn distinct(&mut self) -> &[u64] {
-        shingles(&self.tokens, self.config.text.ngram, &mut self.shingles);
+        shingles(self.tokenizer.last(), self.config.text.ngram, &mut self.shingles);
         self.spread.sort_distinct(&mut self.shingles);
         &self.shingles
     }

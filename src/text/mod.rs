@@ -62,4 +62,9 @@ impl Tokenizer {
         self.level.scan(text, &mut self.out, &mut self.segments);
         self.out.hashes()
     }
+
+    /// The tokens of the text last read.
+    pub fn last(&self) -> &[u64] {
+        self.out.hashes()
+    }
 }
