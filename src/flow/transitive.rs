@@ -45,11 +45,13 @@ fn connect(graph: &Graph, shared: &Shared, crowd: u32, forest: &mut Forest) -> R
     parts.sort_unstable();
     let mut settled: Vec<Vec<Node>> = Vec::new();
     for part in parts.chunk_by(|a, b| a.0 == b.0) {
-        let mut part: Vec<Node> = part.iter().map(|(_, node)| *node).collect();
+        let new: Vec<Node> = part.iter().map(|(_, node)| *node).collect();
+        let mut part = new.clone();
         let mut apart = Vec::new();
         for mut other in settled {
             shared.progress.check()?;
-            if any_link(graph, shared, crowd, &part, &other)? {
+            // Settled parts are known to be apart: what the new one is joined to is not compared again.
+            if any_link(graph, shared, crowd, &new, &other)? {
                 forest.union(part[0], other[0]);
                 part.append(&mut other);
             } else {
