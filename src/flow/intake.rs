@@ -33,6 +33,7 @@ pub struct Intake {
     sketcher: Sketcher,
     exact: bool,
     signed: bool,
+    verified: bool,
     worker: usize,
     workers: usize,
     seen: HashSet<Digest>,
@@ -58,6 +59,7 @@ impl Intake {
             sketcher: shared.sketcher(),
             exact: shared.config.method == Method::Exact,
             signed: shared.config.method == Method::Join,
+            verified: shared.config.method == Method::Features && shared.measured_on_sets(),
             worker,
             workers: shared.workers,
             seen: HashSet::new(),
@@ -126,6 +128,8 @@ impl Sink for Intake {
         }
         let (keys, size) = self.sketcher.keys();
         self.postings.extend(keys.iter().map(|key| Posting { key: *key, size, doc }));
+        // Verified features are counted like any others, but their pairs are measured on shingles.
+        let size = if self.verified { self.sketcher.set().len() as u32 } else { size };
         self.segment.set_last_size(size);
         if self.signed {
             self.segment.sign_last(self.sketcher.last_distinct());
