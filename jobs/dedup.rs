@@ -29,7 +29,9 @@ pub(crate) fn run(options: DedupOptions) -> Result<ExitCode> {
     let summary = dedup(&options, begun, &progress);
     display.finish();
     let summary = summary?;
-    if !options.quiet {
+    if options.json_progress {
+        report_json(&summary);
+    } else if !options.quiet {
         report(&summary, options.out.as_deref().filter(|_| !options.dry_run));
     }
     Ok(ExitCode::SUCCESS)
@@ -164,5 +166,12 @@ fn report(summary: &Summary, out: Option<&Path>) {
     let mut stderr = io::stderr().lock();
     for line in render(summary, out).lines() {
         let _ = writeln!(stderr, "{}", sanitize(line));
+    }
+}
+
+/// Tells a program: whoever reads JSON lines gets nothing else, so the last one is the summary.
+fn report_json(summary: &Summary) {
+    if let Ok(line) = serde_json::to_string(&serde_json::json!({ "summary": summary })) {
+        let _ = writeln!(io::stderr().lock(), "{line}");
     }
 }

@@ -129,6 +129,9 @@ fn json_progress_is_json() {
     let stages = ["open", "read", "collide", "verify", "cluster", "write"];
     let is_stage = |row: &Value| row["stage"].as_str().is_some_and(|stage| stages.contains(&stage));
     assert!(rows.iter().any(is_stage), "{}", ran.stderr);
+    // The last line is the summary, the same as in the file.
+    let last = &rows.last().unwrap()["summary"];
+    assert_eq!((&last["documents"], &last["removed"]), (&json!(3), &json!(1)), "{}", ran.stderr);
 }
 
 #[test]
