@@ -361,3 +361,39 @@ fn an_interrupted_run_leaves_nothing() {
     assert!(said.contains("interrupted"), "{said}");
     assert_eq!(dir.names(), Vec::<String>::new(), "left behind");
 }
+
+/// SIGINT at any moment of a run over files: either nothing is there, or all of it.
+#[cfg(unix)]
+#[test]
+fn an_interrupt_at_any_moment_leaves_all_or_nothing() {
+    let dir = Dir::new();
+    // Near-copies in mass, so that every stage takes its time.
+    let near = |i: usize| format!("{} x{i} {} y{i}", words(0, 60 + i % 20), words(100, 60));
+    let lines: String = (0..30_000).map(|i| line(&i.to_string(), &near(i))).collect();
+    dir.write("in.jsonl", &lines);
+    let mut interrupted = 0;
+    for wait in [5, 20, 45, 70, 100, 140, 200, 280, 400, 560] {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_alike"))
+            .args(["dedup", "in.jsonl", "--out", "out", "--clustering", "transitive", "-w", "2"])
+            .current_dir(dir.path())
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        std::thread::sleep(Duration::from_millis(wait));
+        Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+        let status = child.wait().unwrap();
+        if status.success() {
+            let output = Output::read(&dir.join("out"));
+            assert_eq!(output.kept_lines().len() + output.duplicates.len(), 30_000);
+            std::fs::remove_dir_all(dir.join("out")).unwrap();
+        } else {
+            // Before the handler is there the signal itself ends the process.
+            assert!(matches!(status.code(), Some(130) | None), "{status} after {wait} ms");
+            interrupted += usize::from(status.code() == Some(130));
+        }
+        assert_eq!(dir.names(), ["in.jsonl"], "left behind after {wait} ms");
+    }
+    assert!(interrupted > 1, "no run was slow enough to show anything");
+}

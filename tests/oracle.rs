@@ -79,15 +79,14 @@ impl Pair {
 pub(crate) struct Contents {
     /// The documents of each content, ascending.
     pub(crate) holders: Vec<Vec<usize>>,
-    /// Pairs of contents, a before b, with at least the containment asked for.
+    /// Pairs of contents, a before b, as far as they were wanted.
     pub(crate) pairs: Vec<Pair>,
     sets: Vec<BTreeSet<u32>>,
 }
 
 impl Contents {
-    /// Counts shared shingles of `ngram` tokens for all pairs and remembers those whose containment is at or over
-    /// `least`; their resemblance is never greater, so no pair at or over `least` by either measure is forgotten.
-    pub(crate) fn count(docs: &[Doc], ngram: usize, least: (u64, u64)) -> Contents {
+    /// Counts shared shingles of `ngram` tokens for all pairs and remembers those that `wanted` accepts.
+    pub(crate) fn count(docs: &[Doc], ngram: usize, wanted: impl Fn(&Pair) -> bool) -> Contents {
         let mut words: HashMap<String, u32> = HashMap::new();
         let mut texts: Vec<Vec<u32>> = Vec::new();
         let mut holders: Vec<Vec<usize>> = Vec::new();
@@ -109,7 +108,17 @@ impl Contents {
             holders[content].push(position);
         }
         let sets = shingle_sets(&texts, ngram);
-        Contents { holders, pairs: all_pairs(&sets, least), sets }
+        Contents { holders, pairs: all_pairs(&sets, wanted), sets }
+    }
+
+    /// The pairs that a run must write, in order: first documents of equal texts with each copy, and the links between
+    /// first documents.
+    pub(crate) fn expected_pairs(&self, links: &[Pair]) -> Vec<(usize, usize, f64)> {
+        let copies = self.holders.iter().flat_map(|h| h[1..].iter().map(|copy| (h[0], *copy, 1.0)));
+        let near = links.iter().map(|l| (self.holders[l.a][0], self.holders[l.b][0], l.resemblance()));
+        let mut all: Vec<(usize, usize, f64)> = copies.chain(near).collect();
+        all.sort_unstable_by_key(|(a, b, _)| (*a, *b));
+        all
     }
 
     /// The resemblance of any two contents, counted member by member.
@@ -136,7 +145,7 @@ fn shingle_sets(texts: &[Vec<u32>], ngram: usize) -> Vec<BTreeSet<u32>> {
 }
 
 /// Every pair, by inverted lists: each set counts what it shares with the sets before it.
-fn all_pairs(sets: &[BTreeSet<u32>], least: (u64, u64)) -> Vec<Pair> {
+fn all_pairs(sets: &[BTreeSet<u32>], wanted: impl Fn(&Pair) -> bool) -> Vec<Pair> {
     let mut lists: Vec<Vec<u32>> = Vec::new();
     let mut counts = vec![0u32; sets.len()];
     let mut touched = Vec::new();
@@ -157,7 +166,7 @@ fn all_pairs(sets: &[BTreeSet<u32>], least: (u64, u64)) -> Vec<Pair> {
             let shared = u64::from(std::mem::take(&mut counts[a]));
             let (size_a, size_b) = (sets[a].len() as u64, set.len() as u64);
             let pair = Pair { a, b, shared, union: size_a + size_b - shared, smaller: size_a.min(size_b) };
-            if pair.contains(least) {
+            if wanted(&pair) {
                 pairs.push(pair);
             }
         }
@@ -178,7 +187,6 @@ pub(crate) struct Answer {
     pub(crate) kept: Vec<usize>,
     pub(crate) duplicates: Vec<Value>,
     pub(crate) clusters: Vec<Value>,
-    pub(crate) pairs: Vec<Value>,
 }
 
 /// Which of two documents is the better one under a keep policy: `Less` is better.
@@ -196,14 +204,36 @@ fn compare(docs: &[Doc], keep: &str, a: usize, b: usize) -> Ordering {
     policy.then(a.cmp(&b))
 }
 
+/// For each content the contents it is linked to, ascending, each with the resemblance.
+struct Linked(Vec<Vec<(usize, f64)>>);
+
+impl Linked {
+    fn new(contents: usize, links: &[Pair]) -> Linked {
+        let mut linked = vec![Vec::new(); contents];
+        for link in links {
+            linked[link.a].push((link.b, link.resemblance()));
+            linked[link.b].push((link.a, link.resemblance()));
+        }
+        for others in &mut linked {
+            others.sort_unstable_by_key(|(other, _)| *other);
+        }
+        Linked(linked)
+    }
+
+    fn of(&self, content: usize) -> impl Iterator<Item = usize> {
+        self.0[content].iter().map(|(other, _)| *other)
+    }
+
+    fn resemblance(&self, a: usize, b: usize) -> Option<f64> {
+        let at = self.0[a].binary_search_by_key(&b, |(other, _)| *other).ok()?;
+        Some(self.0[a][at].1)
+    }
+}
+
 /// Clusters the contents by those pairs that are links, and says what becomes of each document.
 pub(crate) fn answer(docs: &[Doc], contents: &Contents, links: &[Pair], rules: Rules<'_>) -> Answer {
     let better = |a: &usize, b: &usize| compare(docs, rules.keep, *a, *b);
-    let mut linked: Vec<BTreeMap<usize, f64>> = vec![BTreeMap::new(); contents.holders.len()];
-    for link in links {
-        linked[link.a].insert(link.b, link.resemblance());
-        linked[link.b].insert(link.a, link.resemblance());
-    }
+    let linked = Linked::new(contents.holders.len(), links);
     let best: Vec<usize> =
         contents.holders.iter().map(|holders| *holders.iter().min_by(|a, b| better(a, b)).unwrap()).collect();
     let mut ranked: Vec<usize> = (0..best.len()).collect();
@@ -225,8 +255,7 @@ pub(crate) fn answer(docs: &[Doc], contents: &Contents, links: &[Pair], rules: R
     groups.sort_by_key(|(_, members)| members[0]);
 
     let id = |position: usize| &docs[position].id;
-    let mut answer =
-        Answer { kept: Vec::new(), duplicates: Vec::new(), clusters: Vec::new(), pairs: Vec::new() };
+    let mut answer = Answer { kept: Vec::new(), duplicates: Vec::new(), clusters: Vec::new() };
     let mut removed = BTreeSet::new();
     for (number, (leader, members)) in groups.iter().enumerate() {
         let representative = best[*leader];
@@ -234,7 +263,7 @@ pub(crate) fn answer(docs: &[Doc], contents: &Contents, links: &[Pair], rules: R
         answer.clusters.push(json!({
             "cluster": number + 1, "size": members.len(), "representative": id(representative), "members": ids,
         }));
-        let parents = search(&linked, *leader);
+        let parents = if rules.transitive { search(&linked, *leader) } else { BTreeMap::new() };
         for member in members.iter().filter(|member| **member != representative) {
             removed.insert(*member);
             let content = content_of[member];
@@ -244,7 +273,7 @@ pub(crate) fn answer(docs: &[Doc], contents: &Contents, links: &[Pair], rules: R
             if content == *leader {
                 row["reason"] = json!("exact");
                 row["resemblance"] = json!(1.0);
-            } else if let Some(resemblance) = linked[*leader].get(&content) {
+            } else if let Some(resemblance) = linked.resemblance(*leader, content) {
                 row["reason"] = json!("near");
                 row["resemblance"] = json!(resemblance);
             } else {
@@ -256,34 +285,28 @@ pub(crate) fn answer(docs: &[Doc], contents: &Contents, links: &[Pair], rules: R
         }
     }
     answer.kept = (0..docs.len()).filter(|position| !removed.contains(position)).collect();
-    for holders in &contents.holders {
-        for copy in &holders[1..] {
-            answer.pairs.push(json!({"a": id(holders[0]), "b": id(*copy), "resemblance": 1.0}));
-        }
-    }
-    for link in links {
-        let (a, b) = (contents.holders[link.a][0], contents.holders[link.b][0]);
-        answer.pairs.push(json!({"a": id(a), "b": id(b), "resemblance": link.resemblance()}));
-    }
     answer
 }
 
-/// Conservative clustering: the leading content of each content.
-fn guarantee(linked: &[BTreeMap<usize, f64>], ranked: &[usize]) -> Vec<usize> {
-    let mut leaders: Vec<usize> = (0..linked.len()).collect();
-    let mut representatives: Vec<usize> = Vec::new();
-    for content in ranked {
-        match representatives.iter().find(|earlier| linked[*content].contains_key(earlier)) {
-            Some(earlier) => leaders[*content] = *earlier,
-            None => representatives.push(*content),
+/// Conservative clustering: the leading content of each content. In ranked order each joins the first in rank of the
+/// representatives it is linked to, or becomes one.
+fn guarantee(linked: &Linked, ranked: &[usize]) -> Vec<usize> {
+    let mut leaders: Vec<usize> = (0..ranked.len()).collect();
+    let mut rank = vec![0; ranked.len()];
+    let mut is_representative = vec![false; ranked.len()];
+    for (place, content) in ranked.iter().enumerate() {
+        rank[*content] = place;
+        match linked.of(*content).filter(|other| is_representative[*other]).min_by_key(|other| rank[*other]) {
+            Some(earlier) => leaders[*content] = earlier,
+            None => is_representative[*content] = true,
         }
     }
     leaders
 }
 
 /// Connected components: each led by its best content.
-fn transitive(linked: &[BTreeMap<usize, f64>], ranked: &[usize]) -> Vec<usize> {
-    let mut leaders: Vec<Option<usize>> = vec![None; linked.len()];
+fn transitive(linked: &Linked, ranked: &[usize]) -> Vec<usize> {
+    let mut leaders: Vec<Option<usize>> = vec![None; ranked.len()];
     for content in ranked {
         if leaders[*content].is_none() {
             leaders[*content] = Some(*content);
@@ -297,15 +320,15 @@ fn transitive(linked: &[BTreeMap<usize, f64>], ranked: &[usize]) -> Vec<usize> {
 
 /// Breadth-first search from a content over the links, a level at a time: the parent of each content reached is the
 /// earliest content of the level before that is linked to it.
-fn search(linked: &[BTreeMap<usize, f64>], start: usize) -> BTreeMap<usize, usize> {
+fn search(linked: &Linked, start: usize) -> BTreeMap<usize, usize> {
     let mut parents = BTreeMap::new();
     let mut level = vec![start];
     while !level.is_empty() {
         let mut next = BTreeSet::new();
         for content in level {
-            for neighbour in linked[content].keys().filter(|neighbour| **neighbour != start) {
-                parents.entry(*neighbour).or_insert_with(|| {
-                    next.insert(*neighbour);
+            for neighbour in linked.of(content).filter(|neighbour| *neighbour != start) {
+                parents.entry(neighbour).or_insert_with(|| {
+                    next.insert(neighbour);
                     content
                 });
             }

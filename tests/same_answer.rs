@@ -128,18 +128,12 @@ fn method(name: &str) {
         let plain = run("in.jsonl -w 1 --simd auto");
         let want = essence(&plain);
         assert!(want[0].len() > 500, "{name}: too few duplicates to show anything");
-        let split2 = "split2/0.jsonl split2/1.jsonl";
         for shape in [
             "in.jsonl -w 2".to_owned(),
-            "in.jsonl -w 1 --simd scalar".to_owned(),
-            format!("in.jsonl -w 3 --simd {avx2}"),
-            format!("{split2} -w 1"),
+            format!("in.jsonl.zst -w 1 --simd {avx2}"),
+            "split2 -w 3 --simd scalar".to_owned(),
             "split5 -w 4".to_owned(),
-            format!("split5 -w 2 --simd {avx2}"),
             "in.jsonl.gz -w 3".to_owned(),
-            "in.jsonl.zst -w 2".to_owned(),
-            "in.jsonl -w 2 --memory 64M".to_owned(),
-            "in.jsonl -w 4".to_owned(),
         ] {
             assert_same(&want, &essence(&run(&shape)), &format!("{common} {shape}"));
         }
@@ -148,15 +142,10 @@ fn method(name: &str) {
         assert_same(&want, &essence(&with), &format!("{common} --pairs"));
         let pairs = [vec![], vec![], vec![], rows(&with)];
         assert!(pairs[3].len() > 200, "{name}: too few pairs to show anything");
-        for shape in [
-            "in.jsonl -w 2 --simd scalar --pairs",
-            "split5 -w 4 --pairs",
-            "in.jsonl -w 3 --pairs --memory 64M",
-        ] {
-            let other = run(shape);
-            assert_same(&want, &essence(&other), &format!("{common} {shape}"));
-            assert_same(&pairs, &[vec![], vec![], vec![], rows(&other)], &format!("{common} {shape}"));
-        }
+        let shape = "split5 -w 4 --simd scalar --pairs";
+        let other = run(shape);
+        assert_same(&want, &essence(&other), &format!("{common} {shape}"));
+        assert_same(&pairs, &[vec![], vec![], vec![], rows(&other)], &format!("{common} {shape}"));
     }
 }
 
@@ -236,13 +225,42 @@ fn shuffled_records_give_the_same_partition() {
     for (name, _) in METHODS {
         let flags = format!("--config {name}.toml --clustering transitive -w 2");
         let want = dir.output(&format!("{flags} in.jsonl"), name).partition();
-        for seed in [1, 2] {
-            Random(seed).shuffle(&mut docs);
-            dir.write("shuffled.jsonl", Doc::jsonl(&docs));
-            let got = dir.output(&format!("{flags} shuffled.jsonl"), &format!("{name}-{seed}"));
-            let differs = want.iter().zip(got.partition()).find(|(want, got)| *want != got);
-            assert_eq!(differs, None, "{name}, shuffled with seed {seed}");
-            assert_eq!(want.len(), got.clusters.len(), "{name}, shuffled with seed {seed}");
+        Random(1).shuffle(&mut docs);
+        dir.write("shuffled.jsonl", Doc::jsonl(&docs));
+        let got = dir.output(&format!("{flags} shuffled.jsonl"), &format!("{name}-shuffled")).partition();
+        let differs = want.iter().zip(&got).find(|(want, got)| want != got);
+        assert_eq!(differs, None, "{name}, shuffled");
+        assert!(want.len() == got.len() && want.len() > 100, "{name}: {} and {}", want.len(), got.len());
+    }
+}
+
+/// Within the least memory postings and sets go to disk: 40 % of 16 MiB hold 420,000 postings or 840,000 members of
+/// sets, and here are well over a million of both.
+#[test]
+fn little_memory_spills_and_changes_nothing() {
+    let mut random = Random(16);
+    let mut texts = Vec::new();
+    for _ in 0..2200 {
+        let mut text: Vec<String> = (0..200).map(|_| format!("m{}", random.below(1 << 30))).collect();
+        for _ in 0..4 {
+            texts.push(text.join(" "));
+            text[random.below(200)] = format!("m{}", random.below(1 << 30));
+        }
+    }
+    random.shuffle(&mut texts);
+    let dir = Dir::new();
+    prepare(&dir, &Doc::all(&texts));
+    dir.write("all.toml", "method = 'shingles'\n[shingles]\nsampling = 'none'");
+    for flags in ["in.jsonl --threshold 0.3", "in.jsonl --config all.toml --clustering transitive"] {
+        let run = |shape: &str| {
+            let output = essence(&dir.output(&format!("{flags} {shape}"), "out"));
+            std::fs::remove_dir_all(dir.join("out")).unwrap();
+            output
+        };
+        let want = run("-w 2");
+        assert_eq!(want[0].len(), 3 * 2200, "{flags}");
+        for shape in ["-w 1 --memory 16M", "-w 3 --memory 16M"] {
+            assert_same(&want, &run(shape), &format!("{flags} {shape}"));
         }
     }
 }

@@ -9,6 +9,8 @@
 mod bad_input;
 /// The command line: every flag and subcommand, files in and files out.
 mod cli;
+/// Crowds against all pairs, and chains.
+mod clusters;
 /// Presets, configuration files, and the documents the command line gives of itself.
 mod config;
 /// `join` against the oracle, on real corpora and on random collections.
