@@ -11,7 +11,8 @@ use alike::error::{Error, Result};
 use alike::flow::{self, Outcome, Request};
 use alike::limits::REFUSED_PERCENT;
 use alike::output::{
-    KeptTally, Lists, Rejected, Staging, Summary, left_out, peak_memory, refusals, render, summarise, write_kept,
+    KeptTally, Lists, Rejected, Staging, Summary, left_out, peak_memory, refusals, render, summarise,
+    write_kept,
 };
 use alike::progress::{Progress, Stage};
 use alike::read::{Discovery, discover};
@@ -71,7 +72,12 @@ fn write(outcome: &Outcome, folder: &Path, rejected: &[Rejected], progress: &Pro
     let (lists, kept) = std::thread::scope(|scope| {
         let lists = scope.spawn(lists);
         let kept = kept();
-        (lists.join().unwrap_or_else(|_| Err(Error::Worker("the thread that writes lists panicked".into()))), kept)
+        (
+            lists
+                .join()
+                .unwrap_or_else(|_| Err(Error::Worker("the thread that writes lists panicked".into()))),
+            kept,
+        )
     });
     lists.and(kept)
 }

@@ -164,7 +164,9 @@ pub fn sample_rarity(
     let samples: Result<Vec<Sample>> = std::thread::scope(|scope| {
         let read = |units: &[&Unit]| -> Result<Sample> {
             let mut sample = Sample::new(Sketcher::new(config, Arc::new(Rarity::default()), simd));
-            units.iter().try_for_each(|unit| read_stretch(&sources[unit.file as usize], unit, fields, &mut sample))?;
+            units
+                .iter()
+                .try_for_each(|unit| read_stretch(&sources[unit.file as usize], unit, fields, &mut sample))?;
             Ok(sample)
         };
         let mut parts = chosen.chunks(part);

@@ -176,8 +176,7 @@ mod tests {
     #[test]
     fn what_is_spilled_comes_back() {
         let folder = tempfile::tempdir().expect("a folder");
-        let posting =
-            |i: u64| Posting { key: i.wrapping_mul(0x9e37_79b9_7f4a_7c15), size: 1, doc: i as u32 };
+        let posting = |i: u64| Posting { key: i.wrapping_mul(0x9e37_79b9_7f4a_7c15), size: 1, doc: i as u32 };
         let all: Vec<Posting> = (0..5000).map(posting).collect();
         for (bytes, bits) in [(0, 4), (4000, 7), (1 << 20, 4), (1 << 20, 11)] {
             let mut postings = Postings::new(bits, bytes, folder.path());
