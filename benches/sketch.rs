@@ -48,7 +48,7 @@ fn sketch(c: &mut Criterion) {
             });
         });
         group.bench_function("least_difference", |b| {
-            b.iter(|| least_difference(black_box(&signature), &signature))
+            b.iter(|| least_difference(black_box(&signature), &signature));
         });
         for simd in [Simd::Scalar, Simd::detect()] {
             let mut family = Permutations::new(84, simd);

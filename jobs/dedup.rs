@@ -22,12 +22,12 @@ use crate::interrupt::stop_on_interrupt;
 use crate::options::DedupOptions;
 
 /// Deduplicates as `options` say and reports on standard error.
-pub(crate) fn run(options: DedupOptions) -> Result<ExitCode> {
+pub(crate) fn run(options: &DedupOptions) -> Result<ExitCode> {
     let begun = Instant::now();
     let progress = Arc::new(Progress::default());
     stop_on_interrupt(Arc::clone(&progress))?;
     let display = Display::start(Arc::clone(&progress), Mode::choose(options.quiet, options.json_progress));
-    let summary = dedup(&options, begun, &progress);
+    let summary = dedup(options, begun, &progress);
     display.finish();
     let summary = summary?;
     if options.json_progress {

@@ -40,7 +40,7 @@ fn main() -> ExitCode {
         }
     };
     let outcome = match cli.command {
-        Command::Dedup(args) => DedupOptions::new(*args).and_then(dedup::run),
+        Command::Dedup(args) => DedupOptions::new(*args).and_then(|options| dedup::run(&options)),
         Command::Presets { name } => presets::text(name.as_deref()).and_then(|text| print(text.as_bytes())),
         Command::Completions { shell } => print(&manual::completions(shell)),
         Command::Man => manual::page().map_err(stdout_error).and_then(|page| print(&page)),

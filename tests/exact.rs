@@ -2,7 +2,7 @@
 //! files that the oracle makes. By default on parts of the real corpora; with ALIKE_FULL=1 in the environment on all
 //! of them (slow: all pairs are counted), and on random collections that shrink to the smallest that fails.
 
-use std::io::Write;
+
 use std::path::Path;
 
 use proptest::prelude::*;
@@ -116,7 +116,7 @@ fn join_is_exact(name: &str, texts: &[String], keeps: &[&str], aloud: bool) {
                     "{name} threshold {threshold} ngram {ngram}: {expected} pairs expected ({near} of different texts), \
                      {found} found, {same} the same: precision {precision}, recall {recall}"
                 );
-                writeln!(std::io::stderr(), "{line}").unwrap();
+                tell(&line);
             }
             figures.assert_exact(&flags);
             std::fs::remove_dir_all(dir.join("pairs")).unwrap();
@@ -375,4 +375,10 @@ fn containment_as_the_rule() {
         Figures::of(&contents.expected_pairs(&links), &pairs(&dir.join(threshold))).assert_exact(&flags);
         assert_rows(&want.clusters, &got.clusters, &flags);
     }
+}
+
+/// A line for who asked for figures.
+#[expect(clippy::print_stderr, reason = "the figures are what the full run is for")]
+fn tell(line: &str) {
+    eprintln!("{line}");
 }

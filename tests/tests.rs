@@ -4,6 +4,7 @@
     clippy::disallowed_types,
     reason = "the tests unpack what they or the program packed, apart from src/read"
 )]
+#![expect(clippy::disallowed_methods, reason = "ALIKE_TEST_DATA and ALIKE_FULL choose how much is tested")]
 
 /// What a wrong input costs: a counted record or a clear error, never half an output.
 mod bad_input;

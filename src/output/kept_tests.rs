@@ -1,4 +1,9 @@
 //! [`super::write_kept`] against an obvious filter in memory.
+#![expect(
+    clippy::disallowed_types,
+    clippy::disallowed_methods,
+    reason = "unpacks a few kilobytes that the test itself packed"
+)]
 
 use std::fs;
 use std::io::Read;

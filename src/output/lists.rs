@@ -144,7 +144,7 @@ pub fn left_out(outcome: &Outcome) -> (Vec<Vec<u64>>, Vec<Option<u64>>) {
     for Refused { position, refusal, .. } in &outcome.refused {
         match refusal {
             Refusal::Truncated(_) | Refusal::Unreadable(_) => {
-                ends[position.file() as usize] = Some(position.offset())
+                ends[position.file() as usize] = Some(position.offset());
             }
             _ => removed[position.file() as usize].push(position.offset()),
         }
