@@ -13,6 +13,7 @@ use timely::dataflow::operators::generic::operator::Operator;
 
 use super::Shared;
 use super::catalogue::Doc;
+use crate::error::Error;
 
 /// An unordered pair of documents, packed: the smaller number above the larger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
@@ -39,8 +40,8 @@ pub struct Candidate {
     pub shared: u32,
 }
 
-/// Key groups on their way to the home of some of their members: to be paired with each member are as many of the
-/// documents behind it as `following` says.
+/// Key groups on their way to the home of some of their members, or all that a worker has received: to be paired
+/// with each member are as many of the documents behind it as `following` says.
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Groups {
     /// The worker it goes to.
@@ -51,32 +52,10 @@ pub struct Groups {
     pub following: Vec<u32>,
 }
 
-/// Members in one allocation, at the most: places in it are 32 bits wide.
-const CHUNK: usize = 1 << 28;
-
-/// All groups that a worker has members in, as they arrive. Few large allocations: growing them moves no bytes, and
-/// all of their memory goes back when they are dropped.
-#[derive(Default)]
-struct Held {
-    chunks: Vec<Groups>,
-}
-
-impl Held {
-    fn append(&mut self, groups: &Groups) {
-        if self.chunks.last().is_none_or(|chunk| chunk.docs.len() + groups.docs.len() > CHUNK) {
-            self.chunks.push(Groups::default());
-        }
-        if let Some(chunk) = self.chunks.last_mut() {
-            chunk.docs.extend_from_slice(&groups.docs);
-            chunk.following.extend_from_slice(&groups.following);
-        }
-    }
-}
-
 /// The places of a worker's documents in groups.
 #[derive(Default)]
 struct Index {
-    groups: Vec<Vec<Doc>>,
+    docs: Vec<Doc>,
     starts: Vec<usize>,
     places: Vec<Place>,
 }
@@ -85,8 +64,6 @@ struct Index {
 /// which lies anywhere in memory, need not be looked at.
 #[derive(Clone, Copy, Default)]
 struct Place {
-    /// Which chunk.
-    number: u32,
     /// First partner: its place among the members, or the partner itself if there is only one.
     first: u32,
     /// Number of partners, at least one.
@@ -95,9 +72,9 @@ struct Place {
 
 impl Index {
     /// Lists for each of this worker's documents where it stands in groups.
-    fn build(groups: Vec<Groups>, worker: usize, workers: usize) -> Index {
+    fn build(groups: Groups, worker: usize, workers: usize) -> Index {
         let mut starts: Vec<usize> = vec![0];
-        for (row, _) in groups.iter().flat_map(|groups| leads(groups, worker, workers)) {
+        for (row, _) in leads(&groups, worker, workers) {
             if starts.len() < row + 2 {
                 starts.resize(row + 2, 0);
             }
@@ -108,17 +85,13 @@ impl Index {
         }
         let mut places = vec![Place::default(); starts.last().copied().unwrap_or(0)];
         let mut next = starts.clone();
-        let mut members = Vec::with_capacity(groups.len());
-        for (number, groups) in (0..).zip(groups) {
-            for (row, at) in leads(&groups, worker, workers) {
-                let partners = groups.following[at];
-                let first = if partners == 1 { groups.docs[at + 1] } else { at as u32 + 1 };
-                places[next[row]] = Place { number, first, partners };
-                next[row] += 1;
-            }
-            members.push(groups.docs);
+        for (row, at) in leads(&groups, worker, workers) {
+            let partners = groups.following[at];
+            let first = if partners == 1 { groups.docs[at + 1] } else { at as u32 + 1 };
+            places[next[row]] = Place { first, partners };
+            next[row] += 1;
         }
-        Index { groups: members, starts, places }
+        Index { docs: groups.docs, starts, places }
     }
 
     fn rows(&self) -> usize {
@@ -129,8 +102,18 @@ impl Index {
     fn partners(&self, row: usize) -> impl Iterator<Item = &[Doc]> {
         self.places[self.starts[row]..self.starts[row + 1]].iter().map(|place| match place.partners {
             1 => std::slice::from_ref(&place.first),
-            count => &self.groups[place.number as usize][place.first as usize..][..count as usize],
+            count => &self.docs[place.first as usize..][..count as usize],
         })
+    }
+}
+
+impl Groups {
+    /// Adds what another worker found; false if places no longer fit in 32 bits.
+    fn append(&mut self, groups: &Groups) -> bool {
+        // Two large allocations: growing them moves no bytes, and all of their memory goes back when they are dropped.
+        self.docs.extend_from_slice(&groups.docs);
+        self.following.extend_from_slice(&groups.following);
+        u32::try_from(self.docs.len()).is_ok()
     }
 }
 
@@ -187,19 +170,25 @@ pub fn count<'scope>(
     let home = Exchange::new(|groups: &Groups| u64::from(groups.home));
     groups.unary_frontier::<CapacityContainerBuilder<Vec<Candidate>>, _, _, _>(home, "Count", |cap, info| {
         let activator = scope.activator_for(info.address);
-        let (mut held, mut index, mut counter) = (Held::default(), None, Counter::default());
+        let (mut held, mut index, mut counter) = (Groups::default(), None, Counter::default());
         let mut row = 0;
         let mut cap = Some(cap);
         move |(input, frontier), output| {
             input.for_each_time(|_, data| {
-                data.for_each(|batch| batch.drain(..).for_each(|groups| held.append(&groups)));
+                for groups in data.flat_map(|batch| batch.drain(..)) {
+                    if !shared.failed() && !held.append(&groups) {
+                        shared.fail(Error::Limit(
+                            "more shared keys than a worker can hold; use more workers".into(),
+                        ));
+                    }
+                }
             });
             if !frontier.is_empty() || cap.is_none() {
                 return;
             }
             let index = index.get_or_insert_with(|| {
                 counter = Counter::new(shared.catalogue.doc_limit());
-                Index::build(std::mem::take(&mut held.chunks), worker, shared.workers)
+                Index::build(std::mem::take(&mut held), worker, shared.workers)
             });
             let Some(held) = cap.as_ref().filter(|_| row < index.rows() && !shared.failed()) else {
                 *index = Index { starts: vec![0], ..Index::default() };
@@ -251,7 +240,7 @@ mod tests {
             }
             let mut counted = BTreeMap::new();
             for (worker, groups) in sent.into_iter().enumerate() {
-                let index = Index::build(vec![groups], worker, workers);
+                let index = Index::build(groups, worker, workers);
                 let mut counter = Counter::new(24);
                 for row in 0..index.rows() {
                     index.partners(row).for_each(|partners| counter.add(partners));
