@@ -2,7 +2,6 @@
 //! files that the oracle makes. By default on parts of the real corpora; with ALIKE_FULL=1 in the environment on all
 //! of them (slow: all pairs are counted), and on random collections that shrink to the smallest that fails.
 
-
 use std::path::Path;
 
 use proptest::prelude::*;
