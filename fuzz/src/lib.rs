@@ -1,0 +1,28 @@
+//! What must hold for every input, as plain functions that panic where it does not. The targets of `cargo fuzz` call
+//! them with bytes it makes up; the tests here call them with bytes of their own, so that they are exercised where there
+//! is no fuzzer.
+#![forbid(unsafe_code)]
+
+mod features;
+mod reader;
+#[cfg(test)]
+mod tests;
+mod tokens;
+
+pub use features::features;
+pub use reader::reader;
+pub use tokens::tokens;
+
+use alike::simd::Simd;
+
+/// All levels; what the machine lacks falls back to what it has.
+const LEVELS: [Simd; 3] = [Simd::Scalar, Simd::Avx2, Simd::Avx512];
+
+/// Takes up to `N` bytes off the front of `data`; what is missing is 0.
+fn take<const N: usize>(data: &mut &[u8]) -> [u8; N] {
+    let (front, rest) = data.split_at(N.min(data.len()));
+    *data = rest;
+    let mut taken = [0; N];
+    taken[..front.len()].copy_from_slice(front);
+    taken
+}

@@ -1,0 +1,232 @@
+//! Reading: the same records however a file is cut, compressed, or read again, and never a panic.
+
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::sync::Arc;
+
+use alike::document::Position;
+use alike::read::{
+    Compression, FieldPath, Fields, Format, Record, Refusal, Sink, Source, UnitReader, Value, discover,
+    reread, units,
+};
+use tempfile::TempDir;
+
+use crate::take;
+
+thread_local! {
+    /// Reused from input to input.
+    static FOLDER: TempDir = tempfile::tempdir().expect("a folder");
+}
+
+/// What a sink was given, with the line counted from the start of the file.
+#[derive(Debug, PartialEq)]
+enum Seen {
+    Document { line: u64, offset: u64, id: Option<String>, text: String, value: Option<Value> },
+    Refused { line: u64, offset: u64, kind: &'static str },
+}
+
+/// Takes what a reader hands on.
+#[derive(Default)]
+struct Collect {
+    /// Lines of the units before.
+    before: u64,
+    seen: Vec<Seen>,
+}
+
+impl Sink for Collect {
+    fn document(&mut self, record: &Record<'_>) {
+        self.seen.push(Seen::Document {
+            line: self.before + u64::from(record.line),
+            offset: record.position.offset(),
+            id: record.id.as_deref().map(str::to_owned),
+            text: record.text.to_owned(),
+            value: record.value.clone(),
+        });
+    }
+
+    fn refuse(&mut self, position: Position, line: u32, refusal: Refusal) {
+        let kind = refusal.kind();
+        assert!(!refusal.to_string().is_empty());
+        self.seen.push(Seen::Refused {
+            line: self.before + u64::from(line),
+            offset: position.offset(),
+            kind,
+        });
+    }
+}
+
+/// The first bytes say what fields are wanted and how long a record may be, how large units are, and how compressed
+/// forms are damaged; the rest is the content of a file.
+pub fn reader(mut data: &[u8]) {
+    let [wanted, max, unit, damage, at] = take(&mut data);
+    let path = |text| FieldPath::parse(text).expect("a path");
+    let (text, id) =
+        [("text", "id"), ("a.b", "a.id"), ("a", "a"), ("a.b.c", "text")][usize::from(wanted % 4)];
+    let fields = Arc::new(Fields {
+        id: path(id),
+        text: path(text),
+        value: (wanted & 4 != 0).then(|| path("v")),
+        max_record_bytes: if max == 0 { 1 << 20 } else { usize::from(max) },
+    });
+    let (plain, whole) = FOLDER.with(|folder| {
+        let name = if wanted & 8 == 0 { "a.jsonl" } else { "a.txt" };
+        forms(folder.path(), name, data, damage, at, &fields);
+        let plain = put(folder.path(), "a.jsonl", data).expect("a plain file is found");
+        let whole = check(&plain, u64::MAX, &fields);
+        // By content it may be one that is compressed, and then is one unit.
+        let size = data.len() as u64;
+        for target in [size / 50, u64::from(unit) + 1, size / 2, size.saturating_sub(1)] {
+            assert_eq!(check(&plain, target, &fields), whole, "units of {target}");
+        }
+        (plain, whole)
+    });
+    if plain.compression == Compression::None {
+        against_values(data, &whole, &fields);
+    }
+}
+
+/// Both compressed forms of `content` give what the plain one gives; damaged ones give something, without a panic.
+fn forms(folder: &Path, name: &str, content: &[u8], damage: u8, at: u8, fields: &Arc<Fields>) {
+    let plain = put(folder, name, content).expect("a plain file is found");
+    let whole = check(&plain, u64::MAX, fields);
+    for (end, mut bytes) in
+        [("gz", gzip(content)), ("zst", zstd::encode_all(content, 1).expect("compressed"))]
+    {
+        let name = format!("{name}.{end}");
+        let source = put(folder, &name, &bytes).expect("a compressed file is found");
+        if plain.compression == Compression::None {
+            assert_eq!(source.format, plain.format, "{name}");
+            assert_eq!(check(&source, 1, fields), whole, "{name}");
+        }
+        let at = bytes.len() * usize::from(at) / 256;
+        match damage {
+            0 => continue,
+            1..128 => bytes[at] ^= damage,
+            _ => bytes.truncate(at),
+        }
+        if let Some(damaged) = put(folder, &name, &bytes) {
+            check(&damaged, 1, fields);
+        }
+    }
+}
+
+/// A file with a content, as it is found.
+fn put(folder: &Path, name: &str, content: &[u8]) -> Option<Source> {
+    let path = folder.join(name);
+    fs::write(&path, content).expect("written");
+    let input = path.to_str().expect("UTF-8").to_owned();
+    Some(discover(&[input], folder).ok()?.sources.remove(0))
+}
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(bytes).expect("compressed");
+    encoder.finish().expect("compressed")
+}
+
+/// Everything in a source cut into units; every document of it is there when it is read again.
+fn check(source: &Source, target: u64, fields: &Arc<Fields>) -> Vec<Seen> {
+    let mut sink = Collect::default();
+    let (mut bytes, mut text_bytes) = (0, 0);
+    for unit in units(std::slice::from_ref(source), target) {
+        let mut reader = UnitReader::open(0, source, &unit, Arc::clone(fields));
+        while reader.advance(&mut sink).expect("an error is a bug") {}
+        assert!(!reader.advance(&mut sink).expect("an error is a bug"), "it ended");
+        sink.before += reader.lines();
+        bytes += reader.bytes();
+        text_bytes += reader.text_bytes();
+    }
+    assert_eq!(bytes, source.bytes);
+    if source.compression == Compression::None && source.format == Format::JsonLines {
+        assert_eq!(text_bytes, source.bytes);
+    }
+    let place = |seen: &Seen| match *seen {
+        Seen::Document { line, offset, .. } | Seen::Refused { line, offset, .. } => (line, offset),
+    };
+    assert!(
+        sink.seen.is_sorted_by(|a, b| place(a).0 < place(b).0 && place(a).1 < place(b).1),
+        "{:?}",
+        sink.seen
+    );
+    again(source, &sink.seen, fields);
+    sink.seen
+}
+
+/// The documents of `seen`, all of them and every second, are the same when they are read again.
+fn again(source: &Source, seen: &[Seen], fields: &Fields) {
+    let documents: Vec<(u64, &str)> = seen
+        .iter()
+        .filter_map(|seen| match seen {
+            Seen::Document { offset, text, .. } => Some((*offset, &**text)),
+            Seen::Refused { .. } => None,
+        })
+        .collect();
+    for step in 1..=documents.len().min(2) {
+        let (offsets, texts): (Vec<u64>, Vec<&str>) = documents.iter().step_by(step).copied().unzip();
+        let mut count = 0;
+        let outcome = reread(source, 0, &offsets, fields, &mut |index, text| {
+            assert_eq!((index, text), (count, texts[count]), "read again");
+            count += 1;
+        });
+        assert!(outcome.is_ok() && count == texts.len(), "{outcome:?} after {count} of {}", texts.len());
+    }
+}
+
+/// Line by line through `serde_json::Value`, the obvious way: what it can parse, the reader must understand alike.
+/// (It cannot parse some that the reader takes: it looks into values that nobody asked for.)
+fn against_values(content: &[u8], seen: &[Seen], fields: &Fields) {
+    let mut offset = 0;
+    for line in content.split_inclusive(|&byte| byte == b'\n') {
+        let here = seen.iter().find(|seen| match seen {
+            Seen::Document { offset: at, .. } | Seen::Refused { offset: at, .. } => *at == offset,
+        });
+        let body = line.strip_suffix(b"\n").unwrap_or(line);
+        let bom: &[u8] = b"\xef\xbb\xbf";
+        let body = if offset == 0 { body.strip_prefix(bom).unwrap_or(body) } else { body };
+        offset += line.len() as u64;
+        let kind = match here {
+            Some(Seen::Refused { kind, .. }) => Some(*kind),
+            _ => None,
+        };
+        let Ok(body_text) = std::str::from_utf8(body) else {
+            assert_eq!(
+                kind,
+                Some(if body.len() > fields.max_record_bytes { "too long" } else { "not UTF-8" })
+            );
+            continue;
+        };
+        if body.len() > fields.max_record_bytes {
+            assert_eq!(kind, Some("too long"));
+        } else if body_text.bytes().all(|byte| b" \t\r".contains(&byte)) {
+            assert_eq!(here, None);
+        } else if let Ok(value) = serde_json::from_str::<serde_json::Value>(body_text) {
+            let found = at(&value, fields.text.as_str());
+            match (value.is_object(), found) {
+                (false, _) => assert_eq!(kind, Some("not an object"), "{body_text:?}"),
+                (true, None) => assert_eq!(kind, Some("no text"), "{body_text:?}"),
+                (true, Some(serde_json::Value::String(expected))) => match here {
+                    Some(Seen::Document { text, id, .. }) => {
+                        assert_eq!(text, expected, "{body_text:?}");
+                        match at(&value, fields.id.as_str()) {
+                            Some(serde_json::Value::String(expected)) => {
+                                assert_eq!(id.as_ref(), Some(expected))
+                            }
+                            Some(serde_json::Value::Number(_)) => assert!(id.is_some(), "{body_text:?}"),
+                            _ => assert_eq!(id, &None, "{body_text:?}"),
+                        }
+                    }
+                    other => panic!("{body_text:?}: {other:?}"),
+                },
+                (true, Some(_)) => assert_eq!(kind, Some("text not a string"), "{body_text:?}"),
+            }
+        } else {
+            assert!(here.is_some(), "{body_text:?} is neither blank nor anything");
+        }
+    }
+}
+
+/// The value at a path: under a key spelt like all of it, or else from name to name.
+fn at<'a>(value: &'a serde_json::Value, path: &str) -> Option<&'a serde_json::Value> {
+    value.get(path).or_else(|| path.split('.').try_fold(value, |value, name| value.as_object()?.get(name)))
+}

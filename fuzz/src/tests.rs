@@ -1,0 +1,108 @@
+//! The checks on bytes that need no fuzzer: seeds that lead everywhere, and random mixtures of their parts.
+
+use crate::{features, reader, take, tokens};
+
+/// Steele's SplitMix generator: the same bytes on every run.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    fn below(&mut self, bound: usize) -> usize {
+        (self.next() % bound as u64) as usize
+    }
+
+    fn bytes(&mut self, most: usize) -> Vec<u8> {
+        (0..self.below(most + 1)).map(|_| self.next() as u8).collect()
+    }
+
+    /// Parts of a dictionary, now and then with a byte changed.
+    fn parts(&mut self, parts: &[Vec<u8>], most: usize) -> Vec<u8> {
+        let mut all: Vec<u8> = Vec::new();
+        for _ in 0..self.below(most + 1) {
+            all.extend(&parts[self.below(parts.len())]);
+        }
+        if self.below(8) == 0 && !all.is_empty() {
+            let at = self.below(all.len());
+            all[at] ^= 1 << self.below(8);
+        }
+        all
+    }
+}
+
+/// The entries of a dictionary in libFuzzer's form: `name="..."` with `\xAB`, `\\` and `\"`.
+fn entries(dictionary: &str) -> Vec<Vec<u8>> {
+    let lines = dictionary.lines().filter(|line| !line.starts_with('#') && !line.is_empty());
+    lines
+        .map(|line| {
+            let start = line.find('"').expect("an entry is quoted") + 1;
+            let mut rest = line[start..].strip_suffix('"').expect("an entry is quoted").bytes();
+            let mut entry = Vec::new();
+            while let Some(byte) = rest.next() {
+                entry.push(match byte {
+                    b'\\' => match rest.next() {
+                        Some(b'x') => {
+                            let digits = [rest.next(), rest.next()]
+                                .map(|digit| char::from(digit.expect("two digits")));
+                            let digit = |c: char| c.to_digit(16).expect("a digit") as u8;
+                            digit(digits[0]) << 4 | digit(digits[1])
+                        }
+                        Some(quoted @ (b'\\' | b'"')) => quoted,
+                        other => panic!("{line}: {other:?} after a backslash"),
+                    },
+                    byte => byte,
+                });
+            }
+            entry
+        })
+        .collect()
+}
+
+#[test]
+fn tokens_hold() {
+    let parts = entries(include_str!("../dictionaries/tokens.dict"));
+    let mut random = Random(1);
+    tokens(b"");
+    for _ in 0..3000 {
+        tokens(&random.bytes(200));
+        tokens(&random.parts(&parts, 60));
+    }
+}
+
+#[test]
+fn features_hold() {
+    let mut random = Random(2);
+    features(b"");
+    for _ in 0..500 {
+        features(&random.bytes(400));
+    }
+}
+
+#[test]
+fn the_reader_holds() {
+    let parts = entries(include_str!("../dictionaries/reader.dict"));
+    let mut random = Random(3);
+    reader(b"");
+    for _ in 0..300 {
+        reader(&random.bytes(200));
+        let head = [0, 0, 0, 0, 0].map(|_: u8| if random.below(2) == 0 { 0 } else { random.next() as u8 });
+        reader(&[&head[..], &random.parts(&parts, 40)].concat());
+        // Heads of compressed files, and something after.
+        let magic: [&[u8]; 3] = [b"\x1f\x8b\x08\0", b"\x28\xb5\x2f\xfd", b"\x50\x2a\x4d\x18"];
+        reader(&[&head[..], magic[random.below(3)], &random.bytes(60)].concat());
+    }
+}
+
+#[test]
+fn taking_ends_with_zeros() {
+    let mut data: &[u8] = &[1, 2, 3];
+    assert_eq!(take(&mut data), [1, 2]);
+    assert_eq!(take(&mut data), [3, 0]);
+    assert_eq!((take(&mut data), data), ([0], &[][..]));
+}
