@@ -1,7 +1,7 @@
 //! `alike dedup`: find the inputs, find their near-duplicates, write what is kept and why the rest is not.
 
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -41,20 +41,23 @@ pub(crate) fn run(options: &DedupOptions) -> Result<ExitCode> {
 /// The pipeline.
 fn dedup(options: &DedupOptions, begun: Instant, progress: &Arc<Progress>) -> Result<Summary> {
     let place = Place::new(options)?;
-    let discovery = find_inputs(options, place.path(), progress)?;
+    let spool =
+        tempfile::tempdir_in(place.path()).map_err(|e| Error::io(place.path(), "create a folder in", e))?;
+    let discovery = find_inputs(options, spool.path(), progress)?;
     let outcome = flow::run(request(options, &discovery, place.path()), Arc::clone(progress))?;
     let rejected = refusals(&discovery.unreadable, &outcome);
     refuse(options.strict, &rejected, outcome.tally.documents)?;
     let Place::Output(staging) = place else {
-        return Ok(finish(options, begun, summarise(&discovery, &outcome, rejected.len() as u64)));
+        return Ok(finish(options, begun, summarise(&discovery, &outcome, &rejected)));
     };
     let shared = &outcome.shared;
     shared.enter(Stage::Write, shared.sources.iter().map(|source| source.bytes).sum());
     let kept = write(&outcome, staging.path(), &rejected, progress)?;
-    let mut summary = summarise(&discovery, &outcome, rejected.len() as u64);
+    let mut summary = summarise(&discovery, &outcome, &rejected);
     summary.kept_bytes = Some(kept.bytes_out);
     let summary = finish(options, begun, summary);
     summary.write(staging.path())?;
+    spool.close().map_err(|e| Error::io(staging.path(), "remove the copy of standard input in", e))?;
     progress.check()?;
     staging.commit()?;
     Ok(summary)
@@ -114,7 +117,11 @@ const LOOK: Duration = Duration::from_millis(20);
 
 /// Finds the inputs. Standard input may be silent for ever, so it is awaited on a thread that can be left behind.
 fn find_inputs(options: &DedupOptions, spool: &Path, progress: &Progress) -> Result<Discovery> {
-    let inputs: Vec<String> = options.inputs.iter().map(|path| path.to_string_lossy().into_owned()).collect();
+    let name = |path: &PathBuf| {
+        let name = path.to_str().map(str::to_owned);
+        name.ok_or_else(|| Error::input(path, "the name is not UTF-8; name the folder it is in"))
+    };
+    let inputs: Vec<String> = options.inputs.iter().map(name).collect::<Result<_>>()?;
     let spool = spool.to_path_buf();
     let (send, found) = mpsc::channel();
     // Nobody waits for the answer any more after Ctrl-C.
@@ -156,8 +163,7 @@ fn refuse(strict: bool, rejected: &[Rejected], documents: u64) -> Result<()> {
     } else {
         return Ok(());
     };
-    let first = format!("{}, line {}: {}", first.file, first.line, first.reason);
-    Err(Error::Refused { rejected: count, records, reason, first })
+    Err(Error::Refused { rejected: count, records, reason, first: first.to_string() })
 }
 
 fn finish(options: &DedupOptions, begun: Instant, mut summary: Summary) -> Summary {

@@ -124,6 +124,9 @@ fn refuse_idle_flags(config: &Config, args: &DedupArgs) -> Result<()> {
     } else if args.ngram.is_some() && config.method == Method::Exact {
         "--ngram has no effect with method exact, which compares whole texts; leave it out, or use --method join"
             .into()
+    } else if args.tokens.is_some() && config.method == Method::Exact {
+        "--tokens has no effect with method exact, which compares whole texts; leave it out, or use --method join"
+            .into()
     } else if args.verify && config.method != Method::Features {
         "--verify belongs to method features; leave it out, or add --method features".into()
     } else {

@@ -29,9 +29,4 @@ impl Position {
     pub fn to_bits(self) -> u64 {
         self.0
     }
-
-    /// The inverse of [`Position::to_bits`].
-    pub fn from_bits(bits: u64) -> Position {
-        Position(bits)
-    }
 }

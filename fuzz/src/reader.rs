@@ -168,6 +168,7 @@ fn again(source: &Source, seen: &[Seen], fields: &Fields) {
         let outcome = reread(source, 0, &offsets, fields, &mut |index, text| {
             assert_eq!((index, text), (count, texts[count]), "read again");
             count += 1;
+            Ok(())
         });
         assert!(outcome.is_ok() && count == texts.len(), "{outcome:?} after {count} of {}", texts.len());
     }

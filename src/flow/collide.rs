@@ -31,7 +31,7 @@ pub struct Collided {
     pub common_keys: u64,
     /// Postings of those keys.
     pub common_postings: u64,
-    /// All postings.
+    /// All postings of contents.
     pub postings: u64,
 }
 
@@ -54,8 +54,12 @@ impl Grouping {
         let shingles = shared.config.method == Method::Shingles;
         let cap = if shingles { shared.config.shingles.common_cap } else { 0 };
         let sizes = if shared.config.method == Method::Features { None } else { shared.rule };
-        // Under a cap a group is bounded already, and its count must be complete.
-        let crowd = if shared.pairs || cap > 0 { usize::MAX } else { CROWD };
+        // A crowd is measured on sets alone. Under a cap, and where features must be shared before sets are measured,
+        // counts decide too, and must be complete.
+        let features = &shared.config.features;
+        let counted =
+            cap > 0 || (shared.config.method == Method::Features && features.verify && features.r > 1);
+        let crowd = if shared.pairs || counted { usize::MAX } else { CROWD };
         Grouping::new(sizes, cap, crowd, shared.workers)
     }
 
@@ -246,7 +250,8 @@ pub fn collide<'scope>(
                     return;
                 };
                 let mut outcome = outcome.borrow_mut();
-                outcome.postings += postings.len() as u64;
+                outcome.postings +=
+                    postings.iter().filter(|posting| !is_set(&copied, posting.doc)).count() as u64;
                 lone.drop_lone(&mut postings, &copied);
                 grouping.form(&mut postings, &mut outcome);
                 output.session(held).give_iterator(grouping.take());

@@ -17,6 +17,9 @@ use crate::read::{Fields, Record, Refusal, Sink, Source, Unit, UnitReader, units
 use crate::simd::Simd;
 use crate::sketch::{Digest, Rarity, Sketcher};
 
+/// Odd, so that multiplying by it loses nothing.
+const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
+
 /// A record that is not a document.
 #[derive(Clone, Debug)]
 pub struct Refused {
@@ -127,7 +130,9 @@ impl Sink for Intake {
             return;
         }
         let (keys, size) = self.sketcher.keys();
-        self.postings.extend(keys.iter().map(|key| Posting { key: *key, size, doc }));
+        // Keys are the smallest hashes of a set, or those of one residue: multiplied, they spread over all workers and
+        // buckets again, and no two become one.
+        self.postings.extend(keys.iter().map(|key| Posting { key: key.wrapping_mul(SPREAD), size, doc }));
         // Verified features are counted like any others, but their pairs are measured on shingles.
         let size = if self.verified { self.sketcher.set().len() as u32 } else { size };
         self.segment.set_last_size(size);

@@ -100,6 +100,7 @@ pub fn run(request: Request, progress: Arc<Progress>) -> Result<Outcome> {
     shared.verdict()?;
     shared.enter(Stage::Cluster, 0);
     let gathered = shared.take_gathered();
+    shared.refuse_gaps(&gathered.refused)?;
     let findings = settle::settle(&shared, &gathered.links, &gathered.copies, gathered.crowds)?;
     Ok(Outcome { findings, tally: gathered.tally, refused: gathered.refused, shared })
 }

@@ -88,16 +88,14 @@ pub fn recall(shared: &Shared, docs: &[Doc], sketcher: &mut Sketcher, sets: &mut
         // A compressed file can only be read from its start: once, then.
         let slice = if source.compression == Compression::None { SLICE } else { same_file.len() };
         for some in same_file.chunks(slice) {
-            shared.progress.check()?;
             let offsets: Vec<u64> = some.iter().map(|doc| shared.catalogue.position(*doc).offset()).collect();
-            let mut stored = Ok(());
             reread(source, number, &offsets, &shared.fields, &mut |index, text| {
-                if stored.is_ok() {
-                    sketcher.read(text);
-                    stored = sets.insert(some[index], sketcher.set(), &shared.scratch);
+                if index % SLICE == 0 {
+                    shared.progress.check()?;
                 }
+                sketcher.read(text);
+                sets.insert(some[index], sketcher.set(), &shared.scratch)
             })?;
-            stored?;
             shared.progress.advance(some.len() as u64);
         }
     }

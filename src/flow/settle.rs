@@ -144,8 +144,10 @@ fn measures(
     let mut measures: Vec<Measure> = (0..graph.contents() as Node).map(whole).collect();
     let mut unmeasured = Vec::new();
     for (node, leader) in (0..).zip(representative).filter(|(node, leader)| node != *leader) {
-        // Counts of pairs in a crowd are incomplete, their sets are at hand; other links were counted in full.
-        let counted = graph.link(node, *leader).filter(|_| graph.first_crowd(node, *leader).is_none());
+        // Counts of pairs in a crowd are incomplete, and capped ones leave out what is common: what is shown is
+        // measured on sets. Other links were counted in full.
+        let in_full = !shared.capped() && graph.first_crowd(node, *leader).is_none();
+        let counted = graph.link(node, *leader).filter(|_| in_full);
         match counted {
             Some(shared) if parent[node as usize] == *leader => {
                 measures[node as usize] = Measure { shared, left: size(node), right: size(*leader) };

@@ -43,7 +43,7 @@ pub struct Tally {
     pub crowds: u64,
     /// Pairs that shared enough keys to be looked at.
     pub candidates: u64,
-    /// Candidates measured on their sets.
+    /// Candidates measured on their sets; what clustering measures within crowds is not counted.
     pub verified: u64,
     /// Documents whose text was read again to measure them.
     pub recalled: u64,
@@ -79,6 +79,8 @@ pub struct Shared {
     pub(super) units: Vec<Unit>,
     pub(super) next_unit: AtomicUsize,
     pub(super) unit_lines: Vec<AtomicU64>,
+    /// Lines of a file before each of its units; known once all is read.
+    lines_before: OnceLock<Vec<u64>>,
     pub(super) scratch: PathBuf,
     memory: Option<u64>,
     simd: Simd,
@@ -127,6 +129,7 @@ impl Shared {
             catalogue: Catalogue::new(workers, &config.cluster.keep),
             rule: rule(&config),
             unit_lines: units.iter().map(|_| AtomicU64::new(0)).collect(),
+            lines_before: OnceLock::new(),
             next_unit: AtomicUsize::new(0),
             rarity: Arc::new(rarity),
             sets: (0..workers).map(|_| OnceLock::new()).collect(),
@@ -176,6 +179,11 @@ impl Shared {
             Method::Features => self.config.features.verify,
             Method::Exact | Method::Shingles => false,
         }
+    }
+
+    /// Whether shingles that are too common are left out of counts.
+    pub(super) fn capped(&self) -> bool {
+        self.config.method == Method::Shingles && self.config.shingles.common_cap > 0
     }
 
     /// Whether a pair shares enough keys to be measured, or to be accepted where keys are all there is.
@@ -278,7 +286,7 @@ impl Shared {
 
     /// Path of the document's file, as the user named it.
     pub fn file(&self, doc: Doc) -> String {
-        self.sources[self.catalogue.position(doc).file() as usize].path.display().to_string()
+        self.sources[self.catalogue.position(doc).file() as usize].shown.clone()
     }
 
     /// The document's line in its file, counted from 1.
@@ -290,9 +298,27 @@ impl Shared {
     pub fn line_at(&self, position: crate::document::Position, line: u32) -> u64 {
         let key = |unit: &Unit| (unit.file, unit.start);
         let after = self.units.partition_point(|unit| key(unit) <= (position.file(), position.offset()));
-        let before = self.units[..after.saturating_sub(1)].iter().zip(&self.unit_lines).rev();
-        let same_file = before.take_while(|(unit, _)| unit.file == position.file());
-        u64::from(line) + same_file.map(|(_, lines)| lines.load(Ordering::Relaxed)).sum::<u64>()
+        let before = self.lines_before.get_or_init(|| lines_before(&self.units, &self.unit_lines));
+        u64::from(line) + after.checked_sub(1).map_or(0, |unit| before[unit])
+    }
+
+    /// Refuses a file that was read in pieces of which one could not be read to its end: what stands behind the gap
+    /// was read, so the file can neither be cut there nor be copied.
+    pub(super) fn refuse_gaps(&self, refused: &[Refused]) -> Result<()> {
+        let divided = |refused: &&Refused| {
+            let file = refused.position.file();
+            refused.refusal.ends_file() && self.units.iter().filter(|unit| unit.file == file).nth(1).is_some()
+        };
+        match refused.iter().find(divided) {
+            Some(Refused { position, refusal, .. }) => {
+                let path = std::path::Path::new(&self.sources[position.file() as usize].shown);
+                Err(Error::input(
+                    path,
+                    format!("at byte {}: {refusal}; nothing was written", position.offset()),
+                ))
+            }
+            None => Ok(()),
+        }
     }
 
     /// Enters a stage and notes the time.
@@ -371,6 +397,21 @@ impl Shared {
         gathered.tally.verified += if self.measured_on_sets() { candidates as u64 } else { 0 };
         gathered.crowds.append(&mut crowds);
     }
+}
+
+/// For each unit the lines of its file that stand before it.
+fn lines_before(units: &[Unit], lines: &[AtomicU64]) -> Vec<u64> {
+    let mut sum = 0;
+    let mut file = u32::MAX;
+    let before = |(unit, lines): (&Unit, &AtomicU64)| {
+        if unit.file != file {
+            (file, sum) = (unit.file, 0);
+        }
+        let before = sum;
+        sum += lines.load(Ordering::Relaxed);
+        before
+    };
+    units.iter().zip(lines).map(before).collect()
 }
 
 struct PanicGuard(Arc<Shared>);

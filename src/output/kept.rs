@@ -98,7 +98,9 @@ impl Kept<'_> {
         let mut written = Vec::with_capacity(self.sources.len());
         let mut folders = BTreeSet::from([self.folder.clone()]);
         for (i, source) in self.sources.iter().enumerate() {
-            if matches!(source.format, Format::Text) && !self.removed[i].is_empty() {
+            if matches!(source.format, Format::Text)
+                && (!self.removed[i].is_empty() || self.ends[i].is_some())
+            {
                 // Removed because of what it said: it must still say it.
                 source.unchanged()?;
                 self.progress.advance(source.bytes);

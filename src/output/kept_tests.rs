@@ -51,7 +51,8 @@ fn source(folder: &Path, name: &str, bytes: &[u8], format: Format, compression: 
     fs::write(&path, compress(bytes, compression)).expect("written");
     let data = path.metadata().expect("there");
     let modified = data.modified().ok();
-    Source { path, name: name.to_string(), format, compression, bytes: data.len(), modified }
+    let shown = path.display().to_string();
+    Source { path, shown, name: name.to_string(), format, compression, bytes: data.len(), modified }
 }
 
 /// Offsets of all lines, and the bytes of those that are not chosen.

@@ -1,5 +1,6 @@
 //! From the outcome of a run to its lists: rows in document order, names instead of numbers.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 use super::rows::{ClusterRow, DuplicateRow, PairRow, RejectedRow, Rows};
@@ -7,7 +8,7 @@ use super::summary::{CommonShingles, Inputs, Skipped, StageSeconds, Summary};
 use crate::config::{Method, Rule};
 use crate::error::Result;
 use crate::flow::{Doc, Outcome, Reason, Refused};
-use crate::read::{Discovery, Refusal};
+use crate::read::Discovery;
 use crate::similarity::Measure;
 
 /// A refused record or file, ready to be shown.
@@ -23,6 +24,15 @@ pub struct Rejected {
     pub reason: String,
 }
 
+impl fmt::Display for Rejected {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.line {
+            0 => write!(f, "{}: {}", self.file, self.reason),
+            line => write!(f, "{}, line {line}: {}", self.file, self.reason),
+        }
+    }
+}
+
 /// All that a run refused: files that could not be opened, then records in document order.
 pub fn refusals(unreadable: &[(PathBuf, String)], outcome: &Outcome) -> Vec<Rejected> {
     let file = |(path, why): &(PathBuf, String)| Rejected {
@@ -32,7 +42,7 @@ pub fn refusals(unreadable: &[(PathBuf, String)], outcome: &Outcome) -> Vec<Reje
         reason: format!("cannot be read: {why}"),
     };
     let record = |refused: &Refused| Rejected {
-        file: outcome.shared.sources[refused.position.file() as usize].path.display().to_string(),
+        file: outcome.shared.sources[refused.position.file() as usize].shown.clone(),
         line: outcome.shared.line_at(refused.position, refused.line),
         offset: refused.position.offset(),
         reason: refused.refusal.to_string(),
@@ -142,11 +152,10 @@ pub fn left_out(outcome: &Outcome) -> (Vec<Vec<u64>>, Vec<Option<u64>>) {
         removed[position(row.doc).file() as usize].push(position(row.doc).offset());
     }
     for Refused { position, refusal, .. } in &outcome.refused {
-        match refusal {
-            Refusal::Truncated(_) | Refusal::Unreadable(_) => {
-                ends[position.file() as usize] = Some(position.offset());
-            }
-            _ => removed[position.file() as usize].push(position.offset()),
+        if refusal.ends_file() {
+            ends[position.file() as usize] = Some(position.offset());
+        } else {
+            removed[position.file() as usize].push(position.offset());
         }
     }
     removed.iter_mut().for_each(|offsets| offsets.sort_unstable());
@@ -154,13 +163,18 @@ pub fn left_out(outcome: &Outcome) -> (Vec<Vec<u64>>, Vec<Option<u64>>) {
 }
 
 /// The figures of a run, as far as they are known before anything is written.
-pub fn summarise(discovery: &Discovery, outcome: &Outcome, rejected: u64) -> Summary {
+pub fn summarise(discovery: &Discovery, outcome: &Outcome, rejected: &[Rejected]) -> Summary {
     let (tally, findings, shared) = (&outcome.tally, &outcome.findings, &outcome.shared);
     let because = |reason| findings.removed.iter().filter(|row| row.reason == reason).count() as u64;
     let removed = findings.removed.len() as u64;
     let skipped = |path: &PathBuf| Skipped {
         file: path.display().to_string(),
-        reason: "holds no documents as far as one can see".into(),
+        reason: if path.is_dir() {
+            "the result of an earlier run"
+        } else {
+            "holds no documents as far as one can see"
+        }
+        .into(),
     };
     Summary {
         inputs: Inputs {
@@ -170,7 +184,11 @@ pub fn summarise(discovery: &Discovery, outcome: &Outcome, rejected: u64) -> Sum
         },
         documents: tally.documents,
         empty: tally.empty,
-        rejected,
+        rejected: rejected.len() as u64,
+        first_rejected: rejected.first().map(ToString::to_string),
+        unread_files: (discovery.unreadable.len()
+            + outcome.refused.iter().filter(|r| r.refusal.ends_file()).count()) as u64,
+        copies: tally.copies,
         contents: tally.documents - tally.empty - tally.copies,
         exact_duplicates: because(Reason::Exact),
         near_duplicates: because(Reason::Near),

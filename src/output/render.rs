@@ -43,9 +43,10 @@ fn rows(s: &Summary) -> Vec<(&'static str, String)> {
         (
             "text",
             format!(
-                "{}, {}",
+                "{}, {}, {}",
                 size(s.inputs.text_bytes),
-                counted(s.contents, "distinct text", "distinct texts")
+                counted(s.contents, "distinct text", "distinct texts"),
+                counted(s.copies, "copy", "copies")
             ),
         ),
     ];
@@ -110,6 +111,16 @@ fn warnings(s: &Summary, out: Option<&str>) -> Vec<String> {
         let share = percent(s.rejected as f64, (s.rejected + s.documents) as f64);
         let place = out.map_or(String::new(), |out| format!("; see {out}/rejected.jsonl"));
         warnings.push(format!("{} ({share}) refused{place}", counted(s.rejected, "record", "records")));
+        warnings.extend(s.first_rejected.as_ref().map(|first| format!("the first: {}", printable(first))));
+    }
+    if s.unread_files > 0 {
+        let files = counted(s.unread_files, "file", "files");
+        warnings.push(format!("{files} could not be read to the end; how much is missing is not known"));
+    }
+    if let (Some(peak), Some(limit)) = (s.peak_memory_bytes, s.memory_limit_bytes)
+        && peak > limit
+    {
+        warnings.push(format!("{} of memory were needed, more than the {} allowed", size(peak), size(limit)));
     }
     if s.common_shingles.keys > 0 {
         let share = percent(s.common_shingles.fraction_of_postings, 1.0);
@@ -213,7 +224,7 @@ mod tests {
 removed 1,234 of 56,789 documents (2.2 %): 800 exact, 434 near; 55,555 kept in OUT/kept
   method      join: resemblance at least 0.8, shingles of 5 words
   input       3 files, 123.9 MB
-  text        1,118.0 MB, 55,989 distinct texts
+  text        1,118.0 MB, 55,989 distinct texts, 0 copies
   clusters    612, the largest of 97
   candidates  15,784, 10,093 verified
   kept        121.0 MB

@@ -22,8 +22,14 @@ pub struct Summary {
     pub empty: u64,
     /// Records refused.
     pub rejected: u64,
+    /// The first of them, to be looked at: file, line and reason.
+    pub first_rejected: Option<String>,
+    /// Files of which not all could be read, or nothing.
+    pub unread_files: u64,
     /// Distinct canonical texts.
     pub contents: u64,
+    /// Documents whose canonical text an earlier document has, whichever of them is kept.
+    pub copies: u64,
     /// Documents removed because their canonical text is that of a kept one.
     pub exact_duplicates: u64,
     /// Documents removed because they are linked to a kept one.

@@ -15,6 +15,12 @@ use super::spool::spool;
 use crate::error::{Error, Result};
 use crate::limits::{MAX_FILE_BYTES, MAX_FILES};
 
+/// Whether a folder is the result of an earlier run: what was kept and removed then is no input now.
+fn is_result(folder: &Path) -> bool {
+    let holds = |name: &str| folder.join(name).exists();
+    folder.is_dir() && holds("summary.json") && holds("duplicates.jsonl") && holds("kept")
+}
+
 /// What the arguments led to.
 #[derive(Debug, Default)]
 pub struct Discovery {
@@ -79,8 +85,7 @@ impl Search<'_> {
                 Err(Error::input(path, "no such file or folder; check the name"))
             }
             Err(error) => {
-                self.found.unreadable.push((path.to_path_buf(), error.to_string()));
-                Ok(())
+                Err(Error::input(path, format!("cannot be read ({error}); mend it, or leave it out")))
             }
         }
     }
@@ -103,8 +108,14 @@ impl Search<'_> {
                 "not a regular file; pipe it to standard input and name - instead",
             ));
         }
+        let unreadable = self.found.unreadable.len();
         if self.file(path, Found::Named, 1)? {
-            return Ok(());
+            return match self.found.unreadable.get(unreadable) {
+                Some((_, why)) => {
+                    Err(Error::input(path, format!("cannot be read ({why}); mend it, or leave it out")))
+                }
+                None => Ok(()),
+            };
         }
         let reason = "not recognised: neither JSON Lines nor UTF-8 text; convert it, or leave it out";
         Err(Error::input(path, reason))
@@ -162,9 +173,16 @@ impl Search<'_> {
     fn walk(&mut self, folder: &Path) -> Result<usize> {
         let visible =
             |entry: &DirEntry| entry.depth() == 0 || !entry.file_name().as_encoded_bytes().starts_with(b".");
+        let mut results = Vec::new();
         let mut useful = 0;
         for entry in
-            WalkDir::new(folder).follow_links(true).sort_by_file_name().into_iter().filter_entry(visible)
+            WalkDir::new(folder).follow_links(true).sort_by_file_name().into_iter().filter_entry(|entry| {
+                let result = entry.depth() > 0 && is_result(entry.path());
+                if result {
+                    results.push(entry.path().to_path_buf());
+                }
+                visible(entry) && !result
+            })
         {
             match entry {
                 Ok(entry) if entry.file_type().is_file() => {
@@ -187,6 +205,7 @@ impl Search<'_> {
                 }
             }
         }
+        self.found.skipped.append(&mut results);
         Ok(useful)
     }
 

@@ -33,6 +33,7 @@ pub(super) fn recognise(path: &Path, found: Found) -> io::Result<Option<Source>>
     Read::by_ref(&mut file).take(4).read_to_end(&mut magic)?;
     let mut source = Source {
         path: path.to_path_buf(),
+        shown: path.display().to_string(),
         name: String::new(),
         format: Format::JsonLines,
         compression: Compression::of(&magic),
@@ -45,7 +46,7 @@ pub(super) fn recognise(path: &Path, found: Found) -> io::Result<Option<Source>>
         (Some(Format::JsonLines), _) => Some(Format::JsonLines),
         (Some(Format::Text), _) if head.is_json_record() => Some(Format::JsonLines),
         (Some(Format::Text), _) => Some(Format::Text),
-        (None, _) if head.first_byte() == Some(b'{') => Some(Format::JsonLines),
+        (None, _) if head.has_json_records() => Some(Format::JsonLines),
         (None, Found::Named) if head.bytes.is_empty() => Some(Format::JsonLines),
         (None, Found::Named) if head.is_text() => Some(Format::Text),
         (None, _) => None,
@@ -105,6 +106,12 @@ impl Head {
 
     fn content(&self) -> &[u8] {
         self.bytes.strip_prefix(BOM).unwrap_or(&self.bytes)
+    }
+
+    /// Whether it begins like JSON, or a later line of it does: one bad line does not make a text of the others.
+    fn has_json_records(&self) -> bool {
+        let mut lines = self.content().split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
+        self.first_byte() == Some(b'{') || lines.any(|line| line.starts_with(b"{\"") && line.ends_with(b"}"))
     }
 
     /// The first byte that is not blank.

@@ -78,6 +78,11 @@ impl Refusal {
         Refusal::NoText { field: field.to_owned(), keys: shown.join(", ") }
     }
 
+    /// Whether nothing after it was read of the file.
+    pub fn ends_file(&self) -> bool {
+        matches!(self, Refusal::Truncated(_) | Refusal::Unreadable(_))
+    }
+
     /// A short name of the kind of refusal, for counting.
     pub fn kind(&self) -> &'static str {
         match self {

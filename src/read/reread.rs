@@ -17,13 +17,14 @@ const GAP: u64 = 256 << 10;
 const FIRST: usize = 64 << 10;
 
 /// Reads the records at `offsets` (sorted) of `source`, file number `file`, again and hands on the index and text
-/// of each. All of them were records the first time; one that no longer is means [`Error::Changed`].
+/// of each; an error of `each` ends it. All of them were records the first time; one that no longer is means
+/// [`Error::Changed`].
 pub fn reread(
     source: &Source,
     file: u32,
     offsets: &[u64],
     fields: &Fields,
-    each: &mut dyn FnMut(usize, &str),
+    each: &mut dyn FnMut(usize, &str) -> Result<()>,
 ) -> Result<()> {
     source.unchanged()?;
     if offsets.is_empty() {
@@ -39,12 +40,12 @@ pub fn reread(
         let changed = || Error::Changed(source.path.clone());
         let text = std::str::from_utf8(bytes).map_err(|_| changed())?;
         match source.format {
-            Format::Text if offset == 0 => each(index, text),
+            Format::Text if offset == 0 => each(index, text)?,
             Format::Text => return Err(changed()),
             Format::JsonLines => {
                 let position = Position::new(file, offset);
                 let record = extractor.record(fields, position, 1, text).map_err(|_| changed())?;
-                each(index, record.text);
+                each(index, record.text)?;
             }
         }
     }

@@ -40,8 +40,10 @@ impl Compression {
 /// One input file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Source {
-    /// The path as it is opened and shown to people.
+    /// The path as it is opened.
     pub path: PathBuf,
+    /// The path as it is shown to people: as it was named, or `stdin`.
+    pub shown: String,
     /// Where its kept documents go: a relative path, parts joined by `/`, unique among the sources of a run.
     pub name: String,
     /// How documents stand in it.
@@ -105,7 +107,15 @@ mod tests {
     use super::*;
 
     fn source(bytes: u64, format: Format, compression: Compression) -> Source {
-        Source { path: "x".into(), name: "x".into(), format, compression, bytes, modified: None }
+        Source {
+            path: "x".into(),
+            shown: "x".into(),
+            name: "x".into(),
+            format,
+            compression,
+            bytes,
+            modified: None,
+        }
     }
 
     #[test]

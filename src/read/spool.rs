@@ -32,6 +32,7 @@ pub(super) fn spool(input: &mut dyn Read, spool: &Path) -> Result<Source> {
     };
     source.name = format!("stdin.{format}{compression}");
     source.path = spool.join(&source.name);
+    source.shown = "stdin".to_owned();
     fs::rename(&raw, &source.path).map_err(|error| Error::io(&source.path, "create", error))?;
     Ok(source)
 }
