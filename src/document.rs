@@ -30,3 +30,18 @@ impl Position {
         self.0
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn positions_order_by_file_then_offset() {
+        let last = (MAX_FILES as u32 - 1, MAX_FILE_BYTES - 1);
+        let places = [(0, 0), (0, 1), (0, last.1), (1, 0), (1, 7), (last.0, 0), last];
+        let positions = places.map(|(file, offset)| Position::new(file, offset));
+        assert!(positions.is_sorted_by(|a, b| a < b && a.to_bits() < b.to_bits()));
+        assert_eq!(positions.map(|position| (position.file(), position.offset())), places);
+        assert_eq!(positions.map(|position| Position::from_bits(position.to_bits())), positions);
+    }
+}

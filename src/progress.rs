@@ -95,3 +95,41 @@ impl Progress {
         if self.stopped() { Err(Error::Interrupted) } else { Ok(()) }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stage_begins_with_nothing_done() {
+        let progress = Progress::default();
+        assert_eq!(progress.now(), (Stage::Open, 0, 0));
+        for stage in Stage::ALL {
+            progress.enter(stage, 10);
+            assert_eq!(progress.now(), (stage, 0, 10));
+            progress.advance(3);
+            progress.advance(4);
+            assert_eq!(progress.now(), (stage, 7, 10));
+        }
+        progress.add_documents(5);
+        progress.add_documents(6);
+        assert_eq!(progress.documents(), 11);
+    }
+
+    #[test]
+    fn stages_are_named_alike_in_text_and_in_json() {
+        for (number, stage) in (0u8..).zip(Stage::ALL) {
+            assert_eq!(stage as u8, number);
+            assert_eq!(serde_json::to_value(stage).expect("JSON"), stage.name());
+        }
+    }
+
+    #[test]
+    fn a_stop_is_an_error_from_then_on() {
+        let progress = Progress::default();
+        assert!(progress.check().is_ok() && !progress.stopped());
+        progress.stop();
+        assert!(progress.stopped());
+        assert!(matches!(progress.check(), Err(Error::Interrupted)));
+    }
+}

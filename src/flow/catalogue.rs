@@ -185,3 +185,25 @@ fn by_field(a: &Option<Value>, b: &Option<Value>, max: bool) -> std::cmp::Orderi
     };
     if max { ascending.reverse() } else { ascending }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_then_strings_then_documents_without_the_field() {
+        let number = |n| Some(Value::Number(n));
+        let text = |t: &str| Some(Value::Text(t.to_owned()));
+        let sorted = |max| {
+            let mut values =
+                [text("b"), None, number(10.0), text("a"), number(-1.0), number(9.0), text("10")];
+            values.sort_by(|a, b| by_field(a, b, max));
+            values
+        };
+        let ascending = [number(-1.0), number(9.0), number(10.0), text("10"), text("a"), text("b"), None];
+        assert_eq!(sorted(false), ascending);
+        let descending = [number(10.0), number(9.0), number(-1.0), text("b"), text("a"), text("10"), None];
+        assert_eq!(sorted(true), descending);
+        assert!(by_field(&None, &None, true).is_eq() && by_field(&number(1.0), &number(1.0), true).is_eq());
+    }
+}

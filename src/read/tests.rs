@@ -303,6 +303,34 @@ fn the_last_record_before_damage_can_be_read_again() {
 }
 
 #[test]
+fn what_is_no_record_any_more_has_changed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let outcome = |source: &Source, offset: u64, max: usize| {
+        reread(source, 0, &[offset], &fields(max), &mut |_, text| panic!("{offset}: {text:?}"))
+    };
+    let changed = |outcome| matches!(outcome, Err(crate::error::Error::Changed(_)));
+    // A text file is one record, at its beginning.
+    assert!(changed(outcome(&source(&folder, "a.txt", b"some words"), 5, 1000)));
+    let content = b"{\"text\": \"a\"}\n{\"text\": 1}\n{\"text\": \"\xff\"}\n{\"text\": \"long\"}";
+    let (front, back) = content.split_at(15);
+    for (name, bytes) in [
+        ("a.jsonl", content.to_vec()),
+        ("a.jsonl.gz", [gzip(front), gzip(back)].concat()),
+        ("a.jsonl.zst", [zstd(front), zstd(back)].concat()),
+    ] {
+        let source = source(&folder, name, &bytes);
+        // No string, no UTF-8, longer than it could have been.
+        for (offset, max) in [(14, 1000), (26, 1000), (40, 5)] {
+            assert!(changed(outcome(&source, offset, max)), "{name} {offset}");
+        }
+    }
+    let cut = gzip(&content.repeat(50));
+    let damaged = source(&folder, "b.jsonl.gz", &cut[..cut.len() - 5]);
+    let beyond = content.len() as u64 * 60;
+    assert!(matches!(outcome(&damaged, beyond, 1000), Err(crate::error::Error::Io { action: "read", .. })));
+}
+
+#[test]
 fn a_missing_or_shrunken_file_is_refused() {
     let folder = tempfile::tempdir().expect("a folder");
     let content = b"{\"text\": \"a\"}\n{\"text\": \"b\"}\n";

@@ -99,6 +99,19 @@ mod tests {
         ]
     }
 
+    #[test]
+    fn measures_of_a_pair() {
+        let measure = Measure::of(&[1, 2, 3, 4], &[2, 4, 6]);
+        assert_eq!(measure, Measure { shared: 2, left: 4, right: 3 });
+        assert_eq!((measure.resemblance(), measure.containment()), (0.4, 2.0 / 3.0));
+        let nothing = Measure::of(&[], &[]);
+        assert_eq!((nothing.resemblance(), nothing.containment()), (0.0, 0.0));
+        for size in [0, 1, 9] {
+            let equal = Measure::equal(size);
+            assert_eq!((equal.resemblance(), equal.containment()), (1.0, 1.0), "{size}");
+        }
+    }
+
     proptest! {
         #[test]
         fn giving_up_early_changes_no_verdict(rule in rules(), a in prop::collection::btree_set(0u64..60, 0..60),
