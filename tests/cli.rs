@@ -297,3 +297,49 @@ fn texts_of_all_scripts() {
     assert_eq!(dir.output(flags, "words").removed_ids(), Vec::<String>::new());
     assert_eq!(dir.output(&format!("{flags} --tokens chars"), "chars").removed_ids(), ["b"]);
 }
+
+/// Standard input is called `stdin`, its copy is gone with the run, and two runs do not differ in a byte.
+#[test]
+fn standard_input_leaves_no_trace_of_where_it_was_kept() {
+    let dir = Dir::new();
+    let records: String = trio().iter().map(|body| format!("{}\n", json!({ "text": body }))).collect();
+    for name in ["one", "two"] {
+        dir.alike(&format!("dedup - --out {name} --pairs"), Some(records.as_bytes())).ok();
+    }
+    let list = |name: &str, file: &str| text(std::fs::read(dir.join(name).join(file)).unwrap());
+    for file in ["duplicates.jsonl", "clusters.jsonl", "pairs.jsonl", "rejected.jsonl", "kept/stdin.jsonl"] {
+        assert_eq!(list("one", file), list("two", file), "{file}");
+    }
+    let row = &jsonl(list("one", "duplicates.jsonl").as_bytes())[0];
+    assert_eq!((&row["id"], &row["file"]), (&json!("stdin:2"), &json!("stdin")));
+    let mut names: Vec<String> = std::fs::read_dir(dir.join("one"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    let expected =
+        ["clusters.jsonl", "duplicates.jsonl", "kept", "pairs.jsonl", "rejected.jsonl", "summary.json"];
+    assert_eq!(names, expected);
+}
+
+/// One bad first line does not make a plain text of all the records behind it.
+#[test]
+fn a_bad_first_line_is_one_refused_record() {
+    let dir = Dir::new();
+    let records: String = (0..30).map(|i| line(&i.to_string(), &words(i * 500, 60))).collect();
+    dir.alike("dedup - --out out", Some(format!("no header is wanted\n{records}").as_bytes())).ok();
+    let summary: Value =
+        serde_json::from_str(&text(std::fs::read(dir.join("out/summary.json")).unwrap())).unwrap();
+    assert_eq!((&summary["documents"], &summary["rejected"]), (&json!(30), &json!(1)));
+}
+
+/// A result that lies within the input is not read as input.
+#[test]
+fn results_of_earlier_runs_are_passed_over() {
+    let dir = Dir::new();
+    dir.write("data/in.jsonl", trio_jsonl());
+    dir.dedup("data --out data/out").ok();
+    let again = dir.output("data", "again");
+    assert_eq!(again.summary["documents"], json!(3));
+    assert_eq!(again.summary["skipped"][0]["reason"], json!("the result of an earlier run"));
+}

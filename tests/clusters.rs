@@ -127,6 +127,8 @@ fn crowds_of_the_other_methods_answer_like_all_pairs() {
         ("features", "method = 'features'\n[features]\nk = 6\ns = 4\nr = 2"),
         ("bands", "method = 'features'\n[features]\nk = 8\ns = 3\nr = 1"),
         ("verified", "method = 'features'\n[features]\nk = 6\ns = 4\nr = 1\nverify = true"),
+        // Two shared features are wanted before anything is measured: counted in full, so there are no crowds.
+        ("counted", "method = 'features'\n[features]\nk = 6\ns = 4\nr = 2\nverify = true"),
         (
             "smallest",
             "method = 'shingles'\n[shingles]\nsampling = 'smallest'\nper_document = 50\ncommon_cap = 0",
@@ -146,7 +148,7 @@ fn crowds_of_the_other_methods_answer_like_all_pairs() {
             let expanded = dir.output(&format!("{flags} --pairs"), &format!("{name}-{clustering}-pairs"));
             let crowded = dir.output(&flags, &format!("{name}-{clustering}"));
             assert!(
-                crowds(&crowded) > 0 && crowds(&expanded) == 0,
+                (crowds(&crowded) > 0) == (name != "counted") && crowds(&expanded) == 0,
                 "{flags}: no crowd, so this shows nothing"
             );
             let (removed, kept) = (expanded.duplicates.len(), expanded.kept_ids().len());

@@ -284,3 +284,32 @@ fn repeated_runs_are_byte_equal() {
         assert!(!one.is_empty() && one == two, "{name} differs between two runs of one command");
     }
 }
+
+/// What is told of common shingles counts contents, whichever worker read their copies.
+#[test]
+fn figures_of_common_shingles_do_not_depend_on_workers() {
+    let dir = Dir::new();
+    let once: Vec<String> = (0..40)
+        .map(|i| format!("{} {}", crate::util::words(0, 30), crate::util::words(1000 * i, 30)))
+        .collect();
+    let all: String = (0..3)
+        .flat_map(|_| &once)
+        .enumerate()
+        .map(|(i, body)| crate::util::line(&i.to_string(), body))
+        .collect();
+    dir.write("in.jsonl", all);
+    dir.write("capped.toml", "method = 'shingles'\n[shingles]\ncommon_cap = 20");
+    let figures = |workers: usize| {
+        let name = format!("w{workers}");
+        dir.output(&format!("in.jsonl --config capped.toml -w {workers}"), &name).summary["common_shingles"]
+            .clone()
+    };
+    let one = figures(1);
+    assert!(
+        one["keys"].as_u64().unwrap() > 0 && one["fraction_of_postings"].as_f64().unwrap() < 1.0,
+        "{one}"
+    );
+    for workers in 2..5 {
+        assert_eq!(figures(workers), one, "{workers} workers");
+    }
+}
