@@ -133,7 +133,7 @@ fn the_readme_names_every_preset_and_no_other() {
 #[test]
 fn the_readme_and_the_help_name_the_same_flags() {
     // Flags of cargo that stand in the README's commands.
-    const CARGO: [&str; 5] = ["--release", "--locked", "--path", "--bench", "--benches"];
+    const CARGO: [&str; 6] = ["--release", "--locked", "--path", "--bench", "--benches", "--test"];
     // Every program has these.
     const USUAL: [&str; 2] = ["--help", "--version"];
     let mut readme = long_flags(&read("README.md"));
