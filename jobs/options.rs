@@ -6,7 +6,7 @@ use std::thread;
 
 use alike::config::{Clustering, Config, Method, Tokens, parse_size};
 use alike::error::{Error, Result};
-use alike::limits::{MAX_WORKERS, MIN_MEMORY};
+use alike::limits::{BASE_MEMORY, LEAST_MEMORY, MAX_WORKERS, WORKER_MEMORY};
 use alike::simd::Simd;
 
 use crate::cli::{ClusteringArg, DedupArgs, MethodArg, SimdArg, TokensArg};
@@ -49,10 +49,12 @@ impl DedupOptions {
         lay_over(&mut config, &args)?;
         refuse_idle_flags(&config, &args)?;
         config.validate()?;
+        let workers = workers(args.workers)?;
+        let memory = args.memory.as_deref().map(|text| memory(text, workers)).transpose()?;
         Ok(DedupOptions {
             config,
-            workers: workers(args.workers)?,
-            memory: args.memory.as_deref().map(memory).transpose()?.or_else(half_the_machine),
+            workers,
+            memory: memory.or_else(|| half_the_machine(workers)),
             simd: simd(args.simd)?,
             inputs: args.inputs,
             out: args.out,
@@ -147,23 +149,30 @@ fn workers(asked: Option<usize>) -> Result<usize> {
     }
 }
 
-fn memory(text: &str) -> Result<u64> {
+fn memory(text: &str, workers: usize) -> Result<u64> {
     let bytes = parse_size(text).map_err(|error| Error::config(format!("--memory: {error}")))?;
-    if bytes < MIN_MEMORY {
-        let least = MIN_MEMORY >> 20;
+    let least = least_memory(workers);
+    if bytes < least {
+        let least = least >> 20;
         return Err(Error::config(format!(
-            "--memory {text} is {bytes} bytes, less than the {least} MiB a run needs; give a unit, like 2G"
+            "--memory {text} is {bytes} bytes, less than the {least} MiB needed by {workers} worker(s); give a unit, \
+             like 2G, or take fewer workers"
         )));
     }
     Ok(bytes)
 }
 
+/// The least memory that so many workers can do anything in.
+fn least_memory(workers: usize) -> u64 {
+    BASE_MEMORY + WORKER_MEMORY * workers as u64 + LEAST_MEMORY
+}
+
 /// Half of the machine's memory, where the system says how much that is.
-fn half_the_machine() -> Option<u64> {
+fn half_the_machine(workers: usize) -> Option<u64> {
     let text = std::fs::read_to_string("/proc/meminfo").ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
     let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
-    Some((kib * 1024 / 2).max(MIN_MEMORY))
+    Some((kib * 1024 / 2).max(least_memory(workers)))
 }
 
 /// The instructions asked for. More than the machine has is an error, not a slower run under a wrong name.

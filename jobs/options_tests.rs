@@ -36,7 +36,7 @@ fn without_flags_the_defaults_stand() {
     assert_eq!(options.inputs, [PathBuf::from("in.jsonl")]);
     assert!(options.workers >= 1 && options.dry_run);
     assert!(!options.pairs && !options.strict && !options.quiet && !options.json_progress);
-    assert_eq!((options.out, options.memory, options.simd), (None, half_the_machine(), Simd::detect()));
+    assert_eq!((options.out, options.memory, options.simd), (None, half_the_machine(1), Simd::detect()));
 }
 
 #[test]

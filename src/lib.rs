@@ -65,9 +65,12 @@
 //! - `flow/catalogue.rs` - what a run remembers of each document
 //! - `flow/intake.rs` - a worker's reading, and the sample that the rarity table is made of
 //! - `flow/dedup_exact.rs` - operator: equal canonical texts
-//! - `flow/postings.rs` - postings bucketed by key, spilled when they outgrow their memory
+//! - `flow/budget.rs` - how a bound of the memory is shared out
+//! - `flow/spill.rs` - files for what does not fit
+//! - `flow/buckets.rs` - postings and arrivals bucketed by key, spilled when they outgrow their memory
 //! - `flow/collide.rs` - operator: postings to key groups
 //! - `flow/count.rs` - operator: key groups to candidates, with the keys each pair shares
+//! - `flow/rounds.rs` - key groups given out in rounds, spilled when they outgrow their memory
 //! - `flow/recall.rs` - sets derived again from the text, spilled when they outgrow their memory
 //! - `flow/verify.rs` - operators: sets recalled, candidates measured, links
 //! - `flow/graph.rs` - contents, links, copies and crowds in document order

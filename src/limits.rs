@@ -12,8 +12,12 @@ pub const MAX_DECOMPRESSION_RATIO: u64 = 20_000;
 pub const RATIO_FREE_BYTES: u64 = 1 << 30;
 /// Most workers of one run: a document number holds its worker in the low part.
 pub const MAX_WORKERS: usize = 256;
-/// Least `--memory` of a run, in bytes: less is a forgotten unit, not a wish.
-pub const MIN_MEMORY: u64 = 16 << 20;
+/// What a run needs in any case, in bytes: the program itself and the rarity table.
+pub const BASE_MEMORY: u64 = 20 << 20;
+/// What each worker needs in any case, in bytes: what is read, tokenised and on its way at one moment.
+pub const WORKER_MEMORY: u64 = 8 << 20;
+/// Least `--memory` beyond that, in bytes: less is a forgotten unit, not a wish.
+pub const LEAST_MEMORY: u64 = 8 << 20;
 /// Most tokens a shingle; longer ones would make every ordinary document a single shingle.
 pub const MAX_NGRAM: usize = 1000;
 /// Most min-wise values a document (`k` times `s`): they are computed for every shingle.

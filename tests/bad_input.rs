@@ -253,6 +253,7 @@ fn wrong_use() {
         ("in.jsonl --out out --keep field:score:most", "field:score:most"),
         ("in.jsonl --out out -w 0", "0"),
         ("in.jsonl --out out --memory lots", "lots"),
+        ("in.jsonl --out out -w 3 --memory 40M", "52 MiB"),
         ("in.jsonl --out out --quiet --json-progress", "--json-progress"),
         ("in.jsonl --out out --no-such-flag", "--no-such-flag"),
         ("in.jsonl", "--out"),
@@ -260,6 +261,19 @@ fn wrong_use() {
     ] {
         nothing_written(&dir, dir.dedup(flags), 2, &there).says(says);
     }
+}
+
+/// What cannot go to disk, and does not fit, is an error that says what would do; with that it works.
+#[test]
+fn too_little_memory() {
+    let dir = Dir::new();
+    dir.write("in.jsonl", (0..90_000).map(|i| line("x", &format!("w{i}"))).collect::<String>());
+    let flags = "in.jsonl --threshold 0.9 -w 1";
+    let ran = nothing_written(&dir, dir.dedup(&format!("{flags} --memory 36M --out out")), 3, &["in.jsonl"]);
+    let (_, rest) = ran.stderr.split_once("allow about ").unwrap();
+    let enough: u64 = rest.split_once(" MiB").unwrap().0.parse().unwrap();
+    assert!((37..60).contains(&enough), "{enough}");
+    dir.output(&format!("{flags} --memory {}M", enough + 1), "out");
 }
 
 /// The limit is above 10 %, not at it.

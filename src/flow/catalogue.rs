@@ -1,9 +1,14 @@
 //! What a run remembers of each document: a row in the segment of the worker that read it. Never its text.
 
+use std::borrow::Cow;
+use std::path::Path;
 use std::sync::OnceLock;
 
+use super::budget::{Budget, Share, mapped};
+use super::spill::Spill;
 use crate::config::Keep;
 use crate::document::Position;
+use crate::error::Result;
 use crate::read::{Record, Value};
 use crate::sketch::{sign, signature_words};
 
@@ -12,17 +17,25 @@ use crate::sketch::{sign, signature_words};
 pub type Doc = u32;
 
 /// The rows of one worker, in the order it read them, which is document order.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Segment {
     positions: Vec<Position>,
     lines: Vec<u32>,
     sizes: Vec<u32>,
+    /// Ids behind one another: those that do not fit in memory in the spill, the others here.
     labels: Vec<u8>,
+    spilled_labels: Spill,
+    most_labels: usize,
     label_ends: Vec<u64>,
     signatures: Vec<u64>,
+    /// Shorter than the rows are many once there is no room for more: the others are not signed.
     signature_starts: Vec<u64>,
+    most_signatures: usize,
     worth: Worth,
 }
+
+/// Bytes of a row that stay in memory whatever the bound: position, line, size, ends of id and signature.
+const ROW: u64 = 8 + 4 + 4 + 8 + 8;
 
 /// What the keep policy compares, a row each.
 #[derive(Debug, Default)]
@@ -37,14 +50,38 @@ enum Worth {
 }
 
 impl Segment {
-    /// An empty segment for a keep policy.
-    pub fn new(keep: &Keep) -> Segment {
+    /// An empty segment for a keep policy. Ids beyond their share of the memory go to a file in `scratch`.
+    pub fn new(keep: &Keep, budget: &Budget, scratch: &Path) -> Segment {
+        let most = |share: Share| usize::try_from(budget.part(share)).unwrap_or(usize::MAX);
         let worth = match keep {
             Keep::First | Keep::Last => Worth::Position,
             Keep::Longest | Keep::Shortest => Worth::Length(Vec::new()),
             Keep::Field { .. } => Worth::Field(Vec::new()),
         };
-        Segment { worth, ..Segment::default() }
+        let rows = most(Share::Rows) / ROW as usize;
+        Segment {
+            positions: mapped(rows),
+            lines: mapped(rows),
+            sizes: mapped(rows),
+            labels: mapped(most(Share::Labels)),
+            spilled_labels: Spill::new(scratch),
+            most_labels: most(Share::Labels),
+            label_ends: mapped(rows),
+            signatures: mapped(most(Share::Signatures) / 8),
+            signature_starts: mapped(rows),
+            most_signatures: most(Share::Signatures) / 8,
+            worth,
+        }
+    }
+
+    /// Bytes of memory that rows take, whatever the bound.
+    pub fn bytes(&self) -> u64 {
+        let worth = match &self.worth {
+            Worth::Position => 0,
+            Worth::Length(_) => 4,
+            Worth::Field(_) => size_of::<Option<Value>>() as u64,
+        };
+        self.len() as u64 * (ROW + worth)
     }
 
     /// Rows so far.
@@ -58,17 +95,24 @@ impl Segment {
     }
 
     /// Adds a row; the size of its set is filled in by [`Segment::set_last_size`].
-    pub fn push(&mut self, record: &Record<'_>) {
+    pub fn push(&mut self, record: &Record<'_>) -> Result<()> {
         self.positions.push(record.position);
         self.lines.push(record.line);
         self.sizes.push(0);
-        self.labels.extend_from_slice(record.id.as_deref().unwrap_or("").as_bytes());
-        self.label_ends.push((self.labels.len() as u64) << 1 | u64::from(record.id.is_some()));
+        let label = record.id.as_deref().unwrap_or("").as_bytes();
+        if self.labels.len() + label.len() > self.most_labels && !self.labels.is_empty() {
+            self.spilled_labels.append(&self.labels)?;
+            self.labels.clear();
+        }
+        self.labels.extend_from_slice(label);
+        let end = self.spilled_labels.bytes() + self.labels.len() as u64;
+        self.label_ends.push(end << 1 | u64::from(record.id.is_some()));
         match &mut self.worth {
             Worth::Position => {}
             Worth::Length(lengths) => lengths.push(record.text.len().min(u32::MAX as usize) as u32),
             Worth::Field(values) => values.push(record.value.clone()),
         }
+        Ok(())
     }
 
     /// The size of the last row's set.
@@ -78,18 +122,30 @@ impl Segment {
         }
     }
 
-    /// Signs the last row's set.
+    /// Signs the last row's set, if it and those before it have room.
     pub fn sign_last(&mut self, set: &[u64]) {
+        if self.signatures.len() + signature_words(set.len()) > self.most_signatures {
+            self.most_signatures = 0;
+            return;
+        }
         self.signature_starts.resize(self.positions.len() - 1, self.signatures.len() as u64);
         self.signature_starts.push(self.signatures.len() as u64);
         sign(set, &mut self.signatures);
     }
 
-    fn label(&self, row: usize) -> Option<&str> {
+    fn label(&self, row: usize) -> Result<Option<Cow<'_, str>>> {
         let start = if row == 0 { 0 } else { self.label_ends[row - 1] >> 1 };
-        let end = self.label_ends[row];
-        let bytes = &self.labels[start as usize..(end >> 1) as usize];
-        (end & 1 == 1).then(|| std::str::from_utf8(bytes).unwrap_or_default())
+        let end = self.label_ends[row] >> 1;
+        if self.label_ends[row] & 1 == 0 {
+            return Ok(None);
+        }
+        let Some(start_held) = start.checked_sub(self.spilled_labels.bytes()) else {
+            let mut bytes = vec![0; (end - start) as usize];
+            self.spilled_labels.read(start, &mut bytes)?;
+            return Ok(Some(Cow::Owned(String::from_utf8(bytes).unwrap_or_default())));
+        };
+        let held = &self.labels[start_held as usize..][..(end - start) as usize];
+        Ok(Some(Cow::Borrowed(std::str::from_utf8(held).unwrap_or_default())))
     }
 }
 
@@ -144,6 +200,11 @@ impl Catalogue {
         &segment.signatures[start..start + signature_words(segment.sizes[row] as usize)]
     }
 
+    /// Rows of a worker.
+    pub fn rows(&self, worker: usize) -> usize {
+        self.segments[worker].get().map_or(0, Segment::len)
+    }
+
     /// One more than the greatest number of any document.
     pub fn doc_limit(&self) -> usize {
         let rows = self.segments.iter().map(|segment| segment.get().map_or(0, Segment::len));
@@ -151,7 +212,7 @@ impl Catalogue {
     }
 
     /// The document's id, if its record has one.
-    pub fn label(&self, doc: Doc) -> Option<&str> {
+    pub fn label(&self, doc: Doc) -> Result<Option<Cow<'_, str>>> {
         let (segment, row) = self.segment(doc);
         segment.label(row)
     }

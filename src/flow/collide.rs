@@ -7,20 +7,40 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use bytemuck::Zeroable;
+use bytemuck::{Pod, Zeroable};
 use timely::container::CapacityContainerBuilder;
 use timely::dataflow::Stream;
 use timely::dataflow::channels::pact::{Exchange, Pipeline};
 use timely::dataflow::operators::generic::operator::Operator;
 
 use super::Shared;
+use super::buckets::Keyed;
 use super::catalogue::Doc;
-use super::count::Groups;
 use super::dedup_exact::Copy;
-use super::postings::{Posting, Postings};
+use super::rounds::Groups;
 use crate::config::Method;
 use crate::limits::CROWD;
 use crate::similarity::Accept;
+
+/// One key of one document. Sixteen bytes without padding.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Pod, Zeroable, serde::Serialize, serde::Deserialize,
+)]
+#[repr(C)]
+pub struct Posting {
+    /// The key: a shingle or a feature.
+    pub key: u64,
+    /// Size of the set that the document's pairs are measured on.
+    pub size: u32,
+    /// The document.
+    pub doc: Doc,
+}
+
+impl Keyed for Posting {
+    fn key(&self) -> u64 {
+        self.key
+    }
+}
 
 /// What a worker's collisions leave behind beside the pairs.
 #[derive(Debug, Default)]
@@ -233,7 +253,7 @@ pub fn collide<'scope>(
             let (mut lone, mut copied) = (Lone::default(), Vec::new());
             let mut cap = Some(cap);
             move |(input, frontier), (copies, copies_frontier), output| {
-                input.for_each_time(|_, data| data.for_each(|batch| take_in(&shared, &mut store, batch)));
+                input.for_each_time(|_, data| data.for_each(|batch| shared.store(&mut store, batch)));
                 copies.for_each_time(|_, data| {
                     data.for_each(|batch| batch.drain(..).for_each(|copy| set(&mut copied, copy.doc)));
                 });
@@ -241,11 +261,7 @@ pub fn collide<'scope>(
                     return;
                 }
                 let Some(held) = &cap else { return };
-                let bucket = store.take_last().unwrap_or_else(|error| {
-                    shared.fail(error);
-                    None
-                });
-                let Some(mut postings) = bucket.filter(|_| !shared.failed()) else {
+                let Some(mut postings) = shared.next_bucket(&mut store) else {
                     cap = None;
                     return;
                 };
@@ -259,15 +275,6 @@ pub fn collide<'scope>(
             }
         },
     )
-}
-
-fn take_in(shared: &Shared, store: &mut Postings, batch: &mut Vec<Posting>) {
-    if !shared.failed()
-        && let Err(error) = store.extend(batch)
-    {
-        shared.fail(error);
-    }
-    batch.clear();
 }
 
 #[cfg(test)]

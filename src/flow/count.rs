@@ -6,33 +6,43 @@
 
 use std::sync::Arc;
 
+use bytemuck::{Pod, Zeroable};
 use timely::container::CapacityContainerBuilder;
 use timely::dataflow::Stream;
 use timely::dataflow::channels::pact::Exchange;
 use timely::dataflow::operators::generic::operator::Operator;
 
 use super::Shared;
+use super::budget::Share;
 use super::catalogue::Doc;
-use crate::error::Error;
+use super::rounds::{Groups, Index, Rounds};
+use crate::error::Result;
 
-/// An unordered pair of documents, packed: the smaller number above the larger.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
-pub struct Pair(u64);
+/// An unordered pair of documents.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Pod, Zeroable, serde::Serialize, serde::Deserialize,
+)]
+#[repr(C)]
+pub struct Pair {
+    low: Doc,
+    high: Doc,
+}
 
 impl Pair {
     /// The pair of two different documents, in either order.
     pub fn new(a: Doc, b: Doc) -> Pair {
-        Pair(u64::from(a.min(b)) << 32 | u64::from(a.max(b)))
+        Pair { low: a.min(b), high: a.max(b) }
     }
 
     /// Both documents, the smaller number first.
     pub fn docs(self) -> (Doc, Doc) {
-        ((self.0 >> 32) as Doc, self.0 as Doc)
+        (self.low, self.high)
     }
 }
 
-/// A pair and the number of keys it shares.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+/// A pair and the number of keys it shares. Twelve bytes without padding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable, serde::Serialize, serde::Deserialize)]
+#[repr(C)]
 pub struct Candidate {
     /// The pair.
     pub pair: Pair,
@@ -40,125 +50,101 @@ pub struct Candidate {
     pub shared: u32,
 }
 
-/// Key groups on their way to the home of some of their members, or all that a worker has received: to be paired
-/// with each member are as many of the documents behind it as `following` says.
-#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
-pub struct Groups {
-    /// The worker it goes to.
-    pub home: u32,
-    /// Members of one group after another.
-    pub docs: Vec<Doc>,
-    /// For each member, the number of members behind it that it pairs with.
-    pub following: Vec<u32>,
-}
-
-/// The places of a worker's documents in groups.
-#[derive(Default)]
-struct Index {
-    docs: Vec<Doc>,
-    starts: Vec<usize>,
-    places: Vec<Place>,
-}
-
-/// Where a document stands in a group. Most groups are of two: then the partner itself stands here, and the group,
-/// which lies anywhere in memory, need not be looked at.
-#[derive(Clone, Copy, Default)]
-struct Place {
-    /// First partner: its place among the members, or the partner itself if there is only one.
-    first: u32,
-    /// Number of partners, at least one.
-    partners: u32,
-}
-
-impl Index {
-    /// Lists for each of this worker's documents where it stands in groups.
-    fn build(groups: Groups, worker: usize, workers: usize) -> Index {
-        let mut starts: Vec<usize> = vec![0];
-        for (row, _) in leads(&groups, worker, workers) {
-            if starts.len() < row + 2 {
-                starts.resize(row + 2, 0);
-            }
-            starts[row + 1] += 1;
-        }
-        for row in 1..starts.len() {
-            starts[row] += starts[row - 1];
-        }
-        let mut places = vec![Place::default(); starts.last().copied().unwrap_or(0)];
-        let mut next = starts.clone();
-        for (row, at) in leads(&groups, worker, workers) {
-            let partners = groups.following[at];
-            let first = if partners == 1 { groups.docs[at + 1] } else { at as u32 + 1 };
-            places[next[row]] = Place { first, partners };
-            next[row] += 1;
-        }
-        Index { docs: groups.docs, starts, places }
-    }
-
-    fn rows(&self) -> usize {
-        self.starts.len() - 1
-    }
-
-    /// The documents that a row is to be paired with, a slice for each group.
-    fn partners(&self, row: usize) -> impl Iterator<Item = &[Doc]> {
-        self.places[self.starts[row]..self.starts[row + 1]].iter().map(|place| match place.partners {
-            1 => std::slice::from_ref(&place.first),
-            count => &self.docs[place.first as usize..][..count as usize],
-        })
-    }
-}
-
-impl Groups {
-    /// Adds what another worker found; false if places no longer fit in 32 bits.
-    fn append(&mut self, groups: &Groups) -> bool {
-        // Two large allocations: growing them moves no bytes, and all of their memory goes back when they are dropped.
-        self.docs.extend_from_slice(&groups.docs);
-        self.following.extend_from_slice(&groups.following);
-        u32::try_from(self.docs.len()).is_ok()
-    }
-}
-
-/// The members of groups that a worker is home to and that have partners: their rows and places.
-fn leads(groups: &Groups, worker: usize, workers: usize) -> impl Iterator<Item = (usize, usize)> + '_ {
-    let all = groups.docs.iter().zip(&groups.following).enumerate();
-    all.filter(move |(_, (doc, following))| **following > 0 && **doc as usize % workers == worker)
-        .map(move |(at, (doc, _))| (*doc as usize / workers, at))
-}
-
 /// Counts how often each document is met.
-#[derive(Default)]
-struct Counter {
-    counts: Vec<u32>,
-    /// What was met, in the first `distinct` places; one place more than there are documents.
-    met: Vec<Doc>,
-    distinct: usize,
+enum Counter {
+    /// In an array with a place for every document.
+    Dense {
+        counts: Vec<u32>,
+        /// What was met, in the first `distinct` places; one place more than there are documents.
+        met: Vec<Doc>,
+        distinct: usize,
+    },
+    /// By sorting, where such an array would take too much memory.
+    Sorting(Vec<Doc>),
 }
 
 impl Counter {
-    /// A counter for documents below a limit.
-    fn new(limit: usize) -> Counter {
-        Counter { counts: vec![0; limit], met: vec![0; limit + 1], distinct: 0 }
+    /// A counter for documents below a limit that takes `bytes` at most, if it can.
+    fn new(limit: usize, bytes: u64) -> Counter {
+        if (limit as u64).saturating_mul(8) > bytes {
+            return Counter::Sorting(Vec::new());
+        }
+        Counter::Dense { counts: vec![0; limit], met: vec![0; limit + 1], distinct: 0 }
     }
 
     fn add(&mut self, docs: &[Doc]) {
-        for doc in docs {
-            // Written always, counted if new: no branch to mispredict.
-            let count = &mut self.counts[*doc as usize];
-            self.met[self.distinct] = *doc;
-            self.distinct += usize::from(*count == 0);
-            *count += 1;
+        match self {
+            Counter::Dense { counts, met, distinct } => {
+                for doc in docs {
+                    // Written always, counted if new: no branch to mispredict.
+                    let count = &mut counts[*doc as usize];
+                    met[*distinct] = *doc;
+                    *distinct += usize::from(*count == 0);
+                    *count += 1;
+                }
+            }
+            Counter::Sorting(met) => met.extend_from_slice(docs),
         }
     }
 
-    /// Everything met with its count; all counts are 0 again when it is through.
-    fn drain(&mut self) -> impl Iterator<Item = (Doc, u32)> + '_ {
-        let met = &self.met[..std::mem::take(&mut self.distinct)];
-        let counts = &mut self.counts;
-        met.iter().map(|doc| (*doc, std::mem::take(&mut counts[*doc as usize])))
+    /// Everything met, with its count, to `each`; nothing is counted any more afterwards.
+    fn drain(&mut self, mut each: impl FnMut(Doc, u32)) {
+        match self {
+            Counter::Dense { counts, met, distinct } => {
+                for doc in &met[..std::mem::take(distinct)] {
+                    each(*doc, std::mem::take(&mut counts[*doc as usize]));
+                }
+            }
+            Counter::Sorting(met) => {
+                met.sort_unstable();
+                met.chunk_by(|a, b| a == b).for_each(|same| each(same[0], same.len() as u32));
+                met.clear();
+            }
+        }
     }
 }
 
 /// Candidates emitted, or pairs met, in one activation.
-const SLICE: usize = 1 << 20;
+const SLICE: usize = 1 << 18;
+
+/// The counting of one worker: a round for each range of its rows whose groups fit in memory, which is all of them
+/// unless there is a bound.
+struct Counting {
+    groups: Rounds,
+    index: Index,
+    counter: Counter,
+    row: usize,
+    worker: usize,
+    workers: usize,
+}
+
+impl Counting {
+    fn new(groups: Rounds, shared: &Shared, worker: usize) -> Counting {
+        let counter = Counter::new(shared.catalogue.doc_limit(), shared.budget.part(Share::Counter));
+        Counting { groups, index: Index::default(), counter, row: 0, worker, workers: shared.workers }
+    }
+
+    /// Counts on until about a slice is done, and gives each pair met; false when nothing is left.
+    fn advance(&mut self, mut each: impl FnMut(Candidate)) -> Result<bool> {
+        if self.row == self.index.rows.end {
+            self.index = Index::default();
+            let Some(index) = self.groups.next_round()? else { return Ok(false) };
+            self.row = index.rows.start;
+            self.index = index;
+        }
+        let mut met = 0;
+        while self.row < self.index.rows.end && met < SLICE {
+            let doc = (self.row * self.workers + self.worker) as Doc;
+            for partners in self.index.partners(self.row) {
+                met += partners.len();
+                self.counter.add(partners);
+            }
+            self.counter.drain(|other, shared| each(Candidate { pair: Pair::new(doc, other), shared }));
+            self.row += 1;
+        }
+        Ok(true)
+    }
+}
 
 /// Counts pairs at the home of one of the two; passes on those that share enough keys.
 pub fn count<'scope>(
@@ -170,48 +156,38 @@ pub fn count<'scope>(
     let home = Exchange::new(|groups: &Groups| u64::from(groups.home));
     groups.unary_frontier::<CapacityContainerBuilder<Vec<Candidate>>, _, _, _>(home, "Count", |cap, info| {
         let activator = scope.activator_for(info.address);
-        let (mut held, mut index, mut counter) = (Groups::default(), None, Counter::default());
-        let mut row = 0;
+        let mut received = None;
+        let mut counting = None;
         let mut cap = Some(cap);
         move |(input, frontier), output| {
             input.for_each_time(|_, data| {
-                for groups in data.flat_map(|batch| batch.drain(..)) {
-                    if !shared.failed() && !held.append(&groups) {
-                        shared.fail(Error::Limit(
-                            "more shared keys than a worker can hold; use more workers".into(),
-                        ));
-                    }
+                for groups in data.flat_map(|batch| batch.drain(..)).filter(|_| !shared.failed()) {
+                    // Groups are sent once all is read, so all rows are known.
+                    let received = received.get_or_insert_with(|| shared.rounds(worker));
+                    received.take_in(&groups).unwrap_or_else(|error| shared.fail(error));
                 }
             });
-            if !frontier.is_empty() || cap.is_none() {
-                return;
-            }
-            let index = index.get_or_insert_with(|| {
-                counter = Counter::new(shared.catalogue.doc_limit());
-                Index::build(std::mem::take(&mut held), worker, shared.workers)
+            let Some(held) = cap.as_ref().filter(|_| frontier.is_empty()) else { return };
+            let counting = counting.get_or_insert_with(|| {
+                let groups = received.take().unwrap_or_else(|| shared.rounds(worker));
+                Some(Counting::new(groups, &shared, worker))
             });
-            let Some(held) = cap.as_ref().filter(|_| row < index.rows() && !shared.failed()) else {
-                *index = Index { starts: vec![0], ..Index::default() };
-                counter = Counter::default();
-                cap = None;
-                return;
-            };
             let mut session = output.session(held);
-            let mut met = 0;
-            while row < index.rows() && met < SLICE {
-                let doc = (row * shared.workers + worker) as Doc;
-                for partners in index.partners(row) {
-                    met += partners.len();
-                    counter.add(partners);
-                }
-                let pairs = counter
-                    .drain()
-                    .map(|(other, count)| Candidate { pair: Pair::new(doc, other), shared: count });
-                session.give_iterator(pairs.filter(|candidate| shared.enough(*candidate)));
-                row += 1;
-            }
+            let more = counting.as_mut().filter(|_| !shared.failed()).map_or(Ok(false), |counting| {
+                counting.advance(|candidate| {
+                    if shared.enough(candidate) {
+                        session.give(candidate);
+                    }
+                })
+            });
             drop(session);
-            activator.activate();
+            match more {
+                Ok(true) => activator.activate(),
+                ended => {
+                    (*counting, cap) = (None, None);
+                    ended.map(drop).unwrap_or_else(|error| shared.fail(error));
+                }
+            }
         }
     })
 }
@@ -225,30 +201,27 @@ mod tests {
     proptest! {
         #[test]
         fn counts_like_a_map(all in prop::collection::vec(prop::collection::btree_set(0u32..24, 2..8), 0..30),
-                             workers in 1usize..4) {
+                             workers in 1usize..4, bytes in prop::sample::select(vec![0u64, 1 << 20])) {
+            let folder = tempfile::tempdir().expect("a folder");
             let mut truth: BTreeMap<Pair, u32> = BTreeMap::new();
-            let mut sent: Vec<Groups> = (0..workers as u32).map(|home| Groups { home, ..Groups::default() }).collect();
+            let mut rounds: Vec<Rounds> =
+                (0..workers).map(|w| Rounds::new(24, w, workers, bytes, folder.path())).collect();
             for group in &all {
-                let group: Vec<Doc> = group.iter().copied().collect();
-                for groups in &mut sent {
-                    groups.docs.extend(&group);
-                    groups.following.extend((0..group.len() as u32).rev());
+                let docs: Vec<Doc> = group.iter().copied().collect();
+                let following: Vec<u32> = (0..group.len() as u32).rev().collect();
+                for (i, a) in docs.iter().enumerate() {
+                    docs[i + 1..].iter().for_each(|b| *truth.entry(Pair::new(*a, *b)).or_default() += 1);
                 }
-                for (i, a) in group.iter().enumerate() {
-                    group[i + 1..].iter().for_each(|b| *truth.entry(Pair::new(*a, *b)).or_default() += 1);
-                }
+                let groups = Groups { home: 0, docs, following };
+                rounds.iter_mut().for_each(|rounds| rounds.take_in(&groups).expect("taken in"));
             }
             let mut counted = BTreeMap::new();
-            for (worker, groups) in sent.into_iter().enumerate() {
-                let index = Index::build(groups, worker, workers);
-                let mut counter = Counter::new(24);
-                for row in 0..index.rows() {
-                    index.partners(row).for_each(|partners| counter.add(partners));
-                    for (other, count) in counter.drain() {
-                        let old = counted.insert(Pair::new((row * workers + worker) as Doc, other), count);
-                        prop_assert_eq!(old, None);
-                    }
-                }
+            for (worker, groups) in rounds.into_iter().enumerate() {
+                let (counter, index) = (Counter::new(24, bytes), Index::default());
+                let mut counting = Counting { groups, index, counter, row: 0, worker, workers };
+                let mut twice = 0;
+                while counting.advance(|c| twice += usize::from(counted.insert(c.pair, c.shared).is_some())).expect("counted") {}
+                prop_assert_eq!(twice, 0);
             }
             prop_assert_eq!(counted, truth);
         }

@@ -1,8 +1,7 @@
 //! The near-duplicate graph: contents that anything links, in document order, with their links, copies and crowds.
 
-use hashbrown::HashMap;
-
 use super::Shared;
+use super::budget::mapped;
 use super::catalogue::Doc;
 use super::count::Candidate;
 use super::dedup_exact::Copy;
@@ -30,17 +29,23 @@ struct Lists<T> {
     items: Vec<T>,
 }
 
-impl<T: Ord + std::marker::Copy> Lists<T> {
-    fn new(nodes: usize, mut entries: Vec<(Node, T)>) -> Lists<T> {
-        entries.sort_unstable();
+impl<T: Ord + std::marker::Copy + Default> Lists<T> {
+    /// Sorted lists of the entries, which are gone through twice.
+    fn new(nodes: usize, entries: impl Iterator<Item = (Node, T)> + Clone) -> Lists<T> {
         let mut starts = vec![0; nodes + 1];
-        for (node, _) in &entries {
-            starts[*node as usize + 1] += 1;
-        }
+        entries.clone().for_each(|(node, _)| starts[node as usize + 1] += 1);
         for i in 0..nodes {
             starts[i + 1] += starts[i];
         }
-        Lists { starts, items: entries.into_iter().map(|(_, item)| item).collect() }
+        let mut items = mapped(starts[nodes]);
+        items.resize(starts[nodes], T::default());
+        let mut next = starts.clone();
+        for (node, item) in entries {
+            items[next[node as usize]] = item;
+            next[node as usize] += 1;
+        }
+        starts.windows(2).for_each(|list| items[list[0]..list[1]].sort_unstable());
+        Lists { starts, items }
     }
 
     fn of(&self, node: Node) -> &[T] {
@@ -51,17 +56,21 @@ impl<T: Ord + std::marker::Copy> Lists<T> {
 impl Graph {
     /// Builds the graph of what a run gathered.
     pub fn new(shared: &Shared, links: &[Candidate], copies: &[Copy], crowds: Vec<Vec<Doc>>) -> Graph {
-        let mut docs: Vec<Doc> =
-            links.iter().flat_map(|link| [link.pair.docs().0, link.pair.docs().1]).collect();
-        docs.extend(copies.iter().map(|copy| copy.first));
-        docs.extend(crowds.iter().flatten());
-        docs.sort_unstable();
-        docs.dedup();
+        let mut nodes = vec![Node::MAX; shared.catalogue.doc_limit()];
+        let ends = links.iter().flat_map(|link| <[Doc; 2]>::from(link.pair.docs()));
+        let firsts = copies.iter().map(|copy| copy.first);
+        for doc in ends.chain(firsts).chain(crowds.iter().flatten().copied()) {
+            nodes[doc as usize] = 0;
+        }
+        let docs = (0..).zip(&nodes).filter(|(_, node)| **node == 0).map(|(doc, _)| doc);
+        let mut docs: Vec<Doc> = docs.collect();
         docs.sort_unstable_by_key(|doc| shared.catalogue.position(*doc));
-        let nodes: HashMap<Doc, Node> = docs.iter().zip(0..).map(|(doc, node)| (*doc, node)).collect();
+        for (node, doc) in (0..).zip(&docs) {
+            nodes[*doc as usize] = node;
+        }
         let both = |link: &Candidate| {
             let (a, b) = link.pair.docs();
-            let (a, b) = (nodes[&a], nodes[&b]);
+            let (a, b) = (nodes[a as usize], nodes[b as usize]);
             [(a, (b, link.shared)), (b, (a, link.shared))]
         };
         let members: Vec<Vec<Node>> = crowds.into_iter().map(|crowd| in_order(crowd, &nodes)).collect();
@@ -69,16 +78,16 @@ impl Graph {
         // Copies are listed by position: their numbers are turned into documents after sorting.
         let mut of_content: Vec<(Node, u64, Doc)> = copies
             .iter()
-            .map(|copy| (nodes[&copy.first], shared.catalogue.position(copy.doc).to_bits(), copy.doc))
+            .map(|copy| (nodes[copy.first as usize], shared.catalogue.position(copy.doc).to_bits(), copy.doc))
             .collect();
         of_content.sort_unstable();
         let mut graph = Graph {
-            links: Lists::new(docs.len(), links.iter().flat_map(both).collect()),
+            links: Lists::new(docs.len(), links.iter().flat_map(both)),
             copies: Lists::in_given_order(
                 docs.len(),
                 of_content.into_iter().map(|(node, _, doc)| (node, doc)),
             ),
-            crowds: Lists::new(docs.len(), crowds.collect()),
+            crowds: Lists::new(docs.len(), crowds),
             members,
             best: Vec::new(),
             rank: vec![0; docs.len()],
@@ -195,8 +204,8 @@ impl Lists<Doc> {
 }
 
 /// A crowd's contents in document order, in the memory of the list of its documents.
-fn in_order(mut crowd: Vec<Doc>, nodes: &HashMap<Doc, Node>) -> Vec<Node> {
-    crowd.iter_mut().for_each(|member| *member = nodes[member]);
+fn in_order(mut crowd: Vec<Doc>, nodes: &[Node]) -> Vec<Node> {
+    crowd.iter_mut().for_each(|member| *member = nodes[*member as usize]);
     crowd.sort_unstable();
     crowd
 }

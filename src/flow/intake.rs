@@ -6,9 +6,10 @@ use std::sync::atomic::Ordering;
 use hashbrown::HashSet;
 
 use super::Shared;
+use super::budget::Share;
 use super::catalogue::{Doc, Segment};
+use super::collide::Posting;
 use super::dedup_exact::Arrival;
-use super::postings::Posting;
 use crate::config::{Config, Method};
 use crate::document::Position;
 use crate::error::{Error, Result};
@@ -16,6 +17,9 @@ use crate::limits::MAX_RECORD_BYTES;
 use crate::read::{Fields, Record, Refusal, Sink, Source, Unit, UnitReader, units};
 use crate::simd::Simd;
 use crate::sketch::{Digest, Rarity, Sketcher};
+
+/// Bytes a remembered digest takes at most, in a table that may just have doubled.
+const SEEN: usize = 40;
 
 /// Odd, so that multiplying by it loses nothing.
 const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -40,6 +44,7 @@ pub struct Intake {
     worker: usize,
     workers: usize,
     seen: HashSet<Digest>,
+    most_seen: usize,
     /// Rows of the documents read.
     pub segment: Segment,
     /// Arrivals not yet sent.
@@ -52,7 +57,7 @@ pub struct Intake {
     pub empty: u64,
     /// Bytes of text in documents.
     pub text_bytes: u64,
-    overflow: bool,
+    failure: Option<Error>,
 }
 
 impl Intake {
@@ -66,13 +71,14 @@ impl Intake {
             worker,
             workers: shared.workers,
             seen: HashSet::new(),
-            segment: Segment::new(&shared.config.cluster.keep),
+            most_seen: usize::try_from(shared.budget.part(Share::Seen)).unwrap_or(usize::MAX) / SEEN,
+            segment: Segment::new(&shared.config.cluster.keep, &shared.budget, &shared.scratch),
             arrivals: Vec::new(),
             postings: Vec::new(),
             refused: Vec::new(),
             empty: 0,
             text_bytes: 0,
-            overflow: false,
+            failure: None,
         }
     }
 
@@ -90,9 +96,12 @@ impl Intake {
                 shared.progress.add_documents(self.documents() - documents);
                 (bytes, documents) = (reader.bytes(), self.documents());
                 send(self);
-                if self.overflow {
-                    return Err(Error::Limit("more than 4,294,967,295 documents; split the input".into()));
+                if let Some(error) = self.failure.take() {
+                    return Err(error);
                 }
+                let (rows, (_, done, total)) = (self.segment.bytes(), shared.progress.now());
+                let expected = (u128::from(rows) * u128::from(total) / u128::from(done.max(1))) as u64;
+                shared.budget.allow(Share::Rows, rows, expected, "the documents")?;
                 shared.progress.check()?;
                 if shared.failed() {
                     return Ok(());
@@ -103,6 +112,11 @@ impl Intake {
             }
             shared.unit_lines[at].store(reader.lines(), Ordering::Relaxed);
         }
+    }
+
+    /// Whether this worker has met the text, as far as it remembers: what it forgets, `dedup_exact` finds.
+    fn met(&mut self, digest: Digest) -> bool {
+        if self.seen.len() < self.most_seen { !self.seen.insert(digest) } else { self.seen.contains(&digest) }
     }
 
     /// Documents read, those without a token included.
@@ -119,14 +133,16 @@ impl Sink for Intake {
             return;
         };
         let Ok(doc) = Doc::try_from(self.segment.len() * self.workers + self.worker) else {
-            self.overflow = true;
+            self.failure = Some(Error::Limit("more than 4,294,967,295 documents; split the input".into()));
             return;
         };
-        self.segment.push(record);
-        let position = record.position.to_bits();
-        self.arrivals.push(Arrival { digest: ((digest >> 64) as u64, digest as u64), position, doc });
+        if let Err(error) = self.segment.push(record) {
+            self.failure = Some(error);
+            return;
+        }
+        self.arrivals.push(Arrival::new(digest, doc));
         // A text this worker has met is not the first of its kind, whatever the others read: it needs no keys.
-        if self.exact || !self.seen.insert(digest) {
+        if self.exact || self.met(digest) {
             return;
         }
         let (keys, size) = self.sketcher.keys();

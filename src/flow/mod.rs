@@ -9,6 +9,8 @@
 //!
 //! Records of the first dataflow carry numbers only; text is read again where a pair has to be measured.
 
+mod buckets;
+mod budget;
 mod catalogue;
 mod collide;
 mod components;
@@ -17,10 +19,11 @@ mod count;
 mod dedup_exact;
 mod graph;
 mod intake;
-mod postings;
 mod recall;
+mod rounds;
 mod settle;
 mod shared;
+mod spill;
 mod transitive;
 mod verify;
 
@@ -47,11 +50,12 @@ use crate::error::{Error, Result};
 use crate::progress::{Progress, Stage};
 use crate::read::Source;
 use crate::simd::Simd;
-use collide::{Collided, collide};
+use budget::Share;
+use collide::{Collided, Posting, collide};
 use count::{Candidate, count};
 use dedup_exact::{Arrival, dedup_exact};
 use intake::Intake;
-use postings::Posting;
+use spill::Pile;
 use verify::{recall_wanted, verify};
 
 /// What to run on, and with what.
@@ -108,7 +112,8 @@ pub fn run(request: Request, progress: Arc<Progress>) -> Result<Outcome> {
 /// One worker's part.
 fn work(worker: &mut Worker, shared: &Arc<Shared>) {
     let guard = shared.guard();
-    let candidates = Rc::new(RefCell::new(Vec::new()));
+    let candidates = Pile::new(shared.budget.part(Share::Candidates), &shared.scratch);
+    let candidates = Rc::new(RefCell::new(candidates));
     let collided = Rc::new(RefCell::new(Collided::default()));
     meet(worker, shared, &candidates, &collided);
     let mut collided = collided.take();
@@ -128,7 +133,7 @@ fn work(worker: &mut Worker, shared: &Arc<Shared>) {
 fn meet(
     worker: &mut Worker,
     shared: &Arc<Shared>,
-    candidates: &Rc<RefCell<Vec<Candidate>>>,
+    candidates: &Rc<RefCell<Pile<Candidate>>>,
     collided: &Rc<RefCell<Collided>>,
 ) {
     let index = worker.index();
@@ -138,16 +143,19 @@ fn meet(
     worker.dataflow(|scope| {
         let gather = Arc::clone(shared);
         let arrived = arrivals.to_stream(scope);
-        let copies = dedup_exact(arrived).inspect_batch(move |_, copies| gather.gather_copies(copies));
+        let copies = dedup_exact(arrived, Arc::clone(shared))
+            .inspect_batch(move |_, copies| gather.gather_copies(copies));
         if shared.config.method == Method::Exact {
             copies.probe_with(&probe);
             return;
         }
-        let kept = Rc::clone(candidates);
+        let (kept, gather) = (Rc::clone(candidates), Arc::clone(shared));
         let posted = postings.to_stream(scope);
         let groups = collide(posted, copies.broadcast(), Arc::clone(shared), Rc::clone(collided));
         count(groups, Arc::clone(shared), index)
-            .inspect_batch(move |_, batch| kept.borrow_mut().extend_from_slice(batch))
+            .inspect_batch(move |_, batch| {
+                kept.borrow_mut().extend(batch).unwrap_or_else(|error| gather.fail(error));
+            })
             .probe_with(&probe);
     });
     let mut intake = Intake::new(shared, index);
@@ -172,7 +180,7 @@ fn meet(
 fn measure(
     worker: &mut Worker,
     shared: &Arc<Shared>,
-    candidates: Rc<RefCell<Vec<Candidate>>>,
+    candidates: Rc<RefCell<Pile<Candidate>>>,
     crowds: Vec<Vec<Doc>>,
 ) {
     let index = worker.index();
@@ -180,13 +188,11 @@ fn measure(
         shared.enter(Stage::Verify, 0);
     }
     let mut wanted = InputHandle::<u64, CapacityContainerBuilder<Vec<Doc>>>::new_with_builder();
-    let mut docs: Vec<Doc> = crowds.iter().flatten().copied().collect();
-    if shared.measured_on_sets() {
-        docs.extend(candidates.borrow().iter().flat_map(|candidate| <[Doc; 2]>::from(candidate.pair.docs())));
-    }
-    docs.sort_unstable();
-    docs.dedup();
-    shared.gather_wanted(crowds, candidates.borrow().len(), docs.len());
+    let mut docs = in_question(shared, &candidates.borrow(), &crowds).unwrap_or_else(|error| {
+        shared.fail(error);
+        Vec::new()
+    });
+    shared.gather_candidates(crowds, candidates.borrow().len());
     worker.dataflow(|scope| {
         let ready = recall_wanted(wanted.to_stream(scope), Arc::clone(shared), index);
         let gather = Arc::clone(shared);
@@ -201,6 +207,25 @@ fn measure(
         worker.step_or_park(Some(PATIENCE));
     }
 }
+
+/// The documents that are measured, each once, in ascending order.
+fn in_question(shared: &Shared, candidates: &Pile<Candidate>, crowds: &[Vec<Doc>]) -> Result<Vec<Doc>> {
+    let mut asked = vec![false; shared.catalogue.doc_limit()];
+    crowds.iter().flatten().for_each(|doc| asked[*doc as usize] = true);
+    let (mut from, mut buffer) = (0, Vec::new());
+    while from < candidates.len() && shared.measured_on_sets() {
+        let some = candidates.some(from, SLICE, &mut buffer)?;
+        from += some.len();
+        for candidate in some {
+            let (a, b) = candidate.pair.docs();
+            (asked[a as usize], asked[b as usize]) = (true, true);
+        }
+    }
+    Ok((0..).zip(asked).filter(|(_, asked)| *asked).map(|(doc, _)| doc).collect())
+}
+
+/// Candidates looked at between two others of the run's affairs.
+const SLICE: usize = 16 << 10;
 
 /// How long an idle worker sleeps before it looks whether another one failed.
 const PATIENCE: std::time::Duration = std::time::Duration::from_millis(20);

@@ -1,14 +1,14 @@
 //! Sets of the documents that need measuring, derived again from their text: the input is its own spill.
 
-use std::fs::File;
-use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use hashbrown::HashMap;
 
 use super::Shared;
+use super::budget::mapped;
 use super::catalogue::Doc;
-use crate::error::{Error, Result};
+use super::spill::Spill;
+use crate::error::Result;
 use crate::read::{Compression, reread};
 use crate::sketch::Sketcher;
 
@@ -21,38 +21,24 @@ pub struct Sets {
     places: HashMap<Doc, (u64, u32)>,
     held: Vec<u64>,
     most: usize,
-    spill: Option<File>,
-    spilled: u64,
+    spill: Spill,
 }
 
 impl Sets {
-    /// An empty store that holds at most `bytes` in memory, give or take one set.
-    pub fn new(bytes: u64) -> Sets {
-        Sets { places: HashMap::new(), held: Vec::new(), most: bytes as usize / 8, spill: None, spilled: 0 }
+    /// An empty store that holds at most `bytes` in memory, give or take one set; the rest goes to a file in `scratch`.
+    pub fn new(bytes: u64, scratch: &Path) -> Sets {
+        let most = usize::try_from(bytes).unwrap_or(usize::MAX) / 8;
+        Sets { places: HashMap::new(), held: mapped(most), most, spill: Spill::new(scratch) }
     }
 
     /// Stores the set of a document.
-    pub fn insert(&mut self, doc: Doc, set: &[u64], scratch: &Path) -> Result<()> {
+    pub fn insert(&mut self, doc: Doc, set: &[u64]) -> Result<()> {
         if self.held.len() + set.len() > self.most && !self.held.is_empty() {
-            self.spill(scratch)?;
+            self.spill.append(&self.held)?;
+            self.held.clear();
         }
-        self.places.insert(doc, (self.spilled + self.held.len() as u64, set.len() as u32));
+        self.places.insert(doc, (self.spill.bytes() / 8 + self.held.len() as u64, set.len() as u32));
         self.held.extend_from_slice(set);
-        Ok(())
-    }
-
-    fn spill(&mut self, scratch: &Path) -> Result<()> {
-        let file = match self.spill.take() {
-            Some(file) => file,
-            None => {
-                tempfile::tempfile_in(scratch).map_err(|e| Error::io(scratch, "create a spill file in", e))?
-            }
-        };
-        file.write_all_at(bytemuck::cast_slice(&self.held), self.spilled * 8)
-            .map_err(|e| Error::io(scratch, "write a spill file in", e))?;
-        self.spill = Some(file);
-        self.spilled += self.held.len() as u64;
-        self.held.clear();
         Ok(())
     }
 
@@ -62,20 +48,15 @@ impl Sets {
     }
 
     /// The set of a document, in `scratch` if it was spilled; empty for a document that was never stored.
-    pub fn get<'a>(&'a self, doc: Doc, scratch: &'a mut Vec<u64>) -> std::io::Result<&'a [u64]> {
+    pub fn get<'a>(&'a self, doc: Doc, scratch: &'a mut Vec<u64>) -> Result<&'a [u64]> {
         let Some((start, len)) = self.places.get(&doc).copied() else { return Ok(&[]) };
-        match (&self.spill, start.checked_sub(self.spilled)) {
-            (Some(file), None) => {
-                scratch.clear();
-                scratch.resize(len as usize, 0);
-                file.read_exact_at(bytemuck::cast_slice_mut(scratch), start * 8)?;
-                Ok(scratch)
-            }
-            (_, start) => {
-                let start = start.unwrap_or(0) as usize;
-                Ok(&self.held[start..start + len as usize])
-            }
-        }
+        let Some(start_held) = start.checked_sub(self.spill.bytes() / 8) else {
+            scratch.clear();
+            scratch.resize(len as usize, 0);
+            self.spill.read(start * 8, scratch)?;
+            return Ok(scratch);
+        };
+        Ok(&self.held[start_held as usize..][..len as usize])
     }
 }
 
@@ -94,7 +75,7 @@ pub fn recall(shared: &Shared, docs: &[Doc], sketcher: &mut Sketcher, sets: &mut
                     shared.progress.check()?;
                 }
                 sketcher.read(text);
-                sets.insert(some[index], sketcher.set(), &shared.scratch)
+                sets.insert(some[index], sketcher.set())
             })?;
             shared.progress.advance(some.len() as u64);
         }
@@ -110,13 +91,13 @@ mod tests {
     fn sets_come_back_from_memory_and_disk() {
         let folder = tempfile::tempdir().expect("a folder");
         for bytes in [0, 100, 1 << 20] {
-            let mut sets = Sets::new(bytes);
+            let mut sets = Sets::new(bytes, folder.path());
             let set =
                 |doc: Doc| (0..u64::from(doc % 9)).map(|i| i * 1000 + u64::from(doc)).collect::<Vec<_>>();
             for doc in 0..200 {
-                sets.insert(doc, &set(doc), folder.path()).expect("stored");
+                sets.insert(doc, &set(doc)).expect("stored");
             }
-            assert_eq!(sets.spill.is_some(), bytes < 1 << 20);
+            assert_eq!(sets.spill.bytes() > 0, bytes < 1 << 20);
             let mut scratch = Vec::new();
             for doc in (0..200).rev() {
                 assert_eq!(sets.get(doc, &mut scratch).expect("read"), set(doc));

@@ -67,7 +67,9 @@ pub fn settle(
     copies: &[Copy],
     crowds: Vec<Vec<Doc>>,
 ) -> Result<Findings> {
+    let crowded = crowds.iter().map(Vec::len).sum();
     let graph = Graph::new(shared, links, copies, crowds);
+    shared.allow_graph(links.len(), crowded, graph.contents())?;
     let (representative, parent) = match shared.config.cluster.clustering {
         Clustering::Guarantee => {
             let representative = conservative(&graph, shared)?;

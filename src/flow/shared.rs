@@ -6,13 +6,15 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Instant;
 
 use super::Request;
+use super::buckets::{Buckets, Keyed};
+use super::budget::{Budget, Share, mapped};
 use super::catalogue::{Catalogue, Doc};
-use super::collide::Collided;
+use super::collide::{Collided, Posting};
 use super::count::Candidate;
-use super::dedup_exact::Copy;
+use super::dedup_exact::{Arrival, Copy};
 use super::intake::{Intake, Refused, sample_rarity};
-use super::postings::Postings;
 use super::recall::{Sets, recall};
+use super::rounds::Rounds;
 use crate::config::{Config, Keep, Method};
 use crate::error::{Error, Result};
 use crate::limits::MAX_WORKERS;
@@ -45,8 +47,6 @@ pub struct Tally {
     pub candidates: u64,
     /// Candidates measured on their sets; what clustering measures within crowds is not counted.
     pub verified: u64,
-    /// Documents whose text was read again to measure them.
-    pub recalled: u64,
     /// Pairs found linked.
     pub links: u64,
 }
@@ -57,6 +57,8 @@ pub(super) struct Gathered {
     pub(super) links: Vec<Candidate>,
     pub(super) copies: Vec<Copy>,
     pub(super) crowds: Vec<Vec<Doc>>,
+    /// Members of all crowds.
+    pub(super) crowded: usize,
     pub(super) refused: Vec<Refused>,
     pub(super) tally: Tally,
 }
@@ -82,7 +84,7 @@ pub struct Shared {
     /// Lines of a file before each of its units; known once all is read.
     lines_before: OnceLock<Vec<u64>>,
     pub(super) scratch: PathBuf,
-    memory: Option<u64>,
+    pub(super) budget: Budget,
     simd: Simd,
     rarity: Arc<Rarity>,
     sets: Vec<OnceLock<Sets>>,
@@ -94,6 +96,13 @@ pub struct Shared {
 
 /// Bytes of an input file that one worker reads at a stretch.
 const UNIT: u64 = 4 << 20;
+
+/// Bytes of a link as it comes and in the graph: there the other end and what is shared, at both ends.
+const LINK: usize = size_of::<Candidate>() + 16;
+/// Bytes of a member of a crowd: there, and in the list of its crowds.
+const CROWDED: usize = 8;
+/// Bytes of a content in the graph and in what is found out about it.
+const CONTENT: usize = 100;
 
 /// A lock whose holder cannot leave a half-made state behind: every use is one append or one take.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -125,6 +134,8 @@ impl Shared {
         let bytes: u64 = sources.iter().map(|source| source.bytes).sum();
         // Many more units than workers, so that none waits long for another's last one.
         let units = units(&sources, (bytes / (workers as u64 * 8)).clamp(256 << 10, UNIT));
+        let budget = Budget::new(memory, workers);
+        let most_links = usize::try_from(budget.whole(Share::Links)).unwrap_or(usize::MAX) / LINK;
         Ok(Shared {
             catalogue: Catalogue::new(workers, &config.cluster.keep),
             rule: rule(&config),
@@ -133,7 +144,7 @@ impl Shared {
             next_unit: AtomicUsize::new(0),
             rarity: Arc::new(rarity),
             sets: (0..workers).map(|_| OnceLock::new()).collect(),
-            gathered: Mutex::default(),
+            gathered: Mutex::new(Gathered { links: mapped(most_links), ..Gathered::default() }),
             failure: Mutex::default(),
             failed: AtomicBool::new(false),
             sources,
@@ -144,7 +155,7 @@ impl Shared {
             fields,
             units,
             scratch,
-            memory,
+            budget,
             simd,
             stages,
         })
@@ -155,21 +166,50 @@ impl Shared {
         Sketcher::new(&self.config, Arc::clone(&self.rarity), self.simd)
     }
 
-    /// One worker's share of `percent` of the memory.
-    fn share(&self, percent: u64) -> u64 {
-        self.memory.map_or(u64::MAX, |bytes| bytes / 100 * percent / self.workers as u64)
+    /// An empty store for postings, in buckets that fit the second-level cache when they are sorted.
+    pub(super) fn postings(&self) -> Buckets<Posting> {
+        Buckets::new(self.bucket_bits(128 << 10), self.budget.part(Share::Postings), &self.scratch)
     }
 
-    /// An empty posting store. Buckets are sized to fit the second-level cache when they are sorted.
-    pub(super) fn postings(&self) -> Postings {
-        let bytes: u64 = self.sources.iter().map(|source| source.bytes).sum();
-        let bits = (bytes / (128 << 10)).max(1).ilog2().clamp(4, 10);
-        Postings::new(bits, self.share(40), &self.scratch)
+    /// An empty store for arrivals.
+    pub(super) fn arrivals(&self) -> Buckets<Arrival> {
+        Buckets::new(self.bucket_bits(16 << 20), self.budget.part(Share::Arrivals), &self.scratch)
     }
 
-    /// Bytes a worker may hold in sets.
-    pub(super) fn sets_bytes(&self) -> u64 {
-        self.share(40)
+    /// As many bits as leave each bucket what comes of `bytes` of input; at most as many as can be divided by at once
+    /// and sorted well, but for inputs so large that such buckets would not fit in memory.
+    fn bucket_bits(&self, bytes: u64) -> u32 {
+        let input: u64 = self.sources.iter().map(|source| source.bytes).sum();
+        let most = if input >> 10 > 64 << 20 { 16 } else { 10 };
+        (input / bytes).max(1).ilog2().clamp(4, most)
+    }
+
+    /// No key groups yet, for a worker that has read all its input.
+    pub(super) fn rounds(&self, worker: usize) -> Rounds {
+        let rows = self.catalogue.rows(worker);
+        Rounds::new(rows, worker, self.workers, self.budget.part(Share::Groups), &self.scratch)
+    }
+
+    /// Takes a batch into a store; the run fails if it cannot.
+    pub(super) fn store<T: Keyed>(&self, store: &mut Buckets<T>, batch: &mut Vec<T>) {
+        if !self.failed() {
+            store.extend(batch).unwrap_or_else(|error| self.fail(error));
+        }
+        batch.clear();
+    }
+
+    /// The next bucket of a store, until there is none or the run has failed.
+    pub(super) fn next_bucket<T: Keyed>(&self, store: &mut Buckets<T>) -> Option<Vec<T>> {
+        let bucket = store.take_last().unwrap_or_else(|error| {
+            self.fail(error);
+            None
+        });
+        bucket.filter(|_| !self.failed())
+    }
+
+    /// No sets yet, for one worker, which may hold that share of them.
+    pub(super) fn no_sets(&self, share: Share) -> Sets {
+        Sets::new(self.budget.part(share), &self.scratch)
     }
 
     /// Whether pairs are measured on sets, rather than by their shared keys alone.
@@ -226,10 +266,9 @@ impl Shared {
         (b, right): (Doc, Option<&Sets>),
         measure: impl FnOnce(&[u64], &[u64]) -> T,
     ) -> Result<T> {
-        let failed = |e| Error::io(&self.scratch, "read a spill file in", e);
         let (mut x, mut y) = (Vec::new(), Vec::new());
-        let x = left.map(|sets| sets.get(a, &mut x)).transpose().map_err(failed)?.unwrap_or_default();
-        let y = right.map(|sets| sets.get(b, &mut y)).transpose().map_err(failed)?.unwrap_or_default();
+        let x = left.map(|sets| sets.get(a, &mut x)).transpose()?.unwrap_or_default();
+        let y = right.map(|sets| sets.get(b, &mut y)).transpose()?.unwrap_or_default();
         Ok(measure(x, y))
     }
 
@@ -256,7 +295,8 @@ impl Shared {
                 .iter()
                 .map(|docs| {
                     scope.spawn(move || {
-                        let mut sets = Sets::new(self.sets_bytes());
+                        // By now there are no candidates any more.
+                        let mut sets = self.no_sets(Share::Candidates);
                         recall(self, docs, &mut self.sketcher(), &mut sets).map(|()| sets)
                     })
                 })
@@ -277,11 +317,11 @@ impl Shared {
     }
 
     /// The document's id, or `FILE:LINE` if its record has none.
-    pub fn name(&self, doc: Doc) -> String {
-        match self.catalogue.label(doc) {
-            Some(label) => label.to_owned(),
+    pub fn name(&self, doc: Doc) -> Result<String> {
+        Ok(match self.catalogue.label(doc)? {
+            Some(label) => label.into_owned(),
             None => format!("{}:{}", self.file(doc), self.line(doc)),
-        }
+        })
     }
 
     /// Path of the document's file, as the user named it.
@@ -369,7 +409,17 @@ impl Shared {
     }
 
     pub(super) fn gather_links(&self, links: &mut Vec<Candidate>) {
-        lock(&self.gathered).links.append(links);
+        let mut gathered = lock(&self.gathered);
+        gathered.links.append(links);
+        let known = (gathered.links.len(), gathered.crowded);
+        drop(gathered);
+        self.allow_graph(known.0, known.1, 0).unwrap_or_else(|error| self.fail(error));
+    }
+
+    /// Refuses a graph that does not fit in its share of the memory: so many links, members of crowds, and contents.
+    pub(super) fn allow_graph(&self, links: usize, crowded: usize, contents: usize) -> Result<()> {
+        let bytes = (links * LINK + crowded * CROWDED + contents * CONTENT) / self.workers;
+        self.budget.allow(Share::Links, bytes as u64, 0, "the links between documents")
     }
 
     pub(super) fn gather_intake(&self, worker: usize, mut intake: Intake) {
@@ -389,13 +439,16 @@ impl Shared {
         gathered.tally.common_postings += collided.common_postings;
     }
 
-    pub(super) fn gather_wanted(&self, mut crowds: Vec<Vec<Doc>>, candidates: usize, recalled: usize) {
+    pub(super) fn gather_candidates(&self, mut crowds: Vec<Vec<Doc>>, candidates: usize) {
         let mut gathered = lock(&self.gathered);
-        gathered.tally.recalled += recalled as u64;
         gathered.tally.crowds += crowds.len() as u64;
         gathered.tally.candidates += candidates as u64;
         gathered.tally.verified += if self.measured_on_sets() { candidates as u64 } else { 0 };
+        gathered.crowded += crowds.iter().map(Vec::len).sum::<usize>();
         gathered.crowds.append(&mut crowds);
+        let known = (gathered.links.len(), gathered.crowded);
+        drop(gathered);
+        self.allow_graph(known.0, known.1, 0).unwrap_or_else(|error| self.fail(error));
     }
 }
 

@@ -10,10 +10,13 @@ use timely::dataflow::Stream;
 use timely::dataflow::channels::pact::{Exchange, Pipeline};
 use timely::dataflow::operators::generic::operator::Operator;
 
-use super::Shared;
+use super::budget::Share;
 use super::catalogue::Doc;
 use super::count::Candidate;
-use super::recall::{Sets, recall};
+use super::recall::recall;
+use super::spill::Pile;
+use super::{SLICE, Shared};
+use crate::error::Result;
 
 /// Derives the sets of the documents wanted, each once, at its home, and publishes them to the process.
 /// The output carries nothing; its frontier tells when all sets are there.
@@ -31,7 +34,7 @@ pub fn recall_wanted<'scope>(
             if frontier.is_empty() && cap.take().is_some() {
                 docs.sort_unstable();
                 docs.dedup();
-                let mut sets = Sets::new(shared.sets_bytes());
+                let mut sets = shared.no_sets(Share::Sets);
                 if !shared.failed()
                     && let Err(error) = recall(&shared, &docs, &mut shared.sketcher(), &mut sets)
                 {
@@ -46,7 +49,7 @@ pub fn recall_wanted<'scope>(
 /// Measures this worker's candidates once all sets are there, and emits those that the rule accepts.
 pub fn verify<'scope>(
     ready: Stream<'scope, u64, Vec<()>>,
-    candidates: Rc<RefCell<Vec<Candidate>>>,
+    candidates: Rc<RefCell<Pile<Candidate>>>,
     shared: Arc<Shared>,
 ) -> Stream<'scope, u64, Vec<Candidate>> {
     let scope = ready.scope();
@@ -55,39 +58,38 @@ pub fn verify<'scope>(
         "Verify",
         |cap, info| {
             let activator = scope.activator_for(info.address);
+            let (mut from, mut buffer) = (0, Vec::new());
             let mut cap = Some(cap);
             move |(input, frontier), output| {
                 input.for_each_time(|_, data| data.for_each(Vec::clear));
-                if !frontier.is_empty() {
-                    return;
-                }
-                let mut candidates = candidates.borrow_mut();
-                let Some(held) = &cap else { return };
-                if candidates.is_empty() || shared.failed() {
+                let Some(held) = cap.as_ref().filter(|_| frontier.is_empty()) else { return };
+                let candidates = candidates.borrow();
+                if from == candidates.len() || shared.failed() {
                     cap = None;
                     return;
                 }
-                let rest = candidates.len().saturating_sub(SLICE);
                 let mut session = output.session(held);
-                for candidate in candidates.drain(rest..) {
-                    let (a, b) = candidate.pair.docs();
-                    if !shared.measured_on_sets() {
-                        // Its shared keys were all there is to count, and they were enough.
-                        session.give(candidate);
-                        continue;
-                    }
-                    match shared.measure(a, b) {
-                        Ok(Some(measure)) => session.give(Candidate { shared: measure.shared, ..candidate }),
-                        Ok(None) => {}
-                        Err(error) => shared.fail(error),
-                    }
-                }
+                let measured = candidates.some(from, SLICE, &mut buffer).and_then(|some| {
+                    from += some.len();
+                    some.iter().try_for_each(|candidate| {
+                        link(&shared, *candidate)
+                            .map(|link| link.into_iter().for_each(|link| session.give(link)))
+                    })
+                });
                 drop(session);
+                measured.unwrap_or_else(|error| shared.fail(error));
                 activator.activate();
             }
         },
     )
 }
 
-/// Candidates measured in one activation.
-const SLICE: usize = 16 << 10;
+/// What becomes of a candidate: a link with what its sets share, or nothing.
+fn link(shared: &Shared, candidate: Candidate) -> Result<Option<Candidate>> {
+    if !shared.measured_on_sets() {
+        // Its shared keys were all there is to count, and they were enough.
+        return Ok(Some(candidate));
+    }
+    let (a, b) = candidate.pair.docs();
+    Ok(shared.measure(a, b)?.map(|measure| Candidate { shared: measure.shared, ..candidate }))
+}

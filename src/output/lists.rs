@@ -84,14 +84,14 @@ impl<'a> Lists<'a> {
         let shared = &self.outcome.shared;
         let mut rows = Rows::create(staging, "duplicates.jsonl")?;
         for removed in &self.outcome.findings.removed {
-            let parent = removed.parent.map(|doc| shared.name(doc));
+            let parent = removed.parent.map(|doc| shared.name(doc)).transpose()?;
             let (resemblance, shared_features, containment) = self.shown(removed.measure, removed.reason);
             rows.write(&DuplicateRow {
-                id: &shared.name(removed.doc),
+                id: &shared.name(removed.doc)?,
                 file: &shared.file(removed.doc),
                 line: shared.line(removed.doc),
                 cluster: removed.cluster as u64 + 1,
-                representative: &shared.name(removed.representative),
+                representative: &shared.name(removed.representative)?,
                 resemblance,
                 reason: removed.reason,
                 parent: parent.as_deref(),
@@ -105,12 +105,12 @@ impl<'a> Lists<'a> {
     fn clusters(&self, staging: &Path) -> Result<()> {
         let mut rows = Rows::create(staging, "clusters.jsonl")?;
         for (number, cluster) in (1..).zip(&self.outcome.findings.clusters) {
-            let names: Vec<String> =
-                cluster.members.iter().map(|doc| self.outcome.shared.name(*doc)).collect();
+            let names = cluster.members.iter().map(|doc| self.outcome.shared.name(*doc));
+            let names: Vec<String> = names.collect::<Result<_>>()?;
             rows.write(&ClusterRow {
                 cluster: number,
                 size: names.len() as u64,
-                representative: &self.outcome.shared.name(cluster.representative),
+                representative: &self.outcome.shared.name(cluster.representative)?,
                 members: &names.iter().map(String::as_str).collect::<Vec<_>>(),
             })?;
         }
@@ -123,7 +123,7 @@ impl<'a> Lists<'a> {
         let mut rows = Rows::create(staging, "pairs.jsonl")?;
         for (a, b, measure, reason) in pairs {
             let (resemblance, shared_features, containment) = self.shown(*measure, *reason);
-            let (a, b) = (&shared.name(*a), &shared.name(*b));
+            let (a, b) = (&shared.name(*a)?, &shared.name(*b)?);
             rows.write(&PairRow { a, b, resemblance, shared_features, containment })?;
         }
         rows.finish().map(drop)

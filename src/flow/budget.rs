@@ -1,0 +1,136 @@
+//! How a bound of the memory is shared out among what a run holds. What outgrows its share goes to disk, or is done
+//! without, or ends the run with a word about what it would take; the answer is the same.
+//!
+//! The shares hold at different times: postings, arrivals and rows while the input is read; postings, groups and rows
+//! while they collide; groups (and their index, as large again), counters, candidates and rows while pairs are
+//! counted; sets, candidates, links and rows from then on. At no time do they come to more than the whole.
+
+use crate::error::{Error, Result};
+use crate::limits::{BASE_MEMORY, WORKER_MEMORY};
+
+/// The bound, and among how many workers it is shared.
+#[derive(Clone, Copy, Debug)]
+pub struct Budget {
+    bytes: Option<u64>,
+    workers: u64,
+}
+
+/// What a run holds.
+#[derive(Clone, Copy, Debug)]
+pub enum Share {
+    /// Postings, until they have collided.
+    Postings,
+    /// Digests, until equal texts are known.
+    Arrivals,
+    /// Of each document what the answer needs: position, line, size, end of its id.
+    Rows,
+    /// Ids as they stand in the records.
+    Labels,
+    /// Signatures of sets.
+    Signatures,
+    /// Digests of the texts a worker has met.
+    Seen,
+    /// Key groups.
+    Groups,
+    /// Counts, a place for each document.
+    Counter,
+    /// Pairs that share enough keys.
+    Candidates,
+    /// Sets of the documents that are measured.
+    Sets,
+    /// Links, as they come and as a graph.
+    Links,
+}
+
+impl Share {
+    fn percent(self) -> u64 {
+        match self {
+            Share::Postings => 30,
+            Share::Arrivals | Share::Counter | Share::Candidates => 10,
+            Share::Rows | Share::Groups => 20,
+            Share::Labels | Share::Seen => 4,
+            Share::Signatures => 7,
+            Share::Sets => 20,
+            Share::Links => 35,
+        }
+    }
+}
+
+impl Budget {
+    /// A budget of `bytes` for the whole process, or none.
+    pub fn new(bytes: Option<u64>, workers: usize) -> Budget {
+        Budget { bytes, workers: workers as u64 }
+    }
+
+    /// Bytes the process may use.
+    pub fn bytes(&self) -> Option<u64> {
+        self.bytes
+    }
+
+    /// Bytes of a share for all workers together. What every run needs is taken off first.
+    pub fn whole(&self, share: Share) -> u64 {
+        let base = BASE_MEMORY + WORKER_MEMORY * self.workers;
+        self.bytes.map_or(u64::MAX, |bytes| bytes.saturating_sub(base) / 100 * share.percent())
+    }
+
+    /// Refuses what takes more than one worker's part of a share and cannot go to disk. `expected` is what it will
+    /// come to when all is done, as far as can be told.
+    pub fn allow(&self, share: Share, bytes: u64, expected: u64, what: &str) -> Result<()> {
+        let Some(limit) = self.bytes.filter(|_| bytes > self.part(share)) else { return Ok(()) };
+        let base = BASE_MEMORY + WORKER_MEMORY * self.workers;
+        let needed = base + expected.max(bytes).saturating_mul(self.workers * 100) / share.percent();
+        Err(Error::Limit(format!(
+            "{what} do not fit in the memory allowed, {} MiB: allow about {} MiB with --memory, or split the input",
+            limit >> 20,
+            (needed >> 20) + 1
+        )))
+    }
+
+    /// One worker's part of a share, in bytes.
+    pub fn part(&self, share: Share) -> u64 {
+        self.whole(share) / self.workers
+    }
+}
+
+/// An empty list that will hold at most `most` values. Where that is little, because the memory is bounded, it gets a
+/// mapping of its own, larger than it needs; what is never touched takes no memory.
+///
+/// Lists of some megabytes that grow and go leave holes behind: once the system's allocator (glibc) has seen a
+/// mapping of up to 32 MiB go, it puts what is as large between everything else. Of a run bounded to 64 MiB those
+/// holes were 44 MiB.
+pub fn mapped<T>(most: usize) -> Vec<T> {
+    let bytes = most.saturating_mul(size_of::<T>());
+    if bytes > LITTLE { Vec::new() } else { Vec::with_capacity(most.max(MAPPED / size_of::<T>())) }
+}
+
+/// Bytes beyond which a list has mappings of its own as it grows.
+const LITTLE: usize = 64 << 20;
+/// Bytes of a mapping that is never anything else.
+const MAPPED: usize = 33 << 20;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_never_come_to_more_than_the_whole() {
+        use Share::{
+            Arrivals, Candidates, Counter, Groups, Labels, Links, Postings, Rows, Seen, Sets, Signatures,
+        };
+        let rows = [Rows, Labels, Seen, Signatures];
+        let times: [&[Share]; 4] = [
+            &[Postings, Arrivals],
+            &[Postings, Groups],
+            &[Groups, Groups, Counter, Candidates],
+            &[Sets, Candidates, Links],
+        ];
+        for at_once in times {
+            let sum: u64 = at_once.iter().chain(&rows).map(|share| share.percent()).sum();
+            assert!(sum <= 100, "{at_once:?}: {sum}");
+        }
+        assert_eq!(Budget::new(None, 3).part(Sets), u64::MAX / 3);
+        let budget = Budget::new(Some(BASE_MEMORY + 2 * WORKER_MEMORY + 1000), 2);
+        assert_eq!((budget.whole(Sets), budget.part(Sets)), (200, 100));
+        assert_eq!(Budget::new(Some(1), 2).whole(Sets), 0);
+    }
+}
