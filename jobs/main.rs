@@ -26,6 +26,8 @@ const FAILED: u8 = 1;
 const WRONG_USE: u8 = 2;
 /// The input was refused.
 const REFUSED: u8 = 3;
+/// A collection cannot be used: damaged, being written to, of a later format, or none.
+const UNUSABLE: u8 = 4;
 /// Ended by Ctrl-C: 128 and the number of the signal, as shells have it.
 const INTERRUPTED: u8 = 130;
 
@@ -84,6 +86,9 @@ fn exit_code(error: &Error) -> u8 {
     match error {
         Error::Config(_) | Error::OutputExists(_) => WRONG_USE,
         Error::Input { .. } | Error::Refused { .. } | Error::Limit(_) => REFUSED,
+        Error::Damaged { .. } | Error::Locked(_) | Error::NewerFormat { .. } | Error::NotACollection(..) => {
+            UNUSABLE
+        }
         Error::Interrupted => INTERRUPTED,
         _ => FAILED,
     }
@@ -105,6 +110,10 @@ mod tests {
             (Error::input(path, "x"), 3),
             (refused, 3),
             (Error::Limit("x".into()), 3),
+            (Error::damaged(path, 1, "x"), 4),
+            (Error::Locked(PathBuf::from("x")), 4),
+            (Error::NewerFormat { path: PathBuf::from("x"), found: 2, known: 1 }, 4),
+            (Error::NotACollection(PathBuf::from("x"), "x".into()), 4),
             (Error::Interrupted, 130),
             (Error::Changed(PathBuf::from("x")), 1),
             (Error::io(path, "read", io::Error::other("x")), 1),

@@ -46,6 +46,36 @@ pub enum Error {
         /// The system's answer.
         source: io::Error,
     },
+    /// A file of a collection does not hold what was written to it (exit code 4).
+    #[error(
+        "{}: damaged at byte {offset}: {what}; restore the collection from a copy, or run `alike fsck` to see how \
+         far the damage goes",
+        .path.display()
+    )]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// Where in the file.
+        offset: u64,
+        /// What is found there, and what should be.
+        what: String,
+    },
+    /// Another process is writing to the collection (exit code 4).
+    #[error("{}: another process is writing to it; run again when that has ended", .0.display())]
+    Locked(PathBuf),
+    /// The collection was written by a later version of alike (exit code 4).
+    #[error("{}: has format {found}, and this alike reads formats up to {known}; use a newer one", .path.display())]
+    NewerFormat {
+        /// The file that says so.
+        path: PathBuf,
+        /// Its format.
+        found: u32,
+        /// The newest format that this version reads.
+        known: u32,
+    },
+    /// What was named as a collection is none, and why (exit code 4).
+    #[error("{}: is no collection: {}; name the folder of one", .0.display(), .1)]
+    NotACollection(PathBuf, String),
     /// The user asked to stop (exit code 130).
     #[error("interrupted; nothing was written")]
     Interrupted,
@@ -61,6 +91,11 @@ impl Error {
     /// An I/O failure on `path` while trying to `action`.
     pub fn io(path: &Path, action: &'static str, source: io::Error) -> Error {
         Error::Io { path: path.to_path_buf(), action, source }
+    }
+
+    /// Damage in the file `path` of a collection.
+    pub fn damaged(path: &Path, offset: u64, what: impl Into<String>) -> Error {
+        Error::Damaged { path: path.to_path_buf(), offset, what: what.into() }
     }
 
     /// A configuration error.

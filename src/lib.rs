@@ -91,11 +91,19 @@
 //! - `output/summary.rs` - the figures of a run
 //! - `output/render.rs` - the figures for people
 //!
+//! Where a collection lies:
+//! - `storage/mod.rs` - what a folder of immutable files promises, and what is durable after what
+//! - `storage/local.rs` - a real folder
+//! - `storage/simulated.rs` - a folder in memory that fails as it is told to, for tests
+//! - `storage/disk.rs` - the disk of the simulated folder, and what a power cut leaves of it
+//!
 //! # Invariants
 //!
 //! - `text`, `sketch` and `similarity` touch no file and cannot fail: every text has tokens or none.
 //! - Nothing here prints, exits, or reads the environment or the command line.
-//! - Only `read` opens inputs and constructs decoders; only `output` and the spill files of `flow` are written.
+//! - Only `read` opens inputs and constructs decoders; only `output`, `storage` and the spill files of `flow` write.
+//! - Only `storage` touches the files of a collection. They are appended to, synced, and from then on only read or
+//!   removed; a name is never given to another file while it is taken.
 //! - A document is its position in the input; ids are labels. Document numbers never reach the output.
 //! - Order never depends on workers: what is listed is sorted by position, and what is chosen is chosen by it.
 //! - No comparison with a threshold rounds: thresholds are fractions of integers.
@@ -113,4 +121,5 @@ pub mod read;
 pub mod simd;
 pub mod similarity;
 pub mod sketch;
+pub mod storage;
 pub mod text;

@@ -198,6 +198,23 @@ fn sources_are_ascii() {
 }
 
 #[test]
+fn only_storage_touches_the_files_of_a_collection() {
+    const WAYS_AROUND: [&str; 5] = ["std::fs", "std::os", "tempfile", "walkdir", "rustix"];
+    let mut around = BTreeSet::new();
+    for folder in ["src/storage", "src/collection"] {
+        for file in files(folder, ".rs").iter().filter(|file| !tests_only(file)) {
+            let text = read(&format!("{folder}/{file}"));
+            let program = text.split("#[cfg(test)]\nmod tests {").next().expect("a part");
+            if WAYS_AROUND.iter().any(|way| program.contains(way)) {
+                around.insert(format!("{folder}/{file}"));
+            }
+        }
+    }
+    // The one that must; were it not found, nothing would be.
+    assert_eq!(around, ["src/storage/local.rs".to_owned()].into());
+}
+
+#[test]
 fn the_sample_is_what_its_readme_says() {
     let text = read("samples/licences.jsonl");
     let mut ids = BTreeSet::new();

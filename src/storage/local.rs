@@ -1,0 +1,248 @@
+//! A real folder.
+#![expect(clippy::disallowed_methods, reason = "links and locks are made here, for everyone else")]
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, Write};
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+use super::{Advice, LOCK, Lock, Reader, Storage, Writer, check, failed_before};
+use crate::error::{Error, Result};
+
+/// A folder of a file system that has hard links and advisory locks.
+#[derive(Debug)]
+pub struct Local {
+    path: PathBuf,
+    /// Held open from the start, so that no failure to write the folder goes unnoticed: the system tells each only
+    /// to those who had the folder open when it happened.
+    folder: File,
+}
+
+impl Local {
+    /// Makes the folder and its missing parents, durably. One that exists is taken as it is.
+    pub fn create(path: &Path) -> Result<Local> {
+        let failed = |e| Error::io(path, "create", e);
+        let missing: Vec<&Path> = path.ancestors().take_while(|a| !named(a).exists()).collect();
+        fs::create_dir_all(path).map_err(failed)?;
+        for created in missing {
+            let parent = named(created.parent().unwrap_or(created));
+            File::open(parent).and_then(|f| f.sync_all()).map_err(|e| Error::io(parent, "sync", e))?;
+        }
+        let folder = File::open(path).map_err(failed)?;
+        Ok(Local { path: path.to_path_buf(), folder })
+    }
+
+    /// A folder that exists; [`Error::NotACollection`] if it does not.
+    pub fn open(path: &Path) -> Result<Local> {
+        let refused = |reason: &str| Error::NotACollection(path.to_path_buf(), reason.to_owned());
+        let failed = |e: io::Error| match e.kind() {
+            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => refused("there is no such folder"),
+            _ => Error::io(path, "open", e),
+        };
+        // Asked before it is opened: opening a named pipe would wait for ever.
+        if !fs::metadata(path).map_err(failed)?.is_dir() {
+            return Err(refused("it is no folder"));
+        }
+        let folder = File::open(path).map_err(failed)?;
+        Ok(Local { path: path.to_path_buf(), folder })
+    }
+
+    fn file(&self, name: &str) -> io::Result<PathBuf> {
+        check(name).map(|()| self.path(name))
+    }
+}
+
+/// The path by which the system knows a folder: the parent of a bare name is empty, and means the current folder.
+fn named(path: &Path) -> &Path {
+    if path.as_os_str().is_empty() { Path::new(".") } else { path }
+}
+
+impl Storage for Local {
+    fn names(&self) -> io::Result<Vec<String>> {
+        let mut names = Vec::new();
+        for entry in fs::read_dir(&self.path)? {
+            let entry = entry?;
+            if let Ok(name) = entry.file_name().into_string()
+                && name != LOCK
+                && entry.file_type()?.is_file()
+            {
+                names.push(name);
+            }
+        }
+        names.sort_unstable();
+        Ok(names)
+    }
+
+    fn create(&self, name: &str) -> io::Result<Box<dyn Writer>> {
+        let file = File::create_new(self.file(name)?)?;
+        Ok(Box::new(LocalWriter { file, failed: false }))
+    }
+
+    fn open(&self, name: &str) -> io::Result<Box<dyn Reader>> {
+        Ok(Box::new(LocalReader { file: File::open(self.file(name)?)? }))
+    }
+
+    fn link(&self, from: &str, to: &str) -> io::Result<()> {
+        fs::hard_link(self.file(from)?, self.file(to)?)
+    }
+
+    fn remove(&self, name: &str) -> io::Result<()> {
+        fs::remove_file(self.file(name)?)
+    }
+
+    fn sync_names(&self) -> io::Result<()> {
+        self.folder.sync_all()
+    }
+
+    fn lock(&self) -> io::Result<Option<Box<dyn Lock>>> {
+        let file =
+            OpenOptions::new().read(true).write(true).create(true).truncate(false).open(self.path(LOCK))?;
+        match file.try_lock() {
+            Ok(()) => Ok(Some(Box::new(LocalLock { _file: file }))),
+            Err(TryLockError::WouldBlock) => Ok(None),
+            Err(TryLockError::Error(error)) => Err(error),
+        }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.path.join(name)
+    }
+}
+
+#[derive(Debug)]
+struct LocalWriter {
+    file: File,
+    failed: bool,
+}
+
+impl LocalWriter {
+    fn attempt(&mut self, action: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
+        if self.failed {
+            return Err(failed_before());
+        }
+        let outcome = action(&mut self.file);
+        self.failed = outcome.is_err();
+        outcome
+    }
+}
+
+impl Writer for LocalWriter {
+    fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.attempt(|file| file.write_all(bytes))
+    }
+
+    fn sync(&mut self) -> io::Result<()> {
+        self.attempt(|file| file.sync_all())
+    }
+}
+
+#[derive(Debug)]
+struct LocalReader {
+    file: File,
+}
+
+impl Reader for LocalReader {
+    fn len(&self) -> io::Result<u64> {
+        Ok(self.file.metadata()?.len())
+    }
+
+    fn read_exact_at(&self, bytes: &mut [u8], offset: u64) -> io::Result<()> {
+        self.file.read_exact_at(bytes, offset)
+    }
+
+    #[cfg(target_os = "linux")]
+    fn advise(&self, pattern: Advice) {
+        let pattern = match pattern {
+            Advice::Random => rustix::fs::Advice::Random,
+            Advice::Sequential => rustix::fs::Advice::Sequential,
+        };
+        // Some file systems take no advice; they read the same bytes.
+        let _ = rustix::fs::fadvise(&self.file, 0, None, pattern);
+    }
+}
+
+/// The system frees the lock when the last handle of this opening of the file is closed.
+#[derive(Debug)]
+struct LocalLock {
+    _file: File,
+}
+
+impl Lock for LocalLock {}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{BufRead, BufReader};
+    use std::process::{Command, Stdio};
+
+    use super::*;
+
+    #[test]
+    fn create_makes_parents_and_open_makes_nothing() {
+        let root = tempfile::tempdir().expect("a folder");
+        let path = root.path().join("a/b/c");
+        assert!(matches!(Local::open(&path), Err(Error::NotACollection(..))));
+        assert!(!root.path().join("a").exists());
+        let created = Local::create(&path).expect("created");
+        drop(created.create("x").expect("a file"));
+        assert_eq!(Local::open(&path).expect("opened").names().expect("names"), ["x"]);
+        assert_eq!(Local::create(&path).expect("taken as it is").names().expect("names"), ["x"]);
+        for file in [path.join("x"), path.join("x/y")] {
+            assert!(matches!(Local::open(&file), Err(Error::NotACollection(..))));
+            assert!(matches!(Local::create(&file), Err(Error::Io { .. })));
+        }
+    }
+
+    #[test]
+    fn what_is_no_file_is_passed_over() {
+        let root = tempfile::tempdir().expect("a folder");
+        let local = Local::create(root.path()).expect("created");
+        fs::create_dir(root.path().join("folder")).expect("a folder");
+        std::os::unix::fs::symlink("nowhere", root.path().join("symlink")).expect("linked");
+        fs::write(root.path().join("file"), b"x").expect("a file");
+        assert_eq!(local.names().expect("names"), ["file"]);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_writer_that_failed_stays_failed() {
+        let full = OpenOptions::new().write(true).open("/dev/full").expect("a device that is full");
+        let mut writer = LocalWriter { file: full, failed: false };
+        assert_eq!(writer.append(b"x").expect_err("full").kind(), io::ErrorKind::StorageFull);
+        writer.file = tempfile::tempfile().expect("a file with room");
+        writer.append(b"x").expect_err("failed before");
+        writer.sync().expect_err("failed before");
+        assert_eq!(writer.file.metadata().expect("metadata").len(), 0);
+    }
+
+    #[test]
+    fn the_lock_of_a_killed_process_is_free() {
+        let root = tempfile::tempdir().expect("a folder");
+        let local = Local::create(root.path()).expect("created");
+        let mut child = Command::new(std::env::current_exe().expect("this program"))
+            .args(["--exact", "storage::local::tests::holder", "--ignored", "--nocapture"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("a process");
+        let mut stdin = child.stdin.take().expect("its standard input");
+        writeln!(stdin, "{}", root.path().display()).expect("told where");
+        let lines = BufReader::new(child.stdout.take().expect("its standard output")).lines();
+        assert!(lines.map_while(io::Result::ok).any(|line| line.contains("held")));
+        assert!(local.lock().expect("asked").is_none());
+        child.kill().expect("killed");
+        child.wait().expect("dead");
+        assert!(local.lock().expect("asked").is_some());
+    }
+
+    #[test]
+    #[ignore = "the other process of the test above: it holds a lock until it is killed"]
+    fn holder() {
+        let mut lines = io::stdin().lines();
+        let Some(Ok(path)) = lines.next() else { return };
+        let local = Local::open(Path::new(&path)).expect("opened");
+        let lock = local.lock().expect("asked");
+        writeln!(io::stdout(), "{}", if lock.is_some() { "held" } else { "refused" }).expect("told");
+        // Ends only if the other side does.
+        let _ = lines.next();
+    }
+}

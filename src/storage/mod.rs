@@ -1,0 +1,131 @@
+//! The one place that touches the files of a collection: a flat folder of files that are written once and then only
+//! read. [`Local`] is a real folder, [`Simulated`] its twin in memory, for tests of what crashes and faults leave.
+//!
+//! # What is durable after what
+//!
+//! Contents and names are made durable apart from each other, as file systems do it. Until then, whatever else was
+//! called, a power failure may take or leave any part of them, in any order.
+//!
+//! - The contents of a file are durable once [`Writer::sync`] has returned `Ok`.
+//! - Names that were created, linked or removed are durable once [`Storage::sync_names`] has returned `Ok`. A name
+//!   that was removed may come back before that, with its contents.
+//! - A file is found whole after a power failure only if both have happened. A name alone may lead to an empty file,
+//!   or to one whose pages are torn, zeroed or full of garbage.
+//!
+//! So what shall appear whole or not at all is written under a name that nobody looks for, synced, and its name too;
+//! then linked to the name that counts, and the names are synced again.
+//!
+//! A process that is killed loses nothing that was appended or named: only the machine can.
+
+mod disk;
+mod local;
+mod simulated;
+#[cfg(test)]
+mod simulated_tests;
+#[cfg(test)]
+mod tests;
+
+use std::fmt::Debug;
+use std::io;
+use std::path::PathBuf;
+
+pub use local::Local;
+pub use simulated::{Fault, Simulated, is_power_cut};
+
+/// One folder of immutable files.
+///
+/// A name is a plain file name: not empty, no path, and not `lock`, which is the folder's own; any other is refused
+/// with `InvalidInput`.
+pub trait Storage: Debug + Send + Sync {
+    /// Names of all files of the folder, sorted. What is no regular file, or has a name that is not UTF-8, was not
+    /// put there by a collection and is passed over, and so is the file of the lock.
+    fn names(&self) -> io::Result<Vec<String>>;
+
+    /// A new file to be appended to; `AlreadyExists` if there is one of that name. Others see it, and what is
+    /// appended to it, at once. It is found after a power failure once [`Writer::sync`] and
+    /// [`Storage::sync_names`] have both succeeded.
+    fn create(&self, name: &str) -> io::Result<Box<dyn Writer>>;
+
+    /// A file to be read; `NotFound` if there is none of that name. The reader stays good when the name is removed.
+    fn open(&self, name: &str) -> io::Result<Box<dyn Reader>>;
+
+    /// Gives a file a second name; `AlreadyExists` if it is taken: nothing is ever replaced, whoever else tries the
+    /// same at the same moment. The new name is durable after [`Storage::sync_names`]; the contents under it are as
+    /// durable as they are under the old one.
+    fn link(&self, from: &str, to: &str) -> io::Result<()>;
+
+    /// Takes a name away; `NotFound` if there is none. The contents go with the last name and the last reader. The
+    /// name is gone for good after [`Storage::sync_names`]; until then it may come back.
+    fn remove(&self, name: &str) -> io::Result<()>;
+
+    /// Makes names created, linked and removed before this call durable. After an error nothing is known about any
+    /// of them: each may or may not survive.
+    fn sync_names(&self) -> io::Result<()>;
+
+    /// The one writer's lock, held until dropped; `None` if another holds it, in this process or another. A dead
+    /// process cannot hold it.
+    fn lock(&self) -> io::Result<Option<Box<dyn Lock>>>;
+
+    /// Where a file is, for messages.
+    fn path(&self, name: &str) -> PathBuf;
+}
+
+/// A file that grows. After one failure every later call fails too: how much of the file arrived, and whether it will
+/// last, is no longer known, and a second sync would only say that there is nothing left to be written.
+pub trait Writer: Debug + Send {
+    /// Puts bytes at the end. Readers see them at once; they are durable only after [`Writer::sync`]. After an error
+    /// any part of them may have arrived.
+    fn append(&mut self, bytes: &[u8]) -> io::Result<()>;
+
+    /// Makes everything appended before this call durable. The name is not: [`Storage::sync_names`].
+    fn sync(&mut self) -> io::Result<()>;
+}
+
+/// A file that is read at any place, by any number of threads at the same time.
+pub trait Reader: Debug + Send + Sync {
+    /// Bytes in the file now.
+    fn len(&self) -> io::Result<u64>;
+
+    /// Whether there is nothing in the file now.
+    fn is_empty(&self) -> io::Result<bool> {
+        Ok(self.len()? == 0)
+    }
+
+    /// Fills `bytes` from `offset` on; `UnexpectedEof` if the file ends before. After an error the contents of
+    /// `bytes` are unspecified.
+    fn read_exact_at(&self, bytes: &mut [u8], offset: u64) -> io::Result<()>;
+
+    /// Tells how the file will be read from here on. The answers stay the same, and it cannot fail: a system that
+    /// does not take advice is only slower.
+    fn advise(&self, pattern: Advice) {
+        let _ = pattern;
+    }
+}
+
+/// How a file will be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Advice {
+    /// Single pages here and there. Reading ahead would turn a small probe into a scan.
+    Random,
+    /// From one end to the other.
+    Sequential,
+}
+
+/// The lock of the one writer. Dropping it frees it, and so does the end of the process, however that comes.
+pub trait Lock: Debug + Send {}
+
+/// The file of the lock: never removed, because two processes could then each hold the lock of a file of that name.
+const LOCK: &str = "lock";
+
+/// Refuses names that would lead out of the folder, or to the lock.
+fn check(name: &str) -> io::Result<()> {
+    if ["", ".", "..", LOCK].contains(&name) || name.contains(['/', '\0']) {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, format!("{name:?} cannot name a file")));
+    }
+    Ok(())
+}
+
+/// What a writer answers that has failed before.
+fn failed_before() -> io::Error {
+    io::Error::other("an earlier write to this file failed")
+}
