@@ -46,6 +46,16 @@ pub enum Error {
         /// The system's answer.
         source: io::Error,
     },
+    /// A file of a collection is not what was written (exit code 3).
+    #[error("{}: damaged at byte {offset}: {what}", .path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// Where in the file, in bytes.
+        offset: u64,
+        /// What is wrong there.
+        what: String,
+    },
     /// The user asked to stop (exit code 130).
     #[error("interrupted; nothing was written")]
     Interrupted,

@@ -76,6 +76,9 @@
 //! - `flow/conservative.rs` - clustering with a guarantee
 //! - `flow/settle.rs` - from links to findings
 //!
+//! Durable state:
+//! - `storage/mod.rs` - where a collection's files are
+//!
 //! What is left behind:
 //! - `output/mod.rs` - the parts of output
 //! - `output/staging.rs` - the folder that appears whole or not at all
@@ -110,4 +113,5 @@ pub mod read;
 pub mod simd;
 pub mod similarity;
 pub mod sketch;
+pub mod storage;
 pub mod text;
