@@ -67,6 +67,7 @@ pub fn reader(mut data: &[u8]) {
         id: path(id),
         text: path(text),
         value: (wanted & 4 != 0).then(|| path("v")),
+        op: (wanted & 16 != 0).then(|| path("op")),
         max_record_bytes: if max == 0 { 1 << 20 } else { usize::from(max) },
     });
     let (plain, whole) = FOLDER.with(|folder| {

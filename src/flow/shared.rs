@@ -124,6 +124,7 @@ impl Shared {
             id: FieldPath::parse(&config.input.id_field)?,
             text: FieldPath::parse(&config.input.text_field)?,
             value,
+            op: None,
             max_record_bytes: config.input.max_record_bytes,
         });
         let stages = Mutex::new(vec![(Stage::Open, Instant::now())]);

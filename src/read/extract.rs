@@ -35,7 +35,9 @@ impl Extractor {
             self.text = String::new();
         }
         let found = find(fields, json, &mut self.text)?;
+        let deleted = found.op.map_or(Ok(false), |op| deletes(json, op))?;
         let text = match found.text {
+            _ if deleted => "",
             Some(Text::Borrowed(text)) => text,
             Some(Text::Copied) => &self.text,
             Some(Text::Raw(text)) if Kind::of(text) == Kind::Text => string(json, text, &mut self.text)?,
@@ -53,8 +55,25 @@ impl Extractor {
             Some((Kind::Text, id)) => Some(string(json, id, &mut self.id)?),
             _ => None,
         };
+        if fields.op.is_some() && id.is_none() {
+            return Err(Refusal::NoId { field: fields.id.as_str().to_owned() });
+        }
         let value = found.value.map(|raw| value(json, raw)).transpose()?.flatten();
-        Ok(Record { position, line, id: id.map(Cow::Borrowed), text, value })
+        Ok(Record { position, line, id: id.map(Cow::Borrowed), text, value, deleted })
+    }
+}
+
+/// Whether a change is a deletion.
+fn deletes(json: &str, op: &RawValue) -> Result<bool, Refusal> {
+    let mut copy = String::new();
+    match Kind::of(op) {
+        Kind::Null => Ok(false),
+        Kind::Text => match string(json, op, &mut copy)? {
+            "upsert" => Ok(false),
+            "delete" => Ok(true),
+            other => Err(Refusal::unknown_op(other)),
+        },
+        _ => Err(Refusal::unknown_op(op.get())),
     }
 }
 
@@ -77,7 +96,13 @@ mod tests {
 
     fn fields() -> Fields {
         let path = |text| FieldPath::parse(text).expect("a path");
-        Fields { id: path("id"), text: path("text"), value: Some(path("v")), max_record_bytes: 1000 }
+        Fields {
+            id: path("id"),
+            text: path("text"),
+            value: Some(path("v")),
+            op: Some(path("op")),
+            max_record_bytes: 1000,
+        }
     }
 
     type Read = (Option<String>, String, Option<Value>);

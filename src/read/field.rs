@@ -46,6 +46,9 @@ pub struct Fields {
     pub text: FieldPath,
     /// A value to compare documents by, if one is wanted.
     pub value: Option<FieldPath>,
+    /// What a record does to a collection, where records are changes: `"upsert"`, the default, or `"delete"`. Every
+    /// record must then have an id.
+    pub op: Option<FieldPath>,
     /// Longest line or plain-text document accepted, in bytes.
     pub max_record_bytes: usize,
 }
@@ -56,6 +59,7 @@ pub(super) struct Found<'a> {
     pub(super) text: Option<Text<'a>>,
     pub(super) id: Option<&'a RawValue>,
     pub(super) value: Option<&'a RawValue>,
+    pub(super) op: Option<&'a RawValue>,
 }
 
 /// Finds the wanted fields in the object that all of `line` is; a text with escapes may be copied to `copy`.
@@ -65,20 +69,21 @@ pub(super) fn find<'a>(
     line: &'a str,
     copy: &mut String,
 ) -> std::result::Result<Found<'a>, Refusal> {
-    let paths = [Some(&fields.text), Some(&fields.id), fields.value.as_ref()];
-    let [text, id, value] = paths.map(|path| path.map(FieldPath::as_str));
-    let [around_text, around_id, around_value] = paths.map(|path| path.and_then(FieldPath::outer));
-    let names = [text, id, value, around_text, around_id, around_value];
+    let paths = [Some(&fields.text), Some(&fields.id), fields.value.as_ref(), fields.op.as_ref()];
+    let [text, id, value, op] = paths.map(|path| path.map(FieldPath::as_str));
+    let [around_text, around_id, around_value, around_op] = paths.map(|path| path.and_then(FieldPath::outer));
+    let names = [text, id, value, op, around_text, around_id, around_value, around_op];
     let taken = members(line, names, Some(copy))
         // The text is no string, or was none before it occurred again, or nothing helps.
         .or_else(|_| members(line, names, None))
         .map_err(|error| not_json(line, line, &error))?;
-    let [text, id, value, around_text, around_id, around_value] = taken.values;
+    let [text, id, value, op, around_text, around_id, around_value, around_op] = taken.values;
     let text = text.or(inside(line, around_text, paths[0])?);
     Ok(Found {
         text: taken.text.or(text.map(Text::Raw)),
         id: id.or(inside(line, around_id, paths[1])?),
         value: value.or(inside(line, around_value, paths[2])?),
+        op: op.or(inside(line, around_op, paths[3])?),
     })
 }
 
@@ -107,8 +112,13 @@ mod tests {
 
     /// What stands at a path, asked for as id, text and value at once.
     fn text_of<'a>(text: &str, json: &'a str) -> Option<&'a str> {
-        let fields =
-            Fields { id: path(text), text: path(text), value: Some(path(text)), max_record_bytes: 1000 };
+        let fields = Fields {
+            id: path(text),
+            text: path(text),
+            value: Some(path(text)),
+            op: None,
+            max_record_bytes: 1000,
+        };
         let found = find(&fields, json, &mut String::new()).expect("JSON");
         let text = match found.text {
             Some(Text::Raw(text)) => Some(text.get()),
@@ -142,8 +152,13 @@ mod tests {
 
     #[test]
     fn takes_an_object_and_what_is_inside_it() {
-        let fields =
-            Fields { id: path("m.id"), text: path("m.t.x"), value: Some(path("m")), max_record_bytes: 1000 };
+        let fields = Fields {
+            id: path("m.id"),
+            text: path("m.t.x"),
+            value: Some(path("m")),
+            op: None,
+            max_record_bytes: 1000,
+        };
         let json = r#"{"m": {"t": {"x": "T"}, "id": 7}, "z": []}"#;
         let found = find(&fields, json, &mut String::new()).expect("JSON");
         assert!(matches!(found.text, Some(Text::Raw(text)) if text.get() == r#""T""#));

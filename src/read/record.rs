@@ -31,6 +31,8 @@ pub struct Record<'a> {
     pub text: &'a str,
     /// The value asked for: a string or a number. `None` when the field is absent or anything else.
     pub value: Option<Value>,
+    /// Whether it is a change that deletes the document of its id; its text is then empty.
+    pub deleted: bool,
 }
 
 /// Why a record, or the rest of a file, could not be used. Its `Display` is the reason for people.
@@ -55,6 +57,13 @@ pub enum Refusal {
         /// What it holds.
         found: &'static str,
     },
+    /// The record is a change, and has no id.
+    NoId {
+        /// The path of the id that was looked for.
+        field: String,
+    },
+    /// The record is a change of a kind that does not exist: what it says, as shown to people.
+    UnknownOp(String),
     /// The line, or the text file, is not UTF-8.
     NotUtf8,
     /// The line, or the text file, is longer than allowed.
@@ -78,6 +87,11 @@ impl Refusal {
         Refusal::NoText { field: field.to_owned(), keys: shown.join(", ") }
     }
 
+    /// The refusal of a record that says it is a change of this kind.
+    pub(super) fn unknown_op(op: &str) -> Refusal {
+        Refusal::UnknownOp(show(op))
+    }
+
     /// Whether nothing after it was read of the file.
     pub fn ends_file(&self) -> bool {
         matches!(self, Refusal::Truncated(_) | Refusal::Unreadable(_))
@@ -90,6 +104,8 @@ impl Refusal {
             Refusal::NotAnObject => "not an object",
             Refusal::NoText { .. } => "no text",
             Refusal::TextNotString { .. } => "text not a string",
+            Refusal::NoId { .. } => "no id",
+            Refusal::UnknownOp(_) => "unknown op",
             Refusal::NotUtf8 => "not UTF-8",
             Refusal::TooLong { .. } => "too long",
             Refusal::Truncated(_) => "truncated or damaged",
@@ -127,6 +143,10 @@ impl fmt::Display for Refusal {
             Refusal::TextNotString { field, found } => {
                 write!(f, "the field {} is {found}, expected a string", show(field))
             }
+            Refusal::NoId { field } => {
+                write!(f, "no field {} with a string or a number; a change needs an id", show(field))
+            }
+            Refusal::UnknownOp(op) => write!(f, "op is {op}, expected upsert or delete"),
             Refusal::NotUtf8 => f.write_str("not UTF-8"),
             Refusal::TooLong { limit } => write!(f, "longer than the {limit} bytes allowed of a record"),
             Refusal::Truncated(why) => {

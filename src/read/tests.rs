@@ -36,7 +36,7 @@ impl Sink for Collect {
 
 fn fields(max_record_bytes: usize) -> Fields {
     let path = |text| FieldPath::parse(text).expect("a path");
-    Fields { id: path("id"), text: path("text"), value: None, max_record_bytes }
+    Fields { id: path("id"), text: path("text"), value: None, op: None, max_record_bytes }
 }
 
 fn source(folder: &TempDir, name: &str, content: &[u8]) -> Source {

@@ -52,12 +52,13 @@ impl UnitReader {
     /// A reader of `unit` of `source`, which is file number `file`. What goes wrong on opening is refused by the
     /// first [`advance`](UnitReader::advance).
     pub fn open(file: u32, source: &Source, unit: &Unit, fields: Arc<Fields>) -> UnitReader {
+        let name = fields.op.as_ref().filter(|_| source.format == Format::Text).map(|_| source.name.clone());
         UnitReader {
             source: source.clone(),
             unit: *unit,
             window: None,
             state: if unit.start == 0 { State::Within } else { State::Before },
-            lines: Lines { file, fields, extractor: Extractor::default(), count: 0 },
+            lines: Lines { file, name, fields, extractor: Extractor::default(), count: 0 },
             searched: 0,
             first: unit.start,
             cursor: unit.start,
@@ -234,6 +235,8 @@ impl UnitReader {
 /// Makes records of lines, and counts them.
 struct Lines {
     file: u32,
+    /// The id of a text file, where one is needed.
+    name: Option<String>,
     fields: Arc<Fields>,
     extractor: Extractor,
     count: u32,
@@ -318,7 +321,9 @@ impl Lines {
             Ok(text) => {
                 self.count += 1;
                 let position = self.position(0);
-                sink.document(&Record { position, line: 1, id: None, text, value: None });
+                // A change needs an id, and a text file has nothing else than its name.
+                let id = self.name.as_deref().map(Into::into);
+                sink.document(&Record { position, line: 1, id, text, value: None, deleted: false });
             }
             Err(_) => self.refuse(0, Refusal::NotUtf8, sink),
         }
