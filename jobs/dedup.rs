@@ -146,6 +146,8 @@ fn request(options: &DedupOptions, discovery: &Discovery, scratch: &Path) -> Req
         pairs: options.pairs,
         simd: options.simd,
         scratch: scratch.to_path_buf(),
+        stored: None,
+        rarity: None,
     }
 }
 

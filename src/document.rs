@@ -25,6 +25,11 @@ impl Position {
         self.0 & (MAX_FILE_BYTES - 1)
     }
 
+    /// The position that [`Position::to_bits`] made `bits` of.
+    pub fn from_bits(bits: u64) -> Position {
+        Position(bits)
+    }
+
     /// The position as one integer with the same order.
     pub fn to_bits(self) -> u64 {
         self.0

@@ -19,6 +19,7 @@ mod exact;
 /// `features` accepts pairs as often as the formula says.
 mod features;
 /// The map, the README and the sources against each other.
+mod histories;
 mod house;
 /// The obvious independent program that `join` is held against.
 mod oracle;

@@ -63,6 +63,14 @@ impl Merge {
         Ok(found?.map(|scan| &self.heads[scan * self.width..][..self.width]))
     }
 
+    /// The number of the scan that the last row came from.
+    pub fn source(&self) -> usize {
+        match self.given {
+            Given::Head(scan) => scan,
+            Given::Nothing | Given::End => 0,
+        }
+    }
+
     /// The scan whose head is the next row.
     fn find(&mut self) -> Result<Option<usize>> {
         let shadow = match self.given {

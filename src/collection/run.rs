@@ -1,5 +1,6 @@
 //! Opening a run: its last page, the directory, and the sections that it names.
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::RUN_VERSION;
@@ -31,6 +32,7 @@ pub struct RunReader {
     /// In the order of the file.
     sections: Vec<(SectionKind, Reader)>,
     bytes: u64,
+    path: PathBuf,
 }
 
 impl RunReader {
@@ -42,6 +44,7 @@ impl RunReader {
     pub fn open(storage: &dyn Storage, name: &str, collection: u64, run: u64) -> Result<RunReader> {
         let file = RunFile::open(storage, name, Seal::new(collection, run))?;
         let sections = read_directory(&file)?;
+        let path = storage.path(name);
         let file = Arc::new(file);
         let reader = |number, section: Section| match section.sort {
             Sort::Rows(shape) => Reader::Rows(RowsReader::new(Arc::clone(&file), section, number, shape)),
@@ -49,7 +52,12 @@ impl RunReader {
         };
         let sections =
             (0..).zip(sections).map(|(number, section)| (section.kind, reader(number, section))).collect();
-        Ok(RunReader { sections, bytes: file.pages() * PAGE_BYTES as u64 })
+        Ok(RunReader { sections, bytes: file.pages() * PAGE_BYTES as u64, path })
+    }
+
+    /// Where the file is, for messages.
+    pub fn path(&self) -> &Path {
+        &self.path
     }
 
     /// Length of the file in bytes.

@@ -152,14 +152,16 @@ impl Segment {
 /// The segments of all workers; each is there from the moment its worker has read its last record.
 #[derive(Debug)]
 pub struct Catalogue {
+    /// The number of the first document.
+    base: Doc,
     segments: Vec<OnceLock<Segment>>,
     keep: Keep,
 }
 
 impl Catalogue {
     /// A catalogue without segments yet.
-    pub fn new(workers: usize, keep: &Keep) -> Catalogue {
-        Catalogue { segments: (0..workers).map(|_| OnceLock::new()).collect(), keep: keep.clone() }
+    pub fn new(workers: usize, keep: &Keep, base: Doc) -> Catalogue {
+        Catalogue { base, segments: (0..workers).map(|_| OnceLock::new()).collect(), keep: keep.clone() }
     }
 
     /// Hands in the finished segment of a worker, once.
@@ -171,7 +173,15 @@ impl Catalogue {
     fn segment(&self, doc: Doc) -> (&Segment, usize) {
         let workers = self.segments.len();
         let segment = self.segments[doc as usize % workers].get();
-        (segment.expect("asked only once every worker has read its input"), doc as usize / workers)
+        (
+            segment.expect("asked only once every worker has read its input"),
+            (doc - self.base) as usize / workers,
+        )
+    }
+
+    /// The number of the first document, a multiple of the number of workers; smaller ones are stored contents'.
+    pub fn base(&self) -> Doc {
+        self.base
     }
 
     /// Where the document stands.
@@ -208,13 +218,28 @@ impl Catalogue {
     /// One more than the greatest number of any document.
     pub fn doc_limit(&self) -> usize {
         let rows = self.segments.iter().map(|segment| segment.get().map_or(0, Segment::len));
-        rows.max().unwrap_or(0) * self.segments.len()
+        self.base as usize + rows.max().unwrap_or(0) * self.segments.len()
     }
 
     /// The document's id, if its record has one.
     pub fn label(&self, doc: Doc) -> Result<Option<Cow<'_, str>>> {
         let (segment, row) = self.segment(doc);
         segment.label(row)
+    }
+
+    /// What the keep policy compares, as a number that orders as it does, and the string beside it if it is one: 0 for
+    /// none, the greatest for a string, else bytes of text or a value.
+    pub fn worth(&self, doc: Doc) -> (u64, &str) {
+        let (segment, row) = self.segment(doc);
+        match &segment.worth {
+            Worth::Position => (0, ""),
+            Worth::Length(lengths) => (u64::from(lengths[row]), ""),
+            Worth::Field(values) => match &values[row] {
+                None => (0, ""),
+                Some(Value::Number(number)) => (ordered(*number), ""),
+                Some(Value::Text(text)) => (u64::MAX, text),
+            },
+        }
     }
 
     /// Orders documents by the keep policy, the one to keep first; ties go to the earlier position.
@@ -231,6 +256,12 @@ impl Catalogue {
         };
         policy.then(position)
     }
+}
+
+/// A number that orders like a finite one, neither 0 nor the greatest.
+fn ordered(number: f64) -> u64 {
+    let bits = number.to_bits();
+    if bits >> 63 == 1 { !bits } else { bits | 1 << 63 }
 }
 
 /// Documents without the field come last, whichever way the others are ordered; numbers stand before strings.

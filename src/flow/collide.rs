@@ -18,7 +18,9 @@ use super::buckets::Keyed;
 use super::catalogue::Doc;
 use super::dedup_exact::Copy;
 use super::rounds::Groups;
+use super::stored::Stored;
 use crate::config::Method;
+use crate::error::Result;
 use crate::limits::CROWD;
 use crate::similarity::Accept;
 
@@ -94,11 +96,20 @@ impl Grouping {
         }
     }
 
-    /// Forms the groups of one bucket; what goes to whom is then in `sent`.
-    fn form(&mut self, postings: &mut [Posting], collided: &mut Collided) {
-        // Ascending sizes within a key: once the size filter fails for a partner it fails for all after it.
-        self.order.sort(postings);
+    /// Forms the groups of one bucket of sorted postings; what goes to whom is then in `sent`.
+    ///
+    /// Within a key sizes ascend: once the size filter fails for a partner it fails for all after it. `stored` holds
+    /// the postings of stored contents under the same keys, in the same order.
+    fn form(&mut self, postings: &[Posting], mut stored: &[Posting], collided: &mut Collided) {
         for group in postings.chunk_by(|a, b| a.key == b.key) {
+            let key = group[0].key;
+            let (of_key, rest) = stored.split_at(stored.partition_point(|posting| posting.key <= key));
+            stored = rest;
+            if of_key.len() + group.len() > self.crowd {
+                collided.crowds.push(of_key.iter().chain(group).map(|posting| posting.doc).collect());
+                continue;
+            }
+            group.iter().filter(|_| !of_key.is_empty()).for_each(|posting| self.send_alone(posting, of_key));
             if self.cap > 0 && group.len() > self.cap {
                 collided.common_keys += 1;
                 collided.common_postings += group.len() as u64;
@@ -108,6 +119,27 @@ impl Grouping {
                 self.send(group);
             }
         }
+    }
+
+    /// Addresses a new posting and the stored ones that it may be paired with to the home of the new one. Pairs of
+    /// stored contents are known, so it is never they that lead.
+    fn send_alone(&mut self, posting: &Posting, stored: &[Posting]) {
+        let meets = |other: &&Posting| {
+            let (small, large) = (posting.size.min(other.size), posting.size.max(other.size));
+            self.sizes.is_none_or(|rule| rule.allows(small, large))
+        };
+        let home = posting.doc as usize % self.sent.len();
+        let groups = &mut self.sent[home];
+        let before = groups.docs.len();
+        groups.docs.push(posting.doc);
+        groups.docs.extend(stored.iter().filter(meets).map(|other| other.doc));
+        let partners = groups.docs.len() - before - 1;
+        if partners == 0 {
+            groups.docs.truncate(before);
+            return;
+        }
+        groups.following.push(partners as u32);
+        groups.following.resize(before + 1 + partners, 0);
     }
 
     /// Addresses a group to every worker that is home to a member with partners behind it.
@@ -237,6 +269,7 @@ pub fn collide<'scope>(
     postings: Stream<'scope, u64, Vec<Posting>>,
     copies: Stream<'scope, u64, Vec<Copy>>,
     shared: Arc<Shared>,
+    worker: usize,
     outcome: Rc<RefCell<Collided>>,
 ) -> Stream<'scope, u64, Vec<Groups>> {
     let scope = postings.scope();
@@ -268,13 +301,39 @@ pub fn collide<'scope>(
                 let mut outcome = outcome.borrow_mut();
                 outcome.postings +=
                     postings.iter().filter(|posting| !is_set(&copied, posting.doc)).count() as u64;
-                lone.drop_lone(&mut postings, &copied);
-                grouping.form(&mut postings, &mut outcome);
+                let stored = match shared.stored() {
+                    None => {
+                        lone.drop_lone(&mut postings, &copied);
+                        grouping.order.sort(&mut postings);
+                        Vec::new()
+                    }
+                    Some(stored) => {
+                        postings.retain(|posting| !is_set(&copied, posting.doc));
+                        grouping.order.sort(&mut postings);
+                        beside(&shared, stored, worker, &postings).unwrap_or_else(|error| {
+                            shared.fail(error);
+                            Vec::new()
+                        })
+                    }
+                };
+                grouping.form(&postings, &stored, &mut outcome);
                 output.session(held).give_iterator(grouping.take());
                 activator.activate();
             }
         },
     )
+}
+
+/// Keeps the postings of a load, and finds the stored ones under the same keys, sorted like them.
+fn beside(shared: &Shared, stored: &dyn Stored, worker: usize, postings: &[Posting]) -> Result<Vec<Posting>> {
+    shared.keep(worker, |keeper| keeper.postings(postings))?;
+    let mut keys: Vec<u64> = postings.iter().map(|posting| posting.key).collect();
+    keys.dedup();
+    let mut found = Vec::new();
+    stored.postings(&keys, &mut |_, posting| found.push(posting))?;
+    found.sort_unstable();
+    shared.met_stored(&found);
+    Ok(found)
 }
 
 #[cfg(test)]

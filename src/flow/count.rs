@@ -114,14 +114,19 @@ struct Counting {
     index: Index,
     counter: Counter,
     row: usize,
+    base: Doc,
     worker: usize,
     workers: usize,
 }
 
 impl Counting {
     fn new(groups: Rounds, shared: &Shared, worker: usize) -> Counting {
-        let counter = Counter::new(shared.catalogue.doc_limit(), shared.budget.part(Share::Counter));
-        Counting { groups, index: Index::default(), counter, row: 0, worker, workers: shared.workers }
+        let (limit, base) = (shared.catalogue.doc_limit(), shared.catalogue.base());
+        // Beside a large collection a small load does not pay for a place a document.
+        let small = limit - base as usize <= limit / 64;
+        let bytes = if small { 0 } else { shared.budget.part(Share::Counter) };
+        let counter = Counter::new(limit, bytes);
+        Counting { groups, index: Index::default(), counter, row: 0, base, worker, workers: shared.workers }
     }
 
     /// Counts on until about a slice is done, and gives each pair met; false when nothing is left.
@@ -134,7 +139,7 @@ impl Counting {
         }
         let mut met = 0;
         while self.row < self.index.rows.end && met < SLICE {
-            let doc = (self.row * self.workers + self.worker) as Doc;
+            let doc = self.base + (self.row * self.workers + self.worker) as Doc;
             for partners in self.index.partners(self.row) {
                 met += partners.len();
                 self.counter.add(partners);
@@ -205,7 +210,7 @@ mod tests {
             let folder = tempfile::tempdir().expect("a folder");
             let mut truth: BTreeMap<Pair, u32> = BTreeMap::new();
             let mut rounds: Vec<Rounds> =
-                (0..workers).map(|w| Rounds::new(24, w, workers, bytes, folder.path())).collect();
+                (0..workers).map(|w| Rounds::new(24, 0, (w, workers), bytes, folder.path())).collect();
             for group in &all {
                 let docs: Vec<Doc> = group.iter().copied().collect();
                 let following: Vec<u32> = (0..group.len() as u32).rev().collect();
@@ -218,7 +223,7 @@ mod tests {
             let mut counted = BTreeMap::new();
             for (worker, groups) in rounds.into_iter().enumerate() {
                 let (counter, index) = (Counter::new(24, bytes), Index::default());
-                let mut counting = Counting { groups, index, counter, row: 0, worker, workers };
+                let mut counting = Counting { groups, index, counter, row: 0, base: 0, worker, workers };
                 let mut twice = 0;
                 while counting.advance(|c| twice += usize::from(counted.insert(c.pair, c.shared).is_some())).expect("counted") {}
                 prop_assert_eq!(twice, 0);

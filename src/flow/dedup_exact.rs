@@ -11,6 +11,7 @@ use timely::dataflow::operators::generic::operator::Operator;
 use super::Shared;
 use super::buckets::Keyed;
 use super::catalogue::Doc;
+use crate::error::Result;
 use crate::sketch::Digest;
 
 /// A document with at least one token, on its way to the worker that sees all texts of its digest. Twenty-four bytes
@@ -31,7 +32,19 @@ impl Arrival {
     pub fn new(digest: Digest, doc: Doc) -> Arrival {
         Arrival { digest: (digest >> 64) as u64, rest: digest as u64, doc: u64::from(doc) }
     }
+
+    /// The arrival of a document that a later record of its id replaces.
+    pub fn superseded(digest: Digest, doc: Doc) -> Arrival {
+        Arrival { doc: u64::from(doc) | SUPERSEDED, ..Arrival::new(digest, doc) }
+    }
+
+    fn is_superseded(&self) -> bool {
+        self.doc & SUPERSEDED != 0
+    }
 }
+
+/// A bit above all document numbers.
+const SUPERSEDED: u64 = 1 << 32;
 
 impl Keyed for Arrival {
     fn key(&self) -> u64 {
@@ -44,9 +57,13 @@ impl Keyed for Arrival {
 pub struct Copy {
     /// The document.
     pub doc: Doc,
-    /// The first document of that text: its *content* goes by this number.
+    /// The first document of that text: its *content* goes by this number. [`NO_DOC`] if a later record of the same
+    /// load replaced the document.
     pub first: Doc,
 }
+
+/// The number of no document.
+pub const NO_DOC: Doc = Doc::MAX;
 
 /// Names every document that is not the first of its text.
 pub fn dedup_exact<'scope>(
@@ -69,7 +86,11 @@ pub fn dedup_exact<'scope>(
                 match shared.next_bucket(&mut store) {
                     Some(mut bucket) => {
                         let position = |doc: Doc| shared.catalogue.position(doc);
-                        output.session(held).give_iterator(copies(&mut bucket, position));
+                        let contents = stored_contents(&shared, &mut bucket).unwrap_or_else(|error| {
+                            shared.fail(error);
+                            Vec::new()
+                        });
+                        output.session(held).give_iterator(copies(&bucket, &contents, position));
                         activator.activate();
                     }
                     None => cap = None,
@@ -79,16 +100,34 @@ pub fn dedup_exact<'scope>(
     )
 }
 
-/// All but the first of each run of equal digests.
-fn copies<P: Ord>(arrivals: &mut [Arrival], position: impl Fn(Doc) -> P) -> impl Iterator<Item = Copy> {
+/// Sorts arrivals by digest; for each distinct digest the stored content that has it. Empty if there is nothing stored.
+fn stored_contents(shared: &Shared, arrivals: &mut [Arrival]) -> Result<Vec<Option<Doc>>> {
     let digest = |arrival: &Arrival| (arrival.digest, arrival.rest);
     arrivals.sort_unstable_by_key(digest);
-    arrivals.chunk_by(move |a, b| digest(a) == digest(b)).filter(|same| same.len() > 1).flat_map(
-        move |same| {
-            let docs = same.iter().map(|arrival| arrival.doc as Doc);
-            let first = docs.clone().min_by_key(|doc| position(*doc));
-            docs.filter(move |doc| Some(*doc) != first)
-                .map(move |doc| Copy { doc, first: first.unwrap_or(doc) })
-        },
-    )
+    let Some(stored) = shared.stored() else { return Ok(Vec::new()) };
+    let distinct = arrivals.chunk_by(|a, b| digest(a) == digest(b));
+    let digests: Vec<u64> = distinct.flat_map(|same| [same[0].digest, same[0].rest]).collect();
+    let mut contents = vec![None; digests.len() / 2];
+    stored.contents(&digests, &mut |at, content| contents[at] = Some(content))?;
+    Ok(contents)
+}
+
+/// All but the first of each run of equal digests; all of it if the text is that of a stored content.
+fn copies<P: Ord>(
+    arrivals: &[Arrival],
+    contents: &[Option<Doc>],
+    position: impl Fn(Doc) -> P,
+) -> impl Iterator<Item = Copy> {
+    let same = |a: &Arrival, b: &Arrival| (a.digest, a.rest) == (b.digest, b.rest);
+    arrivals.chunk_by(same).enumerate().flat_map(move |(at, same)| {
+        let stored = contents.get(at).copied().flatten();
+        let counting = same.iter().filter(|arrival| !arrival.is_superseded());
+        let first = counting.map(|arrival| arrival.doc as Doc).min_by_key(|doc| position(*doc));
+        let first = stored.or(first);
+        let copy = move |arrival: &Arrival| Copy {
+            doc: arrival.doc as Doc,
+            first: first.filter(|_| !arrival.is_superseded()).unwrap_or(NO_DOC),
+        };
+        same.iter().map(copy).filter(|copy| copy.first != copy.doc)
+    })
 }

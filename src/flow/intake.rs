@@ -4,22 +4,31 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use hashbrown::HashSet;
+use xxhash_rust::xxh3::{Xxh3Default, xxh3_128};
 
 use super::Shared;
 use super::budget::Share;
 use super::catalogue::{Doc, Segment};
 use super::collide::Posting;
 use super::dedup_exact::Arrival;
+use super::net::{Change, Kind};
+use super::stored::Stored;
 use crate::config::{Config, Method};
 use crate::document::Position;
 use crate::error::{Error, Result};
 use crate::limits::MAX_RECORD_BYTES;
-use crate::read::{Fields, Record, Refusal, Sink, Source, Unit, UnitReader, units};
+use crate::read::{Fields, Record, Refusal, Sink, Source, Unit, UnitReader, Value, units};
 use crate::simd::Simd;
 use crate::sketch::{Digest, Rarity, Sketcher};
 
 /// Bytes a remembered digest takes at most, in a table that may just have doubled.
 const SEEN: usize = 40;
+
+/// The key that a shingle or feature is posted under. They are the smallest hashes of a set, or those of one residue:
+/// multiplied, they spread over all workers and buckets again, and no two become one.
+pub fn spread(key: u64) -> u64 {
+    key.wrapping_mul(SPREAD)
+}
 
 /// Odd, so that multiplying by it loses nothing.
 const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -43,6 +52,7 @@ pub struct Intake {
     verified: bool,
     worker: usize,
     workers: usize,
+    base: Doc,
     seen: HashSet<Digest>,
     most_seen: usize,
     /// Rows of the documents read.
@@ -51,8 +61,13 @@ pub struct Intake {
     pub arrivals: Vec<Arrival>,
     /// Postings not yet sent.
     pub postings: Vec<Posting>,
+    /// Changes not yet sent, of a load.
+    pub changes: Vec<Change>,
+    shared: Option<Arc<Shared>>,
     /// Records refused.
     pub refused: Vec<Refused>,
+    /// Documents that a collection has just so.
+    pub unchanged: u64,
     /// Documents without a token.
     pub empty: u64,
     /// Bytes of text in documents.
@@ -62,7 +77,7 @@ pub struct Intake {
 
 impl Intake {
     /// The intake of a worker before its first record.
-    pub fn new(shared: &Shared, worker: usize) -> Intake {
+    pub fn new(shared: &Arc<Shared>, worker: usize) -> Intake {
         Intake {
             sketcher: shared.sketcher(),
             exact: shared.config.method == Method::Exact,
@@ -70,12 +85,16 @@ impl Intake {
             verified: shared.config.method == Method::Features && shared.measured_on_sets(),
             worker,
             workers: shared.workers,
+            base: shared.catalogue.base(),
             seen: HashSet::new(),
             most_seen: usize::try_from(shared.budget.part(Share::Seen)).unwrap_or(usize::MAX) / SEEN,
             segment: Segment::new(&shared.config.cluster.keep, &shared.budget, &shared.scratch),
             arrivals: Vec::new(),
             postings: Vec::new(),
+            changes: Vec::new(),
+            shared: shared.stored().map(|_| Arc::clone(shared)),
             refused: Vec::new(),
+            unchanged: 0,
             empty: 0,
             text_bytes: 0,
             failure: None,
@@ -121,34 +140,82 @@ impl Intake {
 
     /// Documents read, those without a token included.
     pub fn documents(&self) -> u64 {
-        self.segment.len() as u64 + self.empty
+        self.segment.len() as u64 + self.empty + self.unchanged
     }
 }
 
 impl Sink for Intake {
     fn document(&mut self, record: &Record<'_>) {
         self.text_bytes += record.text.len() as u64;
+        let taken = match self.shared.clone() {
+            Some(shared) => self.change(&shared, record),
+            None => self.arrive(record),
+        };
+        if let Err(error) = taken {
+            self.failure.get_or_insert(error);
+        }
+    }
+
+    fn refuse(&mut self, position: Position, line: u32, refusal: Refusal) {
+        self.refused.push(Refused { position, line, refusal });
+    }
+}
+
+impl Intake {
+    /// A document of a run of its own.
+    fn arrive(&mut self, record: &Record<'_>) -> Result<()> {
         let Some(digest) = self.sketcher.read(record.text) else {
             self.empty += 1;
-            return;
+            return Ok(());
         };
-        let Ok(doc) = Doc::try_from(self.segment.len() * self.workers + self.worker) else {
-            self.failure = Some(Error::Limit("more than 4,294,967,295 documents; split the input".into()));
-            return;
-        };
-        if let Err(error) = self.segment.push(record) {
-            self.failure = Some(error);
-            return;
-        }
+        let doc = self.next_doc()?;
+        self.segment.push(record)?;
         self.arrivals.push(Arrival::new(digest, doc));
         // A text this worker has met is not the first of its kind, whatever the others read: it needs no keys.
-        if self.exact || self.met(digest) {
-            return;
+        if !self.exact && !self.met(digest) {
+            self.sketch(doc);
         }
+        Ok(())
+    }
+
+    /// A record of a load.
+    fn change(&mut self, shared: &Shared, record: &Record<'_>) -> Result<()> {
+        let (id, fingerprint) = (id_digest(record.id.as_deref().unwrap_or_default()), fingerprint(record));
+        let position = record.position.to_bits();
+        let unchanged = |stored: &dyn Stored| stored.is_unchanged(id, fingerprint);
+        if !record.deleted && shared.stored().map_or(Ok(false), unchanged)? {
+            self.changes.push(Change { id, fingerprint, position, doc: None, kind: Kind::Unchanged });
+            self.unchanged += 1;
+            return Ok(());
+        }
+        let doc = self.next_doc()?;
+        self.segment.push(record)?;
+        let kind = match self.sketcher.read(record.text) {
+            _ if record.deleted => Kind::Delete,
+            Some(digest) => Kind::Text(digest),
+            None => Kind::Empty,
+        };
+        self.changes.push(Change { id, fingerprint, position, doc: Some(doc), kind });
+        if let Kind::Text(digest) = kind {
+            if !self.exact {
+                self.sketch(doc);
+            }
+            let set = if self.exact { &[] } else { self.sketcher.set() };
+            shared.keep(self.worker, |keeper| keeper.text(doc, digest, set))?;
+        }
+        Ok(())
+    }
+
+    fn next_doc(&self) -> Result<Doc> {
+        let number = self.base as usize + self.segment.len() * self.workers + self.worker;
+        let full = |_| Error::Limit("more than 4,294,967,295 documents; split the input".into());
+        Doc::try_from(number).map_err(full)
+    }
+
+    /// Sketches the text last read, the last row's.
+    fn sketch(&mut self, doc: Doc) {
         let (keys, size) = self.sketcher.keys();
-        // Keys are the smallest hashes of a set, or those of one residue: multiplied, they spread over all workers and
-        // buckets again, and no two become one.
-        self.postings.extend(keys.iter().map(|key| Posting { key: key.wrapping_mul(SPREAD), size, doc }));
+        self.postings.extend(keys.iter().map(|key| Posting { key: spread(*key), size, doc }));
         // Verified features are counted like any others, but their pairs are measured on shingles.
         let size = if self.verified { self.sketcher.set().len() as u32 } else { size };
         self.segment.set_last_size(size);
@@ -156,10 +223,31 @@ impl Sink for Intake {
             self.segment.sign_last(self.sketcher.last_distinct());
         }
     }
+}
 
-    fn refuse(&mut self, position: Position, line: u32, refusal: Refusal) {
-        self.refused.push(Refused { position, line, refusal });
+/// Digest of an id.
+pub fn id_digest(id: &str) -> u128 {
+    xxh3_128(id.as_bytes())
+}
+
+/// Digest of all that a collection stores of a record.
+fn fingerprint(record: &Record<'_>) -> u128 {
+    let mut state = Xxh3Default::new();
+    state.update(record.text.as_bytes());
+    match &record.value {
+        None => {}
+        Some(Value::Number(number)) => {
+            state.update(&[1]);
+            state.update(&number.to_bits().to_le_bytes());
+        }
+        Some(Value::Text(text)) => {
+            state.update(&[2]);
+            state.update(text.as_bytes());
+        }
     }
+    // Without their lengths a text and a value could pass for another text.
+    state.update(&(record.text.len() as u64).to_le_bytes());
+    state.digest128()
 }
 
 /// Bytes of a stretch of the sample.

@@ -19,11 +19,13 @@ mod count;
 mod dedup_exact;
 mod graph;
 mod intake;
+mod net;
 mod recall;
 mod rounds;
 mod settle;
 mod shared;
 mod spill;
+mod stored;
 mod transitive;
 mod verify;
 
@@ -40,21 +42,29 @@ use timely::dataflow::{InputHandle, ProbeHandle};
 use timely::worker::Worker;
 
 pub use catalogue::{Catalogue, Doc, Segment};
+pub use collide::Posting;
 pub use components::Forest;
-pub use intake::Refused;
+pub use count::{Candidate, Pair};
+pub use dedup_exact::{Copy, NO_DOC};
+pub use intake::{Refused, id_digest, spread};
+pub use net::{Change, Kind};
 pub use settle::{Cluster, Findings, Reason, Removed};
 pub use shared::{Shared, Tally};
+pub use stored::{Keeper, Stored};
 
 use crate::config::{Config, Method};
 use crate::error::{Error, Result};
 use crate::progress::{Progress, Stage};
 use crate::read::Source;
 use crate::simd::Simd;
+use crate::sketch::Rarity;
 use budget::Share;
-use collide::{Collided, Posting, collide};
-use count::{Candidate, count};
+use collide::{Collided, collide};
+use count::count;
 use dedup_exact::{Arrival, dedup_exact};
 use intake::Intake;
+use net::net;
+use shared::Gathered;
 use spill::Pile;
 use verify::{recall_wanted, verify};
 
@@ -74,6 +84,10 @@ pub struct Request {
     pub simd: Simd,
     /// An existing folder for spill files.
     pub scratch: PathBuf,
+    /// What earlier loads left, if this is a load of a collection.
+    pub stored: Option<Arc<dyn Stored>>,
+    /// The frozen table that orders shingles; `None`: sampled from the inputs.
+    pub rarity: Option<Arc<Rarity>>,
 }
 
 /// What a run leaves: the findings, and the catalogue that turns document numbers into names.
@@ -88,8 +102,42 @@ pub struct Outcome {
     pub shared: Arc<Shared>,
 }
 
+/// What the dataflow of a load leaves: changes, and how the new contents relate to each other and to the stored ones.
+pub struct Loaded {
+    /// The change that counts of every id.
+    pub changes: Vec<Change>,
+    /// Records that a later one of the same id replaced.
+    pub superseded: u64,
+    /// Documents that are not the first of their text, or do not count.
+    pub copies: Vec<Copy>,
+    /// Links of new contents, with new and with stored ones, and what their sets share.
+    pub links: Vec<Candidate>,
+    /// Contents under one key, too many to be expanded: which of them are linked is to be found out.
+    pub crowds: Vec<Vec<Doc>>,
+    /// Counts of the run.
+    pub tally: Tally,
+    /// Refused records, in document order.
+    pub refused: Vec<Refused>,
+    /// What the run knows of inputs and documents.
+    pub shared: Arc<Shared>,
+}
+
 /// Finds the near-duplicates of the inputs. Results depend on the inputs and the configuration only.
 pub fn run(request: Request, progress: Arc<Progress>) -> Result<Outcome> {
+    let (shared, gathered) = gather(request, progress)?;
+    let findings = settle::settle(&shared, &gathered.links, &gathered.copies, gathered.crowds)?;
+    Ok(Outcome { findings, tally: gathered.tally, refused: gathered.refused, shared })
+}
+
+/// Runs the dataflow on the changes of a load of a collection.
+pub fn load(request: Request, progress: Arc<Progress>) -> Result<Loaded> {
+    let (shared, gathered) = gather(request, progress)?;
+    let Gathered { links, copies, crowds, refused, changes, superseded, tally, .. } = gathered;
+    Ok(Loaded { changes, superseded: superseded as u64, copies, links, crowds, tally, refused, shared })
+}
+
+/// Runs both dataflows.
+fn gather(request: Request, progress: Arc<Progress>) -> Result<(Arc<Shared>, Gathered)> {
     let shared = Arc::new(Shared::new(request, progress)?);
     let config = match shared.workers {
         1 => timely::Config::thread(),
@@ -105,8 +153,7 @@ pub fn run(request: Request, progress: Arc<Progress>) -> Result<Outcome> {
     shared.enter(Stage::Cluster, 0);
     let gathered = shared.take_gathered();
     shared.refuse_gaps(&gathered.refused)?;
-    let findings = settle::settle(&shared, &gathered.links, &gathered.copies, gathered.crowds)?;
-    Ok(Outcome { findings, tally: gathered.tally, refused: gathered.refused, shared })
+    Ok((shared, gathered))
 }
 
 /// One worker's part.
@@ -138,11 +185,15 @@ fn meet(
 ) {
     let index = worker.index();
     let mut arrivals = InputHandle::<u64, CapacityContainerBuilder<Vec<Arrival>>>::new_with_builder();
+    let mut changes = InputHandle::<u64, CapacityContainerBuilder<Vec<Change>>>::new_with_builder();
     let mut postings = InputHandle::<u64, CapacityContainerBuilder<Vec<Posting>>>::new_with_builder();
     let probe = ProbeHandle::new();
     worker.dataflow(|scope| {
         let gather = Arc::clone(shared);
-        let arrived = arrivals.to_stream(scope);
+        let arrived = match shared.stored() {
+            Some(_) => net(changes.to_stream(scope), Arc::clone(shared)),
+            None => arrivals.to_stream(scope),
+        };
         let copies = dedup_exact(arrived, Arc::clone(shared))
             .inspect_batch(move |_, copies| gather.gather_copies(copies));
         if shared.config.method == Method::Exact {
@@ -151,7 +202,7 @@ fn meet(
         }
         let (kept, gather) = (Rc::clone(candidates), Arc::clone(shared));
         let posted = postings.to_stream(scope);
-        let groups = collide(posted, copies.broadcast(), Arc::clone(shared), Rc::clone(collided));
+        let groups = collide(posted, copies.broadcast(), Arc::clone(shared), index, Rc::clone(collided));
         count(groups, Arc::clone(shared), index)
             .inspect_batch(move |_, batch| {
                 kept.borrow_mut().extend(batch).unwrap_or_else(|error| gather.fail(error));
@@ -161,6 +212,7 @@ fn meet(
     let mut intake = Intake::new(shared, index);
     let read = intake.run(shared, |intake| {
         arrivals.send_batch(&mut intake.arrivals);
+        changes.send_batch(&mut intake.changes);
         postings.send_batch(&mut intake.postings);
         worker.step();
     });
@@ -169,11 +221,15 @@ fn meet(
     }
     shared.gather_intake(index, intake);
     arrivals.close();
+    changes.close();
     postings.close();
     if index == 0 {
         shared.enter(Stage::Collide, 0);
     }
     wait(worker, shared, &probe);
+    if !shared.failed() {
+        shared.finish_keeping(index).unwrap_or_else(|error| shared.fail(error));
+    }
 }
 
 /// The second dataflow: sets of the documents in question, and the candidates measured on them.
@@ -210,18 +266,22 @@ fn measure(
 
 /// The documents that are measured, each once, in ascending order.
 fn in_question(shared: &Shared, candidates: &Pile<Candidate>, crowds: &[Vec<Doc>]) -> Result<Vec<Doc>> {
-    let mut asked = vec![false; shared.catalogue.doc_limit()];
-    crowds.iter().flatten().for_each(|doc| asked[*doc as usize] = true);
+    // The sets of stored contents are stored.
+    let base = shared.catalogue.base();
+    let mut asked = vec![false; shared.catalogue.doc_limit() - base as usize];
+    let mut ask = |doc: Doc| doc.checked_sub(base).into_iter().for_each(|row| asked[row as usize] = true);
+    crowds.iter().flatten().for_each(|doc| ask(*doc));
     let (mut from, mut buffer) = (0, Vec::new());
     while from < candidates.len() && shared.measured_on_sets() {
         let some = candidates.some(from, SLICE, &mut buffer)?;
         from += some.len();
         for candidate in some {
             let (a, b) = candidate.pair.docs();
-            (asked[a as usize], asked[b as usize]) = (true, true);
+            ask(a);
+            ask(b);
         }
     }
-    Ok((0..).zip(asked).filter(|(_, asked)| *asked).map(|(doc, _)| doc).collect())
+    Ok((base..).zip(asked).filter(|(_, asked)| *asked).map(|(doc, _)| doc).collect())
 }
 
 /// Candidates looked at between two others of the run's affairs.

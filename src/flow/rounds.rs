@@ -89,6 +89,7 @@ pub struct Rounds {
     stretches: Vec<Vec<(u64, usize)>>,
     /// Rows of this worker, and of one part.
     rows: (usize, usize),
+    base: Doc,
     worker: usize,
     workers: usize,
     /// The part after the one whose rounds these are.
@@ -106,8 +107,15 @@ struct Tile {
 }
 
 impl Rounds {
-    /// No groups yet, for a worker with this many rows; at most `bytes` of them will be held, give or take one batch.
-    pub fn new(rows: usize, worker: usize, workers: usize, bytes: u64, scratch: &Path) -> Rounds {
+    /// No groups yet, for a worker with this many rows, whose documents' numbers begin at `base`; at most `bytes` of
+    /// them will be held, give or take one batch.
+    pub fn new(
+        rows: usize,
+        base: Doc,
+        (worker, workers): (usize, usize),
+        bytes: u64,
+        scratch: &Path,
+    ) -> Rounds {
         // Places of members are numbers of 32 bits, whatever the memory.
         let most = usize::try_from(bytes / 8).unwrap_or(usize::MAX).min(1 << 31);
         Rounds {
@@ -116,6 +124,7 @@ impl Rounds {
             spill: Spill::new(scratch),
             stretches: vec![Vec::new(); PARTS],
             rows: (rows, rows.div_ceil(PARTS).max(1)),
+            base,
             worker,
             workers,
             next: 0,
@@ -166,7 +175,8 @@ impl Rounds {
 
     /// The row of a document whose home is here.
     fn row(&self, doc: Doc) -> Option<usize> {
-        (doc as usize % self.workers == self.worker).then_some(doc as usize / self.workers)
+        let here = doc >= self.base && doc as usize % self.workers == self.worker;
+        here.then(|| (doc - self.base) as usize / self.workers)
     }
 
     /// Moves all that is held to disk: each part of the rows gets the groups that its rows have partners in.

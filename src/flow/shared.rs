@@ -2,8 +2,10 @@
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 use std::time::Instant;
+
+use hashbrown::HashMap;
 
 use super::Request;
 use super::buckets::{Buckets, Keyed};
@@ -13,8 +15,10 @@ use super::collide::{Collided, Posting};
 use super::count::Candidate;
 use super::dedup_exact::{Arrival, Copy};
 use super::intake::{Intake, Refused, sample_rarity};
+use super::net::Change;
 use super::recall::{Sets, recall};
 use super::rounds::Rounds;
+use super::stored::{Keeper, Stored};
 use crate::config::{Config, Keep, Method};
 use crate::error::{Error, Result};
 use crate::limits::MAX_WORKERS;
@@ -29,6 +33,8 @@ use crate::sketch::{Rarity, Sketcher, least_difference, rule};
 pub struct Tally {
     /// Documents read, those without a token included.
     pub documents: u64,
+    /// Documents that a collection has just so.
+    pub unchanged: u64,
     /// Documents without a token: kept, never matched.
     pub empty: u64,
     /// Bytes of text in documents.
@@ -60,6 +66,8 @@ pub(super) struct Gathered {
     /// Members of all crowds.
     pub(super) crowded: usize,
     pub(super) refused: Vec<Refused>,
+    pub(super) changes: Vec<Change>,
+    pub(super) superseded: usize,
     pub(super) tally: Tally,
 }
 
@@ -85,6 +93,10 @@ pub struct Shared {
     lines_before: OnceLock<Vec<u64>>,
     pub(super) scratch: PathBuf,
     pub(super) budget: Budget,
+    stored: Option<Arc<dyn Stored>>,
+    keepers: Vec<Mutex<Option<Box<dyn Keeper>>>>,
+    /// Sizes of the stored contents that share a key with a new one.
+    stored_sizes: RwLock<HashMap<Doc, u32>>,
     simd: Simd,
     rarity: Arc<Rarity>,
     sets: Vec<OnceLock<Sets>>,
@@ -112,7 +124,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl Shared {
     /// Prepares a run: divides the inputs and samples the rarity table.
     pub(super) fn new(request: Request, progress: Arc<Progress>) -> Result<Shared> {
-        let Request { sources, config, workers, memory, pairs, simd, scratch } = request;
+        let Request { sources, config, workers, memory, pairs, simd, scratch, stored, rarity } = request;
         if workers == 0 || workers > MAX_WORKERS {
             return Err(Error::config(format!("{workers} workers: expected 1 to {MAX_WORKERS}")));
         }
@@ -124,13 +136,14 @@ impl Shared {
             id: FieldPath::parse(&config.input.id_field)?,
             text: FieldPath::parse(&config.input.text_field)?,
             value,
-            op: None,
+            op: stored.as_ref().map(|_| FieldPath::parse("op")).transpose()?,
             max_record_bytes: config.input.max_record_bytes,
         });
         let stages = Mutex::new(vec![(Stage::Open, Instant::now())]);
-        let rarity = match config.method {
-            Method::Join => sample_rarity(&sources, &fields, &config, simd, workers)?,
-            _ => Rarity::default(),
+        let rarity = match (rarity, config.method) {
+            (Some(frozen), _) => frozen,
+            (None, Method::Join) => Arc::new(sample_rarity(&sources, &fields, &config, simd, workers)?),
+            (None, _) => Arc::default(),
         };
         let bytes: u64 = sources.iter().map(|source| source.bytes).sum();
         // Many more units than workers, so that none waits long for another's last one.
@@ -138,12 +151,15 @@ impl Shared {
         let budget = Budget::new(memory, workers);
         let most_links = usize::try_from(budget.whole(Share::Links)).unwrap_or(usize::MAX) / LINK;
         Ok(Shared {
-            catalogue: Catalogue::new(workers, &config.cluster.keep),
+            catalogue: Catalogue::new(workers, &config.cluster.keep, base(stored.as_deref(), workers)?),
             rule: rule(&config),
             unit_lines: units.iter().map(|_| AtomicU64::new(0)).collect(),
             lines_before: OnceLock::new(),
             next_unit: AtomicUsize::new(0),
-            rarity: Arc::new(rarity),
+            rarity,
+            keepers: keepers(stored.as_deref(), workers)?,
+            stored_sizes: RwLock::default(),
+            stored,
             sets: (0..workers).map(|_| OnceLock::new()).collect(),
             gathered: Mutex::new(Gathered { links: mapped(most_links), ..Gathered::default() }),
             failure: Mutex::default(),
@@ -160,6 +176,53 @@ impl Shared {
             simd,
             stages,
         })
+    }
+
+    /// What earlier loads left, if this is a load.
+    pub(super) fn stored(&self) -> Option<&dyn Stored> {
+        self.stored.as_deref()
+    }
+
+    /// The frozen table that orders shingles.
+    pub fn rarity(&self) -> &Arc<Rarity> {
+        &self.rarity
+    }
+
+    /// Whether a number is that of a stored content.
+    pub(super) fn is_stored(&self, doc: Doc) -> bool {
+        doc < self.catalogue.base()
+    }
+
+    /// Has a worker's keeper do something, if this is a load.
+    pub(super) fn keep(&self, worker: usize, keep: impl FnOnce(&mut dyn Keeper) -> Result<()>) -> Result<()> {
+        let Some(keeper) = self.keepers.get(worker) else { return Ok(()) };
+        lock(keeper).as_mut().map_or(Ok(()), |keeper| keep(&mut **keeper))
+    }
+
+    /// Ends a worker's keeping.
+    pub(super) fn finish_keeping(&self, worker: usize) -> Result<()> {
+        let keeper = self.keepers.get(worker).and_then(|keeper| lock(keeper).take());
+        keeper.map_or(Ok(()), Keeper::finish)
+    }
+
+    /// Remembers the sizes of stored contents that were met.
+    pub(super) fn met_stored(&self, met: &[Posting]) {
+        let mut sizes = self.stored_sizes.write().unwrap_or_else(PoisonError::into_inner);
+        sizes.extend(met.iter().map(|posting| (posting.doc, posting.size)));
+    }
+
+    /// The size of the set of a document, or of a stored content that was met.
+    fn size(&self, doc: Doc) -> u32 {
+        if !self.is_stored(doc) {
+            return self.catalogue.size(doc);
+        }
+        let sizes = self.stored_sizes.read().unwrap_or_else(PoisonError::into_inner);
+        sizes.get(&doc).copied().unwrap_or(0)
+    }
+
+    /// The signature of a document's set; that of a stored one is not at hand.
+    fn signature(&self, doc: Doc) -> &[u64] {
+        if self.is_stored(doc) { &[] } else { self.catalogue.signature(doc) }
     }
 
     /// A sketcher of this run.
@@ -188,7 +251,13 @@ impl Shared {
     /// No key groups yet, for a worker that has read all its input.
     pub(super) fn rounds(&self, worker: usize) -> Rounds {
         let rows = self.catalogue.rows(worker);
-        Rounds::new(rows, worker, self.workers, self.budget.part(Share::Groups), &self.scratch)
+        Rounds::new(
+            rows,
+            self.catalogue.base(),
+            (worker, self.workers),
+            self.budget.part(Share::Groups),
+            &self.scratch,
+        )
     }
 
     /// Takes a batch into a store; the run fails if it cannot.
@@ -230,7 +299,7 @@ impl Shared {
     /// Whether a pair shares enough keys to be measured, or to be accepted where keys are all there is.
     pub(super) fn enough(&self, candidate: Candidate) -> bool {
         let (a, b) = candidate.pair.docs();
-        let (left, right) = (self.catalogue.size(a), self.catalogue.size(b));
+        let (left, right) = (self.size(a), self.size(b));
         match (self.config.method, self.rule) {
             (Method::Features, _) => candidate.shared as usize >= self.config.features.r,
             (Method::Join, Some(rule)) => {
@@ -240,9 +309,7 @@ impl Shared {
                 let most = u64::from(candidate.shared) + rest(left).max(rest(right));
                 rule.needed(left, right).is_some_and(|needed| {
                     let most_apart = u64::from(left) + u64::from(right) - 2 * needed;
-                    most >= needed
-                        && least_difference(self.catalogue.signature(a), self.catalogue.signature(b))
-                            <= most_apart
+                    most >= needed && least_difference(self.signature(a), self.signature(b)) <= most_apart
                 })
             }
             (_, Some(rule)) => rule.accepts(Measure { shared: candidate.shared, left, right }),
@@ -250,10 +317,25 @@ impl Shared {
         }
     }
 
-    /// Measures two documents whose sets were recalled: `Some` if the rule accepts them.
-    pub(super) fn measure(&self, a: Doc, b: Doc) -> Result<Option<Measure>> {
+    /// Measures two documents whose sets were recalled or are stored: `Some` if the rule accepts them.
+    pub fn measure(&self, a: Doc, b: Doc) -> Result<Option<Measure>> {
         let Some(rule) = self.rule else { return Ok(None) };
+        if let (true, Some(stored)) = (self.is_stored(a) || self.is_stored(b), self.stored()) {
+            let (mut x, mut y) = (Vec::new(), Vec::new());
+            let x = self.set_of(stored, a, &mut x)?;
+            let y = self.set_of(stored, b, &mut y)?;
+            return Ok(rule.measure(x, y));
+        }
         self.on_sets((a, self.home(a)), (b, self.home(b)), |a, b| rule.measure(a, b))
+    }
+
+    /// The set of a document or of a stored content.
+    fn set_of<'a>(&'a self, stored: &dyn Stored, doc: Doc, set: &'a mut Vec<u64>) -> Result<&'a [u64]> {
+        if self.is_stored(doc) {
+            stored.set(doc, set)?;
+            return Ok(set);
+        }
+        self.home(doc).map_or(Ok(&[]), |sets| sets.get(doc, set))
     }
 
     /// The store of a document's home.
@@ -405,6 +487,12 @@ impl Shared {
         gathered
     }
 
+    pub(super) fn gather_changes(&self, changes: &[Change], superseded: usize) {
+        let mut gathered = lock(&self.gathered);
+        gathered.changes.extend_from_slice(changes);
+        gathered.superseded += superseded;
+    }
+
     pub(super) fn gather_copies(&self, copies: &[Copy]) {
         lock(&self.gathered).copies.extend_from_slice(copies);
     }
@@ -427,6 +515,7 @@ impl Shared {
         let mut gathered = lock(&self.gathered);
         gathered.tally.documents += intake.documents();
         gathered.tally.empty += intake.empty;
+        gathered.tally.unchanged += intake.unchanged;
         gathered.tally.text_bytes += intake.text_bytes;
         gathered.refused.append(&mut intake.refused);
         drop(gathered);
@@ -451,6 +540,20 @@ impl Shared {
         drop(gathered);
         self.allow_graph(known.0, known.1, 0).unwrap_or_else(|error| self.fail(error));
     }
+}
+
+/// The number of a load's first document: above all that is stored, and divided evenly among the workers.
+fn base(stored: Option<&dyn Stored>, workers: usize) -> Result<Doc> {
+    let next = stored.map_or(0, Stored::next) as usize;
+    let full =
+        || Error::Limit("more than 4,294,967,295 contents were ever loaded; compact with renumbering".into());
+    Doc::try_from(next.next_multiple_of(workers)).map_err(|_| full())
+}
+
+/// What keeps what each worker adds.
+fn keepers(stored: Option<&dyn Stored>, workers: usize) -> Result<Vec<Mutex<Option<Box<dyn Keeper>>>>> {
+    let keepers = stored.into_iter().flat_map(|stored| (0..workers).map(|worker| stored.keeper(worker)));
+    keepers.map(|keeper| keeper.map(|keeper| Mutex::new(Some(keeper)))).collect()
 }
 
 /// For each unit the lines of its file that stand before it.

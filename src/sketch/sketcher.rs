@@ -82,6 +82,23 @@ impl Sketcher {
         }
     }
 
+    /// The posting keys of a text whose set is at hand, in `keys` (cleared first).
+    pub fn keys_of(&mut self, set: &[u64], keys: &mut Vec<u64>) {
+        keys.clear();
+        match self.config.method {
+            Method::Exact => {}
+            Method::Features if self.config.features.verify => {
+                let (k, s) = (self.config.features.k, self.config.features.s);
+                self.permutations.features(set, k, s, keys);
+            }
+            Method::Join => {
+                let wanted = self.config.threshold.prefix(set.len());
+                self.rarity.rarest(set, wanted, keys, &mut self.commoner);
+            }
+            Method::Features | Method::Shingles => keys.extend_from_slice(set),
+        }
+    }
+
     /// The strictly ascending set that pairs of the text last read are measured on: its shingles, its sampled
     /// shingles, or its features.
     pub fn set(&mut self) -> &[u64] {

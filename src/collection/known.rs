@@ -1,0 +1,189 @@
+//! What the dataflow of a load sees of a collection, and where it leaves what it adds.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::row::{Document, pack, unpack, wide};
+use super::run::RunReader;
+use super::tables::{CONTENTS, DIGESTS, DOCUMENTS, POSTINGS, SETS, TEXTS, Tables};
+use super::writer::{RunSummary, RunWriter};
+use crate::error::{Error, Result};
+use crate::flow::{Doc, Keeper, NO_DOC, Posting, Stored};
+use crate::sketch::Digest;
+
+/// A commit, and the runs that its workers write.
+#[derive(Debug)]
+pub struct Known {
+    tables: Tables,
+    next: Doc,
+    /// The runs that workers have not begun to write.
+    runs: Mutex<Vec<Option<RunWriter>>>,
+    finished: Arc<Mutex<Vec<Finished>>>,
+}
+
+/// What a worker's run has: by worker.
+type Finished = (usize, RunSummary);
+
+impl Known {
+    /// The tables of a commit whose contents are all below `next`; each worker will write one of the runs.
+    pub fn new(tables: Tables, next: Doc, runs: Vec<RunWriter>) -> Known {
+        let runs = Mutex::new(runs.into_iter().map(Some).collect());
+        Known { tables, next, runs, finished: Arc::default() }
+    }
+
+    /// The tables.
+    pub fn tables(&self) -> &Tables {
+        &self.tables
+    }
+
+    /// What the runs have, in the order of workers.
+    pub fn finished(&self) -> Vec<RunSummary> {
+        let mut finished = std::mem::take(&mut *lock(&self.finished));
+        finished.sort_unstable_by_key(|(worker, _)| *worker);
+        finished.into_iter().map(|(_, summary)| summary).collect()
+    }
+}
+
+/// A lock of which every use is one step.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Reads the set of a content, given the tables.
+pub fn read_set(tables: &Tables, content: Doc, set: &mut Vec<u64>) -> Result<()> {
+    set.clear();
+    let mut found = false;
+    tables.newest(TEXTS, &[u64::from(content)], &mut |_, run, row| {
+        found = true;
+        let heap = run.heap(SETS).ok_or_else(|| no_heap(run))?;
+        heap.read(row[1], row[2] as usize, set)
+    })?;
+    if found { Ok(()) } else { Err(missing(tables, content)) }
+}
+
+fn no_heap(run: &RunReader) -> Error {
+    Error::damaged(run.path(), 0, "texts without their sets")
+}
+
+/// A content that other rows speak of and that no run has.
+pub fn missing(tables: &Tables, content: Doc) -> Error {
+    let path = tables.runs.last().map_or_else(Default::default, |run| run.path().to_path_buf());
+    Error::damaged(&path, 0, format!("content {content} is in no run up to this one"))
+}
+
+impl Stored for Known {
+    fn next(&self) -> Doc {
+        self.next
+    }
+
+    fn is_unchanged(&self, id: u128, fingerprint: u128) -> Result<bool> {
+        let mut unchanged = false;
+        self.tables.newest(DOCUMENTS, &[(id >> 64) as u64, id as u64], &mut |_, _, row| {
+            let document = Document::of_row(row);
+            unchanged = document.live && document.fingerprint == fingerprint;
+            Ok(())
+        })?;
+        Ok(unchanged)
+    }
+
+    fn contents(&self, digests: &[u64], each: &mut dyn FnMut(usize, Doc)) -> Result<()> {
+        self.tables.newest(DIGESTS, digests, &mut |at, _, row| {
+            let content = row[2] as Doc;
+            if content != NO_DOC {
+                each(at, content);
+            }
+            Ok(())
+        })
+    }
+
+    fn postings(&self, keys: &[u64], each: &mut dyn FnMut(usize, Posting)) -> Result<()> {
+        let inverted: Vec<u64> = keys.iter().rev().map(|key| !key).collect();
+        let mut found: Vec<(Doc, usize, u32)> = Vec::new();
+        for run in &self.tables.runs {
+            let Some(rows) = run.rows(POSTINGS.kind) else { continue };
+            rows.probe(1, &inverted, &mut |at, row| {
+                let (size, content) = unpack(!row[1]);
+                found.push((content, keys.len() - 1 - at, size));
+                Ok(())
+            })?;
+        }
+        found.sort_unstable();
+        let mut contents: Vec<u64> = found.iter().map(|(content, ..)| u64::from(*content)).collect();
+        contents.dedup();
+        let mut live = vec![false; contents.len()];
+        self.tables.newest(CONTENTS, &contents, &mut |at, _, row| {
+            live[at] = row[1] > 0;
+            Ok(())
+        })?;
+        let of_content = found.chunk_by(|a, b| a.0 == b.0).zip(live);
+        for (content, at, size) in of_content.filter(|(_, live)| *live).flat_map(|(found, _)| found) {
+            each(*at, Posting { key: keys[*at], size: *size, doc: *content });
+        }
+        Ok(())
+    }
+
+    fn set(&self, content: Doc, set: &mut Vec<u64>) -> Result<()> {
+        read_set(&self.tables, content, set)
+    }
+
+    fn keeper(&self, worker: usize) -> Result<Box<dyn Keeper>> {
+        let run = lock(&self.runs).get_mut(worker).and_then(Option::take);
+        let mut writer = run.ok_or_else(|| Error::Worker(format!("worker {worker} has no run to write")))?;
+        writer.heap(SETS)?;
+        let finished = Arc::clone(&self.finished);
+        Ok(Box::new(Run { worker, writer, texts: Vec::new(), posting: false, finished }))
+    }
+}
+
+/// The run of one worker: sets, then texts, then postings.
+#[derive(Debug)]
+struct Run {
+    worker: usize,
+    finished: Arc<Mutex<Vec<Finished>>>,
+    writer: RunWriter,
+    texts: Vec<[u64; 5]>,
+    posting: bool,
+}
+
+impl Run {
+    /// Writes the texts and begins the postings.
+    fn all_read(&mut self) -> Result<()> {
+        if self.posting {
+            return Ok(());
+        }
+        self.posting = true;
+        self.writer.rows(TEXTS.kind, TEXTS.shape)?;
+        for row in std::mem::take(&mut self.texts) {
+            self.writer.push(&row)?;
+        }
+        self.writer.rows(POSTINGS.kind, POSTINGS.shape)
+    }
+}
+
+impl Keeper for Run {
+    fn text(&mut self, doc: Doc, digest: Digest, set: &[u64]) -> Result<()> {
+        let start = self.writer.position();
+        self.writer.push(set)?;
+        let digest = [(digest >> 64) as u64, digest as u64];
+        self.texts.push([u64::from(doc), start, set.len() as u64, digest[0], digest[1]]);
+        Ok(())
+    }
+
+    fn postings(&mut self, bucket: &[Posting]) -> Result<()> {
+        self.all_read()?;
+        // Inverted, what comes in descending order ascends.
+        let rows = bucket.iter().rev().map(|posting| [!posting.key, !pack(posting.size, posting.doc)]);
+        rows.map(|row| self.writer.push(&row)).collect()
+    }
+
+    fn finish(mut self: Box<Self>) -> Result<()> {
+        self.all_read()?;
+        let summary = self.writer.finish()?;
+        lock(&self.finished).push((self.worker, summary));
+        Ok(())
+    }
+}
+
+/// The digest of a text's row.
+pub fn digest_of(row: &[u64]) -> u128 {
+    wide(row[3], row[4])
+}

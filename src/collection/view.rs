@@ -1,0 +1,161 @@
+//! Looking at a commit: its clusters and documents.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::clusters::{ClusterId, Member};
+use super::row::{Document, wide};
+use super::settle::{components, stored_documents};
+use super::snapshot::Snapshot;
+use super::tables::{CLUSTERS, CONTENTS, DOCUMENTS, MEMBERS, Tables};
+use crate::document::Position;
+use crate::error::Result;
+use crate::flow::{Doc, NO_DOC};
+
+/// A cluster of two documents or more.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct ClusterView {
+    /// Its number, which it keeps over loads.
+    pub cluster: ClusterId,
+    /// Its documents.
+    pub size: u64,
+    /// The document that stands for it.
+    pub representative: String,
+    /// All documents, ascending by id.
+    pub members: Vec<String>,
+}
+
+/// A document.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct DocumentView {
+    /// Its id.
+    pub id: String,
+    /// The cluster it is in, if it is in one.
+    pub cluster: Option<ClusterId>,
+    /// The load that first brought its id.
+    pub first_load: u32,
+    /// The load that brought it as it is.
+    pub load: u32,
+    /// The number of the file it was read from, among all that the collection ever read.
+    pub file: u32,
+    /// Offset of its record in the file, decompressed.
+    pub offset: u64,
+}
+
+/// Clusters looked up at once.
+const BATCH: usize = 4096;
+
+impl Snapshot {
+    /// The tables of the commit.
+    pub(super) fn tables(&self) -> Tables {
+        Tables { runs: self.runs().to_vec() }
+    }
+
+    /// Hands all clusters to `each`, in no particular order.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::Io`], [`crate::error::Error::Damaged`], and what `each` gives.
+    pub fn clusters(&self, each: &mut dyn FnMut(ClusterView) -> Result<()>) -> Result<()> {
+        let tables = self.tables();
+        let mut rows = tables.scan(CLUSTERS);
+        let mut batch: BTreeMap<u32, (ClusterId, u128)> = BTreeMap::new();
+        while let Some(row) = rows.next_row()? {
+            if row[2] > 0 {
+                batch.insert(row[0] as u32, (ClusterId(row[1]), wide(row[3], row[4])));
+            }
+            if batch.len() == BATCH {
+                look_up(&tables, &std::mem::take(&mut batch), each)?;
+            }
+        }
+        look_up(&tables, &batch, each)
+    }
+
+    /// Hands all documents to `each`, in no particular order.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::Io`], [`crate::error::Error::Damaged`], and what `each` gives.
+    pub fn documents(&self, each: &mut dyn FnMut(DocumentView) -> Result<()>) -> Result<()> {
+        let tables = self.tables();
+        let runs: Vec<_> =
+            tables.runs.iter().rev().filter(|run| run.rows(DOCUMENTS.kind).is_some()).collect();
+        let mut rows = tables.scan(DOCUMENTS);
+        let mut batch: Vec<(Document, String)> = Vec::new();
+        loop {
+            let row = rows.next_row()?.map(Document::of_row);
+            let ended = row.is_none();
+            if let Some(document) = row.filter(|document| document.live) {
+                let name = document.names(runs[rows.source()])?.0;
+                batch.push((document, name));
+            }
+            if ended || batch.len() == BATCH {
+                with_clusters(&tables, std::mem::take(&mut batch), each)?;
+            }
+            if ended {
+                return Ok(());
+            }
+        }
+    }
+}
+
+/// Adds the cluster of each document.
+fn with_clusters(
+    tables: &Tables,
+    documents: Vec<(Document, String)>,
+    each: &mut dyn FnMut(DocumentView) -> Result<()>,
+) -> Result<()> {
+    let contents =
+        documents.iter().map(|(document, _)| document.content).filter(|content| *content != NO_DOC);
+    let contents: BTreeSet<u64> = contents.map(u64::from).collect();
+    let contents: Vec<u64> = contents.into_iter().collect();
+    let mut labels: BTreeMap<Doc, u64> = BTreeMap::new();
+    tables.newest(CONTENTS, &contents, &mut |_, _, row| {
+        labels.insert(row[0] as Doc, row[2]);
+        Ok(())
+    })?;
+    let wanted: Vec<u64> = labels.values().copied().collect::<BTreeSet<u64>>().into_iter().collect();
+    let mut clusters: BTreeMap<u64, ClusterId> = BTreeMap::new();
+    tables.newest(CLUSTERS, &wanted, &mut |_, _, row| {
+        if row[2] > 0 {
+            clusters.insert(row[0], ClusterId(row[1]));
+        }
+        Ok(())
+    })?;
+    for (document, id) in documents {
+        let position = Position::from_bits(document.position);
+        let cluster = labels.get(&document.content).and_then(|label| clusters.get(label)).copied();
+        let (first_load, load) = document.loads;
+        let (file, offset) = (position.file(), position.offset());
+        each(DocumentView { id, cluster, first_load, load, file, offset })?;
+    }
+    Ok(())
+}
+
+/// Looks clusters up by their labels.
+fn look_up(
+    tables: &Tables,
+    clusters: &BTreeMap<u32, (ClusterId, u128)>,
+    each: &mut dyn FnMut(ClusterView) -> Result<()>,
+) -> Result<()> {
+    let of_label = components(tables, &clusters.keys().copied().collect())?;
+    let contents =
+        of_label.iter().flat_map(|(label, contents)| contents.iter().map(|c| (u64::from(*c), *label)));
+    let contents: BTreeMap<u64, u32> = contents.collect();
+    let keys: Vec<u64> = contents.keys().copied().collect();
+    let mut members: BTreeMap<u32, Vec<u128>> = BTreeMap::new();
+    tables.beginning(MEMBERS, 1, &keys, &mut |at, row| {
+        if row[3] == 1 {
+            members.entry(contents[&keys[at]]).or_default().push(wide(row[1], row[2]));
+        }
+        Ok(())
+    })?;
+    let mut ids: Vec<u128> = members.values().flatten().copied().collect();
+    ids.sort_unstable();
+    let documents = stored_documents(tables, &ids, true)?;
+    let name = |id: &u128| documents.get(id).map(|member: &Member| member.name.clone());
+    for (label, (cluster, representative)) in clusters {
+        let mut names: Vec<String> = members.get(label).into_iter().flatten().filter_map(name).collect();
+        names.sort_unstable();
+        let representative = name(representative).unwrap_or_default();
+        each(ClusterView { cluster: *cluster, size: names.len() as u64, representative, members: names })?;
+    }
+    Ok(())
+}

@@ -1,0 +1,261 @@
+//! A collection after any history of loads has the clusters of a one-shot run over the documents that are left.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use alike::collection::{Batch, Line, Report, Snapshot, Writer, prepare};
+use alike::config::{Clustering, Config, Method};
+use alike::flow::{Request, run};
+use alike::progress::Progress;
+use alike::read::discover;
+use alike::simd::Simd;
+use alike::storage::{Simulated, Storage};
+use proptest::prelude::*;
+use serde_json::json;
+
+use crate::util::Dir;
+
+/// One record of a load.
+#[derive(Clone, Debug)]
+enum Op {
+    Upsert(usize, String),
+    Delete(usize),
+}
+
+impl Op {
+    fn line(&self) -> String {
+        let row = match self {
+            Op::Upsert(id, text) => json!({"id": format!("d{id}"), "text": text}),
+            Op::Delete(id) => json!({"op": "delete", "id": format!("d{id}")}),
+        };
+        format!("{row}\n")
+    }
+}
+
+/// A load: its records, how many workers do it, and into how many files it is split.
+#[derive(Clone, Debug)]
+struct Load {
+    ops: Vec<Op>,
+    workers: usize,
+    files: usize,
+}
+
+/// A collection under test, with what it should hold.
+struct Bench {
+    dir: Dir,
+    storage: Arc<dyn Storage>,
+    config: Config,
+    live: BTreeMap<usize, String>,
+    /// Clusters as the change log alone tells them: members, representative.
+    replayed: BTreeMap<String, (BTreeSet<String>, String)>,
+}
+
+type Clusters = BTreeSet<BTreeSet<String>>;
+
+impl Bench {
+    fn new(config: Config) -> Bench {
+        let storage: Arc<dyn Storage> = Arc::new(Simulated::new());
+        drop(Writer::create(Arc::clone(&storage), config.clone(), false).expect("a collection"));
+        Bench { dir: Dir::new(), storage, config, live: BTreeMap::new(), replayed: BTreeMap::new() }
+    }
+
+    fn load(&mut self, load: &Load) -> Report {
+        let mut names = Vec::new();
+        for (at, part) in load.ops.chunks(load.ops.len().div_ceil(load.files).max(1)).enumerate() {
+            let name = format!("load{at}.jsonl");
+            self.dir.write(&name, part.iter().map(Op::line).collect::<String>());
+            names.push(self.dir.join(&name).to_string_lossy().into_owned());
+        }
+        let mut added = BTreeMap::new();
+        for op in &load.ops {
+            match op {
+                Op::Upsert(id, text) => added.insert(*id, Some(text.clone())),
+                Op::Delete(id) => added.insert(*id, None),
+            };
+        }
+        for (id, text) in added {
+            match text {
+                Some(text) => self.live.insert(id, text),
+                None => self.live.remove(&id),
+            };
+        }
+        if names.is_empty() {
+            return Report::default();
+        }
+        let mut writer = Writer::open(Arc::clone(&self.storage)).expect("opened");
+        let batch = Batch {
+            sources: discover(&names, &self.dir.join(".")).expect("inputs").sources,
+            workers: load.workers,
+            memory: None,
+            simd: Simd::detect(),
+            scratch: self.dir.join("."),
+            delete_missing: false,
+        };
+        let prepared = prepare(&mut writer, batch, Arc::new(Progress::default())).expect("prepared");
+        assert!(prepared.refused().is_empty());
+        let report = prepared.commit().expect("committed");
+        self.replay(report.commit);
+        report
+    }
+
+    /// Follows the change log.
+    fn replay(&mut self, commit: Option<u64>) {
+        let Some(commit) = commit else { return };
+        let snapshot = Snapshot::open(Arc::clone(&self.storage)).expect("opened");
+        let mut bytes = Vec::new();
+        let found = snapshot.changes(commit, &mut |piece| {
+            bytes.extend_from_slice(piece);
+            Ok(())
+        });
+        assert!(found.expect("read"), "a log of commit {commit}");
+        let text = String::from_utf8(bytes).expect("UTF-8");
+        let clusters = &mut self.replayed;
+        let mut gone = Vec::new();
+        for line in text.lines() {
+            match serde_json::from_str(line).expect("a line") {
+                Line::Created { cluster, representative } => {
+                    let new = clusters.insert(cluster.to_string(), (BTreeSet::new(), representative));
+                    assert!(new.is_none(), "{cluster} was there");
+                }
+                Line::Joined { id, cluster } => {
+                    assert!(clusters.get_mut(&cluster.to_string()).expect("a cluster").0.insert(id));
+                }
+                Line::Left { id, cluster } => {
+                    assert!(clusters.get_mut(&cluster.to_string()).expect("a cluster").0.remove(&id));
+                }
+                Line::Moved { id, from, to } => {
+                    assert!(clusters.get_mut(&from.to_string()).expect("a cluster").0.remove(&id));
+                    assert!(clusters.get_mut(&to.to_string()).expect("a cluster").0.insert(id));
+                }
+                Line::Merged { from, .. } | Line::Dissolved { cluster: from } => gone.push(from.to_string()),
+                Line::Split { .. } => {}
+                Line::Representative { cluster, from, to } => {
+                    let cluster = clusters.get_mut(&cluster.to_string()).expect("a cluster");
+                    assert_eq!(std::mem::replace(&mut cluster.1, to), from);
+                }
+            }
+        }
+        for cluster in gone {
+            assert!(clusters.remove(&cluster).expect("a cluster").0.is_empty(), "{cluster} is not empty");
+        }
+    }
+
+    /// The clusters that the collection has. They must be those that its change log tells.
+    fn clusters(&self) -> Clusters {
+        let snapshot = Snapshot::open(Arc::clone(&self.storage)).expect("opened");
+        let mut all = BTreeSet::new();
+        let mut told = BTreeMap::new();
+        let read = snapshot.clusters(&mut |cluster| {
+            let members: BTreeSet<String> = cluster.members.iter().cloned().collect();
+            assert_eq!(members.len() as u64, cluster.size);
+            told.insert(cluster.cluster.to_string(), (members.clone(), cluster.representative));
+            assert!(all.insert(members));
+            Ok(())
+        });
+        read.expect("clusters");
+        assert_eq!(told, self.replayed);
+        assert_eq!(snapshot.manifest().counts.clusters, all.len() as u64);
+        assert_eq!(snapshot.manifest().counts.documents, self.live.len() as u64);
+        all
+    }
+
+    /// The documents that the collection has, by id.
+    fn documents(&self) -> BTreeSet<String> {
+        let snapshot = Snapshot::open(Arc::clone(&self.storage)).expect("opened");
+        let mut ids = BTreeSet::new();
+        let read = snapshot.documents(&mut |document| {
+            assert!(ids.insert(document.id));
+            Ok(())
+        });
+        read.expect("documents");
+        ids
+    }
+
+    /// The clusters of a one-shot run over what is live.
+    fn rerun(&self) -> Clusters {
+        let lines: String = self.live.iter().map(|(id, text)| Op::Upsert(*id, text.clone()).line()).collect();
+        if lines.is_empty() {
+            return Clusters::new();
+        }
+        self.dir.write("live.jsonl", lines);
+        let name = self.dir.join("live.jsonl").to_string_lossy().into_owned();
+        let request = Request {
+            sources: discover(&[name], &self.dir.join(".")).expect("inputs").sources,
+            config: self.config.clone(),
+            workers: 1,
+            memory: None,
+            pairs: false,
+            simd: Simd::detect(),
+            scratch: self.dir.join("."),
+            stored: None,
+            rarity: None,
+        };
+        let outcome = run(request, Arc::new(Progress::default())).expect("a run");
+        let name = |doc: &u32| outcome.shared.name(*doc).expect("a name");
+        outcome.findings.clusters.iter().map(|cluster| cluster.members.iter().map(name).collect()).collect()
+    }
+
+    fn check(&self, what: &str) {
+        assert_eq!(self.clusters(), self.rerun(), "{what}");
+        let ids: BTreeSet<String> = self.live.keys().map(|id| format!("d{id}")).collect();
+        assert_eq!(self.documents(), ids, "{what}");
+    }
+}
+
+fn config(method: Method) -> Config {
+    let mut config = Config { method, ..Config::default() };
+    config.cluster.clustering = Clustering::Transitive;
+    config.text.ngram = 2;
+    config.threshold = "0.5".parse().expect("a threshold");
+    if method == Method::Features {
+        (config.features.k, config.features.s, config.features.r) = (6, 2, 2);
+    }
+    config.shingles.common_cap = 0;
+    config
+}
+
+/// Texts of a few words out of a few sequences, so that many resemble each other and bridges come and go.
+fn text() -> impl Strategy<Value = String> {
+    (0usize..4, 0usize..12, 0usize..9).prop_map(|(family, from, len)| {
+        (from..from + len).map(|i| format!("f{family}w{i}")).collect::<Vec<_>>().join(" ")
+    })
+}
+
+fn op() -> impl Strategy<Value = Op> {
+    prop_oneof![
+        4 => (0usize..14, text()).prop_map(|(id, text)| Op::Upsert(id, text)),
+        1 => (0usize..14).prop_map(Op::Delete),
+    ]
+}
+
+fn history() -> impl Strategy<Value = Vec<Load>> {
+    let load = (prop::collection::vec(op(), 0..10), 1usize..4, 1usize..4);
+    prop::collection::vec(load.prop_map(|(ops, workers, files)| Load { ops, workers, files }), 1..7)
+}
+
+fn follow(config: Config, history: &[Load]) {
+    let mut bench = Bench::new(config);
+    for (at, load) in history.iter().enumerate() {
+        bench.load(load);
+        bench.check(&format!("after load {at}"));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
+
+    #[test]
+    fn join(history in history()) {
+        follow(config(Method::Join), &history);
+    }
+
+    #[test]
+    fn features(history in history()) {
+        follow(config(Method::Features), &history);
+    }
+
+    #[test]
+    fn exact(history in history()) {
+        follow(config(Method::Exact), &history);
+    }
+}
