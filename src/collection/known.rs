@@ -1,6 +1,7 @@
 //! What the dataflow of a load sees of a collection, and where it leaves what it adds.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use super::row::{Document, pack, unpack, wide};
 use super::run::RunReader;
@@ -15,6 +16,12 @@ use crate::sketch::Digest;
 pub struct Known {
     tables: Tables,
     next: Doc,
+    /// Documents there are, and how many of them may be held in memory.
+    documents: u64,
+    most: u64,
+    asked: AtomicU64,
+    /// The first halves of the digests of ids and of fingerprints, ascending: made once that pays.
+    held: OnceLock<Vec<(u64, u64)>>,
     /// The runs that workers have not begun to write.
     runs: Mutex<Vec<Option<RunWriter>>>,
     finished: Arc<Mutex<Vec<Finished>>>,
@@ -24,10 +31,25 @@ pub struct Known {
 type Finished = (usize, RunSummary);
 
 impl Known {
-    /// The tables of a commit whose contents are all below `next`; each worker will write one of the runs.
-    pub fn new(tables: Tables, next: Doc, runs: Vec<RunWriter>) -> Known {
+    /// The tables of a commit with so many documents, whose contents are all below `next`; `bytes` of memory may be
+    /// taken. Each worker will write one of the runs.
+    pub fn new(tables: Tables, next: Doc, documents: u64, bytes: u64, runs: Vec<RunWriter>) -> Known {
         let runs = Mutex::new(runs.into_iter().map(Some).collect());
-        Known { tables, next, runs, finished: Arc::default() }
+        let (asked, held, most) = (AtomicU64::new(0), OnceLock::new(), bytes / 16);
+        Known { tables, next, documents, most, asked, held, runs, finished: Arc::default() }
+    }
+
+    /// Reads what is needed to know unchanged documents.
+    fn hold(&self) -> Result<Vec<(u64, u64)>> {
+        let mut held = Vec::with_capacity(self.documents as usize);
+        let mut rows = self.tables.scan(DOCUMENTS);
+        while let Some(row) = rows.next_row()? {
+            let document = Document::of_row(row);
+            if document.live {
+                held.push(((document.id >> 64) as u64, (document.fingerprint >> 64) as u64));
+            }
+        }
+        Ok(held)
     }
 
     /// The tables.
@@ -42,6 +64,9 @@ impl Known {
         finished.into_iter().map(|(_, summary)| summary).collect()
     }
 }
+
+/// One in so many documents looked up one by one costs as much as reading all of them.
+const PAYS: u64 = 64;
 
 /// A lock of which every use is one step.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -76,6 +101,16 @@ impl Stored for Known {
     }
 
     fn is_unchanged(&self, id: u128, fingerprint: u128) -> Result<bool> {
+        // Reading them all costs as much as looking up a small part of them one by one.
+        let asked = self.asked.fetch_add(1, Ordering::Relaxed);
+        if asked > self.documents / PAYS && self.documents <= self.most && self.held.get().is_none() {
+            let held = self.hold()?;
+            let _ = self.held.set(held);
+        }
+        if let Some(held) = self.held.get() {
+            let halves = ((id >> 64) as u64, (fingerprint >> 64) as u64);
+            return Ok(held.binary_search(&halves).is_ok());
+        }
         let mut unchanged = false;
         self.tables.newest(DOCUMENTS, &[(id >> 64) as u64, id as u64], &mut |_, _, row| {
             let document = Document::of_row(row);

@@ -102,7 +102,9 @@ pub fn prepare<'a>(writer: &'a mut Writer, batch: Batch, progress: Arc<Progress>
     }
     let rarity = frozen(&tables)?;
     let files = batch.sources.len() as u32;
-    let known = Arc::new(Known::new(tables, next.next_content, writers));
+    let bytes = batch.memory.unwrap_or(u64::MAX) / 10;
+    let known = Known::new(tables, next.next_content, next.counts.documents, bytes, writers);
+    let known = Arc::new(known);
     let request = Request {
         sources: batch.sources,
         config: next.config.clone(),

@@ -32,6 +32,7 @@ mod load;
 mod manifest;
 #[cfg(test)]
 mod manifest_tests;
+mod measure;
 mod merge;
 mod names;
 pub mod page;

@@ -6,6 +6,7 @@ use hashbrown::{HashMap, HashSet};
 
 use super::clusters::{After, Before, ClusterId, Fate, Line, Member, fate};
 use super::known::{digest_of, missing};
+use super::measure::Measuring;
 use super::parts::{Recollide, neighbours, parts};
 use super::row::{Document, wide};
 use super::tables::{CLUSTERS, COMPONENTS, CONTENTS, DOCUMENTS, MEMBERS, TEXTS, Tables};
@@ -13,7 +14,6 @@ use crate::config::Keep;
 use crate::document::Position;
 use crate::error::Result;
 use crate::flow::{Doc, Forest, Kind, Loaded, NO_DOC};
-use crate::similarity::Measure;
 
 /// How a load is settled.
 #[derive(Clone, Copy, Debug)]
@@ -295,10 +295,12 @@ impl Settling<'_> {
             forest.union(number(a), number(b));
             linked.extend([((a, b), shared), ((b, a), shared)]);
         }
+        let mut measuring = Measuring::new(&self.loaded.shared);
         for crowd in &self.loaded.crowds {
             let members = crowd.iter().copied().filter(|content| self.is_live(*content));
-            let measure = |a, b| Ok(self.loaded.shared.measure(a, b)?.map(|m: Measure| m.shared));
-            for (a, b, shared) in span(members.map(|c| (number(c), c)).collect(), &mut forest, &measure)? {
+            for (a, b, shared) in
+                span(members.map(|c| (number(c), c)).collect(), &mut forest, &mut measuring)?
+            {
                 linked.extend([((a, b), shared), ((b, a), shared)]);
             }
         }
@@ -458,7 +460,7 @@ type Members = BTreeMap<u32, Vec<Doc>>;
 fn span(
     members: Vec<(u32, Doc)>,
     forest: &mut Forest,
-    measure: &dyn Fn(Doc, Doc) -> Result<Option<u32>>,
+    measuring: &mut Measuring<'_>,
 ) -> Result<Vec<(Doc, Doc, u32)>> {
     let mut parts: Vec<(u32, Doc)> =
         members.into_iter().map(|(node, doc)| (forest.find(node), doc)).collect();
@@ -471,7 +473,7 @@ fn span(
         let mut apart = Vec::new();
         for (other_root, mut other) in settled {
             // Settled parts are known to be apart: what the new one is joined to is not compared again.
-            match any_link(&new, &other, measure)? {
+            match any_link(&new, &other, measuring)? {
                 Some(link) => {
                     forest.union(root, other_root);
                     links.push(link);
@@ -487,14 +489,10 @@ fn span(
     Ok(links)
 }
 
-fn any_link(
-    a: &[Doc],
-    b: &[Doc],
-    measure: &dyn Fn(Doc, Doc) -> Result<Option<u32>>,
-) -> Result<Option<(Doc, Doc, u32)>> {
+fn any_link(a: &[Doc], b: &[Doc], measuring: &mut Measuring<'_>) -> Result<Option<(Doc, Doc, u32)>> {
     for x in a {
         for y in b {
-            if let Some(shared) = measure(*x, *y)? {
+            if let Some(shared) = measuring.linked(*x, *y)? {
                 return Ok(Some((*x, *y, shared)));
             }
         }

@@ -84,7 +84,8 @@ pub struct Shared {
     /// Counters for whoever watches.
     pub progress: Arc<Progress>,
     pub(super) pairs: bool,
-    pub(super) rule: Option<Accept>,
+    /// What makes two contents linked; `None` where nothing does.
+    pub rule: Option<Accept>,
     pub(super) fields: Arc<Fields>,
     pub(super) units: Vec<Unit>,
     pub(super) next_unit: AtomicUsize,
@@ -212,7 +213,7 @@ impl Shared {
     }
 
     /// The size of the set of a document, or of a stored content that was met.
-    fn size(&self, doc: Doc) -> u32 {
+    pub fn size(&self, doc: Doc) -> u32 {
         if !self.is_stored(doc) {
             return self.catalogue.size(doc);
         }
@@ -318,24 +319,18 @@ impl Shared {
     }
 
     /// Measures two documents whose sets were recalled or are stored: `Some` if the rule accepts them.
-    pub fn measure(&self, a: Doc, b: Doc) -> Result<Option<Measure>> {
+    pub(super) fn measure(&self, a: Doc, b: Doc) -> Result<Option<Measure>> {
         let Some(rule) = self.rule else { return Ok(None) };
-        if let (true, Some(stored)) = (self.is_stored(a) || self.is_stored(b), self.stored()) {
-            let (mut x, mut y) = (Vec::new(), Vec::new());
-            let x = self.set_of(stored, a, &mut x)?;
-            let y = self.set_of(stored, b, &mut y)?;
-            return Ok(rule.measure(x, y));
-        }
-        self.on_sets((a, self.home(a)), (b, self.home(b)), |a, b| rule.measure(a, b))
+        let (mut x, mut y) = (Vec::new(), Vec::new());
+        Ok(rule.measure(self.set(a, &mut x)?, self.set(b, &mut y)?))
     }
 
-    /// The set of a document or of a stored content.
-    fn set_of<'a>(&'a self, stored: &dyn Stored, doc: Doc, set: &'a mut Vec<u64>) -> Result<&'a [u64]> {
-        if self.is_stored(doc) {
-            stored.set(doc, set)?;
-            return Ok(set);
+    /// The set of a document that was recalled or of a stored content, in `scratch` unless it is in memory.
+    pub fn set<'a>(&'a self, doc: Doc, scratch: &'a mut Vec<u64>) -> Result<&'a [u64]> {
+        match self.stored().filter(|_| self.is_stored(doc)) {
+            Some(stored) => stored.set(doc, scratch).map(|()| scratch.as_slice()),
+            None => self.home(doc).map_or(Ok(&[]), |sets| sets.get(doc, scratch)),
         }
-        self.home(doc).map_or(Ok(&[]), |sets| sets.get(doc, set))
     }
 
     /// The store of a document's home.

@@ -1,0 +1,54 @@
+//! Measuring pairs of a load's crowds: each pair once, and each set read about once.
+
+use std::rc::Rc;
+
+use hashbrown::{HashMap, HashSet};
+
+use crate::error::Result;
+use crate::flow::{Doc, Shared};
+
+/// Members of sets that are kept at hand.
+const MOST: usize = 8 << 20;
+
+/// Remembers sets, and pairs that are not linked.
+pub struct Measuring<'a> {
+    shared: &'a Shared,
+    sets: HashMap<Doc, Rc<[u64]>>,
+    held: usize,
+    apart: HashSet<(Doc, Doc)>,
+    scratch: Vec<u64>,
+}
+
+impl<'a> Measuring<'a> {
+    /// Nothing measured yet.
+    pub fn new(shared: &'a Shared) -> Measuring<'a> {
+        Measuring { shared, sets: HashMap::new(), held: 0, apart: HashSet::new(), scratch: Vec::new() }
+    }
+
+    /// What two contents share, if they are linked.
+    pub fn linked(&mut self, a: Doc, b: Doc) -> Result<Option<u32>> {
+        let pair = (a.min(b), a.max(b));
+        let may = self.shared.rule.filter(|rule| rule.allows(self.shared.size(a), self.shared.size(b)));
+        let Some(rule) = may.filter(|_| !self.apart.contains(&pair)) else { return Ok(None) };
+        let (x, y) = (self.set(a)?, self.set(b)?);
+        let measure = rule.measure(&x, &y);
+        if measure.is_none() {
+            self.apart.insert(pair);
+        }
+        Ok(measure.map(|measure| measure.shared))
+    }
+
+    fn set(&mut self, content: Doc) -> Result<Rc<[u64]>> {
+        if let Some(set) = self.sets.get(&content) {
+            return Ok(Rc::clone(set));
+        }
+        if self.held > MOST {
+            self.sets.clear();
+            self.held = 0;
+        }
+        let set: Rc<[u64]> = self.shared.set(content, &mut self.scratch)?.into();
+        self.held += set.len();
+        self.sets.insert(content, Rc::clone(&set));
+        Ok(set)
+    }
+}
