@@ -76,6 +76,21 @@
 //! - `flow/conservative.rs` - clustering with a guarantee
 //! - `flow/settle.rs` - from links to findings
 //!
+//! Durable state:
+//! - `collection/mod.rs` - what the state of a collection is made of
+//! - `collection/page.rs` - pages: sealed, verified, decoded in place
+//! - `collection/directory.rs` - which sections a run has and where their pages are
+//! - `collection/file.rs` - a run file as pages, fetched in blocks
+//! - `collection/writer.rs` - sections streamed into a run
+//! - `collection/run.rs` - opening a run
+//! - `collection/fences.rs` - the first key of each page
+//! - `collection/filter.rs` - which keys a page may hold
+//! - `collection/rows.rs` - sections of rows
+//! - `collection/probe.rs` - the rows of many keys, each page once
+//! - `collection/scan.rs` - the rows of a section one after another
+//! - `collection/heap.rs` - values of any length
+//! - `collection/merge.rs` - several runs as one, newer rows shadowing older ones
+//!
 //! What is left behind:
 //! - `output/mod.rs` - the parts of output
 //! - `output/staging.rs` - the folder that appears whole or not at all
@@ -105,8 +120,10 @@
 //! - Order never depends on workers: what is listed is sorted by position, and what is chosen is chosen by it.
 //! - No comparison with a threshold rounds: thresholds are fractions of integers.
 //! - `unsafe` is two calls into functions compiled for more vector instructions, each behind the question whether the
-//!   machine has them, each with a portable twin.
+//!   machine has them, each with a portable twin; and one that decodes a page of 512 words in place, which any bytes
+//!   are, in `collection/page.rs`.
 
+pub mod collection;
 pub mod config;
 pub mod document;
 pub mod error;

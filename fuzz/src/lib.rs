@@ -5,12 +5,14 @@
 
 mod features;
 mod reader;
+mod run;
 #[cfg(test)]
 mod tests;
 mod tokens;
 
 pub use features::features;
 pub use reader::reader;
+pub use run::run;
 pub use tokens::tokens;
 
 use alike::simd::Simd;

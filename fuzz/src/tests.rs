@@ -1,6 +1,6 @@
 //! The checks on bytes that need no fuzzer: seeds that lead everywhere, and random mixtures of their parts.
 
-use crate::{features, reader, take, tokens};
+use crate::{features, reader, run, take, tokens};
 
 /// Steele's SplitMix generator: the same bytes on every run.
 struct Random(u64);
@@ -96,6 +96,29 @@ fn the_reader_holds() {
         // Heads of compressed files, and something after.
         let magic: [&[u8]; 3] = [b"\x1f\x8b\x08\0", b"\x28\xb5\x2f\xfd", b"\x50\x2a\x4d\x18"];
         reader(&[&head[..], magic[random.below(3)], &random.bytes(60)].concat());
+    }
+}
+
+#[test]
+fn runs_hold() {
+    let mut random = Random(4);
+    run(b"");
+    for how in [0, 1, 2] {
+        for _ in 0..200 {
+            run(&[&[how], &random.bytes(20_000)[..]].concat());
+            run(&[&[how], &random.bytes(100)[..]].concat());
+        }
+    }
+    // Small words in the pages that are believed most.
+    for _ in 0..2000 {
+        let mut edit = [0; 25];
+        edit[0] = 2;
+        for at in [1, 13] {
+            edit[at] = random.next() as u8;
+            edit[at + 2] = random.next() as u8;
+            edit[at + 4 + random.below(8)] = random.next() as u8;
+        }
+        run(&edit);
     }
 }
 

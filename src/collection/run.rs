@@ -1,0 +1,120 @@
+//! Opening a run: its last page, the directory, and the sections that it names.
+
+use std::sync::Arc;
+
+use super::RUN_VERSION;
+use super::directory::{
+    DIRECTORY, ENTRIES_IN_PAGE, ENTRY_WORDS, Section, SectionKind, Sort, TRAILER, sections,
+};
+use super::file::RunFile;
+use super::heap::HeapReader;
+use super::page::{PAGE_BYTES, PAGE_WORDS, RawPage, Seal};
+use super::rows::RowsReader;
+use crate::error::Result;
+use crate::storage::Storage;
+
+/// The first word of a trailer.
+pub(super) const MAGIC: u64 = u64::from_le_bytes(*b"alikerun");
+/// Words of a trailer: magic, version, collection, run, first page of the directory, sections, pages of the file.
+pub(super) const TRAILER_WORDS: usize = 7;
+
+/// A section that can be read.
+#[derive(Debug)]
+enum Reader {
+    Rows(RowsReader),
+    Heap(HeapReader),
+}
+
+/// An open run.
+#[derive(Debug)]
+pub struct RunReader {
+    /// In the order of the file.
+    sections: Vec<(SectionKind, Reader)>,
+    bytes: u64,
+}
+
+impl RunReader {
+    /// Opens the file `name` as run `run` of the collection `collection`, by their ids. Reads the last page and the
+    /// directory and nothing else.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::Io`], and [`crate::error::Error::Damaged`] if the file is not this run.
+    pub fn open(storage: &dyn Storage, name: &str, collection: u64, run: u64) -> Result<RunReader> {
+        let file = RunFile::open(storage, name, Seal::new(collection, run))?;
+        let sections = read_directory(&file)?;
+        let file = Arc::new(file);
+        let reader = |number, section: Section| match section.sort {
+            Sort::Rows(shape) => Reader::Rows(RowsReader::new(Arc::clone(&file), section, number, shape)),
+            Sort::Heap => Reader::Heap(HeapReader::new(Arc::clone(&file), section, number)),
+        };
+        let sections =
+            (0..).zip(sections).map(|(number, section)| (section.kind, reader(number, section))).collect();
+        Ok(RunReader { sections, bytes: file.pages() * PAGE_BYTES as u64 })
+    }
+
+    /// Length of the file in bytes.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// The kinds of all sections, in the order they were written.
+    pub fn kinds(&self) -> impl Iterator<Item = SectionKind> {
+        self.sections.iter().map(|(kind, _)| *kind)
+    }
+
+    fn section(&self, kind: SectionKind) -> Option<&Reader> {
+        self.sections.iter().find(|section| section.0 == kind).map(|(_, reader)| reader)
+    }
+
+    /// The rows of this kind, if the run has any such section.
+    pub fn rows(&self, kind: SectionKind) -> Option<&RowsReader> {
+        match self.section(kind)? {
+            Reader::Rows(rows) => Some(rows),
+            Reader::Heap(_) => None,
+        }
+    }
+
+    /// The heap of this kind, if the run has one.
+    pub fn heap(&self, kind: SectionKind) -> Option<&HeapReader> {
+        match self.section(kind)? {
+            Reader::Heap(heap) => Some(heap),
+            Reader::Rows(_) => None,
+        }
+    }
+}
+
+/// Reads the trailer and the directory.
+fn read_directory(file: &RunFile) -> Result<Vec<Section>> {
+    let last = file.pages() - 1;
+    let mut raw = [[0; PAGE_WORDS]];
+    file.fetch(last, &mut raw)?;
+    let stranger = stranger(&raw[0], file.seal());
+    let trailer = file.check(&mut raw[0], last, TRAILER).map_err(|error| match stranger {
+        Some(what) => file.damaged(last, what),
+        None => error,
+    })?;
+    let &[MAGIC, version, _, _, directory, count, pages] = trailer.payload() else {
+        return Err(file.damaged(last, "the last page is not that of a run"));
+    };
+    if version != RUN_VERSION {
+        let what = format!("a run of version {version}, and this alike knows version {RUN_VERSION}");
+        return Err(file.damaged(last, what));
+    }
+    let directory_pages = count.div_ceil(ENTRIES_IN_PAGE as u64);
+    if pages != file.pages() || directory > last || last - directory != directory_pages {
+        return Err(file.damaged(last, "the last page is not that of a file of this length"));
+    }
+    let words = count as usize * ENTRY_WORDS;
+    let entries = file.load(directory, DIRECTORY, words, ENTRIES_IN_PAGE * ENTRY_WORDS)?;
+    sections(&entries, directory).map_err(|what| file.damaged(directory, what))
+}
+
+/// Whether a page that may not pass is the trailer of another run, in words.
+fn stranger(raw: &RawPage, seal: Seal) -> Option<String> {
+    let [magic, collection, run] = [2, 4, 5].map(|at| u64::from_le(raw[at]));
+    let other = magic == MAGIC && (collection, run) != (seal.collection(), seal.run());
+    other.then(|| {
+        let (wanted, wanted_run) = (seal.collection(), seal.run());
+        format!("run {run:016x} of collection {collection:016x}, not {wanted_run:016x} of {wanted:016x}")
+    })
+}

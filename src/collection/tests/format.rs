@@ -1,0 +1,79 @@
+//! What `docs/format.md` says, compared with a run.
+
+use super::*;
+
+/// The run that the document shows.
+fn shown() -> Vec<u8> {
+    let storage = Memory::default();
+    let mut writer =
+        RunWriter::create(&storage, "a", 0x0011_2233_4455_6677, 0x8899_aabb_ccdd_eeff).expect("created");
+    writer.rows(SectionKind(5), Shape { width: 2, key: 1, filter: true }).expect("begun");
+    [[1, 16], [2, 32], [3, 48]].iter().try_for_each(|row| writer.push(row)).expect("pushed");
+    writer.heap(SectionKind(6)).expect("begun");
+    writer.push(&[0x1122_3344_5566_7788, 7]).expect("pushed");
+    writer.finish().expect("finished");
+    storage.bytes("a")
+}
+
+/// The file that the lines `    OFFSET  BYTES  what` of the document describe.
+fn described(document: &str, length: usize) -> Vec<u8> {
+    let mut bytes = vec![0; length];
+    for line in document.lines().filter_map(|line| line.strip_prefix("    0")) {
+        let mut columns = line.split("  ");
+        let offset = usize::from_str_radix(columns.next().expect("an offset"), 16).expect("hexadecimal");
+        let dump = columns.next().expect("bytes").split(' ');
+        let dump = dump.map(|byte| u8::from_str_radix(byte, 16).expect("a byte"));
+        assert!(columns.next().is_some_and(|what| !what.is_empty()), "{line} does not say what it is");
+        dump.zip(&mut bytes[offset..]).for_each(|(byte, place)| *place = byte);
+    }
+    bytes
+}
+
+#[test]
+fn the_document_shows_every_byte_of_a_run() {
+    let found = shown();
+    let expected = described(include_str!("../../../docs/format.md"), found.len());
+    let other = (0..found.len()).step_by(8).find(|&at| found[at..at + 8] != expected[at..at + 8]);
+    if let Some(at) = other {
+        panic!("at {at:06x} are {:02x?}, not {:02x?}", &found[at..at + 8], &expected[at..at + 8]);
+    }
+    assert_eq!(found.len(), 6 * 4096);
+}
+
+/// The places and values that the text of the document names, spelt out.
+#[test]
+fn the_form_is_what_the_document_says() {
+    let bytes = shown();
+    let word = |page: usize, at: usize| {
+        let start = page * 4096 + at * 8;
+        u64::from_le_bytes(bytes[start..start + 8].try_into().expect("eight"))
+    };
+    let marks = [0, 0x4000_0000, 1, 0x8000_0000, 0xc000_0000, 0xc000_0001];
+    let used = [6, 40, 2, 3 / 3, 16, 7];
+    for (page, (mark, used)) in marks.into_iter().zip(used).enumerate() {
+        assert_eq!(word(page, 1), mark << 32 | used, "page {page}");
+        let place: Vec<u8> = [0x0011_2233_4455_6677, 0x8899_aabb_ccdd_eeff, page as u64]
+            .iter()
+            .flat_map(|word: &u64| word.to_le_bytes())
+            .collect();
+        let seed = xxhash_rust::xxh3::xxh3_64(&place);
+        let content = &bytes[page * 4096 + 8..(page + 1) * 4096];
+        assert_eq!(word(page, 0), xxhash_rust::xxh3::xxh3_64_with_seed(content, seed), "page {page}");
+    }
+    assert_eq!(bytes[5 * 4096 + 16..][..8], *b"alikerun");
+    assert_eq!([3, 6, 7, 8].map(|at| word(5, at)), [1, 4, 2, 6]);
+    // The filter, as the document describes it.
+    let mut filter = [0u64; 40];
+    for key in [1u64, 2, 3] {
+        let mut x = key;
+        x ^= x >> 33;
+        x = x.wrapping_mul(0xff51_afd7_ed55_8ccd);
+        x ^= x >> 33;
+        x = x.wrapping_mul(0xc4ce_b9fe_1a85_ec53);
+        x ^= x >> 33;
+        for i in 0..5 {
+            filter[((x >> 32) * 40 / (1 << 32)) as usize] |= 1 << (x / 64u64.pow(i) % 64);
+        }
+    }
+    assert!((0..40).all(|at| word(1, 2 + at) == filter[at]));
+}

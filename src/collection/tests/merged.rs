@@ -1,0 +1,96 @@
+//! Merging beside a map that newer runs were written into last.
+
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::collection::{Merge, merge};
+
+const ROWS: SectionKind = SectionKind(1);
+
+type Rows = BTreeMap<Vec<u64>, Vec<Vec<u64>>>;
+
+fn all(mut merge: Merge) -> Vec<Vec<u64>> {
+    let mut rows = Vec::new();
+    while let Some(row) = merge.next_row().expect("read") {
+        rows.push(row.to_vec());
+    }
+    assert!(merge.next_row().expect("read").is_none(), "a merge stays at its end");
+    rows
+}
+
+fn run(storage: &Memory, name: &str, shape: Shape, rows: &[Vec<u64>]) -> RunReader {
+    write(storage, name, |writer| {
+        writer.rows(ROWS, shape)?;
+        rows.iter().try_for_each(|row| writer.push(row))
+    });
+    open(storage, name).expect("opened")
+}
+
+proptest! {
+    #[test]
+    fn newer_rows_shadow_older_ones(
+        width in 1..5usize, key in any::<prop::sample::Index>(), seed in any::<u32>(), most in 1..60u64,
+        counts in prop::collection::vec(prop_oneof![0..3u64, 0..900u64], 0..6), from in 0..30u64, to in 10..70u64,
+    ) {
+        let (storage, key) = (Memory::default(), key.index(width + 1));
+        let shape = Shape { width, key: key.max(1), filter: false };
+        let mut expected = Rows::new();
+        let mut runs = Vec::new();
+        for (number, &count) in counts.iter().enumerate().rev() {
+            let word = |i: u64| mix(u64::from(seed) + ((number as u64) << 40) + i) % most;
+            let mut rows: Vec<Vec<u64>> =
+                (0..count).map(|i| (0..width as u64).map(|at| word(i * 8 + at)).collect()).collect();
+            rows.sort_unstable();
+            rows.dedup();
+            runs.push(run(&storage, &number.to_string(), shape, &rows));
+            // From the oldest to the newest.
+            let within = |row: &&Vec<u64>| row[0] >= from && row[0] < to;
+            let keys: Vec<&[u64]> = rows.iter().filter(within).map(|row| &row[..key]).collect();
+            keys.into_iter().for_each(|key| drop(expected.insert(key.to_vec(), Vec::new())));
+            for row in rows.iter().filter(within) {
+                expected.entry(row[..key].to_vec()).or_default().push(row.clone());
+            }
+        }
+        let scans = runs.iter().rev().map(|run| run.rows(ROWS).expect("rows").scan(&[from], Some(&[to]))).collect();
+        let expected: Vec<Vec<u64>> = expected.into_values().flatten().collect();
+        prop_assert_eq!(all(merge(scans, key)), expected);
+    }
+}
+
+#[test]
+fn nothing_and_one_run_are_merged_like_many() {
+    assert!(all(merge(Vec::new(), 1)).is_empty());
+    let storage = Memory::default();
+    let shape = Shape { width: 2, key: 1, filter: false };
+    let rows: Vec<Vec<u64>> = (0..2000).map(|i| vec![i / 3, i]).collect();
+    let run = run(&storage, "a", shape, &rows);
+    let scan = || run.rows(ROWS).expect("rows").scan(&[], None);
+    assert_eq!(all(merge(vec![scan()], 1)), rows);
+    assert_eq!(all(merge(vec![scan(), scan(), scan()], 2)), rows);
+}
+
+#[test]
+fn an_error_ends_a_merge() {
+    let storage = Memory::default();
+    let shape = Shape { width: 1, key: 1, filter: false };
+    let rows: Vec<Vec<u64>> = (0..2000).map(|i| vec![i]).collect();
+    let (good, bad) = (run(&storage, "a", shape, &rows), run(&storage, "b", shape, &rows));
+    let mut bytes = storage.bytes("b");
+    bytes[4096 * 2 + 100] ^= 1;
+    storage.put("b", bytes);
+    let scan = |run: &RunReader| run.rows(ROWS).expect("rows").scan(&[], None);
+    let mut merge = merge(vec![scan(&good), scan(&bad)], 1);
+    let mut count = 0;
+    let error = loop {
+        match merge.next_row() {
+            Ok(row) => assert_eq!(row, Some(&[count][..])),
+            Err(error) => break error,
+        }
+        count += 1;
+    };
+    assert!(matches!(error, Error::Damaged { offset: 8192, .. }), "{error}");
+    assert_eq!(count, 1020);
+    assert!(merge.next_row().expect("at its end").is_none());
+}
