@@ -90,6 +90,14 @@
 //! - `collection/scan.rs` - the rows of a section one after another
 //! - `collection/heap.rs` - values of any length
 //! - `collection/merge.rs` - several runs as one, newer rows shadowing older ones
+//! - `collection/names.rs` - the names of a collection's files
+//! - `collection/hex.rs` - ids and digests as text
+//! - `collection/manifest.rs` - everything that a commit is, in one small file
+//! - `collection/run_entry.rs` - a run as a manifest names it
+//! - `collection/changes.rs` - change logs as bytes
+//! - `collection/snapshot.rs` - one commit, open for reading
+//! - `collection/commit.rs` - the one writer, and publishing commits
+//! - `collection/guard.rs` - no write after a failed one
 //!
 //! What is left behind:
 //! - `output/mod.rs` - the parts of output

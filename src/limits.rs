@@ -23,3 +23,5 @@ pub const REFUSED_PERCENT: u64 = 10;
 /// A key group of more contents than this is not expanded into all its pairs but handed on whole (a *crowd*),
 /// unless every pair is asked for.
 pub const CROWD: usize = 512;
+/// Longest manifest of a collection, in bytes: hundreds of thousands of commits. More is no manifest.
+pub const MAX_MANIFEST_BYTES: u64 = 128 << 20;

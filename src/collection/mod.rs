@@ -6,30 +6,54 @@
 //! ([`Scan`]), and reads from heaps. A [`Merge`] streams the rows of several runs, of which newer ones shadow older
 //! ones. `docs/format.md` describes every byte of a run.
 //!
+//! A [`Manifest`] names the runs that a commit is made of, and a collection is what its newest manifest says.
+//! [`Snapshot`] opens it for reading. [`Writer`], of which there is one at a time, publishes the next one: whatever
+//! fails, and wherever a crash cuts it off, what is found afterwards is one commit, whole. What is durable in which order
+//! stands in `docs/format.md`.
+//!
 //! Every page that is read is verified before anything in it is believed, and every count before anything is
 //! allocated by it: what is not as it was written is [`crate::error::Error::Damaged`], never another answer.
 
+mod changes;
+mod commit;
+#[cfg(test)]
+mod commit_tests;
 mod directory;
 mod fences;
 mod file;
 mod filter;
+mod guard;
 mod heap;
+mod hex;
+mod manifest;
+#[cfg(test)]
+mod manifest_tests;
 mod merge;
+mod names;
 pub mod page;
 mod probe;
 mod rows;
 mod run;
+mod run_entry;
 mod scan;
+mod snapshot;
+#[cfg(test)]
+mod snapshot_tests;
 #[cfg(test)]
 mod tests;
 mod writer;
 
+pub use changes::{ChangesEntry, ChangesWriter};
+pub use commit::Writer;
 pub use directory::{SectionKind, Shape};
 pub use heap::HeapReader;
+pub use manifest::{Counts, FORMAT, Manifest};
 pub use merge::{Merge, merge};
 pub use rows::RowsReader;
 pub use run::RunReader;
+pub use run_entry::RunEntry;
 pub use scan::Scan;
+pub use snapshot::Snapshot;
 pub use writer::{RunSummary, RunWriter};
 
 /// Version of the form of run files, written in their last page.

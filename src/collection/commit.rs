@@ -1,0 +1,285 @@
+//! Opening a collection for writing, and publishing commits.
+
+use std::hash::{BuildHasher, RandomState};
+use std::io;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use super::RunWriter;
+use super::changes::ChangesWriter;
+use super::guard::Guard;
+use super::manifest::Manifest;
+use super::names::{Name, folder};
+use super::snapshot::{Snapshot, check_same, newest, previous};
+use crate::config::Config;
+use crate::error::{Error, Result};
+use crate::limits::MAX_MANIFEST_BYTES;
+use crate::storage::{Lock, Storage};
+
+/// The one writer of a collection, until it is dropped or an operation fails.
+///
+/// After any failed write, on whatever thread, nothing more can be written through it or through what it has begun:
+/// every attempt is an [`Error::Io`] that says to open the collection again. The last commit stays as it was.
+#[derive(Debug)]
+pub struct Writer {
+    snapshot: Snapshot,
+    /// The commit before the last one, for readers that are about to open it.
+    previous: Option<Manifest>,
+    guard: Guard,
+    storage: Arc<dyn Storage>,
+    untidied: Option<Error>,
+    _lock: Box<dyn Lock>,
+}
+
+impl Writer {
+    /// Makes an empty collection, its commit 1, in an empty folder.
+    ///
+    /// # Errors
+    /// [`Error::NotACollection`] if there are other files, [`Error::Config`] if there is a collection or `config`
+    /// cannot be, [`Error::Locked`] and [`Error::Io`].
+    pub fn create(folder: &Arc<dyn Storage>, config: Config, store_text: bool) -> Result<Writer> {
+        config.validate()?;
+        check_empty(&**folder)?;
+        let (lock, guard) = begin(folder)?;
+        let storage: Arc<dyn Storage> = Arc::new(guard.clone());
+        // Somebody may have been faster.
+        let left = check_empty(&*storage)?;
+        let manifest = Manifest::first(draw_id(), config, store_text);
+        let bytes = bytes_of(&*storage, &manifest)?;
+        // As it will be read: a threshold may have been written with more digits than it needs.
+        let manifest = Manifest::from_bytes(&storage.path(&Name::Manifest(1).to_string()), &bytes)?;
+        remove(&*storage, left)?;
+        publish(&*storage, 1, &bytes)?;
+        let snapshot = Snapshot::without_runs(&storage, manifest);
+        let mut writer = Writer { snapshot, previous: None, guard, storage, untidied: None, _lock: lock };
+        writer.tidy_after_commit();
+        Ok(writer)
+    }
+
+    /// Opens a collection, and removes what a writer that came to no good end has left in it.
+    ///
+    /// # Errors
+    /// Those of [`Snapshot::open`], and [`Error::Locked`].
+    pub fn open(folder: &Arc<dyn Storage>) -> Result<Writer> {
+        // Asked first, because locking leaves a file.
+        newest(&**folder)?;
+        let (lock, guard) = begin(folder)?;
+        let storage: Arc<dyn Storage> = Arc::new(guard.clone());
+        let snapshot = Snapshot::open(&storage)?;
+        let previous = previous(&*storage, snapshot.manifest().commit)?;
+        if let Some(previous) = &previous {
+            check_same(&*storage, snapshot.manifest(), previous)?;
+        }
+        let writer = Writer { snapshot, previous, guard, storage, untidied: None, _lock: lock };
+        writer.tidy(|_| true)?;
+        Ok(writer)
+    }
+
+    /// The last commit.
+    pub fn snapshot(&self) -> &Snapshot {
+        &self.snapshot
+    }
+
+    /// The folder, as this writer may change it.
+    pub fn storage(&self) -> &Arc<dyn Storage> {
+        &self.storage
+    }
+
+    /// A manifest to be filled in and committed: the last one, with the next number. If what was begun for it is
+    /// not committed, its files stay in the way of the next attempt until the collection is opened again.
+    pub fn next(&self) -> Manifest {
+        let last = self.snapshot.manifest();
+        Manifest { commit: last.commit + 1, ..last.clone() }
+    }
+
+    /// Begins a run for the commit `next`: its id and the file. When it is finished, its [`super::RunEntry`] goes
+    /// into `next`.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn begin_run(&self, next: &mut Manifest) -> Result<(u64, RunWriter)> {
+        let id = next.next_run;
+        let run = RunWriter::create(&*self.storage, &Name::Run(id).to_string(), next.collection, id)?;
+        next.next_run += 1;
+        Ok((id, run))
+    }
+
+    /// Begins the change log of the commit `next`. When it is finished, its [`super::ChangesEntry`] goes to the end
+    /// of [`Manifest::changes`].
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn begin_changes(&self, next: &Manifest) -> Result<ChangesWriter> {
+        ChangesWriter::create(&*self.storage, next.commit)
+    }
+
+    /// Publishes a commit. When this returns `Ok`, it is durable; what it has superseded is removed then, and
+    /// [`Writer::untidied`] tells whether that succeeded. After an error other than those of earlier failures the
+    /// commit may or may not have happened: opening again shows.
+    ///
+    /// # Errors
+    /// [`Error::Io`]; [`Error::Damaged`] if a new run is not as it was written; [`Error::Locked`] if somebody else
+    /// has committed in spite of the lock; [`Error::Limit`] if the manifest is too long.
+    ///
+    /// # Panics
+    /// If `next` cannot come after the last commit.
+    pub fn commit(&mut self, next: Manifest) -> Result<()> {
+        self.guard.check().map_err(|e| Error::io(&folder(&*self.storage), "commit", e))?;
+        if let Err(what) = next.check_after(self.snapshot.manifest()) {
+            panic!("no next commit: {what}");
+        }
+        self.try_commit(next).inspect_err(|_| self.guard.kill())
+    }
+
+    fn try_commit(&mut self, next: Manifest) -> Result<()> {
+        let bytes = bytes_of(&*self.storage, &next)?;
+        self.check_changes(&next)?;
+        let snapshot = self.snapshot.advance(next)?;
+        publish(&*self.storage, snapshot.manifest().commit, &bytes)?;
+        let last = std::mem::replace(&mut self.snapshot, snapshot);
+        self.previous = Some(last.manifest().clone());
+        self.tidy_after_commit();
+        Ok(())
+    }
+
+    /// Refuses a new change log that is not there whole.
+    fn check_changes(&self, next: &Manifest) -> Result<()> {
+        let Some(log) = next.changes.last().filter(|log| log.commit == next.commit) else { return Ok(()) };
+        let name = Name::Changes(log.commit).to_string();
+        let path = self.storage.path(&name);
+        let length = self.storage.open(&name).and_then(|reader| reader.len());
+        let length = length.map_err(|e| Error::io(&path, "look at", e))?;
+        if length != log.bytes {
+            let what = format!("{length} bytes, of {} that were written", log.bytes);
+            return Err(Error::damaged(&path, length.min(log.bytes), what));
+        }
+        Ok(())
+    }
+
+    /// Why what the last commit has superseded could not all be removed. The commit stands; the writer is dead, and
+    /// the next one that is opened removes the rest.
+    pub fn untidied(&self) -> Option<&Error> {
+        self.untidied.as_ref()
+    }
+
+    fn tidy_after_commit(&mut self) {
+        let (commit, next_run) = (self.snapshot.manifest().commit, self.snapshot.manifest().next_run);
+        // What has a greater number may belong to the commit that is prepared next.
+        let tidied = self.tidy(|name| match name {
+            Name::Run(id) => id < next_run,
+            Name::Unfinished(number) | Name::Manifest(number) | Name::Changes(number) => number <= commit,
+        });
+        self.untidied = tidied.inspect_err(|_| self.guard.kill()).err();
+    }
+
+    /// Removes those files that `may_go` and that neither the last commit nor the one before it names.
+    fn tidy(&self, may_go: impl Fn(Name) -> bool) -> Result<()> {
+        let names = self.storage.names().map_err(|e| Error::io(&folder(&*self.storage), "list", e))?;
+        let names: Vec<Name> = names.iter().filter_map(|name| Name::parse(name)).collect();
+        let last = self.snapshot.manifest();
+        if names.iter().any(|name| matches!(name, Name::Manifest(commit) if *commit > last.commit)) {
+            return Err(Error::Locked(folder(&*self.storage)));
+        }
+        let kept = |name| last.names(name) || self.previous.as_ref().is_some_and(|m| m.names(name));
+        remove(&*self.storage, names.into_iter().filter(|&name| may_go(name) && !kept(name)).collect())
+    }
+}
+
+impl Drop for Writer {
+    /// What was begun and is not finished may not go on without the lock.
+    fn drop(&mut self) {
+        self.guard.kill();
+    }
+}
+
+/// Takes the lock, and puts a guard over the folder.
+fn begin(storage: &Arc<dyn Storage>) -> Result<(Box<dyn Lock>, Guard)> {
+    let lock = storage.lock().map_err(|e| Error::io(&folder(&**storage), "lock", e))?;
+    let lock = lock.ok_or_else(|| Error::Locked(folder(&**storage)))?;
+    Ok((lock, Guard::new(Arc::clone(storage))))
+}
+
+/// Refuses a folder with any file in it but what an earlier attempt to create a collection leaves, which it returns.
+fn check_empty(storage: &dyn Storage) -> Result<Vec<Name>> {
+    let names = storage.names().map_err(|e| Error::io(&folder(storage), "list", e))?;
+    let parsed: Vec<Option<Name>> = names.iter().map(|name| Name::parse(name)).collect();
+    if parsed.iter().any(|name| matches!(name, Some(Name::Manifest(_)))) {
+        let folder = folder(storage);
+        return Err(Error::config(format!("{}: there is a collection in it already", folder.display())));
+    }
+    match names.iter().zip(&parsed).find(|(_, parsed)| **parsed != Some(Name::Unfinished(1))) {
+        Some((name, _)) => {
+            let reason = format!("{name} is in it, so none is made there");
+            Err(Error::NotACollection(folder(storage), reason))
+        }
+        None => Ok(parsed.into_iter().flatten().collect()),
+    }
+}
+
+/// A number that no other collection has: from the system's randomness, the clock and the process.
+fn draw_id() -> u64 {
+    let clock = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    RandomState::new().hash_one((clock, std::process::id()))
+}
+
+/// The bytes of a manifest, if they are not too many.
+fn bytes_of(storage: &dyn Storage, manifest: &Manifest) -> Result<Vec<u8>> {
+    let path = storage.path(&Name::Manifest(manifest.commit).to_string());
+    let bytes = manifest.to_bytes().map_err(|e| Error::io(&path, "write", e))?;
+    if bytes.len() as u64 > MAX_MANIFEST_BYTES {
+        let what =
+            format!("{}: the manifest would have more than {MAX_MANIFEST_BYTES} bytes", path.display());
+        return Err(Error::Limit(what));
+    }
+    Ok(bytes)
+}
+
+/// Makes `bytes` the manifest of commit `commit`. The order of the steps is what a crash between any two of them
+/// leaves harmless: nothing is named before it is durable, and nothing is acknowledged before its name is.
+fn publish(storage: &dyn Storage, commit: u64, bytes: &[u8]) -> Result<()> {
+    let (unfinished, name) = (Name::Unfinished(commit).to_string(), Name::Manifest(commit).to_string());
+    let failed = |name: &str, e: io::Error| match e.kind() {
+        // Whoever holds the lock has no such file, so it is another's.
+        io::ErrorKind::AlreadyExists => Error::Locked(folder(storage)),
+        _ => Error::io(&storage.path(name), "create", e),
+    };
+    let path = storage.path(&unfinished);
+    let mut file = storage.create(&unfinished).map_err(|e| failed(&unfinished, e))?;
+    file.append(bytes).map_err(|e| Error::io(&path, "write", e))?;
+    file.sync().map_err(|e| Error::io(&path, "sync", e))?;
+    sync_names(storage)?;
+    storage.link(&unfinished, &name).map_err(|e| failed(&name, e))?;
+    check_newest(storage, commit)?;
+    sync_names(storage)
+}
+
+/// Refuses a commit that was just given its name, if the name was free because others are far ahead: they remove
+/// manifests in ascending order, so they have then removed the one before it, too.
+fn check_newest(storage: &dyn Storage, commit: u64) -> Result<()> {
+    let alone = match commit - 1 {
+        0 => newest(storage)? == commit,
+        before => {
+            let name = Name::Manifest(before).to_string();
+            match storage.open(&name) {
+                Err(e) if e.kind() == io::ErrorKind::NotFound => false,
+                opened => opened.map(|_| true).map_err(|e| Error::io(&storage.path(&name), "open", e))?,
+            }
+        }
+    };
+    if alone { Ok(()) } else { Err(Error::Locked(folder(storage))) }
+}
+
+/// Removes files for good.
+fn remove(storage: &dyn Storage, mut names: Vec<Name>) -> Result<()> {
+    // Manifests first: a reader that finds a file missing must not find the manifest that names it. And what is
+    // unfinished before them, so that whoever was about to publish it cannot.
+    names.sort_unstable();
+    for name in names.into_iter().map(|name| name.to_string()) {
+        storage.remove(&name).map_err(|e| Error::io(&storage.path(&name), "remove", e))?;
+    }
+    sync_names(storage)
+}
+
+fn sync_names(storage: &dyn Storage) -> Result<()> {
+    storage.sync_names().map_err(|e| Error::io(&folder(storage), "sync", e))
+}

@@ -1,0 +1,214 @@
+//! The manifest: everything that a commit is, in one small text file. The form is described in `docs/format.md`.
+
+use std::io;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::xxh3_128;
+
+use super::changes::ChangesEntry;
+use super::hex;
+use super::names::Name;
+use super::run_entry::RunEntry;
+use crate::config::Config;
+use crate::error::{Error, Result};
+use crate::limits::MAX_MANIFEST_BYTES;
+use crate::storage::Storage;
+
+/// The form of collections that this version writes, and the newest that it reads.
+pub const FORMAT: u32 = 1;
+
+/// What every manifest begins with; the number of the form follows.
+const START: &str = "alike collection, format ";
+/// What stands between the number of the form and the digest.
+const DIGEST: &str = ", xxh3-128 ";
+
+/// One commit of a collection.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Manifest {
+    /// The id of the collection, drawn when it was created; no other has it.
+    #[serde(with = "hex")]
+    pub collection: u64,
+    /// The number of this commit, from 1.
+    pub commit: u64,
+    /// How many loads and deletions there were.
+    pub load: u64,
+    /// What decides the answer; it never changes.
+    pub config: Config,
+    /// Whether the texts themselves are kept; it never changes.
+    pub store_text: bool,
+    /// The runs that the state is made of, oldest first.
+    pub runs: Vec<RunEntry>,
+    /// The change logs of this commit and those before it, in their order.
+    pub changes: Vec<ChangesEntry>,
+    /// The number of the next new content.
+    pub next_content: u32,
+    /// The id of the next run; it is greater than that of any run there ever was.
+    pub next_run: u64,
+    /// The number of the next new input file.
+    pub next_file: u32,
+    /// How much there is.
+    pub counts: Counts,
+}
+
+/// How much there is in a collection.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Counts {
+    /// Documents that are not deleted.
+    pub documents: u64,
+    /// Distinct canonical texts of these.
+    pub contents: u64,
+    /// Clusters of two documents or more.
+    pub clusters: u64,
+    /// Links between contents.
+    pub links: u64,
+}
+
+impl Manifest {
+    /// The first commit of a new, empty collection.
+    pub(super) fn first(collection: u64, config: Config, store_text: bool) -> Manifest {
+        Manifest {
+            collection,
+            commit: 1,
+            load: 0,
+            config,
+            store_text,
+            runs: Vec::new(),
+            changes: Vec::new(),
+            next_content: 0,
+            next_run: 1,
+            next_file: 0,
+            counts: Counts::default(),
+        }
+    }
+
+    /// The bytes of the manifest's file.
+    pub(super) fn to_bytes(&self) -> io::Result<Vec<u8>> {
+        let body = serde_json::to_vec_pretty(self)?;
+        let mut bytes = format!("{START}{FORMAT}{DIGEST}{}\n", hex::text(&xxh3_128(&body))).into_bytes();
+        bytes.extend_from_slice(&body);
+        Ok(bytes)
+    }
+
+    /// The manifest that `bytes`, the contents of the file `path`, are.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] and [`Error::NewerFormat`].
+    pub(super) fn from_bytes(path: &Path, bytes: &[u8]) -> Result<Manifest> {
+        let damaged = |offset: usize, what: String| Error::damaged(path, offset as u64, what);
+        let start = bytes.strip_prefix(START.as_bytes());
+        let start = start.ok_or_else(|| damaged(0, format!("a manifest begins with {START:?}")))?;
+        let digits = start.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        let at = START.len() + digits;
+        let format = number(&start[..digits]).ok_or_else(|| damaged(START.len(), "no format".to_owned()))?;
+        if format > FORMAT {
+            return Err(Error::NewerFormat { path: path.to_path_buf(), found: format, known: FORMAT });
+        }
+        let (digest, body) = digest(&start[digits..])
+            .ok_or_else(|| damaged(at, format!("the first line goes on with {DIGEST:?} and 32 digits")))?;
+        let at = bytes.len() - body.len();
+        if xxh3_128(body) != digest {
+            return Err(damaged(at, "what follows does not have the digest of the first line".to_owned()));
+        }
+        let manifest: Manifest =
+            serde_json::from_slice(body).map_err(|error| damaged(at, format!("not a manifest: {error}")))?;
+        manifest.check().map_err(|what| damaged(at, what))?;
+        Ok(manifest)
+    }
+
+    /// Reads the manifest of commit `commit`.
+    ///
+    /// # Errors
+    /// [`Error::Io`], [`Error::Damaged`] and [`Error::NewerFormat`].
+    pub(super) fn read(storage: &dyn Storage, commit: u64) -> Result<Manifest> {
+        let name = Name::Manifest(commit).to_string();
+        let path = storage.path(&name);
+        let reader = storage.open(&name).map_err(|e| Error::io(&path, "open", e))?;
+        let length = reader.len().map_err(|e| Error::io(&path, "look at", e))?;
+        if length > MAX_MANIFEST_BYTES {
+            return Err(Error::damaged(&path, MAX_MANIFEST_BYTES, "no manifest is so long"));
+        }
+        let mut bytes = vec![0; length as usize];
+        reader.read_exact_at(&mut bytes, 0).map_err(|e| Error::io(&path, "read", e))?;
+        let manifest = Manifest::from_bytes(&path, &bytes)?;
+        if manifest.commit != commit {
+            return Err(Error::damaged(
+                &path,
+                0,
+                format!("this is the manifest of commit {}", manifest.commit),
+            ));
+        }
+        Ok(manifest)
+    }
+
+    /// What makes no sense, whatever the files hold.
+    fn check(&self) -> std::result::Result<(), String> {
+        if self.commit == 0 {
+            return Err("commits are counted from 1".to_owned());
+        }
+        self.config.validate().map_err(|error| format!("its configuration cannot be: {error}"))?;
+        let mut runs: Vec<u64> = self.runs.iter().map(|run| run.id).collect();
+        runs.sort_unstable();
+        if let Some(pair) = runs.windows(2).find(|pair| pair[0] == pair[1]) {
+            return Err(format!("run {} stands in it twice", pair[0]));
+        }
+        if let Some(run) = runs.last().filter(|&&run| run >= self.next_run) {
+            return Err(format!("it has run {run}, and the next one would be {}", self.next_run));
+        }
+        let commits: Vec<u64> = self.changes.iter().map(|changes| changes.commit).collect();
+        if !commits.is_sorted_by(|a, b| a < b) || commits.last().is_some_and(|&last| last > self.commit) {
+            return Err("its change logs are not in order".to_owned());
+        }
+        Ok(())
+    }
+
+    /// Whether this can be the commit after `last`; what is wrong, if not.
+    pub(super) fn check_after(&self, last: &Manifest) -> std::result::Result<(), String> {
+        self.check()?;
+        if self.commit != last.commit + 1 {
+            return Err(format!("commit {} does not come after commit {}", self.commit, last.commit));
+        }
+        let frozen = |of: &Manifest| (of.collection, of.store_text);
+        if frozen(self) != frozen(last) || self.config != last.config {
+            return Err("what is fixed when a collection is created has changed".to_owned());
+        }
+        let counters = |of: &Manifest| [of.load, of.next_content.into(), of.next_run, of.next_file.into()];
+        if counters(self).iter().zip(counters(last)).any(|(now, before)| *now < before) {
+            return Err("a counter runs backwards".to_owned());
+        }
+        if let Some(run) = self.runs.iter().find(|&run| run.id < last.next_run && !last.runs.contains(run)) {
+            return Err(format!("run {} is neither new nor as it was", run.id));
+        }
+        let new = |log: &&ChangesEntry| log.commit != self.commit && !last.changes.contains(log);
+        if let Some(log) = self.changes.iter().find(new) {
+            return Err(format!("the change log of commit {} is neither new nor as it was", log.commit));
+        }
+        Ok(())
+    }
+
+    /// Whether the file of this name belongs to the commit.
+    pub(super) fn names(&self, name: Name) -> bool {
+        match name {
+            Name::Unfinished(_) => false,
+            Name::Manifest(commit) => commit == self.commit,
+            Name::Run(id) => self.runs.iter().any(|run| run.id == id),
+            Name::Changes(commit) => {
+                self.changes.binary_search_by_key(&commit, |changes| changes.commit).is_ok()
+            }
+        }
+    }
+}
+
+/// A number from 1, written in the only way.
+fn number(digits: &[u8]) -> Option<u32> {
+    let number: u32 = std::str::from_utf8(digits).ok()?.parse().ok()?;
+    (digits.first() != Some(&b'0')).then_some(number)
+}
+
+/// The digest at the end of a first line, and what comes after the line.
+fn digest(rest: &[u8]) -> Option<(u128, &[u8])> {
+    let (digits, rest) = rest.strip_prefix(DIGEST.as_bytes())?.split_at_checked(2 * size_of::<u128>())?;
+    Some((hex::parse(std::str::from_utf8(digits).ok()?)?, rest.strip_prefix(b"\n")?))
+}

@@ -1,0 +1,92 @@
+//! The names of a collection's files. A name is read only if it is written exactly so; anything else is somebody
+//! else's file and is left alone.
+
+use std::path::PathBuf;
+
+use crate::storage::Storage;
+
+const MANIFEST: &str = "manifest-";
+const UNFINISHED: &str = "new-manifest-";
+const RUN: &str = "run-";
+const CHANGES: &str = "changes-";
+const CHANGES_END: &str = ".jsonl";
+
+/// What a file of a collection is, by its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Name {
+    /// The manifest of a commit that did not come to its end, or was not tidied up after.
+    Unfinished(u64),
+    /// The manifest of a commit.
+    Manifest(u64),
+    /// A run, by its id.
+    Run(u64),
+    /// The change log of a commit.
+    Changes(u64),
+}
+
+impl Name {
+    /// The name of a file of the folder, if it can be one of a collection.
+    pub(super) fn parse(name: &str) -> Option<Name> {
+        let number = |start: &str, end: &str| -> Option<u64> {
+            name.strip_prefix(start)?.strip_suffix(end)?.parse().ok()
+        };
+        let found = None
+            .or_else(|| number(UNFINISHED, "").map(Name::Unfinished))
+            .or_else(|| number(MANIFEST, "").map(Name::Manifest))
+            .or_else(|| number(RUN, "").map(Name::Run))
+            .or_else(|| number(CHANGES, CHANGES_END).map(Name::Changes))?;
+        // `+7`, or a 7 with other zeros before it, is another name.
+        (found.to_string() == name).then_some(found)
+    }
+}
+
+impl std::fmt::Display for Name {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Name::Unfinished(commit) => write!(f, "{UNFINISHED}{commit:08}"),
+            Name::Manifest(commit) => write!(f, "{MANIFEST}{commit:08}"),
+            Name::Run(id) => write!(f, "{RUN}{id:08}"),
+            Name::Changes(commit) => write!(f, "{CHANGES}{commit:08}{CHANGES_END}"),
+        }
+    }
+}
+
+/// The folder itself, for messages.
+pub(super) fn folder(storage: &dyn Storage) -> PathBuf {
+    let file = storage.path(&Name::Manifest(1).to_string());
+    file.parent().map(PathBuf::from).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_come_back_and_no_others_pass() {
+        for number in [0, 1, 7, 99_999_999, 100_000_000, u64::MAX] {
+            for name in
+                [Name::Unfinished(number), Name::Manifest(number), Name::Run(number), Name::Changes(number)]
+            {
+                assert_eq!(Name::parse(&name.to_string()), Some(name));
+            }
+        }
+        assert_eq!(Name::Manifest(7).to_string(), "manifest-00000007");
+        assert_eq!(Name::Changes(7).to_string(), "changes-00000007.jsonl");
+        for other in [
+            "manifest-7",
+            "manifest-000000007",
+            "manifest-+0000007",
+            "manifest-00000007.txt",
+            "manifest-",
+            "manifest-18446744073709551616",
+            "run-0000000x",
+            "runs-00000007",
+            "changes-00000007",
+            "new-00000007",
+            "lock",
+            "",
+        ] {
+            assert_eq!(Name::parse(other), None, "{other:?}");
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! Opening a collection for reading.
+
+use std::io;
+use std::sync::Arc;
+
+use super::RunReader;
+use super::manifest::Manifest;
+use super::names::{Name, folder};
+use super::run_entry::RunEntry;
+use crate::error::{Error, Result};
+use crate::storage::Storage;
+
+/// How often a reader looks again when writers take away what it was about to open. Each time two commits have
+/// passed since it looked.
+const ATTEMPTS: usize = 20;
+
+/// One commit of a collection, open for reading. It stays what it is, whatever is committed later. Clones are cheap.
+#[derive(Clone, Debug)]
+pub struct Snapshot {
+    storage: Arc<dyn Storage>,
+    manifest: Arc<Manifest>,
+    runs: Vec<Arc<RunReader>>,
+}
+
+impl Snapshot {
+    /// Opens the newest commit. Reads its manifest and the last pages of its runs, and checks them.
+    ///
+    /// # Errors
+    /// [`Error::NotACollection`] if there is no manifest; [`Error::NewerFormat`]; [`Error::Damaged`] if the newest
+    /// commit is not as it was written, even if an older one is; [`Error::Changed`] if commits came faster than they
+    /// could be opened; [`Error::Io`].
+    pub fn open(storage: &Arc<dyn Storage>) -> Result<Snapshot> {
+        let mut gone: Option<(u64, Error)> = None;
+        for _ in 0..ATTEMPTS {
+            let commit = newest(&**storage)?;
+            if let Some((before, error)) = gone
+                && before == commit
+            {
+                return Err(missing(error));
+            }
+            match Snapshot::of(storage, commit) {
+                Err(error) if is_missing(&error) => gone = Some((commit, error)),
+                outcome => return outcome,
+            }
+        }
+        Err(Error::Changed(folder(&**storage)))
+    }
+
+    /// Opens commit `commit`.
+    fn of(storage: &Arc<dyn Storage>, commit: u64) -> Result<Snapshot> {
+        let manifest = Manifest::read(&**storage, commit)?;
+        // Without runs nothing else would tell whose manifest it is. A reader has no other use for the one before.
+        if let Ok(Some(before)) = previous(&**storage, commit) {
+            check_same(&**storage, &manifest, &before)?;
+        }
+        let open = |run: &RunEntry| run.open(&**storage, manifest.collection).map(Arc::new);
+        let runs = manifest.runs.iter().map(open).collect::<Result<_>>()?;
+        Ok(Snapshot { storage: Arc::clone(storage), manifest: Arc::new(manifest), runs })
+    }
+
+    /// What this becomes with the commit `next`: runs that stay are not opened again.
+    pub(super) fn advance(&self, next: Manifest) -> Result<Snapshot> {
+        let open = |run: &RunEntry| match self.manifest.runs.iter().position(|old| old == run) {
+            Some(at) => Ok(Arc::clone(&self.runs[at])),
+            None => run.open(&*self.storage, next.collection).map(Arc::new),
+        };
+        let runs = next.runs.iter().map(open).collect::<Result<_>>()?;
+        Ok(Snapshot { storage: Arc::clone(&self.storage), manifest: Arc::new(next), runs })
+    }
+
+    /// A snapshot without runs.
+    pub(super) fn without_runs(storage: &Arc<dyn Storage>, manifest: Manifest) -> Snapshot {
+        Snapshot { storage: Arc::clone(storage), manifest: Arc::new(manifest), runs: Vec::new() }
+    }
+
+    /// What the commit is.
+    pub fn manifest(&self) -> &Manifest {
+        &self.manifest
+    }
+
+    /// Its runs, in the order of [`Manifest::runs`]: oldest first.
+    pub fn runs(&self) -> &[Arc<RunReader>] {
+        &self.runs
+    }
+
+    /// Hands the change log of commit `commit` to `each`, piece by piece; lines may span pieces. False if the
+    /// manifest names no such log.
+    ///
+    /// # Errors
+    /// [`Error::Io`]; what `each` gives, which ends the reading; and [`Error::Damaged`], perhaps only after the last
+    /// piece: until then nothing vouches for the bytes. A log that a later commit has dropped is missing, too.
+    pub fn changes(&self, commit: u64, each: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<bool> {
+        let changes = &self.manifest.changes;
+        let Ok(at) = changes.binary_search_by_key(&commit, |log| log.commit) else { return Ok(false) };
+        changes[at].read(&*self.storage, each).map(|()| true)
+    }
+}
+
+/// The greatest commit that there is a manifest of.
+pub(super) fn newest(storage: &dyn Storage) -> Result<u64> {
+    let of = |name: &String| match Name::parse(name) {
+        Some(Name::Manifest(commit)) => Some(commit),
+        _ => None,
+    };
+    // Names that come and go while a folder is listed may be passed over: one list without any proves little.
+    for _ in 0..ATTEMPTS {
+        let names = storage.names().map_err(|e| Error::io(&folder(storage), "list", e))?;
+        if let Some(commit) = names.iter().filter_map(of).max() {
+            return Ok(commit);
+        }
+        if !names.iter().any(|name| Name::parse(name).is_some()) {
+            break;
+        }
+    }
+    Err(Error::NotACollection(folder(storage), "there is no manifest in it".to_owned()))
+}
+
+/// The manifest before that of `commit`, if it is still there.
+pub(super) fn previous(storage: &dyn Storage, commit: u64) -> Result<Option<Manifest>> {
+    if commit <= 1 {
+        return Ok(None);
+    }
+    match Manifest::read(storage, commit - 1) {
+        Err(error) if is_missing(&error) => Ok(None),
+        read => read.map(Some),
+    }
+}
+
+/// Refuses a manifest that is of another collection than the one before it.
+pub(super) fn check_same(storage: &dyn Storage, manifest: &Manifest, before: &Manifest) -> Result<()> {
+    if manifest.collection == before.collection {
+        return Ok(());
+    }
+    let what = format!(
+        "a manifest of collection {:016x}, after one of {:016x}",
+        manifest.collection, before.collection
+    );
+    Err(Error::damaged(&storage.path(&Name::Manifest(manifest.commit).to_string()), 0, what))
+}
+
+fn is_missing(error: &Error) -> bool {
+    matches!(error, Error::Io { source, .. } if source.kind() == io::ErrorKind::NotFound)
+}
+
+/// A file that is missing although nobody has published anything newer.
+fn missing(error: Error) -> Error {
+    match error {
+        Error::Io { path, .. } => Error::Damaged { path, offset: 0, what: "the file is missing".to_owned() },
+        other => other,
+    }
+}
