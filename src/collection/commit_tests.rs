@@ -129,14 +129,15 @@ fn job(storage: &Arc<dyn Storage>, last: u64, acknowledged: &AtomicU64) -> Resul
         if commit >= last {
             return Ok(());
         }
-        step(&mut writer).inspect_err(|_| check_dead(&mut writer))?;
+        step(&mut writer).inspect_err(|error| check_dead(&mut writer, error))?;
     }
 }
 
 /// Whether nothing more can be written after a failed write.
-fn check_dead(writer: &mut Writer) {
+fn check_dead(writer: &mut Writer, error: &Error) {
+    let wrote = matches!(error, Error::Io { action: "create" | "write" | "sync" | "commit", .. });
     let storage = Arc::clone(writer.storage());
-    if storage.sync_names().is_ok() {
+    if storage.sync_names().is_ok() && !wrote {
         // It was a read of the job itself that failed.
         return;
     }

@@ -188,12 +188,20 @@ fn refused(storage: &Arc<dyn Storage>) -> String {
 #[test]
 fn a_manifest_of_another_collection_is_refused() {
     // With runs, whose pages know whose they are; and without, where only the manifest before it does.
-    for commits in [4, 1] {
-        let (folder, storage) = collection(commits + 1);
-        let (other, _) = collection(commits + 1);
-        let name = format!("manifest-{:08}", commits + 1);
-        let bytes = other.contents(&name).expect("there");
-        folder.replace(&name, &bytes).expect("replaced");
+    for with_runs in [true, false] {
+        let [(folder, storage), (other, _)] = [(); 2].map(|()| {
+            let (folder, storage) = collection(if with_runs { 2 } else { 1 });
+            let mut writer = Writer::open(&storage).expect("opened");
+            let next = writer.next();
+            assert_eq!(next.runs.is_empty(), !with_runs);
+            writer.commit(next).expect("committed");
+            if with_runs {
+                storage.remove("manifest-00000002").expect("removed");
+            }
+            (folder, storage)
+        });
+        let name = if with_runs { "manifest-00000003" } else { "manifest-00000002" };
+        folder.replace(name, &other.contents(name).expect("there")).expect("replaced");
         assert!(refused(&storage).contains("of collection"), "{}", refused(&storage));
     }
 }

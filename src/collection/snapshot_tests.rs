@@ -1,12 +1,12 @@
-//! Readers beside writers, writers beside writers, and folders that are not as they should be.
+//! Readers beside writers, and writers beside writers.
 
 use std::collections::VecDeque;
 use std::io;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use super::commit_tests::{contents, expected, open, open_or_create, prepare, rows, share, step};
+use super::commit_tests::{contents, expected, open, open_or_create, prepare, share, step};
 use super::*;
 use crate::config::Config;
 use crate::error::Error;
@@ -22,11 +22,14 @@ struct Awkward {
     after_names: Arc<Mutex<VecDeque<Hook>>>,
     /// What happens before the next link.
     before_link: Arc<Mutex<Option<Hook>>>,
+    /// Whether no manifest may ever name what is missing, and how often that was looked at.
+    strict: Option<Arc<AtomicUsize>>,
 }
 
 impl Awkward {
     fn new(folder: &Simulated) -> Awkward {
-        Awkward { folder: folder.clone(), after_names: Arc::default(), before_link: Arc::default() }
+        let (after_names, before_link) = (Arc::default(), Arc::default());
+        Awkward { folder: folder.clone(), after_names, before_link, strict: None }
     }
 
     fn share(&self) -> Arc<dyn Storage> {
@@ -37,6 +40,16 @@ impl Awkward {
 impl std::fmt::Debug for Awkward {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         self.folder.fmt(f)
+    }
+}
+
+/// Whether every run that any manifest of the folder names is there.
+fn check_named(folder: &Simulated) {
+    let names = folder.names().expect("names");
+    for commit in names.iter().filter_map(|name| name.strip_prefix("manifest-")) {
+        let manifest = Manifest::read(folder, commit.parse().expect("a number")).expect("a manifest");
+        let missing = manifest.runs.iter().find(|run| !names.contains(&format!("run-{:08}", run.id)));
+        assert!(missing.is_none(), "manifest-{commit} names {missing:?}, which is gone");
     }
 }
 
@@ -72,7 +85,12 @@ impl Storage for Awkward {
     }
 
     fn remove(&self, name: &str) -> io::Result<()> {
-        self.folder.remove(name)
+        self.folder.remove(name)?;
+        if let Some(count) = &self.strict {
+            check_named(&self.folder);
+            count.fetch_add(1, Ordering::Relaxed);
+        }
+        Ok(())
     }
 
     fn sync_names(&self) -> io::Result<()> {
@@ -88,13 +106,13 @@ impl Storage for Awkward {
     }
 }
 
-fn write(storage: &Arc<dyn Storage>, steps: usize) {
+pub(super) fn write(storage: &Arc<dyn Storage>, steps: usize) {
     let mut writer = open_or_create(storage).expect("opened");
     (0..steps).for_each(|_| step(&mut writer).expect("committed"));
 }
 
 /// A test on an empty folder of each kind.
-fn on_each(test: impl Fn(Arc<dyn Storage>)) {
+pub(super) fn on_each(test: impl Fn(Arc<dyn Storage>)) {
     let root = tempfile::tempdir().expect("a folder");
     test(Arc::new(Local::create(root.path()).expect("created")));
     test(share(&Simulated::new()));
@@ -155,6 +173,14 @@ fn readers_open_while_a_writer_commits() {
         let seen = readers.map(|reader| reader.join().expect("no reader failed"));
         assert!(seen.iter().all(|&commits| commits > 3), "{seen:?}");
     });
+}
+
+#[test]
+fn manifests_go_before_what_they_name() {
+    let count = Arc::new(AtomicUsize::new(0));
+    let awkward = Awkward { strict: Some(Arc::clone(&count)), ..Awkward::new(&Simulated::new()) };
+    write(&awkward.share(), 20);
+    assert!(count.load(Ordering::Relaxed) > 60);
 }
 
 #[test]
@@ -302,117 +328,22 @@ fn a_commit_that_cannot_follow_is_a_bug() {
     let _ = writer.commit(next);
 }
 
-/// How a reader is refused.
-fn refused(storage: &Arc<dyn Storage>) -> Error {
-    Snapshot::open(storage).expect_err("refused")
-}
-
 #[test]
-fn runs_that_are_not_those_of_the_manifest_are_refused() {
-    let folder = Simulated::new();
-    let storage = share(&folder);
-    write(&storage, 2);
-    let id = open(&storage).manifest().runs[0].id;
-    let name = format!("run-{id:08}");
-    let whole = folder.contents(&name).expect("there");
-    let collection = open(&storage).manifest().collection;
-    let make = |collection, run, filter| {
-        let other = Simulated::new();
-        let mut run = RunWriter::create(&other, "run", collection, run).expect("created");
-        run.rows(SectionKind(1), Shape { width: 1, key: 1, filter }).expect("begun");
-        run.push(&[1]).expect("pushed");
-        if !filter {
-            run.heap(SectionKind(2)).expect("begun");
-            run.push(&[1]).expect("pushed");
-        }
-        run.finish().expect("finished");
-        other.contents("run").expect("there")
-    };
-    // As long as the run, and sound.
-    let mut strangers = vec![make(collection + 1, id, true), make(collection, id + 1, true)];
-    strangers.extend([make(collection, id, true), make(collection, id, false)]);
-    strangers.extend([whole[..whole.len() - 4096].to_vec(), whole[..100].to_vec(), Vec::new()]);
-    for (number, stranger) in strangers.iter().enumerate() {
-        folder.replace(&name, stranger).expect("replaced");
-        assert!(matches!(refused(&storage), Error::Damaged { .. }), "stranger {number}");
-    }
-    folder.replace(&name, &whole).expect("replaced");
-    assert_eq!(rows(&open(&storage).runs()[0]).expect("read").len(), 2);
-    storage.remove(&name).expect("removed");
-    assert!(refused(&storage).to_string().contains("missing"));
-}
-
-#[test]
-fn change_logs_are_checked_when_they_are_read() {
-    let folder = Simulated::new();
-    let storage = share(&folder);
-    write(&storage, 1);
-    let name = "changes-00000002.jsonl";
-    let whole = folder.contents(name).expect("there");
-    let read = || open(&storage).changes(2, &mut |_| Ok(()));
-    assert!(read().expect("whole"));
-    assert!(!open(&storage).changes(1, &mut |_| Ok(())).expect("no such log"));
-    for offset in 0..whole.len() as u64 {
-        folder.flip(name, offset, 3).expect("flipped");
-        assert!(matches!(read(), Err(Error::Damaged { .. })), "byte {offset}");
-        folder.flip(name, offset, 3).expect("flipped back");
-        folder.truncate(name, offset).expect("shorter");
-        assert!(matches!(read(), Err(Error::Damaged { .. })), "{offset} bytes");
-        folder.replace(name, &whole).expect("whole again");
-    }
-    storage.remove(name).expect("removed");
-    assert!(matches!(read(), Err(Error::Damaged { .. })));
-}
-
-#[test]
-fn a_folder_of_something_else_is_left_as_it_is() {
-    let root = tempfile::tempdir().expect("a folder");
-    std::fs::write(root.path().join("letter.txt"), b"Dear").expect("written");
-    let storage: Arc<dyn Storage> = Arc::new(Local::open(root.path()).expect("opened"));
-    assert!(matches!(refused(&storage), Error::NotACollection(..)));
-    assert!(matches!(Writer::open(&storage), Err(Error::NotACollection(..))));
-    let created = Writer::create(&storage, Config::default(), true);
-    assert!(matches!(created, Err(Error::NotACollection(_, reason)) if reason.contains("letter.txt")));
-    assert_eq!(std::fs::read_dir(root.path()).expect("listed").count(), 1, "not even a lock");
-}
-
-#[test]
-fn a_collection_is_created_once_and_strangers_in_it_are_left_alone() {
-    on_each(|storage| {
-        write(&storage, 1);
-        let again = Writer::create(&storage, Config::default(), true);
-        assert!(matches!(again, Err(Error::Config(_))));
-        let strangers = ["README", "manifest-7", "new-papers", "run-1", "runs"];
-        for name in strangers {
-            storage.create(name).expect("created");
-        }
-        storage.create("run-00009999").expect("created").append(b"left over").expect("written");
-        write(&storage, 5);
-        let names = storage.names().expect("names");
-        assert!(strangers.iter().all(|name| names.iter().any(|other| other == name)));
-        assert!(!names.contains(&"run-00009999".to_owned()));
-    });
-}
-
-#[test]
-fn collections_are_told_apart() {
-    let ids: std::collections::BTreeSet<u64> = (0..100)
-        .map(|_| {
-            let storage = share(&Simulated::new());
-            open_or_create(&storage).expect("created").snapshot().manifest().collection
-        })
-        .collect();
-    assert_eq!(ids.len(), 100);
-}
-
-#[test]
-fn a_configuration_is_kept_as_it_will_be_read() {
+fn a_change_log_that_is_not_there_whole_is_not_committed() {
     let storage = share(&Simulated::new());
-    let config = Config { threshold: "0.85".parse().expect("a threshold"), ..Config::default() };
-    let writer = Writer::create(&storage, config.clone(), false).expect("created");
-    assert_eq!(writer.snapshot().manifest(), open(&storage).manifest());
-    assert_eq!((&open(&storage).manifest().config, open(&storage).manifest().store_text), (&config, false));
-    let wrong = Config { text: crate::config::Text { ngram: 0, ..config.text.clone() }, ..config };
-    let refused = Writer::create(&share(&Simulated::new()), wrong, false);
-    assert!(matches!(refused, Err(Error::Config(_))));
+    for more in [None, Some(0), Some(1)] {
+        let mut writer = open_or_create(&storage).expect("opened");
+        let mut next = writer.next();
+        let mut entry = ChangesEntry { commit: next.commit, bytes: 0, digest: 0 };
+        if let Some(more) = more {
+            entry = writer.begin_changes(&next).and_then(ChangesWriter::finish).expect("written");
+            entry.bytes += more;
+        }
+        next.changes.push(entry);
+        match (more, writer.commit(next)) {
+            (None, Err(Error::Io { .. })) | (Some(0), Ok(())) | (Some(1), Err(Error::Damaged { .. })) => {}
+            (more, outcome) => panic!("{more:?} bytes more: {outcome:?}"),
+        }
+    }
+    assert_eq!(open(&storage).manifest().commit, 2);
 }
