@@ -91,7 +91,7 @@ mod unsynced {
 
 fn run(c: &mut Criterion) {
     let folder = tempfile::tempdir().expect("a folder");
-    let storage = Unsynced(Local::new(folder.path()));
+    let storage = Unsynced(Local::create(folder.path()).expect("a folder"));
     let mut group = c.benchmark_group("run");
     group.sample_size(10);
     group.throughput(Throughput::Bytes(COUNT * 16));
@@ -153,7 +153,7 @@ fn run(c: &mut Criterion) {
 
 fn merged(c: &mut Criterion) {
     let folder = tempfile::tempdir().expect("a folder");
-    let storage = Unsynced(Local::new(folder.path()));
+    let storage = Unsynced(Local::create(folder.path()).expect("a folder"));
     let mut group = c.benchmark_group("merge");
     group.sample_size(10);
     for parts in [2, 8] {
@@ -182,7 +182,7 @@ fn merged(c: &mut Criterion) {
 
 fn heap(c: &mut Criterion) {
     let folder = tempfile::tempdir().expect("a folder");
-    let storage = Unsynced(Local::new(folder.path()));
+    let storage = Unsynced(Local::create(folder.path()).expect("a folder"));
     let mut writer = RunWriter::create(&storage, "heap", 1, 0).expect("created");
     writer.heap(HEAP).expect("begun");
     let value: Vec<u64> = (0..1000).collect();

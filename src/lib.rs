@@ -64,6 +64,8 @@
 //! - `flow/shared.rs` - what the workers of a process share
 //! - `flow/catalogue.rs` - what a run remembers of each document
 //! - `flow/intake.rs` - a worker's reading, and the sample that the rarity table is made of
+//! - `flow/stored.rs` - what a load sees of its collection
+//! - `flow/net.rs` - operator: of several changes of one id the last one
 //! - `flow/dedup_exact.rs` - operator: equal canonical texts
 //! - `flow/budget.rs` - how a bound of the memory is shared out
 //! - `flow/spill.rs` - files for what does not fit
@@ -93,6 +95,24 @@
 //! - `collection/scan.rs` - the rows of a section one after another
 //! - `collection/heap.rs` - values of any length
 //! - `collection/merge.rs` - several runs as one, newer rows shadowing older ones
+//! - `collection/names.rs` - the names of a collection's files
+//! - `collection/hex.rs` - ids and digests as text
+//! - `collection/manifest.rs` - everything that a commit is, in one small file
+//! - `collection/run_entry.rs` - a run as a manifest names it
+//! - `collection/changes.rs` - change logs as bytes
+//! - `collection/snapshot.rs` - one commit, open for reading
+//! - `collection/commit.rs` - the one writer, and publishing commits
+//! - `collection/guard.rs` - no write after a failed one
+//! - `collection/tables.rs` - what a collection's tables are, and reading them through several runs
+//! - `collection/row.rs` - the rows of tables as what they mean
+//! - `collection/known.rs` - what the dataflow of a load sees of a collection, and where it leaves what it adds
+//! - `collection/load.rs` - a load, from its inputs to its commit
+//! - `collection/settle.rs` - from what a load found to what it changes
+//! - `collection/measure.rs` - pairs of a load's crowds, each measured once
+//! - `collection/parts.rs` - what a component falls into when contents go
+//! - `collection/clusters.rs` - clusters over time: their numbers, and what is said about them
+//! - `collection/delta.rs` - what a load changes, written
+//! - `collection/view.rs` - looking at a commit
 //!
 //! What is left behind:
 //! - `output/mod.rs` - the parts of output

@@ -18,8 +18,6 @@ pub const BASE_MEMORY: u64 = 20 << 20;
 pub const WORKER_MEMORY: u64 = 8 << 20;
 /// Least `--memory` beyond that, in bytes: less is a forgotten unit, not a wish.
 pub const LEAST_MEMORY: u64 = 8 << 20;
-/// Longest manifest of a collection, in bytes: hundreds of thousands of commits. More is no manifest.
-pub const MAX_MANIFEST_BYTES: u64 = 128 << 20;
 /// Most tokens a shingle; longer ones would make every ordinary document a single shingle.
 pub const MAX_NGRAM: usize = 1000;
 /// Most min-wise values a document (`k` times `s`): they are computed for every shingle.
@@ -29,3 +27,5 @@ pub const REFUSED_PERCENT: u64 = 10;
 /// A key group of more contents than this is not expanded into all its pairs but handed on whole (a *crowd*),
 /// unless every pair is asked for.
 pub const CROWD: usize = 512;
+/// Longest manifest of a collection, in bytes: hundreds of thousands of commits. More is no manifest.
+pub const MAX_MANIFEST_BYTES: u64 = 128 << 20;

@@ -55,7 +55,7 @@ type Clusters = BTreeSet<BTreeSet<String>>;
 impl Bench {
     fn new(config: Config) -> Bench {
         let storage: Arc<dyn Storage> = Arc::new(Simulated::new());
-        drop(Writer::create(Arc::clone(&storage), config.clone(), false).expect("a collection"));
+        drop(Writer::create(&storage, config.clone(), false).expect("a collection"));
         Bench { dir: Dir::new(), storage, config, live: BTreeMap::new(), replayed: BTreeMap::new() }
     }
 
@@ -82,7 +82,7 @@ impl Bench {
         if names.is_empty() {
             return Report::default();
         }
-        let mut writer = Writer::open(Arc::clone(&self.storage)).expect("opened");
+        let mut writer = Writer::open(&self.storage).expect("opened");
         let batch = Batch {
             sources: discover(&names, &self.dir.join(".")).expect("inputs").sources,
             workers: load.workers,
@@ -101,7 +101,7 @@ impl Bench {
     /// Follows the change log.
     fn replay(&mut self, commit: Option<u64>) {
         let Some(commit) = commit else { return };
-        let snapshot = Snapshot::open(Arc::clone(&self.storage)).expect("opened");
+        let snapshot = Snapshot::open(&self.storage).expect("opened");
         let mut bytes = Vec::new();
         let found = snapshot.changes(commit, &mut |piece| {
             bytes.extend_from_slice(piece);
@@ -142,7 +142,7 @@ impl Bench {
 
     /// The clusters that the collection has. They must be those that its change log tells.
     fn clusters(&self) -> Clusters {
-        let snapshot = Snapshot::open(Arc::clone(&self.storage)).expect("opened");
+        let snapshot = Snapshot::open(&self.storage).expect("opened");
         let mut all = BTreeSet::new();
         let mut told = BTreeMap::new();
         let read = snapshot.clusters(&mut |cluster| {
@@ -161,7 +161,7 @@ impl Bench {
 
     /// The documents that the collection has, by id.
     fn documents(&self) -> BTreeSet<String> {
-        let snapshot = Snapshot::open(Arc::clone(&self.storage)).expect("opened");
+        let snapshot = Snapshot::open(&self.storage).expect("opened");
         let mut ids = BTreeSet::new();
         let read = snapshot.documents(&mut |document| {
             assert!(ids.insert(document.id));

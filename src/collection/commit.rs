@@ -37,10 +37,11 @@ impl Writer {
     /// # Errors
     /// [`Error::NotACollection`] if there are other files, [`Error::Config`] if there is a collection or `config`
     /// cannot be, [`Error::Locked`] and [`Error::Io`].
-    pub fn create(storage: Arc<dyn Storage>, config: Config, store_text: bool) -> Result<Writer> {
+    pub fn create(folder: &Arc<dyn Storage>, config: Config, store_text: bool) -> Result<Writer> {
         config.validate()?;
-        check_empty(&*storage)?;
-        let (lock, guard, storage) = begin(storage)?;
+        check_empty(&**folder)?;
+        let (lock, guard) = begin(folder)?;
+        let storage: Arc<dyn Storage> = Arc::new(guard.clone());
         // Somebody may have been faster.
         let left = check_empty(&*storage)?;
         let manifest = Manifest::first(draw_id(), config, store_text);
@@ -59,11 +60,12 @@ impl Writer {
     ///
     /// # Errors
     /// Those of [`Snapshot::open`], and [`Error::Locked`].
-    pub fn open(storage: Arc<dyn Storage>) -> Result<Writer> {
+    pub fn open(folder: &Arc<dyn Storage>) -> Result<Writer> {
         // Asked first, because locking leaves a file.
-        newest(&*storage)?;
-        let (lock, guard, storage) = begin(storage)?;
-        let snapshot = Snapshot::open(Arc::clone(&storage))?;
+        newest(&**folder)?;
+        let (lock, guard) = begin(folder)?;
+        let storage: Arc<dyn Storage> = Arc::new(guard.clone());
+        let snapshot = Snapshot::open(&storage)?;
         let previous = previous(&*storage, snapshot.manifest().commit)?;
         if let Some(previous) = &previous {
             check_same(&*storage, snapshot.manifest(), previous)?;
@@ -190,12 +192,11 @@ impl Drop for Writer {
     }
 }
 
-/// Takes the lock, and a guard over the folder.
-fn begin(storage: Arc<dyn Storage>) -> Result<(Box<dyn Lock>, Guard, Arc<dyn Storage>)> {
-    let lock = storage.lock().map_err(|e| Error::io(&folder(&*storage), "lock", e))?;
-    let lock = lock.ok_or_else(|| Error::Locked(folder(&*storage)))?;
-    let guard = Guard::new(storage);
-    Ok((lock, guard.clone(), Arc::new(guard)))
+/// Takes the lock, and puts a guard over the folder.
+fn begin(storage: &Arc<dyn Storage>) -> Result<(Box<dyn Lock>, Guard)> {
+    let lock = storage.lock().map_err(|e| Error::io(&folder(&**storage), "lock", e))?;
+    let lock = lock.ok_or_else(|| Error::Locked(folder(&**storage)))?;
+    Ok((lock, Guard::new(Arc::clone(storage))))
 }
 
 /// Refuses a folder with any file in it but what an earlier attempt to create a collection leaves, which it returns.
@@ -248,7 +249,24 @@ fn publish(storage: &dyn Storage, commit: u64, bytes: &[u8]) -> Result<()> {
     file.sync().map_err(|e| Error::io(&path, "sync", e))?;
     sync_names(storage)?;
     storage.link(&unfinished, &name).map_err(|e| failed(&name, e))?;
+    check_newest(storage, commit)?;
     sync_names(storage)
+}
+
+/// Refuses a commit that was just given its name, if the name was free because others are far ahead: they remove
+/// manifests in ascending order, so they have then removed the one before it, too.
+fn check_newest(storage: &dyn Storage, commit: u64) -> Result<()> {
+    let alone = match commit - 1 {
+        0 => newest(storage)? == commit,
+        before => {
+            let name = Name::Manifest(before).to_string();
+            match storage.open(&name) {
+                Err(e) if e.kind() == io::ErrorKind::NotFound => false,
+                opened => opened.map(|_| true).map_err(|e| Error::io(&storage.path(&name), "open", e))?,
+            }
+        }
+    };
+    if alone { Ok(()) } else { Err(Error::Locked(folder(storage))) }
 }
 
 /// Removes files for good.

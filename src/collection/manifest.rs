@@ -175,7 +175,10 @@ impl Manifest {
         if frozen(self) != frozen(last) || self.config != last.config {
             return Err("what is fixed when a collection is created has changed".to_owned());
         }
-        let counters = |of: &Manifest| [of.load, of.next_content.into(), of.next_run, of.next_file.into()];
+        let counters = |of: &Manifest| {
+            let next = [of.next_content, of.next_label, of.next_file].map(u64::from);
+            [of.load, next[0], next[1], next[2], of.next_run]
+        };
         if counters(self).iter().zip(counters(last)).any(|(now, before)| *now < before) {
             return Err("a counter runs backwards".to_owned());
         }

@@ -24,6 +24,8 @@ mod directory;
 mod fences;
 mod file;
 mod filter;
+#[cfg(test)]
+mod folder_tests;
 mod guard;
 mod heap;
 mod hex;

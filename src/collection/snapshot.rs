@@ -29,21 +29,21 @@ impl Snapshot {
     /// [`Error::NotACollection`] if there is no manifest; [`Error::NewerFormat`]; [`Error::Damaged`] if the newest
     /// commit is not as it was written, even if an older one is; [`Error::Changed`] if commits came faster than they
     /// could be opened; [`Error::Io`].
-    pub fn open(storage: Arc<dyn Storage>) -> Result<Snapshot> {
+    pub fn open(storage: &Arc<dyn Storage>) -> Result<Snapshot> {
         let mut gone: Option<(u64, Error)> = None;
         for _ in 0..ATTEMPTS {
-            let commit = newest(&*storage)?;
+            let commit = newest(&**storage)?;
             if let Some((before, error)) = gone
                 && before == commit
             {
                 return Err(missing(error));
             }
-            match Snapshot::of(&storage, commit) {
+            match Snapshot::of(storage, commit) {
                 Err(error) if is_missing(&error) => gone = Some((commit, error)),
                 outcome => return outcome,
             }
         }
-        Err(Error::Changed(folder(&*storage)))
+        Err(Error::Changed(folder(&**storage)))
     }
 
     /// Opens commit `commit`.

@@ -363,14 +363,17 @@ mod tests {
 
         #[test]
         fn meets_exactly_the_pairs_of_a_key(all in postings(), copied in prop::collection::btree_set(0u32..30, 0..6),
-                                            cap in prop::sample::select(vec![0usize, 3]), workers in 1usize..4) {
+                                            cap in prop::sample::select(vec![0usize, 3]), workers in 1usize..4,
+                                            base in prop::sample::select(vec![0u32, 11, 30])) {
+            // What is below `base` is stored. Under a cap nothing is.
+            let base = if cap == 0 { base } else { 0 };
             let rule = Accept::Resemblance("0.8".parse().expect("a threshold"));
             let live: Vec<Posting> = all.iter().copied().filter(|p| !copied.contains(&p.doc)).collect();
             let mut truth = Vec::new();
             for (i, a) in live.iter().enumerate() {
                 for b in &live[i + 1..] {
                     let group = live.iter().filter(|p| p.key == a.key).count();
-                    if a.key == b.key && rule.needed(a.size, b.size).is_some() && (cap == 0 || group <= cap) {
+                    if a.key == b.key && a.doc.max(b.doc) >= base && rule.needed(a.size, b.size).is_some() && (cap == 0 || group <= cap) {
                         truth.push(Pair::new(a.doc, b.doc));
                     }
                 }
@@ -378,10 +381,17 @@ mod tests {
             let mut copies = Vec::new();
             copied.iter().for_each(|doc| set(&mut copies, *doc));
             let (mut held, mut collided) = (all, Collided::default());
-            Lone::default().drop_lone(&mut held, &copies);
+            if base == 0 {
+                Lone::default().drop_lone(&mut held, &copies);
+            }
+            held.retain(|posting| !is_set(&copies, posting.doc));
+            held.sort_unstable();
+            let keys: Vec<u64> = held.iter().filter(|p| p.doc >= base).map(|p| p.key).collect();
+            let (stored, held): (Vec<Posting>, Vec<Posting>) = held.into_iter().partition(|p| p.doc < base);
+            let stored: Vec<Posting> = stored.into_iter().filter(|p| keys.contains(&p.key)).collect();
             let mut pairs = Vec::new();
             let mut grouping = Grouping::new(Some(rule), cap, usize::MAX, workers);
-            grouping.form(&mut held, &mut collided);
+            grouping.form(&held, &stored, &mut collided);
             for groups in grouping.take() {
                 for (at, doc) in groups.docs.iter().enumerate().filter(|(_, doc)| **doc as usize % workers == groups.home as usize) {
                     let behind = &groups.docs[at + 1..=at + groups.following[at] as usize];
@@ -393,9 +403,10 @@ mod tests {
             prop_assert_eq!(pairs, truth);
             if cap == 0 {
                 let mut collided = Collided::default();
-                Grouping::new(Some(rule), cap, 4, workers).form(&mut held, &mut collided);
-                let groups: Vec<usize> =
-                    (0..20u64).map(|key| live.iter().filter(|p| p.key == key << 16).count()).filter(|n| *n > 4).collect();
+                Grouping::new(Some(rule), cap, 4, workers).form(&held, &stored, &mut collided);
+                let of_key = |key: u64| live.iter().filter(move |p| p.key == key << 16);
+                let new = (0..20u64).filter(|key| of_key(*key).any(|p| p.doc >= base));
+                let groups: Vec<usize> = new.map(|key| of_key(key).count()).filter(|n| *n > 4).collect();
                 let found: Vec<usize> = collided.crowds.iter().map(Vec::len).collect();
                 prop_assert_eq!(found, groups);
             }

@@ -100,7 +100,7 @@ mod tests {
             id: path("id"),
             text: path("text"),
             value: Some(path("v")),
-            op: Some(path("op")),
+            op: None,
             max_record_bytes: 1000,
         }
     }
@@ -176,6 +176,29 @@ mod tests {
         }
         assert!(matches!(read(r#"{"text": "a", "text": 1e999}"#), Err(Refusal::TextNotString { .. })));
         assert!(matches!(read(r#"{"text": 1, "text": "b"} x"#), Err(Refusal::NotJson(_))));
+    }
+
+    #[test]
+    fn changes_have_an_id_and_may_delete() {
+        let fields = Fields { op: FieldPath::parse("op").ok(), ..fields() };
+        let change = |json: &str| {
+            let mut extractor = Extractor::default();
+            let record = extractor.record(&fields, Position::new(0, 0), 1, json)?;
+            Ok((record.id.map(Cow::into_owned).unwrap_or_default(), record.text.to_owned(), record.deleted))
+        };
+        let known = |id: &str, text: &str, deleted| Ok((id.to_owned(), text.to_owned(), deleted));
+        assert_eq!(change(r#"{"id": "a", "text": "t"}"#), known("a", "t", false));
+        assert_eq!(change(r#"{"id": "a", "text": "t", "op": null}"#), known("a", "t", false));
+        assert_eq!(change(r#"{"id": 7, "text": "t", "op": "upsert"}"#), known("7", "t", false));
+        assert_eq!(change(r#"{"id": "a", "op": "delete"}"#), known("a", "", true));
+        assert_eq!(change(r#"{"id": "a", "text": "t", "op": "\u0064elete"}"#), known("a", "", true));
+        assert_eq!(change(r#"{"text": "t"}"#), Err(Refusal::NoId { field: "id".into() }));
+        assert_eq!(change(r#"{"id": null, "op": "delete"}"#), Err(Refusal::NoId { field: "id".into() }));
+        for (op, shown) in [(r#""remove""#, "remove"), ("1", "1"), ("[]", "[]")] {
+            let json = format!(r#"{{"id": "a", "text": "t", "op": {op}}}"#);
+            assert_eq!(change(&json), Err(Refusal::UnknownOp(shown.into())));
+        }
+        assert!(matches!(change(r#"{"id": "a", "op": "upsert"}"#), Err(Refusal::NoText { .. })));
     }
 
     #[test]
