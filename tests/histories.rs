@@ -241,8 +241,13 @@ fn follow(config: Config, history: &[Load]) {
     }
 }
 
+/// Histories of each method; ALIKE_FULL asks for many more.
+fn cases() -> u32 {
+    if std::env::var_os("ALIKE_FULL").is_some() { 1000 } else { 40 }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(), ..ProptestConfig::default() })]
 
     #[test]
     fn join(history in history()) {
@@ -257,5 +262,91 @@ proptest! {
     #[test]
     fn exact(history in history()) {
         follow(config(Method::Exact), &history);
+    }
+}
+
+/// Near-copies beyond what a key group may have before it is handled as a crowd, that come in several loads, are
+/// bridged, and go again.
+#[test]
+fn crowds_come_and_go() {
+    let mut config = config(Method::Join);
+    config.threshold = "0.8".parse().expect("a threshold");
+    let words = |from: usize, count: usize| (from..from + count).map(|i| format!("w{i}")).collect::<Vec<_>>();
+    let copy = |template: &[String], at: usize| {
+        let mut text = template.to_vec();
+        text[at % 40] = format!("x{at}");
+        text.join(" ")
+    };
+    let (one, other) = (words(0, 60), [words(0, 25), words(100, 35)].concat());
+    let mut bench = Bench::new(config);
+    let load = |bench: &mut Bench, ops: Vec<Op>, what: &str| {
+        bench.load(&Load { ops, workers: 2, files: 2 });
+        bench.check(what);
+    };
+    let copies = |template: &[String], ids: std::ops::Range<usize>| -> Vec<Op> {
+        ids.map(|id| Op::Upsert(id, copy(template, id))).collect()
+    };
+    load(&mut bench, copies(&one, 0..700), "one crowd");
+    load(&mut bench, copies(&other, 1000..1600), "two crowds that share keys");
+    load(&mut bench, copies(&one, 700..720), "a crowd grows");
+    // Each of these resembles the one before it, the first the one crowd, the last the other.
+    let bridge = (0..=35).map(|step| {
+        let text = [one[..25].to_vec(), other[25..25 + step].to_vec(), one[25 + step..].to_vec()].concat();
+        Op::Upsert(2000 + step, text.join(" "))
+    });
+    load(&mut bench, bridge.collect(), "a bridge");
+    assert_eq!(bench.clusters().len(), 1);
+    load(&mut bench, vec![Op::Delete(2017), Op::Delete(2018), Op::Delete(2019), Op::Delete(2020)], "a gap");
+    load(&mut bench, (2010..2030).map(Op::Delete).collect(), "no bridge");
+    assert_eq!(bench.clusters().len(), 2);
+    load(&mut bench, (0..650).map(Op::Delete).collect(), "less than a crowd");
+}
+
+/// The events of a history of `../shared/data`, in their order: date, document, text or `None` for a deletion.
+fn events(name: &str) -> Option<Vec<(String, String, Option<String>)>> {
+    let rows = crate::util::rows(&format!("{name}.events"))?;
+    let mut rows: Vec<(u64, (String, String, Option<String>))> = rows
+        .iter()
+        .map(|row| {
+            let word = |key: &str| row[key].as_str().map(str::to_owned);
+            let text = word("text").filter(|_| row["op"] != "del");
+            (
+                row["seq"].as_u64().expect("a number"),
+                (word("date").expect("a date"), word("doc").expect("a name"), text),
+            )
+        })
+        .collect();
+    rows.sort_by_key(|(seq, _)| *seq);
+    Some(rows.into_iter().map(|(_, event)| event).collect())
+}
+
+/// Follows a history: all before `base` is one load, then one for each period, the first `digits` of a date.
+fn follow_events(name: &str, base: &str, digits: usize) {
+    let Some(events) = events(name) else { return };
+    let mut numbers: BTreeMap<String, usize> = BTreeMap::new();
+    let mut config = Config::default();
+    config.cluster.clustering = Clustering::Transitive;
+    let mut bench = Bench::new(config);
+    let period = |date: &str| if date < base { String::new() } else { date[..digits].to_owned() };
+    let mut loads = 0;
+    for of_period in events.chunk_by(|a, b| period(&a.0) == period(&b.0)) {
+        let ops = of_period.iter().map(|(_, doc, text)| {
+            let next = numbers.len();
+            let id = *numbers.entry(doc.clone()).or_insert(next);
+            text.clone().map_or(Op::Delete(id), |text| Op::Upsert(id, text))
+        });
+        loads += 1;
+        bench.load(&Load { ops: ops.collect(), workers: 1 + loads % 2, files: 1 });
+        bench.check(&format!("{name}, after {}", of_period[0].0));
+    }
+    assert!(loads > 10 && bench.live.len() > 100, "{loads} loads, {} documents", bench.live.len());
+}
+
+/// Real histories, with ALIKE_FULL only: they are long.
+#[test]
+fn real_histories_in_full() {
+    if std::env::var_os("ALIKE_FULL").is_some() {
+        follow_events("peps", "2015-01-01", 4);
+        follow_events("rust_rfcs", "2015-01-01", 7);
     }
 }

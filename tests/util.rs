@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
-use std::io::{Read, Write};
+use std::io::{BufRead, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -275,6 +275,12 @@ pub(crate) fn unpack(bytes: &[u8]) -> Vec<u8> {
 /// The texts of a corpus of `../shared/data` (or of the folder in ALIKE_TEST_DATA), or `None`, said on standard
 /// error, where it is absent.
 pub(crate) fn corpus(name: &str) -> Option<Vec<String>> {
+    let body = |row: &Value| row["text"].as_str().unwrap().to_owned();
+    Some(rows(name)?.iter().map(body).collect())
+}
+
+/// The rows of such a corpus.
+pub(crate) fn rows(name: &str) -> Option<Vec<Value>> {
     let folder = std::env::var_os("ALIKE_TEST_DATA")
         .unwrap_or_else(|| OsString::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../shared/data")));
     let path = PathBuf::from(folder).join(format!("{name}.jsonl.zst"));
@@ -286,16 +292,8 @@ pub(crate) fn corpus(name: &str) -> Option<Vec<String>> {
     };
     let mut decoder = zstd::Decoder::new(file).unwrap();
     decoder.window_log_max(27).unwrap();
-    let mut bytes = Vec::new();
-    decoder.read_to_end(&mut bytes).unwrap();
-    let body = |row: Value| row["text"].as_str().unwrap().to_owned();
-    Some(
-        std::str::from_utf8(&bytes)
-            .unwrap()
-            .lines()
-            .map(|l| body(serde_json::from_str(l).unwrap()))
-            .collect(),
-    )
+    let lines = std::io::BufReader::new(decoder);
+    Some(lines.lines().map(|line| serde_json::from_str(&line.unwrap()).unwrap()).collect())
 }
 
 /// About one in `n` of the texts, families together: those whose least word hash falls into one class of `n`. Texts
