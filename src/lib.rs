@@ -65,6 +65,8 @@
 //! - `flow/catalogue.rs` - what a run remembers of each document
 //! - `flow/intake.rs` - a worker's reading, and the sample that the rarity table is made of
 //! - `flow/dedup_exact.rs` - operator: equal canonical texts
+//! - `flow/net.rs` - operator: of several changes for one id the last one
+//! - `flow/stored.rs` - what earlier loads of a collection left, as a load sees it
 //! - `flow/budget.rs` - how a bound of the memory is shared out
 //! - `flow/spill.rs` - files for what does not fit
 //! - `flow/buckets.rs` - postings and arrivals bucketed by key, spilled when they outgrow their memory
@@ -93,6 +95,23 @@
 //! - `collection/scan.rs` - the rows of a section one after another
 //! - `collection/heap.rs` - values of any length
 //! - `collection/merge.rs` - several runs as one, newer rows shadowing older ones
+//! - `collection/names.rs` - the names of a collection's files
+//! - `collection/hex.rs` - ids and digests as text
+//! - `collection/run_entry.rs` - a run as a manifest names it
+//! - `collection/changes.rs` - change logs, as bytes
+//! - `collection/manifest.rs` - everything that a commit is, in one small file
+//! - `collection/snapshot.rs` - a commit opened for reading
+//! - `collection/guard.rs` - nothing more is written after a failure
+//! - `collection/commit.rs` - opening a collection for writing, and publishing commits
+//! - `collection/row.rs` - the rows of tables as what they mean
+//! - `collection/tables.rs` - the tables, read through several runs
+//! - `collection/known.rs` - what the dataflow of a load sees of a collection, and where it leaves what it adds
+//! - `collection/load.rs` - a load: the dataflow, what comes of it, the commit
+//! - `collection/settle.rs` - from what a load found to what it changes
+//! - `collection/parts.rs` - what a component falls into when contents go
+//! - `collection/clusters.rs` - which cluster goes on under its number, and what is said about it
+//! - `collection/delta.rs` - writing what a load changes
+//! - `collection/view.rs` - the clusters and documents of a commit
 //!
 //! What is left behind:
 //! - `output/mod.rs` - the parts of output

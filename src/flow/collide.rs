@@ -381,7 +381,7 @@ mod tests {
             Lone::default().drop_lone(&mut held, &copies);
             let mut pairs = Vec::new();
             let mut grouping = Grouping::new(Some(rule), cap, usize::MAX, workers);
-            grouping.form(&mut held, &mut collided);
+            grouping.form(&mut held, &[], &mut collided);
             for groups in grouping.take() {
                 for (at, doc) in groups.docs.iter().enumerate().filter(|(_, doc)| **doc as usize % workers == groups.home as usize) {
                     let behind = &groups.docs[at + 1..=at + groups.following[at] as usize];
@@ -393,7 +393,7 @@ mod tests {
             prop_assert_eq!(pairs, truth);
             if cap == 0 {
                 let mut collided = Collided::default();
-                Grouping::new(Some(rule), cap, 4, workers).form(&mut held, &mut collided);
+                Grouping::new(Some(rule), cap, 4, workers).form(&mut held, &[], &mut collided);
                 let groups: Vec<usize> =
                     (0..20u64).map(|key| live.iter().filter(|p| p.key == key << 16).count()).filter(|n| *n > 4).collect();
                 let found: Vec<usize> = collided.crowds.iter().map(Vec::len).collect();
