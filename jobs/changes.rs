@@ -17,7 +17,8 @@ pub(crate) fn run(args: &ChangesArgs) -> Result<ExitCode> {
     }
     let mut lines = Lines::new();
     let logs = snapshot.manifest().changes.iter().map(|log| log.commit).filter(|commit| *commit > since);
-    let written = logs.into_iter().try_for_each(|commit| show(&snapshot, commit, &args.collection, &mut lines));
+    let written =
+        logs.into_iter().try_for_each(|commit| show(&snapshot, commit, &args.collection, &mut lines));
     lines.finish(written)
 }
 
@@ -46,7 +47,11 @@ fn with_commit(line: &[u8], commit: u64) -> Option<String> {
 }
 
 fn no_object(collection: &Path, commit: u64) -> Error {
-    Error::damaged(collection, 0, format!("the change log of commit {commit} has a line that is no JSON object"))
+    Error::damaged(
+        collection,
+        0,
+        format!("the change log of commit {commit} has a line that is no JSON object"),
+    )
 }
 
 #[cfg(test)]

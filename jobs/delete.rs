@@ -77,7 +77,8 @@ fn deletions(ids: &Path, field: &str, file: &Path) -> Result<bool> {
         Some("-") => Box::new(io::stdin().lock()),
         _ => {
             let opened = File::open(ids);
-            let opened = opened.map_err(|e| Error::input(ids, format!("cannot be read ({e}); check the name")))?;
+            let opened =
+                opened.map_err(|e| Error::input(ids, format!("cannot be read ({e}); check the name")))?;
             Box::new(BufReader::new(opened))
         }
     };
@@ -87,7 +88,8 @@ fn deletions(ids: &Path, field: &str, file: &Path) -> Result<bool> {
     for (number, line) in (1..).zip(input.split(b'\n')) {
         let line = line.map_err(|e| Error::io(ids, "read", e))?;
         let line = line.strip_suffix(b"\r").unwrap_or(&line);
-        let id = std::str::from_utf8(line).map_err(|_| Error::input(ids, format!("line {number} is not UTF-8")))?;
+        let id = std::str::from_utf8(line)
+            .map_err(|_| Error::input(ids, format!("line {number} is not UTF-8")))?;
         if id.trim().is_empty() {
             continue;
         }

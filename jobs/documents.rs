@@ -11,7 +11,8 @@ pub(crate) fn run(args: &ShowArgs) -> Result<ExitCode> {
     let snapshot = open(&args.collection)?;
     let mut lines = Lines::new();
     let written = if lines.for_people(args.json) {
-        let heading = format!("{:<12}{:>6}{:>6}{:>8}{:>14}  {}", "CLUSTER", "FIRST", "LOAD", "FILE", "OFFSET", "ID");
+        let heading =
+            format!("{:<12}{:>6}{:>6}{:>8}{:>14}  {}", "CLUSTER", "FIRST", "LOAD", "FILE", "OFFSET", "ID");
         lines.text(&heading).and_then(|()| {
             snapshot.documents(&mut |d| {
                 let cluster = d.cluster.map_or_else(|| "-".to_owned(), |cluster| cluster.to_string());

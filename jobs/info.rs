@@ -99,8 +99,11 @@ impl<'a> Info<'a> {
             self.bytes
         );
         for Run { run, bytes, rows } in &self.runs {
-            let rows: Vec<String> =
-                rows.iter().filter(|(_, rows)| **rows > 0).map(|(name, rows)| format!("{name} {rows}")).collect();
+            let rows: Vec<String> = rows
+                .iter()
+                .filter(|(_, rows)| **rows > 0)
+                .map(|(name, rows)| format!("{name} {rows}"))
+                .collect();
             text += &format!("run {run}: {bytes} bytes; {}\n", rows.join(", "));
         }
         Ok(text + "\n" + &config)

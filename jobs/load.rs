@@ -120,7 +120,9 @@ fn refuse_gaps(delete_missing: bool, rejected: &[Rejected], documents: u64) -> R
 fn new_file(path: &Path) -> Result<(PathBuf, String)> {
     let shown = path.display();
     if path.symlink_metadata().is_ok() {
-        return Err(Error::config(format!("--rejected {shown}: exists already; name another file, or remove it")));
+        return Err(Error::config(format!(
+            "--rejected {shown}: exists already; name another file, or remove it"
+        )));
     }
     let name = path.file_name().and_then(|name| name.to_str());
     let name = name.ok_or_else(|| Error::config(format!("--rejected {shown}: name a file")))?;
@@ -132,9 +134,10 @@ fn refuse_own_files(collection: &Path, discovery: &Discovery) -> Result<()> {
     let Ok(collection) = collection.canonicalize() else { return Ok(()) };
     let own = |path: &Path| path.canonicalize().is_ok_and(|path| path.starts_with(&collection));
     match discovery.sources.iter().find(|source| own(&source.path)) {
-        Some(source) => {
-            Err(Error::input(&source.path, "a file of the collection itself is no input; name only what lies beside it"))
-        }
+        Some(source) => Err(Error::input(
+            &source.path,
+            "a file of the collection itself is no input; name only what lies beside it",
+        )),
         None => Ok(()),
     }
 }
@@ -218,5 +221,6 @@ impl Teller<'_> {
 pub(crate) fn unknown(ids: &[String]) -> Option<String> {
     let shown: Vec<&str> = ids.iter().take(SHOWN).map(String::as_str).collect();
     let more = if ids.len() > SHOWN { ", ..." } else { "" };
-    (!ids.is_empty()).then(|| format!("{} ids to delete are not there: {}{more}", ids.len(), shown.join(", ")))
+    (!ids.is_empty())
+        .then(|| format!("{} ids to delete are not there: {}{more}", ids.len(), shown.join(", ")))
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use alike::collection::{Writer, refuse_method};
 use alike::config::{Clustering, Config};
 use alike::error::{Error, Result};
-use alike::storage::{Local, Storage};
+use alike::storage::Local;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -124,7 +124,8 @@ pub(crate) fn scratch(collection: &Path) -> Result<TempDir> {
     let mut hidden = tempfile::Builder::new();
     hidden.prefix(".alike-load-");
     let made = beside.map_or_else(|| hidden.tempdir(), |folder| hidden.tempdir_in(folder));
-    made.or_else(|_| tempfile::tempdir()).map_err(|e| Error::io(&std::env::temp_dir(), "create a folder in", e))
+    made.or_else(|_| tempfile::tempdir())
+        .map_err(|e| Error::io(&std::env::temp_dir(), "create a folder in", e))
 }
 
 /// Takes back a collection that was made for a load of which nothing came: its configuration, perhaps the mistake,
