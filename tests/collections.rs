@@ -274,22 +274,27 @@ fn what_an_interrupted_load_left_can_be_removed() {
     assert_eq!((commit(&dir), ids(&dir).len()), (json!(2), 3));
 }
 
+type State = BTreeMap<String, (BTreeSet<String>, String)>;
+
+fn of<'s>(state: &'s mut State, row: &Value, key: &str) -> &'s mut (BTreeSet<String>, String) {
+    state.get_mut(row[key].as_str().unwrap()).unwrap()
+}
+
 /// Follows `lines` from `state` on.
-fn replay(state: &mut BTreeMap<String, (BTreeSet<String>, String)>, lines: &[Value]) {
+fn replay(state: &mut State, lines: &[Value]) {
     let text = |row: &Value, key: &str| row[key].as_str().unwrap().to_owned();
     for row in lines {
-        let mut of = |key: &str| state.get_mut(row[key].as_str().unwrap()).unwrap();
         match row["change"].as_str().unwrap() {
             "created" => {
                 state.insert(text(row, "cluster"), (BTreeSet::new(), text(row, "representative")));
             }
-            "joined" => assert!(of("cluster").0.insert(text(row, "id"))),
-            "left" => assert!(of("cluster").0.remove(&text(row, "id"))),
+            "joined" => assert!(of(state, row, "cluster").0.insert(text(row, "id"))),
+            "left" => assert!(of(state, row, "cluster").0.remove(&text(row, "id"))),
             "moved" => {
-                assert!(of("from").0.remove(&text(row, "id")));
-                assert!(of("to").0.insert(text(row, "id")));
+                assert!(of(state, row, "from").0.remove(&text(row, "id")));
+                assert!(of(state, row, "to").0.insert(text(row, "id")));
             }
-            "representative" => of("cluster").1 = text(row, "to"),
+            "representative" => of(state, row, "cluster").1 = text(row, "to"),
             _ => {}
         }
     }
