@@ -17,7 +17,7 @@ use crate::options::configuration;
 /// Where a load goes.
 pub(crate) enum Target {
     /// A collection that is there.
-    There(Writer),
+    There(Box<Writer>),
     /// Nothing is there yet.
     New(PathBuf, Box<Config>),
 }
@@ -33,7 +33,7 @@ impl Target {
         match Local::open(collection).and_then(|storage| Writer::open(Arc::new(storage))) {
             Ok(writer) => {
                 check_same(&writer.snapshot().manifest().config, choices)?;
-                Ok(Target::There(writer))
+                Ok(Target::There(Box::new(writer)))
             }
             Err(Error::NotACollection(..)) if can_become_one(collection)? => {
                 let mut base = Config::default();
@@ -50,7 +50,7 @@ impl Target {
     /// The collection, made if it has to be; whether it was.
     pub(crate) fn writer(self) -> Result<(Writer, bool)> {
         match self {
-            Target::There(writer) => Ok((writer, false)),
+            Target::There(writer) => Ok((*writer, false)),
             Target::New(path, config) => {
                 Ok((Writer::create(Arc::new(Local::create(&path)?), *config, false)?, true))
             }
