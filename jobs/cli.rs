@@ -8,14 +8,22 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
+use crate::cli_collections::{
+    CHANGES_EXAMPLES, CLUSTERS_EXAMPLES, ChangesArgs, DELETE_EXAMPLES, DOCUMENTS_EXAMPLES, DeleteArgs,
+    INFO_EXAMPLES, LOAD_EXAMPLES, LoadArgs, ShowArgs,
+};
+
 const EXAMPLES: &str = "\
 Examples:
   alike dedup crawl/ --out clean              deduplicate a folder; clean/kept/ mirrors it
   alike dedup a.jsonl.gz b.jsonl --dry-run    only say what would be removed
+  alike load archive crawl/                   keep a collection on disk, and load what changed into it
+  alike clusters archive                      its clusters
   alike presets                               list ready-made configurations
   alike presets news > my.toml                write one down, to edit and give to dedup --config
 
-Exit codes: 0 done; 1 failed; 2 wrong use or configuration; 3 input refused; 130 interrupted.";
+Exit codes: 0 done; 1 failed; 2 wrong use or configuration; 3 input refused; 4 no usable collection;
+130 interrupted.";
 
 const DEDUP_EXAMPLES: &str = "\
 Examples:
@@ -50,6 +58,36 @@ pub(crate) enum Command {
     /// it is complete.
     #[command(after_long_help = DEDUP_EXAMPLES)]
     Dedup(Box<DedupArgs>),
+    /// Load records into a collection on disk; make it if there is none
+    ///
+    /// A record is put under its id: a new one is added, one that is there is replaced, and one that is there just so
+    /// costs no more than reading it. Of several records of one id in a load the last one counts. A record
+    /// {"op":"delete","id":...} deletes; {"op":"upsert",...} is the default. A plain-text file has its name for an
+    /// id. The load is committed as a whole or not at all. The configuration is fixed when the collection is made.
+    #[command(after_long_help = LOAD_EXAMPLES)]
+    Load(Box<LoadArgs>),
+    /// Delete documents of a collection by their ids
+    #[command(after_long_help = DELETE_EXAMPLES)]
+    Delete(DeleteArgs),
+    /// Show the clusters of a collection, the largest first
+    ///
+    /// A table on a terminal; elsewhere JSON lines, with all members.
+    #[command(after_long_help = CLUSTERS_EXAMPLES)]
+    Clusters(ShowArgs),
+    /// Show the documents of a collection
+    ///
+    /// A table on a terminal; elsewhere JSON lines: id, cluster, the loads that first and last brought it, and where
+    /// its record stood.
+    #[command(after_long_help = DOCUMENTS_EXAMPLES)]
+    Documents(ShowArgs),
+    /// Show what happened to the clusters of a collection, commit by commit
+    ///
+    /// JSON lines, each with its commit. All lines of a commit turn the clusters before it into those after it.
+    #[command(after_long_help = CHANGES_EXAMPLES)]
+    Changes(ChangesArgs),
+    /// Show what a collection is made of
+    #[command(after_long_help = INFO_EXAMPLES)]
+    Info(ShowArgs),
     /// List the presets, or print one as TOML
     ///
     /// Without NAME a table of all presets. With NAME the configuration file itself: every key, each with the
@@ -77,6 +115,29 @@ pub(crate) struct DedupArgs {
     #[arg(long, value_name = "DIR", required_unless_present = "dry_run")]
     pub(crate) out: Option<PathBuf>,
 
+    #[command(flatten)]
+    pub(crate) choices: ConfigArgs,
+
+    /// End with code 3 if a single record is refused, not only above 10 %
+    #[arg(long, help_heading = "Records")]
+    pub(crate) strict: bool,
+
+    /// Write pairs.jsonl as well: every pair of near-duplicates
+    #[arg(long, help_heading = "Output")]
+    pub(crate) pairs: bool,
+    /// Find duplicates and report them, but write nothing
+    #[arg(long, help_heading = "Output")]
+    pub(crate) dry_run: bool,
+    #[command(flatten)]
+    pub(crate) talk: TalkArgs,
+
+    #[command(flatten)]
+    pub(crate) machine: MachineArgs,
+}
+
+/// What decides the answer, wherever one is asked for.
+#[derive(Debug, Args)]
+pub(crate) struct ConfigArgs {
     /// Start from a preset; flags are laid over it
     #[arg(long, value_name = "NAME", conflicts_with = "config", help_heading = "Method")]
     pub(crate) preset: Option<String>,
@@ -99,7 +160,7 @@ pub(crate) struct DedupArgs {
     #[arg(long, help_heading = "Method")]
     pub(crate) verify: bool,
 
-    /// How pairs become clusters [default: guarantee]
+    /// How pairs become clusters [default: guarantee; of a collection always transitive]
     #[arg(long, value_enum, help_heading = "Clusters")]
     pub(crate) clustering: Option<ClusteringArg>,
     /// Which of a cluster is kept: first, last, longest, shortest, field:NAME:max or :min [default: first]
@@ -115,23 +176,22 @@ pub(crate) struct DedupArgs {
     /// Where the text of a record stands [default: text]
     #[arg(long, value_name = "PATH", help_heading = "Records")]
     pub(crate) text_field: Option<String>,
-    /// End with code 3 if a single record is refused, not only above 10 %
-    #[arg(long, help_heading = "Records")]
-    pub(crate) strict: bool,
+}
 
-    /// Write pairs.jsonl as well: every pair of near-duplicates
-    #[arg(long, help_heading = "Output")]
-    pub(crate) pairs: bool,
-    /// Find duplicates and report them, but write nothing
-    #[arg(long, help_heading = "Output")]
-    pub(crate) dry_run: bool,
+/// What is told on standard error.
+#[derive(Debug, Args)]
+pub(crate) struct TalkArgs {
     /// Show errors only
     #[arg(long, conflicts_with = "json_progress", help_heading = "Output")]
     pub(crate) quiet: bool,
     /// Report progress as JSON lines on standard error
     #[arg(long, help_heading = "Output")]
     pub(crate) json_progress: bool,
+}
 
+/// What a run may use of the machine.
+#[derive(Debug, Args)]
+pub(crate) struct MachineArgs {
     /// Worker threads [default: all cores]
     #[arg(short, long, value_name = "N", help_heading = "Machine")]
     pub(crate) workers: Option<usize>,

@@ -43,9 +43,9 @@ fn dedup(options: &DedupOptions, begun: Instant, progress: &Arc<Progress>) -> Re
     let place = Place::new(options)?;
     let spool =
         tempfile::tempdir_in(place.path()).map_err(|e| Error::io(place.path(), "create a folder in", e))?;
-    let discovery = find_inputs(options, spool.path(), progress)?;
+    let discovery = find_inputs(&options.inputs, spool.path(), progress)?;
     let outcome = flow::run(request(options, &discovery, place.path()), Arc::clone(progress))?;
-    let rejected = refusals(&discovery.unreadable, &outcome);
+    let rejected = refusals(&discovery.unreadable, &outcome.refused, &outcome.shared);
     refuse(options.strict, &rejected, outcome.tally.documents)?;
     let Place::Output(staging) = place else {
         return Ok(finish(options, begun, summarise(&discovery, &outcome, &rejected)));
@@ -116,12 +116,12 @@ impl Place {
 const LOOK: Duration = Duration::from_millis(20);
 
 /// Finds the inputs. Standard input may be silent for ever, so it is awaited on a thread that can be left behind.
-fn find_inputs(options: &DedupOptions, spool: &Path, progress: &Progress) -> Result<Discovery> {
+pub(crate) fn find_inputs(inputs: &[PathBuf], spool: &Path, progress: &Progress) -> Result<Discovery> {
     let name = |path: &PathBuf| {
         let name = path.to_str().map(str::to_owned);
         name.ok_or_else(|| Error::input(path, "the name is not UTF-8; name the folder it is in"))
     };
-    let inputs: Vec<String> = options.inputs.iter().map(name).collect::<Result<_>>()?;
+    let inputs: Vec<String> = inputs.iter().map(name).collect::<Result<_>>()?;
     let spool = spool.to_path_buf();
     let (send, found) = mpsc::channel();
     // Nobody waits for the answer any more after Ctrl-C.
@@ -152,7 +152,7 @@ fn request(options: &DedupOptions, discovery: &Discovery, scratch: &Path) -> Req
 }
 
 /// Refuses an input of which too much could not be used.
-fn refuse(strict: bool, rejected: &[Rejected], documents: u64) -> Result<()> {
+pub(crate) fn refuse(strict: bool, rejected: &[Rejected], documents: u64) -> Result<()> {
     let Some(first) = rejected.first() else { return Ok(()) };
     let count = rejected.len() as u64;
     let records = documents + count;

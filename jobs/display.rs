@@ -244,6 +244,22 @@ pub(crate) fn sanitize(text: &str) -> Cow<'_, str> {
     Cow::Owned(safe)
 }
 
+/// A line of JSON with the same characters escaped as JSON escapes them: they can only stand in its strings.
+pub(crate) fn json_escaped(line: &str) -> Cow<'_, str> {
+    if !line.chars().any(acts) {
+        return Cow::Borrowed(line);
+    }
+    let mut safe = String::with_capacity(line.len() + 16);
+    for c in line.chars() {
+        if acts(c) {
+            c.encode_utf16(&mut [0; 2]).iter().for_each(|unit| safe.push_str(&format!("\\u{unit:04x}")));
+        } else {
+            safe.push(c);
+        }
+    }
+    Cow::Owned(safe)
+}
+
 /// Whether a character does something else than stand for itself.
 fn acts(c: char) -> bool {
     c.is_control()

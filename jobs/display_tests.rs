@@ -110,3 +110,13 @@ fn what_acts_on_a_terminal_is_escaped() {
         assert!(!sanitize(text).chars().any(acts));
     }
 }
+
+#[test]
+fn escaped_json_means_the_same() {
+    let line = "{\"a\":\"x\u{202e}\u{9b}\u{e0041}\"}";
+    let safe = json_escaped(line);
+    assert_eq!(safe, r#"{"a":"x\u202e\u009b\udb40\udc41"}"#);
+    let value = |text: &str| serde_json::from_str::<serde_json::Value>(text).expect("JSON");
+    assert_eq!(value(&safe), value(line));
+    assert!(matches!(json_escaped("{}"), std::borrow::Cow::Borrowed("{}")));
+}

@@ -1,12 +1,21 @@
 //! The program: parse, do one thing, and turn its outcome into messages and an exit code.
 
+mod changes;
 mod cli;
+mod cli_collections;
+mod clusters;
 mod dedup;
+mod delete;
 mod display;
+mod documents;
+mod info;
 mod interrupt;
+mod load;
 mod manual;
 mod options;
 mod presets;
+mod shown;
+mod target;
 
 use std::error::Error as _;
 use std::io::{self, Write};
@@ -43,6 +52,12 @@ fn main() -> ExitCode {
     };
     let outcome = match cli.command {
         Command::Dedup(args) => DedupOptions::new(*args).and_then(|options| dedup::run(&options)),
+        Command::Load(args) => load::run(&args),
+        Command::Delete(args) => delete::run(&args),
+        Command::Clusters(args) => clusters::run(&args),
+        Command::Documents(args) => documents::run(&args),
+        Command::Changes(args) => changes::run(&args),
+        Command::Info(args) => info::run(&args),
         Command::Presets { name } => presets::text(name.as_deref()).and_then(|text| print(text.as_bytes())),
         Command::Completions { shell } => print(&manual::completions(shell)),
         Command::Man => manual::page().map_err(stdout_error).and_then(|page| print(&page)),

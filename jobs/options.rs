@@ -9,7 +9,7 @@ use alike::error::{Error, Result};
 use alike::limits::{BASE_MEMORY, LEAST_MEMORY, MAX_WORKERS, WORKER_MEMORY};
 use alike::simd::Simd;
 
-use crate::cli::{ClusteringArg, DedupArgs, MethodArg, SimdArg, TokensArg};
+use crate::cli::{ClusteringArg, ConfigArgs, DedupArgs, MachineArgs, MethodArg, SimdArg, TokensArg};
 
 /// All that one run of `dedup` needs to know.
 #[derive(Debug)]
@@ -41,34 +41,60 @@ pub(crate) struct DedupOptions {
 impl DedupOptions {
     /// Makes sense of the arguments of `dedup`, or says why they make none.
     pub(crate) fn new(args: DedupArgs) -> Result<DedupOptions> {
-        let mut config = match (&args.preset, &args.config) {
-            (Some(name), _) => Config::preset(name)?,
-            (None, Some(path)) => Config::load(path)?,
-            (None, None) => Config::default(),
-        };
-        lay_over(&mut config, &args)?;
-        refuse_idle_flags(&config, &args)?;
-        config.validate()?;
-        let workers = workers(args.workers)?;
-        let memory = args.memory.as_deref().map(|text| memory(text, workers)).transpose()?;
+        let config = configuration(&args.choices, Config::default())?;
+        let Machine { workers, memory, simd } = Machine::new(&args.machine)?;
         Ok(DedupOptions {
             config,
             workers,
-            memory: memory.or_else(|| half_the_machine(workers)),
-            simd: simd(args.simd)?,
+            memory,
+            simd,
             inputs: args.inputs,
             out: args.out,
             pairs: args.pairs,
             dry_run: args.dry_run,
             strict: args.strict,
-            quiet: args.quiet,
-            json_progress: args.json_progress,
+            quiet: args.talk.quiet,
+            json_progress: args.talk.json_progress,
         })
     }
 }
 
+/// What a run may use of the machine, made sense of.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Machine {
+    /// Worker threads, 1 to [`MAX_WORKERS`].
+    pub(crate) workers: usize,
+    /// Memory to stay within, in bytes; `None` where none was given and the system does not tell its own.
+    pub(crate) memory: Option<u64>,
+    /// Vector instructions to use, all of which this machine has.
+    pub(crate) simd: Simd,
+}
+
+impl Machine {
+    /// Makes sense of the arguments, or says why they make none.
+    pub(crate) fn new(args: &MachineArgs) -> Result<Machine> {
+        let workers = workers(args.workers)?;
+        let memory = args.memory.as_deref().map(|text| memory(text, workers)).transpose()?;
+        let memory = memory.or_else(|| half_the_machine(workers));
+        Ok(Machine { workers, memory, simd: simd(args.simd)? })
+    }
+}
+
+/// The configuration that was asked for: the preset or the file, or else `base`, and the flags over it.
+pub(crate) fn configuration(args: &ConfigArgs, base: Config) -> Result<Config> {
+    let mut config = match (&args.preset, &args.config) {
+        (Some(name), _) => Config::preset(name)?,
+        (None, Some(path)) => Config::load(path)?,
+        (None, None) => base,
+    };
+    lay_over(&mut config, args)?;
+    refuse_idle_flags(&config, args)?;
+    config.validate()?;
+    Ok(config)
+}
+
 /// Overwrites what flags say, and only that: a flag that was not given has no default here.
-fn lay_over(config: &mut Config, args: &DedupArgs) -> Result<()> {
+fn lay_over(config: &mut Config, args: &ConfigArgs) -> Result<()> {
     if let Some(method) = args.method {
         config.method = match method {
             MethodArg::Join => Method::Join,
@@ -112,7 +138,7 @@ fn lay_over(config: &mut Config, args: &DedupArgs) -> Result<()> {
 
 /// Refuses a flag that would change nothing: who types a threshold must not get an answer that ignores it.
 /// Only flags are held to this; files and presets spell out every key, whatever the method.
-fn refuse_idle_flags(config: &Config, args: &DedupArgs) -> Result<()> {
+fn refuse_idle_flags(config: &Config, args: &ConfigArgs) -> Result<()> {
     let unverified = config.method == Method::Features && !config.features.verify;
     let message = if args.threshold.is_some() && config.method == Method::Exact {
         "--threshold has no effect with method exact, which finds equal texts only; leave it out, or use --method join"

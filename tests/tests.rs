@@ -12,14 +12,17 @@ mod bad_input;
 mod cli;
 /// Crowds against all pairs, and chains.
 mod clusters;
+/// Collections: loads, deletions, what is shown, and what is refused.
+mod collections;
 /// Presets, configuration files, and the documents the command line gives of itself.
 mod config;
 /// `join` against the oracle, on real corpora and on random collections.
 mod exact;
 /// `features` accepts pairs as often as the formula says.
 mod features;
-/// The map, the README and the sources against each other.
+/// Collections after random histories of loads against one-shot runs.
 mod histories;
+/// The map, the README and the sources against each other.
 mod house;
 /// The obvious independent program that `join` is held against.
 mod oracle;

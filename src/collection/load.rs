@@ -140,7 +140,13 @@ impl Prepared<'_> {
     }
 
     /// Works out what changes, writes it and commits it.
-    pub fn commit(mut self) -> Result<Report> {
+    pub fn commit(self) -> Result<Report> {
+        self.commit_if(|_| Ok(()))
+    }
+
+    /// Works out what changes, and writes and commits it if `accept` is content with the report; its `commit` is not
+    /// filled in yet. An error of `accept` takes away what was begun.
+    pub fn commit_if(mut self, accept: impl FnOnce(&Report) -> Result<()>) -> Result<Report> {
         let terms = Terms {
             load: self.next.load as u32,
             keep: &self.next.config.cluster.keep,
@@ -151,6 +157,10 @@ impl Prepared<'_> {
         let mut again = Again::new(&self.known, &self.loaded);
         let mut delta = settle(self.known.tables(), &self.loaded, terms, &mut again)?;
         let mut report = self.report(&delta);
+        if let Err(error) = accept(&report) {
+            self.abandon()?;
+            return Err(error);
+        }
         if delta.documents.is_empty() {
             self.abandon()?;
             return Ok(report);
@@ -183,8 +193,8 @@ impl Prepared<'_> {
         }
     }
 
-    /// Takes away what was begun.
-    fn abandon(&self) -> Result<()> {
+    /// Takes away what was begun: nothing is committed.
+    pub fn abandon(&self) -> Result<()> {
         let storage = self.writer.storage();
         for id in &self.runs {
             let name = super::names::Name::Run(*id).to_string();

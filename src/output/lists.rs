@@ -7,7 +7,7 @@ use super::rows::{ClusterRow, DuplicateRow, PairRow, RejectedRow, Rows};
 use super::summary::{CommonShingles, Inputs, Skipped, StageSeconds, Summary};
 use crate::config::{Method, Rule};
 use crate::error::Result;
-use crate::flow::{Doc, Outcome, Reason, Refused};
+use crate::flow::{Doc, Outcome, Reason, Refused, Shared};
 use crate::read::Discovery;
 use crate::similarity::Measure;
 
@@ -34,7 +34,7 @@ impl fmt::Display for Rejected {
 }
 
 /// All that a run refused: files that could not be opened, then records in document order.
-pub fn refusals(unreadable: &[(PathBuf, String)], outcome: &Outcome) -> Vec<Rejected> {
+pub fn refusals(unreadable: &[(PathBuf, String)], refused: &[Refused], shared: &Shared) -> Vec<Rejected> {
     let file = |(path, why): &(PathBuf, String)| Rejected {
         file: path.display().to_string(),
         line: 0,
@@ -42,12 +42,20 @@ pub fn refusals(unreadable: &[(PathBuf, String)], outcome: &Outcome) -> Vec<Reje
         reason: format!("cannot be read: {why}"),
     };
     let record = |refused: &Refused| Rejected {
-        file: outcome.shared.sources[refused.position.file() as usize].shown.clone(),
-        line: outcome.shared.line_at(refused.position, refused.line),
+        file: shared.sources[refused.position.file() as usize].shown.clone(),
+        line: shared.line_at(refused.position, refused.line),
         offset: refused.position.offset(),
         reason: refused.refusal.to_string(),
     };
-    unreadable.iter().map(file).chain(outcome.refused.iter().map(record)).collect()
+    unreadable.iter().map(file).chain(refused.iter().map(record)).collect()
+}
+
+impl Rejected {
+    /// Its line of `rejected.jsonl`.
+    pub fn row(&self) -> RejectedRow<'_> {
+        let Rejected { file, line, offset, reason } = self;
+        RejectedRow { file, line: *line, offset: *offset, reason }
+    }
 }
 
 /// The lists of an outcome.
@@ -74,9 +82,7 @@ impl<'a> Lists<'a> {
         self.clusters(staging)?;
         self.pairs(staging)?;
         let mut rows = Rows::create(staging, "rejected.jsonl")?;
-        for Rejected { file, line, offset, reason } in rejected {
-            rows.write(&RejectedRow { file, line: *line, offset: *offset, reason })?;
-        }
+        rejected.iter().try_for_each(|rejected| rows.write(&rejected.row()))?;
         rows.finish().map(drop)
     }
 

@@ -1,0 +1,144 @@
+//! The command line of collections; part of the one definition in `cli.rs`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use crate::cli::{ConfigArgs, MachineArgs, TalkArgs};
+
+pub(crate) const LOAD_EXAMPLES: &str = "\
+Examples:
+  alike load archive crawl/ --threshold 0.9 --keep longest
+      Makes the collection archive, if there is none, and loads every file below crawl/.
+  alike load archive today.jsonl.gz
+      Adds and replaces what is in the file; what is not in it stays.
+  alike load archive dump.jsonl --delete-missing
+      The file is all there is now: documents that are not in it go.
+  alike load archive today.jsonl --rejected refused.jsonl --json
+      Lists refused records in a file, and reports as a JSON object.
+  alike load archive --abandon
+      Removes what an interrupted load left; the next load would do so too.
+
+A collection is transitive, and a configuration made for one has no cap on common shingles unless it says so.";
+
+pub(crate) const DELETE_EXAMPLES: &str = "\
+Examples:
+  alike delete archive --ids gone.txt             one id a line
+  grep spam ids.txt | alike delete archive --ids - --strict";
+
+pub(crate) const CLUSTERS_EXAMPLES: &str = "\
+Examples:
+  alike clusters archive                          a table
+  alike clusters archive --json | head -1         the largest one, with all members";
+
+pub(crate) const DOCUMENTS_EXAMPLES: &str = "\
+Examples:
+  alike documents archive                         a table
+  alike documents archive --json > documents.jsonl";
+
+pub(crate) const CHANGES_EXAMPLES: &str = "\
+Examples:
+  alike changes archive                           all there ever was
+  alike changes archive --since 7                 commits 8 and later";
+
+pub(crate) const INFO_EXAMPLES: &str = "\
+Examples:
+  alike info archive                              for people
+  alike info archive --json                       for programs";
+
+#[derive(Debug, Args)]
+pub(crate) struct LoadArgs {
+    /// Folder of the collection; made if it does not exist or is empty
+    pub(crate) collection: PathBuf,
+    /// Files, folders (walked), globs, or - for standard input
+    #[arg(value_name = "INPUT", required_unless_present = "abandon")]
+    pub(crate) inputs: Vec<PathBuf>,
+    /// The load is all there is: delete documents that it does not mention. Refused if any record is
+    #[arg(long)]
+    pub(crate) delete_missing: bool,
+    /// Only remove what an interrupted load left, and say what
+    #[arg(long, conflicts_with_all = ["inputs", "delete_missing"])]
+    pub(crate) abandon: bool,
+
+    #[command(flatten)]
+    pub(crate) choices: ConfigArgs,
+
+    /// End with code 3 and load nothing if a single record is refused, not only above 10 %
+    #[arg(long, help_heading = "Records")]
+    pub(crate) strict: bool,
+    /// Write all refused records to a new file, as JSON lines; without it the first 10 are shown
+    #[arg(long, value_name = "FILE", help_heading = "Records")]
+    pub(crate) rejected: Option<PathBuf>,
+
+    /// Report as a JSON object on standard output, on a terminal too
+    #[arg(long, help_heading = "Output")]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) talk: TalkArgs,
+
+    #[command(flatten)]
+    pub(crate) machine: MachineArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DeleteArgs {
+    /// Folder of the collection
+    pub(crate) collection: PathBuf,
+    /// File with one id a line, or - for standard input; blank lines are passed over
+    #[arg(long, value_name = "FILE")]
+    pub(crate) ids: PathBuf,
+    /// End with code 3 and delete nothing if an id is not there
+    #[arg(long)]
+    pub(crate) strict: bool,
+
+    /// Report as a JSON object on standard output, on a terminal too
+    #[arg(long, help_heading = "Output")]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) talk: TalkArgs,
+
+    #[command(flatten)]
+    pub(crate) machine: MachineArgs,
+}
+
+/// What is only shown.
+#[derive(Debug, Args)]
+pub(crate) struct ShowArgs {
+    /// Folder of the collection
+    pub(crate) collection: PathBuf,
+    /// JSON on a terminal too
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ChangesArgs {
+    /// Folder of the collection
+    pub(crate) collection: PathBuf,
+    /// Only commits after this one [default: 0]
+    #[arg(long, value_name = "COMMIT")]
+    pub(crate) since: Option<u64>,
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use crate::cli::Cli;
+
+    #[test]
+    fn a_load_has_inputs_or_abandons() {
+        for (line, good) in [
+            ("c", false),
+            ("c in", true),
+            ("c --abandon", true),
+            ("c in --abandon", false),
+            ("c --abandon --delete-missing", false),
+            ("c in --quiet --json-progress", false),
+        ] {
+            let line = ["alike", "load"].into_iter().chain(line.split(' '));
+            let parsed = Cli::try_parse_from(line.clone());
+            assert_eq!(parsed.is_ok(), good, "{:?}", line.collect::<Vec<_>>());
+        }
+    }
+}

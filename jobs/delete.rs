@@ -1,0 +1,103 @@
+//! `alike delete`: documents of a collection gone by their ids. It is a load of deletions.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, BufWriter, Write};
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use alike::collection::{Batch, Report, Writer};
+use alike::error::{Error, Result};
+use alike::output::Rejected;
+use alike::progress::Progress;
+
+use crate::cli_collections::DeleteArgs;
+use crate::dedup::{find_inputs, refuse};
+use crate::load::{Teller, commit, unknown, watched};
+use crate::options::Machine;
+use crate::shown::folder;
+use crate::target::scratch;
+
+pub(crate) fn run(args: &DeleteArgs) -> Result<ExitCode> {
+    let machine = Machine::new(&args.machine)?;
+    let mut writer = Writer::open(&folder(&args.collection)?)?;
+    let scratch = scratch(&args.collection)?;
+    let file = scratch.path().join("ids.jsonl");
+    let field = writer.snapshot().manifest().config.input.id_field.clone();
+    // Before Ctrl-C is caught: standard input may be silent for ever, and nothing is lost yet.
+    let any = deletions(&args.ids, &field, &file)?;
+    let work = |progress: &Arc<Progress>| match any {
+        true => delete(args, machine, &mut writer, &file, progress),
+        false => Ok(nothing(&writer)),
+    };
+    let report = watched(&args.talk, work)?;
+    Teller { talk: &args.talk, json: args.json }.report(&args.collection, &report)
+}
+
+fn delete(
+    args: &DeleteArgs,
+    machine: Machine,
+    writer: &mut Writer,
+    file: &Path,
+    progress: &Arc<Progress>,
+) -> Result<Report> {
+    let scratch = file.parent().unwrap_or(file);
+    let batch = Batch {
+        sources: find_inputs(&[file.to_path_buf()], scratch, progress)?.sources,
+        workers: machine.workers,
+        memory: machine.memory,
+        simd: machine.simd,
+        scratch: scratch.to_path_buf(),
+        delete_missing: false,
+    };
+    // Every line of the file is ours: only an id over the length of a record can be refused.
+    let accept = |rejected: &[Rejected], documents| refuse(true, rejected, documents);
+    let agree = |report: &Report| match unknown(&report.unknown).filter(|_| args.strict) {
+        Some(first) => Err(Error::Refused {
+            rejected: report.unknown.len() as u64,
+            records: report.records,
+            reason: "--strict allows none; nothing was deleted".to_owned(),
+            first,
+        }),
+        None => Ok(()),
+    };
+    commit(writer, batch, &[], accept, agree, progress)
+}
+
+/// The report of deleting nothing.
+fn nothing(writer: &Writer) -> Report {
+    let manifest = writer.snapshot().manifest();
+    let (documents, clusters) = (manifest.counts.documents, manifest.counts.clusters);
+    Report { load: manifest.load, documents, clusters, ..Report::default() }
+}
+
+/// Writes a deletion for each id of `ids` into `file`; whether there is any.
+fn deletions(ids: &Path, field: &str, file: &Path) -> Result<bool> {
+    let input: Box<dyn BufRead> = match ids.to_str() {
+        Some("-") => Box::new(io::stdin().lock()),
+        _ => {
+            let opened = File::open(ids);
+            let opened =
+                opened.map_err(|e| Error::input(ids, format!("cannot be read ({e}); check the name")))?;
+            Box::new(BufReader::new(opened))
+        }
+    };
+    let failed = |e: io::Error| Error::io(file, "write", e);
+    let mut out = BufWriter::new(File::create_new(file).map_err(failed)?);
+    let mut any = false;
+    for (number, line) in (1..).zip(input.split(b'\n')) {
+        let line = line.map_err(|e| Error::io(ids, "read", e))?;
+        let line = line.strip_suffix(b"\r").unwrap_or(&line);
+        let id = std::str::from_utf8(line)
+            .map_err(|_| Error::input(ids, format!("line {number} is not UTF-8")))?;
+        if id.trim().is_empty() {
+            continue;
+        }
+        any = true;
+        // A key that is spelt like the whole path of a nested field stands for it, whatever else is in the record.
+        let row = serde_json::json!({ "op": "delete", field: id });
+        writeln!(out, "{row}").map_err(failed)?;
+    }
+    out.flush().map_err(failed)?;
+    Ok(any)
+}

@@ -1,0 +1,27 @@
+//! `alike documents`: the documents of a collection.
+
+use std::process::ExitCode;
+
+use alike::error::Result;
+
+use crate::cli_collections::ShowArgs;
+use crate::shown::{Lines, open};
+
+pub(crate) fn run(args: &ShowArgs) -> Result<ExitCode> {
+    let snapshot = open(&args.collection)?;
+    let mut lines = Lines::new();
+    let written = if lines.for_people(args.json) {
+        let heading =
+            format!("{:<12}{:>6}{:>6}{:>8}{:>14}  {}", "CLUSTER", "FIRST", "LOAD", "FILE", "OFFSET", "ID");
+        lines.text(&heading).and_then(|()| {
+            snapshot.documents(&mut |d| {
+                let cluster = d.cluster.map_or_else(|| "-".to_owned(), |cluster| cluster.to_string());
+                let (first, load, file, offset, id) = (d.first_load, d.load, d.file, d.offset, &d.id);
+                lines.text(&format!("{cluster:<12}{first:>6}{load:>6}{file:>8}{offset:>14}  {id}"))
+            })
+        })
+    } else {
+        snapshot.documents(&mut |document| lines.json(&document))
+    };
+    lines.finish(written)
+}

@@ -1,0 +1,225 @@
+//! `alike load`: records into a collection, as one commit.
+
+use std::io::{self, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use alike::collection::{Batch, Report, Writer, prepare};
+use alike::error::{Error, Result};
+use alike::output::{Rejected, Rows, refusals};
+use alike::progress::Progress;
+use alike::read::Discovery;
+
+use crate::cli::TalkArgs;
+use crate::cli_collections::LoadArgs;
+use crate::dedup::{find_inputs, refuse};
+use crate::display::{Display, Mode, sanitize};
+use crate::interrupt::stop_on_interrupt;
+use crate::options::Machine;
+use crate::shown::{Lines, folder};
+use crate::target::{Target, scratch, take_back};
+
+/// Refused records and unknown ids that are shown one by one.
+const SHOWN: usize = 10;
+
+pub(crate) fn run(args: &LoadArgs) -> Result<ExitCode> {
+    if args.abandon {
+        return abandon(args);
+    }
+    let machine = Machine::new(&args.machine)?;
+    let teller = Teller { talk: &args.talk, json: args.json };
+    let report = watched(&args.talk, |progress| load(args, machine, &teller, progress))?;
+    teller.report(&args.collection, &report)
+}
+
+/// Does a load while its progress is shown and Ctrl-C stops it.
+pub(crate) fn watched<T>(talk: &TalkArgs, work: impl FnOnce(&Arc<Progress>) -> Result<T>) -> Result<T> {
+    let progress = Arc::new(Progress::default());
+    stop_on_interrupt(Arc::clone(&progress))?;
+    let display = Display::start(Arc::clone(&progress), Mode::choose(talk.quiet, talk.json_progress));
+    let done = work(&progress);
+    display.finish();
+    done
+}
+
+fn load(args: &LoadArgs, machine: Machine, teller: &Teller<'_>, progress: &Arc<Progress>) -> Result<Report> {
+    let list = args.rejected.as_deref().map(new_file).transpose()?;
+    let target = Target::find(&args.collection, &args.choices)?;
+    let scratch = scratch(&args.collection)?;
+    let discovery = find_inputs(&args.inputs, scratch.path(), progress)?;
+    refuse_own_files(&args.collection, &discovery)?;
+    let (mut writer, new) = target.writer()?;
+    let batch = Batch {
+        sources: discovery.sources,
+        workers: machine.workers,
+        memory: machine.memory,
+        simd: machine.simd,
+        scratch: scratch.path().to_path_buf(),
+        delete_missing: args.delete_missing,
+    };
+    let accept = |rejected: &[Rejected], documents: u64| {
+        if let Some((folder, name)) = &list {
+            let mut rows = Rows::create(folder, name)?;
+            rejected.iter().try_for_each(|rejected| rows.write(&rejected.row()))?;
+            rows.finish()?;
+        }
+        teller.refused(rejected);
+        refuse(args.strict, rejected, documents)?;
+        refuse_gaps(args.delete_missing, rejected, documents)
+    };
+    let done = commit(&mut writer, batch, &discovery.unreadable, accept, |_| Ok(()), progress);
+    if new && done.is_err() {
+        take_back(&writer);
+    }
+    done
+}
+
+/// Works a load out and commits it, if `accept` takes what was refused, and `agree` the report.
+pub(crate) fn commit(
+    writer: &mut Writer,
+    batch: Batch,
+    unreadable: &[(PathBuf, String)],
+    accept: impl FnOnce(&[Rejected], u64) -> Result<()>,
+    agree: impl FnOnce(&Report) -> Result<()>,
+    progress: &Arc<Progress>,
+) -> Result<Report> {
+    let prepared = prepare(writer, batch, Arc::clone(progress))?;
+    let loaded = prepared.loaded();
+    let rejected = refusals(unreadable, prepared.refused(), &loaded.shared);
+    if let Err(error) = accept(&rejected, loaded.tally.documents).and_then(|()| progress.check()) {
+        prepared.abandon()?;
+        return Err(error);
+    }
+    let report = prepared.commit_if(|report| agree(report).and_then(|()| progress.check()))?;
+    match writer.untidied() {
+        // The commit stands, and the next writer tidies up.
+        Some(error) => {
+            let _ = writeln!(io::stderr().lock(), "alike: warning: {}", sanitize(&error.to_string()));
+            Ok(report)
+        }
+        None => Ok(report),
+    }
+}
+
+/// A record that could not be read may be that of a document that is there.
+fn refuse_gaps(delete_missing: bool, rejected: &[Rejected], documents: u64) -> Result<()> {
+    match rejected.first().filter(|_| delete_missing) {
+        Some(first) => Err(Error::Refused {
+            rejected: rejected.len() as u64,
+            records: documents + rejected.len() as u64,
+            reason: "--delete-missing might delete their documents; nothing was written".to_owned(),
+            first: first.to_string(),
+        }),
+        None => Ok(()),
+    }
+}
+
+/// The folder and name of a file that is to be made.
+fn new_file(path: &Path) -> Result<(PathBuf, String)> {
+    let shown = path.display();
+    if path.symlink_metadata().is_ok() {
+        return Err(Error::config(format!(
+            "--rejected {shown}: exists already; name another file, or remove it"
+        )));
+    }
+    let name = path.file_name().and_then(|name| name.to_str());
+    let name = name.ok_or_else(|| Error::config(format!("--rejected {shown}: name a file")))?;
+    Ok((path.parent().unwrap_or(Path::new("")).to_path_buf(), name.to_owned()))
+}
+
+/// The change logs of a collection look like input, and are none.
+fn refuse_own_files(collection: &Path, discovery: &Discovery) -> Result<()> {
+    let Ok(collection) = collection.canonicalize() else { return Ok(()) };
+    let own = |path: &Path| path.canonicalize().is_ok_and(|path| path.starts_with(&collection));
+    match discovery.sources.iter().find(|source| own(&source.path)) {
+        Some(source) => Err(Error::input(
+            &source.path,
+            "a file of the collection itself is no input; name only what lies beside it",
+        )),
+        None => Ok(()),
+    }
+}
+
+/// Removes what a load that came to no good end has left, which opening does.
+fn abandon(args: &LoadArgs) -> Result<ExitCode> {
+    let storage = folder(&args.collection)?;
+    let names = || storage.names().map_err(|e| Error::io(&args.collection, "list", e));
+    let before = names()?;
+    let writer = Writer::open(&storage)?;
+    let after = names()?;
+    drop(writer);
+    let removed: Vec<&String> = before.iter().filter(|name| !after.contains(name)).collect();
+    let teller = Teller { talk: &args.talk, json: args.json };
+    for name in &removed {
+        teller.say(&format!("removed {name}"));
+    }
+    if removed.is_empty() {
+        teller.say("nothing was left behind");
+    }
+    teller.object(&serde_json::json!({ "removed": removed }))
+}
+
+/// Who tells what came of it: people on standard error, programs on standard output.
+pub(crate) struct Teller<'a> {
+    pub(crate) talk: &'a TalkArgs,
+    pub(crate) json: bool,
+}
+
+impl Teller<'_> {
+    /// A line for people. Nobody listening is no failure.
+    fn say(&self, line: &str) {
+        if !self.talk.quiet && !self.talk.json_progress {
+            let _ = writeln!(io::stderr().lock(), "{}", sanitize(line));
+        }
+    }
+
+    /// An object for programs.
+    fn object(&self, value: &serde_json::Value) -> Result<ExitCode> {
+        if !self.json && (self.talk.quiet || io::stdout().is_terminal()) {
+            return Ok(ExitCode::SUCCESS);
+        }
+        let mut lines = Lines::new();
+        let written = lines.json(value);
+        lines.finish(written)
+    }
+
+    /// The first of the refused records.
+    fn refused(&self, rejected: &[Rejected]) {
+        for rejected in rejected.iter().take(SHOWN) {
+            self.say(&format!("refused: {rejected}"));
+        }
+        if rejected.len() > SHOWN {
+            self.say(&format!("refused: and {} more", rejected.len() - SHOWN));
+        }
+    }
+
+    /// The report of a load.
+    pub(crate) fn report(&self, collection: &Path, report: &Report) -> Result<ExitCode> {
+        let Report { records, added, replaced, unchanged, removed, superseded, .. } = report;
+        self.say(&format!(
+            "{records} records: {added} added, {replaced} replaced, {removed} removed, {unchanged} unchanged, \
+             {superseded} superseded by a later record of their id"
+        ));
+        self.say(&unknown(&report.unknown).unwrap_or_default());
+        let state = match report.commit {
+            Some(commit) => format!("commit {commit}"),
+            None => "nothing changed".to_owned(),
+        };
+        let (documents, clusters, changes) = (report.documents, report.clusters, report.changes);
+        self.say(&format!(
+            "{}: {state}; {documents} documents, {clusters} clusters, {changes} lines about clusters",
+            collection.display()
+        ));
+        let value = serde_json::to_value(report).map_err(|e| crate::stdout_error(e.into()))?;
+        self.object(&value)
+    }
+}
+
+/// What is said of ids that were to be deleted and are not there.
+pub(crate) fn unknown(ids: &[String]) -> Option<String> {
+    let shown: Vec<&str> = ids.iter().take(SHOWN).map(String::as_str).collect();
+    let more = if ids.len() > SHOWN { ", ..." } else { "" };
+    (!ids.is_empty())
+        .then(|| format!("{} ids to delete are not there: {}{more}", ids.len(), shown.join(", ")))
+}

@@ -1,0 +1,85 @@
+//! Standard output as the commands that look at collections use it: lines, for a terminal or for a program.
+
+use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use alike::collection::Snapshot;
+use alike::error::{Error, Result};
+use alike::storage::{Local, Storage};
+use serde::Serialize;
+
+use crate::display::{json_escaped, sanitize};
+use crate::stdout_error;
+
+/// Opens the last commit of a collection.
+pub(crate) fn open(collection: &Path) -> Result<Snapshot> {
+    Snapshot::open(&folder(collection)?)
+}
+
+/// The folder that a collection lies in.
+pub(crate) fn folder(collection: &Path) -> Result<Arc<dyn Storage>> {
+    Ok(Arc::new(Local::open(collection)?))
+}
+
+/// Lines on standard output.
+pub(crate) struct Lines {
+    out: BufWriter<StdoutLock<'static>>,
+    terminal: bool,
+    /// Whether whoever reads has gone, as `head` does.
+    gone: bool,
+}
+
+impl Lines {
+    pub(crate) fn new() -> Lines {
+        let out = io::stdout();
+        let terminal = out.is_terminal();
+        Lines { out: BufWriter::new(out.lock()), terminal, gone: false }
+    }
+
+    /// Whether the lines are for people: a terminal, and no wish for JSON.
+    pub(crate) fn for_people(&self, json: bool) -> bool {
+        self.terminal && !json
+    }
+
+    /// A line for people.
+    pub(crate) fn text(&mut self, line: &str) -> Result<()> {
+        let line = sanitize(line);
+        let written = writeln!(self.out, "{line}");
+        self.note(written)
+    }
+
+    /// A line of JSON, given as its text.
+    pub(crate) fn raw(&mut self, line: &str) -> Result<()> {
+        let written = match self.terminal {
+            true => writeln!(self.out, "{}", json_escaped(line)),
+            false => writeln!(self.out, "{line}"),
+        };
+        self.note(written)
+    }
+
+    /// A value as a line of JSON.
+    pub(crate) fn json(&mut self, value: &impl Serialize) -> Result<()> {
+        let line = serde_json::to_string(value).map_err(|e| stdout_error(e.into()))?;
+        self.raw(&line)
+    }
+
+    /// An error ends whoever is writing; a reader that has gone is told apart at the end.
+    fn note(&mut self, written: io::Result<()>) -> Result<()> {
+        self.gone |= written.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::BrokenPipe);
+        written.map_err(stdout_error)
+    }
+
+    /// Writes what is left, after the `outcome` of writing the rest.
+    pub(crate) fn finish(mut self, outcome: Result<()>) -> Result<ExitCode> {
+        let outcome = outcome.and_then(|()| {
+            let flushed = self.out.flush();
+            self.note(flushed)
+        });
+        match outcome {
+            Err(Error::Io { .. }) if self.gone => Ok(ExitCode::SUCCESS),
+            outcome => outcome.map(|()| ExitCode::SUCCESS),
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! The collection that a load goes to: one that is there, or one that is made when all else is known to be right.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use alike::collection::{Writer, refuse_method};
+use alike::config::{Clustering, Config};
+use alike::error::{Error, Result};
+use alike::storage::{Local, Storage};
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::cli::{ClusteringArg, ConfigArgs};
+use crate::options::configuration;
+use crate::shown::folder;
+
+/// Where a load goes.
+pub(crate) enum Target {
+    /// A collection that is there.
+    There(Box<Writer>),
+    /// Nothing is there yet.
+    New(PathBuf, Box<Config>),
+}
+
+impl Target {
+    /// Opens the collection, if it is one, and holds it against what was asked for.
+    pub(crate) fn find(collection: &Path, choices: &ConfigArgs) -> Result<Target> {
+        if choices.clustering == Some(ClusteringArg::Guarantee) {
+            return Err(Error::config(
+                "--clustering guarantee: collections are transitive for now; leave it out, or use `alike dedup`",
+            ));
+        }
+        match folder(collection).and_then(|storage| Writer::open(&storage)) {
+            Ok(writer) => {
+                check_same(&writer.snapshot().manifest().config, choices)?;
+                Ok(Target::There(Box::new(writer)))
+            }
+            Err(Error::NotACollection(..)) if can_become_one(collection)? => {
+                let mut base = Config::default();
+                // Whether a shingle is common depends on the order of loads.
+                base.shingles.common_cap = 0;
+                let config = asked(choices, base)?;
+                refuse_method(&config)?;
+                Ok(Target::New(collection.to_path_buf(), Box::new(config)))
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The collection, made if it has to be; whether it was.
+    pub(crate) fn writer(self) -> Result<(Writer, bool)> {
+        match self {
+            Target::There(writer) => Ok((*writer, false)),
+            Target::New(path, config) => {
+                let storage: Arc<dyn Storage> = Arc::new(Local::create(&path)?);
+                Ok((Writer::create(&storage, *config, false)?, true))
+            }
+        }
+    }
+}
+
+/// Whether there is nothing at `path`, or a folder that the library may find empty. It looks at files only, and must
+/// not make a collection among somebody's folders.
+fn can_become_one(path: &Path) -> Result<bool> {
+    if fs::symlink_metadata(path).is_err() {
+        return Ok(true);
+    }
+    if !path.is_dir() {
+        return Ok(false);
+    }
+    let failed = |e| Error::io(path, "list", e);
+    for entry in fs::read_dir(path).map_err(failed)? {
+        let entry = entry.map_err(failed)?;
+        if !entry.file_type().map_err(failed)?.is_file() || entry.file_name().to_str().is_none() {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// The configuration asked for, as a collection has it.
+fn asked(choices: &ConfigArgs, base: Config) -> Result<Config> {
+    let mut config = configuration(choices, base)?;
+    config.cluster.clustering = Clustering::Transitive;
+    Ok(config)
+}
+
+/// Refuses another configuration than the one that the collection has for ever. Flags alone are laid over that one, so
+/// that saying again what is so is no difference.
+fn check_same(frozen: &Config, choices: &ConfigArgs) -> Result<()> {
+    let asked = asked(choices, frozen.clone())?;
+    let json = |config: &Config| serde_json::to_value(config).map_err(|e| Error::config(e.to_string()));
+    let mut differences = Vec::new();
+    differ("", &json(frozen)?, &json(&asked)?, &mut differences);
+    if differences.is_empty() {
+        return Ok(());
+    }
+    Err(Error::config(format!(
+        "the configuration of a collection is fixed when it is made, and this is another: {}; leave it out, or load \
+         into a new collection",
+        differences.join("; ")
+    )))
+}
+
+/// Names the keys in which two configurations differ, with both values.
+fn differ(key: &str, is: &Value, asked: &Value, differences: &mut Vec<String>) {
+    match (is, asked) {
+        (Value::Object(is), Value::Object(asked)) => {
+            for (name, value) in is {
+                let key = if key.is_empty() { name.clone() } else { format!("{key}.{name}") };
+                differ(&key, value, asked.get(name).unwrap_or(&Value::Null), differences);
+            }
+        }
+        _ if is == asked => {}
+        _ => differences.push(format!("{key} is {is}, not {asked}")),
+    }
+}
+
+/// A folder for spill files. It is beside the collection: there is room for data there, which the system's temporary
+/// folder may keep in memory; and in the collection itself what a killed load leaves would never be removed. Where
+/// nothing can be written beside the collection, the system's folder has to do.
+pub(crate) fn scratch(collection: &Path) -> Result<TempDir> {
+    let path = std::path::absolute(collection).map_err(|e| Error::io(collection, "find", e))?;
+    let beside = path.ancestors().skip(1).find(|folder| folder.is_dir());
+    let mut hidden = tempfile::Builder::new();
+    hidden.prefix(".alike-load-");
+    let made = beside.map_or_else(|| hidden.tempdir(), |folder| hidden.tempdir_in(folder));
+    made.or_else(|_| tempfile::tempdir())
+        .map_err(|e| Error::io(&std::env::temp_dir(), "create a folder in", e))
+}
+
+/// Takes back a collection that was made for a load of which nothing came: its configuration, perhaps the mistake,
+/// would be fixed for ever. The file of the lock stays; others may be waiting to open it.
+pub(crate) fn take_back(writer: &Writer) {
+    let storage = writer.storage();
+    // Manifests come first in this order. What cannot be removed is an empty collection, as good as any.
+    for name in storage.names().unwrap_or_default() {
+        let _ = storage.remove(&name);
+    }
+    let _ = storage.sync_names();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn differences_name_the_key_and_both_values() {
+        let is = Config::default();
+        let mut asked = is.clone();
+        asked.text.ngram = 3;
+        asked.threshold = "0.9".parse().expect("a threshold");
+        let json = |config| serde_json::to_value(config).expect("JSON");
+        let mut found = Vec::new();
+        differ("", &json(&is), &json(&asked), &mut found);
+        found.sort();
+        assert_eq!(found.len(), 2, "{found:?}");
+        assert_eq!(found[0], "text.ngram is 5, not 3");
+        assert!(found[1].starts_with("threshold is ") && found[1].contains("0.9"), "{found:?}");
+    }
+
+    #[test]
+    fn scratch_is_beside_the_collection_and_not_in_it() {
+        let root = tempfile::tempdir().expect("a folder");
+        for collection in [root.path().join("c"), root.path().join("not/there/c")] {
+            let scratch = scratch(&collection).expect("a folder");
+            assert_eq!(scratch.path().parent(), Some(root.path()));
+        }
+    }
+}

@@ -1,0 +1,361 @@
+//! Collections through the program: loads, deletions, what is shown, and what is refused.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io::Read;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+
+use alike::collection::Writer;
+use alike::storage::{Local, Storage};
+use serde_json::{Value, json};
+
+use crate::util::{Dir, Ran, jsonl, line, words};
+
+/// A folder with a collection `c` of a and b, which resemble each other, and d, which is unlike them.
+fn made() -> Dir {
+    let dir = Dir::new();
+    let lines = [line("a", &words(0, 100)), line("b", &words(2, 100)), line("d", &words(1000, 100))];
+    dir.write("first.jsonl", lines.concat());
+    let report = report(dir.alike("load c first.jsonl", None).ok());
+    assert_eq!((&report["commit"], &report["added"]), (&json!(2), &json!(3)), "{report}");
+    dir
+}
+
+/// The one JSON object on standard output.
+#[expect(clippy::needless_pass_by_value, reason = "what ran is looked at once")]
+fn report(ran: Ran) -> Value {
+    serde_json::from_str(&ran.stdout).unwrap_or_else(|error| panic!("{error}: {}{}", ran.stdout, ran.stderr))
+}
+
+/// The rows that a command shows.
+fn rows(dir: &Dir, line: &str) -> Vec<Value> {
+    jsonl(dir.alike(line, None).ok().stdout.as_bytes())
+}
+
+fn commit(dir: &Dir) -> Value {
+    rows(dir, "info c")[0]["commit"].clone()
+}
+
+fn ids(dir: &Dir) -> BTreeSet<String> {
+    rows(dir, "documents c").iter().map(|row| row["id"].as_str().unwrap().to_owned()).collect()
+}
+
+fn set(ids: &[&str]) -> BTreeSet<String> {
+    ids.iter().map(|id| (*id).to_owned()).collect()
+}
+
+/// Members and representatives of all clusters, as they are shown.
+fn clusters(dir: &Dir) -> BTreeMap<String, (BTreeSet<String>, String)> {
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    let of = |row: &Value| {
+        let members: BTreeSet<String> = row["members"].as_array().unwrap().iter().map(text).collect();
+        assert_eq!(row["size"], json!(members.len()), "{row}");
+        (text(&row["cluster"]), (members, text(&row["representative"])))
+    };
+    rows(dir, "clusters c").iter().map(of).collect()
+}
+
+#[test]
+fn create_add_change_and_delete() {
+    let dir = made();
+    assert_eq!(dir.names(), ["c", "first.jsonl"], "nothing is left beside the collection");
+    let pair = (set(&["a", "b"]), "a".to_owned());
+    assert_eq!(clusters(&dir), [("1.1".to_owned(), pair)].into());
+    dir.write("more.jsonl", line("e", &words(1001, 100)) + &line("b", &words(5000, 100)));
+    let said = dir.alike("load c more.jsonl", None).ok().says("1 added, 1 replaced").says("commit 3");
+    assert_eq!(report(said)["clusters"], json!(1));
+    assert_eq!(clusters(&dir), [("2.1".to_owned(), (set(&["d", "e"]), "d".to_owned()))].into());
+    assert_eq!(ids(&dir), set(&["a", "b", "d", "e"]));
+    dir.write("gone.txt", "d\r\n\n  \nnobody\n");
+    let ran = dir.alike("delete c --ids gone.txt", None).ok().says("1 ids to delete are not there: nobody");
+    let told = report(ran);
+    assert_eq!((&told["removed"], &told["unknown"]), (&json!(1), &json!(["nobody"])));
+    assert_eq!((ids(&dir), clusters(&dir).len()), (set(&["a", "b", "e"]), 0));
+    assert_eq!(report(dir.alike("delete c --ids -", Some(b"e")).ok())["removed"], json!(1));
+    let info = &rows(&dir, "info c")[0];
+    assert_eq!((&info["documents"], &info["format"], &info["load"]), (&json!(2), &json!(1), &json!(4)));
+    assert_eq!(info["configuration"]["cluster"]["clustering"], json!("transitive"));
+    let bytes: u64 =
+        fs::read_dir(dir.join("c")).unwrap().map(|file| file.unwrap().metadata().unwrap().len()).sum();
+    assert_eq!((&info["bytes"], &info["bytes_a_document"]), (&json!(bytes), &json!(bytes as f64 / 2.0)));
+    assert!(
+        info["runs"].as_array().is_some_and(|runs| !runs.is_empty() && runs[0]["bytes"].is_u64()),
+        "{info}"
+    );
+}
+
+#[test]
+fn the_same_again_makes_no_commit() {
+    let dir = made();
+    let again = report(dir.alike("load c first.jsonl", None).ok().says("nothing changed"));
+    assert_eq!((&again["commit"], &again["unchanged"]), (&Value::Null, &json!(3)));
+    assert_eq!(commit(&dir), json!(2));
+    let ran = dir.alike("load c first.jsonl --quiet", None).ok();
+    assert_eq!((ran.stdout, ran.stderr), (String::new(), String::new()));
+    assert!(dir.alike("load c first.jsonl --quiet --json", None).ok().stdout.contains("\"unchanged\":3"));
+    let ran = dir.alike("load c first.jsonl --json-progress", None).ok();
+    assert!(jsonl(ran.stderr.as_bytes()).iter().any(|row| row["stage"].is_string()), "{}", ran.stderr);
+}
+
+#[test]
+fn a_load_may_be_the_whole_state() {
+    let dir = made();
+    dir.write("now.jsonl", line("d", &words(1000, 100)) + &line("f", "new"));
+    let told = report(dir.alike("load c now.jsonl --delete-missing", None).ok());
+    assert_eq!((&told["removed"], &told["added"], &told["unchanged"]), (&json!(2), &json!(1), &json!(1)));
+    assert_eq!(ids(&dir), set(&["d", "f"]));
+    // A record that cannot be read may be one of them.
+    let good: String = (0..30).map(|i| line(&format!("g{i}"), "x")).collect();
+    dir.write("now.jsonl", good + "bad\n");
+    dir.alike("load c now.jsonl --delete-missing", None)
+        .code(3)
+        .says("--delete-missing")
+        .says("now.jsonl, line 31");
+    assert_eq!((ids(&dir), commit(&dir)), (set(&["d", "f"]), json!(3)));
+}
+
+#[test]
+fn the_last_record_of_an_id_counts_and_ops_are_done() {
+    let dir = made();
+    let lines = [
+        line("a", "one"),
+        line("a", "two"),
+        format!("{}\n", json!({"op": "delete", "id": "d"})),
+        format!("{}\n", json!({"op": "delete", "id": "x"})),
+        format!("{}\n", json!({"op": "upsert", "id": "y", "text": "three"})),
+    ];
+    dir.write("ops.jsonl", lines.concat());
+    let told = report(dir.alike("load c ops.jsonl", None).ok());
+    let counts = ["superseded", "replaced", "removed", "added"].map(|key| told[key].as_u64());
+    assert_eq!(counts, [Some(1); 4], "{told}");
+    assert_eq!(told["unknown"], json!(["x"]));
+    assert_eq!(ids(&dir), set(&["a", "b", "y"]));
+}
+
+#[test]
+fn text_files_have_their_names() {
+    let dir = Dir::new();
+    dir.write("in/x/one.txt", words(0, 50));
+    dir.write("in/two.md", words(0, 50));
+    dir.alike("load c in", None).ok();
+    let all = ids(&dir);
+    assert!(all.len() == 2 && all.iter().any(|id| id.ends_with("two.md")), "{all:?}");
+    assert_eq!(clusters(&dir).len(), 1);
+}
+
+#[test]
+fn deletions_find_nested_ids() {
+    let dir = Dir::new();
+    dir.write("in.jsonl", format!("{}\n", json!({"meta": {"id": 7}, "text": "a"})));
+    dir.alike("load c in.jsonl --id-field meta.id", None).ok();
+    dir.alike("delete c --ids - --strict", Some(b"8\n")).code(3).says("8").says("nothing was deleted");
+    assert_eq!(report(dir.alike("delete c --ids - --strict", Some(b"7\n")).ok())["removed"], json!(1));
+    assert_eq!(report(dir.alike("delete c --ids -", Some(b"\n \n")).ok())["commit"], Value::Null);
+    dir.alike("delete c --ids -", Some(b"\xff\n")).code(3).says("line 1");
+    dir.alike("delete c --ids missing.txt", None).code(3).says("missing.txt");
+}
+
+#[test]
+fn refused_records_are_listed_and_limited() {
+    let dir = made();
+    let good: String = (0..99).map(|i| line(&format!("g{i}"), &format!("text {i}"))).collect();
+    dir.write("some.jsonl", good.clone() + &json!({"text": "no id"}).to_string());
+    dir.alike("load c some.jsonl --strict", None).code(3).says("--strict").says("line 100");
+    assert_eq!(commit(&dir), json!(2));
+    let ran =
+        dir.alike("load c some.jsonl --rejected r.jsonl", None).ok().says("refused: some.jsonl, line 100");
+    assert_eq!(report(ran)["added"], json!(99));
+    let listed = jsonl(&fs::read(dir.join("r.jsonl")).unwrap());
+    assert_eq!((listed.len(), &listed[0]["line"]), (1, &json!(100)), "{listed:?}");
+    dir.alike("load c some.jsonl --rejected r.jsonl", None).code(2).says("exists");
+    dir.write("bad.jsonl", line("z", "z") + &"bad\n".repeat(12));
+    let ran = dir.alike("load c bad.jsonl --rejected bad.rows", None).code(3).says("10 %").says("and 2 more");
+    assert_eq!(ran.stderr.matches("refused: bad.jsonl").count(), 10, "{}", ran.stderr);
+    assert_eq!(jsonl(&fs::read(dir.join("bad.rows")).unwrap()).len(), 12);
+    assert_eq!(commit(&dir), json!(3));
+    // A first load of which nothing comes fixes no configuration.
+    dir.alike("load new bad.jsonl --text-field body", None).code(3);
+    dir.alike("info new", None).code(4);
+    dir.alike("load new some.jsonl --ngram 3", None).ok();
+    dir.alike("load other missing.jsonl", None).code(3);
+    assert!(!dir.join("other").exists());
+}
+
+#[test]
+fn another_configuration_is_refused() {
+    let dir = Dir::new();
+    dir.write("in.jsonl", line("a", "x"));
+    dir.write("my.toml", "threshold = 0.9\n[text]\nngram = 3\n[shingles]\ncommon_cap = 0\n");
+    dir.alike("load c in.jsonl --clustering guarantee", None).code(2).says("transitive");
+    dir.alike("load c in.jsonl --preset broder1997", None).code(2).says("common_cap");
+    assert_eq!(dir.names(), ["in.jsonl", "my.toml"]);
+    dir.alike("load c in.jsonl --config my.toml", None).ok();
+    for flags in ["", "--threshold 0.90", "--ngram 3 --clustering transitive", "--config my.toml"] {
+        dir.alike(&format!("load c in.jsonl {flags}"), None).ok();
+    }
+    dir.alike("load c in.jsonl --ngram 4", None).code(2).says("text.ngram is 3, not 4");
+    dir.alike("load c in.jsonl --keep longest", None).code(2).says("cluster.keep");
+    dir.alike("load c in.jsonl --preset web", None).code(2).says("threshold").says("0.8").says("0.9");
+}
+
+#[test]
+fn a_second_load_at_the_same_time_is_refused() {
+    let dir = made();
+    let writer = Writer::open(&(Arc::new(Local::open(&dir.join("c")).unwrap()) as Arc<dyn Storage>)).unwrap();
+    for line in ["load c first.jsonl", "load c --abandon", "delete c --ids first.jsonl"] {
+        dir.alike(line, None).code(4).says("another process");
+    }
+    assert_eq!(ids(&dir).len(), 3, "readers are not locked out");
+    drop(writer);
+    dir.alike("load c first.jsonl", None).ok();
+}
+
+#[test]
+fn what_is_no_collection_stays_as_it_is() {
+    let dir = Dir::new();
+    dir.write("in.jsonl", line("a", "x"));
+    dir.write("files/mine.txt", "mine");
+    dir.write("folders/deep/mine.txt", "mine");
+    fs::create_dir(dir.join("empty")).unwrap();
+    for name in ["files", "folders", "in.jsonl"] {
+        dir.alike(&format!("load {name} in.jsonl"), None).code(4).says(name).says("no collection");
+    }
+    for verb in ["clusters", "documents", "changes", "info", "load --abandon", "delete --ids in.jsonl"] {
+        for name in ["files", "empty", "missing"] {
+            dir.alike(&format!("{verb} {name}"), None).code(4).says(name);
+        }
+    }
+    assert_eq!(fs::read_dir(dir.join("files")).unwrap().count(), 1);
+    assert_eq!(fs::read_dir(dir.join("folders")).unwrap().count(), 1);
+    assert_eq!(dir.names(), ["empty", "files", "folders", "in.jsonl"]);
+    dir.alike("load empty in.jsonl", None).ok();
+    dir.alike("load empty empty", None).code(3);
+    dir.alike("load empty .", None).code(3).says("collection itself");
+}
+
+#[test]
+fn damage_is_told_and_nothing_is_loaded() {
+    let dir = made();
+    let path = dir.join("c/manifest-00000002");
+    let mut bytes = fs::read(&path).unwrap();
+    let at = bytes.len() / 2;
+    bytes[at] ^= 1;
+    fs::write(&path, &bytes).unwrap();
+    let lines = [
+        "load c first.jsonl",
+        "delete c --ids first.jsonl",
+        "clusters c",
+        "documents c",
+        "changes c",
+        "info c",
+    ];
+    for line in lines {
+        dir.alike(line, None).code(4).says("manifest-00000002").says("damaged");
+    }
+    assert_eq!(fs::read(&path).unwrap(), bytes);
+    bytes[at] ^= 1;
+    fs::write(&path, &bytes).unwrap();
+    let log = dir.join("c/changes-00000002.jsonl");
+    let mut text = fs::read(&log).unwrap();
+    text[3] ^= 1;
+    fs::write(&log, text).unwrap();
+    let ran = dir.alike("changes c", None).code(4).says("changes-00000002.jsonl");
+    assert_eq!(ran.stdout, "", "what is damaged is not shown");
+}
+
+#[test]
+fn what_an_interrupted_load_left_can_be_removed() {
+    let dir = made();
+    dir.write("c/run-00000077", "half a run");
+    let ran = dir.alike("load c --abandon", None).ok().says("removed run-00000077");
+    assert_eq!(report(ran), json!({"removed": ["run-00000077"]}));
+    assert!(!dir.join("c/run-00000077").exists());
+    dir.alike("load c --abandon", None).ok().says("nothing was left behind");
+    assert_eq!((commit(&dir), ids(&dir).len()), (json!(2), 3));
+}
+
+type State = BTreeMap<String, (BTreeSet<String>, String)>;
+
+fn of<'s>(state: &'s mut State, row: &Value, key: &str) -> &'s mut (BTreeSet<String>, String) {
+    state.get_mut(row[key].as_str().unwrap()).unwrap()
+}
+
+/// Follows `lines` from `state` on.
+fn replay(state: &mut State, lines: &[Value]) {
+    let text = |row: &Value, key: &str| row[key].as_str().unwrap().to_owned();
+    for row in lines {
+        match row["change"].as_str().unwrap() {
+            "created" => {
+                state.insert(text(row, "cluster"), (BTreeSet::new(), text(row, "representative")));
+            }
+            "joined" => assert!(of(state, row, "cluster").0.insert(text(row, "id"))),
+            "left" => assert!(of(state, row, "cluster").0.remove(&text(row, "id"))),
+            "moved" => {
+                assert!(of(state, row, "from").0.remove(&text(row, "id")));
+                assert!(of(state, row, "to").0.insert(text(row, "id")));
+            }
+            "representative" => of(state, row, "cluster").1 = text(row, "to"),
+            _ => {}
+        }
+    }
+    state.retain(|_, (members, _)| !members.is_empty());
+}
+
+#[test]
+fn changes_turn_one_state_into_the_next() {
+    let dir = made();
+    let mut state = BTreeMap::new();
+    replay(&mut state, &rows(&dir, "changes c"));
+    assert_eq!(state, clusters(&dir));
+    dir.write("two.jsonl", line("e", &words(1001, 100)) + &line("f", &words(1, 100)));
+    dir.alike("load c two.jsonl", None).ok();
+    dir.write("gone.txt", "a\nb\n");
+    dir.alike("delete c --ids gone.txt", None).ok();
+    let later = rows(&dir, "changes c --since 2");
+    let commits: BTreeSet<u64> = later.iter().map(|row| row["commit"].as_u64().unwrap()).collect();
+    assert_eq!(commits, [3, 4].into());
+    replay(&mut state, &later);
+    assert_eq!((state.len(), &state), (1, &clusters(&dir)));
+    assert_eq!(rows(&dir, "changes c --since 4"), Vec::<Value>::new());
+    assert_eq!(rows(&dir, "changes c").first().unwrap()["commit"], json!(2));
+    dir.alike("changes c --since 5", None).code(2).says("last commit is 4");
+}
+
+#[test]
+fn clusters_come_by_size() {
+    let dir = Dir::new();
+    let copies = |family: usize, count: usize| {
+        (0..count).map(move |i| line(&format!("{family}-{i}"), &words(family * 1000, 30)))
+    };
+    dir.write("in.jsonl", copies(0, 2).chain(copies(1, 5)).chain(copies(2, 3)).collect::<String>());
+    dir.alike("load c in.jsonl", None).ok();
+    let sizes: Vec<u64> = rows(&dir, "clusters c").iter().map(|row| row["size"].as_u64().unwrap()).collect();
+    assert_eq!(sizes, [5, 3, 2]);
+}
+
+/// A reader that has seen enough is no failure.
+#[test]
+fn a_closed_pipe_is_no_error() {
+    let dir = Dir::new();
+    // More than any pipe holds, so that the program is still writing when the other end closes.
+    dir.write(
+        "in.jsonl",
+        (0..30_000).map(|i| line(&format!("{i:0>40}"), &words(i / 2 * 10, 6))).collect::<String>(),
+    );
+    dir.alike("load c in.jsonl", None).ok();
+    for verb in ["documents", "clusters", "changes"] {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_alike"))
+            .args([verb, "c"])
+            .current_dir(dir.path())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut pipe = child.stdout.take().unwrap();
+        pipe.read_exact(&mut [0; 100]).unwrap();
+        drop(pipe);
+        let ended = child.wait_with_output().unwrap();
+        assert!(ended.status.success() && ended.stderr.is_empty(), "{verb}: {ended:?}");
+    }
+}
