@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::commit::Writer;
+use super::compact::after_load;
 use super::delta::{by_name, write_delta, write_lines};
 use super::known::{Known, read_set};
 use super::manifest::Manifest;
@@ -65,6 +66,9 @@ pub struct Report {
     pub documents: u64,
     /// Clusters there are.
     pub clusters: u64,
+    /// Why runs could not be merged after the load, which stands all the same.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub uncompacted: Option<String>,
 }
 
 /// A load that is worked out, and not committed yet: its refusals can still be looked at.
@@ -137,7 +141,7 @@ impl Prepared<'_> {
         &self.loaded
     }
 
-    /// Works out what changes, writes it and commits it.
+    /// Works out what changes, writes it and commits it; then merges runs, so that they stay few.
     pub fn commit(mut self) -> Result<Report> {
         let terms = Terms {
             load: self.next.load as u32,
@@ -155,7 +159,10 @@ impl Prepared<'_> {
         }
         self.write(&mut delta)?;
         report.commit = Some(self.next.commit);
+        let before = self.writer.snapshot().runs().len();
+        let written = self.next.runs[before..].iter().map(|run| run.bytes).sum();
         self.writer.commit(self.next)?;
+        report.uncompacted = after_load(self.writer, written);
         Ok(report)
     }
 
@@ -178,6 +185,7 @@ impl Prepared<'_> {
             changes: delta.lines.len() as u64,
             documents: counts.documents,
             clusters: counts.clusters,
+            uncompacted: None,
         }
     }
 

@@ -16,9 +16,11 @@
 
 mod changes;
 mod clusters;
+mod combine;
 mod commit;
 #[cfg(test)]
 mod commit_tests;
+mod compact;
 mod delta;
 mod directory;
 mod fences;
@@ -55,6 +57,7 @@ mod writer;
 pub use changes::{ChangesEntry, ChangesWriter};
 pub use clusters::{ClusterId, Line};
 pub use commit::Writer;
+pub use compact::{CompactReport, Compaction, compact};
 pub use directory::{SectionKind, Shape};
 pub use heap::HeapReader;
 pub use load::{Batch, Prepared, Report, prepare, refuse_method};
