@@ -7,8 +7,8 @@
 use super::row::Document;
 use super::run::RunReader;
 use super::tables::{
-    CLUSTERS, COMPONENTS, CONTENTS, DIGESTS, DOCUMENTS, LABELS, LINKS, MEMBERS, POSTINGS, RARITY, SETS, TEXTS,
-    Table, Tables,
+    CLUSTERS, COMPONENTS, CONTENTS, DIGESTS, DOCUMENTS, LABELS, LINKS, MEMBERS, POSTINGS, RARITY, SETS,
+    TEXTS, Table, Tables,
 };
 use super::writer::{RunSummary, RunWriter};
 use super::{HeapReader, SectionKind};
@@ -51,7 +51,7 @@ type Stays = fn(&[u64], &Live) -> bool;
 /// The tables without heaps.
 const PLAIN: [(Table, Stays); 7] = [
     (CONTENTS, |row, _| row[1] > 0),
-    (DIGESTS, |row, _| row[2] != NO_DOC as u64),
+    (DIGESTS, |row, _| row[2] != u64::from(NO_DOC)),
     (POSTINGS, |row, live| live.has(u64::from(!row[1] as Doc))),
     (MEMBERS, |row, _| row[3] == 1),
     (LINKS, |row, live| live.has(row[0]) && live.has(row[1])),

@@ -83,7 +83,7 @@ pub fn by_name(summary: &RunSummary) -> BTreeMap<String, u64> {
 }
 
 /// The name of a section.
-fn name(kind: SectionKind) -> String {
+pub fn name(kind: SectionKind) -> String {
     let heaps = [(LABELS, "labels"), (SETS, "sets"), (RARITY, "rarity")];
     let table = TABLES.iter().find(|table| table.kind == kind).map(|table| table.name);
     let heap = heaps.into_iter().find(|(heap, _)| *heap == kind).map(|(_, name)| name);

@@ -123,7 +123,7 @@ pub fn prepare<'a>(writer: &'a mut Writer, batch: Batch, progress: Arc<Progress>
 }
 
 /// The rarity table that the collection was created with.
-fn frozen(tables: &Tables) -> Result<Option<Arc<Rarity>>> {
+pub(super) fn frozen(tables: &Tables) -> Result<Option<Arc<Rarity>>> {
     let Some(heap) = tables.runs.iter().find_map(|run| run.heap(RARITY)) else { return Ok(None) };
     let mut words = Vec::new();
     heap.read(0, heap.len() as usize, &mut words)?;

@@ -26,6 +26,7 @@ mod directory;
 mod fences;
 mod file;
 mod filter;
+mod fsck;
 mod guard;
 mod heap;
 mod hex;
@@ -51,6 +52,7 @@ mod snapshot_tests;
 mod tables;
 #[cfg(test)]
 mod tests;
+mod verify;
 mod view;
 mod writer;
 
@@ -59,6 +61,7 @@ pub use clusters::{ClusterId, Line};
 pub use commit::Writer;
 pub use compact::{CompactReport, Compaction, compact};
 pub use directory::{SectionKind, Shape};
+pub use fsck::{Finding, FsckReport, fsck};
 pub use heap::HeapReader;
 pub use load::{Batch, Prepared, Report, prepare, refuse_method};
 pub use manifest::{Counts, FORMAT, Manifest};
