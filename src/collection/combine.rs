@@ -116,6 +116,9 @@ pub fn combine(
 /// Words copied, or rows, between two looks at whether to stop.
 const STEP: usize = 1 << 14;
 
+/// What takes rows, with the runs they come from.
+type EachRow<'a> = dyn FnMut(&mut RunWriter, &[u64], &RunReader) -> Result<()> + 'a;
+
 struct Combining<'a> {
     run: RunWriter,
     tables: &'a Tables,
@@ -158,12 +161,7 @@ impl Combining<'_> {
     }
 
     /// Hands on the rows that stay, with the runs they come from.
-    fn each(
-        &mut self,
-        table: Table,
-        stays: Stays,
-        each: &mut dyn FnMut(&mut RunWriter, &[u64], &RunReader) -> Result<()>,
-    ) -> Result<()> {
+    fn each(&mut self, table: Table, stays: Stays, each: &mut EachRow<'_>) -> Result<()> {
         let runs: Vec<_> = self.tables.having(table).collect();
         let mut rows = self.tables.scan(table);
         let mut seen = 0;

@@ -19,6 +19,7 @@ use super::delta::name;
 use super::run::RunReader;
 use super::snapshot::Snapshot;
 use super::tables::{CONTENTS, RARITY, TABLES, Table, Tables};
+use super::{HeapReader, RowsReader};
 use crate::error::{Error, Result};
 use crate::flow::Doc;
 use crate::progress::{Progress, Stage};
@@ -87,6 +88,9 @@ struct Check<'a> {
     keys: Vec<u64>,
 }
 
+/// What takes rows, with the runs they come from.
+type EachRow<'a, C> = dyn FnMut(&mut C, &[u64], &RunReader) -> Result<()> + 'a;
+
 /// Reads all of a commit and hands what is wrong to `each`.
 ///
 /// # Errors
@@ -141,11 +145,7 @@ impl Check<'_> {
     }
 
     /// Hands all newest rows of a table on.
-    fn each_row(
-        &mut self,
-        table: Table,
-        each: &mut dyn FnMut(&mut Self, &[u64], &RunReader) -> Result<()>,
-    ) -> Result<()> {
+    fn each_row(&mut self, table: Table, each: &mut EachRow<'_, Self>) -> Result<()> {
         let tables = self.tables.clone();
         let runs: Vec<_> = tables.having(table).collect();
         let mut rows = tables.scan(table);
@@ -180,7 +180,7 @@ impl Check<'_> {
                 if table.is_some_and(|table| rows.is_none_or(|rows| rows.shape() != table.shape)) {
                     self.find(path.clone(), "a table with rows of another form", name(kind));
                 }
-                let count = rows.map(|rows| rows.len()).or(run.heap(kind).map(|heap| heap.len()));
+                let count = rows.map(RowsReader::len).or(run.heap(kind).map(HeapReader::len));
                 if entry.rows.get(&name(kind)).copied() != count {
                     self.find(path.clone(), "the manifest knows another number of rows or words", name(kind));
                 }
