@@ -1,8 +1,10 @@
 //! The program: parse, do one thing, and turn its outcome into messages and an exit code.
 
 mod cli;
+mod compact;
 mod dedup;
 mod display;
+mod fsck;
 mod interrupt;
 mod manual;
 mod options;
@@ -44,6 +46,8 @@ fn main() -> ExitCode {
     let outcome = match cli.command {
         Command::Dedup(args) => DedupOptions::new(*args).and_then(|options| dedup::run(&options)),
         Command::Presets { name } => presets::text(name.as_deref()).and_then(|text| print(text.as_bytes())),
+        Command::Compact { collection } => compact::run(&collection),
+        Command::Fsck { collection, json } => fsck::run(&collection, json),
         Command::Completions { shell } => print(&manual::completions(shell)),
         Command::Man => manual::page().map_err(stdout_error).and_then(|page| print(&page)),
     };
