@@ -96,6 +96,19 @@ pub(crate) enum Command {
         /// Preset to print
         name: Option<String>,
     },
+    /// Merge the files of a collection, and leave out what is gone
+    Compact {
+        /// Folder of the collection
+        collection: PathBuf,
+    },
+    /// Read all of a collection and say what is damaged; repairs nothing
+    Fsck {
+        /// Folder of the collection
+        collection: PathBuf,
+        /// Print findings and figures as lines of JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// Print a completion script for a shell
     Completions {
         /// Shell to complete for

@@ -4,10 +4,12 @@ mod changes;
 mod cli;
 mod cli_collections;
 mod clusters;
+mod compact;
 mod dedup;
 mod delete;
 mod display;
 mod documents;
+mod fsck;
 mod info;
 mod interrupt;
 mod load;
@@ -59,6 +61,8 @@ fn main() -> ExitCode {
         Command::Changes(args) => changes::run(&args),
         Command::Info(args) => info::run(&args),
         Command::Presets { name } => presets::text(name.as_deref()).and_then(|text| print(text.as_bytes())),
+        Command::Compact { collection } => compact::run(&collection),
+        Command::Fsck { collection, json } => fsck::run(&collection, json),
         Command::Completions { shell } => print(&manual::completions(shell)),
         Command::Man => manual::page().map_err(stdout_error).and_then(|page| print(&page)),
     };

@@ -115,6 +115,13 @@
 //! - `collection/clusters.rs` - clusters over time: their numbers, and what is said about them
 //! - `collection/delta.rs` - what a load changes, written
 //! - `collection/view.rs` - looking at a commit
+//! - `collection/compact.rs` - which runs are merged, and the commit of what they become
+//! - `collection/combine.rs` - neighbouring runs written as one, without what is gone
+//! - `collection/verify.rs` - reading every page of a run
+//! - `collection/fsck.rs` - proving that a commit is whole: its pages, then its tables against each other
+//! - `collection/fsck/documents.rs` - documents, members, digests and texts against contents
+//! - `collection/fsck/components.rs` - components, links and clusters against contents
+//! - `collection/fsck/postings.rs` - postings against sets
 //!
 //! What is left behind:
 //! - `output/mod.rs` - the parts of output

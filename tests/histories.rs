@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use alike::collection::{Batch, Line, Report, Snapshot, Writer, prepare};
 use alike::config::{Clustering, Config, Method};
+use alike::error::Error;
 use alike::flow::{Request, run};
 use alike::progress::Progress;
 use alike::read::discover;
@@ -17,13 +18,13 @@ use crate::util::Dir;
 
 /// One record of a load.
 #[derive(Clone, Debug)]
-enum Op {
+pub(crate) enum Op {
     Upsert(usize, String),
     Delete(usize),
 }
 
 impl Op {
-    fn line(&self) -> String {
+    pub(crate) fn line(&self) -> String {
         let row = match self {
             Op::Upsert(id, text) => json!({"id": format!("d{id}"), "text": text}),
             Op::Delete(id) => json!({"op": "delete", "id": format!("d{id}")}),
@@ -34,32 +35,52 @@ impl Op {
 
 /// A load: its records, how many workers do it, and into how many files it is split.
 #[derive(Clone, Debug)]
-struct Load {
-    ops: Vec<Op>,
-    workers: usize,
-    files: usize,
+pub(crate) struct Load {
+    pub(crate) ops: Vec<Op>,
+    pub(crate) workers: usize,
+    pub(crate) files: usize,
 }
 
 /// A collection under test, with what it should hold.
-struct Bench {
-    dir: Dir,
-    storage: Arc<dyn Storage>,
-    config: Config,
-    live: BTreeMap<usize, String>,
+pub(crate) struct Bench {
+    pub(crate) dir: Dir,
+    pub(crate) storage: Arc<dyn Storage>,
+    pub(crate) config: Config,
+    pub(crate) live: BTreeMap<usize, String>,
     /// Clusters as the change log alone tells them: members, representative.
-    replayed: BTreeMap<String, (BTreeSet<String>, String)>,
+    pub(crate) replayed: BTreeMap<String, (BTreeSet<String>, String)>,
 }
 
-type Clusters = BTreeSet<BTreeSet<String>>;
+pub(crate) type Clusters = BTreeSet<BTreeSet<String>>;
 
 impl Bench {
-    fn new(config: Config) -> Bench {
-        let storage: Arc<dyn Storage> = Arc::new(Simulated::new());
+    pub(crate) fn new(config: Config) -> Bench {
+        Bench::on(Arc::new(Simulated::new()), config)
+    }
+
+    pub(crate) fn on(storage: Arc<dyn Storage>, config: Config) -> Bench {
         drop(Writer::create(&storage, config.clone(), false).expect("a collection"));
         Bench { dir: Dir::new(), storage, config, live: BTreeMap::new(), replayed: BTreeMap::new() }
     }
 
-    fn load(&mut self, load: &Load) -> Report {
+    pub(crate) fn load(&mut self, load: &Load) -> Report {
+        let names = self.write(load);
+        if names.is_empty() {
+            return Report::default();
+        }
+        let report = self.run(&names, load).expect("loaded");
+        self.replay(report.commit);
+        report
+    }
+
+    /// Whether a load that may fail did not. Its change log is not followed.
+    pub(crate) fn try_load(&mut self, load: &Load) -> bool {
+        let names = self.write(load);
+        self.run(&names, load).is_ok()
+    }
+
+    /// Writes the files of a load and notes what it does.
+    fn write(&mut self, load: &Load) -> Vec<String> {
         let mut names = Vec::new();
         for (at, part) in load.ops.chunks(load.ops.len().div_ceil(load.files).max(1)).enumerate() {
             let name = format!("load{at}.jsonl");
@@ -79,23 +100,22 @@ impl Bench {
                 None => self.live.remove(&id),
             };
         }
-        if names.is_empty() {
-            return Report::default();
-        }
-        let mut writer = Writer::open(&self.storage).expect("opened");
+        names
+    }
+
+    fn run(&self, names: &[String], load: &Load) -> Result<Report, Error> {
+        let mut writer = Writer::open(&self.storage)?;
         let batch = Batch {
-            sources: discover(&names, &self.dir.join(".")).expect("inputs").sources,
+            sources: discover(names, &self.dir.join("."))?.sources,
             workers: load.workers,
             memory: None,
             simd: Simd::detect(),
             scratch: self.dir.join("."),
             delete_missing: false,
         };
-        let prepared = prepare(&mut writer, batch, Arc::new(Progress::default())).expect("prepared");
+        let prepared = prepare(&mut writer, batch, Arc::new(Progress::default()))?;
         assert!(prepared.refused().is_empty());
-        let report = prepared.commit().expect("committed");
-        self.replay(report.commit);
-        report
+        prepared.commit()
     }
 
     /// Follows the change log.
@@ -141,7 +161,7 @@ impl Bench {
     }
 
     /// The clusters that the collection has. They must be those that its change log tells.
-    fn clusters(&self) -> Clusters {
+    pub(crate) fn clusters(&self) -> Clusters {
         let snapshot = Snapshot::open(&self.storage).expect("opened");
         let mut all = BTreeSet::new();
         let mut told = BTreeMap::new();
@@ -160,7 +180,7 @@ impl Bench {
     }
 
     /// The documents that the collection has, by id.
-    fn documents(&self) -> BTreeSet<String> {
+    pub(crate) fn documents(&self) -> BTreeSet<String> {
         let snapshot = Snapshot::open(&self.storage).expect("opened");
         let mut ids = BTreeSet::new();
         let read = snapshot.documents(&mut |document| {
@@ -172,7 +192,7 @@ impl Bench {
     }
 
     /// The clusters of a one-shot run over what is live.
-    fn rerun(&self) -> Clusters {
+    pub(crate) fn rerun(&self) -> Clusters {
         let lines: String = self.live.iter().map(|(id, text)| Op::Upsert(*id, text.clone()).line()).collect();
         if lines.is_empty() {
             return Clusters::new();
@@ -195,14 +215,14 @@ impl Bench {
         outcome.findings.clusters.iter().map(|cluster| cluster.members.iter().map(name).collect()).collect()
     }
 
-    fn check(&self, what: &str) {
+    pub(crate) fn check(&self, what: &str) {
         assert_eq!(self.clusters(), self.rerun(), "{what}");
         let ids: BTreeSet<String> = self.live.keys().map(|id| format!("d{id}")).collect();
         assert_eq!(self.documents(), ids, "{what}");
     }
 }
 
-fn config(method: Method) -> Config {
+pub(crate) fn config(method: Method) -> Config {
     let mut config = Config { method, ..Config::default() };
     config.cluster.clustering = Clustering::Transitive;
     config.text.ngram = 2;
@@ -215,21 +235,21 @@ fn config(method: Method) -> Config {
 }
 
 /// Texts of a few words out of a few sequences, so that many resemble each other and bridges come and go.
-fn text() -> impl Strategy<Value = String> {
+pub(crate) fn text() -> impl Strategy<Value = String> {
     let len = prop_oneof![1 => 0usize..4, 6 => 6usize..9];
     (0usize..2, 0usize..12, len).prop_map(|(family, from, len)| {
         (from..from + len).map(|i| format!("f{family}w{i}")).collect::<Vec<_>>().join(" ")
     })
 }
 
-fn op() -> impl Strategy<Value = Op> {
+pub(crate) fn op() -> impl Strategy<Value = Op> {
     prop_oneof![
         2 => (0usize..20, text()).prop_map(|(id, text)| Op::Upsert(id, text)),
         1 => (0usize..20).prop_map(Op::Delete),
     ]
 }
 
-fn history() -> impl Strategy<Value = Vec<Load>> {
+pub(crate) fn history() -> impl Strategy<Value = Vec<Load>> {
     let load = (prop::collection::vec(op(), 0..10), 1usize..4, 1usize..4);
     prop::collection::vec(load.prop_map(|(ops, workers, files)| Load { ops, workers, files }), 1..7)
 }

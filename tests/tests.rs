@@ -8,6 +8,8 @@
 
 /// What a wrong input costs: a counted record or a clear error, never half an output.
 mod bad_input;
+/// Compactions, proofs that a collection is whole, faults and damage.
+mod care;
 /// The command line: every flag and subcommand, files in and files out.
 mod cli;
 /// Crowds against all pairs, and chains.

@@ -17,7 +17,10 @@ use crate::sketch::Rarity;
 pub fn write_delta(mut run: RunWriter, delta: &mut Delta, rarity: Option<&Rarity>) -> Result<RunSummary> {
     if let Some(rarity) = rarity {
         run.heap(RARITY)?;
-        run.push(&words_of(rarity.as_bytes()).collect::<Vec<_>>())?;
+        // What is missing counts as rarest, so tables that know nothing, those of most methods, take no room.
+        let bytes = rarity.as_bytes();
+        let known = bytes.iter().rposition(|count| *count > 0).map_or(0, |last| last + 1);
+        run.push(&words_of(&bytes[..known]).collect::<Vec<_>>())?;
     }
     run.heap(LABELS)?;
     for (document, name, value) in &mut delta.documents {
@@ -80,7 +83,7 @@ pub fn by_name(summary: &RunSummary) -> BTreeMap<String, u64> {
 }
 
 /// The name of a section.
-fn name(kind: SectionKind) -> String {
+pub fn name(kind: SectionKind) -> String {
     let heaps = [(LABELS, "labels"), (SETS, "sets"), (RARITY, "rarity")];
     let table = TABLES.iter().find(|table| table.kind == kind).map(|table| table.name);
     let heap = heaps.into_iter().find(|(heap, _)| *heap == kind).map(|(_, name)| name);

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::commit::Writer;
+use super::compact::after_load;
 use super::delta::{by_name, write_delta, write_lines};
 use super::known::{Known, read_set};
 use super::manifest::Manifest;
@@ -65,6 +66,9 @@ pub struct Report {
     pub documents: u64,
     /// Clusters there are.
     pub clusters: u64,
+    /// Why runs could not be merged after the load, which stands all the same.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub uncompacted: Option<String>,
 }
 
 /// A load that is worked out, and not committed yet: its refusals can still be looked at.
@@ -121,7 +125,7 @@ pub fn prepare<'a>(writer: &'a mut Writer, batch: Batch, progress: Arc<Progress>
 }
 
 /// The rarity table that the collection was created with.
-fn frozen(tables: &Tables) -> Result<Option<Arc<Rarity>>> {
+pub(super) fn frozen(tables: &Tables) -> Result<Option<Arc<Rarity>>> {
     let Some(heap) = tables.runs.iter().find_map(|run| run.heap(RARITY)) else { return Ok(None) };
     let mut words = Vec::new();
     heap.read(0, heap.len() as usize, &mut words)?;
@@ -139,7 +143,7 @@ impl Prepared<'_> {
         &self.loaded
     }
 
-    /// Works out what changes, writes it and commits it.
+    /// Works out what changes, writes it and commits it; then merges runs, so that they stay few.
     pub fn commit(self) -> Result<Report> {
         self.commit_if(|_| Ok(()))
     }
@@ -167,7 +171,10 @@ impl Prepared<'_> {
         }
         self.write(&mut delta)?;
         report.commit = Some(self.next.commit);
+        let before = self.writer.snapshot().runs().len();
+        let written = self.next.runs[before..].iter().map(|run| run.bytes).sum();
         self.writer.commit(self.next)?;
+        report.uncompacted = after_load(self.writer, written);
         Ok(report)
     }
 
@@ -190,6 +197,7 @@ impl Prepared<'_> {
             changes: delta.lines.len() as u64,
             documents: counts.documents,
             clusters: counts.clusters,
+            uncompacted: None,
         }
     }
 

@@ -16,9 +16,11 @@
 
 mod changes;
 mod clusters;
+mod combine;
 mod commit;
 #[cfg(test)]
 mod commit_tests;
+mod compact;
 mod delta;
 mod directory;
 mod fences;
@@ -26,6 +28,7 @@ mod file;
 mod filter;
 #[cfg(test)]
 mod folder_tests;
+mod fsck;
 mod guard;
 mod heap;
 mod hex;
@@ -52,13 +55,16 @@ mod snapshot_tests;
 mod tables;
 #[cfg(test)]
 mod tests;
+mod verify;
 mod view;
 mod writer;
 
 pub use changes::{ChangesEntry, ChangesWriter};
 pub use clusters::{ClusterId, Line};
 pub use commit::Writer;
+pub use compact::{CompactReport, Compaction, compact};
 pub use directory::{SectionKind, Shape};
+pub use fsck::{Finding, FsckReport, fsck};
 pub use heap::HeapReader;
 pub use load::{Batch, Prepared, Report, prepare, refuse_method};
 pub use manifest::{Counts, FORMAT, Manifest};

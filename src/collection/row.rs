@@ -3,14 +3,14 @@
 use super::run::RunReader;
 use super::tables::LABELS;
 use crate::error::{Error, Result};
-use crate::flow::Doc;
+use crate::flow::{Doc, NO_DOC};
 
 /// A document as its collection knows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Document {
     /// Digest of its id.
     pub id: u128,
-    /// Its content; [`crate::flow::NO_DOC`] for a text without a token.
+    /// Its content; [`NO_DOC`] for a text without a token.
     pub content: Doc,
     /// Whether it is there; else the row says that it is gone.
     pub live: bool,
@@ -76,6 +76,11 @@ impl Document {
             String::from_utf8(bytes).map_err(|_| Error::damaged(run.path(), 0, "an id that is not UTF-8"))
         };
         Ok((name(text)?, name(value)?))
+    }
+
+    /// Whether it has a text with tokens.
+    pub fn has_content(&self) -> bool {
+        self.live && self.content != NO_DOC
     }
 }
 

@@ -8,6 +8,7 @@ use super::file::RunFile;
 use super::page::RawPage;
 use super::probe;
 use super::scan::Scan;
+use super::verify::verify_rows;
 use crate::error::Result;
 
 /// A section of rows, shared by all that read it.
@@ -87,6 +88,11 @@ impl RowsReader {
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// Reads every page of them.
+    pub(super) fn verify(&self) -> Result<()> {
+        verify_rows(&self.0)
     }
 
     /// What the rows look like.

@@ -11,6 +11,7 @@ use super::file::RunFile;
 use super::heap::HeapReader;
 use super::page::{PAGE_BYTES, PAGE_WORDS, RawPage, Seal};
 use super::rows::RowsReader;
+use super::verify::verify_heap;
 use crate::error::Result;
 use crate::storage::Storage;
 
@@ -72,6 +73,17 @@ impl RunReader {
 
     fn section(&self, kind: SectionKind) -> Option<&Reader> {
         self.sections.iter().find(|section| section.0 == kind).map(|(_, reader)| reader)
+    }
+
+    /// Reads every page.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::Damaged`] for the first that is not as it was written, and [`crate::error::Error::Io`].
+    pub(super) fn verify(&self) -> Result<()> {
+        self.sections.iter().try_for_each(|(_, reader)| match reader {
+            Reader::Rows(rows) => rows.verify(),
+            Reader::Heap(heap) => verify_heap(heap),
+        })
     }
 
     /// The rows of this kind, if the run has any such section.

@@ -118,9 +118,14 @@ impl Tables {
         rows.into_iter().try_for_each(|row| each(row[0] as usize, &row[1..=width]))
     }
 
+    /// The runs that have a table, the newest first: those that [`Merge::source`] of a scan counts.
+    pub fn having(&self, table: Table) -> impl Iterator<Item = &RunReader> {
+        self.runs.iter().rev().map(Arc::as_ref).filter(move |run| run.rows(table.kind).is_some())
+    }
+
     /// All rows of a table in order, of each key the newest.
     pub fn scan(&self, table: Table) -> Merge {
-        let runs = self.runs.iter().rev().filter_map(|run| run.rows(table.kind));
+        let runs = self.having(table).filter_map(|run| run.rows(table.kind));
         merge(runs.map(|rows| rows.scan(&[], None)).collect(), table.shape.key)
     }
 }

@@ -75,8 +75,7 @@ impl Snapshot {
     /// [`crate::error::Error::Io`], [`crate::error::Error::Damaged`], and what `each` gives.
     pub fn documents(&self, each: &mut dyn FnMut(DocumentView) -> Result<()>) -> Result<()> {
         let tables = self.tables();
-        let runs: Vec<_> =
-            tables.runs.iter().rev().filter(|run| run.rows(DOCUMENTS.kind).is_some()).collect();
+        let runs: Vec<_> = tables.having(DOCUMENTS).collect();
         let mut rows = tables.scan(DOCUMENTS);
         let mut batch: Vec<(Document, String)> = Vec::new();
         loop {

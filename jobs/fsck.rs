@@ -1,0 +1,45 @@
+//! `alike fsck`: what is damaged in a collection.
+
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use alike::collection::{Finding, Snapshot, fsck};
+use alike::error::Result;
+use alike::progress::Progress;
+use serde_json::json;
+
+use crate::display::sanitize;
+use crate::shown::folder;
+use crate::{UNUSABLE, interrupt, print};
+
+/// Findings that are told; a damaged table may have as many as it has rows.
+const TOLD: usize = 1000;
+
+pub(crate) fn run(collection: &Path, as_json: bool) -> Result<ExitCode> {
+    let progress = Arc::new(Progress::default());
+    interrupt::stop_on_interrupt(Arc::clone(&progress))?;
+    let snapshot = Snapshot::open(&folder(collection)?)?;
+    let mut told: Vec<Finding> = Vec::new();
+    let report = fsck(&snapshot, &progress, &mut |finding| {
+        if told.len() < TOLD {
+            told.push(finding);
+        }
+    })?;
+    let line = |finding: &Finding| match as_json {
+        true => format!("{}\n", json!(finding)),
+        false => {
+            sanitize(&format!("{}: {}: {}", finding.place, finding.what, finding.key)).into_owned() + "\n"
+        }
+    };
+    let mut text: String = told.iter().map(line).collect();
+    text += &match as_json {
+        true => format!("{}\n", json!(report)),
+        false => format!(
+            "commit {}: {} runs, {} documents, {} contents, {} clusters; {} findings\n",
+            report.commit, report.runs, report.documents, report.contents, report.clusters, report.findings
+        ),
+    };
+    let code = print(text.as_bytes())?;
+    Ok(if report.findings > 0 { ExitCode::from(UNUSABLE) } else { code })
+}

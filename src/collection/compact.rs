@@ -1,0 +1,182 @@
+//! Compaction: runs merged, so that there are few of them and what is gone takes no room.
+//!
+//! The order of runs is their age, so only neighbours are merged, and what they become takes their place. A merge that
+//! begins with the oldest run leaves out everything that is gone: rows that say so, because there is no older row left
+//! for them to shadow, and all rows of dead contents, because contents get new numbers and never come back. Any other
+//! merge leaves out only what it finds shadowed: a row that says that something is gone may shadow one in an older run.
+
+use super::combine::{Live, combine};
+use super::commit::Writer;
+use super::delta::by_name;
+use super::manifest::Manifest;
+use super::names::Name;
+use super::run_entry::RunEntry;
+use super::tables::Tables;
+use crate::error::{Error, Result};
+use crate::progress::{Progress, Stage};
+
+/// How runs are merged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Compaction {
+    /// All runs become one.
+    Full,
+    /// Neighbours of similar size become one wherever there are four of them.
+    Tiered {
+        /// No merge is begun any more once those before have read this many bytes.
+        fuel_bytes: u64,
+    },
+}
+
+/// What a compaction did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct CompactReport {
+    /// The commit that has it; `None` if there was nothing to merge.
+    pub commit: Option<u64>,
+    /// Runs before and after it.
+    pub runs: (usize, usize),
+    /// Bytes of the runs before and after it.
+    pub bytes: (u64, u64),
+}
+
+/// Merges runs of the last commit, and commits what they become. What the collection holds stays as it is.
+///
+/// # Errors
+/// [`Error::Io`], [`Error::Damaged`], those of [`Writer::commit`], and [`Error::Interrupted`]; the last commit then
+/// stays as it was.
+pub fn compact(writer: &mut Writer, how: Compaction, progress: &Progress) -> Result<CompactReport> {
+    let mut next = writer.next();
+    let sizes: Vec<u64> = next.runs.iter().map(|run| run.bytes).collect();
+    let plan = match how {
+        Compaction::Full => Vec::from_iter((!sizes.is_empty()).then_some((0, sizes.len()))),
+        Compaction::Tiered { fuel_bytes } => tiered(&sizes, fuel_bytes),
+    };
+    let total = |runs: &[RunEntry]| (runs.len(), runs.iter().map(|run| run.bytes).sum::<u64>());
+    let before = total(&next.runs);
+    let mut report = CompactReport { commit: None, runs: (before.0, before.0), bytes: (before.1, before.1) };
+    if plan.is_empty() {
+        return Ok(report);
+    }
+    progress.enter(Stage::Write, plan.iter().flat_map(|(from, to)| &sizes[*from..*to]).sum());
+    let first = next.next_run;
+    if let Err(error) = merge_all(writer, &mut next, &plan, progress) {
+        abandon(writer, first..next.next_run);
+        return Err(error);
+    }
+    let after = total(&next.runs);
+    (report.runs.1, report.bytes.1) = after;
+    report.commit = Some(next.commit);
+    writer.commit(next)?;
+    Ok(report)
+}
+
+/// Merges ranges of runs, the newest range first, so that the places of the older ones stay what they are.
+fn merge_all(
+    writer: &Writer,
+    next: &mut Manifest,
+    plan: &[(usize, usize)],
+    progress: &Progress,
+) -> Result<()> {
+    let all = Tables { runs: writer.snapshot().runs().to_vec() };
+    for &(from, to) in plan {
+        let part = Tables { runs: all.runs[from..to].to_vec() };
+        let live = if from == 0 { Some(Live::of(&all, next.next_content)?) } else { None };
+        let (id, run) = writer.begin_run(next)?;
+        let summary = combine(run, &part, live.as_ref(), progress)?;
+        let entry = RunEntry::of(&**writer.storage(), id, by_name(&summary))?;
+        next.runs.splice(from..to, [entry]);
+    }
+    Ok(())
+}
+
+/// Takes away what was begun, so that it is not in the way of the next attempt. Where that fails, the next writer that
+/// is opened does it.
+fn abandon(writer: &Writer, runs: std::ops::Range<u64>) {
+    for id in runs {
+        let _ = writer.storage().remove(&Name::Run(id).to_string());
+    }
+}
+
+/// Most runs of one tier.
+const MOST: usize = 3;
+/// How many times larger the runs of a tier are than those of the one below.
+const RATIO: u64 = 4;
+/// Up to here runs are all of the lowest tier: a run has a page for each of its tables, however few rows they have.
+const LOWEST: u64 = 128 << 10;
+
+/// The ranges of runs to merge, given the sizes of all, the newest range first.
+///
+/// A run counts as of the tier of the largest run that is not older: a smaller one before it could be merged with
+/// nothing else. So tiers never rise from old to new, and with no more than [`MOST`] runs of each there are few.
+fn tiered(sizes: &[u64], mut fuel: u64) -> Vec<(usize, usize)> {
+    let mut plan = Vec::new();
+    let (mut to, mut tier) = (sizes.len(), 0);
+    let mut tiers: Vec<u32> = sizes.iter().map(|size| (size / LOWEST).max(1).ilog(RATIO)).collect();
+    for of_run in tiers.iter_mut().rev() {
+        tier = tier.max(*of_run);
+        *of_run = tier;
+    }
+    while to > 0 && fuel > 0 {
+        let from = tiers[..to].iter().rposition(|tier| *tier != tiers[to - 1]).map_or(0, |at| at + 1);
+        if to - from > MOST {
+            plan.push((from, to));
+            fuel = fuel.saturating_sub(sizes[from..to].iter().sum());
+        }
+        to = from;
+    }
+    plan
+}
+
+/// An error of a compaction after a load, in words: the load stands.
+pub(super) fn after_load(writer: &mut Writer, written: u64) -> Option<String> {
+    // Whoever stops the program now has the load already: there is nothing to be interrupted.
+    let fuel_bytes = written.saturating_mul(FUEL);
+    let outcome = compact(writer, Compaction::Tiered { fuel_bytes }, &Progress::default());
+    outcome.err().map(|error: Error| error.to_string())
+}
+
+/// Bytes that may be merged for each byte that a load wrote.
+const FUEL: u64 = 4;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KIB: u64 = 1 << 10;
+
+    #[test]
+    fn four_neighbours_of_a_tier_are_merged_and_the_newest_first() {
+        let small = [100 * KIB; 4];
+        assert_eq!(tiered(&small, 1), [(0, 4)]);
+        assert_eq!(tiered(&small[..3], u64::MAX), []);
+        assert_eq!(tiered(&small, 0), []);
+        let both = [vec![900 * KIB; 5], small.to_vec()].concat();
+        assert_eq!(tiered(&both, u64::MAX), [(5, 9), (0, 5)]);
+        assert_eq!(tiered(&both, 400 * KIB), [(5, 9)]);
+        assert_eq!(tiered(&both, 401 * KIB), [(5, 9), (0, 5)]);
+    }
+
+    #[test]
+    fn what_is_behind_a_larger_run_counts_as_large() {
+        let sizes = [100 * KIB, 900 * KIB, 100 * KIB, 900 * KIB, 100 * KIB];
+        assert_eq!(tiered(&sizes, u64::MAX), [(0, 4)]);
+        assert_eq!(tiered(&[], u64::MAX), []);
+    }
+
+    #[test]
+    fn there_are_few_runs_after_any_number_of_loads() {
+        let mut sizes: Vec<u64> = Vec::new();
+        let mut read = 0;
+        for load in 0..5000u64 {
+            let new = (60 + load * 7919 % 200) * KIB;
+            sizes.push(new);
+            for (from, to) in tiered(&sizes, new * FUEL) {
+                let sum: u64 = sizes[from..to].iter().sum();
+                read += sum;
+                sizes.splice(from..to, [sum]);
+            }
+            assert!(sizes.len() < 30, "{} runs after {load}", sizes.len());
+        }
+        let sum: u64 = sizes.iter().sum();
+        assert!(read < 24 * sum, "{read} bytes were read to merge {sum}");
+    }
+}

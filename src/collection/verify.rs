@@ -1,0 +1,60 @@
+//! Reading every page of a run: each as it was written, rows in order, fences and filters those of the rows.
+
+use super::directory::FILTERS;
+use super::filter::may_hold;
+use super::heap::HeapReader;
+use super::page::PAGE_WORDS;
+use super::rows::Rows;
+use crate::error::Result;
+
+/// Words of a heap read at once.
+const STEP: usize = 1 << 14;
+
+/// Reads a whole heap.
+pub(super) fn verify_heap(heap: &HeapReader) -> Result<()> {
+    let mut words = Vec::new();
+    for start in (0..heap.len()).step_by(STEP) {
+        words.clear();
+        heap.read(start, (heap.len() - start).min(STEP as u64) as usize, &mut words)?;
+    }
+    Ok(())
+}
+
+/// Reads a whole section of rows with its fences and filters.
+pub(super) fn verify_rows(rows: &Rows) -> Result<()> {
+    // Once they are there, each page is compared with its fence.
+    rows.fences()?;
+    let (width, filter) = (rows.shape.width, rows.shape.filter_words());
+    let (mut last, mut filters): (Vec<u64>, Vec<u64>) = Default::default();
+    let mut raw = [[0; PAGE_WORDS]];
+    for data in 0..rows.section.data_pages() {
+        let slot = rows.shape.filters_in_page().map(|group| (data / group, (data % group) as usize));
+        if let Some((group, 0)) = slot {
+            let (page, count) = rows.section.filters_of(group);
+            rows.file.fetch(page, &mut raw)?;
+            let used = count as usize * filter;
+            filters.clear();
+            filters.extend_from_slice(rows.file.check_used(
+                &mut raw[0],
+                page,
+                rows.number | FILTERS,
+                used,
+            )?);
+        }
+        let page = rows.section.page_of(data);
+        rows.file.fetch(page, &mut raw)?;
+        for row in rows.check(&mut raw[0], data)?.chunks_exact(width) {
+            if !last.is_empty() && row <= &last[..] {
+                return Err(rows.file.damaged(page, "rows are not in order"));
+            }
+            last.clear();
+            last.extend_from_slice(row);
+            if let Some((_, slot)) = slot
+                && !may_hold(&filters[slot * filter..][..filter], row[0])
+            {
+                return Err(rows.file.damaged(page, "the page has a row that its filter denies"));
+            }
+        }
+    }
+    Ok(())
+}
