@@ -14,7 +14,7 @@ use crate::histories::{Bench, Load, Op, config, history};
 
 fn findings(storage: &Arc<dyn Storage>) -> Result<Vec<Finding>, Error> {
     let mut found = Vec::new();
-    let snapshot = Snapshot::open(Arc::clone(storage))?;
+    let snapshot = Snapshot::open(storage)?;
     let report = fsck(&snapshot, &Progress::default(), &mut |finding| found.push(finding))?;
     assert_eq!(report.findings, found.len() as u64);
     assert!(report.complete || !found.is_empty());
@@ -22,12 +22,12 @@ fn findings(storage: &Arc<dyn Storage>) -> Result<Vec<Finding>, Error> {
 }
 
 fn squeeze(storage: &Arc<dyn Storage>, how: Compaction) -> Result<(), Error> {
-    let mut writer = Writer::open(Arc::clone(storage))?;
+    let mut writer = Writer::open(storage)?;
     compact(&mut writer, how, &Progress::default()).map(drop)
 }
 
 fn runs(storage: &Arc<dyn Storage>) -> usize {
-    Snapshot::open(Arc::clone(storage)).expect("opened").runs().len()
+    Snapshot::open(storage).expect("opened").runs().len()
 }
 
 fn whole(bench: &Bench, what: &str) {
@@ -104,7 +104,7 @@ fn an_emptied_collection_takes_no_room() {
     bench.load(&load((0..6).map(Op::Delete).collect()));
     squeeze(&bench.storage, Compaction::Full).expect("compacted");
     whole(&bench, "emptied");
-    let snapshot = Snapshot::open(Arc::clone(&bench.storage)).expect("opened");
+    let snapshot = Snapshot::open(&bench.storage).expect("opened");
     let [run] = &snapshot.manifest().runs[..] else { panic!("one run") };
     assert!(run.rows.values().all(|rows| *rows == 0), "{:?}", run.rows);
     assert_eq!(run.bytes, 2 * 4096);
@@ -125,7 +125,7 @@ fn runs_stay_few_by_themselves() {
 
 /// Adds a run with one row to a collection.
 fn add_row(bench: &Bench, (kind, name): (u32, &str), shape: Shape, row: &[u64]) {
-    let mut writer = Writer::open(Arc::clone(&bench.storage)).expect("opened");
+    let mut writer = Writer::open(&bench.storage).expect("opened");
     let mut next = writer.next();
     let (id, mut run) = writer.begin_run(&mut next).expect("begun");
     run.rows(SectionKind(kind), shape).expect("begun");
@@ -138,7 +138,7 @@ fn add_row(bench: &Bench, (kind, name): (u32, &str), shape: Shape, row: &[u64]) 
 
 /// The first row of a table that `wanted` takes.
 fn row_of(bench: &Bench, kind: u32, wanted: impl Fn(&[u64]) -> bool) -> (Shape, Vec<u64>) {
-    let snapshot = Snapshot::open(Arc::clone(&bench.storage)).expect("opened");
+    let snapshot = Snapshot::open(&bench.storage).expect("opened");
     for run in snapshot.runs() {
         let Some(rows) = run.rows(SectionKind(kind)) else { continue };
         let mut scan = rows.scan(&[], None);

@@ -323,10 +323,13 @@ fn crowds_come_and_go() {
     load(&mut bench, (0..650).map(Op::Delete).collect(), "less than a crowd");
 }
 
-/// The events of a history of `../shared/data`, in their order: date, document, text or `None` for a deletion.
-fn events(name: &str) -> Option<Vec<(String, String, Option<String>)>> {
+/// Date, document, and its text or `None` for a deletion.
+type Event = (String, String, Option<String>);
+
+/// The events of a history of `../shared/data`, in their order.
+fn events(name: &str) -> Option<Vec<Event>> {
     let rows = crate::util::rows(&format!("{name}.events"))?;
-    let mut rows: Vec<(u64, (String, String, Option<String>))> = rows
+    let mut rows: Vec<(u64, Event)> = rows
         .iter()
         .map(|row| {
             let word = |key: &str| row[key].as_str().map(str::to_owned);

@@ -206,8 +206,8 @@ impl Keeper for Run {
     fn postings(&mut self, bucket: &[Posting]) -> Result<()> {
         self.all_read()?;
         // Inverted, what comes in descending order ascends.
-        let rows = bucket.iter().rev().map(|posting| [!posting.key, !pack(posting.size, posting.doc)]);
-        rows.map(|row| self.writer.push(&row)).collect()
+        let mut rows = bucket.iter().rev().map(|posting| [!posting.key, !pack(posting.size, posting.doc)]);
+        rows.try_for_each(|row| self.writer.push(&row))
     }
 
     fn finish(mut self: Box<Self>) -> Result<()> {

@@ -29,7 +29,7 @@ pub struct Parts {
 pub fn parts(
     tables: &Tables,
     survivors: &HashSet<Doc>,
-    starts: Vec<Doc>,
+    starts: &[Doc],
     recollide: &mut dyn Recollide,
 ) -> Result<Parts> {
     let mut exhausted = search(tables, survivors, starts)?;
@@ -71,8 +71,8 @@ pub fn parts(
 const TURN: usize = 64;
 
 /// Searches from all starts in turn. What meets becomes one search; when at most one is left, the others are parts.
-fn search(tables: &Tables, survivors: &HashSet<Doc>, starts: Vec<Doc>) -> Result<Vec<Vec<Doc>>> {
-    let mut owner: HashMap<Doc, u32> = (0..).zip(&starts).map(|(search, start)| (*start, search)).collect();
+fn search(tables: &Tables, survivors: &HashSet<Doc>, starts: &[Doc]) -> Result<Vec<Vec<Doc>>> {
+    let mut owner: HashMap<Doc, u32> = (0..).zip(starts).map(|(search, start)| (*start, search)).collect();
     let mut forest = Forest::new(starts.len());
     let mut fronts: Vec<Vec<Doc>> = starts.iter().map(|start| vec![*start]).collect();
     let mut reached: Vec<Vec<Doc>> = fronts.clone();

@@ -121,7 +121,7 @@ impl Settling<'_> {
             let name = self.loaded.shared.catalogue.label(doc)?.unwrap_or_default().into_owned();
             if change.kind == Kind::Delete {
                 match old {
-                    Some(old) => self.remove(old.clone(), name),
+                    Some(old) => self.remove(old, name),
                     None => self.delta.unknown.push(name),
                 }
                 continue;
@@ -168,11 +168,11 @@ impl Settling<'_> {
         self.delta.documents.push((document, name, value));
     }
 
-    fn remove(&mut self, old: Document, name: String) {
+    fn remove(&mut self, old: &Document, name: String) {
         self.count(old.content, old.id, false);
         self.delta.removed += 1;
         let lengths = (name.len() as u32, 0);
-        let gone = Document { live: false, content: NO_DOC, lengths, worth: 0, ..old };
+        let gone = Document { live: false, content: NO_DOC, lengths, worth: 0, ..old.clone() };
         self.documents
             .insert(gone.id, Member { document: gone.clone(), name: name.clone(), value: String::new() });
         self.delta.documents.push((gone, name, String::new()));
@@ -198,7 +198,7 @@ impl Settling<'_> {
         }
         let mut gone: Vec<(u128, Member)> = stored_documents(self.tables, &gone, true)?.into_iter().collect();
         gone.sort_unstable_by_key(|(id, _)| *id);
-        gone.into_iter().for_each(|(_, member)| self.remove(member.document, member.name));
+        gone.into_iter().for_each(|(_, member)| self.remove(&member.document, member.name));
         Ok(())
     }
 
@@ -264,7 +264,7 @@ impl Settling<'_> {
             starts.retain(|doc| survivors.contains(doc));
             starts.sort_unstable();
             starts.dedup();
-            let parts = parts(self.tables, &survivors, starts, recollide)?;
+            let parts = parts(self.tables, &survivors, &starts, recollide)?;
             for (a, b, shared) in parts.links {
                 self.delta.links.extend([((a, b), shared), ((b, a), shared)]);
             }

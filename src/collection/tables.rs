@@ -54,6 +54,9 @@ pub const RARITY: SectionKind = SectionKind(34);
 pub const TABLES: [Table; 9] =
     [DOCUMENTS, TEXTS, CONTENTS, DIGESTS, POSTINGS, MEMBERS, LINKS, COMPONENTS, CLUSTERS];
 
+/// Takes the number of a key, the run of its row, and the row.
+pub type EachRow<'a> = dyn FnMut(usize, &RunReader, &[u64]) -> Result<()> + 'a;
+
 /// The runs of a commit.
 #[derive(Clone, Debug, Default)]
 pub struct Tables {
@@ -64,12 +67,7 @@ pub struct Tables {
 impl Tables {
     /// The newest row of each key: `each` gets the number of the key, the run, and the row. Keys are whole, ascending
     /// and distinct.
-    pub fn newest(
-        &self,
-        table: Table,
-        keys: &[u64],
-        each: &mut dyn FnMut(usize, &RunReader, &[u64]) -> Result<()>,
-    ) -> Result<()> {
+    pub fn newest(&self, table: Table, keys: &[u64], each: &mut EachRow<'_>) -> Result<()> {
         let words = table.shape.key;
         let mut numbers: Vec<usize> = (0..keys.len() / words).collect();
         let mut wanted = keys.to_vec();

@@ -95,7 +95,7 @@ pub struct Shared {
     pub(super) scratch: PathBuf,
     pub(super) budget: Budget,
     stored: Option<Arc<dyn Stored>>,
-    keepers: Vec<Mutex<Option<Box<dyn Keeper>>>>,
+    keepers: Vec<Kept>,
     /// Sizes of the stored contents that share a key with a new one.
     stored_sizes: RwLock<HashMap<Doc, u32>>,
     simd: Simd,
@@ -545,8 +545,11 @@ fn base(stored: Option<&dyn Stored>, workers: usize) -> Result<Doc> {
     Doc::try_from(next.next_multiple_of(workers)).map_err(|_| full())
 }
 
+/// A worker's keeper, until all is kept.
+type Kept = Mutex<Option<Box<dyn Keeper>>>;
+
 /// What keeps what each worker adds.
-fn keepers(stored: Option<&dyn Stored>, workers: usize) -> Result<Vec<Mutex<Option<Box<dyn Keeper>>>>> {
+fn keepers(stored: Option<&dyn Stored>, workers: usize) -> Result<Vec<Kept>> {
     let keepers = stored.into_iter().flat_map(|stored| (0..workers).map(|worker| stored.keeper(worker)));
     keepers.map(|keeper| keeper.map(|keeper| Mutex::new(Some(keeper)))).collect()
 }
