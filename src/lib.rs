@@ -67,8 +67,6 @@
 //! - `flow/stored.rs` - what a load sees of its collection
 //! - `flow/net.rs` - operator: of several changes of one id the last one
 //! - `flow/dedup_exact.rs` - operator: equal canonical texts
-//! - `flow/net.rs` - operator: of several changes for one id the last one
-//! - `flow/stored.rs` - what earlier loads of a collection left, as a load sees it
 //! - `flow/budget.rs` - how a bound of the memory is shared out
 //! - `flow/spill.rs` - files for what does not fit
 //! - `flow/buckets.rs` - postings and arrivals bucketed by key, spilled when they outgrow their memory
