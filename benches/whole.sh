@@ -11,9 +11,10 @@ alike=${ALIKE:-target/release/alike}
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/alike-bench.XXXXXX")
 trap 'rm -rf "$tmp"' EXIT
 
-# once COMMAND...: seconds and peak KiB of one run.
+# once COMMAND...: seconds and peak KiB of one run, the disk at rest: what an earlier run wrote is on it.
 once() {
     rm -rf "$tmp/out"
+    sync
     /usr/bin/time -o "$tmp/time" -f "%e %M" "$@" >/dev/null
     cat "$tmp/time"
 }

@@ -108,7 +108,7 @@ pub struct Shared {
 }
 
 /// Bytes of an input file that one worker reads at a stretch.
-const UNIT: u64 = 4 << 20;
+const UNIT: u64 = 1 << 20;
 
 /// Bytes of a link as it comes and in the graph: there the other end and what is shared, at both ends.
 const LINK: usize = size_of::<Candidate>() + 16;
