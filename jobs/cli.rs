@@ -76,8 +76,8 @@ pub(crate) enum Command {
     Clusters(ShowArgs),
     /// Show the documents of a collection
     ///
-    /// A table on a terminal; elsewhere JSON lines: id, cluster, the loads that first and last brought it, and where
-    /// its record stood.
+    /// A table on a terminal; elsewhere JSON lines: id, cluster, the loads that first brought and last changed it, and
+    /// where that record stood: the number of its file among all ever loaded, and the offset.
     #[command(after_long_help = DOCUMENTS_EXAMPLES)]
     Documents(ShowArgs),
     /// Show what happened to the clusters of a collection, commit by commit
@@ -208,7 +208,8 @@ pub(crate) struct MachineArgs {
     /// Worker threads [default: all cores]
     #[arg(short, long, value_name = "N", help_heading = "Machine")]
     pub(crate) workers: Option<usize>,
-    /// Memory to stay within, like 2G or 512MiB [default: half of the machine]
+    /// Memory to stay within, like 2G or 512MiB; what comes of a load of a collection is not bounded by it
+    /// [default: half of the machine]
     #[arg(long, value_name = "SIZE", help_heading = "Machine")]
     pub(crate) memory: Option<String>,
     /// Vector instructions to use; the answer is the same with all of them

@@ -168,6 +168,9 @@ impl Check<'_> {
 
     fn files(&mut self, snapshot: &Snapshot) -> Result<()> {
         let mut rarities = 0;
+        // Whoever opens the collection for writing reads it too.
+        let previous = snapshot.check_previous();
+        self.note(previous)?;
         for (entry, run) in self.manifest.runs.iter().zip(&self.tables.runs.clone()) {
             self.progress.check()?;
             rarities += usize::from(run.heap(RARITY).is_some());

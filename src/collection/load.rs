@@ -235,23 +235,26 @@ struct Again<'a> {
     known: &'a Known,
     sketcher: Sketcher,
     rule: Option<Accept>,
+    progress: &'a Progress,
     set: Vec<u64>,
     other: Vec<u64>,
     keys: Vec<u64>,
 }
 
 impl<'a> Again<'a> {
-    fn new(known: &'a Known, loaded: &Loaded) -> Again<'a> {
+    fn new(known: &'a Known, loaded: &'a Loaded) -> Again<'a> {
         let config = &loaded.shared.config;
         let sketcher = Sketcher::new(config, Arc::clone(loaded.shared.rarity()), Simd::Scalar);
         let (set, other, keys) = (Vec::new(), Vec::new(), Vec::new());
-        Again { known, sketcher, rule: rule(config), set, other, keys }
+        let progress = &*loaded.shared.progress;
+        Again { known, sketcher, rule: rule(config), progress, set, other, keys }
     }
 }
 
 impl Recollide for Again<'_> {
     fn linked(&mut self, content: Doc) -> Result<Vec<(Doc, u32)>> {
         let Some(rule) = self.rule else { return Ok(Vec::new()) };
+        self.progress.check()?;
         read_set(self.known.tables(), content, &mut self.set)?;
         self.sketcher.keys_of(&self.set, &mut self.keys);
         self.keys.iter_mut().for_each(|key| *key = spread(*key));

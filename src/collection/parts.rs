@@ -46,6 +46,10 @@ pub fn parts(
     let mut links = Vec::new();
     for (part, docs) in (0..).zip(&exhausted) {
         for doc in docs {
+            // A part that hangs on the rest is settled, whatever else it is linked to.
+            if forest.find(part) == forest.find(rest) {
+                break;
+            }
             for (other, shared) in recollide.linked(*doc)?.into_iter().filter(|(o, _)| survivors.contains(o))
             {
                 if forest.union(part, part_of.get(&other).copied().unwrap_or(rest)) {

@@ -297,6 +297,7 @@ impl Settling<'_> {
         }
         let mut measuring = Measuring::new(&self.loaded.shared);
         for crowd in &self.loaded.crowds {
+            self.loaded.shared.progress.check()?;
             let members = crowd.iter().copied().filter(|content| self.is_live(*content));
             for (a, b, shared) in
                 span(members.map(|c| (number(c), c)).collect(), &mut forest, &mut measuring)?

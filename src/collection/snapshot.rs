@@ -73,6 +73,17 @@ impl Snapshot {
         Snapshot { storage: Arc::clone(storage), manifest: Arc::new(manifest), runs: Vec::new() }
     }
 
+    /// Reads the manifest before that of the commit, if it is still there: a writer needs it.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`], [`Error::NewerFormat`] and [`Error::Io`].
+    pub(super) fn check_previous(&self) -> Result<()> {
+        match previous(&*self.storage, self.manifest.commit)? {
+            Some(before) => check_same(&*self.storage, &self.manifest, &before),
+            None => Ok(()),
+        }
+    }
+
     /// What the commit is.
     pub fn manifest(&self) -> &Manifest {
         &self.manifest

@@ -540,8 +540,12 @@ impl Shared {
 /// The number of a load's first document: above all that is stored, and divided evenly among the workers.
 fn base(stored: Option<&dyn Stored>, workers: usize) -> Result<Doc> {
     let next = stored.map_or(0, Stored::next) as usize;
-    let full =
-        || Error::Limit("more than 4,294,967,295 contents were ever loaded; compact with renumbering".into());
+    let full = || {
+        Error::Limit(
+            "more than 4,294,967,295 records were ever loaded; load what is left into a new collection"
+                .into(),
+        )
+    };
     Doc::try_from(next.next_multiple_of(workers)).map_err(|_| full())
 }
 
