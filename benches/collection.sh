@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Times loads and deletions of a collection on disk against its full load, from a folder that `benches/split.py` made: a
 # section of Markdown. Seconds are the median of RUNS (3), each on a fresh copy of the loaded base, on disk and, but for
-# what is called cold, in the page cache. Stops if a collection does not hold as many documents as it should. Needs Linux,
-# Python 3.9 and room for three collections below TMPDIR, which must be on the disk that is meant.
+# what is called cold, in the page cache. Stops if a collection does not hold as many documents as it should. Needs
+# Linux, Python 3.9 and room for three collections below TMPDIR, which must be on the disk that is meant.
 #
 #     benches/grow.py mixed.jsonl big.jsonl --times 3 && benches/split.py big.jsonl parts
 #     cargo build --release && benches/collection.sh parts [WORKERS] >> benches/runs/DATE-MACHINE.md
@@ -17,6 +17,8 @@ trap 'rm -rf "$tmp"' EXIT
 loaded=$tmp/loaded
 copy=$tmp/copy
 percents=(0.01 0.1 1 10)
+drop_caches=/proc/sys/vm/drop_caches
+if [ -w "$drop_caches" ]; then cold_by="drop_caches of the whole machine"; else cold_by="posix_fadvise of the files"; fi
 
 stop() {
     echo "collection.sh: $*" >&2
@@ -47,7 +49,9 @@ warm() {
 
 # cold INPUT COLLECTION: neither is there, but the program is: its own pages are not counted as read.
 cold() {
-    if ! { echo 3 >/proc/sys/vm/drop_caches; } 2>/dev/null; then
+    if [ -w "$drop_caches" ]; then
+        echo 3 >"$drop_caches"
+    else
         python3 -c 'import os, sys
 for path in sys.argv[1:]:
     with open(path) as file:
@@ -168,6 +172,7 @@ echo "## Collection: $(date +%F), $(sed -n 's/^model name[^:]*: //p' /proc/cpuin
 echo
 echo "$("$alike" --version), -w $workers; base of $base records, $(bytes "$file") bytes, $text bytes of text; median of $runs runs,"
 echo "each on a fresh copy of the base. Written: pages made dirty. Kept: what the runs named by the last commit grew by."
+echo "Cold: by $cold_by; the least peak that can be seen is 10 to 15 MB."
 echo
 echo "| | records | MB of input | seconds | % of the full load | peak MB | MB read | MB written | MB kept | written / kept |"
 echo "|---|---|---|---|---|---|---|---|---|---|"
