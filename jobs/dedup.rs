@@ -8,7 +8,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use alike::error::{Error, Result};
-use alike::flow::{self, Outcome, Request};
+use alike::flow::{self, Outcome, Part, Request};
 use alike::limits::REFUSED_PERCENT;
 use alike::output::{
     KeptTally, Lists, Rejected, Staging, Summary, left_out, peak_memory, refusals, render, summarise,
@@ -140,6 +140,7 @@ pub(crate) fn find_inputs(inputs: &[PathBuf], spool: &Path, progress: &Progress)
 fn request(options: &DedupOptions, discovery: &Discovery, scratch: &Path) -> Request {
     Request {
         sources: discovery.sources.clone(),
+        part: Part::ALL,
         config: options.config.clone(),
         workers: options.workers,
         memory: options.memory,

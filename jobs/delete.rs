@@ -46,6 +46,7 @@ fn delete(
         sources: find_inputs(&[file.to_path_buf()], scratch, progress)?.sources,
         workers: machine.workers,
         memory: machine.memory,
+        epoch_bytes: None,
         simd: machine.simd,
         scratch: scratch.to_path_buf(),
         delete_missing: false,

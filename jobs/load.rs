@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use alike::collection::{Batch, Report, Writer, prepare};
 use alike::error::{Error, Result};
-use alike::output::{Rejected, Rows, refusals};
+use alike::output::{Rejected, Rows, unread};
 use alike::progress::Progress;
 use alike::read::Discovery;
 
@@ -54,6 +54,7 @@ fn load(args: &LoadArgs, machine: Machine, teller: &Teller<'_>, progress: &Arc<P
         sources: discovery.sources,
         workers: machine.workers,
         memory: machine.memory,
+        epoch_bytes: None,
         simd: machine.simd,
         scratch: scratch.path().to_path_buf(),
         delete_missing: args.delete_missing,
@@ -69,10 +70,24 @@ fn load(args: &LoadArgs, machine: Machine, teller: &Teller<'_>, progress: &Arc<P
         refuse_gaps(args.delete_missing, rejected, documents)
     };
     let done = commit(&mut writer, batch, &discovery.unreadable, accept, |_| Ok(()), progress);
-    if new && done.is_err() {
-        take_back(&writer);
+    match &done {
+        // What is done of it can be gone on with.
+        Err(error) if writer.pending().is_some() => unfinished(teller, &writer, error),
+        Err(_) if new => take_back(&writer),
+        _ => {}
     }
     done
+}
+
+/// Tells what is left of a load that was cut off between its epochs.
+fn unfinished(teller: &Teller<'_>, writer: &Writer, error: &Error) {
+    let records = writer.pending().map_or(0, |pending| pending.tally.records);
+    if matches!(error, Error::Interrupted) {
+        teller.say(&format!(
+            "{records} records are safe, though nobody sees them yet: the same command goes on from there, \
+             `alike load COLLECTION --abandon` discards them"
+        ));
+    }
 }
 
 /// Works a load out and commits it, if `accept` takes what was refused, and `agree` the report.
@@ -85,9 +100,9 @@ pub(crate) fn commit(
     progress: &Arc<Progress>,
 ) -> Result<Report> {
     let prepared = prepare(writer, batch, Arc::clone(progress))?;
-    let loaded = prepared.loaded();
-    let rejected = refusals(unreadable, prepared.refused(), &loaded.shared);
-    if let Err(error) = accept(&rejected, loaded.tally.documents).and_then(|()| progress.check()) {
+    let mut rejected = unread(unreadable);
+    rejected.extend_from_slice(prepared.rejected());
+    if let Err(error) = accept(&rejected, prepared.records()) {
         prepared.abandon()?;
         return Err(error);
     }
@@ -141,12 +156,18 @@ fn refuse_own_files(collection: &Path, discovery: &Discovery) -> Result<()> {
     }
 }
 
-/// Removes what a load that came to no good end has left, which opening does.
+/// Removes what an interrupted load has left.
 fn abandon(args: &LoadArgs) -> Result<ExitCode> {
     let storage = folder(&args.collection)?;
     let names = || storage.names().map_err(|e| Error::io(&args.collection, "list", e));
     let before = names()?;
-    let writer = Writer::open(&storage)?;
+    let mut writer = Writer::open(&storage)?;
+    writer.abandon()?;
+    let manifest = writer.snapshot().manifest();
+    if manifest.load == 0 {
+        // Made for a load of which nothing came.
+        take_back(&writer);
+    }
     let after = names()?;
     drop(writer);
     let removed: Vec<&String> = before.iter().filter(|name| !after.contains(name)).collect();

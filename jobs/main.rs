@@ -105,9 +105,11 @@ fn exit_code(error: &Error) -> u8 {
     match error {
         Error::Config(_) | Error::OutputExists(_) => WRONG_USE,
         Error::Input { .. } | Error::Refused { .. } | Error::Limit(_) => REFUSED,
-        Error::Damaged { .. } | Error::Locked(_) | Error::NewerFormat { .. } | Error::NotACollection(..) => {
-            UNUSABLE
-        }
+        Error::Damaged { .. }
+        | Error::Locked(_)
+        | Error::Unfinished { .. }
+        | Error::NewerFormat { .. }
+        | Error::NotACollection(..) => UNUSABLE,
         Error::Interrupted => INTERRUPTED,
         _ => FAILED,
     }

@@ -63,6 +63,20 @@ pub enum Error {
     /// Another process is writing to the collection (exit code 4).
     #[error("{}: another process is writing to it; run again when that has ended", .0.display())]
     Locked(PathBuf),
+    /// A load was interrupted after it had got somewhere (exit code 4).
+    #[error(
+        "{}: a load was interrupted after {records} records{difference}; run the same command again to finish it, or \
+         `alike load COLLECTION --abandon` to discard it",
+        .path.display()
+    )]
+    Unfinished {
+        /// The collection.
+        path: PathBuf,
+        /// Records of its epochs that are done.
+        records: u64,
+        /// How the load that was asked for differs from it, if that is known: `, and ...`.
+        difference: String,
+    },
     /// The collection was written by a later version of alike (exit code 4).
     #[error("{}: has format {found}, and this alike reads formats up to {known}; use a newer one", .path.display())]
     NewerFormat {
@@ -96,6 +110,13 @@ impl Error {
     /// Damage in the file `path` of a collection.
     pub fn damaged(path: &Path, offset: u64, what: impl Into<String>) -> Error {
         Error::Damaged { path: path.to_path_buf(), offset, what: what.into() }
+    }
+
+    /// An interrupted load in the way. `differs` says how what was asked for is another one, or nothing.
+    pub fn unfinished(path: &Path, records: u64, differs: &str) -> Error {
+        let difference =
+            if differs.is_empty() { String::new() } else { format!(", and this is another: {differs}") };
+        Error::Unfinished { path: path.to_path_buf(), records, difference }
     }
 
     /// A configuration error.

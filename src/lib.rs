@@ -106,10 +106,17 @@
 //! - `collection/tables.rs` - what a collection's tables are, and reading them through several runs
 //! - `collection/row.rs` - the rows of tables as what they mean
 //! - `collection/known.rs` - what the dataflow of a load sees of a collection, and where it leaves what it adds
-//! - `collection/load.rs` - a load, from its inputs to its commit
-//! - `collection/settle.rs` - from what a load found to what it changes
+//! - `collection/load.rs` - a load, from its inputs over its epochs to its commit
+//! - `collection/checkpoint.rs` - what there is of a load between two epochs
+//! - `collection/sealed.rs` - small text files with a digest
+//! - `collection/settle.rs` - from what an epoch found to what it changes
+//! - `collection/settle/documents.rs` - what becomes of documents
+//! - `collection/settle/components.rs` - what becomes of contents and components
+//! - `collection/settle/span.rs` - crowds, as far as they join components
 //! - `collection/measure.rs` - pairs of a load's crowds, each measured once
 //! - `collection/parts.rs` - what a component falls into when contents go
+//! - `collection/again.rs` - colliding a stored content again
+//! - `collection/publish.rs` - what a load makes of documents and clusters
 //! - `collection/clusters.rs` - clusters over time: their numbers, and what is said about them
 //! - `collection/delta.rs` - what a load changes, written
 //! - `collection/view.rs` - looking at a commit

@@ -78,7 +78,7 @@ proptest! {
 }
 
 fn load(ops: Vec<Op>) -> Load {
-    Load { ops, workers: 1, files: 1 }
+    Load { ops, workers: 1, files: 1, epoch_bytes: None }
 }
 
 fn put(id: usize, text: &str) -> Op {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use alike::collection::{Batch, Line, Report, Snapshot, Writer, prepare};
 use alike::config::{Clustering, Config, Method};
 use alike::error::Error;
-use alike::flow::{Request, run};
+use alike::flow::{Part, Request, run};
 use alike::progress::Progress;
 use alike::read::discover;
 use alike::simd::Simd;
@@ -39,6 +39,8 @@ pub(crate) struct Load {
     pub(crate) ops: Vec<Op>,
     pub(crate) workers: usize,
     pub(crate) files: usize,
+    /// Bytes of input of an epoch, if it is not all one.
+    pub(crate) epoch_bytes: Option<u64>,
 }
 
 /// A collection under test, with what it should hold.
@@ -109,12 +111,13 @@ impl Bench {
             sources: discover(names, &self.dir.join("."))?.sources,
             workers: load.workers,
             memory: None,
+            epoch_bytes: load.epoch_bytes,
             simd: Simd::detect(),
             scratch: self.dir.join("."),
             delete_missing: false,
         };
         let prepared = prepare(&mut writer, batch, Arc::new(Progress::default()))?;
-        assert!(prepared.refused().is_empty());
+        assert!(prepared.rejected().is_empty());
         prepared.commit()
     }
 
@@ -201,6 +204,7 @@ impl Bench {
         let name = self.dir.join("live.jsonl").to_string_lossy().into_owned();
         let request = Request {
             sources: discover(&[name], &self.dir.join(".")).expect("inputs").sources,
+            part: Part::ALL,
             config: self.config.clone(),
             workers: 1,
             memory: None,
@@ -250,8 +254,10 @@ pub(crate) fn op() -> impl Strategy<Value = Op> {
 }
 
 pub(crate) fn history() -> impl Strategy<Value = Vec<Load>> {
-    let load = (prop::collection::vec(op(), 0..10), 1usize..4, 1usize..4);
-    prop::collection::vec(load.prop_map(|(ops, workers, files)| Load { ops, workers, files }), 1..7)
+    let epoch_bytes = prop::option::of(1u64..400);
+    let load = (prop::collection::vec(op(), 0..10), 1usize..4, 1usize..4, epoch_bytes);
+    let load = load.prop_map(|(ops, workers, files, epoch_bytes)| Load { ops, workers, files, epoch_bytes });
+    prop::collection::vec(load, 1..7)
 }
 
 fn follow(config: Config, history: &[Load]) {
@@ -301,7 +307,7 @@ fn crowds_come_and_go() {
     let (one, other) = (words(0, 60), [words(0, 25), words(100, 35)].concat());
     let mut bench = Bench::new(config);
     let load = |bench: &mut Bench, ops: Vec<Op>, what: &str| {
-        bench.load(&Load { ops, workers: 2, files: 2 });
+        bench.load(&Load { ops, workers: 2, files: 2, epoch_bytes: None });
         bench.check(what);
     };
     let copies = |template: &[String], ids: std::ops::Range<usize>| -> Vec<Op> {
@@ -360,7 +366,12 @@ fn follow_events(name: &str, base: &str, digits: usize) {
             text.clone().map_or(Op::Delete(id), |text| Op::Upsert(id, text))
         });
         loads += 1;
-        bench.load(&Load { ops: ops.collect(), workers: 1 + loads % 2, files: 1 });
+        bench.load(&Load {
+            ops: ops.collect(),
+            workers: 1 + loads % 2,
+            files: 1,
+            epoch_bytes: Some(20_000 * loads as u64),
+        });
         bench.check(&format!("{name}, after {}", of_period[0].0));
     }
     assert!(loads > 10 && bench.live.len() > 100, "{loads} loads, {} documents", bench.live.len());

@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 
 use super::row::{Document, pack, unpack};
 use crate::config::Keep;
-use crate::error::Result;
 
 /// A cluster's number: the load that made it, and its rank among those that load made, by lowest member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -155,20 +154,20 @@ fn by_value(a: &Member, b: &Member, max: bool) -> Ordering {
 
 /// A cluster before a load.
 #[derive(Debug)]
-pub struct Before {
+pub struct Before<'a> {
     /// Its number.
     pub id: ClusterId,
     /// Digest of its representative's id.
     pub representative: u128,
     /// Digests of its documents' ids.
-    pub documents: Vec<u128>,
+    pub documents: &'a [u128],
 }
 
 /// A cluster after a load: at least two documents, ascending by id.
 #[derive(Debug)]
 pub struct After {
-    /// The label of its component.
-    pub label: u32,
+    /// The label of its component, and its place in it.
+    pub at: (u32, u32),
     /// Its documents.
     pub members: Vec<Member>,
 }
@@ -189,10 +188,10 @@ pub struct Fate {
 pub fn fate(
     load: u32,
     keep: &Keep,
-    before: &[Before],
+    before: &[Before<'_>],
     after: &[After],
-    name: &mut dyn FnMut(u128) -> Result<String>,
-) -> Result<Fate> {
+    name: &dyn Fn(u128) -> String,
+) -> Fate {
     let old = before.iter().enumerate().flat_map(|(at, b)| b.documents.iter().map(move |id| (*id, at)));
     let old: HashMap<u128, usize> = old.collect();
     let shared = shared(&old, after);
@@ -203,11 +202,11 @@ pub fn fate(
     };
     let representatives: Vec<usize> = after.iter().map(best).collect();
     let mut fate = Fate { numbers, representatives, lines: Vec::new() };
-    fate.say(before, after, &heirs, name)?;
-    fate.say_of_documents(before, after, &old, name)?;
+    fate.say(before, after, &heirs, name);
+    fate.say_of_documents(before, after, &old, name);
     fate.say_of_unions(before, &shared, &heirs);
     fate.lines.sort_unstable();
-    Ok(fate)
+    fate
 }
 
 /// How many documents each cluster before shares with each after, those that share any.
@@ -224,7 +223,7 @@ fn shared(old: &HashMap<u128, usize>, after: &[After]) -> Vec<(usize, usize, usi
 /// The number of each cluster after, and for each before the cluster that goes on under its number.
 fn numbers(
     load: u32,
-    before: &[Before],
+    before: &[Before<'_>],
     after: &[After],
     shared: &[(usize, usize, usize)],
 ) -> (Vec<ClusterId>, Vec<Option<usize>>) {
@@ -252,11 +251,11 @@ impl Fate {
     /// What is created, dissolved, or represented by another document.
     fn say(
         &mut self,
-        before: &[Before],
+        before: &[Before<'_>],
         after: &[After],
         heirs: &[Option<usize>],
-        name: &mut dyn FnMut(u128) -> Result<String>,
-    ) -> Result<()> {
+        name: &dyn Fn(u128) -> String,
+    ) {
         let mut old_of: Vec<Option<usize>> = vec![None; after.len()];
         heirs.iter().enumerate().for_each(|(old, heir)| {
             heir.iter().for_each(|heir| old_of[*heir] = Some(old));
@@ -270,23 +269,22 @@ impl Fate {
                     self.lines.push(Line::Created { cluster: number, representative });
                 }
                 Some(old) if old != member.document.id => {
-                    let (from, to) = (name(old)?, member.name.clone());
+                    let (from, to) = (name(old), member.name.clone());
                     self.lines.push(Line::Representative { cluster: number, from, to });
                 }
                 Some(_) => {}
             }
         }
-        Ok(())
     }
 
     /// What happened to documents.
     fn say_of_documents(
         &mut self,
-        before: &[Before],
+        before: &[Before<'_>],
         after: &[After],
         old: &HashMap<u128, usize>,
-        name: &mut dyn FnMut(u128) -> Result<String>,
-    ) -> Result<()> {
+        name: &dyn Fn(u128) -> String,
+    ) {
         let mut still: HashMap<u128, ()> = HashMap::new();
         for (number, cluster) in self.numbers.iter().zip(after) {
             for member in &cluster.members {
@@ -301,16 +299,15 @@ impl Fate {
         }
         for cluster in before {
             for id in cluster.documents.iter().filter(|id| !still.contains_key(*id)) {
-                self.lines.push(Line::Left { id: name(*id)?, cluster: cluster.id });
+                self.lines.push(Line::Left { id: name(*id), cluster: cluster.id });
             }
         }
-        Ok(())
     }
 
     /// What became of whole clusters.
     fn say_of_unions(
         &mut self,
-        before: &[Before],
+        before: &[Before<'_>],
         shared: &[(usize, usize, usize)],
         heirs: &[Option<usize>],
     ) {

@@ -7,8 +7,8 @@
 use super::row::Document;
 use super::run::RunReader;
 use super::tables::{
-    CLUSTERS, COMPONENTS, CONTENTS, DIGESTS, DOCUMENTS, LABELS, LINKS, MEMBERS, POSTINGS, RARITY, SETS,
-    TEXTS, Table, Tables,
+    CLUSTERS, COMPONENTS, CONTENTS, DEAD, DIGESTS, DOCUMENTS, LABELS, LINKS, MEMBERS, POSTINGS, RARITY, SEEN,
+    SETS, TEXTS, Table, Tables,
 };
 use super::writer::{RunSummary, RunWriter};
 use super::{HeapReader, SectionKind};
@@ -49,14 +49,17 @@ impl Live {
 type Stays = fn(&[u64], &Live) -> bool;
 
 /// The tables without heaps.
-const PLAIN: [(Table, Stays); 7] = [
+const PLAIN: [(Table, Stays); 9] = [
     (CONTENTS, |row, _| row[1] > 0),
     (DIGESTS, |row, _| row[2] != u64::from(NO_DOC)),
     (POSTINGS, |row, live| live.has(u64::from(!row[1] as Doc))),
     (MEMBERS, |row, _| row[3] == 1),
     (LINKS, |row, live| live.has(row[0]) && live.has(row[1])),
     (COMPONENTS, |row, _| row[2] == 1),
-    (CLUSTERS, |row, _| row[2] > 0),
+    (CLUSTERS, |row, _| row[3] > 0),
+    // Nothing is left of those who are dead, and nobody asks any more what a load has mentioned.
+    (DEAD, |_, _| false),
+    (SEEN, |_, _| false),
 ];
 
 /// A table whose rows say where a value begins in a heap.

@@ -7,6 +7,7 @@ use std::time::SystemTime;
 
 use super::RunWriter;
 use super::changes::ChangesWriter;
+use super::checkpoint::Checkpoint;
 use super::guard::Guard;
 use super::manifest::Manifest;
 use super::names::{Name, folder};
@@ -25,6 +26,8 @@ pub struct Writer {
     snapshot: Snapshot,
     /// The commit before the last one, for readers that are about to open it.
     previous: Option<Manifest>,
+    /// What an interrupted load has left.
+    pending: Option<Checkpoint>,
     guard: Guard,
     storage: Arc<dyn Storage>,
     untidied: Option<Error>,
@@ -51,7 +54,8 @@ impl Writer {
         remove(&*storage, left)?;
         publish(&*storage, 1, &bytes)?;
         let snapshot = Snapshot::without_runs(&storage, manifest);
-        let mut writer = Writer { snapshot, previous: None, guard, storage, untidied: None, _lock: lock };
+        let mut writer =
+            Writer { snapshot, previous: None, pending: None, guard, storage, untidied: None, _lock: lock };
         writer.tidy_after_commit();
         Ok(writer)
     }
@@ -70,9 +74,58 @@ impl Writer {
         if let Some(previous) = &previous {
             check_same(&*storage, snapshot.manifest(), previous)?;
         }
-        let writer = Writer { snapshot, previous, guard, storage, untidied: None, _lock: lock };
+        let pending = Checkpoint::newest(&*storage, snapshot.manifest())?;
+        let writer = Writer { snapshot, previous, pending, guard, storage, untidied: None, _lock: lock };
         writer.tidy(|_| true)?;
         Ok(writer)
+    }
+
+    /// What an interrupted load has left: epochs that are done, and that no reader sees.
+    pub fn pending(&self) -> Option<&Checkpoint> {
+        self.pending.as_ref()
+    }
+
+    /// Refuses anything else while an interrupted load can be finished.
+    ///
+    /// # Errors
+    /// [`Error::Unfinished`].
+    pub fn check_finished(&self) -> Result<()> {
+        match &self.pending {
+            Some(pending) => Err(Error::unfinished(&folder(&*self.storage), pending.tally.records, "")),
+            None => Ok(()),
+        }
+    }
+
+    /// Discards what an interrupted load has left.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn abandon(&mut self) -> Result<()> {
+        self.pending = None;
+        self.tidy(|_| true)
+    }
+
+    /// Makes what there is of a load durable; what it supersedes is removed.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub(super) fn checkpoint(&mut self, checkpoint: Checkpoint) -> Result<()> {
+        checkpoint.write(&*self.storage).inspect_err(|_| self.guard.kill())?;
+        let next_run = checkpoint.next.next_run;
+        self.pending = Some(checkpoint);
+        self.tidy(|name| match name {
+            Name::Run(id) => id < next_run,
+            Name::Checkpoint(..) => true,
+            _ => false,
+        })
+    }
+
+    /// A snapshot of what a load has come to: `next` has the runs of the last commit and some after them.
+    ///
+    /// # Errors
+    /// [`Error::Io`] and [`Error::Damaged`].
+    pub(super) fn ahead(&self, next: &Manifest) -> Result<Snapshot> {
+        self.snapshot.advance(next.clone())
     }
 
     /// The last commit.
@@ -138,6 +191,7 @@ impl Writer {
         publish(&*self.storage, snapshot.manifest().commit, &bytes)?;
         let last = std::mem::replace(&mut self.snapshot, snapshot);
         self.previous = Some(last.manifest().clone());
+        self.pending = None;
         self.tidy_after_commit();
         Ok(())
     }
@@ -167,7 +221,10 @@ impl Writer {
         // What has a greater number may belong to the commit that is prepared next.
         let tidied = self.tidy(|name| match name {
             Name::Run(id) => id < next_run,
-            Name::Unfinished(number) | Name::Manifest(number) | Name::Changes(number) => number <= commit,
+            Name::Unfinished(number)
+            | Name::Checkpoint(number, _)
+            | Name::Manifest(number)
+            | Name::Changes(number) => number <= commit,
         });
         self.untidied = tidied.inspect_err(|_| self.guard.kill()).err();
     }
@@ -180,7 +237,11 @@ impl Writer {
         if names.iter().any(|name| matches!(name, Name::Manifest(commit) if *commit > last.commit)) {
             return Err(Error::Locked(folder(&*self.storage)));
         }
-        let kept = |name| last.names(name) || self.previous.as_ref().is_some_and(|m| m.names(name));
+        let pending = |name| {
+            self.pending.as_ref().is_some_and(|pending| pending.name() == name || pending.next.names(name))
+        };
+        let previous = |name| self.previous.as_ref().is_some_and(|manifest| manifest.names(name));
+        let kept = |name| last.names(name) || previous(name) || pending(name);
         remove(&*self.storage, names.into_iter().filter(|&name| may_go(name) && !kept(name)).collect())
     }
 }

@@ -11,6 +11,7 @@ use super::delta::by_name;
 use super::manifest::Manifest;
 use super::names::Name;
 use super::run_entry::RunEntry;
+use super::snapshot::Snapshot;
 use super::tables::Tables;
 use crate::error::{Error, Result};
 use crate::progress::{Progress, Stage};
@@ -44,6 +45,7 @@ pub struct CompactReport {
 /// [`Error::Io`], [`Error::Damaged`], those of [`Writer::commit`], and [`Error::Interrupted`]; the last commit then
 /// stays as it was.
 pub fn compact(writer: &mut Writer, how: Compaction, progress: &Progress) -> Result<CompactReport> {
+    writer.check_finished()?;
     let mut next = writer.next();
     let sizes: Vec<u64> = next.runs.iter().map(|run| run.bytes).collect();
     let plan = match how {
@@ -58,7 +60,8 @@ pub fn compact(writer: &mut Writer, how: Compaction, progress: &Progress) -> Res
     }
     progress.enter(Stage::Write, plan.iter().flat_map(|(from, to)| &sizes[*from..*to]).sum());
     let first = next.next_run;
-    if let Err(error) = merge_all(writer, &mut next, &plan, progress) {
+    let tables = writer.snapshot().tables();
+    if let Err(error) = merge_all(writer, &tables, &mut next, &plan, progress) {
         abandon(writer, first..next.next_run);
         return Err(error);
     }
@@ -72,16 +75,29 @@ pub fn compact(writer: &mut Writer, how: Compaction, progress: &Progress) -> Res
 /// Merges ranges of runs, the newest range first, so that the places of the older ones stay what they are.
 fn merge_all(
     writer: &Writer,
+    all: &Tables,
     next: &mut Manifest,
     plan: &[(usize, usize)],
     progress: &Progress,
 ) -> Result<()> {
-    let all = Tables { runs: writer.snapshot().runs().to_vec() };
+    let oldest = plan.iter().any(|(from, _)| *from == 0);
+    let live = oldest.then(|| Live::of(all, next.next_content)).transpose()?;
+    merge_ranges(writer, all, next, plan, live.as_ref(), progress)
+}
+
+/// Merges ranges of runs; of the one that begins with the oldest run only what is `live` is left, if that is given.
+fn merge_ranges(
+    writer: &Writer,
+    all: &Tables,
+    next: &mut Manifest,
+    plan: &[(usize, usize)],
+    live: Option<&Live>,
+    progress: &Progress,
+) -> Result<()> {
     for &(from, to) in plan {
         let part = Tables { runs: all.runs[from..to].to_vec() };
-        let live = if from == 0 { Some(Live::of(&all, next.next_content)?) } else { None };
         let (id, run) = writer.begin_run(next)?;
-        let summary = combine(run, &part, live.as_ref(), progress)?;
+        let summary = combine(run, &part, live.filter(|_| from == 0), progress)?;
         let entry = RunEntry::of(&**writer.storage(), id, by_name(&summary))?;
         next.runs.splice(from..to, [entry]);
     }
@@ -124,6 +140,23 @@ fn tiered(sizes: &[u64], mut fuel: u64) -> Vec<(usize, usize)> {
         to = from;
     }
     plan
+}
+
+/// Merges runs of a load between its epochs, those from number `first` on: the others are what it began with. Whether there
+/// was anything to merge; `next` names what they became.
+pub(super) fn between_epochs(
+    writer: &Writer,
+    next: &mut Manifest,
+    ahead: &Snapshot,
+    first: usize,
+    progress: &Progress,
+) -> Result<bool> {
+    let sizes: Vec<u64> = next.runs[first..].iter().map(|run| run.bytes).collect();
+    let plan: Vec<(usize, usize)> =
+        tiered(&sizes, u64::MAX).into_iter().map(|(from, to)| (first + from, first + to)).collect();
+    // All runs of a first load are its own, and yet none may lose what it says is gone: nothing is published.
+    merge_ranges(writer, &ahead.tables(), next, &plan, None, progress)?;
+    Ok(!plan.is_empty())
 }
 
 /// An error of a compaction after a load, in words: the load stands.

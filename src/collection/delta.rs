@@ -1,19 +1,23 @@
-//! Writing what a load changes: one run, one change log.
+//! Writing what a load changes: a run for each epoch, one for its clusters, one change log.
 
 use std::collections::BTreeMap;
 
 use super::changes::ChangesWriter;
+use super::clusters::Line;
 use super::directory::SectionKind;
-use super::row::words_of;
+use super::publish::{ClusterRow, Outcome, Place};
+use super::row::{Document, pack, wide, words_of};
 use super::settle::Delta;
 use super::tables::{
-    CLUSTERS, COMPONENTS, CONTENTS, DIGESTS, DOCUMENTS, LABELS, LINKS, MEMBERS, RARITY, SETS, TABLES, Table,
+    CLUSTERS, COMPONENTS, CONTENTS, DEAD, DIGESTS, DOCUMENTS, LABELS, LINKS, MEMBERS, RARITY, SEEN, SETS,
+    TABLES, Table, Tables,
 };
 use super::writer::{RunSummary, RunWriter};
 use crate::error::{Error, Result};
+use crate::flow::{Doc, Loaded};
 use crate::sketch::Rarity;
 
-/// Writes a load's changes into a run; the rarity table too, if the collection has none yet.
+/// Writes what an epoch changes into a run; the rarity table too, if the collection has none yet.
 pub fn write_delta(mut run: RunWriter, delta: &mut Delta, rarity: Option<&Rarity>) -> Result<RunSummary> {
     if let Some(rarity) = rarity {
         run.heap(RARITY)?;
@@ -23,30 +27,86 @@ pub fn write_delta(mut run: RunWriter, delta: &mut Delta, rarity: Option<&Rarity
         run.push(&words_of(&bytes[..known]).collect::<Vec<_>>())?;
     }
     run.heap(LABELS)?;
+    let (mut bytes, mut words) = (Vec::new(), Vec::new());
     for (document, name, value) in &mut delta.documents {
         document.label = run.position();
-        let words: Vec<u64> = words_of(format!("{name}{value}").as_bytes()).collect();
+        bytes.clear();
+        bytes.extend_from_slice(name.as_bytes());
+        bytes.extend_from_slice(value.as_bytes());
+        words.clear();
+        words.extend(words_of(&bytes));
         run.push(&words)?;
     }
     rows(&mut run, DOCUMENTS, delta.documents.iter().map(|(document, ..)| document.to_row()))?;
     let contents = delta.contents.iter();
     rows(&mut run, CONTENTS, contents.map(|(c, (count, label))| [c, count, label].map(|n| u64::from(*n))))?;
+    rows(&mut run, DEAD, delta.dead.iter().map(|content| [u64::from(*content)]))?;
     let digests = delta.digests.iter();
     rows(&mut run, DIGESTS, digests.map(|(d, content)| [(d >> 64) as u64, *d as u64, u64::from(*content)]))?;
-    let member = |((content, id), is): (&(u32, u128), &bool)| {
+    let member = |((content, id), is): &((Doc, u128), bool)| {
         [u64::from(*content), (id >> 64) as u64, *id as u64, u64::from(*is)]
     };
     rows(&mut run, MEMBERS, delta.members.iter().map(member))?;
     let links = delta.links.iter();
     rows(&mut run, LINKS, links.map(|((a, b), shared)| [a, b, shared].map(|n| u64::from(*n))))?;
-    let component = |((label, content), is): (&(u32, u32), &bool)| {
+    let component = |((label, content), is): &((u32, Doc), bool)| {
         [u64::from(*label), u64::from(*content), u64::from(*is)]
     };
     rows(&mut run, COMPONENTS, delta.components.iter().map(component))?;
-    let cluster = |(label, (number, documents, id)): (&u32, &(u64, u64, u128))| {
-        [u64::from(*label), *number, *documents, (id >> 64) as u64, *id as u64]
+    run.finish()
+}
+
+/// Digests of all ids that an epoch mentions, ascending.
+pub fn seen(loaded: &Loaded) -> Vec<u128> {
+    let mut seen: Vec<u128> = loaded.changes.iter().map(|change| change.id).collect();
+    seen.sort_unstable();
+    seen
+}
+
+/// Writes the ids that an epoch of load `load` mentions into a run.
+pub fn write_seen(run: &mut RunWriter, seen: &[u128], load: u32) -> Result<()> {
+    rows(run, SEEN, seen.iter().map(|id| [(id >> 64) as u64, *id as u64, u64::from(load)]))
+}
+
+/// Digests of the ids of live documents that load `load` has not mentioned, ascending.
+pub fn missing(tables: &Tables, load: u32) -> Result<Vec<u128>> {
+    let (mut documents, mut seen) = (tables.scan(DOCUMENTS), tables.scan(SEEN));
+    let mut missing = Vec::new();
+    let mut next = |id: u128| -> Result<Option<(u128, u64)>> {
+        loop {
+            match seen.next_row()?.map(|row| (wide(row[0], row[1]), row[2])) {
+                Some((other, _)) if other < id => {}
+                found => return Ok(found),
+            }
+        }
     };
-    rows(&mut run, CLUSTERS, delta.clusters.iter().map(cluster))?;
+    let mut mentioned = next(0)?;
+    while let Some(row) = documents.next_row()? {
+        let document = Document::of_row(row);
+        if mentioned.is_some_and(|(id, _)| id < document.id) {
+            mentioned = next(document.id)?;
+        }
+        if document.live && mentioned != Some((document.id, u64::from(load))) {
+            missing.push(document.id);
+        }
+    }
+    Ok(missing)
+}
+
+/// Writes what becomes of clusters into a run: of contents whose cluster is at another place of their component, and of
+/// clusters.
+pub fn write_clusters(mut run: RunWriter, outcome: &Outcome) -> Result<RunSummary> {
+    let contents = outcome.contents.iter();
+    let content = |(content, count, (label, place)): &(Doc, u32, Place)| {
+        [u64::from(*content), u64::from(*count), pack(*place, *label)]
+    };
+    rows(&mut run, CONTENTS, contents.map(content))?;
+    let cluster = |((label, place), row): (&Place, &ClusterRow)| {
+        let id = row.representative;
+        let (high, low) = ((id >> 64) as u64, id as u64);
+        [u64::from(*label), u64::from(*place), row.number, row.documents, high, low]
+    };
+    rows(&mut run, CLUSTERS, outcome.clusters.iter().map(cluster))?;
     run.finish()
 }
 
@@ -61,9 +121,9 @@ fn rows<const N: usize>(
 }
 
 /// Writes the lines about clusters into a change log.
-pub fn write_lines(log: &mut ChangesWriter, delta: &Delta) -> Result<()> {
+pub fn write_lines(log: &mut ChangesWriter, lines: &[Line]) -> Result<()> {
     let mut bytes = Vec::new();
-    for line in &delta.lines {
+    for line in lines {
         serde_json::to_writer(&mut bytes, line).map_err(|e| Error::Worker(format!("a change log: {e}")))?;
         bytes.push(b'\n');
         if bytes.len() > BLOCK {

@@ -16,9 +16,10 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::Manifest;
 use super::clusters::Line;
 use super::delta::name;
+use super::row::unpack;
 use super::run::RunReader;
 use super::snapshot::Snapshot;
-use super::tables::{CONTENTS, RARITY, TABLES, Table, Tables};
+use super::tables::{CONTENTS, DEAD, RARITY, TABLES, Table, Tables};
 use super::{HeapReader, RowsReader};
 use crate::error::{Error, Result};
 use crate::flow::Doc;
@@ -64,6 +65,7 @@ struct Fact {
     number: u32,
     documents: u32,
     label: u32,
+    place: u32,
     digest: Option<u128>,
     text: bool,
     component: bool,
@@ -246,17 +248,24 @@ impl Check<'_> {
             if row[0] >= u64::from(next) {
                 check.wrong(CONTENTS, row, "a content that is yet to come");
             } else if row[1] > 0 {
-                if row[2] >= u64::from(next_label) {
+                let (documents, (place, label)) = (row[1] as u32, unpack(row[2]));
+                if label >= next_label {
                     check.wrong(CONTENTS, row, "a label that is yet to come");
                 }
                 let number = check.facts.len() as u32;
-                let (documents, label) = (row[1] as u32, row[2] as u32);
-                check.facts.insert(row[0] as Doc, Fact { number, documents, label, ..Fact::default() });
+                check
+                    .facts
+                    .insert(row[0] as Doc, Fact { number, documents, label, place, ..Fact::default() });
             }
             Ok(())
         })?;
         self.report.contents = self.facts.len() as u64;
-        Ok(())
+        self.each_row(DEAD, &mut |check, row, _| {
+            if check.facts.contains_key(&(row[0] as Doc)) {
+                check.wrong(DEAD, row, "a content that is live");
+            }
+            Ok(())
+        })
     }
 }
 

@@ -1,11 +1,13 @@
 //! What the dataflow of a load sees of a collection, and where it leaves what it adds.
 
+use std::borrow::Cow;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use super::row::{Document, pack, unpack, wide};
+use super::rows::RowsReader;
 use super::run::RunReader;
-use super::tables::{CONTENTS, DIGESTS, DOCUMENTS, POSTINGS, SETS, TEXTS, Tables};
+use super::tables::{DEAD, DIGESTS, DOCUMENTS, POSTINGS, SETS, TEXTS, Tables};
 use super::writer::{RunSummary, RunWriter};
 use crate::error::{Error, Result};
 use crate::flow::{Doc, Keeper, NO_DOC, Posting, Stored};
@@ -16,12 +18,14 @@ use crate::sketch::Digest;
 pub struct Known {
     tables: Tables,
     next: Doc,
-    /// Documents there are, and how many of them may be held in memory.
+    /// Documents there are, and how many bytes may be held of them and of dead contents each.
     documents: u64,
     most: u64,
     asked: AtomicU64,
     /// The first halves of the digests of ids and of fingerprints, ascending: made once that pays.
     held: OnceLock<Vec<(u64, u64)>>,
+    /// All dead contents, ascending, if they are few enough.
+    all_dead: OnceLock<Vec<Doc>>,
     /// The runs that workers have not begun to write.
     runs: Mutex<Vec<Option<RunWriter>>>,
     finished: Arc<Mutex<Vec<Finished>>>,
@@ -35,8 +39,13 @@ impl Known {
     /// taken. Each worker will write one of the runs.
     pub fn new(tables: Tables, next: Doc, documents: u64, bytes: u64, runs: Vec<RunWriter>) -> Known {
         let runs = Mutex::new(runs.into_iter().map(Some).collect());
-        let (asked, held, most) = (AtomicU64::new(0), OnceLock::new(), bytes / 16);
-        Known { tables, next, documents, most, asked, held, runs, finished: Arc::default() }
+        let (asked, held, all_dead) = (AtomicU64::new(0), OnceLock::new(), OnceLock::new());
+        Known { tables, next, documents, most: bytes, asked, held, all_dead, runs, finished: Arc::default() }
+    }
+
+    /// The same for other tables, which nothing is added to.
+    pub fn again(&self, tables: Tables) -> Known {
+        Known::new(tables, self.next, self.documents, self.most, Vec::new())
     }
 
     /// Reads what is needed to know unchanged documents.
@@ -68,6 +77,9 @@ impl Known {
 /// One in so many documents looked up one by one costs as much as reading all of them.
 const PAYS: u64 = 64;
 
+/// Bytes of a document that is held.
+const HELD: u64 = 16;
+
 /// A lock of which every use is one step.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
@@ -95,6 +107,38 @@ pub fn missing(tables: &Tables, content: Doc) -> Error {
     Error::damaged(&path, 0, format!("content {content} is in no run up to this one"))
 }
 
+impl Known {
+    /// The dead ones among the contents that were found, and perhaps others: ascending.
+    fn dead(&self, found: &[(Doc, usize, u32)]) -> Result<Cow<'_, [Doc]>> {
+        let sections = self.tables.runs.iter().filter_map(|run| run.rows(DEAD.kind));
+        let rows: u64 = sections.map(RowsReader::len).sum();
+        if rows == 0 {
+            return Ok(Cow::Borrowed(&[]));
+        }
+        if rows * size_of::<Doc>() as u64 <= self.most {
+            if let Some(dead) = self.all_dead.get() {
+                return Ok(Cow::Borrowed(dead));
+            }
+            let mut dead = Vec::with_capacity(rows as usize);
+            let mut rows = self.tables.scan(DEAD);
+            while let Some(row) = rows.next_row()? {
+                dead.push(row[0] as Doc);
+            }
+            return Ok(Cow::Borrowed(self.all_dead.get_or_init(|| dead)));
+        }
+        let mut contents: Vec<u64> = found.iter().map(|(content, ..)| u64::from(*content)).collect();
+        contents.sort_unstable();
+        contents.dedup();
+        let mut dead = Vec::new();
+        self.tables.newest(DEAD, &contents, &mut |_, _, row| {
+            dead.push(row[0] as Doc);
+            Ok(())
+        })?;
+        dead.sort_unstable();
+        Ok(Cow::Owned(dead))
+    }
+}
+
 impl Stored for Known {
     fn next(&self) -> Doc {
         self.next
@@ -103,7 +147,7 @@ impl Stored for Known {
     fn is_unchanged(&self, id: u128, fingerprint: u128) -> Result<bool> {
         // Reading them all costs as much as looking up a small part of them one by one.
         let asked = self.asked.fetch_add(1, Ordering::Relaxed);
-        if asked > self.documents / PAYS && self.documents <= self.most && self.held.get().is_none() {
+        if asked > self.documents / PAYS && self.documents * HELD <= self.most && self.held.get().is_none() {
             let held = self.hold()?;
             let _ = self.held.set(held);
         }
@@ -141,17 +185,11 @@ impl Stored for Known {
                 Ok(())
             })?;
         }
-        found.sort_unstable();
-        let mut contents: Vec<u64> = found.iter().map(|(content, ..)| u64::from(*content)).collect();
-        contents.dedup();
-        let mut live = vec![false; contents.len()];
-        self.tables.newest(CONTENTS, &contents, &mut |at, _, row| {
-            live[at] = row[1] > 0;
-            Ok(())
-        })?;
-        let of_content = found.chunk_by(|a, b| a.0 == b.0).zip(live);
-        for (content, at, size) in of_content.filter(|(_, live)| *live).flat_map(|(found, _)| found) {
-            each(*at, Posting { key: keys[*at], size: *size, doc: *content });
+        let dead = self.dead(&found)?;
+        for (content, at, size) in found {
+            if dead.binary_search(&content).is_err() {
+                each(at, Posting { key: keys[at], size, doc: content });
+            }
         }
         Ok(())
     }

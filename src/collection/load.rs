@@ -1,25 +1,33 @@
-//! A load: the dataflow on the changes, then what comes of them, then the commit.
+//! A load: its epochs, each a dataflow on a part of the changes and what comes of it, then what they make of the clusters,
+//! then the commit.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
+use super::again::Again;
+use super::checkpoint::{Checkpoint, Consumed, Input};
 use super::commit::Writer;
-use super::compact::after_load;
-use super::delta::{by_name, write_delta, write_lines};
-use super::known::{Known, read_set};
+use super::compact::{after_load, between_epochs};
+use super::delta::{by_name, missing, seen, write_clusters, write_delta, write_lines, write_seen};
+use super::known::Known;
 use super::manifest::Manifest;
-use super::parts::Recollide;
+use super::names::{Name, folder};
+use super::publish::{Outcome, publish};
 use super::run_entry::RunEntry;
-use super::settle::{Delta, Terms, settle};
+use super::settle::{Delta, Terms, settle, settle_removals};
+use super::snapshot::Snapshot;
 use super::tables::{RARITY, Tables};
-use crate::config::Method;
+use super::writer::{RunSummary, RunWriter};
+use crate::config::{Config, Method};
 use crate::error::{Error, Result};
-use crate::flow::{Doc, Loaded, Refused, Request, Stored, load as run, spread};
+use crate::flow::{Loaded, Part, Request, Stored, load as run};
+use crate::output::{Rejected, refusals};
 use crate::progress::Progress;
-use crate::read::Source;
+use crate::read::{Extent, Source};
 use crate::simd::Simd;
-use crate::similarity::Accept;
-use crate::sketch::{Rarity, Sketcher, rule};
+use crate::sketch::Rarity;
 
 /// What to load, and with what.
 pub struct Batch {
@@ -29,6 +37,8 @@ pub struct Batch {
     pub workers: usize,
     /// Bytes the process may use.
     pub memory: Option<u64>,
+    /// Most bytes of input of an epoch, decompressed; `None`: what suits the memory.
+    pub epoch_bytes: Option<u64>,
     /// Vector instructions to use.
     pub simd: Simd,
     /// An existing folder for spill files.
@@ -38,12 +48,14 @@ pub struct Batch {
 }
 
 /// What a load did.
-#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Report {
     /// The commit that has it; `None` if nothing changed.
     pub commit: Option<u64>,
     /// The load's number.
     pub load: u64,
+    /// Parts in which the inputs were read.
+    pub epochs: u32,
     /// Records of the inputs, refused ones not included.
     pub records: u64,
     /// Documents that are new.
@@ -71,20 +83,44 @@ pub struct Report {
     pub uncompacted: Option<String>,
 }
 
+/// What is counted over the epochs of a load.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Tally {
+    /// Records, refused ones not included.
+    pub records: u64,
+    /// Documents that were there just so.
+    pub unchanged: u64,
+    /// Records that a later one of the same id replaced.
+    pub superseded: u64,
+    /// Texts that came and went.
+    pub contents: (u64, u64),
+    /// Records refused, in document order.
+    pub rejected: Vec<Rejected>,
+}
+
 /// A load that is worked out, and not committed yet: its refusals can still be looked at.
 pub struct Prepared<'a> {
     writer: &'a mut Writer,
+    batch: Batch,
+    progress: Arc<Progress>,
+    /// What the commit will be, as far as it has come.
     next: Manifest,
-    known: Arc<Known>,
-    loaded: Loaded,
-    delete_missing: bool,
-    files: u32,
+    /// The last commit, and the runs of the epochs.
+    ahead: Snapshot,
+    tally: Tally,
+    epochs: u32,
+    consumed: Vec<Consumed>,
+    /// What the last epoch left.
+    last: Option<(Arc<Known>, Loaded)>,
     rarity: Option<Arc<Rarity>>,
-    runs: Vec<u64>,
 }
 
 /// Refuses what collections cannot do: shingles under a cap, whose counts would depend on the order of loads.
-pub fn refuse_method(config: &crate::config::Config) -> Result<()> {
+///
+/// # Errors
+/// [`Error::Config`].
+pub fn refuse_method(config: &Config) -> Result<()> {
     if config.method == Method::Shingles && config.shingles.common_cap > 0 {
         return Err(Error::config(
             "a collection cannot have a cap on common shingles; set shingles.common_cap to 0",
@@ -93,35 +129,289 @@ pub fn refuse_method(config: &crate::config::Config) -> Result<()> {
     Ok(())
 }
 
-/// Runs the dataflow of a load.
+/// Runs the epochs of a load, or those that an interrupted one has left.
+///
+/// # Errors
+/// [`Error::Unfinished`] if another load was interrupted; those of reading, of the dataflow and of writing.
 pub fn prepare<'a>(writer: &'a mut Writer, batch: Batch, progress: Arc<Progress>) -> Result<Prepared<'a>> {
-    let mut next = writer.next();
-    next.load += 1;
-    let tables = Tables { runs: writer.snapshot().runs().to_vec() };
-    let (mut runs, mut writers) = (Vec::new(), Vec::new());
-    for _ in 0..batch.workers {
-        let (id, run) = writer.begin_run(&mut next)?;
-        runs.push(id);
-        writers.push(run);
+    let mut prepared = Prepared::begin(writer, batch, progress)?;
+    let (mut at, mut lines) = prepared.resume()?;
+    let bytes = prepared.epoch_bytes();
+    loop {
+        let extent = Extent::next(&prepared.batch.sources, at, bytes);
+        let part = Part { extent, lines };
+        let loaded = prepared.epoch(part)?;
+        lines = if extent.to.1 == 0 { 0 } else { loaded.shared.lines_read(extent.to.0) };
+        at = extent.to;
+        if at.0 as usize >= prepared.batch.sources.len() {
+            return Ok(prepared);
+        }
+        prepared.checkpoint(extent, lines)?;
     }
-    let rarity = frozen(&tables)?;
-    let files = batch.sources.len() as u32;
-    let bytes = batch.memory.unwrap_or(u64::MAX) / 10;
-    let known = Known::new(tables, next.next_content, next.counts.documents, bytes, writers);
-    let known = Arc::new(known);
-    let request = Request {
-        sources: batch.sources,
-        config: next.config.clone(),
-        workers: batch.workers,
-        memory: batch.memory,
-        pairs: false,
-        simd: batch.simd,
-        scratch: batch.scratch,
-        stored: Some(Arc::clone(&known) as Arc<dyn Stored>),
-        rarity: rarity.clone(),
-    };
-    let loaded = run(request, progress)?;
-    Ok(Prepared { writer, next, known, loaded, delete_missing: batch.delete_missing, files, rarity, runs })
+}
+
+/// Part of the memory that the input of an epoch may be: short documents take several times their text.
+const PART: u64 = 8;
+/// Least bytes of an epoch.
+const LEAST: u64 = 1 << 20;
+
+impl<'a> Prepared<'a> {
+    fn begin(writer: &'a mut Writer, batch: Batch, progress: Arc<Progress>) -> Result<Prepared<'a>> {
+        let mut next = writer.next();
+        next.load += 1;
+        let ahead = writer.snapshot().clone();
+        let (tally, epochs, consumed, last) = (Tally::default(), 0, Vec::new(), None);
+        let rarity = frozen(&ahead.tables())?;
+        Ok(Prepared { writer, batch, progress, next, ahead, tally, epochs, consumed, last, rarity })
+    }
+
+    /// Goes on where an interrupted load ended: at a byte of a source, after so many lines of it.
+    fn resume(&mut self) -> Result<((u32, u64), u64)> {
+        let Some(pending) = self.writer.pending().cloned() else { return Ok(((0, 0), 0)) };
+        let Batch { sources, delete_missing, .. } = &self.batch;
+        if let Some(differs) = pending.differs(sources, *delete_missing, &self.progress)? {
+            let folder = folder(&**self.writer.storage());
+            return Err(Error::unfinished(&folder, pending.tally.records, &differs));
+        }
+        let at = (pending.at(), pending.lines);
+        let Checkpoint { next, epoch, consumed, tally, .. } = pending;
+        self.ahead = self.writer.ahead(&next)?;
+        self.rarity = frozen(&self.ahead.tables())?;
+        (self.next, self.epochs, self.consumed, self.tally) = (next, epoch, consumed, tally);
+        Ok(at)
+    }
+
+    fn epoch_bytes(&self) -> u64 {
+        let suits = self.batch.memory.map_or(u64::MAX, |memory| (memory / PART).max(LEAST));
+        self.batch.epoch_bytes.unwrap_or(suits)
+    }
+
+    /// Reads a part of the inputs and writes what comes of it.
+    fn epoch(&mut self, part: Part) -> Result<&Loaded> {
+        let tables = self.ahead.tables();
+        let before = self.next.clone();
+        let writers = (0..self.batch.workers).map(|_| self.writer.begin_run(&mut self.next));
+        let (ids, writers): (Vec<u64>, Vec<RunWriter>) =
+            writers.collect::<Result<Vec<_>>>()?.into_iter().unzip();
+        let bytes = self.batch.memory.unwrap_or(u64::MAX) / 10;
+        let documents = self.next.counts.documents;
+        let known = Known::new(tables, self.next.next_content, documents, bytes, writers);
+        let known = Arc::new(known);
+        let loaded = run(self.request(part, &known), Arc::clone(&self.progress))?;
+        let terms = self.terms();
+        let mut delta = settle(known.tables(), &loaded, terms, &mut Again::new(&known, &loaded))?;
+        self.count(&loaded, &delta);
+        self.epochs += 1;
+        let seen = self.batch.delete_missing.then(|| seen(&loaded));
+        if delta.documents.is_empty() && seen.is_none() {
+            // Nothing is there of it but what was counted.
+            self.remove_runs(&ids)?;
+            self.next = Manifest { next_run: self.next.next_run, ..before };
+        } else {
+            let written = ids.into_iter().zip(known.finished()).collect();
+            self.write(written, &mut delta, seen, &loaded)?;
+        }
+        Ok(&self.last.insert((known, loaded)).1)
+    }
+
+    fn request(&self, part: Part, known: &Arc<Known>) -> Request {
+        Request {
+            sources: self.batch.sources.clone(),
+            part,
+            config: self.next.config.clone(),
+            workers: self.batch.workers,
+            memory: self.batch.memory,
+            pairs: false,
+            simd: self.batch.simd,
+            scratch: self.batch.scratch.clone(),
+            stored: Some(Arc::clone(known) as Arc<dyn Stored>),
+            rarity: self.rarity.clone(),
+        }
+    }
+
+    fn terms(&self) -> Terms {
+        let load = self.next.load as u32;
+        Terms { load, first_file: self.next.next_file, next_label: self.next.next_label }
+    }
+
+    fn count(&mut self, loaded: &Loaded, delta: &Delta) {
+        let tally = &mut self.tally;
+        tally.records += loaded.tally.documents;
+        tally.unchanged += loaded.tally.unchanged;
+        tally.superseded += loaded.superseded + delta.superseded;
+        tally.contents.0 += delta.contents_changed.0;
+        tally.contents.1 += delta.contents_changed.1;
+        tally.rejected.append(&mut refusals(&[], &loaded.refused, &loaded.shared));
+    }
+
+    /// Writes what an epoch changes, beside what its workers have written.
+    fn write(
+        &mut self,
+        mut written: Vec<(u64, RunSummary)>,
+        delta: &mut Delta,
+        seen: Option<Vec<u128>>,
+        loaded: &Loaded,
+    ) -> Result<()> {
+        let (id, mut run) = self.writer.begin_run(&mut self.next)?;
+        if let Some(seen) = seen {
+            write_seen(&mut run, &seen, self.next.load as u32)?;
+        }
+        let new = self.rarity.is_none().then(|| Arc::clone(loaded.shared.rarity()));
+        written.push((id, write_delta(run, delta, new.as_deref())?));
+        self.rarity.get_or_insert_with(|| Arc::clone(loaded.shared.rarity()));
+        self.next.next_content = loaded.shared.catalogue.doc_limit() as u32;
+        self.next.next_label = delta.next_label;
+        self.name(&written)
+    }
+
+    /// Names runs in the next commit, those that hold anything.
+    fn name(&mut self, written: &[(u64, RunSummary)]) -> Result<()> {
+        let holds = |(_, summary): &&(u64, RunSummary)| summary.sections.iter().any(|(_, rows)| *rows > 0);
+        let (full, empty): (Vec<_>, Vec<_>) = written.iter().partition(holds);
+        self.remove_runs(&empty.iter().map(|(id, _)| *id).collect::<Vec<_>>())?;
+        for (id, summary) in full {
+            self.next.runs.push(RunEntry::of(&**self.writer.storage(), *id, by_name(summary))?);
+        }
+        self.ahead = self.ahead.advance(self.next.clone())?;
+        Ok(())
+    }
+
+    fn remove_runs(&self, ids: &[u64]) -> Result<()> {
+        let storage = self.writer.storage();
+        for id in ids {
+            let name = Name::Run(*id).to_string();
+            storage.remove(&name).map_err(|e| Error::io(&storage.path(&name), "remove", e))?;
+        }
+        Ok(())
+    }
+
+    /// Makes the epochs so far durable, and sees to it that their runs are not too many.
+    fn checkpoint(&mut self, extent: Extent, lines: u64) -> Result<()> {
+        let first = self.writer.snapshot().runs().len();
+        if between_epochs(self.writer, &mut self.next, &self.ahead, first, &self.progress)? {
+            self.ahead = self.ahead.advance(self.next.clone())?;
+        }
+        self.consumed.push(Consumed::of(&self.batch.sources, extent, &self.progress)?);
+        let checkpoint = Checkpoint {
+            next: self.next.clone(),
+            epoch: self.epochs,
+            delete_missing: self.batch.delete_missing,
+            inputs: self.batch.sources.iter().map(Input::of).collect(),
+            consumed: self.consumed.clone(),
+            lines,
+            tally: self.tally.clone(),
+        };
+        self.writer.checkpoint(checkpoint)
+    }
+
+    /// Records refused, in document order.
+    pub fn rejected(&self) -> &[Rejected] {
+        &self.tally.rejected
+    }
+
+    /// Records that were not.
+    pub fn records(&self) -> u64 {
+        self.tally.records
+    }
+
+    /// Works out what becomes of clusters, writes it and commits it; then merges runs, so that they stay few.
+    ///
+    /// # Errors
+    /// Those of [`Prepared::commit_if`].
+    pub fn commit(self) -> Result<Report> {
+        self.commit_if(|_| Ok(()))
+    }
+
+    /// Works out what becomes of clusters, and writes and commits it if `accept` is content with the report; its
+    /// `commit` is not filled in yet. An error of `accept` takes away what was begun.
+    ///
+    /// # Errors
+    /// Those of reading and writing the collection, and of `accept`.
+    pub fn commit_if(mut self, accept: impl FnOnce(&Report) -> Result<()>) -> Result<Report> {
+        self.remove_missing()?;
+        let before = self.writer.snapshot().tables();
+        let after = self.ahead.tables();
+        let new = Tables { runs: after.runs[before.runs.len()..].to_vec() };
+        let (load, keep) = (self.next.load as u32, self.next.config.cluster.keep.clone());
+        let outcome = publish((&before, &after, &new), load, &keep, None, &self.progress)?;
+        let mut report = self.report(&outcome);
+        if let Err(error) = accept(&report) {
+            self.abandon()?;
+            return Err(error);
+        }
+        if report.added + report.replaced + report.removed == 0 {
+            self.abandon()?;
+            return Ok(report);
+        }
+        self.publish(&outcome)?;
+        report.commit = Some(self.next.commit);
+        let written = self.next.runs[before.runs.len()..].iter().map(|run| run.bytes).sum();
+        self.writer.commit(self.next)?;
+        report.uncompacted = after_load(self.writer, written);
+        Ok(report)
+    }
+
+    /// Has the documents go that the load has not mentioned, if it is to be all there is.
+    fn remove_missing(&mut self) -> Result<()> {
+        let Some((known, loaded)) = self.last.take().filter(|_| self.batch.delete_missing) else {
+            return Ok(());
+        };
+        let tables = self.ahead.tables();
+        let missing = missing(&tables, self.next.load as u32)?;
+        if missing.is_empty() {
+            return Ok(());
+        }
+        let known = known.again(tables);
+        let loaded = loaded.settled();
+        let mut again = Again::new(&known, &loaded);
+        let mut delta = settle_removals(known.tables(), &loaded, self.terms(), &missing, &mut again)?;
+        self.tally.contents.1 += delta.contents_changed.1;
+        self.write(Vec::new(), &mut delta, None, &loaded)
+    }
+
+    fn report(&mut self, outcome: &Outcome) -> Report {
+        let (tally, counts) = (&self.tally, &mut self.next.counts);
+        counts.documents = counts.documents + outcome.added - outcome.removed;
+        counts.contents = counts.contents + tally.contents.0 - tally.contents.1;
+        counts.clusters = counts.clusters + outcome.clusters_changed.0 - outcome.clusters_changed.1;
+        Report {
+            commit: None,
+            load: self.next.load,
+            epochs: self.epochs,
+            records: tally.records,
+            added: outcome.added,
+            replaced: outcome.replaced,
+            unchanged: tally.unchanged,
+            removed: outcome.removed,
+            superseded: tally.superseded,
+            unknown: outcome.unknown.clone(),
+            contents: tally.contents,
+            changes: outcome.lines.len() as u64,
+            documents: counts.documents,
+            clusters: counts.clusters,
+            uncompacted: None,
+        }
+    }
+
+    /// Writes what becomes of clusters, and names it in the next commit.
+    fn publish(&mut self, outcome: &Outcome) -> Result<()> {
+        let (id, run) = self.writer.begin_run(&mut self.next)?;
+        let written = [(id, write_clusters(run, outcome)?)];
+        self.name(&written)?;
+        let mut log = self.writer.begin_changes(&self.next)?;
+        write_lines(&mut log, &outcome.lines)?;
+        self.next.changes.push(log.finish()?);
+        self.next.next_file += self.batch.sources.len() as u32;
+        Ok(())
+    }
+
+    /// Takes away what was begun: nothing is committed.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn abandon(self) -> Result<()> {
+        self.writer.abandon()
+    }
 }
 
 /// The rarity table that the collection was created with.
@@ -130,147 +420,4 @@ pub(super) fn frozen(tables: &Tables) -> Result<Option<Arc<Rarity>>> {
     let mut words = Vec::new();
     heap.read(0, heap.len() as usize, &mut words)?;
     Ok(Some(Arc::new(Rarity::of_words(&words))))
-}
-
-impl Prepared<'_> {
-    /// Records refused, in document order.
-    pub fn refused(&self) -> &[Refused] {
-        &self.loaded.refused
-    }
-
-    /// What the dataflow left.
-    pub fn loaded(&self) -> &Loaded {
-        &self.loaded
-    }
-
-    /// Works out what changes, writes it and commits it; then merges runs, so that they stay few.
-    pub fn commit(self) -> Result<Report> {
-        self.commit_if(|_| Ok(()))
-    }
-
-    /// Works out what changes, and writes and commits it if `accept` is content with the report; its `commit` is not
-    /// filled in yet. An error of `accept` takes away what was begun.
-    pub fn commit_if(mut self, accept: impl FnOnce(&Report) -> Result<()>) -> Result<Report> {
-        let terms = Terms {
-            load: self.next.load as u32,
-            keep: &self.next.config.cluster.keep,
-            first_file: self.next.next_file,
-            next_label: self.next.next_label,
-            delete_missing: self.delete_missing,
-        };
-        let mut again = Again::new(&self.known, &self.loaded);
-        let mut delta = settle(self.known.tables(), &self.loaded, terms, &mut again)?;
-        let mut report = self.report(&delta);
-        if let Err(error) = accept(&report) {
-            self.abandon()?;
-            return Err(error);
-        }
-        if delta.documents.is_empty() {
-            self.abandon()?;
-            return Ok(report);
-        }
-        self.write(&mut delta)?;
-        report.commit = Some(self.next.commit);
-        let before = self.writer.snapshot().runs().len();
-        let written = self.next.runs[before..].iter().map(|run| run.bytes).sum();
-        self.writer.commit(self.next)?;
-        report.uncompacted = after_load(self.writer, written);
-        Ok(report)
-    }
-
-    fn report(&mut self, delta: &Delta) -> Report {
-        let counts = &mut self.next.counts;
-        counts.documents = counts.documents + delta.added - delta.removed;
-        counts.contents = counts.contents + delta.contents_changed.0 - delta.contents_changed.1;
-        counts.clusters = counts.clusters + delta.clusters_changed.0 - delta.clusters_changed.1;
-        Report {
-            commit: None,
-            load: self.next.load,
-            records: self.loaded.tally.documents,
-            added: delta.added,
-            replaced: delta.replaced,
-            unchanged: self.loaded.tally.unchanged,
-            removed: delta.removed,
-            superseded: self.loaded.superseded,
-            unknown: delta.unknown.clone(),
-            contents: delta.contents_changed,
-            changes: delta.lines.len() as u64,
-            documents: counts.documents,
-            clusters: counts.clusters,
-            uncompacted: None,
-        }
-    }
-
-    /// Takes away what was begun: nothing is committed.
-    pub fn abandon(&self) -> Result<()> {
-        let storage = self.writer.storage();
-        for id in &self.runs {
-            let name = super::names::Name::Run(*id).to_string();
-            storage.remove(&name).map_err(|e| Error::io(&storage.path(&name), "remove", e))?;
-        }
-        Ok(())
-    }
-
-    /// Writes the change and names all that is new in the next manifest.
-    fn write(&mut self, delta: &mut Delta) -> Result<()> {
-        let (id, run) = self.writer.begin_run(&mut self.next)?;
-        let new = self.rarity.is_none().then(|| Arc::clone(self.loaded.shared.rarity()));
-        let summary = write_delta(run, delta, new.as_deref())?;
-        let mut log = self.writer.begin_changes(&self.next)?;
-        write_lines(&mut log, delta)?;
-        self.next.changes.push(log.finish()?);
-        let summaries = self.known.finished();
-        for (id, summary) in self.runs.iter().zip(&summaries).chain([(&id, &summary)]) {
-            self.next.runs.push(RunEntry::of(&**self.writer.storage(), *id, by_name(summary))?);
-        }
-        self.next.next_content = self.loaded.shared.catalogue.doc_limit() as u32;
-        self.next.next_label = delta.next_label;
-        self.next.next_file += self.files;
-        Ok(())
-    }
-}
-
-/// Looks again at contents that seem to have come apart.
-struct Again<'a> {
-    known: &'a Known,
-    sketcher: Sketcher,
-    rule: Option<Accept>,
-    progress: &'a Progress,
-    set: Vec<u64>,
-    other: Vec<u64>,
-    keys: Vec<u64>,
-}
-
-impl<'a> Again<'a> {
-    fn new(known: &'a Known, loaded: &'a Loaded) -> Again<'a> {
-        let config = &loaded.shared.config;
-        let sketcher = Sketcher::new(config, Arc::clone(loaded.shared.rarity()), Simd::Scalar);
-        let (set, other, keys) = (Vec::new(), Vec::new(), Vec::new());
-        let progress = &*loaded.shared.progress;
-        Again { known, sketcher, rule: rule(config), progress, set, other, keys }
-    }
-}
-
-impl Recollide for Again<'_> {
-    fn linked(&mut self, content: Doc) -> Result<Vec<(Doc, u32)>> {
-        let Some(rule) = self.rule else { return Ok(Vec::new()) };
-        self.progress.check()?;
-        read_set(self.known.tables(), content, &mut self.set)?;
-        self.sketcher.keys_of(&self.set, &mut self.keys);
-        self.keys.iter_mut().for_each(|key| *key = spread(*key));
-        self.keys.sort_unstable();
-        self.keys.dedup();
-        let mut met: Vec<Doc> = Vec::new();
-        self.known.postings(&self.keys, &mut |_, posting| met.push(posting.doc))?;
-        met.sort_unstable();
-        met.dedup();
-        let mut linked = Vec::new();
-        for other in met.into_iter().filter(|other| *other != content) {
-            read_set(self.known.tables(), other, &mut self.other)?;
-            if let Some(measure) = rule.measure(&self.set, &self.other) {
-                linked.push((other, measure.shared));
-            }
-        }
-        Ok(linked)
-    }
 }

@@ -4,24 +4,21 @@ use std::io;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
-use xxhash_rust::xxh3::xxh3_128;
 
 use super::changes::ChangesEntry;
 use super::hex;
 use super::names::Name;
 use super::run_entry::RunEntry;
+use super::sealed::{read_whole, seal, unseal};
 use crate::config::Config;
 use crate::error::{Error, Result};
-use crate::limits::MAX_MANIFEST_BYTES;
 use crate::storage::Storage;
 
 /// The form of collections that this version writes, and the newest that it reads.
 pub const FORMAT: u32 = 1;
 
-/// What every manifest begins with; the number of the form follows.
+/// What every manifest begins with.
 const START: &str = "alike collection, format ";
-/// What stands between the number of the form and the digest.
-const DIGEST: &str = ", xxh3-128 ";
 
 /// One commit of a collection.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -87,10 +84,7 @@ impl Manifest {
 
     /// The bytes of the manifest's file.
     pub(super) fn to_bytes(&self) -> io::Result<Vec<u8>> {
-        let body = serde_json::to_vec_pretty(self)?;
-        let mut bytes = format!("{START}{FORMAT}{DIGEST}{}\n", hex::text(&xxh3_128(&body))).into_bytes();
-        bytes.extend_from_slice(&body);
-        Ok(bytes)
+        seal(START, self)
     }
 
     /// The manifest that `bytes`, the contents of the file `path`, are.
@@ -98,24 +92,8 @@ impl Manifest {
     /// # Errors
     /// [`Error::Damaged`] and [`Error::NewerFormat`].
     pub(super) fn from_bytes(path: &Path, bytes: &[u8]) -> Result<Manifest> {
-        let damaged = |offset: usize, what: String| Error::damaged(path, offset as u64, what);
-        let start = bytes.strip_prefix(START.as_bytes());
-        let start = start.ok_or_else(|| damaged(0, format!("a manifest begins with {START:?}")))?;
-        let digits = start.iter().take_while(|byte| byte.is_ascii_digit()).count();
-        let at = START.len() + digits;
-        let format = number(&start[..digits]).ok_or_else(|| damaged(START.len(), "no format".to_owned()))?;
-        if format > FORMAT {
-            return Err(Error::NewerFormat { path: path.to_path_buf(), found: format, known: FORMAT });
-        }
-        let (digest, body) = digest(&start[digits..])
-            .ok_or_else(|| damaged(at, format!("the first line goes on with {DIGEST:?} and 32 digits")))?;
-        let at = bytes.len() - body.len();
-        if xxh3_128(body) != digest {
-            return Err(damaged(at, "what follows does not have the digest of the first line".to_owned()));
-        }
-        let manifest: Manifest =
-            serde_json::from_slice(body).map_err(|error| damaged(at, format!("not a manifest: {error}")))?;
-        manifest.check().map_err(|what| damaged(at, what))?;
+        let (manifest, at): (Manifest, usize) = unseal(START, "a manifest", path, bytes)?;
+        manifest.check().map_err(|what| Error::damaged(path, at as u64, what))?;
         Ok(manifest)
     }
 
@@ -126,14 +104,7 @@ impl Manifest {
     pub(super) fn read(storage: &dyn Storage, commit: u64) -> Result<Manifest> {
         let name = Name::Manifest(commit).to_string();
         let path = storage.path(&name);
-        let reader = storage.open(&name).map_err(|e| Error::io(&path, "open", e))?;
-        let length = reader.len().map_err(|e| Error::io(&path, "look at", e))?;
-        if length > MAX_MANIFEST_BYTES {
-            return Err(Error::damaged(&path, MAX_MANIFEST_BYTES, "no manifest is so long"));
-        }
-        let mut bytes = vec![0; length as usize];
-        reader.read_exact_at(&mut bytes, 0).map_err(|e| Error::io(&path, "read", e))?;
-        let manifest = Manifest::from_bytes(&path, &bytes)?;
+        let manifest = Manifest::from_bytes(&path, &read_whole(storage, &name)?)?;
         if manifest.commit != commit {
             return Err(Error::damaged(
                 &path,
@@ -145,7 +116,7 @@ impl Manifest {
     }
 
     /// What makes no sense, whatever the files hold.
-    fn check(&self) -> std::result::Result<(), String> {
+    pub(super) fn check(&self) -> std::result::Result<(), String> {
         if self.commit == 0 {
             return Err("commits are counted from 1".to_owned());
         }
@@ -195,7 +166,7 @@ impl Manifest {
     /// Whether the file of this name belongs to the commit.
     pub(super) fn names(&self, name: Name) -> bool {
         match name {
-            Name::Unfinished(_) => false,
+            Name::Unfinished(_) | Name::Checkpoint(..) => false,
             Name::Manifest(commit) => commit == self.commit,
             Name::Run(id) => self.runs.iter().any(|run| run.id == id),
             Name::Changes(commit) => {
@@ -203,16 +174,4 @@ impl Manifest {
             }
         }
     }
-}
-
-/// A number from 1, written in the only way.
-fn number(digits: &[u8]) -> Option<u32> {
-    let number: u32 = std::str::from_utf8(digits).ok()?.parse().ok()?;
-    (digits.first() != Some(&b'0')).then_some(number)
-}
-
-/// The digest at the end of a first line, and what comes after the line.
-fn digest(rest: &[u8]) -> Option<(u128, &[u8])> {
-    let (digits, rest) = rest.strip_prefix(DIGEST.as_bytes())?.split_at_checked(2 * size_of::<u128>())?;
-    Some((hex::parse(std::str::from_utf8(digits).ok()?)?, rest.strip_prefix(b"\n")?))
 }

@@ -14,7 +14,9 @@
 //! Every page that is read is verified before anything in it is believed, and every count before anything is
 //! allocated by it: what is not as it was written is [`crate::error::Error::Damaged`], never another answer.
 
+mod again;
 mod changes;
+mod checkpoint;
 mod clusters;
 mod combine;
 mod commit;
@@ -43,11 +45,13 @@ mod names;
 pub mod page;
 mod parts;
 mod probe;
+mod publish;
 mod row;
 mod rows;
 mod run;
 mod run_entry;
 mod scan;
+mod sealed;
 mod settle;
 mod snapshot;
 #[cfg(test)]
@@ -60,13 +64,14 @@ mod view;
 mod writer;
 
 pub use changes::{ChangesEntry, ChangesWriter};
+pub use checkpoint::{Checkpoint, Consumed, Input};
 pub use clusters::{ClusterId, Line};
 pub use commit::Writer;
 pub use compact::{CompactReport, Compaction, compact};
 pub use directory::{SectionKind, Shape};
 pub use fsck::{Finding, FsckReport, fsck};
 pub use heap::HeapReader;
-pub use load::{Batch, Prepared, Report, prepare, refuse_method};
+pub use load::{Batch, Prepared, Report, Tally, prepare, refuse_method};
 pub use manifest::{Counts, FORMAT, Manifest};
 pub use merge::{Merge, merge};
 pub use rows::RowsReader;

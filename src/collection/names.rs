@@ -7,6 +7,7 @@ use crate::storage::Storage;
 
 const MANIFEST: &str = "manifest-";
 const UNFINISHED: &str = "new-manifest-";
+const CHECKPOINT: &str = "checkpoint-";
 const RUN: &str = "run-";
 const CHANGES: &str = "changes-";
 const CHANGES_END: &str = ".jsonl";
@@ -16,6 +17,8 @@ const CHANGES_END: &str = ".jsonl";
 pub(super) enum Name {
     /// The manifest of a commit that did not come to its end, or was not tidied up after.
     Unfinished(u64),
+    /// What there is of a commit that is not published yet, and how many epochs of it are done.
+    Checkpoint(u64, u32),
     /// The manifest of a commit.
     Manifest(u64),
     /// A run, by its id.
@@ -30,7 +33,11 @@ impl Name {
         let number = |start: &str, end: &str| -> Option<u64> {
             name.strip_prefix(start)?.strip_suffix(end)?.parse().ok()
         };
-        let found = None
+        let checkpoint = || {
+            let (commit, epoch) = name.strip_prefix(CHECKPOINT)?.split_once('-')?;
+            Some(Name::Checkpoint(commit.parse().ok()?, epoch.parse().ok()?))
+        };
+        let found = checkpoint()
             .or_else(|| number(UNFINISHED, "").map(Name::Unfinished))
             .or_else(|| number(MANIFEST, "").map(Name::Manifest))
             .or_else(|| number(RUN, "").map(Name::Run))
@@ -44,6 +51,7 @@ impl std::fmt::Display for Name {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Name::Unfinished(commit) => write!(f, "{UNFINISHED}{commit:08}"),
+            Name::Checkpoint(commit, epoch) => write!(f, "{CHECKPOINT}{commit:08}-{epoch:04}"),
             Name::Manifest(commit) => write!(f, "{MANIFEST}{commit:08}"),
             Name::Run(id) => write!(f, "{RUN}{id:08}"),
             Name::Changes(commit) => write!(f, "{CHANGES}{commit:08}{CHANGES_END}"),
@@ -64,9 +72,13 @@ mod tests {
     #[test]
     fn names_come_back_and_no_others_pass() {
         for number in [0, 1, 7, 99_999_999, 100_000_000, u64::MAX] {
-            for name in
-                [Name::Unfinished(number), Name::Manifest(number), Name::Run(number), Name::Changes(number)]
-            {
+            for name in [
+                Name::Unfinished(number),
+                Name::Checkpoint(number, number as u32),
+                Name::Manifest(number),
+                Name::Run(number),
+                Name::Changes(number),
+            ] {
                 assert_eq!(Name::parse(&name.to_string()), Some(name));
             }
         }
@@ -83,6 +95,9 @@ mod tests {
             "runs-00000007",
             "changes-00000007",
             "new-00000007",
+            "checkpoint-00000007",
+            "checkpoint-00000007-1",
+            "checkpoint-7-0001",
             "lock",
             "",
         ] {

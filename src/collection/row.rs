@@ -29,6 +29,12 @@ pub struct Document {
 }
 
 impl Document {
+    /// The row that says that the document of an id is not there.
+    pub fn gone(id: u128) -> Document {
+        let (content, live, loads, position, fingerprint) = (NO_DOC, false, (0, 0), 0, 0);
+        Document { id, content, live, loads, position, fingerprint, label: 0, lengths: (0, 0), worth: 0 }
+    }
+
     /// The row.
     pub fn to_row(&self) -> [u64; 10] {
         [

@@ -29,7 +29,7 @@ const fn table(kind: u32, name: &'static str, width: usize, key: usize, filter: 
 pub const DOCUMENTS: Table = table(1, "documents", 10, 2, true);
 /// Texts: content -> where its set starts in [`SETS`], the set's size, the text's digest (2). Never replaced.
 pub const TEXTS: Table = table(2, "texts", 5, 1, false);
-/// Contents: content -> documents, label of its component. Those of no document are dead.
+/// Contents: content -> documents, place of its cluster in its component, label of that. Those of no document are dead.
 pub const CONTENTS: Table = table(3, "contents", 3, 1, false);
 /// Digests of canonical texts (2) -> live content, or [`crate::flow::NO_DOC`].
 pub const DIGESTS: Table = table(4, "digests", 3, 2, true);
@@ -41,8 +41,13 @@ pub const MEMBERS: Table = table(6, "members", 4, 3, false);
 pub const LINKS: Table = table(7, "links", 3, 2, false);
 /// Contents of components: label, content -> whether it is one.
 pub const COMPONENTS: Table = table(8, "components", 3, 2, false);
-/// Clusters: label -> number, documents (0: none any more), digest of the representative's id (2).
-pub const CLUSTERS: Table = table(9, "clusters", 5, 1, false);
+/// Clusters: label of the component, place in it -> number, documents (0: none any more), digest of the
+/// representative's id (2).
+pub const CLUSTERS: Table = table(9, "clusters", 6, 2, false);
+/// Contents that are dead: so that nobody has to ask of each that is met whether it is.
+pub const DEAD: Table = table(12, "dead", 1, 1, false);
+/// Ids that a load of all there is has mentioned: digest of the id (2) -> the load. Of no use once it is published.
+pub const SEEN: Table = table(13, "seen", 3, 2, false);
 /// Bytes of ids and of the values they are compared by, eight a word.
 pub const LABELS: SectionKind = SectionKind(32);
 /// Sets, a member a word.
@@ -51,8 +56,8 @@ pub const SETS: SectionKind = SectionKind(33);
 pub const RARITY: SectionKind = SectionKind(34);
 
 /// All tables.
-pub const TABLES: [Table; 9] =
-    [DOCUMENTS, TEXTS, CONTENTS, DIGESTS, POSTINGS, MEMBERS, LINKS, COMPONENTS, CLUSTERS];
+pub const TABLES: [Table; 11] =
+    [DOCUMENTS, TEXTS, CONTENTS, DIGESTS, POSTINGS, MEMBERS, LINKS, COMPONENTS, CLUSTERS, DEAD, SEEN];
 
 /// Takes the number of a key, the run of its row, and the row.
 pub type EachRow<'a> = dyn FnMut(usize, &RunReader, &[u64]) -> Result<()> + 'a;

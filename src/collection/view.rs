@@ -3,10 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::clusters::{ClusterId, Member};
-use super::row::{Document, wide};
+use super::publish::{ClusterRow, Place, cluster_row, cluster_rows, documents_of, places};
+use super::row::{Document, unpack};
 use super::settle::{components, stored_documents};
 use super::snapshot::Snapshot;
-use super::tables::{CLUSTERS, CONTENTS, DOCUMENTS, MEMBERS, Tables};
+use super::tables::{CLUSTERS, CONTENTS, DOCUMENTS, Tables};
 use crate::document::Position;
 use crate::error::Result;
 use crate::flow::{Doc, NO_DOC};
@@ -57,13 +58,15 @@ impl Snapshot {
     pub fn clusters(&self, each: &mut dyn FnMut(ClusterView) -> Result<()>) -> Result<()> {
         let tables = self.tables();
         let mut rows = tables.scan(CLUSTERS);
-        let mut batch: BTreeMap<u32, (ClusterId, u128)> = BTreeMap::new();
+        let mut batch: BTreeMap<Place, ClusterRow> = BTreeMap::new();
         while let Some(row) = rows.next_row()? {
-            if row[2] > 0 {
-                batch.insert(row[0] as u32, (ClusterId(row[1]), wide(row[3], row[4])));
-            }
-            if batch.len() == BATCH {
+            let (at, cluster) = cluster_row(row);
+            // Clusters of one component are looked up together.
+            if batch.len() >= BATCH && batch.last_key_value().is_some_and(|((label, _), _)| *label != at.0) {
                 look_up(&tables, &std::mem::take(&mut batch), each)?;
+            }
+            if cluster.documents > 0 {
+                batch.insert(at, cluster);
             }
         }
         look_up(&tables, &batch, each)
@@ -105,22 +108,17 @@ fn with_clusters(
         documents.iter().map(|(document, _)| document.content).filter(|content| *content != NO_DOC);
     let contents: BTreeSet<u64> = contents.map(u64::from).collect();
     let contents: Vec<u64> = contents.into_iter().collect();
-    let mut labels: BTreeMap<Doc, u64> = BTreeMap::new();
+    let mut places: BTreeMap<Doc, Place> = BTreeMap::new();
     tables.newest(CONTENTS, &contents, &mut |_, _, row| {
-        labels.insert(row[0] as Doc, row[2]);
+        let (place, label) = unpack(row[2]);
+        places.insert(row[0] as Doc, (label, place));
         Ok(())
     })?;
-    let wanted: Vec<u64> = labels.values().copied().collect::<BTreeSet<u64>>().into_iter().collect();
-    let mut clusters: BTreeMap<u64, ClusterId> = BTreeMap::new();
-    tables.newest(CLUSTERS, &wanted, &mut |_, _, row| {
-        if row[2] > 0 {
-            clusters.insert(row[0], ClusterId(row[1]));
-        }
-        Ok(())
-    })?;
+    let clusters = cluster_rows(tables, &places.values().map(|(label, _)| *label).collect())?;
     for (document, id) in documents {
         let position = Position::from_bits(document.position);
-        let cluster = labels.get(&document.content).and_then(|label| clusters.get(label)).copied();
+        let cluster = places.get(&document.content).and_then(|at| clusters.get(at));
+        let cluster = cluster.map(|row| ClusterId(row.number));
         let (first_load, load) = document.loads;
         let (file, offset) = (position.file(), position.offset());
         each(DocumentView { id, cluster, first_load, load, file, offset })?;
@@ -128,33 +126,26 @@ fn with_clusters(
     Ok(())
 }
 
-/// Looks clusters up by their labels.
+/// Looks clusters up, all of each component that has any of them.
 fn look_up(
     tables: &Tables,
-    clusters: &BTreeMap<u32, (ClusterId, u128)>,
+    clusters: &BTreeMap<Place, ClusterRow>,
     each: &mut dyn FnMut(ClusterView) -> Result<()>,
 ) -> Result<()> {
-    let of_label = components(tables, &clusters.keys().copied().collect())?;
-    let contents =
-        of_label.iter().flat_map(|(label, contents)| contents.iter().map(|c| (u64::from(*c), *label)));
-    let contents: BTreeMap<u64, u32> = contents.collect();
-    let keys: Vec<u64> = contents.keys().copied().collect();
-    let mut members: BTreeMap<u32, Vec<u128>> = BTreeMap::new();
-    tables.beginning(MEMBERS, 1, &keys, &mut |at, row| {
-        if row[3] == 1 {
-            members.entry(contents[&keys[at]]).or_default().push(wide(row[1], row[2]));
-        }
-        Ok(())
-    })?;
-    let mut ids: Vec<u128> = members.values().flatten().copied().collect();
+    let components = components(tables, &clusters.keys().map(|(label, _)| *label).collect())?;
+    let contents: Vec<Doc> = components.values().flatten().copied().collect();
+    let places = places(tables, &contents)?;
+    let members = documents_of(tables, &components, |doc| places.get(&doc).copied())?;
+    let mut ids: Vec<u128> = clusters.keys().filter_map(|at| members.get(at)).flatten().copied().collect();
     ids.sort_unstable();
-    let documents = stored_documents(tables, &ids, true)?;
+    let documents = stored_documents(tables, &ids)?;
     let name = |id: &u128| documents.get(id).map(|member: &Member| member.name.clone());
-    for (label, (cluster, representative)) in clusters {
-        let mut names: Vec<String> = members.get(label).into_iter().flatten().filter_map(name).collect();
+    for (at, row) in clusters {
+        let mut names: Vec<String> = members.get(at).into_iter().flatten().filter_map(name).collect();
         names.sort_unstable();
-        let representative = name(representative).unwrap_or_default();
-        each(ClusterView { cluster: *cluster, size: names.len() as u64, representative, members: names })?;
+        let representative = name(&row.representative).unwrap_or_default();
+        let (cluster, size) = (ClusterId(row.number), names.len() as u64);
+        each(ClusterView { cluster, size, representative, members: names })?;
     }
     Ok(())
 }

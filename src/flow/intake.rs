@@ -17,7 +17,7 @@ use crate::config::{Config, Method};
 use crate::document::Position;
 use crate::error::{Error, Result};
 use crate::limits::MAX_RECORD_BYTES;
-use crate::read::{Fields, Record, Refusal, Sink, Source, Unit, UnitReader, Value, units};
+use crate::read::{Extent, Fields, Record, Refusal, Sink, Source, Unit, UnitReader, Value, units};
 use crate::simd::Simd;
 use crate::sketch::{Digest, Rarity, Sketcher};
 
@@ -266,7 +266,7 @@ pub fn sample_rarity(
 ) -> Result<Rarity> {
     let bytes: u64 = sources.iter().map(|source| source.bytes).sum();
     let wanted = (bytes / SAMPLE.2).clamp(SAMPLE.0, SAMPLE.1);
-    let stretches = units(sources, STRETCH);
+    let stretches = units(sources, Extent::ALL, STRETCH);
     let every = stretches.len().div_ceil((wanted / STRETCH) as usize).max(1);
     let chosen: Vec<&Unit> = stretches.iter().step_by(every).collect();
     let part = chosen.len().div_ceil(threads).max(1);

@@ -55,7 +55,7 @@ pub use stored::{Keeper, Stored};
 use crate::config::{Config, Method};
 use crate::error::{Error, Result};
 use crate::progress::{Progress, Stage};
-use crate::read::Source;
+use crate::read::{Extent, Source};
 use crate::simd::Simd;
 use crate::sketch::Rarity;
 use budget::Share;
@@ -68,10 +68,26 @@ use shared::Gathered;
 use spill::Pile;
 use verify::{recall_wanted, verify};
 
+/// Which part of the inputs a run reads.
+#[derive(Clone, Copy, Debug)]
+pub struct Part {
+    /// The part.
+    pub extent: Extent,
+    /// Lines of its first file that stand before it.
+    pub lines: u64,
+}
+
+impl Part {
+    /// All of the inputs.
+    pub const ALL: Part = Part { extent: Extent::ALL, lines: 0 };
+}
+
 /// What to run on, and with what.
 pub struct Request {
     /// The inputs, in document order.
     pub sources: Vec<Source>,
+    /// Which part of them is read.
+    pub part: Part,
     /// What decides the answer.
     pub config: Config,
     /// Worker threads, at least 1.
@@ -122,6 +138,14 @@ pub struct Loaded {
     pub shared: Arc<Shared>,
 }
 
+impl Loaded {
+    /// What is left when all that was found is settled.
+    pub fn settled(self) -> Loaded {
+        let (changes, copies, links, crowds) = Default::default();
+        Loaded { changes, copies, links, crowds, ..self }
+    }
+}
+
 /// Finds the near-duplicates of the inputs. Results depend on the inputs and the configuration only.
 pub fn run(request: Request, progress: Arc<Progress>) -> Result<Outcome> {
     let (shared, gathered) = gather(request, progress)?;
@@ -144,7 +168,7 @@ fn gather(request: Request, progress: Arc<Progress>) -> Result<(Arc<Shared>, Gat
         workers => timely::Config::process(workers),
     };
     let for_workers = Arc::clone(&shared);
-    shared.enter(Stage::Read, shared.sources.iter().map(|source| source.bytes).sum());
+    shared.enter(Stage::Read, shared.input_bytes);
     let guards = timely::execute(config, move |worker| work(worker, &for_workers)).map_err(Error::Worker)?;
     for end in guards.join() {
         end.map_err(Error::Worker)?;

@@ -7,7 +7,6 @@ use std::time::Instant;
 
 use hashbrown::HashMap;
 
-use super::Request;
 use super::buckets::{Buckets, Keyed};
 use super::budget::{Budget, Share, mapped};
 use super::catalogue::{Catalogue, Doc};
@@ -19,6 +18,7 @@ use super::net::Change;
 use super::recall::{Sets, recall};
 use super::rounds::Rounds;
 use super::stored::{Keeper, Stored};
+use super::{Part, Request};
 use crate::config::{Config, Keep, Method};
 use crate::error::{Error, Result};
 use crate::limits::MAX_WORKERS;
@@ -88,6 +88,9 @@ pub struct Shared {
     pub rule: Option<Accept>,
     pub(super) fields: Arc<Fields>,
     pub(super) units: Vec<Unit>,
+    part: Part,
+    /// Bytes of the inputs on disk that are read.
+    pub(super) input_bytes: u64,
     pub(super) next_unit: AtomicUsize,
     pub(super) unit_lines: Vec<AtomicU64>,
     /// Lines of a file before each of its units; known once all is read.
@@ -125,7 +128,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl Shared {
     /// Prepares a run: divides the inputs and samples the rarity table.
     pub(super) fn new(request: Request, progress: Arc<Progress>) -> Result<Shared> {
-        let Request { sources, config, workers, memory, pairs, simd, scratch, stored, rarity } = request;
+        let Request { sources, part, config, workers, memory, pairs, simd, scratch, stored, rarity } =
+            request;
         if workers == 0 || workers > MAX_WORKERS {
             return Err(Error::config(format!("{workers} workers: expected 1 to {MAX_WORKERS}")));
         }
@@ -146,9 +150,10 @@ impl Shared {
             (None, Method::Join) => Arc::new(sample_rarity(&sources, &fields, &config, simd, workers)?),
             (None, _) => Arc::default(),
         };
-        let bytes: u64 = sources.iter().map(|source| source.bytes).sum();
+        let parts = (0..).zip(&sources).map(|(file, source)| part.extent.of(file, source));
+        let bytes: u64 = parts.map(|bytes| bytes.end - bytes.start).sum();
         // Many more units than workers, so that none waits long for another's last one.
-        let units = units(&sources, (bytes / (workers as u64 * 8)).clamp(256 << 10, UNIT));
+        let units = units(&sources, part.extent, (bytes / (workers as u64 * 8)).clamp(256 << 10, UNIT));
         let budget = Budget::new(memory, workers);
         let most_links = usize::try_from(budget.whole(Share::Links)).unwrap_or(usize::MAX) / LINK;
         Ok(Shared {
@@ -166,6 +171,8 @@ impl Shared {
             failure: Mutex::default(),
             failed: AtomicBool::new(false),
             sources,
+            part,
+            input_bytes: bytes,
             config,
             workers,
             progress,
@@ -244,9 +251,8 @@ impl Shared {
     /// As many bits as leave each bucket what comes of `bytes` of input; at most as many as can be divided by at once
     /// and sorted well, but for inputs so large that such buckets would not fit in memory.
     fn bucket_bits(&self, bytes: u64) -> u32 {
-        let input: u64 = self.sources.iter().map(|source| source.bytes).sum();
-        let most = if input >> 10 > 64 << 20 { 16 } else { 10 };
-        (input / bytes).max(1).ilog2().clamp(4, most)
+        let most = if self.input_bytes >> 10 > 64 << 20 { 16 } else { 10 };
+        (self.input_bytes / bytes).max(1).ilog2().clamp(4, most)
     }
 
     /// No key groups yet, for a worker that has read all its input.
@@ -416,8 +422,16 @@ impl Shared {
     pub fn line_at(&self, position: crate::document::Position, line: u32) -> u64 {
         let key = |unit: &Unit| (unit.file, unit.start);
         let after = self.units.partition_point(|unit| key(unit) <= (position.file(), position.offset()));
-        let before = self.lines_before.get_or_init(|| lines_before(&self.units, &self.unit_lines));
+        let count = || lines_before(&self.units, &self.unit_lines, self.part);
+        let before = self.lines_before.get_or_init(count);
         u64::from(line) + after.checked_sub(1).map_or(0, |unit| before[unit])
+    }
+
+    /// Lines of a file that stand before the end of what was read of it.
+    pub fn lines_read(&self, file: u32) -> u64 {
+        let lines = self.units.iter().zip(&self.unit_lines).filter(|(unit, _)| unit.file == file);
+        let lines: u64 = lines.map(|(_, lines)| lines.load(Ordering::Relaxed)).sum();
+        lines + if file == self.part.extent.from.0 { self.part.lines } else { 0 }
     }
 
     /// Refuses a file that was read in pieces of which one could not be read to its end: what stands behind the gap
@@ -559,9 +573,8 @@ fn keepers(stored: Option<&dyn Stored>, workers: usize) -> Result<Vec<Kept>> {
 }
 
 /// For each unit the lines of its file that stand before it.
-fn lines_before(units: &[Unit], lines: &[AtomicU64]) -> Vec<u64> {
-    let mut sum = 0;
-    let mut file = u32::MAX;
+fn lines_before(units: &[Unit], lines: &[AtomicU64], part: Part) -> Vec<u64> {
+    let (mut file, mut sum) = (part.extent.from.0, part.lines);
     let before = |(unit, lines): (&Unit, &AtomicU64)| {
         if unit.file != file {
             (file, sum) = (unit.file, 0);

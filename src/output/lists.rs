@@ -12,7 +12,8 @@ use crate::read::Discovery;
 use crate::similarity::Measure;
 
 /// A refused record or file, ready to be shown.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Rejected {
     /// The file.
     pub file: String,
@@ -33,21 +34,26 @@ impl fmt::Display for Rejected {
     }
 }
 
-/// All that a run refused: files that could not be opened, then records in document order.
-pub fn refusals(unreadable: &[(PathBuf, String)], refused: &[Refused], shared: &Shared) -> Vec<Rejected> {
+/// Files that could not be opened.
+pub fn unread(unreadable: &[(PathBuf, String)]) -> Vec<Rejected> {
     let file = |(path, why): &(PathBuf, String)| Rejected {
         file: path.display().to_string(),
         line: 0,
         offset: 0,
         reason: format!("cannot be read: {why}"),
     };
+    unreadable.iter().map(file).collect()
+}
+
+/// All that a run refused: files that could not be opened, then records in document order.
+pub fn refusals(unreadable: &[(PathBuf, String)], refused: &[Refused], shared: &Shared) -> Vec<Rejected> {
     let record = |refused: &Refused| Rejected {
         file: shared.sources[refused.position.file() as usize].shown.clone(),
         line: shared.line_at(refused.position, refused.line),
         offset: refused.position.offset(),
         reason: refused.refusal.to_string(),
     };
-    unreadable.iter().map(file).chain(refused.iter().map(record)).collect()
+    unread(unreadable).into_iter().chain(refused.iter().map(record)).collect()
 }
 
 impl Rejected {

@@ -16,7 +16,7 @@ mod summary;
 mod kept_tests;
 
 pub use kept::{KeptTally, write_kept};
-pub use lists::{Lists, Rejected, left_out, refusals, summarise};
+pub use lists::{Lists, Rejected, left_out, refusals, summarise, unread};
 pub use render::render;
 pub use rows::{ClusterRow, DuplicateRow, PairRow, RejectedRow, Rows};
 pub use staging::Staging;

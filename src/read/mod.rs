@@ -27,7 +27,7 @@ pub use field::{FieldPath, Fields};
 pub use open::open_decompressed;
 pub use record::{Record, Refusal, Sink, Value};
 pub use reread::reread;
-pub use source::{Compression, Format, Source, Unit, units};
+pub use source::{Compression, Extent, Format, Source, Unit, units};
 pub use unit::UnitReader;
 
 /// Bytes read at once, and so about the work of one [`UnitReader::advance`].

@@ -1,9 +1,12 @@
 //! An input file as found, and its division into pieces of work.
 
 use std::fs;
+use std::io::{ErrorKind, Read, Seek, SeekFrom};
+use std::ops::Range;
 use std::path::PathBuf;
 use std::time::SystemTime;
 
+use super::BLOCK;
 use crate::error::{Error, Result};
 
 /// How documents stand in a file.
@@ -57,6 +60,34 @@ pub struct Source {
 }
 
 impl Source {
+    /// Whether workers can share the file, line by line; any other can only be read whole.
+    pub fn is_divided(&self) -> bool {
+        self.compression == Compression::None && self.format == Format::JsonLines
+    }
+
+    /// Hands the bytes of a range of the file, as it lies on disk, to `each`, block by block.
+    ///
+    /// # Errors
+    /// [`Error::Io`]; [`Error::Changed`] if the file ends before; what `each` gives, which ends it.
+    pub fn bytes_of(&self, range: Range<u64>, each: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
+        let failed = |error| Error::io(&self.path, "read", error);
+        let mut file = fs::File::open(&self.path).map_err(failed)?;
+        file.seek(SeekFrom::Start(range.start)).map_err(failed)?;
+        let (mut left, mut block) = (range.end - range.start, vec![0; BLOCK]);
+        while left > 0 {
+            let part = &mut block[..left.min(BLOCK as u64) as usize];
+            match file.read_exact(part) {
+                Err(error) if error.kind() == ErrorKind::UnexpectedEof => {
+                    return Err(Error::Changed(self.path.clone()));
+                }
+                read => read.map_err(failed)?,
+            }
+            left -= part.len() as u64;
+            each(part)?;
+        }
+        Ok(())
+    }
+
     /// [`Error::Changed`] if size or time of the last change are no longer those of [`discover`](super::discover).
     pub fn unchanged(&self) -> Result<()> {
         let now = fs::metadata(&self.path).map_err(|error| Error::io(&self.path, "read", error))?;
@@ -79,18 +110,71 @@ pub struct Unit {
     pub end: u64,
 }
 
-/// Cuts sources into units of about `target_bytes`, in document order. Empty files have none.
-pub fn units(sources: &[Source], target_bytes: u64) -> Vec<Unit> {
+/// A part of the inputs: from a byte of a file on, up to, and without, a byte of the same or a later one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Extent {
+    /// Index of the first source, and its first byte on disk.
+    pub from: (u32, u64),
+    /// Index of the last source, and the byte after the last.
+    pub to: (u32, u64),
+}
+
+/// How much larger a compressed file is taken to be when it is decompressed.
+const EXPANDS: u64 = 6;
+
+impl Extent {
+    /// All of any inputs.
+    pub const ALL: Extent = Extent { from: (0, 0), to: (u32::MAX, 0) };
+
+    /// What comes next from `from` on, of about `bytes` when decompressed. Lines may be divided anywhere: each
+    /// belongs to where its first byte is. Files that can only be read whole are not divided.
+    pub fn next(sources: &[Source], from: (u32, u64), bytes: u64) -> Extent {
+        let (mut at, mut left) = (from, bytes.max(1));
+        while let Some(source) = sources.get(at.0 as usize) {
+            let rest = source.bytes.saturating_sub(at.1);
+            let divided = source.is_divided();
+            let weight =
+                if source.compression == Compression::None { rest } else { rest.saturating_mul(EXPANDS) };
+            if divided && rest > left {
+                return Extent { from, to: (at.0, at.1 + left) };
+            }
+            if weight > left && at != from {
+                break;
+            }
+            (at, left) = ((at.0 + 1, 0), left.saturating_sub(weight));
+            if left == 0 {
+                break;
+            }
+        }
+        Extent { from, to: at }
+    }
+
+    /// The bytes of a source that are in it: those that stand on disk.
+    pub fn of(&self, file: u32, source: &Source) -> Range<u64> {
+        let from = if file == self.from.0 { self.from.1 } else { 0 };
+        let to = if file == self.to.0 { self.to.1 } else { source.bytes };
+        if file < self.from.0 || file > self.to.0 {
+            0..0
+        } else {
+            from.min(source.bytes)..to.min(source.bytes)
+        }
+    }
+}
+
+/// Cuts the part `extent` of sources into units of about `target_bytes`, in document order. Empty files have none.
+pub fn units(sources: &[Source], extent: Extent, target_bytes: u64) -> Vec<Unit> {
     let mut units = Vec::new();
     for (file, source) in (0u32..).zip(sources) {
+        let part = extent.of(file, source);
         match (source.compression, source.format) {
-            _ if source.bytes == 0 => {}
+            _ if part.is_empty() => {}
             (Compression::None, Format::JsonLines) => {
                 // Equal pieces rather than full ones and a rest: the last worker to finish finishes sooner.
-                let size = source.bytes.div_ceil(source.bytes.div_ceil(target_bytes.max(1)));
-                let mut start = 0;
-                while start < source.bytes {
-                    let end = source.bytes.min(start + size);
+                let bytes = part.end - part.start;
+                let size = bytes.div_ceil(bytes.div_ceil(target_bytes.max(1)));
+                let mut start = part.start;
+                while start < part.end {
+                    let end = part.end.min(start + size);
                     units.push(Unit { file, start, end });
                     start = end;
                 }
@@ -128,7 +212,7 @@ mod tests {
             source(1, Format::JsonLines, Compression::None),
         ];
         for target in [0, 1, 7, 333, 999, 1000, 1001, u64::MAX] {
-            let units = units(&sources, target);
+            let units = units(&sources, Extent::ALL, target);
             let of = |file| units.iter().filter(move |unit| unit.file == file).collect::<Vec<_>>();
             assert!(units.is_sorted_by_key(|unit| (unit.file, unit.start)));
             assert!(of(0).windows(2).all(|pair| pair[0].end == pair[1].start && pair[0].start < pair[0].end));
@@ -138,6 +222,35 @@ mod tests {
             assert_eq!(of(2), [&Unit { file: 2, start: 0, end: 1000 }]);
             assert_eq!(of(3), [&Unit { file: 3, start: 0, end: u64::MAX }]);
             assert_eq!(of(4), [&Unit { file: 4, start: 0, end: 1 }]);
+        }
+    }
+
+    #[test]
+    fn extents_follow_each_other_and_leave_nothing_out() {
+        let sources = [
+            source(1000, Format::JsonLines, Compression::None),
+            source(0, Format::JsonLines, Compression::None),
+            source(300, Format::Text, Compression::None),
+            source(500, Format::JsonLines, Compression::Gzip),
+            source(77, Format::JsonLines, Compression::None),
+        ];
+        for bytes in [0, 1, 7, 299, 300, 301, 999, 1000, 1500, 4000, u64::MAX] {
+            let (mut from, mut all, mut extents) = ((0, 0), Vec::new(), 0);
+            while (from.0 as usize) < sources.len() {
+                let extent = Extent::next(&sources, from, bytes);
+                assert!(extent.from == from && extent.to > from, "{extent:?}");
+                all.append(&mut units(&sources, extent, 100));
+                (from, extents) = (extent.to, extents + 1);
+            }
+            assert!(bytes < u64::MAX || extents == 1);
+            assert!(all.is_sorted_by_key(|unit| (unit.file, unit.start)));
+            let of = |file| all.iter().filter(move |unit: &&Unit| unit.file == file).collect::<Vec<_>>();
+            for (file, bytes) in [(0, 1000), (4, 77)] {
+                assert!(of(file).windows(2).all(|pair| pair[0].end == pair[1].start));
+                assert_eq!((of(file)[0].start, of(file).last().map(|unit| unit.end)), (0, Some(bytes)));
+            }
+            assert_eq!(of(2), [&Unit { file: 2, start: 0, end: 300 }]);
+            assert_eq!(of(3), [&Unit { file: 3, start: 0, end: u64::MAX }]);
         }
     }
 

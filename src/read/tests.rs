@@ -49,7 +49,7 @@ fn source(folder: &TempDir, name: &str, content: &[u8]) -> Source {
 /// Everything in a source cut into units, with lines counted from the start of the file, and the number of lines.
 fn read(source: &Source, target: u64, max: usize) -> (Vec<(u32, Seen)>, u64) {
     let (mut all, mut before, mut bytes, mut text) = (Vec::new(), 0, 0, 0);
-    for unit in units(std::slice::from_ref(source), target) {
+    for unit in units(std::slice::from_ref(source), Extent::ALL, target) {
         let mut reader = UnitReader::open(0, source, &unit, Arc::new(fields(max)));
         let mut sink = Collect::default();
         while reader.advance(&mut sink).expect("no bug") {}
@@ -339,7 +339,7 @@ fn a_missing_or_shrunken_file_is_refused() {
         longer.bytes += 5;
         longer.format = if name == "a.txt" { Format::Text } else { Format::JsonLines };
         let mut sink = Collect::default();
-        let unit = units(std::slice::from_ref(&longer), u64::MAX)[0];
+        let unit = units(std::slice::from_ref(&longer), Extent::ALL, u64::MAX)[0];
         let mut reader = UnitReader::open(0, &longer, &unit, Arc::new(fields(1000)));
         while reader.advance(&mut sink).expect("no bug") {}
         assert!(

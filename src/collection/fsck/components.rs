@@ -1,22 +1,20 @@
 //! Components, the links that hold them together, and their clusters.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use hashbrown::{HashMap, HashSet};
 
 use super::super::clusters::{Member, keep_order};
-use super::super::row::{unpack, wide};
+use super::super::publish::{ClusterRow, Place, cluster_row, documents_of};
+use super::super::row::unpack;
 use super::super::settle::{components, stored_documents};
-use super::super::tables::{CLUSTERS, COMPONENTS, LINKS, MEMBERS};
+use super::super::tables::{CLUSTERS, COMPONENTS, LINKS};
 use super::{Check, hashed};
 use crate::error::Result;
 use crate::flow::{Doc, Forest};
 
 /// Documents of clusters that are looked at together, unless one alone has more.
 const BATCH: u64 = 4096;
-
-/// A cluster as its row has it: number, documents, representative.
-type Row = (u64, u64, u128);
 
 impl Check<'_> {
     /// Every live content is in the component of its label and in no other, and links hold each component together.
@@ -78,62 +76,57 @@ impl Check<'_> {
 
     /// Every component of two documents or more has a cluster, which counts them and is represented by the best.
     pub(super) fn clusters(&mut self) -> Result<()> {
-        let mut sizes: BTreeMap<u32, u64> = BTreeMap::new();
+        let mut sizes: BTreeMap<Place, u64> = BTreeMap::new();
         for content in self.contents() {
             let fact = &self.facts[&content];
-            *sizes.entry(fact.label).or_default() += u64::from(fact.documents);
+            *sizes.entry((fact.label, fact.place)).or_default() += u64::from(fact.documents);
         }
         let mut numbers: HashSet<u64> = HashSet::new();
-        let (mut batch, mut documents): (BTreeMap<u32, Row>, u64) = Default::default();
+        let (mut batch, mut documents): (BTreeMap<Place, ClusterRow>, u64) = Default::default();
         self.each_row(CLUSTERS, &mut |check, row, _| {
-            if row[2] == 0 {
+            let (at, cluster) = cluster_row(row);
+            if cluster.documents == 0 {
                 return Ok(());
             }
             check.report.clusters += 1;
-            let label = row[0] as u32;
-            if sizes.remove(&label) != Some(row[2]) || row[2] < 2 {
-                check.wrong(CLUSTERS, row, "its component has another number of documents");
+            if sizes.remove(&at) != Some(cluster.documents) || cluster.documents < 2 {
+                check.wrong(CLUSTERS, row, "its contents have another number of documents");
             }
-            let load = u64::from(unpack(row[1]).0);
-            if !numbers.insert(row[1]) || load == 0 || load > check.manifest.load {
+            let load = u64::from(unpack(cluster.number).0);
+            if !numbers.insert(cluster.number) || load == 0 || load > check.manifest.load {
                 check.wrong(CLUSTERS, row, "it has a number that cannot be");
             }
-            batch.insert(label, (row[1], row[2], wide(row[3], row[4])));
-            documents += row[2];
-            if documents >= BATCH {
+            if documents >= BATCH && batch.last_key_value().is_some_and(|((label, _), _)| *label != at.0) {
                 documents = 0;
                 check.represented(&std::mem::take(&mut batch))?;
             }
+            documents += cluster.documents;
+            batch.insert(at, cluster);
             Ok(())
         })?;
         self.represented(&batch)?;
-        for (label, _) in sizes.into_iter().filter(|(_, documents)| *documents > 1) {
-            self.find(CLUSTERS.name, "a component of several documents has none", format!("{label:016x}"));
+        for ((label, place), _) in sizes.into_iter().filter(|(_, documents)| *documents > 1) {
+            let key = format!("{label:016x} {place:016x}");
+            self.find(CLUSTERS.name, "contents of several documents have none", key);
         }
         Ok(())
     }
 
     /// Whether each cluster is represented by the best of its documents.
-    fn represented(&mut self, clusters: &BTreeMap<u32, Row>) -> Result<()> {
-        let of_label = components(&self.tables, &clusters.keys().copied().collect::<BTreeSet<u32>>())?;
-        let contents = of_label.iter().flat_map(|(label, all)| all.iter().map(|c| (u64::from(*c), *label)));
-        let contents: BTreeMap<u64, u32> = contents.collect();
-        let keys: Vec<u64> = contents.keys().copied().collect();
-        let mut members: BTreeMap<u32, Vec<u128>> = BTreeMap::new();
-        self.tables.beginning(MEMBERS, 1, &keys, &mut |at, row| {
-            if row[3] == 1 {
-                members.entry(contents[&keys[at]]).or_default().push(wide(row[1], row[2]));
-            }
-            Ok(())
-        })?;
-        let ids: BTreeSet<u128> = members.values().flatten().copied().collect();
-        let documents = stored_documents(&self.tables, &ids.into_iter().collect::<Vec<_>>(), true)?;
+    fn represented(&mut self, clusters: &BTreeMap<Place, ClusterRow>) -> Result<()> {
+        let members = components(&self.tables, &clusters.keys().map(|(label, _)| *label).collect())?;
+        let place = |doc: Doc| self.facts.get(&doc).map(|fact| fact.place);
+        let members = documents_of(&self.tables, &members, place)?;
+        let mut ids: Vec<u128> =
+            clusters.keys().filter_map(|at| members.get(at)).flatten().copied().collect();
+        ids.sort_unstable();
+        let documents = stored_documents(&self.tables, &ids)?;
         let keep = &self.manifest.config.cluster.keep;
-        for (label, (_, _, representative)) in clusters {
-            let of_cluster = members.get(label).into_iter().flatten().filter_map(|id| documents.get(id));
+        for (at, cluster) in clusters {
+            let of_cluster = members.get(at).into_iter().flatten().filter_map(|id| documents.get(id));
             let best = of_cluster.min_by(|a: &&Member, b: &&Member| keep_order(keep, a, b));
-            if best.map(|member| member.document.id) != Some(*representative) {
-                let key = format!("{label:016x}");
+            if best.map(|member| member.document.id) != Some(cluster.representative) {
+                let key = format!("{:016x} {:016x}", at.0, at.1);
                 self.find(CLUSTERS.name, "it is not represented by the best of its documents", key);
             }
         }

@@ -1,0 +1,179 @@
+//! Checkpoints: what there is of a load that is not published yet, so that it need not begin anew. Readers never see them.
+
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::Xxh3;
+
+use super::hex;
+use super::load::Tally;
+use super::manifest::Manifest;
+use super::names::Name;
+use super::sealed::{read_whole, seal, unseal};
+use crate::error::{Error, Result};
+use crate::progress::Progress;
+use crate::read::{Extent, Source};
+use crate::storage::Storage;
+
+/// What every checkpoint begins with.
+const START: &str = "alike checkpoint, format ";
+
+/// A load between two of its epochs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Checkpoint {
+    /// What the commit will be, as far as it has come.
+    pub next: Manifest,
+    /// How many epochs are done, from 1.
+    pub epoch: u32,
+    /// Whether documents that the load does not mention will go.
+    pub delete_missing: bool,
+    /// The inputs.
+    pub inputs: Vec<Input>,
+    /// What was read of them.
+    pub consumed: Vec<Consumed>,
+    /// Lines of the last file that was read in part.
+    pub lines: u64,
+    /// What was counted.
+    pub tally: Tally,
+}
+
+/// An input, as it is known again.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Input {
+    /// Its path, or what it is called.
+    pub path: String,
+    /// Its bytes on disk.
+    pub bytes: u64,
+}
+
+impl Input {
+    /// A source as an input.
+    pub fn of(source: &Source) -> Input {
+        // What was spooled lies elsewhere each time.
+        let spooled = Path::new(&source.shown) != source.path;
+        let path = std::path::absolute(&source.path).unwrap_or_else(|_| source.path.clone());
+        let path = if spooled { source.shown.clone() } else { path.to_string_lossy().into_owned() };
+        Input { path, bytes: source.bytes }
+    }
+}
+
+/// What an epoch read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Consumed {
+    /// The part of the inputs.
+    pub extent: Extent,
+    /// The 128-bit XXH3 of its bytes on disk.
+    #[serde(with = "hex")]
+    pub digest: u128,
+}
+
+impl Consumed {
+    /// What reading `extent` of `sources` consumed.
+    ///
+    /// # Errors
+    /// [`Error::Io`], [`Error::Changed`] and [`Error::Interrupted`].
+    pub fn of(sources: &[Source], extent: Extent, progress: &Progress) -> Result<Consumed> {
+        let mut digest = Xxh3::new();
+        for (file, source) in (0..).zip(sources) {
+            let bytes = extent.of(file, source);
+            if !bytes.is_empty() {
+                source.bytes_of(bytes, &mut |block| {
+                    digest.update(block);
+                    progress.check()
+                })?;
+            }
+        }
+        Ok(Consumed { extent, digest: digest.digest128() })
+    }
+}
+
+impl Checkpoint {
+    /// Its file's name.
+    pub(super) fn name(&self) -> Name {
+        Name::Checkpoint(self.next.commit, self.epoch)
+    }
+
+    /// Writes it, so that it is durable.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub(super) fn write(&self, storage: &dyn Storage) -> Result<()> {
+        let name = self.name().to_string();
+        let path = storage.path(&name);
+        let bytes = seal(START, self).map_err(|e| Error::io(&path, "write", e))?;
+        let mut file = storage.create(&name).map_err(|e| Error::io(&path, "create", e))?;
+        file.append(&bytes).map_err(|e| Error::io(&path, "write", e))?;
+        file.sync().map_err(|e| Error::io(&path, "sync", e))?;
+        storage.sync_names().map_err(|e| Error::io(&path, "sync", e))
+    }
+
+    /// The last checkpoint of the commit after `last` that is whole. One that was being written when the power went is
+    /// not, and its epoch is done again.
+    ///
+    /// # Errors
+    /// [`Error::Io`] and [`Error::NewerFormat`].
+    pub(super) fn newest(storage: &dyn Storage, last: &Manifest) -> Result<Option<Checkpoint>> {
+        let names = storage.names().map_err(|e| Error::io(&super::names::folder(storage), "list", e))?;
+        let mut names: Vec<Name> = names.iter().filter_map(|name| Name::parse(name)).collect();
+        names.retain(|name| matches!(name, Name::Checkpoint(commit, _) if *commit == last.commit + 1));
+        names.sort_unstable();
+        for name in names.into_iter().rev() {
+            match Checkpoint::read(storage, name, last) {
+                Err(Error::Damaged { .. }) => {}
+                read => return read.map(Some),
+            }
+        }
+        Ok(None)
+    }
+
+    fn read(storage: &dyn Storage, name: Name, last: &Manifest) -> Result<Checkpoint> {
+        let path = storage.path(&name.to_string());
+        let bytes = read_whole(storage, &name.to_string())?;
+        let (checkpoint, at): (Checkpoint, usize) = unseal(START, "a checkpoint", &path, &bytes)?;
+        let damaged = |what: String| Error::damaged(&path, at as u64, what);
+        checkpoint.next.check_after(last).map_err(damaged)?;
+        if checkpoint.name() != name || !checkpoint.next.runs.starts_with(&last.runs) {
+            return Err(damaged("it does not go on from the last commit".to_owned()));
+        }
+        Ok(checkpoint)
+    }
+
+    /// Where reading goes on: index of a source and a byte of it.
+    pub(super) fn at(&self) -> (u32, u64) {
+        self.consumed.last().map_or((0, 0), |consumed| consumed.extent.to)
+    }
+
+    /// Whether a load of these sources is the one that was interrupted; if not, what differs.
+    ///
+    /// # Errors
+    /// Those of [`Consumed::of`].
+    pub(super) fn differs(
+        &self,
+        sources: &[Source],
+        delete_missing: bool,
+        progress: &Progress,
+    ) -> Result<Option<String>> {
+        if self.delete_missing != delete_missing {
+            let said = if self.delete_missing { "with" } else { "without" };
+            return Ok(Some(format!("it was begun {said} --delete-missing")));
+        }
+        let inputs: Vec<Input> = sources.iter().map(Input::of).collect();
+        if inputs.len() != self.inputs.len() {
+            return Ok(Some(format!("it had {} input files, not {}", self.inputs.len(), inputs.len())));
+        }
+        if let Some((was, is)) = self.inputs.iter().zip(&inputs).find(|(was, is)| was != is) {
+            let Input { path, bytes } = was;
+            return Ok(Some(format!("it had {path} of {bytes} bytes, not {} of {}", is.path, is.bytes)));
+        }
+        for consumed in &self.consumed {
+            if Consumed::of(sources, consumed.extent, progress)? != *consumed {
+                let file = &self.inputs[consumed.extent.from.0 as usize].path;
+                return Ok(Some(format!("{file} or a file after it has changed since")));
+            }
+        }
+        Ok(None)
+    }
+}
