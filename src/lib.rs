@@ -61,7 +61,10 @@
 //!
 //! The dataflow:
 //! - `flow/mod.rs` - the two dataflows of a run, and what goes in and comes out
-//! - `flow/shared.rs` - what the workers of a process share
+//! - `flow/shared.rs` - the state that the workers of a process share
+//! - `flow/places.rs` - where documents stand, as people are told
+//! - `flow/measures.rs` - sizes and sets of documents, and measuring them
+//! - `flow/gathered.rs` - what the workers of a run hand in, and whether it fits
 //! - `flow/catalogue.rs` - what a run remembers of each document
 //! - `flow/intake.rs` - a worker's reading, and the sample that the rarity table is made of
 //! - `flow/stored.rs` - what a load sees of its collection

@@ -1,0 +1,71 @@
+//! Where documents stand, as people are told.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::Shared;
+use super::catalogue::Doc;
+use super::intake::Refused;
+use crate::error::{Error, Result};
+use crate::read::Unit;
+
+impl Shared {
+    /// The document's id, or `FILE:LINE` if its record has none.
+    pub fn name(&self, doc: Doc) -> Result<String> {
+        Ok(match self.catalogue.label(doc)? {
+            Some(label) => label.into_owned(),
+            None => format!("{}:{}", self.file(doc), self.line(doc)),
+        })
+    }
+
+    /// Path of the document's file, as the user named it.
+    pub fn file(&self, doc: Doc) -> String {
+        self.sources[self.catalogue.position(doc).file() as usize].shown.clone()
+    }
+
+    /// The document's line in its file, counted from 1.
+    pub fn line(&self, doc: Doc) -> u64 {
+        self.line_at(self.catalogue.position(doc), self.catalogue.line(doc))
+    }
+
+    /// The line in the file of a record that is line `line` of its unit.
+    pub fn line_at(&self, position: crate::document::Position, line: u32) -> u64 {
+        let key = |unit: &Unit| (unit.file, unit.start);
+        let after = self.units.partition_point(|unit| key(unit) <= (position.file(), position.offset()));
+        let before = self.lines_before.get_or_init(|| lines_before(&self.units, &self.unit_lines));
+        u64::from(line) + after.checked_sub(1).map_or(0, |unit| before[unit])
+    }
+
+    /// Refuses a file that was read in pieces of which one could not be read to its end: what stands behind the gap
+    /// was read, so the file can neither be cut there nor be copied.
+    pub(super) fn refuse_gaps(&self, refused: &[Refused]) -> Result<()> {
+        let divided = |refused: &&Refused| {
+            let file = refused.position.file();
+            refused.refusal.ends_file() && self.units.iter().filter(|unit| unit.file == file).nth(1).is_some()
+        };
+        match refused.iter().find(divided) {
+            Some(Refused { position, refusal, .. }) => {
+                let path = std::path::Path::new(&self.sources[position.file() as usize].shown);
+                Err(Error::input(
+                    path,
+                    format!("at byte {}: {refusal}; nothing was written", position.offset()),
+                ))
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+/// For each unit the lines of its file that stand before it.
+fn lines_before(units: &[Unit], lines: &[AtomicU64]) -> Vec<u64> {
+    let mut sum = 0;
+    let mut file = u32::MAX;
+    let before = |(unit, lines): (&Unit, &AtomicU64)| {
+        if unit.file != file {
+            (file, sum) = (unit.file, 0);
+        }
+        let before = sum;
+        sum += lines.load(Ordering::Relaxed);
+        before
+    };
+    units.iter().zip(lines).map(before).collect()
+}
