@@ -147,6 +147,7 @@ fn request(options: &DedupOptions, discovery: &Discovery, scratch: &Path) -> Req
         simd: options.simd,
         scratch: scratch.to_path_buf(),
         stored: None,
+        replay: None,
         rarity: None,
     }
 }

@@ -67,6 +67,7 @@
 //! - `flow/gathered.rs` - what the workers of a run hand in, and whether it fits
 //! - `flow/catalogue.rs` - what a run remembers of each document
 //! - `flow/intake.rs` - a worker's reading, and the sample that the rarity table is made of
+//! - `flow/replay.rs` - stored documents taken in in place of inputs
 //! - `flow/stored.rs` - what a load sees of its collection
 //! - `flow/net.rs` - operator: of several changes of one id the last one
 //! - `flow/dedup_exact.rs` - operator: equal canonical texts
@@ -116,6 +117,8 @@
 //! - `collection/clusters.rs` - clusters over time: their numbers, and what is said about them
 //! - `collection/delta.rs` - what a load changes, written
 //! - `collection/view.rs` - looking at a commit
+//! - `collection/replay.rs` - stored documents for a run that takes them in again
+//! - `collection/choice.rs` - what may be asked in place of the collection's own configuration
 //! - `collection/compact.rs` - which runs are merged, and the commit of what they become
 //! - `collection/combine.rs` - neighbouring runs written as one, without what is gone
 //! - `collection/verify.rs` - reading every page of a run

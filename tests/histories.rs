@@ -73,6 +73,13 @@ impl Bench {
         report
     }
 
+    /// Loads records as they are, whatever else they have; what is live is not noted.
+    pub(crate) fn load_lines(&self, lines: &str) {
+        self.dir.write("lines.jsonl", lines);
+        let name = self.dir.join("lines.jsonl").to_string_lossy().into_owned();
+        self.run(&[name], &Load { ops: Vec::new(), workers: 1, files: 1 }).expect("loaded");
+    }
+
     /// Whether a load that may fail did not. Its change log is not followed.
     pub(crate) fn try_load(&mut self, load: &Load) -> bool {
         let names = self.write(load);
@@ -208,6 +215,7 @@ impl Bench {
             simd: Simd::detect(),
             scratch: self.dir.join("."),
             stored: None,
+            replay: None,
             rarity: None,
         };
         let outcome = run(request, Arc::new(Progress::default())).expect("a run");

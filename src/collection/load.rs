@@ -118,6 +118,7 @@ pub fn prepare<'a>(writer: &'a mut Writer, batch: Batch, progress: Arc<Progress>
         simd: batch.simd,
         scratch: batch.scratch,
         stored: Some(Arc::clone(&known) as Arc<dyn Stored>),
+        replay: None,
         rarity: rarity.clone(),
     };
     let loaded = run(request, progress)?;

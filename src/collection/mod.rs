@@ -15,6 +15,7 @@
 //! allocated by it: what is not as it was written is [`crate::error::Error::Damaged`], never another answer.
 
 mod changes;
+mod choice;
 mod clusters;
 mod combine;
 mod commit;
@@ -43,6 +44,7 @@ mod names;
 pub mod page;
 mod parts;
 mod probe;
+mod replay;
 mod row;
 mod rows;
 mod run;
@@ -60,6 +62,7 @@ mod view;
 mod writer;
 
 pub use changes::{ChangesEntry, ChangesWriter};
+pub use choice::{Choice, again};
 pub use clusters::{ClusterId, Line};
 pub use commit::Writer;
 pub use compact::{CompactReport, Compaction, compact};
@@ -69,6 +72,7 @@ pub use heap::HeapReader;
 pub use load::{Batch, Prepared, Report, prepare, refuse_method};
 pub use manifest::{Counts, FORMAT, Manifest};
 pub use merge::{Merge, merge};
+pub use replay::{Again, Replay};
 pub use rows::RowsReader;
 pub use run::RunReader;
 pub use run_entry::RunEntry;

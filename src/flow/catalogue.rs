@@ -96,22 +96,41 @@ impl Segment {
 
     /// Adds a row; the size of its set is filled in by [`Segment::set_last_size`].
     pub fn push(&mut self, record: &Record<'_>) -> Result<()> {
-        self.positions.push(record.position);
-        self.lines.push(record.line);
+        match &mut self.worth {
+            Worth::Position => {}
+            Worth::Length(lengths) => lengths.push(record.text.len().min(u32::MAX as usize) as u32),
+            Worth::Field(values) => values.push(record.value.clone()),
+        }
+        self.push_place(record.position, record.line, record.id.as_deref())
+    }
+
+    /// Adds the row of a stored document, of which [`Catalogue::worth`] gives `worth` and `value`. Its line is not
+    /// known here.
+    pub fn push_stored(&mut self, position: Position, id: &str, worth: u64, value: &str) -> Result<()> {
+        match &mut self.worth {
+            Worth::Position => {}
+            Worth::Length(lengths) => lengths.push(worth.min(u64::from(u32::MAX)) as u32),
+            Worth::Field(values) => values.push(match worth {
+                0 => None,
+                u64::MAX => Some(Value::Text(value.to_owned())),
+                number => Some(Value::Number(number_of(number))),
+            }),
+        }
+        self.push_place(position, 0, Some(id))
+    }
+
+    fn push_place(&mut self, position: Position, line: u32, id: Option<&str>) -> Result<()> {
+        self.positions.push(position);
+        self.lines.push(line);
         self.sizes.push(0);
-        let label = record.id.as_deref().unwrap_or("").as_bytes();
+        let label = id.unwrap_or("").as_bytes();
         if self.labels.len() + label.len() > self.most_labels && !self.labels.is_empty() {
             self.spilled_labels.append(&self.labels)?;
             self.labels.clear();
         }
         self.labels.extend_from_slice(label);
         let end = self.spilled_labels.bytes() + self.labels.len() as u64;
-        self.label_ends.push(end << 1 | u64::from(record.id.is_some()));
-        match &mut self.worth {
-            Worth::Position => {}
-            Worth::Length(lengths) => lengths.push(record.text.len().min(u32::MAX as usize) as u32),
-            Worth::Field(values) => values.push(record.value.clone()),
-        }
+        self.label_ends.push(end << 1 | u64::from(id.is_some()));
         Ok(())
     }
 
@@ -264,6 +283,11 @@ fn ordered(number: f64) -> u64 {
     if bits >> 63 == 1 { !bits } else { bits | 1 << 63 }
 }
 
+/// The number that [`ordered`] made `order` of.
+fn number_of(order: u64) -> f64 {
+    f64::from_bits(if order >> 63 == 1 { order & !(1 << 63) } else { !order })
+}
+
 /// Documents without the field come last, whichever way the others are ordered; numbers stand before strings.
 fn by_field(a: &Option<Value>, b: &Option<Value>, max: bool) -> std::cmp::Ordering {
     let ascending = match (a, b) {
@@ -281,6 +305,19 @@ fn by_field(a: &Option<Value>, b: &Option<Value>, max: bool) -> std::cmp::Orderi
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn orders_of_numbers_are_those_of_the_numbers_and_turn_back_into_them() {
+        let numbers =
+            [f64::MIN, -1e300, -2.5, -1.0, -f64::MIN_POSITIVE, -0.0, 0.0, 1e-300, 1.0, 9.5, f64::MAX];
+        let orders = numbers.map(ordered);
+        assert!(
+            orders.is_sorted_by(|a, b| a < b) && orders.iter().all(|order| (1..u64::MAX).contains(order))
+        );
+        for (number, order) in numbers.into_iter().zip(orders) {
+            assert_eq!(number_of(order).to_bits(), number.to_bits());
+        }
+    }
 
     #[test]
     fn numbers_then_strings_then_documents_without_the_field() {

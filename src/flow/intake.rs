@@ -46,9 +46,10 @@ pub struct Refused {
 
 /// A worker's reading.
 pub struct Intake {
-    sketcher: Sketcher,
-    exact: bool,
-    signed: bool,
+    pub(super) sketcher: Sketcher,
+    pub(super) method: Method,
+    pub(super) exact: bool,
+    pub(super) signed: bool,
     verified: bool,
     worker: usize,
     workers: usize,
@@ -80,6 +81,7 @@ impl Intake {
     pub fn new(shared: &Arc<Shared>, worker: usize) -> Intake {
         Intake {
             sketcher: shared.sketcher(),
+            method: shared.config.method,
             exact: shared.config.method == Method::Exact,
             signed: shared.config.method == Method::Join,
             verified: shared.config.method == Method::Features && shared.measured_on_sets(),
@@ -118,9 +120,7 @@ impl Intake {
                 if let Some(error) = self.failure.take() {
                     return Err(error);
                 }
-                let (rows, (_, done, total)) = (self.segment.bytes(), shared.progress.now());
-                let expected = (u128::from(rows) * u128::from(total) / u128::from(done.max(1))) as u64;
-                shared.budget.allow(Share::Rows, rows, expected, "the documents")?;
+                self.allow_rows(shared)?;
                 shared.progress.check()?;
                 if shared.failed() {
                     return Ok(());
@@ -133,8 +133,15 @@ impl Intake {
         }
     }
 
+    /// Refuses rows that do not fit in their share of the memory, with what all of them will come to.
+    pub(super) fn allow_rows(&self, shared: &Shared) -> Result<()> {
+        let (rows, (_, done, total)) = (self.segment.bytes(), shared.progress.now());
+        let expected = (u128::from(rows) * u128::from(total) / u128::from(done.max(1))) as u64;
+        shared.budget.allow(Share::Rows, rows, expected, "the documents")
+    }
+
     /// Whether this worker has met the text, as far as it remembers: what it forgets, `dedup_exact` finds.
-    fn met(&mut self, digest: Digest) -> bool {
+    pub(super) fn met(&mut self, digest: Digest) -> bool {
         if self.seen.len() < self.most_seen { !self.seen.insert(digest) } else { self.seen.contains(&digest) }
     }
 
@@ -206,7 +213,7 @@ impl Intake {
         Ok(())
     }
 
-    fn next_doc(&self) -> Result<Doc> {
+    pub(super) fn next_doc(&self) -> Result<Doc> {
         let number = self.base as usize + self.segment.len() * self.workers + self.worker;
         let full = |_| Error::Limit("more than 4,294,967,295 documents; split the input".into());
         Doc::try_from(number).map_err(full)

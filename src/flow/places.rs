@@ -19,11 +19,17 @@ impl Shared {
 
     /// Path of the document's file, as the user named it.
     pub fn file(&self, doc: Doc) -> String {
+        if let Some(replay) = self.replay() {
+            return replay.place(self.catalogue.position(doc).offset() as usize).0;
+        }
         self.sources[self.catalogue.position(doc).file() as usize].shown.clone()
     }
 
     /// The document's line in its file, counted from 1.
     pub fn line(&self, doc: Doc) -> u64 {
+        if let Some(replay) = self.replay() {
+            return replay.place(self.catalogue.position(doc).offset() as usize).1;
+        }
         self.line_at(self.catalogue.position(doc), self.catalogue.line(doc))
     }
 

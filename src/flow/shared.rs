@@ -16,6 +16,7 @@ use super::dedup_exact::Arrival;
 use super::gathered::Gathered;
 use super::intake::sample_rarity;
 use super::recall::Sets;
+use super::replay::Replay;
 use super::rounds::Rounds;
 use super::stored::{Keeper, Stored};
 use crate::config::{Config, Keep, Method};
@@ -51,6 +52,7 @@ pub struct Shared {
     pub(super) scratch: PathBuf,
     pub(super) budget: Budget,
     stored: Option<Arc<dyn Stored>>,
+    replay: Option<Arc<dyn Replay>>,
     keepers: Vec<Kept>,
     /// Sizes of the stored contents that share a key with a new one.
     pub(super) stored_sizes: RwLock<HashMap<Doc, u32>>,
@@ -74,7 +76,8 @@ pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl Shared {
     /// Prepares a run: divides the inputs and samples the rarity table.
     pub(super) fn new(request: Request, progress: Arc<Progress>) -> Result<Shared> {
-        let Request { sources, config, workers, memory, pairs, simd, scratch, stored, rarity } = request;
+        let Request { sources, config, workers, memory, pairs, simd, scratch, stored, replay, rarity } =
+            request;
         if workers == 0 || workers > MAX_WORKERS {
             return Err(Error::config(format!("{workers} workers: expected 1 to {MAX_WORKERS}")));
         }
@@ -109,6 +112,7 @@ impl Shared {
             keepers: keepers(stored.as_deref(), workers)?,
             stored_sizes: RwLock::default(),
             stored,
+            replay,
             sets: (0..workers).map(|_| OnceLock::new()).collect(),
             gathered: Mutex::new(Gathered::new(&budget)),
             failure: Mutex::default(),
@@ -130,6 +134,19 @@ impl Shared {
     /// What earlier loads left, if this is a load.
     pub(super) fn stored(&self) -> Option<&dyn Stored> {
         self.stored.as_deref()
+    }
+
+    /// The stored documents that are taken in in place of inputs, if it is they.
+    pub(super) fn replay(&self) -> Option<&dyn Replay> {
+        self.replay.as_deref()
+    }
+
+    /// Bytes of the inputs on disk, or of the sets of stored documents.
+    pub(super) fn input_bytes(&self) -> u64 {
+        match &self.replay {
+            Some(replay) => replay.bytes(),
+            None => self.sources.iter().map(|source| source.bytes).sum(),
+        }
     }
 
     /// The frozen table that orders shingles.
@@ -172,7 +189,7 @@ impl Shared {
     /// As many bits as leave each bucket what comes of `bytes` of input; at most as many as can be divided by at once
     /// and sorted well, but for inputs so large that such buckets would not fit in memory.
     fn bucket_bits(&self, bytes: u64) -> u32 {
-        let input: u64 = self.sources.iter().map(|source| source.bytes).sum();
+        let input = self.input_bytes();
         let most = if input >> 10 > 64 << 20 { 16 } else { 10 };
         (input / bytes).max(1).ilog2().clamp(4, most)
     }
