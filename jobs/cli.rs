@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
+use crate::cli_again::{CLUSTER_EXAMPLES, ClusterArgs, PAIRS_EXAMPLES, PairsArgs, STATS_EXAMPLES};
 use crate::cli_collections::{
     CHANGES_EXAMPLES, CLUSTERS_EXAMPLES, ChangesArgs, DELETE_EXAMPLES, DOCUMENTS_EXAMPLES, DeleteArgs,
     INFO_EXAMPLES, LOAD_EXAMPLES, LoadArgs, ShowArgs,
@@ -74,6 +75,21 @@ pub(crate) enum Command {
     /// A table on a terminal; elsewhere JSON lines, with all members.
     #[command(after_long_help = CLUSTERS_EXAMPLES)]
     Clusters(ShowArgs),
+    /// Show every pair of near-duplicates of a collection, found again from what is stored
+    ///
+    /// A table on a terminal; elsewhere JSON lines as `dedup --pairs` writes them. No text is read; the stored sets
+    /// are compared anew, since a collection keeps only the links that hold clusters together.
+    #[command(after_long_help = PAIRS_EXAMPLES)]
+    Pairs(PairsArgs),
+    /// Show what the clusters of a collection are at another threshold, keep policy or clustering
+    ///
+    /// A table on a terminal; elsewhere JSON lines as in dedup's clusters.jsonl, clusters numbered in document order:
+    /// by the load that first brought a document's id, then the id. No text is read, and nothing is stored.
+    #[command(after_long_help = CLUSTER_EXAMPLES)]
+    Cluster(ClusterArgs),
+    /// Show the figures of a collection: copies, cluster sizes, the largest clusters, what takes the room
+    #[command(after_long_help = STATS_EXAMPLES)]
+    Stats(ShowArgs),
     /// Show the documents of a collection
     ///
     /// A table on a terminal; elsewhere JSON lines: id, cluster, the loads that first brought and last changed it, and

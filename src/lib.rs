@@ -119,6 +119,7 @@
 //! - `collection/view.rs` - looking at a commit
 //! - `collection/replay.rs` - stored documents for a run that takes them in again
 //! - `collection/choice.rs` - what may be asked in place of the collection's own configuration
+//! - `collection/stats.rs` - the figures of a commit
 //! - `collection/compact.rs` - which runs are merged, and the commit of what they become
 //! - `collection/combine.rs` - neighbouring runs written as one, without what is gone
 //! - `collection/verify.rs` - reading every page of a run

@@ -54,6 +54,7 @@ mod settle;
 mod snapshot;
 #[cfg(test)]
 mod snapshot_tests;
+mod stats;
 mod tables;
 #[cfg(test)]
 mod tests;
@@ -78,6 +79,7 @@ pub use run::RunReader;
 pub use run_entry::RunEntry;
 pub use scan::Scan;
 pub use snapshot::Snapshot;
+pub use stats::{Large, Sizes, Stats, TableStats};
 pub use view::{ClusterView, DocumentView};
 pub use writer::{RunSummary, RunWriter};
 
