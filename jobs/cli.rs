@@ -77,7 +77,7 @@ pub(crate) enum Command {
     /// Show the documents of a collection
     ///
     /// A table on a terminal; elsewhere JSON lines: id, cluster, the loads that first brought and last changed it, and
-    /// where that record stood: the number of its file among all ever loaded, and the offset.
+    /// where that record stood: its file as it was named, the line, and the offset in the decompressed file.
     #[command(after_long_help = DOCUMENTS_EXAMPLES)]
     Documents(ShowArgs),
     /// Show what happened to the clusters of a collection, commit by commit

@@ -14,6 +14,7 @@
 //! Every page that is read is verified before anything in it is believed, and every count before anything is
 //! allocated by it: what is not as it was written is [`crate::error::Error::Damaged`], never another answer.
 
+mod bits;
 mod changes;
 mod clusters;
 mod combine;
@@ -43,6 +44,7 @@ mod names;
 pub mod page;
 mod parts;
 mod probe;
+mod records;
 mod row;
 mod rows;
 mod run;
@@ -52,6 +54,7 @@ mod settle;
 mod snapshot;
 #[cfg(test)]
 mod snapshot_tests;
+mod sources;
 mod tables;
 #[cfg(test)]
 mod tests;
@@ -74,6 +77,7 @@ pub use run::RunReader;
 pub use run_entry::RunEntry;
 pub use scan::Scan;
 pub use snapshot::Snapshot;
+pub use sources::SourceEntry;
 pub use view::{ClusterView, DocumentView};
 pub use writer::{RunSummary, RunWriter};
 
