@@ -18,6 +18,12 @@ Examples:
   alike cluster archive --keep last --clustering guarantee --json > clusters.jsonl
       Other representatives, and no chains; in the form of dedup's clusters.jsonl.";
 
+pub(crate) const EXPORT_EXAMPLES: &str = "\
+Examples:
+  alike export archive --out clean                what dedup would write of the documents that are there
+  alike export archive --out clean --threshold 0.95 --keep longest --clustering guarantee --pairs
+  alike export archive --dry-run                  only say what would go, and whether all files are still there";
+
 pub(crate) const STATS_EXAMPLES: &str = "\
 Examples:
   alike stats archive                             for people
@@ -71,4 +77,27 @@ pub(crate) struct ChoiceArgs {
     /// How pairs become clusters [default: the collection's]
     #[arg(long, value_enum)]
     pub(crate) clustering: Option<ClusteringArg>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ExportArgs {
+    /// Folder of the collection
+    pub(crate) collection: PathBuf,
+    /// Folder for the result; must not exist yet
+    #[arg(long, value_name = "DIR", required_unless_present = "dry_run")]
+    pub(crate) out: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) choices: ChoiceArgs,
+
+    /// Write pairs.jsonl as well: every pair of near-duplicates
+    #[arg(long, help_heading = "Output")]
+    pub(crate) pairs: bool,
+    /// Report what would be removed, and whether all can be written, but write nothing
+    #[arg(long, help_heading = "Output")]
+    pub(crate) dry_run: bool,
+    #[command(flatten)]
+    pub(crate) talk: TalkArgs,
+
+    #[command(flatten)]
+    pub(crate) machine: MachineArgs,
 }

@@ -12,6 +12,7 @@ mod dedup;
 mod delete;
 mod display;
 mod documents;
+mod export;
 mod fsck;
 mod info;
 mod interrupt;
@@ -63,6 +64,7 @@ fn main() -> ExitCode {
         Command::Delete(args) => delete::run(&args),
         Command::Clusters(args) => clusters::run(&args),
         Command::Cluster(args) => cluster::run(&args),
+        Command::Export(args) => export::run(&args),
         Command::Pairs(args) => pairs::run(&args),
         Command::Stats(args) => stats::run(&args),
         Command::Documents(args) => documents::run(&args),

@@ -29,7 +29,7 @@ pub(crate) fn run(args: &ShowArgs) -> Result<ExitCode> {
 fn text(stats: &Stats) -> String {
     let Stats { documents, empty, contents, exact_copies, clusters, clustered, removed, .. } = stats;
     let mut text = format!(
-        "commit {}, {} loads of {} files\n\
+        "commit {}; loads: {}; files: {}\n\
          {documents} documents: {contents} distinct texts, {exact_copies} exact copies, {empty} without a token\n\
          {clusters} clusters of {clustered} documents; {removed} go if only representatives stay\n",
         stats.commit, stats.loads, stats.files

@@ -25,6 +25,7 @@
 //! - `read/spool.rs` - standard input made a file
 //! - `read/source.rs` - an input file as found, and its division into units
 //! - `read/open.rs` - the one place that opens inputs and constructs decoders
+//! - `read/checksum.rs` - digests of input files, by which they are known again
 //! - `read/decoder.rs` - decompression beside parsing
 //! - `read/window.rs` - a window that slides over the decompressed bytes of a file
 //! - `read/unit.rs` - reading a unit: its lines to a sink
@@ -108,8 +109,11 @@
 //! - `collection/commit.rs` - the one writer, and publishing commits
 //! - `collection/guard.rs` - no write after a failed one
 //! - `collection/tables.rs` - what a collection's tables are, and reading them through several runs
+//! - `collection/bits.rs` - sets of small numbers
 //! - `collection/row.rs` - the rows of tables as what they mean
 //! - `collection/known.rs` - what the dataflow of a load sees of a collection, and where it leaves what it adds
+//! - `collection/sources.rs` - the files that documents came from, and opening them again
+//! - `collection/records.rs` - records as they stood in their files
 //! - `collection/load.rs` - a load, from its inputs to its commit
 //! - `collection/settle.rs` - from what a load found to what it changes
 //! - `collection/measure.rs` - pairs of a load's crowds, each measured once
@@ -127,11 +131,14 @@
 //! - `collection/fsck/documents.rs` - documents, members, digests and texts against contents
 //! - `collection/fsck/components.rs` - components, links and clusters against contents
 //! - `collection/fsck/postings.rs` - postings against sets
+//! - `collection/fsck/sources.rs` - documents against sources and records
 //!
 //! What is left behind:
 //! - `output/mod.rs` - the parts of output
 //! - `output/staging.rs` - the folder that appears whole or not at all
 //! - `output/kept.rs` - the inputs without the removed records
+//! - `output/export.rs` - the files that the documents of a collection came from, with what is kept
+//! - `output/others.rs` - which lines of a file are left when some are kept
 //! - `output/plan.rs` - dividing a large file among workers
 //! - `output/filter.rs` - which bytes of a file of lines are kept
 //! - `output/hand_out.rs` - jobs of unequal size, handed to workers

@@ -59,7 +59,7 @@ impl Bench {
     }
 
     pub(crate) fn on(storage: Arc<dyn Storage>, config: Config) -> Bench {
-        drop(Writer::create(&storage, config.clone(), false).expect("a collection"));
+        drop(Writer::create(&storage, config.clone(), true).expect("a collection"));
         Bench { dir: Dir::new(), storage, config, live: BTreeMap::new(), replayed: BTreeMap::new() }
     }
 

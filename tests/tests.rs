@@ -32,6 +32,8 @@ mod oracle;
 mod replay;
 /// The same answer however the program is run.
 mod same_answer;
+/// Where documents came from, and what is kept of them.
+mod sources;
 /// Transitive clusters against differential-dataflow's connected components.
 mod union_oracle;
 /// Folders, inputs, runs and outputs.

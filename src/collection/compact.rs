@@ -79,7 +79,7 @@ fn merge_all(
     let all = Tables { runs: writer.snapshot().runs().to_vec() };
     for &(from, to) in plan {
         let part = Tables { runs: all.runs[from..to].to_vec() };
-        let live = if from == 0 { Some(Live::of(&all, next.next_content)?) } else { None };
+        let live = if from == 0 { Some(Live::of(&all, next)?) } else { None };
         let (id, run) = writer.begin_run(next)?;
         let summary = combine(run, &part, live.as_ref(), progress)?;
         let entry = RunEntry::of(&**writer.storage(), id, by_name(&summary))?;

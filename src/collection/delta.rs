@@ -6,15 +6,22 @@ use super::changes::ChangesWriter;
 use super::directory::SectionKind;
 use super::row::words_of;
 use super::settle::Delta;
+use super::sources::SourceEntry;
 use super::tables::{
-    CLUSTERS, COMPONENTS, CONTENTS, DIGESTS, DOCUMENTS, LABELS, LINKS, MEMBERS, RARITY, SETS, TABLES, Table,
+    CLUSTERS, COMPONENTS, CONTENTS, DIGESTS, DOCUMENTS, LABELS, LINKS, MEMBERS, RARITY, RAW, SETS, SOURCES,
+    TABLES, Table,
 };
 use super::writer::{RunSummary, RunWriter};
 use crate::error::{Error, Result};
 use crate::sketch::Rarity;
 
-/// Writes a load's changes into a run; the rarity table too, if the collection has none yet.
-pub fn write_delta(mut run: RunWriter, delta: &mut Delta, rarity: Option<&Rarity>) -> Result<RunSummary> {
+/// Writes a load's changes and sources into a run; the rarity table too, if the collection has none yet.
+pub fn write_delta(
+    mut run: RunWriter,
+    delta: &mut Delta,
+    sources: &[SourceEntry],
+    rarity: Option<&Rarity>,
+) -> Result<RunSummary> {
     if let Some(rarity) = rarity {
         run.heap(RARITY)?;
         // What is missing counts as rarest, so tables that know nothing, those of most methods, take no room.
@@ -28,6 +35,8 @@ pub fn write_delta(mut run: RunWriter, delta: &mut Delta, rarity: Option<&Rarity
         let words: Vec<u64> = words_of(format!("{name}{value}").as_bytes()).collect();
         run.push(&words)?;
     }
+    let names = sources.iter().map(|source| source.write_names(&mut run));
+    let names: Vec<u64> = names.collect::<Result<_>>()?;
     rows(&mut run, DOCUMENTS, delta.documents.iter().map(|(document, ..)| document.to_row()))?;
     let contents = delta.contents.iter();
     rows(&mut run, CONTENTS, contents.map(|(c, (count, label))| [c, count, label].map(|n| u64::from(*n))))?;
@@ -47,6 +56,7 @@ pub fn write_delta(mut run: RunWriter, delta: &mut Delta, rarity: Option<&Rarity
         [u64::from(*label), *number, *documents, (id >> 64) as u64, *id as u64]
     };
     rows(&mut run, CLUSTERS, delta.clusters.iter().map(cluster))?;
+    rows(&mut run, SOURCES, sources.iter().zip(names).map(|(source, start)| source.to_row(start)))?;
     run.finish()
 }
 
@@ -84,7 +94,7 @@ pub fn by_name(summary: &RunSummary) -> BTreeMap<String, u64> {
 
 /// The name of a section.
 pub fn name(kind: SectionKind) -> String {
-    let heaps = [(LABELS, "labels"), (SETS, "sets"), (RARITY, "rarity")];
+    let heaps = [(LABELS, "labels"), (SETS, "sets"), (RARITY, "rarity"), (RAW, "raw")];
     let table = TABLES.iter().find(|table| table.kind == kind).map(|table| table.name);
     let heap = heaps.into_iter().find(|(heap, _)| *heap == kind).map(|(_, name)| name);
     table.or(heap).map_or_else(|| kind.0.to_string(), str::to_owned)

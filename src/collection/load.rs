@@ -11,7 +11,9 @@ use super::manifest::Manifest;
 use super::parts::Recollide;
 use super::run_entry::RunEntry;
 use super::settle::{Delta, Terms, settle};
+use super::sources::sources_of;
 use super::tables::{RARITY, Tables};
+use super::writer::RunWriter;
 use crate::config::Method;
 use crate::error::{Error, Result};
 use crate::flow::{Doc, Loaded, Refused, Request, Stored, load as run, spread};
@@ -98,16 +100,17 @@ pub fn prepare<'a>(writer: &'a mut Writer, batch: Batch, progress: Arc<Progress>
     let mut next = writer.next();
     next.load += 1;
     let tables = Tables { runs: writer.snapshot().runs().to_vec() };
-    let (mut runs, mut writers) = (Vec::new(), Vec::new());
-    for _ in 0..batch.workers {
-        let (id, run) = writer.begin_run(&mut next)?;
-        runs.push(id);
-        writers.push(run);
-    }
+    let mut runs = Vec::new();
+    let mut begin = |count: usize, next: &mut Manifest| -> Result<Vec<RunWriter>> {
+        let begun = (0..count).map(|_| writer.begin_run(next));
+        begun.map(|begun| begun.map(|(id, run)| (runs.push(id), run).1)).collect()
+    };
+    let of_workers = begin(batch.workers, &mut next)?;
+    let of_records = begin(if next.store_text { batch.workers } else { 0 }, &mut next)?;
     let rarity = frozen(&tables)?;
     let files = batch.sources.len() as u32;
     let bytes = batch.memory.unwrap_or(u64::MAX) / 10;
-    let known = Known::new(tables, next.next_content, next.counts.documents, bytes, writers);
+    let known = Known::new(tables, next.next_content, next.counts.documents, bytes, (of_workers, of_records));
     let known = Arc::new(known);
     let request = Request {
         sources: batch.sources,
@@ -215,8 +218,10 @@ impl Prepared<'_> {
     /// Writes the change and names all that is new in the next manifest.
     fn write(&mut self, delta: &mut Delta) -> Result<()> {
         let (id, run) = self.writer.begin_run(&mut self.next)?;
+        let shared = &self.loaded.shared;
+        let sources = sources_of(&self.loaded, self.next.next_file, shared.workers, &shared.progress)?;
         let new = self.rarity.is_none().then(|| Arc::clone(self.loaded.shared.rarity()));
-        let summary = write_delta(run, delta, new.as_deref())?;
+        let summary = write_delta(run, delta, &sources, new.as_deref())?;
         let mut log = self.writer.begin_changes(&self.next)?;
         write_lines(&mut log, delta)?;
         self.next.changes.push(log.finish()?);

@@ -14,6 +14,7 @@
 //! Every page that is read is verified before anything in it is believed, and every count before anything is
 //! allocated by it: what is not as it was written is [`crate::error::Error::Damaged`], never another answer.
 
+mod bits;
 mod changes;
 mod choice;
 mod clusters;
@@ -44,6 +45,7 @@ mod names;
 pub mod page;
 mod parts;
 mod probe;
+mod records;
 mod replay;
 mod row;
 mod rows;
@@ -54,6 +56,7 @@ mod settle;
 mod snapshot;
 #[cfg(test)]
 mod snapshot_tests;
+mod sources;
 mod stats;
 mod tables;
 #[cfg(test)]
@@ -73,12 +76,13 @@ pub use heap::HeapReader;
 pub use load::{Batch, Prepared, Report, prepare, refuse_method};
 pub use manifest::{Counts, FORMAT, Manifest};
 pub use merge::{Merge, merge};
-pub use replay::{Again, Replay};
+pub use replay::{Again, Origin, Replay};
 pub use rows::RowsReader;
 pub use run::RunReader;
 pub use run_entry::RunEntry;
 pub use scan::Scan;
 pub use snapshot::Snapshot;
+pub use sources::SourceEntry;
 pub use stats::{Large, Sizes, Stats, TableStats};
 pub use view::{ClusterView, DocumentView};
 pub use writer::{RunSummary, RunWriter};

@@ -1,5 +1,6 @@
 //! Stored documents for a run that takes them in again, with no text read: the same dataflow as for files.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -9,7 +10,9 @@ use super::known::missing;
 use super::load::frozen;
 use super::row::Document;
 use super::snapshot::Snapshot;
+use super::sources::{SourceEntry, sources};
 use super::tables::{DOCUMENTS, SETS, TEXTS, Tables};
+use crate::config::{Config, Keep};
 use crate::document::Position;
 use crate::error::{Error, Result};
 use crate::flow::{self, Doc, NO_DOC, Outcome, Replayed, Request, run};
@@ -37,12 +40,16 @@ pub struct Again {
 /// Documents read between two looks at whether to stop.
 const CHECKED: usize = 1024;
 
-/// Documents of a commit in document order: by the load that first brought the id, then the id. In memory are 40 bytes
-/// and the id of each document, and 24 bytes of each of its texts; sets are read as they are asked for.
+/// Documents of a commit in document order: by the load that first brought the id, then the id. In memory are 56 bytes
+/// and the id of each document, 24 bytes of each text, and the names of the files; sets are read as they are asked for.
 #[derive(Debug)]
 pub struct Replay {
     tables: Tables,
     documents: Vec<Row>,
+    /// Whether text lengths are compared, rather than what the collection compares.
+    by_length: bool,
+    /// The files that the documents came from.
+    sources: BTreeMap<u32, SourceEntry>,
     /// Ids, each with the value that its document is compared by behind it.
     names: String,
     /// By content, ascending.
@@ -60,6 +67,22 @@ struct Row {
     worth: u64,
     name: u64,
     lengths: (u32, u32),
+    line: u32,
+    version: u32,
+    text_bytes: u32,
+}
+
+/// Where a document's record is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Origin {
+    /// The number of its file among all that the collection ever read.
+    pub file: u32,
+    /// Its first byte in the decompressed file.
+    pub offset: u64,
+    /// Its number, by which [`Snapshot::record`] finds it, if records are kept.
+    pub version: u32,
+    /// Bytes of its text; the greatest number for more.
+    pub text_bytes: u32,
 }
 
 /// Where the set of a content is.
@@ -73,15 +96,15 @@ struct Text {
 }
 
 impl Replay {
-    /// All live documents of a commit.
+    /// All live documents of a commit, for a run with a configuration that [`again`] gave.
     ///
     /// # Errors
     /// [`Error::Interrupted`], [`Error::Io`] and [`Error::Damaged`].
-    pub fn of(snapshot: &Snapshot, progress: &Progress) -> Result<Replay> {
+    pub fn of(snapshot: &Snapshot, config: &Config, progress: &Progress) -> Result<Replay> {
         let tables = snapshot.tables();
         let runs: Vec<_> = tables.having(DOCUMENTS).collect();
         let mut rows = tables.scan(DOCUMENTS);
-        let mut replay = Replay::empty(&tables);
+        let mut replay = Replay::empty(&tables, config);
         replay.documents.reserve_exact(snapshot.manifest().counts.documents as usize);
         while let Some(document) = rows.next_row()?.map(Document::of_row) {
             if replay.documents.len().is_multiple_of(CHECKED) {
@@ -95,19 +118,30 @@ impl Replay {
         replay.finish()
     }
 
-    /// Some live documents of a commit that has these tables.
+    /// Some live documents of a commit that has these tables, for a run with such a configuration.
     ///
     /// # Errors
     /// [`Error::Io`] and [`Error::Damaged`].
-    pub fn new<'a>(tables: &Tables, members: impl IntoIterator<Item = &'a Member>) -> Result<Replay> {
-        let mut replay = Replay::empty(tables);
+    pub fn new<'a>(
+        tables: &Tables,
+        config: &Config,
+        members: impl IntoIterator<Item = &'a Member>,
+    ) -> Result<Replay> {
+        let mut replay = Replay::empty(tables, config);
         members.into_iter().for_each(|member| replay.push(&member.document, &member.name, &member.value));
         replay.finish()
     }
 
-    fn empty(tables: &Tables) -> Replay {
-        let (documents, names, texts) = (Vec::new(), String::new(), Vec::new());
-        Replay { tables: tables.clone(), documents, names, texts, members: 0 }
+    fn empty(tables: &Tables, config: &Config) -> Replay {
+        Replay {
+            tables: tables.clone(),
+            documents: Vec::new(),
+            by_length: matches!(config.cluster.keep, Keep::Longest | Keep::Shortest),
+            sources: BTreeMap::new(),
+            names: String::new(),
+            texts: Vec::new(),
+            members: 0,
+        }
     }
 
     fn push(&mut self, document: &Document, name: &str, value: &str) {
@@ -115,9 +149,12 @@ impl Replay {
             first_load: document.loads.0,
             content: document.content,
             position: document.position,
-            worth: document.worth,
+            worth: if self.by_length { document.text_bytes } else { document.worth },
             name: self.names.len() as u64,
             lengths: (name.len() as u32, value.len() as u32),
+            line: document.line,
+            version: document.version,
+            text_bytes: document.text_bytes.min(u64::from(u32::MAX)) as u32,
         });
         self.names.push_str(name);
         self.names.push_str(value);
@@ -130,6 +167,11 @@ impl Replay {
             (a.first_load, a.strings(names).0).cmp(&(b.first_load, b.strings(names).0))
         });
         self.find_texts()?;
+        let files = self.documents.iter().map(|row| u64::from(Position::from_bits(row.position).file()));
+        let mut files: Vec<u64> = files.collect();
+        files.sort_unstable();
+        files.dedup();
+        self.sources = sources(&self.tables, &files)?;
         self.members = self.documents.iter().map(|row| u64::from(self.size(row.content))).sum();
         Ok(self)
     }
@@ -170,6 +212,21 @@ impl Replay {
         self.text(content).map_or(0, |text| text.size)
     }
 
+    /// The files that the documents came from, by number.
+    pub fn sources(&self) -> &BTreeMap<u32, SourceEntry> {
+        &self.sources
+    }
+
+    /// Where the record of document number `at` is.
+    ///
+    /// # Panics
+    /// If there are no more than `at` documents.
+    pub fn origin(&self, at: usize) -> Origin {
+        let Row { position, version, text_bytes, .. } = self.documents[at];
+        let position = Position::from_bits(position);
+        Origin { file: position.file(), offset: position.offset(), version, text_bytes }
+    }
+
     /// Bytes of memory that the documents take.
     pub fn held(&self) -> u64 {
         let rows = self.documents.capacity() * size_of::<Row>() + self.texts.capacity() * size_of::<Text>();
@@ -198,7 +255,8 @@ impl flow::Replay for Replay {
     fn document(&self, at: usize) -> Replayed<'_> {
         let row = &self.documents[at];
         let (id, value) = row.strings(&self.names);
-        Replayed { id, content: row.content, size: self.size(row.content), worth: row.worth, value }
+        let (content, text_bytes, worth) = (row.content, row.text_bytes, row.worth);
+        Replayed { id, content, size: self.size(content), text_bytes, worth, value }
     }
 
     fn set(&self, content: Doc, set: &mut Vec<u64>) -> Result<()> {
@@ -210,8 +268,9 @@ impl flow::Replay for Replay {
     }
 
     fn place(&self, at: usize) -> (String, u64) {
-        let position = Position::from_bits(self.documents[at].position);
-        (position.file().to_string(), 0)
+        let row = &self.documents[at];
+        let source = self.sources.get(&Position::from_bits(row.position).file());
+        (source.map_or_else(String::new, |source| source.shown.clone()), u64::from(row.line))
     }
 }
 
@@ -223,10 +282,22 @@ impl Snapshot {
     /// [`Error::Config`] if the choice cannot be made ([`again`]); [`Error::Limit`] if the documents do not fit in
     /// memory; [`Error::Interrupted`]; [`Error::Io`] and [`Error::Damaged`].
     pub fn again(&self, asked: Again, progress: Arc<Progress>) -> Result<Outcome> {
+        self.again_with_origins(asked, progress).map(|(outcome, _)| outcome)
+    }
+
+    /// The same, and the documents: the offset of a document's position in the outcome is its number among them.
+    ///
+    /// # Errors
+    /// Those of [`Snapshot::again`].
+    pub fn again_with_origins(
+        &self,
+        asked: Again,
+        progress: Arc<Progress>,
+    ) -> Result<(Outcome, Arc<Replay>)> {
         let config = again(&self.manifest().config, &asked.choice)?;
         let rows = self.manifest().counts.documents.saturating_mul(size_of::<Row>() as u64);
         left(asked.memory, rows, asked.workers)?;
-        let replay = Replay::of(self, &progress)?;
+        let replay = Arc::new(Replay::of(self, &config, &progress)?);
         let memory = left(asked.memory, replay.held(), asked.workers)?;
         let request = Request {
             sources: Vec::new(),
@@ -238,9 +309,9 @@ impl Snapshot {
             scratch: asked.scratch,
             stored: None,
             rarity: frozen(&self.tables())?,
-            replay: Some(Arc::new(replay)),
+            replay: Some(Arc::clone(&replay) as Arc<dyn flow::Replay>),
         };
-        run(request, progress)
+        Ok((run(request, progress)?, replay))
     }
 }
 

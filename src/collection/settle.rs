@@ -149,8 +149,21 @@ impl Settling<'_> {
         let id = crate::flow::id_digest(&name);
         let loads = (old.map_or(self.terms.load, |old| old.loads.0), self.terms.load);
         let lengths = (name.len() as u32, value.len() as u32);
-        let document =
-            Document { id, content, live: true, loads, position, fingerprint, label: 0, lengths, worth };
+        let line = u32::try_from(self.loaded.shared.line(doc)).unwrap_or(u32::MAX);
+        let document = Document {
+            id,
+            content,
+            live: true,
+            loads,
+            position,
+            fingerprint,
+            label: 0,
+            lengths,
+            worth,
+            version: doc,
+            line,
+            text_bytes: u64::from(catalogue.text_bytes(doc)),
+        };
         let value = value.to_owned();
         match old {
             Some(_) => self.delta.replaced += 1,

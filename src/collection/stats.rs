@@ -6,7 +6,7 @@ use super::clusters::ClusterId;
 use super::row::{Document, wide};
 use super::settle::stored_documents;
 use super::snapshot::Snapshot;
-use super::tables::{CLUSTERS, DOCUMENTS, LABELS, RARITY, SETS, TABLES, Tables};
+use super::tables::{CLUSTERS, DOCUMENTS, LABELS, RARITY, RAW, SETS, TABLES, Tables};
 use crate::error::Result;
 use crate::flow::NO_DOC;
 use crate::progress::Progress;
@@ -177,7 +177,7 @@ fn held(tables: &Tables) -> Vec<TableStats> {
         let rows = tables.runs.iter().filter_map(|run| run.rows(table.kind)).map(|rows| rows.len());
         held.push(total(table.name, rows, table.shape.width as u64));
     }
-    for (kind, name) in [(LABELS, "labels"), (SETS, "sets"), (RARITY, "rarity")] {
+    for (kind, name) in [(LABELS, "labels"), (SETS, "sets"), (RARITY, "rarity"), (RAW, "raw")] {
         let words = tables.runs.iter().filter_map(|run| run.heap(kind)).map(|heap| heap.len());
         held.push(total(name, words, 1));
     }

@@ -6,6 +6,7 @@ use super::clusters::{ClusterId, Member};
 use super::row::{Document, wide};
 use super::settle::{components, stored_documents};
 use super::snapshot::Snapshot;
+use super::sources::sources;
 use super::tables::{CLUSTERS, CONTENTS, DOCUMENTS, MEMBERS, Tables};
 use crate::document::Position;
 use crate::error::Result;
@@ -35,10 +36,14 @@ pub struct DocumentView {
     pub first_load: u32,
     /// The load that brought it as it is.
     pub load: u32,
-    /// The number of the file it was read from, among all that the collection ever read.
-    pub file: u32,
+    /// The file it was read from, as it was named.
+    pub file: String,
+    /// The line of its record in the file, from 1; the greatest number for more.
+    pub line: u32,
     /// Offset of its record in the file, decompressed.
     pub offset: u64,
+    /// The number of that record, by which [`Snapshot::record`] finds it.
+    pub version: u32,
 }
 
 /// Clusters looked up at once.
@@ -118,12 +123,16 @@ fn with_clusters(
         }
         Ok(())
     })?;
+    let file = |document: &Document| Position::from_bits(document.position).file();
+    let files: BTreeSet<u64> = documents.iter().map(|(document, _)| u64::from(file(document))).collect();
+    let sources = sources(tables, &files.into_iter().collect::<Vec<_>>())?;
     for (document, id) in documents {
         let position = Position::from_bits(document.position);
         let cluster = labels.get(&document.content).and_then(|label| clusters.get(label)).copied();
         let (first_load, load) = document.loads;
-        let (file, offset) = (position.file(), position.offset());
-        each(DocumentView { id, cluster, first_load, load, file, offset })?;
+        let file = sources.get(&position.file()).map(|source| source.shown.clone()).unwrap_or_default();
+        let (line, offset) = (document.line, position.offset());
+        each(DocumentView { id, cluster, first_load, load, file, line, offset, version: document.version })?;
     }
     Ok(())
 }

@@ -90,7 +90,12 @@ impl Intake {
             base: shared.catalogue.base(),
             seen: HashSet::new(),
             most_seen: usize::try_from(shared.budget.part(Share::Seen)).unwrap_or(usize::MAX) / SEEN,
-            segment: Segment::new(&shared.config.cluster.keep, &shared.budget, &shared.scratch),
+            segment: Segment::new(
+                &shared.config.cluster.keep,
+                shared.stored().is_some(),
+                &shared.budget,
+                &shared.scratch,
+            ),
             arrivals: Vec::new(),
             postings: Vec::new(),
             changes: Vec::new(),
@@ -203,6 +208,9 @@ impl Intake {
             None => Kind::Empty,
         };
         self.changes.push(Change { id, fingerprint, position, doc: Some(doc), kind });
+        if kind != Kind::Delete {
+            shared.keep(self.worker, |keeper| keeper.record(doc, record.raw))?;
+        }
         if let Kind::Text(digest) = kind {
             if !self.exact {
                 self.sketch(doc);

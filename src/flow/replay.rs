@@ -43,6 +43,8 @@ pub struct Replayed<'a> {
     pub content: Doc,
     /// Members of its set.
     pub size: u32,
+    /// Bytes of its text.
+    pub text_bytes: u32,
     /// What the keep policy of the run compares, as [`super::Catalogue::worth`] gives it.
     pub worth: u64,
     /// The string that `worth` stands for, if it is one.
@@ -89,6 +91,7 @@ impl Intake {
         document: &Replayed<'_>,
         buffers: &mut Buffers,
     ) -> Result<()> {
+        self.text_bytes += u64::from(document.text_bytes);
         if document.content == NO_DOC {
             self.empty += 1;
             return Ok(());
