@@ -8,6 +8,9 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
+use crate::cli_again::{
+    CLUSTER_EXAMPLES, ClusterArgs, EXPORT_EXAMPLES, ExportArgs, PAIRS_EXAMPLES, PairsArgs, STATS_EXAMPLES,
+};
 use crate::cli_collections::{
     CHANGES_EXAMPLES, CLUSTERS_EXAMPLES, ChangesArgs, DELETE_EXAMPLES, DOCUMENTS_EXAMPLES, DeleteArgs,
     INFO_EXAMPLES, LOAD_EXAMPLES, LoadArgs, ShowArgs,
@@ -74,10 +77,33 @@ pub(crate) enum Command {
     /// A table on a terminal; elsewhere JSON lines, with all members.
     #[command(after_long_help = CLUSTERS_EXAMPLES)]
     Clusters(ShowArgs),
+    /// Show every pair of near-duplicates of a collection, found again from what is stored
+    ///
+    /// A table on a terminal; elsewhere JSON lines as `dedup --pairs` writes them. No text is read; the stored sets
+    /// are compared anew, since a collection keeps only the links that hold clusters together.
+    #[command(after_long_help = PAIRS_EXAMPLES)]
+    Pairs(PairsArgs),
+    /// Show what the clusters of a collection are at another threshold, keep policy or clustering
+    ///
+    /// A table on a terminal; elsewhere JSON lines as in dedup's clusters.jsonl, clusters numbered in document order:
+    /// by the load that first brought a document's id, then the id. No text is read, and nothing is stored.
+    #[command(after_long_help = CLUSTER_EXAMPLES)]
+    Cluster(ClusterArgs),
+    /// Write what `dedup` would write of the documents of a collection
+    ///
+    /// DIR gets kept/, duplicates.jsonl, clusters.jsonl, rejected.jsonl (empty) and summary.json. For each file with
+    /// documents that are still there kept/ has those of its records that are live and stay. The files must be as they
+    /// were when they were loaded, which is checked, unless the collection keeps records (load --store-text): then
+    /// these are written, one a line.
+    #[command(after_long_help = EXPORT_EXAMPLES)]
+    Export(Box<ExportArgs>),
+    /// Show the figures of a collection: copies, cluster sizes, the largest clusters, what takes the room
+    #[command(after_long_help = STATS_EXAMPLES)]
+    Stats(ShowArgs),
     /// Show the documents of a collection
     ///
     /// A table on a terminal; elsewhere JSON lines: id, cluster, the loads that first brought and last changed it, and
-    /// where that record stood: the number of its file among all ever loaded, and the offset.
+    /// where that record stood: its file as it was named, the line, and the offset in the decompressed file.
     #[command(after_long_help = DOCUMENTS_EXAMPLES)]
     Documents(ShowArgs),
     /// Show what happened to the clusters of a collection, commit by commit

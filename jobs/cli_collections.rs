@@ -14,6 +14,8 @@ Examples:
       Adds and replaces what is in the file; what is not in it stays.
   alike load archive dump.jsonl --delete-missing
       The file is all there is now: documents that are not in it go.
+  zcat dump.jsonl.gz | alike load archive - --store-text
+      Makes a collection that keeps the records too: standard input cannot be read again.
   alike load archive today.jsonl --rejected refused.jsonl --json
       Lists refused records in a file, and reports as a JSON object.
   alike load archive --abandon
@@ -57,8 +59,13 @@ pub(crate) struct LoadArgs {
     #[arg(long)]
     pub(crate) delete_missing: bool,
     /// Only remove what an interrupted load left, and say what
-    #[arg(long, conflicts_with_all = ["inputs", "delete_missing"])]
+    #[arg(long, conflicts_with_all = ["inputs", "delete_missing", "store_text"])]
     pub(crate) abandon: bool,
+
+    /// Keep every record as it stands, so that texts can be shown and written out when the input is gone; fixed when
+    /// the collection is made
+    #[arg(long)]
+    pub(crate) store_text: bool,
 
     #[command(flatten)]
     pub(crate) choices: ConfigArgs,

@@ -29,18 +29,23 @@ pub(crate) fn run(options: &DedupOptions) -> Result<ExitCode> {
     let display = Display::start(Arc::clone(&progress), Mode::choose(options.quiet, options.json_progress));
     let summary = dedup(options, begun, &progress);
     display.finish();
-    let summary = summary?;
-    if options.json_progress {
-        report_json(&summary);
-    } else if !options.quiet {
-        report(&summary, options.out.as_deref().filter(|_| !options.dry_run));
-    }
+    let out = options.out.as_deref().filter(|_| !options.dry_run);
+    tell(&summary?, out, options.quiet, options.json_progress);
     Ok(ExitCode::SUCCESS)
+}
+
+/// Tells what a run did: a program or a person, if anybody is to be told.
+pub(crate) fn tell(summary: &Summary, out: Option<&Path>, quiet: bool, json: bool) {
+    if json {
+        report_json(summary);
+    } else if !quiet {
+        report(summary, out);
+    }
 }
 
 /// The pipeline.
 fn dedup(options: &DedupOptions, begun: Instant, progress: &Arc<Progress>) -> Result<Summary> {
-    let place = Place::new(options)?;
+    let place = Place::new(options.out.as_deref().filter(|_| !options.dry_run))?;
     let spool =
         tempfile::tempdir_in(place.path()).map_err(|e| Error::io(place.path(), "create a folder in", e))?;
     let discovery = find_inputs(&options.inputs, spool.path(), progress)?;
@@ -86,14 +91,17 @@ fn write(outcome: &Outcome, folder: &Path, rejected: &[Rejected], progress: &Pro
 }
 
 /// Where a run works: beside its output, or, in a dry run, wherever the system keeps temporary files.
-enum Place {
+pub(crate) enum Place {
+    /// Beside the output.
     Output(Staging),
+    /// In a dry run.
     Nowhere(tempfile::TempDir),
 }
 
 impl Place {
-    fn new(options: &DedupOptions) -> Result<Place> {
-        match options.out.as_deref().filter(|_| !options.dry_run) {
+    /// The place for a run that writes `out`, or nothing.
+    pub(crate) fn new(out: Option<&Path>) -> Result<Place> {
+        match out {
             Some(out) => Staging::new(out).map(Place::Output),
             None => {
                 let folder = tempfile::tempdir();
@@ -104,7 +112,7 @@ impl Place {
         }
     }
 
-    fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         match self {
             Place::Output(staging) => staging.path(),
             Place::Nowhere(folder) => folder.path(),
@@ -148,6 +156,7 @@ fn request(options: &DedupOptions, discovery: &Discovery, scratch: &Path) -> Req
         simd: options.simd,
         scratch: scratch.to_path_buf(),
         stored: None,
+        replay: None,
         rarity: None,
     }
 }

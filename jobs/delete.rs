@@ -42,8 +42,10 @@ fn delete(
     progress: &Arc<Progress>,
 ) -> Result<Report> {
     let scratch = file.parent().unwrap_or(file);
+    let mut sources = find_inputs(&[file.to_path_buf()], scratch, progress)?.sources;
+    sources.iter_mut().for_each(|source| source.lasting = false);
     let batch = Batch {
-        sources: find_inputs(&[file.to_path_buf()], scratch, progress)?.sources,
+        sources,
         workers: machine.workers,
         memory: machine.memory,
         epoch_bytes: None,

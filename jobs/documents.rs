@@ -11,13 +11,12 @@ pub(crate) fn run(args: &ShowArgs) -> Result<ExitCode> {
     let snapshot = open(&args.collection)?;
     let mut lines = Lines::new();
     let written = if lines.for_people(args.json) {
-        let heading =
-            format!("{:<12}{:>6}{:>6}{:>8}{:>14}  {}", "CLUSTER", "FIRST", "LOAD", "FILE", "OFFSET", "ID");
+        let heading = format!("{:<12}{:>6}{:>6}  {:<24}  {}", "CLUSTER", "FIRST", "LOAD", "ID", "FILE:LINE");
         lines.text(&heading).and_then(|()| {
             snapshot.documents(&mut |d| {
                 let cluster = d.cluster.map_or_else(|| "-".to_owned(), |cluster| cluster.to_string());
-                let (first, load, file, offset, id) = (d.first_load, d.load, d.file, d.offset, &d.id);
-                lines.text(&format!("{cluster:<12}{first:>6}{load:>6}{file:>8}{offset:>14}  {id}"))
+                let (first, load, id, file, line) = (d.first_load, d.load, &d.id, &d.file, d.line);
+                lines.text(&format!("{cluster:<12}{first:>6}{load:>6}  {id:<24}  {file}:{line}"))
             })
         })
     } else {

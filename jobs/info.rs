@@ -23,6 +23,7 @@ struct Info<'a> {
     documents: u64,
     contents: u64,
     clusters: u64,
+    store_text: bool,
     bytes: u64,
     bytes_a_document: Option<f64>,
     runs: Vec<Run<'a>>,
@@ -75,6 +76,7 @@ impl<'a> Info<'a> {
             documents: counts.documents,
             contents: counts.contents,
             clusters: counts.clusters,
+            store_text: manifest.store_text,
             bytes,
             bytes_a_document: (counts.documents > 0).then(|| bytes as f64 / counts.documents as f64),
             runs: runs.collect(),
@@ -86,8 +88,9 @@ impl<'a> Info<'a> {
     fn text(&self) -> Result<String> {
         let config = toml::to_string(self.configuration).map_err(|error| Error::config(error.to_string()))?;
         let each = self.bytes_a_document.map_or_else(String::new, |each| format!(", {each:.1} a document"));
+        let kept = if self.store_text { "; records are kept" } else { "" };
         let mut text = format!(
-            "collection {}, format {}\ncommit {}, load {}\n{} documents, {} contents, {} clusters\n{} bytes{each}\n",
+            "collection {}, format {}\ncommit {}, load {}\n{} documents, {} contents, {} clusters\n{} bytes{each}{kept}\n",
             self.collection,
             self.format,
             self.commit,

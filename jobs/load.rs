@@ -45,7 +45,7 @@ pub(crate) fn watched<T>(talk: &TalkArgs, work: impl FnOnce(&Arc<Progress>) -> R
 
 fn load(args: &LoadArgs, machine: Machine, teller: &Teller<'_>, progress: &Arc<Progress>) -> Result<Report> {
     let list = args.rejected.as_deref().map(new_file).transpose()?;
-    let target = Target::find(&args.collection, &args.choices)?;
+    let target = Target::find(&args.collection, &args.choices, args.store_text)?;
     let scratch = scratch(&args.collection)?;
     let discovery = find_inputs(&args.inputs, scratch.path(), progress)?;
     refuse_own_files(&args.collection, &discovery)?;

@@ -1,22 +1,28 @@
 //! The program: parse, do one thing, and turn its outcome into messages and an exit code.
 
+mod again;
 mod changes;
 mod cli;
+mod cli_again;
 mod cli_collections;
+mod cluster;
 mod clusters;
 mod compact;
 mod dedup;
 mod delete;
 mod display;
 mod documents;
+mod export;
 mod fsck;
 mod info;
 mod interrupt;
 mod load;
 mod manual;
 mod options;
+mod pairs;
 mod presets;
 mod shown;
+mod stats;
 mod target;
 
 use std::error::Error as _;
@@ -57,6 +63,10 @@ fn main() -> ExitCode {
         Command::Load(args) => load::run(&args),
         Command::Delete(args) => delete::run(&args),
         Command::Clusters(args) => clusters::run(&args),
+        Command::Cluster(args) => cluster::run(&args),
+        Command::Export(args) => export::run(&args),
+        Command::Pairs(args) => pairs::run(&args),
+        Command::Stats(args) => stats::run(&args),
         Command::Documents(args) => documents::run(&args),
         Command::Changes(args) => changes::run(&args),
         Command::Info(args) => info::run(&args),

@@ -119,10 +119,7 @@ fn lay_over(config: &mut Config, args: &ConfigArgs) -> Result<()> {
         config.features.verify = true;
     }
     if let Some(clustering) = args.clustering {
-        config.cluster.clustering = match clustering {
-            ClusteringArg::Guarantee => Clustering::Guarantee,
-            ClusteringArg::Transitive => Clustering::Transitive,
-        };
+        config.cluster.clustering = self::clustering(clustering);
     }
     if let Some(keep) = &args.keep {
         config.cluster.keep = keep.parse().map_err(Error::Config)?;
@@ -134,6 +131,14 @@ fn lay_over(config: &mut Config, args: &ConfigArgs) -> Result<()> {
         config.input.text_field.clone_from(path);
     }
     Ok(())
+}
+
+/// What was typed as a clustering.
+pub(crate) fn clustering(asked: ClusteringArg) -> Clustering {
+    match asked {
+        ClusteringArg::Guarantee => Clustering::Guarantee,
+        ClusteringArg::Transitive => Clustering::Transitive,
+    }
 }
 
 /// Refuses a flag that would change nothing: who types a threshold must not get an answer that ignores it.

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use alike::collection::{Writer, refuse_method};
+use alike::collection::{Manifest, Writer, refuse_method};
 use alike::config::{Clustering, Config};
 use alike::error::{Error, Result};
 use alike::storage::{Local, Storage};
@@ -20,12 +20,12 @@ pub(crate) enum Target {
     /// A collection that is there.
     There(Box<Writer>),
     /// Nothing is there yet.
-    New(PathBuf, Box<Config>),
+    New { path: PathBuf, config: Box<Config>, store_text: bool },
 }
 
 impl Target {
     /// Opens the collection, if it is one, and holds it against what was asked for.
-    pub(crate) fn find(collection: &Path, choices: &ConfigArgs) -> Result<Target> {
+    pub(crate) fn find(collection: &Path, choices: &ConfigArgs, store_text: bool) -> Result<Target> {
         if choices.clustering == Some(ClusteringArg::Guarantee) {
             return Err(Error::config(
                 "--clustering guarantee: collections are transitive for now; leave it out, or use `alike dedup`",
@@ -33,7 +33,7 @@ impl Target {
         }
         match folder(collection).and_then(|storage| Writer::open(&storage)) {
             Ok(writer) => {
-                check_same(&writer.snapshot().manifest().config, choices)?;
+                check_same(writer.snapshot().manifest(), choices, store_text)?;
                 Ok(Target::There(Box::new(writer)))
             }
             Err(Error::NotACollection(..)) if can_become_one(collection)? => {
@@ -42,7 +42,7 @@ impl Target {
                 base.shingles.common_cap = 0;
                 let config = asked(choices, base)?;
                 refuse_method(&config)?;
-                Ok(Target::New(collection.to_path_buf(), Box::new(config)))
+                Ok(Target::New { path: collection.to_path_buf(), config: Box::new(config), store_text })
             }
             Err(error) => Err(error),
         }
@@ -52,9 +52,9 @@ impl Target {
     pub(crate) fn writer(self) -> Result<(Writer, bool)> {
         match self {
             Target::There(writer) => Ok((*writer, false)),
-            Target::New(path, config) => {
+            Target::New { path, config, store_text } => {
                 let storage: Arc<dyn Storage> = Arc::new(Local::create(&path)?);
-                Ok((Writer::create(&storage, *config, false)?, true))
+                Ok((Writer::create(&storage, *config, store_text)?, true))
             }
         }
     }
@@ -87,12 +87,16 @@ fn asked(choices: &ConfigArgs, base: Config) -> Result<Config> {
 }
 
 /// Refuses another configuration than the one that the collection has for ever. Flags alone are laid over that one, so
-/// that saying again what is so is no difference.
-fn check_same(frozen: &Config, choices: &ConfigArgs) -> Result<()> {
+/// that saying again what is so is no difference; nor is it one to leave out that texts are kept.
+fn check_same(manifest: &Manifest, choices: &ConfigArgs, store_text: bool) -> Result<()> {
+    let frozen = &manifest.config;
     let asked = asked(choices, frozen.clone())?;
     let json = |config: &Config| serde_json::to_value(config).map_err(|e| Error::config(e.to_string()));
     let mut differences = Vec::new();
     differ("", &json(frozen)?, &json(&asked)?, &mut differences);
+    if store_text && !manifest.store_text {
+        differences.push("store_text is false, not true".to_owned());
+    }
     if differences.is_empty() {
         return Ok(());
     }

@@ -33,8 +33,8 @@ pub enum Error {
     /// The output folder exists already (exit code 2).
     #[error("{}: exists already; name another --out, or remove it first", .0.display())]
     OutputExists(PathBuf),
-    /// An input changed between the first and the second time it was read (exit code 1).
-    #[error("{}: changed while it was being read; run again when nothing writes to it", .0.display())]
+    /// An input is not what it was when it was read first, in this run or in an earlier one (exit code 1).
+    #[error("{}: changed since it was read; run again when nothing writes to it", .0.display())]
     Changed(PathBuf),
     /// An operation on a file failed (exit code 1).
     #[error("{}: cannot {action}: {source}", .path.display())]

@@ -25,6 +25,7 @@
 //! - `read/spool.rs` - standard input made a file
 //! - `read/source.rs` - an input file as found, and its division into units
 //! - `read/open.rs` - the one place that opens inputs and constructs decoders
+//! - `read/checksum.rs` - digests of input files, by which they are known again
 //! - `read/decoder.rs` - decompression beside parsing
 //! - `read/window.rs` - a window that slides over the decompressed bytes of a file
 //! - `read/unit.rs` - reading a unit: its lines to a sink
@@ -61,9 +62,13 @@
 //!
 //! The dataflow:
 //! - `flow/mod.rs` - the two dataflows of a run, and what goes in and comes out
-//! - `flow/shared.rs` - what the workers of a process share
+//! - `flow/shared.rs` - the state that the workers of a process share
+//! - `flow/places.rs` - where documents stand, as people are told
+//! - `flow/measures.rs` - sizes and sets of documents, and measuring them
+//! - `flow/gathered.rs` - what the workers of a run hand in, and whether it fits
 //! - `flow/catalogue.rs` - what a run remembers of each document
 //! - `flow/intake.rs` - a worker's reading, and the sample that the rarity table is made of
+//! - `flow/replay.rs` - stored documents taken in in place of inputs
 //! - `flow/stored.rs` - what a load sees of its collection
 //! - `flow/net.rs` - operator: of several changes of one id the last one
 //! - `flow/dedup_exact.rs` - operator: equal canonical texts
@@ -104,8 +109,11 @@
 //! - `collection/commit.rs` - the one writer, and publishing commits
 //! - `collection/guard.rs` - no write after a failed one
 //! - `collection/tables.rs` - what a collection's tables are, and reading them through several runs
+//! - `collection/bits.rs` - sets of small numbers
 //! - `collection/row.rs` - the rows of tables as what they mean
 //! - `collection/known.rs` - what the dataflow of a load sees of a collection, and where it leaves what it adds
+//! - `collection/sources.rs` - the files that documents came from, and opening them again
+//! - `collection/records.rs` - records as they stood in their files
 //! - `collection/load.rs` - a load, from its inputs over its epochs to its commit
 //! - `collection/checkpoint.rs` - what there is of a load between two epochs
 //! - `collection/sealed.rs` - small text files with a digest
@@ -120,6 +128,9 @@
 //! - `collection/clusters.rs` - clusters over time: their numbers, and what is said about them
 //! - `collection/delta.rs` - what a load changes, written
 //! - `collection/view.rs` - looking at a commit
+//! - `collection/replay.rs` - stored documents for a run that takes them in again
+//! - `collection/choice.rs` - what may be asked in place of the collection's own configuration
+//! - `collection/stats.rs` - the figures of a commit
 //! - `collection/compact.rs` - which runs are merged, and the commit of what they become
 //! - `collection/combine.rs` - neighbouring runs written as one, without what is gone
 //! - `collection/verify.rs` - reading every page of a run
@@ -127,11 +138,14 @@
 //! - `collection/fsck/documents.rs` - documents, members, digests and texts against contents
 //! - `collection/fsck/components.rs` - components, links and clusters against contents
 //! - `collection/fsck/postings.rs` - postings against sets
+//! - `collection/fsck/sources.rs` - documents against sources and records
 //!
 //! What is left behind:
 //! - `output/mod.rs` - the parts of output
 //! - `output/staging.rs` - the folder that appears whole or not at all
 //! - `output/kept.rs` - the inputs without the removed records
+//! - `output/export.rs` - the files that the documents of a collection came from, with what is kept
+//! - `output/others.rs` - which lines of a file are left when some are kept
 //! - `output/plan.rs` - dividing a large file among workers
 //! - `output/filter.rs` - which bytes of a file of lines are kept
 //! - `output/hand_out.rs` - jobs of unequal size, handed to workers

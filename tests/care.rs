@@ -154,7 +154,7 @@ fn row_of(bench: &Bench, kind: u32, wanted: impl Fn(&[u64]) -> bool) -> (Shape, 
 #[test]
 fn every_wrong_row_is_found() {
     type Change = fn(&mut Vec<u64>);
-    let damages: [((u32, &str), Change, &str); 18] = [
+    let damages: [((u32, &str), Change, &str); 23] = [
         ((1, "documents"), |row| row[2] |= 1 << 40, "its content is not live"),
         ((1, "documents"), |row| row[2] &= !1, "they are not the documents that have this content"),
         ((1, "documents"), |row| row[3] += 1 << 40, "it comes from loads that cannot be"),
@@ -173,6 +173,11 @@ fn every_wrong_row_is_found() {
         ((8, "components"), |row| row[2] = 0, "a live content is in no component"),
         ((9, "clusters"), |row| row[2] += 1, "its component has another number of documents"),
         ((9, "clusters"), |row| row[4] ^= 1, "it is not represented by the best of its documents"),
+        ((1, "documents"), |row| row[10] |= 1 << 60, "its version is yet to come, or another document's too"),
+        ((1, "documents"), |row| row[10] &= !0xffff_ffff, "it stands in a line that cannot be"),
+        ((10, "sources"), |row| row[0] = 1 << 20, "a file that is yet to come"),
+        ((10, "sources"), |row| row[6] |= 0xff, "a source without its names"),
+        ((11, "records"), |row| row[0] = 1 << 20, "a version that is yet to come"),
     ];
     for (table, change, what) in damages {
         let mut bench = Bench::new(config(Method::Shingles));

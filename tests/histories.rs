@@ -61,7 +61,7 @@ impl Bench {
     }
 
     pub(crate) fn on(storage: Arc<dyn Storage>, config: Config) -> Bench {
-        drop(Writer::create(&storage, config.clone(), false).expect("a collection"));
+        drop(Writer::create(&storage, config.clone(), true).expect("a collection"));
         Bench { dir: Dir::new(), storage, config, live: BTreeMap::new(), replayed: BTreeMap::new() }
     }
 
@@ -73,6 +73,14 @@ impl Bench {
         let report = self.run(&names, load).expect("loaded");
         self.replay(report.commit);
         report
+    }
+
+    /// Loads records as they are, whatever else they have; what is live is not noted.
+    pub(crate) fn load_lines(&self, lines: &str) {
+        self.dir.write("lines.jsonl", lines);
+        let name = self.dir.join("lines.jsonl").to_string_lossy().into_owned();
+        self.run(&[name], &Load { ops: Vec::new(), workers: 1, files: 1, epoch_bytes: None })
+            .expect("loaded");
     }
 
     /// Whether a load that may fail did not. Its change log is not followed.
@@ -212,6 +220,7 @@ impl Bench {
             simd: Simd::detect(),
             scratch: self.dir.join("."),
             stored: None,
+            replay: None,
             rarity: None,
         };
         let outcome = run(request, Arc::new(Progress::default())).expect("a run");

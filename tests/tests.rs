@@ -28,8 +28,12 @@ mod histories;
 mod house;
 /// The obvious independent program that `join` is held against.
 mod oracle;
+/// Stored documents taken in again against one-shot runs on their texts.
+mod replay;
 /// The same answer however the program is run.
 mod same_answer;
+/// Where documents came from, and what is kept of them.
+mod sources;
 /// Transitive clusters against differential-dataflow's connected components.
 mod union_oracle;
 /// Folders, inputs, runs and outputs.

@@ -1,7 +1,5 @@
 //! Checkpoints: what there is of a load that is not published yet, so that it need not begin anew. Readers never see them.
 
-use std::path::Path;
-
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3;
 
@@ -52,9 +50,8 @@ impl Input {
     /// A source as an input.
     pub fn of(source: &Source) -> Input {
         // What was spooled lies elsewhere each time.
-        let spooled = Path::new(&source.shown) != source.path;
         let path = std::path::absolute(&source.path).unwrap_or_else(|_| source.path.clone());
-        let path = if spooled { source.shown.clone() } else { path.to_string_lossy().into_owned() };
+        let path = if source.lasting { path.to_string_lossy().into_owned() } else { source.shown.clone() };
         Input { path, bytes: source.bytes }
     }
 }

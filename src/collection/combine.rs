@@ -4,44 +4,54 @@
 //! they begin, and to remember where each begins would be memory for each row. Instead the table is read twice: once
 //! to copy the values in the order of the rows, once to write the rows, whose starts then follow from the lengths.
 
+use super::bits::Bits;
+use super::manifest::Manifest;
 use super::row::Document;
 use super::run::RunReader;
+use super::sources::name_words;
 use super::tables::{
-    CLUSTERS, COMPONENTS, CONTENTS, DEAD, DIGESTS, DOCUMENTS, LABELS, LINKS, MEMBERS, POSTINGS, RARITY, SEEN,
-    SETS, TEXTS, Table, Tables,
+    CLUSTERS, COMPONENTS, CONTENTS, DEAD, DIGESTS, DOCUMENTS, LABELS, LINKS, MEMBERS, POSTINGS, RARITY, RAW,
+    RECORDS, SEEN, SETS, SOURCES, TEXTS, Table, Tables,
 };
 use super::writer::{RunSummary, RunWriter};
 use super::{HeapReader, SectionKind};
+use crate::document::Position;
 use crate::error::{Error, Result};
 use crate::flow::{Doc, NO_DOC};
 use crate::progress::Progress;
 
-/// Which contents are live: one bit a content.
+/// What live documents refer to: a bit for each content, record and file there ever was.
 #[derive(Debug)]
-pub struct Live(Vec<u64>);
+pub struct Live {
+    contents: Bits,
+    versions: Bits,
+    files: Bits,
+}
 
 impl Live {
-    /// The live contents, which are below `next`.
-    pub fn of(tables: &Tables, next: Doc) -> Result<Live> {
-        let mut live = Live(vec![0; (next as usize).div_ceil(64)]);
+    /// What is live in a commit, given all its tables.
+    pub fn of(tables: &Tables, manifest: &Manifest) -> Result<Live> {
+        let next = u64::from(manifest.next_content);
+        let mut live = Live {
+            contents: Bits::below(next),
+            versions: Bits::below(next),
+            files: Bits::below(u64::from(manifest.next_file)),
+        };
         let mut rows = tables.scan(CONTENTS);
         while let Some(row) = rows.next_row()? {
             if row[1] > 0 {
-                live.add(row[0]);
+                live.contents.add(row[0]);
+            }
+        }
+        let mut rows = tables.scan(DOCUMENTS);
+        while let Some(row) = rows.next_row()? {
+            let document = Document::of_row(row);
+            if document.live {
+                live.versions.add(u64::from(document.version));
+                live.files.add(u64::from(Position::from_bits(document.position).file()));
             }
         }
         Ok(live)
-    }
-
-    fn add(&mut self, content: u64) {
-        if let Some(word) = self.0.get_mut((content / 64) as usize) {
-            *word |= 1 << (content % 64);
-        }
-    }
-
-    /// Whether a content is live.
-    pub fn has(&self, content: u64) -> bool {
-        self.0.get((content / 64) as usize).is_some_and(|word| word >> (content % 64) & 1 == 1)
     }
 }
 
@@ -52,9 +62,9 @@ type Stays = fn(&[u64], &Live) -> bool;
 const PLAIN: [(Table, Stays); 9] = [
     (CONTENTS, |row, _| row[1] > 0),
     (DIGESTS, |row, _| row[2] != u64::from(NO_DOC)),
-    (POSTINGS, |row, live| live.has(u64::from(!row[1] as Doc))),
+    (POSTINGS, |row, live| live.contents.has(u64::from(!row[1] as Doc))),
     (MEMBERS, |row, _| row[3] == 1),
-    (LINKS, |row, live| live.has(row[0]) && live.has(row[1])),
+    (LINKS, |row, live| live.contents.has(row[0]) && live.contents.has(row[1])),
     (COMPONENTS, |row, _| row[2] == 1),
     (CLUSTERS, |row, _| row[3] > 0),
     // Nothing is left of those who are dead, and nobody asks any more what a load has mentioned.
@@ -65,7 +75,6 @@ const PLAIN: [(Table, Stays); 9] = [
 /// A table whose rows say where a value begins in a heap.
 struct Heaped {
     table: Table,
-    heap: SectionKind,
     stays: Stays,
     /// The word of a row that says where the value begins.
     start: usize,
@@ -73,24 +82,41 @@ struct Heaped {
     words: fn(&[u64]) -> usize,
 }
 
-const HEAPED: [Heaped; 2] = [
-    Heaped {
-        table: DOCUMENTS,
-        heap: LABELS,
-        stays: |row, _| Document::of_row(row).live,
-        start: 7,
-        words: |row| {
-            let (id, value) = Document::of_row(row).lengths;
-            (id as usize + value as usize).div_ceil(8)
-        },
-    },
-    Heaped {
-        table: TEXTS,
-        heap: SETS,
-        stays: |row, live| live.has(row[0]),
-        start: 1,
-        words: |row| row[2] as usize,
-    },
+/// By heap: of one heap there is one section, which values of several tables share.
+const HEAPED: [(SectionKind, &[Heaped]); 3] = [
+    (
+        LABELS,
+        &[
+            Heaped {
+                table: DOCUMENTS,
+                stays: |row, _| Document::of_row(row).live,
+                start: 7,
+                words: |row| {
+                    let (id, value) = Document::of_row(row).lengths;
+                    (id as usize + value as usize).div_ceil(8)
+                },
+            },
+            Heaped { table: SOURCES, stays: |row, live| live.files.has(row[0]), start: 4, words: name_words },
+        ],
+    ),
+    (
+        SETS,
+        &[Heaped {
+            table: TEXTS,
+            stays: |row, live| live.contents.has(row[0]),
+            start: 1,
+            words: |row| row[2] as usize,
+        }],
+    ),
+    (
+        RAW,
+        &[Heaped {
+            table: RECORDS,
+            stays: |row, live| live.versions.has(row[0]),
+            start: 1,
+            words: |row| row[2].div_ceil(8) as usize,
+        }],
+    ),
 ];
 
 /// Writes the runs of `tables`, neighbours, into `run`: of each key the newest row. `live` is given if no older run is
@@ -106,8 +132,8 @@ pub fn combine(
         combining.run.heap(RARITY)?;
         combining.copy_whole(rarity)?;
     }
-    for heaped in &HEAPED {
-        combining.heaped(heaped)?;
+    for (heap, tables) in HEAPED {
+        combining.heaped(heap, tables)?;
     }
     for (table, stays) in PLAIN {
         combining.run.rows(table.kind, table.shape)?;
@@ -142,25 +168,31 @@ impl Combining<'_> {
         Ok(())
     }
 
-    fn heaped(&mut self, of: &Heaped) -> Result<()> {
+    /// Writes a heap, and the tables whose values are in it.
+    fn heaped(&mut self, heap: SectionKind, tables: &[Heaped]) -> Result<()> {
         let mut words = Vec::new();
-        self.run.heap(of.heap)?;
-        self.each(of.table, of.stays, &mut |run, row, from| {
-            let heap = from.heap(of.heap);
-            let heap = heap.ok_or_else(|| Error::damaged(from.path(), 0, "rows without their heap"))?;
-            words.clear();
-            heap.read(row[of.start], (of.words)(row), &mut words)?;
-            run.push(&words)
-        })?;
-        self.run.rows(of.table.kind, of.table.shape)?;
+        self.run.heap(heap)?;
+        for of in tables {
+            self.each(of.table, of.stays, &mut |run, row, from| {
+                let heap = from.heap(heap);
+                let heap = heap.ok_or_else(|| Error::damaged(from.path(), 0, "rows without their heap"))?;
+                words.clear();
+                heap.read(row[of.start], (of.words)(row), &mut words)?;
+                run.push(&words)
+            })?;
+        }
         let (mut start, mut new) = (0, Vec::new());
-        self.each(of.table, of.stays, &mut |run, row, _| {
-            new.clear();
-            new.extend_from_slice(row);
-            new[of.start] = start;
-            start += (of.words)(row) as u64;
-            run.push(&new)
-        })
+        for of in tables {
+            self.run.rows(of.table.kind, of.table.shape)?;
+            self.each(of.table, of.stays, &mut |run, row, _| {
+                new.clear();
+                new.extend_from_slice(row);
+                new[of.start] = start;
+                start += (of.words)(row) as u64;
+                run.push(&new)
+            })?;
+        }
+        Ok(())
     }
 
     /// Hands on the rows that stay, with the runs they come from.

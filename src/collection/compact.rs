@@ -81,7 +81,7 @@ fn merge_all(
     progress: &Progress,
 ) -> Result<()> {
     let oldest = plan.iter().any(|(from, _)| *from == 0);
-    let live = oldest.then(|| Live::of(all, next.next_content)).transpose()?;
+    let live = oldest.then(|| Live::of(all, next)).transpose()?;
     merge_ranges(writer, all, next, plan, live.as_ref(), progress)
 }
 

@@ -8,9 +8,10 @@ use super::directory::SectionKind;
 use super::publish::{ClusterRow, Outcome, Place};
 use super::row::{Document, pack, wide, words_of};
 use super::settle::Delta;
+use super::sources::SourceEntry;
 use super::tables::{
-    CLUSTERS, COMPONENTS, CONTENTS, DEAD, DIGESTS, DOCUMENTS, LABELS, LINKS, MEMBERS, RARITY, SEEN, SETS,
-    TABLES, Table, Tables,
+    CLUSTERS, COMPONENTS, CONTENTS, DEAD, DIGESTS, DOCUMENTS, LABELS, LINKS, MEMBERS, RARITY, RAW, SEEN,
+    SETS, SOURCES, TABLES, Table, Tables,
 };
 use super::writer::{RunSummary, RunWriter};
 use crate::error::{Error, Result};
@@ -94,8 +95,11 @@ pub fn missing(tables: &Tables, load: u32) -> Result<Vec<u128>> {
 }
 
 /// Writes what becomes of clusters into a run: of contents whose cluster is at another place of their component, and of
-/// clusters.
-pub fn write_clusters(mut run: RunWriter, outcome: &Outcome) -> Result<RunSummary> {
+/// clusters. The load's sources stand there, too.
+pub fn write_clusters(mut run: RunWriter, outcome: &Outcome, sources: &[SourceEntry]) -> Result<RunSummary> {
+    run.heap(LABELS)?;
+    let names = sources.iter().map(|source| source.write_names(&mut run));
+    let names: Vec<u64> = names.collect::<Result<_>>()?;
     let contents = outcome.contents.iter();
     let content = |(content, count, (label, place)): &(Doc, u32, Place)| {
         [u64::from(*content), u64::from(*count), pack(*place, *label)]
@@ -107,6 +111,7 @@ pub fn write_clusters(mut run: RunWriter, outcome: &Outcome) -> Result<RunSummar
         [u64::from(*label), u64::from(*place), row.number, row.documents, high, low]
     };
     rows(&mut run, CLUSTERS, outcome.clusters.iter().map(cluster))?;
+    rows(&mut run, SOURCES, sources.iter().zip(names).map(|(source, start)| source.to_row(start)))?;
     run.finish()
 }
 
@@ -144,7 +149,7 @@ pub fn by_name(summary: &RunSummary) -> BTreeMap<String, u64> {
 
 /// The name of a section.
 pub fn name(kind: SectionKind) -> String {
-    let heaps = [(LABELS, "labels"), (SETS, "sets"), (RARITY, "rarity")];
+    let heaps = [(LABELS, "labels"), (SETS, "sets"), (RARITY, "rarity"), (RAW, "raw")];
     let table = TABLES.iter().find(|table| table.kind == kind).map(|table| table.name);
     let heap = heaps.into_iter().find(|(heap, _)| *heap == kind).map(|(_, name)| name);
     table.or(heap).map_or_else(|| kind.0.to_string(), str::to_owned)

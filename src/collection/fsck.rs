@@ -9,6 +9,7 @@
 mod components;
 mod documents;
 mod postings;
+mod sources;
 
 use hashbrown::HashMap;
 use xxhash_rust::xxh3::xxh3_64;
@@ -85,6 +86,7 @@ struct Check<'a> {
     each: &'a mut dyn FnMut(Finding),
     report: FsckReport,
     facts: HashMap<Doc, Fact>,
+    origins: sources::Origins,
     rows: u64,
     sketcher: Option<Sketcher>,
     keys: Vec<u64>,
@@ -107,8 +109,9 @@ pub fn fsck(snapshot: &Snapshot, progress: &Progress, each: &mut dyn FnMut(Findi
         ..FsckReport::default()
     };
     progress.enter(Stage::Verify, report.bytes);
-    let (facts, keys) = (HashMap::new(), Vec::new());
-    let mut check = Check { tables, manifest, progress, each, report, facts, rows: 0, sketcher: None, keys };
+    let (facts, origins, keys) = (HashMap::new(), sources::Origins::default(), Vec::new());
+    let (rows, sketcher) = (0, None);
+    let mut check = Check { tables, manifest, progress, each, report, facts, origins, rows, sketcher, keys };
     check.files(snapshot)?;
     if check.report.findings == 0 {
         let outcome = check.all_tables();
@@ -223,6 +226,7 @@ impl Check<'_> {
 
     fn all_tables(&mut self) -> Result<()> {
         self.live_contents()?;
+        self.origins()?;
         self.documents()?;
         self.prepare_keys()?;
         self.texts()?;

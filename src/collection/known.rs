@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
+use super::records::RecordWriter;
 use super::row::{Document, pack, unpack, wide};
 use super::rows::RowsReader;
 use super::run::RunReader;
@@ -11,6 +12,7 @@ use super::tables::{DEAD, DIGESTS, DOCUMENTS, POSTINGS, SETS, TEXTS, Tables};
 use super::writer::{RunSummary, RunWriter};
 use crate::error::{Error, Result};
 use crate::flow::{Doc, Keeper, NO_DOC, Posting, Stored};
+use crate::limits::MAX_WORKERS;
 use crate::sketch::Digest;
 
 /// A commit, and the runs that its workers write.
@@ -26,26 +28,34 @@ pub struct Known {
     held: OnceLock<Vec<(u64, u64)>>,
     /// All dead contents, ascending, if they are few enough.
     all_dead: OnceLock<Vec<Doc>>,
-    /// The runs that workers have not begun to write.
+    /// The runs that workers have not begun to write, and those for records, if these are kept.
     runs: Mutex<Vec<Option<RunWriter>>>,
+    records: Mutex<Vec<Option<RunWriter>>>,
     finished: Arc<Mutex<Vec<Finished>>>,
 }
 
-/// What a worker's run has: by worker.
+/// What a run has: by worker, those for records after all others.
 type Finished = (usize, RunSummary);
 
 impl Known {
     /// The tables of a commit with so many documents, whose contents are all below `next`; `bytes` of memory may be
-    /// taken. Each worker will write one of the runs.
-    pub fn new(tables: Tables, next: Doc, documents: u64, bytes: u64, runs: Vec<RunWriter>) -> Known {
-        let runs = Mutex::new(runs.into_iter().map(Some).collect());
+    /// taken. Each worker will write one of the runs, and one of those for records, if there are any.
+    pub fn new(
+        tables: Tables,
+        next: Doc,
+        documents: u64,
+        most: u64,
+        (runs, records): (Vec<RunWriter>, Vec<RunWriter>),
+    ) -> Known {
+        let [runs, records] = [runs, records].map(|runs| Mutex::new(runs.into_iter().map(Some).collect()));
         let (asked, held, all_dead) = (AtomicU64::new(0), OnceLock::new(), OnceLock::new());
-        Known { tables, next, documents, most: bytes, asked, held, all_dead, runs, finished: Arc::default() }
+        let finished = Arc::default();
+        Known { tables, next, documents, most, asked, held, all_dead, runs, records, finished }
     }
 
     /// The same for other tables, which nothing is added to.
     pub fn again(&self, tables: Tables) -> Known {
-        Known::new(tables, self.next, self.documents, self.most, Vec::new())
+        Known::new(tables, self.next, self.documents, self.most, (Vec::new(), Vec::new()))
     }
 
     /// Reads what is needed to know unchanged documents.
@@ -66,7 +76,7 @@ impl Known {
         &self.tables
     }
 
-    /// What the runs have, in the order of workers.
+    /// What the runs have, in the order of workers; then those for records.
     pub fn finished(&self) -> Vec<RunSummary> {
         let mut finished = std::mem::take(&mut *lock(&self.finished));
         finished.sort_unstable_by_key(|(worker, _)| *worker);
@@ -202,17 +212,20 @@ impl Stored for Known {
         let run = lock(&self.runs).get_mut(worker).and_then(Option::take);
         let mut writer = run.ok_or_else(|| Error::Worker(format!("worker {worker} has no run to write")))?;
         writer.heap(SETS)?;
+        let records = lock(&self.records).get_mut(worker).and_then(Option::take);
+        let records = records.map(RecordWriter::new).transpose()?;
         let finished = Arc::clone(&self.finished);
-        Ok(Box::new(Run { worker, writer, texts: Vec::new(), posting: false, finished }))
+        Ok(Box::new(Run { worker, writer, records, texts: Vec::new(), posting: false, finished }))
     }
 }
 
-/// The run of one worker: sets, then texts, then postings.
+/// The run of one worker: sets, then texts, then postings. Beside it that of its records, if these are kept.
 #[derive(Debug)]
 struct Run {
     worker: usize,
     finished: Arc<Mutex<Vec<Finished>>>,
     writer: RunWriter,
+    records: Option<RecordWriter>,
     texts: Vec<[u64; 5]>,
     posting: bool,
 }
@@ -233,6 +246,10 @@ impl Run {
 }
 
 impl Keeper for Run {
+    fn record(&mut self, doc: Doc, raw: &str) -> Result<()> {
+        self.records.as_mut().map_or(Ok(()), |records| records.push(doc, raw))
+    }
+
     fn text(&mut self, doc: Doc, digest: Digest, set: &[u64]) -> Result<()> {
         let start = self.writer.position();
         self.writer.push(set)?;
@@ -251,7 +268,10 @@ impl Keeper for Run {
     fn finish(mut self: Box<Self>) -> Result<()> {
         self.all_read()?;
         let summary = self.writer.finish()?;
-        lock(&self.finished).push((self.worker, summary));
+        let records = self.records.map(RecordWriter::finish).transpose()?;
+        let mut finished = lock(&self.finished);
+        finished.push((self.worker, summary));
+        finished.extend(records.map(|summary| (MAX_WORKERS + self.worker, summary)));
         Ok(())
     }
 }

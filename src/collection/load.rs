@@ -18,14 +18,15 @@ use super::publish::{Outcome, publish};
 use super::run_entry::RunEntry;
 use super::settle::{Delta, Terms, settle, settle_removals};
 use super::snapshot::Snapshot;
+use super::sources::sources_of;
 use super::tables::{RARITY, Tables};
 use super::writer::{RunSummary, RunWriter};
 use crate::config::{Config, Method};
 use crate::error::{Error, Result};
-use crate::flow::{Loaded, Part, Request, Stored, load as run};
+use crate::flow::{Loaded, Part, Refused, Request, Stored, load as run};
 use crate::output::{Rejected, refusals};
 use crate::progress::Progress;
-use crate::read::{Extent, Source};
+use crate::read::{Extent, Refusal, Source};
 use crate::simd::Simd;
 use crate::sketch::Rarity;
 
@@ -97,6 +98,8 @@ pub struct Tally {
     pub contents: (u64, u64),
     /// Records refused, in document order.
     pub rejected: Vec<Rejected>,
+    /// Indices of inputs that could not be read to their end.
+    pub unread: Vec<u32>,
 }
 
 /// A load that is worked out, and not committed yet: its refusals can still be looked at.
@@ -190,12 +193,14 @@ impl<'a> Prepared<'a> {
     fn epoch(&mut self, part: Part) -> Result<&Loaded> {
         let tables = self.ahead.tables();
         let before = self.next.clone();
-        let writers = (0..self.batch.workers).map(|_| self.writer.begin_run(&mut self.next));
-        let (ids, writers): (Vec<u64>, Vec<RunWriter>) =
-            writers.collect::<Result<Vec<_>>>()?.into_iter().unzip();
+        let (mut ids, of_workers) = self.begin_runs(self.batch.workers)?;
+        let with_records = if self.next.store_text { self.batch.workers } else { 0 };
+        let (mut of_records, records) = self.begin_runs(with_records)?;
+        ids.append(&mut of_records);
         let bytes = self.batch.memory.unwrap_or(u64::MAX) / 10;
         let documents = self.next.counts.documents;
-        let known = Known::new(tables, self.next.next_content, documents, bytes, writers);
+        let runs = (of_workers, records);
+        let known = Known::new(tables, self.next.next_content, documents, bytes, runs);
         let known = Arc::new(known);
         let loaded = run(self.request(part, &known), Arc::clone(&self.progress))?;
         let terms = self.terms();
@@ -214,6 +219,12 @@ impl<'a> Prepared<'a> {
         Ok(&self.last.insert((known, loaded)).1)
     }
 
+    /// Begins runs: their ids, and what writes them.
+    fn begin_runs(&mut self, count: usize) -> Result<(Vec<u64>, Vec<RunWriter>)> {
+        let begun = (0..count).map(|_| self.writer.begin_run(&mut self.next));
+        Ok(begun.collect::<Result<Vec<_>>>()?.into_iter().unzip())
+    }
+
     fn request(&self, part: Part, known: &Arc<Known>) -> Request {
         Request {
             sources: self.batch.sources.clone(),
@@ -225,6 +236,7 @@ impl<'a> Prepared<'a> {
             simd: self.batch.simd,
             scratch: self.batch.scratch.clone(),
             stored: Some(Arc::clone(known) as Arc<dyn Stored>),
+            replay: None,
             rarity: self.rarity.clone(),
         }
     }
@@ -241,6 +253,9 @@ impl<'a> Prepared<'a> {
         tally.superseded += loaded.superseded + delta.superseded;
         tally.contents.0 += delta.contents_changed.0;
         tally.contents.1 += delta.contents_changed.1;
+        let unread = |refused: &&Refused| matches!(refused.refusal, Refusal::Unreadable(_));
+        let unread = loaded.refused.iter().filter(unread).map(|refused| refused.position.file());
+        tally.unread.extend(unread);
         tally.rejected.append(&mut refusals(&[], &loaded.refused, &loaded.shared));
     }
 
@@ -395,8 +410,11 @@ impl<'a> Prepared<'a> {
 
     /// Writes what becomes of clusters, and names it in the next commit.
     fn publish(&mut self, outcome: &Outcome) -> Result<()> {
+        let Batch { sources, workers, .. } = &self.batch;
+        let unread = &self.tally.unread;
+        let sources = sources_of(sources, unread, self.next.next_file, *workers, &self.progress)?;
         let (id, run) = self.writer.begin_run(&mut self.next)?;
-        let written = [(id, write_clusters(run, outcome)?)];
+        let written = [(id, write_clusters(run, outcome, &sources)?)];
         self.name(&written)?;
         let mut log = self.writer.begin_changes(&self.next)?;
         write_lines(&mut log, &outcome.lines)?;

@@ -15,8 +15,10 @@
 //! allocated by it: what is not as it was written is [`crate::error::Error::Damaged`], never another answer.
 
 mod again;
+mod bits;
 mod changes;
 mod checkpoint;
+mod choice;
 mod clusters;
 mod combine;
 mod commit;
@@ -46,6 +48,8 @@ pub mod page;
 mod parts;
 mod probe;
 mod publish;
+mod records;
+mod replay;
 mod row;
 mod rows;
 mod run;
@@ -56,6 +60,8 @@ mod settle;
 mod snapshot;
 #[cfg(test)]
 mod snapshot_tests;
+mod sources;
+mod stats;
 mod tables;
 #[cfg(test)]
 mod tests;
@@ -65,6 +71,7 @@ mod writer;
 
 pub use changes::{ChangesEntry, ChangesWriter};
 pub use checkpoint::{Checkpoint, Consumed, Input};
+pub use choice::{Choice, again};
 pub use clusters::{ClusterId, Line};
 pub use commit::Writer;
 pub use compact::{CompactReport, Compaction, compact};
@@ -74,11 +81,14 @@ pub use heap::HeapReader;
 pub use load::{Batch, Prepared, Report, Tally, prepare, refuse_method};
 pub use manifest::{Counts, FORMAT, Manifest};
 pub use merge::{Merge, merge};
+pub use replay::{Again, Origin, Replay};
 pub use rows::RowsReader;
 pub use run::RunReader;
 pub use run_entry::RunEntry;
 pub use scan::Scan;
 pub use snapshot::Snapshot;
+pub use sources::SourceEntry;
+pub use stats::{Large, Sizes, Stats, TableStats};
 pub use view::{ClusterView, DocumentView};
 pub use writer::{RunSummary, RunWriter};
 

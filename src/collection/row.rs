@@ -26,17 +26,37 @@ pub struct Document {
     pub lengths: (u32, u32),
     /// What the keep policy compares: bytes of text, or the number that orders values.
     pub worth: u64,
+    /// The number of the record that brought it as it is; no other record of the collection ever has it.
+    pub version: u32,
+    /// The line of its record in the file, from 1; the greatest number for more.
+    pub line: u32,
+    /// Bytes of its text; 2^32 - 1 for more.
+    pub text_bytes: u64,
 }
 
 impl Document {
     /// The row that says that the document of an id is not there.
     pub fn gone(id: u128) -> Document {
         let (content, live, loads, position, fingerprint) = (NO_DOC, false, (0, 0), 0, 0);
-        Document { id, content, live, loads, position, fingerprint, label: 0, lengths: (0, 0), worth: 0 }
+        let (label, lengths, worth, version, line, text_bytes) = (0, (0, 0), 0, NO_DOC, 0, 0);
+        Document {
+            id,
+            content,
+            live,
+            loads,
+            position,
+            fingerprint,
+            label,
+            lengths,
+            worth,
+            version,
+            line,
+            text_bytes,
+        }
     }
 
     /// The row.
-    pub fn to_row(&self) -> [u64; 10] {
+    pub fn to_row(&self) -> [u64; 12] {
         [
             (self.id >> 64) as u64,
             self.id as u64,
@@ -48,12 +68,15 @@ impl Document {
             self.label,
             pack(self.lengths.0, self.lengths.1),
             self.worth,
+            pack(self.version, self.line),
+            self.text_bytes,
         ]
     }
 
     /// What a row says.
     pub fn of_row(row: &[u64]) -> Document {
         let (content, live) = unpack(row[2]);
+        let (version, line) = unpack(row[10]);
         Document {
             id: wide(row[0], row[1]),
             content,
@@ -64,6 +87,9 @@ impl Document {
             label: row[7],
             lengths: unpack(row[8]),
             worth: row[9],
+            version,
+            line,
+            text_bytes: row[11],
         }
     }
 

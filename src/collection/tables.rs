@@ -25,8 +25,9 @@ const fn table(kind: u32, name: &'static str, width: usize, key: usize, filter: 
     Table { kind: SectionKind(kind), shape: Shape { width, key, filter }, name }
 }
 
-/// Documents: digest of the id (2) -> content and whether it lives, loads, position, fingerprint (2), label, lengths, worth.
-pub const DOCUMENTS: Table = table(1, "documents", 10, 2, true);
+/// Documents: digest of the id (2) -> content and whether it lives, loads, position, fingerprint (2), label, lengths, worth,
+/// version and line, bytes of text.
+pub const DOCUMENTS: Table = table(1, "documents", 12, 2, true);
 /// Texts: content -> where its set starts in [`SETS`], the set's size, the text's digest (2). Never replaced.
 pub const TEXTS: Table = table(2, "texts", 5, 1, false);
 /// Contents: content -> documents, place of its cluster in its component, label of that. Those of no document are dead.
@@ -44,20 +45,30 @@ pub const COMPONENTS: Table = table(8, "components", 3, 2, false);
 /// Clusters: label of the component, place in it -> number, documents (0: none any more), digest of the
 /// representative's id (2).
 pub const CLUSTERS: Table = table(9, "clusters", 6, 2, false);
+/// Sources: file -> bytes, digest of the file (2), where its names start in [`LABELS`], lengths of path and shown name,
+/// length of the output name and form. Never replaced.
+pub const SOURCES: Table = table(10, "sources", 7, 1, false);
+/// Records: version of a document -> where it starts in [`RAW`], bytes. Never replaced.
+pub const RECORDS: Table = table(11, "records", 3, 1, false);
 /// Contents that are dead: so that nobody has to ask of each that is met whether it is.
 pub const DEAD: Table = table(12, "dead", 1, 1, false);
 /// Ids that a load of all there is has mentioned: digest of the id (2) -> the load. Of no use once it is published.
 pub const SEEN: Table = table(13, "seen", 3, 2, false);
-/// Bytes of ids and of the values they are compared by, eight a word.
+/// Bytes of ids, of the values they are compared by, and of names of sources, eight a word.
 pub const LABELS: SectionKind = SectionKind(32);
 /// Sets, a member a word.
 pub const SETS: SectionKind = SectionKind(33);
 /// The rarity table, eight slots a word.
 pub const RARITY: SectionKind = SectionKind(34);
 
+/// Bytes of records as they stood in their files, eight a word.
+pub const RAW: SectionKind = SectionKind(35);
+
 /// All tables.
-pub const TABLES: [Table; 11] =
-    [DOCUMENTS, TEXTS, CONTENTS, DIGESTS, POSTINGS, MEMBERS, LINKS, COMPONENTS, CLUSTERS, DEAD, SEEN];
+pub const TABLES: [Table; 13] = [
+    DOCUMENTS, TEXTS, CONTENTS, DIGESTS, POSTINGS, MEMBERS, LINKS, COMPONENTS, CLUSTERS, SOURCES, RECORDS,
+    DEAD, SEEN,
+];
 
 /// Takes the number of a key, the run of its row, and the row.
 pub type EachRow<'a> = dyn FnMut(usize, &RunReader, &[u64]) -> Result<()> + 'a;

@@ -7,6 +7,7 @@ use super::publish::{ClusterRow, Place, cluster_row, cluster_rows, documents_of,
 use super::row::{Document, unpack};
 use super::settle::{components, stored_documents};
 use super::snapshot::Snapshot;
+use super::sources::sources;
 use super::tables::{CLUSTERS, CONTENTS, DOCUMENTS, Tables};
 use crate::document::Position;
 use crate::error::Result;
@@ -36,10 +37,14 @@ pub struct DocumentView {
     pub first_load: u32,
     /// The load that brought it as it is.
     pub load: u32,
-    /// The number of the file it was read from, among all that the collection ever read.
-    pub file: u32,
+    /// The file it was read from, as it was named.
+    pub file: String,
+    /// The line of its record in the file, from 1; the greatest number for more.
+    pub line: u32,
     /// Offset of its record in the file, decompressed.
     pub offset: u64,
+    /// The number of that record, by which [`Snapshot::record`] finds it.
+    pub version: u32,
 }
 
 /// Clusters looked up at once.
@@ -115,13 +120,17 @@ fn with_clusters(
         Ok(())
     })?;
     let clusters = cluster_rows(tables, &places.values().map(|(label, _)| *label).collect())?;
+    let file = |document: &Document| Position::from_bits(document.position).file();
+    let files: BTreeSet<u64> = documents.iter().map(|(document, _)| u64::from(file(document))).collect();
+    let sources = sources(tables, &files.into_iter().collect::<Vec<_>>())?;
     for (document, id) in documents {
         let position = Position::from_bits(document.position);
         let cluster = places.get(&document.content).and_then(|at| clusters.get(at));
         let cluster = cluster.map(|row| ClusterId(row.number));
         let (first_load, load) = document.loads;
-        let (file, offset) = (position.file(), position.offset());
-        each(DocumentView { id, cluster, first_load, load, file, offset })?;
+        let file = sources.get(&position.file()).map(|source| source.shown.clone()).unwrap_or_default();
+        let (line, offset) = (document.line, position.offset());
+        each(DocumentView { id, cluster, first_load, load, file, line, offset, version: document.version })?;
     }
     Ok(())
 }

@@ -31,6 +31,8 @@ pub struct Segment {
     /// Shorter than the rows are many once there is no room for more: the others are not signed.
     signature_starts: Vec<u64>,
     most_signatures: usize,
+    /// Bytes of each text, the greatest number for more; if a keep policy or a collection asks for them.
+    lengths: Option<Vec<u32>>,
     worth: Worth,
 }
 
@@ -44,18 +46,19 @@ enum Worth {
     #[default]
     Position,
     /// Bytes of the text.
-    Length(Vec<u32>),
+    Length,
     /// A field of the record.
     Field(Vec<Option<Value>>),
 }
 
 impl Segment {
-    /// An empty segment for a keep policy. Ids beyond their share of the memory go to a file in `scratch`.
-    pub fn new(keep: &Keep, budget: &Budget, scratch: &Path) -> Segment {
+    /// An empty segment for a keep policy, of a load of a collection or not. Ids beyond their share of the memory go to
+    /// a file in `scratch`.
+    pub fn new(keep: &Keep, load: bool, budget: &Budget, scratch: &Path) -> Segment {
         let most = |share: Share| usize::try_from(budget.part(share)).unwrap_or(usize::MAX);
         let worth = match keep {
             Keep::First | Keep::Last => Worth::Position,
-            Keep::Longest | Keep::Shortest => Worth::Length(Vec::new()),
+            Keep::Longest | Keep::Shortest => Worth::Length,
             Keep::Field { .. } => Worth::Field(Vec::new()),
         };
         let rows = most(Share::Rows) / ROW as usize;
@@ -70,6 +73,7 @@ impl Segment {
             signatures: mapped(most(Share::Signatures) / 8),
             signature_starts: mapped(rows),
             most_signatures: most(Share::Signatures) / 8,
+            lengths: (load || matches!(worth, Worth::Length)).then(Vec::new),
             worth,
         }
     }
@@ -77,11 +81,11 @@ impl Segment {
     /// Bytes of memory that rows take, whatever the bound.
     pub fn bytes(&self) -> u64 {
         let worth = match &self.worth {
-            Worth::Position => 0,
-            Worth::Length(_) => 4,
+            Worth::Position | Worth::Length => 0,
             Worth::Field(_) => size_of::<Option<Value>>() as u64,
         };
-        self.len() as u64 * (ROW + worth)
+        let length = self.lengths.as_ref().map_or(0, |_| 4);
+        self.len() as u64 * (ROW + length + worth)
     }
 
     /// Rows so far.
@@ -96,22 +100,43 @@ impl Segment {
 
     /// Adds a row; the size of its set is filled in by [`Segment::set_last_size`].
     pub fn push(&mut self, record: &Record<'_>) -> Result<()> {
-        self.positions.push(record.position);
-        self.lines.push(record.line);
+        if let Some(lengths) = &mut self.lengths {
+            lengths.push(record.text.len().min(u32::MAX as usize) as u32);
+        }
+        if let Worth::Field(values) = &mut self.worth {
+            values.push(record.value.clone());
+        }
+        self.push_place(record.position, record.line, record.id.as_deref())
+    }
+
+    /// Adds the row of a stored document, of which [`Catalogue::worth`] gives `worth` and `value`. Its line is not
+    /// known here.
+    pub fn push_stored(&mut self, position: Position, id: &str, worth: u64, value: &str) -> Result<()> {
+        if let Some(lengths) = &mut self.lengths {
+            lengths.push(worth.min(u64::from(u32::MAX)) as u32);
+        }
+        if let Worth::Field(values) = &mut self.worth {
+            values.push(match worth {
+                0 => None,
+                u64::MAX => Some(Value::Text(value.to_owned())),
+                number => Some(Value::Number(number_of(number))),
+            });
+        }
+        self.push_place(position, 0, Some(id))
+    }
+
+    fn push_place(&mut self, position: Position, line: u32, id: Option<&str>) -> Result<()> {
+        self.positions.push(position);
+        self.lines.push(line);
         self.sizes.push(0);
-        let label = record.id.as_deref().unwrap_or("").as_bytes();
+        let label = id.unwrap_or("").as_bytes();
         if self.labels.len() + label.len() > self.most_labels && !self.labels.is_empty() {
             self.spilled_labels.append(&self.labels)?;
             self.labels.clear();
         }
         self.labels.extend_from_slice(label);
         let end = self.spilled_labels.bytes() + self.labels.len() as u64;
-        self.label_ends.push(end << 1 | u64::from(record.id.is_some()));
-        match &mut self.worth {
-            Worth::Position => {}
-            Worth::Length(lengths) => lengths.push(record.text.len().min(u32::MAX as usize) as u32),
-            Worth::Field(values) => values.push(record.value.clone()),
-        }
+        self.label_ends.push(end << 1 | u64::from(id.is_some()));
         Ok(())
     }
 
@@ -131,6 +156,10 @@ impl Segment {
         self.signature_starts.resize(self.positions.len() - 1, self.signatures.len() as u64);
         self.signature_starts.push(self.signatures.len() as u64);
         sign(set, &mut self.signatures);
+    }
+
+    fn length(&self, row: usize) -> u32 {
+        self.lengths.as_ref().map_or(0, |lengths| lengths[row])
     }
 
     fn label(&self, row: usize) -> Result<Option<Cow<'_, str>>> {
@@ -196,6 +225,12 @@ impl Catalogue {
         segment.lines[row]
     }
 
+    /// Bytes of the document's text, the greatest number for more; 0 if neither the keep policy nor a collection asks.
+    pub fn text_bytes(&self, doc: Doc) -> u32 {
+        let (segment, row) = self.segment(doc);
+        segment.length(row)
+    }
+
     /// The size of the set that pairs of the document are measured on.
     pub fn size(&self, doc: Doc) -> u32 {
         let (segment, row) = self.segment(doc);
@@ -233,7 +268,7 @@ impl Catalogue {
         let (segment, row) = self.segment(doc);
         match &segment.worth {
             Worth::Position => (0, ""),
-            Worth::Length(lengths) => (u64::from(lengths[row]), ""),
+            Worth::Length => (u64::from(segment.length(row)), ""),
             Worth::Field(values) => match &values[row] {
                 None => (0, ""),
                 Some(Value::Number(number)) => (ordered(*number), ""),
@@ -249,8 +284,8 @@ impl Catalogue {
         let position = left.positions[i].cmp(&right.positions[j]);
         let policy = match (&self.keep, &left.worth, &right.worth) {
             (Keep::Last, ..) => return position.reverse(),
-            (Keep::Longest, Worth::Length(x), Worth::Length(y)) => y[j].cmp(&x[i]),
-            (Keep::Shortest, Worth::Length(x), Worth::Length(y)) => x[i].cmp(&y[j]),
+            (Keep::Longest, ..) => right.length(j).cmp(&left.length(i)),
+            (Keep::Shortest, ..) => left.length(i).cmp(&right.length(j)),
             (Keep::Field { max, .. }, Worth::Field(x), Worth::Field(y)) => by_field(&x[i], &y[j], *max),
             _ => std::cmp::Ordering::Equal,
         };
@@ -262,6 +297,11 @@ impl Catalogue {
 fn ordered(number: f64) -> u64 {
     let bits = number.to_bits();
     if bits >> 63 == 1 { !bits } else { bits | 1 << 63 }
+}
+
+/// The number that [`ordered`] made `order` of.
+fn number_of(order: u64) -> f64 {
+    f64::from_bits(if order >> 63 == 1 { order & !(1 << 63) } else { !order })
 }
 
 /// Documents without the field come last, whichever way the others are ordered; numbers stand before strings.
@@ -281,6 +321,19 @@ fn by_field(a: &Option<Value>, b: &Option<Value>, max: bool) -> std::cmp::Orderi
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn orders_of_numbers_are_those_of_the_numbers_and_turn_back_into_them() {
+        let numbers =
+            [f64::MIN, -1e300, -2.5, -1.0, -f64::MIN_POSITIVE, -0.0, 0.0, 1e-300, 1.0, 9.5, f64::MAX];
+        let orders = numbers.map(ordered);
+        assert!(
+            orders.is_sorted_by(|a, b| a < b) && orders.iter().all(|order| (1..u64::MAX).contains(order))
+        );
+        for (number, order) in numbers.into_iter().zip(orders) {
+            assert_eq!(number_of(order).to_bits(), number.to_bits());
+        }
+    }
 
     #[test]
     fn numbers_then_strings_then_documents_without_the_field() {

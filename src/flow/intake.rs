@@ -46,9 +46,10 @@ pub struct Refused {
 
 /// A worker's reading.
 pub struct Intake {
-    sketcher: Sketcher,
-    exact: bool,
-    signed: bool,
+    pub(super) sketcher: Sketcher,
+    pub(super) method: Method,
+    pub(super) exact: bool,
+    pub(super) signed: bool,
     verified: bool,
     worker: usize,
     workers: usize,
@@ -80,6 +81,7 @@ impl Intake {
     pub fn new(shared: &Arc<Shared>, worker: usize) -> Intake {
         Intake {
             sketcher: shared.sketcher(),
+            method: shared.config.method,
             exact: shared.config.method == Method::Exact,
             signed: shared.config.method == Method::Join,
             verified: shared.config.method == Method::Features && shared.measured_on_sets(),
@@ -88,7 +90,12 @@ impl Intake {
             base: shared.catalogue.base(),
             seen: HashSet::new(),
             most_seen: usize::try_from(shared.budget.part(Share::Seen)).unwrap_or(usize::MAX) / SEEN,
-            segment: Segment::new(&shared.config.cluster.keep, &shared.budget, &shared.scratch),
+            segment: Segment::new(
+                &shared.config.cluster.keep,
+                shared.stored().is_some(),
+                &shared.budget,
+                &shared.scratch,
+            ),
             arrivals: Vec::new(),
             postings: Vec::new(),
             changes: Vec::new(),
@@ -118,9 +125,7 @@ impl Intake {
                 if let Some(error) = self.failure.take() {
                     return Err(error);
                 }
-                let (rows, (_, done, total)) = (self.segment.bytes(), shared.progress.now());
-                let expected = (u128::from(rows) * u128::from(total) / u128::from(done.max(1))) as u64;
-                shared.budget.allow(Share::Rows, rows, expected, "the documents")?;
+                self.allow_rows(shared)?;
                 shared.progress.check()?;
                 if shared.failed() {
                     return Ok(());
@@ -133,8 +138,15 @@ impl Intake {
         }
     }
 
+    /// Refuses rows that do not fit in their share of the memory, with what all of them will come to.
+    pub(super) fn allow_rows(&self, shared: &Shared) -> Result<()> {
+        let (rows, (_, done, total)) = (self.segment.bytes(), shared.progress.now());
+        let expected = (u128::from(rows) * u128::from(total) / u128::from(done.max(1))) as u64;
+        shared.budget.allow(Share::Rows, rows, expected, "the documents")
+    }
+
     /// Whether this worker has met the text, as far as it remembers: what it forgets, `dedup_exact` finds.
-    fn met(&mut self, digest: Digest) -> bool {
+    pub(super) fn met(&mut self, digest: Digest) -> bool {
         if self.seen.len() < self.most_seen { !self.seen.insert(digest) } else { self.seen.contains(&digest) }
     }
 
@@ -196,6 +208,9 @@ impl Intake {
             None => Kind::Empty,
         };
         self.changes.push(Change { id, fingerprint, position, doc: Some(doc), kind });
+        if kind != Kind::Delete {
+            shared.keep(self.worker, |keeper| keeper.record(doc, record.raw))?;
+        }
         if let Kind::Text(digest) = kind {
             if !self.exact {
                 self.sketch(doc);
@@ -206,7 +221,7 @@ impl Intake {
         Ok(())
     }
 
-    fn next_doc(&self) -> Result<Doc> {
+    pub(super) fn next_doc(&self) -> Result<Doc> {
         let number = self.base as usize + self.segment.len() * self.workers + self.worker;
         let full = |_| Error::Limit("more than 4,294,967,295 documents; split the input".into());
         Doc::try_from(number).map_err(full)

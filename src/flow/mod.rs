@@ -7,6 +7,8 @@
 //! candidates -> wanted --(to the home)--> recall --(all sets there)--> verify -> links --(to worker 0)--> settle
 //! ```
 //!
+//! Where stored documents are taken in again ([`Replay`]), only the intake and the recalling of sets are others.
+//!
 //! Records of the first dataflow carry numbers only; text is read again where a pair has to be measured.
 
 mod buckets;
@@ -17,10 +19,14 @@ mod components;
 mod conservative;
 mod count;
 mod dedup_exact;
+mod gathered;
 mod graph;
 mod intake;
+mod measures;
 mod net;
+mod places;
 mod recall;
+mod replay;
 mod rounds;
 mod settle;
 mod shared;
@@ -46,10 +52,12 @@ pub use collide::Posting;
 pub use components::Forest;
 pub use count::{Candidate, Pair};
 pub use dedup_exact::{Copy, NO_DOC};
+pub use gathered::Tally;
 pub use intake::{Refused, id_digest, spread};
 pub use net::{Change, Kind};
+pub use replay::{Replay, Replayed};
 pub use settle::{Cluster, Findings, Reason, Removed};
-pub use shared::{Shared, Tally};
+pub use shared::Shared;
 pub use stored::{Keeper, Stored};
 
 use crate::config::{Config, Method};
@@ -62,9 +70,9 @@ use budget::Share;
 use collide::{Collided, collide};
 use count::count;
 use dedup_exact::{Arrival, dedup_exact};
+use gathered::Gathered;
 use intake::Intake;
 use net::net;
-use shared::Gathered;
 use spill::Pile;
 use verify::{recall_wanted, verify};
 
@@ -84,7 +92,7 @@ impl Part {
 
 /// What to run on, and with what.
 pub struct Request {
-    /// The inputs, in document order.
+    /// The inputs, in document order; none if documents are replayed.
     pub sources: Vec<Source>,
     /// Which part of them is read.
     pub part: Part,
@@ -102,6 +110,8 @@ pub struct Request {
     pub scratch: PathBuf,
     /// What earlier loads left, if this is a load of a collection.
     pub stored: Option<Arc<dyn Stored>>,
+    /// Stored documents to take in in place of inputs.
+    pub replay: Option<Arc<dyn Replay>>,
     /// The frozen table that orders shingles; `None`: sampled from the inputs.
     pub rarity: Option<Arc<Rarity>>,
 }
@@ -168,7 +178,7 @@ fn gather(request: Request, progress: Arc<Progress>) -> Result<(Arc<Shared>, Gat
         workers => timely::Config::process(workers),
     };
     let for_workers = Arc::clone(&shared);
-    shared.enter(Stage::Read, shared.input_bytes);
+    shared.enter(Stage::Read, shared.input_bytes());
     let guards = timely::execute(config, move |worker| work(worker, &for_workers)).map_err(Error::Worker)?;
     for end in guards.join() {
         end.map_err(Error::Worker)?;
@@ -234,12 +244,16 @@ fn meet(
             .probe_with(&probe);
     });
     let mut intake = Intake::new(shared, index);
-    let read = intake.run(shared, |intake| {
+    let send = |intake: &mut Intake| {
         arrivals.send_batch(&mut intake.arrivals);
         changes.send_batch(&mut intake.changes);
         postings.send_batch(&mut intake.postings);
         worker.step();
-    });
+    };
+    let read = match shared.replay() {
+        Some(replay) => intake.replay(shared, replay, send),
+        None => intake.run(shared, send),
+    };
     if let Err(error) = read {
         shared.fail(error);
     }

@@ -1,4 +1,5 @@
-//! Sets of the documents that need measuring, derived again from their text: the input is its own spill.
+//! Sets of the documents that need measuring, derived again from their text: the input is its own spill. Those of
+//! stored documents are stored.
 
 use std::path::Path;
 
@@ -7,6 +8,7 @@ use hashbrown::HashMap;
 use super::Shared;
 use super::budget::mapped;
 use super::catalogue::Doc;
+use super::replay::recall_stored;
 use super::spill::Spill;
 use crate::error::Result;
 use crate::read::{Compression, reread};
@@ -62,6 +64,9 @@ impl Sets {
 
 /// Derives the sets of `docs` (ascending, all of one home, none twice) and stores them.
 pub fn recall(shared: &Shared, docs: &[Doc], sketcher: &mut Sketcher, sets: &mut Sets) -> Result<()> {
+    if let Some(replay) = shared.replay() {
+        return recall_stored(shared, replay, docs, sets);
+    }
     let file = |doc: &Doc| shared.catalogue.position(*doc).file();
     for same_file in docs.chunk_by(|a, b| file(a) == file(b)) {
         let number = file(&same_file[0]);

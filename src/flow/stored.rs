@@ -29,8 +29,11 @@ pub trait Stored: Debug + Send + Sync {
     fn keeper(&self, worker: usize) -> Result<Box<dyn Keeper>>;
 }
 
-/// Keeps what a worker adds: first texts as they are read, then postings.
+/// Keeps what a worker adds: first records and texts as they are read, then postings.
 pub trait Keeper: Debug + Send {
+    /// Keeps a record as it stands in its file, if the collection does that; in ascending order of documents.
+    fn record(&mut self, doc: Doc, raw: &str) -> Result<()>;
+
     /// Keeps the set of a text, in ascending order of documents.
     fn text(&mut self, doc: Doc, digest: Digest, set: &[u64]) -> Result<()>;
 

@@ -52,7 +52,16 @@ fn source(folder: &Path, name: &str, bytes: &[u8], format: Format, compression: 
     let data = path.metadata().expect("there");
     let modified = data.modified().ok();
     let shown = path.display().to_string();
-    Source { path, shown, name: name.to_string(), format, compression, bytes: data.len(), modified }
+    Source {
+        path,
+        shown,
+        name: name.to_string(),
+        format,
+        compression,
+        bytes: data.len(),
+        lasting: true,
+        modified,
+    }
 }
 
 /// Offsets of all lines, and the bytes of those that are not chosen.

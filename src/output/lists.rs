@@ -116,29 +116,49 @@ impl<'a> Lists<'a> {
 
     fn clusters(&self, staging: &Path) -> Result<()> {
         let mut rows = Rows::create(staging, "clusters.jsonl")?;
+        self.each_cluster(&mut |cluster| rows.write(cluster))?;
+        rows.finish().map(drop)
+    }
+
+    /// Hands the rows of `clusters.jsonl` to `each`, in their order.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::Io`] of a spill file, and what `each` gives.
+    pub fn each_cluster(&self, each: &mut dyn FnMut(&ClusterRow<'_>) -> Result<()>) -> Result<()> {
         for (number, cluster) in (1..).zip(&self.outcome.findings.clusters) {
             let names = cluster.members.iter().map(|doc| self.outcome.shared.name(*doc));
             let names: Vec<String> = names.collect::<Result<_>>()?;
-            rows.write(&ClusterRow {
+            each(&ClusterRow {
                 cluster: number,
                 size: names.len() as u64,
                 representative: &self.outcome.shared.name(cluster.representative)?,
                 members: &names.iter().map(String::as_str).collect::<Vec<_>>(),
             })?;
         }
-        rows.finish().map(drop)
+        Ok(())
     }
 
     fn pairs(&self, staging: &Path) -> Result<()> {
-        let Some(pairs) = &self.outcome.findings.pairs else { return Ok(()) };
-        let shared = &self.outcome.shared;
+        if self.outcome.findings.pairs.is_none() {
+            return Ok(());
+        }
         let mut rows = Rows::create(staging, "pairs.jsonl")?;
-        for (a, b, measure, reason) in pairs {
+        self.each_pair(&mut |pair| rows.write(pair))?;
+        rows.finish().map(drop)
+    }
+
+    /// Hands the rows of `pairs.jsonl` to `each`, in their order; none if the run was not asked for pairs.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::Io`] of a spill file, and what `each` gives.
+    pub fn each_pair(&self, each: &mut dyn FnMut(&PairRow<'_>) -> Result<()>) -> Result<()> {
+        let shared = &self.outcome.shared;
+        for (a, b, measure, reason) in self.outcome.findings.pairs.iter().flatten() {
             let (resemblance, shared_features, containment) = self.shown(*measure, *reason);
             let (a, b) = (&shared.name(*a)?, &shared.name(*b)?);
-            rows.write(&PairRow { a, b, resemblance, shared_features, containment })?;
+            each(&PairRow { a, b, resemblance, shared_features, containment })?;
         }
-        rows.finish().map(drop)
+        Ok(())
     }
 
     /// What is shown of a measure: resemblance, shared features, containment. Equal texts resemble each other

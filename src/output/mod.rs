@@ -1,11 +1,13 @@
 //! What a run leaves behind: a folder that appears whole or not at all ([`Staging`]), in it the inputs without
-//! the removed records ([`write_kept`]), what was found as rows of JSON ([`Rows`]) and what the run did
+//! the removed records ([`write_kept`], of a collection [`Export`]), what was found as rows of JSON ([`Rows`]) and what the run did
 //! ([`Summary`], which [`render`] makes readable).
 
+mod export;
 mod filter;
 mod hand_out;
 mod kept;
 mod lists;
+mod others;
 mod plan;
 mod render;
 mod rows;
@@ -15,6 +17,7 @@ mod summary;
 #[cfg(test)]
 mod kept_tests;
 
+pub use export::Export;
 pub use kept::{KeptTally, write_kept};
 pub use lists::{Lists, Rejected, left_out, refusals, summarise, unread};
 pub use render::render;

@@ -59,7 +59,7 @@ impl Extractor {
             return Err(Refusal::NoId { field: fields.id.as_str().to_owned() });
         }
         let value = found.value.map(|raw| value(json, raw)).transpose()?.flatten();
-        Ok(Record { position, line, id: id.map(Cow::Borrowed), text, value, deleted })
+        Ok(Record { position, line, id: id.map(Cow::Borrowed), text, raw: json, value, deleted })
     }
 }
 

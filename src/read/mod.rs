@@ -4,6 +4,7 @@
 //! a [`UnitReader`] hands the records of one piece to a [`Sink`], and [`reread`] brings single records back.
 //! What is wrong with a record costs that record ([`Refusal`]), never the run.
 
+mod checksum;
 mod decoder;
 mod discover;
 mod extract;
@@ -22,8 +23,10 @@ mod window;
 #[cfg(test)]
 mod tests;
 
+pub use checksum::{file_digest, file_digests};
 pub use discover::{Discovery, discover};
 pub use field::{FieldPath, Fields};
+pub use names::names_apart;
 pub use open::open_decompressed;
 pub use record::{Record, Refusal, Sink, Value};
 pub use reread::reread;

@@ -26,6 +26,18 @@ impl Wish {
     }
 }
 
+/// Names for files of several runs, given the path and the name of each in its run: that name, where no other file
+/// has it.
+pub fn names_apart<'a>(files: impl Iterator<Item = (&'a Path, &'a str)>) -> Vec<String> {
+    let wish = |(path, name): (&Path, &str)| {
+        let (path, name) = (parts(path), parts(Path::new(name)));
+        let keep = name.len();
+        // A name that got a number in its run is not the end of the path.
+        Wish { parts: if path.ends_with(&name) { path } else { name }, keep }
+    };
+    unique(files.map(wish).collect())
+}
+
 /// One name for each wish. Those that clash get parent folders in front until they differ, and a number if they
 /// never do. A name that is a folder of another name clashes with it.
 pub(super) fn unique(mut wishes: Vec<Wish>) -> Vec<String> {
@@ -111,6 +123,18 @@ mod tests {
     #[test]
     fn a_name_is_no_folder_of_another() {
         assert_eq!(names(&[("/p/x", 1), ("/q/x/y", 2)]), ["p/x", "q/x/y"]);
+    }
+
+    #[test]
+    fn files_of_several_runs_are_told_apart() {
+        let apart =
+            |files: &[(&str, &str)]| names_apart(files.iter().map(|(path, name)| (Path::new(*path), *name)));
+        assert_eq!(
+            apart(&[("/x/a/b", "b"), ("/x/a/c", "a/c"), ("", "stdin.jsonl")]),
+            ["b", "a/c", "stdin.jsonl"]
+        );
+        assert_eq!(apart(&[("/x/a", "a"), ("/y/a", "a"), ("/z/b", "1/b")]), ["x/a", "y/a", "1/b"]);
+        assert_eq!(apart(&[("/x/a", "a"), ("/x/a", "a")]), ["1/x/a", "2/x/a"]);
     }
 
     #[test]

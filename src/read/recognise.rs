@@ -38,6 +38,7 @@ pub(super) fn recognise(path: &Path, found: Found) -> io::Result<Option<Source>>
         format: Format::JsonLines,
         compression: Compression::of(&magic),
         bytes: metadata.len(),
+        lasting: true,
         modified: metadata.modified().ok(),
     };
     drop(file);

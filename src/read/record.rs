@@ -29,6 +29,9 @@ pub struct Record<'a> {
     pub id: Option<Cow<'a, str>>,
     /// Its text.
     pub text: &'a str,
+    /// What it is in its file: a line as it stands, without its line feed and a byte order mark before it, or a whole
+    /// text file.
+    pub raw: &'a str,
     /// The value asked for: a string or a number. `None` when the field is absent or anything else.
     pub value: Option<Value>,
     /// Whether it is a change that deletes the document of its id; its text is then empty.

@@ -1,13 +1,15 @@
 //! An input file as found, and its division into pieces of work.
 
 use std::fs;
-use std::io::{ErrorKind, Read, Seek, SeekFrom};
+use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
 use std::ops::Range;
 use std::path::PathBuf;
 use std::time::SystemTime;
 
 use super::BLOCK;
+use super::checksum::file_digest;
 use crate::error::{Error, Result};
+use crate::progress::Progress;
 
 /// How documents stand in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,6 +57,8 @@ pub struct Source {
     pub compression: Compression,
     /// Its size on disk.
     pub bytes: u64,
+    /// Whether the file is meant to outlast the run; what was made a file for one run only, as standard input is, is not.
+    pub lasting: bool,
     /// When it was last written to, as far as the system knows.
     pub(crate) modified: Option<SystemTime>,
 }
@@ -96,6 +100,27 @@ impl Source {
         } else {
             Err(Error::Changed(self.path.clone()))
         }
+    }
+
+    /// This source, given as an earlier run found it, to be read again: the file must still have its size, and the
+    /// digest that [`file_digest`] gave then.
+    ///
+    /// # Errors
+    /// [`Error::Input`] if there is no such file any more, [`Error::Changed`] if it is another one, [`Error::Io`] if it
+    /// cannot be read, and [`Error::Interrupted`].
+    pub fn again(mut self, digest: u128, progress: &Progress) -> Result<Source> {
+        let now = fs::metadata(&self.path).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => Error::input(
+                &self.path,
+                "the file that was loaded is gone; put it back, or load its documents again",
+            ),
+            _ => Error::io(&self.path, "read", error),
+        })?;
+        self.modified = now.modified().ok();
+        if file_digest(&self, progress)? != digest {
+            return Err(Error::Changed(self.path));
+        }
+        Ok(self)
     }
 }
 
@@ -198,6 +223,7 @@ mod tests {
             format,
             compression,
             bytes,
+            lasting: true,
             modified: None,
         }
     }

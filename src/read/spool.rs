@@ -33,6 +33,7 @@ pub(super) fn spool(input: &mut dyn Read, spool: &Path) -> Result<Source> {
     source.name = format!("stdin.{format}{compression}");
     source.path = spool.join(&source.name);
     source.shown = "stdin".to_owned();
+    source.lasting = false;
     fs::rename(&raw, &source.path).map_err(|error| Error::io(&source.path, "create", error))?;
     Ok(source)
 }

@@ -310,20 +310,21 @@ impl Lines {
 
     /// Hands on a text file; an empty one is no document.
     fn text(&mut self, text: &[u8], sink: &mut impl Sink) {
-        let text = text.strip_prefix(BOM).unwrap_or(text);
-        if text.is_empty() {
+        let bom = if text.starts_with(BOM) { BOM.len() } else { 0 };
+        if text.len() == bom {
             return;
         }
-        if text.len() > self.fields.max_record_bytes {
+        if text.len() - bom > self.fields.max_record_bytes {
             return self.too_long(0, sink);
         }
         match std::str::from_utf8(text) {
-            Ok(text) => {
+            Ok(raw) => {
+                let text = &raw[bom..];
                 self.count += 1;
                 let position = self.position(0);
                 // A change needs an id, and a text file has nothing else than its name.
                 let id = self.name.as_deref().map(Into::into);
-                sink.document(&Record { position, line: 1, id, text, value: None, deleted: false });
+                sink.document(&Record { position, line: 1, id, text, raw, value: None, deleted: false });
             }
             Err(_) => self.refuse(0, Refusal::NotUtf8, sink),
         }

@@ -21,6 +21,11 @@ impl Threshold {
         whole > 0 && part * self.den >= whole * self.num
     }
 
+    /// Whether it is less than another one.
+    pub fn is_below(self, other: Threshold) -> bool {
+        self.num * other.den < other.num * self.den
+    }
+
     /// The least integer at or over `t * n`.
     pub fn ceil(self, n: u64) -> u64 {
         (n * self.num).div_ceil(self.den)

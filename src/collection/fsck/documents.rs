@@ -4,7 +4,6 @@ use super::super::known::digest_of;
 use super::super::row::{Document, wide};
 use super::super::tables::{CONTENTS, DIGESTS, DOCUMENTS, MEMBERS, SETS, TEXTS};
 use super::{Check, hashed};
-use crate::document::Position;
 use crate::error::{Error, Result};
 use crate::flow::{Doc, NO_DOC, id_digest};
 
@@ -24,9 +23,7 @@ impl Check<'_> {
             if first == 0 || first > load || u64::from(load) > check.manifest.load {
                 check.wrong(DOCUMENTS, row, "it comes from loads that cannot be");
             }
-            if Position::from_bits(document.position).file() >= check.manifest.next_file {
-                check.wrong(DOCUMENTS, row, "it comes from a file that is yet to come");
-            }
+            check.origin(&document, row);
             if !document.has_content() {
                 return Ok(());
             }

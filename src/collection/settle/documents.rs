@@ -49,8 +49,20 @@ impl Settling<'_> {
         let id = id_digest(&name);
         let loads = (old.map_or(self.terms.load, |old| old.loads.0), self.terms.load);
         let lengths = (name.len() as u32, value.len() as u32);
-        let document =
-            Document { id, content, live: true, loads, position, fingerprint, label: 0, lengths, worth };
+        let document = Document {
+            id,
+            content,
+            live: true,
+            loads,
+            position,
+            fingerprint,
+            label: 0,
+            lengths,
+            worth,
+            version: doc,
+            line: u32::try_from(self.loaded.shared.line(doc)).unwrap_or(u32::MAX),
+            text_bytes: u64::from(catalogue.text_bytes(doc)),
+        };
         self.supersede(old);
         if old.is_none_or(|old| old.content != content) {
             old.into_iter().for_each(|old| self.count(old.content, id, false));

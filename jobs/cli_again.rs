@@ -1,0 +1,103 @@
+//! The command line of what looks at the documents of a collection again; part of the one definition in `cli.rs`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use crate::cli::{ClusteringArg, MachineArgs, TalkArgs};
+
+pub(crate) const PAIRS_EXAMPLES: &str = "\
+Examples:
+  alike pairs archive                             a table
+  alike pairs archive --threshold 0.95 --json > pairs.jsonl
+      Only the closer ones, as dedup --pairs writes them.";
+
+pub(crate) const CLUSTER_EXAMPLES: &str = "\
+Examples:
+  alike cluster archive --threshold 0.9           what would be together at 0.9
+  alike cluster archive --keep last --clustering guarantee --json > clusters.jsonl
+      Other representatives, and no chains; in the form of dedup's clusters.jsonl.";
+
+pub(crate) const EXPORT_EXAMPLES: &str = "\
+Examples:
+  alike export archive --out clean                what dedup would write of the documents that are there
+  alike export archive --out clean --threshold 0.95 --keep longest --clustering guarantee --pairs
+  alike export archive --dry-run                  only say what would go, and whether all files are still there";
+
+pub(crate) const STATS_EXAMPLES: &str = "\
+Examples:
+  alike stats archive                             for people
+  alike stats archive --json                      for programs";
+
+#[derive(Debug, Args)]
+pub(crate) struct PairsArgs {
+    /// Folder of the collection
+    pub(crate) collection: PathBuf,
+    /// Least resemblance (or containment), not below the collection's [default: the collection's]
+    #[arg(long, value_name = "T")]
+    pub(crate) threshold: Option<String>,
+
+    /// JSON on a terminal too
+    #[arg(long, help_heading = "Output")]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) talk: TalkArgs,
+
+    #[command(flatten)]
+    pub(crate) machine: MachineArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ClusterArgs {
+    /// Folder of the collection
+    pub(crate) collection: PathBuf,
+    #[command(flatten)]
+    pub(crate) choices: ChoiceArgs,
+
+    /// JSON on a terminal too
+    #[arg(long, help_heading = "Output")]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) talk: TalkArgs,
+
+    #[command(flatten)]
+    pub(crate) machine: MachineArgs,
+}
+
+/// What may differ from the configuration of the collection.
+#[derive(Debug, Args)]
+pub(crate) struct ChoiceArgs {
+    /// Least resemblance (or containment), not below the collection's [default: the collection's]
+    #[arg(long, value_name = "T")]
+    pub(crate) threshold: Option<String>,
+    /// Which of a cluster stands for it: first, last, longest, shortest, field:NAME:max or :min; only what the
+    /// collection stores can be compared [default: the collection's]
+    #[arg(long, value_name = "POLICY")]
+    pub(crate) keep: Option<String>,
+    /// How pairs become clusters [default: the collection's]
+    #[arg(long, value_enum)]
+    pub(crate) clustering: Option<ClusteringArg>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ExportArgs {
+    /// Folder of the collection
+    pub(crate) collection: PathBuf,
+    /// Folder for the result; must not exist yet
+    #[arg(long, value_name = "DIR", required_unless_present = "dry_run")]
+    pub(crate) out: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) choices: ChoiceArgs,
+
+    /// Write pairs.jsonl as well: every pair of near-duplicates
+    #[arg(long, help_heading = "Output")]
+    pub(crate) pairs: bool,
+    /// Report what would be removed, and whether all can be written, but write nothing
+    #[arg(long, help_heading = "Output")]
+    pub(crate) dry_run: bool,
+    #[command(flatten)]
+    pub(crate) talk: TalkArgs,
+
+    #[command(flatten)]
+    pub(crate) machine: MachineArgs,
+}

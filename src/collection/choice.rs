@@ -1,0 +1,136 @@
+//! What may be asked of stored documents in place of the collection's own configuration.
+
+use crate::config::{Clustering, Config, Keep, Method};
+use crate::error::{Error, Result};
+use crate::similarity::Threshold;
+
+/// Another threshold, keep policy or clustering than those of the collection; what is `None` stays.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Choice {
+    /// Least resemblance (or containment), at or over the collection's.
+    pub threshold: Option<Threshold>,
+    /// Which document of a cluster stands for it.
+    pub keep: Option<Keep>,
+    /// How pairs become clusters.
+    pub clustering: Option<Clustering>,
+}
+
+/// The configuration of a collection with a choice laid over it.
+///
+/// # Errors
+/// [`Error::Config`] if the method has no threshold, if the threshold is below the collection's, or if what the keep
+/// policy compares is not stored.
+pub fn again(config: &Config, choice: &Choice) -> Result<Config> {
+    let mut again = config.clone();
+    if let Some(threshold) = choice.threshold {
+        check_threshold(config, threshold)?;
+        again.threshold = threshold;
+    }
+    if let Some(keep) = &choice.keep {
+        check_keep(&config.cluster.keep, keep)?;
+        again.cluster.keep = keep.clone();
+    }
+    if let Some(clustering) = choice.clustering {
+        again.cluster.clustering = clustering;
+    }
+    Ok(again)
+}
+
+/// Only where a threshold decides can another one be asked for, and then a higher one: the clusters at a higher one are
+/// parts of those that the collection has.
+fn check_threshold(config: &Config, threshold: Threshold) -> Result<()> {
+    let message = match config.method {
+        Method::Exact => {
+            "the collection has method exact, which has no threshold: its documents have equal texts or are nothing to \
+             each other; leave the threshold out"
+                .to_owned()
+        }
+        Method::Features if !config.features.verify => format!(
+            "the collection has method features without verify, which has no threshold: sharing {} of {} features \
+             decides; leave the threshold out",
+            config.features.r, config.features.k
+        ),
+        _ if threshold.is_below(config.threshold) => format!(
+            "threshold {threshold}: the collection was made for {}, and tells of that and higher ones, whose clusters are \
+             parts of its own; choose one of these, or load the documents into a collection with the lower threshold",
+            config.threshold
+        ),
+        _ => return Ok(()),
+    };
+    Err(Error::Config(message))
+}
+
+/// Of each document the bytes of its text are stored, and of its fields the one that the collection's policy compares;
+/// either end of an order may be kept.
+fn check_keep(stored: &Keep, asked: &Keep) -> Result<()> {
+    let possible = match (stored, asked) {
+        (_, Keep::First | Keep::Last | Keep::Longest | Keep::Shortest) => true,
+        (Keep::Field { name: stored, .. }, Keep::Field { name: asked, .. }) => stored == asked,
+        _ => false,
+    };
+    if possible {
+        return Ok(());
+    }
+    Err(Error::config(format!(
+        "keep policy {asked}: of fields the collection stores only what its own policy, {stored}, compares; choose that \
+         one, first, last, longest or shortest, or make a collection with the other policy"
+    )))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn config(method: Method, verify: bool, keep: &str) -> Config {
+        let mut config = Config { method, ..Config::default() };
+        config.features.verify = verify;
+        config.cluster.keep = keep.parse().expect("a policy");
+        config
+    }
+
+    fn raised(method: Method, verify: bool, threshold: &str) -> Result<Config> {
+        let threshold = Some(threshold.parse().expect("a threshold"));
+        again(&config(method, verify, "first"), &Choice { threshold, ..Choice::default() })
+    }
+
+    #[test]
+    fn thresholds_may_rise_where_there_are_any() {
+        for (method, verify) in [(Method::Join, false), (Method::Features, true), (Method::Shingles, false)] {
+            for higher in ["0.8", "0.800001", "1"] {
+                let config = raised(method, verify, higher).expect("higher");
+                assert_eq!(config.threshold, higher.parse().expect("a threshold"));
+            }
+            let lower = raised(method, verify, "0.799999").expect_err("lower").to_string();
+            assert!(lower.contains("0.799999") && lower.contains("0.8,"), "{lower}");
+        }
+        for (method, verify) in [(Method::Exact, false), (Method::Features, false)] {
+            let none = raised(method, verify, "0.9").expect_err("no threshold").to_string();
+            assert!(none.contains("has no threshold"), "{none}");
+        }
+    }
+
+    #[test]
+    fn policies_need_what_they_compare() {
+        let policies =
+            ["first", "last", "longest", "shortest", "field:date:max", "field:date:min", "field:x:max"];
+        let possible = |stored: &str| -> Vec<&str> {
+            let asked = |keep: &&&str| {
+                let keep = Some(keep.parse().expect("a policy"));
+                again(&config(Method::Join, false, stored), &Choice { keep, ..Choice::default() }).is_ok()
+            };
+            policies.iter().filter(asked).copied().collect()
+        };
+        assert_eq!(possible("first"), policies[..4]);
+        assert_eq!(possible("shortest"), policies[..4]);
+        assert_eq!(possible("field:date:min"), policies[..6]);
+    }
+
+    #[test]
+    fn what_is_not_chosen_stays() {
+        let config = config(Method::Join, false, "longest");
+        assert_eq!(again(&config, &Choice::default()).expect("nothing chosen"), config);
+        let choice = Choice { clustering: Some(Clustering::Transitive), ..Choice::default() };
+        let chosen = again(&config, &choice).expect("a clustering");
+        assert_eq!((chosen.cluster.clustering, chosen.cluster.keep), (Clustering::Transitive, Keep::Longest));
+    }
+}

@@ -1,0 +1,133 @@
+//! What the workers of a run hand in, and whether it fits.
+
+use super::Shared;
+use super::budget::{Budget, Share, mapped};
+use super::catalogue::Doc;
+use super::collide::Collided;
+use super::count::Candidate;
+use super::dedup_exact::Copy;
+use super::intake::{Intake, Refused};
+use super::net::Change;
+use super::shared::lock;
+use crate::error::Result;
+
+/// Counts of a run.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Tally {
+    /// Documents read, those without a token included.
+    pub documents: u64,
+    /// Documents that a collection has just so.
+    pub unchanged: u64,
+    /// Documents without a token: kept, never matched.
+    pub empty: u64,
+    /// Bytes of text in documents.
+    pub text_bytes: u64,
+    /// Documents whose canonical text an earlier document has.
+    pub copies: u64,
+    /// Postings of distinct texts that were collided or ignored as common.
+    pub postings: u64,
+    /// Keys ignored because more contents have them than the cap allows.
+    pub common_keys: u64,
+    /// Postings of those keys.
+    pub common_postings: u64,
+    /// Key groups handed to clustering whole.
+    pub crowds: u64,
+    /// Pairs that shared enough keys to be looked at.
+    pub candidates: u64,
+    /// Candidates measured on their sets; what clustering measures within crowds is not counted.
+    pub verified: u64,
+    /// Pairs found linked.
+    pub links: u64,
+}
+
+/// What workers hand in.
+#[derive(Default)]
+pub(super) struct Gathered {
+    pub(super) links: Vec<Candidate>,
+    pub(super) copies: Vec<Copy>,
+    pub(super) crowds: Vec<Vec<Doc>>,
+    /// Members of all crowds.
+    pub(super) crowded: usize,
+    pub(super) refused: Vec<Refused>,
+    pub(super) changes: Vec<Change>,
+    pub(super) superseded: usize,
+    pub(super) tally: Tally,
+}
+/// Bytes of a link as it comes and in the graph: there the other end and what is shared, at both ends.
+const LINK: usize = size_of::<Candidate>() + 16;
+/// Bytes of a member of a crowd: there, and in the list of its crowds.
+const CROWDED: usize = 8;
+/// Bytes of a content in the graph and in what is found out about it.
+const CONTENT: usize = 100;
+
+impl Gathered {
+    /// Nothing yet; there will be as many links as fit in their share of the memory.
+    pub(super) fn new(budget: &Budget) -> Gathered {
+        let most_links = usize::try_from(budget.whole(Share::Links)).unwrap_or(usize::MAX) / LINK;
+        Gathered { links: mapped(most_links), ..Gathered::default() }
+    }
+}
+
+impl Shared {
+    pub(super) fn take_gathered(&self) -> Gathered {
+        let mut gathered = std::mem::take(&mut *lock(&self.gathered));
+        gathered.tally.links = gathered.links.len() as u64;
+        gathered.tally.copies = gathered.copies.len() as u64;
+        gathered.refused.sort_unstable_by_key(|refused| refused.position);
+        gathered
+    }
+
+    pub(super) fn gather_changes(&self, changes: &[Change], superseded: usize) {
+        let mut gathered = lock(&self.gathered);
+        gathered.changes.extend_from_slice(changes);
+        gathered.superseded += superseded;
+    }
+
+    pub(super) fn gather_copies(&self, copies: &[Copy]) {
+        lock(&self.gathered).copies.extend_from_slice(copies);
+    }
+
+    pub(super) fn gather_links(&self, links: &mut Vec<Candidate>) {
+        let mut gathered = lock(&self.gathered);
+        gathered.links.append(links);
+        let known = (gathered.links.len(), gathered.crowded);
+        drop(gathered);
+        self.allow_graph(known.0, known.1, 0).unwrap_or_else(|error| self.fail(error));
+    }
+
+    /// Refuses a graph that does not fit in its share of the memory: so many links, members of crowds, and contents.
+    pub(super) fn allow_graph(&self, links: usize, crowded: usize, contents: usize) -> Result<()> {
+        let bytes = (links * LINK + crowded * CROWDED + contents * CONTENT) / self.workers;
+        self.budget.allow(Share::Links, bytes as u64, 0, "the links between documents")
+    }
+
+    pub(super) fn gather_intake(&self, worker: usize, mut intake: Intake) {
+        let mut gathered = lock(&self.gathered);
+        gathered.tally.documents += intake.documents();
+        gathered.tally.empty += intake.empty;
+        gathered.tally.unchanged += intake.unchanged;
+        gathered.tally.text_bytes += intake.text_bytes;
+        gathered.refused.append(&mut intake.refused);
+        drop(gathered);
+        self.catalogue.publish(worker, intake.segment);
+    }
+
+    pub(super) fn gather_collided(&self, collided: &Collided) {
+        let mut gathered = lock(&self.gathered);
+        gathered.tally.postings += collided.postings;
+        gathered.tally.common_keys += collided.common_keys;
+        gathered.tally.common_postings += collided.common_postings;
+    }
+
+    pub(super) fn gather_candidates(&self, mut crowds: Vec<Vec<Doc>>, candidates: usize) {
+        let mut gathered = lock(&self.gathered);
+        gathered.tally.crowds += crowds.len() as u64;
+        gathered.tally.candidates += candidates as u64;
+        gathered.tally.verified += if self.measured_on_sets() { candidates as u64 } else { 0 };
+        gathered.crowded += crowds.iter().map(Vec::len).sum::<usize>();
+        gathered.crowds.append(&mut crowds);
+        let known = (gathered.links.len(), gathered.crowded);
+        drop(gathered);
+        self.allow_graph(known.0, known.1, 0).unwrap_or_else(|error| self.fail(error));
+    }
+}

@@ -1,0 +1,152 @@
+//! Sizes and sets of documents, and measuring them.
+
+use std::sync::PoisonError;
+
+use super::Shared;
+use super::budget::Share;
+use super::catalogue::Doc;
+use super::collide::Posting;
+use super::count::Candidate;
+use super::recall::{Sets, recall};
+use crate::config::Method;
+use crate::error::{Error, Result};
+use crate::similarity::Measure;
+use crate::sketch::least_difference;
+
+impl Shared {
+    /// Remembers the sizes of stored contents that were met.
+    pub(super) fn met_stored(&self, met: &[Posting]) {
+        let mut sizes = self.stored_sizes.write().unwrap_or_else(PoisonError::into_inner);
+        sizes.extend(met.iter().map(|posting| (posting.doc, posting.size)));
+    }
+
+    /// The size of the set of a document, or of a stored content that was met.
+    pub fn size(&self, doc: Doc) -> u32 {
+        if !self.is_stored(doc) {
+            return self.catalogue.size(doc);
+        }
+        let sizes = self.stored_sizes.read().unwrap_or_else(PoisonError::into_inner);
+        sizes.get(&doc).copied().unwrap_or(0)
+    }
+
+    /// The signature of a document's set; that of a stored one is not at hand.
+    fn signature(&self, doc: Doc) -> &[u64] {
+        if self.is_stored(doc) { &[] } else { self.catalogue.signature(doc) }
+    }
+
+    /// No sets yet, for one worker, which may hold that share of them.
+    pub(super) fn no_sets(&self, share: Share) -> Sets {
+        Sets::new(self.budget.part(share), &self.scratch)
+    }
+
+    /// Whether pairs are measured on sets, rather than by their shared keys alone.
+    pub(super) fn measured_on_sets(&self) -> bool {
+        match self.config.method {
+            Method::Join => true,
+            Method::Features => self.config.features.verify,
+            Method::Exact | Method::Shingles => false,
+        }
+    }
+
+    /// Whether shingles that are too common are left out of counts.
+    pub(super) fn capped(&self) -> bool {
+        self.config.method == Method::Shingles && self.config.shingles.common_cap > 0
+    }
+
+    /// Whether a pair shares enough keys to be measured, or to be accepted where keys are all there is.
+    pub(super) fn enough(&self, candidate: Candidate) -> bool {
+        let (a, b) = candidate.pair.docs();
+        let (left, right) = (self.size(a), self.size(b));
+        match (self.config.method, self.rule) {
+            (Method::Features, _) => candidate.shared as usize >= self.config.features.r,
+            (Method::Join, Some(rule)) => {
+                // Of the one whose last key comes first in the order, all shared shingles that are keys of it are
+                // keys of both; the rest of it can share no more than its length.
+                let rest = |size: u32| u64::from(size) - self.config.threshold.prefix(size as usize) as u64;
+                let most = u64::from(candidate.shared) + rest(left).max(rest(right));
+                rule.needed(left, right).is_some_and(|needed| {
+                    let most_apart = u64::from(left) + u64::from(right) - 2 * needed;
+                    most >= needed && least_difference(self.signature(a), self.signature(b)) <= most_apart
+                })
+            }
+            (_, Some(rule)) => rule.accepts(Measure { shared: candidate.shared, left, right }),
+            (_, None) => false,
+        }
+    }
+
+    /// Measures two documents whose sets were recalled or are stored: `Some` if the rule accepts them.
+    pub(super) fn measure(&self, a: Doc, b: Doc) -> Result<Option<Measure>> {
+        let Some(rule) = self.rule else { return Ok(None) };
+        let (mut x, mut y) = (Vec::new(), Vec::new());
+        Ok(rule.measure(self.set(a, &mut x)?, self.set(b, &mut y)?))
+    }
+
+    /// The set of a document that was recalled or of a stored content, in `scratch` unless it is in memory.
+    pub fn set<'a>(&'a self, doc: Doc, scratch: &'a mut Vec<u64>) -> Result<&'a [u64]> {
+        match self.stored().filter(|_| self.is_stored(doc)) {
+            Some(stored) => stored.set(doc, scratch).map(|()| scratch.as_slice()),
+            None => self.home(doc).map_or(Ok(&[]), |sets| sets.get(doc, scratch)),
+        }
+    }
+
+    /// The store of a document's home.
+    fn home(&self, doc: Doc) -> Option<&Sets> {
+        self.sets[doc as usize % self.workers].get()
+    }
+
+    fn on_sets<T>(
+        &self,
+        (a, left): (Doc, Option<&Sets>),
+        (b, right): (Doc, Option<&Sets>),
+        measure: impl FnOnce(&[u64], &[u64]) -> T,
+    ) -> Result<T> {
+        let (mut x, mut y) = (Vec::new(), Vec::new());
+        let x = left.map(|sets| sets.get(a, &mut x)).transpose()?.unwrap_or_default();
+        let y = right.map(|sets| sets.get(b, &mut y)).transpose()?.unwrap_or_default();
+        Ok(measure(x, y))
+    }
+
+    /// Measures pairs of any documents, reading again those whose sets are not at hand.
+    pub(super) fn measure_all(&self, pairs: &[(Doc, Doc)]) -> Result<Vec<Measure>> {
+        let at_hand = |doc: Doc| self.home(doc).filter(|sets| sets.contains(doc));
+        let mut missing: Vec<Doc> = pairs.iter().flat_map(|(a, b)| [*a, *b]).collect();
+        missing.retain(|doc| at_hand(*doc).is_none());
+        missing.sort_unstable();
+        missing.dedup();
+        let extra = self.recall_missing(&missing)?;
+        let store = |doc: Doc| (doc, at_hand(doc).or_else(|| extra.get(doc as usize % self.workers)));
+        pairs.iter().map(|(a, b)| self.on_sets(store(*a), store(*b), Measure::of)).collect()
+    }
+
+    /// Derives sets on all cores, each worker's documents in a store of their own.
+    fn recall_missing(&self, missing: &[Doc]) -> Result<Vec<Sets>> {
+        let homes = (0..self.workers).map(|home| {
+            missing.iter().copied().filter(|doc| *doc as usize % self.workers == home).collect::<Vec<Doc>>()
+        });
+        let homes: Vec<Vec<Doc>> = homes.collect();
+        std::thread::scope(|scope| {
+            let threads: Vec<_> = homes
+                .iter()
+                .map(|docs| {
+                    scope.spawn(move || {
+                        // By now there are no candidates any more.
+                        let mut sets = self.no_sets(Share::Candidates);
+                        recall(self, docs, &mut self.sketcher(), &mut sets).map(|()| sets)
+                    })
+                })
+                .collect();
+            let joined = threads.into_iter().map(|thread| {
+                thread
+                    .join()
+                    .unwrap_or_else(|_| Err(Error::Worker("a thread that reads texts again panicked".into())))
+            });
+            joined.collect()
+        })
+    }
+
+    /// Makes a worker's sets visible to all.
+    pub(super) fn publish_sets(&self, worker: usize, sets: Sets) {
+        let first = self.sets[worker].set(sets).is_ok();
+        debug_assert!(first, "a worker recalls once");
+    }
+}

@@ -1,0 +1,109 @@
+//! Which lines of a file are left when some are kept: what a collection does not have any more, or never had.
+
+use memchr::memchr;
+
+use crate::error::{Error, Result};
+
+/// Where lines start that are left out, ascending, and where the good ones end if the rest cannot be read.
+pub(super) type LeftOut = (Vec<u64>, Option<u64>);
+
+/// Reads a file by `next`, which gives block after block and an empty one at the end, and finds where the lines start
+/// that are neither at the ascending offsets `kept` nor blank. An error behind the last line that is kept ends the file
+/// there. `None` if there are no lines at some of the offsets.
+pub(super) fn others(kept: &[u64], mut next: impl FnMut() -> Result<Vec<u8>>) -> Result<Option<LeftOut>> {
+    let mut lines = Lines { kept, start: 0, position: 0, blank: true, others: Vec::new() };
+    let mut end = None;
+    loop {
+        match next() {
+            Ok(block) if block.is_empty() => break,
+            Ok(block) => lines.take(&block),
+            Err(Error::Io { .. }) if lines.kept.is_empty() => {
+                end = Some(lines.start);
+                break;
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    if end.is_none() && lines.position > lines.start {
+        lines.end();
+    }
+    Ok(lines.kept.is_empty().then_some((lines.others, end)))
+}
+
+/// The lines of a file as its bytes pass by.
+struct Lines<'a> {
+    /// Offsets that are still to come.
+    kept: &'a [u64],
+    /// The first byte of the present line.
+    start: u64,
+    /// The next byte.
+    position: u64,
+    /// Whether the present line has nothing but spaces so far.
+    blank: bool,
+    others: Vec<u64>,
+}
+
+impl Lines<'_> {
+    fn take(&mut self, mut bytes: &[u8]) {
+        while !bytes.is_empty() {
+            let end = memchr(b'\n', bytes);
+            let (part, rest) = bytes.split_at(end.map_or(bytes.len(), |end| end + 1));
+            self.blank = self.blank && part.iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\r' | b'\n'));
+            self.position += part.len() as u64;
+            if end.is_some() {
+                self.end();
+            }
+            bytes = rest;
+        }
+    }
+
+    /// The present line is over.
+    fn end(&mut self) {
+        match self.kept {
+            [first, rest @ ..] if *first == self.start => self.kept = rest,
+            _ if self.blank => {}
+            _ => self.others.push(self.start),
+        }
+        (self.start, self.blank) = (self.position, true);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    /// The lines of `text`, read in blocks of `size`; an error follows if `broken`.
+    fn left(text: &str, kept: &[u64], size: usize, broken: bool) -> Option<LeftOut> {
+        let mut blocks = text.as_bytes().chunks(size);
+        let failed = || Error::io(Path::new("x"), "read", std::io::Error::other("x"));
+        let next = || match blocks.next() {
+            Some(block) => Ok(block.to_vec()),
+            None if broken => Err(failed()),
+            None => Ok(Vec::new()),
+        };
+        others(kept, next).unwrap_or(None)
+    }
+
+    #[test]
+    fn lines_that_are_neither_kept_nor_blank_are_left_out() {
+        let text = "one\n\n \t\r\ntwo\nthree\nfour";
+        for size in 1..text.len() + 1 {
+            assert_eq!(left(text, &[0, 13], size, false), Some((vec![9, 19], None)), "{size}");
+            assert_eq!(left(text, &[], size, false), Some((vec![0, 9, 13, 19], None)));
+            assert_eq!(left(text, &[0, 9, 13, 19], size, false), Some((Vec::new(), None)));
+            assert_eq!(left(text, &[1], size, false), None, "no line starts there");
+            assert_eq!(left(text, &[0, 99], size, false), None, "the file is shorter");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_cut_off_behind_what_is_kept() {
+        let text = "one\ntwo\nthr";
+        for size in 1..text.len() + 1 {
+            assert_eq!(left(text, &[4], size, true), Some((vec![0], Some(8))), "{size}");
+            assert_eq!(left(text, &[4, 8], size, true), None, "a line that is kept cannot be read");
+        }
+    }
+}
