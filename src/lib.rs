@@ -110,6 +110,11 @@
 //! - `collection/known.rs` - what the dataflow of a load sees of a collection, and where it leaves what it adds
 //! - `collection/sources.rs` - the files that documents came from, and opening them again
 //! - `collection/records.rs` - records as they stood in their files
+//! - `collection/resembling.rs` - which stored contents any sets resemble
+//! - `collection/lookup.rs` - documents by id, clusters and documents of contents
+//! - `collection/measures.rs` - all that is said of how much two sets share
+//! - `collection/check.rs` - which documents texts resemble that are not stored
+//! - `collection/group.rs` - a ranked list with duplicates folded
 //! - `collection/load.rs` - a load, from its inputs to its commit
 //! - `collection/settle.rs` - from what a load found to what it changes
 //! - `collection/measure.rs` - pairs of a load's crowds, each measured once

@@ -16,6 +16,7 @@
 
 mod bits;
 mod changes;
+mod check;
 mod clusters;
 mod combine;
 mod commit;
@@ -30,21 +31,25 @@ mod filter;
 #[cfg(test)]
 mod folder_tests;
 mod fsck;
+mod group;
 mod guard;
 mod heap;
 mod hex;
 mod known;
 mod load;
+mod lookup;
 mod manifest;
 #[cfg(test)]
 mod manifest_tests;
 mod measure;
+mod measures;
 mod merge;
 mod names;
 pub mod page;
 mod parts;
 mod probe;
 mod records;
+mod resembling;
 mod row;
 mod rows;
 mod run;
@@ -63,14 +68,17 @@ mod view;
 mod writer;
 
 pub use changes::{ChangesEntry, ChangesWriter};
+pub use check::{Checker, Resembled};
 pub use clusters::{ClusterId, Line};
 pub use commit::Writer;
 pub use compact::{CompactReport, Compaction, compact};
 pub use directory::{SectionKind, Shape};
 pub use fsck::{Finding, FsckReport, fsck};
+pub use group::Group;
 pub use heap::HeapReader;
 pub use load::{Batch, Prepared, Report, prepare, refuse_method};
 pub use manifest::{Counts, FORMAT, Manifest};
+pub use measures::Measures;
 pub use merge::{Merge, merge};
 pub use rows::RowsReader;
 pub use run::RunReader;
