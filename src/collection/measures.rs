@@ -44,7 +44,8 @@ impl Measures {
     /// What is to be said of two equal texts, whose set has `size` members: equal texts resemble each other whatever
     /// the method.
     pub fn same(size: u32) -> Measures {
-        Measures::of(Measure::equal(size))
+        let whole = Measures::of(Measure { shared: size, left: size, right: size });
+        Measures { resemblance: Some(1.0), containment: Some((1.0, 1.0)), ..whole }
     }
 
     fn of(measure: Measure) -> Measures {
@@ -76,6 +77,8 @@ mod tests {
         assert_eq!((measures.needed, measures.linked), (Some(4), false));
         let features = Measures::new(Measure { shared: 2, left: 6, right: 6 }, Accept::Shared(2));
         assert_eq!((features.resemblance, features.containment, features.linked), (None, None, true));
-        assert_eq!(Measures::same(0).resemblance, Some(1.0));
+        let same = [0, 7].map(Measures::same);
+        assert!(same.iter().all(|same| same.resemblance == Some(1.0) && same.linked));
+        assert_eq!(same.map(|same| (same.shared, same.union)), [(0, 0), (7, 7)]);
     }
 }
