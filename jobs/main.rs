@@ -1,6 +1,7 @@
 //! The program: parse, do one thing, and turn its outcome into messages and an exit code.
 
 mod changes;
+mod check;
 mod cli;
 mod cli_collections;
 mod clusters;
@@ -9,7 +10,9 @@ mod dedup;
 mod delete;
 mod display;
 mod documents;
+mod explain;
 mod fsck;
+mod group;
 mod info;
 mod interrupt;
 mod load;
@@ -59,6 +62,9 @@ fn main() -> ExitCode {
         Command::Clusters(args) => clusters::run(&args),
         Command::Documents(args) => documents::run(&args),
         Command::Changes(args) => changes::run(&args),
+        Command::Explain(args) => explain::run(&args),
+        Command::Check(args) => check::run(&args),
+        Command::Group(args) => group::run(&args),
         Command::Info(args) => info::run(&args),
         Command::Presets { name } => presets::text(name.as_deref()).and_then(|text| print(text.as_bytes())),
         Command::Compact { collection } => compact::run(&collection),
