@@ -157,7 +157,7 @@ pub(crate) struct FileArgs {
     /// File to read, or - for standard input
     #[arg(default_value = "-")]
     pub(crate) file: PathBuf,
-    /// JSON on a terminal too
+    /// Lines of JSON, one for each text or group, on a terminal too
     #[arg(long)]
     pub(crate) json: bool,
 }

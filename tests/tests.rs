@@ -28,6 +28,8 @@ mod histories;
 mod house;
 /// The obvious independent program that `join` is held against.
 mod oracle;
+/// What may be asked of a collection: explain, check and group.
+mod questions;
 /// The same answer however the program is run.
 mod same_answer;
 /// Where documents came from, and what is kept of them.
