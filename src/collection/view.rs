@@ -42,7 +42,9 @@ pub struct DocumentView {
     pub line: u32,
     /// Offset of its record in the file, decompressed.
     pub offset: u64,
-    /// The number of that record, by which [`Snapshot::record`] finds it.
+    /// The number of that record, by which [`Snapshot::record`] finds it. It depends on how the load was run, and is not
+    /// shown.
+    #[serde(skip)]
     pub version: u32,
 }
 
