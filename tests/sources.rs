@@ -94,6 +94,20 @@ fn documents_know_file_and_line_whatever_the_file_is() {
 }
 
 #[test]
+fn a_path_that_is_not_utf8_is_marked() {
+    use std::os::unix::ffi::OsStrExt;
+    let dir = Dir::new();
+    fs::create_dir(dir.join("in")).unwrap();
+    let name = std::ffi::OsStr::from_bytes(b"a\xff.jsonl");
+    fs::write(dir.join("in").join(name), line("a", "x")).unwrap();
+    dir.alike("load c in", None).ok();
+    let [source] = &sources(&dir)[..] else { panic!("one source") };
+    assert!(source.path.ends_with("in/a\u{fffd}.jsonl") && source.digest != 0, "{source:?}");
+    assert!(matches!(source.open(), Err(Error::Input { .. })));
+    assert_eq!(documents(&dir)["a"]["version"], Value::Null, "numbers of records are nobody's business");
+}
+
+#[test]
 fn a_file_that_is_another_one_is_not_opened() {
     let dir = Dir::new();
     let whole = line("a", "one") + &line("b", "two");

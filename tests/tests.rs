@@ -28,6 +28,8 @@ mod histories;
 mod house;
 /// The obvious independent program that `join` is held against.
 mod oracle;
+/// What may be asked of a collection: explain, check and group.
+mod questions;
 /// Stored documents taken in again against one-shot runs on their texts.
 mod replay;
 /// The same answer however the program is run.

@@ -1,19 +1,20 @@
 //! What the dataflow of a load sees of a collection, and where it leaves what it adds.
 
-use std::borrow::Cow;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
+use super::dead::Dead;
+use super::postings::live_postings;
 use super::records::RecordWriter;
-use super::row::{Document, pack, unpack, wide};
-use super::rows::RowsReader;
+use super::row::{Document, pack, wide};
 use super::run::RunReader;
-use super::tables::{DEAD, DIGESTS, DOCUMENTS, POSTINGS, SETS, TEXTS, Tables};
+use super::tables::{DIGESTS, DOCUMENTS, POSTINGS, SETS, TEXTS, Tables};
 use super::writer::{RunSummary, RunWriter};
 use crate::error::{Error, Result};
 use crate::flow::{Doc, Keeper, NO_DOC, Posting, Stored};
 use crate::limits::MAX_WORKERS;
 use crate::sketch::Digest;
+use std::collections::BTreeSet;
 
 /// A commit, and the runs that its workers write.
 #[derive(Debug)]
@@ -26,8 +27,8 @@ pub struct Known {
     asked: AtomicU64,
     /// The first halves of the digests of ids and of fingerprints, ascending: made once that pays.
     held: OnceLock<Vec<(u64, u64)>>,
-    /// All dead contents, ascending, if they are few enough.
-    all_dead: OnceLock<Vec<Doc>>,
+    /// Dead contents, known when they are first asked for.
+    dead: OnceLock<Dead>,
     /// The runs that workers have not begun to write, and those for records, if these are kept.
     runs: Mutex<Vec<Option<RunWriter>>>,
     records: Mutex<Vec<Option<RunWriter>>>,
@@ -48,14 +49,14 @@ impl Known {
         (runs, records): (Vec<RunWriter>, Vec<RunWriter>),
     ) -> Known {
         let [runs, records] = [runs, records].map(|runs| Mutex::new(runs.into_iter().map(Some).collect()));
-        let (asked, held, all_dead) = (AtomicU64::new(0), OnceLock::new(), OnceLock::new());
+        let (asked, held, dead) = (AtomicU64::new(0), OnceLock::new(), OnceLock::new());
         let finished = Arc::default();
-        Known { tables, next, documents, most, asked, held, all_dead, runs, records, finished }
+        Known { tables, next, documents, most, asked, held, dead, runs, records, finished }
     }
 
-    /// The same for other tables, which nothing is added to.
-    pub fn again(&self, tables: Tables) -> Known {
-        Known::new(tables, self.next, self.documents, self.most, (Vec::new(), Vec::new()))
+    /// The same for other tables, whose contents are all below `next`, and which nothing is added to.
+    pub fn again(&self, tables: Tables, next: Doc) -> Known {
+        Known::new(tables, next, self.documents, self.most, (Vec::new(), Vec::new()))
     }
 
     /// Reads what is needed to know unchanged documents.
@@ -97,14 +98,43 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// Reads the set of a content, given the tables.
 pub fn read_set(tables: &Tables, content: Doc, set: &mut Vec<u64>) -> Result<()> {
-    set.clear();
-    let mut found = false;
-    tables.newest(TEXTS, &[u64::from(content)], &mut |_, run, row| {
-        found = true;
-        let heap = run.heap(SETS).ok_or_else(|| no_heap(run))?;
-        heap.read(row[1], row[2] as usize, set)
+    each_set(tables, &[u64::from(content)], &mut |_, found| {
+        set.clear();
+        set.extend_from_slice(found);
+        Ok(())
+    })
+}
+
+/// Hands on the sets of ascending, distinct contents, in no order: `each` gets the number of a content and its set.
+pub fn each_set(
+    tables: &Tables,
+    contents: &[u64],
+    each: &mut dyn FnMut(usize, &[u64]) -> Result<()>,
+) -> Result<()> {
+    let (mut found, mut set) = (vec![false; contents.len()], Vec::new());
+    tables.newest(TEXTS, contents, &mut |at, run, row| {
+        found[at] = true;
+        set.clear();
+        run.heap(SETS).ok_or_else(|| no_heap(run))?.read(row[1], row[2] as usize, &mut set)?;
+        each(at, &set)
     })?;
-    if found { Ok(()) } else { Err(missing(tables, content)) }
+    match found.iter().position(|found| !found) {
+        Some(at) => Err(missing(tables, contents[at] as Doc)),
+        None => Ok(()),
+    }
+}
+
+/// Hands on the sizes of the sets of contents.
+pub fn each_size(
+    tables: &Tables,
+    contents: impl Iterator<Item = Doc>,
+    each: &mut dyn FnMut(Doc, u32),
+) -> Result<()> {
+    let contents: BTreeSet<u64> = contents.map(u64::from).collect();
+    tables.newest(TEXTS, &contents.into_iter().collect::<Vec<_>>(), &mut |_, _, row| {
+        each(row[0] as Doc, row[2] as u32);
+        Ok(())
+    })
 }
 
 fn no_heap(run: &RunReader) -> Error {
@@ -118,34 +148,13 @@ pub fn missing(tables: &Tables, content: Doc) -> Error {
 }
 
 impl Known {
-    /// The dead ones among the contents that were found, and perhaps others: ascending.
-    fn dead(&self, found: &[(Doc, usize, u32)]) -> Result<Cow<'_, [Doc]>> {
-        let sections = self.tables.runs.iter().filter_map(|run| run.rows(DEAD.kind));
-        let rows: u64 = sections.map(RowsReader::len).sum();
-        if rows == 0 {
-            return Ok(Cow::Borrowed(&[]));
+    /// The contents that are dead.
+    fn dead(&self) -> Result<&Dead> {
+        if let Some(dead) = self.dead.get() {
+            return Ok(dead);
         }
-        if rows * size_of::<Doc>() as u64 <= self.most {
-            if let Some(dead) = self.all_dead.get() {
-                return Ok(Cow::Borrowed(dead));
-            }
-            let mut dead = Vec::with_capacity(rows as usize);
-            let mut rows = self.tables.scan(DEAD);
-            while let Some(row) = rows.next_row()? {
-                dead.push(row[0] as Doc);
-            }
-            return Ok(Cow::Borrowed(self.all_dead.get_or_init(|| dead)));
-        }
-        let mut contents: Vec<u64> = found.iter().map(|(content, ..)| u64::from(*content)).collect();
-        contents.sort_unstable();
-        contents.dedup();
-        let mut dead = Vec::new();
-        self.tables.newest(DEAD, &contents, &mut |_, _, row| {
-            dead.push(row[0] as Doc);
-            Ok(())
-        })?;
-        dead.sort_unstable();
-        Ok(Cow::Owned(dead))
+        let dead = Dead::of(&self.tables, self.next, self.most)?;
+        Ok(self.dead.get_or_init(|| dead))
     }
 }
 
@@ -184,24 +193,8 @@ impl Stored for Known {
         })
     }
 
-    fn postings(&self, keys: &[u64], each: &mut dyn FnMut(usize, Posting)) -> Result<()> {
-        let inverted: Vec<u64> = keys.iter().rev().map(|key| !key).collect();
-        let mut found: Vec<(Doc, usize, u32)> = Vec::new();
-        for run in &self.tables.runs {
-            let Some(rows) = run.rows(POSTINGS.kind) else { continue };
-            rows.probe(1, &inverted, &mut |at, row| {
-                let (size, content) = unpack(!row[1]);
-                found.push((content, keys.len() - 1 - at, size));
-                Ok(())
-            })?;
-        }
-        let dead = self.dead(&found)?;
-        for (content, at, size) in found {
-            if dead.binary_search(&content).is_err() {
-                each(at, Posting { key: keys[at], size, doc: content });
-            }
-        }
-        Ok(())
+    fn postings(&self, keys: &[u64], found: &mut Vec<Posting>) -> Result<()> {
+        live_postings(&self.tables, keys, self.dead()?, found)
     }
 
     fn set(&self, content: Doc, set: &mut Vec<u64>) -> Result<()> {

@@ -204,7 +204,7 @@ impl<'a> Prepared<'a> {
         let known = Arc::new(known);
         let loaded = run(self.request(part, &known), Arc::clone(&self.progress))?;
         let terms = self.terms();
-        let mut delta = settle(known.tables(), &loaded, terms, &mut Again::new(&known, &loaded))?;
+        let mut delta = settle(known.tables(), &loaded, terms, &mut Again::new(&known, &loaded)?)?;
         self.count(&loaded, &delta);
         self.epochs += 1;
         let seen = self.batch.delete_missing.then(|| seen(&loaded));
@@ -376,9 +376,9 @@ impl<'a> Prepared<'a> {
         if missing.is_empty() {
             return Ok(());
         }
-        let known = known.again(tables);
+        let known = known.again(tables, self.next.next_content);
         let loaded = loaded.settled();
-        let mut again = Again::new(&known, &loaded);
+        let mut again = Again::new(&known, &loaded)?;
         let mut delta = settle_removals(known.tables(), &loaded, self.terms(), &missing, &mut again)?;
         self.tally.contents.1 += delta.contents_changed.1;
         self.write(Vec::new(), &mut delta, None, &loaded)

@@ -3,15 +3,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::clusters::{ClusterId, Member};
-use super::publish::{ClusterRow, Place, cluster_row, cluster_rows, documents_of, places};
-use super::row::{Document, unpack};
+use super::lookup::clusters;
+use super::publish::{ClusterRow, Place, cluster_row, documents_of, places};
+use super::row::Document;
 use super::settle::{components, stored_documents};
 use super::snapshot::Snapshot;
 use super::sources::sources;
-use super::tables::{CLUSTERS, CONTENTS, DOCUMENTS, Tables};
+use super::tables::{CLUSTERS, DOCUMENTS, Tables};
 use crate::document::Position;
 use crate::error::Result;
-use crate::flow::{Doc, NO_DOC};
+use crate::flow::Doc;
 
 /// A cluster of two documents or more.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
@@ -43,7 +44,9 @@ pub struct DocumentView {
     pub line: u32,
     /// Offset of its record in the file, decompressed.
     pub offset: u64,
-    /// The number of that record, by which [`Snapshot::record`] finds it.
+    /// The number of that record, by which [`Snapshot::record`] finds it. It depends on how the load was run, and is not
+    /// shown.
+    #[serde(skip)]
     pub version: u32,
 }
 
@@ -109,24 +112,13 @@ fn with_clusters(
     documents: Vec<(Document, String)>,
     each: &mut dyn FnMut(DocumentView) -> Result<()>,
 ) -> Result<()> {
-    let contents =
-        documents.iter().map(|(document, _)| document.content).filter(|content| *content != NO_DOC);
-    let contents: BTreeSet<u64> = contents.map(u64::from).collect();
-    let contents: Vec<u64> = contents.into_iter().collect();
-    let mut places: BTreeMap<Doc, Place> = BTreeMap::new();
-    tables.newest(CONTENTS, &contents, &mut |_, _, row| {
-        let (place, label) = unpack(row[2]);
-        places.insert(row[0] as Doc, (label, place));
-        Ok(())
-    })?;
-    let clusters = cluster_rows(tables, &places.values().map(|(label, _)| *label).collect())?;
+    let clusters = clusters(tables, documents.iter().map(|(document, _)| document.content))?;
     let file = |document: &Document| Position::from_bits(document.position).file();
     let files: BTreeSet<u64> = documents.iter().map(|(document, _)| u64::from(file(document))).collect();
     let sources = sources(tables, &files.into_iter().collect::<Vec<_>>())?;
     for (document, id) in documents {
         let position = Position::from_bits(document.position);
-        let cluster = places.get(&document.content).and_then(|at| clusters.get(at));
-        let cluster = cluster.map(|row| ClusterId(row.number));
+        let cluster = clusters.get(&document.content).copied();
         let (first_load, load) = document.loads;
         let file = sources.get(&position.file()).map(|source| source.shown.clone()).unwrap_or_default();
         let (line, offset) = (document.line, position.offset());

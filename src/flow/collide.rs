@@ -330,8 +330,7 @@ fn beside(shared: &Shared, stored: &dyn Stored, worker: usize, postings: &[Posti
     let mut keys: Vec<u64> = postings.iter().map(|posting| posting.key).collect();
     keys.dedup();
     let mut found = Vec::new();
-    stored.postings(&keys, &mut |_, posting| found.push(posting))?;
-    found.sort_unstable();
+    stored.postings(&keys, &mut found)?;
     shared.met_stored(&found);
     Ok(found)
 }

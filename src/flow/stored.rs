@@ -19,8 +19,8 @@ pub trait Stored: Debug + Send + Sync {
     /// The live contents of digests, which are ascending pairs of words: `each` gets the number of a digest and its content.
     fn contents(&self, digests: &[u64], each: &mut dyn FnMut(usize, Doc)) -> Result<()>;
 
-    /// The postings of live contents under ascending, distinct keys: `each` gets the number of the key.
-    fn postings(&self, keys: &[u64], each: &mut dyn FnMut(usize, Posting)) -> Result<()>;
+    /// The postings of live contents under ascending, distinct keys, ascending, into the empty list `found`.
+    fn postings(&self, keys: &[u64], found: &mut Vec<Posting>) -> Result<()>;
 
     /// The set of a content, which replaces what is in `set`.
     fn set(&self, content: Doc, set: &mut Vec<u64>) -> Result<()>;

@@ -1,0 +1,296 @@
+//! What may be asked of a collection: check against brute force, groups, and explanations.
+
+use std::fs;
+use std::sync::Arc;
+
+use alike::collection::{Checker, Snapshot};
+use alike::config::{Config, Method, Rule};
+use alike::progress::Progress;
+use alike::simd::Simd;
+use alike::similarity::Measure;
+use alike::sketch::{Sketcher, rule};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use crate::histories::{Bench, Load, config, history, text};
+use crate::util::{Dir, Ran, jsonl, line, words};
+
+/// What a text is to a sketcher: its digest, its set, its features or other keys.
+type Sketched = (Option<u128>, Vec<u64>, Vec<u64>);
+
+fn sketch(sketcher: &mut Sketcher, config: &Config, text: &str) -> Sketched {
+    let digest = sketcher.read(text);
+    if digest.is_none() || config.method == Method::Exact {
+        return (digest, Vec::new(), Vec::new());
+    }
+    let mut keys = sketcher.keys().0.to_vec();
+    keys.sort_unstable();
+    keys.dedup();
+    (digest, sketcher.set().to_vec(), keys)
+}
+
+/// Ids of what resembles a text, best first, and whether the text is the same: every stored text looked at.
+fn brute_force(bench: &Bench, config: &Config, text: &str) -> Vec<(String, bool)> {
+    let mut sketcher = Sketcher::new(config, Arc::default(), Simd::Scalar);
+    let (digest, set, keys) = sketch(&mut sketcher, config, text);
+    let mut found: Vec<(bool, Measure, String)> = Vec::new();
+    for (id, other) in &bench.live {
+        let (other_digest, other_set, other_keys) = sketch(&mut sketcher, config, other);
+        let measure = Measure::of(&set, &other_set);
+        let same = digest.is_some() && digest == other_digest;
+        let keyed = config.method != Method::Features
+            || Measure::of(&keys, &other_keys).shared as usize >= config.features.r;
+        let linked = keyed && rule(config).is_some_and(|rule| rule.accepts(measure));
+        if same || (linked && digest.is_some() && other_digest.is_some()) {
+            found.push((!same, measure, format!("d{id}")));
+        }
+    }
+    found.sort_by(|a, b| {
+        let closer = rule(config).filter(|_| a.0).map(|rule| rule.closer(a.1, b.1));
+        a.0.cmp(&b.0).then_with(|| closer.unwrap_or(std::cmp::Ordering::Equal)).then_with(|| a.2.cmp(&b.2))
+    });
+    found.into_iter().map(|(other, _, id)| (id, !other)).collect()
+}
+
+fn checks(config: &Config, history: &[Load], texts: &[String]) {
+    let mut bench = Bench::new(config.clone());
+    for load in history {
+        bench.load(load);
+    }
+    let mut checker = Checker::new(&Snapshot::open(&bench.storage).unwrap()).unwrap();
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    let together = checker.check(&texts, &Progress::default()).unwrap();
+    for (text, found) in texts.iter().zip(&together) {
+        let alone = checker.check(&[text], &Progress::default()).unwrap();
+        assert_eq!(&alone[0], found, "{text}");
+        let seen: Vec<(String, bool)> =
+            found.iter().map(|found| (found.id.clone(), found.same_text)).collect();
+        assert_eq!(seen, brute_force(&bench, config, text), "{:?} {text}", config.method);
+    }
+    // Every text of a cluster knows where it is.
+    let mut clusters = std::collections::BTreeMap::new();
+    let snapshot = Snapshot::open(&bench.storage).unwrap();
+    let read = snapshot.documents(&mut |document| {
+        clusters.insert(document.id, document.cluster);
+        Ok(())
+    });
+    read.unwrap();
+    assert!(together.iter().flatten().all(|found| clusters[&found.id] == found.cluster));
+}
+
+fn texts() -> impl Strategy<Value = Vec<String>> {
+    prop::collection::vec(text(), 1..8)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+
+    #[test]
+    fn join(history in history(), texts in texts()) {
+        checks(&config(Method::Join), &history, &texts);
+    }
+
+    #[test]
+    fn features(history in history(), texts in texts(), verify in any::<bool>()) {
+        let mut config = config(Method::Features);
+        config.features.verify = verify;
+        checks(&config, &history, &texts);
+    }
+
+    #[test]
+    fn shingles(history in history(), texts in texts(), containment in any::<bool>()) {
+        let mut config = config(Method::Shingles);
+        config.shingles.rule = if containment { Rule::Containment } else { Rule::Resemblance };
+        checks(&config, &history, &texts);
+    }
+
+    #[test]
+    fn exact(history in history(), texts in texts()) {
+        checks(&config(Method::Exact), &history, &texts);
+    }
+}
+
+/// A collection `c` of a chain a0 - a1 - a2, two copies b0 and b1, d that is a little like both, and `none` without a token.
+fn made(flags: &str) -> Dir {
+    let dir = Dir::new();
+    let like = |start: usize| words(start, 40);
+    let mixed = format!("{} {}", words(20, 14), words(1010, 10));
+    let lines = [
+        line("a0", &like(0)),
+        line("a1", &like(4)),
+        line("a2", &like(8)),
+        line("b0", &like(1000)),
+        line("b1", &like(1000).to_uppercase()),
+        line("d", &mixed),
+        line("none", "..."),
+    ];
+    dir.write("in.jsonl", lines.concat());
+    dir.alike(&format!("load c in.jsonl --threshold 0.75 --ngram 1 {flags}"), None).ok();
+    dir
+}
+
+fn answer(dir: &Dir, line: &str) -> Value {
+    jsonl(dir.alike(line, None).ok().stdout.as_bytes()).remove(0)
+}
+
+#[test]
+fn two_of_a_cluster_are_explained_by_the_chain() {
+    let dir = made("");
+    let told = answer(&dir, "explain c a0 a2");
+    assert_eq!(told["answer"], json!("together"));
+    let steps: Vec<(&Value, &Value, &Value)> = told["chain"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|step| (&step["first"], &step["second"], &step["measures"]["shared"]))
+        .collect();
+    let expected = [("a0", "a1"), ("a1", "a2")].map(|(a, b)| (json!(a), json!(b), json!(36)));
+    assert_eq!(steps, expected.each_ref().map(|(a, b, shared)| (a, b, shared)));
+    let ends = &told["ends"]["measures"];
+    assert_eq!((&ends["shared"], &ends["union"], &ends["linked"]), (&json!(32), &json!(48), &json!(false)));
+    assert_eq!(
+        (&ends["needed"], &ends["only_first"], &ends["only_second"]),
+        (&json!(35), &json!(8), &json!(8))
+    );
+    let words = &told["chain"][0]["texts"];
+    assert_eq!((&words["only_first"], &words["only_second"]), (&json!(4), &json!(4)), "{words}");
+    assert_eq!(words["places"][0][0]["whose"], json!("first"));
+    let same = answer(&dir, "explain c b0 b1");
+    assert_eq!((same["chain"].as_array().unwrap().len(), &same["chain"][0]["same_text"]), (1, &json!(true)));
+    assert_eq!(same["ends"], Value::Null);
+}
+
+#[test]
+fn one_is_explained_by_what_links_it() {
+    let dir = made("");
+    let told = answer(&dir, "explain c a2");
+    assert_eq!((&told["answer"], &told["representative"]), (&json!("document"), &json!("a0")));
+    assert_eq!(told["chain"].as_array().unwrap().len(), 2);
+    assert_eq!((told["links"].as_array().unwrap().len(), &told["links"][0]["second"]), (1, &json!("a1")));
+    assert_eq!((&told["document"]["line"], &told["document"]["file"]), (&json!(3), &json!("in.jsonl")));
+    let copy = answer(&dir, "explain c b1");
+    assert_eq!((&copy["same_text"], &copy["representative"]), (&json!(["b0"]), &json!("b0")));
+    let alone = answer(&dir, "explain c d");
+    assert_eq!((&alone["document"]["cluster"], &alone["representative"]), (&Value::Null, &Value::Null));
+    assert_eq!(answer(&dir, "explain c none")["document"]["has_tokens"], json!(false));
+    dir.alike("explain c nobody", None).code(2).says("nobody").says("alike documents");
+    dir.alike("explain c a0 nobody", None).code(2).says("nobody");
+    dir.alike("explain c a0 a0", None).code(2).says("twice");
+}
+
+#[test]
+fn two_that_are_apart_are_explained_by_what_they_lack() {
+    let dir = made("");
+    let told = answer(&dir, "explain c a0 d");
+    assert_eq!(
+        (&told["answer"], &told["compared"], &told["all_pairs"]),
+        (&json!("apart"), &json!(3), &json!(true))
+    );
+    let ends = &told["ends"]["measures"];
+    assert_eq!((&ends["shared"], &ends["linked"]), (&json!(14), &json!(false)));
+    // All three share as much with it; the two that were asked for come first.
+    assert_eq!((&told["best"]["first"], &told["best"]["second"]), (&json!("a0"), &json!("d")));
+    let turned = answer(&dir, "explain c d b1");
+    assert_eq!((&turned["best"]["first"], &turned["best"]["measures"]["shared"]), (&json!("d"), &json!(10)));
+    let nothing = answer(&dir, "explain c a0 b0");
+    assert_eq!((&nothing["best"], &nothing["compared"]), (&Value::Null, &json!(3)));
+    let empty = answer(&dir, "explain c a0 none");
+    assert_eq!((&empty["answer"], &empty["ends"]), (&json!("apart"), &Value::Null));
+}
+
+#[test]
+fn the_closest_pair_is_found_between_large_clusters_too() {
+    let dir = Dir::new();
+    // Two crowds of 330 texts: more than a hundred thousand pairs. The last of each shares a word with the other end.
+    let text = |family: usize, at: usize| {
+        let bridge = if at == 0 { "bridge" } else { "" };
+        format!("{} own{family}x{at} {bridge}", words(family * 1000, 40))
+    };
+    let row = |family: usize| (0..330).map(move |at| line(&format!("f{family}-{at:03}"), &text(family, at)));
+    dir.write("in.jsonl", row(0).chain(row(1)).collect::<String>());
+    dir.alike("load c in.jsonl --ngram 1", None).ok();
+    let told = answer(&dir, "explain c f0-000 f1-007");
+    assert_eq!((&told["all_pairs"], &told["compared"]), (&json!(false), &json!(330 + 329)));
+    assert_eq!((&told["best"]["first"], &told["best"]["second"]), (&json!("f0-000"), &json!("f1-000")));
+    assert_eq!(told["best"]["measures"]["shared"], json!(1));
+}
+
+#[test]
+fn texts_come_from_records_or_from_files_that_are_the_same() {
+    for (flags, kept) in [("", false), ("--store-text", true)] {
+        let dir = made(flags);
+        let before = answer(&dir, "explain c a0 a1")["chain"][0]["texts"].clone();
+        assert_eq!(before["only_first"], json!(4), "{before}");
+        let whole = fs::read(dir.join("in.jsonl")).unwrap();
+        dir.write("in.jsonl", [&whole[..], b"\n"].concat());
+        let after = answer(&dir, "explain c a0 a1")["chain"][0]["texts"].clone();
+        if kept {
+            assert_eq!(after, before);
+        } else {
+            let why = after["why"].as_str().unwrap();
+            assert!(why.contains("in.jsonl") && why.contains("changed"), "{why}");
+        }
+    }
+    let dir = Dir::new();
+    dir.alike("load c - --ngram 1", Some((line("a", "x y z") + &line("b", "x y z")).as_bytes())).ok();
+    let why = answer(&dir, "explain c a b")["chain"][0]["texts"]["why"].clone();
+    assert!(why.as_str().unwrap().contains("standard input"), "{why}");
+}
+
+#[test]
+fn check_reads_what_load_reads_and_stores_nothing() {
+    let dir = made("");
+    let names = |dir: &Dir| {
+        let mut names: Vec<_> =
+            fs::read_dir(dir.join("c")).unwrap().map(|file| file.unwrap().file_name()).collect();
+        names.sort();
+        names
+    };
+    let before = names(&dir);
+    dir.write(
+        "new.jsonl",
+        line("x", &words(2, 40)) + &line("y", "nothing like it") + &line("z", &words(1000, 40)),
+    );
+    let rows = jsonl(dir.alike("check c new.jsonl", None).ok().stdout.as_bytes());
+    let found = |row: &Value| -> Vec<String> {
+        let all = row["resembles"].as_array().unwrap().iter();
+        all.map(|row| row["id"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(rows.iter().map(found).collect::<Vec<_>>(), [vec!["a0", "a1"], vec![], vec!["b0", "b1"]]);
+    assert_eq!((&rows[0]["id"], &rows[0]["line"], &rows[1]["line"]), (&json!("x"), &json!(1), &json!(2)));
+    let (first, last) = (&rows[0]["resembles"][0], &rows[2]["resembles"][1]);
+    assert_eq!(
+        (&first["cluster"], &first["same_text"], &first["shared"]),
+        (&json!("1.1"), &json!(false), &json!(38))
+    );
+    assert_eq!((&last["same_text"], &last["resemblance"]), (&json!(true), &json!(1.0)));
+    let text = jsonl(dir.alike("check c", Some(words(4, 40).as_bytes())).ok().stdout.as_bytes());
+    assert_eq!(
+        (found(&text[0]), &text[0]["file"]),
+        (vec!["a1".into(), "a0".into(), "a2".into()], &json!("stdin"))
+    );
+    dir.write("bad.jsonl", "bad\n".repeat(20));
+    dir.alike("check c bad.jsonl", None).code(3).says("bad.jsonl, line 1").says("20 of 20");
+    dir.alike("check c missing", None).code(3).says("missing");
+    // Whoever loads meanwhile is not in the way, and nothing was written.
+    let lock = fs::File::open(dir.join("c/lock")).unwrap();
+    lock.lock().unwrap();
+    dir.alike("check c new.jsonl", None).ok();
+    assert_eq!(names(&dir), before);
+}
+
+#[test]
+fn a_ranked_list_is_grouped_and_nothing_is_lost() {
+    let dir = made("");
+    let list = "a1\nnobody\r\nb1\na0\n\nd\nb0\nd\nnobody\na2\n";
+    let ran: Ran = dir.alike("group c", Some(list.as_bytes())).ok();
+    let ran = ran.says("2 ids are not in the collection: nobody, nobody");
+    assert_eq!(ran.stdout, "a1\n  a0\n  a2\nnobody\nb1\n  b0\nd\n  d\nnobody\n");
+    dir.write("list.txt", list);
+    let rows = jsonl(dir.alike("group c list.txt --json", None).ok().stdout.as_bytes());
+    assert_eq!(rows[0], json!({"id": "a1", "cluster": "1.1", "known": true, "fellows": ["a0", "a2"]}));
+    assert_eq!(rows[1], json!({"id": "nobody", "cluster": null, "known": false, "fellows": []}));
+    assert_eq!(rows.len(), 5);
+    assert_eq!(dir.alike("group c", Some(b"")).ok().stdout, "");
+    dir.alike("group c", Some(b"\xff\n")).code(3).says("line 1");
+}
