@@ -135,7 +135,19 @@ fn the_readme_and_the_help_name_the_same_flags() {
     // Flags of cargo that stand in the README's commands.
     const CARGO: [&str; 6] = ["--release", "--locked", "--path", "--bench", "--benches", "--test"];
     // All commands that have flags.
-    const COMMANDS: [&str; 7] = ["dedup", "load", "delete", "clusters", "documents", "changes", "info"];
+    const COMMANDS: [&str; 11] = [
+        "dedup",
+        "load",
+        "delete",
+        "clusters",
+        "documents",
+        "changes",
+        "info",
+        "pairs",
+        "cluster",
+        "stats",
+        "export",
+    ];
     // Every program has these.
     const USUAL: [&str; 2] = ["--help", "--version"];
     let mut readme = long_flags(&read("README.md"));
