@@ -13,7 +13,7 @@ use alike::simd::Simd;
 use alike::similarity::Measure;
 use proptest::prelude::*;
 
-use crate::histories::{Bench, Load, Op, config, history};
+use crate::histories::{Bench, Load, Op, config, history, verified};
 use crate::util::{Random, corpus, families};
 
 /// Everything that a run found out, in names.
@@ -103,8 +103,9 @@ fn rerun(bench: &Bench, asked: &Asked) -> Found {
     Found::of(&run(request, Arc::new(Progress::default())).expect("a run"), asked.pairs)
 }
 
-/// Holds replays with every threshold, clustering and policy against reruns.
-fn agree(bench: &Bench, thresholds: &[&str], keeps: &[&str], random: &mut Random) {
+/// Holds replays with every threshold, clustering and policy against reruns; the documents removed in all of them.
+fn agree(bench: &Bench, thresholds: &[&str], keeps: &[&str], random: &mut Random) -> Vec<usize> {
+    let mut removed = Vec::new();
     let thresholds = thresholds.iter().map(|text| Some(text.parse().expect("a threshold")));
     for threshold in thresholds.chain([None]) {
         for clustering in [Clustering::Transitive, Clustering::Guarantee] {
@@ -112,9 +113,12 @@ fn agree(bench: &Bench, thresholds: &[&str], keeps: &[&str], random: &mut Random
             let choice = Choice { threshold, keep: Some(keep), clustering: Some(clustering) };
             let (workers, pairs) = (1 + random.below(3), random.below(3) > 0);
             let asked = Asked { choice, workers, pairs, memory: None };
-            assert_eq!(replayed(bench, &asked), rerun(bench, &asked), "{asked:?}");
+            let found = replayed(bench, &asked);
+            assert_eq!(found, rerun(bench, &asked), "{asked:?}");
+            removed.push(found.removed.len());
         }
     }
+    removed
 }
 
 /// Follows a history and asks after its last load.
@@ -130,12 +134,6 @@ fn follow(config: Config, history: &[Load], thresholds: &[&str], keeps: &[&str])
 fn keeping(config: Config, keep: &str) -> Config {
     let mut config = config;
     config.cluster.keep = keep.parse().expect("a policy");
-    config
-}
-
-fn verified() -> Config {
-    let mut config = config(Method::Features);
-    config.features.verify = true;
     config
 }
 
@@ -210,7 +208,8 @@ fn crowds_and_real_documents() {
         let gone = (0..texts.len()).step_by(17).map(Op::Delete);
         let moved = (3..texts.len()).step_by(23).map(|id| Op::Upsert(id, texts[id - 1].clone()));
         bench.load(&Load { ops: gone.chain(moved).collect(), workers: 2, files: 1 });
-        agree(&bench, thresholds, &ENDS, &mut random);
+        let removed = agree(&bench, thresholds, &ENDS, &mut random);
+        assert!(removed.iter().all(|removed| *removed > 30), "{method:?}: {removed:?}");
         let (choice, memory) = (Choice::default(), Some(60 << 20));
         let tight = Asked { choice, workers: 2, pairs: true, memory };
         assert_eq!(replayed(&bench, &tight), rerun(&bench, &tight));
