@@ -12,8 +12,9 @@ use crate::cli_again::{
     CLUSTER_EXAMPLES, ClusterArgs, EXPORT_EXAMPLES, ExportArgs, PAIRS_EXAMPLES, PairsArgs, STATS_EXAMPLES,
 };
 use crate::cli_collections::{
-    CHANGES_EXAMPLES, CLUSTERS_EXAMPLES, ChangesArgs, DELETE_EXAMPLES, DOCUMENTS_EXAMPLES, DeleteArgs,
-    INFO_EXAMPLES, LOAD_EXAMPLES, LoadArgs, ShowArgs,
+    CHANGES_EXAMPLES, CHECK_EXAMPLES, CLUSTERS_EXAMPLES, ChangesArgs, DELETE_EXAMPLES, DOCUMENTS_EXAMPLES,
+    DeleteArgs, EXPLAIN_EXAMPLES, ExplainArgs, FileArgs, GROUP_EXAMPLES, INFO_EXAMPLES, LOAD_EXAMPLES,
+    LoadArgs, ShowArgs,
 };
 
 const EXAMPLES: &str = "\
@@ -106,6 +107,26 @@ pub(crate) enum Command {
     /// where that record stood: its file as it was named, the line, and the offset in the decompressed file.
     #[command(after_long_help = DOCUMENTS_EXAMPLES)]
     Documents(ShowArgs),
+    /// Explain why documents of a collection are together, or are not
+    ///
+    /// One document: its cluster, the links that lead to the representative, and its own links. Two documents of a cluster:
+    /// the shortest chain of links between them. Others: how much they share, and the closest pair between their
+    /// clusters. Pairs come with all measures, how far they are from a link, and, where the texts can still be had, the
+    /// words that differ.
+    #[command(after_long_help = EXPLAIN_EXAMPLES)]
+    Explain(ExplainArgs),
+    /// Say which documents of a collection new texts resemble; store nothing
+    ///
+    /// FILE is a text, or records as `load` reads them. Equal texts come first, then the closest. Ends with 0
+    /// whether anything was found or not.
+    #[command(after_long_help = CHECK_EXAMPLES)]
+    Check(FileArgs),
+    /// Group a ranked list of ids: near-duplicates go under the first of their kind
+    ///
+    /// One id a line, in any order that means something; nothing is lost, and ids that the collection does not have stay
+    /// alone. Fellows are indented by two blanks.
+    #[command(after_long_help = GROUP_EXAMPLES)]
+    Group(FileArgs),
     /// Show what happened to the clusters of a collection, commit by commit
     ///
     /// JSON lines, each with its commit. All lines of a commit turn the clusters before it into those after it.

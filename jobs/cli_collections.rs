@@ -38,6 +38,22 @@ Examples:
   alike documents archive                         a table
   alike documents archive --json > documents.jsonl";
 
+pub(crate) const EXPLAIN_EXAMPLES: &str = "\
+Examples:
+  alike explain archive doc17                     its cluster, what links it to the representative, and its links
+  alike explain archive doc17 doc99               the chain between two documents, or what they lack";
+
+pub(crate) const CHECK_EXAMPLES: &str = "\
+Examples:
+  alike check archive draft.txt                   which documents a text resembles
+  alike check archive today.jsonl --json          one line for each record
+  alike check archive < draft.txt";
+
+pub(crate) const GROUP_EXAMPLES: &str = "\
+Examples:
+  search shoes | alike group archive              the first of each kind, its near-duplicates indented under it
+  alike group archive ranked.txt --json           one line a group";
+
 pub(crate) const CHANGES_EXAMPLES: &str = "\
 Examples:
   alike changes archive                           all there ever was
@@ -113,6 +129,34 @@ pub(crate) struct DeleteArgs {
 pub(crate) struct ShowArgs {
     /// Folder of the collection
     pub(crate) collection: PathBuf,
+    /// JSON on a terminal too
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ExplainArgs {
+    /// Folder of the collection
+    pub(crate) collection: PathBuf,
+    /// Id of a document
+    #[arg(value_name = "DOC")]
+    pub(crate) document: String,
+    /// Id of another one
+    #[arg(value_name = "DOC")]
+    pub(crate) other: Option<String>,
+    /// JSON on a terminal too
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// What is held against a collection.
+#[derive(Debug, Args)]
+pub(crate) struct FileArgs {
+    /// Folder of the collection
+    pub(crate) collection: PathBuf,
+    /// File to read, or - for standard input
+    #[arg(default_value = "-")]
+    pub(crate) file: PathBuf,
     /// JSON on a terminal too
     #[arg(long)]
     pub(crate) json: bool,

@@ -2,6 +2,7 @@
 
 mod again;
 mod changes;
+mod check;
 mod cli;
 mod cli_again;
 mod cli_collections;
@@ -12,8 +13,10 @@ mod dedup;
 mod delete;
 mod display;
 mod documents;
+mod explain;
 mod export;
 mod fsck;
+mod group;
 mod info;
 mod interrupt;
 mod load;
@@ -69,6 +72,9 @@ fn main() -> ExitCode {
         Command::Stats(args) => stats::run(&args),
         Command::Documents(args) => documents::run(&args),
         Command::Changes(args) => changes::run(&args),
+        Command::Explain(args) => explain::run(&args),
+        Command::Check(args) => check::run(&args),
+        Command::Group(args) => group::run(&args),
         Command::Info(args) => info::run(&args),
         Command::Presets { name } => presets::text(name.as_deref()).and_then(|text| print(text.as_bytes())),
         Command::Compact { collection } => compact::run(&collection),

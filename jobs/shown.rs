@@ -23,6 +23,30 @@ pub(crate) fn folder(collection: &Path) -> Result<Arc<dyn Storage>> {
     Ok(Arc::new(Local::open(collection)?))
 }
 
+/// How a piece of a line looks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Style {
+    /// As everything else.
+    Plain,
+    /// Something that is gone: red.
+    Gone,
+    /// Something that is new: green.
+    New,
+}
+
+/// Pieces as one line, a blank between them. What they say cannot act on a terminal; only the colours do.
+fn coloured(pieces: &[(Style, String)], colours: bool) -> String {
+    let piece = |(style, text): &(Style, String)| {
+        let text = sanitize(text);
+        match style {
+            Style::Gone if colours => format!("\x1b[31m{text}\x1b[0m"),
+            Style::New if colours => format!("\x1b[32m{text}\x1b[0m"),
+            _ => text.into_owned(),
+        }
+    };
+    pieces.iter().map(piece).collect::<Vec<_>>().join(" ")
+}
+
 /// Lines on standard output.
 pub(crate) struct Lines {
     out: BufWriter<StdoutLock<'static>>,
@@ -47,6 +71,22 @@ impl Lines {
     pub(crate) fn text(&mut self, line: &str) -> Result<()> {
         let line = sanitize(line);
         let written = writeln!(self.out, "{line}");
+        self.note(written)
+    }
+
+    /// A line of data: as it is where a program reads it.
+    pub(crate) fn plain(&mut self, line: &str) -> Result<()> {
+        if self.terminal {
+            return self.text(line);
+        }
+        let written = writeln!(self.out, "{line}");
+        self.note(written)
+    }
+
+    /// A line of pieces behind an indent, in colours on a terminal.
+    pub(crate) fn styled(&mut self, indent: &str, pieces: &[(Style, String)]) -> Result<()> {
+        let line = coloured(pieces, self.terminal);
+        let written = writeln!(self.out, "{indent}{line}");
         self.note(written)
     }
 
@@ -81,5 +121,18 @@ impl Lines {
             Err(Error::Io { .. }) if self.gone => Ok(ExitCode::SUCCESS),
             outcome => outcome.map(|()| ExitCode::SUCCESS),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_our_own_colours_act() {
+        let pieces = [(Style::Plain, "a\u{1b}[2J"), (Style::Gone, "b\n"), (Style::New, "c")];
+        let pieces = pieces.map(|(style, text)| (style, text.to_owned()));
+        assert_eq!(coloured(&pieces, false), "a\\u{1b}[2J b\\n c");
+        assert_eq!(coloured(&pieces, true), "a\\u{1b}[2J \x1b[31mb\\n\x1b[0m \x1b[32mc\x1b[0m");
     }
 }

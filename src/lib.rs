@@ -44,6 +44,7 @@
 //! - `text/table.rs` - what single characters become in canonical text
 //! - `text/out.rs` - the token hashes of one document
 //! - `text/hash.rs` - the 64-bit identity of a token
+//! - `text/words.rs` - words as they stand, for showing
 //! - `text/twin.rs` - the slow, obvious tokenizer
 //!
 //! Tokens to keys, and the rules of pairs:
@@ -114,6 +115,16 @@
 //! - `collection/known.rs` - what the dataflow of a load sees of a collection, and where it leaves what it adds
 //! - `collection/sources.rs` - the files that documents came from, and opening them again
 //! - `collection/records.rs` - records as they stood in their files
+//! - `collection/resembling.rs` - which stored contents any sets resemble
+//! - `collection/lookup.rs` - documents by id, clusters and documents of contents
+//! - `collection/measures.rs` - all that is said of how much two sets share
+//! - `collection/check.rs` - which documents texts resemble that are not stored
+//! - `collection/explain.rs` - why documents are together, or are not
+//! - `collection/explain/chain.rs` - chains of stored links
+//! - `collection/explain/apart.rs` - the closest pair that fell short
+//! - `collection/texts.rs` - texts of stored documents, where they can still be had
+//! - `collection/diff.rs` - two texts compared word by word
+//! - `collection/group.rs` - a ranked list with duplicates folded
 //! - `collection/load.rs` - a load, from its inputs to its commit
 //! - `collection/settle.rs` - from what a load found to what it changes
 //! - `collection/measure.rs` - pairs of a load's crowds, each measured once

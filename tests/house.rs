@@ -135,7 +135,7 @@ fn the_readme_and_the_help_name_the_same_flags() {
     // Flags of cargo that stand in the README's commands.
     const CARGO: [&str; 6] = ["--release", "--locked", "--path", "--bench", "--benches", "--test"];
     // All commands that have flags.
-    const COMMANDS: [&str; 11] = [
+    const COMMANDS: [&str; 14] = [
         "dedup",
         "load",
         "delete",
@@ -143,6 +143,9 @@ fn the_readme_and_the_help_name_the_same_flags() {
         "documents",
         "changes",
         "info",
+        "explain",
+        "check",
+        "group",
         "pairs",
         "cluster",
         "stats",

@@ -1,12 +1,14 @@
 //! What the dataflow of a load sees of a collection, and where it leaves what it adds.
 
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use super::records::RecordWriter;
-use super::row::{Document, pack, unpack, wide};
+use super::resembling::live_postings;
+use super::row::{Document, pack, wide};
 use super::run::RunReader;
-use super::tables::{CONTENTS, DIGESTS, DOCUMENTS, POSTINGS, SETS, TEXTS, Tables};
+use super::tables::{DIGESTS, DOCUMENTS, POSTINGS, SETS, TEXTS, Tables};
 use super::writer::{RunSummary, RunWriter};
 use crate::error::{Error, Result};
 use crate::flow::{Doc, Keeper, NO_DOC, Posting, Stored};
@@ -84,14 +86,43 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// Reads the set of a content, given the tables.
 pub fn read_set(tables: &Tables, content: Doc, set: &mut Vec<u64>) -> Result<()> {
-    set.clear();
-    let mut found = false;
-    tables.newest(TEXTS, &[u64::from(content)], &mut |_, run, row| {
-        found = true;
-        let heap = run.heap(SETS).ok_or_else(|| no_heap(run))?;
-        heap.read(row[1], row[2] as usize, set)
+    each_set(tables, &[u64::from(content)], &mut |_, found| {
+        set.clear();
+        set.extend_from_slice(found);
+        Ok(())
+    })
+}
+
+/// Hands on the sets of ascending, distinct contents, in no order: `each` gets the number of a content and its set.
+pub fn each_set(
+    tables: &Tables,
+    contents: &[u64],
+    each: &mut dyn FnMut(usize, &[u64]) -> Result<()>,
+) -> Result<()> {
+    let (mut found, mut set) = (vec![false; contents.len()], Vec::new());
+    tables.newest(TEXTS, contents, &mut |at, run, row| {
+        found[at] = true;
+        set.clear();
+        run.heap(SETS).ok_or_else(|| no_heap(run))?.read(row[1], row[2] as usize, &mut set)?;
+        each(at, &set)
     })?;
-    if found { Ok(()) } else { Err(missing(tables, content)) }
+    match found.iter().position(|found| !found) {
+        Some(at) => Err(missing(tables, contents[at] as Doc)),
+        None => Ok(()),
+    }
+}
+
+/// Hands on the sizes of the sets of contents.
+pub fn each_size(
+    tables: &Tables,
+    contents: impl Iterator<Item = Doc>,
+    each: &mut dyn FnMut(Doc, u32),
+) -> Result<()> {
+    let contents: BTreeSet<u64> = contents.map(u64::from).collect();
+    tables.newest(TEXTS, &contents.into_iter().collect::<Vec<_>>(), &mut |_, _, row| {
+        each(row[0] as Doc, row[2] as u32);
+        Ok(())
+    })
 }
 
 fn no_heap(run: &RunReader) -> Error {
@@ -140,29 +171,7 @@ impl Stored for Known {
     }
 
     fn postings(&self, keys: &[u64], each: &mut dyn FnMut(usize, Posting)) -> Result<()> {
-        let inverted: Vec<u64> = keys.iter().rev().map(|key| !key).collect();
-        let mut found: Vec<(Doc, usize, u32)> = Vec::new();
-        for run in &self.tables.runs {
-            let Some(rows) = run.rows(POSTINGS.kind) else { continue };
-            rows.probe(1, &inverted, &mut |at, row| {
-                let (size, content) = unpack(!row[1]);
-                found.push((content, keys.len() - 1 - at, size));
-                Ok(())
-            })?;
-        }
-        found.sort_unstable();
-        let mut contents: Vec<u64> = found.iter().map(|(content, ..)| u64::from(*content)).collect();
-        contents.dedup();
-        let mut live = vec![false; contents.len()];
-        self.tables.newest(CONTENTS, &contents, &mut |at, _, row| {
-            live[at] = row[1] > 0;
-            Ok(())
-        })?;
-        let of_content = found.chunk_by(|a, b| a.0 == b.0).zip(live);
-        for (content, at, size) in of_content.filter(|(_, live)| *live).flat_map(|(found, _)| found) {
-            each(*at, Posting { key: keys[*at], size: *size, doc: *content });
-        }
-        Ok(())
+        live_postings(&self.tables, keys, each)
     }
 
     fn set(&self, content: Doc, set: &mut Vec<u64>) -> Result<()> {

@@ -9,6 +9,7 @@ use super::delta::{by_name, write_delta, write_lines};
 use super::known::{Known, read_set};
 use super::manifest::Manifest;
 use super::parts::Recollide;
+use super::resembling::Resembling;
 use super::run_entry::RunEntry;
 use super::settle::{Delta, Terms, settle};
 use super::sources::sources_of;
@@ -16,12 +17,11 @@ use super::tables::{RARITY, Tables};
 use super::writer::RunWriter;
 use crate::config::Method;
 use crate::error::{Error, Result};
-use crate::flow::{Doc, Loaded, Refused, Request, Stored, load as run, spread};
+use crate::flow::{Doc, Loaded, Refused, Request, Stored, load as run};
 use crate::progress::Progress;
 use crate::read::Source;
 use crate::simd::Simd;
-use crate::similarity::Accept;
-use crate::sketch::{Rarity, Sketcher, rule};
+use crate::sketch::Rarity;
 
 /// What to load, and with what.
 pub struct Batch {
@@ -238,45 +238,25 @@ impl Prepared<'_> {
 
 /// Looks again at contents that seem to have come apart.
 struct Again<'a> {
-    known: &'a Known,
-    sketcher: Sketcher,
-    rule: Option<Accept>,
+    tables: &'a Tables,
+    resembling: Resembling,
     progress: &'a Progress,
     set: Vec<u64>,
-    other: Vec<u64>,
-    keys: Vec<u64>,
 }
 
 impl<'a> Again<'a> {
     fn new(known: &'a Known, loaded: &'a Loaded) -> Again<'a> {
-        let config = &loaded.shared.config;
-        let sketcher = Sketcher::new(config, Arc::clone(loaded.shared.rarity()), Simd::Scalar);
-        let (set, other, keys) = (Vec::new(), Vec::new(), Vec::new());
-        let progress = &*loaded.shared.progress;
-        Again { known, sketcher, rule: rule(config), progress, set, other, keys }
+        let (tables, shared) = (known.tables(), &loaded.shared);
+        let resembling = Resembling::new(tables, &shared.config, Arc::clone(shared.rarity()));
+        Again { tables, resembling, progress: &shared.progress, set: Vec::new() }
     }
 }
 
 impl Recollide for Again<'_> {
     fn linked(&mut self, content: Doc) -> Result<Vec<(Doc, u32)>> {
-        let Some(rule) = self.rule else { return Ok(Vec::new()) };
-        self.progress.check()?;
-        read_set(self.known.tables(), content, &mut self.set)?;
-        self.sketcher.keys_of(&self.set, &mut self.keys);
-        self.keys.iter_mut().for_each(|key| *key = spread(*key));
-        self.keys.sort_unstable();
-        self.keys.dedup();
-        let mut met: Vec<Doc> = Vec::new();
-        self.known.postings(&self.keys, &mut |_, posting| met.push(posting.doc))?;
-        met.sort_unstable();
-        met.dedup();
-        let mut linked = Vec::new();
-        for other in met.into_iter().filter(|other| *other != content) {
-            read_set(self.known.tables(), other, &mut self.other)?;
-            if let Some(measure) = rule.measure(&self.set, &self.other) {
-                linked.push((other, measure.shared));
-            }
-        }
-        Ok(linked)
+        read_set(self.tables, content, &mut self.set)?;
+        let linked = self.resembling.to(&[&self.set], self.progress)?.into_iter().flatten();
+        let others = linked.filter(|(other, _)| *other != content);
+        Ok(others.map(|(other, measure)| (other, measure.shared)).collect())
     }
 }

@@ -3,14 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::clusters::{ClusterId, Member};
+use super::lookup::clusters;
 use super::row::{Document, wide};
 use super::settle::{components, stored_documents};
 use super::snapshot::Snapshot;
 use super::sources::sources;
-use super::tables::{CLUSTERS, CONTENTS, DOCUMENTS, MEMBERS, Tables};
+use super::tables::{CLUSTERS, DOCUMENTS, MEMBERS, Tables};
 use crate::document::Position;
 use crate::error::Result;
-use crate::flow::{Doc, NO_DOC};
 
 /// A cluster of two documents or more.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
@@ -106,29 +106,13 @@ fn with_clusters(
     documents: Vec<(Document, String)>,
     each: &mut dyn FnMut(DocumentView) -> Result<()>,
 ) -> Result<()> {
-    let contents =
-        documents.iter().map(|(document, _)| document.content).filter(|content| *content != NO_DOC);
-    let contents: BTreeSet<u64> = contents.map(u64::from).collect();
-    let contents: Vec<u64> = contents.into_iter().collect();
-    let mut labels: BTreeMap<Doc, u64> = BTreeMap::new();
-    tables.newest(CONTENTS, &contents, &mut |_, _, row| {
-        labels.insert(row[0] as Doc, row[2]);
-        Ok(())
-    })?;
-    let wanted: Vec<u64> = labels.values().copied().collect::<BTreeSet<u64>>().into_iter().collect();
-    let mut clusters: BTreeMap<u64, ClusterId> = BTreeMap::new();
-    tables.newest(CLUSTERS, &wanted, &mut |_, _, row| {
-        if row[2] > 0 {
-            clusters.insert(row[0], ClusterId(row[1]));
-        }
-        Ok(())
-    })?;
+    let clusters = clusters(tables, documents.iter().map(|(document, _)| document.content))?;
     let file = |document: &Document| Position::from_bits(document.position).file();
     let files: BTreeSet<u64> = documents.iter().map(|(document, _)| u64::from(file(document))).collect();
     let sources = sources(tables, &files.into_iter().collect::<Vec<_>>())?;
     for (document, id) in documents {
         let position = Position::from_bits(document.position);
-        let cluster = labels.get(&document.content).and_then(|label| clusters.get(label)).copied();
+        let cluster = clusters.get(&document.content).copied();
         let (first_load, load) = document.loads;
         let file = sources.get(&position.file()).map(|source| source.shown.clone()).unwrap_or_default();
         let (line, offset) = (document.line, position.offset());

@@ -29,7 +29,7 @@ pub use field::{FieldPath, Fields};
 pub use names::names_apart;
 pub use open::open_decompressed;
 pub use record::{Record, Refusal, Sink, Value};
-pub use reread::reread;
+pub use reread::{record_text, reread};
 pub use source::{Compression, Format, Source, Unit, units};
 pub use unit::UnitReader;
 

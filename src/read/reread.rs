@@ -5,6 +5,7 @@ use memchr::memchr;
 use super::decoder::Fault;
 use super::extract::Extractor;
 use super::field::Fields;
+use super::record::Refusal;
 use super::source::{Format, Source};
 use super::window::Window;
 use super::{BLOCK, BOM};
@@ -50,6 +51,20 @@ pub fn reread(
         }
     }
     Ok(())
+}
+
+/// The text of a record, given as [`Record::raw`](super::Record::raw) gave it.
+///
+/// # Errors
+/// The [`Refusal`] of a record that is none.
+pub fn record_text(format: Format, raw: &str, fields: &Fields) -> std::result::Result<String, Refusal> {
+    match format {
+        Format::Text => Ok(raw.strip_prefix('\u{feff}').unwrap_or(raw).to_owned()),
+        Format::JsonLines => {
+            let mut extractor = Extractor::default();
+            extractor.record(fields, Position::new(0, 0), 1, raw).map(|record| record.text.to_owned())
+        }
+    }
 }
 
 struct Again<'a> {

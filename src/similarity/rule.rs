@@ -1,5 +1,7 @@
 //! When a pair is accepted: the second half of every method (the first is the sketcher).
 
+use std::cmp::Ordering;
+
 use super::{Threshold, overlap, overlap_at_least};
 
 /// What was measured of a pair: its shared members and the sizes of both sets.
@@ -75,6 +77,18 @@ impl Accept {
         self.needed(measure.left, measure.right).is_some_and(|needed| u64::from(measure.shared) >= needed)
     }
 
+    /// Orders measured pairs by what the rule looks at, the closest first, without rounding.
+    pub fn closer(self, a: Measure, b: Measure) -> Ordering {
+        let either = |m: Measure| u64::from(m.left) + u64::from(m.right) - u64::from(m.shared);
+        let (whole_a, whole_b) = match self {
+            Accept::Resemblance(_) => (either(a), either(b)),
+            Accept::Containment(_) => (u64::from(a.left.min(a.right)), u64::from(b.left.min(b.right))),
+            Accept::Shared(_) => (1, 1),
+        };
+        let cross = |part: u32, whole: u64| u128::from(part) * u128::from(whole.max(1));
+        cross(b.shared, whole_a).cmp(&cross(a.shared, whole_b))
+    }
+
     /// Measures two strictly ascending sets, giving up as soon as the rule cannot be met.
     pub fn measure(self, a: &[u64], b: &[u64]) -> Option<Measure> {
         let (left, right) = (a.len() as u32, b.len() as u32);
@@ -97,6 +111,18 @@ mod tests {
             t.prop_map(Accept::Containment),
             (1u32..4).prop_map(Accept::Shared)
         ]
+    }
+
+    #[test]
+    fn the_closest_comes_first() {
+        let measure = |shared, left, right| Measure { shared, left, right };
+        let t = "0.5".parse().expect("a threshold");
+        let (long, short) = (measure(6, 9, 9), measure(3, 3, 6));
+        assert_eq!(Accept::Resemblance(t).closer(long, short), Ordering::Equal);
+        assert_eq!(Accept::Resemblance(t).closer(measure(7, 9, 9), short), Ordering::Less);
+        assert_eq!(Accept::Containment(t).closer(long, short), Ordering::Greater);
+        assert_eq!(Accept::Shared(1).closer(long, short), Ordering::Less);
+        assert_eq!(Accept::Resemblance(t).closer(measure(0, 0, 0), short), Ordering::Greater);
     }
 
     #[test]

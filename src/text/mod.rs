@@ -20,6 +20,7 @@
 //! | `scan`, `masks` | the fast path: words from the bit masks of 64-byte blocks |
 //! | `segment`, `table` | the careful route of stretches beyond ASCII |
 //! | `out` | the buffer of hashes, and character mode's spaces |
+//! | `words` | words as they stand, for showing |
 //! | `twin` | the slow, obvious form that all of it is held equal to |
 
 mod classify;
@@ -32,9 +33,11 @@ mod table;
 #[cfg(test)]
 mod tests;
 mod twin;
+mod words;
 
 pub use hash::token_hash;
 pub use twin::canonical_tokens;
+pub use words::shown_words;
 
 use crate::config::Tokens;
 use crate::simd::Simd;

@@ -1,0 +1,74 @@
+//! Documents by their ids, clusters of contents, documents of contents: many at a time.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::clusters::{ClusterId, Member};
+use super::row::{Document, wide};
+use super::settle::stored_documents;
+use super::tables::{CLUSTERS, CONTENTS, DOCUMENTS, MEMBERS, Tables};
+use crate::error::Result;
+use crate::flow::{Doc, NO_DOC, id_digest};
+
+/// The live documents of ids, which may repeat; `None` for what is not there.
+pub fn find(tables: &Tables, ids: &[String]) -> Result<Vec<Option<Document>>> {
+    let digests: Vec<u128> = ids.iter().map(|id| id_digest(id)).collect();
+    let distinct: BTreeSet<u128> = digests.iter().copied().collect();
+    let keys: Vec<u64> = distinct.iter().flat_map(|id| [(id >> 64) as u64, *id as u64]).collect();
+    let mut documents = BTreeMap::new();
+    tables.newest(DOCUMENTS, &keys, &mut |_, _, row| {
+        let document = Document::of_row(row);
+        if document.live {
+            documents.insert(document.id, document);
+        }
+        Ok(())
+    })?;
+    Ok(digests.iter().map(|id| documents.get(id).cloned()).collect())
+}
+
+/// The labels of live contents.
+pub fn labels(tables: &Tables, contents: impl Iterator<Item = Doc>) -> Result<BTreeMap<Doc, u32>> {
+    let contents: BTreeSet<u64> = contents.filter(|content| *content != NO_DOC).map(u64::from).collect();
+    let mut labels = BTreeMap::new();
+    tables.newest(CONTENTS, &contents.into_iter().collect::<Vec<_>>(), &mut |_, _, row| {
+        if row[1] > 0 {
+            labels.insert(row[0] as Doc, row[2] as u32);
+        }
+        Ok(())
+    })?;
+    Ok(labels)
+}
+
+/// The clusters that contents are in; contents of documents alone are in none.
+pub fn clusters(tables: &Tables, contents: impl Iterator<Item = Doc>) -> Result<BTreeMap<Doc, ClusterId>> {
+    let labels = labels(tables, contents)?;
+    let wanted: BTreeSet<u64> = labels.values().map(|label| u64::from(*label)).collect();
+    let mut numbers: BTreeMap<u32, ClusterId> = BTreeMap::new();
+    tables.newest(CLUSTERS, &wanted.into_iter().collect::<Vec<_>>(), &mut |_, _, row| {
+        if row[2] > 0 {
+            numbers.insert(row[0] as u32, ClusterId(row[1]));
+        }
+        Ok(())
+    })?;
+    let cluster = |(content, label)| numbers.get(&label).map(|number| (content, *number));
+    Ok(labels.into_iter().filter_map(cluster).collect())
+}
+
+/// The documents of contents, ascending by id.
+pub fn members(tables: &Tables, contents: impl Iterator<Item = Doc>) -> Result<BTreeMap<Doc, Vec<Member>>> {
+    let keys: BTreeSet<u64> = contents.map(u64::from).collect();
+    let mut of_content: BTreeMap<Doc, Vec<u128>> = BTreeMap::new();
+    tables.beginning(MEMBERS, 1, &keys.into_iter().collect::<Vec<_>>(), &mut |_, row| {
+        if row[3] == 1 {
+            of_content.entry(row[0] as Doc).or_default().push(wide(row[1], row[2]));
+        }
+        Ok(())
+    })?;
+    let ids: BTreeSet<u128> = of_content.values().flatten().copied().collect();
+    let documents = stored_documents(tables, &ids.into_iter().collect::<Vec<_>>(), true)?;
+    let named = |(content, ids): (Doc, Vec<u128>)| {
+        let mut members: Vec<Member> = ids.iter().filter_map(|id| documents.get(id)).cloned().collect();
+        members.sort_unstable_by(|a, b| a.name.cmp(&b.name));
+        (content, members)
+    };
+    Ok(of_content.into_iter().map(named).collect())
+}

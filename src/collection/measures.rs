@@ -1,0 +1,84 @@
+//! All that is said of how much two sets share.
+
+use serde::Serialize;
+
+use crate::similarity::{Accept, Measure};
+
+/// How much two texts share, in members of the sets that the collection's method measures: shingles, sampled shingles,
+/// or features.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Measures {
+    /// Members of both sets.
+    pub shared: u32,
+    /// Members of the first set only.
+    pub only_first: u32,
+    /// Members of the second set only.
+    pub only_second: u32,
+    /// Members of either set.
+    pub union: u64,
+    /// Shared members over those of either set, from 0 to 1; `None` for features, which say nothing about it.
+    pub resemblance: Option<f64>,
+    /// Shared members over those of the first set and over those of the second, from 0 to 1; `None` for features.
+    pub containment: Option<(f64, f64)>,
+    /// Shared members that sets of these sizes need to be linked; `None` if no number would do, or for equal texts.
+    pub needed: Option<u64>,
+    /// Whether that makes a link.
+    pub linked: bool,
+}
+
+impl Measures {
+    /// What is to be said of a measure under the rule of a collection.
+    pub fn new(measure: Measure, rule: Accept) -> Measures {
+        let features = matches!(rule, Accept::Shared(_));
+        let needed = rule.needed(measure.left, measure.right);
+        let all = Measures::of(measure);
+        Measures {
+            resemblance: all.resemblance.filter(|_| !features),
+            containment: all.containment.filter(|_| !features),
+            needed,
+            linked: rule.accepts(measure),
+            ..all
+        }
+    }
+
+    /// What is to be said of two equal texts, whose set has `size` members: equal texts resemble each other whatever
+    /// the method.
+    pub fn same(size: u32) -> Measures {
+        let whole = Measures::of(Measure { shared: size, left: size, right: size });
+        Measures { resemblance: Some(1.0), containment: Some((1.0, 1.0)), ..whole }
+    }
+
+    fn of(measure: Measure) -> Measures {
+        let Measure { shared, left, right } = measure;
+        let part = |size: u32| f64::from(shared) / f64::from(size.max(1));
+        Measures {
+            shared,
+            only_first: left - shared,
+            only_second: right - shared,
+            union: u64::from(left) + u64::from(right) - u64::from(shared),
+            resemblance: Some(measure.resemblance()),
+            containment: Some((part(left), part(right))),
+            needed: None,
+            linked: true,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_measures_of_a_pair() {
+        let rule = Accept::Resemblance("0.5".parse().expect("a threshold"));
+        let measures = Measures::new(Measure { shared: 3, left: 4, right: 6 }, rule);
+        assert_eq!((measures.only_first, measures.only_second, measures.union), (1, 3, 7));
+        assert_eq!((measures.resemblance, measures.containment), (Some(3.0 / 7.0), Some((0.75, 0.5))));
+        assert_eq!((measures.needed, measures.linked), (Some(4), false));
+        let features = Measures::new(Measure { shared: 2, left: 6, right: 6 }, Accept::Shared(2));
+        assert_eq!((features.resemblance, features.containment, features.linked), (None, None, true));
+        let same = [0, 7].map(Measures::same);
+        assert!(same.iter().all(|same| same.resemblance == Some(1.0) && same.linked));
+        assert_eq!(same.map(|same| (same.shared, same.union)), [(0, 0), (7, 7)]);
+    }
+}
