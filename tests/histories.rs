@@ -247,6 +247,13 @@ pub(crate) fn config(method: Method) -> Config {
     config
 }
 
+/// Two features must be shared, and then sets are measured.
+pub(crate) fn verified() -> Config {
+    let mut config = config(Method::Features);
+    config.features.verify = true;
+    config
+}
+
 /// Texts of a few words out of a few sequences, so that many resemble each other and bridges come and go.
 pub(crate) fn text() -> impl Strategy<Value = String> {
     let len = prop_oneof![1 => 0usize..4, 6 => 6usize..9];
@@ -293,6 +300,11 @@ proptest! {
     #[test]
     fn features(history in history()) {
         follow(config(Method::Features), &history);
+    }
+
+    #[test]
+    fn verified_features(history in history()) {
+        follow(verified(), &history);
     }
 
     #[test]

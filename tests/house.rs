@@ -135,8 +135,22 @@ fn the_readme_and_the_help_name_the_same_flags() {
     // Flags of cargo that stand in the README's commands.
     const CARGO: [&str; 6] = ["--release", "--locked", "--path", "--bench", "--benches", "--test"];
     // All commands that have flags.
-    const COMMANDS: [&str; 10] =
-        ["dedup", "load", "delete", "clusters", "documents", "changes", "info", "explain", "check", "group"];
+    const COMMANDS: [&str; 14] = [
+        "dedup",
+        "load",
+        "delete",
+        "clusters",
+        "documents",
+        "changes",
+        "info",
+        "explain",
+        "check",
+        "group",
+        "pairs",
+        "cluster",
+        "stats",
+        "export",
+    ];
     // Every program has these.
     const USUAL: [&str; 2] = ["--help", "--version"];
     let mut readme = long_flags(&read("README.md"));

@@ -20,6 +20,8 @@ mod collections;
 mod config;
 /// `join` against the oracle, on real corpora and on random collections.
 mod exact;
+/// What is written of a collection against what `dedup` writes.
+mod export;
 /// `features` accepts pairs as often as the formula says.
 mod features;
 /// Collections after random histories of loads against one-shot runs.

@@ -329,3 +329,7 @@ fn left(memory: Option<u64>, held: u64, workers: usize) -> Result<Option<u64>> {
         (needed >> 20) + 1
     )))
 }
+
+#[cfg(test)]
+#[path = "replay_tests.rs"]
+mod tests;

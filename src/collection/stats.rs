@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::clusters::ClusterId;
+use super::heap::HeapReader;
 use super::row::{Document, wide};
+use super::rows::RowsReader;
 use super::settle::stored_documents;
 use super::snapshot::Snapshot;
 use super::tables::{CLUSTERS, DOCUMENTS, LABELS, RARITY, RAW, SETS, TABLES, Tables};
@@ -174,11 +176,11 @@ fn named(tables: &Tables, clusters: &[(u64, std::cmp::Reverse<u64>, u128)]) -> R
 fn held(tables: &Tables) -> Vec<TableStats> {
     let mut held = Vec::new();
     for table in TABLES {
-        let rows = tables.runs.iter().filter_map(|run| run.rows(table.kind)).map(|rows| rows.len());
+        let rows = tables.runs.iter().filter_map(|run| run.rows(table.kind)).map(RowsReader::len);
         held.push(total(table.name, rows, table.shape.width as u64));
     }
     for (kind, name) in [(LABELS, "labels"), (SETS, "sets"), (RARITY, "rarity"), (RAW, "raw")] {
-        let words = tables.runs.iter().filter_map(|run| run.heap(kind)).map(|heap| heap.len());
+        let words = tables.runs.iter().filter_map(|run| run.heap(kind)).map(HeapReader::len);
         held.push(total(name, words, 1));
     }
     held.retain(|table| table.rows > 0);

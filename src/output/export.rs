@@ -53,7 +53,8 @@ impl<'a> Export<'a> {
             records.entry(origin.file).or_default().push(origin);
         }
         let entries: Vec<&SourceEntry> = replay.sources().values().collect();
-        let names = names_apart(entries.iter().map(|entry| (Path::new(&entry.path), entry.name.as_str())));
+        let named = entries.iter().map(|entry| (Path::new(&entry.path), entry.name.as_str()));
+        let names = names_apart(&named.collect::<Vec<_>>());
         let files = entries.into_iter().zip(names).map(|(entry, name)| {
             let mut records = records.remove(&entry.file).unwrap_or_default();
             records.sort_unstable();

@@ -28,14 +28,18 @@ impl Wish {
 
 /// Names for files of several runs, given the path and the name of each in its run: that name, where no other file
 /// has it.
-pub fn names_apart<'a>(files: impl Iterator<Item = (&'a Path, &'a str)>) -> Vec<String> {
-    let wish = |(path, name): (&Path, &str)| {
-        let (path, name) = (parts(path), parts(Path::new(name)));
+pub fn names_apart(files: &[(&Path, &str)]) -> Vec<String> {
+    let mut times: HashMap<&Path, usize> = HashMap::new();
+    files.iter().for_each(|(path, _)| *times.entry(path).or_default() += 1);
+    let wish = |(path, name): &(&Path, &str)| {
+        let (whole, name) = (parts(path), parts(Path::new(name)));
         let keep = name.len();
-        // A name that got a number in its run is not the end of the path.
-        Wish { parts: if path.ends_with(&name) { path } else { name }, keep }
+        // Parents tell nothing apart where one path was read several times, and a name that got a number in its run is
+        // not the end of its path.
+        let parents = times[path] == 1 && whole.ends_with(&name);
+        Wish { parts: if parents { whole } else { name }, keep }
     };
-    unique(files.map(wish).collect())
+    unique(files.iter().map(wish).collect())
 }
 
 /// One name for each wish. Those that clash get parent folders in front until they differ, and a number if they
@@ -127,14 +131,18 @@ mod tests {
 
     #[test]
     fn files_of_several_runs_are_told_apart() {
-        let apart =
-            |files: &[(&str, &str)]| names_apart(files.iter().map(|(path, name)| (Path::new(*path), *name)));
+        let apart = |files: &[(&str, &str)]| {
+            let files: Vec<(&Path, &str)> =
+                files.iter().map(|(path, name)| (Path::new(*path), *name)).collect();
+            names_apart(&files)
+        };
         assert_eq!(
             apart(&[("/x/a/b", "b"), ("/x/a/c", "a/c"), ("", "stdin.jsonl")]),
             ["b", "a/c", "stdin.jsonl"]
         );
         assert_eq!(apart(&[("/x/a", "a"), ("/y/a", "a"), ("/z/b", "1/b")]), ["x/a", "y/a", "1/b"]);
-        assert_eq!(apart(&[("/x/a", "a"), ("/x/a", "a")]), ["1/x/a", "2/x/a"]);
+        assert_eq!(apart(&[("/x/a", "a"), ("/y/a", "a"), ("/x/a", "a")]), ["1/a", "y/a", "2/a"]);
+        assert_eq!(apart(&[("", "stdin.jsonl"), ("", "stdin.jsonl")]), ["1/stdin.jsonl", "2/stdin.jsonl"]);
     }
 
     #[test]
