@@ -21,7 +21,7 @@ use crate::progress::{Progress, Stage};
 pub enum Compaction {
     /// All runs become one.
     Full,
-    /// Neighbours of similar size become one wherever there are four of them.
+    /// Neighbours of similar size become one wherever there are eight of them.
     Tiered {
         /// No merge is begun any more once those before have read this many bytes.
         fuel_bytes: u64,
@@ -113,9 +113,9 @@ fn abandon(writer: &Writer, runs: std::ops::Range<u64>) {
 }
 
 /// Most runs of one tier.
-const MOST: usize = 3;
+const MOST: usize = 7;
 /// How many times larger the runs of a tier are than those of the one below.
-const RATIO: u64 = 4;
+const RATIO: u64 = 8;
 /// Up to here runs are all of the lowest tier: a run has a page for each of its tables, however few rows they have.
 const LOWEST: u64 = 128 << 10;
 
@@ -177,21 +177,22 @@ mod tests {
     const KIB: u64 = 1 << 10;
 
     #[test]
-    fn four_neighbours_of_a_tier_are_merged_and_the_newest_first() {
-        let small = [100 * KIB; 4];
-        assert_eq!(tiered(&small, 1), [(0, 4)]);
-        assert_eq!(tiered(&small[..3], u64::MAX), []);
+    fn eight_neighbours_of_a_tier_are_merged_and_the_newest_first() {
+        let small = [100 * KIB; 8];
+        assert_eq!(tiered(&small, 1), [(0, 8)]);
+        assert_eq!(tiered(&small[..7], u64::MAX), []);
         assert_eq!(tiered(&small, 0), []);
-        let both = [vec![900 * KIB; 5], small.to_vec()].concat();
-        assert_eq!(tiered(&both, u64::MAX), [(5, 9), (0, 5)]);
-        assert_eq!(tiered(&both, 400 * KIB), [(5, 9)]);
-        assert_eq!(tiered(&both, 401 * KIB), [(5, 9), (0, 5)]);
+        let both = [vec![2000 * KIB; 9], small.to_vec()].concat();
+        assert_eq!(tiered(&both, u64::MAX), [(9, 17), (0, 9)]);
+        assert_eq!(tiered(&both, 800 * KIB), [(9, 17)]);
+        assert_eq!(tiered(&both, 801 * KIB), [(9, 17), (0, 9)]);
     }
 
     #[test]
     fn what_is_behind_a_larger_run_counts_as_large() {
-        let sizes = [100 * KIB, 900 * KIB, 100 * KIB, 900 * KIB, 100 * KIB];
-        assert_eq!(tiered(&sizes, u64::MAX), [(0, 4)]);
+        let mut sizes = [100 * KIB, 2000 * KIB].repeat(4);
+        sizes.push(100 * KIB);
+        assert_eq!(tiered(&sizes, u64::MAX), [(0, 8)]);
         assert_eq!(tiered(&[], u64::MAX), []);
     }
 
@@ -207,7 +208,7 @@ mod tests {
                 read += sum;
                 sizes.splice(from..to, [sum]);
             }
-            assert!(sizes.len() < 30, "{} runs after {load}", sizes.len());
+            assert!(sizes.len() < 45, "{} runs after {load}", sizes.len());
         }
         let sum: u64 = sizes.iter().sum();
         assert!(read < 24 * sum, "{read} bytes were read to merge {sum}");
