@@ -12,11 +12,12 @@ use super::diff::{WordDiff, word_diff};
 use super::known::{each_set, each_size};
 use super::lookup::{clusters, find, labels, members};
 use super::measures::Measures;
-use super::row::{Document, wide};
+use super::publish::cluster_rows;
+use super::row::Document;
 use super::settle::stored_documents;
 use super::snapshot::Snapshot;
 use super::sources::sources;
-use super::tables::{CLUSTERS, Tables};
+use super::tables::Tables;
 use super::texts::Texts;
 use crate::document::Position;
 use crate::error::{Error, Result};
@@ -245,11 +246,9 @@ impl<'a> Explaining<'a> {
     /// The document that stands for the cluster of a content.
     fn representative(&self, content: Doc) -> Result<Option<Member>> {
         let Some(label) = self.labels.get(&content) else { return Ok(None) };
-        let mut id = None;
-        self.tables.newest(CLUSTERS, &[u64::from(*label)], &mut |_, _, row| {
-            id = (row[2] > 0).then(|| wide(row[3], row[4]));
-            Ok(())
-        })?;
+        // A transitive cluster is all of its component.
+        let rows = cluster_rows(&self.tables, &[*label].into())?;
+        let id = rows.values().next().map(|row| row.representative);
         let Some(id) = id else { return Ok(None) };
         Ok(stored_documents(&self.tables, &[id])?.remove(&id))
     }

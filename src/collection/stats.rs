@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use super::clusters::ClusterId;
 use super::heap::HeapReader;
-use super::row::{Document, wide};
+use super::publish::{ClusterRow, cluster_row};
+use super::row::Document;
 use super::rows::RowsReader;
 use super::settle::stored_documents;
 use super::snapshot::Snapshot;
@@ -139,14 +140,14 @@ impl Stats {
             if read.is_multiple_of(CHECKED) {
                 progress.check()?;
             }
-            let size = row[2];
+            let (_, ClusterRow { number, documents: size, representative }) = cluster_row(row);
             let Some(power) = size.checked_ilog2() else { continue };
             let from = 1 << power;
             let of_power =
                 sizes.entry(power).or_insert(Sizes { from, to: from * 2 - 1, clusters: 0, documents: 0 });
             of_power.clusters += 1;
             of_power.documents += size;
-            largest.push((size, std::cmp::Reverse(row[1]), wide(row[3], row[4])));
+            largest.push((size, std::cmp::Reverse(number), representative));
             largest.sort_unstable_by(|a, b| b.cmp(a));
             largest.truncate(LARGEST);
         }
