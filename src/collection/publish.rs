@@ -77,7 +77,7 @@ pub fn publish(
     let labels = publishing.labels()?;
     let old = publishing.clusters_before(&labels, divide.is_some())?;
     let places = publishing.clusters_after(&labels, &old, divide)?;
-    publishing.decide(load, keep, old, places)?;
+    publishing.decide(load, keep, &old, places)?;
     Ok(publishing.outcome)
 }
 
@@ -221,7 +221,7 @@ impl Publishing<'_> {
         &mut self,
         load: u32,
         keep: &Keep,
-        old: Vec<Old>,
+        old: &[Old],
         places: BTreeMap<Place, Vec<u128>>,
     ) -> Result<()> {
         let mut ids: Vec<u128> = places.values().flatten().copied().collect();
@@ -246,7 +246,7 @@ impl Publishing<'_> {
         let name = |id: u128| names.get(&id).cloned().unwrap_or_default();
         let Fate { numbers, representatives, lines } = fate(load, keep, &before, &after, &name);
         let mut rows: BTreeMap<Place, ClusterRow> = BTreeMap::new();
-        for old in &old {
+        for old in old {
             rows.insert(old.at, ClusterRow { documents: 0, representative: 0, ..old.row });
         }
         for ((cluster, number), best) in after.iter().zip(numbers).zip(representatives) {
