@@ -19,6 +19,8 @@ use crate::shown::folder;
 pub(crate) enum Target {
     /// A collection that is there.
     There(Box<Writer>),
+    /// A collection that no load has gone to: its first one was killed, and this one asks for something else.
+    Anew(Box<Writer>, Box<Config>),
     /// Nothing is there yet.
     New(PathBuf, Box<Config>),
 }
@@ -32,17 +34,19 @@ impl Target {
             ));
         }
         match folder(collection).and_then(|storage| Writer::open(&storage)) {
+            Ok(writer) if writer.is_unused() => {
+                let config = first(choices)?;
+                Ok(match config == writer.snapshot().manifest().config {
+                    true => Target::There(Box::new(writer)),
+                    false => Target::Anew(Box::new(writer), Box::new(config)),
+                })
+            }
             Ok(writer) => {
                 check_same(&writer.snapshot().manifest().config, choices)?;
                 Ok(Target::There(Box::new(writer)))
             }
             Err(Error::NotACollection(..)) if can_become_one(collection)? => {
-                let mut base = Config::default();
-                // Whether a shingle is common depends on the order of loads.
-                base.shingles.common_cap = 0;
-                let config = asked(choices, base)?;
-                refuse_method(&config)?;
-                Ok(Target::New(collection.to_path_buf(), Box::new(config)))
+                Ok(Target::New(collection.to_path_buf(), Box::new(first(choices)?)))
             }
             Err(error) => Err(error),
         }
@@ -52,6 +56,7 @@ impl Target {
     pub(crate) fn writer(self) -> Result<(Writer, bool)> {
         match self {
             Target::There(writer) => Ok((*writer, false)),
+            Target::Anew(writer, config) => Ok((writer.start_anew(*config, false)?, true)),
             Target::New(path, config) => {
                 let storage: Arc<dyn Storage> = Arc::new(Local::create(&path)?);
                 Ok((Writer::create(&storage, *config, false)?, true))
@@ -77,6 +82,16 @@ fn can_become_one(path: &Path) -> Result<bool> {
         }
     }
     Ok(true)
+}
+
+/// The configuration of a collection that is to be made.
+fn first(choices: &ConfigArgs) -> Result<Config> {
+    let mut base = Config::default();
+    // Whether a shingle is common depends on the order of loads.
+    base.shingles.common_cap = 0;
+    let config = asked(choices, base)?;
+    refuse_method(&config)?;
+    Ok(config)
 }
 
 /// The configuration asked for, as a collection has it.
