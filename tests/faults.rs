@@ -114,7 +114,7 @@ fn stages() -> Vec<Stage> {
     let (machine, mut stages) = (Simulated::new(), Vec::new());
     let (mut live, mut before) = (BTreeMap::new(), None);
     for step in job() {
-        let mut bench = Bench::new(config(Method::Join));
+        let mut bench = Bench::new(config(Method::Shingles));
         let base = machine.after_power_cut(0);
         bench.storage = Arc::new(machine.clone());
         bench.live = std::mem::take(&mut live);
@@ -269,6 +269,9 @@ fn is_dead(writer: &mut Writer) -> bool {
     }
 }
 
+/// Reads, and tells whether the answer is right.
+type Reading<'a> = &'a dyn Fn() -> Result<bool, Error>;
+
 #[test]
 fn a_read_that_fails_is_an_error_and_nothing_else() {
     let mut stages = stages();
@@ -295,7 +298,7 @@ fn a_read_that_fails_is_an_error_and_nothing_else() {
         fsck(&Snapshot::open(&storage)?, &Progress::default(), &mut |finding| panic!("{finding:?}"))
             .map(|report| report.findings)
     };
-    let reads: [(&str, &dyn Fn() -> Result<bool, Error>); 3] = [
+    let reads: [(&str, Reading<'_>); 3] = [
         ("looking", &|| try_seen(&storage).map(|seen| seen == right)),
         ("changes", &|| log(&storage).map(|found| found == lines)),
         ("fsck", &|| check().map(|findings| findings == 0)),

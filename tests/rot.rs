@@ -47,7 +47,7 @@ fn logs(storage: &Arc<dyn Storage>) -> Result<Vec<u8>, Error> {
 impl Patient {
     fn new() -> Patient {
         let machine = Simulated::new();
-        let mut bench = Bench::on(Arc::new(machine.clone()), config(Method::Join));
+        let mut bench = Bench::on(Arc::new(machine.clone()), config(Method::Shingles));
         bench.load(&first());
         squeeze(&bench.storage, Compaction::Full).expect("compacted");
         bench.load(&load(vec![put(6, "a b c d e f g"), put(5, "x y z z"), Op::Delete(3)]));
@@ -281,10 +281,13 @@ fn pages_of_a_run_that_was_given_up_are_found() {
     let base = patient.machine.after_power_cut(0);
     let make = |text: &str| {
         let machine = base.after_power_cut(0);
-        let mut bench = Bench::new(config(Method::Join));
+        let mut bench = Bench::new(config(Method::Shingles));
         bench.storage = Arc::new(machine.clone());
+        squeeze(&bench.storage, Compaction::Full).expect("compacted");
         let ops = (20..40).map(|id| put(id, &format!("{text} {id} {}", id + 1)));
         assert!(bench.try_load(&load(ops.collect())).is_ok());
+        let snapshot = Snapshot::open(&bench.storage).expect("opened");
+        assert_eq!(snapshot.runs().len(), 3, "nothing was merged");
         (machine, bench)
     };
     let ((ours, bench), (theirs, _)) = (make("q w e r t y"), make("h j k l n m"));

@@ -22,9 +22,9 @@ struct Counts {
 
 impl Memory {
     /// A folder with one file.
-    pub(super) fn with(name: &str, bytes: Vec<u8>) -> Memory {
+    pub(super) fn with(name: &str, bytes: &[u8]) -> Memory {
         let memory = Memory::default();
-        memory.put(name, &bytes);
+        memory.put(name, bytes);
         memory
     }
 
