@@ -99,6 +99,7 @@ pub(crate) fn commit(
     agree: impl FnOnce(&Report) -> Result<()>,
     progress: &Arc<Progress>,
 ) -> Result<Report> {
+    warn(writer);
     let prepared = prepare(writer, batch, Arc::clone(progress))?;
     let mut rejected = unread(unreadable);
     rejected.extend_from_slice(prepared.rejected());
@@ -107,13 +108,17 @@ pub(crate) fn commit(
         return Err(error);
     }
     let report = prepared.commit_if(|report| agree(report).and_then(|()| progress.check()))?;
-    match writer.untidied() {
-        // The commit stands, and the next writer tidies up.
-        Some(error) => {
-            let _ = writeln!(io::stderr().lock(), "alike: warning: {}", sanitize(&error.to_string()));
-            Ok(report)
-        }
-        None => Ok(report),
+    if report.commit.is_some() {
+        // It stands, and the next writer tidies up.
+        warn(writer);
+    }
+    Ok(report)
+}
+
+/// Says why something superseded is still there, which is no failure.
+pub(crate) fn warn(writer: &Writer) {
+    if let Some(error) = writer.untidied() {
+        let _ = writeln!(io::stderr().lock(), "alike: warning: {}", sanitize(&error.to_string()));
     }
 }
 
@@ -233,8 +238,23 @@ impl Teller<'_> {
             collection.display()
         ));
         let value = serde_json::to_value(report).map_err(|e| crate::stdout_error(e.into()))?;
-        self.object(&value)
+        self.object(&capped(value))
     }
+}
+
+/// Unknown ids that a report lists: a program that asked for more of them to be deleted has them itself.
+const LISTED: usize = 1000;
+
+/// A report that says how many unknown ids there are, and lists no more than [`LISTED`].
+fn capped(mut report: serde_json::Value) -> serde_json::Value {
+    let unknown = report.get_mut("unknown").and_then(serde_json::Value::as_array_mut);
+    let count = unknown.map_or(0, |ids| {
+        let count = ids.len();
+        ids.truncate(LISTED);
+        count
+    });
+    report["unknown_ids"] = count.into();
+    report
 }
 
 /// What is said of ids that were to be deleted and are not there.

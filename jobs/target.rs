@@ -19,6 +19,8 @@ use crate::shown::folder;
 pub(crate) enum Target {
     /// A collection that is there.
     There(Box<Writer>),
+    /// A collection that no load has gone to: its first one was killed, and this one asks for something else.
+    Anew { writer: Box<Writer>, config: Box<Config>, store_text: bool },
     /// Nothing is there yet.
     New { path: PathBuf, config: Box<Config>, store_text: bool },
 }
@@ -32,18 +34,23 @@ impl Target {
             ));
         }
         match folder(collection).and_then(|storage| Writer::open(&storage)) {
+            Ok(writer) if writer.is_unused() => {
+                let config = first(choices)?;
+                let manifest = writer.snapshot().manifest();
+                Ok(match config == manifest.config && store_text == manifest.store_text {
+                    true => Target::There(Box::new(writer)),
+                    false => Target::Anew { writer: Box::new(writer), config: Box::new(config), store_text },
+                })
+            }
             Ok(writer) => {
                 check_same(writer.snapshot().manifest(), choices, store_text)?;
                 Ok(Target::There(Box::new(writer)))
             }
-            Err(Error::NotACollection(..)) if can_become_one(collection)? => {
-                let mut base = Config::default();
-                // Whether a shingle is common depends on the order of loads.
-                base.shingles.common_cap = 0;
-                let config = asked(choices, base)?;
-                refuse_method(&config)?;
-                Ok(Target::New { path: collection.to_path_buf(), config: Box::new(config), store_text })
-            }
+            Err(Error::NotACollection(..)) if can_become_one(collection)? => Ok(Target::New {
+                path: collection.to_path_buf(),
+                config: Box::new(first(choices)?),
+                store_text,
+            }),
             Err(error) => Err(error),
         }
     }
@@ -52,6 +59,9 @@ impl Target {
     pub(crate) fn writer(self) -> Result<(Writer, bool)> {
         match self {
             Target::There(writer) => Ok((*writer, false)),
+            Target::Anew { writer, config, store_text } => {
+                Ok((writer.start_anew(*config, store_text)?, true))
+            }
             Target::New { path, config, store_text } => {
                 let storage: Arc<dyn Storage> = Arc::new(Local::create(&path)?);
                 Ok((Writer::create(&storage, *config, store_text)?, true))
@@ -77,6 +87,16 @@ fn can_become_one(path: &Path) -> Result<bool> {
         }
     }
     Ok(true)
+}
+
+/// The configuration of a collection that is to be made.
+fn first(choices: &ConfigArgs) -> Result<Config> {
+    let mut base = Config::default();
+    // Whether a shingle is common depends on the order of loads.
+    base.shingles.common_cap = 0;
+    let config = asked(choices, base)?;
+    refuse_method(&config)?;
+    Ok(config)
 }
 
 /// The configuration asked for, as a collection has it.

@@ -71,6 +71,10 @@ fn create_add_change_and_delete() {
     let ran = dir.alike("delete c --ids gone.txt", None).ok().says("1 ids to delete are not there: nobody");
     let told = report(ran);
     assert_eq!((&told["removed"], &told["unknown"]), (&json!(1), &json!(["nobody"])));
+    let strangers: String = (0..1200).map(|i| format!("nobody {i}\n")).collect();
+    let told = report(dir.alike("delete c --ids -", Some(strangers.as_bytes())).ok());
+    let listed = told["unknown"].as_array().map(Vec::len);
+    assert_eq!((listed, &told["unknown_ids"]), (Some(1000), &json!(1200)));
     assert_eq!((ids(&dir), clusters(&dir).len()), (set(&["a", "b", "e"]), 0));
     assert_eq!(report(dir.alike("delete c --ids -", Some(b"e")).ok())["removed"], json!(1));
     let info = &rows(&dir, "info c")[0];
@@ -256,6 +260,15 @@ fn damage_is_told_and_nothing_is_loaded() {
     assert_eq!(fs::read(&path).unwrap(), bytes);
     bytes[at] ^= 1;
     fs::write(&path, &bytes).unwrap();
+    // That of the commit before is in nobody's way, but it is told.
+    let before = dir.join("c/manifest-00000001");
+    fs::write(&before, "no manifest").unwrap();
+    dir.alike("fsck c", None).code(4);
+    dir.alike("load c first.jsonl", None).ok().says("warning").says("manifest-00000001");
+    dir.write("one.jsonl", line("z", "z"));
+    dir.alike("load c one.jsonl", None).ok().says("warning");
+    dir.alike("fsck c", None).ok();
+    assert!(!before.exists());
     let log = dir.join("c/changes-00000002.jsonl");
     let mut text = fs::read(&log).unwrap();
     text[3] ^= 1;

@@ -43,6 +43,18 @@ pub(crate) struct Load {
     pub(crate) epoch_bytes: Option<u64>,
 }
 
+impl Load {
+    /// Does to documents by id what the load does to a collection.
+    pub(crate) fn apply(&self, live: &mut BTreeMap<usize, String>) {
+        for op in &self.ops {
+            match op {
+                Op::Upsert(id, text) => live.insert(*id, text.clone()),
+                Op::Delete(id) => live.remove(id),
+            };
+        }
+    }
+}
+
 /// A collection under test, with what it should hold.
 pub(crate) struct Bench {
     pub(crate) dir: Dir,
@@ -83,48 +95,46 @@ impl Bench {
             .expect("loaded");
     }
 
-    /// Whether a load that may fail did not. Its change log is not followed.
-    pub(crate) fn try_load(&mut self, load: &Load) -> bool {
+    /// A load that may fail. Its change log is not followed.
+    pub(crate) fn try_load(&mut self, load: &Load) -> Result<Report, Error> {
         let names = self.write(load);
-        self.run(&names, load).is_ok()
+        self.run(&names, load)
     }
 
     /// Writes the files of a load and notes what it does.
-    fn write(&mut self, load: &Load) -> Vec<String> {
+    pub(crate) fn write(&mut self, load: &Load) -> Vec<String> {
         let mut names = Vec::new();
         for (at, part) in load.ops.chunks(load.ops.len().div_ceil(load.files).max(1)).enumerate() {
             let name = format!("load{at}.jsonl");
             self.dir.write(&name, part.iter().map(Op::line).collect::<String>());
             names.push(self.dir.join(&name).to_string_lossy().into_owned());
         }
-        let mut added = BTreeMap::new();
-        for op in &load.ops {
-            match op {
-                Op::Upsert(id, text) => added.insert(*id, Some(text.clone())),
-                Op::Delete(id) => added.insert(*id, None),
-            };
-        }
-        for (id, text) in added {
-            match text {
-                Some(text) => self.live.insert(id, text),
-                None => self.live.remove(&id),
-            };
-        }
+        load.apply(&mut self.live);
         names
     }
 
     fn run(&self, names: &[String], load: &Load) -> Result<Report, Error> {
-        let mut writer = Writer::open(&self.storage)?;
+        self.load_by(&mut Writer::open(&self.storage)?, names, load.workers, load.epoch_bytes)
+    }
+
+    /// Loads files through a writer that is open.
+    pub(crate) fn load_by(
+        &self,
+        writer: &mut Writer,
+        names: &[String],
+        workers: usize,
+        epoch_bytes: Option<u64>,
+    ) -> Result<Report, Error> {
         let batch = Batch {
             sources: discover(names, &self.dir.join("."))?.sources,
-            workers: load.workers,
+            workers,
             memory: None,
-            epoch_bytes: load.epoch_bytes,
+            epoch_bytes,
             simd: Simd::detect(),
             scratch: self.dir.join("."),
             delete_missing: false,
         };
-        let prepared = prepare(&mut writer, batch, Arc::new(Progress::default()))?;
+        let prepared = prepare(writer, batch, Arc::new(Progress::default()))?;
         assert!(prepared.rejected().is_empty());
         prepared.commit()
     }

@@ -4,11 +4,14 @@
     clippy::disallowed_types,
     reason = "the tests unpack what they or the program packed, apart from src/read"
 )]
-#![expect(clippy::disallowed_methods, reason = "ALIKE_TEST_DATA and ALIKE_FULL choose how much is tested")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "ALIKE_TEST_DATA and ALIKE_FULL choose how much is tested, and processes are told what to do"
+)]
 
 /// What a wrong input costs: a counted record or a clear error, never half an output.
 mod bad_input;
-/// Compactions, proofs that a collection is whole, faults and damage.
+/// Compactions, and proofs that a collection is whole.
 mod care;
 /// The command line: every flag and subcommand, files in and files out.
 mod cli;
@@ -22,22 +25,34 @@ mod config;
 mod exact;
 /// What is written of a collection against what `dedup` writes.
 mod export;
+/// A small job with every operation of its storage failing or cut off.
+mod faults;
 /// `features` accepts pairs as often as the formula says.
 mod features;
+/// Every contradiction of tables is named by fsck.
+mod fsck;
 /// Collections after random histories of loads against one-shot runs.
 mod histories;
+/// Clusters over whole histories against differential-dataflow.
+mod history_oracle;
 /// The map, the README and the sources against each other.
 mod house;
+/// `kill -9` at random moments of the program.
+mod kill;
 /// The obvious independent program that `join` is held against.
 mod oracle;
 /// What may be asked of a collection: explain, check and group.
 mod questions;
 /// Stored documents taken in again against one-shot runs on their texts.
 mod replay;
+/// Damaged bytes, pages and files.
+mod rot;
 /// The same answer however the program is run.
 mod same_answer;
 /// Where documents came from, and what is kept of them.
 mod sources;
+/// `kill -9` at every step of a commit.
+mod steps;
 /// Transitive clusters against differential-dataflow's connected components.
 mod union_oracle;
 /// Folders, inputs, runs and outputs.

@@ -1,13 +1,9 @@
 //! Runs: whatever a file holds, reading it ends with rows or with an error that says it is damaged.
 
-use std::io;
-use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
-
 use alike::collection::page::{PAGE_BYTES, PAGE_WORDS, PAYLOAD_WORDS, RawPage, Seal};
 use alike::collection::{HeapReader, RowsReader, RunReader, RunWriter, SectionKind, Shape, merge};
 use alike::error::{Error, Result};
-use alike::storage::{Lock, Reader, Storage, Writer};
+use alike::storage::{Simulated, Storage};
 
 use crate::take;
 
@@ -25,7 +21,9 @@ pub fn run(mut data: &[u8]) {
         1 => sealed(data),
         _ => edited(data),
     };
-    read(Memory(Arc::new(Mutex::new(bytes))));
+    let folder = Simulated::new();
+    folder.create("run").and_then(|mut file| file.append(&bytes)).expect("nothing fails in memory");
+    read(&folder);
 }
 
 /// Pages of `data`, each with a good checksum and a possible number of words.
@@ -47,9 +45,9 @@ fn seal(bytes: &[u8], number: usize) -> Vec<u8> {
 /// A good run with a few pages of every sort, some words of which are replaced: page, word of the page, and what it
 /// becomes, twelve bytes a time.
 fn edited(mut data: &[u8]) -> Vec<u8> {
-    let memory = Memory::default();
-    fill(&memory).expect("nothing fails in memory");
-    let mut bytes = memory.0.lock().expect("whole").clone();
+    let folder = Simulated::new();
+    fill(&folder).expect("nothing fails in memory");
+    let mut bytes = folder.contents("run").expect("a file");
     let pages = bytes.len() / PAGE_BYTES;
     while !data.is_empty() {
         let [page, small, low, high] = take(&mut data);
@@ -64,8 +62,8 @@ fn edited(mut data: &[u8]) -> Vec<u8> {
     sealed(&bytes)
 }
 
-fn fill(memory: &Memory) -> Result<()> {
-    let mut writer = RunWriter::create(memory, "run", COLLECTION, RUN)?;
+fn fill(folder: &Simulated) -> Result<()> {
+    let mut writer = RunWriter::create(folder, "run", COLLECTION, RUN)?;
     writer.rows(SectionKind(1), Shape { width: 8, key: 2, filter: true })?;
     for i in 0..63 * 3 + 5 {
         writer.push(&[i / 2, i, 3, 4, 5, 6, 7, 8])?;
@@ -80,8 +78,8 @@ fn fill(memory: &Memory) -> Result<()> {
 }
 
 /// Reads all that there is, in every way.
-fn read(memory: Memory) {
-    let run = match RunReader::open(&memory, "run", COLLECTION, RUN) {
+fn read(folder: &Simulated) {
+    let run = match RunReader::open(folder, "run", COLLECTION, RUN) {
         Ok(run) => run,
         Err(error) => return damaged(&error),
     };
@@ -142,67 +140,5 @@ fn read_heap(heap: &HeapReader) {
             Ok(()) => assert!(words.len() as u64 == count && start + count <= heap.len()),
             Err(error) => damaged(&error),
         }
-    }
-}
-
-/// One file in memory.
-#[derive(Clone, Debug, Default)]
-struct Memory(Arc<Mutex<Vec<u8>>>);
-
-impl Writer for Memory {
-    fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.0.lock().expect("whole").extend_from_slice(bytes);
-        Ok(())
-    }
-
-    fn sync(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-impl Reader for Memory {
-    fn len(&self) -> io::Result<u64> {
-        Ok(self.0.lock().expect("whole").len() as u64)
-    }
-
-    fn read_exact_at(&self, bytes: &mut [u8], offset: u64) -> io::Result<()> {
-        let all = self.0.lock().expect("whole");
-        let part = usize::try_from(offset).ok().and_then(|offset| all.get(offset..)?.get(..bytes.len()));
-        bytes.copy_from_slice(part.ok_or(io::ErrorKind::UnexpectedEof)?);
-        Ok(())
-    }
-}
-
-impl Storage for Memory {
-    fn names(&self) -> io::Result<Vec<String>> {
-        Ok(vec!["run".to_owned()])
-    }
-
-    fn create(&self, _name: &str) -> io::Result<Box<dyn Writer>> {
-        Ok(Box::new(self.clone()))
-    }
-
-    fn open(&self, _name: &str) -> io::Result<Box<dyn Reader>> {
-        Ok(Box::new(self.clone()))
-    }
-
-    fn link(&self, _from: &str, _to: &str) -> io::Result<()> {
-        Err(io::ErrorKind::Unsupported.into())
-    }
-
-    fn remove(&self, _name: &str) -> io::Result<()> {
-        Err(io::ErrorKind::Unsupported.into())
-    }
-
-    fn sync_names(&self) -> io::Result<()> {
-        Ok(())
-    }
-
-    fn lock(&self) -> io::Result<Option<Box<dyn Lock>>> {
-        Ok(None)
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        PathBuf::from(name)
     }
 }

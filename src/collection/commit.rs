@@ -25,17 +25,42 @@ use crate::storage::{Lock, Storage};
 pub struct Writer {
     snapshot: Snapshot,
     /// The commit before the last one, for readers that are about to open it.
-    previous: Option<Manifest>,
+    previous: Previous,
     /// What an interrupted load has left.
     pending: Option<Checkpoint>,
     guard: Guard,
     storage: Arc<dyn Storage>,
     untidied: Option<Error>,
-    _lock: Box<dyn Lock>,
+    /// Taken only by the writer that comes after this one under the same lock.
+    lock: Option<Box<dyn Lock>>,
+}
+
+/// The commit before the last one.
+#[derive(Debug)]
+enum Previous {
+    /// There is none, or its manifest is gone.
+    None,
+    /// Its manifest.
+    Known(Box<Manifest>),
+    /// Its manifest is damaged: which files are its own is not known.
+    Damaged,
+}
+
+impl Previous {
+    /// Whether a file may belong to it, given the last commit.
+    fn may_name(&self, name: Name, last: &Manifest) -> bool {
+        match (self, name) {
+            (Previous::None, _) | (Previous::Damaged, Name::Unfinished(_) | Name::Checkpoint(..)) => false,
+            (Previous::Known(manifest), name) => manifest.names(name),
+            (Previous::Damaged, Name::Manifest(commit)) => commit + 1 == last.commit,
+            (Previous::Damaged, Name::Changes(commit)) => commit < last.commit,
+            (Previous::Damaged, Name::Run(id)) => id < last.next_run,
+        }
+    }
 }
 
 impl Writer {
-    /// Makes an empty collection, its commit 1, in an empty folder.
+    /// Makes an empty collection, its commit 1, in an empty folder. Texts are kept if `store_text`.
     ///
     /// # Errors
     /// [`Error::NotACollection`] if there are other files, [`Error::Config`] if there is a collection or `config`
@@ -44,9 +69,44 @@ impl Writer {
         config.validate()?;
         check_empty(&**folder)?;
         let (lock, guard) = begin(folder)?;
-        let storage: Arc<dyn Storage> = Arc::new(guard.clone());
         // Somebody may have been faster.
-        let left = check_empty(&*storage)?;
+        let left = check_empty(&guard)?;
+        Writer::make(lock, guard, left, config, store_text)
+    }
+
+    /// Makes another empty collection of one that no load has gone to, with a configuration and an id of its own. The
+    /// lock is held throughout. A crash may leave an empty folder.
+    ///
+    /// # Errors
+    /// [`Error::Config`] if `config` cannot be, [`Error::Locked`] and [`Error::Io`].
+    ///
+    /// # Panics
+    /// If there was a load.
+    pub fn start_anew(mut self, config: Config, store_text: bool) -> Result<Writer> {
+        config.validate()?;
+        assert!(self.is_unused(), "a collection that holds something stays what it is");
+        let names = self.storage.names().map_err(|e| Error::io(&folder(&*self.storage), "list", e))?;
+        let left = names.iter().filter_map(|name| Name::parse(name)).collect();
+        let lock = self.lock.take().expect("a writer that is not dropped holds the lock");
+        // What was begun with this writer is dead with it; the one that comes after it is not.
+        Writer::make(lock, self.guard.renewed(), left, config, store_text)
+    }
+
+    /// Whether no load has gone to it yet: an empty collection, perhaps of a load that was killed.
+    pub fn is_unused(&self) -> bool {
+        let last = self.snapshot.manifest();
+        last.load == 0 && last.runs.is_empty() && self.pending.is_none()
+    }
+
+    /// Makes commit 1 in the place of what is `left`, under the lock.
+    fn make(
+        lock: Box<dyn Lock>,
+        guard: Guard,
+        left: Vec<Name>,
+        config: Config,
+        store_text: bool,
+    ) -> Result<Writer> {
+        let storage: Arc<dyn Storage> = Arc::new(guard.clone());
         let manifest = Manifest::first(draw_id(), config, store_text);
         let bytes = bytes_of(&*storage, &manifest)?;
         // As it will be read: a threshold may have been written with more digits than it needs.
@@ -54,13 +114,16 @@ impl Writer {
         remove(&*storage, left)?;
         publish(&*storage, 1, &bytes)?;
         let snapshot = Snapshot::without_runs(&storage, manifest);
+        let (previous, pending) = (Previous::None, None);
         let mut writer =
-            Writer { snapshot, previous: None, pending: None, guard, storage, untidied: None, _lock: lock };
+            Writer { snapshot, previous, pending, guard, storage, untidied: None, lock: Some(lock) };
         writer.tidy_after_commit();
         Ok(writer)
     }
 
-    /// Opens a collection, and removes what a writer that came to no good end has left in it.
+    /// Opens a collection, and removes what a writer that came to no good end has left in it. A damaged manifest of
+    /// the commit before the last one is no hindrance: nothing that may be that commit's is removed before the next
+    /// one, and [`Writer::untidied`] says so.
     ///
     /// # Errors
     /// Those of [`Snapshot::open`], and [`Error::Locked`].
@@ -70,12 +133,19 @@ impl Writer {
         let (lock, guard) = begin(folder)?;
         let storage: Arc<dyn Storage> = Arc::new(guard.clone());
         let snapshot = Snapshot::open(&storage)?;
-        let previous = previous(&*storage, snapshot.manifest().commit)?;
-        if let Some(previous) = &previous {
-            check_same(&*storage, snapshot.manifest(), previous)?;
-        }
+        let (previous, untidied) = match previous(&*storage, snapshot.manifest().commit) {
+            Ok(None) => (Previous::None, None),
+            Ok(Some(previous)) => {
+                check_same(&*storage, snapshot.manifest(), &previous)?;
+                (Previous::Known(Box::new(previous)), None)
+            }
+            Err(error @ (Error::Damaged { .. } | Error::NewerFormat { .. })) => {
+                (Previous::Damaged, Some(error))
+            }
+            Err(error) => return Err(error),
+        };
         let pending = Checkpoint::newest(&*storage, snapshot.manifest())?;
-        let writer = Writer { snapshot, previous, pending, guard, storage, untidied: None, _lock: lock };
+        let writer = Writer { snapshot, previous, pending, guard, storage, untidied, lock: Some(lock) };
         writer.tidy(|_| true)?;
         Ok(writer)
     }
@@ -190,7 +260,7 @@ impl Writer {
         let snapshot = self.snapshot.advance(next)?;
         publish(&*self.storage, snapshot.manifest().commit, &bytes)?;
         let last = std::mem::replace(&mut self.snapshot, snapshot);
-        self.previous = Some(last.manifest().clone());
+        self.previous = Previous::Known(Box::new(last.manifest().clone()));
         self.pending = None;
         self.tidy_after_commit();
         Ok(())
@@ -210,8 +280,9 @@ impl Writer {
         Ok(())
     }
 
-    /// Why what the last commit has superseded could not all be removed. The commit stands; the writer is dead, and
-    /// the next one that is opened removes the rest.
+    /// Why what the last commit has superseded could not all be removed. After a commit: it stands; the writer is
+    /// dead, and the next one that is opened removes the rest. After opening: the manifest before the last one is
+    /// damaged; the writer is well, and its first commit removes the rest.
     pub fn untidied(&self) -> Option<&Error> {
         self.untidied.as_ref()
     }
@@ -240,8 +311,7 @@ impl Writer {
         let pending = |name| {
             self.pending.as_ref().is_some_and(|pending| pending.name() == name || pending.next.names(name))
         };
-        let previous = |name| self.previous.as_ref().is_some_and(|manifest| manifest.names(name));
-        let kept = |name| last.names(name) || previous(name) || pending(name);
+        let kept = |name| last.names(name) || self.previous.may_name(name, last) || pending(name);
         remove(&*self.storage, names.into_iter().filter(|&name| may_go(name) && !kept(name)).collect())
     }
 }

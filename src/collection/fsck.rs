@@ -15,6 +15,7 @@ use hashbrown::HashMap;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::Manifest;
+use super::bits::Bits;
 use super::clusters::Line;
 use super::delta::name;
 use super::row::unpack;
@@ -87,6 +88,7 @@ struct Check<'a> {
     report: FsckReport,
     facts: HashMap<Doc, Fact>,
     origins: sources::Origins,
+    dead: Bits,
     rows: u64,
     sketcher: Option<Sketcher>,
     keys: Vec<u64>,
@@ -110,8 +112,9 @@ pub fn fsck(snapshot: &Snapshot, progress: &Progress, each: &mut dyn FnMut(Findi
     };
     progress.enter(Stage::Verify, report.bytes);
     let (facts, origins, keys) = (HashMap::new(), sources::Origins::default(), Vec::new());
-    let (rows, sketcher) = (0, None);
-    let mut check = Check { tables, manifest, progress, each, report, facts, origins, rows, sketcher, keys };
+    let (dead, rows, sketcher) = (Bits::below(u64::from(manifest.next_content)), 0, None);
+    let mut check =
+        Check { tables, manifest, progress, each, report, facts, origins, dead, rows, sketcher, keys };
     check.files(snapshot)?;
     if check.report.findings == 0 {
         let outcome = check.all_tables();
@@ -268,6 +271,7 @@ impl Check<'_> {
             if check.facts.contains_key(&(row[0] as Doc)) {
                 check.wrong(DEAD, row, "a content that is live");
             }
+            check.dead.add(row[0]);
             Ok(())
         })
     }

@@ -20,6 +20,11 @@ impl Guard {
         Guard { inner, dead: Arc::default() }
     }
 
+    /// A guard over the same folder that nothing has failed under.
+    pub(super) fn renewed(&self) -> Guard {
+        Guard::new(Arc::clone(&self.inner))
+    }
+
     /// Refuses every later change.
     pub(super) fn kill(&self) {
         self.dead.store(true, Ordering::SeqCst);
@@ -41,13 +46,24 @@ impl Guard {
     }
 }
 
+/// A file that is there already is, under the lock, one that this writer has begun and not committed.
+fn in_the_way(error: io::Error) -> io::Error {
+    match error.kind() {
+        io::ErrorKind::AlreadyExists => {
+            let what = "what an earlier attempt began is in the way; open the collection again";
+            io::Error::new(error.kind(), what)
+        }
+        _ => error,
+    }
+}
+
 impl Storage for Guard {
     fn names(&self) -> io::Result<Vec<String>> {
         self.inner.names()
     }
 
     fn create(&self, name: &str) -> io::Result<Box<dyn Writer>> {
-        let writer = self.change(|| self.inner.create(name))?;
+        let writer = self.change(|| self.inner.create(name).map_err(in_the_way))?;
         Ok(Box::new(GuardedWriter { writer, guard: self.clone() }))
     }
 

@@ -239,12 +239,25 @@ fn a_damaged_newest_manifest_is_no_step_back() {
 }
 
 #[test]
-fn a_damaged_manifest_before_the_newest_stops_writers_only() {
+fn a_damaged_manifest_before_the_newest_stops_nobody() {
     let (folder, storage) = collection(4);
-    folder.flip("manifest-00000003", 200, 1).expect("flipped");
-    assert_eq!(open(&storage).manifest().commit, 4);
-    // It cannot tell which files it keeps.
-    assert!(matches!(Writer::open(&storage), Err(Error::Damaged { .. })));
-    storage.remove("manifest-00000003").expect("removed");
-    step(&mut Writer::open(&storage).expect("opened")).expect("committed");
+    // The digit of the format among them: it is then the manifest of a format that is yet to come.
+    for offset in [0, 25, 200] {
+        let last = open(&storage).manifest().commit;
+        let [before, unfinished] =
+            [format!("manifest-{:08}", last - 1), format!("new-manifest-{:08}", last + 1)];
+        let names = storage.names().expect("names");
+        folder.flip(&before, offset, 3).expect("flipped");
+        drop(storage.create(&unfinished).expect("created"));
+        drop(storage.create("run-00000999").expect("created"));
+        assert_eq!(open(&storage).manifest().commit, last);
+        // It cannot tell which files it keeps, so all that may be its own stay; what cannot be goes.
+        let mut writer = Writer::open(&storage).expect("opened");
+        let told = writer.untidied().expect("it says so").to_string();
+        assert!(told.contains(&before), "{told}");
+        assert_eq!(storage.names().expect("names"), names);
+        step(&mut writer).expect("committed");
+        assert!(writer.untidied().is_none() && !storage.names().expect("names").contains(&before));
+        step(&mut writer).expect("committed");
+    }
 }

@@ -11,14 +11,15 @@ use super::file::RunFile;
 use super::heap::HeapReader;
 use super::page::{PAGE_BYTES, PAGE_WORDS, RawPage, Seal};
 use super::rows::RowsReader;
-use super::verify::verify_heap;
+use super::verify::{verify_heap, verify_sum};
 use crate::error::Result;
 use crate::storage::Storage;
 
 /// The first word of a trailer.
 pub(super) const MAGIC: u64 = u64::from_le_bytes(*b"alikerun");
-/// Words of a trailer: magic, version, collection, run, first page of the directory, sections, pages of the file.
-pub(super) const TRAILER_WORDS: usize = 7;
+/// Words of a trailer: magic, version, collection, run, first page of the directory, sections, pages of the file,
+/// hash of the checksums of all other pages.
+pub(super) const TRAILER_WORDS: usize = 8;
 
 /// A section that can be read.
 #[derive(Debug)]
@@ -32,7 +33,9 @@ enum Reader {
 pub struct RunReader {
     /// In the order of the file.
     sections: Vec<(SectionKind, Reader)>,
-    bytes: u64,
+    file: Arc<RunFile>,
+    /// The hash of the checksums of all pages but the last.
+    sum: u64,
     path: PathBuf,
 }
 
@@ -44,7 +47,7 @@ impl RunReader {
     /// [`crate::error::Error::Io`], and [`crate::error::Error::Damaged`] if the file is not this run.
     pub fn open(storage: &dyn Storage, name: &str, collection: u64, run: u64) -> Result<RunReader> {
         let file = RunFile::open(storage, name, Seal::new(collection, run))?;
-        let sections = read_directory(&file)?;
+        let (sections, sum) = read_directory(&file)?;
         let path = storage.path(name);
         let file = Arc::new(file);
         let reader = |number, section: Section| match section.sort {
@@ -53,7 +56,7 @@ impl RunReader {
         };
         let sections =
             (0..).zip(sections).map(|(number, section)| (section.kind, reader(number, section))).collect();
-        Ok(RunReader { sections, bytes: file.pages() * PAGE_BYTES as u64, path })
+        Ok(RunReader { sections, file, sum, path })
     }
 
     /// Where the file is, for messages.
@@ -63,7 +66,7 @@ impl RunReader {
 
     /// Length of the file in bytes.
     pub fn bytes(&self) -> u64 {
-        self.bytes
+        self.file.pages() * PAGE_BYTES as u64
     }
 
     /// The kinds of all sections, in the order they were written.
@@ -75,7 +78,7 @@ impl RunReader {
         self.sections.iter().find(|section| section.0 == kind).map(|(_, reader)| reader)
     }
 
-    /// Reads every page.
+    /// Reads every page: each must be sound, and all together those that were written when the run was finished.
     ///
     /// # Errors
     /// [`crate::error::Error::Damaged`] for the first that is not as it was written, and [`crate::error::Error::Io`].
@@ -83,7 +86,8 @@ impl RunReader {
         self.sections.iter().try_for_each(|(_, reader)| match reader {
             Reader::Rows(rows) => rows.verify(),
             Reader::Heap(heap) => verify_heap(heap),
-        })
+        })?;
+        verify_sum(&self.file, self.sum)
     }
 
     /// The rows of this kind, if the run has any such section.
@@ -103,8 +107,8 @@ impl RunReader {
     }
 }
 
-/// Reads the trailer and the directory.
-fn read_directory(file: &RunFile) -> Result<Vec<Section>> {
+/// Reads the trailer and the directory: the sections, and the hash of the checksums of all pages but the last.
+fn read_directory(file: &RunFile) -> Result<(Vec<Section>, u64)> {
     let last = file.pages() - 1;
     let mut raw = [[0; PAGE_WORDS]];
     file.fetch(last, &mut raw)?;
@@ -113,7 +117,7 @@ fn read_directory(file: &RunFile) -> Result<Vec<Section>> {
         Some(what) => file.damaged(last, what),
         None => error,
     })?;
-    let &[MAGIC, version, _, _, directory, count, pages] = trailer.payload() else {
+    let &[MAGIC, version, _, _, directory, count, pages, sum] = trailer.payload() else {
         return Err(file.damaged(last, "the last page is not that of a run"));
     };
     if version != RUN_VERSION {
@@ -126,7 +130,8 @@ fn read_directory(file: &RunFile) -> Result<Vec<Section>> {
     }
     let words = count as usize * ENTRY_WORDS;
     let entries = file.load(directory, DIRECTORY, words, ENTRIES_IN_PAGE * ENTRY_WORDS)?;
-    sections(&entries, directory).map_err(|what| file.damaged(directory, what))
+    let sections = sections(&entries, directory).map_err(|what| file.damaged(directory, what))?;
+    Ok((sections, sum))
 }
 
 /// Whether a page that may not pass is the trailer of another run, in words.

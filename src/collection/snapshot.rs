@@ -73,7 +73,7 @@ impl Snapshot {
         Snapshot { storage: Arc::clone(storage), manifest: Arc::new(manifest), runs: Vec::new() }
     }
 
-    /// Reads the manifest before that of the commit, if it is still there: a writer needs it.
+    /// Reads the manifest before that of the commit, if it is still there: by it a writer knows which files to keep.
     ///
     /// # Errors
     /// [`Error::Damaged`], [`Error::NewerFormat`] and [`Error::Io`].

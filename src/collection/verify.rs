@@ -1,6 +1,10 @@
-//! Reading every page of a run: each as it was written, rows in order, fences and filters those of the rows.
+//! Reading every page of a run: each as it was written, rows in order, fences and filters those of the rows, and all
+//! together those of one run.
+
+use xxhash_rust::xxh3::Xxh3;
 
 use super::directory::FILTERS;
+use super::file::{BLOCK, RunFile};
 use super::filter::may_hold;
 use super::heap::HeapReader;
 use super::page::PAGE_WORDS;
@@ -9,6 +13,22 @@ use crate::error::Result;
 
 /// Words of a heap read at once.
 const STEP: usize = 1 << 14;
+
+/// Reads the checksums of all pages but the last, which must have the hash that the last one knows. Each page may be
+/// sound and one of them still not of this run: of one of the same id that was never finished.
+pub(super) fn verify_sum(file: &RunFile, sum: u64) -> Result<()> {
+    let last = file.pages() - 1;
+    let (mut found, mut block) = (Xxh3::new(), Vec::new());
+    for start in (0..last).step_by(BLOCK) {
+        block.resize((last - start).min(BLOCK as u64) as usize, [0; PAGE_WORDS]);
+        file.fetch(start, &mut block)?;
+        block.iter().for_each(|raw| found.update(bytemuck::bytes_of(&raw[0])));
+    }
+    if found.digest() != sum {
+        return Err(file.damaged(last, "its pages are not those that it was finished with"));
+    }
+    Ok(())
+}
 
 /// Reads a whole heap.
 pub(super) fn verify_heap(heap: &HeapReader) -> Result<()> {

@@ -1,6 +1,9 @@
 //! Writing a run: sections streamed into pages, pages into large appends.
 
+use std::fmt;
 use std::path::PathBuf;
+
+use xxhash_rust::xxh3::Xxh3;
 
 use super::directory::{
     DIRECTORY, ENTRIES_IN_PAGE, ENTRY_WORDS, FENCES, FILTERS, MAX_SECTIONS, Section, SectionKind, Shape,
@@ -25,7 +28,6 @@ pub struct RunSummary {
 }
 
 /// Pages on their way to the file.
-#[derive(Debug)]
 struct PageStream {
     writer: Box<dyn Writer>,
     path: PathBuf,
@@ -35,6 +37,8 @@ struct PageStream {
     full: usize,
     /// How many pages of the file are complete, those in the buffer included.
     pages: u64,
+    /// Their checksums, one after another.
+    sum: Xxh3,
 }
 
 impl PageStream {
@@ -46,7 +50,9 @@ impl PageStream {
 
     /// Makes the next page, of which `used` words of payload are set, a page of the file.
     fn close(&mut self, section: u32, used: usize) -> Result<()> {
-        self.seal.close(&mut self.buffer[self.full], self.pages, section, used);
+        let raw = &mut self.buffer[self.full];
+        self.seal.close(raw, self.pages, section, used);
+        self.sum.update(bytemuck::bytes_of(&raw[0]));
         (self.full, self.pages) = (self.full + 1, self.pages + 1);
         if self.full == self.buffer.len() { self.append() } else { Ok(()) }
     }
@@ -66,6 +72,16 @@ impl PageStream {
             self.close(section, words.len())?;
         }
         Ok(())
+    }
+}
+
+/// Its buffer would fill the screen.
+impl fmt::Debug for PageStream {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PageStream")
+            .field("path", &self.path)
+            .field("pages", &self.pages)
+            .finish_non_exhaustive()
     }
 }
 
@@ -103,6 +119,7 @@ impl RunWriter {
             buffer: vec![[0; PAGE_WORDS]; APPEND],
             full: 0,
             pages: 0,
+            sum: Xxh3::new(),
         };
         let (sections, fences, last, filters) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         Ok(RunWriter { stream, sections, fences, used: 0, room: 0, last, filters })
@@ -275,8 +292,9 @@ impl RunWriter {
         stream.write(DIRECTORY, &entries, ENTRIES_IN_PAGE * ENTRY_WORDS)?;
         let seal = stream.seal;
         let count = self.sections.len() as u64;
+        let (pages, sum) = (stream.pages + 1, stream.sum.digest());
         let trailer: [u64; TRAILER_WORDS] =
-            [MAGIC, RUN_VERSION, seal.collection(), seal.run(), directory, count, stream.pages + 1];
+            [MAGIC, RUN_VERSION, seal.collection(), seal.run(), directory, count, pages, sum];
         stream.write(TRAILER, &trailer, TRAILER_WORDS)?;
         stream.append()?;
         stream.writer.sync().map_err(|e| Error::io(&stream.path, "sync", e))?;

@@ -1,5 +1,8 @@
 //! A real folder.
-#![expect(clippy::disallowed_methods, reason = "links and locks are made here, for everyone else")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "links and locks are made here, for everyone else; a test starts another process"
+)]
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Write};
@@ -219,13 +222,12 @@ mod tests {
         let root = tempfile::tempdir().expect("a folder");
         let local = Local::create(root.path()).expect("created");
         let mut child = Command::new(std::env::current_exe().expect("this program"))
-            .args(["--exact", "storage::local::tests::holder", "--ignored", "--nocapture"])
+            .args(["--exact", "storage::local::tests::holder", "--nocapture"])
+            .env(HELD, root.path())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
             .expect("a process");
-        let mut stdin = child.stdin.take().expect("its standard input");
-        writeln!(stdin, "{}", root.path().display()).expect("told where");
         let lines = BufReader::new(child.stdout.take().expect("its standard output")).lines();
         assert!(lines.map_while(io::Result::ok).any(|line| line.contains("held")));
         assert!(local.lock().expect("asked").is_none());
@@ -234,15 +236,17 @@ mod tests {
         assert!(local.lock().expect("asked").is_some());
     }
 
+    /// Tells the process that the test above starts which folder to lock.
+    const HELD: &str = "ALIKE_TEST_HELD";
+
+    /// The other process of the test above: it holds the lock until it is killed. In any other there is nothing to do.
     #[test]
-    #[ignore = "the other process of the test above: it holds a lock until it is killed"]
     fn holder() {
-        let mut lines = io::stdin().lines();
-        let Some(Ok(path)) = lines.next() else { return };
+        let Some(path) = std::env::var_os(HELD) else { return };
         let local = Local::open(Path::new(&path)).expect("opened");
         let lock = local.lock().expect("asked");
         writeln!(io::stdout(), "{}", if lock.is_some() { "held" } else { "refused" }).expect("told");
         // Ends only if the other side does.
-        let _ = lines.next();
+        let _ = io::stdin().lines().next();
     }
 }

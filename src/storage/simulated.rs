@@ -22,13 +22,16 @@ pub enum Fault {
     /// A sync of a file fails, and the system drops what it could not write as if it had been written: it is zeros
     /// from then on, for readers and after a power cut. On anything else, as [`Fault::Eio`].
     FailedSync,
+    /// What was asked for is done, and fails all the same: a network file system may lose the answer.
+    /// Reading and locking are as with [`Fault::Eio`].
+    LostAnswer,
 }
 
 impl Fault {
     /// What the system answers, by the numbers that `EIO` and `ENOSPC` have everywhere.
     fn error(self) -> io::Error {
         match self {
-            Fault::Eio | Fault::FailedSync => io::Error::from_raw_os_error(5),
+            Fault::Eio | Fault::FailedSync | Fault::LostAnswer => io::Error::from_raw_os_error(5),
             Fault::Enospc | Fault::ShortWrite => io::Error::from_raw_os_error(28),
         }
     }
@@ -161,6 +164,18 @@ impl Simulated {
         }
     }
 
+    /// An operation that is done, or does nothing, when it fails.
+    fn change<T>(&self, change: impl FnOnce(&mut Disk) -> io::Result<T>) -> io::Result<T> {
+        let mut machine = self.machine();
+        match machine.begin()? {
+            None => change(&mut machine.disk),
+            Some(Fault::LostAnswer) => {
+                Err(change(&mut machine.disk).err().unwrap_or(Fault::LostAnswer.error()))
+            }
+            Some(fault) => Err(fault.error()),
+        }
+    }
+
     fn writer(&self, contents: &Arc<Contents>) -> Box<dyn Writer> {
         Box::new(SimulatedWriter { folder: self.clone(), contents: Arc::clone(contents), failed: false })
     }
@@ -179,10 +194,8 @@ impl Storage for Simulated {
     }
 
     fn create(&self, name: &str) -> io::Result<Box<dyn Writer>> {
-        let mut machine = self.operation()?;
-        check(name)?;
         let contents = Arc::new(Contents::new());
-        machine.disk.add(name, Arc::clone(&contents))?;
+        self.change(|disk| check(name).and_then(|()| disk.add(name, Arc::clone(&contents))))?;
         Ok(self.writer(&contents))
     }
 
@@ -194,22 +207,23 @@ impl Storage for Simulated {
     }
 
     fn link(&self, from: &str, to: &str) -> io::Result<()> {
-        let mut machine = self.operation()?;
-        check(from)?;
-        check(to)?;
-        let contents = machine.disk.get(from)?;
-        machine.disk.add(to, contents)
+        self.change(|disk| {
+            check(from)?;
+            check(to)?;
+            let contents = disk.get(from)?;
+            disk.add(to, contents)
+        })
     }
 
     fn remove(&self, name: &str) -> io::Result<()> {
-        let mut machine = self.operation()?;
-        check(name)?;
-        machine.disk.remove(name)
+        self.change(|disk| check(name).and_then(|()| disk.remove(name)))
     }
 
     fn sync_names(&self) -> io::Result<()> {
-        self.operation()?.disk.sync_names();
-        Ok(())
+        self.change(|disk| {
+            disk.sync_names();
+            Ok(())
+        })
     }
 
     fn lock(&self) -> io::Result<Option<Box<dyn Lock>>> {
@@ -248,7 +262,7 @@ impl Writer for SimulatedWriter {
     fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
         let fault = self.begin()?;
         let arrive = match fault {
-            None => bytes.len(),
+            None | Some(Fault::LostAnswer) => bytes.len(),
             Some(Fault::ShortWrite) => bytes.len() / 2,
             Some(_) => 0,
         };
@@ -260,7 +274,7 @@ impl Writer for SimulatedWriter {
         let fault = self.begin()?;
         let mut body = self.contents.lock();
         match fault {
-            None => body.durable = body.bytes.len(),
+            None | Some(Fault::LostAnswer) => body.durable = body.bytes.len(),
             Some(Fault::FailedSync) => body.forget(),
             Some(_) => {}
         }

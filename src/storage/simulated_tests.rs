@@ -135,6 +135,30 @@ fn what_a_failed_sync_wrote_off_is_lost() {
 }
 
 #[test]
+fn an_answer_that_is_lost_leaves_what_was_done() {
+    let done = prepared();
+    assert!(every_operation(&done).iter().all(Result::is_ok));
+    let changes = [(2, "linked"), (8, "new")];
+    for (at, there) in changes {
+        let folder = prepared();
+        folder.fail_at(4 + at, Fault::LostAnswer);
+        let outcomes = every_operation(&folder);
+        let failed = outcomes.iter().find_map(|outcome| outcome.as_ref().err()).expect("one failed");
+        assert_eq!(failed.raw_os_error(), Some(5));
+        assert!(folder.contents(there).is_ok(), "{there}");
+    }
+    let folder = prepared();
+    let mut writer = folder.create("a").expect("created");
+    folder.fail_at(folder.operations(), Fault::LostAnswer);
+    writer.append(b"bytes").expect_err("failed");
+    writer.sync().expect_err("failed before");
+    assert_eq!(folder.contents("a").expect("there"), b"bytes");
+    folder.fail_at(folder.operations(), Fault::LostAnswer);
+    folder.remove("a").expect_err("failed");
+    assert!(folder.contents("a").is_err());
+}
+
+#[test]
 fn a_sync_that_failed_otherwise_promises_nothing() {
     let folder = Simulated::new();
     let mut writer = append(&folder, "a", b"bytes");

@@ -45,6 +45,8 @@ impl Check<'_> {
             }
             if let Some(fact) = check.facts.get_mut(&content) {
                 fact.postings = fact.postings.wrapping_sub(hashed(&[!row[0], u64::from(size)]));
+            } else if !check.dead.has(u64::from(content)) {
+                check.wrong(POSTINGS, row, "a content that is neither live nor dead");
             }
             Ok(())
         })?;

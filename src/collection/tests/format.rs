@@ -49,7 +49,7 @@ fn the_form_is_what_the_document_says() {
         u64::from_le_bytes(bytes[start..start + 8].try_into().expect("eight"))
     };
     let marks = [0, 0x4000_0000, 1, 0x8000_0000, 0xc000_0000, 0xc000_0001];
-    let used = [6, 40, 2, 3 / 3, 16, 7];
+    let used = [6, 40, 2, 3 / 3, 16, 8];
     for (page, (mark, used)) in marks.into_iter().zip(used).enumerate() {
         assert_eq!(word(page, 1), mark << 32 | used, "page {page}");
         let place: Vec<u8> = [0x0011_2233_4455_6677, 0x8899_aabb_ccdd_eeff, page as u64]
@@ -62,6 +62,8 @@ fn the_form_is_what_the_document_says() {
     }
     assert_eq!(bytes[5 * 4096 + 16..][..8], *b"alikerun");
     assert_eq!([3, 6, 7, 8].map(|at| word(5, at)), [1, 4, 2, 6]);
+    let checksums: Vec<u8> = (0..5).flat_map(|page| word(page, 0).to_le_bytes()).collect();
+    assert_eq!(word(5, 9), xxhash_rust::xxh3::xxh3_64(&checksums));
     // The filter, as the document describes it.
     let mut filter = [0u64; 40];
     for key in [1u64, 2, 3] {

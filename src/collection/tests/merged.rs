@@ -79,7 +79,7 @@ fn an_error_ends_a_merge() {
     let (good, bad) = (run(&storage, "a", shape, &rows), run(&storage, "b", shape, &rows));
     let mut bytes = storage.bytes("b");
     bytes[4096 * 2 + 100] ^= 1;
-    storage.put("b", bytes);
+    storage.put("b", &bytes);
     let scan = |run: &RunReader| run.rows(ROWS).expect("rows").scan(&[], None);
     let mut merge = merge(vec![scan(&good), scan(&bad)], 1);
     let mut count = 0;
