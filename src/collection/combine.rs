@@ -10,11 +10,11 @@ use super::row::Document;
 use super::run::RunReader;
 use super::sources::name_words;
 use super::tables::{
-    CLUSTERS, COMPONENTS, CONTENTS, DEAD, DIGESTS, DOCUMENTS, LABELS, LINKS, MEMBERS, POSTINGS, RARITY, RAW,
-    RECORDS, SEEN, SETS, SOURCES, TEXTS, Table, Tables,
+    CLUSTERS, COMPONENTS, CONTENTS, DEAD, DIGESTS, DOCUMENTS, LABELS, LINKS, MEMBERS, PARITIES, POSTINGS, RARITY, RAW,
+    RECORDS, SEEN, SETS, SIGNATURES, SOURCES, TEXTS, Table, Tables,
 };
 use super::writer::{RunSummary, RunWriter};
-use super::{HeapReader, SectionKind};
+use super::{HeapCursor, HeapReader, SectionKind};
 use crate::document::Position;
 use crate::error::{Error, Result};
 use crate::flow::{Doc, NO_DOC};
@@ -83,7 +83,7 @@ struct Heaped {
 }
 
 /// By heap: of one heap there is one section, which values of several tables share.
-const HEAPED: [(SectionKind, &[Heaped]); 3] = [
+const HEAPED: [(SectionKind, &[Heaped]); 4] = [
     (
         LABELS,
         &[
@@ -103,6 +103,15 @@ const HEAPED: [(SectionKind, &[Heaped]); 3] = [
         SETS,
         &[Heaped {
             table: TEXTS,
+            stays: |row, live| live.contents.has(row[0]),
+            start: 1,
+            words: |row| row[2] as usize,
+        }],
+    ),
+    (
+        PARITIES,
+        &[Heaped {
+            table: SIGNATURES,
             stays: |row, live| live.contents.has(row[0]),
             start: 1,
             words: |row| row[2] as usize,
@@ -170,14 +179,14 @@ impl Combining<'_> {
 
     /// Writes a heap, and the tables whose values are in it.
     fn heaped(&mut self, heap: SectionKind, tables: &[Heaped]) -> Result<()> {
-        let mut words = Vec::new();
+        let (mut words, mut cursor) = (Vec::new(), HeapCursor::default());
         self.run.heap(heap)?;
         for of in tables {
             self.each(of.table, of.stays, &mut |run, row, from| {
                 let heap = from.heap(heap);
                 let heap = heap.ok_or_else(|| Error::damaged(from.path(), 0, "rows without their heap"))?;
                 words.clear();
-                heap.read(row[of.start], (of.words)(row), &mut words)?;
+                cursor.read(heap, row[of.start], (of.words)(row), &mut words)?;
                 run.push(&words)
             })?;
         }

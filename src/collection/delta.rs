@@ -10,8 +10,8 @@ use super::row::{Document, pack, wide, words_of};
 use super::settle::Delta;
 use super::sources::SourceEntry;
 use super::tables::{
-    CLUSTERS, COMPONENTS, CONTENTS, DEAD, DIGESTS, DOCUMENTS, LABELS, LINKS, MEMBERS, RARITY, RAW, SEEN,
-    SETS, SOURCES, TABLES, Table, Tables,
+    CLUSTERS, COMPONENTS, CONTENTS, DEAD, DIGESTS, DOCUMENTS, HEAPS, LABELS, LINKS, MEMBERS, RARITY, SEEN,
+    SOURCES, TABLES, Table, Tables,
 };
 use super::writer::{RunSummary, RunWriter};
 use crate::error::{Error, Result};
@@ -149,8 +149,7 @@ pub fn by_name(summary: &RunSummary) -> BTreeMap<String, u64> {
 
 /// The name of a section.
 pub fn name(kind: SectionKind) -> String {
-    let heaps = [(LABELS, "labels"), (SETS, "sets"), (RARITY, "rarity"), (RAW, "raw")];
     let table = TABLES.iter().find(|table| table.kind == kind).map(|table| table.name);
-    let heap = heaps.into_iter().find(|(heap, _)| *heap == kind).map(|(_, name)| name);
+    let heap = HEAPS.into_iter().find(|(heap, _)| *heap == kind).map(|(_, name)| name);
     table.or(heap).map_or_else(|| kind.0.to_string(), str::to_owned)
 }

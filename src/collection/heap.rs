@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::directory::Section;
 use super::file::{BLOCK, RunFile};
-use super::page::{PAGE_WORDS, PAYLOAD_WORDS};
+use super::page::{PAGE_WORDS, PAYLOAD_WORDS, RawPage, decode};
 use crate::error::Result;
 
 /// A stream of words.
@@ -79,6 +79,55 @@ impl HeapReader {
             (to, left) = (to + here, left - here);
         }
         words.truncate(to);
+        Ok(())
+    }
+}
+
+/// Reads of short values that come in about the order in which they lie: the page that was read last is kept, and many
+/// values are on it.
+#[derive(Debug, Default)]
+pub struct HeapCursor {
+    /// The heap and the number of the page that is kept.
+    held: Option<(HeapReader, u64)>,
+    raw: Vec<RawPage>,
+}
+
+impl HeapCursor {
+    /// Does what [`HeapReader::read`] of `heap` does.
+    ///
+    /// # Errors
+    /// Those of [`HeapReader::read`].
+    pub fn read(&mut self, heap: &HeapReader, start: u64, count: usize, words: &mut Vec<u64>) -> Result<()> {
+        let payload = PAYLOAD_WORDS as u64;
+        let end = start.checked_add(count as u64).filter(|end| *end <= heap.section.count);
+        let Some(end) = end.filter(|_| count <= PAYLOAD_WORDS) else {
+            return heap.read(start, count, words);
+        };
+        let before = words.len();
+        for page in start / payload..end.div_ceil(payload) {
+            if let Err(error) = self.turn_to(heap, page) {
+                words.truncate(before);
+                return Err(error);
+            }
+            let first = page * payload;
+            let (from, to) = (start.max(first) - first, end.min(first + payload) - first);
+            words.extend_from_slice(&decode(&mut self.raw[0]).payload()[from as usize..to as usize]);
+        }
+        Ok(())
+    }
+
+    fn turn_to(&mut self, heap: &HeapReader, page: u64) -> Result<()> {
+        let same = |held: &HeapReader| Arc::ptr_eq(&held.file, &heap.file) && held.number == heap.number;
+        if self.held.as_ref().is_some_and(|(held, at)| *at == page && same(held)) {
+            return Ok(());
+        }
+        self.held = None;
+        self.raw.resize(1, [0; PAGE_WORDS]);
+        let number = heap.section.first + page;
+        heap.file.fetch(number, &mut self.raw)?;
+        let used = (heap.section.count - page * PAYLOAD_WORDS as u64).min(PAYLOAD_WORDS as u64);
+        heap.file.check_used(&mut self.raw[0], number, heap.number, used as usize)?;
+        self.held = Some((heap.clone(), page));
         Ok(())
     }
 }

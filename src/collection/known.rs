@@ -8,12 +8,13 @@ use super::postings::live_postings;
 use super::records::RecordWriter;
 use super::row::{Document, pack, wide};
 use super::run::RunReader;
-use super::tables::{DIGESTS, DOCUMENTS, POSTINGS, SETS, TEXTS, Tables};
+use super::HeapCursor;
+use super::tables::{DIGESTS, DOCUMENTS, PARITIES, POSTINGS, SETS, SIGNATURES, TEXTS, Tables};
 use super::writer::{RunSummary, RunWriter};
 use crate::error::{Error, Result};
 use crate::flow::{Doc, Keeper, NO_DOC, Posting, Stored};
 use crate::limits::MAX_WORKERS;
-use crate::sketch::Digest;
+use crate::sketch::{Digest, sign, signature_words};
 use std::collections::BTreeSet;
 
 /// A commit, and the runs that its workers write.
@@ -21,12 +22,15 @@ use std::collections::BTreeSet;
 pub struct Known {
     tables: Tables,
     next: Doc,
+    /// Whether sets are signed.
+    signed: bool,
     /// Documents there are, and how many bytes may be held of them and of dead contents each.
     documents: u64,
     most: u64,
     asked: AtomicU64,
-    /// The first halves of the digests of ids and of fingerprints, ascending: made once that pays.
+    /// The first halves of the digests of ids and of fingerprints, ascending: made once that pays, by one worker.
     held: OnceLock<Vec<(u64, u64)>>,
+    holding: Mutex<()>,
     /// Dead contents, known when they are first asked for.
     dead: OnceLock<Dead>,
     /// The runs that workers have not begun to write, and those for records, if these are kept.
@@ -39,28 +43,33 @@ pub struct Known {
 type Finished = (usize, RunSummary);
 
 impl Known {
-    /// The tables of a commit with so many documents, whose contents are all below `next`; `bytes` of memory may be
-    /// taken. Each worker will write one of the runs, and one of those for records, if there are any.
+    /// The tables of a commit with so many documents, whose contents are all below `next` and have signatures if `signed`; `most` bytes
+    /// of memory may be taken. Each worker will write one of the runs, and one of those for records, if there are any.
     pub fn new(
         tables: Tables,
         next: Doc,
+        signed: bool,
         documents: u64,
         most: u64,
         (runs, records): (Vec<RunWriter>, Vec<RunWriter>),
     ) -> Known {
         let [runs, records] = [runs, records].map(|runs| Mutex::new(runs.into_iter().map(Some).collect()));
         let (asked, held, dead) = (AtomicU64::new(0), OnceLock::new(), OnceLock::new());
-        let finished = Arc::default();
-        Known { tables, next, documents, most, asked, held, dead, runs, records, finished }
+        let (holding, finished) = (Mutex::default(), Arc::default());
+        Known { tables, next, signed, documents, most, asked, held, holding, dead, runs, records, finished }
     }
 
     /// The same for other tables, whose contents are all below `next`, and which nothing is added to.
     pub fn again(&self, tables: Tables, next: Doc) -> Known {
-        Known::new(tables, next, self.documents, self.most, (Vec::new(), Vec::new()))
+        Known::new(tables, next, self.signed, self.documents, self.most, (Vec::new(), Vec::new()))
     }
 
-    /// Reads what is needed to know unchanged documents.
-    fn hold(&self) -> Result<Vec<(u64, u64)>> {
+    /// Reads what is needed to know unchanged documents, unless another worker has.
+    fn hold(&self) -> Result<()> {
+        let _one = lock(&self.holding);
+        if self.held.get().is_some() {
+            return Ok(());
+        }
         let mut held = Vec::with_capacity(self.documents as usize);
         let mut rows = self.tables.scan(DOCUMENTS);
         while let Some(row) = rows.next_row()? {
@@ -69,7 +78,8 @@ impl Known {
                 held.push(((document.id >> 64) as u64, (document.fingerprint >> 64) as u64));
             }
         }
-        Ok(held)
+        let _ = self.held.set(held);
+        Ok(())
     }
 
     /// The tables.
@@ -86,7 +96,7 @@ impl Known {
 }
 
 /// One in so many documents looked up one by one costs as much as reading all of them.
-const PAYS: u64 = 64;
+const PAYS: u64 = 256;
 
 /// Bytes of a document that is held.
 const HELD: u64 = 16;
@@ -112,10 +122,12 @@ pub fn each_set(
     each: &mut dyn FnMut(usize, &[u64]) -> Result<()>,
 ) -> Result<()> {
     let (mut found, mut set) = (vec![false; contents.len()], Vec::new());
+    let mut cursor = HeapCursor::default();
     tables.newest(TEXTS, contents, &mut |at, run, row| {
         found[at] = true;
         set.clear();
-        run.heap(SETS).ok_or_else(|| no_heap(run))?.read(row[1], row[2] as usize, &mut set)?;
+        let heap = run.heap(SETS).ok_or_else(|| no_heap(run))?;
+        cursor.read(heap, row[1], row[2] as usize, &mut set)?;
         each(at, &set)
     })?;
     match found.iter().position(|found| !found) {
@@ -167,8 +179,7 @@ impl Stored for Known {
         // Reading them all costs as much as looking up a small part of them one by one.
         let asked = self.asked.fetch_add(1, Ordering::Relaxed);
         if asked > self.documents / PAYS && self.documents * HELD <= self.most && self.held.get().is_none() {
-            let held = self.hold()?;
-            let _ = self.held.set(held);
+            self.hold()?;
         }
         if let Some(held) = self.held.get() {
             let halves = ((id >> 64) as u64, (fingerprint >> 64) as u64);
@@ -201,6 +212,24 @@ impl Stored for Known {
         read_set(&self.tables, content, set)
     }
 
+    fn sets(&self, contents: &[Doc], each: &mut dyn FnMut(Doc, &[u64]) -> Result<()>) -> Result<()> {
+        let keys: Vec<u64> = contents.iter().map(|content| u64::from(*content)).collect();
+        each_set(&self.tables, &keys, &mut |at, set| each(contents[at], set))
+    }
+
+    fn signatures(&self, contents: &[Doc], each: &mut dyn FnMut(Doc, &[u64])) -> Result<()> {
+        let keys: Vec<u64> = contents.iter().map(|content| u64::from(*content)).collect();
+        let (mut words, mut cursor) = (Vec::new(), HeapCursor::default());
+        self.tables.newest(SIGNATURES, &keys, &mut |at, run, row| {
+            let heap = run.heap(PARITIES);
+            let heap = heap.ok_or_else(|| Error::damaged(run.path(), 0, "signatures without their words"))?;
+            words.clear();
+            cursor.read(heap, row[1], row[2] as usize, &mut words)?;
+            each(contents[at], &words);
+            Ok(())
+        })
+    }
+
     fn keeper(&self, worker: usize) -> Result<Box<dyn Keeper>> {
         let run = lock(&self.runs).get_mut(worker).and_then(Option::take);
         let mut writer = run.ok_or_else(|| Error::Worker(format!("worker {worker} has no run to write")))?;
@@ -208,11 +237,12 @@ impl Stored for Known {
         let records = lock(&self.records).get_mut(worker).and_then(Option::take);
         let records = records.map(RecordWriter::new).transpose()?;
         let finished = Arc::clone(&self.finished);
-        Ok(Box::new(Run { worker, writer, records, texts: Vec::new(), posting: false, finished }))
+        let (texts, signatures, signed) = (Vec::new(), Vec::new(), self.signed);
+        Ok(Box::new(Run { worker, writer, records, texts, signed, signatures, posting: false, finished }))
     }
 }
 
-/// The run of one worker: sets, then texts, then postings. Beside it that of its records, if these are kept.
+/// The run of one worker: sets, then texts, their signatures where these are kept, then postings. Beside it that of its records, if these are kept.
 #[derive(Debug)]
 struct Run {
     worker: usize,
@@ -220,19 +250,32 @@ struct Run {
     writer: RunWriter,
     records: Option<RecordWriter>,
     texts: Vec<[u64; 5]>,
+    signed: bool,
+    /// The words of all signatures, one after the other.
+    signatures: Vec<u64>,
     posting: bool,
 }
 
 impl Run {
-    /// Writes the texts and begins the postings.
+    /// Writes the texts with their signatures and begins the postings.
     fn all_read(&mut self) -> Result<()> {
         if self.posting {
             return Ok(());
         }
         self.posting = true;
+        let texts = std::mem::take(&mut self.texts);
         self.writer.rows(TEXTS.kind, TEXTS.shape)?;
-        for row in std::mem::take(&mut self.texts) {
-            self.writer.push(&row)?;
+        texts.iter().try_for_each(|row| self.writer.push(row))?;
+        if self.signed {
+            self.writer.heap(PARITIES)?;
+            self.writer.push(&std::mem::take(&mut self.signatures))?;
+            self.writer.rows(SIGNATURES.kind, SIGNATURES.shape)?;
+            let mut start = 0;
+            for row in &texts {
+                let words = signature_words(row[2] as usize) as u64;
+                self.writer.push(&[row[0], start, words])?;
+                start += words;
+            }
         }
         self.writer.rows(POSTINGS.kind, POSTINGS.shape)
     }
@@ -246,6 +289,9 @@ impl Keeper for Run {
     fn text(&mut self, doc: Doc, digest: Digest, set: &[u64]) -> Result<()> {
         let start = self.writer.position();
         self.writer.push(set)?;
+        if self.signed {
+            sign(set, &mut self.signatures);
+        }
         let digest = [(digest >> 64) as u64, digest as u64];
         self.texts.push([u64::from(doc), start, set.len() as u64, digest[0], digest[1]]);
         Ok(())

@@ -200,7 +200,8 @@ impl<'a> Prepared<'a> {
         let bytes = self.batch.memory.unwrap_or(u64::MAX) / 10;
         let documents = self.next.counts.documents;
         let runs = (of_workers, records);
-        let known = Known::new(tables, self.next.next_content, documents, bytes, runs);
+        let signed = self.next.config.method == Method::Join;
+        let known = Known::new(tables, self.next.next_content, signed, documents, bytes, runs);
         let known = Arc::new(known);
         let loaded = run(self.request(part, &known), Arc::clone(&self.progress))?;
         let terms = self.terms();

@@ -91,7 +91,7 @@ pub use directory::{SectionKind, Shape};
 pub use explain::{Alone, Apart, Comparison, Explanation, Place, Step, Together};
 pub use fsck::{Finding, FsckReport, fsck};
 pub use group::Group;
-pub use heap::HeapReader;
+pub use heap::{HeapCursor, HeapReader};
 pub use load::{Batch, Prepared, Report, Tally, prepare, refuse_method};
 pub use manifest::{Counts, FORMAT, Manifest};
 pub use measures::Measures;

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use hashbrown::{HashMap, HashSet};
 
+use super::HeapCursor;
 use super::clusters::{After, Before, ClusterId, Fate, Line, Member, fate};
 use super::row::{Document, unpack, wide};
 use super::settle::{Members, components, newest_documents};
@@ -106,13 +107,14 @@ impl Publishing<'_> {
     fn documents(&mut self) -> Result<()> {
         let runs: Vec<_> = self.new.having(DOCUMENTS).collect();
         let mut rows = self.new.scan(DOCUMENTS);
-        let mut batch: Vec<(u128, bool, Option<String>)> = Vec::new();
+        let (mut batch, mut cursor) = (Vec::new(), HeapCursor::default());
         loop {
             let row = rows.next_row()?.map(Document::of_row);
             let ended = row.is_none();
             if let Some(document) = row {
                 self.contents.extend(document.has_content().then_some(u64::from(document.content)));
-                let name = (!document.live).then(|| document.names(runs[rows.source()])).transpose()?;
+                let gone = !document.live;
+                let name = gone.then(|| document.names(runs[rows.source()], &mut cursor)).transpose()?;
                 batch.push((document.id, document.live, name.map(|(name, _)| name)));
             }
             if ended || batch.len() == BATCH {

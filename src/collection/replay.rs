@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use super::HeapCursor;
 use super::choice::{Choice, again};
 use super::clusters::Member;
 use super::known::missing;
@@ -105,13 +106,14 @@ impl Replay {
         let runs: Vec<_> = tables.having(DOCUMENTS).collect();
         let mut rows = tables.scan(DOCUMENTS);
         let mut replay = Replay::empty(&tables, config);
+        let mut cursor = HeapCursor::default();
         replay.documents.reserve_exact(snapshot.manifest().counts.documents as usize);
         while let Some(document) = rows.next_row()?.map(Document::of_row) {
             if replay.documents.len().is_multiple_of(CHECKED) {
                 progress.check()?;
             }
             if document.live {
-                let (name, value) = document.names(runs[rows.source()])?;
+                let (name, value) = document.names(runs[rows.source()], &mut cursor)?;
                 replay.push(&document, &name, &value);
             }
         }

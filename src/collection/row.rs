@@ -1,5 +1,6 @@
 //! The rows of tables as what they mean.
 
+use super::HeapCursor;
 use super::run::RunReader;
 use super::tables::LABELS;
 use crate::error::{Error, Result};
@@ -94,11 +95,11 @@ impl Document {
     }
 
     /// Its id, and the value it is compared by, which stand in the run of the row.
-    pub fn names(&self, run: &RunReader) -> Result<(String, String)> {
+    pub fn names(&self, run: &RunReader, cursor: &mut HeapCursor) -> Result<(String, String)> {
         let bytes = self.lengths.0 as usize + self.lengths.1 as usize;
         let mut words = Vec::new();
         match run.heap(LABELS) {
-            Some(heap) => heap.read(self.label, bytes.div_ceil(8), &mut words)?,
+            Some(heap) => cursor.read(heap, self.label, bytes.div_ceil(8), &mut words)?,
             None => return Err(Error::damaged(run.path(), 0, "a document without a label")),
         }
         let mut text: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();

@@ -9,7 +9,7 @@ use super::row::Document;
 use super::rows::RowsReader;
 use super::settle::stored_documents;
 use super::snapshot::Snapshot;
-use super::tables::{CLUSTERS, DOCUMENTS, LABELS, RARITY, RAW, SETS, TABLES, Tables};
+use super::tables::{CLUSTERS, DOCUMENTS, HEAPS, TABLES, Tables};
 use crate::error::Result;
 use crate::flow::NO_DOC;
 use crate::progress::Progress;
@@ -180,7 +180,7 @@ fn held(tables: &Tables) -> Vec<TableStats> {
         let rows = tables.runs.iter().filter_map(|run| run.rows(table.kind)).map(RowsReader::len);
         held.push(total(table.name, rows, table.shape.width as u64));
     }
-    for (kind, name) in [(LABELS, "labels"), (SETS, "sets"), (RARITY, "rarity"), (RAW, "raw")] {
+    for (kind, name) in HEAPS {
         let words = tables.runs.iter().filter_map(|run| run.heap(kind)).map(HeapReader::len);
         held.push(total(name, words, 1));
     }

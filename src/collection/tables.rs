@@ -54,20 +54,28 @@ pub const RECORDS: Table = table(11, "records", 3, 1, false);
 pub const DEAD: Table = table(12, "dead", 1, 1, false);
 /// Ids that a load of all there is has mentioned: digest of the id (2) -> the load. Of no use once it is published.
 pub const SEEN: Table = table(13, "seen", 3, 2, false);
+/// Parity signatures of sets: content -> where it starts in [`PARITIES`], its words. Never replaced. Only where sets are
+/// measured by the method `join`.
+pub const SIGNATURES: Table = table(14, "signatures", 3, 1, false);
 /// Bytes of ids, of the values they are compared by, and of names of sources, eight a word.
 pub const LABELS: SectionKind = SectionKind(32);
 /// Sets, a member a word.
 pub const SETS: SectionKind = SectionKind(33);
 /// The rarity table, eight slots a word.
 pub const RARITY: SectionKind = SectionKind(34);
-
 /// Bytes of records as they stood in their files, eight a word.
 pub const RAW: SectionKind = SectionKind(35);
+/// Words of signatures.
+pub const PARITIES: SectionKind = SectionKind(36);
+
+/// All heaps, and what they are called.
+pub const HEAPS: [(SectionKind, &str); 5] =
+    [(LABELS, "labels"), (SETS, "sets"), (RARITY, "rarity"), (RAW, "raw"), (PARITIES, "parities")];
 
 /// All tables.
-pub const TABLES: [Table; 13] = [
+pub const TABLES: [Table; 14] = [
     DOCUMENTS, TEXTS, CONTENTS, DIGESTS, POSTINGS, MEMBERS, LINKS, COMPONENTS, CLUSTERS, SOURCES, RECORDS,
-    DEAD, SEEN,
+    DEAD, SEEN, SIGNATURES,
 ];
 
 /// Takes the number of a key, the run of its row, and the row.

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::HeapCursor;
 use super::clusters::{ClusterId, Member};
 use super::lookup::clusters;
 use super::publish::{ClusterRow, Place, cluster_row, documents_of, places};
@@ -88,12 +89,12 @@ impl Snapshot {
         let tables = self.tables();
         let runs: Vec<_> = tables.having(DOCUMENTS).collect();
         let mut rows = tables.scan(DOCUMENTS);
-        let mut batch: Vec<(Document, String)> = Vec::new();
+        let (mut batch, mut cursor): (Vec<(Document, String)>, _) = (Vec::new(), HeapCursor::default());
         loop {
             let row = rows.next_row()?.map(Document::of_row);
             let ended = row.is_none();
             if let Some(document) = row.filter(|document| document.live) {
-                let name = document.names(runs[rows.source()])?.0;
+                let name = document.names(runs[rows.source()], &mut cursor)?.0;
                 batch.push((document, name));
             }
             if ended || batch.len() == BATCH {

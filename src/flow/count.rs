@@ -122,10 +122,7 @@ struct Counting {
 impl Counting {
     fn new(groups: Rounds, shared: &Shared, worker: usize) -> Counting {
         let (limit, base) = (shared.catalogue.doc_limit(), shared.catalogue.base());
-        // Beside a large collection a small load does not pay for a place a document.
-        let small = limit - base as usize <= limit / 64;
-        let bytes = if small { 0 } else { shared.budget.part(Share::Counter) };
-        let counter = Counter::new(limit, bytes);
+        let counter = Counter::new(limit, shared.budget.part(Share::Counter));
         Counting { groups, index: Index::default(), counter, row: 0, base, worker, workers: shared.workers }
     }
 

@@ -1,6 +1,6 @@
 //! Sizes and sets of documents, and measuring them.
 
-use std::sync::PoisonError;
+use std::sync::atomic::Ordering;
 
 use super::Shared;
 use super::budget::Share;
@@ -16,8 +16,9 @@ use crate::sketch::least_difference;
 impl Shared {
     /// Remembers the sizes of stored contents that were met.
     pub(super) fn met_stored(&self, met: &[Posting]) {
-        let mut sizes = self.stored_sizes.write().unwrap_or_else(PoisonError::into_inner);
-        sizes.extend(met.iter().map(|posting| (posting.doc, posting.size)));
+        for posting in met {
+            self.stored_sizes[posting.doc as usize].store(posting.size, Ordering::Relaxed);
+        }
     }
 
     /// The size of the set of a document, or of a stored content that was met.
@@ -25,11 +26,10 @@ impl Shared {
         if !self.is_stored(doc) {
             return self.catalogue.size(doc);
         }
-        let sizes = self.stored_sizes.read().unwrap_or_else(PoisonError::into_inner);
-        sizes.get(&doc).copied().unwrap_or(0)
+        self.stored_sizes[doc as usize].load(Ordering::Relaxed)
     }
 
-    /// The signature of a document's set; that of a stored one is not at hand.
+    /// The signature of a document's set; those of stored ones are looked up when all candidates are known.
     fn signature(&self, doc: Doc) -> &[u64] {
         if self.is_stored(doc) { &[] } else { self.catalogue.signature(doc) }
     }
@@ -64,14 +64,22 @@ impl Shared {
                 // keys of both; the rest of it can share no more than its length.
                 let rest = |size: u32| u64::from(size) - self.config.threshold.prefix(size as usize) as u64;
                 let most = u64::from(candidate.shared) + rest(left).max(rest(right));
-                rule.needed(left, right).is_some_and(|needed| {
-                    let most_apart = u64::from(left) + u64::from(right) - 2 * needed;
-                    most >= needed && least_difference(self.signature(a), self.signature(b)) <= most_apart
-                })
+                rule.needed(left, right).is_some_and(|needed| most >= needed)
+                    && self.may_be_alike((a, self.signature(a)), (b, self.signature(b)))
             }
             (_, Some(rule)) => rule.accepts(Measure { shared: candidate.shared, left, right }),
             (_, None) => false,
         }
+    }
+
+    /// Whether the signatures of two documents, as far as there are any, leave room for as many shared members as the rule
+    /// wants.
+    pub(super) fn may_be_alike(&self, (a, of_a): (Doc, &[u64]), (b, of_b): (Doc, &[u64])) -> bool {
+        let (left, right) = (self.size(a), self.size(b));
+        let needed = self.rule.and_then(|rule| rule.needed(left, right));
+        needed.is_some_and(|needed| {
+            least_difference(of_a, of_b) <= u64::from(left) + u64::from(right) - 2 * needed
+        })
     }
 
     /// Measures two documents whose sets were recalled or are stored: `Some` if the rule accepts them.
@@ -83,9 +91,10 @@ impl Shared {
 
     /// The set of a document that was recalled or of a stored content, in `scratch` unless it is in memory.
     pub fn set<'a>(&'a self, doc: Doc, scratch: &'a mut Vec<u64>) -> Result<&'a [u64]> {
-        match self.stored().filter(|_| self.is_stored(doc)) {
-            Some(stored) => stored.set(doc, scratch).map(|()| scratch.as_slice()),
-            None => self.home(doc).map_or(Ok(&[]), |sets| sets.get(doc, scratch)),
+        let recalled = self.home(doc).filter(|sets| sets.contains(doc));
+        match (recalled, self.stored().filter(|_| self.is_stored(doc))) {
+            (None, Some(stored)) => stored.set(doc, scratch).map(|()| scratch.as_slice()),
+            (recalled, _) => recalled.map_or(Ok(&[]), |sets| sets.get(doc, scratch)),
         }
     }
 

@@ -74,7 +74,7 @@ use gathered::Gathered;
 use intake::Intake;
 use net::net;
 use spill::Pile;
-use verify::{recall_wanted, verify};
+use verify::{drop_unlike, recall_wanted, verify};
 
 /// Which part of the inputs a run reads.
 #[derive(Clone, Copy, Debug)]
@@ -282,6 +282,10 @@ fn measure(
         shared.enter(Stage::Verify, 0);
     }
     let mut wanted = InputHandle::<u64, CapacityContainerBuilder<Vec<Doc>>>::new_with_builder();
+    if let Some(stored) = shared.stored().filter(|_| shared.config.method == Method::Join) {
+        let alike = drop_unlike(shared, stored, &candidates.borrow());
+        alike.map_or_else(|error| shared.fail(error), |alike| drop(candidates.replace(alike)));
+    }
     let mut docs = in_question(shared, &candidates.borrow(), &crowds).unwrap_or_else(|error| {
         shared.fail(error);
         Vec::new()
@@ -304,22 +308,26 @@ fn measure(
 
 /// The documents that are measured, each once, in ascending order.
 fn in_question(shared: &Shared, candidates: &Pile<Candidate>, crowds: &[Vec<Doc>]) -> Result<Vec<Doc>> {
-    // The sets of stored contents are stored.
     let base = shared.catalogue.base();
     let mut asked = vec![false; shared.catalogue.doc_limit() - base as usize];
-    let mut ask = |doc: Doc| doc.checked_sub(base).into_iter().for_each(|row| asked[row as usize] = true);
-    crowds.iter().flatten().for_each(|doc| ask(*doc));
+    let mut stored: Vec<Doc> = Vec::new();
+    // The sets of the stored contents of crowds are read as they are needed: most are not.
+    crowds.iter().flatten().filter(|doc| **doc >= base).for_each(|doc| asked[(doc - base) as usize] = true);
     let (mut from, mut buffer) = (0, Vec::new());
     while from < candidates.len() && shared.measured_on_sets() {
         let some = candidates.some(from, SLICE, &mut buffer)?;
         from += some.len();
-        for candidate in some {
-            let (a, b) = candidate.pair.docs();
-            ask(a);
-            ask(b);
+        for doc in some.iter().flat_map(|candidate| <[Doc; 2]>::from(candidate.pair.docs())) {
+            match doc.checked_sub(base) {
+                Some(row) => asked[row as usize] = true,
+                None => stored.push(doc),
+            }
         }
+        stored.sort_unstable();
+        stored.dedup();
     }
-    Ok((base..).zip(asked).filter(|(_, asked)| *asked).map(|(doc, _)| doc).collect())
+    stored.extend((base..).zip(asked).filter(|(_, asked)| *asked).map(|(doc, _)| doc));
+    Ok(stored)
 }
 
 /// Candidates looked at between two others of the run's affairs.

@@ -1,11 +1,11 @@
 //! The state that the workers of a process share.
 
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Instant;
 
-use hashbrown::HashMap;
+use bytemuck::zeroed_vec;
 
 use super::buckets::{Buckets, Keyed};
 use super::budget::{Budget, Share};
@@ -57,8 +57,8 @@ pub struct Shared {
     stored: Option<Arc<dyn Stored>>,
     replay: Option<Arc<dyn Replay>>,
     keepers: Vec<Kept>,
-    /// Sizes of the stored contents that share a key with a new one.
-    pub(super) stored_sizes: RwLock<HashMap<Doc, u32>>,
+    /// Sizes of the stored contents that share a key with a new one, a place each; of the others no page is touched.
+    pub(super) stored_sizes: Vec<AtomicU32>,
     simd: Simd,
     rarity: Arc<Rarity>,
     pub(super) sets: Vec<OnceLock<Sets>>,
@@ -114,7 +114,7 @@ impl Shared {
             next_unit: AtomicUsize::new(0),
             rarity,
             keepers: keepers(stored.as_deref(), workers)?,
-            stored_sizes: RwLock::default(),
+            stored_sizes: zeroed_vec(stored.as_deref().map_or(0, Stored::next) as usize),
             stored,
             replay,
             sets: (0..workers).map(|_| OnceLock::new()).collect(),

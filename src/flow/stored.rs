@@ -25,6 +25,12 @@ pub trait Stored: Debug + Send + Sync {
     /// The set of a content, which replaces what is in `set`.
     fn set(&self, content: Doc, set: &mut Vec<u64>) -> Result<()>;
 
+    /// Hands on the sets of ascending, distinct contents, in no order.
+    fn sets(&self, contents: &[Doc], each: &mut dyn FnMut(Doc, &[u64]) -> Result<()>) -> Result<()>;
+
+    /// Hands on the parity signatures of ascending, distinct contents, as far as there are any, in no order.
+    fn signatures(&self, contents: &[Doc], each: &mut dyn FnMut(Doc, &[u64])) -> Result<()>;
+
     /// Takes what one worker adds.
     fn keeper(&self, worker: usize) -> Result<Box<dyn Keeper>>;
 }

@@ -2,9 +2,11 @@
 //! `verify` compares them. What is accepted is a *link*.
 
 use std::cell::RefCell;
+use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use hashbrown::HashMap;
 use timely::container::CapacityContainerBuilder;
 use timely::dataflow::Stream;
 use timely::dataflow::channels::pact::{Exchange, Pipeline};
@@ -15,6 +17,7 @@ use super::catalogue::Doc;
 use super::count::Candidate;
 use super::recall::recall;
 use super::spill::Pile;
+use super::stored::Stored;
 use super::{SLICE, Shared};
 use crate::error::Result;
 
@@ -44,6 +47,37 @@ pub fn recall_wanted<'scope>(
             }
         }
     })
+}
+
+/// The candidates whose signatures do not tell them apart: those of stored contents are looked up here, a slice of pairs
+/// at a time.
+pub fn drop_unlike(shared: &Shared, known: &dyn Stored, candidates: &Pile<Candidate>) -> Result<Pile<Candidate>> {
+    let mut alike = Pile::new(shared.budget.part(Share::Candidates), &shared.scratch);
+    let (mut from, mut buffer) = (0, Vec::new());
+    let (mut signatures, mut places): (Vec<u64>, HashMap<Doc, Range<usize>>) = Default::default();
+    while from < candidates.len() {
+        shared.progress.check()?;
+        let some = candidates.some(from, SLICE, &mut buffer)?;
+        from += some.len();
+        let stored = some.iter().map(|candidate| candidate.pair.docs().0).filter(|doc| shared.is_stored(*doc));
+        let mut stored: Vec<Doc> = stored.collect();
+        stored.sort_unstable();
+        stored.dedup();
+        signatures.clear();
+        places.clear();
+        known.signatures(&stored, &mut |doc, signature| {
+            let start = signatures.len();
+            signatures.extend_from_slice(signature);
+            places.insert(doc, start..signatures.len());
+        })?;
+        let of = |doc: Doc| places.get(&doc).map_or(&[][..], |place| &signatures[place.clone()]);
+        let kept = some.iter().filter(|candidate| {
+            let (low, high) = candidate.pair.docs();
+            !shared.is_stored(low) || shared.may_be_alike((low, of(low)), (high, shared.catalogue.signature(high)))
+        });
+        alike.extend(&kept.copied().collect::<Vec<_>>())?;
+    }
+    Ok(alike)
 }
 
 /// Measures this worker's candidates once all sets are there, and emits those that the rule accepts.

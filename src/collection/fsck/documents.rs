@@ -4,19 +4,21 @@ use super::super::known::digest_of;
 use super::super::row::{Document, wide};
 use super::super::tables::{CONTENTS, DIGESTS, DOCUMENTS, MEMBERS, SETS, TEXTS};
 use super::{Check, hashed};
+use crate::collection::HeapCursor;
 use crate::error::{Error, Result};
 use crate::flow::{Doc, NO_DOC, id_digest};
 
 impl Check<'_> {
     /// Documents are those of members, and contents count them.
     pub(super) fn documents(&mut self) -> Result<()> {
+        let mut cursor = HeapCursor::default();
         self.each_row(DOCUMENTS, &mut |check, row, run| {
             let document = Document::of_row(row);
             if !document.live {
                 return Ok(());
             }
             check.report.documents += 1;
-            if id_digest(&document.names(run)?.0) != document.id {
+            if id_digest(&document.names(run, &mut cursor)?.0) != document.id {
                 check.wrong(DOCUMENTS, row, "its id has another digest");
             }
             let (first, load) = document.loads;
@@ -79,7 +81,7 @@ impl Check<'_> {
             }
             Ok(())
         })?;
-        let mut set = Vec::new();
+        let (mut set, mut cursor) = (Vec::new(), HeapCursor::default());
         self.each_row(TEXTS, &mut |check, row, run| {
             if row[0] >= u64::from(check.manifest.next_content) {
                 check.wrong(TEXTS, row, "a content that is yet to come");
@@ -93,7 +95,7 @@ impl Check<'_> {
             let heap = run.heap(SETS);
             let heap = heap.ok_or_else(|| Error::damaged(run.path(), 0, "texts without their sets"))?;
             set.clear();
-            heap.read(row[1], row[2] as usize, &mut set)?;
+            cursor.read(heap, row[1], row[2] as usize, &mut set)?;
             if !set.is_sorted_by(|a, b| a < b) {
                 check.wrong(TEXTS, row, "its set is not in order");
             }

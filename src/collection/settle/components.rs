@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use hashbrown::HashSet;
+use hashbrown::{HashMap, HashSet};
 
 use super::span::span;
 use super::{Content, Settling};
@@ -108,12 +108,14 @@ impl Settling<'_> {
         nodes.sort_unstable();
         nodes.dedup();
         let number = |content: Doc| nodes.binary_search(&node(content)).map_or(0, |at| at as u32);
+        // Crowds have the same contents in them again and again.
+        let numbers: HashMap<Doc, u32> = live.iter().map(|content| (*content, number(*content))).collect();
         let mut forest = Forest::new(nodes.len());
         let mut links = Vec::new();
         for link in &self.loaded.links {
             let (a, b) = link.pair.docs();
-            if self.is_live(a) && self.is_live(b) {
-                forest.union(number(a), number(b));
+            if let (Some(x), Some(y)) = (numbers.get(&a), numbers.get(&b)) {
+                forest.union(*x, *y);
                 links.push((a, b, link.shared));
             }
         }
@@ -121,8 +123,7 @@ impl Settling<'_> {
         let mut measuring = Measuring::new(shared);
         for crowd in &self.loaded.crowds {
             shared.progress.check()?;
-            let members = crowd.iter().copied().filter(|content| self.is_live(*content));
-            let members = members.map(|content| (number(content), content)).collect();
+            let members = crowd.iter().filter_map(|content| Some((*numbers.get(content)?, *content))).collect();
             links.append(&mut span(members, shared.catalogue.base(), &mut forest, &mut measuring)?);
         }
         links.into_iter().for_each(|(a, b, shared)| self.link(a, b, shared));

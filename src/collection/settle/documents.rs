@@ -3,6 +3,7 @@
 use hashbrown::HashMap;
 
 use super::Settling;
+use crate::collection::HeapCursor;
 use crate::collection::clusters::Member;
 use crate::collection::row::Document;
 use crate::collection::tables::{DOCUMENTS, Tables};
@@ -110,10 +111,10 @@ pub(in crate::collection) fn newest_documents(
     named: bool,
 ) -> Result<HashMap<u128, Member>> {
     let keys: Vec<u64> = ids.iter().flat_map(|id| [(id >> 64) as u64, *id as u64]).collect();
-    let mut documents = HashMap::with_capacity(ids.len());
+    let (mut documents, mut cursor) = (HashMap::with_capacity(ids.len()), HeapCursor::default());
     tables.newest(DOCUMENTS, &keys, &mut |_, run, row| {
         let document = Document::of_row(row);
-        let (name, value) = if named { document.names(run)? } else { Default::default() };
+        let (name, value) = if named { document.names(run, &mut cursor)? } else { Default::default() };
         documents.insert(document.id, Member { document, name, value });
         Ok(())
     })?;
