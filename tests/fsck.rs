@@ -10,7 +10,7 @@ use crate::care::{findings, first, load, put};
 use crate::histories::{Bench, config};
 
 /// The tables, as fsck names them, and their kinds.
-const TABLES: [(&str, u32); 11] = [
+const TABLES: [(&str, u32); 12] = [
     ("documents", 1),
     ("texts", 2),
     ("contents", 3),
@@ -22,10 +22,12 @@ const TABLES: [(&str, u32); 11] = [
     ("clusters", 9),
     ("sources", 10),
     ("dead", 12),
+    ("signatures", 14),
 ];
 const RARITY: u32 = 34;
 /// Heaps that rows of a table point into.
-const HEAPS: [(&str, u32, &str); 2] = [("documents", 32, "labels"), ("texts", 33, "sets")];
+const HEAPS: [(&str, u32, &str); 3] =
+    [("documents", 32, "labels"), ("texts", 33, "sets"), ("signatures", 36, "parities")];
 
 fn kind(table: &str) -> SectionKind {
     SectionKind(TABLES.iter().find(|(name, _)| *name == table).expect("a table").1)
@@ -190,6 +192,12 @@ fn what_takes_several_rows_is_named() {
     commit(&undead, "postings", shape, &[posting], &[], |manifest| manifest.next_content += 1);
     says(&undead, "postings", "a content that is neither live nor dead").expect("named");
 
+    let signed = bench(Method::Join);
+    let (shape, rows, mut words) = oldest(&signed, "signatures");
+    words[0] ^= 1;
+    commit(&signed, "signatures", shape, &rows, &words, |_| {});
+    says(&signed, "signatures", "it is not that of its set").expect("named");
+
     let lone = bench(Method::Shingles);
     let (shape, rows, _) = oldest(&lone, "clusters");
     let gone: Vec<Vec<u64>> =
@@ -239,7 +247,7 @@ fn tables_of_another_form_and_missing_heaps_are_named() {
     says(&narrow, "run-", "a table with rows of another form").expect("named");
 
     for (table, _, _) in HEAPS {
-        let bench = bench(Method::Shingles);
+        let bench = bench(Method::Join);
         let (shape, rows, _) = oldest(&bench, table);
         let mut writer = Writer::open(&bench.storage).expect("opened");
         let mut next = writer.next();
@@ -249,8 +257,12 @@ fn tables_of_another_form_and_missing_heaps_are_named() {
         let counts = BTreeMap::from([(table.to_owned(), 1)]);
         next.runs.push(RunEntry::of(&**writer.storage(), id, counts).expect("an entry"));
         writer.commit(next).expect("committed");
-        says(&bench, "run-", if table == "texts" { "without their sets" } else { "without a label" })
-            .expect("named");
+        let what = match table {
+            "texts" => "without their sets",
+            "signatures" => "without their words",
+            _ => "without a label",
+        };
+        says(&bench, "run-", what).expect("named");
     }
 
     let two = bench(Method::Shingles);

@@ -77,6 +77,7 @@ struct Fact {
     members: u64,
     links: u64,
     postings: u64,
+    signature: u64,
 }
 
 /// A commit being looked at.
@@ -233,6 +234,7 @@ impl Check<'_> {
         self.documents()?;
         self.prepare_keys()?;
         self.texts()?;
+        self.signatures()?;
         self.components()?;
         self.clusters()?;
         self.postings()?;

@@ -2,11 +2,15 @@
 
 use super::super::known::digest_of;
 use super::super::row::{Document, wide};
-use super::super::tables::{CONTENTS, DIGESTS, DOCUMENTS, MEMBERS, SETS, TEXTS};
+use super::super::tables::{
+    CONTENTS, DIGESTS, DOCUMENTS, MEMBERS, PARITIES, SETS, SIGNATURES, TEXTS,
+};
 use super::{Check, hashed};
 use crate::collection::HeapCursor;
+use crate::config::Method;
 use crate::error::{Error, Result};
 use crate::flow::{Doc, NO_DOC, id_digest};
+use crate::sketch::sign;
 
 impl Check<'_> {
     /// Documents are those of members, and contents count them.
@@ -100,11 +104,41 @@ impl Check<'_> {
                 check.wrong(TEXTS, row, "its set is not in order");
             }
             check.expect_postings(row[0] as Doc, &set);
+            check.expect_signature(row[0] as Doc, &set);
             Ok(())
         })?;
         for content in self.contents() {
             if !self.facts[&content].text {
                 self.wrong_content(TEXTS, content, "a live content has no text");
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds what the signature of a content should be.
+    fn expect_signature(&mut self, content: Doc, set: &[u64]) {
+        let signed = self.manifest.config.method == Method::Join;
+        let Some(fact) = self.facts.get_mut(&content).filter(|_| signed) else { return };
+        let mut signature = Vec::new();
+        sign(set, &mut signature);
+        fact.signature = fact.signature.wrapping_add(hashed(&signature));
+    }
+
+    /// Takes off what the signatures are.
+    pub(super) fn signatures(&mut self) -> Result<()> {
+        let (mut words, mut cursor) = (Vec::new(), HeapCursor::default());
+        self.each_row(SIGNATURES, &mut |check, row, run| {
+            let Some(fact) = check.facts.get_mut(&(row[0] as Doc)) else { return Ok(()) };
+            let heap = run.heap(PARITIES);
+            let heap = heap.ok_or_else(|| Error::damaged(run.path(), 0, "signatures without their words"))?;
+            words.clear();
+            cursor.read(heap, row[1], row[2] as usize, &mut words)?;
+            fact.signature = fact.signature.wrapping_sub(hashed(&words));
+            Ok(())
+        })?;
+        for content in self.contents() {
+            if self.facts[&content].signature != 0 {
+                self.wrong_content(SIGNATURES, content, "it is not that of its set");
             }
         }
         Ok(())

@@ -51,10 +51,6 @@ impl Settling<'_> {
         Ok(())
     }
 
-    fn is_live(&self, content: Doc) -> bool {
-        self.contents.get(&content).is_some_and(|content| content.after > 0)
-    }
-
     /// The label of a content after splits and unions; `None` for a new one that no union has met.
     fn label(&self, content: Doc) -> Option<u32> {
         let after = self.relabelled.get(&content).copied();

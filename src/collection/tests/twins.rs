@@ -138,16 +138,20 @@ proptest! {
         let reader = open(&storage, "a").expect("opened");
         let heap = reader.heap(HEAP).expect("a heap");
         prop_assert_eq!((heap.len(), reader.rows(HEAP).is_none()), (expected.len() as u64, true));
-        let mut words = vec![5];
+        let (mut words, mut cursor) = (vec![5], HeapCursor::default());
         for (start, end) in ranges {
             let (start, end) = (start.index(expected.len() + 1), end.index(expected.len() + 1));
             let (start, end) = (start.min(end), start.max(end));
             words.truncate(1);
             heap.read(start as u64, end - start, &mut words).expect("read");
             prop_assert_eq!((words[0], &words[1..]), (5, &expected[start..end]));
+            words.truncate(1);
+            cursor.read(heap, start as u64, end - start, &mut words).expect("read");
+            prop_assert_eq!((words[0], &words[1..]), (5, &expected[start..end]));
         }
         for (start, count) in [(expected.len() as u64, 1), (0, expected.len() + 1), (u64::MAX, 1), (u64::MAX, 0)] {
             prop_assert!(heap.read(start, count, &mut words).is_err_and(|error| is_damage(&error)));
+            prop_assert!(cursor.read(heap, start, count, &mut words).is_err_and(|error| is_damage(&error)));
         }
     }
 }
