@@ -26,10 +26,10 @@ impl Settling<'_> {
         let base = self.loaded.shared.catalogue.base();
         let links = self.loaded.links.iter().flat_map(|link| <[Doc; 2]>::from(link.pair.docs()));
         let crowded = self.loaded.crowds.iter().flatten().copied();
-        for content in links.chain(crowded) {
+        let met: HashSet<Doc> = links.chain(crowded).filter(|content| *content != NO_DOC).collect();
+        for content in met {
             self.contents.entry(content).or_default();
         }
-        self.contents.remove(&NO_DOC);
         let stored: Vec<u64> = self.contents.range(..base).map(|(content, _)| u64::from(*content)).collect();
         let (contents, mut found) = (&mut self.contents, 0);
         self.tables.newest(CONTENTS, &stored, &mut |at, _, row| {

@@ -30,8 +30,11 @@ pub(super) fn span(
 ) -> Result<Vec<(Doc, Doc, u32)>> {
     let mut by_root: Vec<(u32, Doc)> =
         members.into_iter().map(|(node, doc)| (forest.find(node), doc)).collect();
-    by_root.sort_unstable();
     let (mut settled, mut links): (Vec<Part>, Vec<_>) = (Vec::new(), Vec::new());
+    if by_root.iter().all(|(root, _)| *root == by_root[0].0) || by_root.iter().all(|(_, doc)| *doc < base) {
+        return Ok(links);
+    }
+    by_root.sort_unstable();
     for part in by_root.chunk_by(|a, b| a.0 == b.0) {
         let (stored, new) = part.iter().map(|(_, doc)| *doc).partition(|doc| *doc < base);
         let mut joined = Part { root: part[0].0, stored, new };
