@@ -102,7 +102,7 @@ pub(crate) fn commit(
     warn(writer);
     let prepared = prepare(writer, batch, Arc::clone(progress))?;
     let mut rejected = unread(unreadable);
-    rejected.extend_from_slice(prepared.rejected());
+    rejected.extend(prepared.rejected().cloned());
     if let Err(error) = accept(&rejected, prepared.records()) {
         prepared.abandon()?;
         return Err(error);

@@ -105,6 +105,7 @@
 //! - `collection/hex.rs` - ids and digests as text
 //! - `collection/manifest.rs` - everything that a commit is, in one small file
 //! - `collection/run_entry.rs` - a run as a manifest names it
+//! - `collection/log.rs` - files of lines, known by length and digest
 //! - `collection/changes.rs` - change logs as bytes
 //! - `collection/snapshot.rs` - one commit, open for reading
 //! - `collection/commit.rs` - the one writer, and publishing commits
@@ -129,6 +130,8 @@
 //! - `collection/group.rs` - a ranked list with duplicates folded
 //! - `collection/load.rs` - a load, from its inputs over its epochs to its commit
 //! - `collection/checkpoint.rs` - what there is of a load between two epochs
+//! - `collection/refused.rs` - records that the epochs of an interrupted load refused
+//! - `collection/report.rs` - what a load did
 //! - `collection/sealed.rs` - small text files with a digest
 //! - `collection/settle.rs` - from what an epoch found to what it changes
 //! - `collection/settle/documents.rs` - what becomes of documents

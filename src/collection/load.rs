@@ -4,10 +4,8 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-
 use super::again::Again;
-use super::checkpoint::{Checkpoint, Consumed, Input};
+use super::checkpoint::{Checkpoint, Consumed, Inputs};
 use super::commit::Writer;
 use super::compact::{after_load, between_epochs};
 use super::delta::{by_name, missing, seen, write_clusters, write_delta, write_lines, write_seen};
@@ -15,6 +13,8 @@ use super::known::Known;
 use super::manifest::Manifest;
 use super::names::{Name, folder};
 use super::publish::{Outcome, publish};
+use super::refused::{self, RefusedEntry, Row};
+use super::report::{Report, Tally};
 use super::run_entry::RunEntry;
 use super::settle::{Delta, Terms, settle, settle_removals};
 use super::snapshot::Snapshot;
@@ -48,60 +48,6 @@ pub struct Batch {
     pub delete_missing: bool,
 }
 
-/// What a load did.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Report {
-    /// The commit that has it; `None` if nothing changed.
-    pub commit: Option<u64>,
-    /// The load's number.
-    pub load: u64,
-    /// Parts in which the inputs were read.
-    pub epochs: u32,
-    /// Records of the inputs, refused ones not included.
-    pub records: u64,
-    /// Documents that are new.
-    pub added: u64,
-    /// Documents that were there and are another text or have other fields now.
-    pub replaced: u64,
-    /// Documents that were there just so.
-    pub unchanged: u64,
-    /// Documents that are gone.
-    pub removed: u64,
-    /// Records that a later one of the same id replaced.
-    pub superseded: u64,
-    /// Ids that were to be deleted and are not there.
-    pub unknown: Vec<String>,
-    /// Texts that came and went.
-    pub contents: (u64, u64),
-    /// Lines about clusters.
-    pub changes: u64,
-    /// Documents there are.
-    pub documents: u64,
-    /// Clusters there are.
-    pub clusters: u64,
-    /// Why runs could not be merged after the load, which stands all the same.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub uncompacted: Option<String>,
-}
-
-/// What is counted over the epochs of a load.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Tally {
-    /// Records, refused ones not included.
-    pub records: u64,
-    /// Documents that were there just so.
-    pub unchanged: u64,
-    /// Records that a later one of the same id replaced.
-    pub superseded: u64,
-    /// Texts that came and went.
-    pub contents: (u64, u64),
-    /// Records refused, in document order.
-    pub rejected: Vec<Rejected>,
-    /// Indices of inputs that could not be read to their end.
-    pub unread: Vec<u32>,
-}
-
 /// A load that is worked out, and not committed yet: its refusals can still be looked at.
 pub struct Prepared<'a> {
     writer: &'a mut Writer,
@@ -114,6 +60,11 @@ pub struct Prepared<'a> {
     tally: Tally,
     epochs: u32,
     consumed: Vec<Consumed>,
+    /// Records refused, in document order, and of which epochs they are durable.
+    refused: Vec<Row>,
+    kept: Vec<RefusedEntry>,
+    /// Refused records that were there at the last checkpoint.
+    noted: usize,
     /// What the last epoch left.
     last: Option<(Arc<Known>, Loaded)>,
     rarity: Option<Arc<Rarity>>,
@@ -163,9 +114,22 @@ impl<'a> Prepared<'a> {
         let mut next = writer.next();
         next.load += 1;
         let ahead = writer.snapshot().clone();
-        let (tally, epochs, consumed, last) = (Tally::default(), 0, Vec::new(), None);
         let rarity = frozen(&ahead.tables())?;
-        Ok(Prepared { writer, batch, progress, next, ahead, tally, epochs, consumed, last, rarity })
+        Ok(Prepared {
+            writer,
+            batch,
+            progress,
+            next,
+            ahead,
+            tally: Tally::default(),
+            epochs: 0,
+            consumed: Vec::new(),
+            refused: Vec::new(),
+            kept: Vec::new(),
+            noted: 0,
+            last: None,
+            rarity,
+        })
     }
 
     /// Goes on where an interrupted load ended: at a byte of a source, after so many lines of it.
@@ -177,9 +141,13 @@ impl<'a> Prepared<'a> {
             return Err(Error::unfinished(&folder, pending.tally.records, &differs));
         }
         let at = (pending.at(), pending.lines);
-        let Checkpoint { next, epoch, consumed, tally, .. } = pending;
+        let Checkpoint { next, epoch, consumed, refused, tally, .. } = pending;
         self.ahead = self.writer.ahead(&next)?;
         self.rarity = frozen(&self.ahead.tables())?;
+        for entry in &refused {
+            entry.read(&**self.writer.storage(), next.commit, &mut self.refused)?;
+        }
+        (self.kept, self.noted) = (refused, self.refused.len());
         (self.next, self.epochs, self.consumed, self.tally) = (next, epoch, consumed, tally);
         Ok(at)
     }
@@ -253,10 +221,11 @@ impl<'a> Prepared<'a> {
         tally.superseded += loaded.superseded + delta.superseded;
         tally.contents.0 += delta.contents_changed.0;
         tally.contents.1 += delta.contents_changed.1;
-        let unread = |refused: &&Refused| matches!(refused.refusal, Refusal::Unreadable(_));
-        let unread = loaded.refused.iter().filter(unread).map(|refused| refused.position.file());
-        tally.unread.extend(unread);
-        tally.rejected.append(&mut refusals(&[], &loaded.refused, &loaded.shared));
+        let unread = |refused: &Refused| {
+            matches!(refused.refusal, Refusal::Unreadable(_)).then(|| refused.position.file())
+        };
+        let rejected = refusals(&[], &loaded.refused, &loaded.shared).into_iter().zip(&loaded.refused);
+        self.refused.extend(rejected.map(|(rejected, refused)| Row { rejected, unread: unread(refused) }));
     }
 
     /// Writes what an epoch changes, beside what its workers have written.
@@ -307,21 +276,27 @@ impl<'a> Prepared<'a> {
             self.ahead = self.ahead.advance(self.next.clone())?;
         }
         self.consumed.push(Consumed::of(&self.batch.sources, extent, &self.progress)?);
+        if self.refused.len() > self.noted {
+            let (storage, new) = (self.writer.storage(), &self.refused[self.noted..]);
+            self.kept.push(refused::write(&**storage, self.next.commit, self.epochs, new)?);
+            self.noted = self.refused.len();
+        }
         let checkpoint = Checkpoint {
             next: self.next.clone(),
             epoch: self.epochs,
             delete_missing: self.batch.delete_missing,
-            inputs: self.batch.sources.iter().map(Input::of).collect(),
+            inputs: Inputs::of(&self.batch.sources),
             consumed: self.consumed.clone(),
             lines,
-            tally: self.tally.clone(),
+            refused: self.kept.clone(),
+            tally: self.tally,
         };
         self.writer.checkpoint(checkpoint)
     }
 
     /// Records refused, in document order.
-    pub fn rejected(&self) -> &[Rejected] {
-        &self.tally.rejected
+    pub fn rejected(&self) -> impl ExactSizeIterator<Item = &Rejected> {
+        self.refused.iter().map(|row| &row.rejected)
     }
 
     /// Records that were not.
@@ -411,8 +386,8 @@ impl<'a> Prepared<'a> {
     /// Writes what becomes of clusters, and names it in the next commit.
     fn publish(&mut self, outcome: &Outcome) -> Result<()> {
         let Batch { sources, workers, .. } = &self.batch;
-        let unread = &self.tally.unread;
-        let sources = sources_of(sources, unread, self.next.next_file, *workers, &self.progress)?;
+        let unread: Vec<u32> = self.refused.iter().filter_map(|row| row.unread).collect();
+        let sources = sources_of(sources, &unread, self.next.next_file, *workers, &self.progress)?;
         let (id, run) = self.writer.begin_run(&mut self.next)?;
         let written = [(id, write_clusters(run, outcome, &sources)?)];
         self.name(&written)?;

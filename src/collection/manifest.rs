@@ -166,7 +166,7 @@ impl Manifest {
     /// Whether the file of this name belongs to the commit.
     pub(super) fn names(&self, name: Name) -> bool {
         match name {
-            Name::Unfinished(_) | Name::Checkpoint(..) => false,
+            Name::Unfinished(_) | Name::Checkpoint(..) | Name::Refused(..) => false,
             Name::Manifest(commit) => commit == self.commit,
             Name::Run(id) => self.runs.iter().any(|run| run.id == id),
             Name::Changes(commit) => {
