@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// What a load did.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Report {
-    /// The commit that has it; `None` if nothing changed.
+    /// The commit that has it, or would have it; `None` if nothing changed.
     pub commit: Option<u64>,
     /// The load's number.
     pub load: u64,
@@ -36,6 +36,13 @@ pub struct Report {
     /// Why runs could not be merged after the load, which stands all the same.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub uncompacted: Option<String>,
+}
+
+impl Report {
+    /// Whether any document is another one, or came or went: what there is a commit for.
+    pub(super) fn changes_documents(&self) -> bool {
+        self.added + self.replaced + self.removed > 0
+    }
 }
 
 /// What is counted over the epochs of a load.
