@@ -119,9 +119,9 @@ const SMALLEST: u64 = 64 << 10;
 /// Bytes of an epoch that begins at the same place and ends earlier than one of `bytes`, if there is one.
 fn smaller(sources: &[Source], from: (u32, u64), bytes: u64) -> Option<u64> {
     let to = Extent::next(sources, from, bytes).to;
-    let halves = std::iter::successors(Some(bytes / 2), |bytes| Some(bytes / 2));
-    let mut halves = halves.take_while(|bytes| *bytes >= SMALLEST);
-    halves.find(|bytes| Extent::next(sources, from, *bytes).to != to)
+    let sizes = (0..SMALLEST.leading_zeros()).rev().map(|doublings| SMALLEST << doublings);
+    let mut smaller = sizes.filter(|size| *size < bytes);
+    smaller.find(|size| Extent::next(sources, from, *size).to != to)
 }
 
 impl<'a> Prepared<'a> {
