@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use alike::collection::{Batch, Report, Writer, prepare};
+use alike::collection::{Batch, Prepared, Report, Writer, prepare};
 use alike::config::Method;
 use alike::error::Error;
 use alike::limits::{BASE_MEMORY, WORKER_MEMORY};
@@ -148,6 +148,39 @@ fn an_epoch_that_does_not_fit_is_made_smaller() {
     assert_eq!(findings(&parts).unwrap(), []);
     let names = parts.names().unwrap();
     assert!(!names.iter().any(|name| name.starts_with("checkpoint")), "{names:?}");
+}
+
+/// Documents that a load does not mention go in parts, where they do not fit at once.
+#[test]
+fn many_documents_go_in_parts() {
+    let dir = Dir::new();
+    let lines: Vec<String> =
+        (0..3000).map(|number| line(&format!("d{number}"), &words(number / 3, 6))).collect();
+    dir.write("in.jsonl", lines.concat());
+    let storage: Arc<dyn Storage> = Arc::new(Simulated::new());
+    drop(Writer::create(&storage, config(Method::Join), false).unwrap());
+    load_within(&dir, &storage, None, u64::MAX).unwrap();
+    dir.write("in.jsonl", lines[..7].concat());
+    let mut writer = Writer::open(&storage).unwrap();
+    let before = writer.snapshot().manifest().next_run;
+    let batch = Batch {
+        sources: discover(&[dir.join("in.jsonl").to_string_lossy().into_owned()], &dir.join("."))
+            .unwrap()
+            .sources,
+        workers: 1,
+        memory: Some(BASE_MEMORY + WORKER_MEMORY + (6 << 20)),
+        epoch_bytes: None,
+        simd: Simd::detect(),
+        scratch: dir.join("."),
+        delete_missing: true,
+    };
+    let report = prepare(&mut writer, batch, Arc::default()).and_then(Prepared::commit).unwrap();
+    assert_eq!((report.removed, report.unchanged, report.documents), (2993, 7, 7));
+    assert_eq!(report.contents, (0, 997));
+    assert!(writer.snapshot().manifest().next_run > before + 5, "it went at once");
+    drop(writer);
+    assert_eq!(findings(&storage).unwrap(), []);
+    assert_eq!(try_seen(&storage).unwrap().0.len(), 1);
 }
 
 /// The load that is interrupted; it has some dozens of epochs.

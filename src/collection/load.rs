@@ -17,13 +17,13 @@ use super::names::folder;
 use super::publish::{Outcome, publish};
 use super::refused::{self, RefusedEntry, Row};
 use super::report::{Report, Tally};
-use super::settle::settle_removals;
+use super::settle::{CHANGE, settle_removals};
 use super::snapshot::Snapshot;
 use super::sources::sources_of;
 use super::tables::{RARITY, Tables};
 use crate::config::{Config, Method};
 use crate::error::{Error, Result};
-use crate::flow::{Budget, Loaded, Part};
+use crate::flow::{Budget, Loaded, Part, Share};
 use crate::output::Rejected;
 use crate::progress::{Progress, Stage};
 use crate::read::{Extent, Source};
@@ -115,6 +115,8 @@ const PART: u64 = 8;
 const LEAST: u64 = 1 << 20;
 /// Least bytes of an epoch that is read again because it did not fit as it was.
 const SMALLEST: u64 = 64 << 10;
+/// Least documents that go at once.
+const FEW: usize = 1 << 10;
 
 /// Bytes of an epoch that begins at the same place and ends earlier than one of `bytes`, if there is one.
 fn smaller(sources: &[Source], from: (u32, u64), bytes: u64) -> Option<u64> {
@@ -260,7 +262,7 @@ impl<'a> Prepared<'a> {
         let after = self.ahead.tables();
         let new = Tables { runs: after.runs[before.runs.len()..].to_vec() };
         let (load, keep) = (self.next.load as u32, self.next.config.cluster.keep.clone());
-        let budget = Budget::new(self.batch.memory, self.batch.workers);
+        let budget = self.budget();
         let outcome = publish((&before, &after, &new), load, &keep, None, (&self.progress, &budget))?;
         let report = self.report(&outcome);
         Ok((outcome, report))
@@ -273,15 +275,20 @@ impl<'a> Prepared<'a> {
         };
         let tables = self.ahead.tables();
         let missing = missing(&tables, self.next.load as u32)?;
-        if missing.is_empty() {
-            return Ok(());
-        }
-        let known = known.again(tables, self.next.next_content);
         let loaded = loaded.settled();
-        let mut again = Again::new(&known, &loaded)?;
-        let mut delta = settle_removals(known.tables(), &loaded, self.terms(), &missing, &mut again)?;
-        self.tally.contents.1 += delta.contents_changed.1;
-        self.write(Vec::new(), &mut delta, None, &loaded)
+        let room = self.budget().whole(Share::Settling) / (2 * CHANGE as u64);
+        for some in missing.chunks(usize::try_from(room).unwrap_or(usize::MAX).max(FEW)) {
+            let known = known.again(self.ahead.tables(), self.next.next_content);
+            let mut again = Again::new(&known, &loaded)?;
+            let mut delta = settle_removals(known.tables(), &loaded, self.terms(), some, &mut again)?;
+            self.tally.contents.1 += delta.contents_changed.1;
+            self.write(Vec::new(), &mut delta, None, &loaded)?;
+        }
+        Ok(())
+    }
+
+    fn budget(&self) -> Budget {
+        Budget::new(self.batch.memory, self.batch.workers)
     }
 
     fn report(&mut self, outcome: &Outcome) -> Report {

@@ -161,7 +161,8 @@ impl Publishing<'_> {
 
     /// Refuses what takes more memory than there is, so many documents of clusters included.
     fn allow(&self, documents: usize) -> Result<()> {
-        let bytes = self.contents.len() * CONTENT + documents * DOCUMENT;
+        let unknown: usize = self.outcome.unknown.iter().map(|id| size_of::<String>() + id.len()).sum();
+        let bytes = self.contents.len() * CONTENT + documents * DOCUMENT + unknown;
         self.budget.allow_whole(Share::Publishing, bytes as u64, "the clusters that a load changes")
     }
 

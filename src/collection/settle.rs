@@ -78,7 +78,7 @@ struct Settling<'a> {
 }
 
 /// Bytes of a document that changes: as it was and as it will be, its names, and what it does to two contents.
-const DOCUMENT: usize = size_of::<Change>()
+pub(super) const CHANGE: usize = size_of::<Change>()
     + size_of::<Member>()
     + size_of::<(Document, String, String)>()
     + 2 * (size_of::<((Doc, u128), bool)>() + 2 * size_of::<(Doc, Content)>())
@@ -101,7 +101,7 @@ pub fn settle(
 ) -> Result<Delta> {
     let mut settling = Settling::new(tables, loaded, terms);
     let crowded: usize = loaded.crowds.iter().map(Vec::len).sum();
-    settling.hold(loaded.changes.len(), DOCUMENT)?;
+    settling.hold(loaded.changes.len(), CHANGE)?;
     settling.hold(loaded.links.len() + crowded, LINK)?;
     settling.change_documents()?;
     settling.settle_contents(recollide)
@@ -119,7 +119,7 @@ pub fn settle_removals(
     recollide: &mut dyn Recollide,
 ) -> Result<Delta> {
     let mut settling = Settling::new(tables, loaded, terms);
-    settling.hold(gone.len(), DOCUMENT)?;
+    settling.hold(gone.len(), CHANGE)?;
     settling.remove_all(gone)?;
     settling.settle_contents(recollide)
 }
