@@ -5,13 +5,13 @@ use std::path::Path;
 use alike::collection::{Again, Choice};
 use alike::error::{Error, Result};
 use alike::flow::Outcome;
+use alike::output::Scratch;
 
 use crate::cli::{MachineArgs, TalkArgs};
 use crate::cli_again::ChoiceArgs;
 use crate::load::watched;
 use crate::options::{Machine, clustering};
 use crate::shown::open;
-use crate::target::scratch;
 
 /// Takes the documents of a collection in again, while progress is shown and Ctrl-C stops it.
 pub(crate) fn again(
@@ -23,7 +23,7 @@ pub(crate) fn again(
 ) -> Result<Outcome> {
     let Machine { workers, memory, simd } = Machine::new(machine)?;
     let snapshot = open(collection)?;
-    let scratch = scratch(collection)?;
+    let scratch = Scratch::beside(collection)?;
     let asked = Again { choice, pairs, workers, memory, simd, scratch: scratch.path().to_path_buf() };
     watched(talk, |progress| snapshot.again(asked, progress.clone()))
 }

@@ -12,9 +12,9 @@ use crate::cli_again::{
     CLUSTER_EXAMPLES, ClusterArgs, EXPORT_EXAMPLES, ExportArgs, PAIRS_EXAMPLES, PairsArgs, STATS_EXAMPLES,
 };
 use crate::cli_collections::{
-    CHANGES_EXAMPLES, CHECK_EXAMPLES, CLUSTERS_EXAMPLES, ChangesArgs, DELETE_EXAMPLES, DOCUMENTS_EXAMPLES,
-    DeleteArgs, EXPLAIN_EXAMPLES, ExplainArgs, FileArgs, GROUP_EXAMPLES, INFO_EXAMPLES, LOAD_EXAMPLES,
-    LoadArgs, ShowArgs,
+    CHANGES_EXAMPLES, CHECK_EXAMPLES, CLUSTERS_EXAMPLES, ChangesArgs, CompactArgs, DELETE_EXAMPLES,
+    DOCUMENTS_EXAMPLES, DeleteArgs, EXPLAIN_EXAMPLES, ExplainArgs, FileArgs, GROUP_EXAMPLES, INFO_EXAMPLES,
+    LOAD_EXAMPLES, LoadArgs, ShowArgs,
 };
 
 const EXAMPLES: &str = "\
@@ -67,7 +67,9 @@ pub(crate) enum Command {
     /// A record is put under its id: a new one is added, one that is there is replaced, and one that is there just so
     /// costs no more than reading it. Of several records of one id in a load the last one counts. A record
     /// {"op":"delete","id":...} deletes; {"op":"upsert",...} is the default. A plain-text file has its name for an
-    /// id. The load is committed as a whole or not at all. The configuration is fixed when the collection is made.
+    /// id. The load is committed as a whole or not at all. The configuration is fixed when the collection is made. A large
+    /// load leaves checkpoints; when it is interrupted, the same command goes on from the last one, and until then nothing
+    /// else can be loaded, deleted or compacted.
     #[command(after_long_help = LOAD_EXAMPLES)]
     Load(Box<LoadArgs>),
     /// Delete documents of a collection by their ids
@@ -144,10 +146,7 @@ pub(crate) enum Command {
         name: Option<String>,
     },
     /// Merge the files of a collection, and leave out what is gone
-    Compact {
-        /// Folder of the collection
-        collection: PathBuf,
-    },
+    Compact(CompactArgs),
     /// Read all of a collection and say what is damaged; repairs nothing
     Fsck {
         /// Folder of the collection
@@ -255,7 +254,7 @@ pub(crate) struct MachineArgs {
     /// Worker threads [default: all cores]
     #[arg(short, long, value_name = "N", help_heading = "Machine")]
     pub(crate) workers: Option<usize>,
-    /// Memory to stay within, like 2G or 512MiB; what comes of a load of a collection is not bounded by it
+    /// Memory to stay within, like 2G or 512MiB
     /// [default: half of the machine]
     #[arg(long, value_name = "SIZE", help_heading = "Machine")]
     pub(crate) memory: Option<String>,

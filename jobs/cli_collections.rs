@@ -18,8 +18,10 @@ Examples:
       Makes a collection that keeps the records too: standard input cannot be read again.
   alike load archive today.jsonl --rejected refused.jsonl --json
       Lists refused records in a file, and reports as a JSON object.
+  alike load archive today.jsonl --dry-run
+      Says what would be added, replaced and removed, and what would become of clusters.
   alike load archive --abandon
-      Removes what an interrupted load left; the next load would do so too.
+      Removes what an interrupted load left, checkpoints included; the same load would go on from these.
 
 A collection is transitive, and a configuration made for one has no cap on common shingles unless it says so.";
 
@@ -75,7 +77,7 @@ pub(crate) struct LoadArgs {
     #[arg(long)]
     pub(crate) delete_missing: bool,
     /// Only remove what an interrupted load left, and say what
-    #[arg(long, conflicts_with_all = ["inputs", "delete_missing", "store_text"])]
+    #[arg(long, conflicts_with_all = ["inputs", "delete_missing", "store_text", "dry_run"])]
     pub(crate) abandon: bool,
 
     /// Keep every record as it stands, so that texts can be shown and written out when the input is gone; fixed when
@@ -93,14 +95,43 @@ pub(crate) struct LoadArgs {
     #[arg(long, value_name = "FILE", help_heading = "Records")]
     pub(crate) rejected: Option<PathBuf>,
 
+    #[command(flatten)]
+    pub(crate) change: ChangeArgs,
+}
+
+/// How a collection is changed, and what is told of it.
+#[derive(Debug, Args)]
+pub(crate) struct ChangeArgs {
+    /// Say what would change, and change nothing
+    #[arg(long, help_heading = "Output")]
+    pub(crate) dry_run: bool,
+    #[command(flatten)]
+    pub(crate) report: ReportArgs,
+
+    #[command(flatten)]
+    pub(crate) machine: MachineArgs,
+    /// Most text between two checkpoints, like 64M: from the last one an interrupted load goes on. A compressed file is
+    /// not divided [default: an eighth of the memory]
+    #[arg(long, value_name = "SIZE", help_heading = "Machine")]
+    pub(crate) epoch: Option<String>,
+}
+
+/// What is told of a change, and how.
+#[derive(Debug, Args)]
+pub(crate) struct ReportArgs {
     /// Report as a JSON object on standard output, on a terminal too
     #[arg(long, help_heading = "Output")]
     pub(crate) json: bool,
     #[command(flatten)]
     pub(crate) talk: TalkArgs,
+}
 
+#[derive(Debug, Args)]
+pub(crate) struct CompactArgs {
+    /// Folder of the collection
+    pub(crate) collection: PathBuf,
     #[command(flatten)]
-    pub(crate) machine: MachineArgs,
+    pub(crate) report: ReportArgs,
 }
 
 #[derive(Debug, Args)]
@@ -114,14 +145,8 @@ pub(crate) struct DeleteArgs {
     #[arg(long)]
     pub(crate) strict: bool,
 
-    /// Report as a JSON object on standard output, on a terminal too
-    #[arg(long, help_heading = "Output")]
-    pub(crate) json: bool,
     #[command(flatten)]
-    pub(crate) talk: TalkArgs,
-
-    #[command(flatten)]
-    pub(crate) machine: MachineArgs,
+    pub(crate) change: ChangeArgs,
 }
 
 /// What is only shown.
@@ -185,6 +210,8 @@ mod tests {
             ("c --abandon", true),
             ("c in --abandon", false),
             ("c --abandon --delete-missing", false),
+            ("c --abandon --dry-run", false),
+            ("c in --dry-run --epoch 1M", true),
             ("c in --quiet --json-progress", false),
         ] {
             let line = ["alike", "load"].into_iter().chain(line.split(' '));

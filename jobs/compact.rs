@@ -1,23 +1,24 @@
 //! `alike compact`: all runs of a collection become one.
 
-use std::path::Path;
 use std::process::ExitCode;
-use std::sync::Arc;
 
 use alike::collection::{Compaction, Writer, compact};
 use alike::error::Result;
-use alike::progress::Progress;
 
-use crate::load::warn;
+use crate::cli_collections::CompactArgs;
+use crate::load::{Teller, warn, watched};
 use crate::shown::folder;
-use crate::{interrupt, print};
 
-pub(crate) fn run(collection: &Path) -> Result<ExitCode> {
-    let progress = Arc::new(Progress::default());
-    interrupt::stop_on_interrupt(Arc::clone(&progress))?;
-    let mut writer = Writer::open(&folder(collection)?)?;
-    warn(&writer);
-    let report = compact(&mut writer, Compaction::Full, &progress)?;
+pub(crate) fn run(args: &CompactArgs) -> Result<ExitCode> {
+    let report = watched(&args.report.talk, |progress| {
+        let mut writer = Writer::open(&folder(&args.collection)?)?;
+        warn(&writer);
+        let report = compact(&mut writer, Compaction::Full, progress)?;
+        warn(&writer);
+        Ok(report)
+    })?;
     let ((runs, to), (bytes, left)) = (report.runs, report.bytes);
-    print(format!("{runs} runs of {bytes} bytes became {to} of {left} bytes\n").as_bytes())
+    let teller = Teller::new(&args.report);
+    teller.say(&format!("{runs} runs of {bytes} bytes became {to} of {left} bytes"));
+    teller.object(&serde_json::to_value(report).map_err(|e| crate::stdout_error(e.into()))?)
 }

@@ -8,47 +8,56 @@ use std::sync::Arc;
 
 use alike::collection::{Batch, Report, Writer};
 use alike::error::{Error, Result};
-use alike::output::Rejected;
+use alike::output::{Rejected, Scratch};
 use alike::progress::Progress;
 
 use crate::cli_collections::DeleteArgs;
 use crate::dedup::{find_inputs, refuse};
-use crate::load::{Teller, commit, unknown, watched};
-use crate::options::Machine;
-use crate::shown::folder;
-use crate::target::scratch;
+use crate::load::{ABOVE, Teller, commit, unfinished, unknown, watched};
+use crate::options::{Machine, epoch};
+use crate::target::opened;
 
 pub(crate) fn run(args: &DeleteArgs) -> Result<ExitCode> {
-    let machine = Machine::new(&args.machine)?;
-    let mut writer = Writer::open(&folder(&args.collection)?)?;
-    let scratch = scratch(&args.collection)?;
+    let machine = Machine::new(&args.change.machine)?;
+    let epoch_bytes = epoch(args.change.epoch.as_deref())?;
+    let scratch = Scratch::beside(&args.collection)?;
+    let above = args.change.dry_run.then(|| scratch.path().join(ABOVE));
+    let mut writer = Writer::open(&opened(&args.collection, above.as_deref())?)?;
     let file = scratch.path().join("ids.jsonl");
     let field = writer.snapshot().manifest().config.input.id_field.clone();
     // Before Ctrl-C is caught: standard input may be silent for ever, and nothing is lost yet.
     let any = deletions(&args.ids, &field, &file)?;
+    let teller = Teller::new(&args.change.report);
     let work = |progress: &Arc<Progress>| match any {
-        true => delete(args, machine, &mut writer, &file, progress),
-        false => Ok(nothing(&writer)),
+        true => delete(args, (machine, epoch_bytes), &mut writer, &file, progress),
+        false => writer.check_finished().map(|()| nothing(&writer)),
     };
-    let report = watched(&args.talk, work)?;
-    Teller { talk: &args.talk, json: args.json }.report(&args.collection, &report)
+    let report = watched(&args.change.report.talk, work).inspect_err(|error| {
+        if writer.pending().is_some() && !args.change.dry_run {
+            unfinished(&teller, &writer, error);
+        }
+    })?;
+    teller.report(&args.collection, &report, args.change.dry_run)
 }
 
 fn delete(
     args: &DeleteArgs,
-    machine: Machine,
+    (machine, epoch_bytes): (Machine, Option<u64>),
     writer: &mut Writer,
     file: &Path,
     progress: &Arc<Progress>,
 ) -> Result<Report> {
     let scratch = file.parent().unwrap_or(file);
     let mut sources = find_inputs(&[file.to_path_buf()], scratch, progress)?.sources;
-    sources.iter_mut().for_each(|source| source.lasting = false);
+    for source in &mut sources {
+        // The copy lies elsewhere when the command is given again.
+        (source.lasting, source.shown) = (false, format!("the ids of {}", args.ids.display()));
+    }
     let batch = Batch {
         sources,
         workers: machine.workers,
         memory: machine.memory,
-        epoch_bytes: None,
+        epoch_bytes,
         simd: machine.simd,
         scratch: scratch.to_path_buf(),
         delete_missing: false,
@@ -64,7 +73,7 @@ fn delete(
         }),
         None => Ok(()),
     };
-    commit(writer, batch, &[], accept, agree, progress)
+    commit(writer, batch, &[], accept, agree, args.change.dry_run, progress)
 }
 
 /// The report of deleting nothing.

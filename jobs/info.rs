@@ -24,8 +24,11 @@ struct Info<'a> {
     contents: u64,
     clusters: u64,
     store_text: bool,
-    bytes: u64,
+    /// Of what the commit names.
+    commit_bytes: u64,
     bytes_a_document: Option<f64>,
+    /// Of all files in the folder, superseded ones included.
+    disk_bytes: u64,
     runs: Vec<Run<'a>>,
     configuration: &'a Config,
 }
@@ -40,7 +43,7 @@ struct Run<'a> {
 pub(crate) fn run(args: &ShowArgs) -> Result<ExitCode> {
     let storage = folder(&args.collection)?;
     let snapshot = Snapshot::open(&storage)?;
-    let info = Info::new(snapshot.manifest(), bytes(&*storage)?);
+    let info = Info::new(snapshot.manifest(), bytes_on_disk(&*storage)?);
     let mut lines = Lines::new();
     let written = if lines.for_people(args.json) {
         info.text().and_then(|text| text.lines().try_for_each(|line| lines.text(line)))
@@ -51,7 +54,7 @@ pub(crate) fn run(args: &ShowArgs) -> Result<ExitCode> {
 }
 
 /// Bytes of all files in the folder.
-fn bytes(storage: &dyn Storage) -> Result<u64> {
+fn bytes_on_disk(storage: &dyn Storage) -> Result<u64> {
     let mut sum = 0;
     for name in storage.names().map_err(|e| Error::io(&storage.path(""), "list", e))? {
         match storage.open(&name).and_then(|file| file.len()) {
@@ -65,8 +68,8 @@ fn bytes(storage: &dyn Storage) -> Result<u64> {
 }
 
 impl<'a> Info<'a> {
-    fn new(manifest: &'a Manifest, bytes: u64) -> Info<'a> {
-        let counts = manifest.counts;
+    fn new(manifest: &'a Manifest, disk_bytes: u64) -> Info<'a> {
+        let (counts, bytes) = (manifest.counts, manifest.bytes());
         let runs = manifest.runs.iter().map(|run| Run { run: run.id, bytes: run.bytes, rows: &run.rows });
         Info {
             format: FORMAT,
@@ -77,7 +80,8 @@ impl<'a> Info<'a> {
             contents: counts.contents,
             clusters: counts.clusters,
             store_text: manifest.store_text,
-            bytes,
+            commit_bytes: bytes,
+            disk_bytes,
             bytes_a_document: (counts.documents > 0).then(|| bytes as f64 / counts.documents as f64),
             runs: runs.collect(),
             configuration: &manifest.config,
@@ -90,7 +94,8 @@ impl<'a> Info<'a> {
         let each = self.bytes_a_document.map_or_else(String::new, |each| format!(", {each:.1} a document"));
         let kept = if self.store_text { "; records are kept" } else { "" };
         let mut text = format!(
-            "collection {}, format {}\ncommit {}, load {}\n{} documents, {} contents, {} clusters\n{} bytes{each}{kept}\n",
+            "collection {}, format {}\ncommit {}, load {}\n{} documents, {} contents, {} clusters\n\
+             {} bytes of this commit{each}{kept}\n{} bytes on disk, superseded files included\n",
             self.collection,
             self.format,
             self.commit,
@@ -98,7 +103,8 @@ impl<'a> Info<'a> {
             self.documents,
             self.contents,
             self.clusters,
-            self.bytes
+            self.commit_bytes,
+            self.disk_bytes
         );
         for Run { run, bytes, rows } in &self.runs {
             let rows: Vec<String> = rows

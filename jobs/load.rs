@@ -7,18 +7,18 @@ use std::sync::Arc;
 
 use alike::collection::{Batch, Report, Writer, prepare};
 use alike::error::{Error, Result};
-use alike::output::{Rejected, Rows, unread};
+use alike::output::{Rejected, Rows, Scratch, unread};
 use alike::progress::Progress;
 use alike::read::Discovery;
 
 use crate::cli::TalkArgs;
-use crate::cli_collections::LoadArgs;
+use crate::cli_collections::{LoadArgs, ReportArgs};
 use crate::dedup::{find_inputs, refuse};
 use crate::display::{Display, Mode, sanitize};
 use crate::interrupt::stop_on_interrupt;
-use crate::options::Machine;
+use crate::options::{Machine, epoch};
 use crate::shown::{Lines, folder};
-use crate::target::{Target, scratch, take_back};
+use crate::target::{Target, take_back};
 
 /// Refused records and unknown ids that are shown one by one.
 const SHOWN: usize = 10;
@@ -27,10 +27,12 @@ pub(crate) fn run(args: &LoadArgs) -> Result<ExitCode> {
     if args.abandon {
         return abandon(args);
     }
-    let machine = Machine::new(&args.machine)?;
-    let teller = Teller { talk: &args.talk, json: args.json };
-    let report = watched(&args.talk, |progress| load(args, machine, &teller, progress))?;
-    teller.report(&args.collection, &report)
+    let machine = Machine::new(&args.change.machine)?;
+    let epoch_bytes = epoch(args.change.epoch.as_deref())?;
+    let teller = Teller::new(&args.change.report);
+    let work = |progress: &Arc<Progress>| load(args, (machine, epoch_bytes), &teller, progress);
+    let report = watched(&args.change.report.talk, work)?;
+    teller.report(&args.collection, &report, args.change.dry_run)
 }
 
 /// Does a load while its progress is shown and Ctrl-C stops it.
@@ -43,10 +45,16 @@ pub(crate) fn watched<T>(talk: &TalkArgs, work: impl FnOnce(&Arc<Progress>) -> R
     done
 }
 
-fn load(args: &LoadArgs, machine: Machine, teller: &Teller<'_>, progress: &Arc<Progress>) -> Result<Report> {
-    let list = args.rejected.as_deref().map(new_file).transpose()?;
-    let target = Target::find(&args.collection, &args.choices, args.store_text)?;
-    let scratch = scratch(&args.collection)?;
+fn load(
+    args: &LoadArgs,
+    (machine, epoch_bytes): (Machine, Option<u64>),
+    teller: &Teller<'_>,
+    progress: &Arc<Progress>,
+) -> Result<Report> {
+    let (list, dry_run) = (args.rejected.as_deref().map(new_file).transpose()?, args.change.dry_run);
+    let scratch = Scratch::beside(&args.collection)?;
+    let above = dry_run.then(|| scratch.path().join(ABOVE));
+    let target = Target::find(&args.collection, &args.choices, args.store_text, above)?;
     let discovery = find_inputs(&args.inputs, scratch.path(), progress)?;
     refuse_own_files(&args.collection, &discovery)?;
     let (mut writer, new) = target.writer()?;
@@ -54,7 +62,7 @@ fn load(args: &LoadArgs, machine: Machine, teller: &Teller<'_>, progress: &Arc<P
         sources: discovery.sources,
         workers: machine.workers,
         memory: machine.memory,
-        epoch_bytes: None,
+        epoch_bytes,
         simd: machine.simd,
         scratch: scratch.path().to_path_buf(),
         delete_missing: args.delete_missing,
@@ -69,8 +77,9 @@ fn load(args: &LoadArgs, machine: Machine, teller: &Teller<'_>, progress: &Arc<P
         refuse(args.strict, rejected, documents)?;
         refuse_gaps(args.delete_missing, rejected, documents)
     };
-    let done = commit(&mut writer, batch, &discovery.unreadable, accept, |_| Ok(()), progress);
+    let done = commit(&mut writer, batch, &discovery.unreadable, accept, |_| Ok(()), dry_run, progress);
     match &done {
+        Err(_) if dry_run => {}
         // What is done of it can be gone on with.
         Err(error) if writer.pending().is_some() => unfinished(teller, &writer, error),
         Err(_) if new => take_back(&writer),
@@ -79,10 +88,14 @@ fn load(args: &LoadArgs, machine: Machine, teller: &Teller<'_>, progress: &Arc<P
     done
 }
 
+/// Where in the scratch folder a dry run puts what it does not write to the collection.
+pub(crate) const ABOVE: &str = "collection";
+
 /// Tells what is left of a load that was cut off between its epochs.
-fn unfinished(teller: &Teller<'_>, writer: &Writer, error: &Error) {
+pub(crate) fn unfinished(teller: &Teller<'_>, writer: &Writer, error: &Error) {
     let records = writer.pending().map_or(0, |pending| pending.tally.records);
-    if matches!(error, Error::Interrupted) {
+    // This one says so itself.
+    if !matches!(error, Error::Unfinished { .. }) {
         teller.say(&format!(
             "{records} records are safe, though nobody sees them yet: the same command goes on from there, \
              `alike load COLLECTION --abandon` discards them"
@@ -90,22 +103,28 @@ fn unfinished(teller: &Teller<'_>, writer: &Writer, error: &Error) {
     }
 }
 
-/// Works a load out and commits it, if `accept` takes what was refused, and `agree` the report.
+/// Works a load out and commits it, if `accept` takes what was refused, and `agree` the report. In a dry run it is not
+/// committed.
 pub(crate) fn commit(
     writer: &mut Writer,
     batch: Batch,
     unreadable: &[(PathBuf, String)],
     accept: impl FnOnce(&[Rejected], u64) -> Result<()>,
     agree: impl FnOnce(&Report) -> Result<()>,
+    dry_run: bool,
     progress: &Arc<Progress>,
 ) -> Result<Report> {
     warn(writer);
     let prepared = prepare(writer, batch, Arc::clone(progress))?;
     let mut rejected = unread(unreadable);
-    rejected.extend_from_slice(prepared.rejected());
+    rejected.extend(prepared.rejected().cloned());
     if let Err(error) = accept(&rejected, prepared.records()) {
         prepared.abandon()?;
         return Err(error);
+    }
+    if dry_run {
+        let report = prepared.foresee()?;
+        return agree(&report).map(|()| report);
     }
     let report = prepared.commit_if(|report| agree(report).and_then(|()| progress.check()))?;
     if report.commit.is_some() {
@@ -176,7 +195,7 @@ fn abandon(args: &LoadArgs) -> Result<ExitCode> {
     let after = names()?;
     drop(writer);
     let removed: Vec<&String> = before.iter().filter(|name| !after.contains(name)).collect();
-    let teller = Teller { talk: &args.talk, json: args.json };
+    let teller = Teller::new(&args.change.report);
     for name in &removed {
         teller.say(&format!("removed {name}"));
     }
@@ -188,20 +207,24 @@ fn abandon(args: &LoadArgs) -> Result<ExitCode> {
 
 /// Who tells what came of it: people on standard error, programs on standard output.
 pub(crate) struct Teller<'a> {
-    pub(crate) talk: &'a TalkArgs,
-    pub(crate) json: bool,
+    talk: &'a TalkArgs,
+    json: bool,
 }
 
-impl Teller<'_> {
+impl<'a> Teller<'a> {
+    pub(crate) fn new(args: &'a ReportArgs) -> Teller<'a> {
+        Teller { talk: &args.talk, json: args.json }
+    }
+
     /// A line for people. Nobody listening is no failure.
-    fn say(&self, line: &str) {
+    pub(crate) fn say(&self, line: &str) {
         if !self.talk.quiet && !self.talk.json_progress {
             let _ = writeln!(io::stderr().lock(), "{}", sanitize(line));
         }
     }
 
     /// An object for programs.
-    fn object(&self, value: &serde_json::Value) -> Result<ExitCode> {
+    pub(crate) fn object(&self, value: &serde_json::Value) -> Result<ExitCode> {
         if !self.json && (self.talk.quiet || io::stdout().is_terminal()) {
             return Ok(ExitCode::SUCCESS);
         }
@@ -220,15 +243,20 @@ impl Teller<'_> {
         }
     }
 
-    /// The report of a load.
-    pub(crate) fn report(&self, collection: &Path, report: &Report) -> Result<ExitCode> {
+    /// The report of a load, or of what one would do.
+    pub(crate) fn report(&self, collection: &Path, report: &Report, dry_run: bool) -> Result<ExitCode> {
         let Report { records, added, replaced, unchanged, removed, superseded, .. } = report;
+        let would = if dry_run { "would be " } else { "" };
         self.say(&format!(
-            "{records} records: {added} added, {replaced} replaced, {removed} removed, {unchanged} unchanged, \
-             {superseded} superseded by a later record of their id"
+            "{records} records: {added} {would}added, {replaced} {would}replaced, {removed} {would}removed, \
+             {unchanged} unchanged, {superseded} superseded by a later record of their id"
         ));
-        self.say(&unknown(&report.unknown).unwrap_or_default());
+        if let Some(unknown) = unknown(&report.unknown) {
+            self.say(&unknown);
+        }
         let state = match report.commit {
+            Some(commit) if dry_run => format!("nothing was written; there would be commit {commit}"),
+            None if dry_run => "nothing was written; nothing would change".to_owned(),
             Some(commit) => format!("commit {commit}"),
             None => "nothing changed".to_owned(),
         };
@@ -237,7 +265,8 @@ impl Teller<'_> {
             "{}: {state}; {documents} documents, {clusters} clusters, {changes} lines about clusters",
             collection.display()
         ));
-        let value = serde_json::to_value(report).map_err(|e| crate::stdout_error(e.into()))?;
+        let mut value = serde_json::to_value(report).map_err(|e| crate::stdout_error(e.into()))?;
+        value["dry_run"] = dry_run.into();
         self.object(&capped(value))
     }
 }

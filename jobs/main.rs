@@ -77,7 +77,7 @@ fn main() -> ExitCode {
         Command::Group(args) => group::run(&args),
         Command::Info(args) => info::run(&args),
         Command::Presets { name } => presets::text(name.as_deref()).and_then(|text| print(text.as_bytes())),
-        Command::Compact { collection } => compact::run(&collection),
+        Command::Compact(args) => compact::run(&args),
         Command::Fsck { collection, json } => fsck::run(&collection, json),
         Command::Completions { shell } => print(&manual::completions(shell)),
         Command::Man => manual::page().map_err(stdout_error).and_then(|page| print(&page)),

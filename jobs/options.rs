@@ -6,7 +6,7 @@ use std::thread;
 
 use alike::config::{Clustering, Config, Method, Tokens, parse_size};
 use alike::error::{Error, Result};
-use alike::limits::{BASE_MEMORY, LEAST_MEMORY, MAX_WORKERS, WORKER_MEMORY};
+use alike::limits::{BASE_MEMORY, LEAST_EPOCH, LEAST_MEMORY, MAX_WORKERS, WORKER_MEMORY};
 use alike::simd::Simd;
 
 use crate::cli::{ClusteringArg, ConfigArgs, DedupArgs, MachineArgs, MethodArg, SimdArg, TokensArg};
@@ -191,6 +191,17 @@ fn memory(text: &str, workers: usize) -> Result<u64> {
         )));
     }
     Ok(bytes)
+}
+
+/// The bytes of an epoch that were asked for.
+pub(crate) fn epoch(asked: Option<&str>) -> Result<Option<u64>> {
+    let bytes = asked.map(parse_size).transpose()?;
+    match bytes.filter(|bytes| *bytes < LEAST_EPOCH) {
+        Some(bytes) => Err(Error::config(format!(
+            "--epoch: {bytes} bytes are less than {LEAST_EPOCH}; give a size with its unit, like 64M"
+        ))),
+        None => Ok(bytes),
+    }
 }
 
 /// The least memory that so many workers can do anything in.

@@ -7,9 +7,8 @@ use std::sync::Arc;
 use alike::collection::{Manifest, Writer, refuse_method};
 use alike::config::{Clustering, Config};
 use alike::error::{Error, Result};
-use alike::storage::{Local, Storage};
+use alike::storage::{Local, Overlay, Storage};
 use serde_json::Value;
-use tempfile::TempDir;
 
 use crate::cli::{ClusteringArg, ConfigArgs};
 use crate::options::configuration;
@@ -22,18 +21,34 @@ pub(crate) enum Target {
     /// A collection that no load has gone to: its first one was killed, and this one asks for something else.
     Anew { writer: Box<Writer>, config: Box<Config>, store_text: bool },
     /// Nothing is there yet.
-    New { path: PathBuf, config: Box<Config>, store_text: bool },
+    New { path: PathBuf, above: Option<PathBuf>, config: Box<Config>, store_text: bool },
+}
+
+/// The folder of a collection that is there, as a load changes it. In a dry run all that it writes goes to the folder
+/// `above`.
+pub(crate) fn opened(collection: &Path, above: Option<&Path>) -> Result<Arc<dyn Storage>> {
+    let there = folder(collection)?;
+    match above {
+        Some(above) => Ok(Arc::new(Overlay::new(Some(there), collection, above)?)),
+        None => Ok(there),
+    }
 }
 
 impl Target {
-    /// Opens the collection, if it is one, and holds it against what was asked for.
-    pub(crate) fn find(collection: &Path, choices: &ConfigArgs, store_text: bool) -> Result<Target> {
+    /// Opens the collection, if it is one, and holds it against what was asked for. In a dry run nothing is written but to
+    /// the folder `above`.
+    pub(crate) fn find(
+        collection: &Path,
+        choices: &ConfigArgs,
+        store_text: bool,
+        above: Option<PathBuf>,
+    ) -> Result<Target> {
         if choices.clustering == Some(ClusteringArg::Guarantee) {
             return Err(Error::config(
                 "--clustering guarantee: collections are transitive for now; leave it out, or use `alike dedup`",
             ));
         }
-        match folder(collection).and_then(|storage| Writer::open(&storage)) {
+        match opened(collection, above.as_deref()).and_then(|storage| Writer::open(&storage)) {
             Ok(writer) if writer.is_unused() => {
                 let config = first(choices)?;
                 let manifest = writer.snapshot().manifest();
@@ -48,6 +63,7 @@ impl Target {
             }
             Err(Error::NotACollection(..)) if can_become_one(collection)? => Ok(Target::New {
                 path: collection.to_path_buf(),
+                above,
                 config: Box::new(first(choices)?),
                 store_text,
             }),
@@ -62,8 +78,11 @@ impl Target {
             Target::Anew { writer, config, store_text } => {
                 Ok((writer.start_anew(*config, store_text)?, true))
             }
-            Target::New { path, config, store_text } => {
-                let storage: Arc<dyn Storage> = Arc::new(Local::create(&path)?);
+            Target::New { path, above, config, store_text } => {
+                let storage: Arc<dyn Storage> = match above {
+                    Some(above) => Arc::new(Overlay::new(None, &path, &above)?),
+                    None => Arc::new(Local::create(&path)?),
+                };
                 Ok((Writer::create(&storage, *config, store_text)?, true))
             }
         }
@@ -141,19 +160,6 @@ fn differ(key: &str, is: &Value, asked: &Value, differences: &mut Vec<String>) {
     }
 }
 
-/// A folder for spill files. It is beside the collection: there is room for data there, which the system's temporary
-/// folder may keep in memory; and in the collection itself what a killed load leaves would never be removed. Where
-/// nothing can be written beside the collection, the system's folder has to do.
-pub(crate) fn scratch(collection: &Path) -> Result<TempDir> {
-    let path = std::path::absolute(collection).map_err(|e| Error::io(collection, "find", e))?;
-    let beside = path.ancestors().skip(1).find(|folder| folder.is_dir());
-    let mut hidden = tempfile::Builder::new();
-    hidden.prefix(".alike-load-");
-    let made = beside.map_or_else(|| hidden.tempdir(), |folder| hidden.tempdir_in(folder));
-    made.or_else(|_| tempfile::tempdir())
-        .map_err(|e| Error::io(&std::env::temp_dir(), "create a folder in", e))
-}
-
 /// Takes back a collection that was made for a load of which nothing came: its configuration, perhaps the mistake,
 /// would be fixed for ever. The file of the lock stays; others may be waiting to open it.
 pub(crate) fn take_back(writer: &Writer) {
@@ -182,14 +188,5 @@ mod tests {
         assert_eq!(found.len(), 2, "{found:?}");
         assert_eq!(found[0], "text.ngram is 5, not 3");
         assert!(found[1].starts_with("threshold is ") && found[1].contains("0.9"), "{found:?}");
-    }
-
-    #[test]
-    fn scratch_is_beside_the_collection_and_not_in_it() {
-        let root = tempfile::tempdir().expect("a folder");
-        for collection in [root.path().join("c"), root.path().join("not/there/c")] {
-            let scratch = scratch(&collection).expect("a folder");
-            assert_eq!(scratch.path().parent(), Some(root.path()));
-        }
     }
 }

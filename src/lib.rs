@@ -105,6 +105,7 @@
 //! - `collection/hex.rs` - ids and digests as text
 //! - `collection/manifest.rs` - everything that a commit is, in one small file
 //! - `collection/run_entry.rs` - a run as a manifest names it
+//! - `collection/log.rs` - files of lines, known by length and digest
 //! - `collection/changes.rs` - change logs as bytes
 //! - `collection/snapshot.rs` - one commit, open for reading
 //! - `collection/commit.rs` - the one writer, and publishing commits
@@ -128,7 +129,10 @@
 //! - `collection/diff.rs` - two texts compared word by word
 //! - `collection/group.rs` - a ranked list with duplicates folded
 //! - `collection/load.rs` - a load, from its inputs over its epochs to its commit
+//! - `collection/load/epoch.rs` - a part of a load: what the dataflow finds in it, settled and written
 //! - `collection/checkpoint.rs` - what there is of a load between two epochs
+//! - `collection/refused.rs` - records that the epochs of an interrupted load refused
+//! - `collection/report.rs` - what a load did
 //! - `collection/sealed.rs` - small text files with a digest
 //! - `collection/settle.rs` - from what an epoch found to what it changes
 //! - `collection/settle/documents.rs` - what becomes of documents
@@ -156,6 +160,7 @@
 //! What is left behind:
 //! - `output/mod.rs` - the parts of output
 //! - `output/staging.rs` - the folder that appears whole or not at all
+//! - `output/scratch.rs` - folders for what is needed for a while beside a collection
 //! - `output/kept.rs` - the inputs without the removed records
 //! - `output/export.rs` - the files that the documents of a collection came from, with what is kept
 //! - `output/others.rs` - which lines of a file are left when some are kept
@@ -170,6 +175,7 @@
 //! Where a collection lies:
 //! - `storage/mod.rs` - what a folder of immutable files promises, and what is durable after what
 //! - `storage/local.rs` - a real folder
+//! - `storage/overlay.rs` - a folder that stays as it is, whatever is written to it
 //! - `storage/simulated.rs` - a folder in memory that fails as it is told to, for tests
 //! - `storage/disk.rs` - the disk of the simulated folder, and what a power cut leaves of it
 //!

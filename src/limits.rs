@@ -18,6 +18,8 @@ pub const BASE_MEMORY: u64 = 20 << 20;
 pub const WORKER_MEMORY: u64 = 8 << 20;
 /// Least `--memory` beyond that, in bytes: less is a forgotten unit, not a wish.
 pub const LEAST_MEMORY: u64 = 8 << 20;
+/// Least `--epoch`, in bytes: less is a forgotten unit, not a wish.
+pub const LEAST_EPOCH: u64 = 1 << 10;
 /// Most tokens a shingle; longer ones would make every ordinary document a single shingle.
 pub const MAX_NGRAM: usize = 1000;
 /// Most min-wise values a document (`k` times `s`): they are computed for every shingle.

@@ -66,7 +66,7 @@ pub(crate) fn job() -> Vec<Step> {
         ops: vec![put(7, "p q r s u"), put(8, "k l m n"), put(2, "k l m o")],
         workers: 2,
         files: 2,
-        epoch_bytes: None,
+        epoch_bytes: Some(60),
     };
     vec![
         Step::Create,

@@ -135,7 +135,7 @@ impl Bench {
             delete_missing: false,
         };
         let prepared = prepare(writer, batch, Arc::new(Progress::default()))?;
-        assert!(prepared.rejected().is_empty());
+        assert!(prepared.rejected().len() == 0);
         prepared.commit()
     }
 

@@ -45,6 +45,8 @@ mod oracle;
 mod questions;
 /// Stored documents taken in again against one-shot runs on their texts.
 mod replay;
+/// Loads that are cut off between their epochs.
+mod resume;
 /// Damaged bytes, pages and files.
 mod rot;
 /// The same answer however the program is run.

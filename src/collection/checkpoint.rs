@@ -4,11 +4,13 @@ use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3;
 
 use super::hex;
-use super::load::Tally;
 use super::manifest::Manifest;
-use super::names::Name;
+use super::names::{Name, folder};
+use super::refused::RefusedEntry;
+use super::report::Tally;
 use super::sealed::{read_whole, seal, unseal};
 use crate::error::{Error, Result};
+use crate::limits::MAX_MANIFEST_BYTES;
 use crate::progress::Progress;
 use crate::read::{Extent, Source};
 use crate::storage::Storage;
@@ -27,13 +29,58 @@ pub struct Checkpoint {
     /// Whether documents that the load does not mention will go.
     pub delete_missing: bool,
     /// The inputs.
-    pub inputs: Vec<Input>,
+    pub inputs: Inputs,
     /// What was read of them.
     pub consumed: Vec<Consumed>,
     /// Lines of the last file that was read in part.
     pub lines: u64,
+    /// Where the records are that were refused.
+    pub refused: Vec<RefusedEntry>,
     /// What was counted.
     pub tally: Tally,
+}
+
+/// The inputs of a load, as they are known again. There may be millions, so most are known by a digest of all.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Inputs {
+    /// How many there are.
+    pub count: u64,
+    /// The 128-bit XXH3 of their paths and lengths.
+    #[serde(with = "hex")]
+    pub digest: u128,
+    /// The first of them, to be named.
+    pub first: Vec<Input>,
+}
+
+/// Inputs that are named one by one.
+const NAMED: usize = 1000;
+
+impl Inputs {
+    /// Sources as inputs.
+    pub fn of(sources: &[Source]) -> Inputs {
+        let mut digest = Xxh3::new();
+        for input in sources.iter().map(Input::of) {
+            digest.update(&(input.path.len() as u64).to_le_bytes());
+            digest.update(input.path.as_bytes());
+            digest.update(&input.bytes.to_le_bytes());
+        }
+        let first = sources.iter().take(NAMED).map(Input::of).collect();
+        Inputs { count: sources.len() as u64, digest: digest.digest128(), first }
+    }
+
+    /// How other inputs differ from these, if they do.
+    fn differ(&self, others: &Inputs) -> Option<String> {
+        if self.count != others.count {
+            return Some(format!("it had {} input files, not {}", self.count, others.count));
+        }
+        if let Some((was, is)) = self.first.iter().zip(&others.first).find(|(was, is)| was != is) {
+            let Input { path, bytes } = was;
+            return Some(format!("it had {path} of {bytes} bytes, not {} of {}", is.path, is.bytes));
+        }
+        (self.digest != others.digest)
+            .then(|| format!("an input file after the first {NAMED} has another name or length"))
+    }
 }
 
 /// An input, as it is known again.
@@ -93,14 +140,33 @@ impl Checkpoint {
         Name::Checkpoint(self.next.commit, self.epoch)
     }
 
-    /// Writes it, so that it is durable.
+    /// Whether a file belongs to it.
+    pub(super) fn names(&self, name: Name) -> bool {
+        let refused = |epoch| self.refused.iter().any(|entry| entry.epoch == epoch);
+        match name {
+            Name::Refused(commit, epoch) => commit == self.next.commit && refused(epoch),
+            name => name == self.name() || self.next.names(name),
+        }
+    }
+
+    /// Writes it, so that it and all that it names are durable. One that is too long to be read again is not begun.
     ///
     /// # Errors
-    /// [`Error::Io`].
+    /// [`Error::Io`] and [`Error::Limit`].
     pub(super) fn write(&self, storage: &dyn Storage) -> Result<()> {
         let name = self.name().to_string();
         let path = storage.path(&name);
         let bytes = seal(START, self).map_err(|e| Error::io(&path, "write", e))?;
+        if bytes.len() as u64 > MAX_MANIFEST_BYTES {
+            return Err(Error::Limit(format!(
+                "{}: a checkpoint of {} epochs would have more than {MAX_MANIFEST_BYTES} bytes; load with larger \
+                 epochs, or split the input",
+                path.display(),
+                self.epoch
+            )));
+        }
+        // It must not outlive the names that it speaks of.
+        storage.sync_names().map_err(|e| Error::io(&folder(storage), "sync", e))?;
         let mut file = storage.create(&name).map_err(|e| Error::io(&path, "create", e))?;
         file.append(&bytes).map_err(|e| Error::io(&path, "write", e))?;
         file.sync().map_err(|e| Error::io(&path, "sync", e))?;
@@ -113,7 +179,7 @@ impl Checkpoint {
     /// # Errors
     /// [`Error::Io`] and [`Error::NewerFormat`].
     pub(super) fn newest(storage: &dyn Storage, last: &Manifest) -> Result<Option<Checkpoint>> {
-        let names = storage.names().map_err(|e| Error::io(&super::names::folder(storage), "list", e))?;
+        let names = storage.names().map_err(|e| Error::io(&folder(storage), "list", e))?;
         let mut names: Vec<Name> = names.iter().filter_map(|name| Name::parse(name)).collect();
         names.retain(|name| matches!(name, Name::Checkpoint(commit, _) if *commit == last.commit + 1));
         names.sort_unstable();
@@ -157,20 +223,53 @@ impl Checkpoint {
             let said = if self.delete_missing { "with" } else { "without" };
             return Ok(Some(format!("it was begun {said} --delete-missing")));
         }
-        let inputs: Vec<Input> = sources.iter().map(Input::of).collect();
-        if inputs.len() != self.inputs.len() {
-            return Ok(Some(format!("it had {} input files, not {}", self.inputs.len(), inputs.len())));
-        }
-        if let Some((was, is)) = self.inputs.iter().zip(&inputs).find(|(was, is)| was != is) {
-            let Input { path, bytes } = was;
-            return Ok(Some(format!("it had {path} of {bytes} bytes, not {} of {}", is.path, is.bytes)));
+        if let Some(differs) = self.inputs.differ(&Inputs::of(sources)) {
+            return Ok(Some(differs));
         }
         for consumed in &self.consumed {
             if Consumed::of(sources, consumed.extent, progress)? != *consumed {
-                let file = &self.inputs[consumed.extent.from.0 as usize].path;
+                let file = &sources[consumed.extent.from.0 as usize].shown;
                 return Ok(Some(format!("{file} or a file after it has changed since")));
             }
         }
         Ok(None)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+    use crate::storage::Simulated;
+
+    #[test]
+    fn one_that_is_too_long_is_not_begun() {
+        let inputs = Inputs {
+            count: 1,
+            digest: 0,
+            first: vec![Input { path: "x".repeat(MAX_MANIFEST_BYTES as usize), bytes: 1 }],
+        };
+        let checkpoint = Checkpoint {
+            next: Manifest::first(7, Config::default(), false),
+            epoch: 1,
+            delete_missing: false,
+            inputs,
+            consumed: Vec::new(),
+            lines: 0,
+            refused: Vec::new(),
+            tally: Tally::default(),
+        };
+        let storage = Simulated::new();
+        assert!(matches!(checkpoint.write(&storage), Err(Error::Limit(_))));
+        assert!(storage.names().expect("names").is_empty());
+    }
+
+    #[test]
+    fn inputs_that_are_not_named_are_told_apart_all_the_same() {
+        let inputs = |digest| Inputs { count: 1001, digest, first: Vec::new() };
+        assert_eq!(inputs(1).differ(&inputs(1)), None);
+        assert!(inputs(1).differ(&inputs(2)).is_some_and(|differs| differs.contains("after the first 1000")));
+        let others = Inputs { count: 3, ..inputs(1) };
+        assert!(inputs(1).differ(&others).is_some_and(|differs| differs.contains("1001 input files, not 3")));
     }
 }

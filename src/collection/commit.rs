@@ -50,7 +50,8 @@ impl Previous {
     /// Whether a file may belong to it, given the last commit.
     fn may_name(&self, name: Name, last: &Manifest) -> bool {
         match (self, name) {
-            (Previous::None, _) | (Previous::Damaged, Name::Unfinished(_) | Name::Checkpoint(..)) => false,
+            (Previous::None, _) => false,
+            (Previous::Damaged, Name::Unfinished(_) | Name::Checkpoint(..) | Name::Refused(..)) => false,
             (Previous::Known(manifest), name) => manifest.names(name),
             (Previous::Damaged, Name::Manifest(commit)) => commit + 1 == last.commit,
             (Previous::Damaged, Name::Changes(commit)) => commit < last.commit,
@@ -178,7 +179,7 @@ impl Writer {
     /// Makes what there is of a load durable; what it supersedes is removed.
     ///
     /// # Errors
-    /// [`Error::Io`].
+    /// [`Error::Io`], and [`Error::Limit`] if it would be too long: the one before it stands then.
     pub(super) fn checkpoint(&mut self, checkpoint: Checkpoint) -> Result<()> {
         checkpoint.write(&*self.storage).inspect_err(|_| self.guard.kill())?;
         let next_run = checkpoint.next.next_run;
@@ -294,6 +295,7 @@ impl Writer {
             Name::Run(id) => id < next_run,
             Name::Unfinished(number)
             | Name::Checkpoint(number, _)
+            | Name::Refused(number, _)
             | Name::Manifest(number)
             | Name::Changes(number) => number <= commit,
         });
@@ -308,9 +310,7 @@ impl Writer {
         if names.iter().any(|name| matches!(name, Name::Manifest(commit) if *commit > last.commit)) {
             return Err(Error::Locked(folder(&*self.storage)));
         }
-        let pending = |name| {
-            self.pending.as_ref().is_some_and(|pending| pending.name() == name || pending.next.names(name))
-        };
+        let pending = |name| self.pending.as_ref().is_some_and(|pending| pending.names(name));
         let kept = |name| last.names(name) || self.previous.may_name(name, last) || pending(name);
         remove(&*self.storage, names.into_iter().filter(|&name| may_go(name) && !kept(name)).collect())
     }

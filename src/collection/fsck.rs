@@ -104,11 +104,10 @@ type EachRow<'a, C> = dyn FnMut(&mut C, &[u64], &RunReader) -> Result<()> + 'a;
 /// [`Error::Io`] and [`Error::Interrupted`]; damage is what it looks for, and none.
 pub fn fsck(snapshot: &Snapshot, progress: &Progress, each: &mut dyn FnMut(Finding)) -> Result<FsckReport> {
     let (tables, manifest) = (snapshot.tables(), snapshot.manifest());
-    let bytes = manifest.runs.iter().map(|run| run.bytes).chain(manifest.changes.iter().map(|log| log.bytes));
     let report = FsckReport {
         commit: manifest.commit,
         runs: manifest.runs.len(),
-        bytes: bytes.sum(),
+        bytes: manifest.bytes(),
         ..FsckReport::default()
     };
     progress.enter(Stage::Verify, report.bytes);

@@ -1,32 +1,32 @@
 //! A load: its epochs, each a dataflow on a part of the changes and what comes of it, then what they make of the clusters,
 //! then the commit.
 
+mod epoch;
+
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-
 use super::again::Again;
-use super::checkpoint::{Checkpoint, Consumed, Input};
+use super::checkpoint::{Checkpoint, Consumed, Inputs};
 use super::commit::Writer;
 use super::compact::{after_load, between_epochs};
-use super::delta::{by_name, missing, seen, write_clusters, write_delta, write_lines, write_seen};
+use super::delta::{missing, write_clusters, write_lines};
 use super::known::Known;
 use super::manifest::Manifest;
-use super::names::{Name, folder};
+use super::names::folder;
 use super::publish::{Outcome, publish};
-use super::run_entry::RunEntry;
-use super::settle::{Delta, Terms, settle, settle_removals};
+use super::refused::{self, RefusedEntry, Row};
+use super::report::{Report, Tally};
+use super::settle::{CHANGE, settle_removals};
 use super::snapshot::Snapshot;
 use super::sources::sources_of;
 use super::tables::{RARITY, Tables};
-use super::writer::{RunSummary, RunWriter};
 use crate::config::{Config, Method};
 use crate::error::{Error, Result};
-use crate::flow::{Loaded, Part, Refused, Request, Stored, load as run};
-use crate::output::{Rejected, refusals};
-use crate::progress::Progress;
-use crate::read::{Extent, Refusal, Source};
+use crate::flow::{Budget, Loaded, Part, Share};
+use crate::output::Rejected;
+use crate::progress::{Progress, Stage};
+use crate::read::{Extent, Source};
 use crate::simd::Simd;
 use crate::sketch::Rarity;
 
@@ -48,60 +48,6 @@ pub struct Batch {
     pub delete_missing: bool,
 }
 
-/// What a load did.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Report {
-    /// The commit that has it; `None` if nothing changed.
-    pub commit: Option<u64>,
-    /// The load's number.
-    pub load: u64,
-    /// Parts in which the inputs were read.
-    pub epochs: u32,
-    /// Records of the inputs, refused ones not included.
-    pub records: u64,
-    /// Documents that are new.
-    pub added: u64,
-    /// Documents that were there and are another text or have other fields now.
-    pub replaced: u64,
-    /// Documents that were there just so.
-    pub unchanged: u64,
-    /// Documents that are gone.
-    pub removed: u64,
-    /// Records that a later one of the same id replaced.
-    pub superseded: u64,
-    /// Ids that were to be deleted and are not there.
-    pub unknown: Vec<String>,
-    /// Texts that came and went.
-    pub contents: (u64, u64),
-    /// Lines about clusters.
-    pub changes: u64,
-    /// Documents there are.
-    pub documents: u64,
-    /// Clusters there are.
-    pub clusters: u64,
-    /// Why runs could not be merged after the load, which stands all the same.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub uncompacted: Option<String>,
-}
-
-/// What is counted over the epochs of a load.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Tally {
-    /// Records, refused ones not included.
-    pub records: u64,
-    /// Documents that were there just so.
-    pub unchanged: u64,
-    /// Records that a later one of the same id replaced.
-    pub superseded: u64,
-    /// Texts that came and went.
-    pub contents: (u64, u64),
-    /// Records refused, in document order.
-    pub rejected: Vec<Rejected>,
-    /// Indices of inputs that could not be read to their end.
-    pub unread: Vec<u32>,
-}
-
 /// A load that is worked out, and not committed yet: its refusals can still be looked at.
 pub struct Prepared<'a> {
     writer: &'a mut Writer,
@@ -114,6 +60,11 @@ pub struct Prepared<'a> {
     tally: Tally,
     epochs: u32,
     consumed: Vec<Consumed>,
+    /// Records refused, in document order, and of which epochs they are durable.
+    refused: Vec<Row>,
+    kept: Vec<RefusedEntry>,
+    /// Refused records that were there at the last checkpoint.
+    noted: usize,
     /// What the last epoch left.
     last: Option<(Arc<Known>, Loaded)>,
     rarity: Option<Arc<Rarity>>,
@@ -139,13 +90,18 @@ pub fn refuse_method(config: &Config) -> Result<()> {
 pub fn prepare<'a>(writer: &'a mut Writer, batch: Batch, progress: Arc<Progress>) -> Result<Prepared<'a>> {
     let mut prepared = Prepared::begin(writer, batch, progress)?;
     let (mut at, mut lines) = prepared.resume()?;
-    let bytes = prepared.epoch_bytes();
+    let mut bytes = prepared.epoch_bytes();
     loop {
         let extent = Extent::next(&prepared.batch.sources, at, bytes);
-        let part = Part { extent, lines };
-        let loaded = prepared.epoch(part)?;
-        lines = if extent.to.1 == 0 { 0 } else { loaded.shared.lines_read(extent.to.0) };
-        at = extent.to;
+        match prepared.epoch(Part { extent, lines }) {
+            Ok(read) => (at, lines) = (extent.to, read),
+            // How much memory an epoch takes shows only when it is read.
+            Err(Error::Limit(what)) => {
+                bytes = smaller(&prepared.batch.sources, at, bytes).ok_or(Error::Limit(what))?;
+                continue;
+            }
+            Err(error) => return Err(error),
+        }
         if at.0 as usize >= prepared.batch.sources.len() {
             return Ok(prepared);
         }
@@ -155,17 +111,42 @@ pub fn prepare<'a>(writer: &'a mut Writer, batch: Batch, progress: Arc<Progress>
 
 /// Part of the memory that the input of an epoch may be: short documents take several times their text.
 const PART: u64 = 8;
-/// Least bytes of an epoch.
+/// Least bytes of an epoch, if nobody asks for fewer.
 const LEAST: u64 = 1 << 20;
+/// Least bytes of an epoch that is read again because it did not fit as it was.
+const SMALLEST: u64 = 64 << 10;
+/// Least documents that go at once.
+const FEW: usize = 1 << 10;
+
+/// Bytes of an epoch that begins at the same place and ends earlier than one of `bytes`, if there is one.
+fn smaller(sources: &[Source], from: (u32, u64), bytes: u64) -> Option<u64> {
+    let to = Extent::next(sources, from, bytes).to;
+    let sizes = (0..SMALLEST.leading_zeros()).rev().map(|doublings| SMALLEST << doublings);
+    let mut smaller = sizes.filter(|size| *size < bytes);
+    smaller.find(|size| Extent::next(sources, from, *size).to != to)
+}
 
 impl<'a> Prepared<'a> {
     fn begin(writer: &'a mut Writer, batch: Batch, progress: Arc<Progress>) -> Result<Prepared<'a>> {
         let mut next = writer.next();
         next.load += 1;
         let ahead = writer.snapshot().clone();
-        let (tally, epochs, consumed, last) = (Tally::default(), 0, Vec::new(), None);
         let rarity = frozen(&ahead.tables())?;
-        Ok(Prepared { writer, batch, progress, next, ahead, tally, epochs, consumed, last, rarity })
+        Ok(Prepared {
+            writer,
+            batch,
+            progress,
+            next,
+            ahead,
+            tally: Tally::default(),
+            epochs: 0,
+            consumed: Vec::new(),
+            refused: Vec::new(),
+            kept: Vec::new(),
+            noted: 0,
+            last: None,
+            rarity,
+        })
     }
 
     /// Goes on where an interrupted load ended: at a byte of a source, after so many lines of it.
@@ -177,9 +158,13 @@ impl<'a> Prepared<'a> {
             return Err(Error::unfinished(&folder, pending.tally.records, &differs));
         }
         let at = (pending.at(), pending.lines);
-        let Checkpoint { next, epoch, consumed, tally, .. } = pending;
+        let Checkpoint { next, epoch, consumed, refused, tally, .. } = pending;
         self.ahead = self.writer.ahead(&next)?;
         self.rarity = frozen(&self.ahead.tables())?;
+        for entry in &refused {
+            entry.read(&**self.writer.storage(), next.commit, &mut self.refused)?;
+        }
+        (self.kept, self.noted) = (refused, self.refused.len());
         (self.next, self.epochs, self.consumed, self.tally) = (next, epoch, consumed, tally);
         Ok(at)
     }
@@ -189,118 +174,6 @@ impl<'a> Prepared<'a> {
         self.batch.epoch_bytes.unwrap_or(suits)
     }
 
-    /// Reads a part of the inputs and writes what comes of it.
-    fn epoch(&mut self, part: Part) -> Result<&Loaded> {
-        let tables = self.ahead.tables();
-        let before = self.next.clone();
-        let (mut ids, of_workers) = self.begin_runs(self.batch.workers)?;
-        let with_records = if self.next.store_text { self.batch.workers } else { 0 };
-        let (mut of_records, records) = self.begin_runs(with_records)?;
-        ids.append(&mut of_records);
-        let bytes = self.batch.memory.unwrap_or(u64::MAX) / 10;
-        let documents = self.next.counts.documents;
-        let runs = (of_workers, records);
-        let signed = self.next.config.method == Method::Join;
-        let known = Known::new(tables, self.next.next_content, signed, documents, bytes, runs);
-        let known = Arc::new(known);
-        let loaded = run(self.request(part, &known), Arc::clone(&self.progress))?;
-        let terms = self.terms();
-        let mut delta = settle(known.tables(), &loaded, terms, &mut Again::new(&known, &loaded)?)?;
-        self.count(&loaded, &delta);
-        self.epochs += 1;
-        let seen = self.batch.delete_missing.then(|| seen(&loaded));
-        if delta.documents.is_empty() && seen.is_none() {
-            // Nothing is there of it but what was counted.
-            self.remove_runs(&ids)?;
-            self.next = Manifest { next_run: self.next.next_run, ..before };
-        } else {
-            let written = ids.into_iter().zip(known.finished()).collect();
-            self.write(written, &mut delta, seen, &loaded)?;
-        }
-        Ok(&self.last.insert((known, loaded)).1)
-    }
-
-    /// Begins runs: their ids, and what writes them.
-    fn begin_runs(&mut self, count: usize) -> Result<(Vec<u64>, Vec<RunWriter>)> {
-        let begun = (0..count).map(|_| self.writer.begin_run(&mut self.next));
-        Ok(begun.collect::<Result<Vec<_>>>()?.into_iter().unzip())
-    }
-
-    fn request(&self, part: Part, known: &Arc<Known>) -> Request {
-        Request {
-            sources: self.batch.sources.clone(),
-            part,
-            config: self.next.config.clone(),
-            workers: self.batch.workers,
-            memory: self.batch.memory,
-            pairs: false,
-            simd: self.batch.simd,
-            scratch: self.batch.scratch.clone(),
-            stored: Some(Arc::clone(known) as Arc<dyn Stored>),
-            replay: None,
-            rarity: self.rarity.clone(),
-        }
-    }
-
-    fn terms(&self) -> Terms {
-        let load = self.next.load as u32;
-        Terms { load, first_file: self.next.next_file, next_label: self.next.next_label }
-    }
-
-    fn count(&mut self, loaded: &Loaded, delta: &Delta) {
-        let tally = &mut self.tally;
-        tally.records += loaded.tally.documents;
-        tally.unchanged += loaded.tally.unchanged;
-        tally.superseded += loaded.superseded + delta.superseded;
-        tally.contents.0 += delta.contents_changed.0;
-        tally.contents.1 += delta.contents_changed.1;
-        let unread = |refused: &&Refused| matches!(refused.refusal, Refusal::Unreadable(_));
-        let unread = loaded.refused.iter().filter(unread).map(|refused| refused.position.file());
-        tally.unread.extend(unread);
-        tally.rejected.append(&mut refusals(&[], &loaded.refused, &loaded.shared));
-    }
-
-    /// Writes what an epoch changes, beside what its workers have written.
-    fn write(
-        &mut self,
-        mut written: Vec<(u64, RunSummary)>,
-        delta: &mut Delta,
-        seen: Option<Vec<u128>>,
-        loaded: &Loaded,
-    ) -> Result<()> {
-        let (id, mut run) = self.writer.begin_run(&mut self.next)?;
-        if let Some(seen) = seen {
-            write_seen(&mut run, &seen, self.next.load as u32)?;
-        }
-        let new = self.rarity.is_none().then(|| Arc::clone(loaded.shared.rarity()));
-        written.push((id, write_delta(run, delta, new.as_deref())?));
-        self.rarity.get_or_insert_with(|| Arc::clone(loaded.shared.rarity()));
-        self.next.next_content = loaded.shared.catalogue.doc_limit() as u32;
-        self.next.next_label = delta.next_label;
-        self.name(&written)
-    }
-
-    /// Names runs in the next commit, those that hold anything.
-    fn name(&mut self, written: &[(u64, RunSummary)]) -> Result<()> {
-        let holds = |(_, summary): &&(u64, RunSummary)| summary.sections.iter().any(|(_, rows)| *rows > 0);
-        let (full, empty): (Vec<_>, Vec<_>) = written.iter().partition(holds);
-        self.remove_runs(&empty.iter().map(|(id, _)| *id).collect::<Vec<_>>())?;
-        for (id, summary) in full {
-            self.next.runs.push(RunEntry::of(&**self.writer.storage(), *id, by_name(summary))?);
-        }
-        self.ahead = self.ahead.advance(self.next.clone())?;
-        Ok(())
-    }
-
-    fn remove_runs(&self, ids: &[u64]) -> Result<()> {
-        let storage = self.writer.storage();
-        for id in ids {
-            let name = Name::Run(*id).to_string();
-            storage.remove(&name).map_err(|e| Error::io(&storage.path(&name), "remove", e))?;
-        }
-        Ok(())
-    }
-
     /// Makes the epochs so far durable, and sees to it that their runs are not too many.
     fn checkpoint(&mut self, extent: Extent, lines: u64) -> Result<()> {
         let first = self.writer.snapshot().runs().len();
@@ -308,21 +181,27 @@ impl<'a> Prepared<'a> {
             self.ahead = self.ahead.advance(self.next.clone())?;
         }
         self.consumed.push(Consumed::of(&self.batch.sources, extent, &self.progress)?);
+        if self.refused.len() > self.noted {
+            let (storage, new) = (self.writer.storage(), &self.refused[self.noted..]);
+            self.kept.push(refused::write(&**storage, self.next.commit, self.epochs, new)?);
+            self.noted = self.refused.len();
+        }
         let checkpoint = Checkpoint {
             next: self.next.clone(),
             epoch: self.epochs,
             delete_missing: self.batch.delete_missing,
-            inputs: self.batch.sources.iter().map(Input::of).collect(),
+            inputs: Inputs::of(&self.batch.sources),
             consumed: self.consumed.clone(),
             lines,
-            tally: self.tally.clone(),
+            refused: self.kept.clone(),
+            tally: self.tally,
         };
         self.writer.checkpoint(checkpoint)
     }
 
     /// Records refused, in document order.
-    pub fn rejected(&self) -> &[Rejected] {
-        &self.tally.rejected
+    pub fn rejected(&self) -> impl ExactSizeIterator<Item = &Rejected> {
+        self.refused.iter().map(|row| &row.rejected)
     }
 
     /// Records that were not.
@@ -344,27 +223,49 @@ impl<'a> Prepared<'a> {
     /// # Errors
     /// Those of reading and writing the collection, and of `accept`.
     pub fn commit_if(mut self, accept: impl FnOnce(&Report) -> Result<()>) -> Result<Report> {
+        let (outcome, mut report) = self.work_out()?;
+        if let Err(error) = accept(&report) {
+            self.abandon()?;
+            return Err(error);
+        }
+        if !report.changes_documents() {
+            self.abandon()?;
+            return Ok(report);
+        }
+        self.progress.enter(Stage::Write, 0);
+        self.publish(&outcome)?;
+        report.commit = Some(self.next.commit);
+        let first = self.writer.snapshot().runs().len();
+        let written = self.next.runs[first..].iter().map(|run| run.bytes).sum();
+        self.writer.commit(self.next)?;
+        report.uncompacted = after_load(self.writer, written);
+        Ok(report)
+    }
+
+    /// Works out what [`Prepared::commit`] would come to, and leaves it at that: the commit of the report is the one that there
+    /// would be. What was written on the way goes when the collection is opened for writing again, or the writer abandons
+    /// it.
+    ///
+    /// # Errors
+    /// Those of reading and writing the collection.
+    pub fn foresee(mut self) -> Result<Report> {
+        let (_, report) = self.work_out()?;
+        let commit = report.changes_documents().then_some(self.next.commit);
+        Ok(Report { commit, ..report })
+    }
+
+    /// Works out what becomes of clusters.
+    fn work_out(&mut self) -> Result<(Outcome, Report)> {
+        self.progress.enter(Stage::Cluster, 0);
         self.remove_missing()?;
         let before = self.writer.snapshot().tables();
         let after = self.ahead.tables();
         let new = Tables { runs: after.runs[before.runs.len()..].to_vec() };
         let (load, keep) = (self.next.load as u32, self.next.config.cluster.keep.clone());
-        let outcome = publish((&before, &after, &new), load, &keep, None, &self.progress)?;
-        let mut report = self.report(&outcome);
-        if let Err(error) = accept(&report) {
-            self.abandon()?;
-            return Err(error);
-        }
-        if report.added + report.replaced + report.removed == 0 {
-            self.abandon()?;
-            return Ok(report);
-        }
-        self.publish(&outcome)?;
-        report.commit = Some(self.next.commit);
-        let written = self.next.runs[before.runs.len()..].iter().map(|run| run.bytes).sum();
-        self.writer.commit(self.next)?;
-        report.uncompacted = after_load(self.writer, written);
-        Ok(report)
+        let budget = self.budget();
+        let outcome = publish((&before, &after, &new), load, &keep, None, (&self.progress, &budget))?;
+        let report = self.report(&outcome);
+        Ok((outcome, report))
     }
 
     /// Has the documents go that the load has not mentioned, if it is to be all there is.
@@ -374,15 +275,20 @@ impl<'a> Prepared<'a> {
         };
         let tables = self.ahead.tables();
         let missing = missing(&tables, self.next.load as u32)?;
-        if missing.is_empty() {
-            return Ok(());
-        }
-        let known = known.again(tables, self.next.next_content);
         let loaded = loaded.settled();
-        let mut again = Again::new(&known, &loaded)?;
-        let mut delta = settle_removals(known.tables(), &loaded, self.terms(), &missing, &mut again)?;
-        self.tally.contents.1 += delta.contents_changed.1;
-        self.write(Vec::new(), &mut delta, None, &loaded)
+        let room = self.budget().whole(Share::Settling) / (2 * CHANGE as u64);
+        for some in missing.chunks(usize::try_from(room).unwrap_or(usize::MAX).max(FEW)) {
+            let known = known.again(self.ahead.tables(), self.next.next_content);
+            let mut again = Again::new(&known, &loaded)?;
+            let mut delta = settle_removals(known.tables(), &loaded, self.terms(), some, &mut again)?;
+            self.tally.contents.1 += delta.contents_changed.1;
+            self.write(Vec::new(), &mut delta, None, &loaded)?;
+        }
+        Ok(())
+    }
+
+    fn budget(&self) -> Budget {
+        Budget::new(self.batch.memory, self.batch.workers)
     }
 
     fn report(&mut self, outcome: &Outcome) -> Report {
@@ -412,8 +318,8 @@ impl<'a> Prepared<'a> {
     /// Writes what becomes of clusters, and names it in the next commit.
     fn publish(&mut self, outcome: &Outcome) -> Result<()> {
         let Batch { sources, workers, .. } = &self.batch;
-        let unread = &self.tally.unread;
-        let sources = sources_of(sources, unread, self.next.next_file, *workers, &self.progress)?;
+        let unread: Vec<u32> = self.refused.iter().filter_map(|row| row.unread).collect();
+        let sources = sources_of(sources, &unread, self.next.next_file, *workers, &self.progress)?;
         let (id, run) = self.writer.begin_run(&mut self.next)?;
         let written = [(id, write_clusters(run, outcome, &sources)?)];
         self.name(&written)?;

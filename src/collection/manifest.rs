@@ -163,10 +163,16 @@ impl Manifest {
         Ok(())
     }
 
+    /// Bytes of the runs and the change logs.
+    pub fn bytes(&self) -> u64 {
+        let logs = self.changes.iter().map(|log| log.bytes);
+        self.runs.iter().map(|run| run.bytes).chain(logs).sum()
+    }
+
     /// Whether the file of this name belongs to the commit.
     pub(super) fn names(&self, name: Name) -> bool {
         match name {
-            Name::Unfinished(_) | Name::Checkpoint(..) => false,
+            Name::Unfinished(_) | Name::Checkpoint(..) | Name::Refused(..) => false,
             Name::Manifest(commit) => commit == self.commit,
             Name::Run(id) => self.runs.iter().any(|run| run.id == id),
             Name::Changes(commit) => {

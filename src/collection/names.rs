@@ -8,9 +8,10 @@ use crate::storage::Storage;
 const MANIFEST: &str = "manifest-";
 const UNFINISHED: &str = "new-manifest-";
 const CHECKPOINT: &str = "checkpoint-";
+const REFUSED: &str = "refused-";
 const RUN: &str = "run-";
 const CHANGES: &str = "changes-";
-const CHANGES_END: &str = ".jsonl";
+const LOG_END: &str = ".jsonl";
 
 /// What a file of a collection is, by its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -19,6 +20,8 @@ pub(super) enum Name {
     Unfinished(u64),
     /// What there is of a commit that is not published yet, and how many epochs of it are done.
     Checkpoint(u64, u32),
+    /// The records that an epoch of such a commit refused.
+    Refused(u64, u32),
     /// The manifest of a commit.
     Manifest(u64),
     /// A run, by its id.
@@ -33,15 +36,17 @@ impl Name {
         let number = |start: &str, end: &str| -> Option<u64> {
             name.strip_prefix(start)?.strip_suffix(end)?.parse().ok()
         };
-        let checkpoint = || {
-            let (commit, epoch) = name.strip_prefix(CHECKPOINT)?.split_once('-')?;
-            Some(Name::Checkpoint(commit.parse().ok()?, epoch.parse().ok()?))
+        let of_epoch = |start: &str, end: &str| -> Option<(u64, u32)> {
+            let (commit, epoch) = name.strip_prefix(start)?.strip_suffix(end)?.split_once('-')?;
+            Some((commit.parse().ok()?, epoch.parse().ok()?))
         };
-        let found = checkpoint()
+        let checkpoint = of_epoch(CHECKPOINT, "").map(|(commit, epoch)| Name::Checkpoint(commit, epoch));
+        let found = checkpoint
+            .or_else(|| of_epoch(REFUSED, LOG_END).map(|(commit, epoch)| Name::Refused(commit, epoch)))
             .or_else(|| number(UNFINISHED, "").map(Name::Unfinished))
             .or_else(|| number(MANIFEST, "").map(Name::Manifest))
             .or_else(|| number(RUN, "").map(Name::Run))
-            .or_else(|| number(CHANGES, CHANGES_END).map(Name::Changes))?;
+            .or_else(|| number(CHANGES, LOG_END).map(Name::Changes))?;
         // `+7`, or a 7 with other zeros before it, is another name.
         (found.to_string() == name).then_some(found)
     }
@@ -52,9 +57,10 @@ impl std::fmt::Display for Name {
         match self {
             Name::Unfinished(commit) => write!(f, "{UNFINISHED}{commit:08}"),
             Name::Checkpoint(commit, epoch) => write!(f, "{CHECKPOINT}{commit:08}-{epoch:04}"),
+            Name::Refused(commit, epoch) => write!(f, "{REFUSED}{commit:08}-{epoch:04}{LOG_END}"),
             Name::Manifest(commit) => write!(f, "{MANIFEST}{commit:08}"),
             Name::Run(id) => write!(f, "{RUN}{id:08}"),
-            Name::Changes(commit) => write!(f, "{CHANGES}{commit:08}{CHANGES_END}"),
+            Name::Changes(commit) => write!(f, "{CHANGES}{commit:08}{LOG_END}"),
         }
     }
 }
@@ -75,6 +81,7 @@ mod tests {
             for name in [
                 Name::Unfinished(number),
                 Name::Checkpoint(number, number as u32),
+                Name::Refused(number, number as u32),
                 Name::Manifest(number),
                 Name::Run(number),
                 Name::Changes(number),
@@ -98,6 +105,8 @@ mod tests {
             "checkpoint-00000007",
             "checkpoint-00000007-1",
             "checkpoint-7-0001",
+            "refused-00000007-0001",
+            "refused-00000007.jsonl",
             "lock",
             "",
         ] {

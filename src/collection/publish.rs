@@ -12,7 +12,7 @@ use super::settle::{Members, components, newest_documents};
 use super::tables::{CLUSTERS, CONTENTS, DOCUMENTS, MEMBERS, Tables};
 use crate::config::Keep;
 use crate::error::Result;
-use crate::flow::{Doc, NO_DOC};
+use crate::flow::{Budget, Doc, NO_DOC, Share};
 use crate::progress::Progress;
 
 /// Where a cluster is: the label of its component, and its place in it. A transitive cluster is all of its component,
@@ -63,16 +63,17 @@ pub trait Divide {
 /// Works out what becomes of documents and clusters. `new` are the runs that `after` has and `before` has not.
 ///
 /// # Errors
-/// [`crate::error::Error::Io`], [`crate::error::Error::Damaged`] and [`crate::error::Error::Interrupted`].
+/// [`crate::error::Error::Io`], [`crate::error::Error::Damaged`], [`crate::error::Error::Interrupted`], and
+/// [`crate::error::Error::Limit`] if that does not fit in the memory.
 pub fn publish(
     (before, after, new): (&Tables, &Tables, &Tables),
     load: u32,
     keep: &Keep,
     divide: Option<&mut dyn Divide>,
-    progress: &Progress,
+    (progress, budget): (&Progress, &Budget),
 ) -> Result<Outcome> {
     let outcome = Outcome::default();
-    let mut publishing = Publishing { before, after, new, progress, outcome, contents: Vec::new() };
+    let mut publishing = Publishing { before, after, new, progress, budget, outcome, contents: Vec::new() };
     publishing.documents()?;
     publishing.touched()?;
     let labels = publishing.labels()?;
@@ -84,6 +85,11 @@ pub fn publish(
 
 /// Documents looked up at once.
 const BATCH: usize = 4096;
+/// Bytes that a content takes whose documents or component are others: its number twice, its label, and its component.
+const CONTENT: usize = 160;
+/// Bytes that a document takes of a cluster that anything happened to: what it is, its id wherever that is told, and where
+/// it was and is.
+const DOCUMENT: usize = 2 * size_of::<Member>() + 320;
 
 /// A cluster before the load, with its row.
 struct Old {
@@ -97,6 +103,7 @@ struct Publishing<'a> {
     after: &'a Tables,
     new: &'a Tables,
     progress: &'a Progress,
+    budget: &'a Budget,
     outcome: Outcome,
     /// Contents that anything was said of, ascending.
     contents: Vec<u64>,
@@ -151,7 +158,14 @@ impl Publishing<'_> {
         }
         self.contents.sort_unstable();
         self.contents.dedup();
-        Ok(())
+        self.allow(0)
+    }
+
+    /// Refuses what takes more memory than there is, so many documents of clusters included.
+    fn allow(&self, documents: usize) -> Result<()> {
+        let unknown: usize = self.outcome.unknown.iter().map(|id| size_of::<String>() + id.len()).sum();
+        let bytes = self.contents.len() * CONTENT + documents * DOCUMENT + unknown;
+        self.budget.allow_whole(Share::Publishing, bytes as u64, "the clusters that a load changes")
     }
 
     /// The labels that these contents had and have.
@@ -230,6 +244,7 @@ impl Publishing<'_> {
         ids.extend(old.iter().flat_map(|old| &old.documents));
         ids.sort_unstable();
         ids.dedup();
+        self.allow(ids.len())?;
         let mut documents = newest_documents(self.after, &ids, true)?;
         let names: HashMap<u128, String> =
             old.iter().flat_map(|old| &old.documents).map(|id| (*id, named(&documents, *id))).collect();

@@ -12,11 +12,12 @@ use hashbrown::HashMap;
 pub(super) use components::{Members, components};
 pub(super) use documents::{newest_documents, stored_documents};
 
+use super::clusters::Member;
 use super::parts::Recollide;
 use super::row::Document;
 use super::tables::Tables;
 use crate::error::Result;
-use crate::flow::{Doc, Loaded};
+use crate::flow::{Change, Doc, Loaded};
 
 /// How a load is settled.
 #[derive(Clone, Copy, Debug)]
@@ -72,12 +73,26 @@ struct Settling<'a> {
     contents: BTreeMap<Doc, Content>,
     /// Labels that contents have after splits and unions.
     relabelled: HashMap<Doc, u32>,
+    /// Bytes that all of it takes, about.
+    held: u64,
 }
+
+/// Bytes of a document that changes: as it was and as it will be, its names, and what it does to two contents.
+pub(super) const CHANGE: usize = size_of::<Change>()
+    + size_of::<Member>()
+    + size_of::<(Document, String, String)>()
+    + 2 * (size_of::<((Doc, u128), bool)>() + 2 * size_of::<(Doc, Content)>())
+    + 128;
+/// Bytes of a link, or of a member of a crowd, which leads to one: both ways, sorted, and its two ends.
+const LINK: usize = 3 * size_of::<((Doc, Doc), u32)>() + 4 * size_of::<(Doc, Content)>();
+/// Bytes of a content of a component that is taken apart or joined.
+const MEMBER: usize = 3 * size_of::<((u32, Doc), bool)>() + 2 * size_of::<(Doc, Content)>() + 32;
 
 /// Settles what a dataflow left. `recollide` looks again at what seems to fall apart.
 ///
 /// # Errors
-/// [`crate::error::Error::Io`], [`crate::error::Error::Damaged`] and [`crate::error::Error::Interrupted`].
+/// [`crate::error::Error::Io`], [`crate::error::Error::Damaged`], [`crate::error::Error::Interrupted`], and
+/// [`crate::error::Error::Limit`] if what changes does not fit in the memory.
 pub fn settle(
     tables: &Tables,
     loaded: &Loaded,
@@ -85,6 +100,9 @@ pub fn settle(
     recollide: &mut dyn Recollide,
 ) -> Result<Delta> {
     let mut settling = Settling::new(tables, loaded, terms);
+    let crowded: usize = loaded.crowds.iter().map(Vec::len).sum();
+    settling.hold(loaded.changes.len(), CHANGE)?;
+    settling.hold(loaded.links.len() + crowded, LINK)?;
     settling.change_documents()?;
     settling.settle_contents(recollide)
 }
@@ -101,6 +119,7 @@ pub fn settle_removals(
     recollide: &mut dyn Recollide,
 ) -> Result<Delta> {
     let mut settling = Settling::new(tables, loaded, terms);
+    settling.hold(gone.len(), CHANGE)?;
     settling.remove_all(gone)?;
     settling.settle_contents(recollide)
 }
@@ -109,7 +128,13 @@ impl<'a> Settling<'a> {
     fn new(tables: &'a Tables, loaded: &'a Loaded, terms: Terms) -> Settling<'a> {
         let delta = Delta { next_label: terms.next_label, ..Delta::default() };
         let (contents, relabelled) = (BTreeMap::new(), HashMap::new());
-        Settling { tables, loaded, terms, delta, contents, relabelled }
+        Settling { tables, loaded, terms, delta, contents, relabelled, held: 0 }
+    }
+
+    /// Notes that so many things of so many bytes are held from here on, and refuses what does not fit.
+    fn hold(&mut self, count: usize, bytes: usize) -> Result<()> {
+        self.held += (count * bytes) as u64;
+        self.loaded.shared.allow_settling(self.held)
     }
 
     /// What the changes of documents, which are known, do to contents and components.

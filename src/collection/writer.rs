@@ -274,6 +274,11 @@ impl RunWriter {
         Ok(())
     }
 
+    /// Whether no section has anything yet.
+    pub fn is_empty(&self) -> bool {
+        self.sections.iter().all(|section| section.count == 0)
+    }
+
     /// Writes what finds the rows again, and makes the file durable; its name is not until the folder is synced.
     ///
     /// # Errors

@@ -3,7 +3,8 @@
 //!
 //! The shares hold at different times: postings, arrivals and rows while the input is read; postings, groups and rows
 //! while they collide; groups (and their index, as large again), counters, candidates and rows while pairs are
-//! counted; sets, candidates, links and rows from then on. At no time do they come to more than the whole.
+//! counted; sets, candidates, links and rows from then on; links, rows and what an epoch changes when a load is settled.
+//! At no time do they come to more than the whole. What a load makes of clusters comes last and alone.
 
 use crate::error::{Error, Result};
 use crate::limits::{BASE_MEMORY, WORKER_MEMORY};
@@ -40,6 +41,10 @@ pub enum Share {
     Sets,
     /// Links, as they come and as a graph.
     Links,
+    /// What an epoch of a load changes, when the dataflow is done: rows and links are still held then.
+    Settling,
+    /// What a load makes of clusters, when nothing else is held.
+    Publishing,
 }
 
 impl Share {
@@ -52,6 +57,8 @@ impl Share {
             Share::Signatures => 7,
             Share::Sets => 20,
             Share::Links => 35,
+            Share::Settling => 30,
+            Share::Publishing => 90,
         }
     }
 }
@@ -76,9 +83,21 @@ impl Budget {
     /// Refuses what takes more than one worker's part of a share and cannot go to disk. `expected` is what it will
     /// come to when all is done, as far as can be told.
     pub fn allow(&self, share: Share, bytes: u64, expected: u64, what: &str) -> Result<()> {
-        let Some(limit) = self.bytes.filter(|_| bytes > self.part(share)) else { return Ok(()) };
+        if bytes > self.part(share) {
+            return self.refuse(share, expected.max(bytes).saturating_mul(self.workers), what);
+        }
+        Ok(())
+    }
+
+    /// Refuses what takes more than a share of all workers together and cannot go to disk.
+    pub fn allow_whole(&self, share: Share, bytes: u64, what: &str) -> Result<()> {
+        if bytes > self.whole(share) { self.refuse(share, bytes, what) } else { Ok(()) }
+    }
+
+    fn refuse(&self, share: Share, bytes: u64, what: &str) -> Result<()> {
+        let Some(limit) = self.bytes else { return Ok(()) };
         let base = BASE_MEMORY + WORKER_MEMORY * self.workers;
-        let needed = base + expected.max(bytes).saturating_mul(self.workers * 100) / share.percent();
+        let needed = base + bytes.saturating_mul(100) / share.percent();
         Err(Error::Limit(format!(
             "{what} do not fit in the memory allowed, {} MiB: allow about {} MiB with --memory, or split the input",
             limit >> 20,
@@ -115,14 +134,16 @@ mod tests {
     #[test]
     fn shares_never_come_to_more_than_the_whole() {
         use Share::{
-            Arrivals, Candidates, Counter, Groups, Labels, Links, Postings, Rows, Seen, Sets, Signatures,
+            Arrivals, Candidates, Counter, Groups, Labels, Links, Postings, Rows, Seen, Sets, Settling,
+            Signatures,
         };
         let rows = [Rows, Labels, Seen, Signatures];
-        let times: [&[Share]; 4] = [
+        let times: [&[Share]; 5] = [
             &[Postings, Arrivals],
             &[Postings, Groups],
             &[Groups, Groups, Counter, Candidates],
             &[Sets, Candidates, Links],
+            &[Links, Settling],
         ];
         for at_once in times {
             let sum: u64 = at_once.iter().chain(&rows).map(|share| share.percent()).sum();

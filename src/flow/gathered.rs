@@ -101,6 +101,14 @@ impl Shared {
         self.budget.allow(Share::Links, bytes as u64, 0, "the links between documents")
     }
 
+    /// Refuses what an epoch changes if it does not fit: so many bytes, as far as they are known.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::Limit`].
+    pub fn allow_settling(&self, bytes: u64) -> Result<()> {
+        self.budget.allow_whole(Share::Settling, bytes, "the changes of a load")
+    }
+
     pub(super) fn gather_intake(&self, worker: usize, mut intake: Intake) {
         let mut gathered = lock(&self.gathered);
         gathered.tally.documents += intake.documents();

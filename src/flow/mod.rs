@@ -47,6 +47,7 @@ use timely::dataflow::operators::{Inspect, Probe};
 use timely::dataflow::{InputHandle, ProbeHandle};
 use timely::worker::Worker;
 
+pub use budget::{Budget, Share};
 pub use catalogue::{Catalogue, Doc, Segment};
 pub use collide::Posting;
 pub use components::Forest;
@@ -66,7 +67,6 @@ use crate::progress::{Progress, Stage};
 use crate::read::{Extent, Source};
 use crate::simd::Simd;
 use crate::sketch::Rarity;
-use budget::Share;
 use collide::{Collided, collide};
 use count::count;
 use dedup_exact::{Arrival, dedup_exact};

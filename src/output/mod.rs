@@ -1,6 +1,6 @@
 //! What a run leaves behind: a folder that appears whole or not at all ([`Staging`]), in it the inputs without
 //! the removed records ([`write_kept`], of a collection [`Export`]), what was found as rows of JSON ([`Rows`]) and what the run did
-//! ([`Summary`], which [`render`] makes readable).
+//! ([`Summary`], which [`render`] makes readable). Nothing is left of a [`Scratch`].
 
 mod export;
 mod filter;
@@ -11,6 +11,7 @@ mod others;
 mod plan;
 mod render;
 mod rows;
+mod scratch;
 mod staging;
 mod summary;
 
@@ -22,5 +23,6 @@ pub use kept::{KeptTally, write_kept};
 pub use lists::{Lists, Rejected, left_out, refusals, summarise, unread};
 pub use render::render;
 pub use rows::{ClusterRow, DuplicateRow, PairRow, RejectedRow, Rows};
+pub use scratch::Scratch;
 pub use staging::Staging;
 pub use summary::{CommonShingles, Inputs, Skipped, StageSeconds, Summary, peak_memory};

@@ -19,6 +19,7 @@
 
 mod disk;
 mod local;
+mod overlay;
 mod simulated;
 #[cfg(test)]
 mod simulated_tests;
@@ -30,6 +31,7 @@ use std::io;
 use std::path::PathBuf;
 
 pub use local::Local;
+pub use overlay::Overlay;
 pub use simulated::{Fault, Simulated, is_power_cut};
 
 /// One folder of immutable files.

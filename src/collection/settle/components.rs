@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use hashbrown::{HashMap, HashSet};
 
 use super::span::span;
-use super::{Content, Settling};
+use super::{Content, MEMBER, Settling};
 use crate::collection::known::{digest_of, missing};
 use crate::collection::measure::Measuring;
 use crate::collection::parts::{Recollide, neighbours, parts};
@@ -73,7 +73,9 @@ impl Settling<'_> {
         for (doc, content) in self.contents.iter().filter(|(_, content)| goes(content)) {
             gone.entry(content.label.unwrap_or(u32::MAX)).or_default().push(*doc);
         }
-        for (label, members) in components(self.tables, &gone.keys().copied().collect())? {
+        let members = components(self.tables, &gone.keys().copied().collect())?;
+        self.hold(members.values().map(Vec::len).sum(), MEMBER)?;
+        for (label, members) in members {
             let gone = &gone[&label];
             let survivors = members.into_iter().filter(|doc| gone.binary_search(doc).is_err());
             let survivors: HashSet<Doc> = survivors.collect();
@@ -128,6 +130,7 @@ impl Settling<'_> {
             groups.entry(forest.find(at)).or_default().push(*node);
         }
         let mut united = self.united(groups.values())?;
+        self.hold(united.values().map(Vec::len).sum(), MEMBER)?;
         groups.into_values().for_each(|group| self.unite(&group, &mut united));
         Ok(())
     }

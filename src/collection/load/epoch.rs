@@ -1,0 +1,152 @@
+//! An epoch of a load: the dataflow on a part of the changes, and what comes of it.
+
+use std::sync::Arc;
+
+use super::Prepared;
+use crate::collection::again::Again;
+use crate::collection::delta::{by_name, seen, write_delta, write_seen};
+use crate::collection::known::Known;
+use crate::collection::manifest::Manifest;
+use crate::collection::names::Name;
+use crate::collection::refused::Row;
+use crate::collection::run_entry::RunEntry;
+use crate::collection::settle::{Delta, Terms, settle};
+use crate::collection::writer::{RunSummary, RunWriter};
+use crate::config::Method;
+use crate::error::{Error, Result};
+use crate::flow::{Loaded, Part, Refused, Request, Stored, load as run};
+use crate::output::refusals;
+use crate::progress::Stage;
+use crate::read::Refusal;
+
+impl Prepared<'_> {
+    /// Reads a part of the inputs and writes what comes of it. The lines of the last file up to its end, if that is
+    /// within the file. What does not fit in the memory leaves everything as it was.
+    pub(super) fn epoch(&mut self, part: Part) -> Result<u64> {
+        // That of the epoch before would be in the way.
+        self.last = None;
+        let before = self.next.clone();
+        let (mut ids, of_workers) = self.begin_runs(self.batch.workers)?;
+        let with_records = if self.next.store_text { self.batch.workers } else { 0 };
+        let (mut of_records, records) = self.begin_runs(with_records)?;
+        ids.append(&mut of_records);
+        let bytes = self.batch.memory.unwrap_or(u64::MAX) / 10;
+        let documents = self.next.counts.documents;
+        let runs = (of_workers, records);
+        let signed = self.next.config.method == Method::Join;
+        let (tables, next) = (self.ahead.tables(), self.next.next_content);
+        let known = Known::new(tables, next, signed, documents, bytes, runs);
+        let found = self.found(part, &Arc::new(known));
+        if matches!(found, Err(Error::Limit(_))) {
+            self.remove_runs(&ids)?;
+            self.next = Manifest { next_run: self.next.next_run, ..before.clone() };
+        }
+        let (known, loaded, mut delta) = found?;
+        self.count(&loaded, &delta);
+        self.epochs += 1;
+        self.progress.enter(Stage::Write, 0);
+        let seen = self.batch.delete_missing.then(|| seen(&loaded));
+        if delta.documents.is_empty() && seen.is_none() {
+            // Nothing is there of it but what was counted.
+            self.remove_runs(&ids)?;
+            self.next = Manifest { next_run: self.next.next_run, ..before };
+        } else {
+            let written = ids.into_iter().zip(known.finished()).collect();
+            self.write(written, &mut delta, seen, &loaded)?;
+        }
+        let (file, byte) = part.extent.to;
+        let lines = if byte == 0 { 0 } else { loaded.shared.lines_read(file) };
+        self.last = Some((known, loaded));
+        Ok(lines)
+    }
+
+    /// Runs the dataflow on a part of the inputs and settles what it finds.
+    fn found(&self, part: Part, known: &Arc<Known>) -> Result<(Arc<Known>, Loaded, Delta)> {
+        let loaded = run(self.request(part, known), Arc::clone(&self.progress))?;
+        let mut again = Again::new(known, &loaded)?;
+        let delta = settle(known.tables(), &loaded, self.terms(), &mut again)?;
+        Ok((Arc::clone(known), loaded, delta))
+    }
+
+    /// Begins runs: their ids, and what writes them.
+    pub(super) fn begin_runs(&mut self, count: usize) -> Result<(Vec<u64>, Vec<RunWriter>)> {
+        let begun = (0..count).map(|_| self.writer.begin_run(&mut self.next));
+        Ok(begun.collect::<Result<Vec<_>>>()?.into_iter().unzip())
+    }
+
+    fn request(&self, part: Part, known: &Arc<Known>) -> Request {
+        Request {
+            sources: self.batch.sources.clone(),
+            part,
+            config: self.next.config.clone(),
+            workers: self.batch.workers,
+            memory: self.batch.memory,
+            pairs: false,
+            simd: self.batch.simd,
+            scratch: self.batch.scratch.clone(),
+            stored: Some(Arc::clone(known) as Arc<dyn Stored>),
+            replay: None,
+            rarity: self.rarity.clone(),
+        }
+    }
+
+    pub(super) fn terms(&self) -> Terms {
+        let load = self.next.load as u32;
+        Terms { load, first_file: self.next.next_file, next_label: self.next.next_label }
+    }
+
+    fn count(&mut self, loaded: &Loaded, delta: &Delta) {
+        let tally = &mut self.tally;
+        tally.records += loaded.tally.documents;
+        tally.unchanged += loaded.tally.unchanged;
+        tally.superseded += loaded.superseded + delta.superseded;
+        tally.contents.0 += delta.contents_changed.0;
+        tally.contents.1 += delta.contents_changed.1;
+        let unread = |refused: &Refused| {
+            matches!(refused.refusal, Refusal::Unreadable(_)).then(|| refused.position.file())
+        };
+        let rejected = refusals(&[], &loaded.refused, &loaded.shared).into_iter().zip(&loaded.refused);
+        self.refused.extend(rejected.map(|(rejected, refused)| Row { rejected, unread: unread(refused) }));
+    }
+
+    /// Writes what an epoch changes, beside what its workers have written.
+    pub(super) fn write(
+        &mut self,
+        mut written: Vec<(u64, RunSummary)>,
+        delta: &mut Delta,
+        seen: Option<Vec<u128>>,
+        loaded: &Loaded,
+    ) -> Result<()> {
+        let (id, mut run) = self.writer.begin_run(&mut self.next)?;
+        if let Some(seen) = seen {
+            write_seen(&mut run, &seen, self.next.load as u32)?;
+        }
+        let new = self.rarity.is_none().then(|| Arc::clone(loaded.shared.rarity()));
+        written.push((id, write_delta(run, delta, new.as_deref())?));
+        self.rarity.get_or_insert_with(|| Arc::clone(loaded.shared.rarity()));
+        self.next.next_content = loaded.shared.catalogue.doc_limit() as u32;
+        self.next.next_label = delta.next_label;
+        self.name(&written)
+    }
+
+    /// Names runs in the next commit, those that hold anything.
+    pub(super) fn name(&mut self, written: &[(u64, RunSummary)]) -> Result<()> {
+        let holds = |(_, summary): &&(u64, RunSummary)| summary.sections.iter().any(|(_, rows)| *rows > 0);
+        let (full, empty): (Vec<_>, Vec<_>) = written.iter().partition(holds);
+        self.remove_runs(&empty.iter().map(|(id, _)| *id).collect::<Vec<_>>())?;
+        for (id, summary) in full {
+            self.next.runs.push(RunEntry::of(&**self.writer.storage(), *id, by_name(summary))?);
+        }
+        self.ahead = self.ahead.advance(self.next.clone())?;
+        Ok(())
+    }
+
+    fn remove_runs(&self, ids: &[u64]) -> Result<()> {
+        let storage = self.writer.storage();
+        for id in ids {
+            let name = Name::Run(*id).to_string();
+            storage.remove(&name).map_err(|e| Error::io(&storage.path(&name), "remove", e))?;
+        }
+        Ok(())
+    }
+}

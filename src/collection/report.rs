@@ -1,0 +1,60 @@
+//! What a load did.
+
+use serde::{Deserialize, Serialize};
+
+/// What a load did.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Report {
+    /// The commit that has it, or would have it; `None` if nothing changed.
+    pub commit: Option<u64>,
+    /// The load's number.
+    pub load: u64,
+    /// Parts in which the inputs were read.
+    pub epochs: u32,
+    /// Records of the inputs, refused ones not included.
+    pub records: u64,
+    /// Documents that are new.
+    pub added: u64,
+    /// Documents that were there and are another text or have other fields now.
+    pub replaced: u64,
+    /// Documents that were there just so.
+    pub unchanged: u64,
+    /// Documents that are gone.
+    pub removed: u64,
+    /// Records that a later one of the same id replaced.
+    pub superseded: u64,
+    /// Ids that were to be deleted and are not there.
+    pub unknown: Vec<String>,
+    /// Texts that came and went.
+    pub contents: (u64, u64),
+    /// Lines about clusters.
+    pub changes: u64,
+    /// Documents there are.
+    pub documents: u64,
+    /// Clusters there are.
+    pub clusters: u64,
+    /// Why runs could not be merged after the load, which stands all the same.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub uncompacted: Option<String>,
+}
+
+impl Report {
+    /// Whether any document is another one, or came or went: what there is a commit for.
+    pub(super) fn changes_documents(&self) -> bool {
+        self.added + self.replaced + self.removed > 0
+    }
+}
+
+/// What is counted over the epochs of a load.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Tally {
+    /// Records, refused ones not included.
+    pub records: u64,
+    /// Documents that were there just so.
+    pub unchanged: u64,
+    /// Records that a later one of the same id replaced.
+    pub superseded: u64,
+    /// Texts that came and went.
+    pub contents: (u64, u64),
+}

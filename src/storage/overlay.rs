@@ -1,0 +1,202 @@
+//! A folder that stays as it is, whatever is written to it: what is new goes to another one.
+
+use std::collections::BTreeSet;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::{Local, Lock, Reader, Storage, Writer, check};
+use crate::error::Result;
+
+/// What would become of a folder, for trying out what is not to be done. It is a reader of the folder beneath: it takes
+/// no lock there, and sees what others do to it.
+#[derive(Debug)]
+pub struct Overlay {
+    /// The folder that stays as it is; none if there is none yet.
+    beneath: Option<Arc<dyn Storage>>,
+    /// Where that is, or would be.
+    path: PathBuf,
+    /// What is new.
+    above: Local,
+    differs: Mutex<Differs>,
+}
+
+/// How the folder that is seen differs from that beneath.
+#[derive(Debug, Default)]
+struct Differs {
+    /// Files that are above.
+    made: BTreeSet<String>,
+    /// Files beneath that are gone.
+    removed: BTreeSet<String>,
+}
+
+impl Overlay {
+    /// Lays the folder `above`, which is made, over `beneath`, or over nothing. `path` is where it seems to be.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::Io`].
+    pub fn new(beneath: Option<Arc<dyn Storage>>, path: &Path, above: &Path) -> Result<Overlay> {
+        let (path, above) = (path.to_path_buf(), Local::create(above)?);
+        Ok(Overlay { beneath, path, above, differs: Mutex::default() })
+    }
+
+    /// Every use is one look or one change.
+    fn differs(&self) -> MutexGuard<'_, Differs> {
+        self.differs.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The names of the folder beneath that are not gone.
+    fn left_beneath(&self, differs: &Differs) -> io::Result<Vec<String>> {
+        let mut names = self.beneath.as_ref().map_or_else(|| Ok(Vec::new()), |beneath| beneath.names())?;
+        names.retain(|name| !differs.removed.contains(name));
+        Ok(names)
+    }
+
+    fn is_taken(&self, name: &str, differs: &Differs) -> io::Result<bool> {
+        Ok(differs.made.contains(name) || self.left_beneath(differs)?.iter().any(|other| other == name))
+    }
+}
+
+impl Storage for Overlay {
+    fn names(&self) -> io::Result<Vec<String>> {
+        let differs = self.differs();
+        let mut names = self.left_beneath(&differs)?;
+        names.extend(differs.made.iter().cloned());
+        names.sort_unstable();
+        names.dedup();
+        Ok(names)
+    }
+
+    fn create(&self, name: &str) -> io::Result<Box<dyn Writer>> {
+        check(name)?;
+        let mut differs = self.differs();
+        if self.is_taken(name, &differs)? {
+            return Err(io::ErrorKind::AlreadyExists.into());
+        }
+        let writer = self.above.create(name)?;
+        differs.made.insert(name.to_owned());
+        Ok(writer)
+    }
+
+    fn open(&self, name: &str) -> io::Result<Box<dyn Reader>> {
+        check(name)?;
+        let differs = self.differs();
+        match &self.beneath {
+            _ if differs.made.contains(name) => self.above.open(name),
+            Some(beneath) if !differs.removed.contains(name) => beneath.open(name),
+            _ => Err(io::ErrorKind::NotFound.into()),
+        }
+    }
+
+    /// Only what is new can have a second name.
+    fn link(&self, from: &str, to: &str) -> io::Result<()> {
+        check(from).and_then(|()| check(to))?;
+        let mut differs = self.differs();
+        if self.is_taken(to, &differs)? {
+            return Err(io::ErrorKind::AlreadyExists.into());
+        }
+        if !differs.made.contains(from) && self.is_taken(from, &differs)? {
+            return Err(io::Error::new(
+                io::ErrorKind::Unsupported,
+                "a file that is not new gets no second name",
+            ));
+        }
+        self.above.link(from, to)?;
+        differs.made.insert(to.to_owned());
+        Ok(())
+    }
+
+    fn remove(&self, name: &str) -> io::Result<()> {
+        check(name)?;
+        let mut differs = self.differs();
+        if differs.made.contains(name) {
+            self.above.remove(name)?;
+            differs.made.remove(name);
+            return Ok(());
+        }
+        if !self.is_taken(name, &differs)? {
+            return Err(io::ErrorKind::NotFound.into());
+        }
+        differs.removed.insert(name.to_owned());
+        Ok(())
+    }
+
+    fn sync_names(&self) -> io::Result<()> {
+        self.above.sync_names()
+    }
+
+    /// Nobody else sees what is written here.
+    fn lock(&self) -> io::Result<Option<Box<dyn Lock>>> {
+        Ok(Some(Box::new(Alone)))
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        if self.differs().made.contains(name) { self.above.path(name) } else { self.path.join(name) }
+    }
+}
+
+/// The lock of a folder that nobody else has.
+#[derive(Debug)]
+struct Alone;
+
+impl Lock for Alone {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn put(storage: &dyn Storage, name: &str, bytes: &[u8]) {
+        storage.create(name).and_then(|mut writer| writer.append(bytes)).expect("written");
+    }
+
+    fn get(storage: &dyn Storage, name: &str) -> Option<Vec<u8>> {
+        let reader = storage.open(name).ok()?;
+        let mut bytes = vec![0; reader.len().expect("a length") as usize];
+        reader.read_exact_at(&mut bytes, 0).expect("read");
+        Some(bytes)
+    }
+
+    #[test]
+    fn what_is_beneath_stays_as_it_is() {
+        let root = tempfile::tempdir().expect("a folder");
+        let beneath = Local::create(&root.path().join("c")).expect("created");
+        put(&beneath, "a", b"old");
+        put(&beneath, "b", b"stays");
+        let beneath: Arc<dyn Storage> = Arc::new(beneath);
+        let path = root.path().join("c");
+        let overlay =
+            Overlay::new(Some(Arc::clone(&beneath)), &path, &root.path().join("above")).expect("laid");
+        assert_eq!(overlay.names().expect("names"), ["a", "b"]);
+        assert_eq!(overlay.create("a").expect_err("taken").kind(), io::ErrorKind::AlreadyExists);
+        overlay.remove("a").expect("removed");
+        assert_eq!(overlay.remove("a").expect_err("gone").kind(), io::ErrorKind::NotFound);
+        assert_eq!(get(&overlay, "a"), None);
+        put(&overlay, "a", b"new");
+        put(&overlay, "c", b"new too");
+        overlay.link("c", "d").expect("linked");
+        assert_eq!(overlay.link("c", "b").expect_err("taken").kind(), io::ErrorKind::AlreadyExists);
+        assert_eq!(overlay.link("b", "e").expect_err("beneath").kind(), io::ErrorKind::Unsupported);
+        assert_eq!(overlay.link("x", "e").expect_err("missing").kind(), io::ErrorKind::NotFound);
+        overlay.remove("c").expect("removed");
+        assert_eq!(overlay.names().expect("names"), ["a", "b", "d"]);
+        let seen = ["a", "b", "c", "d"].map(|name| get(&overlay, name));
+        assert_eq!(seen, [Some(b"new".to_vec()), Some(b"stays".to_vec()), None, Some(b"new too".to_vec())]);
+        overlay.sync_names().expect("synced");
+        assert_eq!(beneath.names().expect("names"), ["a", "b"]);
+        assert_eq!(get(&*beneath, "a"), Some(b"old".to_vec()));
+        assert_eq!(overlay.path("b"), path.join("b"));
+        assert!(!path.join("lock").exists() && overlay.lock().expect("asked").is_some());
+        assert!(!path.join("lock").exists());
+    }
+
+    #[test]
+    fn there_may_be_nothing_beneath() {
+        let root = tempfile::tempdir().expect("a folder");
+        let path = root.path().join("c");
+        let overlay = Overlay::new(None, &path, &root.path().join("above")).expect("laid");
+        assert!(overlay.names().expect("names").is_empty() && get(&overlay, "a").is_none());
+        put(&overlay, "a", b"new");
+        assert_eq!(overlay.names().expect("names"), ["a"]);
+        assert!(!path.exists());
+    }
+}

@@ -1,0 +1,393 @@
+//! Loads that are cut off between their epochs: they go on, and come to what they would have come to at once.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use alike::collection::{Batch, Prepared, Report, Writer, prepare};
+use alike::config::Method;
+use alike::error::Error;
+use alike::limits::{BASE_MEMORY, WORKER_MEMORY};
+use alike::output::Rejected;
+use alike::progress::Progress;
+use alike::read::discover;
+use alike::simd::Simd;
+use alike::storage::{Fault, Simulated, Storage};
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
+
+use crate::care::findings;
+use crate::faults::try_seen;
+use crate::histories::config;
+use crate::util::{Dir, Ran, Random, jsonl, line, words};
+
+/// What a load came to, and what it refused.
+type Done = (Report, Vec<Rejected>);
+
+/// A load of `in.jsonl` in small epochs.
+fn load(dir: &Dir, storage: &Arc<dyn Storage>) -> Result<Done, Error> {
+    load_within(dir, storage, None, 2000)
+}
+
+/// The same within a memory, in epochs of at most so many bytes.
+fn load_within(
+    dir: &Dir,
+    storage: &Arc<dyn Storage>,
+    memory: Option<u64>,
+    epoch_bytes: u64,
+) -> Result<Done, Error> {
+    let mut writer = Writer::open(storage)?;
+    let batch = Batch {
+        sources: discover(&[dir.join("in.jsonl").to_string_lossy().into_owned()], &dir.join("."))?.sources,
+        workers: 1,
+        memory,
+        epoch_bytes: Some(epoch_bytes),
+        simd: Simd::detect(),
+        scratch: dir.join("."),
+        delete_missing: false,
+    };
+    let prepared = prepare(&mut writer, batch, Arc::new(Progress::default()))?;
+    let rejected = prepared.rejected().cloned().collect();
+    Ok((prepared.commit()?, rejected))
+}
+
+/// Refused records are told whole when a load goes on, and checkpoints do not grow with them.
+#[test]
+fn refused_records_outlive_an_interruption() {
+    let dir = Dir::new();
+    let mut lines = String::new();
+    for number in 0..60 {
+        lines += &line(&format!("d{number}"), &format!("some text {} and more", number % 7));
+        lines += &"no record at all\n".repeat(number % 4);
+    }
+    dir.write("in.jsonl", lines);
+    let empty = Simulated::new();
+    drop(
+        Writer::create(&(Arc::new(empty.clone()) as Arc<dyn Storage>), config(Method::Join), false).unwrap(),
+    );
+    let whole: Arc<dyn Storage> = Arc::new(empty.after_power_cut(0));
+    let expected = load(&dir, &whole).unwrap();
+    assert!(expected.0.epochs > 2 && expected.1.len() == 90, "{expected:?}");
+    let mut resumed = 0;
+    for step in 0.. {
+        let machine = empty.after_power_cut(0);
+        let storage: Arc<dyn Storage> = Arc::new(machine.clone());
+        machine.fail_from(machine.operations() + 7 * step, Fault::Eio);
+        let first = load(&dir, &storage);
+        // What is not durable is lost as well.
+        let storage: Arc<dyn Storage> = Arc::new(machine.after_power_cut(step));
+        let writer = Writer::open(&storage).unwrap();
+        let pending = writer.pending().cloned();
+        drop(writer);
+        let Err(error) = first else { break };
+        assert!(matches!(error, Error::Io { .. }), "{error}");
+        let Some(pending) = pending else { continue };
+        resumed += 1;
+        let names = storage.names().unwrap();
+        assert_eq!(
+            names.iter().filter(|name| name.starts_with("refused-")).count(),
+            pending.refused.len(),
+            "{names:?}"
+        );
+        let done = load(&dir, &storage).unwrap();
+        assert_eq!(done, expected, "cut off at {step}");
+        assert_eq!(try_seen(&storage).unwrap(), try_seen(&whole).unwrap());
+        assert_eq!(findings(&storage).unwrap(), []);
+        let left = storage.names().unwrap();
+        assert!(
+            !left.iter().any(|name| name.starts_with("refused-") || name.starts_with("check")),
+            "{left:?}"
+        );
+    }
+    assert!(resumed > 5, "{resumed}");
+}
+
+/// What does not fit in the memory is refused in words; what was read by then is not lost.
+#[test]
+fn clusters_that_do_not_fit_are_refused_and_cost_nothing() {
+    let dir = Dir::new();
+    let text = |number: usize| words(number / 2 * 100, 10 + number % 2);
+    dir.write(
+        "in.jsonl",
+        (0..1200).map(|number| line(&format!("d{number}"), &text(number))).collect::<String>(),
+    );
+    let storage: Arc<dyn Storage> = Arc::new(Simulated::new());
+    drop(Writer::create(&storage, config(Method::Join), false).unwrap());
+    let least = BASE_MEMORY + WORKER_MEMORY + (400 << 10);
+    let error = load_within(&dir, &storage, Some(least), 10_000).unwrap_err();
+    let Error::Limit(what) = &error else { panic!("{error}") };
+    assert!(what.contains("clusters") && what.contains("MiB with --memory"), "{what}");
+    let writer = Writer::open(&storage).unwrap();
+    let manifest = writer.snapshot().manifest();
+    assert_eq!((manifest.commit, manifest.counts.documents), (1, 0));
+    assert!(writer.pending().is_some_and(|pending| pending.epoch > 5));
+    drop(writer);
+    let report = load_within(&dir, &storage, None, 10_000).unwrap().0;
+    assert_eq!((report.added, report.clusters), (1200, 600));
+    assert_eq!(findings(&storage).unwrap(), []);
+}
+
+/// An epoch whose changes do not fit is read again in smaller ones.
+#[test]
+fn an_epoch_that_does_not_fit_is_made_smaller() {
+    let dir = Dir::new();
+    let lines: String = (0..9000).map(|number| line(&format!("d{number}"), "x")).collect();
+    dir.write("in.jsonl", lines);
+    let [whole, parts]: [Arc<dyn Storage>; 2] = [Arc::new(Simulated::new()), Arc::new(Simulated::new())];
+    for storage in [&whole, &parts] {
+        drop(Writer::create(storage, config(Method::Join), false).unwrap());
+    }
+    let expected = load_within(&dir, &whole, None, u64::MAX).unwrap().0;
+    let least = BASE_MEMORY + WORKER_MEMORY + (10 << 20);
+    let report = load_within(&dir, &parts, Some(least), u64::MAX).unwrap().0;
+    assert!(expected.epochs == 1 && report.epochs > 1, "{report:?}");
+    assert_eq!(Report { epochs: 1, ..report }, expected);
+    assert_eq!(try_seen(&parts).unwrap(), try_seen(&whole).unwrap());
+    assert_eq!(findings(&parts).unwrap(), []);
+    let names = parts.names().unwrap();
+    assert!(!names.iter().any(|name| name.starts_with("checkpoint")), "{names:?}");
+}
+
+/// Documents that a load does not mention go in parts, where they do not fit at once.
+#[test]
+fn many_documents_go_in_parts() {
+    let dir = Dir::new();
+    let lines: Vec<String> =
+        (0..3000).map(|number| line(&format!("d{number}"), &words(number / 3, 6))).collect();
+    dir.write("in.jsonl", lines.concat());
+    let storage: Arc<dyn Storage> = Arc::new(Simulated::new());
+    drop(Writer::create(&storage, config(Method::Join), false).unwrap());
+    load_within(&dir, &storage, None, u64::MAX).unwrap();
+    dir.write("in.jsonl", lines[..7].concat());
+    let mut writer = Writer::open(&storage).unwrap();
+    let before = writer.snapshot().manifest().next_run;
+    let batch = Batch {
+        sources: discover(&[dir.join("in.jsonl").to_string_lossy().into_owned()], &dir.join("."))
+            .unwrap()
+            .sources,
+        workers: 1,
+        memory: Some(BASE_MEMORY + WORKER_MEMORY + (6 << 20)),
+        epoch_bytes: None,
+        simd: Simd::detect(),
+        scratch: dir.join("."),
+        delete_missing: true,
+    };
+    let report = prepare(&mut writer, batch, Arc::default()).and_then(Prepared::commit).unwrap();
+    assert_eq!((report.removed, report.unchanged, report.documents), (2993, 7, 7));
+    assert_eq!(report.contents, (0, 997));
+    assert!(writer.snapshot().manifest().next_run > before + 5, "it went at once");
+    drop(writer);
+    assert_eq!(findings(&storage).unwrap(), []);
+    assert_eq!(try_seen(&storage).unwrap().0.len(), 1);
+}
+
+/// The load that is interrupted; it has some dozens of epochs.
+const LOAD: &str = "load c in.jsonl --ngram 2 --threshold 0.5 -w 1 --epoch 1K --json";
+
+/// A folder with a collection of one document, and what is to be loaded next: many that resemble each other, deletions, and
+/// records that are refused.
+fn scene() -> Dir {
+    let dir = Dir::new();
+    dir.write("first.jsonl", line("d0", &words(0, 10)));
+    dir.alike("load c first.jsonl --ngram 2 --threshold 0.5", None).ok();
+    let mut random = Random(7);
+    let mut lines = String::new();
+    for number in 0..600 {
+        lines += &line(&format!("d{number}"), &words(random.below(40) * 3, 8 + random.below(4)));
+        if number % 20 == 0 {
+            lines += "no record\n";
+            lines += &format!("{}\n", json!({"op": "delete", "id": format!("d{}", random.below(600))}));
+        }
+    }
+    dir.write("in.jsonl", lines);
+    dir
+}
+
+/// All that a reader sees, in order.
+fn shown(dir: &Dir) -> BTreeMap<&'static str, Vec<Value>> {
+    let show = |command: &'static str| {
+        let mut rows = jsonl(dir.alike(&format!("{command} c"), None).ok().stdout.as_bytes());
+        rows.sort_by_key(Value::to_string);
+        (command, rows)
+    };
+    ["documents", "clusters", "changes", "pairs"].map(show).into()
+}
+
+/// The files of the collection with their bytes.
+fn files(dir: &Dir) -> BTreeMap<String, Vec<u8>> {
+    let entries = fs::read_dir(dir.join("c")).unwrap().map(|entry| entry.unwrap());
+    entries.map(|entry| (entry.file_name().into_string().unwrap(), fs::read(entry.path()).unwrap())).collect()
+}
+
+fn told(ran: &Ran) -> Value {
+    serde_json::from_str(&ran.stdout).unwrap_or_else(|error| panic!("{error}: {ran:?}"))
+}
+
+fn start(dir: &Dir, line: &str) -> Child {
+    Command::new(env!("CARGO_BIN_EXE_alike"))
+        .args(line.split_whitespace())
+        .current_dir(dir.path())
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap()
+}
+
+/// Starts the load, and sends `signal` when it has made `epochs` checkpoints: its exit code and what it said.
+fn interrupt(dir: &Dir, epochs: usize, signal: Signal) -> (Option<i32>, String) {
+    let child = start(dir, LOAD);
+    let began = Instant::now();
+    let number = |name: &str| name.strip_prefix("checkpoint-00000003-")?.parse::<usize>().ok();
+    loop {
+        let entries = fs::read_dir(dir.join("c")).unwrap().filter_map(Result::ok);
+        let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+        if names.filter_map(|name| number(&name)).any(|epoch| epoch >= epochs) {
+            break;
+        }
+        assert!(began.elapsed() < Duration::from_secs(60), "no checkpoint");
+    }
+    kill_process(Pid::from_child(&child), signal).unwrap();
+    let ended = child.wait_with_output().unwrap();
+    (ended.status.code(), String::from_utf8(ended.stderr).unwrap())
+}
+
+#[test]
+fn an_interrupted_load_goes_on_and_nothing_else_does() {
+    let (whole, dir) = (scene(), scene());
+    let before = shown(&whole);
+    let one = whole.alike(LOAD, None).ok();
+    let expected = shown(&whole);
+    assert_ne!(before, expected);
+    for (epochs, signal) in [(1, Signal::INT), (4, Signal::KILL), (9, Signal::TERM)] {
+        let (code, said) = interrupt(&dir, epochs, signal);
+        if signal == Signal::KILL {
+            assert_eq!(code, None, "{said}");
+        } else {
+            assert_eq!(code, Some(130), "{said}");
+            assert!(said.contains("records are safe") && said.contains("the same command goes on"), "{said}");
+        }
+        assert_eq!(shown(&dir), before, "readers see the last commit");
+        dir.alike("fsck c", None).ok();
+        dir.write("gone.txt", "d0\n");
+        // The first writer after a kill tidies up.
+        dir.alike("compact c", None).code(4);
+        let left = files(&dir);
+        for other in [
+            "load c first.jsonl",
+            "load c in.jsonl --delete-missing",
+            "load c in.jsonl first.jsonl",
+            "delete c --ids gone.txt",
+            "compact c",
+        ] {
+            let ran = dir.alike(other, None).code(4).says("a load was interrupted after").says("--abandon");
+            assert!(ran.stderr.contains("run the same command again to finish it"), "{}", ran.stderr);
+        }
+        assert!(left == files(&dir), "what was refused has changed nothing");
+    }
+    let ran = dir.alike(LOAD, None).ok();
+    assert_eq!(shown(&dir), expected);
+    assert_eq!(told(&one), told(&ran), "the report is that of the whole load");
+    assert_eq!(told(&one)["commit"], json!(3));
+    dir.alike("fsck c", None).ok();
+    let names = dir.names();
+    assert!(!names.iter().any(|name| name.starts_with(".alike")), "{names:?}");
+}
+
+#[test]
+fn an_interrupted_load_is_discarded_on_request_and_refused_if_its_input_changes() {
+    let dir = scene();
+    let before = shown(&dir);
+    interrupt(&dir, 3, Signal::KILL);
+    let lines = fs::read_to_string(dir.join("in.jsonl")).unwrap();
+    dir.write("in.jsonl", lines.replacen(" w", " z", 1));
+    dir.alike(LOAD, None).code(4).says("in.jsonl or a file after it has changed since");
+    dir.alike("load c --abandon", None).ok().says("removed checkpoint-00000003-").says("removed run-");
+    assert_eq!(shown(&dir), before);
+    dir.alike("load c --abandon", None).ok().says("nothing was left behind");
+    dir.alike("compact c", None).ok();
+    dir.alike("load c first.jsonl", None).ok().says("nothing changed");
+}
+
+#[test]
+fn an_interrupted_deletion_goes_on() {
+    let dir = scene();
+    dir.alike(&LOAD.replace("1K", "1M"), None).ok();
+    dir.write("gone.txt", (0..600).map(|number| format!("d{number}\n")).collect::<String>());
+    let mut killed = 0;
+    for step in 0..40 {
+        let mut child = start(&dir, "delete c --ids gone.txt -w 1 --epoch 1K");
+        std::thread::sleep(Duration::from_millis(3 * step));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        killed += usize::from(files(&dir).keys().any(|name| name.starts_with("checkpoint-")));
+    }
+    assert!(killed > 0, "never killed between two epochs");
+    dir.alike("delete c --ids gone.txt -w 1 --epoch 1K", None).ok();
+    assert!(shown(&dir)["documents"].is_empty());
+    dir.alike("fsck c", None).ok();
+}
+
+#[test]
+fn a_dry_run_says_what_a_load_would_do_and_does_nothing() {
+    let dir = scene();
+    let dry = |line: &str| dir.alike(&format!("{line} --dry-run"), None);
+    let left = (files(&dir), dir.names());
+    let foreseen = dry(LOAD).ok().says("would be added").says("nothing was written");
+    assert!((files(&dir), dir.names()) == left);
+    let mut done = told(&dir.alike(LOAD, None).ok());
+    assert_eq!((&told(&foreseen)["dry_run"], &done["dry_run"]), (&json!(true), &json!(false)));
+    done["dry_run"] = json!(true);
+    assert_eq!(told(&foreseen), done);
+    dir.write("gone.txt", "d1\nd2\nnobody\n");
+    let left = (files(&dir), dir.names());
+    let foreseen = dry("delete c --ids gone.txt").ok();
+    dry("delete c --ids gone.txt --strict").code(3).says("nobody");
+    dry("load c in.jsonl --ngram 3").code(2).says("text.ngram is 2, not 3");
+    dry(LOAD).ok();
+    assert!((files(&dir), dir.names()) == left);
+    let mut done = told(&dir.alike("delete c --ids gone.txt", None).ok());
+    done["dry_run"] = json!(true);
+    assert_eq!(told(&foreseen), done);
+    // A collection that is not there is not made, whatever becomes of the load.
+    dry("load new/deep in.jsonl").ok().says("there would be commit 2");
+    dry("load new in.jsonl --strict").code(3);
+    fs::create_dir(dir.join("empty")).unwrap();
+    dry("load empty in.jsonl").ok();
+    assert!(!dir.join("new").exists() && fs::read_dir(dir.join("empty")).unwrap().count() == 0);
+}
+
+#[test]
+fn a_dry_run_goes_on_where_an_interrupted_load_ended() {
+    let (whole, dir) = (scene(), scene());
+    interrupt(&dir, 5, Signal::KILL);
+    // The first writer after the kill tidies up.
+    dir.alike("compact c", None).code(4);
+    let left = files(&dir);
+    let line = format!("{LOAD} --dry-run");
+    assert_eq!(told(&dir.alike(&line, None).ok()), told(&whole.alike(&line, None).ok()));
+    dir.alike("load c first.jsonl --dry-run", None).code(4).says("a load was interrupted");
+    assert!(files(&dir) == left);
+}
+
+#[test]
+fn an_epoch_has_a_least_size() {
+    let dir = scene();
+    dir.alike("load c in.jsonl --epoch 7", None).code(2).says("--epoch").says("1024");
+    dir.alike("load c in.jsonl --epoch much", None).code(2);
+}
+
+#[test]
+fn compact_reports_like_the_others() {
+    let dir = scene();
+    dir.alike(LOAD, None).ok();
+    let ran = dir.alike("compact c", None).ok().says("became 1 of");
+    assert!(told(&ran)["commit"].is_u64() && told(&ran)["runs"][1] == json!(1), "{ran:?}");
+    let ran = dir.alike("compact c --quiet", None).ok();
+    assert_eq!((ran.stdout, ran.stderr), (String::new(), String::new()));
+    assert!(dir.alike("compact c --quiet --json", None).ok().stdout.contains("\"runs\""));
+    let ran = dir.alike("compact c --json-progress", None).ok();
+    assert!(jsonl(ran.stderr.as_bytes()).iter().any(|row| row["stage"] == json!("write")), "{}", ran.stderr);
+}
