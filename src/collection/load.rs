@@ -11,17 +11,18 @@ use super::checkpoint::{Checkpoint, Consumed, Input};
 use super::commit::Writer;
 use super::compact::{after_load, between_epochs};
 use super::delta::{by_name, missing, seen, write_clusters, write_delta, write_lines, write_seen};
+use super::divide::Guarantee;
 use super::known::Known;
 use super::manifest::Manifest;
 use super::names::{Name, folder};
-use super::publish::{Outcome, publish};
+use super::publish::{Divide, Outcome, publish};
 use super::run_entry::RunEntry;
 use super::settle::{Delta, Terms, settle, settle_removals};
 use super::snapshot::Snapshot;
 use super::sources::sources_of;
 use super::tables::{RARITY, Tables};
 use super::writer::{RunSummary, RunWriter};
-use crate::config::{Config, Method};
+use crate::config::{Clustering, Config, Method};
 use crate::error::{Error, Result};
 use crate::flow::{Loaded, Part, Refused, Request, Stored, load as run};
 use crate::output::{Rejected, refusals};
@@ -348,7 +349,9 @@ impl<'a> Prepared<'a> {
         let after = self.ahead.tables();
         let new = Tables { runs: after.runs[before.runs.len()..].to_vec() };
         let (load, keep) = (self.next.load as u32, self.next.config.cluster.keep.clone());
-        let outcome = publish((&before, &after, &new), load, &keep, None, &self.progress)?;
+        let mut guarantee = self.guarantee();
+        let divide = guarantee.as_mut().map(|guarantee| guarantee as &mut dyn Divide);
+        let outcome = publish((&before, &after, &new), load, &keep, divide, &self.progress)?;
         let mut report = self.report(&outcome);
         if let Err(error) = accept(&report) {
             self.abandon()?;
@@ -364,6 +367,13 @@ impl<'a> Prepared<'a> {
         self.writer.commit(self.next)?;
         report.uncompacted = after_load(self.writer, written);
         Ok(report)
+    }
+
+    /// What divides components, if clusters are parts of them.
+    fn guarantee(&self) -> Option<Guarantee> {
+        let config = &self.next.config;
+        let divided = config.cluster.clustering == Clustering::Guarantee;
+        divided.then(|| Guarantee::new(config, self.rarity.as_ref(), &self.batch, &self.progress))
     }
 
     /// Has the documents go that the load has not mentioned, if it is to be all there is.
