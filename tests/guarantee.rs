@@ -165,7 +165,7 @@ fn chain() -> Bench {
     let mut config = keeping(guaranteed(config(Method::Join)), "longest");
     config.text.ngram = 1;
     let mut bench = Bench::new(config);
-    let ops = [(0, 0, "!!"), (1, 2, ""), (2, 4, "!")];
+    let ops = [(0, 100, "!!"), (1, 102, ""), (2, 104, "!")];
     let ops = ops.map(|(id, from, end)| Op::Upsert(id, words(from, 9) + end)).into();
     bench.load(&Load { ops, workers: 1, files: 1, epoch_bytes: None });
     bench
@@ -184,12 +184,12 @@ fn another_length_of_the_same_text_is_another_order() {
     let put = |bench: &mut Bench, id: usize, text: String| {
         bench.load(&Load { ops: vec![Op::Upsert(id, text)], workers: 2, files: 1, epoch_bytes: None });
     };
-    put(&mut bench, 2, words(4, 9) + "!!!!");
+    put(&mut bench, 2, words(104, 9) + "!!!!");
     assert_eq!(clusters(&bench), [("d2".to_owned(), 2)]);
-    put(&mut bench, 1, words(2, 9) + "!!!!!!");
+    put(&mut bench, 1, words(102, 9) + "!!!!!!");
     assert_eq!(clusters(&bench), [("d1".to_owned(), 3)]);
     // Another document of the text of an end is the longest of all.
-    put(&mut bench, 3, words(0, 9) + "!!!!!!!!");
+    put(&mut bench, 3, words(100, 9) + "!!!!!!!!");
     assert_eq!(clusters(&bench), [("d3".to_owned(), 3)]);
 }
 

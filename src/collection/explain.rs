@@ -36,7 +36,7 @@ pub enum Explanation {
     /// Of two documents of one cluster.
     Together(Together),
     /// Of two documents that are not in one cluster.
-    Apart(Apart),
+    Apart(Box<Apart>),
 }
 
 /// A document and where it is.
@@ -274,7 +274,8 @@ impl<'a> Explaining<'a> {
             && second.has_content()
             && self.at.get(&first.content) == self.at.get(&second.content);
         if !together {
-            return self.apart(&a, &b, place, other).map(Explanation::Apart);
+            let apart = self.apart(&a, &b, place, other)?;
+            return Ok(Explanation::Apart(Box::new(apart)));
         }
         let chain = self.between(&a, &b)?;
         let ends = (chain.len() > 1).then(|| self.compare(&a, &b)).transpose()?;
