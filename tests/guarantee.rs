@@ -193,6 +193,47 @@ fn another_length_of_the_same_text_is_another_order() {
     assert_eq!(clusters(&bench), [("d3".to_owned(), 3)]);
 }
 
+/// A field that changes and no text with it, in a load that says nothing of the other documents.
+#[test]
+fn another_value_of_a_field_is_another_order() {
+    let dir = Dir::new();
+    let row = |id: &str, from: usize, date: &str| {
+        json!({"id": id, "text": words(from, 40), "date": date}).to_string() + "\n"
+    };
+    let rows = |b: &str| [row("a", 0, "2001"), row("b", 4, b), row("c", 8, "2003")].concat();
+    let flags = "--threshold 0.75 --ngram 1 --clustering guarantee --keep field:date:max";
+    dir.write("in.jsonl", rows("2002"));
+    dir.alike(&format!("load c in.jsonl {flags}"), None).ok();
+    let told = |line: &str| -> Vec<(Value, Value)> {
+        let rows = jsonl(dir.alike(line, None).ok().stdout.as_bytes());
+        rows.into_iter().map(|row| (row["representative"].clone(), row["members"].clone())).collect()
+    };
+    assert_eq!(told("clusters c"), [(json!("c"), json!(["b", "c"]))]);
+    dir.write("b.jsonl", row("b", 4, "2004"));
+    dir.alike("load c b.jsonl", None).ok();
+    assert_eq!(told("clusters c"), [(json!("b"), json!(["a", "b", "c"]))]);
+    assert_eq!(told("clusters c"), told("cluster c"));
+    let changes: Vec<Value> = jsonl(dir.alike("changes c --since 2", None).ok().stdout.as_bytes());
+    let said = |what: &str| changes.iter().filter(|line| line["change"] == json!(what)).count();
+    assert_eq!((said("joined"), said("representative"), said("created")), (1, 1, 0), "{changes:?}");
+    dir.alike("fsck c", None).ok();
+}
+
+/// The least memory that a load may have is enough to divide what it touches, too, and gives the same clusters.
+#[test]
+fn little_memory_is_enough() {
+    let dir = Dir::new();
+    let rows = (0..3000).map(|at| line(&format!("d{at:04}"), &words(at * 3, 40)));
+    dir.write("in.jsonl", rows.collect::<String>());
+    for (name, flags) in [("little", "--memory 36M -w 1"), ("much", "-w 2")] {
+        let line = format!("load {name} in.jsonl --threshold 0.75 --ngram 1 --clustering guarantee {flags}");
+        dir.alike(&line, None).ok();
+    }
+    let clusters = |name: &str| dir.alike(&format!("clusters {name} --json"), None).ok().stdout;
+    assert_eq!(clusters("little"), clusters("much"));
+    assert_eq!(clusters("much").lines().count(), 1500);
+}
+
 #[test]
 fn what_is_not_guaranteed_is_named() {
     for (what, place) in
