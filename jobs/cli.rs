@@ -113,7 +113,8 @@ pub(crate) enum Command {
     ///
     /// One document: its cluster, the links that lead to the representative, and its own links. Two documents of a cluster:
     /// the shortest chain of links between them. Others: how much they share, and the closest pair between their
-    /// clusters. Pairs come with all measures, how far they are from a link, and, where the texts can still be had, the
+    /// clusters. Where clusters are made with a guarantee, the links are those with the representative, and others are
+    /// compared with the representative they are not with. Pairs come with all measures, how far they are from a link, and, where the texts can still be had, the
     /// words that differ.
     #[command(after_long_help = EXPLAIN_EXAMPLES)]
     Explain(ExplainArgs),
@@ -219,7 +220,7 @@ pub(crate) struct ConfigArgs {
     #[arg(long, help_heading = "Method")]
     pub(crate) verify: bool,
 
-    /// How pairs become clusters [default: guarantee; of a collection always transitive]
+    /// How pairs become clusters [default: guarantee; of a collection transitive]
     #[arg(long, value_enum, help_heading = "Clusters")]
     pub(crate) clustering: Option<ClusteringArg>,
     /// Which of a cluster is kept: first, last, longest, shortest, field:NAME:max or :min [default: first]

@@ -10,6 +10,8 @@ pub(crate) const LOAD_EXAMPLES: &str = "\
 Examples:
   alike load archive crawl/ --threshold 0.9 --keep longest
       Makes the collection archive, if there is none, and loads every file below crawl/.
+  alike load archive crawl/ --clustering guarantee
+      Makes one in which nothing is in a cluster unless it resembles the representative.
   alike load archive today.jsonl.gz
       Adds and replaces what is in the file; what is not in it stays.
   alike load archive dump.jsonl --delete-missing
@@ -23,7 +25,7 @@ Examples:
   alike load archive --abandon
       Removes what an interrupted load left, checkpoints included; the same load would go on from these.
 
-A collection is transitive, and a configuration made for one has no cap on common shingles unless it says so.";
+A configuration made for a collection is transitive and has no cap on common shingles unless it says so.";
 
 pub(crate) const DELETE_EXAMPLES: &str = "\
 Examples:

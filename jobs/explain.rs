@@ -85,7 +85,7 @@ impl Told<'_> {
     fn together(&mut self, together: &Together) -> Result<()> {
         self.place(&together.first)?;
         self.place(&together.second)?;
-        self.chain("together, by the shortest chain of stored links:", &together.chain)?;
+        self.chain("together, by these links:", &together.chain)?;
         match &together.ends {
             Some(ends) => {
                 self.say("both ends with each other:")?;
@@ -103,11 +103,18 @@ impl Told<'_> {
             return self.say("  a text without a token is like no other");
         };
         self.step(ends)?;
+        if !apart.representatives.is_empty() {
+            let heading = "with what stands for their clusters; each is with the first that it is linked to:";
+            return self.chain(heading, &apart.representatives);
+        }
         let pairs = match apart.all_pairs {
             true => format!("all {} pairs of texts between the two", apart.compared),
             false => format!("{} pairs, those of each text with the cluster of the other", apart.compared),
         };
         match &apart.best {
+            None if ends.measures.is_some() && apart.compared == 0 => {
+                self.say("each is kept itself: neither is linked to a document that is kept before it")
+            }
             None if ends.measures.is_none() => self.say("the collection's method links equal texts only"),
             None => self.say(&format!("of {pairs} none shares anything")),
             Some(best) if best == ends => self.say(&format!("of {pairs} this is the closest")),

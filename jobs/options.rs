@@ -80,11 +80,11 @@ impl Machine {
     }
 }
 
-/// The configuration that was asked for: the preset or the file, or else `base`, and the flags over it.
+/// The configuration that was asked for: the preset, or the file over `base`, or else `base`, and the flags over it.
 pub(crate) fn configuration(args: &ConfigArgs, base: Config) -> Result<Config> {
     let mut config = match (&args.preset, &args.config) {
         (Some(name), _) => Config::preset(name)?,
-        (None, Some(path)) => Config::load(path)?,
+        (None, Some(path)) => Config::load_over(path, &base)?,
         (None, None) => base,
     };
     lay_over(&mut config, args)?;

@@ -10,7 +10,7 @@ use alike::error::{Error, Result};
 use alike::storage::{Local, Overlay, Storage};
 use serde_json::Value;
 
-use crate::cli::{ClusteringArg, ConfigArgs};
+use crate::cli::ConfigArgs;
 use crate::options::configuration;
 use crate::shown::folder;
 
@@ -43,11 +43,6 @@ impl Target {
         store_text: bool,
         above: Option<PathBuf>,
     ) -> Result<Target> {
-        if choices.clustering == Some(ClusteringArg::Guarantee) {
-            return Err(Error::config(
-                "--clustering guarantee: collections are transitive for now; leave it out, or use `alike dedup`",
-            ));
-        }
         match opened(collection, above.as_deref()).and_then(|storage| Writer::open(&storage)) {
             Ok(writer) if writer.is_unused() => {
                 let config = first(choices)?;
@@ -110,26 +105,27 @@ fn can_become_one(path: &Path) -> Result<bool> {
 
 /// The configuration of a collection that is to be made.
 fn first(choices: &ConfigArgs) -> Result<Config> {
-    let mut base = Config::default();
-    // Whether a shingle is common depends on the order of loads.
-    base.shingles.common_cap = 0;
-    let config = asked(choices, base)?;
+    let config = configuration(choices, unless_said())?;
     refuse_method(&config)?;
     Ok(config)
 }
 
-/// The configuration asked for, as a collection has it.
-fn asked(choices: &ConfigArgs, base: Config) -> Result<Config> {
-    let mut config = configuration(choices, base)?;
+/// The configuration of a collection for which nothing was said.
+fn unless_said() -> Config {
+    let mut config = Config::default();
+    // Only these clusters do not depend on which document came first.
     config.cluster.clustering = Clustering::Transitive;
-    Ok(config)
+    // Whether a shingle is common depends on the order of loads.
+    config.shingles.common_cap = 0;
+    config
 }
 
 /// Refuses another configuration than the one that the collection has for ever. Flags alone are laid over that one, so
 /// that saying again what is so is no difference; nor is it one to leave out that texts are kept.
 fn check_same(manifest: &Manifest, choices: &ConfigArgs, store_text: bool) -> Result<()> {
     let frozen = &manifest.config;
-    let asked = asked(choices, frozen.clone())?;
+    let base = if choices.config.is_some() { unless_said() } else { frozen.clone() };
+    let asked = configuration(choices, base)?;
     let json = |config: &Config| serde_json::to_value(config).map_err(|e| Error::config(e.to_string()));
     let mut differences = Vec::new();
     differ("", &json(frozen)?, &json(&asked)?, &mut differences);

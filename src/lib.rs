@@ -142,6 +142,7 @@
 //! - `collection/parts.rs` - what a component falls into when contents go
 //! - `collection/again.rs` - colliding a stored content again
 //! - `collection/publish.rs` - what a load makes of documents and clusters
+//! - `collection/divide.rs` - components divided with a guarantee
 //! - `collection/clusters.rs` - clusters over time: their numbers, and what is said about them
 //! - `collection/delta.rs` - what a load changes, written
 //! - `collection/view.rs` - looking at a commit

@@ -1,5 +1,6 @@
 //! What a run tells the outside while it works, and how the outside tells it to stop.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 
 use crate::error::{Error, Result};
@@ -48,10 +49,15 @@ pub struct Progress {
     done: AtomicU64,
     total: AtomicU64,
     documents: AtomicU64,
-    stop: AtomicBool,
+    stop: Arc<AtomicBool>,
 }
 
 impl Progress {
+    /// Counters of work within a stage, which nobody is shown. Who stops one stops both.
+    pub fn aside(&self) -> Progress {
+        Progress { stop: Arc::clone(&self.stop), ..Progress::default() }
+    }
+
     /// Enters a stage that has `total` units of work (bytes where it reads or writes, else items); 0 is unknown.
     pub fn enter(&self, stage: Stage, total: u64) {
         self.done.store(0, Ordering::Relaxed);
@@ -128,8 +134,9 @@ mod tests {
     fn a_stop_is_an_error_from_then_on() {
         let progress = Progress::default();
         assert!(progress.check().is_ok() && !progress.stopped());
+        let aside = progress.aside();
         progress.stop();
-        assert!(progress.stopped());
+        assert!(progress.stopped() && aside.stopped());
         assert!(matches!(progress.check(), Err(Error::Interrupted)));
     }
 }

@@ -194,13 +194,14 @@ fn another_configuration_is_refused() {
     let dir = Dir::new();
     dir.write("in.jsonl", line("a", "x"));
     dir.write("my.toml", "threshold = 0.9\n[text]\nngram = 3\n[shingles]\ncommon_cap = 0\n");
-    dir.alike("load c in.jsonl --clustering guarantee", None).code(2).says("transitive");
     dir.alike("load c in.jsonl --preset broder1997", None).code(2).says("common_cap");
     assert_eq!(dir.names(), ["in.jsonl", "my.toml"]);
     dir.alike("load c in.jsonl --config my.toml", None).ok();
     for flags in ["", "--threshold 0.90", "--ngram 3 --clustering transitive", "--config my.toml"] {
         dir.alike(&format!("load c in.jsonl {flags}"), None).ok();
     }
+    let other = "cluster.clustering is \"transitive\", not \"guarantee\"";
+    dir.alike("load c in.jsonl --clustering guarantee", None).code(2).says(other);
     dir.alike("load c in.jsonl --ngram 4", None).code(2).says("text.ngram is 3, not 4");
     dir.alike("load c in.jsonl --keep longest", None).code(2).says("cluster.keep");
     dir.alike("load c in.jsonl --preset web", None).code(2).says("threshold").says("0.8").says("0.9");

@@ -151,6 +151,24 @@ fn keys_left_out_have_their_defaults() {
 }
 
 #[test]
+fn keys_left_out_may_be_those_of_another_configuration() {
+    let mut base = Config { threshold: "0.123456".parse().expect("a threshold"), ..Config::default() };
+    (base.cluster.clustering, base.cluster.keep) = (Clustering::Transitive, Keep::Longest);
+    assert_eq!(Config::parse_over("empty", "", &base).expect("an empty file"), base);
+    let config =
+        Config::parse_over("one", "[cluster]\nkeep = \"first\"\n[text]\nngram = 3", &base).expect("valid");
+    assert_eq!((config.cluster.clustering, &config.cluster.keep), (Clustering::Transitive, &Keep::First));
+    assert_eq!((config.threshold, config.text.ngram), (base.threshold, 3));
+    for preset in PRESETS {
+        let over = Config::parse_over(preset.name, preset.source, &base).expect(preset.name);
+        assert_eq!(over, preset.config().expect(preset.name), "a preset says everything");
+    }
+    let message =
+        Config::parse_over("my.toml", "[text]\nngrams = 5", &base).expect_err("unknown").to_string();
+    assert!(message.starts_with("my.toml: TOML parse error at line 2"), "{message}");
+}
+
+#[test]
 fn a_configuration_survives_writing_and_reading() {
     for preset in PRESETS {
         let mut config = preset.config().expect(preset.name);

@@ -34,7 +34,7 @@ fn kind(table: &str) -> SectionKind {
 }
 
 /// The rows of a table and its heap, if it has one, in the oldest run that has the table.
-fn oldest(bench: &Bench, table: &str) -> (Shape, Vec<Vec<u64>>, Vec<u64>) {
+pub(crate) fn oldest(bench: &Bench, table: &str) -> (Shape, Vec<Vec<u64>>, Vec<u64>) {
     let snapshot = Snapshot::open(&bench.storage).expect("opened");
     let mut runs = snapshot.runs().iter();
     let run = runs.find(|run| run.rows(kind(table)).is_some_and(|rows| !rows.is_empty())).expect("a run");
@@ -51,7 +51,7 @@ fn oldest(bench: &Bench, table: &str) -> (Shape, Vec<Vec<u64>>, Vec<u64>) {
 }
 
 /// Commits a run of one table with its heap, as `change` leaves the manifest.
-fn commit(
+pub(crate) fn commit(
     bench: &Bench,
     table: &str,
     shape: Shape,
@@ -152,7 +152,7 @@ fn add(row: &mut [u64], at: usize, value: u64) -> bool {
 }
 
 /// Whether fsck says this of this place; all it says, for a message.
-fn says(bench: &Bench, place: &str, what: &str) -> Result<(), String> {
+pub(crate) fn says(bench: &Bench, place: &str, what: &str) -> Result<(), String> {
     let found = findings(&bench.storage).expect("read");
     match found.iter().any(|finding| finding.what.contains(what) && finding.place.contains(place)) {
         true => Ok(()),

@@ -18,9 +18,9 @@ use crate::util::{Random, corpus, families};
 
 /// Everything that a run found out, in names.
 #[derive(Debug, PartialEq)]
-struct Found {
+pub(crate) struct Found {
     removed: Vec<(String, usize, String, Reason, Option<String>, Measure)>,
-    clusters: Vec<(String, Vec<String>)>,
+    pub(crate) clusters: Vec<(String, Vec<String>)>,
     pairs: Option<Vec<(String, String, Measure, Reason)>>,
     /// Documents, those without a token, copies, links.
     tally: [u64; 4],
@@ -53,14 +53,14 @@ impl Found {
 
 /// What is asked, and how.
 #[derive(Clone, Debug)]
-struct Asked {
-    choice: Choice,
-    workers: usize,
-    pairs: bool,
-    memory: Option<u64>,
+pub(crate) struct Asked {
+    pub(crate) choice: Choice,
+    pub(crate) workers: usize,
+    pub(crate) pairs: bool,
+    pub(crate) memory: Option<u64>,
 }
 
-fn replayed(bench: &Bench, asked: &Asked) -> Found {
+pub(crate) fn replayed(bench: &Bench, asked: &Asked) -> Found {
     let snapshot = Snapshot::open(&bench.storage).expect("opened");
     let Asked { choice, workers, pairs, memory } = asked.clone();
     let scratch = bench.dir.join(".");
@@ -69,7 +69,7 @@ fn replayed(bench: &Bench, asked: &Asked) -> Found {
 }
 
 /// The one-shot run on the live documents.
-fn rerun(bench: &Bench, asked: &Asked) -> Found {
+pub(crate) fn rerun(bench: &Bench, asked: &Asked) -> Found {
     let snapshot = Snapshot::open(&bench.storage).expect("opened");
     let mut order = Vec::new();
     let read = snapshot.documents(&mut |document| {
@@ -132,13 +132,13 @@ fn follow(config: Config, history: &[Load], thresholds: &[&str], keeps: &[&str])
     agree(&bench, thresholds, keeps, &mut random);
 }
 
-fn keeping(config: Config, keep: &str) -> Config {
+pub(crate) fn keeping(config: Config, keep: &str) -> Config {
     let mut config = config;
     config.cluster.keep = keep.parse().expect("a policy");
     config
 }
 
-fn sampled(rule: Rule) -> Config {
+pub(crate) fn sampled(rule: Rule) -> Config {
     let mut config = config(Method::Shingles);
     config.shingles.rule = rule;
     (config.shingles.sampling, config.shingles.modulus) = (Sampling::Mod, 2);

@@ -31,6 +31,8 @@ mod faults;
 mod features;
 /// Every contradiction of tables is named by fsck.
 mod fsck;
+/// Collections that cluster with a guarantee, and the program with them.
+mod guarantee;
 /// Collections after random histories of loads against one-shot runs.
 mod histories;
 /// Clusters over whole histories against differential-dataflow.

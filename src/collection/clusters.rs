@@ -315,10 +315,12 @@ impl Fate {
             let from = before[old].id;
             let into = shared.iter().filter(|(of, ..)| *of == old);
             match heir {
-                None => match into.max_by_key(|(_, new, count)| (*count, std::cmp::Reverse(*new))) {
-                    None => self.lines.push(Line::Dissolved { cluster: from }),
-                    Some((_, new, _)) => self.lines.push(Line::Merged { from, into: self.numbers[*new] }),
-                },
+                None => {
+                    match into.max_by_key(|(_, new, count)| (*count, std::cmp::Reverse(self.numbers[*new]))) {
+                        None => self.lines.push(Line::Dissolved { cluster: from }),
+                        Some((_, new, _)) => self.lines.push(Line::Merged { from, into: self.numbers[*new] }),
+                    }
+                }
                 Some(heir) => {
                     let others = into.filter(|(_, new, _)| new != heir).map(|(_, new, _)| self.numbers[*new]);
                     self.lines.extend(others.map(|into| Line::Split { from, into }));

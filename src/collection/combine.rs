@@ -10,8 +10,8 @@ use super::row::Document;
 use super::run::RunReader;
 use super::sources::name_words;
 use super::tables::{
-    CLUSTERS, COMPONENTS, CONTENTS, DEAD, DIGESTS, DOCUMENTS, LABELS, LINKS, MEMBERS, PARITIES, POSTINGS, RARITY, RAW,
-    RECORDS, SEEN, SETS, SIGNATURES, SOURCES, TEXTS, Table, Tables,
+    CLUSTERS, COMPONENTS, CONTENTS, DEAD, DIGESTS, DOCUMENTS, LABELS, LINKS, MEMBERS, PARITIES, POSTINGS,
+    RARITY, RAW, RECORDS, SEEN, SETS, SIGNATURES, SOURCES, TEXTS, Table, Tables,
 };
 use super::writer::{RunSummary, RunWriter};
 use super::{HeapCursor, HeapReader, SectionKind};

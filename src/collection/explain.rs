@@ -10,15 +10,16 @@ use serde::Serialize;
 use super::clusters::{ClusterId, Member};
 use super::diff::{WordDiff, word_diff};
 use super::known::{each_set, each_size};
-use super::lookup::{clusters, find, labels, members};
+use super::lookup::{clusters, find, members, places};
 use super::measures::Measures;
-use super::publish::cluster_rows;
+use super::publish::{self, cluster_rows};
 use super::row::Document;
 use super::settle::stored_documents;
 use super::snapshot::Snapshot;
 use super::sources::sources;
 use super::tables::Tables;
 use super::texts::Texts;
+use crate::config::Clustering;
 use crate::document::Position;
 use crate::error::{Error, Result};
 use crate::flow::{Doc, NO_DOC};
@@ -35,7 +36,7 @@ pub enum Explanation {
     /// Of two documents of one cluster.
     Together(Together),
     /// Of two documents that are not in one cluster.
-    Apart(Apart),
+    Apart(Box<Apart>),
 }
 
 /// A document and where it is.
@@ -91,7 +92,7 @@ pub struct Alone {
     pub document: Place,
     /// The document that stands for its cluster.
     pub representative: Option<String>,
-    /// The links that lead there: none if it stands there itself.
+    /// The links that lead there: none if it stands there itself, one in a collection that clusters with a guarantee.
     pub chain: Vec<Step>,
     /// Other documents of the same text, ascending by id.
     pub same_text: Vec<String>,
@@ -107,7 +108,8 @@ pub struct Together {
     pub first: Place,
     /// The other.
     pub second: Place,
-    /// The shortest chain of stored links between them.
+    /// The shortest chain of stored links between them; in a collection that clusters with a guarantee that by way of the
+    /// representative.
     pub chain: Vec<Step>,
     /// Both ends compared with each other, if the chain has more than one step.
     pub ends: Option<Step>,
@@ -122,7 +124,12 @@ pub struct Apart {
     pub second: Place,
     /// Both compared with each other; `None` if one of them has no token.
     pub ends: Option<Step>,
-    /// The closest pair of documents that would have joined them; `None` if no two share anything.
+    /// The documents that stand for their clusters, as far as they are others, each compared with what is on the other side:
+    /// a document is with the first that it is linked to. Only of a collection that clusters with a guarantee.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub representatives: Vec<Step>,
+    /// The closest pair of documents that would have joined them; `None` if no two share anything, or if the collection
+    /// clusters with a guarantee.
     pub best: Option<Step>,
     /// Pairs of texts that the closest one was chosen of.
     pub compared: u64,
@@ -169,7 +176,9 @@ struct Explaining<'a> {
     progress: &'a Progress,
     /// The documents asked for, by digest of the id.
     places: BTreeMap<u128, Place>,
-    labels: BTreeMap<Doc, u32>,
+    at: BTreeMap<Doc, publish::Place>,
+    /// Whether clusters are parts of components, each of which its representative holds together.
+    guarantee: bool,
 }
 
 impl<'a> Explaining<'a> {
@@ -203,7 +212,8 @@ impl<'a> Explaining<'a> {
             texts: Texts::new(snapshot, progress)?,
             progress,
             places: ids.iter().zip(documents).map(place).collect(),
-            labels: labels(&tables, contents())?,
+            at: places(&tables, contents())?,
+            guarantee: snapshot.manifest().config.cluster.clustering == Clustering::Guarantee,
             tables,
         })
     }
@@ -236,7 +246,7 @@ impl<'a> Explaining<'a> {
                     name: alone.document.id.clone(),
                     value: String::new(),
                 };
-                alone.chain = self.chain(&from, &representative)?;
+                alone.chain = self.between(&from, &representative)?;
             }
             alone.representative = Some(representative.name);
         }
@@ -245,10 +255,9 @@ impl<'a> Explaining<'a> {
 
     /// The document that stands for the cluster of a content.
     fn representative(&self, content: Doc) -> Result<Option<Member>> {
-        let Some(label) = self.labels.get(&content) else { return Ok(None) };
-        // A transitive cluster is all of its component.
-        let rows = cluster_rows(&self.tables, &[*label].into())?;
-        let id = rows.values().next().map(|row| row.representative);
+        let Some(at) = self.at.get(&content) else { return Ok(None) };
+        let rows = cluster_rows(&self.tables, &[at.0].into())?;
+        let id = rows.get(at).map(|row| row.representative);
         let Some(id) = id else { return Ok(None) };
         Ok(stored_documents(&self.tables, &[id])?.remove(&id))
     }
@@ -263,13 +272,28 @@ impl<'a> Explaining<'a> {
         let (a, b) = (member(first, &place), member(second, &other));
         let together = first.has_content()
             && second.has_content()
-            && self.labels.get(&first.content) == self.labels.get(&second.content);
+            && self.at.get(&first.content) == self.at.get(&second.content);
         if !together {
-            return self.apart(&a, &b, place, other).map(Explanation::Apart);
+            let apart = self.apart(&a, &b, place, other)?;
+            return Ok(Explanation::Apart(Box::new(apart)));
         }
-        let chain = self.chain(&a, &b)?;
+        let chain = self.between(&a, &b)?;
         let ends = (chain.len() > 1).then(|| self.compare(&a, &b)).transpose()?;
         Ok(Explanation::Together(Together { first: place, second: other, chain, ends }))
+    }
+
+    /// What holds two documents of one cluster together.
+    fn between(&mut self, a: &Member, b: &Member) -> Result<Vec<Step>> {
+        if !self.guarantee {
+            return self.chain(a, b);
+        }
+        let content = |member: &Member| member.document.content;
+        match self.representative(content(a))? {
+            Some(leader) if ![a, b].map(content).contains(&content(&leader)) && content(a) != content(b) => {
+                Ok(vec![self.compare(a, &leader)?, self.compare(&leader, b)?])
+            }
+            _ => Ok(vec![self.compare(a, b)?]),
+        }
     }
 
     /// Compares two documents, their texts too.

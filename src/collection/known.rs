@@ -3,12 +3,12 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
+use super::HeapCursor;
 use super::dead::Dead;
 use super::postings::live_postings;
 use super::records::RecordWriter;
 use super::row::{Document, pack, wide};
 use super::run::RunReader;
-use super::HeapCursor;
 use super::tables::{DIGESTS, DOCUMENTS, PARITIES, POSTINGS, SETS, SIGNATURES, TEXTS, Tables};
 use super::writer::{RunSummary, RunWriter};
 use crate::error::{Error, Result};

@@ -11,17 +11,18 @@ use super::checkpoint::{Checkpoint, Consumed, Inputs};
 use super::commit::Writer;
 use super::compact::{after_load, between_epochs};
 use super::delta::{missing, write_clusters, write_lines};
+use super::divide::Guarantee;
 use super::known::Known;
 use super::manifest::Manifest;
 use super::names::folder;
-use super::publish::{Outcome, publish};
+use super::publish::{Divide, Outcome, publish};
 use super::refused::{self, RefusedEntry, Row};
 use super::report::{Report, Tally};
 use super::settle::{CHANGE, settle_removals};
 use super::snapshot::Snapshot;
 use super::sources::sources_of;
 use super::tables::{RARITY, Tables};
-use crate::config::{Config, Method};
+use crate::config::{Clustering, Config, Method};
 use crate::error::{Error, Result};
 use crate::flow::{Budget, Loaded, Part, Share};
 use crate::output::Rejected;
@@ -263,9 +264,18 @@ impl<'a> Prepared<'a> {
         let new = Tables { runs: after.runs[before.runs.len()..].to_vec() };
         let (load, keep) = (self.next.load as u32, self.next.config.cluster.keep.clone());
         let budget = self.budget();
-        let outcome = publish((&before, &after, &new), load, &keep, None, (&self.progress, &budget))?;
+        let mut guarantee = self.guarantee();
+        let divide = guarantee.as_mut().map(|guarantee| guarantee as &mut dyn Divide);
+        let outcome = publish((&before, &after, &new), load, &keep, divide, (&self.progress, &budget))?;
         let report = self.report(&outcome);
         Ok((outcome, report))
+    }
+
+    /// What divides components, if clusters are parts of them.
+    fn guarantee(&self) -> Option<Guarantee> {
+        let config = &self.next.config;
+        let divided = config.cluster.clustering == Clustering::Guarantee;
+        divided.then(|| Guarantee::new(config, self.rarity.as_ref(), &self.batch, &self.progress))
     }
 
     /// Has the documents go that the load has not mentioned, if it is to be all there is.

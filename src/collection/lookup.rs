@@ -26,28 +26,21 @@ pub fn find(tables: &Tables, ids: &[String]) -> Result<Vec<Option<Document>>> {
     Ok(digests.iter().map(|id| documents.get(id).cloned()).collect())
 }
 
-/// The labels of live contents.
-pub fn labels(tables: &Tables, contents: impl Iterator<Item = Doc>) -> Result<BTreeMap<Doc, u32>> {
+/// Where live contents are.
+pub fn places(tables: &Tables, contents: impl Iterator<Item = Doc>) -> Result<BTreeMap<Doc, Place>> {
     let contents: BTreeSet<u64> = contents.filter(|content| *content != NO_DOC).map(u64::from).collect();
-    let mut labels = BTreeMap::new();
-    tables.newest(CONTENTS, &contents.into_iter().collect::<Vec<_>>(), &mut |_, _, row| {
-        if row[1] > 0 {
-            labels.insert(row[0] as Doc, row[2] as u32);
-        }
-        Ok(())
-    })?;
-    Ok(labels)
-}
-
-/// The clusters that contents are in; contents of documents alone are in none.
-pub fn clusters(tables: &Tables, contents: impl Iterator<Item = Doc>) -> Result<BTreeMap<Doc, ClusterId>> {
-    let contents: BTreeSet<u64> = contents.filter(|content| *content != NO_DOC).map(u64::from).collect();
-    let mut places: BTreeMap<Doc, Place> = BTreeMap::new();
+    let mut places = BTreeMap::new();
     tables.newest(CONTENTS, &contents.into_iter().collect::<Vec<_>>(), &mut |_, _, row| {
         let (place, label) = unpack(row[2]);
         places.extend((row[1] > 0).then_some((row[0] as Doc, (label, place))));
         Ok(())
     })?;
+    Ok(places)
+}
+
+/// The clusters that contents are in; contents of documents alone are in none.
+pub fn clusters(tables: &Tables, contents: impl Iterator<Item = Doc>) -> Result<BTreeMap<Doc, ClusterId>> {
+    let places = places(tables, contents)?;
     let rows = cluster_rows(tables, &places.values().map(|(label, _)| *label).collect())?;
     let cluster = |(content, at): (Doc, Place)| rows.get(&at).map(|row| (content, ClusterId(row.number)));
     Ok(places.into_iter().filter_map(cluster).collect())

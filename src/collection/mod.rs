@@ -30,6 +30,7 @@ mod dead;
 mod delta;
 mod diff;
 mod directory;
+mod divide;
 mod explain;
 mod fences;
 mod file;

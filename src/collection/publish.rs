@@ -16,7 +16,7 @@ use crate::flow::{Budget, Doc, NO_DOC, Share};
 use crate::progress::Progress;
 
 /// Where a cluster is: the label of its component, and its place in it. A transitive cluster is all of its component,
-/// at place 0.
+/// at place 0; of several the one with the least content is there, each other one at the place of its own least content.
 pub type Place = (u32, u32);
 
 /// A cluster as a row of the table has it.
@@ -53,7 +53,8 @@ pub struct Outcome {
 
 /// How components are divided into clusters, where a cluster is not all of its component.
 pub trait Divide {
-    /// The place of each of these contents in its component; the documents are as they are after the load.
+    /// The place of each of these contents in its component, but for those at place 0; the documents are as they are after
+    /// the load.
     ///
     /// # Errors
     /// [`crate::error::Error::Io`], [`crate::error::Error::Damaged`], [`crate::error::Error::Interrupted`].

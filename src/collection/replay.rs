@@ -117,10 +117,12 @@ impl Replay {
                 replay.push(&document, &name, &value);
             }
         }
+        replay.find_sources()?;
         replay.finish()
     }
 
-    /// Some live documents of a commit that has these tables, for a run with such a configuration.
+    /// Some live documents of these tables, for a run with such a configuration. Which files they came from is not looked
+    /// up: while a load is worked out, its own are not stored yet.
     ///
     /// # Errors
     /// [`Error::Io`] and [`Error::Damaged`].
@@ -169,13 +171,17 @@ impl Replay {
             (a.first_load, a.strings(names).0).cmp(&(b.first_load, b.strings(names).0))
         });
         self.find_texts()?;
+        self.members = self.documents.iter().map(|row| u64::from(self.size(row.content))).sum();
+        Ok(self)
+    }
+
+    fn find_sources(&mut self) -> Result<()> {
         let files = self.documents.iter().map(|row| u64::from(Position::from_bits(row.position).file()));
         let mut files: Vec<u64> = files.collect();
         files.sort_unstable();
         files.dedup();
         self.sources = sources(&self.tables, &files)?;
-        self.members = self.documents.iter().map(|row| u64::from(self.size(row.content))).sum();
-        Ok(self)
+        Ok(())
     }
 
     fn find_texts(&mut self) -> Result<()> {

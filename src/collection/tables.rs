@@ -30,7 +30,7 @@ const fn table(kind: u32, name: &'static str, width: usize, key: usize, filter: 
 pub const DOCUMENTS: Table = table(1, "documents", 12, 2, true);
 /// Texts: content -> where its set starts in [`SETS`], the set's size, the text's digest (2). Never replaced.
 pub const TEXTS: Table = table(2, "texts", 5, 1, false);
-/// Contents: content -> documents, place of its cluster in its component, label of that. Those of no document are dead.
+/// Contents: content -> documents, place of its cluster (or of it alone) in its component, label of that. Those of no document are dead.
 pub const CONTENTS: Table = table(3, "contents", 3, 1, false);
 /// Digests of canonical texts (2) -> live content, or [`crate::flow::NO_DOC`].
 pub const DIGESTS: Table = table(4, "digests", 3, 2, true);

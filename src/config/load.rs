@@ -1,7 +1,10 @@
 //! From TOML to a [`Config`]: every message names the file and, where there is one, the line.
 
+use std::fmt::Display;
 use std::fs;
 use std::path::Path;
+
+use toml::{Table, Value};
 
 use super::{Config, Preset};
 use crate::error::{Error, Result};
@@ -10,10 +13,15 @@ impl Config {
     /// Reads a configuration file. Keys it leaves out have their defaults; unknown keys are refused. What the values
     /// mean together is not checked here but by [`Config::validate`], after flags were laid over.
     pub fn load(path: &Path) -> Result<Config> {
+        Config::load_over(path, &Config::default())
+    }
+
+    /// Reads a configuration file as [`Config::load`] does, but keys it leaves out are as in `base`.
+    pub fn load_over(path: &Path, base: &Config) -> Result<Config> {
         let text = fs::read_to_string(path).map_err(|source| {
             Error::config(format!("{}: cannot read this configuration file: {source}", path.display()))
         })?;
-        Config::parse(&path.display().to_string(), &text)
+        Config::parse_over(&path.display().to_string(), &text, base)
     }
 
     /// Reads a configuration from TOML text; `name` says in messages where the text came from.
@@ -22,9 +30,29 @@ impl Config {
             .map_err(|error| Error::config(format!("{name}: {}", error.to_string().trim_end())))
     }
 
+    /// Reads a configuration as [`Config::parse`] does, but keys it leaves out are as in `base`.
+    pub fn parse_over(name: &str, text: &str, base: &Config) -> Result<Config> {
+        // What is wrong with the text is told with its place in it.
+        Config::parse(name, text)?;
+        let wrong = |error: &dyn Display| Error::config(format!("{name}: {error}"));
+        let mut whole = Table::try_from(base).map_err(|error| wrong(&error))?;
+        lay_over(&mut whole, text.parse().map_err(|error| wrong(&error))?);
+        whole.try_into().map_err(|error| wrong(&error))
+    }
+
     /// The configuration of the preset called `name`; see [`super::PRESETS`].
     pub fn preset(name: &str) -> Result<Config> {
         let preset = Preset::find(name)?;
         Config::parse(preset.name, preset.source)
+    }
+}
+
+/// Overwrites what is written, and only that.
+fn lay_over(base: &mut Table, written: Table) {
+    for (key, value) in written {
+        match (base.get_mut(&key), value) {
+            (Some(Value::Table(of_base)), Value::Table(written)) => lay_over(of_base, written),
+            (_, value) => drop(base.insert(key, value)),
+        }
     }
 }

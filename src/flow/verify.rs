@@ -51,7 +51,11 @@ pub fn recall_wanted<'scope>(
 
 /// The candidates whose signatures do not tell them apart: those of stored contents are looked up here, a slice of pairs
 /// at a time.
-pub fn drop_unlike(shared: &Shared, known: &dyn Stored, candidates: &Pile<Candidate>) -> Result<Pile<Candidate>> {
+pub fn drop_unlike(
+    shared: &Shared,
+    known: &dyn Stored,
+    candidates: &Pile<Candidate>,
+) -> Result<Pile<Candidate>> {
     let mut alike = Pile::new(shared.budget.part(Share::Candidates), &shared.scratch);
     let (mut from, mut buffer) = (0, Vec::new());
     let (mut signatures, mut places): (Vec<u64>, HashMap<Doc, Range<usize>>) = Default::default();
@@ -59,7 +63,8 @@ pub fn drop_unlike(shared: &Shared, known: &dyn Stored, candidates: &Pile<Candid
         shared.progress.check()?;
         let some = candidates.some(from, SLICE, &mut buffer)?;
         from += some.len();
-        let stored = some.iter().map(|candidate| candidate.pair.docs().0).filter(|doc| shared.is_stored(*doc));
+        let stored =
+            some.iter().map(|candidate| candidate.pair.docs().0).filter(|doc| shared.is_stored(*doc));
         let mut stored: Vec<Doc> = stored.collect();
         stored.sort_unstable();
         stored.dedup();
@@ -73,7 +78,8 @@ pub fn drop_unlike(shared: &Shared, known: &dyn Stored, candidates: &Pile<Candid
         let of = |doc: Doc| places.get(&doc).map_or(&[][..], |place| &signatures[place.clone()]);
         let kept = some.iter().filter(|candidate| {
             let (low, high) = candidate.pair.docs();
-            !shared.is_stored(low) || shared.may_be_alike((low, of(low)), (high, shared.catalogue.signature(high)))
+            !shared.is_stored(low)
+                || shared.may_be_alike((low, of(low)), (high, shared.catalogue.signature(high)))
         });
         alike.extend(&kept.copied().collect::<Vec<_>>())?;
     }

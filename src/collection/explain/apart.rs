@@ -7,7 +7,7 @@ use super::super::clusters::Member;
 use super::super::known::each_set;
 use super::super::lookup::members;
 use super::super::settle::components;
-use super::{Apart, Explaining, Place};
+use super::{Apart, Explaining, Place, Step};
 use crate::error::Result;
 use crate::flow::{Doc, NO_DOC};
 use crate::similarity::{Accept, Measure};
@@ -38,14 +38,18 @@ impl Best {
 }
 
 impl Explaining<'_> {
-    /// Explains two documents of different components, or without any.
+    /// Explains two documents of different clusters, or without any.
     pub(super) fn apart(&mut self, a: &Member, b: &Member, first: Place, second: Place) -> Result<Apart> {
-        let mut apart = Apart { first, second, ends: None, best: None, compared: 0, all_pairs: true };
+        let (representatives, all_pairs) = (Vec::new(), true);
+        let mut apart =
+            Apart { first, second, ends: None, representatives, best: None, compared: 0, all_pairs };
         if a.document.content == NO_DOC || b.document.content == NO_DOC {
             return Ok(apart);
         }
         let ends = self.compare(a, b)?;
-        if let Some(rule) = self.rule {
+        if self.guarantee && self.rule.is_some() {
+            (apart.representatives, apart.all_pairs) = (self.across(a, b)?, false);
+        } else if let Some(rule) = self.rule {
             let (left, right) = (self.component(a.document.content)?, self.component(b.document.content)?);
             apart.all_pairs = left.len() as u64 * right.len() as u64 <= ALL_PAIRS;
             let mut best = Best { rule, measure: None, pairs: Vec::new(), compared: 0 };
@@ -68,9 +72,25 @@ impl Explaining<'_> {
         Ok(apart)
     }
 
+    /// Two documents and what stands for them, all on one side compared with all on the other, but for the two themselves.
+    fn across(&mut self, a: &Member, b: &Member) -> Result<Vec<Step>> {
+        let (mut sides, mut steps) = ([vec![a.clone()], vec![b.clone()]], Vec::new());
+        for side in &mut sides {
+            let content = side[0].document.content;
+            // A copy of the representative has nothing else to say.
+            let leader = self.representative(content)?;
+            side.extend(leader.filter(|leader| leader.document.content != content));
+        }
+        let [left, right] = sides;
+        for (x, y) in left.iter().flat_map(|x| right.iter().map(move |y| (x, y))).skip(1) {
+            steps.push(self.compare(x, y)?);
+        }
+        Ok(steps)
+    }
+
     /// The contents of the component of a content, ascending.
     fn component(&self, content: Doc) -> Result<Vec<Doc>> {
-        let label = self.labels.get(&content).copied().unwrap_or(u32::MAX);
+        let label = self.at.get(&content).map_or(u32::MAX, |at| at.0);
         let members = components(&self.tables, &BTreeSet::from([label]))?;
         let members: BTreeSet<Doc> = members.into_values().flatten().chain([content]).collect();
         Ok(members.into_iter().collect())

@@ -5,13 +5,16 @@ use std::collections::BTreeMap;
 use hashbrown::{HashMap, HashSet};
 
 use super::super::clusters::{Member, keep_order};
+use super::super::known::each_set;
 use super::super::publish::{ClusterRow, Place, cluster_row, documents_of};
 use super::super::row::unpack;
 use super::super::settle::{components, stored_documents};
-use super::super::tables::{CLUSTERS, COMPONENTS, LINKS};
-use super::{Check, hashed};
+use super::super::tables::{CLUSTERS, COMPONENTS, CONTENTS, LINKS};
+use super::{Check, Fact, hashed};
+use crate::config::Clustering;
 use crate::error::Result;
-use crate::flow::{Doc, Forest};
+use crate::flow::{Doc, Forest, NO_DOC};
+use crate::sketch::rule;
 
 /// Documents of clusters that are looked at together, unless one alone has more.
 const BATCH: u64 = 4096;
@@ -74,8 +77,28 @@ impl Check<'_> {
         Ok(forest)
     }
 
-    /// Every component of two documents or more has a cluster, which counts them and is represented by the best.
+    /// A transitive cluster is all of its component, at place 0. Others are parts of it, of which that with the least
+    /// content is at place 0, each other one at the place of its own least content.
+    fn places(&mut self) {
+        let transitive = self.manifest.config.cluster.clustering == Clustering::Transitive;
+        let mut firsts: HashMap<u32, Doc> = HashMap::new();
+        let mut leasts: HashMap<Place, Doc> = HashMap::new();
+        for content in self.contents() {
+            let Fact { label, place, .. } = self.facts[&content];
+            let first = *firsts.entry(label).or_insert(content);
+            let least = *leasts.entry((label, place)).or_insert(content);
+            let right = if transitive || least == first { 0 } else { least };
+            if place != right {
+                self.wrong_content(CONTENTS, content, "its cluster is at a place where it cannot be");
+            }
+        }
+    }
+
+    /// Every place of two documents or more has a cluster, which counts them and is represented by the best. Where that was
+    /// guaranteed, all others resemble it. Whether components would be divided just so again is not looked into: that takes
+    /// all of their links.
     pub(super) fn clusters(&mut self) -> Result<()> {
+        self.places();
         let mut sizes: BTreeMap<Place, u64> = BTreeMap::new();
         for content in self.contents() {
             let fact = &self.facts[&content];
@@ -130,6 +153,41 @@ impl Check<'_> {
                 self.find(CLUSTERS.name, "it is not represented by the best of its documents", key);
             }
         }
+        if self.manifest.config.cluster.clustering == Clustering::Guarantee {
+            let leader = |row: &ClusterRow| documents.get(&row.representative).map(|of| of.document.content);
+            let leaders = clusters.iter().filter_map(|(at, row)| Some((*at, leader(row)?)));
+            self.guaranteed(&leaders.filter(|(_, leader)| *leader != NO_DOC).collect())?;
+        }
         Ok(())
+    }
+
+    /// Whether each content of a cluster resembles that of its representative.
+    fn guaranteed(&mut self, leaders: &BTreeMap<Place, Doc>) -> Result<()> {
+        let Some(rule) = rule(&self.manifest.config) else { return Ok(()) };
+        let tables = self.tables.clone();
+        let mut of_leaders: BTreeMap<u64, Vec<u64>> =
+            leaders.values().map(|leader| (u64::from(*leader), Vec::new())).collect();
+        let keys: Vec<u64> = of_leaders.keys().copied().collect();
+        each_set(&tables, &keys, &mut |at, set| {
+            of_leaders.insert(keys[at], set.to_vec());
+            Ok(())
+        })?;
+        let mut contents: BTreeMap<u64, u64> = BTreeMap::new();
+        for (label, of_label) in components(&tables, &leaders.keys().map(|(label, _)| *label).collect())? {
+            let place = |doc: &Doc| self.facts.get(doc).map_or(0, |fact| fact.place);
+            let led = of_label.iter().filter_map(|doc| {
+                let leader = leaders.get(&(label, place(doc)))?;
+                (leader != doc).then_some((u64::from(*doc), u64::from(*leader)))
+            });
+            contents.extend(led);
+        }
+        let keys: Vec<u64> = contents.keys().copied().collect();
+        each_set(&tables, &keys, &mut |at, set| {
+            if rule.measure(set, &of_leaders[&contents[&keys[at]]]).is_none() {
+                let what = "it does not resemble the representative of its cluster";
+                self.wrong_content(CONTENTS, keys[at] as Doc, what);
+            }
+            Ok(())
+        })
     }
 }

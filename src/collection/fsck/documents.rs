@@ -2,9 +2,7 @@
 
 use super::super::known::digest_of;
 use super::super::row::{Document, wide};
-use super::super::tables::{
-    CONTENTS, DIGESTS, DOCUMENTS, MEMBERS, PARITIES, SETS, SIGNATURES, TEXTS,
-};
+use super::super::tables::{CONTENTS, DIGESTS, DOCUMENTS, MEMBERS, PARITIES, SETS, SIGNATURES, TEXTS};
 use super::{Check, hashed};
 use crate::collection::HeapCursor;
 use crate::config::Method;

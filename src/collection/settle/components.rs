@@ -121,7 +121,8 @@ impl Settling<'_> {
         let mut measuring = Measuring::new(shared);
         for crowd in &self.loaded.crowds {
             shared.progress.check()?;
-            let members = crowd.iter().filter_map(|content| Some((*numbers.get(content)?, *content))).collect();
+            let members =
+                crowd.iter().filter_map(|content| Some((*numbers.get(content)?, *content))).collect();
             links.append(&mut span(members, shared.catalogue.base(), &mut forest, &mut measuring)?);
         }
         links.into_iter().for_each(|(a, b, shared)| self.link(a, b, shared));

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 
 use super::*;
+use crate::collection::HeapCursor;
 use crate::collection::page::PAGE_BYTES;
 
 const ROWS: SectionKind = SectionKind(7);
