@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::known::{Known, read_set};
-use super::parts::Recollide;
+use super::parts::{Others, Recollide};
 use super::resembling::Resembling;
 use super::tables::Tables;
 use crate::error::Result;
@@ -32,10 +32,12 @@ impl<'a> Again<'a> {
 }
 
 impl Recollide for Again<'_> {
-    fn linked(&mut self, content: Doc) -> Result<Vec<(Doc, u32)>> {
+    fn linked(&mut self, content: Doc, others: Others<'_>) -> Result<Vec<(Doc, u32)>> {
         read_set(self.tables, content, &mut self.set)?;
-        let linked = self.resembling.to(&[&self.set], self.progress)?.into_iter().flatten();
-        let others = linked.filter(|(other, _)| *other != content);
-        Ok(others.map(|(other, measure)| (other, measure.shared)).collect())
+        let linked = match others {
+            Others::Few(few) => self.resembling.among(&self.set, few, self.progress)?,
+            Others::Many(are) => self.resembling.to(&[&self.set], are, self.progress)?.concat(),
+        };
+        Ok(linked.into_iter().map(|(other, measure)| (other, measure.shared)).collect())
     }
 }

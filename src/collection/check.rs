@@ -84,7 +84,7 @@ impl Checker {
             digests.push(digest);
         }
         let sets: Vec<&[u64]> = sets.iter().map(Vec::as_slice).collect();
-        let linked = self.resembling.to(&sets, progress)?;
+        let linked = self.resembling.to(&sets, &|_| true, progress)?;
         let same = self.same(&digests)?;
         let found: Vec<Found> =
             same.into_iter().zip(linked).map(|(same, linked)| Found { same, linked }).collect();

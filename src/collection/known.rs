@@ -27,10 +27,8 @@ pub struct Known {
     /// Documents there are, and how many bytes may be held of them and of dead contents each.
     documents: u64,
     most: u64,
-    asked: AtomicU64,
-    /// The first halves of the digests of ids and of fingerprints, ascending: made once that pays, by one worker.
-    held: OnceLock<Vec<(u64, u64)>>,
-    holding: Mutex<()>,
+    /// By the first bits of ids.
+    held: [Held; HELD],
     /// Dead contents, known when they are first asked for.
     dead: OnceLock<Dead>,
     /// The runs that workers have not begun to write, and those for records, if these are kept.
@@ -54,9 +52,8 @@ impl Known {
         (runs, records): (Vec<RunWriter>, Vec<RunWriter>),
     ) -> Known {
         let [runs, records] = [runs, records].map(|runs| Mutex::new(runs.into_iter().map(Some).collect()));
-        let (asked, held, dead) = (AtomicU64::new(0), OnceLock::new(), OnceLock::new());
-        let (holding, finished) = (Mutex::default(), Arc::default());
-        Known { tables, next, signed, documents, most, asked, held, holding, dead, runs, records, finished }
+        let (held, dead, finished) = (Default::default(), OnceLock::new(), Arc::default());
+        Known { tables, next, signed, documents, most, held, dead, runs, records, finished }
     }
 
     /// The same for other tables, whose contents are all below `next`, and which nothing is added to.
@@ -64,21 +61,25 @@ impl Known {
         Known::new(tables, next, self.signed, self.documents, self.most, (Vec::new(), Vec::new()))
     }
 
-    /// Reads what is needed to know unchanged documents, unless another worker has.
-    fn hold(&self) -> Result<()> {
-        let _one = lock(&self.holding);
-        if self.held.get().is_some() {
+    /// Reads what is needed to know unchanged documents whose ids begin with the same bits as `id`, unless another worker
+    /// has.
+    fn hold(&self, id: u64) -> Result<()> {
+        let part = &self.held[of(id)];
+        let _one = lock(&part.holding);
+        if part.documents.get().is_some() {
             return Ok(());
         }
-        let mut held = Vec::with_capacity(self.documents as usize);
-        let mut rows = self.tables.scan(DOCUMENTS);
+        let mut held = Vec::with_capacity(self.documents as usize / HELD);
+        let first = id & !(u64::MAX >> HELD.ilog2());
+        let end = first.checked_add(1 << (64 - HELD.ilog2()));
+        let mut rows = self.tables.scan_between(DOCUMENTS, &[first], end.as_ref().map(std::slice::from_ref));
         while let Some(row) = rows.next_row()? {
             let document = Document::of_row(row);
             if document.live {
                 held.push(((document.id >> 64) as u64, (document.fingerprint >> 64) as u64));
             }
         }
-        let _ = self.held.set(held);
+        let _ = part.documents.set(held);
         Ok(())
     }
 
@@ -99,7 +100,24 @@ impl Known {
 const PAYS: u64 = 256;
 
 /// Bytes of a document that is held.
-const HELD: u64 = 16;
+const BYTES: u64 = 16;
+
+/// Parts that documents are held in, a power of two: workers read different ones at a time.
+const HELD: usize = 16;
+
+/// The part of an id.
+fn of(id: u64) -> usize {
+    (id >> (64 - HELD.ilog2())) as usize
+}
+
+/// What is known of some stored documents.
+#[derive(Debug, Default)]
+struct Held {
+    asked: AtomicU64,
+    /// The first halves of the digests of ids and of fingerprints, ascending: made once that pays, by one worker.
+    documents: OnceLock<Vec<(u64, u64)>>,
+    holding: Mutex<()>,
+}
 
 /// A lock of which every use is one step.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -121,10 +139,23 @@ pub fn each_set(
     contents: &[u64],
     each: &mut dyn FnMut(usize, &[u64]) -> Result<()>,
 ) -> Result<()> {
+    each_set_of_size(tables, contents, &|_| true, each)
+}
+
+/// The same, but only of those whose sets have a wanted size; the others are not read.
+pub fn each_set_of_size(
+    tables: &Tables,
+    contents: &[u64],
+    wanted: &dyn Fn(u32) -> bool,
+    each: &mut dyn FnMut(usize, &[u64]) -> Result<()>,
+) -> Result<()> {
     let (mut found, mut set) = (vec![false; contents.len()], Vec::new());
     let mut cursor = HeapCursor::default();
     tables.newest(TEXTS, contents, &mut |at, run, row| {
         found[at] = true;
+        if !wanted(row[2] as u32) {
+            return Ok(());
+        }
         set.clear();
         let heap = run.heap(SETS).ok_or_else(|| no_heap(run))?;
         cursor.read(heap, row[1], row[2] as usize, &mut set)?;
@@ -177,12 +208,13 @@ impl Stored for Known {
 
     fn is_unchanged(&self, id: u128, fingerprint: u128) -> Result<bool> {
         // Reading them all costs as much as looking up a small part of them one by one.
-        let asked = self.asked.fetch_add(1, Ordering::Relaxed);
-        if asked > self.documents / PAYS && self.documents * HELD <= self.most && self.held.get().is_none() {
-            self.hold()?;
+        let halves = ((id >> 64) as u64, (fingerprint >> 64) as u64);
+        let part = &self.held[of(halves.0)];
+        let pays = part.asked.fetch_add(1, Ordering::Relaxed) > self.documents / PAYS / HELD as u64;
+        if pays && self.documents * BYTES <= self.most && part.documents.get().is_none() {
+            self.hold(halves.0)?;
         }
-        if let Some(held) = self.held.get() {
-            let halves = ((id >> 64) as u64, (fingerprint >> 64) as u64);
+        if let Some(held) = part.documents.get() {
             return Ok(held.binary_search(&halves).is_ok());
         }
         let mut unchanged = false;

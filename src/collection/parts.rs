@@ -10,11 +10,23 @@ use super::tables::{LINKS, Tables};
 use crate::error::Result;
 use crate::flow::{Doc, Forest};
 
-/// What is needed to look again: whether a content is linked to any other, and to which.
+/// What is needed to look again: whether a content is linked to any others, and to which.
 pub trait Recollide {
-    /// The contents linked to `content`, of all that are live.
-    fn linked(&mut self, content: Doc) -> Result<Vec<(Doc, u32)>>;
+    /// Those of the others that `content`, which is none of them, is linked to, with what they share.
+    fn linked(&mut self, content: Doc, others: Others<'_>) -> Result<Vec<(Doc, u32)>>;
 }
+
+/// Live contents that a content may be linked to.
+pub enum Others<'a> {
+    /// A few, ascending.
+    Few(&'a [u64]),
+    /// Those of which this is true.
+    Many(&'a dyn Fn(Doc) -> bool),
+}
+
+/// Contents that are looked at one by one rather than found by keys: a set is read in as long as the postings of a few of
+/// its keys.
+const FEW: usize = 32;
 
 /// How a component is divided.
 #[derive(Debug, Default)]
@@ -45,13 +57,20 @@ pub fn parts(
     let mut forest = Forest::new(exhausted.len() + 1);
     let mut links = Vec::new();
     for (part, docs) in (0..).zip(&exhausted) {
+        // Whatever is linked was in one component, so nobody else need be looked at.
+        let is_other = |doc: Doc| survivors.contains(&doc) && part_of.get(&doc) != Some(&part);
+        let mut few: Vec<u64> = Vec::new();
+        if survivors.len() - docs.len() <= FEW {
+            few.extend(survivors.iter().filter(|doc| is_other(**doc)).map(|doc| u64::from(*doc)));
+            few.sort_unstable();
+        }
         for doc in docs {
             // A part that hangs on the rest is settled, whatever else it is linked to.
             if forest.find(part) == forest.find(rest) {
                 break;
             }
-            for (other, shared) in recollide.linked(*doc)?.into_iter().filter(|(o, _)| survivors.contains(o))
-            {
+            let others = if few.is_empty() { Others::Many(&is_other) } else { Others::Few(&few) };
+            for (other, shared) in recollide.linked(*doc, others)? {
                 if forest.union(part, part_of.get(&other).copied().unwrap_or(rest)) {
                     links.push((*doc, other, shared));
                 }

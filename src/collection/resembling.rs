@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::dead::Dead;
-use super::known::each_set;
+use super::known::{each_set, each_set_of_size};
 use super::postings::live_postings;
 use super::tables::Tables;
 use crate::config::{Config, Method};
@@ -41,16 +41,21 @@ impl Resembling {
         Ok(Resembling { tables, config, sketcher, rule, dead })
     }
 
-    /// For each set the live contents that the rule links it to, ascending, with their measures: those whose own set it
-    /// is are among them.
+    /// For each set the live contents, of those that are `wanted`, that the rule links it to, ascending, with their
+    /// measures: those whose own set it is are among them.
     ///
     /// # Errors
     /// [`crate::error::Error::Damaged`], [`crate::error::Error::Io`] and [`crate::error::Error::Interrupted`].
-    pub fn to(&mut self, sets: &[&[u64]], progress: &Progress) -> Result<Vec<Vec<(Doc, Measure)>>> {
+    pub fn to(
+        &mut self,
+        sets: &[&[u64]],
+        wanted: &dyn Fn(Doc) -> bool,
+        progress: &Progress,
+    ) -> Result<Vec<Vec<(Doc, Measure)>>> {
         let mut linked = vec![Vec::new(); sets.len()];
         let Some(rule) = self.rule else { return Ok(linked) };
         progress.check()?;
-        let met = self.meet(sets)?;
+        let met = self.meet(sets, wanted)?;
         let pairs = met.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1));
         let pairs =
             pairs.filter(|same| self.enough(rule, same.len(), sets[same[0].1 as usize].len(), same[0].2));
@@ -69,8 +74,40 @@ impl Resembling {
         Ok(linked)
     }
 
+    /// The contents, of ascending ones, that the rule links a set to, with their measures. All are looked at, one after the
+    /// other: for a few that costs less than the postings of the set's keys.
+    ///
+    /// # Errors
+    /// Those of [`Resembling::to`].
+    pub fn among(&mut self, set: &[u64], few: &[u64], progress: &Progress) -> Result<Vec<(Doc, Measure)>> {
+        let Some(rule) = self.rule else { return Ok(Vec::new()) };
+        progress.check()?;
+        let (size, join) = (set.len() as u32, self.config.method == Method::Join);
+        let mut linked = Vec::new();
+        let tables = self.tables.clone();
+        each_set_of_size(&tables, few, &|other| !join || rule.allows(size, other), &mut |at, other| {
+            // All that `join` links shares a key.
+            if join || self.share_enough(rule, set, other) {
+                linked.extend(rule.measure(set, other).map(|measure| (few[at] as Doc, measure)));
+            }
+            Ok(())
+        })?;
+        Ok(linked)
+    }
+
+    /// Whether the keys that two sets share make them worth measuring.
+    fn share_enough(&mut self, rule: Accept, a: &[u64], b: &[u64]) -> bool {
+        let (mut left, mut right) = (Vec::new(), Vec::new());
+        self.sketcher.keys_of(a, &mut left);
+        self.sketcher.keys_of(b, &mut right);
+        [&mut left, &mut right].into_iter().for_each(|keys| keys.sort_unstable());
+        left.dedup();
+        let shared = left.iter().filter(|key| right.binary_search(key).is_ok()).count();
+        shared > 0 && self.enough(rule, shared, a.len(), b.len() as u32)
+    }
+
     /// What shares keys with the sets, an entry for each key, ascending.
-    fn meet(&mut self, sets: &[&[u64]]) -> Result<Vec<Met>> {
+    fn meet(&mut self, sets: &[&[u64]], wanted: &dyn Fn(Doc) -> bool) -> Result<Vec<Met>> {
         let (mut keys, mut of_set): (Vec<(u64, u32)>, _) = (Vec::new(), Vec::new());
         for (number, set) in (0..).zip(sets) {
             self.sketcher.keys_of(set, &mut of_set);
@@ -83,6 +120,7 @@ impl Resembling {
         let mut met: Vec<Met> = Vec::new();
         let mut found = Vec::new();
         live_postings(&self.tables, &distinct, &self.dead, &mut found)?;
+        found.retain(|posting| wanted(posting.doc));
         let mut owners = owners.into_iter();
         for of_key in found.chunk_by(|a, b| a.key == b.key) {
             let owners = owners.find(|owners| owners[0].0 == of_key[0].key).unwrap_or_default();

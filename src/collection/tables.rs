@@ -147,7 +147,12 @@ impl Tables {
 
     /// All rows of a table in order, of each key the newest.
     pub fn scan(&self, table: Table) -> Merge {
+        self.scan_between(table, &[], None)
+    }
+
+    /// Those of them between two bounds: see [`super::RowsReader::scan`].
+    pub fn scan_between(&self, table: Table, from: &[u64], to: Option<&[u64]>) -> Merge {
         let runs = self.having(table).filter_map(|run| run.rows(table.kind));
-        merge(runs.map(|rows| rows.scan(&[], None)).collect(), table.shape.key)
+        merge(runs.map(|rows| rows.scan(from, to)).collect(), table.shape.key)
     }
 }

@@ -105,7 +105,7 @@ impl Grouping {
             let key = group[0].key;
             let (of_key, rest) = stored.split_at(stored.partition_point(|posting| posting.key <= key));
             stored = rest;
-            if of_key.len() + group.len() > self.crowd {
+            if self.is_crowd(group.len(), of_key.len()) {
                 collided.crowds.push(of_key.iter().chain(group).map(|posting| posting.doc).collect());
                 continue;
             }
@@ -113,12 +113,16 @@ impl Grouping {
             if self.cap > 0 && group.len() > self.cap {
                 collided.common_keys += 1;
                 collided.common_postings += group.len() as u64;
-            } else if group.len() > self.crowd {
-                collided.crowds.push(group.iter().map(|posting| posting.doc).collect());
             } else if group.len() > 1 {
                 self.send(group);
             }
         }
+    }
+
+    /// Whether there are more pairs in a group than in one of as many new contents as make a crowd. Pairs of stored
+    /// contents are known: a few new ones can meet very many of them.
+    fn is_crowd(&self, new: usize, stored: usize) -> bool {
+        new.saturating_mul(2 * stored + new) > self.crowd.saturating_mul(self.crowd)
     }
 
     /// Addresses a new posting and the stored ones that it may be paired with to the home of the new one. Pairs of
@@ -404,8 +408,13 @@ mod tests {
                 let mut collided = Collided::default();
                 Grouping::new(Some(rule), cap, 4, workers).form(&held, &stored, &mut collided);
                 let of_key = |key: u64| live.iter().filter(move |p| p.key == key << 16);
-                let new = (0..20u64).filter(|key| of_key(*key).any(|p| p.doc >= base));
-                let groups: Vec<usize> = new.map(|key| of_key(key).count()).filter(|n| *n > 4).collect();
+                let sizes = (0..20u64).map(|key| {
+                    let new = of_key(key).filter(|p| p.doc >= base).count();
+                    (new, of_key(key).count() - new)
+                });
+                // More pairs, counted from both ends, than four contents have, each with all and itself.
+                let crowds = sizes.filter(|(new, stored)| new * new + 2 * new * stored > 16);
+                let groups: Vec<usize> = crowds.map(|(new, stored)| new + stored).collect();
                 let found: Vec<usize> = collided.crowds.iter().map(Vec::len).collect();
                 prop_assert_eq!(found, groups);
             }
