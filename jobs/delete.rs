@@ -1,13 +1,14 @@
 //! `alike delete`: documents of a collection gone by their ids. It is a load of deletions.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, BufWriter, Write};
+use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use alike::collection::{Batch, Report, Writer};
 use alike::error::{Error, Result};
+use alike::limits::MAX_RECORD_BYTES;
 use alike::output::{Rejected, Scratch};
 use alike::progress::Progress;
 
@@ -85,7 +86,7 @@ fn nothing(writer: &Writer) -> Report {
 
 /// Writes a deletion for each id of `ids` into `file`; whether there is any.
 fn deletions(ids: &Path, field: &str, file: &Path) -> Result<bool> {
-    let input: Box<dyn BufRead> = match ids.to_str() {
+    let mut input: Box<dyn BufRead> = match ids.to_str() {
         Some("-") => Box::new(io::stdin().lock()),
         _ => {
             let opened = File::open(ids);
@@ -97,9 +98,23 @@ fn deletions(ids: &Path, field: &str, file: &Path) -> Result<bool> {
     let failed = |e: io::Error| Error::io(file, "write", e);
     let mut out = BufWriter::new(File::create_new(file).map_err(failed)?);
     let mut any = false;
-    for (number, line) in (1..).zip(input.split(b'\n')) {
-        let line = line.map_err(|e| Error::io(ids, "read", e))?;
-        let line = line.strip_suffix(b"\r").unwrap_or(&line);
+    let mut line = Vec::new();
+    for number in 1.. {
+        line.clear();
+        let most = MAX_RECORD_BYTES as u64;
+        let read = input.by_ref().take(most).read_until(b'\n', &mut line);
+        match read.map_err(|e| Error::io(ids, "read", e))? as u64 {
+            0 => break,
+            read if read == most => {
+                return Err(Error::input(
+                    ids,
+                    format!("line {number} has {most} bytes or more, and is no id"),
+                ));
+            }
+            _ => {}
+        }
+        let line = line.strip_suffix(b"\n").unwrap_or(&line);
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
         let id = std::str::from_utf8(line)
             .map_err(|_| Error::input(ids, format!("line {number} is not UTF-8")))?;
         if id.trim().is_empty() {

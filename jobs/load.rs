@@ -1,5 +1,6 @@
 //! `alike load`: records into a collection, as one commit.
 
+use std::fs;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -18,7 +19,7 @@ use crate::display::{Display, Mode, sanitize};
 use crate::interrupt::stop_on_interrupt;
 use crate::options::{Machine, epoch};
 use crate::shown::{Lines, folder};
-use crate::target::{Target, take_back};
+use crate::target::Target;
 
 /// Refused records and unknown ids that are shown one by one.
 const SHOWN: usize = 10;
@@ -51,10 +52,13 @@ fn load(
     teller: &Teller<'_>,
     progress: &Arc<Progress>,
 ) -> Result<Report> {
-    let (list, dry_run) = (args.rejected.as_deref().map(new_file).transpose()?, args.change.dry_run);
+    let dry_run = args.change.dry_run;
     let scratch = Scratch::beside(&args.collection)?;
     let above = dry_run.then(|| scratch.path().join(ABOVE));
     let target = Target::find(&args.collection, &args.choices, args.store_text, above)?;
+    // An interrupted load that is gone on with may have written it.
+    let goes_on = target.goes_on();
+    let list = args.rejected.as_deref().map(|path| new_file(path, goes_on)).transpose()?;
     let discovery = find_inputs(&args.inputs, scratch.path(), progress)?;
     refuse_own_files(&args.collection, &discovery)?;
     let (mut writer, new) = target.writer()?;
@@ -69,6 +73,10 @@ fn load(
     };
     let accept = |rejected: &[Rejected], documents: u64| {
         if let Some((folder, name)) = &list {
+            let path = folder.join(name);
+            if goes_on && path.exists() {
+                fs::remove_file(&path).map_err(|e| Error::io(&path, "replace", e))?;
+            }
             let mut rows = Rows::create(folder, name)?;
             rejected.iter().try_for_each(|rejected| rows.write(&rejected.row()))?;
             rows.finish()?;
@@ -82,7 +90,7 @@ fn load(
         Err(_) if dry_run => {}
         // What is done of it can be gone on with.
         Err(error) if writer.pending().is_some() => unfinished(teller, &writer, error),
-        Err(_) if new => take_back(&writer),
+        Err(_) if new => writer.take_back(),
         _ => {}
     }
     done
@@ -119,7 +127,7 @@ pub(crate) fn commit(
     let mut rejected = unread(unreadable);
     rejected.extend(prepared.rejected().cloned());
     if let Err(error) = accept(&rejected, prepared.records()) {
-        prepared.abandon()?;
+        prepared.give_up(&error)?;
         return Err(error);
     }
     if dry_run {
@@ -154,10 +162,11 @@ fn refuse_gaps(delete_missing: bool, rejected: &[Rejected], documents: u64) -> R
     }
 }
 
-/// The folder and name of a file that is to be made.
-fn new_file(path: &Path) -> Result<(PathBuf, String)> {
+/// The folder and name of a file that is to be made, or made again if `again`.
+fn new_file(path: &Path, again: bool) -> Result<(PathBuf, String)> {
     let shown = path.display();
-    if path.symlink_metadata().is_ok() {
+    let there = path.symlink_metadata();
+    if there.is_ok_and(|there| !again || !there.is_file()) {
         return Err(Error::config(format!(
             "--rejected {shown}: exists already; name another file, or remove it"
         )));
@@ -187,13 +196,10 @@ fn abandon(args: &LoadArgs) -> Result<ExitCode> {
     let before = names()?;
     let mut writer = Writer::open(&storage)?;
     writer.abandon()?;
-    let manifest = writer.snapshot().manifest();
-    if manifest.load == 0 {
-        // Made for a load of which nothing came.
-        take_back(&writer);
+    if writer.snapshot().manifest().load == 0 {
+        writer.take_back();
     }
     let after = names()?;
-    drop(writer);
     let removed: Vec<&String> = before.iter().filter(|name| !after.contains(name)).collect();
     let teller = Teller::new(&args.change.report);
     for name in &removed {

@@ -66,6 +66,11 @@ impl Target {
         }
     }
 
+    /// Whether an interrupted load would go on.
+    pub(crate) fn goes_on(&self) -> bool {
+        matches!(self, Target::There(writer) if writer.pending().is_some())
+    }
+
     /// The collection, made if it has to be; whether it was.
     pub(crate) fn writer(self) -> Result<(Writer, bool)> {
         match self {
@@ -154,17 +159,6 @@ fn differ(key: &str, is: &Value, asked: &Value, differences: &mut Vec<String>) {
         _ if is == asked => {}
         _ => differences.push(format!("{key} is {is}, not {asked}")),
     }
-}
-
-/// Takes back a collection that was made for a load of which nothing came: its configuration, perhaps the mistake,
-/// would be fixed for ever. The file of the lock stays; others may be waiting to open it.
-pub(crate) fn take_back(writer: &Writer) {
-    let storage = writer.storage();
-    // Manifests come first in this order. What cannot be removed is an empty collection, as good as any.
-    for name in storage.names().unwrap_or_default() {
-        let _ = storage.remove(&name);
-    }
-    let _ = storage.sync_names();
 }
 
 #[cfg(test)]

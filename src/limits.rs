@@ -26,8 +26,8 @@ pub const MAX_NGRAM: usize = 1000;
 pub const MAX_MINWISE_VALUES: usize = 4096;
 /// Share of refused records above which a run ends with exit code 3, in percent.
 pub const REFUSED_PERCENT: u64 = 10;
-/// A key group of more contents than this is not expanded into all its pairs but handed on whole (a *crowd*),
-/// unless every pair is asked for.
+/// A key group with more pairs than one of this many contents has is not expanded into them but handed on whole (a
+/// *crowd*), unless every pair is asked for. In a load, pairs of stored contents do not count.
 pub const CROWD: usize = 512;
 /// Longest manifest of a collection, in bytes: hundreds of thousands of commits. More is no manifest.
 pub const MAX_MANIFEST_BYTES: u64 = 128 << 20;

@@ -360,6 +360,25 @@ fn crowds_come_and_go() {
     load(&mut bench, (0..650).map(Op::Delete).collect(), "less than a crowd");
 }
 
+/// Crowds of verified features are measured on sets, whose sizes are not those of postings.
+#[test]
+fn crowds_of_verified_features_grow() {
+    let mut config = config(Method::Features);
+    config.threshold = "0.8".parse().expect("a threshold");
+    (config.features.k, config.features.s, config.features.r, config.features.verify) = (6, 4, 1, true);
+    let copies = |ids: std::ops::Range<usize>| -> Vec<Op> {
+        let words = |id: usize| {
+            (0..60).map(move |at| if at == id % 40 { format!("x{id}") } else { format!("w{at}") })
+        };
+        ids.map(|id| Op::Upsert(id, words(id).collect::<Vec<_>>().join(" "))).collect()
+    };
+    let mut bench = Bench::new(config);
+    for (ids, what) in [(0..600, "a crowd"), (600..1200, "it doubles"), (1200..1203, "a few more")] {
+        bench.load(&Load { ops: copies(ids), workers: 2, files: 2, epoch_bytes: None });
+        bench.check(what);
+    }
+}
+
 /// Date, document, and its text or `None` for a deletion.
 type Event = (String, String, Option<String>);
 

@@ -14,7 +14,7 @@ use alike::output::Rejected;
 use alike::progress::Progress;
 use alike::read::discover;
 use alike::simd::Simd;
-use alike::storage::{Fault, Simulated, Storage};
+use alike::storage::{Fault, Local, Simulated, Storage};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
@@ -31,6 +31,18 @@ fn load(dir: &Dir, storage: &Arc<dyn Storage>) -> Result<Done, Error> {
     load_within(dir, storage, None, 2000)
 }
 
+fn batch(dir: &Dir, memory: Option<u64>, epoch_bytes: u64) -> Result<Batch, Error> {
+    Ok(Batch {
+        sources: discover(&[dir.join("in.jsonl").to_string_lossy().into_owned()], &dir.join("."))?.sources,
+        workers: 1,
+        memory,
+        epoch_bytes: Some(epoch_bytes),
+        simd: Simd::detect(),
+        scratch: dir.join("."),
+        delete_missing: false,
+    })
+}
+
 /// The same within a memory, in epochs of at most so many bytes.
 fn load_within(
     dir: &Dir,
@@ -39,16 +51,7 @@ fn load_within(
     epoch_bytes: u64,
 ) -> Result<Done, Error> {
     let mut writer = Writer::open(storage)?;
-    let batch = Batch {
-        sources: discover(&[dir.join("in.jsonl").to_string_lossy().into_owned()], &dir.join("."))?.sources,
-        workers: 1,
-        memory,
-        epoch_bytes: Some(epoch_bytes),
-        simd: Simd::detect(),
-        scratch: dir.join("."),
-        delete_missing: false,
-    };
-    let prepared = prepare(&mut writer, batch, Arc::new(Progress::default()))?;
+    let prepared = prepare(&mut writer, batch(dir, memory, epoch_bytes)?, Arc::new(Progress::default()))?;
     let rejected = prepared.rejected().cloned().collect();
     Ok((prepared.commit()?, rejected))
 }
@@ -102,6 +105,42 @@ fn refused_records_outlive_an_interruption() {
         );
     }
     assert!(resumed > 5, "{resumed}");
+}
+
+/// Only a refusal takes away what is durable of a load: who is interrupted at the end goes on there.
+#[test]
+fn epochs_stay_unless_they_are_refused() {
+    let dir = Dir::new();
+    dir.write("in.jsonl", (0..100).map(|number| line(&format!("d{number}"), "x y")).collect::<String>());
+    let refused = |_: &Report| {
+        let (reason, first) = (String::new(), String::new());
+        Err(Error::Refused { rejected: 1, records: 100, reason, first })
+    };
+    type Accept<'a> = &'a dyn Fn(&Report) -> Result<(), Error>;
+    let ends: [(Accept<'_>, bool); 2] = [(&|_| Err(Error::Interrupted), true), (&refused, false)];
+    for (accept, stays) in ends {
+        let storage: Arc<dyn Storage> = Arc::new(Simulated::new());
+        let mut writer = Writer::create(&storage, config(Method::Join), false).unwrap();
+        let batch = batch(&dir, None, 1000).unwrap();
+        let prepared = prepare(&mut writer, batch, Arc::new(Progress::default())).unwrap();
+        prepared.commit_if(accept).unwrap_err();
+        drop(writer);
+        assert_eq!(Writer::open(&storage).unwrap().pending().is_some(), stays);
+        assert_eq!(storage.names().unwrap().len() > 1, stays);
+    }
+}
+
+/// A collection of which nothing came is taken back, and nothing else that lies in its folder.
+#[test]
+fn files_of_others_stay() {
+    let dir = Dir::new();
+    let storage: Arc<dyn Storage> = Arc::new(Local::create(&dir.join("c")).unwrap());
+    drop(Writer::create(&storage, config(Method::Join), false).unwrap());
+    dir.write("c/notes.txt", "mine");
+    dir.alike("load c --abandon", None).ok();
+    let mut left: Vec<String> = storage.names().unwrap();
+    left.sort();
+    assert_eq!(left, ["notes.txt"]);
 }
 
 /// What does not fit in the memory is refused in words; what was read by then is not lost.

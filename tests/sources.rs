@@ -200,6 +200,24 @@ fn records_are_kept_as_they_stood() {
     assert_eq!(jsonl(dir.alike("info c", None).ok().stdout.as_bytes())[0]["store_text"], json!(true));
 }
 
+/// A record that is kept is another one if anything in it is.
+#[test]
+fn kept_records_change_with_any_field() {
+    for (flag, url) in [("--store-text", "new"), ("", "old")] {
+        let dir = Dir::new();
+        for url in ["old", "new", "new"] {
+            dir.write("in.jsonl", json!({"id": "a", "text": "x", "url": url}).to_string());
+            dir.alike(&format!("load c in.jsonl {flag}"), None).ok();
+        }
+        let report = jsonl(dir.alike("load c in.jsonl --json", None).ok().stdout.as_bytes());
+        assert_eq!(report[0]["unchanged"], json!(1));
+        let kept = kept(&dir).remove("a").unwrap();
+        assert_eq!(kept.is_some(), url == "new");
+        assert!(kept.is_none_or(|kept| kept.contains(url)));
+        assert_eq!(snapshot(&dir).manifest().load, if url == "new" { 2 } else { 1 });
+    }
+}
+
 /// Rows of a table in all runs.
 fn rows_of(dir: &Dir, table: &str) -> u64 {
     snapshot(dir).manifest().runs.iter().filter_map(|run| run.rows.get(table)).sum()

@@ -176,12 +176,30 @@ impl Writer {
         self.tidy(|_| true)
     }
 
+    /// Takes back a collection that was made for a load of which nothing came: its configuration, perhaps the mistake,
+    /// would be fixed for ever. Its files go, as far as they can be removed; what stays is an empty collection or none. The
+    /// file of the lock stays too: others may be waiting to open it.
+    pub fn take_back(self) {
+        let names = self.storage.names().unwrap_or_default();
+        let mut own: Vec<&String> = names.iter().filter(|name| Name::parse(name).is_some()).collect();
+        own.sort_by_key(|name| !matches!(Name::parse(name), Some(Name::Manifest(_))));
+        for name in own {
+            let _ = self.storage.remove(name);
+        }
+        let _ = self.storage.sync_names();
+    }
+
     /// Makes what there is of a load durable; what it supersedes is removed.
     ///
     /// # Errors
     /// [`Error::Io`], and [`Error::Limit`] if it would be too long: the one before it stands then.
     pub(super) fn checkpoint(&mut self, checkpoint: Checkpoint) -> Result<()> {
-        checkpoint.write(&*self.storage).inspect_err(|_| self.guard.kill())?;
+        let written = checkpoint.write(&*self.storage);
+        written.inspect_err(|error| {
+            if !matches!(error, Error::Limit(_)) {
+                self.guard.kill();
+            }
+        })?;
         let next_run = checkpoint.next.next_run;
         self.pending = Some(checkpoint);
         self.tidy(|name| match name {

@@ -22,8 +22,9 @@ use std::collections::BTreeSet;
 pub struct Known {
     tables: Tables,
     next: Doc,
-    /// Whether sets are signed.
+    /// Whether sets are signed, and whether records are kept.
     signed: bool,
+    keeps_records: bool,
     /// Documents there are, and how many bytes may be held of them and of dead contents each.
     documents: u64,
     most: u64,
@@ -51,9 +52,10 @@ impl Known {
         most: u64,
         (runs, records): (Vec<RunWriter>, Vec<RunWriter>),
     ) -> Known {
+        let keeps_records = !records.is_empty();
         let [runs, records] = [runs, records].map(|runs| Mutex::new(runs.into_iter().map(Some).collect()));
         let (held, dead, finished) = (Default::default(), OnceLock::new(), Arc::default());
-        Known { tables, next, signed, documents, most, held, dead, runs, records, finished }
+        Known { tables, next, signed, keeps_records, documents, most, held, dead, runs, records, finished }
     }
 
     /// The same for other tables, whose contents are all below `next`, and which nothing is added to.
@@ -204,6 +206,10 @@ impl Known {
 impl Stored for Known {
     fn next(&self) -> Doc {
         self.next
+    }
+
+    fn keeps_records(&self) -> bool {
+        self.keeps_records
     }
 
     fn is_unchanged(&self, id: u128, fingerprint: u128) -> Result<bool> {

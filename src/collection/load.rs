@@ -25,6 +25,7 @@ use super::tables::{RARITY, Tables};
 use crate::config::{Clustering, Config, Method};
 use crate::error::{Error, Result};
 use crate::flow::{Budget, Loaded, Part, Share};
+use crate::limits::MAX_FILES;
 use crate::output::Rejected;
 use crate::progress::{Progress, Stage};
 use crate::read::{Extent, Source};
@@ -131,6 +132,11 @@ impl<'a> Prepared<'a> {
     fn begin(writer: &'a mut Writer, batch: Batch, progress: Arc<Progress>) -> Result<Prepared<'a>> {
         let mut next = writer.next();
         next.load += 1;
+        if next.next_file as usize + batch.sources.len() > MAX_FILES {
+            return Err(Error::Limit(format!(
+                "more than {MAX_FILES} files were ever loaded; load larger ones, or what is there into a new collection"
+            )));
+        }
         let ahead = writer.snapshot().clone();
         let rarity = frozen(&ahead.tables())?;
         Ok(Prepared {
@@ -219,14 +225,15 @@ impl<'a> Prepared<'a> {
     }
 
     /// Works out what becomes of clusters, and writes and commits it if `accept` is content with the report; its
-    /// `commit` is not filled in yet. An error of `accept` takes away what was begun.
+    /// `commit` is not filled in yet. If `accept` refuses it, all that was begun goes; after any other error the epochs
+    /// that are durable stay.
     ///
     /// # Errors
     /// Those of reading and writing the collection, and of `accept`.
     pub fn commit_if(mut self, accept: impl FnOnce(&Report) -> Result<()>) -> Result<Report> {
         let (outcome, mut report) = self.work_out()?;
         if let Err(error) = accept(&report) {
-            self.abandon()?;
+            self.give_up(&error)?;
             return Err(error);
         }
         if !report.changes_documents() {
@@ -338,6 +345,18 @@ impl<'a> Prepared<'a> {
         self.next.changes.push(log.finish()?);
         self.next.next_file += self.batch.sources.len() as u32;
         Ok(())
+    }
+
+    /// Takes away what was begun, because of an error; but only a refusal takes away epochs that are durable.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn give_up(self, error: &Error) -> Result<()> {
+        match error {
+            Error::Refused { .. } => self.abandon(),
+            _ if self.writer.pending().is_none() => self.abandon(),
+            _ => Ok(()),
+        }
     }
 
     /// Takes away what was begun: nothing is committed.

@@ -7,7 +7,7 @@ mod span;
 
 use std::collections::BTreeMap;
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 
 pub(super) use components::{Members, components};
 pub(super) use documents::{newest_documents, stored_documents};
@@ -102,7 +102,10 @@ pub fn settle(
     let mut settling = Settling::new(tables, loaded, terms);
     let crowded: usize = loaded.crowds.iter().map(Vec::len).sum();
     settling.hold(loaded.changes.len(), CHANGE)?;
-    settling.hold(loaded.links.len() + crowded, LINK)?;
+    settling.hold(crowded, size_of::<Doc>() + size_of::<(u32, Doc)>())?;
+    let members: HashSet<Doc> = loaded.crowds.iter().flatten().copied().collect();
+    settling.hold(loaded.links.len() + members.len(), LINK)?;
+    drop(members);
     settling.change_documents()?;
     settling.settle_contents(recollide)
 }

@@ -253,7 +253,9 @@ impl Catalogue {
     /// One more than the greatest number of any document.
     pub fn doc_limit(&self) -> usize {
         let rows = self.segments.iter().map(|segment| segment.get().map_or(0, Segment::len));
-        self.base as usize + rows.max().unwrap_or(0) * self.segments.len()
+        let ends = (1..).zip(rows).filter(|(_, rows)| *rows > 0);
+        let ends = ends.map(|(worker, rows)| (rows - 1) * self.segments.len() + worker);
+        self.base as usize + ends.max().unwrap_or(0)
     }
 
     /// The document's id, if its record has one.

@@ -63,7 +63,7 @@ struct Grouping {
     sizes: Option<Accept>,
     /// Contents a key may be in, 0 for any number.
     cap: usize,
-    /// Contents from which on a group is a crowd.
+    /// New contents from which on a group of no others is a crowd.
     crowd: usize,
     /// What goes to each worker, in this bucket.
     sent: Vec<Groups>,

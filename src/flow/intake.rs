@@ -10,7 +10,7 @@ use super::Shared;
 use super::budget::Share;
 use super::catalogue::{Doc, Segment};
 use super::collide::Posting;
-use super::dedup_exact::Arrival;
+use super::dedup_exact::{Arrival, NO_DOC};
 use super::net::{Change, Kind};
 use super::stored::Stored;
 use crate::config::{Config, Method};
@@ -192,7 +192,9 @@ impl Intake {
 
     /// A record of a load.
     fn change(&mut self, shared: &Shared, record: &Record<'_>) -> Result<()> {
-        let (id, fingerprint) = (id_digest(record.id.as_deref().unwrap_or_default()), fingerprint(record));
+        let keeps = shared.stored().is_some_and(Stored::keeps_records);
+        let (id, fingerprint) =
+            (id_digest(record.id.as_deref().unwrap_or_default()), fingerprint(record, keeps));
         let position = record.position.to_bits();
         let unchanged = |stored: &dyn Stored| stored.is_unchanged(id, fingerprint);
         if !record.deleted && shared.stored().map_or(Ok(false), unchanged)? {
@@ -223,8 +225,8 @@ impl Intake {
 
     pub(super) fn next_doc(&self) -> Result<Doc> {
         let number = self.base as usize + self.segment.len() * self.workers + self.worker;
-        let full = |_| Error::Limit("more than 4,294,967,295 documents; split the input".into());
-        Doc::try_from(number).map_err(full)
+        let full = || Error::Limit("more than 4,294,967,295 documents; split the input".into());
+        Doc::try_from(number).ok().filter(|doc| *doc != NO_DOC).ok_or_else(full)
     }
 
     /// Sketches the text last read, the last row's.
@@ -245,9 +247,13 @@ pub fn id_digest(id: &str) -> u128 {
     xxh3_128(id.as_bytes())
 }
 
-/// Digest of all that a collection stores of a record.
-fn fingerprint(record: &Record<'_>) -> u128 {
+/// Digest of all that a collection stores of a record: of the record itself, too, if it is kept.
+fn fingerprint(record: &Record<'_>, kept: bool) -> u128 {
     let mut state = Xxh3Default::new();
+    if kept {
+        state.update(record.raw.as_bytes());
+        state.update(&(record.raw.len() as u64).to_le_bytes());
+    }
     state.update(record.text.as_bytes());
     match &record.value {
         None => {}

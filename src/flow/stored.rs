@@ -13,6 +13,9 @@ pub trait Stored: Debug + Send + Sync {
     /// One more than the greatest number of a stored content.
     fn next(&self) -> Doc;
 
+    /// Whether records are kept as they stand in their files.
+    fn keeps_records(&self) -> bool;
+
     /// Whether the document of this id stands there with this fingerprint.
     fn is_unchanged(&self, id: u128, fingerprint: u128) -> Result<bool>;
 

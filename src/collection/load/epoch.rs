@@ -31,7 +31,7 @@ impl Prepared<'_> {
         let (mut of_records, records) = self.begin_runs(with_records)?;
         ids.append(&mut of_records);
         let bytes = self.batch.memory.unwrap_or(u64::MAX) / 10;
-        let documents = self.next.counts.documents;
+        let documents = self.next.counts.documents + self.tally.records;
         let runs = (of_workers, records);
         let signed = self.next.config.method == Method::Join;
         let (tables, next) = (self.ahead.tables(), self.next.next_content);
@@ -124,7 +124,10 @@ impl Prepared<'_> {
         let new = self.rarity.is_none().then(|| Arc::clone(loaded.shared.rarity()));
         written.push((id, write_delta(run, delta, new.as_deref())?));
         self.rarity.get_or_insert_with(|| Arc::clone(loaded.shared.rarity()));
-        self.next.next_content = loaded.shared.catalogue.doc_limit() as u32;
+        let full = |_| {
+            Error::Limit("more records than 4,294,967,294 have numbers; load into a new collection".into())
+        };
+        self.next.next_content = u32::try_from(loaded.shared.catalogue.doc_limit()).map_err(full)?;
         self.next.next_label = delta.next_label;
         self.name(&written)
     }
