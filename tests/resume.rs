@@ -107,6 +107,28 @@ fn refused_records_outlive_an_interruption() {
     assert!(resumed > 5, "{resumed}");
 }
 
+/// What is as it was when all is read is no change, whatever epochs made of it.
+#[test]
+fn there_and_back_is_no_change() {
+    let dir = Dir::new();
+    let storage: Arc<dyn Storage> = Arc::new(Simulated::new());
+    drop(Writer::create(&storage, config(Method::Join), false).unwrap());
+    dir.write("in.jsonl", line("a", "x y") + &line("b", "x y z"));
+    load(&dir, &storage).unwrap();
+    let filler = "q ".repeat(2000);
+    dir.write(
+        "in.jsonl",
+        line("a", "another") + &line("b", &filler) + &line("a", "x y") + &line("b", "x y z"),
+    );
+    let before = try_seen(&storage).unwrap();
+    for epoch_bytes in [1000, 1 << 20] {
+        let (report, _) = load_within(&dir, &storage, None, epoch_bytes).unwrap();
+        assert_eq!((report.commit, report.replaced, report.unchanged), (None, 0, 2), "{report:?}");
+        assert_eq!(report.epochs > 1, epoch_bytes == 1000);
+        assert_eq!(try_seen(&storage).unwrap(), before);
+    }
+}
+
 /// Only a refusal takes away what is durable of a load: who is interrupted at the end goes on there.
 #[test]
 fn epochs_stay_unless_they_are_refused() {

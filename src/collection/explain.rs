@@ -307,23 +307,28 @@ impl<'a> Explaining<'a> {
     fn measure(&self, a: &Member, b: &Member) -> Result<Step> {
         let (left, right) = (a.document.content, b.document.content);
         let same_text = left == right && left != NO_DOC;
-        let mut measures = None;
-        if same_text && self.rule.is_some() {
+        let measures = if same_text && self.rule.is_some() {
             let mut same = None;
             each_size(&self.tables, std::iter::once(left), &mut |_, size| same = Some(size))?;
-            measures = same.map(Measures::same);
-        } else if let Some(rule) = self.rule {
-            let mut sets: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
-            let mut contents = [u64::from(left), u64::from(right)];
-            contents.sort_unstable();
-            each_set(&self.tables, &contents, &mut |at, set| {
-                sets.insert(contents[at], set.to_vec());
-                Ok(())
-            })?;
-            let set = |content: Doc| sets.get(&u64::from(content)).map(Vec::as_slice).unwrap_or_default();
-            measures = Some(Measures::new(Measure::of(set(left), set(right)), rule));
-        }
+            same.map(Measures::same)
+        } else {
+            self.measure_sets(left, right)?
+        };
         Ok(Step { first: a.name.clone(), second: b.name.clone(), same_text, measures, texts: None })
+    }
+
+    /// Measures the sets of two contents.
+    fn measure_sets(&self, left: Doc, right: Doc) -> Result<Option<Measures>> {
+        let Some(rule) = self.rule else { return Ok(None) };
+        let mut sets: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
+        let mut contents = [u64::from(left), u64::from(right)];
+        contents.sort_unstable();
+        each_set(&self.tables, &contents, &mut |at, set| {
+            sets.insert(contents[at], set.to_vec());
+            Ok(())
+        })?;
+        let set = |content: Doc| sets.get(&u64::from(content)).map(Vec::as_slice).unwrap_or_default();
+        Ok(Some(Measures::new(Measure::of(set(left), set(right)), rule)))
     }
 
     fn compare_texts(&mut self, a: &Member, b: &Member) -> Result<Comparison> {

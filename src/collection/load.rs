@@ -320,7 +320,7 @@ impl<'a> Prepared<'a> {
             records: tally.records,
             added: outcome.added,
             replaced: outcome.replaced,
-            unchanged: tally.unchanged,
+            unchanged: tally.unchanged + outcome.unchanged,
             removed: outcome.removed,
             superseded: tally.superseded,
             unknown: outcome.unknown.clone(),

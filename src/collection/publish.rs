@@ -43,6 +43,8 @@ pub struct Outcome {
     pub added: u64,
     /// Documents whose record is another one now.
     pub replaced: u64,
+    /// Documents that were another one for some epochs, and are what they were.
+    pub unchanged: u64,
     /// Documents that are gone.
     pub removed: u64,
     /// Ids that were to be deleted and are not there, ascending.
@@ -123,7 +125,8 @@ impl Publishing<'_> {
                 self.contents.extend(document.has_content().then_some(u64::from(document.content)));
                 let gone = !document.live;
                 let name = gone.then(|| document.names(runs[rows.source()], &mut cursor)).transpose()?;
-                batch.push((document.id, document.live, name.map(|(name, _)| name)));
+                let now = document.live.then_some(document.fingerprint);
+                batch.push((document.id, now, name.map(|(name, _)| name)));
             }
             if ended || batch.len() == BATCH {
                 self.progress.check()?;
@@ -136,16 +139,19 @@ impl Publishing<'_> {
         }
     }
 
-    fn count(&mut self, batch: Vec<(u128, bool, Option<String>)>) -> Result<()> {
+    /// Counts documents by what their fingerprints were and are.
+    fn count(&mut self, batch: Vec<(u128, Option<u128>, Option<String>)>) -> Result<()> {
         let ids: Vec<u128> = batch.iter().map(|(id, ..)| *id).collect();
         let before = newest_documents(self.before, &ids, false)?;
-        for (id, live, name) in batch {
-            let was = before.get(&id).is_some_and(|member| member.document.live);
-            match (was, live) {
-                (false, true) => self.outcome.added += 1,
-                (true, true) => self.outcome.replaced += 1,
-                (true, false) => self.outcome.removed += 1,
-                (false, false) => self.outcome.unknown.extend(name),
+        for (id, now, name) in batch {
+            let was = before.get(&id).filter(|member| member.document.live);
+            match (was.map(|member| member.document.fingerprint), now) {
+                (None, Some(_)) => self.outcome.added += 1,
+                // Another epoch has made it what it was.
+                (Some(was), Some(now)) if was == now => self.outcome.unchanged += 1,
+                (Some(_), Some(_)) => self.outcome.replaced += 1,
+                (Some(_), None) => self.outcome.removed += 1,
+                (None, None) => self.outcome.unknown.extend(name),
             }
         }
         Ok(())

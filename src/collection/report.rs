@@ -17,11 +17,12 @@ pub struct Report {
     pub added: u64,
     /// Documents that were there and are another text or have other fields now.
     pub replaced: u64,
-    /// Documents that were there just so.
+    /// Documents that were there just so, or were for some epoch.
     pub unchanged: u64,
     /// Documents that are gone.
     pub removed: u64,
-    /// Records that a later one of the same id replaced.
+    /// Records that a later one of the same id replaced: of those that changed nothing when they were read, only the ones of
+    /// the same epoch.
     pub superseded: u64,
     /// Ids that were to be deleted and are not there.
     pub unknown: Vec<String>,

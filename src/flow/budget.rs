@@ -4,7 +4,9 @@
 //! The shares hold at different times: postings, arrivals and rows while the input is read; postings, groups and rows
 //! while they collide; groups (and their index, as large again), counters, candidates and rows while pairs are
 //! counted; sets, candidates, links and rows from then on; links, rows and what an epoch changes when a load is settled.
-//! At no time do they come to more than the whole. What a load makes of clusters comes last and alone.
+//! At no time do they come to more than the whole. What a load makes of clusters comes last and alone. Outside of the shares
+//! a load takes at most a tenth of the memory to know unchanged documents, as much to know dead contents, and 4 bytes for each
+//! stored content, of which pages without a content that was met are never touched.
 
 use crate::error::{Error, Result};
 use crate::limits::{BASE_MEMORY, WORKER_MEMORY};

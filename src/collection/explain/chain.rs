@@ -1,16 +1,15 @@
 //! Chains of stored links: what holds two documents together.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use hashbrown::HashMap;
 
 use super::super::clusters::Member;
-use super::super::known::{each_size, missing};
+use super::super::known::missing;
 use super::super::lookup::members;
 use super::super::measures::Measures;
 use super::super::parts::neighbours;
 use super::super::settle::components;
-use super::super::tables::LINKS;
 use super::{COMPARED, Explaining, Step};
 use crate::error::Result;
 use crate::flow::Doc;
@@ -81,25 +80,15 @@ impl Explaining<'_> {
         Ok(depths)
     }
 
-    /// What stored links say of pairs of contents.
+    /// What the sets of linked contents share: the count that a link has leaves out keys under which there was a crowd.
     fn link_measures(&self, pairs: &[(Doc, Doc)]) -> Result<Vec<Option<Measures>>> {
-        let mut sizes: BTreeMap<Doc, u32> = BTreeMap::new();
-        each_size(&self.tables, pairs.iter().flat_map(|(a, b)| [*a, *b]), &mut |content, size| {
-            sizes.insert(content, size);
-        })?;
-        let keys: BTreeSet<(Doc, Doc)> = pairs.iter().copied().collect();
-        let words: Vec<u64> = keys.iter().flat_map(|(a, b)| [u64::from(*a), u64::from(*b)]).collect();
-        let mut shared: BTreeMap<(Doc, Doc), u32> = BTreeMap::new();
-        self.tables.newest(LINKS, &words, &mut |_, _, row| {
-            shared.insert((row[0] as Doc, row[1] as Doc), row[2] as u32);
-            Ok(())
-        })?;
-        let size = |content: &Doc| sizes.get(content).copied();
-        let measures = |pair: &(Doc, Doc)| {
-            let (shared, left, right) = (*shared.get(pair)?, size(&pair.0)?, size(&pair.1)?);
-            Some(Measures::new(Measure { shared, left, right }, self.rule?))
-        };
-        Ok(pairs.iter().map(measures).collect())
+        pairs
+            .iter()
+            .map(|(a, b)| {
+                self.progress.check()?;
+                self.measure_sets(*a, *b)
+            })
+            .collect()
     }
 
     /// The stored links of a content, as those of the document `id`: the closest first.
