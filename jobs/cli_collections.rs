@@ -184,7 +184,7 @@ pub(crate) struct FileArgs {
     /// File to read, or - for standard input
     #[arg(default_value = "-")]
     pub(crate) file: PathBuf,
-    /// Lines of JSON, one for each text or group, on a terminal too
+    /// Lines of JSON, one for each text or group
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -19,6 +19,9 @@ pub(crate) fn run(args: &CompactArgs) -> Result<ExitCode> {
     })?;
     let ((runs, to), (bytes, left)) = (report.runs, report.bytes);
     let teller = Teller::new(&args.report);
-    teller.say(&format!("{runs} runs of {bytes} bytes became {to} of {left} bytes"));
+    teller.say(&format!(
+        "{runs} runs of {bytes} bytes became {to} of {left} bytes; the files before go with the next commit, readers \
+         may need them until then"
+    ));
     teller.object(&serde_json::to_value(report).map_err(|e| crate::stdout_error(e.into()))?)
 }

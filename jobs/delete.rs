@@ -14,7 +14,7 @@ use alike::progress::Progress;
 
 use crate::cli_collections::DeleteArgs;
 use crate::dedup::{find_inputs, refuse};
-use crate::load::{ABOVE, Teller, commit, unfinished, unknown, watched};
+use crate::load::{ABOVE, Teller, commit, foreseen, unfinished, unknown, watched};
 use crate::options::{Machine, epoch};
 use crate::target::opened;
 
@@ -33,10 +33,11 @@ pub(crate) fn run(args: &DeleteArgs) -> Result<ExitCode> {
         true => delete(args, (machine, epoch_bytes), &mut writer, &file, progress),
         false => writer.check_finished().map(|()| nothing(&writer)),
     };
-    let report = watched(&args.change.report.talk, work).inspect_err(|error| {
-        if writer.pending().is_some() && !args.change.dry_run {
-            unfinished(&teller, &writer, error);
-        }
+    let done = watched(&args.change.report.talk, work);
+    let report = done.map_err(|error| match writer.pending() {
+        _ if args.change.dry_run => foreseen(&args.collection, error),
+        Some(_) => unfinished(&teller, &args.collection, &writer, error),
+        None => error,
     })?;
     teller.report(&args.collection, &report, args.change.dry_run)
 }

@@ -4,8 +4,8 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use alike::collection::{Finding, Snapshot, fsck};
-use alike::error::Result;
+use alike::collection::{Finding, FsckReport, Snapshot, broken_files, fsck};
+use alike::error::{Error, Result};
 use alike::progress::Progress;
 use serde_json::json;
 
@@ -19,13 +19,23 @@ const TOLD: usize = 1000;
 pub(crate) fn run(collection: &Path, as_json: bool) -> Result<ExitCode> {
     let progress = Arc::new(Progress::default());
     interrupt::stop_on_interrupt(Arc::clone(&progress))?;
-    let snapshot = Snapshot::open(&folder(collection)?)?;
+    let storage = folder(collection)?;
     let mut told: Vec<Finding> = Vec::new();
-    let report = fsck(&snapshot, &progress, &mut |finding| {
-        if told.len() < TOLD {
-            told.push(finding);
+    let report = match Snapshot::open(&storage) {
+        Ok(snapshot) => fsck(&snapshot, &progress, &mut |finding| {
+            if told.len() < TOLD {
+                told.push(finding);
+            }
+        })?,
+        Err(error @ Error::Damaged { .. }) => {
+            told = broken_files(&storage)?;
+            if told.is_empty() {
+                return Err(error);
+            }
+            FsckReport { findings: told.len() as u64, ..FsckReport::default() }
         }
-    })?;
+        Err(error) => return Err(error),
+    };
     let line = |finding: &Finding| match as_json {
         true => format!("{}\n", json!(finding)),
         false => {
@@ -35,6 +45,12 @@ pub(crate) fn run(collection: &Path, as_json: bool) -> Result<ExitCode> {
     let mut text: String = told.iter().map(line).collect();
     text += &match as_json {
         true => format!("{}\n", json!(report)),
+        false if !report.complete => {
+            format!(
+                "{} findings; what is not damaged could not be held against each other\n",
+                report.findings
+            )
+        }
         false => format!(
             "commit {}: {} runs, {} documents, {} contents, {} clusters; {} findings\n",
             report.commit, report.runs, report.documents, report.contents, report.clusters, report.findings

@@ -86,28 +86,42 @@ fn load(
         refuse_gaps(args.delete_missing, rejected, documents)
     };
     let done = commit(&mut writer, batch, &discovery.unreadable, accept, |_| Ok(()), dry_run, progress);
-    match &done {
-        Err(_) if dry_run => {}
+    match done {
+        Err(error) if dry_run => Err(foreseen(&args.collection, error)),
         // What is done of it can be gone on with.
-        Err(error) if writer.pending().is_some() => unfinished(teller, &writer, error),
-        Err(_) if new => writer.take_back(),
-        _ => {}
+        Err(error) if writer.pending().is_some() => Err(unfinished(teller, &args.collection, &writer, error)),
+        Err(error) if new => {
+            writer.take_back();
+            Err(error)
+        }
+        done => done,
     }
-    done
 }
 
 /// Where in the scratch folder a dry run puts what it does not write to the collection.
 pub(crate) const ABOVE: &str = "collection";
 
-/// Tells what is left of a load that was cut off between its epochs.
-pub(crate) fn unfinished(teller: &Teller<'_>, writer: &Writer, error: &Error) {
+/// Tells what is left of a load that was cut off between its epochs, and why.
+pub(crate) fn unfinished(teller: &Teller<'_>, collection: &Path, writer: &Writer, error: Error) -> Error {
     let records = writer.pending().map_or(0, |pending| pending.tally.records);
-    // This one says so itself.
-    if !matches!(error, Error::Unfinished { .. }) {
-        teller.say(&format!(
-            "{records} records are safe, though nobody sees them yet: the same command goes on from there, \
-             `alike load COLLECTION --abandon` discards them"
-        ));
+    let path = collection.to_path_buf();
+    match error {
+        Error::Interrupted => Error::Paused { path, records },
+        // This one says so itself.
+        Error::Unfinished { .. } => error,
+        error => {
+            teller.say(&Error::Paused { path, records }.to_string());
+            error
+        }
+    }
+}
+
+/// Why a dry run came to nothing. It takes no lock, so that what it takes for an interrupted load may be under way.
+pub(crate) fn foreseen(collection: &Path, error: Error) -> Error {
+    let busy = || folder(collection).is_ok_and(|storage| matches!(storage.lock(), Ok(None)));
+    match error {
+        Error::Unfinished { .. } if busy() => Error::Locked(collection.to_path_buf()),
+        error => error,
     }
 }
 
@@ -192,6 +206,8 @@ fn refuse_own_files(collection: &Path, discovery: &Discovery) -> Result<()> {
 /// Removes what an interrupted load has left.
 fn abandon(args: &LoadArgs) -> Result<ExitCode> {
     let storage = folder(&args.collection)?;
+    // Whoever makes one removes those of processes that are gone.
+    drop(Scratch::beside(&args.collection)?);
     let names = || storage.names().map_err(|e| Error::io(&args.collection, "list", e));
     let before = names()?;
     let mut writer = Writer::open(&storage)?;

@@ -126,7 +126,7 @@ fn exit_code(error: &Error) -> u8 {
         | Error::Unfinished { .. }
         | Error::NewerFormat { .. }
         | Error::NotACollection(..) => UNUSABLE,
-        Error::Interrupted => INTERRUPTED,
+        Error::Interrupted | Error::Paused { .. } => INTERRUPTED,
         _ => FAILED,
     }
 }
@@ -152,6 +152,7 @@ mod tests {
             (Error::NewerFormat { path: PathBuf::from("x"), found: 2, known: 1 }, 4),
             (Error::NotACollection(PathBuf::from("x"), "x".into()), 4),
             (Error::Interrupted, 130),
+            (Error::Paused { path: PathBuf::from("x"), records: 1 }, 130),
             (Error::Changed(PathBuf::from("x")), 1),
             (Error::io(path, "read", io::Error::other("x")), 1),
             (Error::Worker("x".into()), 1),

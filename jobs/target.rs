@@ -53,7 +53,13 @@ impl Target {
                 })
             }
             Ok(writer) => {
-                check_same(writer.snapshot().manifest(), choices, store_text)?;
+                let same = check_same(writer.snapshot().manifest(), choices, store_text);
+                same.map_err(|error| match writer.pending() {
+                    Some(pending) => {
+                        Error::unfinished(collection, pending.tally.records, "it has another configuration")
+                    }
+                    None => error,
+                })?;
                 Ok(Target::There(Box::new(writer)))
             }
             Err(Error::NotACollection(..)) if can_become_one(collection)? => Ok(Target::New {

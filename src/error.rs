@@ -48,8 +48,8 @@ pub enum Error {
     },
     /// A file of a collection does not hold what was written to it (exit code 4).
     #[error(
-        "{}: damaged at byte {offset}: {what}; restore the collection from a copy, or run `alike fsck` to see how \
-         far the damage goes",
+        "{}: damaged at byte {offset}: {what}; restore the collection from a copy; `alike fsck` tells how far the \
+         damage goes",
         .path.display()
     )]
     Damaged {
@@ -66,8 +66,8 @@ pub enum Error {
     /// A load was interrupted after it had got somewhere (exit code 4).
     #[error(
         "{}: a load was interrupted after {records} records{difference}; run the same command again to finish it, or \
-         `alike load COLLECTION --abandon` to discard it",
-        .path.display()
+         `alike load {} --abandon` to discard it",
+        .path.display(), .path.display()
     )]
     Unfinished {
         /// The collection.
@@ -90,6 +90,18 @@ pub enum Error {
     /// What was named as a collection is none, and why (exit code 4).
     #[error("{}: is no collection: {}; name the folder of one", .0.display(), .1)]
     NotACollection(PathBuf, String),
+    /// The user asked to stop a load that had got somewhere (exit code 130).
+    #[error(
+        "interrupted; {records} records are safe, though nobody sees them yet: the same command goes on from there, \
+         `alike load {} --abandon` discards them",
+        .path.display()
+    )]
+    Paused {
+        /// The collection.
+        path: PathBuf,
+        /// Records of its epochs that are done.
+        records: u64,
+    },
     /// The user asked to stop (exit code 130).
     #[error("interrupted; nothing was written")]
     Interrupted,

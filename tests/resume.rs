@@ -452,3 +452,43 @@ fn compact_reports_like_the_others() {
     let ran = dir.alike("compact c --json-progress", None).ok();
     assert!(jsonl(ran.stderr.as_bytes()).iter().any(|row| row["stage"] == json!("write")), "{}", ran.stderr);
 }
+
+/// Where a collection cannot even be opened, fsck names each file that is to blame.
+#[test]
+fn files_that_cannot_be_opened_are_all_named() {
+    let dir = Dir::new();
+    dir.write("in.jsonl", (0..40).map(|number| line(&format!("d{number}"), "x y")).collect::<String>());
+    dir.alike("load c in.jsonl --workers 2", None).ok();
+    let mut runs: Vec<String> = fs::read_dir(dir.join("c"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .filter(|name| name.starts_with("run-"))
+        .collect();
+    runs.sort();
+    let (cut, gone) = (dir.join("c").join(&runs[0]), dir.join("c").join(&runs[1]));
+    fs::File::options().write(true).open(&cut).unwrap().set_len(1000).unwrap();
+    fs::remove_file(&gone).unwrap();
+    let found = jsonl(dir.alike("fsck c --json", None).code(4).stdout.as_bytes());
+    let places: Vec<&str> = found.iter().filter_map(|row| row["place"].as_str()).collect();
+    assert!(places.len() == 2 && places[0].ends_with(&runs[0]) && places[1].ends_with(&runs[1]), "{found:?}");
+    assert_eq!((&found[2]["findings"], &found[2]["complete"]), (&json!(2), &json!(false)));
+    dir.alike("info c", None).code(4);
+}
+
+/// An interrupted load says so to whoever comes with another configuration.
+#[test]
+fn another_configuration_is_told_of_the_load_in_the_way() {
+    let dir = Dir::new();
+    dir.write("in.jsonl", (0..100).map(|number| line(&format!("d{number}"), "x y")).collect::<String>());
+    let storage: Arc<dyn Storage> = Arc::new(Local::create(&dir.join("c")).unwrap());
+    let mut writer = Writer::create(&storage, config(Method::Join), false).unwrap();
+    let prepared = prepare(&mut writer, batch(&dir, None, 1000).unwrap(), Arc::new(Progress::default()));
+    drop(prepared.unwrap().commit_if(|_| Err(Error::Interrupted)));
+    drop(writer);
+    dir.alike("load c in.jsonl --threshold 0.77", None)
+        .code(4)
+        .says("another configuration")
+        .says("c --abandon");
+    dir.alike("load c --abandon", None).ok();
+    dir.alike("load c in.jsonl --threshold 0.77", None).ok();
+}

@@ -11,6 +11,9 @@ mod documents;
 mod postings;
 mod sources;
 
+use std::io;
+use std::sync::Arc;
+
 use hashbrown::HashMap;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -20,13 +23,14 @@ use super::clusters::Line;
 use super::delta::name;
 use super::row::unpack;
 use super::run::RunReader;
-use super::snapshot::Snapshot;
+use super::snapshot::{Snapshot, newest};
 use super::tables::{CONTENTS, DEAD, RARITY, TABLES, Table, Tables};
 use super::{HeapReader, RowsReader};
 use crate::error::{Error, Result};
 use crate::flow::Doc;
 use crate::progress::{Progress, Stage};
 use crate::sketch::Sketcher;
+use crate::storage::Storage;
 
 /// Something that is not as it should be.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
@@ -122,6 +126,36 @@ pub fn fsck(snapshot: &Snapshot, progress: &Progress, each: &mut dyn FnMut(Findi
         check.report.complete = whole;
     }
     Ok(check.report)
+}
+
+/// The files of the last commit that cannot be opened, for a collection that [`Snapshot::open`] calls damaged.
+///
+/// # Errors
+/// Those of reading, damage excepted.
+pub fn broken_files(storage: &Arc<dyn Storage>) -> Result<Vec<Finding>> {
+    let commit = newest(&**storage)?;
+    let mut found = Vec::new();
+    let mut note = |error: Error| match error {
+        Error::Damaged { path, offset, what } => {
+            let place = path.display().to_string();
+            found.push(Finding { place, what, key: format!("byte {offset}") });
+            Ok(())
+        }
+        Error::Io { path, source, .. } if source.kind() == io::ErrorKind::NotFound => {
+            let place = path.display().to_string();
+            found.push(Finding { place, what: "the file is missing".to_owned(), key: String::new() });
+            Ok(())
+        }
+        error => Err(error),
+    };
+    match Manifest::read(&**storage, commit) {
+        Err(error) => note(error)?,
+        Ok(manifest) => {
+            let opened = manifest.runs.iter().map(|run| run.open(&**storage, manifest.collection));
+            opened.filter_map(Result::err).try_for_each(note)?;
+        }
+    }
+    Ok(found)
 }
 
 impl Check<'_> {

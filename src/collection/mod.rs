@@ -93,7 +93,7 @@ pub use compact::{CompactReport, Compaction, compact};
 pub use diff::{Piece, Whose, WordDiff};
 pub use directory::{SectionKind, Shape};
 pub use explain::{Alone, Apart, Comparison, Explanation, Place, Step, Together};
-pub use fsck::{Finding, FsckReport, fsck};
+pub use fsck::{Finding, FsckReport, broken_files, fsck};
 pub use group::Group;
 pub use heap::{HeapCursor, HeapReader};
 pub use load::{Batch, Prepared, prepare, refuse_method};

@@ -241,7 +241,8 @@ fn lost(entry: &SourceEntry, error: Error) -> Error {
     Error::input(
         &path,
         format!(
-            "{what}; restore it, or load into a collection made with --store-text, which keeps all records"
+            "{what}; restore it, or load into a collection made with --store-text, which keeps all records \
+             (documents that are loaded again unchanged stay with the file that brought them)"
         ),
     )
 }

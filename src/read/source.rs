@@ -110,10 +110,9 @@ impl Source {
     /// cannot be read, and [`Error::Interrupted`].
     pub fn again(mut self, digest: u128, progress: &Progress) -> Result<Source> {
         let now = fs::metadata(&self.path).map_err(|error| match error.kind() {
-            io::ErrorKind::NotFound => Error::input(
-                &self.path,
-                "the file that was loaded is gone; put it back, or load its documents again",
-            ),
+            io::ErrorKind::NotFound => {
+                Error::input(&self.path, "the file that was loaded is gone; put it back")
+            }
             _ => Error::io(&self.path, "read", error),
         })?;
         self.modified = now.modified().ok();
