@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use alike::document::Position;
 use alike::read::{
-    Compression, FieldPath, Fields, Format, Record, Refusal, Sink, Source, UnitReader, Value, discover,
-    reread, units,
+    Compression, Extent, FieldPath, Fields, Format, Record, Refusal, Sink, Source, UnitReader, Value,
+    discover, reread, units,
 };
 use tempfile::TempDir;
 
@@ -130,7 +130,7 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
 fn check(source: &Source, target: u64, fields: &Arc<Fields>) -> Vec<Seen> {
     let mut sink = Collect::default();
     let (mut bytes, mut text_bytes) = (0, 0);
-    for unit in units(std::slice::from_ref(source), target) {
+    for unit in units(std::slice::from_ref(source), Extent::ALL, target) {
         let mut reader = UnitReader::open(0, source, &unit, Arc::clone(fields));
         while reader.advance(&mut sink).expect("an error is a bug") {}
         assert!(!reader.advance(&mut sink).expect("an error is a bug"), "it ended");
