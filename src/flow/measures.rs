@@ -91,10 +91,9 @@ impl Shared {
 
     /// The set of a document that was recalled or of a stored content, in `scratch` unless it is in memory.
     pub fn set<'a>(&'a self, doc: Doc, scratch: &'a mut Vec<u64>) -> Result<&'a [u64]> {
-        let recalled = self.home(doc).filter(|sets| sets.contains(doc));
-        match (recalled, self.stored().filter(|_| self.is_stored(doc))) {
-            (None, Some(stored)) => stored.set(doc, scratch).map(|()| scratch.as_slice()),
-            (recalled, _) => recalled.map_or(Ok(&[]), |sets| sets.get(doc, scratch)),
+        match self.stored().filter(|_| self.is_stored(doc)) {
+            Some(stored) => stored.set(doc, scratch).map(|()| scratch.as_slice()),
+            None => self.home(doc).map_or(Ok(&[]), |sets| sets.get(doc, scratch)),
         }
     }
 

@@ -310,24 +310,19 @@ fn measure(
 fn in_question(shared: &Shared, candidates: &Pile<Candidate>, crowds: &[Vec<Doc>]) -> Result<Vec<Doc>> {
     let base = shared.catalogue.base();
     let mut asked = vec![false; shared.catalogue.doc_limit() - base as usize];
-    let mut stored: Vec<Doc> = Vec::new();
-    // The sets of the stored contents of crowds are read as they are needed: most are not.
+    // The sets of stored contents are stored.
     crowds.iter().flatten().filter(|doc| **doc >= base).for_each(|doc| asked[(doc - base) as usize] = true);
     let (mut from, mut buffer) = (0, Vec::new());
     while from < candidates.len() && shared.measured_on_sets() {
         let some = candidates.some(from, SLICE, &mut buffer)?;
         from += some.len();
         for doc in some.iter().flat_map(|candidate| <[Doc; 2]>::from(candidate.pair.docs())) {
-            match doc.checked_sub(base) {
-                Some(row) => asked[row as usize] = true,
-                None => stored.push(doc),
+            if let Some(row) = doc.checked_sub(base) {
+                asked[row as usize] = true;
             }
         }
-        stored.sort_unstable();
-        stored.dedup();
     }
-    stored.extend((base..).zip(asked).filter(|(_, asked)| *asked).map(|(doc, _)| doc));
-    Ok(stored)
+    Ok((base..).zip(asked).filter(|(_, asked)| *asked).map(|(doc, _)| doc).collect())
 }
 
 /// Candidates looked at between two others of the run's affairs.

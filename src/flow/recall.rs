@@ -67,11 +67,6 @@ pub fn recall(shared: &Shared, docs: &[Doc], sketcher: &mut Sketcher, sets: &mut
     if let Some(replay) = shared.replay() {
         return recall_stored(shared, replay, docs, sets);
     }
-    let (stored, docs) = docs.split_at(docs.partition_point(|doc| shared.is_stored(*doc)));
-    if let Some(known) = shared.stored().filter(|_| !stored.is_empty()) {
-        shared.progress.check()?;
-        known.sets(stored, &mut |doc, set| sets.insert(doc, set))?;
-    }
     let file = |doc: &Doc| shared.catalogue.position(*doc).file();
     for same_file in docs.chunk_by(|a, b| file(a) == file(b)) {
         let number = file(&same_file[0]);

@@ -111,10 +111,7 @@ pub fn verify<'scope>(
                 let mut session = output.session(held);
                 let measured = candidates.some(from, SLICE, &mut buffer).and_then(|some| {
                     from += some.len();
-                    some.iter().try_for_each(|candidate| {
-                        link(&shared, *candidate)
-                            .map(|link| link.into_iter().for_each(|link| session.give(link)))
-                    })
+                    links(&shared, some, &mut |link| session.give(link))
                 });
                 drop(session);
                 measured.unwrap_or_else(|error| shared.fail(error));
@@ -122,6 +119,36 @@ pub fn verify<'scope>(
             }
         },
     )
+}
+
+/// Hands on the links among candidates. The sets of stored contents are measured as they are read, each once for all of its
+/// pairs, and never held.
+fn links(shared: &Shared, some: &[Candidate], give: &mut dyn FnMut(Candidate)) -> Result<()> {
+    let measured = shared.stored().filter(|_| shared.measured_on_sets());
+    let is_stored = |candidate: &&Candidate| shared.is_stored(candidate.pair.docs().0);
+    let (Some(known), Some(rule)) = (measured, shared.rule) else {
+        return some.iter().try_for_each(|candidate| {
+            link(shared, *candidate).map(|link| link.into_iter().for_each(&mut *give))
+        });
+    };
+    let (mut stored, new): (Vec<&Candidate>, Vec<&Candidate>) = some.iter().partition(is_stored);
+    for candidate in new {
+        link(shared, *candidate)?.into_iter().for_each(&mut *give);
+    }
+    let content = |candidate: &Candidate| candidate.pair.docs().0;
+    stored.sort_unstable_by_key(|candidate| content(candidate));
+    let groups: Vec<&[&Candidate]> = stored.chunk_by(|a, b| content(a) == content(b)).collect();
+    let contents: Vec<Doc> = groups.iter().map(|group| content(group[0])).collect();
+    let mut scratch = Vec::new();
+    known.sets(&contents, &mut |doc, set| {
+        let Ok(at) = contents.binary_search(&doc) else { return Ok(()) };
+        for candidate in groups[at] {
+            let other = shared.set(candidate.pair.docs().1, &mut scratch)?;
+            let measure = rule.measure(set, other);
+            measure.into_iter().for_each(|measure| give(Candidate { shared: measure.shared, ..**candidate }));
+        }
+        Ok(())
+    })
 }
 
 /// What becomes of a candidate: a link with what its sets share, or nothing.
