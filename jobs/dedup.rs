@@ -73,8 +73,8 @@ fn write(outcome: &Outcome, folder: &Path, rejected: &[Rejected], progress: &Pro
     let shared = &outcome.shared;
     let lists = || Lists::new(outcome).write(folder, rejected);
     let (removed, ends) = left_out(outcome);
-    let kept = || write_kept(folder, &shared.sources, &removed, &ends, shared.workers, progress);
-    if shared.workers == 1 {
+    let kept = || write_kept(folder, &shared.sources, &removed, &ends, shared.crew.workers(), progress);
+    if shared.crew.workers() == 1 {
         return lists().and_then(|()| kept());
     }
     let (lists, kept) = std::thread::scope(|scope| {

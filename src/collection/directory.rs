@@ -3,7 +3,7 @@
 use super::page::PAYLOAD_WORDS;
 
 /// What a section is; the caller gives the numbers their meanings (postings, contents, ...). Each occurs once in a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
 pub struct SectionKind(pub u32);
 
 /// What the rows of a section look like.

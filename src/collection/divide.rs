@@ -109,6 +109,8 @@ impl Guarantee {
             stored: None,
             replay: Some(replay),
             rarity: self.rarity.clone(),
+            // What a load divides is little, and is at hand where clusters are formed.
+            peers: None,
         };
         run(request, Arc::new(self.progress.aside()))
     }

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::again::Again;
+use super::assist::Order;
 use super::checkpoint::{Checkpoint, Consumed, Inputs};
 use super::commit::Writer;
 use super::compact::{after_load, between_epochs};
@@ -24,7 +25,7 @@ use super::sources::sources_of;
 use super::tables::{RARITY, Tables};
 use crate::config::{Clustering, Config, Method};
 use crate::error::{Error, Result};
-use crate::flow::{Budget, Loaded, Part, Share};
+use crate::flow::{Budget, Loaded, Part, Peers, Share};
 use crate::limits::MAX_FILES;
 use crate::output::Rejected;
 use crate::progress::{Progress, Stage};
@@ -48,6 +49,8 @@ pub struct Batch {
     pub scratch: PathBuf,
     /// Whether documents that the load does not mention go.
     pub delete_missing: bool,
+    /// The other processes that take part with [`super::assist`], if there are any.
+    pub peers: Option<Arc<Peers>>,
 }
 
 /// A load that is worked out, and not committed yet: its refusals can still be looked at.
@@ -92,6 +95,9 @@ pub fn refuse_method(config: &Config) -> Result<()> {
 pub fn prepare<'a>(writer: &'a mut Writer, batch: Batch, progress: Arc<Progress>) -> Result<Prepared<'a>> {
     let mut prepared = Prepared::begin(writer, batch, progress)?;
     let (mut at, mut lines) = prepared.resume()?;
+    if let Some(peers) = prepared.batch.peers.clone() {
+        Order::Inputs(prepared.batch.sources.clone()).tell(&peers)?;
+    }
     let mut bytes = prepared.epoch_bytes();
     loop {
         let extent = Extent::next(&prepared.batch.sources, at, bytes);
@@ -105,6 +111,9 @@ pub fn prepare<'a>(writer: &'a mut Writer, batch: Batch, progress: Arc<Progress>
             Err(error) => return Err(error),
         }
         if at.0 as usize >= prepared.batch.sources.len() {
+            if let Some(peers) = &prepared.batch.peers {
+                Order::End.tell(peers)?;
+            }
             return Ok(prepared);
         }
         prepared.checkpoint(extent, lines)?;

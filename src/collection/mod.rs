@@ -15,6 +15,7 @@
 //! allocated by it: what is not as it was written is [`crate::error::Error::Damaged`], never another answer.
 
 mod again;
+mod assist;
 mod bits;
 mod changes;
 mod check;
@@ -83,6 +84,7 @@ mod verify;
 mod view;
 mod writer;
 
+pub use assist::{Means, assist};
 pub use changes::{ChangesEntry, ChangesWriter};
 pub use check::{Checker, Resembled};
 pub use checkpoint::{Checkpoint, Consumed, Input, Inputs};

@@ -9,6 +9,7 @@ use super::choice::{Choice, again};
 use super::clusters::Member;
 use super::known::missing;
 use super::load::frozen;
+use super::manifest::Manifest;
 use super::row::Document;
 use super::snapshot::Snapshot;
 use super::sources::{SourceEntry, sources};
@@ -16,13 +17,14 @@ use super::tables::{DOCUMENTS, SETS, TEXTS, Tables};
 use crate::config::{Config, Keep};
 use crate::document::Position;
 use crate::error::{Error, Result};
-use crate::flow::{self, Doc, NO_DOC, Outcome, Part, Replayed, Request, run};
+use crate::flow::{self, Peers, Doc, NO_DOC, Outcome, Part, Replayed, Request, run};
 use crate::limits::{BASE_MEMORY, LEAST_MEMORY, WORKER_MEMORY};
 use crate::progress::Progress;
 use crate::simd::Simd;
+use crate::storage::Storage;
 
 /// Looking again at the documents of a collection: what is asked, and with what.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Again {
     /// What differs from the collection's configuration.
     pub choice: Choice,
@@ -36,6 +38,8 @@ pub struct Again {
     pub simd: Simd,
     /// An existing folder for spill files.
     pub scratch: PathBuf,
+    /// The other processes that look again at the same commit, if there are any.
+    pub peers: Option<Arc<Peers>>,
 }
 
 /// Documents read between two looks at whether to stop.
@@ -302,10 +306,40 @@ impl Snapshot {
         asked: Again,
         progress: Arc<Progress>,
     ) -> Result<(Outcome, Arc<Replay>)> {
+        if let Some(peers) = &asked.peers {
+            let manifest = serde_json::to_vec(self.manifest());
+            let manifest = manifest.map_err(|e| Error::Worker(format!("no manifest: {e}")))?;
+            peers.mesh().broadcast(manifest)?;
+        }
+        let (request, replay) = self.request(asked, &progress)?;
+        Ok((run(request, progress)?, replay))
+    }
+
+    /// Takes part where process 0 looks [`Snapshot::again`] at the collection in `storage`, asking the same.
+    ///
+    /// # Errors
+    /// Those of [`Snapshot::again`]; [`Error::Lost`] and [`Error::GaveUp`] if another process has ended.
+    pub fn assist_again(
+        storage: &Arc<dyn Storage>,
+        asked: Again,
+        peers: &Arc<Peers>,
+        progress: Arc<Progress>,
+    ) -> Result<()> {
+        let manifest: serde_json::Result<Manifest> =
+            serde_json::from_slice(&peers.mesh().broadcast(Vec::new())?);
+        let manifest =
+            manifest.map_err(|e| Error::Worker(format!("process 0 sends no manifest: {e}")))?;
+        let snapshot = Snapshot::without_runs(storage, manifest.clone()).advance(manifest)?;
+        let (request, _) = snapshot.request(asked, &progress)?;
+        flow::assist(request, progress)
+    }
+
+    /// What is asked of the dataflow, and the documents.
+    fn request(&self, asked: Again, progress: &Arc<Progress>) -> Result<(Request, Arc<Replay>)> {
         let config = again(&self.manifest().config, &asked.choice)?;
         let rows = self.manifest().counts.documents.saturating_mul(size_of::<Row>() as u64);
         left(asked.memory, rows, asked.workers)?;
-        let replay = Arc::new(Replay::of(self, &config, &progress)?);
+        let replay = Arc::new(Replay::of(self, &config, progress)?);
         let memory = left(asked.memory, replay.held(), asked.workers)?;
         let request = Request {
             part: Part::ALL,
@@ -319,8 +353,9 @@ impl Snapshot {
             stored: None,
             rarity: frozen(&self.tables())?,
             replay: Some(Arc::clone(&replay) as Arc<dyn flow::Replay>),
+            peers: asked.peers,
         };
-        Ok((run(request, progress)?, replay))
+        Ok((request, replay))
     }
 }
 

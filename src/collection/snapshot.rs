@@ -89,6 +89,11 @@ impl Snapshot {
         &self.manifest
     }
 
+    /// The folder.
+    pub(super) fn storage(&self) -> &dyn Storage {
+        &*self.storage
+    }
+
     /// Its runs, in the order of [`Manifest::runs`]: oldest first.
     pub fn runs(&self) -> &[Arc<RunReader>] {
         &self.runs

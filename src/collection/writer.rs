@@ -19,7 +19,7 @@ use crate::storage::{Storage, Writer};
 const APPEND: usize = 256;
 
 /// What a finished run holds.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct RunSummary {
     /// Length of the file in bytes.
     pub bytes: u64,

@@ -15,9 +15,26 @@ pub trait Keyed: Pod {
     fn key(&self) -> u64;
 }
 
+/// The keys that a worker has: those of one range.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Keys {
+    /// The least of them.
+    pub first: u64,
+    /// High bits that are zero in all of them once the least is taken away.
+    pub zeros: u32,
+}
+
+impl Keys {
+    /// The bits of a key that differ in this range, from the highest one on.
+    fn of<T: Keyed>(self, value: &T) -> u64 {
+        value.key().wrapping_sub(self.first) << self.zeros
+    }
+}
+
 /// What one worker has collected, such as its postings.
 pub struct Buckets<T> {
     bits: u32,
+    keys: Keys,
     /// One allocation, so large that the system maps it: growing moves no bytes, and what is cut off goes back.
     held: Vec<T>,
     most: usize,
@@ -29,11 +46,13 @@ pub struct Buckets<T> {
 }
 
 impl<T: Keyed> Buckets<T> {
-    /// An empty store of `1 << bits` buckets that holds at most `bytes` in memory; its spill file stands in `scratch`.
-    pub fn new(bits: u32, bytes: u64, scratch: &Path) -> Buckets<T> {
+    /// An empty store of `1 << bits` buckets of these keys that holds at most `bytes` in memory; its spill file stands in
+    /// `scratch`.
+    pub fn new(bits: u32, keys: Keys, bytes: u64, scratch: &Path) -> Buckets<T> {
         let most = usize::try_from(bytes).unwrap_or(usize::MAX) / size_of::<T>();
         Buckets {
             bits,
+            keys,
             held: mapped(most),
             most: most.max(1 << bits),
             spill: Spill::new(scratch),
@@ -53,7 +72,7 @@ impl<T: Keyed> Buckets<T> {
 
     /// Moves all that is in memory to disk, a stretch for each bucket.
     fn spill(&mut self) -> Result<()> {
-        let starts = divide(&mut self.held, self.bits);
+        let starts = divide(&mut self.held, self.keys, self.bits);
         let first = self.spill.append(&self.held)?;
         for (stretches, range) in self.stretches.iter_mut().zip(starts.windows(2)) {
             if range[0] < range[1] {
@@ -69,7 +88,7 @@ impl<T: Keyed> Buckets<T> {
     pub fn take_last(&mut self) -> Result<Option<Vec<T>>> {
         let starts = match &mut self.starts {
             Some(starts) => starts,
-            none => none.insert(divide(&mut self.held, self.bits)),
+            none => none.insert(divide(&mut self.held, self.keys, self.bits)),
         };
         let Some(stretches) = self.stretches.pop() else { return Ok(None) };
         starts.pop();
@@ -90,34 +109,40 @@ impl<T: Keyed> Buckets<T> {
 /// Most bits divided by at once: more streams of writes than pages the processor keeps at hand are slow.
 const AT_ONCE: u32 = 5;
 
-/// Brings values into the order of the high `bits` of their keys, in place. The start of each bucket, and the end of
-/// the last.
-fn divide<T: Keyed>(values: &mut [T], bits: u32) -> Vec<usize> {
+/// Brings values into the order of the high `bits` of their keys within a range, in place. The start of each bucket, and
+/// the end of the last.
+fn divide<T: Keyed>(values: &mut [T], keys: Keys, bits: u32) -> Vec<usize> {
     let mut starts = Vec::with_capacity((1 << bits) + 1);
-    divide_below(values, 0, bits, 0, &mut starts);
+    divide_below(values, (keys, 0), bits, 0, &mut starts);
     starts.push(values.len());
     starts
 }
 
 /// Divides values that agree in the `above` highest bits of their keys by the `bits` below those; `first` is the
 /// place of the first of them.
-fn divide_below<T: Keyed>(values: &mut [T], above: u32, bits: u32, first: usize, starts: &mut Vec<usize>) {
+fn divide_below<T: Keyed>(
+    values: &mut [T],
+    (keys, above): (Keys, u32),
+    bits: u32,
+    first: usize,
+    starts: &mut Vec<usize>,
+) {
     if bits == 0 {
         return starts.push(first);
     }
     let now = bits.min(AT_ONCE);
-    let ends = permute(values, above, now);
+    let ends = permute(values, (keys, above), now);
     let mut start = 0;
     for end in ends {
-        divide_below(&mut values[start..end], above + now, bits - now, first + start, starts);
+        divide_below(&mut values[start..end], (keys, above + now), bits - now, first + start, starts);
         start = end;
     }
 }
 
 /// Permutes values by some bits of their keys: each swap puts one where it belongs (McIlroy, Bostic and McIlroy,
 /// "Engineering Radix Sort", 1993). The end of each bucket.
-fn permute<T: Keyed>(values: &mut [T], above: u32, bits: u32) -> Vec<usize> {
-    let bucket = |value: &T| (value.key() << above >> (64 - bits)) as usize;
+fn permute<T: Keyed>(values: &mut [T], (keys, above): (Keys, u32), bits: u32) -> Vec<usize> {
+    let bucket = |value: &T| (keys.of(value) << above >> (64 - bits)) as usize;
     let mut ends = vec![0; 1 << bits];
     values.iter().for_each(|value| ends[bucket(value)] += 1);
     let mut next = ends.clone();
@@ -153,8 +178,14 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let posting = |i: u64| Posting { key: i.wrapping_mul(0x9e37_79b9_7f4a_7c15), size: 1, doc: i as u32 };
         let all: Vec<Posting> = (0..5000).map(posting).collect();
-        for (bytes, bits) in [(0, 4), (4000, 7), (1 << 20, 4), (1 << 20, 11)] {
-            let mut postings = Buckets::new(bits, bytes, folder.path());
+        let whole = Keys { first: 0, zeros: 0 };
+        let third = Keys { first: u64::MAX / 3 + 1, zeros: 1 };
+        for (bytes, bits, keys) in
+            [(0, 4, whole), (4000, 7, third), (1 << 20, 4, third), (1 << 20, 11, whole), (0, 11, third)]
+        {
+            let all: Vec<Posting> =
+                all.iter().copied().filter(|p| keys == whole || p.key / third.first == 1).collect();
+            let mut postings = Buckets::new(bits, keys, bytes, folder.path());
             for part in all.chunks(300) {
                 postings.extend(part).expect("taken in");
             }
@@ -162,7 +193,7 @@ mod tests {
             let (mut back, mut bucket) = (Vec::new(), 1 << bits);
             while let Some(taken) = postings.take_last().expect("taken out") {
                 bucket -= 1;
-                assert!(taken.iter().all(|p| (p.key >> (64 - bits)) as usize == bucket));
+                assert!(taken.iter().all(|p| (keys.of(p) >> (64 - bits)) as usize == bucket));
                 back.extend(taken);
             }
             assert_eq!(bucket, 0);

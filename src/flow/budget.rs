@@ -41,6 +41,8 @@ pub enum Share {
     Candidates,
     /// Sets of the documents that are measured.
     Sets,
+    /// Sets that other processes send. By then nothing is read any more, and what was met is forgotten.
+    Fetched,
     /// Links, as they come and as a graph.
     Links,
     /// What an epoch of a load changes, when the dataflow is done: rows and links are still held then.
@@ -55,7 +57,7 @@ impl Share {
             Share::Postings => 30,
             Share::Arrivals | Share::Counter | Share::Candidates => 10,
             Share::Rows | Share::Groups => 20,
-            Share::Labels | Share::Seen => 4,
+            Share::Labels | Share::Seen | Share::Fetched => 4,
             Share::Signatures => 7,
             Share::Sets => 20,
             Share::Links => 35,
@@ -136,15 +138,15 @@ mod tests {
     #[test]
     fn shares_never_come_to_more_than_the_whole() {
         use Share::{
-            Arrivals, Candidates, Counter, Groups, Labels, Links, Postings, Rows, Seen, Sets, Settling,
+            Arrivals, Candidates, Counter, Fetched, Groups, Labels, Links, Postings, Rows, Seen, Sets, Settling,
             Signatures,
         };
-        let rows = [Rows, Labels, Seen, Signatures];
+        let rows = [Rows, Labels, Signatures];
         let times: [&[Share]; 5] = [
-            &[Postings, Arrivals],
-            &[Postings, Groups],
+            &[Seen, Postings, Arrivals],
+            &[Seen, Postings, Groups],
             &[Groups, Groups, Counter, Candidates],
-            &[Sets, Candidates, Links],
+            &[Sets, Fetched, Candidates, Links],
             &[Links, Settling],
         ];
         for at_once in times {

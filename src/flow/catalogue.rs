@@ -1,10 +1,12 @@
 //! What a run remembers of each document: a row in the segment of the worker that read it. Never its text.
 
 use std::borrow::Cow;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::OnceLock;
 
 use super::budget::{Budget, Share, mapped};
+use super::crew::Crew;
 use super::spill::Spill;
 use crate::config::Keep;
 use crate::document::Position;
@@ -52,10 +54,10 @@ enum Worth {
 }
 
 impl Segment {
-    /// An empty segment for a keep policy, of a load of a collection or not. Ids beyond their share of the memory go to
-    /// a file in `scratch`.
-    pub fn new(keep: &Keep, load: bool, budget: &Budget, scratch: &Path) -> Segment {
-        let most = |share: Share| usize::try_from(budget.part(share)).unwrap_or(usize::MAX);
+    /// An empty segment for a keep policy, of a load of a collection or not, one of so `many` that are held. Ids beyond
+    /// their share of the memory go to a file in `scratch`.
+    pub fn new(keep: &Keep, load: bool, many: usize, budget: &Budget, scratch: &Path) -> Segment {
+        let most = |share: Share| usize::try_from(budget.whole(share)).unwrap_or(usize::MAX) / many;
         let worth = match keep {
             Keep::First | Keep::Last => Worth::Position,
             Keep::Longest | Keep::Shortest => Worth::Length,
@@ -90,12 +92,12 @@ impl Segment {
 
     /// Rows so far.
     pub fn len(&self) -> usize {
-        self.positions.len()
+        self.sizes.len()
     }
 
     /// Whether there is no row yet.
     pub fn is_empty(&self) -> bool {
-        self.positions.is_empty()
+        self.sizes.is_empty()
     }
 
     /// Adds a row; the size of its set is filled in by [`Segment::set_last_size`].
@@ -158,6 +160,45 @@ impl Segment {
         sign(set, &mut self.signatures);
     }
 
+    /// Some of the rows, for another process: all that is known of them but their signatures, or their sizes alone.
+    pub fn rows(&self, range: Range<usize>, whole: bool) -> Result<Rows> {
+        let mut rows = Rows { sizes: self.sizes[range.clone()].to_vec(), ..Rows::default() };
+        if !whole {
+            return Ok(rows);
+        }
+        rows.positions = self.positions[range.clone()].iter().map(|position| position.to_bits()).collect();
+        rows.lines = self.lines[range.clone()].to_vec();
+        rows.lengths = self.lengths.as_ref().map_or_else(Vec::new, |lengths| lengths[range.clone()].to_vec());
+        if let Worth::Field(values) = &self.worth {
+            rows.values = values[range.clone()].to_vec();
+        }
+        for row in range {
+            let label = self.label(row)?;
+            rows.labels.push(label.map(Cow::into_owned));
+        }
+        Ok(rows)
+    }
+
+    /// Adds rows that another process has sent.
+    pub fn take_in(&mut self, rows: Rows) -> Result<()> {
+        if rows.positions.is_empty() {
+            self.sizes.extend_from_slice(&rows.sizes);
+            return Ok(());
+        }
+        if let Some(lengths) = &mut self.lengths {
+            lengths.extend_from_slice(&rows.lengths);
+        }
+        if let Worth::Field(values) = &mut self.worth {
+            values.extend(rows.values);
+        }
+        let places = rows.positions.iter().zip(&rows.lines).zip(&rows.labels);
+        for (((position, line), label), size) in places.zip(rows.sizes) {
+            self.push_place(Position::from_bits(*position), *line, label.as_deref())?;
+            self.set_last_size(size);
+        }
+        Ok(())
+    }
+
     fn length(&self, row: usize) -> u32 {
         self.lengths.as_ref().map_or(0, |lengths| lengths[row])
     }
@@ -178,19 +219,33 @@ impl Segment {
     }
 }
 
+/// Rows of a worker on their way to another process. What was not asked for is empty.
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
+pub struct Rows {
+    positions: Vec<u64>,
+    lines: Vec<u32>,
+    sizes: Vec<u32>,
+    labels: Vec<Option<String>>,
+    lengths: Vec<u32>,
+    values: Vec<Option<Value>>,
+}
+
 /// The segments of all workers; each is there from the moment its worker has read its last record.
 #[derive(Debug)]
 pub struct Catalogue {
     /// The number of the first document.
     base: Doc,
+    crew: Crew,
+    /// By worker.
     segments: Vec<OnceLock<Segment>>,
     keep: Keep,
 }
 
 impl Catalogue {
     /// A catalogue without segments yet.
-    pub fn new(workers: usize, keep: &Keep, base: Doc) -> Catalogue {
-        Catalogue { base, segments: (0..workers).map(|_| OnceLock::new()).collect(), keep: keep.clone() }
+    pub fn new(crew: Crew, keep: &Keep, base: Doc) -> Catalogue {
+        let segments = (0..crew.all()).map(|_| OnceLock::new()).collect();
+        Catalogue { base, crew, segments, keep: keep.clone() }
     }
 
     /// Hands in the finished segment of a worker, once.
@@ -200,11 +255,10 @@ impl Catalogue {
     }
 
     fn segment(&self, doc: Doc) -> (&Segment, usize) {
-        let workers = self.segments.len();
-        let segment = self.segments[doc as usize % workers].get();
+        let segment = self.segments[self.crew.home(doc)].get();
         (
             segment.expect("asked only once every worker has read its input"),
-            (doc - self.base) as usize / workers,
+            (doc - self.base) as usize / self.segments.len(),
         )
     }
 
@@ -243,6 +297,11 @@ impl Catalogue {
         let Some(start) = segment.signature_starts.get(row) else { return &[] };
         let start = *start as usize;
         &segment.signatures[start..start + signature_words(segment.sizes[row] as usize)]
+    }
+
+    /// Some rows of a worker for another process: all that is known of them but their signatures, or their sizes alone.
+    pub fn some_rows(&self, worker: usize, range: Range<usize>, whole: bool) -> Result<Rows> {
+        self.segments[worker].get().map_or_else(|| Ok(Rows::default()), |segment| segment.rows(range, whole))
     }
 
     /// Rows of a worker.

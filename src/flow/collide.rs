@@ -4,6 +4,7 @@
 //! What is emitted is the group, to the home of each of its members; `count` reads the pairs off it.
 
 use std::cell::RefCell;
+use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -16,6 +17,7 @@ use timely::dataflow::operators::generic::operator::Operator;
 use super::Shared;
 use super::buckets::Keyed;
 use super::catalogue::Doc;
+use super::crew::Crew;
 use super::dedup_exact::Copy;
 use super::rounds::Groups;
 use super::stored::Stored;
@@ -67,6 +69,8 @@ struct Grouping {
     crowd: usize,
     /// What goes to each worker, in this bucket.
     sent: Vec<Groups>,
+    /// The workers of this process.
+    own: Range<usize>,
     following: Vec<u32>,
     order: Order,
 }
@@ -82,15 +86,16 @@ impl Grouping {
         let counted =
             cap > 0 || (shared.config.method == Method::Features && features.verify && features.r > 1);
         let crowd = if shared.pairs || counted { usize::MAX } else { CROWD };
-        Grouping::new(sizes, cap, crowd, shared.workers)
+        Grouping::new(sizes, cap, crowd, shared.crew)
     }
 
-    fn new(sizes: Option<Accept>, cap: usize, crowd: usize, workers: usize) -> Grouping {
+    fn new(sizes: Option<Accept>, cap: usize, crowd: usize, crew: Crew) -> Grouping {
         Grouping {
             sizes,
             cap,
             crowd,
-            sent: vec![Groups::default(); workers],
+            sent: vec![Groups::default(); crew.all()],
+            own: crew.own(),
             following: Vec::new(),
             order: Order::default(),
         }
@@ -137,6 +142,9 @@ impl Grouping {
         let before = groups.docs.len();
         groups.docs.push(posting.doc);
         groups.docs.extend(stored.iter().filter(meets).map(|other| other.doc));
+        if !self.own.contains(&home) {
+            groups.met.extend(stored.iter().filter(meets).map(|other| (other.doc, other.size)));
+        }
         let partners = groups.docs.len() - before - 1;
         if partners == 0 {
             groups.docs.truncate(before);
@@ -241,7 +249,7 @@ impl Lone {
         self.seen.resize(bits / 64, 0);
         self.again.clear();
         self.again.resize(bits / 64, 0);
-        // The high bits are the bucket's own and the low ones the worker's: the ones between are free.
+        // The high bits are the worker's and the bucket's own: those below are free.
         let slot = |key: u64| (key >> 16) as usize & (bits - 1);
         for posting in postings.iter() {
             let (word, bit) = (slot(posting.key) / 64, 1u64 << (slot(posting.key) % 64));
@@ -277,7 +285,8 @@ pub fn collide<'scope>(
     outcome: Rc<RefCell<Collided>>,
 ) -> Stream<'scope, u64, Vec<Groups>> {
     let scope = postings.scope();
-    let by_key = Exchange::new(|posting: &Posting| posting.key);
+    let crew = shared.crew;
+    let by_key = Exchange::new(move |posting: &Posting| crew.of_key(posting.key) as u64);
     postings.binary_frontier::<_, CapacityContainerBuilder<Vec<Groups>>, _, _, _, _>(
         copies,
         by_key,
@@ -286,7 +295,7 @@ pub fn collide<'scope>(
         |cap, info| {
             let activator = scope.activator_for(info.address);
             let mut grouping = Grouping::of(&shared);
-            let mut store = shared.postings();
+            let mut store = shared.postings(worker);
             let (mut lone, mut copied) = (Lone::default(), Vec::new());
             let mut cap = Some(cap);
             move |(input, frontier), (copies, copies_frontier), output| {
@@ -335,7 +344,7 @@ fn beside(shared: &Shared, stored: &dyn Stored, worker: usize, postings: &[Posti
     keys.dedup();
     let mut found = Vec::new();
     stored.postings(&keys, &mut found)?;
-    shared.met_stored(&found);
+    shared.met_stored(found.iter().map(|posting| (posting.doc, posting.size)));
     Ok(found)
 }
 
@@ -393,7 +402,7 @@ mod tests {
             let (stored, held): (Vec<Posting>, Vec<Posting>) = held.into_iter().partition(|p| p.doc < base);
             let stored: Vec<Posting> = stored.into_iter().filter(|p| keys.contains(&p.key)).collect();
             let mut pairs = Vec::new();
-            let mut grouping = Grouping::new(Some(rule), cap, usize::MAX, workers);
+            let mut grouping = Grouping::new(Some(rule), cap, usize::MAX, Crew::alone(workers));
             grouping.form(&held, &stored, &mut collided);
             for groups in grouping.take() {
                 for (at, doc) in groups.docs.iter().enumerate().filter(|(_, doc)| **doc as usize % workers == groups.home as usize) {
@@ -406,7 +415,7 @@ mod tests {
             prop_assert_eq!(pairs, truth);
             if cap == 0 {
                 let mut collided = Collided::default();
-                Grouping::new(Some(rule), cap, 4, workers).form(&held, &stored, &mut collided);
+                Grouping::new(Some(rule), cap, 4, Crew::alone(workers)).form(&held, &stored, &mut collided);
                 let of_key = |key: u64| live.iter().filter(move |p| p.key == key << 16);
                 let sizes = (0..20u64).map(|key| {
                     let new = of_key(key).filter(|p| p.doc >= base).count();

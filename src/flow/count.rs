@@ -9,7 +9,7 @@ use std::sync::Arc;
 use bytemuck::{Pod, Zeroable};
 use timely::container::CapacityContainerBuilder;
 use timely::dataflow::Stream;
-use timely::dataflow::channels::pact::Exchange;
+use timely::dataflow::channels::pact::{Exchange, Pipeline};
 use timely::dataflow::operators::generic::operator::Operator;
 
 use super::Shared;
@@ -123,7 +123,7 @@ impl Counting {
     fn new(groups: Rounds, shared: &Shared, worker: usize) -> Counting {
         let (limit, base) = (shared.catalogue.doc_limit(), shared.catalogue.base());
         let counter = Counter::new(limit, shared.budget.part(Share::Counter));
-        Counting { groups, index: Index::default(), counter, row: 0, base, worker, workers: shared.workers }
+        Counting { groups, index: Index::default(), counter, row: 0, base, worker, workers: shared.crew.all() }
     }
 
     /// Counts on until about a slice is done, and gives each pair met; false when nothing is left.
@@ -148,28 +148,34 @@ impl Counting {
     }
 }
 
-/// Counts pairs at the home of one of the two; passes on those that share enough keys.
+/// Counts pairs at the home of one of the two; passes on those that share enough keys. The rows of all documents are
+/// known once `known` has nothing more to come.
 pub fn count<'scope>(
     groups: Stream<'scope, u64, Vec<Groups>>,
+    known: Stream<'scope, u64, Vec<()>>,
     shared: Arc<Shared>,
     worker: usize,
 ) -> Stream<'scope, u64, Vec<Candidate>> {
     let scope = groups.scope();
     let home = Exchange::new(|groups: &Groups| u64::from(groups.home));
-    groups.unary_frontier::<CapacityContainerBuilder<Vec<Candidate>>, _, _, _>(home, "Count", |cap, info| {
+    groups.binary_frontier::<_, CapacityContainerBuilder<Vec<Candidate>>, _, _, _, _>(
+        known, home, Pipeline, "Count", |cap, info| {
         let activator = scope.activator_for(info.address);
         let mut received = None;
         let mut counting = None;
         let mut cap = Some(cap);
-        move |(input, frontier), output| {
+        move |(input, frontier), (rows, known), output| {
+            rows.for_each_time(|_, data| data.for_each(Vec::clear));
             input.for_each_time(|_, data| {
                 for groups in data.flat_map(|batch| batch.drain(..)).filter(|_| !shared.failed()) {
-                    // Groups are sent once all is read, so all rows are known.
+                    shared.met_stored(groups.met.iter().copied());
+                    // Groups are sent once all is read, so the rows of this worker are known.
                     let received = received.get_or_insert_with(|| shared.rounds(worker));
                     received.take_in(&groups).unwrap_or_else(|error| shared.fail(error));
                 }
             });
-            let Some(held) = cap.as_ref().filter(|_| frontier.is_empty()) else { return };
+            let all = frontier.is_empty() && known.is_empty();
+            let Some(held) = cap.as_ref().filter(|_| all) else { return };
             let counting = counting.get_or_insert_with(|| {
                 let groups = received.take().unwrap_or_else(|| shared.rounds(worker));
                 Some(Counting::new(groups, &shared, worker))
@@ -214,7 +220,7 @@ mod tests {
                 for (i, a) in docs.iter().enumerate() {
                     docs[i + 1..].iter().for_each(|b| *truth.entry(Pair::new(*a, *b)).or_default() += 1);
                 }
-                let groups = Groups { home: 0, docs, following };
+                let groups = Groups { home: 0, docs, following, met: Vec::new() };
                 rounds.iter_mut().for_each(|rounds| rounds.take_in(&groups).expect("taken in"));
             }
             let mut counted = BTreeMap::new();

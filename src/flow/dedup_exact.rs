@@ -14,7 +14,7 @@ use super::catalogue::Doc;
 use crate::error::Result;
 use crate::sketch::Digest;
 
-/// A document with at least one token, on its way to the worker that sees all texts of its digest. Twenty-four bytes
+/// A document with at least one token, on its way to the worker that sees all texts of its digest. Thirty-two bytes
 /// without padding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable, serde::Serialize, serde::Deserialize)]
 #[repr(C)]
@@ -23,19 +23,21 @@ pub struct Arrival {
     pub digest: u64,
     /// Its low half.
     pub rest: u64,
+    /// Where it stands, as bits.
+    pub position: u64,
     /// The document.
     pub doc: u64,
 }
 
 impl Arrival {
-    /// The arrival of a document.
-    pub fn new(digest: Digest, doc: Doc) -> Arrival {
-        Arrival { digest: (digest >> 64) as u64, rest: digest as u64, doc: u64::from(doc) }
+    /// The arrival of a document that stands at a position.
+    pub fn new(digest: Digest, doc: Doc, position: u64) -> Arrival {
+        Arrival { digest: (digest >> 64) as u64, rest: digest as u64, position, doc: u64::from(doc) }
     }
 
     /// The arrival of a document that a later record of its id replaces.
-    pub fn superseded(digest: Digest, doc: Doc) -> Arrival {
-        Arrival { doc: u64::from(doc) | SUPERSEDED, ..Arrival::new(digest, doc) }
+    pub fn superseded(digest: Digest, doc: Doc, position: u64) -> Arrival {
+        Arrival { doc: u64::from(doc) | SUPERSEDED, ..Arrival::new(digest, doc, position) }
     }
 
     fn is_superseded(&self) -> bool {
@@ -69,28 +71,28 @@ pub const NO_DOC: Doc = Doc::MAX;
 pub fn dedup_exact<'scope>(
     arrivals: Stream<'scope, u64, Vec<Arrival>>,
     shared: Arc<Shared>,
+    worker: usize,
 ) -> Stream<'scope, u64, Vec<Copy>> {
     let scope = arrivals.scope();
-    let by_digest = Exchange::new(|arrival: &Arrival| arrival.digest);
+    let crew = shared.crew;
+    let by_digest = Exchange::new(move |arrival: &Arrival| crew.of_key(arrival.digest) as u64);
     arrivals.unary_frontier::<CapacityContainerBuilder<Vec<Copy>>, _, _, _>(
         by_digest,
         "DedupExact",
         |cap, info| {
             let activator = scope.activator_for(info.address);
-            let mut store = shared.arrivals();
+            let mut store = shared.arrivals(worker);
             let mut cap = Some(cap);
             move |(input, frontier), output| {
                 input.for_each_time(|_, data| data.for_each(|batch| shared.store(&mut store, batch)));
                 let Some(held) = cap.as_ref().filter(|_| frontier.is_empty()) else { return };
-                // By now all is read, so all positions are known.
                 match shared.next_bucket(&mut store) {
                     Some(mut bucket) => {
-                        let position = |doc: Doc| shared.catalogue.position(doc);
                         let contents = stored_contents(&shared, &mut bucket).unwrap_or_else(|error| {
                             shared.fail(error);
                             Vec::new()
                         });
-                        output.session(held).give_iterator(copies(&bucket, &contents, position));
+                        output.session(held).give_iterator(copies(&bucket, &contents));
                         activator.activate();
                     }
                     None => cap = None,
@@ -113,16 +115,12 @@ fn stored_contents(shared: &Shared, arrivals: &mut [Arrival]) -> Result<Vec<Opti
 }
 
 /// All but the first of each run of equal digests; all of it if the text is that of a stored content.
-fn copies<P: Ord>(
-    arrivals: &[Arrival],
-    contents: &[Option<Doc>],
-    position: impl Fn(Doc) -> P,
-) -> impl Iterator<Item = Copy> {
+fn copies(arrivals: &[Arrival], contents: &[Option<Doc>]) -> impl Iterator<Item = Copy> {
     let same = |a: &Arrival, b: &Arrival| (a.digest, a.rest) == (b.digest, b.rest);
     arrivals.chunk_by(same).enumerate().flat_map(move |(at, same)| {
         let stored = contents.get(at).copied().flatten();
         let counting = same.iter().filter(|arrival| !arrival.is_superseded());
-        let first = counting.map(|arrival| arrival.doc as Doc).min_by_key(|doc| position(*doc));
+        let first = counting.min_by_key(|arrival| arrival.position).map(|arrival| arrival.doc as Doc);
         let first = stored.or(first);
         let copy = move |arrival: &Arrival| Copy {
             doc: arrival.doc as Doc,

@@ -12,7 +12,7 @@ use super::shared::lock;
 use crate::error::Result;
 
 /// Counts of a run.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Tally {
     /// Documents read, those without a token included.
     pub documents: u64,
@@ -38,6 +38,26 @@ pub struct Tally {
     pub verified: u64,
     /// Pairs found linked.
     pub links: u64,
+}
+
+impl Tally {
+    /// Adds the counts of another process.
+    pub(super) fn add(&mut self, other: &Tally) {
+        let Tally { documents, unchanged, empty, text_bytes, copies, postings, .. } = *other;
+        let Tally { common_keys, common_postings, crowds, candidates, verified, links, .. } = *other;
+        self.documents += documents;
+        self.unchanged += unchanged;
+        self.empty += empty;
+        self.text_bytes += text_bytes;
+        self.copies += copies;
+        self.postings += postings;
+        self.common_keys += common_keys;
+        self.common_postings += common_postings;
+        self.crowds += crowds;
+        self.candidates += candidates;
+        self.verified += verified;
+        self.links += links;
+    }
 }
 
 /// What workers hand in.
@@ -97,7 +117,7 @@ impl Shared {
 
     /// Refuses a graph that does not fit in its share of the memory: so many links, members of crowds, and contents.
     pub(super) fn allow_graph(&self, links: usize, crowded: usize, contents: usize) -> Result<()> {
-        let bytes = (links * LINK + crowded * CROWDED + contents * CONTENT) / self.workers;
+        let bytes = (links * LINK + crowded * CROWDED + contents * CONTENT) / self.crew.workers();
         self.budget.allow(Share::Links, bytes as u64, 0, "the links between documents")
     }
 
@@ -127,11 +147,17 @@ impl Shared {
         gathered.tally.common_postings += collided.common_postings;
     }
 
-    pub(super) fn gather_candidates(&self, mut crowds: Vec<Vec<Doc>>, candidates: usize) {
+    pub(super) fn gather_candidates(&self, crowds: Vec<Vec<Doc>>, candidates: usize) {
         let mut gathered = lock(&self.gathered);
         gathered.tally.crowds += crowds.len() as u64;
         gathered.tally.candidates += candidates as u64;
         gathered.tally.verified += if self.measured_on_sets() { candidates as u64 } else { 0 };
+        drop(gathered);
+        self.gather_crowds(crowds);
+    }
+
+    pub(super) fn gather_crowds(&self, mut crowds: Vec<Vec<Doc>>) {
+        let mut gathered = lock(&self.gathered);
         gathered.crowded += crowds.iter().map(Vec::len).sum::<usize>();
         gathered.crowds.append(&mut crowds);
         let known = (gathered.links.len(), gathered.crowded);

@@ -34,7 +34,7 @@ pub fn spread(key: u64) -> u64 {
 const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// A record that is not a document.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Refused {
     /// Where the record stands.
     pub position: Position,
@@ -86,13 +86,14 @@ impl Intake {
             signed: shared.config.method == Method::Join,
             verified: shared.config.method == Method::Features && shared.measured_on_sets(),
             worker,
-            workers: shared.workers,
+            workers: shared.crew.all(),
             base: shared.catalogue.base(),
             seen: HashSet::new(),
             most_seen: usize::try_from(shared.budget.part(Share::Seen)).unwrap_or(usize::MAX) / SEEN,
             segment: Segment::new(
                 &shared.config.cluster.keep,
                 shared.stored().is_some(),
+                shared.segments_held(),
                 &shared.budget,
                 &shared.scratch,
             ),
@@ -111,7 +112,7 @@ impl Intake {
     /// Reads units until none is left, calling `send` about once a MiB.
     pub fn run(&mut self, shared: &Shared, mut send: impl FnMut(&mut Intake)) -> Result<()> {
         loop {
-            let at = shared.next_unit.fetch_add(1, Ordering::Relaxed);
+            let at = shared.take_unit()?;
             let Some(unit) = shared.units.get(at) else { return Ok(()) };
             let source = &shared.sources[unit.file as usize];
             let mut reader = UnitReader::open(unit.file, source, unit, Arc::clone(&shared.fields));
@@ -182,7 +183,7 @@ impl Intake {
         };
         let doc = self.next_doc()?;
         self.segment.push(record)?;
-        self.arrivals.push(Arrival::new(digest, doc));
+        self.arrivals.push(Arrival::new(digest, doc, record.position.to_bits()));
         // A text this worker has met is not the first of its kind, whatever the others read: it needs no keys.
         if !self.exact && !self.met(digest) {
             self.sketch(doc);

@@ -5,7 +5,6 @@ use std::sync::atomic::Ordering;
 use super::Shared;
 use super::budget::Share;
 use super::catalogue::Doc;
-use super::collide::Posting;
 use super::count::Candidate;
 use super::recall::{Sets, recall};
 use crate::config::Method;
@@ -15,9 +14,9 @@ use crate::sketch::least_difference;
 
 impl Shared {
     /// Remembers the sizes of stored contents that were met.
-    pub(super) fn met_stored(&self, met: &[Posting]) {
-        for posting in met {
-            self.stored_sizes[posting.doc as usize].store(posting.size, Ordering::Relaxed);
+    pub(super) fn met_stored(&self, met: impl Iterator<Item = (Doc, u32)>) {
+        for (doc, size) in met {
+            self.stored_sizes[doc as usize].store(size, Ordering::Relaxed);
         }
     }
 
@@ -97,9 +96,11 @@ impl Shared {
         }
     }
 
-    /// The store of a document's home.
+    /// Where the set of a document is, if it is in this process: with the worker that read it, or, if another process has
+    /// sent it, with the one that took it in.
     fn home(&self, doc: Doc) -> Option<&Sets> {
-        self.sets[doc as usize % self.workers].get()
+        let crew = self.crew;
+        if crew.is_own(doc) { self.sets[crew.home(doc)].get() } else { self.fetched[crew.taker(doc)].get() }
     }
 
     fn on_sets<T>(
@@ -122,14 +123,15 @@ impl Shared {
         missing.sort_unstable();
         missing.dedup();
         let extra = self.recall_missing(&missing)?;
-        let store = |doc: Doc| (doc, at_hand(doc).or_else(|| extra.get(doc as usize % self.workers)));
+        let store = |doc: Doc| (doc, at_hand(doc).or_else(|| extra.get(doc as usize % self.crew.workers())));
         pairs.iter().map(|(a, b)| self.on_sets(store(*a), store(*b), Measure::of)).collect()
     }
 
     /// Derives sets on all cores, each worker's documents in a store of their own.
     fn recall_missing(&self, missing: &[Doc]) -> Result<Vec<Sets>> {
-        let homes = (0..self.workers).map(|home| {
-            missing.iter().copied().filter(|doc| *doc as usize % self.workers == home).collect::<Vec<Doc>>()
+        let workers = self.crew.workers();
+        let homes = (0..workers).map(|home| {
+            missing.iter().copied().filter(|doc| *doc as usize % workers == home).collect::<Vec<Doc>>()
         });
         let homes: Vec<Vec<Doc>> = homes.collect();
         std::thread::scope(|scope| {
@@ -156,5 +158,11 @@ impl Shared {
     pub(super) fn publish_sets(&self, worker: usize, sets: Sets) {
         let first = self.sets[worker].set(sets).is_ok();
         debug_assert!(first, "a worker recalls once");
+    }
+
+    /// Makes the sets visible that a worker of this process has taken in from other processes.
+    pub(super) fn publish_fetched(&self, worker: usize, sets: Sets) {
+        let first = self.fetched[worker - self.crew.own().start].set(sets).is_ok();
+        debug_assert!(first, "a worker takes in once");
     }
 }

@@ -11,6 +11,7 @@
 //!
 //! Records of the first dataflow carry numbers only; text is read again where a pair has to be measured.
 
+mod abroad;
 mod buckets;
 mod budget;
 mod catalogue;
@@ -18,20 +19,25 @@ mod collide;
 mod components;
 mod conservative;
 mod count;
+mod crew;
 mod dedup_exact;
 mod gathered;
 mod graph;
+mod hand_over;
 mod intake;
 mod measures;
 mod net;
+mod peers;
 mod places;
 mod recall;
 mod replay;
 mod rounds;
+mod rows;
 mod settle;
 mod shared;
 mod spill;
 mod stored;
+mod trade;
 mod transitive;
 mod verify;
 
@@ -52,10 +58,12 @@ pub use catalogue::{Catalogue, Doc, Segment};
 pub use collide::Posting;
 pub use components::Forest;
 pub use count::{Candidate, Pair};
+pub use crew::Crew;
 pub use dedup_exact::{Copy, NO_DOC};
 pub use gathered::Tally;
 pub use intake::{Refused, id_digest, spread};
 pub use net::{Change, Kind};
+pub use peers::Peers;
 pub use replay::{Replay, Replayed};
 pub use settle::{Cluster, Findings, Reason, Removed};
 pub use shared::Shared;
@@ -67,17 +75,20 @@ use crate::progress::{Progress, Stage};
 use crate::read::{Extent, Source};
 use crate::simd::Simd;
 use crate::sketch::Rarity;
+use abroad::{Wanted, bring_home};
 use collide::{Collided, collide};
 use count::count;
 use dedup_exact::{Arrival, dedup_exact};
 use gathered::Gathered;
+use hand_over::hand_over;
 use intake::Intake;
 use net::net;
+use rows::{RowsSent, know};
 use spill::Pile;
-use verify::{drop_unlike, recall_wanted, verify};
+use verify::{drop_unlike, recall_wanted, take_in, verify};
 
 /// Which part of the inputs a run reads.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Part {
     /// The part.
     pub extent: Extent,
@@ -114,6 +125,8 @@ pub struct Request {
     pub replay: Option<Arc<dyn Replay>>,
     /// The frozen table that orders shingles; `None`: sampled from the inputs.
     pub rarity: Option<Arc<Rarity>>,
+    /// The other processes of the job, if there are any: they have the same request, but for what is their machine's.
+    pub peers: Option<Arc<Peers>>,
 }
 
 /// What a run leaves: the findings, and the catalogue that turns document numbers into names.
@@ -156,38 +169,60 @@ impl Loaded {
     }
 }
 
-/// Finds the near-duplicates of the inputs. Results depend on the inputs and the configuration only.
+/// Finds the near-duplicates of the inputs. Results depend on the inputs and the configuration only. Of several processes
+/// this is for process 0; the others [`assist`].
 pub fn run(request: Request, progress: Arc<Progress>) -> Result<Outcome> {
     let (shared, gathered) = gather(request, progress)?;
     let findings = settle::settle(&shared, &gathered.links, &gathered.copies, gathered.crowds)?;
     Ok(Outcome { findings, tally: gathered.tally, refused: gathered.refused, shared })
 }
 
-/// Runs the dataflow on the changes of a load of a collection.
+/// Runs the dataflow on the changes of a load of a collection. Of several processes this is for process 0; the others
+/// [`assist`].
 pub fn load(request: Request, progress: Arc<Progress>) -> Result<Loaded> {
     let (shared, gathered) = gather(request, progress)?;
     let Gathered { links, copies, crowds, refused, changes, superseded, tally, .. } = gathered;
     Ok(Loaded { changes, superseded: superseded as u64, copies, links, crowds, tally, refused, shared })
 }
 
-/// Runs both dataflows.
+/// Takes part in what process 0 [`run`]s or [`load`]s; what comes of it is there.
+pub fn assist(request: Request, progress: Arc<Progress>) -> Result<()> {
+    dataflows(request, progress).map(drop)
+}
+
+/// Runs both dataflows, and takes what came of them.
 fn gather(request: Request, progress: Arc<Progress>) -> Result<(Arc<Shared>, Gathered)> {
+    let shared = dataflows(request, progress)?;
+    assert!(shared.crew.process() == 0, "what is found is gathered in process 0");
+    let gathered = shared.take_gathered();
+    shared.refuse_gaps(&gathered.refused)?;
+    Ok((shared, gathered))
+}
+
+/// Runs both dataflows.
+fn dataflows(request: Request, progress: Arc<Progress>) -> Result<Arc<Shared>> {
     let shared = Arc::new(Shared::new(request, progress)?);
-    let config = match shared.workers {
+    shared.enter(Stage::Read, shared.input_bytes());
+    match shared.peers() {
+        None => execute(&shared)?,
+        Some((peers, run)) => peers.execute(run, &shared)?,
+    }
+    shared.enter(Stage::Cluster, 0);
+    Ok(shared)
+}
+
+/// Runs the workers of a process that works alone.
+fn execute(shared: &Arc<Shared>) -> Result<()> {
+    let config = match shared.crew.workers() {
         1 => timely::Config::thread(),
         workers => timely::Config::process(workers),
     };
-    let for_workers = Arc::clone(&shared);
-    shared.enter(Stage::Read, shared.input_bytes());
+    let for_workers = Arc::clone(shared);
     let guards = timely::execute(config, move |worker| work(worker, &for_workers)).map_err(Error::Worker)?;
     for end in guards.join() {
         end.map_err(Error::Worker)?;
     }
-    shared.verdict()?;
-    shared.enter(Stage::Cluster, 0);
-    let gathered = shared.take_gathered();
-    shared.refuse_gaps(&gathered.refused)?;
-    Ok((shared, gathered))
+    shared.verdict()
 }
 
 /// One worker's part.
@@ -203,12 +238,18 @@ fn work(worker: &mut Worker, shared: &Arc<Shared>) {
         shared.gather_collided(&collided);
         measure(worker, shared, candidates, crowds);
     }
+    if !shared.failed() && shared.crew.processes() > 1 {
+        hand_over(worker, shared);
+    }
     if shared.failed() {
         // Peers that are gone will never close their inputs: nothing is left to wait for.
         worker.installed_dataflows().into_iter().for_each(|dataflow| worker.drop_dataflow(dataflow));
     }
     drop(guard);
 }
+
+/// An input of a dataflow.
+type Input<T> = InputHandle<u64, CapacityContainerBuilder<Vec<T>>>;
 
 /// The first dataflow: reading, exact duplicates, collisions and counts. Leaves this worker's candidates.
 fn meet(
@@ -218,9 +259,10 @@ fn meet(
     collided: &Rc<RefCell<Collided>>,
 ) {
     let index = worker.index();
-    let mut arrivals = InputHandle::<u64, CapacityContainerBuilder<Vec<Arrival>>>::new_with_builder();
-    let mut changes = InputHandle::<u64, CapacityContainerBuilder<Vec<Change>>>::new_with_builder();
-    let mut postings = InputHandle::<u64, CapacityContainerBuilder<Vec<Posting>>>::new_with_builder();
+    let mut arrivals = Input::<Arrival>::new_with_builder();
+    let mut changes = Input::<Change>::new_with_builder();
+    let mut postings = Input::<Posting>::new_with_builder();
+    let mut rows = Input::<RowsSent>::new_with_builder();
     let probe = ProbeHandle::new();
     worker.dataflow(|scope| {
         let gather = Arc::clone(shared);
@@ -228,16 +270,18 @@ fn meet(
             Some(_) => net(changes.to_stream(scope), Arc::clone(shared)),
             None => arrivals.to_stream(scope),
         };
-        let copies = dedup_exact(arrived, Arc::clone(shared))
+        let copies = dedup_exact(arrived, Arc::clone(shared), index)
             .inspect_batch(move |_, copies| gather.gather_copies(copies));
+        let known = know(rows.to_stream(scope), Arc::clone(shared), index);
         if shared.config.method == Method::Exact {
             copies.probe_with(&probe);
+            known.probe_with(&probe);
             return;
         }
         let (kept, gather) = (Rc::clone(candidates), Arc::clone(shared));
         let posted = postings.to_stream(scope);
         let groups = collide(posted, copies.broadcast(), Arc::clone(shared), index, Rc::clone(collided));
-        count(groups, Arc::clone(shared), index)
+        count(groups, known, Arc::clone(shared), index)
             .inspect_batch(move |_, batch| {
                 kept.borrow_mut().extend(batch).unwrap_or_else(|error| gather.fail(error));
             })
@@ -258,10 +302,18 @@ fn meet(
         shared.fail(error);
     }
     shared.gather_intake(index, intake);
+    for some in shared.rows_for_others(index).take_while(|_| !shared.failed()) {
+        match some {
+            Ok(some) => rows.send(some),
+            Err(error) => shared.fail(error),
+        }
+        worker.step();
+    }
     arrivals.close();
     changes.close();
     postings.close();
-    if index == 0 {
+    rows.close();
+    if index == shared.crew.own().start {
         shared.enter(Stage::Collide, 0);
     }
     wait(worker, shared, &probe);
@@ -278,13 +330,16 @@ fn measure(
     crowds: Vec<Vec<Doc>>,
 ) {
     let index = worker.index();
-    if index == 0 {
+    if index == shared.crew.own().start {
         shared.enter(Stage::Verify, 0);
     }
-    let mut wanted = InputHandle::<u64, CapacityContainerBuilder<Vec<Doc>>>::new_with_builder();
+    let mut wanted = Input::<Wanted>::new_with_builder();
     if let Some(stored) = shared.stored().filter(|_| shared.config.method == Method::Join) {
         let alike = drop_unlike(shared, stored, &candidates.borrow());
         alike.map_or_else(|error| shared.fail(error), |alike| drop(candidates.replace(alike)));
+    }
+    if shared.crew.processes() > 1 && shared.measured_on_sets() {
+        bring_home(worker, shared, &candidates).unwrap_or_else(|error| shared.fail(error));
     }
     let mut docs = in_question(shared, &candidates.borrow(), &crowds).unwrap_or_else(|error| {
         shared.fail(error);
@@ -292,7 +347,8 @@ fn measure(
     });
     shared.gather_candidates(crowds, candidates.borrow().len());
     worker.dataflow(|scope| {
-        let ready = recall_wanted(wanted.to_stream(scope), Arc::clone(shared), index);
+        let recalled = recall_wanted(wanted.to_stream(scope), Arc::clone(shared), index);
+        let ready = take_in(recalled, Arc::clone(shared), index);
         let gather = Arc::clone(shared);
         let to_settle = timely::dataflow::channels::pact::Exchange::new(|_: &Candidate| 0);
         verify(ready, candidates, Arc::clone(shared)).sink(to_settle, "Gather", move |(input, _)| {
@@ -306,23 +362,32 @@ fn measure(
     }
 }
 
-/// The documents that are measured, each once, in ascending order.
-fn in_question(shared: &Shared, candidates: &Pile<Candidate>, crowds: &[Vec<Doc>]) -> Result<Vec<Doc>> {
+/// The documents that are measured, and where: those of candidates here, those of crowds where clusters are formed.
+fn in_question(
+    shared: &Shared,
+    candidates: &Pile<Candidate>,
+    crowds: &[Vec<Doc>],
+) -> Result<Vec<Wanted>> {
     let base = shared.catalogue.base();
-    let mut asked = vec![false; shared.catalogue.doc_limit() - base as usize];
+    let none = || vec![false; shared.catalogue.doc_limit() - base as usize];
+    let (mut here, mut at_first) = (none(), none());
     // The sets of stored contents are stored.
-    crowds.iter().flatten().filter(|doc| **doc >= base).for_each(|doc| asked[(doc - base) as usize] = true);
+    crowds.iter().flatten().filter(|doc| **doc >= base).for_each(|doc| at_first[(doc - base) as usize] = true);
     let (mut from, mut buffer) = (0, Vec::new());
     while from < candidates.len() && shared.measured_on_sets() {
         let some = candidates.some(from, SLICE, &mut buffer)?;
         from += some.len();
         for doc in some.iter().flat_map(|candidate| <[Doc; 2]>::from(candidate.pair.docs())) {
             if let Some(row) = doc.checked_sub(base) {
-                asked[row as usize] = true;
+                here[row as usize] = true;
             }
         }
     }
-    Ok((base..).zip(asked).filter(|(_, asked)| *asked).map(|(doc, _)| doc).collect())
+    let wanted = |asked: Vec<bool>, process: usize| {
+        let asked = (base..).zip(asked).filter(|(_, asked)| *asked);
+        asked.map(move |(doc, _)| (doc, process as u32))
+    };
+    Ok(wanted(here, shared.crew.process()).chain(wanted(at_first, 0)).collect())
 }
 
 /// Candidates looked at between two others of the run's affairs.

@@ -55,8 +55,12 @@ pub fn net<'scope>(
             let mut all = std::mem::take(&mut held);
             let mut session = output.session(&cap);
             let counting = netted(&mut all, |change, counts| match (change.kind, change.doc) {
-                (Kind::Text(digest), Some(doc)) if counts => session.give(Arrival::new(digest, doc)),
-                (Kind::Text(digest), Some(doc)) => session.give(Arrival::superseded(digest, doc)),
+                (Kind::Text(digest), Some(doc)) if counts => {
+                    session.give(Arrival::new(digest, doc, change.position));
+                }
+                (Kind::Text(digest), Some(doc)) => {
+                    session.give(Arrival::superseded(digest, doc, change.position));
+                }
                 _ => {}
             });
             drop(session);

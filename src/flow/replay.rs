@@ -1,7 +1,6 @@
 //! Documents that are stored, taken in in place of inputs: what comes behind the intake is the same for both.
 
 use std::fmt::Debug;
-use std::sync::atomic::Ordering;
 
 use super::Shared;
 use super::catalogue::Doc;
@@ -63,9 +62,9 @@ impl Intake {
         mut send: impl FnMut(&mut Intake),
     ) -> Result<()> {
         let (documents, mut buffers) = (replay.documents(), Buffers::default());
-        let stretch = (documents / (shared.workers * 8)).clamp(1, STRETCH);
+        let stretch = (documents / (shared.crew.all() * 8)).clamp(1, STRETCH);
         loop {
-            let from = shared.next_unit.fetch_add(1, Ordering::Relaxed).saturating_mul(stretch);
+            let from = shared.take_unit()?.saturating_mul(stretch);
             if from >= documents || shared.failed() {
                 return Ok(());
             }
@@ -97,11 +96,12 @@ impl Intake {
             return Ok(());
         }
         let doc = self.next_doc()?;
-        self.segment.push_stored(Position::new(0, at as u64), document.id, document.worth, document.value)?;
+        let position = Position::new(0, at as u64);
+        self.segment.push_stored(position, document.id, document.worth, document.value)?;
         // A content is one text and no other: its number does for a digest, once it is spread over the workers.
         let number = u64::from(document.content);
         let digest = u128::from(spread(number)) << 64 | u128::from(number);
-        self.arrivals.push(Arrival::new(digest, doc));
+        self.arrivals.push(Arrival::new(digest, doc, position.to_bits()));
         if !self.exact && !self.met(digest) {
             replay.set(document.content, &mut buffers.set)?;
             self.sketch_again(doc, buffers);

@@ -19,6 +19,8 @@ pub struct Groups {
     pub docs: Vec<Doc>,
     /// For each member, the number of members behind it that it pairs with.
     pub following: Vec<u32>,
+    /// Of the members stored contents with their sizes, where the worker is in another process, and so cannot know them.
+    pub met: Vec<(Doc, u32)>,
 }
 
 /// The places of some of a worker's documents in groups.
@@ -119,7 +121,7 @@ impl Rounds {
         // Places of members are numbers of 32 bits, whatever the memory.
         let most = usize::try_from(bytes / 8).unwrap_or(usize::MAX).min(1 << 31);
         Rounds {
-            held: Groups { home: 0, docs: mapped(most), following: mapped(most) },
+            held: Groups { docs: mapped(most), following: mapped(most), ..Groups::default() },
             most,
             spill: Spill::new(scratch),
             stretches: vec![Vec::new(); PARTS],

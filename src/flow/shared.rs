@@ -11,9 +11,11 @@ use super::buckets::{Buckets, Keyed};
 use super::budget::{Budget, Share};
 use super::catalogue::{Catalogue, Doc};
 use super::collide::Posting;
+use super::crew::Crew;
 use super::dedup_exact::Arrival;
 use super::gathered::Gathered;
 use super::intake::sample_rarity;
+use super::peers::Peers;
 use super::recall::Sets;
 use super::replay::Replay;
 use super::rounds::Rounds;
@@ -34,8 +36,8 @@ pub struct Shared {
     pub sources: Vec<Source>,
     /// What decides the answer.
     pub config: Config,
-    /// Worker threads.
-    pub workers: usize,
+    /// The workers.
+    pub crew: Crew,
     /// The rows of all documents.
     pub catalogue: Catalogue,
     /// Counters for whoever watches.
@@ -48,7 +50,9 @@ pub struct Shared {
     pub(super) part: Part,
     /// Bytes on disk of the inputs that are read.
     read_bytes: u64,
-    pub(super) next_unit: AtomicUsize,
+    next_unit: AtomicUsize,
+    /// The other processes, and the number of this run.
+    peers: Option<(Arc<Peers>, u64)>,
     pub(super) unit_lines: Vec<AtomicU64>,
     /// Lines of a file before each of its units; known once all is read.
     pub(super) lines_before: OnceLock<Vec<u64>>,
@@ -61,7 +65,10 @@ pub struct Shared {
     pub(super) stored_sizes: Vec<AtomicU32>,
     simd: Simd,
     rarity: Arc<Rarity>,
+    /// Sets that the workers of this process have recalled, by worker.
     pub(super) sets: Vec<OnceLock<Sets>>,
+    /// Sets that each worker of this process has taken in from others.
+    pub(super) fetched: Vec<OnceLock<Sets>>,
     pub(super) gathered: Mutex<Gathered>,
     failure: Mutex<Option<Error>>,
     failed: AtomicBool,
@@ -79,8 +86,10 @@ pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl Shared {
     /// Prepares a run: divides the inputs and samples the rarity table.
     pub(super) fn new(request: Request, progress: Arc<Progress>) -> Result<Shared> {
-        let Request { sources, part, config, workers, memory, pairs, simd, scratch, stored, replay, rarity } =
+        let Request { sources, part, config, workers, memory, pairs, simd, scratch, stored, replay, rarity, peers } =
+           
             request;
+        let crew = peers.as_ref().map_or(Crew::alone(workers), |peers| peers.crew(workers));
         if workers == 0 || workers > MAX_WORKERS {
             return Err(Error::config(format!("{workers} workers: expected 1 to {MAX_WORKERS}")));
         }
@@ -98,26 +107,33 @@ impl Shared {
         let stages = Mutex::new(vec![(Stage::Open, Instant::now())]);
         let rarity = match (rarity, config.method) {
             (Some(frozen), _) => frozen,
-            (None, Method::Join) => Arc::new(sample_rarity(&sources, &fields, &config, simd, workers)?),
+            (None, Method::Join) => {
+                Arc::new(sampled(peers.as_deref(), || sample_rarity(&sources, &fields, &config, simd, workers))?)
+            }
             (None, _) => Arc::default(),
         };
         let parts = (0..).zip(&sources).map(|(file, source)| part.extent.of(file, source));
         let bytes: u64 = parts.map(|bytes| bytes.end - bytes.start).sum();
         // Many more units than workers, so that none waits long for another's last one.
-        let units = units(&sources, part.extent, (bytes / (workers as u64 * 8)).clamp(256 << 10, UNIT));
+        let units = units(&sources, part.extent, (bytes / (crew.all() as u64 * 8)).clamp(256 << 10, UNIT));
         let budget = Budget::new(memory, workers);
         Ok(Shared {
-            catalogue: Catalogue::new(workers, &config.cluster.keep, base(stored.as_deref(), workers)?),
+            catalogue: Catalogue::new(crew, &config.cluster.keep, base(stored.as_deref(), crew)?),
             rule: rule(&config),
             unit_lines: units.iter().map(|_| AtomicU64::new(0)).collect(),
             lines_before: OnceLock::new(),
             next_unit: AtomicUsize::new(0),
+            peers: peers.map(|peers| {
+                let run = peers.next_run();
+                (peers, run)
+            }),
             rarity,
             keepers: keepers(stored.as_deref(), workers)?,
             stored_sizes: zeroed_vec(stored.as_deref().map_or(0, Stored::next) as usize),
             stored,
             replay,
-            sets: (0..workers).map(|_| OnceLock::new()).collect(),
+            sets: (0..crew.all()).map(|_| OnceLock::new()).collect(),
+            fetched: (0..workers).map(|_| OnceLock::new()).collect(),
             gathered: Mutex::new(Gathered::new(&budget)),
             failure: Mutex::default(),
             failed: AtomicBool::new(false),
@@ -125,7 +141,7 @@ impl Shared {
             part,
             read_bytes: bytes,
             config,
-            workers,
+            crew,
             progress,
             pairs,
             fields,
@@ -135,6 +151,11 @@ impl Shared {
             simd,
             stages,
         })
+    }
+
+    /// The other processes, and the number of this run among those of the job.
+    pub(super) fn peers(&self) -> Option<(&Peers, u64)> {
+        self.peers.as_ref().map(|(peers, run)| (&**peers, *run))
     }
 
     /// What earlier loads left, if this is a load.
@@ -167,13 +188,14 @@ impl Shared {
 
     /// Has a worker's keeper do something, if this is a load.
     pub(super) fn keep(&self, worker: usize, keep: impl FnOnce(&mut dyn Keeper) -> Result<()>) -> Result<()> {
-        let Some(keeper) = self.keepers.get(worker) else { return Ok(()) };
+        let Some(keeper) = self.keepers.get(worker - self.crew.own().start) else { return Ok(()) };
         lock(keeper).as_mut().map_or(Ok(()), |keeper| keep(&mut **keeper))
     }
 
     /// Ends a worker's keeping.
     pub(super) fn finish_keeping(&self, worker: usize) -> Result<()> {
-        let keeper = self.keepers.get(worker).and_then(|keeper| lock(keeper).take());
+        let keeper = self.keepers.get(worker - self.crew.own().start);
+        let keeper = keeper.and_then(|keeper| lock(keeper).take());
         keeper.map_or(Ok(()), Keeper::finish)
     }
 
@@ -183,13 +205,15 @@ impl Shared {
     }
 
     /// An empty store for postings, in buckets that fit the second-level cache when they are sorted.
-    pub(super) fn postings(&self) -> Buckets<Posting> {
-        Buckets::new(self.bucket_bits(128 << 10), self.budget.part(Share::Postings), &self.scratch)
+    pub(super) fn postings(&self, worker: usize) -> Buckets<Posting> {
+        let most = self.budget.part(Share::Postings);
+        Buckets::new(self.bucket_bits(128 << 10), self.crew.keys(worker), most, &self.scratch)
     }
 
     /// An empty store for arrivals.
-    pub(super) fn arrivals(&self) -> Buckets<Arrival> {
-        Buckets::new(self.bucket_bits(16 << 20), self.budget.part(Share::Arrivals), &self.scratch)
+    pub(super) fn arrivals(&self, worker: usize) -> Buckets<Arrival> {
+        let most = self.budget.part(Share::Arrivals);
+        Buckets::new(self.bucket_bits(16 << 20), self.crew.keys(worker), most, &self.scratch)
     }
 
     /// As many bits as leave each bucket what comes of `bytes` of input; at most as many as can be divided by at once
@@ -206,7 +230,7 @@ impl Shared {
         Rounds::new(
             rows,
             self.catalogue.base(),
-            (worker, self.workers),
+            (worker, self.crew.all()),
             self.budget.part(Share::Groups),
             &self.scratch,
         )
@@ -242,6 +266,19 @@ impl Shared {
         stages.iter().zip(ends).map(|((stage, start), end)| (*stage, (end - *start).as_secs_f64())).collect()
     }
 
+    /// Ends the run here because it has ended elsewhere.
+    pub(super) fn give_way(&self) {
+        self.failed.store(true, Ordering::Relaxed);
+    }
+
+    /// The next unit that is to be read: of those of a process that works alone, or of all processes.
+    pub(super) fn take_unit(&self) -> Result<usize> {
+        match &self.peers {
+            None => Ok(self.next_unit.fetch_add(1, Ordering::Relaxed)),
+            Some((peers, run)) => Ok(peers.mesh().take(*run)? as usize),
+        }
+    }
+
     /// Ends the run with an error; the first one counts.
     pub(super) fn fail(&self, error: Error) {
         lock(&self.failure).get_or_insert(error);
@@ -265,8 +302,15 @@ impl Shared {
     }
 }
 
+/// The rarity table that process 0 samples, for all.
+fn sampled(peers: Option<&Peers>, sample: impl Fn() -> Result<Rarity>) -> Result<Rarity> {
+    let Some(mesh) = peers.map(Peers::mesh) else { return sample() };
+    let own = if mesh.process() == 0 { sample()?.as_bytes().to_vec() } else { Vec::new() };
+    Ok(Rarity::of_bytes(&mesh.broadcast(own)?))
+}
+
 /// The number of a load's first document: above all that is stored, and divided evenly among the workers.
-fn base(stored: Option<&dyn Stored>, workers: usize) -> Result<Doc> {
+fn base(stored: Option<&dyn Stored>, crew: Crew) -> Result<Doc> {
     let next = stored.map_or(0, Stored::next) as usize;
     let full = || {
         Error::Limit(
@@ -274,7 +318,7 @@ fn base(stored: Option<&dyn Stored>, workers: usize) -> Result<Doc> {
                 .into(),
         )
     };
-    Doc::try_from(next.next_multiple_of(workers)).map_err(|_| full())
+    Doc::try_from(next.next_multiple_of(crew.all())).map_err(|_| full())
 }
 
 /// A worker's keeper, until all is kept.

@@ -1,5 +1,5 @@
-//! The operators that measure candidates on full sets: `recall` derives the sets at the home of each document,
-//! `verify` compares them. What is accepted is a *link*.
+//! The operators that measure candidates on full sets: `recall` derives the sets at the home of each document, `take_in`
+//! gets those of other processes, `verify` compares them. What is accepted is a *link*.
 
 use std::cell::RefCell;
 use std::ops::Range;
@@ -12,6 +12,7 @@ use timely::dataflow::Stream;
 use timely::dataflow::channels::pact::{Exchange, Pipeline};
 use timely::dataflow::operators::generic::operator::Operator;
 
+use super::abroad::{Sent, Wanted};
 use super::budget::Share;
 use super::catalogue::Doc;
 use super::count::Candidate;
@@ -21,29 +22,85 @@ use super::stored::Stored;
 use super::{SLICE, Shared};
 use crate::error::Result;
 
-/// Derives the sets of the documents wanted, each once, at its home, and publishes them to the process.
-/// The output carries nothing; its frontier tells when all sets are there.
+/// Derives the sets of the documents wanted, each once, at its home, and publishes them to the process; those that other
+/// processes want are put out for them.
 pub fn recall_wanted<'scope>(
-    wanted: Stream<'scope, u64, Vec<Doc>>,
+    wanted: Stream<'scope, u64, Vec<Wanted>>,
+    shared: Arc<Shared>,
+    worker: usize,
+) -> Stream<'scope, u64, Vec<Sent>> {
+    let (scope, crew) = (wanted.scope(), shared.crew);
+    let home = Exchange::new(move |(doc, _): &Wanted| crew.home(*doc) as u64);
+    wanted.unary_frontier::<CapacityContainerBuilder<Vec<Sent>>, _, _, _>(home, "Recall", |cap, info| {
+        let activator = scope.activator_for(info.address);
+        let mut all: Vec<Wanted> = Vec::new();
+        let mut abroad = None;
+        let mut cap = Some(cap);
+        move |(input, frontier), output| {
+            input.for_each_time(|_, data| data.for_each(|batch| all.append(batch)));
+            let Some(held) = cap.as_ref().filter(|_| frontier.is_empty()) else { return };
+            let abroad = abroad.get_or_insert_with(|| {
+                recall_all(&shared, &mut all, worker);
+                // What is left is for other processes.
+                std::mem::take(&mut all).into_iter()
+            });
+            let mut session = output.session(held);
+            let (mut scratch, mut words) = (Vec::new(), 0);
+            while let Some((doc, process)) = abroad.next().filter(|_| !shared.failed()) {
+                let to = crew.first_of(process as usize) + crew.taker(doc);
+                match shared.set(doc, &mut scratch) {
+                    Ok(set) => {
+                        words += set.len();
+                        session.give((to as u32, doc, set.to_vec()));
+                    }
+                    Err(error) => shared.fail(error),
+                }
+                if words > SLICE {
+                    return activator.activate();
+                }
+            }
+            drop(session);
+            cap = None;
+        }
+    })
+}
+
+/// Recalls the sets of all that is wanted of a worker, and leaves in the list what other processes want.
+fn recall_all(shared: &Shared, wanted: &mut Vec<Wanted>, worker: usize) {
+    wanted.sort_unstable();
+    wanted.dedup();
+    let mut docs: Vec<Doc> = wanted.iter().map(|(doc, _)| *doc).collect();
+    docs.dedup();
+    wanted.retain(|(_, process)| *process as usize != shared.crew.process());
+    let mut sets = shared.no_sets(Share::Sets);
+    if !shared.failed()
+        && let Err(error) = recall(shared, &docs, &mut shared.sketcher(), &mut sets)
+    {
+        shared.fail(error);
+    }
+    shared.publish_sets(worker, sets);
+}
+
+/// Takes in the sets that other processes have sent, and publishes them to this one. The output carries nothing; its
+/// frontier tells when all sets that are wanted are there.
+pub fn take_in<'scope>(
+    sent: Stream<'scope, u64, Vec<Sent>>,
     shared: Arc<Shared>,
     worker: usize,
 ) -> Stream<'scope, u64, Vec<()>> {
-    let home = Exchange::new(|doc: &Doc| u64::from(*doc));
-    wanted.unary_frontier::<CapacityContainerBuilder<Vec<()>>, _, _, _>(home, "Recall", |cap, _| {
-        let mut docs: Vec<Doc> = Vec::new();
+    let to = Exchange::new(|(to, ..): &Sent| u64::from(*to));
+    sent.unary_frontier::<CapacityContainerBuilder<Vec<()>>, _, _, _>(to, "TakeIn", |cap, _| {
+        let mut sets = Some(shared.no_sets(Share::Fetched));
         let mut cap = Some(cap);
         move |(input, frontier), _output| {
-            input.for_each_time(|_, data| data.for_each(|batch| docs.append(batch)));
-            if frontier.is_empty() && cap.take().is_some() {
-                docs.sort_unstable();
-                docs.dedup();
-                let mut sets = shared.no_sets(Share::Sets);
-                if !shared.failed()
-                    && let Err(error) = recall(&shared, &docs, &mut shared.sketcher(), &mut sets)
-                {
-                    shared.fail(error);
+            input.for_each_time(|_, data| {
+                for (_, doc, set) in data.flat_map(|batch| batch.drain(..)).filter(|_| !shared.failed()) {
+                    let taken = sets.as_mut().map_or(Ok(()), |sets| sets.insert(doc, &set));
+                    taken.unwrap_or_else(|error| shared.fail(error));
                 }
-                shared.publish_sets(worker, sets);
+            });
+            if frontier.is_empty() && cap.take().is_some() {
+                sets.take().into_iter().for_each(|sets| shared.publish_fetched(worker, sets));
             }
         }
     })

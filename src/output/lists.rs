@@ -240,7 +240,7 @@ pub fn summarise(discovery: &Discovery, outcome: &Outcome, rejected: &[Rejected]
         },
         crowds: tally.crowds,
         skipped: discovery.skipped.iter().map(skipped).collect(),
-        workers: shared.workers,
+        workers: shared.crew.workers(),
         stages: shared
             .stage_seconds()
             .into_iter()

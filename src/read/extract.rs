@@ -43,7 +43,7 @@ impl Extractor {
             Some(Text::Raw(text)) if Kind::of(text) == Kind::Text => string(json, text, &mut self.text)?,
             Some(Text::Raw(other)) => {
                 let field = fields.text.as_str().to_owned();
-                return Err(Refusal::TextNotString { field, found: Kind::of(other).name() });
+                return Err(Refusal::TextNotString { field, found: Kind::of(other).name().into() });
             }
             None => {
                 let (keys, more) = keys(json, SHOWN_KEYS);

@@ -10,7 +10,7 @@ pub(super) const SHOWN_KEYS: usize = 12;
 const SHOWN_CHARS: usize = 40;
 
 /// A value to compare documents by.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub enum Value {
     /// A finite number.
     Number(f64),
@@ -39,7 +39,7 @@ pub struct Record<'a> {
 }
 
 /// Why a record, or the rest of a file, could not be used. Its `Display` is the reason for people.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[non_exhaustive]
 pub enum Refusal {
     /// The line is not JSON: what was expected, and where.
@@ -58,7 +58,7 @@ pub enum Refusal {
         /// The path of the text.
         field: String,
         /// What it holds.
-        found: &'static str,
+        found: Cow<'static, str>,
     },
     /// The record is a change, and has no id.
     NoId {

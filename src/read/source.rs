@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::progress::Progress;
 
 /// How documents stand in a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Format {
     /// One JSON object a line.
     JsonLines,
@@ -21,7 +21,7 @@ pub enum Format {
 }
 
 /// How a file is compressed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Compression {
     /// Not at all.
     None,
@@ -43,7 +43,7 @@ impl Compression {
 }
 
 /// One input file.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Source {
     /// The path as it is opened.
     pub path: PathBuf,

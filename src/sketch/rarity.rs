@@ -36,6 +36,13 @@ impl Rarity {
         &self.counts
     }
 
+    /// The table that [`Rarity::as_bytes`] gave the bytes of; what is missing counts as rarest.
+    pub fn of_bytes(bytes: &[u8]) -> Rarity {
+        let mut counts = bytes.to_vec();
+        counts.resize(SLOTS, 0);
+        Rarity { counts }
+    }
+
     /// The table whose bytes, eight a word and the first one lowest, are given; what is missing counts as rarest.
     pub fn of_words(words: &[u64]) -> Rarity {
         let mut counts: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();

@@ -1,9 +1,11 @@
 //! An epoch of a load: the dataflow on a part of the changes, and what comes of it.
 
+use std::io::ErrorKind;
 use std::sync::Arc;
 
 use super::Prepared;
 use crate::collection::again::Again;
+use crate::collection::assist::{Epoch, Order, begin, collect, own_runs};
 use crate::collection::delta::{by_name, seen, write_delta, write_seen};
 use crate::collection::known::Known;
 use crate::collection::manifest::Manifest;
@@ -11,13 +13,16 @@ use crate::collection::names::Name;
 use crate::collection::refused::Row;
 use crate::collection::run_entry::RunEntry;
 use crate::collection::settle::{Delta, Terms, settle};
-use crate::collection::writer::{RunSummary, RunWriter};
+use crate::collection::writer::RunSummary;
 use crate::config::Method;
 use crate::error::{Error, Result};
-use crate::flow::{Loaded, Part, Refused, Request, Stored, load as run};
+use crate::flow::{Crew, Loaded, Part, Refused, Request, Stored, load as run};
 use crate::output::refusals;
 use crate::progress::Stage;
 use crate::read::Refusal;
+
+/// What was found in an epoch: what the runs of all workers hold, by id, and what changes.
+type Found = (Arc<Known>, Loaded, Vec<(u64, RunSummary)>, Delta);
 
 impl Prepared<'_> {
     /// Reads a part of the inputs and writes what comes of it. The lines of the last file up to its end, if that is
@@ -26,32 +31,38 @@ impl Prepared<'_> {
         // That of the epoch before would be in the way.
         self.last = None;
         let before = self.next.clone();
-        let (mut ids, of_workers) = self.begin_runs(self.batch.workers)?;
-        let with_records = if self.next.store_text { self.batch.workers } else { 0 };
-        let (mut of_records, records) = self.begin_runs(with_records)?;
-        ids.append(&mut of_records);
+        let (first, with_records) = (self.next.next_run, self.next.store_text);
+        let crew = self.crew();
+        self.next.next_run += (crew.all() * if with_records { 2 } else { 1 }) as u64;
+        let all: Vec<u64> = (first..self.next.next_run).collect();
+        let (ids, of_records) = own_runs(crew, first, with_records);
+        let (storage, collection) = (&**self.writer.storage(), self.next.collection);
+        let runs = (begin(storage, collection, &ids)?, begin(storage, collection, &of_records)?);
         let bytes = self.batch.memory.unwrap_or(u64::MAX) / 10;
         let documents = self.next.counts.documents + self.tally.records;
-        let runs = (of_workers, records);
         let signed = self.next.config.method == Method::Join;
-        let (tables, next) = (self.ahead.tables(), self.next.next_content);
-        let known = Known::new(tables, next, signed, documents, bytes, runs);
-        let found = self.found(part, &Arc::new(known));
+        let (tables, next_content) = (self.ahead.tables(), self.next.next_content);
+        if let Some(peers) = &self.batch.peers {
+            let (ahead, frozen) = (self.ahead.manifest().clone(), self.rarity.is_some());
+            let epoch = Epoch { part, ahead, next_content, documents, first_run: first, frozen };
+            Order::Epoch(Box::new(epoch)).tell(peers)?;
+        }
+        let known = Known::new(tables, next_content, signed, documents, bytes, runs);
+        let found = self.found(part, &Arc::new(known), ids.into_iter().chain(of_records).collect());
         if matches!(found, Err(Error::Limit(_))) {
-            self.remove_runs(&ids)?;
+            self.remove_runs(&all)?;
             self.next = Manifest { next_run: self.next.next_run, ..before.clone() };
         }
-        let (known, loaded, mut delta) = found?;
+        let (known, loaded, written, mut delta) = found?;
         self.count(&loaded, &delta);
         self.epochs += 1;
         self.progress.enter(Stage::Write, 0);
         let seen = self.batch.delete_missing.then(|| seen(&loaded));
         if delta.documents.is_empty() && seen.is_none() {
             // Nothing is there of it but what was counted.
-            self.remove_runs(&ids)?;
+            self.remove_runs(&all)?;
             self.next = Manifest { next_run: self.next.next_run, ..before };
         } else {
-            let written = ids.into_iter().zip(known.finished()).collect();
             self.write(written, &mut delta, seen, &loaded)?;
         }
         let (file, byte) = part.extent.to;
@@ -60,18 +71,23 @@ impl Prepared<'_> {
         Ok(lines)
     }
 
-    /// Runs the dataflow on a part of the inputs and settles what it finds.
-    fn found(&self, part: Part, known: &Arc<Known>) -> Result<(Arc<Known>, Loaded, Delta)> {
+    /// Runs the dataflow on a part of the inputs and settles what it finds. `ids` are those of the runs of this process.
+    fn found(&self, part: Part, known: &Arc<Known>, ids: Vec<u64>) -> Result<Found> {
         let loaded = run(self.request(part, known), Arc::clone(&self.progress))?;
+        let own = ids.into_iter().zip(known.finished()).collect();
+        let written = match &self.batch.peers {
+            Some(peers) => collect(peers, own)?,
+            None => own,
+        };
         let mut again = Again::new(known, &loaded)?;
         let delta = settle(known.tables(), &loaded, self.terms(), &mut again)?;
-        Ok((Arc::clone(known), loaded, delta))
+        Ok((Arc::clone(known), loaded, written, delta))
     }
 
-    /// Begins runs: their ids, and what writes them.
-    pub(super) fn begin_runs(&mut self, count: usize) -> Result<(Vec<u64>, Vec<RunWriter>)> {
-        let begun = (0..count).map(|_| self.writer.begin_run(&mut self.next));
-        Ok(begun.collect::<Result<Vec<_>>>()?.into_iter().unzip())
+    /// The workers of all processes.
+    fn crew(&self) -> Crew {
+        let workers = self.batch.workers;
+        self.batch.peers.as_ref().map_or(Crew::alone(workers), |peers| peers.crew(workers))
     }
 
     fn request(&self, part: Part, known: &Arc<Known>) -> Request {
@@ -87,6 +103,7 @@ impl Prepared<'_> {
             stored: Some(Arc::clone(known) as Arc<dyn Stored>),
             replay: None,
             rarity: self.rarity.clone(),
+            peers: self.batch.peers.clone(),
         }
     }
 
@@ -148,7 +165,11 @@ impl Prepared<'_> {
         let storage = self.writer.storage();
         for id in ids {
             let name = Name::Run(*id).to_string();
-            storage.remove(&name).map_err(|e| Error::io(&storage.path(&name), "remove", e))?;
+            match storage.remove(&name) {
+                // Another process was to begin it, and came to no beginning.
+                Err(e) if e.kind() == ErrorKind::NotFound && self.batch.peers.is_some() => {}
+                removed => removed.map_err(|e| Error::io(&storage.path(&name), "remove", e))?,
+            }
         }
         Ok(())
     }
