@@ -16,6 +16,7 @@ use crate::cli_collections::{
     DOCUMENTS_EXAMPLES, DeleteArgs, EXPLAIN_EXAMPLES, ExplainArgs, FileArgs, GROUP_EXAMPLES, INFO_EXAMPLES,
     LOAD_EXAMPLES, LoadArgs, ShowArgs,
 };
+use crate::cli_processes::{LAUNCH_EXAMPLES, LaunchArgs, ProcessArgs};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -156,6 +157,14 @@ pub(crate) enum Command {
         #[arg(long)]
         json: bool,
     },
+    /// Run a subcommand as many processes, here or on many machines
+    ///
+    /// Starts process i of dedup, load, delete, compact or cluster for each line of the file of hosts, watches all,
+    /// puts the index in front of what they say, and shows one progress for all. What process 0 writes to standard
+    /// output is written unchanged. Ctrl-C stops all; when one fails, the others get 10 s to notice and end by
+    /// themselves. On one machine give -w and --memory, or each process takes all of it.
+    #[command(after_long_help = LAUNCH_EXAMPLES)]
+    Launch(Box<LaunchArgs>),
     /// Print a completion script for a shell
     Completions {
         /// Shell to complete for
@@ -164,6 +173,43 @@ pub(crate) enum Command {
     },
     /// Print the manual page (view it with: alike man | man -l -)
     Man,
+}
+
+impl Command {
+    /// Which of many processes this is, for the commands that run as many.
+    pub(crate) fn processes(&self) -> Option<&ProcessArgs> {
+        match self {
+            Command::Dedup(args) => Some(&args.processes),
+            Command::Load(args) => Some(&args.change.processes),
+            Command::Delete(args) => Some(&args.change.processes),
+            Command::Compact(args) => Some(&args.processes),
+            Command::Cluster(args) => Some(&args.processes),
+            _ => None,
+        }
+    }
+
+    /// What the commands that run as many processes tell on standard error.
+    pub(crate) fn talk(&self) -> Option<&TalkArgs> {
+        match self {
+            Command::Dedup(args) => Some(&args.talk),
+            Command::Load(args) => Some(&args.change.report.talk),
+            Command::Delete(args) => Some(&args.change.report.talk),
+            Command::Compact(args) => Some(&args.report.talk),
+            Command::Cluster(args) => Some(&args.talk),
+            _ => None,
+        }
+    }
+
+    /// Whether the commands that run as many processes read standard input.
+    pub(crate) fn reads_standard_input(&self) -> bool {
+        let standard = |path: &PathBuf| path.as_os_str() == "-";
+        match self {
+            Command::Dedup(args) => args.inputs.iter().any(standard),
+            Command::Load(args) => args.inputs.iter().any(standard),
+            Command::Delete(args) => standard(&args.ids),
+            _ => false,
+        }
+    }
 }
 
 #[derive(Debug, Args)]
@@ -193,6 +239,8 @@ pub(crate) struct DedupArgs {
 
     #[command(flatten)]
     pub(crate) machine: MachineArgs,
+    #[command(flatten)]
+    pub(crate) processes: ProcessArgs,
 }
 
 /// What decides the answer, wherever one is asked for.
@@ -242,7 +290,7 @@ pub(crate) struct ConfigArgs {
 #[derive(Debug, Args)]
 pub(crate) struct TalkArgs {
     /// Show errors only
-    #[arg(long, conflicts_with = "json_progress", help_heading = "Output")]
+    #[arg(short, long, conflicts_with = "json_progress", help_heading = "Output")]
     pub(crate) quiet: bool,
     /// Report progress as JSON lines on standard error
     #[arg(long, help_heading = "Output")]

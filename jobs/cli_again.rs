@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::cli::{ClusteringArg, MachineArgs, TalkArgs};
+use crate::cli_processes::ProcessArgs;
 
 pub(crate) const PAIRS_EXAMPLES: &str = "\
 Examples:
@@ -62,6 +63,8 @@ pub(crate) struct ClusterArgs {
 
     #[command(flatten)]
     pub(crate) machine: MachineArgs,
+    #[command(flatten)]
+    pub(crate) processes: ProcessArgs,
 }
 
 /// What may differ from the configuration of the collection.

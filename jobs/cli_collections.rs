@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::cli::{ConfigArgs, MachineArgs, TalkArgs};
+use crate::cli_processes::ProcessArgs;
 
 pub(crate) const LOAD_EXAMPLES: &str = "\
 Examples:
@@ -116,6 +117,8 @@ pub(crate) struct ChangeArgs {
     /// not divided [default: an eighth of the memory]
     #[arg(long, value_name = "SIZE", help_heading = "Machine")]
     pub(crate) epoch: Option<String>,
+    #[command(flatten)]
+    pub(crate) processes: ProcessArgs,
 }
 
 /// What is told of a change, and how.
@@ -134,6 +137,8 @@ pub(crate) struct CompactArgs {
     pub(crate) collection: PathBuf,
     #[command(flatten)]
     pub(crate) report: ReportArgs,
+    #[command(flatten)]
+    pub(crate) processes: ProcessArgs,
 }
 
 #[derive(Debug, Args)]

@@ -11,6 +11,8 @@ use std::time::{Duration, Instant};
 use alike::progress::{Progress, Stage};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use crate::launched;
+
 /// How often the counters are read. A stage that is shorter than this may pass unseen.
 const TICK: Duration = Duration::from_millis(100);
 /// How often a JSON line is written within a stage.
@@ -28,11 +30,13 @@ pub(crate) enum Mode {
 }
 
 impl Mode {
-    /// The mode for standard error as it is: bars only where someone can watch them move.
+    /// The mode for standard error as it is: bars only where someone can watch them move. `alike launch` reads lines
+    /// of its children, and draws bars for all of them.
     pub(crate) fn choose(quiet: bool, json: bool) -> Mode {
         match (quiet, json) {
             (true, _) => Mode::Hidden,
             (false, true) => Mode::Json,
+            (false, false) if launched::launched() => Mode::Json,
             (false, false) if io::stderr().is_terminal() => Mode::Bars,
             (false, false) => Mode::Hidden,
         }
@@ -47,11 +51,7 @@ pub(crate) struct Display {
 impl Display {
     /// Starts to show `progress`.
     pub(crate) fn start(progress: Arc<Progress>, mode: Mode) -> Display {
-        let mut screen: Box<dyn Screen + Send> = match mode {
-            Mode::Hidden => return Display { running: None },
-            Mode::Bars => Box::new(Bars { bar: ProgressBar::hidden() }),
-            Mode::Json => Box::new(Lines { out: io::stderr(), last: Duration::ZERO }),
-        };
+        let Some(mut screen) = screen(mode) else { return Display { running: None } };
         let (stop, stopped) = mpsc::channel();
         let watcher = thread::Builder::new().name("display".into());
         // A run that cannot be shown is still worth having.
@@ -75,15 +75,59 @@ impl Drop for Display {
     }
 }
 
+/// What shows a run in this mode.
+fn screen(mode: Mode) -> Option<Box<dyn Screen + Send>> {
+    match mode {
+        Mode::Hidden => None,
+        Mode::Bars => Some(Box::new(Bars { bar: ProgressBar::hidden() })),
+        Mode::Json => Some(Box::new(Lines { out: io::stderr(), last: Duration::ZERO })),
+    }
+}
+
+/// A display that is told what to show, and shows nothing between two calls.
+pub(crate) struct Show {
+    screen: Option<Box<dyn Screen + Send>>,
+    last: Option<Snapshot>,
+}
+
+impl Show {
+    pub(crate) fn new(mode: Mode) -> Show {
+        Show { screen: screen(mode), last: None }
+    }
+
+    /// Shows the present state.
+    pub(crate) fn see(&mut self, now: Snapshot) {
+        if let Some(screen) = &mut self.screen {
+            turn(&mut **screen, self.last.replace(now), now);
+        }
+    }
+
+    /// Does what writes on the terminal while nothing is drawn there.
+    pub(crate) fn aside(&mut self, write: &mut dyn FnMut()) {
+        match &mut self.screen {
+            Some(screen) => screen.aside(write),
+            None => write(),
+        }
+    }
+
+    /// Shows the last state and stops.
+    pub(crate) fn finish(&mut self) {
+        if let (Some(mut screen), Some(last)) = (self.screen.take(), self.last) {
+            screen.end(last);
+        }
+    }
+}
+
 /// The counters at one moment.
-#[derive(Clone, Copy, Debug)]
-struct Snapshot {
-    stage: Stage,
-    done: u64,
-    total: u64,
-    documents: u64,
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Snapshot {
+    pub(crate) stage: Stage,
+    pub(crate) done: u64,
+    /// 0 is unknown.
+    pub(crate) total: u64,
+    pub(crate) documents: u64,
     /// Since the display was started.
-    elapsed: Duration,
+    pub(crate) elapsed: Duration,
 }
 
 impl Snapshot {
@@ -104,6 +148,22 @@ trait Screen {
     fn begin(&mut self, now: Snapshot);
     fn advance(&mut self, now: Snapshot);
     fn end(&mut self, now: Snapshot);
+
+    /// Does what writes on the terminal while nothing is drawn there.
+    fn aside(&mut self, write: &mut dyn FnMut()) {
+        write();
+    }
+}
+
+/// Brings a screen from the last state, if there was one, to the present one.
+fn turn(screen: &mut dyn Screen, last: Option<Snapshot>, now: Snapshot) {
+    if let Some(last) = last.filter(|last| last.stage != now.stage) {
+        screen.end(last.left_for(now));
+    }
+    if last.is_none_or(|last| last.stage != now.stage) {
+        screen.begin(now);
+    }
+    screen.advance(now);
 }
 
 /// Shows `progress` on `screen` until the other side of `stopped` closes.
@@ -114,11 +174,7 @@ fn watch(progress: &Progress, screen: &mut dyn Screen, stopped: &Receiver<()>) {
     loop {
         let over = stopped.recv_timeout(TICK) != Err(RecvTimeoutError::Timeout);
         let now = Snapshot::of(progress, begun);
-        if now.stage != last.stage {
-            screen.end(last.left_for(now));
-            screen.begin(now);
-        }
-        screen.advance(now);
+        turn(screen, Some(last), now);
         last = now;
         if over {
             screen.end(last);
@@ -166,6 +222,10 @@ impl Screen for Bars {
         } else {
             self.bar.abandon();
         }
+    }
+
+    fn aside(&mut self, write: &mut dyn FnMut()) {
+        self.bar.suspend(write);
     }
 }
 

@@ -7,11 +7,12 @@ use std::sync::Arc;
 use alike::error::{Error, Result};
 use alike::progress::Progress;
 
-use crate::INTERRUPTED;
+use crate::{INTERRUPTED, launched};
 
-/// Stops `progress` on the first interrupt, termination or hang-up from now on. A second one does not wait: what is
-/// left behind has a temporary name.
+/// Stops `progress` on the first interrupt, termination or hang-up from now on, and when `alike launch` has gone that
+/// started this process. A second one does not wait: what is left behind has a temporary name.
 pub(crate) fn stop_on_interrupt(progress: Arc<Progress>) -> Result<()> {
+    launched::stop_with_launcher(Arc::clone(&progress));
     #[expect(clippy::exit, reason = "whoever presses Ctrl-C twice wants no more of this program")]
     let handler = move || {
         if progress.stopped() {
@@ -19,7 +20,12 @@ pub(crate) fn stop_on_interrupt(progress: Arc<Progress>) -> Result<()> {
         }
         progress.stop();
     };
-    ctrlc::set_handler(handler).map_err(|error| {
+    on_interrupt(handler)
+}
+
+/// Has `act` called at each interrupt, termination or hang-up from now on.
+pub(crate) fn on_interrupt(act: impl FnMut() + Send + 'static) -> Result<()> {
+    ctrlc::set_handler(act).map_err(|error| {
         let source = match error {
             ctrlc::Error::System(source) => source,
             other => std::io::Error::other(other),

@@ -1,7 +1,7 @@
 //! `alike load`: records into a collection, as one commit.
 
 use std::fs;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -17,6 +17,7 @@ use crate::cli_collections::{LoadArgs, ReportArgs};
 use crate::dedup::{find_inputs, refuse};
 use crate::display::{Display, Mode, sanitize};
 use crate::interrupt::stop_on_interrupt;
+use crate::launched::on_terminal;
 use crate::options::{Machine, epoch};
 use crate::shown::{Lines, folder};
 use crate::target::Target;
@@ -247,7 +248,7 @@ impl<'a> Teller<'a> {
 
     /// An object for programs.
     pub(crate) fn object(&self, value: &serde_json::Value) -> Result<ExitCode> {
-        if !self.json && (self.talk.quiet || io::stdout().is_terminal()) {
+        if !self.json && (self.talk.quiet || on_terminal()) {
             return Ok(ExitCode::SUCCESS);
         }
         let mut lines = Lines::new();

@@ -6,6 +6,7 @@ mod check;
 mod cli;
 mod cli_again;
 mod cli_collections;
+mod cli_processes;
 mod cluster;
 mod clusters;
 mod compact;
@@ -19,11 +20,15 @@ mod fsck;
 mod group;
 mod info;
 mod interrupt;
+mod launch;
+mod launched;
 mod load;
 mod manual;
 mod options;
 mod pairs;
 mod presets;
+mod processes;
+mod secret;
 mod shown;
 mod stats;
 mod target;
@@ -61,7 +66,18 @@ fn main() -> ExitCode {
             return if error.use_stderr() { ExitCode::from(WRONG_USE) } else { ExitCode::SUCCESS };
         }
     };
-    let outcome = match cli.command {
+    let alone = processes::alone(cli.command.processes(), &processes::environment, &warn);
+    let outcome = alone.and_then(|()| run(cli.command));
+    outcome.unwrap_or_else(|error| {
+        // A message that cannot be shown must not hide the exit code.
+        let _ = writeln!(io::stderr().lock(), "alike: error: {}", message(&error));
+        ExitCode::from(exit_code(&error))
+    })
+}
+
+/// Does what was asked for.
+fn run(command: Command) -> Result<ExitCode> {
+    match command {
         Command::Dedup(args) => DedupOptions::new(*args).and_then(|options| dedup::run(&options)),
         Command::Load(args) => load::run(&args),
         Command::Delete(args) => delete::run(&args),
@@ -79,14 +95,15 @@ fn main() -> ExitCode {
         Command::Presets { name } => presets::text(name.as_deref()).and_then(|text| print(text.as_bytes())),
         Command::Compact(args) => compact::run(&args),
         Command::Fsck { collection, json } => fsck::run(&collection, json),
+        Command::Launch(args) => launch::run(&args),
         Command::Completions { shell } => print(&manual::completions(shell)),
         Command::Man => manual::page().map_err(stdout_error).and_then(|page| print(&page)),
-    };
-    outcome.unwrap_or_else(|error| {
-        // A message that cannot be shown must not hide the exit code.
-        let _ = writeln!(io::stderr().lock(), "alike: error: {}", message(&error));
-        ExitCode::from(exit_code(&error))
-    })
+    }
+}
+
+/// Tells what is doubtful. Nobody listening is no failure.
+fn warn(line: &str) {
+    let _ = writeln!(io::stderr().lock(), "alike: warning: {}", sanitize(line));
 }
 
 /// Writes data to standard output. A reader that has seen enough, such as `head`, is a success.

@@ -1,6 +1,6 @@
 //! Standard output as the commands that look at collections use it: lines, for a terminal or for a program.
 
-use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
+use std::io::{self, BufWriter, StdoutLock, Write};
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -11,6 +11,7 @@ use alike::storage::{Local, Storage};
 use serde::Serialize;
 
 use crate::display::{json_escaped, sanitize};
+use crate::launched;
 use crate::stdout_error;
 
 /// Opens the last commit of a collection.
@@ -57,9 +58,8 @@ pub(crate) struct Lines {
 
 impl Lines {
     pub(crate) fn new() -> Lines {
-        let out = io::stdout();
-        let terminal = out.is_terminal();
-        Lines { out: BufWriter::new(out.lock()), terminal, gone: false }
+        let terminal = launched::on_terminal();
+        Lines { out: BufWriter::new(io::stdout().lock()), terminal, gone: false }
     }
 
     /// Whether the lines are for people: a terminal, and no wish for JSON.

@@ -1,0 +1,82 @@
+//! The command line of many processes; part of the one definition in `cli.rs`.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::Args;
+
+use crate::cli::TalkArgs;
+
+pub(crate) const LAUNCH_EXAMPLES: &str = "\
+Examples:
+  alike launch -n 2 -- load archive crawl/ -w 4 --memory 8G
+      Two processes on this machine, each with four workers and 8 GB. A secret is drawn for them.
+  alike launch --hosts hosts --ssh --secret-file secret -- load archive crawl/
+      A process on each machine of the file hosts, where archive and crawl/ lie on a folder that all have.
+
+Exit codes: 0 if all processes ended with 0; 130 if it was interrupted; else the greatest code of those that failed by
+themselves (128 and the signal of one that was killed); else 5: processes were lost, or had to be ended.";
+
+/// Which processes there are, and what they know each other by.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct HostArgs {
+    /// File with the address (host:port) of process i on line i; blank lines and # comments are passed over
+    /// [env: ALIKE_HOSTS]
+    #[arg(long, value_name = "FILE", help_heading = "Many processes")]
+    pub(crate) hosts: Option<PathBuf>,
+    /// How many processes [env: ALIKE_PROCESSES] [default: one a line of the file]
+    ///
+    /// Without a file they are on this machine, at the ports 2101, 2102 and so on.
+    #[arg(short = 'n', long, value_name = "N", help_heading = "Many processes")]
+    pub(crate) processes: Option<usize>,
+    /// File with what only these processes know, 16 bytes or more; - is the first line of standard input
+    /// [env: ALIKE_SECRET_FILE, or the secret itself in ALIKE_SECRET]
+    #[arg(long, value_name = "FILE", help_heading = "Many processes")]
+    pub(crate) secret_file: Option<PathBuf>,
+    /// Do without a secret: whoever reaches the ports can take part
+    #[arg(long, conflicts_with = "secret_file", help_heading = "Many processes")]
+    pub(crate) insecure: bool,
+}
+
+/// What one of many processes is told. The same command line serves all of them, if the environment has the index.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct ProcessArgs {
+    #[command(flatten)]
+    pub(crate) hosts: HostArgs,
+    /// Which of them this one is, from 0 [env: ALIKE_PROCESS, SLURM_PROCID or JOB_COMPLETION_INDEX]
+    #[arg(short, long, value_name = "I", help_heading = "Many processes")]
+    pub(crate) process: Option<usize>,
+    /// Seconds in which all must have come [default: 60]
+    #[arg(long, value_name = "SECONDS", hide_short_help = true, help_heading = "Many processes")]
+    pub(crate) join_timeout: Option<u64>,
+    /// Seconds after which a silent process is taken for lost [default: 30]
+    #[arg(long, value_name = "SECONDS", hide_short_help = true, help_heading = "Many processes")]
+    pub(crate) peer_timeout: Option<u64>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct LaunchArgs {
+    #[command(flatten)]
+    pub(crate) hosts: HostArgs,
+
+    /// Start process i on the host of line i, through ssh; without it all run on this machine
+    #[arg(long, requires = "hosts", help_heading = "Machines")]
+    pub(crate) ssh: bool,
+    /// What reaches a host: it gets the host, -- and a command for the shell there
+    /// [default: ssh -o BatchMode=yes]
+    #[arg(long, value_name = "COMMAND", requires = "ssh", help_heading = "Machines")]
+    pub(crate) ssh_command: Option<String>,
+    /// alike on the other machines [default: where this one is]
+    #[arg(long, value_name = "PATH", requires = "ssh", help_heading = "Machines")]
+    pub(crate) program: Option<PathBuf>,
+    /// Folder to run in, on each machine [default: this one]
+    #[arg(long, value_name = "DIR", help_heading = "Machines")]
+    pub(crate) workdir: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) talk: TalkArgs,
+
+    /// A subcommand of alike with its options, the same for all processes
+    #[arg(value_name = "SUBCOMMAND", required = true, last = true)]
+    pub(crate) command: Vec<OsString>,
+}

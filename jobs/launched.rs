@@ -1,0 +1,97 @@
+//! Being a child of `alike launch`: what a process does differently then, and how it notices that the launcher is gone.
+
+use std::ffi::OsString;
+use std::io::{self, IsTerminal, Read};
+use std::process;
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use alike::progress::Progress;
+
+use crate::INTERRUPTED;
+use crate::processes::environment;
+
+/// Set by `alike launch` for its children: where its own standard output goes, [`TERMINAL`] or [`PIPE`]. A process
+/// that finds it
+/// - gives its progress as JSON lines, which the launcher draws, and still tells its results to people;
+/// - takes standard output for what the launcher's is, since that is where it arrives;
+/// - ends in order when its standard input closes: the launcher holds the other end, and whatever becomes of the
+///   launcher, of ssh, or of the machine it runs on, the system closes it.
+pub(crate) const LAUNCHED: &str = "ALIKE_LAUNCHED";
+/// People read what is written.
+pub(crate) const TERMINAL: &str = "terminal";
+/// Programs read what is written.
+pub(crate) const PIPE: &str = "pipe";
+
+/// How long a process may take to end in order once its launcher is gone.
+const LAST: Duration = Duration::from_secs(10);
+
+fn told() -> Option<OsString> {
+    environment(LAUNCHED)
+}
+
+/// Whether this process is a child of `alike launch`.
+pub(crate) fn launched() -> bool {
+    told().is_some()
+}
+
+/// Whether standard output is a terminal in the end.
+pub(crate) fn on_terminal() -> bool {
+    told().map_or_else(|| io::stdout().is_terminal(), |goes| goes == TERMINAL)
+}
+
+/// In a child of `alike launch`: stops `progress` when standard input closes, and ends the process if that takes too
+/// long. From now on nothing else may read standard input.
+pub(crate) fn stop_with_launcher(progress: Arc<Progress>) {
+    if !launched() {
+        return;
+    }
+    #[expect(clippy::exit, reason = "nobody is left to end a process that hangs")]
+    let watch = move || {
+        drain(&mut io::stdin().lock());
+        progress.stop();
+        thread::sleep(LAST);
+        process::exit(i32::from(INTERRUPTED));
+    };
+    // Without the thread a lost launcher goes unnoticed, as it does without a launcher.
+    let _ = thread::Builder::new().name("lifeline".into()).spawn(watch);
+}
+
+/// Reads until there will be no more.
+fn drain(input: &mut impl Read) {
+    let mut passed = [0; 256];
+    loop {
+        match input.read(&mut passed) {
+            Ok(0) => return,
+            Err(error) if error.kind() != io::ErrorKind::Interrupted => return,
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::VecDeque;
+
+    use super::*;
+
+    struct Slow(VecDeque<io::Result<usize>>);
+
+    impl Read for Slow {
+        fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+            self.0.pop_front().expect("read on after the end")
+        }
+    }
+
+    #[test]
+    fn only_an_end_ends_it() {
+        let interrupted = || Err(io::Error::from(io::ErrorKind::Interrupted));
+        let mut input = Slow([Ok(256), interrupted(), Ok(1), Ok(0)].into());
+        drain(&mut input);
+        assert!(input.0.is_empty());
+        let mut input = Slow([Ok(3), Err(io::Error::other("gone"))].into());
+        drain(&mut input);
+        assert!(input.0.is_empty());
+    }
+}
