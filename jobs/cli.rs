@@ -12,7 +12,7 @@ use crate::cli_again::{
     CLUSTER_EXAMPLES, ClusterArgs, EXPORT_EXAMPLES, ExportArgs, PAIRS_EXAMPLES, PairsArgs, STATS_EXAMPLES,
 };
 use crate::cli_collections::{
-    CHANGES_EXAMPLES, CHECK_EXAMPLES, CLUSTERS_EXAMPLES, ChangesArgs, CompactArgs, DELETE_EXAMPLES,
+    CHANGES_EXAMPLES, CHECK_EXAMPLES, CLUSTERS_EXAMPLES, ChangeArgs, ChangesArgs, CompactArgs, DELETE_EXAMPLES,
     DOCUMENTS_EXAMPLES, DeleteArgs, EXPLAIN_EXAMPLES, ExplainArgs, FileArgs, GROUP_EXAMPLES, INFO_EXAMPLES,
     LOAD_EXAMPLES, LoadArgs, ShowArgs,
 };
@@ -175,6 +175,9 @@ pub(crate) enum Command {
     Man,
 }
 
+/// What differs between the processes of a job.
+type Common<'a> = (&'a mut ProcessArgs, Option<&'a mut MachineArgs>, &'a mut TalkArgs);
+
 impl Command {
     /// Which of many processes this is, for the commands that run as many.
     pub(crate) fn processes(&self) -> Option<&ProcessArgs> {
@@ -186,6 +189,23 @@ impl Command {
             Command::Cluster(args) => Some(&args.processes),
             _ => None,
         }
+    }
+
+    /// Leaves what all processes of a job have in common.
+    pub(crate) fn forget_machine(&mut self) {
+        fn changing(change: &mut ChangeArgs) -> Common<'_> {
+            (&mut change.processes, Some(&mut change.machine), &mut change.report.talk)
+        }
+        let (processes, machine, talk) = match self {
+            Command::Dedup(args) => (&mut args.processes, Some(&mut args.machine), &mut args.talk),
+            Command::Load(args) => changing(&mut args.change),
+            Command::Delete(args) => changing(&mut args.change),
+            Command::Compact(args) => (&mut args.processes, None, &mut args.report.talk),
+            Command::Cluster(args) => (&mut args.processes, Some(&mut args.machine), &mut args.talk),
+            _ => return,
+        };
+        (*processes, *talk) = Default::default();
+        machine.into_iter().for_each(|machine| *machine = MachineArgs::default());
     }
 
     /// What the commands that run as many processes tell on standard error.
@@ -287,7 +307,7 @@ pub(crate) struct ConfigArgs {
 }
 
 /// What is told on standard error.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(crate) struct TalkArgs {
     /// Show errors only
     #[arg(short, long, conflicts_with = "json_progress", help_heading = "Output")]
@@ -298,7 +318,7 @@ pub(crate) struct TalkArgs {
 }
 
 /// What a run may use of the machine.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(crate) struct MachineArgs {
     /// Worker threads [default: all cores]
     #[arg(short, long, value_name = "N", help_heading = "Machine")]
@@ -344,9 +364,10 @@ pub(crate) enum ClusteringArg {
 }
 
 /// `--simd`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SimdArg {
     /// The best this machine has
+    #[default]
     Auto,
     /// AVX2
     Avx2,

@@ -8,12 +8,15 @@ use alike::output::{ClusterRow, Lists};
 use crate::again::{again, choice};
 use crate::cli_again::ClusterArgs;
 use crate::shown::Lines;
+use crate::team::{PART_DONE, Team};
 
 /// Members named in a line of the table.
 const NAMED: usize = 4;
 
-pub(crate) fn run(args: &ClusterArgs) -> Result<ExitCode> {
-    let outcome = again(&args.collection, choice(&args.choices)?, false, &args.talk, &args.machine)?;
+pub(crate) fn run(args: &ClusterArgs, team: &Team) -> Result<ExitCode> {
+    let choice = choice(&args.choices)?;
+    let outcome = again(&args.collection, choice, false, &args.talk, &args.machine, Some(team))?;
+    let Some(outcome) = outcome else { return Ok(PART_DONE) };
     let mut lines = Lines::new();
     let people = lines.for_people(args.json);
     let heading = format!("{:<12}{:>8}  {:<24}  {}", "CLUSTER", "SIZE", "REPRESENTATIVE", "MEMBERS");

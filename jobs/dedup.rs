@@ -8,29 +8,37 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use alike::error::{Error, Result};
-use alike::flow::{self, Outcome, Part, Request};
+use alike::config::Config;
+use alike::flow::{self, Outcome, Part, Peers, Request};
 use alike::limits::REFUSED_PERCENT;
 use alike::output::{
     KeptTally, Lists, Rejected, Staging, Summary, left_out, peak_memory, refusals, render, summarise,
     write_kept,
 };
 use alike::progress::{Progress, Stage};
-use alike::read::{Discovery, discover};
+use alike::read::{Discovery, Source, discover};
 
 use crate::display::{Display, Mode, sanitize};
 use crate::interrupt::stop_on_interrupt;
 use crate::options::DedupOptions;
+use crate::team::{PART_DONE, Team};
 
 /// Deduplicates as `options` say and reports on standard error.
-pub(crate) fn run(options: &DedupOptions) -> Result<ExitCode> {
+pub(crate) fn run(options: &DedupOptions, team: &Team) -> Result<ExitCode> {
     let begun = Instant::now();
     let progress = Arc::new(Progress::default());
     stop_on_interrupt(Arc::clone(&progress))?;
     let display = Display::start(Arc::clone(&progress), Mode::choose(options.quiet, options.json_progress));
-    let summary = dedup(options, begun, &progress);
+    let summary = team.work(
+        options.workers,
+        &progress,
+        |peers| dedup(options, begun, peers, &progress),
+        |peers| assist(options, peers, &progress),
+    );
     display.finish();
+    let Some(summary) = summary? else { return Ok(PART_DONE) };
     let out = options.out.as_deref().filter(|_| !options.dry_run);
-    tell(&summary?, out, options.quiet, options.json_progress);
+    tell(&summary, out, options.quiet, options.json_progress);
     Ok(ExitCode::SUCCESS)
 }
 
@@ -44,12 +52,22 @@ pub(crate) fn tell(summary: &Summary, out: Option<&Path>, quiet: bool, json: boo
 }
 
 /// The pipeline.
-fn dedup(options: &DedupOptions, begun: Instant, progress: &Arc<Progress>) -> Result<Summary> {
+fn dedup(
+    options: &DedupOptions,
+    begun: Instant,
+    peers: Option<Arc<Peers>>,
+    progress: &Arc<Progress>,
+) -> Result<Summary> {
     let place = Place::new(options.out.as_deref().filter(|_| !options.dry_run))?;
     let spool =
         tempfile::tempdir_in(place.path()).map_err(|e| Error::io(place.path(), "create a folder in", e))?;
     let discovery = find_inputs(&options.inputs, spool.path(), progress)?;
-    let outcome = flow::run(request(options, &discovery, place.path()), Arc::clone(progress))?;
+    let task = Task { sources: discovery.sources.clone(), config: options.config.clone() };
+    if let Some(peers) = &peers {
+        let bytes = serde_json::to_vec(&task).map_err(|e| Error::Worker(format!("no task: {e}")))?;
+        peers.mesh().broadcast(bytes)?;
+    }
+    let outcome = flow::run(request(options, task, place.path(), peers), Arc::clone(progress))?;
     let rejected = refusals(&discovery.unreadable, &outcome.refused, &outcome.shared);
     refuse(options.strict, &rejected, outcome.tally.documents)?;
     let Place::Output(staging) = place else {
@@ -145,11 +163,27 @@ pub(crate) fn find_inputs(inputs: &[PathBuf], spool: &Path, progress: &Progress)
     }
 }
 
-fn request(options: &DedupOptions, discovery: &Discovery, scratch: &Path) -> Request {
+/// What process 0 has found out, for the others.
+#[derive(serde::Serialize, serde::Deserialize)]
+struct Task {
+    sources: Vec<Source>,
+    config: Config,
+}
+
+/// Takes part in what process 0 deduplicates.
+fn assist(options: &DedupOptions, peers: &Arc<Peers>, progress: &Arc<Progress>) -> Result<()> {
+    let scratch = tempfile::tempdir();
+    let scratch = scratch.map_err(|e| Error::io(&std::env::temp_dir(), "create a folder in", e))?;
+    let task: serde_json::Result<Task> = serde_json::from_slice(&peers.mesh().broadcast(Vec::new())?);
+    let task = task.map_err(|e| Error::Worker(format!("process 0 gives no task: {e}")))?;
+    flow::assist(request(options, task, scratch.path(), Some(Arc::clone(peers))), Arc::clone(progress))
+}
+
+fn request(options: &DedupOptions, task: Task, scratch: &Path, peers: Option<Arc<Peers>>) -> Request {
     Request {
-        sources: discovery.sources.clone(),
+        sources: task.sources,
         part: Part::ALL,
-        config: options.config.clone(),
+        config: task.config,
         workers: options.workers,
         memory: options.memory,
         pairs: options.pairs,
@@ -158,6 +192,7 @@ fn request(options: &DedupOptions, discovery: &Discovery, scratch: &Path) -> Req
         stored: None,
         replay: None,
         rarity: None,
+        peers,
     }
 }
 

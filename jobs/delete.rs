@@ -6,45 +6,85 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use alike::collection::{Batch, Report, Writer};
+use alike::collection::{Batch, Report, Writer, dismiss};
 use alike::error::{Error, Result};
 use alike::limits::MAX_RECORD_BYTES;
+use alike::flow::Peers;
 use alike::output::{Rejected, Scratch};
 use alike::progress::Progress;
 
 use crate::cli_collections::DeleteArgs;
 use crate::dedup::{find_inputs, refuse};
-use crate::load::{ABOVE, Teller, commit, foreseen, unfinished, unknown, watched};
+use crate::load::{ABOVE, Teller, assist, commit, foreseen, refuse_dry_run, unfinished, unknown, watched};
 use crate::options::{Machine, epoch};
 use crate::target::opened;
+use crate::team::{PART_DONE, Team};
 
-pub(crate) fn run(args: &DeleteArgs) -> Result<ExitCode> {
+pub(crate) fn run(args: &DeleteArgs, team: &Team) -> Result<ExitCode> {
     let machine = Machine::new(&args.change.machine)?;
     let epoch_bytes = epoch(args.change.epoch.as_deref())?;
-    let scratch = Scratch::beside(&args.collection)?;
-    let above = args.change.dry_run.then(|| scratch.path().join(ABOVE));
-    let mut writer = Writer::open(&opened(&args.collection, above.as_deref())?)?;
-    let file = scratch.path().join("ids.jsonl");
-    let field = writer.snapshot().manifest().config.input.id_field.clone();
-    // Before Ctrl-C is caught: standard input may be silent for ever, and nothing is lost yet.
-    let any = deletions(&args.ids, &field, &file)?;
+    refuse_dry_run(args.change.dry_run, team)?;
     let teller = Teller::new(&args.change.report);
-    let work = |progress: &Arc<Progress>| match any {
-        true => delete(args, (machine, epoch_bytes), &mut writer, &file, progress),
-        false => writer.check_finished().map(|()| nothing(&writer)),
+    // Before Ctrl-C is caught: standard input may be silent for ever, and nothing is lost yet.
+    let mut begun = team.is_alone().then(|| Begun::new(args)).transpose()?;
+    let work = |progress: &Arc<Progress>| {
+        let lead = |peers| {
+            let begun = begun.take().map_or_else(|| Begun::new(args), Ok)?;
+            lead(args, begun, (machine, epoch_bytes, peers), &teller, progress)
+        };
+        let assist = |peers: &Arc<Peers>| assist(&args.collection, machine, peers, progress);
+        team.work(machine.workers, progress, lead, assist)
     };
-    let done = watched(&args.change.report.talk, work);
-    let report = done.map_err(|error| match writer.pending() {
-        _ if args.change.dry_run => foreseen(&args.collection, error),
-        Some(_) => unfinished(&teller, &args.collection, &writer, error),
-        None => error,
-    })?;
+    let Some(report) = watched(&args.change.report.talk, work)? else { return Ok(PART_DONE) };
     teller.report(&args.collection, &report, args.change.dry_run)
+}
+
+/// A deletion that can begin: the collection, open, and what is to be deleted, if it is anything, in a file.
+struct Begun {
+    writer: Writer,
+    scratch: Scratch,
+    any: bool,
+}
+
+impl Begun {
+    fn new(args: &DeleteArgs) -> Result<Begun> {
+        let scratch = Scratch::beside(&args.collection)?;
+        let above = args.change.dry_run.then(|| scratch.path().join(ABOVE));
+        let writer = Writer::open(&opened(&args.collection, above.as_deref())?)?;
+        let field = &writer.snapshot().manifest().config.input.id_field;
+        let any = deletions(&args.ids, field, &scratch.path().join(IDS))?;
+        Ok(Begun { writer, scratch, any })
+    }
+}
+
+/// The file of deletions in the scratch folder.
+const IDS: &str = "ids.jsonl";
+
+fn lead(
+    args: &DeleteArgs,
+    Begun { mut writer, scratch, any }: Begun,
+    (machine, epoch_bytes, peers): (Machine, Option<u64>, Option<Arc<Peers>>),
+    teller: &Teller<'_>,
+    progress: &Arc<Progress>,
+) -> Result<Report> {
+    let file = scratch.path().join(IDS);
+    let done = match any {
+        true => delete(args, (machine, epoch_bytes, peers), &mut writer, &file, progress),
+        false => writer.check_finished().and_then(|()| {
+            peers.map_or(Ok(()), |peers| dismiss(&peers))?;
+            Ok(nothing(&writer))
+        }),
+    };
+    done.map_err(|error| match writer.pending() {
+        _ if args.change.dry_run => foreseen(&args.collection, error),
+        Some(_) => unfinished(teller, &args.collection, &writer, error),
+        None => error,
+    })
 }
 
 fn delete(
     args: &DeleteArgs,
-    (machine, epoch_bytes): (Machine, Option<u64>),
+    (machine, epoch_bytes, peers): (Machine, Option<u64>, Option<Arc<Peers>>),
     writer: &mut Writer,
     file: &Path,
     progress: &Arc<Progress>,
@@ -63,6 +103,7 @@ fn delete(
         simd: machine.simd,
         scratch: scratch.to_path_buf(),
         delete_missing: false,
+        peers,
     };
     // Every line of the file is ours: only an id over the length of a record can be refused.
     let accept = |rejected: &[Rejected], documents| refuse(true, rejected, documents);

@@ -39,7 +39,7 @@ fn export(
     let place = Place::new(out)?;
     let Machine { workers, memory, simd } = machine;
     let (choice, scratch) = (choice(&args.choices)?, place.path().to_path_buf());
-    let again = Again { choice, pairs: args.pairs, workers, memory, simd, scratch };
+    let again = Again { choice, pairs: args.pairs, workers, memory, simd, scratch, peers: None };
     let (outcome, documents) = snapshot.again_with_origins(again, Arc::clone(progress))?;
     let export = Export::new(snapshot, &outcome, &documents);
     let finish = |kept_bytes: Option<u64>| {

@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use alike::collection::{Batch, Report, Writer, prepare};
+use alike::collection::{Batch, Means, Report, Writer, prepare};
 use alike::error::{Error, Result};
+use alike::flow::Peers;
 use alike::output::{Rejected, Rows, Scratch, unread};
 use alike::progress::Progress;
 use alike::read::Discovery;
@@ -21,19 +22,25 @@ use crate::launched::on_terminal;
 use crate::options::{Machine, epoch};
 use crate::shown::{Lines, folder};
 use crate::target::Target;
+use crate::team::{PART_DONE, Team};
 
 /// Refused records and unknown ids that are shown one by one.
 const SHOWN: usize = 10;
 
-pub(crate) fn run(args: &LoadArgs) -> Result<ExitCode> {
+pub(crate) fn run(args: &LoadArgs, team: &Team) -> Result<ExitCode> {
     if args.abandon {
         return abandon(args);
     }
     let machine = Machine::new(&args.change.machine)?;
     let epoch_bytes = epoch(args.change.epoch.as_deref())?;
     let teller = Teller::new(&args.change.report);
-    let work = |progress: &Arc<Progress>| load(args, (machine, epoch_bytes), &teller, progress);
-    let report = watched(&args.change.report.talk, work)?;
+    refuse_dry_run(args.change.dry_run, team)?;
+    let work = |progress: &Arc<Progress>| {
+        let lead = |peers| load(args, (machine, epoch_bytes, peers), &teller, progress);
+        let assist = |peers: &Arc<Peers>| assist(&args.collection, machine, peers, progress);
+        team.work(machine.workers, progress, lead, assist)
+    };
+    let Some(report) = watched(&args.change.report.talk, work)? else { return Ok(PART_DONE) };
     teller.report(&args.collection, &report, args.change.dry_run)
 }
 
@@ -49,7 +56,7 @@ pub(crate) fn watched<T>(talk: &TalkArgs, work: impl FnOnce(&Arc<Progress>) -> R
 
 fn load(
     args: &LoadArgs,
-    (machine, epoch_bytes): (Machine, Option<u64>),
+    (machine, epoch_bytes, peers): (Machine, Option<u64>, Option<Arc<Peers>>),
     teller: &Teller<'_>,
     progress: &Arc<Progress>,
 ) -> Result<Report> {
@@ -71,6 +78,7 @@ fn load(
         simd: machine.simd,
         scratch: scratch.path().to_path_buf(),
         delete_missing: args.delete_missing,
+        peers,
     };
     let accept = |rejected: &[Rejected], documents: u64| {
         if let Some((folder, name)) = &list {
@@ -97,6 +105,28 @@ fn load(
         }
         done => done,
     }
+}
+
+/// Takes part in what process 0 loads into a collection, or deletes from it.
+pub(crate) fn assist(
+    collection: &Path,
+    machine: Machine,
+    peers: &Arc<Peers>,
+    progress: &Arc<Progress>,
+) -> Result<()> {
+    let scratch = tempfile::tempdir();
+    let scratch = scratch.map_err(|e| Error::io(&std::env::temp_dir(), "create a folder in", e))?;
+    let Machine { workers, memory, simd } = machine;
+    let means = Means { workers, memory, simd, scratch: scratch.path().to_path_buf() };
+    alike::collection::assist(&|| folder(collection), &means, peers, progress)
+}
+
+/// What a dry run writes is in a folder that no other process knows.
+pub(crate) fn refuse_dry_run(dry_run: bool, team: &Team) -> Result<()> {
+    if dry_run && !team.is_alone() {
+        return Err(Error::config("--dry-run works with one process; leave out --hosts, -n and -p"));
+    }
+    Ok(())
 }
 
 /// Where in the scratch folder a dry run puts what it does not write to the collection.

@@ -32,6 +32,7 @@ mod secret;
 mod shown;
 mod stats;
 mod target;
+mod team;
 
 use std::error::Error as _;
 use std::io::{self, Write};
@@ -44,6 +45,7 @@ use clap::Parser;
 use crate::cli::{Cli, Command};
 use crate::display::sanitize;
 use crate::options::DedupOptions;
+use crate::team::Team;
 
 /// Something failed that neither other input nor other options would mend.
 const FAILED: u8 = 1;
@@ -66,8 +68,8 @@ fn main() -> ExitCode {
             return if error.use_stderr() { ExitCode::from(WRONG_USE) } else { ExitCode::SUCCESS };
         }
     };
-    let alone = processes::alone(cli.command.processes(), &processes::environment, &warn);
-    let outcome = alone.and_then(|()| run(cli.command));
+    let again = Cli::try_parse().ok().map(|cli| cli.command);
+    let outcome = Team::new(&cli.command, again).and_then(|team| run(cli.command, &team));
     outcome.unwrap_or_else(|error| {
         // A message that cannot be shown must not hide the exit code.
         let _ = writeln!(io::stderr().lock(), "alike: error: {}", message(&error));
@@ -76,13 +78,13 @@ fn main() -> ExitCode {
 }
 
 /// Does what was asked for.
-fn run(command: Command) -> Result<ExitCode> {
+fn run(command: Command, team: &Team) -> Result<ExitCode> {
     match command {
-        Command::Dedup(args) => DedupOptions::new(*args).and_then(|options| dedup::run(&options)),
-        Command::Load(args) => load::run(&args),
-        Command::Delete(args) => delete::run(&args),
+        Command::Dedup(args) => DedupOptions::new(*args).and_then(|options| dedup::run(&options, team)),
+        Command::Load(args) => load::run(&args, team),
+        Command::Delete(args) => delete::run(&args, team),
         Command::Clusters(args) => clusters::run(&args),
-        Command::Cluster(args) => cluster::run(&args),
+        Command::Cluster(args) => cluster::run(&args, team),
         Command::Export(args) => export::run(&args),
         Command::Pairs(args) => pairs::run(&args),
         Command::Stats(args) => stats::run(&args),
@@ -93,7 +95,7 @@ fn run(command: Command) -> Result<ExitCode> {
         Command::Group(args) => group::run(&args),
         Command::Info(args) => info::run(&args),
         Command::Presets { name } => presets::text(name.as_deref()).and_then(|text| print(text.as_bytes())),
-        Command::Compact(args) => compact::run(&args),
+        Command::Compact(args) => compact::run(&args, team),
         Command::Fsck { collection, json } => fsck::run(&collection, json),
         Command::Launch(args) => launch::run(&args),
         Command::Completions { shell } => print(&manual::completions(shell)),

@@ -54,13 +54,11 @@ pub(crate) fn environment(name: &str) -> Option<OsString> {
 
 /// What one of many processes knows of all.
 #[derive(Clone, PartialEq, Eq)]
-pub(crate) struct Membership {
+pub(crate) struct Member {
     /// The address of each process, `host:port`, in order; two or more.
     pub(crate) hosts: Vec<String>,
     /// Which of them this one is.
     pub(crate) process: usize,
-    /// Worker threads of each process.
-    pub(crate) workers: usize,
     /// What only these processes know, 16 bytes or more; `None` only where the user said that there is none.
     pub(crate) secret: Option<Vec<u8>>,
     /// How long the others are awaited.
@@ -69,12 +67,11 @@ pub(crate) struct Membership {
     pub(crate) peer_timeout: Duration,
 }
 
-impl fmt::Debug for Membership {
+impl fmt::Debug for Member {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Membership")
+        f.debug_struct("Member")
             .field("hosts", &self.hosts)
             .field("process", &self.process)
-            .field("workers", &self.workers)
             .field("secret", &self.secret.as_ref().map(|_| "..."))
             .field("join_timeout", &self.join_timeout)
             .field("peer_timeout", &self.peer_timeout)
@@ -82,7 +79,7 @@ impl fmt::Debug for Membership {
     }
 }
 
-impl Membership {
+impl Member {
     /// What the options and the environment come to; `None` is a job of one process. `warn` is told what is doubtful.
     ///
     /// # Errors
@@ -90,10 +87,9 @@ impl Membership {
     /// [`Error::Config`] where they contradict each other, and [`Error::Io`] where a file cannot be read.
     pub(crate) fn new(
         args: &ProcessArgs,
-        workers: usize,
         variables: Variables<'_>,
         warn: &dyn Fn(&str),
-    ) -> Result<Option<Membership>> {
+    ) -> Result<Option<Member>> {
         let Some(hosts) = hosts(&args.hosts, variables)? else {
             refuse_idle(args, variables)?;
             return Ok(None);
@@ -113,20 +109,7 @@ impl Membership {
                 hosts.len()
             )));
         }
-        Ok(Some(Membership { hosts, process, workers, secret, join_timeout, peer_timeout }))
-    }
-}
-
-/// Refuses a job of more than one process.
-pub(crate) fn alone(args: Option<&ProcessArgs>, variables: Variables<'_>, warn: &dyn Fn(&str)) -> Result<()> {
-    match args.map(|args| Membership::new(args, 1, variables, warn)).transpose()?.flatten() {
-        Some(member) => Err(Error::config(format!(
-            "this is process {} of {}, and this version of alike runs as one process only; leave out --hosts, -n and -p, \
-             and unset {HOSTS} and {PROCESSES}",
-            member.process,
-            member.hosts.len()
-        ))),
-        None => Ok(()),
+        Ok(Some(Member { hosts, process, secret, join_timeout, peer_timeout }))
     }
 }
 

@@ -172,16 +172,3 @@ fn addresses_have_a_host_and_a_port() {
     assert_eq!(split("10.0.0.1:80"), Ok(("10.0.0.1", 80)));
     assert!(split("[fd00::1]").is_err() && split("[x]:1").is_err() && split("a:+1").is_err());
 }
-
-#[test]
-fn more_than_one_process_is_refused_in_one_place() {
-    let args = |count| ProcessArgs {
-        hosts: HostArgs { processes: Some(count), insecure: true, ..HostArgs::default() },
-        process: Some(0),
-        ..ProcessArgs::default()
-    };
-    let alone = |args: Option<&ProcessArgs>| alone(args, &|_| None, &|line| panic!("{line}"));
-    assert!(alone(None).is_ok() && alone(Some(&args(1))).is_ok());
-    let message = alone(Some(&args(2))).expect_err("two").to_string();
-    assert!(message.contains("process 0 of 2") && message.contains("leave out"), "{message}");
-}

@@ -98,6 +98,14 @@ pub(super) fn collect(peers: &Peers, own: Vec<(u64, RunSummary)>) -> Result<Vec<
     Ok(all)
 }
 
+/// Tells the processes that [`assist`] that there is nothing to take part in.
+///
+/// # Errors
+/// [`Error::Lost`] and [`Error::GaveUp`].
+pub fn dismiss(peers: &Peers) -> Result<()> {
+    Order::End.tell(peers)
+}
+
 /// Takes part in a load that process 0 makes of the collection in `storage`, until that is over. Nothing here is
 /// committed, and nothing is left to be done after an error.
 ///

@@ -84,7 +84,7 @@ mod verify;
 mod view;
 mod writer;
 
-pub use assist::{Means, assist};
+pub use assist::{Means, assist, dismiss};
 pub use changes::{ChangesEntry, ChangesWriter};
 pub use check::{Checker, Resembled};
 pub use checkpoint::{Checkpoint, Consumed, Input, Inputs};
