@@ -55,6 +55,8 @@ const WRONG_USE: u8 = 2;
 const REFUSED: u8 = 3;
 /// A collection cannot be used: damaged, being written to, of a later format, or none.
 const UNUSABLE: u8 = 4;
+/// Another process of the job was lost, or did not come.
+const LOST: u8 = 5;
 /// Ended by Ctrl-C: 128 and the number of the signal, as shells have it.
 const INTERRUPTED: u8 = 130;
 
@@ -146,6 +148,9 @@ fn exit_code(error: &Error) -> u8 {
         | Error::NewerFormat { .. }
         | Error::NotACollection(..) => UNUSABLE,
         Error::Interrupted | Error::Paused { .. } => INTERRUPTED,
+        Error::Join { refused: true, .. } => WRONG_USE,
+        Error::Join { refused: false, .. } | Error::Lost { .. } => LOST,
+        Error::GaveUp { code, .. } => *code,
         _ => FAILED,
     }
 }
@@ -175,6 +180,10 @@ mod tests {
             (Error::Changed(PathBuf::from("x")), 1),
             (Error::io(path, "read", io::Error::other("x")), 1),
             (Error::Worker("x".into()), 1),
+            (Error::Join { refused: true, what: "x".into() }, 2),
+            (Error::Join { refused: false, what: "x".into() }, 5),
+            (Error::Lost { process: 1, address: "a:1".into(), what: "x".into() }, 5),
+            (Error::GaveUp { process: 1, address: "a:1".into(), code: 3, why: "x".into() }, 3),
         ] {
             assert_eq!(exit_code(&error), code, "{error}");
         }

@@ -105,6 +105,36 @@ pub enum Error {
     /// The user asked to stop (exit code 130).
     #[error("interrupted; nothing was written")]
     Interrupted,
+    /// The processes of a job did not meet (exit code 2 after a refusal, 5 when somebody did not come).
+    #[error("{what}")]
+    Join {
+        /// Whether this process was refused; else others did not come in time.
+        refused: bool,
+        /// By whom and why, or who did not come and what was seen of them; and what to do.
+        what: String,
+    },
+    /// Another process of the job cannot be reached any more (exit code 5).
+    #[error("process {process} ({address}) was lost: {what}; run the same command again")]
+    Lost {
+        /// Its number.
+        process: usize,
+        /// Its address as the hosts file has it.
+        address: String,
+        /// How that was noticed.
+        what: String,
+    },
+    /// Another process of the job gave up (exit code: the one it gave).
+    #[error("process {process} ({address}) gave up: {why}")]
+    GaveUp {
+        /// Its number.
+        process: usize,
+        /// Its address as the hosts file has it.
+        address: String,
+        /// The exit code it gave.
+        code: u8,
+        /// Why, in one line.
+        why: String,
+    },
     /// More than a fixed limit of [`crate::limits`] (exit code 3).
     #[error("{0}")]
     Limit(String),

@@ -87,6 +87,22 @@
 //! - `flow/conservative.rs` - clustering with a guarantee
 //! - `flow/settle.rs` - from links to findings
 //!
+//! Many processes:
+//! - `mesh/mod.rs` - how the processes of a job meet, stay in touch, and notice a loss
+//! - `mesh/membership.rs` - what a process knows of its job before it meets the others
+//! - `mesh/secret.rs` - the shared secret, and what is proved with it
+//! - `mesh/hello.rs` - the frames of a hello, as bytes
+//! - `mesh/call.rs` - a hello from the side that connects
+//! - `mesh/listener.rs` - a hello from the side that is connected to: one thread accepts, one drives all hellos
+//! - `mesh/arrivals.rs` - who has come, who is admitted, and who was refused
+//! - `mesh/rendezvous.rs` - meeting all others, or saying who did not come
+//! - `mesh/socket.rs` - addresses, and the options of connections
+//! - `mesh/link.rs` - the control connection to one process: what waits to be sent, and the threads at its ends
+//! - `mesh/frame.rs` - the frames of a control connection, as bytes
+//! - `mesh/state.rs` - what the others have said: messages, numbers, goodbyes, and the one loss
+//! - `mesh/watchdog.rs` - heartbeats, and silence
+//! - `mesh/wire.rs` - data sockets that count their bytes
+//!
 //! Durable state:
 //! - `collection/mod.rs` - what the state of a collection is made of
 //! - `collection/page.rs` - pages: sealed, verified, decoded in place
@@ -200,6 +216,7 @@ pub mod document;
 pub mod error;
 pub mod flow;
 pub mod limits;
+pub mod mesh;
 pub mod output;
 pub mod progress;
 pub mod read;

@@ -31,3 +31,27 @@ pub const REFUSED_PERCENT: u64 = 10;
 pub const CROWD: usize = 512;
 /// Longest manifest of a collection, in bytes: hundreds of thousands of commits. More is no manifest.
 pub const MAX_MANIFEST_BYTES: u64 = 128 << 20;
+/// Most processes of one job: each holds a connection to every other.
+pub const MAX_PROCESSES: usize = 256;
+/// Least length of a shared secret, in bytes: shorter ones can be guessed.
+pub const LEAST_SECRET: usize = 16;
+/// Most connections that a process holds whose hello is not through; the oldest goes when another comes.
+pub const MAX_PENDING_HELLOS: usize = 256;
+/// Longest time that a hello may take, in milliseconds.
+pub const HELLO_MILLIS: u64 = 5_000;
+/// Longest time that one attempt to connect may take, in milliseconds.
+pub const CONNECT_MILLIS: u64 = 2_000;
+/// Longest time for which an address that is still taken is tried again, in milliseconds.
+pub const BIND_MILLIS: u64 = 10_000;
+/// Most lines that a mesh says to people.
+pub const MAX_MESH_LINES: usize = 48;
+/// Longest message between two processes, in bytes; more is no message.
+pub const MAX_MESSAGE_BYTES: usize = 1 << 30;
+/// Longest piece in which a message crosses a connection, in bytes: urgent words pass between pieces.
+pub const MESSAGE_PIECE_BYTES: usize = 256 << 10;
+/// Longest text that a process tells another about its end, in bytes.
+pub const MAX_WORD_BYTES: usize = 4 << 10;
+/// Bytes that wait to be sent to one process before a sender of more has to wait.
+pub const MAX_QUEUED_BYTES: usize = 64 << 20;
+/// Longest time for which last words are given a way out, in milliseconds.
+pub const LAST_WORDS_MILLIS: u64 = 1_000;

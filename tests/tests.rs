@@ -41,6 +41,8 @@ mod history_oracle;
 mod house;
 /// `kill -9` at random moments of the program.
 mod kill;
+/// Processes that meet, talk, and notice losses.
+mod mesh;
 /// The obvious independent program that `join` is held against.
 mod oracle;
 /// What may be asked of a collection: explain, check and group.

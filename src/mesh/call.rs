@@ -1,0 +1,155 @@
+//! A hello from the side that connects.
+
+use std::io::{self, Read, Write};
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
+
+use super::hello::{
+    self, Hello, LAST_BYTES, NONCE_BYTES, PREFIX_BYTES, PROTOCOL, Purpose, REPLY_BYTES, Terms,
+};
+use super::hello::{Reply, Verdict};
+use super::membership::Membership;
+use super::secret::Key;
+use super::socket;
+use crate::error::{Error, Result};
+use crate::limits::HELLO_MILLIS;
+
+/// Who this process is to the others: what a hello or a reply says of it.
+pub(super) struct Identity {
+    pub(super) terms: Terms,
+    pub(super) process: u32,
+    pub(super) life: [u8; NONCE_BYTES],
+    pub(super) key: Key,
+    pub(super) hosts: Vec<String>,
+    pub(super) peer_timeout: Duration,
+}
+
+/// What came of a hello.
+pub(super) enum Called {
+    /// A connection to the process, which has this life.
+    Met(TcpStream, [u8; NONCE_BYTES]),
+    /// Not this time, and why; another attempt may go well.
+    Later(String),
+    /// Never, and why.
+    Refused(String),
+}
+
+/// Bytes nobody can foresee.
+pub(super) fn nonce() -> Result<[u8; NONCE_BYTES]> {
+    let mut bytes = [0; NONCE_BYTES];
+    getrandom::fill(&mut bytes)
+        .map_err(|error| Error::config(format!("the system has no random numbers: {error}")))?;
+    Ok(bytes)
+}
+
+impl Identity {
+    /// The identity of a process that starts now.
+    pub(super) fn new(membership: &Membership) -> Result<Identity> {
+        let number = |n: usize| u32::try_from(n).map_err(|_| Error::config(format!("{n} is too many")));
+        let terms = Terms {
+            protocol: PROTOCOL,
+            version: env!("CARGO_PKG_VERSION").to_string(),
+            processes: number(membership.processes())?,
+            workers: number(membership.workers)?,
+            job: membership.job,
+        };
+        Ok(Identity {
+            terms,
+            process: number(membership.process)?,
+            life: nonce()?,
+            key: Key::new(membership.secret.as_ref()),
+            hosts: membership.hosts.clone(),
+            peer_timeout: membership.peer_timeout,
+        })
+    }
+
+    /// A process as people know it.
+    pub(super) fn name(&self, process: usize) -> String {
+        format!("process {process} ({})", self.hosts[process])
+    }
+
+    /// Says hello to process `to`.
+    pub(super) fn call(&self, to: usize, purpose: Purpose) -> Result<Called> {
+        let mut stream = match socket::connect(&self.hosts[to]) {
+            Ok(stream) => stream,
+            Err(error) => return Ok(Called::Later(error.to_string())),
+        };
+        let hello = Hello {
+            terms: self.terms.clone(),
+            from: self.process,
+            to: u32::try_from(to).unwrap_or(u32::MAX),
+            purpose,
+            life: self.life,
+            nonce: nonce()?,
+        };
+        Ok(match self.greet(&mut stream, &hello.encode()) {
+            Ok(Greeted::Admitted(life)) => match socket::prepare(&stream, self.peer_timeout) {
+                Ok(()) => Called::Met(stream, life),
+                Err(error) => Called::Later(error.to_string()),
+            },
+            Ok(Greeted::Not(Verdict::UnderWay | Verdict::Stale, why)) => Called::Later(why),
+            Ok(Greeted::Not(_, why)) => Called::Refused(why),
+            Ok(Greeted::Stranger) => Called::Later("what listens there is no process of alike".into()),
+            Err(error) => Called::Later(format!("it does not finish its hello: {error}")),
+        })
+    }
+
+    fn greet(&self, stream: &mut TcpStream, hello: &[u8]) -> io::Result<Greeted> {
+        let mut ear = Ear { stream, deadline: Instant::now() + Duration::from_millis(HELLO_MILLIS) };
+        ear.stream.set_nodelay(true)?;
+        ear.stream.set_write_timeout(Some(Duration::from_millis(HELLO_MILLIS)))?;
+        ear.stream.write_all(hello)?;
+        let mut reply = [0; REPLY_BYTES];
+        ear.read_exact(&mut reply[..PREFIX_BYTES])?;
+        match hello::reply_prefix(&reply) {
+            None => return Ok(Greeted::Stranger),
+            Some((protocol, version)) if protocol != PROTOCOL => {
+                let other = Terms { protocol, version, ..self.terms.clone() };
+                return Ok(Greeted::Not(Verdict::Protocol, self.terms.told(Verdict::Protocol, &other)));
+            }
+            Some(_) => ear.read_exact(&mut reply[PREFIX_BYTES..])?,
+        }
+        let Some((said, recognised)) = Reply::decode(&reply, hello, &self.key) else {
+            return Ok(Greeted::Stranger);
+        };
+        let proof = hello::proof(recognised, &[hello, &reply], &self.key);
+        ear.stream.write_all(&proof)?;
+        let not = |verdict| Ok(Greeted::Not(verdict, self.terms.told(verdict, &said.terms)));
+        if !recognised {
+            return not(Verdict::Secret);
+        }
+        if said.verdict != Verdict::Welcome {
+            return not(said.verdict);
+        }
+        let mut word = [0; LAST_BYTES];
+        ear.read_exact(&mut word)?;
+        match hello::read_word(&word, &[hello, &reply, &proof], &self.key) {
+            Some(Verdict::Welcome) => Ok(Greeted::Admitted(said.life)),
+            Some(verdict) => not(verdict),
+            None => Ok(Greeted::Stranger),
+        }
+    }
+}
+
+enum Greeted {
+    Admitted([u8; NONCE_BYTES]),
+    Not(Verdict, String),
+    Stranger,
+}
+
+/// Reads until a moment, however slowly the bytes come.
+struct Ear<'a> {
+    stream: &'a mut TcpStream,
+    deadline: Instant,
+}
+
+impl Read for Ear<'_> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let left = self.deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        self.stream.set_read_timeout(Some(left))?;
+        self.stream.read(into)
+    }
+}

@@ -1,0 +1,291 @@
+//! The control connection to one process: what waits to be sent, and the threads at its ends.
+//!
+//! Whoever sends only puts something into a queue; one thread writes. What is urgent passes between the pieces of a
+//! long message, so a message of any length holds up neither a heartbeat nor a request.
+
+use std::collections::VecDeque;
+use std::io::{self, BufReader, Read, Write};
+use std::net::{Shutdown, TcpStream};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use super::frame::{Head, Kind, frame, pair, plain, read_pair};
+use super::state::State;
+use super::wire::Counts;
+use crate::error::Result;
+use crate::limits::{MAX_MESSAGE_BYTES, MAX_QUEUED_BYTES, MESSAGE_PIECE_BYTES};
+
+/// How often a sender who has to wait looks whether it still makes sense.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// This process's end of the control connection to another.
+pub(super) struct Link {
+    stream: TcpStream,
+    queue: Mutex<Queue>,
+    changed: Condvar,
+    counts: Arc<Counts>,
+    begun: Instant,
+    /// When something was heard last, in milliseconds since `begun`, plus 1; 0 before that.
+    heard: AtomicU64,
+}
+
+#[derive(Default)]
+struct Queue {
+    urgent: VecDeque<Vec<u8>>,
+    beat: bool,
+    messages: VecDeque<Message>,
+    /// Bytes of `messages`.
+    bytes: usize,
+    /// A frame is being written.
+    busy: bool,
+    /// Nothing more will be put in: the connection ends when all is sent.
+    finishing: bool,
+    /// Nothing can be sent any more.
+    broken: bool,
+}
+
+enum Message {
+    Bytes(u32, Vec<u8>),
+    Leave,
+}
+
+/// What the writing thread does next.
+enum Next {
+    Frame(Vec<u8>),
+    Begin(Message),
+    /// The message that is being sent goes on.
+    Continue,
+    Go,
+}
+
+impl Link {
+    /// A link over a connection whose hello is through.
+    pub(super) fn new(stream: TcpStream, counts: Arc<Counts>) -> Link {
+        let (queue, changed) = (Mutex::new(Queue::default()), Condvar::new());
+        Link { stream, queue, changed, counts, begun: Instant::now(), heard: AtomicU64::new(0) }
+    }
+
+    fn queue(&self) -> MutexGuard<'_, Queue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn put(&self, put: impl FnOnce(&mut Queue)) {
+        put(&mut self.queue());
+        self.changed.notify_all();
+    }
+
+    /// Sends a whole frame before all messages.
+    pub(super) fn urge(&self, frame: Vec<u8>) {
+        self.put(|queue| queue.urgent.push_back(frame));
+    }
+
+    /// Sends a sign of life, unless one waits already.
+    pub(super) fn beat(&self) {
+        self.put(|queue| queue.beat = true);
+    }
+
+    /// Sends a message after all earlier ones. Waits while much waits already; `check` says whether that makes sense.
+    pub(super) fn send(&self, topic: u32, bytes: Vec<u8>, check: impl Fn() -> Result<()>) -> Result<()> {
+        check()?;
+        let mut queue = self.queue();
+        while queue.bytes > MAX_QUEUED_BYTES {
+            queue = self.changed.wait_timeout(queue, LOOK).unwrap_or_else(PoisonError::into_inner).0;
+            drop(queue);
+            check()?;
+            queue = self.queue();
+        }
+        queue.bytes += bytes.len();
+        queue.messages.push_back(Message::Bytes(topic, bytes));
+        self.changed.notify_all();
+        Ok(())
+    }
+
+    /// Says goodbye after all messages.
+    pub(super) fn leave(&self) {
+        self.put(|queue| queue.messages.push_back(Message::Leave));
+    }
+
+    /// Ends the connection once all is sent.
+    pub(super) fn finish(&self) {
+        self.put(|queue| queue.finishing = true);
+    }
+
+    /// Ends the connection now.
+    pub(super) fn cut(&self) {
+        self.put(|queue| queue.broken = true);
+        // It may have ended by itself.
+        let _ = self.stream.shutdown(Shutdown::Both);
+    }
+
+    /// Lets those who wait look again.
+    pub(super) fn wake(&self) {
+        self.changed.notify_all();
+    }
+
+    /// Waits until all that is urgent has been written, at most until `until`.
+    pub(super) fn flushed(&self, until: Instant) {
+        let mut queue = self.queue();
+        while !queue.broken && (!queue.urgent.is_empty() || queue.busy) {
+            let time = until.saturating_duration_since(Instant::now());
+            if time.is_zero() {
+                return;
+            }
+            queue = self.changed.wait_timeout(queue, time).unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
+    /// Milliseconds since something was heard; `None` if nothing was yet.
+    pub(super) fn silence(&self) -> Option<u64> {
+        let heard = self.heard.load(Ordering::Relaxed).checked_sub(1)?;
+        Some(self.millis().saturating_sub(heard))
+    }
+
+    /// Begins to count silence anew.
+    pub(super) fn forgive(&self) {
+        if self.heard.load(Ordering::Relaxed) > 0 {
+            self.hear();
+        }
+    }
+
+    fn hear(&self) {
+        self.heard.store(self.millis() + 1, Ordering::Relaxed);
+    }
+
+    fn millis(&self) -> u64 {
+        u64::try_from(self.begun.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+
+    /// Writes what is put into the queue, until nothing more will be or the connection breaks.
+    pub(super) fn write_all(&self) {
+        // A failure is not a loss yet: what the other side said last may still be to be read, and why it has gone.
+        if self.write_frames().is_err() {
+            self.put(|queue| queue.broken = true);
+        }
+    }
+
+    fn write_frames(&self) -> io::Result<()> {
+        let mut message: Option<(u32, Vec<u8>, usize)> = None;
+        loop {
+            match self.next(message.is_some()) {
+                Next::Go => break,
+                Next::Continue => {}
+                Next::Frame(bytes) => self.write(&bytes)?,
+                Next::Begin(Message::Leave) => self.write(&frame(Kind::Leave, 0, &[]))?,
+                Next::Begin(Message::Bytes(topic, bytes)) => message = Some((topic, bytes, 0)),
+            }
+            if let Some((topic, bytes, at)) = &mut message {
+                let length = MESSAGE_PIECE_BYTES.min(bytes.len() - *at);
+                let last = *at + length == bytes.len();
+                let kind = if last { Kind::Last } else { Kind::Piece };
+                self.write(&Head { kind, topic: *topic, length }.encode())?;
+                self.write(&bytes[*at..*at + length])?;
+                *at += length;
+                self.put(|queue| queue.bytes -= length);
+                if last {
+                    message = None;
+                }
+            }
+        }
+        self.stream.shutdown(Shutdown::Write)
+    }
+
+    fn write(&self, bytes: &[u8]) -> io::Result<()> {
+        (&self.stream).write_all(bytes)?;
+        self.counts.send(bytes.len());
+        Ok(())
+    }
+
+    /// What to write next; in the middle of a message only what may stand between two pieces, or nothing.
+    fn next(&self, within: bool) -> Next {
+        let mut queue = self.queue();
+        queue.busy = false;
+        self.changed.notify_all();
+        loop {
+            if let Some(bytes) = queue.urgent.pop_front() {
+                queue.busy = true;
+                return Next::Frame(bytes);
+            }
+            if std::mem::take(&mut queue.beat) && !queue.finishing {
+                queue.busy = true;
+                return Next::Frame(frame(Kind::Beat, 0, &[]));
+            }
+            if within {
+                return Next::Continue;
+            }
+            if let Some(message) = queue.messages.pop_front() {
+                return Next::Begin(message);
+            }
+            if queue.finishing || queue.broken {
+                return Next::Go;
+            }
+            queue = self.changed.wait(queue).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// Reads what process `from` sends into `state`, until its connection ends.
+    pub(super) fn read_all(&self, from: usize, state: &State) {
+        let mut ear = BufReader::with_capacity(MESSAGE_PIECE_BYTES, Ear(self));
+        let end = match read_frames(&mut ear, self, from, state) {
+            Ok(()) => "its connection ended".to_string(),
+            Err(error) => error.to_string(),
+        };
+        self.put(|queue| queue.broken = true);
+        state.ended(from, &end);
+    }
+}
+
+/// Any byte from a process is a sign of life.
+struct Ear<'a>(&'a Link);
+
+impl Read for Ear<'_> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let count = (&self.0.stream).read(into)?;
+        self.0.hear();
+        self.0.counts.receive(count);
+        Ok(count)
+    }
+}
+
+fn read_frames(ear: &mut impl Read, link: &Link, from: usize, state: &State) -> io::Result<()> {
+    let none = |what: &str| io::Error::new(io::ErrorKind::InvalidData, what.to_string());
+    let (mut message, mut topic) = (Vec::new(), None);
+    while let Some(head) = Head::read(ear)? {
+        if matches!(head.kind, Kind::Piece | Kind::Last) {
+            let begun = *topic.get_or_insert(head.topic);
+            if begun != head.topic || message.len() + head.length > MAX_MESSAGE_BYTES {
+                return Err(none("what it sends is no message"));
+            }
+            append(ear, head.length, &mut message)?;
+            if head.kind == Kind::Last {
+                let whole = std::mem::take(&mut message);
+                topic = None;
+                state.note(|said| said.deliver(from, begun, whole));
+            }
+            continue;
+        }
+        let mut bytes = Vec::new();
+        append(ear, head.length, &mut bytes)?;
+        let numbers = read_pair(&bytes).unwrap_or_default();
+        match head.kind {
+            Kind::Beat | Kind::Piece | Kind::Last => {}
+            Kind::Take => link.urge(frame(Kind::Number, 0, &pair(numbers.0, state.count(numbers.1)))),
+            Kind::Number => state.note(|said| said.answer(numbers.0, numbers.1)),
+            Kind::Lost => {
+                let process = usize::try_from(head.topic).unwrap_or(usize::MAX);
+                state.told_of_loss(from, process, &plain(&bytes));
+            }
+            Kind::GiveUp => {
+                state.gave_up(from, u8::try_from(head.topic).unwrap_or(u8::MAX), &plain(&bytes));
+            }
+            Kind::Leave => state.note(|said| said.leaves(from)),
+        }
+    }
+    Ok(())
+}
+
+/// Reads `length` bytes to the end of `into`, which grows with what has come.
+fn append(ear: &mut impl Read, length: usize, into: &mut Vec<u8>) -> io::Result<()> {
+    let count = ear.take(length as u64).read_to_end(into)?;
+    if count < length { Err(io::ErrorKind::UnexpectedEof.into()) } else { Ok(()) }
+}

@@ -1,0 +1,277 @@
+//! A hello from the side that is connected to: one thread accepts, one drives all hellos.
+//!
+//! What has connected and not proved itself is in a table of fixed size, and for a few seconds at most. Nothing is
+//! waited for: each connection is read as far as its bytes have come. When the table is full the oldest goes, before
+//! all one that has not said anything; a process of the job that was pushed out connects again.
+
+use std::io::{ErrorKind, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::arrivals::Arrivals;
+use super::call::{Identity, nonce};
+use super::hello::{self, HELLO_BYTES, Hello, LAST_BYTES, PREFIX_BYTES, PROTOCOL, Reply, Terms, Verdict};
+use super::socket;
+use crate::limits::{HELLO_MILLIS, MAX_PENDING_HELLOS};
+
+/// Shortest and longest pause between two looks at pending hellos.
+const PAUSES: (Duration, Duration) = (Duration::from_micros(500), Duration::from_millis(8));
+
+/// The open door of a process, until it is closed.
+pub(super) struct Listener {
+    address: SocketAddr,
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    identity: Arc<Identity>,
+    arrivals: Arc<Arrivals>,
+    pending: Mutex<Pending>,
+    came: Condvar,
+}
+
+#[derive(Default)]
+struct Pending {
+    guests: Vec<Guest>,
+    closed: bool,
+}
+
+/// A connection whose hello is not through.
+struct Guest {
+    stream: TcpStream,
+    since: Instant,
+    heard: Vec<u8>,
+    /// What was said, once its hello was heard.
+    answered: Option<Answered>,
+}
+
+struct Answered {
+    hello: Hello,
+    bytes: Vec<u8>,
+    reply: Vec<u8>,
+    verdict: Verdict,
+}
+
+/// What becomes of a guest after a look at it.
+enum Look {
+    /// It stays; whether it got further.
+    Stay(bool),
+    /// It goes, as a stranger or with all said.
+    Go { stranger: bool },
+    /// Its proof is here.
+    Proved,
+}
+
+impl Listener {
+    /// Opens the door: whoever proves to be of the job is taken down in `arrivals`.
+    pub(super) fn open(
+        listener: TcpListener,
+        identity: Arc<Identity>,
+        arrivals: Arc<Arrivals>,
+    ) -> std::io::Result<Listener> {
+        let address = listener.local_addr()?;
+        let shared = Arc::new(Shared {
+            identity,
+            arrivals,
+            pending: Mutex::new(Pending::default()),
+            came: Condvar::new(),
+        });
+        let (accepting, driving) = (Arc::clone(&shared), Arc::clone(&shared));
+        thread::Builder::new().name("mesh:accept".into()).spawn(move || accepting.accept(&listener))?;
+        thread::Builder::new().name("mesh:hello".into()).spawn(move || driving.drive())?;
+        Ok(Listener { address, shared })
+    }
+}
+
+impl Drop for Listener {
+    fn drop(&mut self) {
+        self.shared.pending().closed = true;
+        self.shared.came.notify_all();
+        // The thread that accepts sees it with the next connection. If this one fails there is nobody to wake.
+        let _ = TcpStream::connect_timeout(&self.address, Duration::from_secs(1));
+    }
+}
+
+impl Shared {
+    fn pending(&self) -> MutexGuard<'_, Pending> {
+        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn accept(&self, listener: &TcpListener) {
+        loop {
+            let accepted = listener.accept();
+            let mut pending = self.pending();
+            if pending.closed {
+                return;
+            }
+            match accepted {
+                Ok((stream, _)) if stream.set_nonblocking(true).is_ok() => {
+                    if pending.guests.len() >= MAX_PENDING_HELLOS {
+                        pending.drop_oldest();
+                        self.arrivals.stranger();
+                    }
+                    let since = Instant::now();
+                    pending.guests.push(Guest { stream, since, heard: Vec::new(), answered: None });
+                    self.came.notify_all();
+                }
+                Ok(_) => {}
+                // Too many open files, or a connection that went before it was accepted.
+                Err(_) => {
+                    drop(pending);
+                    thread::sleep(Duration::from_millis(20));
+                }
+            }
+        }
+    }
+
+    fn drive(&self) {
+        let mut pause = PAUSES.0;
+        let mut pending = self.pending();
+        while !pending.closed {
+            if pending.guests.is_empty() {
+                pending = self.came.wait(pending).unwrap_or_else(PoisonError::into_inner);
+                pause = PAUSES.0;
+                continue;
+            }
+            let moved = self.look_at_all(&mut pending.guests);
+            pause = if moved { PAUSES.0 } else { (pause * 2).min(PAUSES.1) };
+            drop(pending);
+            thread::sleep(pause);
+            pending = self.pending();
+        }
+        pending.guests.clear();
+    }
+
+    fn look_at_all(&self, guests: &mut Vec<Guest>) -> bool {
+        let mut moved = false;
+        let mut index = 0;
+        while index < guests.len() {
+            match guests[index].look(self) {
+                Look::Stay(further) => {
+                    moved |= further;
+                    index += 1;
+                }
+                Look::Go { stranger } => {
+                    guests.swap_remove(index);
+                    if stranger {
+                        self.arrivals.stranger();
+                    }
+                }
+                Look::Proved => {
+                    moved = true;
+                    self.conclude(guests.swap_remove(index));
+                }
+            }
+        }
+        moved
+    }
+
+    /// Says the last word to a guest whose proof is here, and lets it in if it may.
+    fn conclude(&self, mut guest: Guest) {
+        let Some(Answered { hello, bytes, reply, verdict }) = guest.answered.take() else { return };
+        let identity = &self.identity;
+        let holds = hello::proof_holds(&guest.heard, &[&bytes, &reply], &identity.key);
+        let from = guest.stream.peer_addr().map_or_else(|_| "somewhere".into(), |a| a.ip().to_string());
+        let refused = |verdict| {
+            let told = identity.terms.told(verdict, &hello.terms);
+            self.arrivals.refuse(&format!("a process {} at {from} was refused: {told}", hello.from));
+        };
+        if !holds {
+            refused(Verdict::Secret);
+            self.arrivals.stranger();
+            return;
+        }
+        if verdict != Verdict::Welcome {
+            refused(verdict);
+            return;
+        }
+        let before: [&[u8]; 3] = [&bytes, &reply, &guest.heard];
+        let Ok(kept) = guest.stream.try_clone() else { return };
+        if socket::prepare(&kept, identity.peer_timeout).is_err() {
+            return;
+        }
+        let verdict = self.arrivals.admit(&hello, kept, |verdict| {
+            // Too short to be held up: the connection has taken nothing but the reply before.
+            guest.stream.write_all(&hello::word(verdict, &before, &identity.key)).is_ok()
+        });
+        if verdict != Verdict::Welcome {
+            refused(verdict);
+        }
+    }
+}
+
+impl Pending {
+    fn drop_oldest(&mut self) {
+        let oldest = (0..self.guests.len()).min_by_key(|&i| {
+            let guest = &self.guests[i];
+            (guest.answered.is_some(), guest.since)
+        });
+        oldest.map(|index| self.guests.swap_remove(index));
+    }
+}
+
+impl Guest {
+    fn look(&mut self, shared: &Shared) -> Look {
+        if self.since.elapsed() > Duration::from_millis(HELLO_MILLIS) {
+            return Look::Go { stranger: true };
+        }
+        let wanted = if self.answered.is_some() { LAST_BYTES } else { HELLO_BYTES };
+        let mut bytes = [0; HELLO_BYTES];
+        match self.stream.read(&mut bytes[..wanted - self.heard.len()]) {
+            Ok(0) => return Look::Go { stranger: true },
+            Ok(count) => self.heard.extend(&bytes[..count]),
+            Err(error) if error.kind() == ErrorKind::WouldBlock => return Look::Stay(false),
+            Err(error) if error.kind() == ErrorKind::Interrupted => return Look::Stay(false),
+            Err(_) => return Look::Go { stranger: true },
+        }
+        match (&self.answered, self.heard.len() == wanted) {
+            (Some(_), true) => Look::Proved,
+            (Some(_), false) => Look::Stay(false),
+            (None, whole) => self.answer(whole, shared),
+        }
+    }
+
+    /// Answers a hello as far as it is here; whoever does not begin one is sent away at once.
+    fn answer(&mut self, whole: bool, shared: &Shared) -> Look {
+        let identity = &shared.identity;
+        let go = Look::Go { stranger: true };
+        let Ok(nonce) = nonce() else { return go };
+        let mut reply = Reply {
+            terms: identity.terms.clone(),
+            process: identity.process,
+            verdict: Verdict::Protocol,
+            life: identity.life,
+            nonce,
+        };
+        if self.heard.len() >= PREFIX_BYTES {
+            match hello::hello_prefix(&self.heard) {
+                None => return go,
+                Some((protocol, version)) if protocol != PROTOCOL => {
+                    // Its frames may differ from here on, but not what says so.
+                    let _ = self.stream.write(&reply.encode(&self.heard, &identity.key));
+                    let other = Terms { protocol, version, ..identity.terms.clone() };
+                    let told = identity.terms.told(Verdict::Protocol, &other);
+                    shared.arrivals.refuse(&format!("a process was refused: {told}"));
+                    return Look::Go { stranger: false };
+                }
+                Some(_) => {}
+            }
+        }
+        if !whole {
+            return Look::Stay(false);
+        }
+        let Some(hello) = Hello::decode(&self.heard) else { return go };
+        reply.verdict =
+            identity.terms.differs(&hello.terms).unwrap_or_else(|| shared.arrivals.verdict(&hello));
+        let bytes = std::mem::take(&mut self.heard);
+        let encoded = reply.encode(&bytes, &identity.key);
+        // A fresh connection takes this much at once, or it is none of ours.
+        if !self.stream.write(&encoded).is_ok_and(|count| count == encoded.len()) {
+            return go;
+        }
+        self.answered = Some(Answered { hello, bytes, reply: encoded, verdict: reply.verdict });
+        Look::Stay(true)
+    }
+}

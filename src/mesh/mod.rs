@@ -1,0 +1,382 @@
+//! How the processes of a job meet, stay in touch, and notice a loss.
+//!
+//! A job is N processes with W workers each. Process i listens on line i of the hosts file and on nothing else; for
+//! every pair the one with the higher number connects. Each connection begins with a hello in which both sides prove
+//! that they know the shared secret; whoever does not is let go, and costs no more than a place in a table of fixed
+//! size for a few seconds. What crosses a connection after that is neither encrypted nor authenticated: the hello
+//! keeps strangers out, not those who can rewrite what others send.
+//!
+//! One control connection per pair lives as long as the job: messages, the numbers by which work is shared out,
+//! heartbeats, and news of the end. Each run of the dataflow gets data sockets of its own ([`Mesh::sockets`]).
+//!
+//! The first loss that is noticed ends the job everywhere: whoever notices it tells the others, so that all name the
+//! same process, and everything that waits fails with [`Error::Lost`].
+
+mod arrivals;
+mod call;
+mod frame;
+mod hello;
+mod link;
+mod listener;
+mod membership;
+mod rendezvous;
+mod secret;
+mod socket;
+mod state;
+mod watchdog;
+mod wire;
+
+use std::collections::BTreeMap;
+use std::net::{Shutdown, TcpStream};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+pub use membership::Membership;
+pub use secret::Secret;
+pub use state::Lost;
+pub use wire::{Traffic, Wire};
+
+use self::arrivals::{Arrivals, Met};
+use self::call::Identity;
+use self::frame::{Kind, frame, pair};
+use self::link::Link;
+use self::listener::Listener;
+use self::state::State;
+use self::wire::Counts;
+use crate::error::{Error, Result};
+use crate::limits::{LAST_WORDS_MILLIS, MAX_MESH_LINES, MAX_MESSAGE_BYTES};
+
+/// Topics from here on are the mesh's own.
+pub const FIRST_OWN_TOPIC: u32 = u32::MAX - 15;
+const GATHER: u32 = u32::MAX;
+const BROADCAST: u32 = u32::MAX - 1;
+const READY: u32 = u32::MAX - 2;
+const GO: u32 = u32::MAX - 3;
+
+/// A process among the others of its job. Dropping it without [`Mesh::leave`] is a loss for the others.
+pub struct Mesh {
+    membership: Membership,
+    identity: Arc<Identity>,
+    arrivals: Arc<Arrivals>,
+    listener: Mutex<Option<Listener>>,
+    state: Arc<State>,
+    /// Handles of the data sockets that were handed out last.
+    wires: Mutex<BTreeMap<u64, Vec<TcpStream>>>,
+    data: Arc<Counts>,
+    control: Arc<Counts>,
+    requests: AtomicU64,
+}
+
+impl Mesh {
+    /// Meets all others. `say` gets lines for people: who is awaited, after 2 s and then every 10 s, and who was
+    /// refused and why; some tens at most.
+    ///
+    /// Fails with [`Error::Config`] if the membership makes no sense, with [`Error::Join`] if this process is refused
+    /// or not all have come within the timeout, with [`Error::Lost`] if one goes while the job begins.
+    pub fn join(membership: Membership, say: Box<dyn Fn(&str) + Send + Sync>) -> Result<Arc<Mesh>> {
+        membership.validate()?;
+        let deadline = Instant::now() + membership.join_timeout;
+        let (own, processes) = (membership.process, membership.processes());
+        let identity = Arc::new(Identity::new(&membership)?);
+        let arrivals = Arc::new(Arrivals::new(own, processes, MAX_MESH_LINES, say));
+        let listener = (processes > 1).then(|| open(&identity, &arrivals, deadline)).transpose()?;
+        let met = rendezvous::meet(&identity, &arrivals, deadline);
+        if met.is_err() {
+            arrivals.close();
+        }
+        let control = Arc::new(Counts::default());
+        let link = |met: Met| Link::new(met.stream, Arc::clone(&control));
+        let links = met?.into_iter().map(|met| met.map(link)).collect();
+        let mesh = Mesh {
+            state: Arc::new(State::new(own, membership.hosts.clone(), links)),
+            identity,
+            arrivals,
+            listener: Mutex::new(listener),
+            wires: Mutex::default(),
+            data: Arc::default(),
+            control,
+            requests: AtomicU64::new(0),
+            membership,
+        };
+        mesh.start().map_err(|error| Error::config(format!("cannot start a thread: {error}")))?;
+        mesh.begin(deadline)?;
+        mesh.say_strangers();
+        Ok(Arc::new(mesh))
+    }
+
+    /// The number of this process.
+    pub fn process(&self) -> usize {
+        self.membership.process
+    }
+
+    /// How many processes the job has.
+    pub fn processes(&self) -> usize {
+        self.membership.processes()
+    }
+
+    /// How many workers each process has.
+    pub fn workers(&self) -> usize {
+        self.membership.workers
+    }
+
+    /// The address of a process, as the hosts file has it.
+    pub fn address(&self, process: usize) -> &str {
+        &self.membership.hosts[process]
+    }
+
+    /// Fresh data sockets of run `round` to all others, none at the own number. Every process calls it with the same
+    /// rounds in the same order: 0, 1, 2 and so on. Waits for the others, however long they work at something else.
+    ///
+    /// Fails with [`Error::Lost`] or [`Error::GaveUp`] once a process is lost, and with [`Error::Join`] if one that is
+    /// there takes no connection within the join timeout.
+    pub fn sockets(&self, round: u64) -> Result<Vec<Option<Wire>>> {
+        self.arrivals.begin(round)?;
+        let own = self.process();
+        let mut wires = Vec::with_capacity(self.processes());
+        let mut handles = Vec::with_capacity(self.processes());
+        for other in 0..self.processes() {
+            if other == own {
+                wires.push(None);
+                continue;
+            }
+            let check = || self.check();
+            let stream = if other < own {
+                let timeout = self.membership.join_timeout;
+                rendezvous::call_for_data(&self.identity, &self.arrivals, (other, round), timeout, check)?
+            } else {
+                self.arrivals.data(round, other, check, Duration::from_millis(100))?
+            };
+            handles.push(stream.try_clone().map_err(|error| self.unusable(other, &error))?);
+            wires.push(Some(Wire::new(stream, Arc::clone(&self.data))));
+        }
+        self.arrivals.finish(round);
+        let mut all = self.wires();
+        all.clear();
+        all.insert(round, handles);
+        Ok(wires)
+    }
+
+    /// Shuts the data sockets of run `round` down, both ways, so that threads that read from them or write to them
+    /// end. Does nothing if there are none, or if a later run has sockets.
+    pub fn cut(&self, round: u64) {
+        for handle in self.wires().remove(&round).into_iter().flatten() {
+            // One that has ended by itself is cut already.
+            let _ = handle.shutdown(Shutdown::Both);
+        }
+    }
+
+    /// Sends a message to process `to`. Messages of one topic arrive in order. Waits only while more than
+    /// [`crate::limits::MAX_QUEUED_BYTES`] wait for the same process.
+    ///
+    /// Fails with [`Error::Lost`] or [`Error::GaveUp`] once a process is lost, and with [`Error::Limit`] if the
+    /// message is longer than [`MAX_MESSAGE_BYTES`].
+    ///
+    /// # Panics
+    ///
+    /// If `topic` is [`FIRST_OWN_TOPIC`] or more, or there is no process `to`.
+    pub fn send(&self, to: usize, topic: u32, bytes: Vec<u8>) -> Result<()> {
+        assert!(topic < FIRST_OWN_TOPIC, "topic {topic} belongs to the mesh");
+        self.send_any(to, topic, bytes)
+    }
+
+    /// The next message of a topic from process `from`; waits for it. What is not fetched stays in memory.
+    ///
+    /// Fails with [`Error::Lost`] or [`Error::GaveUp`] as soon as any process is lost.
+    ///
+    /// # Panics
+    ///
+    /// If `topic` is [`FIRST_OWN_TOPIC`] or more.
+    pub fn receive(&self, from: usize, topic: u32) -> Result<Vec<u8>> {
+        assert!(topic < FIRST_OWN_TOPIC, "topic {topic} belongs to the mesh");
+        self.receive_any(from, topic)
+    }
+
+    /// The next message of a topic from process `from`, if it is here. Fails and panics as [`Mesh::receive`].
+    pub fn try_receive(&self, from: usize, topic: u32) -> Result<Option<Vec<u8>>> {
+        assert!(topic < FIRST_OWN_TOPIC, "topic {topic} belongs to the mesh");
+        self.state.wait(Some(Instant::now()), |said| said.fetch(from, topic))
+    }
+
+    /// Brings something from every process to process 0, which gets all in order; the others get nothing. All
+    /// processes call it, by one thread each, with the same other collective calls before. Fails as [`Mesh::send`].
+    pub fn gather(&self, bytes: Vec<u8>) -> Result<Vec<Vec<u8>>> {
+        if self.process() > 0 {
+            self.send_any(0, GATHER, bytes)?;
+            return Ok(Vec::new());
+        }
+        let others = (1..self.processes()).map(|from| self.receive_any(from, GATHER));
+        std::iter::once(Ok(bytes)).chain(others).collect()
+    }
+
+    /// What process 0 gives, on every process; what the others give is not looked at. Called and failing as
+    /// [`Mesh::gather`].
+    pub fn broadcast(&self, bytes: Vec<u8>) -> Result<Vec<u8>> {
+        if self.process() > 0 {
+            return self.receive_any(0, BROADCAST);
+        }
+        (1..self.processes()).try_for_each(|to| self.send_any(to, BROADCAST, bytes.clone()))?;
+        Ok(bytes)
+    }
+
+    /// The next number of a counter, from 0: each is given out once over all processes and threads. Process 0 keeps
+    /// the counters. Fails with [`Error::Lost`] or [`Error::GaveUp`] once a process is lost.
+    pub fn take(&self, counter: u64) -> Result<u64> {
+        self.check()?;
+        let Some(keeper) = &self.state.links[0] else { return Ok(self.state.count(counter)) };
+        let request = self.requests.fetch_add(1, Ordering::Relaxed);
+        keeper.urge(frame(Kind::Take, 0, &pair(request, counter)));
+        let number = self.state.wait(None, |said| said.answered(request).map(Ok).or(said.ended(0)))?;
+        number.unwrap_or(Err(())).map_err(|()| self.departed(0))
+    }
+
+    /// Fails with [`Error::Lost`] or [`Error::GaveUp`] once a process is lost.
+    pub fn check(&self) -> Result<()> {
+        self.state.check()
+    }
+
+    /// Does `act` once when a process is lost, on a thread of the mesh; also if it is lost already.
+    pub fn on_loss(&self, act: Box<dyn FnOnce(&Lost) + Send>) {
+        self.state.on_loss(act);
+    }
+
+    /// The orderly end: tells the others that this process is done, and waits until all have said so. After that
+    /// connections that end are no loss, and nothing can be sent.
+    ///
+    /// Fails with [`Error::Lost`] or [`Error::GaveUp`] if a process is lost before, and with [`Error::Lost`] if one is
+    /// not done within the peer timeout.
+    pub fn leave(&self) -> Result<()> {
+        self.state.peers().for_each(|(_, link)| link.leave());
+        let deadline = Instant::now() + self.membership.peer_timeout;
+        let own = self.process();
+        let all = self.state.wait(Some(deadline), |said| said.all_left(own).then_some(()))?;
+        if all.is_none() {
+            let process = self.state.said().at_work(own);
+            let waited = self.membership.peer_timeout.as_secs_f64();
+            let what = format!("it is still at work {waited:.1} s after this process was done");
+            return Err(Error::Lost { process, address: self.address(process).to_string(), what });
+        }
+        self.state.end();
+        // A connection that is closed with something unread takes back what was sent last.
+        let patience = Instant::now() + Duration::from_millis(LAST_WORDS_MILLIS);
+        self.state.wait(Some(patience), |said| said.all_ended(own).then_some(()))?;
+        self.close();
+        self.say_strangers();
+        Ok(())
+    }
+
+    /// Tells all others that this process gives up, why (one line; what does not fit into
+    /// [`crate::limits::MAX_WORD_BYTES`] is cut), and with which exit code. They get [`Error::GaveUp`]. Takes a second
+    /// at most; everything here that still waits fails.
+    pub fn give_up(&self, code: u8, why: &str) {
+        self.state.give_up(code, why);
+        self.close();
+    }
+
+    /// Bytes sent and received so far.
+    pub fn traffic(&self) -> Traffic {
+        let (data_sent, data_received) = self.data.both();
+        let (control_sent, control_received) = self.control.both();
+        Traffic { data_sent, data_received, control_sent, control_received }
+    }
+
+    fn wires(&self) -> MutexGuard<'_, BTreeMap<u64, Vec<TcpStream>>> {
+        self.wires.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Starts the threads at the ends of the control connections.
+    fn start(&self) -> std::io::Result<()> {
+        for other in self.state.peers().map(|(other, _)| other) {
+            let (reading, writing) = (Arc::clone(&self.state), Arc::clone(&self.state));
+            let named = |what: &str| thread::Builder::new().name(format!("mesh:{what}-{other}"));
+            named("read").spawn(move || {
+                reading.links[other].as_ref().expect("a peer").read_all(other, &reading);
+            })?;
+            named("write").spawn(move || writing.links[other].as_ref().expect("a peer").write_all())?;
+        }
+        watchdog::watch(&self.state, self.membership.peer_timeout)
+    }
+
+    /// Waits until all have met all.
+    fn begin(&self, deadline: Instant) -> Result<()> {
+        let late = |process: usize| {
+            let what = format!(
+                "{} is here, but has not met all others within {:.1} s; see what it says",
+                self.identity.name(process),
+                self.membership.join_timeout.as_secs_f64()
+            );
+            Error::Join { refused: false, what }
+        };
+        let hear = |from: usize, topic: u32, until: Instant| {
+            let message = self.state.wait(Some(until), |said| said.fetch(from, topic))?;
+            message.map(drop).ok_or_else(|| late(from))
+        };
+        if self.process() > 0 {
+            self.send_any(0, READY, Vec::new())?;
+            return hear(0, GO, deadline + Duration::from_millis(LAST_WORDS_MILLIS));
+        }
+        (1..self.processes()).try_for_each(|from| hear(from, READY, deadline))?;
+        (1..self.processes()).try_for_each(|to| self.send_any(to, GO, Vec::new()))
+    }
+
+    fn send_any(&self, to: usize, topic: u32, bytes: Vec<u8>) -> Result<()> {
+        if bytes.len() > MAX_MESSAGE_BYTES {
+            let text = format!("a message of {} bytes is longer than {MAX_MESSAGE_BYTES}", bytes.len());
+            return Err(Error::Limit(text));
+        }
+        match &self.state.links[to] {
+            Some(link) => link.send(topic, bytes, || self.check()),
+            None => {
+                self.check()?;
+                self.state.note(|said| said.deliver(to, topic, bytes));
+                Ok(())
+            }
+        }
+    }
+
+    fn receive_any(&self, from: usize, topic: u32) -> Result<Vec<u8>> {
+        let found = self.state.wait(None, |said| said.fetch(from, topic).map(Ok).or(said.left(from)))?;
+        found.unwrap_or(Err(())).map_err(|()| self.departed(from))
+    }
+
+    /// A process was done before it sent what this one awaits.
+    fn departed(&self, process: usize) -> Error {
+        let what = "it was done before this process was".to_string();
+        Error::Lost { process, address: self.address(process).to_string(), what }
+    }
+
+    fn unusable(&self, process: usize, error: &std::io::Error) -> Error {
+        let what = format!("its connection cannot be used: {error}");
+        Error::Lost { process, address: self.address(process).to_string(), what }
+    }
+
+    fn say_strangers(&self) {
+        let strangers = self.arrivals.strangers();
+        if strangers > 0 {
+            self.arrivals
+                .say(&format!("{strangers} connections were no process of this job, and were let go"));
+        }
+    }
+
+    fn close(&self) {
+        self.arrivals.close();
+        self.listener.lock().unwrap_or_else(PoisonError::into_inner).take();
+    }
+}
+
+impl Drop for Mesh {
+    fn drop(&mut self) {
+        self.state.end();
+        self.state.peers().for_each(|(_, link)| link.cut());
+        self.close();
+    }
+}
+
+/// Opens this process's door.
+fn open(identity: &Arc<Identity>, arrivals: &Arc<Arrivals>, deadline: Instant) -> Result<Listener> {
+    let host = &identity.hosts[identity.process as usize];
+    let socket = socket::listen(host, deadline, &|line| arrivals.say(line))?;
+    Listener::open(socket, Arc::clone(identity), Arc::clone(arrivals))
+        .map_err(|error| Error::config(format!("cannot start a thread: {error}")))
+}

@@ -1,0 +1,171 @@
+//! Meeting all others, or saying who did not come.
+
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::arrivals::{Arrivals, Book, Met};
+use super::call::{Called, Identity};
+use super::hello::Purpose;
+use super::socket;
+use crate::error::{Error, Result};
+
+/// How often the connections that are there are looked at while others are awaited.
+const LOOK: Duration = Duration::from_millis(100);
+/// The first and the longest pause between two attempts to reach a process.
+const PAUSES: (Duration, Duration) = (Duration::from_millis(20), Duration::from_millis(500));
+/// After how long people are told who is awaited, and how often after that.
+const PATIENCE: (Duration, Duration) = (Duration::from_secs(2), Duration::from_secs(10));
+
+/// Connects to all processes with lower numbers and awaits all with higher ones. Returns the control connection of
+/// each, none at the own number.
+pub(super) fn meet(
+    identity: &Arc<Identity>,
+    arrivals: &Arc<Arrivals>,
+    deadline: Instant,
+) -> Result<Vec<Option<Met>>> {
+    let own = identity.process as usize;
+    for to in 0..own {
+        let (identity, arrivals) = (Arc::clone(identity), Arc::clone(arrivals));
+        let name = format!("mesh:call-{to}");
+        let spawned = thread::Builder::new().name(name).spawn(move || keep_calling(&identity, &arrivals, to));
+        spawned.map_err(|error| Error::config(format!("cannot start a thread: {error}")))?;
+    }
+    let begun = Instant::now();
+    let mut tell_at = begun + PATIENCE.0;
+    let mut book = arrivals.book();
+    loop {
+        if let Some(error) = book.fatal.take() {
+            return Err(error);
+        }
+        drop_dead(&mut book);
+        let missing: Vec<usize> =
+            (0..book.control.len()).filter(|&p| p != own && book.control[p].is_none()).collect();
+        if missing.is_empty() {
+            return Ok(begin(identity, &mut book));
+        }
+        let now = Instant::now();
+        if now >= deadline {
+            let what = absent(identity, &book, &missing, now - begun);
+            return Err(Error::Join { refused: false, what });
+        }
+        if now >= tell_at {
+            tell_at = now + PATIENCE.1;
+            let line = format!("waiting for {}", names(identity, &book, &missing));
+            drop(book);
+            arrivals.say(&line);
+            book = arrivals.book();
+        }
+        book = arrivals.wait(book, deadline.min(now + LOOK));
+    }
+}
+
+/// Lets go of connections whose other side has gone while others were awaited: it may come again.
+fn drop_dead(book: &mut Book) {
+    for met in &mut book.control {
+        if met.as_ref().is_some_and(|met| !socket::is_open(&met.stream)) {
+            *met = None;
+        }
+    }
+}
+
+/// The job is under way: from now on every process is the one that it was when it came.
+fn begin(identity: &Identity, book: &mut Book) -> Vec<Option<Met>> {
+    let lives = book.control.iter().map(|met| met.as_ref().map_or(identity.life, |met| met.life));
+    book.lives = Some(lives.collect());
+    book.control.iter_mut().map(Option::take).collect()
+}
+
+/// Calls process `to` until all have met, and again if it goes before that.
+fn keep_calling(identity: &Identity, arrivals: &Arrivals, to: usize) {
+    let mut pause = PAUSES.0;
+    loop {
+        let book = arrivals.book();
+        if book.closed || book.fatal.is_some() || book.lives.is_some() {
+            return;
+        }
+        if book.control[to].is_some() {
+            drop(arrivals.wait(book, Instant::now() + LOOK));
+            continue;
+        }
+        drop(book);
+        let called = identity.call(to, Purpose::Control);
+        let mut book = arrivals.book();
+        if book.closed {
+            return;
+        }
+        match called {
+            Ok(Called::Met(stream, life)) => {
+                book.control[to] = Some(Met { stream, life });
+                pause = PAUSES.0;
+            }
+            Ok(Called::Later(why)) => {
+                book.trouble.insert(to, why);
+                drop(book);
+                thread::sleep(pause);
+                pause = (pause * 2).min(PAUSES.1);
+            }
+            Ok(Called::Refused(why)) => book.fatal = Some(refused(identity, to, &why)),
+            Err(error) => book.fatal = Some(error),
+        }
+        arrivals.changed();
+    }
+}
+
+/// A connection to process `to` for data, tried for at most `timeout` and as long as `check` says that it makes sense.
+pub(super) fn call_for_data(
+    identity: &Identity,
+    arrivals: &Arrivals,
+    (to, round): (usize, u64),
+    timeout: Duration,
+    check: impl Fn() -> Result<()>,
+) -> Result<std::net::TcpStream> {
+    let deadline = Instant::now() + timeout;
+    let mut pause = PAUSES.0;
+    loop {
+        check()?;
+        let why = match identity.call(to, Purpose::Data(round))? {
+            Called::Met(stream, life) if arrivals.is_life(to, &life) => return Ok(stream),
+            Called::Met(..) => "it is another process than before".to_string(),
+            Called::Later(why) => why,
+            Called::Refused(why) => return Err(refused(identity, to, &why)),
+        };
+        if Instant::now() >= deadline {
+            let what = format!(
+                "{} takes no connection for data: {why}; see that nothing between the machines holds new \
+                 connections up",
+                identity.name(to)
+            );
+            return Err(Error::Join { refused: false, what });
+        }
+        thread::sleep(pause);
+        pause = (pause * 2).min(PAUSES.1);
+    }
+}
+
+fn refused(identity: &Identity, by: usize, why: &str) -> Error {
+    Error::Join { refused: true, what: format!("{} refuses this process: {why}", identity.name(by)) }
+}
+
+fn absent(identity: &Identity, book: &Book, missing: &[usize], waited: Duration) -> String {
+    format!(
+        "not all processes came within {:.1} s: there is no {}{}; start all processes, each with its number",
+        waited.as_secs_f64(),
+        names(identity, book, missing),
+        book.refusals()
+    )
+}
+
+/// Some processes as people know them, with what kept them from being reached.
+fn names(identity: &Identity, book: &Book, processes: &[usize]) -> String {
+    const NAMED: usize = 8;
+    let named = processes.iter().take(NAMED).map(|&process| match book.trouble.get(&process) {
+        Some(why) => format!("{}: {why}", identity.name(process)),
+        None => identity.name(process),
+    });
+    let mut text = named.collect::<Vec<_>>().join(", ");
+    if processes.len() > NAMED {
+        text = format!("{text}, and {} more", processes.len() - NAMED);
+    }
+    text
+}

@@ -1,0 +1,295 @@
+//! What the others have said: messages, numbers, goodbyes, and the one loss.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::frame::{Kind, cut, frame};
+use super::link::Link;
+use crate::error::{Error, Result};
+use crate::limits::LAST_WORDS_MILLIS;
+
+/// Why a job cannot go on: another process is gone. The first that is noticed counts, on all processes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lost {
+    /// The number of that process.
+    pub process: usize,
+    /// Its address as the hosts file has it.
+    pub address: String,
+    /// How it was noticed, or why the process gave up, in one line.
+    pub what: String,
+    /// The exit code it gave, if it gave up by itself.
+    pub code: Option<u8>,
+}
+
+impl Lost {
+    /// The error that whoever needs that process gets.
+    pub fn error(&self) -> Error {
+        let Lost { process, address, what, code } = self.clone();
+        match code {
+            None => Error::Lost { process, address, what },
+            Some(code) => Error::GaveUp { process, address, code, why: what },
+        }
+    }
+}
+
+/// What is to be done about a loss.
+pub(super) type Act = Box<dyn FnOnce(&Lost) + Send>;
+
+/// What there is between this process and the others while the job lives.
+pub(super) struct State {
+    pub(super) process: usize,
+    pub(super) hosts: Vec<String>,
+    /// The control connections; none at the own number.
+    pub(super) links: Vec<Option<Link>>,
+    said: Mutex<Said>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+pub(super) struct Said {
+    /// Messages that nobody has fetched yet, by sender and topic.
+    mail: BTreeMap<(usize, u32), VecDeque<Vec<u8>>>,
+    /// Answers to this process's requests.
+    numbers: BTreeMap<u64, u64>,
+    /// The next number of each counter; at process 0.
+    counters: BTreeMap<u64, u64>,
+    /// Which processes have said that they are done.
+    left: Vec<bool>,
+    /// Which connections have ended.
+    ended: Vec<bool>,
+    /// A loss is being told to the others, or known.
+    noticed: bool,
+    lost: Option<Lost>,
+    acts: Vec<Act>,
+    /// This process is done or has given up: nothing is a loss any more.
+    over: bool,
+}
+
+impl State {
+    /// Nothing has been said yet.
+    pub(super) fn new(process: usize, hosts: Vec<String>, links: Vec<Option<Link>>) -> State {
+        let none = vec![false; hosts.len()];
+        let said = Said { left: none.clone(), ended: none, ..Said::default() };
+        State { process, hosts, links, said: Mutex::new(said), changed: Condvar::new() }
+    }
+
+    /// What has been said. Nothing that is done with it can leave it half written.
+    pub(super) fn said(&self) -> MutexGuard<'_, Said> {
+        self.said.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Changes what has been said, and tells those who wait.
+    pub(super) fn note<T>(&self, change: impl FnOnce(&mut Said) -> T) -> T {
+        let changed = change(&mut self.said());
+        self.changed.notify_all();
+        changed
+    }
+
+    /// All other processes' numbers and connections.
+    pub(super) fn peers(&self) -> impl Iterator<Item = (usize, &Link)> {
+        self.links.iter().enumerate().filter_map(|(process, link)| Some((process, link.as_ref()?)))
+    }
+
+    /// The next number of a counter that this process keeps.
+    pub(super) fn count(&self, counter: u64) -> u64 {
+        let mut said = self.said();
+        let next = said.counters.entry(counter).or_default();
+        *next += 1;
+        *next - 1
+    }
+
+    /// Fails once a process is lost.
+    pub(super) fn check(&self) -> Result<()> {
+        self.said().check()
+    }
+
+    /// What `find` finds, as soon as there is something; fails once a process is lost, or with nothing at `until`.
+    pub(super) fn wait<T>(
+        &self,
+        until: Option<Instant>,
+        mut find: impl FnMut(&mut Said) -> Option<T>,
+    ) -> Result<Option<T>> {
+        let mut said = self.said();
+        loop {
+            said.check()?;
+            if let Some(found) = find(&mut said) {
+                return Ok(Some(found));
+            }
+            said = match until.map(|until| until.saturating_duration_since(Instant::now())) {
+                Some(Duration::ZERO) => return Ok(None),
+                Some(time) => self.changed.wait_timeout(said, time).unwrap_or_else(PoisonError::into_inner).0,
+                None => self.changed.wait(said).unwrap_or_else(PoisonError::into_inner),
+            };
+        }
+    }
+
+    /// Process `process` was found to be lost: the others are told, then whoever waits here.
+    pub(super) fn lose(&self, process: usize, what: &str) {
+        let lost = self.lost(process, what, None);
+        if !self.notice() {
+            return;
+        }
+        let word = frame(Kind::Lost, number(process), cut(&lost.what).as_bytes());
+        self.tell_others(process, &word, Duration::from_millis(LAST_WORDS_MILLIS / 3));
+        self.settle(lost);
+    }
+
+    /// The connection to `process` has ended, which is a loss unless it has said that it is done.
+    pub(super) fn ended(&self, process: usize, what: &str) {
+        let left = self.note(|said| {
+            said.ended[process] = true;
+            said.left[process]
+        });
+        if !left {
+            self.lose(process, what);
+        }
+    }
+
+    /// Process `from` says that `process` was lost; it has told the others too.
+    pub(super) fn told_of_loss(&self, from: usize, process: usize, what: &str) {
+        let lost = if process == self.process || process >= self.hosts.len() {
+            self.lost(from, &format!("it takes this process for lost: {what}"), None)
+        } else {
+            self.lost(process, what, None)
+        };
+        if self.notice() {
+            self.settle(lost);
+        }
+    }
+
+    /// Process `process` gave up.
+    pub(super) fn gave_up(&self, process: usize, code: u8, why: &str) {
+        if self.notice() {
+            self.settle(self.lost(process, why, Some(code)));
+        }
+    }
+
+    /// This process gives up: the others are told, and nothing is awaited any more.
+    pub(super) fn give_up(&self, code: u8, why: &str) {
+        if self.notice() {
+            let word = frame(Kind::GiveUp, u32::from(code), cut(why).as_bytes());
+            self.tell_others(self.process, &word, Duration::from_millis(LAST_WORDS_MILLIS));
+            let lost = self.lost(self.process, why, Some(code));
+            self.note(|said| said.lost = Some(lost));
+        }
+        self.end();
+    }
+
+    /// Does `act` when a process is lost, or now if one is.
+    pub(super) fn on_loss(&self, act: Act) {
+        let mut said = self.said();
+        match said.lost.clone() {
+            None => said.acts.push(act),
+            Some(lost) => {
+                drop(said);
+                // Not on the caller's stack: it may hold what the act needs.
+                let name = "mesh:loss".to_string();
+                let spawned = thread::Builder::new().name(name).spawn(move || act(&lost));
+                drop(spawned);
+            }
+        }
+    }
+
+    /// From now on nothing is a loss, and connections end when all that waits has been sent.
+    pub(super) fn end(&self) {
+        self.note(|said| said.over = true);
+        self.peers().for_each(|(_, link)| link.finish());
+    }
+
+    fn lost(&self, process: usize, what: &str, code: Option<u8>) -> Lost {
+        Lost { process, address: self.hosts[process].clone(), what: what.to_string(), code }
+    }
+
+    /// Whether this is the first loss, and one at all.
+    fn notice(&self) -> bool {
+        let mut said = self.said();
+        !said.over && !std::mem::replace(&mut said.noticed, true)
+    }
+
+    fn tell_others(&self, but: usize, word: &[u8], within: Duration) {
+        let until = Instant::now() + within;
+        let others = || self.peers().filter(|&(process, _)| process != but);
+        others().for_each(|(_, link)| link.urge(word.to_vec()));
+        others().for_each(|(_, link)| link.flushed(until));
+    }
+
+    fn settle(&self, lost: Lost) {
+        if let Some(link) = &self.links[lost.process] {
+            link.cut();
+        }
+        let acts = self.note(|said| {
+            said.lost = Some(lost.clone());
+            std::mem::take(&mut said.acts)
+        });
+        self.peers().for_each(|(_, link)| link.wake());
+        acts.into_iter().for_each(|act| act(&lost));
+    }
+}
+
+impl Said {
+    fn check(&self) -> Result<()> {
+        self.lost.as_ref().map_or(Ok(()), |lost| Err(lost.error()))
+    }
+
+    /// Takes a message in.
+    pub(super) fn deliver(&mut self, from: usize, topic: u32, bytes: Vec<u8>) {
+        self.mail.entry((from, topic)).or_default().push_back(bytes);
+    }
+
+    /// The next message of a topic from a process.
+    pub(super) fn fetch(&mut self, from: usize, topic: u32) -> Option<Vec<u8>> {
+        self.mail.get_mut(&(from, topic))?.pop_front()
+    }
+
+    /// An error if no more messages will come from a process: it is done.
+    pub(super) fn left<T>(&self, from: usize) -> Option<std::result::Result<T, ()>> {
+        self.left[from].then_some(Err(()))
+    }
+
+    /// An error if a process gives no more answers: it is done, and has seen that all are.
+    pub(super) fn ended<T>(&self, from: usize) -> Option<std::result::Result<T, ()>> {
+        self.ended[from].then_some(Err(()))
+    }
+
+    /// Takes the answer to a request in.
+    pub(super) fn answer(&mut self, request: u64, number: u64) {
+        self.numbers.insert(request, number);
+    }
+
+    /// The answer to a request.
+    pub(super) fn answered(&mut self, request: u64) -> Option<u64> {
+        self.numbers.remove(&request)
+    }
+
+    /// Process `process` says that it is done.
+    pub(super) fn leaves(&mut self, process: usize) {
+        self.left[process] = true;
+    }
+
+    /// Whether process `process` has said that it is done.
+    pub(super) fn has_left(&self, process: usize) -> bool {
+        self.left[process]
+    }
+
+    /// Whether all but `own` are done.
+    pub(super) fn all_left(&self, own: usize) -> bool {
+        self.left.iter().enumerate().all(|(process, &left)| left || process == own)
+    }
+
+    /// Whether the connections to all but `own` have ended.
+    pub(super) fn all_ended(&self, own: usize) -> bool {
+        self.ended.iter().enumerate().all(|(process, &ended)| ended || process == own)
+    }
+
+    /// The first process but `own` that is not done.
+    pub(super) fn at_work(&self, own: usize) -> usize {
+        self.left.iter().enumerate().position(|(process, &left)| !left && process != own).unwrap_or(own)
+    }
+}
+
+/// The number of a process as frames have it.
+pub(super) fn number(process: usize) -> u32 {
+    u32::try_from(process).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,186 @@
+//! Processes that meet, talk, and notice losses: here each is a mesh on a thread of its own, on ports of 127.0.0.1.
+
+use std::collections::BTreeSet;
+use std::net::TcpListener;
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::Duration;
+
+use alike::error::{Error, Result};
+use alike::mesh::{Membership, Mesh, Secret};
+use timely::WorkerConfig;
+use timely::communication::allocator::zero_copy::initialize::initialize_networking_from_sockets;
+use timely::communication::allocator::{AllocatorBuilder, ProcessBuilder};
+use timely::dataflow::operators::vec::ToStream;
+use timely::dataflow::operators::{Exchange, Inspect};
+
+/// Lines that a process said.
+type Lines = Arc<Mutex<Vec<String>>>;
+
+/// Addresses that nobody listens on now.
+fn free(count: usize) -> Vec<String> {
+    let held: Vec<_> = (0..count).map(|_| TcpListener::bind("127.0.0.1:0").unwrap()).collect();
+    held.iter().map(|listener| listener.local_addr().unwrap().to_string()).collect()
+}
+
+fn member(hosts: &[String], process: usize) -> Membership {
+    Membership {
+        hosts: hosts.to_vec(),
+        process,
+        workers: 2,
+        secret: Some(Secret::new(b"a secret of some length").unwrap()),
+        job: 7,
+        join_timeout: Duration::from_secs(20),
+        peer_timeout: Duration::from_secs(5),
+    }
+}
+
+/// Joins, and keeps what is said.
+fn join(membership: Membership) -> (Result<Arc<Mesh>>, Lines) {
+    let lines = Lines::default();
+    let kept = Arc::clone(&lines);
+    let mesh = Mesh::join(membership, Box::new(move |line| kept.lock().unwrap().push(line.to_string())));
+    (mesh, lines)
+}
+
+/// What `work` makes of each of `count` processes that have met.
+fn together<T: Send>(count: usize, work: impl Fn(Arc<Mesh>) -> T + Sync) -> Vec<T> {
+    let hosts = free(count);
+    thread::scope(|scope| {
+        let start = |process| {
+            let (member, work) = (member(&hosts, process), &work);
+            scope.spawn(move || work(join(member).0.unwrap()))
+        };
+        let threads: Vec<_> = (0..count).map(start).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    })
+}
+
+#[test]
+fn mesh_processes_meet_and_take_each_number_once() {
+    let taken = together(4, |mesh| {
+        let numbers = thread::scope(|scope| {
+            let take = || (0..50).map(|_| mesh.take(9).unwrap()).collect::<Vec<_>>();
+            let threads: Vec<_> = (0..4).map(|_| scope.spawn(take)).collect();
+            threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect::<Vec<_>>()
+        });
+        mesh.leave().unwrap();
+        numbers
+    });
+    let all: Vec<u64> = taken.into_iter().flatten().collect();
+    let distinct: BTreeSet<u64> = all.iter().copied().collect();
+    assert_eq!((all.len(), distinct.len(), distinct.last()), (800, 800, Some(&799)));
+}
+
+#[test]
+fn mesh_gathers_broadcasts_and_sends_in_order() {
+    let heard = together(3, |mesh| {
+        let own = mesh.process();
+        let gathered = mesh.gather(vec![own as u8; own]).unwrap();
+        let told = mesh.broadcast(vec![10 + own as u8]).unwrap();
+        let next = (own + 1) % 3;
+        for number in 0..100_u8 {
+            mesh.send(next, u32::from(number % 2), vec![number]).unwrap();
+        }
+        let before = (own + 2) % 3;
+        let received =
+            [1, 0].map(|topic| (0..50).map(|_| mesh.receive(before, topic).unwrap()[0]).collect::<Vec<_>>());
+        assert_eq!(mesh.try_receive(before, 0).unwrap(), None);
+        mesh.leave().unwrap();
+        (gathered, told, received)
+    });
+    for (process, (gathered, told, received)) in heard.into_iter().enumerate() {
+        let all = vec![vec![], vec![1], vec![2, 2]];
+        assert_eq!(gathered, if process == 0 { all } else { vec![] });
+        assert_eq!(told, [10]);
+        let halves = [1, 0].map(|first| (first..100).step_by(2).collect::<Vec<u8>>());
+        assert_eq!(received, halves);
+    }
+}
+
+#[test]
+fn mesh_one_process_alone_can_do_everything() {
+    let (mesh, lines) = join(member(&["nowhere.invalid:1".to_string()], 0));
+    let mesh = mesh.unwrap();
+    assert_eq!((mesh.take(1).unwrap(), mesh.take(1).unwrap(), mesh.take(2).unwrap()), (0, 1, 0));
+    assert_eq!(mesh.gather(vec![1]).unwrap(), [[1]]);
+    assert_eq!(mesh.broadcast(vec![1]).unwrap(), [1]);
+    mesh.send(0, 3, vec![4]).unwrap();
+    assert_eq!(mesh.receive(0, 3).unwrap(), [4]);
+    assert!(mesh.sockets(0).unwrap()[0].is_none());
+    mesh.leave().unwrap();
+    assert!(lines.lock().unwrap().is_empty());
+}
+
+/// Sends `0..count` from each worker of all processes to where each belongs, and returns what came to this one's.
+fn exchange(mesh: &Mesh, round: u64, count: u64) -> Vec<u64> {
+    let sockets = mesh.sockets(round).unwrap();
+    let workers = mesh.workers();
+    let hooks = timely::communication::Hooks::default();
+    let process = ProcessBuilder::new_typed_vector(workers, hooks.refill.clone(), hooks.spill.clone());
+    let (builders, guard) =
+        initialize_networking_from_sockets(process, sockets, mesh.process(), workers, hooks).unwrap();
+    let builders = builders.into_iter().map(AllocatorBuilder::Tcp).collect();
+    let got = Arc::new(Mutex::new(Vec::new()));
+    let into = Arc::clone(&got);
+    let guards =
+        timely::execute::execute_from(builders, Box::new(guard), WorkerConfig::default(), move |worker| {
+            let (into, index, peers) = (Arc::clone(&into), worker.index() as u64, worker.peers() as u64);
+            worker.dataflow::<u64, _, _>(|scope| {
+                (0..count).to_stream(scope).exchange(|&number| number).inspect(move |&number| {
+                    assert_eq!(number % peers, index);
+                    into.lock().unwrap().push(number);
+                });
+            });
+        });
+    for result in guards.unwrap().join() {
+        result.unwrap();
+    }
+    let mut got = std::mem::take(&mut *got.lock().unwrap());
+    got.sort_unstable();
+    got
+}
+
+#[test]
+fn mesh_sockets_carry_runs_of_the_dataflow() {
+    let rounds = together(3, |mesh| {
+        let rounds: Vec<_> = (0..4).map(|round| exchange(&mesh, round, 1000 * (round + 1))).collect();
+        let traffic = mesh.traffic();
+        assert!(traffic.data_sent > 0 && traffic.data_received > 0 && traffic.control_sent > 0);
+        mesh.cut(3);
+        mesh.leave().unwrap();
+        (rounds, traffic)
+    });
+    let sent: u64 = rounds.iter().map(|(_, traffic)| traffic.data_sent).sum();
+    let received: u64 = rounds.iter().map(|(_, traffic)| traffic.data_received).sum();
+    assert_eq!(sent, received);
+    for round in 0..4 {
+        let mut all: Vec<u64> = rounds.iter().flat_map(|(rounds, _)| rounds[round].clone()).collect();
+        all.sort_unstable();
+        let expected: Vec<u64> = (0..1000 * (round as u64 + 1)).flat_map(|number| [number; 6]).collect();
+        assert_eq!(all, expected);
+    }
+}
+
+#[test]
+fn mesh_wrong_shape_is_refused_on_both_sides() {
+    let hosts = free(2);
+    thread::scope(|scope| {
+        let first = Membership { join_timeout: Duration::from_secs(2), ..member(&hosts, 0) };
+        let first = scope.spawn(move || join(first));
+        let wrong = Membership { workers: 3, ..member(&hosts, 1) };
+        let (refused, _) = join(wrong);
+        let Err(Error::Join { refused: true, what }) = refused else { panic!("it was let in") };
+        let expected = format!(
+            "process 0 ({}) refuses this process: it runs as 2 processes x 2 workers, this one as 2 x 3",
+            hosts[0]
+        );
+        assert_eq!(what, expected);
+        let (alone, lines) = first.join().unwrap();
+        let Err(Error::Join { refused: false, what }) = alone else { panic!("nobody came") };
+        let line =
+            "a process 1 at 127.0.0.1 was refused: it runs as 2 processes x 3 workers, this one as 2 x 2";
+        assert!(what.contains(line), "{what}");
+        assert!(lines.lock().unwrap().iter().any(|said| said == line));
+    });
+}
