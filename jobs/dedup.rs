@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-use alike::error::{Error, Result};
 use alike::config::Config;
+use alike::error::{Error, Result};
 use alike::flow::{self, Outcome, Part, Peers, Request};
 use alike::limits::REFUSED_PERCENT;
 use alike::output::{

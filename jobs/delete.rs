@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use alike::collection::{Batch, Report, Writer, dismiss};
 use alike::error::{Error, Result};
-use alike::limits::MAX_RECORD_BYTES;
 use alike::flow::Peers;
+use alike::limits::MAX_RECORD_BYTES;
 use alike::output::{Rejected, Scratch};
 use alike::progress::Progress;
 

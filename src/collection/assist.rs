@@ -123,8 +123,10 @@ pub fn assist(
             Order::Inputs(inputs) => sources = inputs,
             Order::Epoch(epoch) => {
                 // Process 0 may only just have made the folder.
-                let none = || Ok(Snapshot::without_runs(&storage()?, epoch.ahead.clone()));
-                let ahead = at.take().map_or_else(none, Ok)?.advance(epoch.ahead.clone())?;
+                let ahead = match at.take() {
+                    Some(before) => before.advance(epoch.ahead.clone())?,
+                    None => Snapshot::ahead_of(&storage()?, epoch.ahead.clone())?,
+                };
                 match take_part(&ahead, &epoch, &sources, means, peers, progress) {
                     // Process 0 tries it again with less.
                     Ok(()) | Err(Error::Limit(_)) => at = Some(ahead),

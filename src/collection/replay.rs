@@ -17,7 +17,7 @@ use super::tables::{DOCUMENTS, SETS, TEXTS, Tables};
 use crate::config::{Config, Keep};
 use crate::document::Position;
 use crate::error::{Error, Result};
-use crate::flow::{self, Peers, Doc, NO_DOC, Outcome, Part, Replayed, Request, run};
+use crate::flow::{self, Doc, NO_DOC, Outcome, Part, Peers, Replayed, Request, run};
 use crate::limits::{BASE_MEMORY, LEAST_MEMORY, WORKER_MEMORY};
 use crate::progress::Progress;
 use crate::simd::Simd;
@@ -327,9 +327,8 @@ impl Snapshot {
     ) -> Result<()> {
         let manifest: serde_json::Result<Manifest> =
             serde_json::from_slice(&peers.mesh().broadcast(Vec::new())?);
-        let manifest =
-            manifest.map_err(|e| Error::Worker(format!("process 0 sends no manifest: {e}")))?;
-        let snapshot = Snapshot::without_runs(storage, manifest.clone()).advance(manifest)?;
+        let manifest = manifest.map_err(|e| Error::Worker(format!("process 0 sends no manifest: {e}")))?;
+        let snapshot = Snapshot::ahead_of(storage, manifest)?;
         let (request, _) = snapshot.request(asked, &progress)?;
         flow::assist(request, progress)
     }

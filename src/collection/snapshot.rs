@@ -68,6 +68,13 @@ impl Snapshot {
         Ok(Snapshot { storage: Arc::clone(&self.storage), manifest: Arc::new(next), runs })
     }
 
+    /// A snapshot of what another process knows, and has no manifest in the folder yet.
+    pub(super) fn ahead_of(storage: &Arc<dyn Storage>, ahead: Manifest) -> Result<Snapshot> {
+        let open = |run: &RunEntry| run.open(&**storage, ahead.collection).map(Arc::new);
+        let runs = ahead.runs.iter().map(open).collect::<Result<_>>()?;
+        Ok(Snapshot { storage: Arc::clone(storage), manifest: Arc::new(ahead), runs })
+    }
+
     /// A snapshot without runs.
     pub(super) fn without_runs(storage: &Arc<dyn Storage>, manifest: Manifest) -> Snapshot {
         Snapshot { storage: Arc::clone(storage), manifest: Arc::new(manifest), runs: Vec::new() }

@@ -32,7 +32,8 @@ pub fn bring_home(
     if shared.config.method == Method::Join {
         let signatures = fetch_signatures(worker, shared, candidates)?;
         let signatures = signatures.borrow();
-        let kept = keep(shared, &candidates.borrow(), |candidate| may_be_alike(shared, &signatures, candidate))?;
+        let kept =
+            keep(shared, &candidates.borrow(), |candidate| may_be_alike(shared, &signatures, candidate))?;
         candidates.replace(kept);
     }
     move_to_larger(worker, shared, candidates)
@@ -49,10 +50,16 @@ fn fetch_signatures(
     let asked: Rc<RefCell<Vec<Wanted>>> = Rc::default();
     let wanted = abroad.chunks(SLICE).map(|docs| Ok(docs.iter().map(|doc| (*doc, index)).collect()));
     let taken = Rc::clone(&asked);
-    trade(worker, shared, wanted, move |(doc, _): &Wanted| crew.home(*doc) as u64, move |mut wanted| {
-        taken.borrow_mut().append(&mut wanted);
-        Ok(())
-    });
+    trade(
+        worker,
+        shared,
+        wanted,
+        move |(doc, _): &Wanted| crew.home(*doc) as u64,
+        move |mut wanted| {
+            taken.borrow_mut().append(&mut wanted);
+            Ok(())
+        },
+    );
     let asked = asked.take();
     let answers = asked.chunks(SLICE).map(|some| {
         let signature = |(doc, by): &Wanted| (*by, *doc, shared.catalogue.signature(*doc).to_vec());
@@ -60,9 +67,13 @@ fn fetch_signatures(
     });
     let signatures = Rc::new(RefCell::new(shared.no_sets(Share::Sets)));
     let taken = Rc::clone(&signatures);
-    trade(worker, shared, answers, |(to, ..): &Sent| u64::from(*to), move |answers| {
-        answers.iter().try_for_each(|(_, doc, words)| taken.borrow_mut().insert(*doc, words))
-    });
+    trade(
+        worker,
+        shared,
+        answers,
+        |(to, ..): &Sent| u64::from(*to),
+        move |answers| answers.iter().try_for_each(|(_, doc, words)| taken.borrow_mut().insert(*doc, words)),
+    );
     Ok(signatures)
 }
 
@@ -104,8 +115,9 @@ fn move_to_larger(
     let crew = shared.crew;
     let larger = |candidate: &Candidate| {
         let (low, high) = candidate.pair.docs();
-        let by_size = shared.catalogue.size(low) > shared.catalogue.size(high);
-        if shared.is_stored(low) || !by_size { high } else { low }
+        // What is stored can be read by all.
+        let high_has_more = || shared.catalogue.size(low) <= shared.catalogue.size(high);
+        if shared.is_stored(low) || high_has_more() { high } else { low }
     };
     let stays = |candidate: &Candidate| crew.is_own(larger(candidate));
     let staying = keep(shared, &candidates.borrow(), |candidate| Ok(stays(candidate)))?;
@@ -121,10 +133,16 @@ fn move_to_larger(
         addressed.map(|some| (!some.is_empty()).then_some(some)).transpose()
     });
     let taken = Rc::clone(candidates);
-    trade(worker, shared, slices, |(to, _): &(u32, Candidate)| u64::from(*to), move |come| {
-        let come: Vec<Candidate> = come.into_iter().map(|(_, candidate)| candidate).collect();
-        taken.borrow_mut().extend(&come)
-    });
+    trade(
+        worker,
+        shared,
+        slices,
+        |(to, _): &(u32, Candidate)| u64::from(*to),
+        move |come| {
+            let come: Vec<Candidate> = come.into_iter().map(|(_, candidate)| candidate).collect();
+            taken.borrow_mut().extend(&come)
+        },
+    );
     Ok(())
 }
 

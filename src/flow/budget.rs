@@ -138,8 +138,8 @@ mod tests {
     #[test]
     fn shares_never_come_to_more_than_the_whole() {
         use Share::{
-            Arrivals, Candidates, Counter, Fetched, Groups, Labels, Links, Postings, Rows, Seen, Sets, Settling,
-            Signatures,
+            Arrivals, Candidates, Counter, Fetched, Groups, Labels, Links, Postings, Rows, Seen, Sets,
+            Settling, Signatures,
         };
         let rows = [Rows, Labels, Signatures];
         let times: [&[Share]; 5] = [

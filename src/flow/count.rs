@@ -123,7 +123,15 @@ impl Counting {
     fn new(groups: Rounds, shared: &Shared, worker: usize) -> Counting {
         let (limit, base) = (shared.catalogue.doc_limit(), shared.catalogue.base());
         let counter = Counter::new(limit, shared.budget.part(Share::Counter));
-        Counting { groups, index: Index::default(), counter, row: 0, base, worker, workers: shared.crew.all() }
+        Counting {
+            groups,
+            index: Index::default(),
+            counter,
+            row: 0,
+            base,
+            worker,
+            workers: shared.crew.all(),
+        }
     }
 
     /// Counts on until about a slice is done, and gives each pair met; false when nothing is left.
@@ -159,45 +167,50 @@ pub fn count<'scope>(
     let scope = groups.scope();
     let home = Exchange::new(|groups: &Groups| u64::from(groups.home));
     groups.binary_frontier::<_, CapacityContainerBuilder<Vec<Candidate>>, _, _, _, _>(
-        known, home, Pipeline, "Count", |cap, info| {
-        let activator = scope.activator_for(info.address);
-        let mut received = None;
-        let mut counting = None;
-        let mut cap = Some(cap);
-        move |(input, frontier), (rows, known), output| {
-            rows.for_each_time(|_, data| data.for_each(Vec::clear));
-            input.for_each_time(|_, data| {
-                for groups in data.flat_map(|batch| batch.drain(..)).filter(|_| !shared.failed()) {
-                    shared.met_stored(groups.met.iter().copied());
-                    // Groups are sent once all is read, so the rows of this worker are known.
-                    let received = received.get_or_insert_with(|| shared.rounds(worker));
-                    received.take_in(&groups).unwrap_or_else(|error| shared.fail(error));
-                }
-            });
-            let all = frontier.is_empty() && known.is_empty();
-            let Some(held) = cap.as_ref().filter(|_| all) else { return };
-            let counting = counting.get_or_insert_with(|| {
-                let groups = received.take().unwrap_or_else(|| shared.rounds(worker));
-                Some(Counting::new(groups, &shared, worker))
-            });
-            let mut session = output.session(held);
-            let more = counting.as_mut().filter(|_| !shared.failed()).map_or(Ok(false), |counting| {
-                counting.advance(|candidate| {
-                    if shared.enough(candidate) {
-                        session.give(candidate);
+        known,
+        home,
+        Pipeline,
+        "Count",
+        |cap, info| {
+            let activator = scope.activator_for(info.address);
+            let mut received = None;
+            let mut counting = None;
+            let mut cap = Some(cap);
+            move |(input, frontier), (rows, known), output| {
+                rows.for_each_time(|_, data| data.for_each(Vec::clear));
+                input.for_each_time(|_, data| {
+                    for groups in data.flat_map(|batch| batch.drain(..)).filter(|_| !shared.failed()) {
+                        shared.met_stored(groups.met.iter().copied());
+                        // Groups are sent once all is read, so the rows of this worker are known.
+                        let received = received.get_or_insert_with(|| shared.rounds(worker));
+                        received.take_in(&groups).unwrap_or_else(|error| shared.fail(error));
                     }
-                })
-            });
-            drop(session);
-            match more {
-                Ok(true) => activator.activate(),
-                ended => {
-                    (*counting, cap) = (None, None);
-                    ended.map(drop).unwrap_or_else(|error| shared.fail(error));
+                });
+                let all = frontier.is_empty() && known.is_empty();
+                let Some(held) = cap.as_ref().filter(|_| all) else { return };
+                let counting = counting.get_or_insert_with(|| {
+                    let groups = received.take().unwrap_or_else(|| shared.rounds(worker));
+                    Some(Counting::new(groups, &shared, worker))
+                });
+                let mut session = output.session(held);
+                let more = counting.as_mut().filter(|_| !shared.failed()).map_or(Ok(false), |counting| {
+                    counting.advance(|candidate| {
+                        if shared.enough(candidate) {
+                            session.give(candidate);
+                        }
+                    })
+                });
+                drop(session);
+                match more {
+                    Ok(true) => activator.activate(),
+                    ended => {
+                        (*counting, cap) = (None, None);
+                        ended.map(drop).unwrap_or_else(|error| shared.fail(error));
+                    }
                 }
             }
-        }
-    })
+        },
+    )
 }
 
 #[cfg(test)]

@@ -36,10 +36,16 @@ pub fn hand_over(worker: &mut Worker, shared: &Arc<Shared>) {
     let read = worker.index() == shared.crew.own().start && shared.crew.process() != 0;
     let pieces = pieces(shared, gathered, read).map(|piece| Ok(vec![piece]));
     let taking = Arc::clone(shared);
-    trade(worker, shared, pieces, |_: &Piece| 0, move |pieces| {
-        pieces.into_iter().for_each(|piece| taking.take_over(piece));
-        Ok(())
-    });
+    trade(
+        worker,
+        shared,
+        pieces,
+        |_: &Piece| 0,
+        move |pieces| {
+            pieces.into_iter().for_each(|piece| taking.take_over(piece));
+            Ok(())
+        },
+    );
 }
 
 fn pieces(shared: &Shared, gathered: Gathered, read: bool) -> impl Iterator<Item = Piece> {

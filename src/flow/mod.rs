@@ -363,16 +363,16 @@ fn measure(
 }
 
 /// The documents that are measured, and where: those of candidates here, those of crowds where clusters are formed.
-fn in_question(
-    shared: &Shared,
-    candidates: &Pile<Candidate>,
-    crowds: &[Vec<Doc>],
-) -> Result<Vec<Wanted>> {
+fn in_question(shared: &Shared, candidates: &Pile<Candidate>, crowds: &[Vec<Doc>]) -> Result<Vec<Wanted>> {
     let base = shared.catalogue.base();
     let none = || vec![false; shared.catalogue.doc_limit() - base as usize];
     let (mut here, mut at_first) = (none(), none());
     // The sets of stored contents are stored.
-    crowds.iter().flatten().filter(|doc| **doc >= base).for_each(|doc| at_first[(doc - base) as usize] = true);
+    crowds
+        .iter()
+        .flatten()
+        .filter(|doc| **doc >= base)
+        .for_each(|doc| at_first[(doc - base) as usize] = true);
     let (mut from, mut buffer) = (0, Vec::new());
     while from < candidates.len() && shared.measured_on_sets() {
         let some = candidates.some(from, SLICE, &mut buffer)?;

@@ -7,9 +7,9 @@ use std::thread;
 use std::time::Duration;
 
 use timely::WorkerConfig;
+use timely::communication::Hooks;
 use timely::communication::allocator::zero_copy::initialize::initialize_networking_from_sockets;
 use timely::communication::allocator::{AllocatorBuilder, ProcessBuilder};
-use timely::communication::Hooks;
 use timely::execute::execute_from;
 
 use super::crew::Crew;
@@ -82,7 +82,9 @@ fn execute(mesh: &Mesh, round: u64, shared: &Arc<Shared>) -> Result<()> {
         let for_workers = Arc::clone(shared);
         let work = move |worker: &mut timely::worker::Worker| work(worker, &for_workers);
         let guards = execute_from(builders, Box::new(()), WorkerConfig::default(), work);
-        let ends = guards.map(|guards| guards.join()).and_then(|ends| ends.into_iter().collect::<std::result::Result<Vec<()>, String>>());
+        let ends = guards
+            .map(|guards| guards.join())
+            .and_then(|ends| ends.into_iter().collect::<std::result::Result<Vec<()>, String>>());
         over.store(true, Ordering::Relaxed);
         shared.verdict().and(ends.map(drop).map_err(Error::Worker))
     });
@@ -148,5 +150,6 @@ fn encode(verdict: &Verdict) -> Vec<u8> {
 }
 
 fn decode(bytes: &[u8]) -> Result<Verdict> {
-    serde_json::from_slice(bytes).map_err(|e| Error::Worker(format!("a process says what is no verdict: {e}")))
+    serde_json::from_slice(bytes)
+        .map_err(|e| Error::Worker(format!("a process says what is no verdict: {e}")))
 }

@@ -86,9 +86,20 @@ pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl Shared {
     /// Prepares a run: divides the inputs and samples the rarity table.
     pub(super) fn new(request: Request, progress: Arc<Progress>) -> Result<Shared> {
-        let Request { sources, part, config, workers, memory, pairs, simd, scratch, stored, replay, rarity, peers } =
-           
-            request;
+        let Request {
+            sources,
+            part,
+            config,
+            workers,
+            memory,
+            pairs,
+            simd,
+            scratch,
+            stored,
+            replay,
+            rarity,
+            peers,
+        } = request;
         let crew = peers.as_ref().map_or(Crew::alone(workers), |peers| peers.crew(workers));
         if workers == 0 || workers > MAX_WORKERS {
             return Err(Error::config(format!("{workers} workers: expected 1 to {MAX_WORKERS}")));
@@ -107,9 +118,9 @@ impl Shared {
         let stages = Mutex::new(vec![(Stage::Open, Instant::now())]);
         let rarity = match (rarity, config.method) {
             (Some(frozen), _) => frozen,
-            (None, Method::Join) => {
-                Arc::new(sampled(peers.as_deref(), || sample_rarity(&sources, &fields, &config, simd, workers))?)
-            }
+            (None, Method::Join) => Arc::new(sampled(peers.as_deref(), || {
+                sample_rarity(&sources, &fields, &config, simd, workers)
+            })?),
             (None, _) => Arc::default(),
         };
         let parts = (0..).zip(&sources).map(|(file, source)| part.extent.of(file, source));

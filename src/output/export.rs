@@ -61,7 +61,12 @@ impl<'a> Export<'a> {
             Kept { entry, name, records }
         });
         let shared = &outcome.shared;
-        Export { snapshot, files: files.collect(), workers: shared.crew.workers(), progress: &shared.progress }
+        Export {
+            snapshot,
+            files: files.collect(),
+            workers: shared.crew.workers(),
+            progress: &shared.progress,
+        }
     }
 
     /// Files that have live documents, and their bytes on disk as they were loaded.
