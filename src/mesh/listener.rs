@@ -176,7 +176,7 @@ impl Shared {
         let from = guest.stream.peer_addr().map_or_else(|_| "somewhere".into(), |a| a.ip().to_string());
         let refused = |verdict| {
             let told = identity.terms.told(verdict, &hello.terms);
-            self.arrivals.refuse(&format!("a process {} at {from} was refused: {told}", hello.from));
+            self.arrivals.refuse(&format!("a process {} at {from} was refused: {told}", hello.from), holds);
         };
         if !holds {
             refused(Verdict::Secret);
@@ -253,7 +253,7 @@ impl Guest {
                     let _ = self.stream.write(&reply.encode(&self.heard, &identity.key));
                     let other = Terms { protocol, version, ..identity.terms.clone() };
                     let told = identity.terms.told(Verdict::Protocol, &other);
-                    shared.arrivals.refuse(&format!("a process was refused: {told}"));
+                    shared.arrivals.refuse(&format!("a process was refused: {told}"), false);
                     return Look::Go { stranger: false };
                 }
                 Some(_) => {}

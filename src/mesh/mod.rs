@@ -23,6 +23,8 @@ mod rendezvous;
 mod secret;
 mod socket;
 mod state;
+#[cfg(test)]
+mod tests;
 mod watchdog;
 mod wire;
 
@@ -46,7 +48,7 @@ use self::listener::Listener;
 use self::state::State;
 use self::wire::Counts;
 use crate::error::{Error, Result};
-use crate::limits::{LAST_WORDS_MILLIS, MAX_MESH_LINES, MAX_MESSAGE_BYTES};
+use crate::limits::{LAST_WORDS_MILLIS, MAX_MESSAGE_BYTES};
 
 /// Topics from here on are the mesh's own.
 pub const FIRST_OWN_TOPIC: u32 = u32::MAX - 15;
@@ -80,7 +82,7 @@ impl Mesh {
         let deadline = Instant::now() + membership.join_timeout;
         let (own, processes) = (membership.process, membership.processes());
         let identity = Arc::new(Identity::new(&membership)?);
-        let arrivals = Arc::new(Arrivals::new(own, processes, MAX_MESH_LINES, say));
+        let arrivals = Arc::new(Arrivals::new(own, processes, say));
         let listener = (processes > 1).then(|| open(&identity, &arrivals, deadline)).transpose()?;
         let met = rendezvous::meet(&identity, &arrivals, deadline);
         if met.is_err() {
@@ -325,14 +327,16 @@ impl Mesh {
             let text = format!("a message of {} bytes is longer than {MAX_MESSAGE_BYTES}", bytes.len());
             return Err(Error::Limit(text));
         }
-        match &self.state.links[to] {
-            Some(link) => link.send(topic, bytes, || self.check()),
-            None => {
-                self.check()?;
-                self.state.note(|said| said.deliver(to, topic, bytes));
-                Ok(())
-            }
+        let Some(link) = &self.state.links[to] else {
+            self.check()?;
+            self.state.note(|said| said.deliver(to, topic, bytes));
+            return Ok(());
+        };
+        if link.send(topic, bytes, || self.check())? {
+            return Ok(());
         }
+        // The connection has ended: with a goodbye, or with a loss that is just being told to the others.
+        self.state.wait(None, |said| said.left(to))?.unwrap_or(Err(())).map_err(|()| self.departed(to))
     }
 
     fn receive_any(&self, from: usize, topic: u32) -> Result<Vec<u8>> {
