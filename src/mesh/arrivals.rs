@@ -10,6 +10,9 @@ use super::socket;
 use crate::error::{Error, Result};
 use crate::limits::MAX_MESH_LINES;
 
+/// How often whoever waits for somebody to come looks whether it still makes sense.
+const LOOK: Duration = Duration::from_millis(100);
+
 /// Lines for people.
 pub(super) type Say = Box<dyn Fn(&str) + Send + Sync>;
 
@@ -139,21 +142,16 @@ impl Arrivals {
     }
 
     /// The connection of process `from` for run `round`, once it has come; `check` says whether waiting makes sense.
-    pub(super) fn data(
-        &self,
-        round: u64,
-        from: usize,
-        check: impl Fn() -> Result<()>,
-        pause: Duration,
-    ) -> Result<TcpStream> {
+    pub(super) fn data(&self, round: u64, from: usize, check: impl Fn() -> Result<()>) -> Result<TcpStream> {
         let mut book = self.book();
         loop {
-            if let Some(stream) = book.data.remove(&(round, from)) {
+            // One whose connector missed the last word is closed, and called again.
+            if let Some(stream) = book.data.remove(&(round, from)).filter(socket::is_open) {
                 return Ok(stream);
             }
             drop(book);
             check()?;
-            book = self.wait(self.book(), Instant::now() + pause);
+            book = self.wait(self.book(), Instant::now() + LOOK);
         }
     }
 
