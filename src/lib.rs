@@ -96,6 +96,7 @@
 //! - `mesh/listener.rs` - a hello from the side that is connected to: one thread accepts, one drives all hellos
 //! - `mesh/arrivals.rs` - who has come, who is admitted, and who was refused
 //! - `mesh/rendezvous.rs` - meeting all others, or saying who did not come
+//! - `mesh/rounds.rs` - the data sockets of the runs of a job
 //! - `mesh/socket.rs` - addresses, and the options of connections
 //! - `mesh/link.rs` - the control connection to one process: what waits to be sent, and the threads at its ends
 //! - `mesh/frame.rs` - the frames of a control connection, as bytes

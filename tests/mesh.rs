@@ -1,10 +1,11 @@
-//! Processes that meet, talk, and notice losses: here each is a mesh on a thread of its own, on ports of 127.0.0.1.
+//! Processes that meet and talk: here each is a mesh on a thread of its own, on ports of 127.0.0.1.
 
 use std::collections::BTreeSet;
 use std::net::TcpListener;
+use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use alike::error::{Error, Result};
 use alike::mesh::{Membership, Mesh, Secret};
@@ -15,15 +16,15 @@ use timely::dataflow::operators::vec::ToStream;
 use timely::dataflow::operators::{Exchange, Inspect};
 
 /// Lines that a process said.
-type Lines = Arc<Mutex<Vec<String>>>;
+pub(crate) type Lines = Arc<Mutex<Vec<String>>>;
 
 /// Addresses that nobody listens on now.
-fn free(count: usize) -> Vec<String> {
+pub(crate) fn free(count: usize) -> Vec<String> {
     let held: Vec<_> = (0..count).map(|_| TcpListener::bind("127.0.0.1:0").unwrap()).collect();
     held.iter().map(|listener| listener.local_addr().unwrap().to_string()).collect()
 }
 
-fn member(hosts: &[String], process: usize) -> Membership {
+pub(crate) fn member(hosts: &[String], process: usize) -> Membership {
     Membership {
         hosts: hosts.to_vec(),
         process,
@@ -36,7 +37,7 @@ fn member(hosts: &[String], process: usize) -> Membership {
 }
 
 /// Joins, and keeps what is said.
-fn join(membership: Membership) -> (Result<Arc<Mesh>>, Lines) {
+pub(crate) fn join(membership: Membership) -> (Result<Arc<Mesh>>, Lines) {
     let lines = Lines::default();
     let kept = Arc::clone(&lines);
     let mesh = Mesh::join(membership, Box::new(move |line| kept.lock().unwrap().push(line.to_string())));
@@ -44,7 +45,7 @@ fn join(membership: Membership) -> (Result<Arc<Mesh>>, Lines) {
 }
 
 /// What `work` makes of each of `count` processes that have met.
-fn together<T: Send>(count: usize, work: impl Fn(Arc<Mesh>) -> T + Sync) -> Vec<T> {
+pub(crate) fn together<T: Send>(count: usize, work: impl Fn(Arc<Mesh>) -> T + Sync) -> Vec<T> {
     let hosts = free(count);
     thread::scope(|scope| {
         let start = |process| {
@@ -54,6 +55,14 @@ fn together<T: Send>(count: usize, work: impl Fn(Arc<Mesh>) -> T + Sync) -> Vec<
         let threads: Vec<_> = (0..count).map(start).collect();
         threads.into_iter().map(|thread| thread.join().unwrap()).collect()
     })
+}
+
+/// Waits until all have come here.
+pub(crate) fn level(mesh: &Mesh) {
+    mesh.gather(vec![]).unwrap();
+    mesh.broadcast(vec![]).unwrap();
+    // The last ones get the last word a little later.
+    thread::sleep(Duration::from_millis(200));
 }
 
 #[test]
@@ -113,7 +122,7 @@ fn mesh_one_process_alone_can_do_everything() {
 }
 
 /// Sends `0..count` from each worker of all processes to where each belongs, and returns what came to this one's.
-fn exchange(mesh: &Mesh, round: u64, count: u64) -> Vec<u64> {
+pub(crate) fn exchange(mesh: &Mesh, round: u64, count: u64) -> Vec<u64> {
     let sockets = mesh.sockets(round).unwrap();
     let workers = mesh.workers();
     let hooks = timely::communication::Hooks::default();
@@ -183,4 +192,153 @@ fn mesh_wrong_shape_is_refused_on_both_sides() {
         assert!(what.contains(line), "{what}");
         assert!(lines.lock().unwrap().iter().any(|said| said == line));
     });
+}
+
+/// Starts processes in the order of `starts`: number, seconds after the start, and what it joins with.
+pub(crate) fn started<T: Send>(
+    starts: Vec<(f64, Membership)>,
+    work: impl Fn(Result<Arc<Mesh>>, Vec<String>) -> T + Sync,
+) -> Vec<T> {
+    thread::scope(|scope| {
+        let start = |(after, member): (f64, Membership)| {
+            let work = &work;
+            scope.spawn(move || {
+                thread::sleep(Duration::from_secs_f64(after));
+                let (mesh, lines) = join(member);
+                let lines = lines.lock().unwrap().clone();
+                work(mesh, lines)
+            })
+        };
+        let threads: Vec<_> = starts.into_iter().map(start).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    })
+}
+
+#[test]
+fn mesh_processes_meet_in_any_order() {
+    for order in [[0, 1, 2], [2, 1, 0], [1, 0, 2], [2, 0, 1]] {
+        let hosts = free(3);
+        let starts = (0..3).map(|at| (at as f64 * 0.15, member(&hosts, order[at]))).collect();
+        let said = started(starts, |mesh, lines| {
+            mesh.unwrap().leave().unwrap();
+            lines
+        });
+        assert_eq!(said.concat(), Vec::<String>::new(), "nobody waited long");
+    }
+}
+
+#[test]
+fn mesh_a_late_process_is_awaited_and_named() {
+    let hosts = free(3);
+    let starts = [0.0, 2.6, 0.0].into_iter().enumerate().map(|(p, at)| (at, member(&hosts, p))).collect();
+    let said = started(starts, |mesh, lines| {
+        mesh.unwrap().leave().unwrap();
+        lines
+    });
+    let late = format!("process 1 ({})", hosts[1]);
+    assert_eq!(said[0], [format!("waiting for {late}")]);
+    assert!(said[2].len() == 1 && said[2][0].starts_with(&format!("waiting for {late}: ")), "{:?}", said[2]);
+}
+
+#[test]
+fn mesh_says_who_did_not_come() {
+    let hosts = free(4);
+    let short = |process| Membership { join_timeout: Duration::from_secs(1), ..member(&hosts, process) };
+    let begun = Instant::now();
+    let ended = started(vec![(0.0, short(0)), (0.0, short(2))], |mesh, _| mesh.err().unwrap());
+    assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
+    for error in ended {
+        let Error::Join { refused: false, what } = error else { panic!("{error}") };
+        for missing in [1, 3] {
+            assert!(what.contains(&format!("process {missing} ({})", hosts[missing])), "{what}");
+        }
+    }
+}
+
+#[test]
+fn mesh_a_process_may_start_again_while_others_are_awaited() {
+    let hosts = free(3);
+    let first = Membership { join_timeout: Duration::from_millis(600), ..member(&hosts, 1) };
+    let starts =
+        vec![(0.0, member(&hosts, 0)), (0.0, first), (1.0, member(&hosts, 1)), (1.5, member(&hosts, 2))];
+    let met = started(starts, |mesh, _| mesh.map(|mesh| mesh.leave().unwrap()).is_ok());
+    assert_eq!(met, [true, false, true, true]);
+}
+
+#[test]
+fn mesh_a_taken_address_is_an_error_of_this_process() {
+    let held = TcpListener::bind("127.0.0.1:0").unwrap();
+    let hosts = vec![held.local_addr().unwrap().to_string(), free(1).remove(0)];
+    let short = Membership { join_timeout: Duration::from_millis(300), ..member(&hosts, 0) };
+    let Err(Error::Join { refused: true, what }) = join(short).0 else { panic!("it listens") };
+    assert!(what.starts_with(&format!("cannot listen on {}: ", hosts[0])), "{what}");
+}
+
+/// Shows a figure, with `--nocapture`.
+#[expect(clippy::print_stdout, reason = "whoever wants to know the figure asks for it")]
+pub(crate) fn show(figure: &str) {
+    println!("{figure}");
+}
+
+/// How long it takes until `find` is done, and what it finds.
+pub(crate) fn timed<T>(find: impl FnOnce() -> T) -> (f64, T) {
+    let begun = Instant::now();
+    let found = find();
+    (begun.elapsed().as_secs_f64(), found)
+}
+
+#[test]
+fn mesh_long_messages_cross_while_others_are_counted() {
+    const LENGTH: usize = 50 << 20;
+    let hosts = free(2);
+    let short =
+        |process| (0.0, Membership { peer_timeout: Duration::from_secs(2), ..member(&hosts, process) });
+    let ended = started(vec![short(0), short(1)], |mesh, _| {
+        let mesh = mesh.unwrap();
+        let (own, other) = (mesh.process(), 1 - mesh.process());
+        let bytes = |seed: usize| (0..LENGTH).map(|at| (at / 7 + seed) as u8).collect::<Vec<_>>();
+        for round in 0..3 {
+            mesh.send(other, 1, bytes(own + round)).unwrap();
+            mesh.send(other, 2, vec![round as u8]).unwrap();
+        }
+        // Urgent words pass between the pieces.
+        let (seconds, _) = timed(|| mesh.take(1).unwrap());
+        for round in 0..3 {
+            assert!(mesh.receive(other, 1).unwrap() == bytes(other + round));
+            assert_eq!(mesh.receive(other, 2).unwrap(), [round as u8]);
+        }
+        mesh.leave().unwrap();
+        assert!(mesh.traffic().control_sent > 3 * LENGTH as u64);
+        seconds
+    });
+    show(&format!("a number beside 150 MB: {ended:?} s"));
+    assert!(ended[1] < 2.0, "{ended:?}");
+}
+
+/// What another process of the tests is told: its number, the addresses, what to do.
+const ORDERS: &str = "ALIKE_MESH_CHILD";
+
+/// Another process of the tests as a process of a job.
+pub(crate) fn child(hosts: &[String], process: usize, work: &str) -> Child {
+    let orders = format!("{process}|{}|{work}", hosts.join(","));
+    Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "mesh::mesh_child", "--nocapture", "--test-threads=1"])
+        .env(ORDERS, orders)
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap()
+}
+
+/// No test: what a child does.
+#[test]
+fn mesh_child() {
+    let Some(orders) = std::env::var_os(ORDERS) else { return };
+    let orders = orders.into_string().unwrap();
+    let [process, hosts, work] = orders.split('|').collect::<Vec<_>>()[..] else { panic!("{orders}") };
+    let hosts: Vec<String> = hosts.split(',').map(str::to_string).collect();
+    let mesh = join(member(&hosts, process.parse().unwrap())).0.unwrap();
+    match work {
+        "leave" => mesh.leave().unwrap(),
+        _ => drop(mesh.receive(0, 1)),
+    }
 }

@@ -41,8 +41,12 @@ mod history_oracle;
 mod house;
 /// `kill -9` at random moments of the program.
 mod kill;
-/// Processes that meet, talk, and notice losses.
+/// Processes that meet and talk.
 mod mesh;
+/// Processes that are lost, and how the others notice it.
+mod mesh_losses;
+/// Strangers who connect to a process.
+mod mesh_strangers;
 /// The obvious independent program that `join` is held against.
 mod oracle;
 /// What may be asked of a collection: explain, check and group.

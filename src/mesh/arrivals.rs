@@ -8,6 +8,10 @@ use std::time::{Duration, Instant};
 use super::hello::{Hello, NONCE_BYTES, Purpose, Verdict};
 use super::socket;
 use crate::error::{Error, Result};
+use crate::limits::MAX_MESH_LINES;
+
+/// How often whoever waits for somebody to come looks whether it still makes sense.
+const LOOK: Duration = Duration::from_millis(100);
 
 /// Lines for people.
 pub(super) type Say = Box<dyn Fn(&str) + Send + Sync>;
@@ -35,8 +39,10 @@ pub(super) struct Book {
     data: BTreeMap<(u64, usize), TcpStream>,
     /// The first run whose data connections have not been handed out.
     next_round: u64,
-    /// Who was refused and why, each once.
+    /// Who was refused and why, each once: those who know the secret.
     refused: BTreeSet<String>,
+    /// The same of those who do not.
+    doubtful: BTreeSet<String>,
     /// Connections that were no process of this job.
     strangers: u64,
     /// Lines that may still be said.
@@ -52,10 +58,10 @@ pub(super) struct Arrivals {
 }
 
 impl Arrivals {
-    /// Nobody has come yet to process `process` of `processes`; at most `lines` lines are said.
-    pub(super) fn new(process: usize, processes: usize, lines: usize, say: Say) -> Arrivals {
+    /// Nobody has come yet to process `process` of `processes`.
+    pub(super) fn new(process: usize, processes: usize, say: Say) -> Arrivals {
         let control = (0..processes).map(|_| None).collect();
-        let book = Book { control, lines, ..Book::default() };
+        let book = Book { control, lines: MAX_MESH_LINES, ..Book::default() };
         Arrivals { process, book: Mutex::new(book), changed: Condvar::new(), say }
     }
 
@@ -85,11 +91,15 @@ impl Arrivals {
         }
     }
 
-    /// Takes down that somebody was refused, and says so the first time.
-    pub(super) fn refuse(&self, line: &str) {
+    /// Takes down that somebody was refused, and says so the first time. Whoever has not `proved` to know the secret
+    /// may claim anything: so many lines of such, and no more.
+    pub(super) fn refuse(&self, line: &str, proved: bool) {
         let mut book = self.book();
-        // Strangers may claim anything: there are only so many lines.
-        if book.lines > 0 && book.refused.insert(line.to_string()) {
+        let (refused, most) = match proved {
+            true => (&mut book.refused, MAX_MESH_LINES / 2),
+            false => (&mut book.doubtful, MAX_MESH_LINES / 4),
+        };
+        if refused.len() < most && refused.insert(line.to_string()) {
             drop(book);
             self.say(line);
         }
@@ -132,21 +142,16 @@ impl Arrivals {
     }
 
     /// The connection of process `from` for run `round`, once it has come; `check` says whether waiting makes sense.
-    pub(super) fn data(
-        &self,
-        round: u64,
-        from: usize,
-        check: impl Fn() -> Result<()>,
-        pause: Duration,
-    ) -> Result<TcpStream> {
+    pub(super) fn data(&self, round: u64, from: usize, check: impl Fn() -> Result<()>) -> Result<TcpStream> {
         let mut book = self.book();
         loop {
-            if let Some(stream) = book.data.remove(&(round, from)) {
+            // One whose connector missed the last word is closed, and called again.
+            if let Some(stream) = book.data.remove(&(round, from)).filter(socket::is_open) {
                 return Ok(stream);
             }
             drop(book);
             check()?;
-            book = self.wait(self.book(), Instant::now() + pause);
+            book = self.wait(self.book(), Instant::now() + LOOK);
         }
     }
 
@@ -207,6 +212,6 @@ impl Book {
 
     /// Who was refused, as an end of a message, or nothing.
     pub(super) fn refusals(&self) -> String {
-        self.refused.iter().map(|line| format!("; {line}")).collect()
+        self.refused.iter().chain(&self.doubtful).map(|line| format!("; {line}")).collect()
     }
 }

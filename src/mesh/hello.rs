@@ -155,6 +155,11 @@ fn read_prefix(fields: &mut Fields<'_>, magic: &[u8; 8]) -> Option<(u32, String)
     Some((protocol, plain.map(|&byte| char::from(byte)).collect()))
 }
 
+/// Whether a hello may begin like this, however little of it there is.
+pub(super) fn may_be_hello(bytes: &[u8]) -> bool {
+    HELLO_MAGIC.iter().zip(bytes).all(|(magic, byte)| magic == byte)
+}
+
 /// Protocol and version of a hello, from its first [`PREFIX_BYTES`]; `None` if it is none.
 pub(super) fn hello_prefix(bytes: &[u8]) -> Option<(u32, String)> {
     read_prefix(&mut Fields(bytes), HELLO_MAGIC)

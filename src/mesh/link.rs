@@ -41,7 +41,7 @@ struct Queue {
     busy: bool,
     /// Nothing more will be put in: the connection ends when all is sent.
     finishing: bool,
-    /// Nothing can be sent any more.
+    /// Nothing can be sent any more, and what waits never will be.
     broken: bool,
 }
 
@@ -85,20 +85,23 @@ impl Link {
         self.put(|queue| queue.beat = true);
     }
 
-    /// Sends a message after all earlier ones. Waits while much waits already; `check` says whether that makes sense.
-    pub(super) fn send(&self, topic: u32, bytes: Vec<u8>, check: impl Fn() -> Result<()>) -> Result<()> {
+    /// Sends a message after all earlier ones, and returns whether the connection still takes any. Waits while much
+    /// waits already; `check` says whether that makes sense.
+    pub(super) fn send(&self, topic: u32, bytes: Vec<u8>, check: impl Fn() -> Result<()>) -> Result<bool> {
         check()?;
         let mut queue = self.queue();
-        while queue.bytes > MAX_QUEUED_BYTES {
-            queue = self.changed.wait_timeout(queue, LOOK).unwrap_or_else(PoisonError::into_inner).0;
-            drop(queue);
+        while queue.bytes > MAX_QUEUED_BYTES && !queue.broken {
+            drop(self.changed.wait_timeout(queue, LOOK).unwrap_or_else(PoisonError::into_inner));
             check()?;
             queue = self.queue();
+        }
+        if queue.broken || queue.finishing {
+            return Ok(false);
         }
         queue.bytes += bytes.len();
         queue.messages.push_back(Message::Bytes(topic, bytes));
         self.changed.notify_all();
-        Ok(())
+        Ok(true)
     }
 
     /// Says goodbye after all messages.
@@ -111,9 +114,18 @@ impl Link {
         self.put(|queue| queue.finishing = true);
     }
 
+    /// Lets go of what waits to be sent.
+    fn break_off(&self) {
+        self.put(|queue| {
+            queue.broken = true;
+            queue.messages.clear();
+            queue.urgent.clear();
+        });
+    }
+
     /// Ends the connection now.
     pub(super) fn cut(&self) {
-        self.put(|queue| queue.broken = true);
+        self.break_off();
         // It may have ended by itself.
         let _ = self.stream.shutdown(Shutdown::Both);
     }
@@ -160,7 +172,7 @@ impl Link {
     pub(super) fn write_all(&self) {
         // A failure is not a loss yet: what the other side said last may still be to be read, and why it has gone.
         if self.write_frames().is_err() {
-            self.put(|queue| queue.broken = true);
+            self.break_off();
         }
     }
 
@@ -202,6 +214,9 @@ impl Link {
         queue.busy = false;
         self.changed.notify_all();
         loop {
+            if queue.broken {
+                return Next::Go;
+            }
             if let Some(bytes) = queue.urgent.pop_front() {
                 queue.busy = true;
                 return Next::Frame(bytes);
@@ -216,7 +231,7 @@ impl Link {
             if let Some(message) = queue.messages.pop_front() {
                 return Next::Begin(message);
             }
-            if queue.finishing || queue.broken {
+            if queue.finishing {
                 return Next::Go;
             }
             queue = self.changed.wait(queue).unwrap_or_else(PoisonError::into_inner);
@@ -228,9 +243,9 @@ impl Link {
         let mut ear = BufReader::with_capacity(MESSAGE_PIECE_BYTES, Ear(self));
         let end = match read_frames(&mut ear, self, from, state) {
             Ok(()) => "its connection ended".to_string(),
-            Err(error) => error.to_string(),
+            Err(error) => format!("its connection broke: {error}"),
         };
-        self.put(|queue| queue.broken = true);
+        self.break_off();
         state.ended(from, &end);
     }
 }

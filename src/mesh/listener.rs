@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use super::arrivals::Arrivals;
 use super::call::{Identity, nonce};
-use super::hello::{self, HELLO_BYTES, Hello, LAST_BYTES, PREFIX_BYTES, PROTOCOL, Reply, Terms, Verdict};
+use super::hello::{self, HELLO_BYTES, Hello, LAST_BYTES, PROTOCOL, Reply, Terms, Verdict};
 use super::socket;
 use crate::limits::{HELLO_MILLIS, MAX_PENDING_HELLOS};
 
@@ -176,7 +176,7 @@ impl Shared {
         let from = guest.stream.peer_addr().map_or_else(|_| "somewhere".into(), |a| a.ip().to_string());
         let refused = |verdict| {
             let told = identity.terms.told(verdict, &hello.terms);
-            self.arrivals.refuse(&format!("a process {} at {from} was refused: {told}", hello.from));
+            self.arrivals.refuse(&format!("a process {} at {from} was refused: {told}", hello.from), holds);
         };
         if !holds {
             refused(Verdict::Secret);
@@ -233,43 +233,36 @@ impl Guest {
         }
     }
 
-    /// Answers a hello as far as it is here; whoever does not begin one is sent away at once.
+    /// Answers a hello once it is here; whoever does not begin one is sent away at once.
     fn answer(&mut self, whole: bool, shared: &Shared) -> Look {
         let identity = &shared.identity;
-        let go = Look::Go { stranger: true };
-        let Ok(nonce) = nonce() else { return go };
-        let mut reply = Reply {
-            terms: identity.terms.clone(),
-            process: identity.process,
-            verdict: Verdict::Protocol,
-            life: identity.life,
-            nonce,
-        };
-        if self.heard.len() >= PREFIX_BYTES {
-            match hello::hello_prefix(&self.heard) {
-                None => return go,
-                Some((protocol, version)) if protocol != PROTOCOL => {
-                    // Its frames may differ from here on, but not what says so.
-                    let _ = self.stream.write(&reply.encode(&self.heard, &identity.key));
-                    let other = Terms { protocol, version, ..identity.terms.clone() };
-                    let told = identity.terms.told(Verdict::Protocol, &other);
-                    shared.arrivals.refuse(&format!("a process was refused: {told}"));
-                    return Look::Go { stranger: false };
-                }
-                Some(_) => {}
-            }
+        let stranger = Look::Go { stranger: true };
+        if !hello::may_be_hello(&self.heard) {
+            return stranger;
         }
-        if !whole {
+        let other = hello::hello_prefix(&self.heard).filter(|&(protocol, _)| protocol != PROTOCOL);
+        if !whole && other.is_none() {
             return Look::Stay(false);
         }
-        let Some(hello) = Hello::decode(&self.heard) else { return go };
+        let Ok(nonce) = nonce() else { return stranger };
+        let (terms, process, life) = (identity.terms.clone(), identity.process, identity.life);
+        let mut reply = Reply { terms, process, verdict: Verdict::Protocol, life, nonce };
+        if let Some((protocol, version)) = other {
+            // What its frames are like from here on nobody knows, but the beginning says so.
+            let _ = self.stream.write(&reply.encode(&self.heard, &identity.key));
+            let other = Terms { protocol, version, ..identity.terms.clone() };
+            let told = identity.terms.told(Verdict::Protocol, &other);
+            shared.arrivals.refuse(&format!("a process was refused: {told}"), false);
+            return Look::Go { stranger: false };
+        }
+        let Some(hello) = Hello::decode(&self.heard) else { return stranger };
         reply.verdict =
             identity.terms.differs(&hello.terms).unwrap_or_else(|| shared.arrivals.verdict(&hello));
         let bytes = std::mem::take(&mut self.heard);
         let encoded = reply.encode(&bytes, &identity.key);
         // A fresh connection takes this much at once, or it is none of ours.
         if !self.stream.write(&encoded).is_ok_and(|count| count == encoded.len()) {
-            return go;
+            return stranger;
         }
         self.answered = Some(Answered { hello, bytes, reply: encoded, verdict: reply.verdict });
         Look::Stay(true)

@@ -20,16 +20,18 @@ mod link;
 mod listener;
 mod membership;
 mod rendezvous;
+mod rounds;
 mod secret;
 mod socket;
 mod state;
+#[cfg(test)]
+mod tests;
 mod watchdog;
 mod wire;
 
-use std::collections::BTreeMap;
-use std::net::{Shutdown, TcpStream};
+use std::net::TcpStream;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -46,7 +48,7 @@ use self::listener::Listener;
 use self::state::State;
 use self::wire::Counts;
 use crate::error::{Error, Result};
-use crate::limits::{LAST_WORDS_MILLIS, MAX_MESH_LINES, MAX_MESSAGE_BYTES};
+use crate::limits::{LAST_WORDS_MILLIS, MAX_MESSAGE_BYTES};
 
 /// Topics from here on are the mesh's own.
 pub const FIRST_OWN_TOPIC: u32 = u32::MAX - 15;
@@ -62,8 +64,7 @@ pub struct Mesh {
     arrivals: Arc<Arrivals>,
     listener: Mutex<Option<Listener>>,
     state: Arc<State>,
-    /// Handles of the data sockets that were handed out last.
-    wires: Mutex<BTreeMap<u64, Vec<TcpStream>>>,
+    wires: Mutex<Option<(u64, Vec<TcpStream>)>>,
     data: Arc<Counts>,
     control: Arc<Counts>,
     requests: AtomicU64,
@@ -80,7 +81,7 @@ impl Mesh {
         let deadline = Instant::now() + membership.join_timeout;
         let (own, processes) = (membership.process, membership.processes());
         let identity = Arc::new(Identity::new(&membership)?);
-        let arrivals = Arc::new(Arrivals::new(own, processes, MAX_MESH_LINES, say));
+        let arrivals = Arc::new(Arrivals::new(own, processes, say));
         let listener = (processes > 1).then(|| open(&identity, &arrivals, deadline)).transpose()?;
         let met = rendezvous::meet(&identity, &arrivals, deadline);
         if met.is_err() {
@@ -124,47 +125,6 @@ impl Mesh {
     /// The address of a process, as the hosts file has it.
     pub fn address(&self, process: usize) -> &str {
         &self.membership.hosts[process]
-    }
-
-    /// Fresh data sockets of run `round` to all others, none at the own number. Every process calls it with the same
-    /// rounds in the same order: 0, 1, 2 and so on. Waits for the others, however long they work at something else.
-    ///
-    /// Fails with [`Error::Lost`] or [`Error::GaveUp`] once a process is lost, and with [`Error::Join`] if one that is
-    /// there takes no connection within the join timeout.
-    pub fn sockets(&self, round: u64) -> Result<Vec<Option<Wire>>> {
-        self.arrivals.begin(round)?;
-        let own = self.process();
-        let mut wires = Vec::with_capacity(self.processes());
-        let mut handles = Vec::with_capacity(self.processes());
-        for other in 0..self.processes() {
-            if other == own {
-                wires.push(None);
-                continue;
-            }
-            let check = || self.check();
-            let stream = if other < own {
-                let timeout = self.membership.join_timeout;
-                rendezvous::call_for_data(&self.identity, &self.arrivals, (other, round), timeout, check)?
-            } else {
-                self.arrivals.data(round, other, check, Duration::from_millis(100))?
-            };
-            handles.push(stream.try_clone().map_err(|error| self.unusable(other, &error))?);
-            wires.push(Some(Wire::new(stream, Arc::clone(&self.data))));
-        }
-        self.arrivals.finish(round);
-        let mut all = self.wires();
-        all.clear();
-        all.insert(round, handles);
-        Ok(wires)
-    }
-
-    /// Shuts the data sockets of run `round` down, both ways, so that threads that read from them or write to them
-    /// end. Does nothing if there are none, or if a later run has sockets.
-    pub fn cut(&self, round: u64) {
-        for handle in self.wires().remove(&round).into_iter().flatten() {
-            // One that has ended by itself is cut already.
-            let _ = handle.shutdown(Shutdown::Both);
-        }
     }
 
     /// Sends a message to process `to`. Messages of one topic arrive in order. Waits only while more than
@@ -247,6 +207,7 @@ impl Mesh {
     /// Fails with [`Error::Lost`] or [`Error::GaveUp`] if a process is lost before, and with [`Error::Lost`] if one is
     /// not done within the peer timeout.
     pub fn leave(&self) -> Result<()> {
+        self.check()?;
         self.state.peers().for_each(|(_, link)| link.leave());
         let deadline = Instant::now() + self.membership.peer_timeout;
         let own = self.process();
@@ -279,10 +240,6 @@ impl Mesh {
         let (data_sent, data_received) = self.data.both();
         let (control_sent, control_received) = self.control.both();
         Traffic { data_sent, data_received, control_sent, control_received }
-    }
-
-    fn wires(&self) -> MutexGuard<'_, BTreeMap<u64, Vec<TcpStream>>> {
-        self.wires.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Starts the threads at the ends of the control connections.
@@ -325,14 +282,16 @@ impl Mesh {
             let text = format!("a message of {} bytes is longer than {MAX_MESSAGE_BYTES}", bytes.len());
             return Err(Error::Limit(text));
         }
-        match &self.state.links[to] {
-            Some(link) => link.send(topic, bytes, || self.check()),
-            None => {
-                self.check()?;
-                self.state.note(|said| said.deliver(to, topic, bytes));
-                Ok(())
-            }
+        let Some(link) = &self.state.links[to] else {
+            self.check()?;
+            self.state.note(|said| said.deliver(to, topic, bytes));
+            return Ok(());
+        };
+        if link.send(topic, bytes, || self.check())? {
+            return Ok(());
         }
+        // The connection has ended: with a goodbye, or with a loss that is just being told to the others.
+        self.state.wait(None, |said| said.left(to))?.unwrap_or(Err(())).map_err(|()| self.departed(to))
     }
 
     fn receive_any(&self, from: usize, topic: u32) -> Result<Vec<u8>> {
@@ -346,11 +305,6 @@ impl Mesh {
         Error::Lost { process, address: self.address(process).to_string(), what }
     }
 
-    fn unusable(&self, process: usize, error: &std::io::Error) -> Error {
-        let what = format!("its connection cannot be used: {error}");
-        Error::Lost { process, address: self.address(process).to_string(), what }
-    }
-
     fn say_strangers(&self) {
         let strangers = self.arrivals.strangers();
         if strangers > 0 {
@@ -361,6 +315,7 @@ impl Mesh {
 
     fn close(&self) {
         self.arrivals.close();
+        *self.wires() = None;
         self.listener.lock().unwrap_or_else(PoisonError::into_inner).take();
     }
 }

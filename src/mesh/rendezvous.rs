@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 /// How often the connections that are there are looked at while others are awaited.
 const LOOK: Duration = Duration::from_millis(100);
 /// The first and the longest pause between two attempts to reach a process.
-const PAUSES: (Duration, Duration) = (Duration::from_millis(20), Duration::from_millis(500));
+pub(super) const PAUSES: (Duration, Duration) = (Duration::from_millis(20), Duration::from_millis(500));
 /// After how long people are told who is awaited, and how often after that.
 const PATIENCE: (Duration, Duration) = (Duration::from_secs(2), Duration::from_secs(10));
 
@@ -112,38 +112,8 @@ fn keep_calling(identity: &Identity, arrivals: &Arrivals, to: usize) {
     }
 }
 
-/// A connection to process `to` for data, tried for at most `timeout` and as long as `check` says that it makes sense.
-pub(super) fn call_for_data(
-    identity: &Identity,
-    arrivals: &Arrivals,
-    (to, round): (usize, u64),
-    timeout: Duration,
-    check: impl Fn() -> Result<()>,
-) -> Result<std::net::TcpStream> {
-    let deadline = Instant::now() + timeout;
-    let mut pause = PAUSES.0;
-    loop {
-        check()?;
-        let why = match identity.call(to, Purpose::Data(round))? {
-            Called::Met(stream, life) if arrivals.is_life(to, &life) => return Ok(stream),
-            Called::Met(..) => "it is another process than before".to_string(),
-            Called::Later(why) => why,
-            Called::Refused(why) => return Err(refused(identity, to, &why)),
-        };
-        if Instant::now() >= deadline {
-            let what = format!(
-                "{} takes no connection for data: {why}; see that nothing between the machines holds new \
-                 connections up",
-                identity.name(to)
-            );
-            return Err(Error::Join { refused: false, what });
-        }
-        thread::sleep(pause);
-        pause = (pause * 2).min(PAUSES.1);
-    }
-}
-
-fn refused(identity: &Identity, by: usize, why: &str) -> Error {
+/// What a process that refuses this one makes of it.
+pub(super) fn refused(identity: &Identity, by: usize, why: &str) -> Error {
     Error::Join { refused: true, what: format!("{} refuses this process: {why}", identity.name(by)) }
 }
 

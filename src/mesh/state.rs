@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread;
 use std::time::{Duration, Instant};
 
 use super::frame::{Kind, cut, frame};
@@ -33,6 +32,9 @@ impl Lost {
         }
     }
 }
+
+/// Longest time for which last words are given a way out.
+const LAST_WORDS: Duration = Duration::from_millis(LAST_WORDS_MILLIS);
 
 /// What is to be done about a loss.
 pub(super) type Act = Box<dyn FnOnce(&Lost) + Send>;
@@ -131,9 +133,8 @@ impl State {
         if !self.notice() {
             return;
         }
-        let word = frame(Kind::Lost, number(process), cut(&lost.what).as_bytes());
-        self.tell_others(process, &word, Duration::from_millis(LAST_WORDS_MILLIS / 3));
-        self.settle(lost);
+        self.tell(&lost_word(&lost), LAST_WORDS / 4, |other| other != process);
+        self.settle(&lost);
     }
 
     /// The connection to `process` has ended, which is a loss unless it has said that it is done.
@@ -155,14 +156,14 @@ impl State {
             self.lost(process, what, None)
         };
         if self.notice() {
-            self.settle(lost);
+            self.settle(&lost);
         }
     }
 
     /// Process `process` gave up.
     pub(super) fn gave_up(&self, process: usize, code: u8, why: &str) {
         if self.notice() {
-            self.settle(self.lost(process, why, Some(code)));
+            self.settle(&self.lost(process, why, Some(code)));
         }
     }
 
@@ -170,26 +171,25 @@ impl State {
     pub(super) fn give_up(&self, code: u8, why: &str) {
         if self.notice() {
             let word = frame(Kind::GiveUp, u32::from(code), cut(why).as_bytes());
-            self.tell_others(self.process, &word, Duration::from_millis(LAST_WORDS_MILLIS));
+            self.tell(&word, LAST_WORDS, |_| true);
             let lost = self.lost(self.process, why, Some(code));
             self.note(|said| said.lost = Some(lost));
         }
         self.end();
     }
 
-    /// Does `act` when a process is lost, or now if one is.
+    /// Does `act` when a process is lost, or soon if one is.
     pub(super) fn on_loss(&self, act: Act) {
+        self.said().acts.push(act);
+    }
+
+    /// Does what was asked for only after the loss.
+    pub(super) fn catch_up(&self) {
         let mut said = self.said();
-        match said.lost.clone() {
-            None => said.acts.push(act),
-            Some(lost) => {
-                drop(said);
-                // Not on the caller's stack: it may hold what the act needs.
-                let name = "mesh:loss".to_string();
-                let spawned = thread::Builder::new().name(name).spawn(move || act(&lost));
-                drop(spawned);
-            }
-        }
+        let Some(lost) = said.lost.clone() else { return };
+        let acts = std::mem::take(&mut said.acts);
+        drop(said);
+        acts.into_iter().for_each(|act| act(&lost));
     }
 
     /// From now on nothing is a loss, and connections end when all that waits has been sent.
@@ -208,14 +208,19 @@ impl State {
         !said.over && !std::mem::replace(&mut said.noticed, true)
     }
 
-    fn tell_others(&self, but: usize, word: &[u8], within: Duration) {
+    /// Says a last word to some of the others, and gives it a while to get out.
+    fn tell(&self, word: &[u8], within: Duration, whom: impl Fn(usize) -> bool) {
         let until = Instant::now() + within;
-        let others = || self.peers().filter(|&(process, _)| process != but);
-        others().for_each(|(_, link)| link.urge(word.to_vec()));
-        others().for_each(|(_, link)| link.flushed(until));
+        let told = || self.peers().filter(|&(process, _)| whom(process));
+        told().for_each(|(_, link)| link.urge(word.to_vec()));
+        told().for_each(|(_, link)| link.flushed(until));
     }
 
-    fn settle(&self, lost: Lost) {
+    fn settle(&self, lost: &Lost) {
+        if lost.code.is_none() {
+            // One that is cut off from some only should hear from the others why they go.
+            self.tell(&lost_word(lost), LAST_WORDS / 8, |other| other == lost.process);
+        }
         if let Some(link) = &self.links[lost.process] {
             link.cut();
         }
@@ -224,8 +229,12 @@ impl State {
             std::mem::take(&mut said.acts)
         });
         self.peers().for_each(|(_, link)| link.wake());
-        acts.into_iter().for_each(|act| act(&lost));
+        acts.into_iter().for_each(|act| act(lost));
     }
+}
+
+fn lost_word(lost: &Lost) -> Vec<u8> {
+    frame(Kind::Lost, number(lost.process), cut(&lost.what).as_bytes())
 }
 
 impl Said {
@@ -268,9 +277,9 @@ impl Said {
         self.left[process] = true;
     }
 
-    /// Whether process `process` has said that it is done.
-    pub(super) fn has_left(&self, process: usize) -> bool {
-        self.left[process]
+    /// Whether the connection to a process has ended.
+    pub(super) fn has_ended(&self, process: usize) -> bool {
+        self.ended[process]
     }
 
     /// Whether all but `own` are done.
@@ -290,6 +299,6 @@ impl Said {
 }
 
 /// The number of a process as frames have it.
-pub(super) fn number(process: usize) -> u32 {
+fn number(process: usize) -> u32 {
     u32::try_from(process).unwrap_or(u32::MAX)
 }

@@ -28,10 +28,11 @@ fn look(state: &Weak<State>, timeout: Duration, pause: Duration) {
             }
             link.beat();
             let silent = link.silence().is_some_and(|silence| silence > limit);
-            if silent && !state.said().has_left(process) {
+            if silent && !state.said().has_ended(process) {
                 state.lose(process, &format!("no word from it for {:.1} s", timeout.as_secs_f64()));
             }
         }
+        state.catch_up();
         drop(state);
         thread::sleep(pause);
     }

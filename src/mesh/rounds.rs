@@ -1,0 +1,88 @@
+//! The data sockets of the runs of a job: fresh ones for each.
+
+use std::cmp::Ordering;
+use std::io;
+use std::net::{Shutdown, TcpStream};
+use std::sync::{Arc, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Instant;
+
+use super::Mesh;
+use super::call::Called;
+use super::hello::Purpose;
+use super::rendezvous::{PAUSES, refused};
+use super::wire::Wire;
+use crate::error::{Error, Result};
+
+impl Mesh {
+    /// Fresh data sockets of run `round` to all others, none at the own number. Every process calls it with the same
+    /// rounds in the same order: 0, 1, 2 and so on. Waits for the others, however long they work at something else.
+    ///
+    /// Fails with [`Error::Lost`] or [`Error::GaveUp`] once a process is lost, and with [`Error::Join`] if one that is
+    /// there takes no connection within the join timeout.
+    pub fn sockets(&self, round: u64) -> Result<Vec<Option<Wire>>> {
+        self.arrivals.begin(round)?;
+        let own = self.process();
+        let (mut wires, mut handles) = (Vec::new(), Vec::new());
+        for other in 0..self.processes() {
+            let stream = match other.cmp(&own) {
+                Ordering::Less => self.call_for_data(other, round)?,
+                Ordering::Equal => {
+                    wires.push(None);
+                    continue;
+                }
+                Ordering::Greater => self.arrivals.data(round, other, || self.check())?,
+            };
+            handles.push(stream.try_clone().map_err(|error| self.unusable(other, &error))?);
+            wires.push(Some(Wire::new(stream, Arc::clone(&self.data))));
+        }
+        self.arrivals.finish(round);
+        *self.wires() = Some((round, handles));
+        Ok(wires)
+    }
+
+    /// Shuts the data sockets of run `round` down, both ways, so that threads that read from them or write to them
+    /// end. Does nothing if there are none, or if a later run has sockets.
+    pub fn cut(&self, round: u64) {
+        let handles = self.wires().take_if(|(of, _)| *of == round);
+        for handle in handles.into_iter().flat_map(|(_, handles)| handles) {
+            // One that has ended by itself is cut already.
+            let _ = handle.shutdown(Shutdown::Both);
+        }
+    }
+
+    /// Handles of the data sockets that were handed out last, and of which run they are.
+    pub(super) fn wires(&self) -> MutexGuard<'_, Option<(u64, Vec<TcpStream>)>> {
+        self.wires.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A data connection to process `to`, which is there and may be busy with strangers.
+    fn call_for_data(&self, to: usize, round: u64) -> Result<TcpStream> {
+        let deadline = Instant::now() + self.membership.join_timeout;
+        let mut pause = PAUSES.0;
+        loop {
+            self.check()?;
+            let why = match self.identity.call(to, Purpose::Data(round))? {
+                Called::Met(stream, life) if self.arrivals.is_life(to, &life) => return Ok(stream),
+                Called::Met(..) => "it is another process than before".to_string(),
+                Called::Later(why) => why,
+                Called::Refused(why) => return Err(refused(&self.identity, to, &why)),
+            };
+            if Instant::now() >= deadline {
+                let what = format!(
+                    "{} takes no connection for data: {why}; see that nothing between the machines holds new \
+                     connections up",
+                    self.identity.name(to)
+                );
+                return Err(Error::Join { refused: false, what });
+            }
+            thread::sleep(pause);
+            pause = (pause * 2).min(PAUSES.1);
+        }
+    }
+
+    fn unusable(&self, process: usize, error: &io::Error) -> Error {
+        let what = format!("its connection cannot be used: {error}");
+        Error::Lost { process, address: self.address(process).to_string(), what }
+    }
+}
