@@ -188,18 +188,6 @@ impl Command {
         }
     }
 
-    /// What the commands that run as many processes tell on standard error.
-    pub(crate) fn talk(&self) -> Option<&TalkArgs> {
-        match self {
-            Command::Dedup(args) => Some(&args.talk),
-            Command::Load(args) => Some(&args.change.report.talk),
-            Command::Delete(args) => Some(&args.change.report.talk),
-            Command::Compact(args) => Some(&args.report.talk),
-            Command::Cluster(args) => Some(&args.talk),
-            _ => None,
-        }
-    }
-
     /// Whether the commands that run as many processes read standard input.
     pub(crate) fn reads_standard_input(&self) -> bool {
         let standard = |path: &PathBuf| path.as_os_str() == "-";

@@ -82,7 +82,7 @@ fn plan(args: &LaunchArgs) -> Result<Plan> {
 
 /// The words behind `--`, which must be a subcommand that runs as many processes and leaves it to the launcher which;
 /// with what the launcher was told to pass on.
-fn subcommand(args: &LaunchArgs) -> Result<Vec<OsString>> {
+pub(crate) fn subcommand(args: &LaunchArgs) -> Result<Vec<OsString>> {
     let mut words = args.command.clone();
     let passed = [
         ("--quiet", args.talk.quiet),
