@@ -80,13 +80,15 @@ fn every_command_of_the_cluster_files_is_one() {
                 let line = text.lines().find_map(|line| line.strip_prefix("ExecStart=")).expect("ExecStart");
                 commands(line)
             }
+            // What it runs is a list, and no line (tests/cluster_files.rs).
+            None if name == "Containerfile" => Vec::new(),
             _ => commands(&text),
         };
         for words in found {
             let shown = format!("{name}: alike {}", words.join(" "));
-            // A flag alone is mentioned, not run.
-            let bare = words.len() == 1 && words[0] == "launch";
-            if !bare {
+            // Without a subcommand it is only mentioned.
+            let mentioned = words[0] == "launch" && !words.contains(&"--".to_owned());
+            if !mentioned {
                 check(&shown, &words);
                 seen.push(shown);
             }
