@@ -303,7 +303,7 @@ fn the_container_is_built_from_all_that_the_manifest_names() {
                 assert!(image.contains(':') && !image.ends_with(":latest"), "{line}");
             }
             ["COPY", ref sources @ .., _] if !line.contains("--from") => {
-                copied.extend(sources.iter().copied())
+                copied.extend(sources.iter().copied());
             }
             ["ENTRYPOINT" | "CMD", ..] => {
                 let json = line.split_once(' ').unwrap().1;

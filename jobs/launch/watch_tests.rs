@@ -7,14 +7,17 @@ use super::super::command::Line;
 use super::super::ends::worst;
 use super::*;
 
+/// Something that is called with the lines heard so far.
+type Act = Box<dyn FnMut(&[(usize, String)])>;
+
 /// All that is heard.
 #[derive(Default)]
 struct Notes {
     lines: Vec<(usize, String)>,
     data: Vec<u8>,
     said: Vec<String>,
-    /// Called at every tick with what was heard so far.
-    at_tick: Option<Box<dyn FnMut(&[(usize, String)])>>,
+    /// Called at every tick.
+    at_tick: Option<Act>,
 }
 
 impl Ear for Notes {
