@@ -28,7 +28,7 @@ Examples:
   alike presets news > my.toml                write one down, to edit and give to dedup --config
 
 Exit codes: 0 done; 1 failed; 2 wrong use or configuration; 3 input refused; 4 no usable collection;
-130 interrupted.";
+5 another process was lost; 130 interrupted.";
 
 const DEDUP_EXAMPLES: &str = "\
 Examples:
@@ -206,18 +206,6 @@ impl Command {
         };
         (*processes, *talk) = Default::default();
         machine.into_iter().for_each(|machine| *machine = MachineArgs::default());
-    }
-
-    /// What the commands that run as many processes tell on standard error.
-    pub(crate) fn talk(&self) -> Option<&TalkArgs> {
-        match self {
-            Command::Dedup(args) => Some(&args.talk),
-            Command::Load(args) => Some(&args.change.report.talk),
-            Command::Delete(args) => Some(&args.change.report.talk),
-            Command::Compact(args) => Some(&args.report.talk),
-            Command::Cluster(args) => Some(&args.talk),
-            _ => None,
-        }
     }
 
     /// Whether the commands that run as many processes read standard input.

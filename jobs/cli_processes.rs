@@ -60,7 +60,7 @@ pub(crate) struct LaunchArgs {
     pub(crate) hosts: HostArgs,
 
     /// Start process i on the host of line i, through ssh; without it all run on this machine
-    #[arg(long, requires = "hosts", help_heading = "Machines")]
+    #[arg(long, help_heading = "Machines")]
     pub(crate) ssh: bool,
     /// What reaches a host: it gets the host, -- and a command for the shell there
     /// [default: ssh -o BatchMode=yes]

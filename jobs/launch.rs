@@ -20,7 +20,7 @@ use clap::Parser;
 use crate::cli::Cli;
 use crate::cli_processes::{LaunchArgs, ProcessArgs};
 use crate::interrupt::on_interrupt;
-use crate::processes::{environment, hosts};
+use crate::processes::{ADDRESSES, HOSTS, environment, hosts};
 use crate::{secret, stdout_error, warn};
 
 use self::command::{Plan, Reach};
@@ -51,6 +51,12 @@ fn plan(args: &LaunchArgs) -> Result<Plan> {
     let hosts = hosts(&args.hosts, &environment)?.ok_or_else(|| {
         Error::config("which processes? Give --hosts FILE with an address for each, or -n N for this machine")
     })?;
+    let named = args.hosts.hosts.is_some() || environment(HOSTS).or(environment(ADDRESSES)).is_some();
+    if args.ssh && !named {
+        return Err(Error::config(
+            "--ssh starts a process on each host of a file; name it with --hosts FILE",
+        ));
+    }
     let reach = if args.ssh { Some(Reach::new(args.ssh_command.as_deref())?) } else { None };
     let secret = match secret::find(&args.hosts, &environment, &warn)? {
         None if hosts.len() == 1 || args.hosts.insecure => None,
@@ -82,7 +88,7 @@ fn plan(args: &LaunchArgs) -> Result<Plan> {
 
 /// The words behind `--`, which must be a subcommand that runs as many processes and leaves it to the launcher which;
 /// with what the launcher was told to pass on.
-fn subcommand(args: &LaunchArgs) -> Result<Vec<OsString>> {
+pub(crate) fn subcommand(args: &LaunchArgs) -> Result<Vec<OsString>> {
     let mut words = args.command.clone();
     let passed = [
         ("--quiet", args.talk.quiet),

@@ -156,6 +156,9 @@ fn exit_code(error: &Error) -> u8 {
 }
 
 #[cfg(test)]
+mod cluster_lines_tests;
+
+#[cfg(test)]
 mod tests {
     use std::path::PathBuf;
 

@@ -133,6 +133,7 @@ impl Bench {
             simd: Simd::detect(),
             scratch: self.dir.join("."),
             delete_missing: false,
+            peers: None,
         };
         let prepared = prepare(writer, batch, Arc::new(Progress::default()))?;
         assert!(prepared.rejected().len() == 0);
@@ -232,6 +233,7 @@ impl Bench {
             stored: None,
             replay: None,
             rarity: None,
+            peers: None,
         };
         let outcome = run(request, Arc::new(Progress::default())).expect("a run");
         let name = |doc: &u32| outcome.shared.name(*doc).expect("a name");

@@ -135,7 +135,7 @@ fn the_readme_and_the_help_name_the_same_flags() {
     // Flags of cargo that stand in the README's commands.
     const CARGO: [&str; 6] = ["--release", "--locked", "--path", "--bench", "--benches", "--test"];
     // All commands that have flags.
-    const COMMANDS: [&str; 14] = [
+    const COMMANDS: [&str; 15] = [
         "dedup",
         "load",
         "delete",
@@ -150,6 +150,7 @@ fn the_readme_and_the_help_name_the_same_flags() {
         "cluster",
         "stats",
         "export",
+        "launch",
     ];
     // Every program has these.
     const USUAL: [&str; 2] = ["--help", "--version"];
@@ -184,8 +185,17 @@ fn the_subcommands_of_the_readme_exist() {
 #[test]
 fn the_papers_name_only_paths_that_exist() {
     // What a run writes is named like a file of the house, and is none.
-    let folders = ["src/", "jobs/", "configs/", "tests/", "benches/", "samples/", ".ci/", ".github/"];
-    for paper in ["README.md", "ARCHITECTURE.md", "CHANGELOG.md", "samples/README.md"] {
+    let folders =
+        ["src/", "jobs/", "configs/", "tests/", "benches/", "samples/", "cluster/", ".ci/", ".github/"];
+    let papers = [
+        "README.md",
+        "ARCHITECTURE.md",
+        "CHANGELOG.md",
+        "samples/README.md",
+        "cluster/README.md",
+        "cluster/ssh.md",
+    ];
+    for paper in papers {
         let text = read(paper);
         let named = inline_code(&text).into_iter().filter(|code| folders.iter().any(|f| code.starts_with(f)));
         for path in named.filter(|code| !code.contains(['*', ' ', '<'])) {

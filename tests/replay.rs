@@ -64,7 +64,7 @@ pub(crate) fn replayed(bench: &Bench, asked: &Asked) -> Found {
     let snapshot = Snapshot::open(&bench.storage).expect("opened");
     let Asked { choice, workers, pairs, memory } = asked.clone();
     let scratch = bench.dir.join(".");
-    let again = Again { choice, pairs, workers, memory, simd: Simd::detect(), scratch };
+    let again = Again { choice, pairs, workers, memory, simd: Simd::detect(), scratch, peers: None };
     Found::of(&snapshot.again(again, Arc::new(Progress::default())).expect("a run"), asked.pairs)
 }
 
@@ -100,6 +100,7 @@ pub(crate) fn rerun(bench: &Bench, asked: &Asked) -> Found {
         stored: None,
         replay: None,
         rarity: None,
+        peers: None,
     };
     Found::of(&run(request, Arc::new(Progress::default())).expect("a run"), asked.pairs)
 }

@@ -40,6 +40,7 @@ fn batch(dir: &Dir, memory: Option<u64>, epoch_bytes: u64) -> Result<Batch, Erro
         simd: Simd::detect(),
         scratch: dir.join("."),
         delete_missing: false,
+        peers: None,
     })
 }
 
@@ -234,6 +235,7 @@ fn many_documents_go_in_parts() {
         simd: Simd::detect(),
         scratch: dir.join("."),
         delete_missing: true,
+        peers: None,
     };
     let report = prepare(&mut writer, batch, Arc::default()).and_then(Prepared::commit).unwrap();
     assert_eq!((report.removed, report.unchanged, report.documents), (2993, 7, 7));

@@ -15,6 +15,8 @@ mod bad_input;
 mod care;
 /// The command line: every flag and subcommand, files in and files out.
 mod cli;
+/// The files of `cluster/`, each read as what it is for.
+mod cluster_files;
 /// Crowds against all pairs, and chains.
 mod clusters;
 /// Collections: loads, deletions, what is shown, and what is refused.
@@ -41,6 +43,8 @@ mod history_oracle;
 mod house;
 /// `kill -9` at random moments of the program.
 mod kill;
+/// Many processes started, watched and ended.
+mod launch;
 /// Processes that meet and talk.
 mod mesh;
 /// Processes that are lost, and how the others notice it.

@@ -73,14 +73,14 @@ impl Merged {
     }
 
     /// The stage of the slowest, and what all have done of it: those that are beyond it have done all of theirs.
-    /// `None` until somebody has told anything.
+    /// `None` until somebody has told anything, and once nobody will any more.
     pub(super) fn now(&self) -> Option<Snapshot> {
         let place = |process: &Process| process.at.map(|(round, stage)| (round, stage as u8));
         let told = || self.processes.iter().filter(|process| process.at.is_some());
         let running = told().filter(|process| !process.ended);
-        let slowest = running.min_by_key(|process| place(process));
-        let (_, stage) = slowest.or_else(|| told().max_by_key(|process| place(process)))?.at?;
-        let here = slowest.and_then(place);
+        let slowest = running.min_by_key(|process| place(process))?;
+        let (_, stage) = slowest.at?;
+        let here = place(slowest);
         let mut now = Snapshot { stage, done: 0, total: 0, documents: 0, elapsed: self.begun.elapsed() };
         let mut known = true;
         for process in told() {
@@ -153,7 +153,7 @@ mod tests {
         merged.ended(0);
         assert_eq!(told(&merged), (Stage::Verify, 1, 8, 7));
         merged.ended(1);
-        assert_eq!(told(&merged), (Stage::Verify, 8, 8, 7));
+        assert_eq!(merged.now(), None);
     }
 
     #[test]

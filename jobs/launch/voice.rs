@@ -74,9 +74,12 @@ impl Ear for Voice {
             Event::Line(process, line) => {
                 let text = String::from_utf8_lossy(&line);
                 let results = self.json && process == 0 && text.starts_with('{');
-                match results {
-                    true => self.line(sanitize(&text)),
-                    false => self.line(prefixed(process, &text, self.colours)),
+                if results {
+                    // Whoever reads them relies on their being the last line.
+                    self.show.finish();
+                    self.line(sanitize(&text));
+                } else {
+                    self.line(prefixed(process, &text, self.colours));
                 }
             }
         }

@@ -7,14 +7,17 @@ use super::super::command::Line;
 use super::super::ends::worst;
 use super::*;
 
+/// Something that is called with the lines heard so far.
+type Act = Box<dyn FnMut(&[(usize, String)])>;
+
 /// All that is heard.
 #[derive(Default)]
 struct Notes {
     lines: Vec<(usize, String)>,
     data: Vec<u8>,
     said: Vec<String>,
-    /// Called at every tick with what was heard so far.
-    at_tick: Option<Box<dyn FnMut(&[(usize, String)])>>,
+    /// Called at every tick.
+    at_tick: Option<Act>,
 }
 
 impl Ear for Notes {
@@ -99,13 +102,13 @@ fn data_of_process_0_is_data_and_all_else_are_lines() {
 
 #[test]
 fn a_secret_is_the_first_line_and_the_stream_stays_open() {
-    let mut line = script("IFS= read -r a; echo \"$a\" >&2; if read -r b; then echo more >&2; fi");
+    let mut line = script("IFS= read -r a; printf '%s\\n' \"$a\" >&2; if read -r b; then echo more >&2; fi");
     line.secret = Some(b" a 'secret' \\n\n".to_vec());
     let mut notes = Notes::default();
     let interrupts = AtomicUsize::new(0);
     // It waits for a second line that never comes, until it is asked to end.
     let patience = Patience { notice: Duration::ZERO, ..SHORT };
-    let ended = run(&[line, script("exit 1")], &interrupts, &mut notes, patience);
+    let ended = run(&[line, script("sleep 0.5; exit 1")], &interrupts, &mut notes, patience);
     assert_eq!(notes.lines, [(0, " a 'secret' \\n".to_owned())]);
     assert_eq!((codes(&ended), asked(&ended)), (vec![143, 1], vec![true, false]));
 }

@@ -36,6 +36,7 @@ fn batch(folder: &Path) -> Batch {
         simd: Simd::Scalar,
         scratch: folder.to_path_buf(),
         delete_missing: false,
+        peers: None,
     }
 }
 

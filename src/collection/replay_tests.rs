@@ -33,6 +33,7 @@ fn collection(folder: &Path) -> Snapshot {
             simd: Simd::Scalar,
             scratch: folder.to_path_buf(),
             delete_missing: false,
+            peers: None,
         };
         let prepared = prepare(&mut writer, batch, Arc::default()).expect("worked out");
         prepared.commit().expect("committed");
@@ -98,6 +99,7 @@ fn too_little_memory_and_a_stop_are_errors() {
         memory,
         simd: Simd::Scalar,
         scratch: folder.path().to_path_buf(),
+        peers: None,
     };
     let least = BASE_MEMORY + 2 * WORKER_MEMORY + LEAST_MEMORY;
     assert!(matches!(snapshot.again(asked(Some(least)), Arc::default()), Err(Error::Limit(_))));
