@@ -175,31 +175,6 @@ pub(crate) enum Command {
     Man,
 }
 
-impl Command {
-    /// Which of many processes this is, for the commands that run as many.
-    pub(crate) fn processes(&self) -> Option<&ProcessArgs> {
-        match self {
-            Command::Dedup(args) => Some(&args.processes),
-            Command::Load(args) => Some(&args.change.processes),
-            Command::Delete(args) => Some(&args.change.processes),
-            Command::Compact(args) => Some(&args.processes),
-            Command::Cluster(args) => Some(&args.processes),
-            _ => None,
-        }
-    }
-
-    /// Whether the commands that run as many processes read standard input.
-    pub(crate) fn reads_standard_input(&self) -> bool {
-        let standard = |path: &PathBuf| path.as_os_str() == "-";
-        match self {
-            Command::Dedup(args) => args.inputs.iter().any(standard),
-            Command::Load(args) => args.inputs.iter().any(standard),
-            Command::Delete(args) => standard(&args.ids),
-            _ => false,
-        }
-    }
-}
-
 #[derive(Debug, Args)]
 pub(crate) struct DedupArgs {
     /// Files, folders (walked), globs, or - for standard input

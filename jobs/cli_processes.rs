@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::cli::TalkArgs;
+use crate::cli::{Command, TalkArgs};
 
 pub(crate) const LAUNCH_EXAMPLES: &str = "\
 Examples:
@@ -79,4 +79,29 @@ pub(crate) struct LaunchArgs {
     /// A subcommand of alike with its options, the same for all processes
     #[arg(value_name = "SUBCOMMAND", required = true, last = true)]
     pub(crate) command: Vec<OsString>,
+}
+
+impl Command {
+    /// Which of many processes this is, for the commands that run as many.
+    pub(crate) fn processes(&self) -> Option<&ProcessArgs> {
+        match self {
+            Command::Dedup(args) => Some(&args.processes),
+            Command::Load(args) => Some(&args.change.processes),
+            Command::Delete(args) => Some(&args.change.processes),
+            Command::Compact(args) => Some(&args.processes),
+            Command::Cluster(args) => Some(&args.processes),
+            _ => None,
+        }
+    }
+
+    /// Whether the commands that run as many processes read standard input.
+    pub(crate) fn reads_standard_input(&self) -> bool {
+        let standard = |path: &PathBuf| path.as_os_str() == "-";
+        match self {
+            Command::Dedup(args) => args.inputs.iter().any(standard),
+            Command::Load(args) => args.inputs.iter().any(standard),
+            Command::Delete(args) => standard(&args.ids),
+            _ => false,
+        }
+    }
 }
