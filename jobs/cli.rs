@@ -175,51 +175,6 @@ pub(crate) enum Command {
     Man,
 }
 
-/// What differs between the processes of a job.
-type Common<'a> = (&'a mut ProcessArgs, Option<&'a mut MachineArgs>, &'a mut TalkArgs);
-
-impl Command {
-    /// Which of many processes this is, for the commands that run as many.
-    pub(crate) fn processes(&self) -> Option<&ProcessArgs> {
-        match self {
-            Command::Dedup(args) => Some(&args.processes),
-            Command::Load(args) => Some(&args.change.processes),
-            Command::Delete(args) => Some(&args.change.processes),
-            Command::Compact(args) => Some(&args.processes),
-            Command::Cluster(args) => Some(&args.processes),
-            _ => None,
-        }
-    }
-
-    /// Leaves what all processes of a job have in common.
-    pub(crate) fn forget_machine(&mut self) {
-        fn changing(change: &mut ChangeArgs) -> Common<'_> {
-            (&mut change.processes, Some(&mut change.machine), &mut change.report.talk)
-        }
-        let (processes, machine, talk) = match self {
-            Command::Dedup(args) => (&mut args.processes, Some(&mut args.machine), &mut args.talk),
-            Command::Load(args) => changing(&mut args.change),
-            Command::Delete(args) => changing(&mut args.change),
-            Command::Compact(args) => (&mut args.processes, None, &mut args.report.talk),
-            Command::Cluster(args) => (&mut args.processes, Some(&mut args.machine), &mut args.talk),
-            _ => return,
-        };
-        (*processes, *talk) = Default::default();
-        machine.into_iter().for_each(|machine| *machine = MachineArgs::default());
-    }
-
-    /// Whether the commands that run as many processes read standard input.
-    pub(crate) fn reads_standard_input(&self) -> bool {
-        let standard = |path: &PathBuf| path.as_os_str() == "-";
-        match self {
-            Command::Dedup(args) => args.inputs.iter().any(standard),
-            Command::Load(args) => args.inputs.iter().any(standard),
-            Command::Delete(args) => standard(&args.ids),
-            _ => false,
-        }
-    }
-}
-
 #[derive(Debug, Args)]
 pub(crate) struct DedupArgs {
     /// Files, folders (walked), globs, or - for standard input

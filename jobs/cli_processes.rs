@@ -5,7 +5,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::cli::TalkArgs;
+use crate::cli::{Command, MachineArgs, TalkArgs};
+use crate::cli_collections::ChangeArgs;
 
 pub(crate) const LAUNCH_EXAMPLES: &str = "\
 Examples:
@@ -79,4 +80,49 @@ pub(crate) struct LaunchArgs {
     /// A subcommand of alike with its options, the same for all processes
     #[arg(value_name = "SUBCOMMAND", required = true, last = true)]
     pub(crate) command: Vec<OsString>,
+}
+
+/// What differs between the processes of a job.
+type Common<'a> = (&'a mut ProcessArgs, Option<&'a mut MachineArgs>, &'a mut TalkArgs);
+
+impl Command {
+    /// Leaves what all processes of a job have in common.
+    pub(crate) fn forget_machine(&mut self) {
+        fn changing(change: &mut ChangeArgs) -> Common<'_> {
+            (&mut change.processes, Some(&mut change.machine), &mut change.report.talk)
+        }
+        let (processes, machine, talk) = match self {
+            Command::Dedup(args) => (&mut args.processes, Some(&mut args.machine), &mut args.talk),
+            Command::Load(args) => changing(&mut args.change),
+            Command::Delete(args) => changing(&mut args.change),
+            Command::Compact(args) => (&mut args.processes, None, &mut args.report.talk),
+            Command::Cluster(args) => (&mut args.processes, Some(&mut args.machine), &mut args.talk),
+            _ => return,
+        };
+        (*processes, *talk) = Default::default();
+        machine.into_iter().for_each(|machine| *machine = MachineArgs::default());
+    }
+
+    /// Which of many processes this is, for the commands that run as many.
+    pub(crate) fn processes(&self) -> Option<&ProcessArgs> {
+        match self {
+            Command::Dedup(args) => Some(&args.processes),
+            Command::Load(args) => Some(&args.change.processes),
+            Command::Delete(args) => Some(&args.change.processes),
+            Command::Compact(args) => Some(&args.processes),
+            Command::Cluster(args) => Some(&args.processes),
+            _ => None,
+        }
+    }
+
+    /// Whether the commands that run as many processes read standard input.
+    pub(crate) fn reads_standard_input(&self) -> bool {
+        let standard = |path: &PathBuf| path.as_os_str() == "-";
+        match self {
+            Command::Dedup(args) => args.inputs.iter().any(standard),
+            Command::Load(args) => args.inputs.iter().any(standard),
+            Command::Delete(args) => standard(&args.ids),
+            _ => false,
+        }
+    }
 }

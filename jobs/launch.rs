@@ -79,7 +79,13 @@ fn plan(args: &LaunchArgs) -> Result<Plan> {
         None => std::env::current_exe().map_err(|e| Error::io("alike".as_ref(), "find itself", e))?,
     };
     let folder = match &args.workdir {
-        Some(folder) => folder.clone(),
+        Some(folder) if args.ssh || folder.is_dir() => folder.clone(),
+        Some(folder) => {
+            return Err(Error::config(format!(
+                "--workdir {}: is no folder on this machine",
+                folder.display()
+            )));
+        }
         None => std::env::current_dir()
             .map_err(|e| Error::io(&PathBuf::from("."), "find the present folder", e))?,
     };

@@ -102,9 +102,9 @@ impl Watch<'_> {
             self.look(ear).map_err(|e| Error::io(Path::new("a process"), "wait for", e))?;
             if let Some(ends) = self.ends.iter().copied().collect::<Option<Vec<End>>>() {
                 let since = *silent.get_or_insert_with(Instant::now);
-                self.answer(ear);
-                let gone = self.drained || self.seen > 0;
-                if !open || gone && since.elapsed() > self.patience.linger {
+                // Somebody may not want to wait for a slow reader.
+                let over = self.drained || self.interrupts.load(Ordering::Relaxed) > self.seen;
+                if !open || over && since.elapsed() > self.patience.linger {
                     return Ok(Ended { ends, interrupted: self.seen > 0 });
                 }
             } else {

@@ -89,11 +89,14 @@ fn execute(mesh: &Mesh, round: u64, shared: &Arc<Shared>) -> Result<()> {
         shared.verdict().and(ends.map(drop).map_err(Error::Worker))
     });
     let agreed = agree(mesh, process, &own);
-    if !matches!(agreed, Ok(Verdict::Done)) {
+    if matches!(agreed, Ok(Verdict::Done)) {
+        // A process that is lost just now was done with this run.
+        let _ = catch_unwind(AssertUnwindSafe(|| drop(threads)));
+    } else {
         mesh.cut(round);
+        // They end by themselves, in panics of which everything is known already; to wait for them would be one more.
+        std::mem::forget(threads);
     }
-    // They end with a panic where a peer was lost; what it says is known by now.
-    let _ = catch_unwind(AssertUnwindSafe(|| drop(threads)));
     match agreed? {
         Verdict::Done => Ok(()),
         Verdict::Limit(what) => Err(Error::Limit(what)),
