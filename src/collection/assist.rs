@@ -60,15 +60,9 @@ pub(super) struct Epoch {
 }
 
 impl Order {
-    /// Tells all other processes. They must be waiting for it.
-    pub(super) fn tell(&self, peers: &Peers) -> Result<()> {
-        let bytes = serde_json::to_vec(self).map_err(|e| Error::Worker(format!("no order: {e}")))?;
-        peers.mesh().broadcast(bytes).map(drop)
-    }
-
-    fn await_next(peers: &Peers) -> Result<Order> {
-        let bytes = peers.mesh().broadcast(Vec::new())?;
-        serde_json::from_slice(&bytes).map_err(|e| Error::Worker(format!("process 0 gives no order: {e}")))
+    /// That these are read, from wherever another process runs.
+    pub(super) fn inputs(sources: &[Source]) -> Result<Order> {
+        sources.iter().map(Source::from_anywhere).collect::<Result<_>>().map(Order::Inputs)
     }
 }
 
@@ -87,13 +81,8 @@ pub(super) fn begin(storage: &dyn Storage, collection: u64, ids: &[u64]) -> Resu
 }
 
 /// Collects what the runs of all processes hold, by ascending id; elsewhere than in process 0 nothing.
-pub(super) fn collect(peers: &Peers, own: Vec<(u64, RunSummary)>) -> Result<Vec<(u64, RunSummary)>> {
-    let bytes = serde_json::to_vec(&own).map_err(|e| Error::Worker(format!("no list of runs: {e}")))?;
-    let mut all: Vec<(u64, RunSummary)> = Vec::new();
-    for bytes in peers.mesh().gather(bytes)? {
-        let some: serde_json::Result<Vec<_>> = serde_json::from_slice(&bytes);
-        all.append(&mut some.map_err(|e| Error::Worker(format!("a process sends no list of runs: {e}")))?);
-    }
+pub(super) fn collect(peers: &Peers, own: &Vec<(u64, RunSummary)>) -> Result<Vec<(u64, RunSummary)>> {
+    let mut all = peers.collect(own)?.concat();
     all.sort_unstable_by_key(|(id, _)| *id);
     Ok(all)
 }
@@ -103,7 +92,7 @@ pub(super) fn collect(peers: &Peers, own: Vec<(u64, RunSummary)>) -> Result<Vec<
 /// # Errors
 /// [`Error::Lost`] and [`Error::GaveUp`].
 pub fn dismiss(peers: &Peers) -> Result<()> {
-    Order::End.tell(peers)
+    peers.say(&Order::End)
 }
 
 /// Takes part in a load that process 0 makes of the collection in `storage`, until that is over. Nothing here is
@@ -119,7 +108,7 @@ pub fn assist(
 ) -> Result<()> {
     let (mut sources, mut at): (Vec<Source>, Option<Snapshot>) = Default::default();
     loop {
-        match Order::await_next(peers)? {
+        match peers.hear()? {
             Order::Inputs(inputs) => sources = inputs,
             Order::Epoch(epoch) => {
                 // Process 0 may only just have made the folder.
@@ -173,5 +162,5 @@ fn take_part(
     flow::assist(request, Arc::clone(progress))?;
     storage.sync_names().map_err(|e| Error::io(&storage.path(""), "sync", e))?;
     let ids = ids.into_iter().chain(of_records);
-    collect(peers, ids.zip(known.finished()).collect()).map(drop)
+    collect(peers, &ids.zip(known.finished()).collect()).map(drop)
 }

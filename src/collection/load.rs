@@ -96,7 +96,7 @@ pub fn prepare<'a>(writer: &'a mut Writer, batch: Batch, progress: Arc<Progress>
     let mut prepared = Prepared::begin(writer, batch, progress)?;
     let (mut at, mut lines) = prepared.resume()?;
     if let Some(peers) = prepared.batch.peers.clone() {
-        Order::Inputs(prepared.batch.sources.clone()).tell(&peers)?;
+        peers.say(&Order::inputs(&prepared.batch.sources)?)?;
     }
     let mut bytes = prepared.epoch_bytes();
     loop {
@@ -112,7 +112,7 @@ pub fn prepare<'a>(writer: &'a mut Writer, batch: Batch, progress: Arc<Progress>
         }
         if at.0 as usize >= prepared.batch.sources.len() {
             if let Some(peers) = &prepared.batch.peers {
-                Order::End.tell(peers)?;
+                peers.say(&Order::End)?;
             }
             return Ok(prepared);
         }

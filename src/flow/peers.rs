@@ -6,6 +6,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use timely::WorkerConfig;
 use timely::communication::Hooks;
 use timely::communication::allocator::zero_copy::initialize::initialize_networking_from_sockets;
@@ -52,24 +54,49 @@ impl Peers {
         &self.mesh
     }
 
+    /// Says something to all others, in process 0, where they [`Peers::hear`].
+    ///
+    /// # Errors
+    /// [`Error::Lost`] and [`Error::GaveUp`] if another process has ended.
+    pub fn say(&self, what: &impl Serialize) -> Result<()> {
+        self.mesh.broadcast(to_bytes(what)?).map(drop)
+    }
+
+    /// What process 0 says.
+    ///
+    /// # Errors
+    /// [`Error::Lost`] and [`Error::GaveUp`] if another process has ended.
+    pub fn hear<T: DeserializeOwned>(&self) -> Result<T> {
+        of_bytes(&self.mesh.broadcast(Vec::new())?)
+    }
+
+    /// What all processes have, in their order, in process 0; elsewhere nothing.
+    ///
+    /// # Errors
+    /// [`Error::Lost`] and [`Error::GaveUp`] if another process has ended.
+    pub fn collect<T: Serialize + DeserializeOwned>(&self, own: &T) -> Result<Vec<T>> {
+        self.mesh.gather(to_bytes(own)?)?.iter().map(|bytes| of_bytes(bytes)).collect()
+    }
+
     /// All of their workers, so many of each.
     pub fn crew(&self, workers: usize) -> Crew {
         Crew::new(self.mesh.process(), self.mesh.processes(), workers)
     }
 
-    /// The number of the next run: every process counts them alike.
-    pub(super) fn next_run(&self) -> u64 {
+    /// The number of the next run, or of the next list of jobs that is shared out: every process counts them alike.
+    pub fn next_run(&self) -> u64 {
         self.runs.fetch_add(1, Ordering::Relaxed)
     }
 
     /// Runs the workers of this process among those of the others. The result is the same in all of them, but that only the
     /// process that failed knows how.
     pub(super) fn execute(&self, run: u64, shared: &Arc<Shared>) -> Result<()> {
-        execute(&self.mesh, run, shared)
+        execute(self, run, shared)
     }
 }
 
-fn execute(mesh: &Mesh, round: u64, shared: &Arc<Shared>) -> Result<()> {
+fn execute(peers: &Peers, round: u64, shared: &Arc<Shared>) -> Result<()> {
+    let mesh = peers.mesh();
     let (process, workers) = (shared.crew.process(), shared.crew.workers());
     let sockets = mesh.sockets(round)?;
     let locals = ProcessBuilder::new_typed_vector(workers, Hooks::default().refill, None);
@@ -88,7 +115,7 @@ fn execute(mesh: &Mesh, round: u64, shared: &Arc<Shared>) -> Result<()> {
         over.store(true, Ordering::Relaxed);
         shared.verdict().and(ends.map(drop).map_err(Error::Worker))
     });
-    let agreed = agree(mesh, process, &own);
+    let agreed = agree(peers, process, &own);
     if matches!(agreed, Ok(Verdict::Done)) {
         // A process that is lost just now was done with this run.
         let _ = catch_unwind(AssertUnwindSafe(|| drop(threads)));
@@ -135,24 +162,27 @@ fn watch(mesh: &Mesh, shared: &Shared, round: u64, over: &AtomicBool) {
 }
 
 /// What became of a run, given how it went here: the first failure, in the order of processes, counts.
-fn agree(mesh: &Mesh, process: usize, own: &Result<()>) -> Result<Verdict> {
+fn agree(peers: &Peers, process: usize, own: &Result<()>) -> Result<Verdict> {
     let own = match own {
         Ok(()) => Verdict::Done,
         Err(Error::Limit(what)) => Verdict::Limit(what.clone()),
         Err(Error::Interrupted) => Verdict::Interrupted,
         Err(_) => Verdict::Failed(process),
     };
-    let all = mesh.gather(encode(&own))?;
-    let all = all.iter().map(|bytes| decode(bytes)).collect::<Result<Vec<Verdict>>>()?;
-    let first = all.into_iter().find(|verdict| *verdict != Verdict::Done);
-    decode(&mesh.broadcast(encode(&first.unwrap_or(Verdict::Done)))?)
+    let all = peers.collect(&own)?;
+    let first = all.into_iter().find(|verdict| *verdict != Verdict::Done).unwrap_or(Verdict::Done);
+    match process {
+        0 => peers.say(&first).map(|()| first),
+        _ => peers.hear(),
+    }
 }
 
-fn encode(verdict: &Verdict) -> Vec<u8> {
-    serde_json::to_vec(verdict).expect("a verdict is JSON")
+fn to_bytes(what: &impl Serialize) -> Result<Vec<u8>> {
+    serde_json::to_vec(what)
+        .map_err(|e| Error::Worker(format!("what cannot be told to another process: {e}")))
 }
 
-fn decode(bytes: &[u8]) -> Result<Verdict> {
-    serde_json::from_slice(bytes)
-        .map_err(|e| Error::Worker(format!("a process says what is no verdict: {e}")))
+fn of_bytes<T: DeserializeOwned>(bytes: &[u8]) -> Result<T> {
+    let read = serde_json::from_slice(bytes);
+    read.map_err(|e| Error::Worker(format!("what another process says makes no sense: {e}")))
 }

@@ -45,7 +45,7 @@ impl Prepared<'_> {
         if let Some(peers) = &self.batch.peers {
             let (ahead, frozen) = (self.ahead.manifest().clone(), self.rarity.is_some());
             let epoch = Epoch { part, ahead, next_content, documents, first_run: first, frozen };
-            Order::Epoch(Box::new(epoch)).tell(peers)?;
+            peers.say(&Order::Epoch(Box::new(epoch)))?;
         }
         let known = Known::new(tables, next_content, signed, documents, bytes, runs);
         let found = self.found(part, &Arc::new(known), ids.into_iter().chain(of_records).collect());
@@ -76,7 +76,7 @@ impl Prepared<'_> {
         let loaded = run(self.request(part, known), Arc::clone(&self.progress))?;
         let own = ids.into_iter().zip(known.finished()).collect();
         let written = match &self.batch.peers {
-            Some(peers) => collect(peers, own)?,
+            Some(peers) => collect(peers, &own)?,
             None => own,
         };
         let mut again = Again::new(known, &loaded)?;
