@@ -352,6 +352,7 @@ fn mesh_child() {
     match work {
         "leave" => mesh.leave().unwrap(),
         awaited => {
+            level(&mesh);
             let error = mesh.receive(0, 1).unwrap_err().to_string();
             assert!(error.contains(awaited), "{error}");
         }

@@ -190,6 +190,7 @@ fn mesh_stopped_and_killed_processes_are_lost() {
         let starts = vec![(0.0, member(&hosts, 0)), (0.0, member(&hosts, 1))];
         let ended = started(starts, |mesh, _| {
             let mesh = mesh.unwrap();
+            level(&mesh);
             if mesh.process() == 0 {
                 kill_process(pid, signal).unwrap();
             }
