@@ -17,6 +17,7 @@ mod catalogue;
 mod collide;
 mod components;
 mod conservative;
+pub mod contract;
 mod count;
 mod dedup_exact;
 mod gathered;
