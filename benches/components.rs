@@ -96,7 +96,9 @@ fn touched(links: &[Link], contents: u32, insertions: Vec<Link>, removals: Vec<L
 
 fn forest(contents: usize, links: &[Link]) -> Forest {
     let mut forest = Forest::new(contents);
-    links.iter().for_each(|(a, b)| drop(forest.union(*a, *b)));
+    for (a, b) in links {
+        forest.union(*a, *b);
+    }
     forest
 }
 
