@@ -200,7 +200,7 @@ fn run(way: &str, count: usize, workers: usize) {
         way => {
             let go = if way == "load" { by_load } else { standing };
             let guards = timely::execute(config, move |worker| go(worker, &steps)).expect("started");
-            guards.join().map(|told| told.expect("no panic")).collect()
+            guards.join().into_iter().map(|told| told.expect("no panic")).collect()
         }
     };
     for (at, (name, _)) in plan.iter().enumerate() {
@@ -211,8 +211,8 @@ fn run(way: &str, count: usize, workers: usize) {
         let peak = all().map(|told| told.peak.saturating_sub(held)).max().unwrap_or(0) / 1024;
         let mut changes: Vec<Relabelled> = all().flat_map(|told| told.changes.iter().copied()).collect();
         changes.sort_unstable();
-        let digest = changes.iter().fold(0u64, |sum, Relabelled { content, before, after }| {
-            (sum ^ u64::from(*content) << 32 ^ u64::from(*before) << 16 ^ u64::from(*after))
+        let digest = changes.iter().fold(0u64, |sum, &Relabelled { content, before, after }| {
+            (sum ^ u64::from(content) << 32 ^ u64::from(before) << 16 ^ u64::from(after))
                 .wrapping_mul(0x9e37_79b9_7f4a_7c15)
         });
         let changed = changes.len();

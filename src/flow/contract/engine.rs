@@ -73,7 +73,7 @@ impl Engine {
                     move |input, _| {
                         let mut gathered = gathered.borrow_mut();
                         input.for_each(|_, rows| {
-                            gathered.extend(rows.drain(..).map(|(row, _, change)| (row, change)))
+                            gathered.extend(rows.drain(..).map(|(row, _, change)| (row, change)));
                         });
                     }
                 });

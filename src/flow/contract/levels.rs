@@ -5,7 +5,7 @@
 //! they are the same. What is connected stays so, and what is apart, too. There is a next level or an end, for the content
 //! of greatest priority is nobody's parent.
 //!
-//! Priorities are random, drawn anew on each level, so the levels are logarithmic in the size of the largest component:
+//! Priorities are random, drawn anew on each level but the first, so the levels are logarithmic in the size of the largest component:
 //! of cliques one content is left, of chains half of them are, of stars half in the mean, and of any graph at least one
 //! in 64 goes in the mean. (Sum 1 / (degree + 1) over a content and its neighbours: the mean of that over all contents is
 //! 1, so it is at most 2 for half of them. With a priority x in the upper half of \[0, 1\] such a content is passed over
@@ -59,8 +59,9 @@ impl Node {
         self.0 as u32
     }
 
-    /// What contents of this level are chosen by: the least one wins. On the first level it is the content itself: in
-    /// bulk most links there lead to the least content of a tree, and a star is then contracted at once.
+    /// What contents of this level are chosen by: the least one wins. On the first level it is not random but the content
+    /// itself: in bulk most links there lead to the least content of a tree, and a star is then contracted at once. Where
+    /// that does not help it costs one level.
     fn priority(self) -> (u64, Doc) {
         if self.level() == 0 {
             return (0, self.content());
@@ -230,7 +231,7 @@ fn choose<'scope, T: Timestamp + Lattice, V: Data>(
         name,
         move |node, values, chosen| chosen.push((one(*node, values), 1)),
         |rows, node, changes| {
-            rows.extend(changes.drain(..).map(|(value, time, n)| ((*node, value), time, n)))
+            rows.extend(changes.drain(..).map(|(value, time, n)| ((*node, value), time, n)));
         },
     )
 }
