@@ -117,8 +117,20 @@ fn measured(step: impl FnOnce() -> (Vec<Relabelled>, Work)) -> Measured {
     Measured { seconds: start.elapsed().as_secs_f64(), work, changes, peak: memory("VmHWM") }
 }
 
+/// Union-find over all links, whose contents are numbered without gaps.
+fn in_bulk(links: &[Link]) -> (Vec<Relabelled>, Work) {
+    let contents = 1 + links.iter().map(|(a, b)| *a.max(b)).max().expect("links");
+    let mut forest = forest(contents as usize, links);
+    let changes =
+        (0..contents).map(|content| Relabelled { content, before: content, after: forest.find(content) });
+    (changes.filter(|change| change.before != change.after).collect(), Work::default())
+}
+
 /// Union-find over the links of the touched components before and after.
 fn by_forest(step: &Touched) -> (Vec<Relabelled>, Work) {
+    if step.links.is_empty() {
+        return in_bulk(&step.insertions);
+    }
     let lists = [&step.links, &step.insertions];
     let mut contents: Vec<u32> = lists.into_iter().flatten().flat_map(|(a, b)| [*a, *b]).collect();
     contents.sort_unstable();
@@ -159,7 +171,7 @@ fn by_load(worker: &mut Worker, plan: &[(String, Touched)]) -> Vec<Measured> {
         let [links, insertions, removals] =
             [&step.links, &step.insertions, &step.removals].map(|list| share(list, worker).to_vec());
         let mine = Touched { links, insertions, removals };
-        measured(|| (relabel(worker, mine, &|| Ok(())).expect("relabelled"), Work::default()))
+        measured(|| relabel(worker, mine, &|| Ok(())).expect("relabelled"))
     };
     plan.iter().map(one).collect()
 }

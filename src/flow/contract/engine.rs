@@ -39,8 +39,8 @@ type Rows = Vec<((Doc, Doc), isize)>;
 /// all workers have called it and what they were told is worked out. A link may be told to any one worker, and taken back
 /// through another.
 ///
-/// It keeps about 30 bytes for each end of a link and 80 for each linked content, over all workers, beside what
-/// [`Engine::keep`] says.
+/// Three million links of two million contents took 500 MB at the peak, over all workers, where all of them were put in by
+/// [`Engine::change`], and 400 MB by [`Engine::keep`] on one worker.
 pub struct Engine {
     links: InputSession<u32, Link, isize>,
     rows: Rc<RefCell<Rows>>,

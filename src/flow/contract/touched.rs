@@ -11,7 +11,7 @@ use timely::dataflow::operators::{Inspect, Probe};
 use timely::dataflow::{InputHandle, ProbeHandle};
 use timely::worker::Worker;
 
-use super::{Engine, Link, Relabelled, ordered};
+use super::{Engine, Link, Relabelled, Work, ordered};
 use crate::error::{Error, Result};
 
 /// A worker's share of what a load does to components. Which worker has what makes no difference to the answer; where a
@@ -41,8 +41,8 @@ impl Touched {
 }
 
 /// The contents whose label, the least content of their component, is another one after a load: this worker's share of
-/// them, ascending. All workers call it, each with its own share; between them they have each link once.
-/// `go_on` is asked again and again meanwhile.
+/// them, ascending, and what this worker did for the change alone. All workers call it, each with its own share; between
+/// them they have each link once. `go_on` is asked again and again meanwhile.
 ///
 /// Links that stay are contracted where they are. Each worker is told all links that go, to know which of its own are
 /// among them: these and those that come again after going are exchanged as they are.
@@ -53,7 +53,7 @@ pub fn relabel(
     worker: &mut Worker,
     touched: Touched,
     go_on: &dyn Fn() -> Result<()>,
-) -> Result<Vec<Relabelled>> {
+) -> Result<(Vec<Relabelled>, Work)> {
     let Touched { links, insertions, removals } = touched;
     let mut gone = everywhere(worker, &removals, go_on)?;
     gone.iter_mut().for_each(|link| *link = ordered(*link));
@@ -65,12 +65,14 @@ pub fn relabel(
     engine.keep(links.into_iter().filter(|link| !goes(link)));
     // Labels as they were: only what becomes of them is asked for.
     engine.settle(worker, go_on)?;
+    engine.take_work();
     engine.change(worker, insertions.iter().copied().filter(goes).map(put));
     engine.keep(insertions.into_iter().filter(|link| !goes(link)));
     engine.change(worker, removals.into_iter().map(|link| (link, -1)));
     let changes = engine.settle(worker, go_on)?;
+    let work = engine.take_work();
     engine.close(worker, go_on)?;
-    Ok(changes)
+    Ok((changes, work))
 }
 
 /// How long an idle worker sleeps before it asks again whether it is to go on.
@@ -114,7 +116,8 @@ pub fn components_of(
     });
     let mut changes = Vec::new();
     for share in guards.map_err(Error::Worker)?.join() {
-        changes.append(&mut share.map_err(Error::Worker)??);
+        let (mut of_worker, _) = share.map_err(Error::Worker)??;
+        changes.append(&mut of_worker);
     }
     changes.sort_unstable();
     Ok(changes)
