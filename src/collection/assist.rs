@@ -13,6 +13,7 @@ use super::snapshot::Snapshot;
 use super::writer::RunSummary;
 use crate::config::Method;
 use crate::error::{Error, Result};
+use crate::flow::contract::assist_contraction;
 use crate::flow::{self, Crew, Part, Peers, Request, Stored};
 use crate::progress::Progress;
 use crate::read::Source;
@@ -39,6 +40,8 @@ pub(super) enum Order {
     Inputs(Vec<Source>),
     /// Take part in an epoch.
     Epoch(Box<Epoch>),
+    /// Take part in contracting links.
+    Contract,
     /// There are no more.
     End,
 }
@@ -122,6 +125,7 @@ pub fn assist(
                     Err(error) => return Err(error),
                 }
             }
+            Order::Contract => assist_contraction(peers, means.workers, progress)?,
             Order::End => return Ok(()),
         }
     }

@@ -8,6 +8,7 @@
 //! The answer is a function of the links alone: it equals union-find over them from scratch, for any number of workers,
 //! any way of sharing the links out, and any history that led to them.
 
+mod contractor;
 mod engine;
 mod levels;
 #[cfg(test)]
@@ -15,6 +16,7 @@ mod tests;
 mod touched;
 mod trees;
 
+pub use contractor::{Components, Contractor, assist_contraction};
 pub use engine::{Engine, Relabelled};
 pub use levels::{Watch, Work, contract};
 pub use touched::{Touched, components_of, relabel};

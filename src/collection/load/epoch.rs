@@ -80,7 +80,8 @@ impl Prepared<'_> {
             None => own,
         };
         let mut again = Again::new(known, &loaded)?;
-        let delta = settle(known.tables(), &loaded, self.terms(), &mut again)?;
+        let contractor = self.contractor();
+        let delta = settle(known.tables(), &loaded, self.terms(), contractor.as_ref(), &mut again)?;
         Ok((Arc::clone(known), loaded, written, delta))
     }
 

@@ -29,7 +29,7 @@ pub struct Touched {
 impl Touched {
     /// Cuts into as many shares. Neighbours in the lists mostly stay together: tables have links in the order of their
     /// contents.
-    fn cut(mut self, shares: usize) -> Vec<Touched> {
+    pub(super) fn cut(mut self, shares: usize) -> Vec<Touched> {
         let part = |list: &mut Vec<Link>, left: usize| list.split_off(list.len() - list.len() / left);
         let one = |left| Touched {
             links: part(&mut self.links, left),
