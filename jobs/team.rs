@@ -4,7 +4,9 @@ use std::io::{self, Write};
 use std::panic;
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
+use std::time::Duration;
 
 use alike::error::{Error, Result};
 use alike::flow::Peers;
@@ -17,6 +19,8 @@ use crate::display::sanitize;
 use crate::processes::{Member, environment};
 use crate::{exit_code, message, warn};
 
+/// How often a wait for the others looks for Ctrl-C.
+const LOOK: Duration = Duration::from_millis(5);
 /// Topic of the word that process 0 is done.
 const DONE: u32 = 2;
 
@@ -58,7 +62,7 @@ impl Team {
         assist: impl FnOnce(&Arc<Peers>) -> Result<()>,
     ) -> Result<Option<T>> {
         let Some(member) = &self.member else { return lead(None).map(Some) };
-        let mesh = self.meet(member, workers)?;
+        let mesh = self.meet(member, workers, progress)?;
         let stop = Arc::clone(progress);
         mesh.on_loss(Box::new(move |_| stop.stop()));
         let peers = Arc::new(Peers::new(Arc::clone(&mesh)));
@@ -88,7 +92,8 @@ impl Team {
         }
     }
 
-    fn meet(&self, member: &Member, workers: usize) -> Result<Arc<Mesh>> {
+    /// Meets the other processes, on a thread that can be left behind: they may never come.
+    fn meet(&self, member: &Member, workers: usize, progress: &Progress) -> Result<Arc<Mesh>> {
         quiet_communication();
         let membership = Membership {
             hosts: member.hosts.clone(),
@@ -102,7 +107,18 @@ impl Team {
         let say = |line: &str| {
             let _ = writeln!(io::stderr().lock(), "alike: {}", sanitize(line));
         };
-        Mesh::join(membership, Box::new(say))
+        let (send, met) = mpsc::channel();
+        // Nobody waits for the answer any more after Ctrl-C.
+        thread::spawn(move || drop(send.send(Mesh::join(membership, Box::new(say)))));
+        loop {
+            match met.recv_timeout(LOOK) {
+                Ok(mesh) => return mesh,
+                Err(RecvTimeoutError::Timeout) => progress.check()?,
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Err(Error::Worker("the meeting of processes panicked".into()));
+                }
+            }
+        }
     }
 }
 
