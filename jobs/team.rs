@@ -115,8 +115,12 @@ fn quiet_communication() {
     panic::set_hook(Box::new(move |info| {
         let timely = thread::current().name().is_some_and(|name| name.starts_with("timely:"));
         let text = info.payload_as_str().unwrap_or_default();
-        let ended =
-            ["timely communication error", "MergeQueue poisoned", "Clean shutdown", "Failed to receive MergeQueue"];
+        let ended = [
+            "timely communication error",
+            "MergeQueue poisoned",
+            "Clean shutdown",
+            "Failed to receive MergeQueue",
+        ];
         if !(timely && ended.iter().any(|known| text.contains(known))) {
             usual(info);
         }
