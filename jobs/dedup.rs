@@ -12,8 +12,8 @@ use alike::error::{Error, Result};
 use alike::flow::{self, Outcome, Part, Peers, Request};
 use alike::limits::REFUSED_PERCENT;
 use alike::output::{
-    KeptTally, Lists, Rejected, Staging, Summary, left_out, peak_memory, refusals, render, summarise,
-    write_kept,
+    KeptTally, Lists, Rejected, Scratch, Staging, Summary, left_out, peak_memory, refusals, render,
+    summarise, write_kept,
 };
 use alike::progress::{Progress, Stage};
 use alike::read::{Discovery, Source, discover};
@@ -67,18 +67,18 @@ fn dedup(
         let bytes = serde_json::to_vec(&task).map_err(|e| Error::Worker(format!("no task: {e}")))?;
         peers.mesh().broadcast(bytes)?;
     }
-    let outcome = flow::run(request(options, task, place.path(), peers), Arc::clone(progress))?;
+    let outcome = flow::run(request(options, task, place.path(), peers.clone()), Arc::clone(progress))?;
     let rejected = refusals(&discovery.unreadable, &outcome.refused, &outcome.shared);
     refuse(options.strict, &rejected, outcome.tally.documents)?;
     let Place::Output(staging) = place else {
-        return Ok(finish(options, begun, summarise(&discovery, &outcome, &rejected)));
+        return Ok(finish(options, begun, peers.as_deref(), summarise(&discovery, &outcome, &rejected)));
     };
     let shared = &outcome.shared;
     shared.enter(Stage::Write, shared.sources.iter().map(|source| source.bytes).sum());
     let kept = write(&outcome, staging.path(), &rejected, progress)?;
     let mut summary = summarise(&discovery, &outcome, &rejected);
     summary.kept_bytes = Some(kept.bytes_out);
-    let summary = finish(options, begun, summary);
+    let summary = finish(options, begun, peers.as_deref(), summary);
     summary.write(staging.path())?;
     spool.close().map_err(|e| Error::io(staging.path(), "remove the copy of standard input in", e))?;
     progress.check()?;
@@ -172,8 +172,7 @@ struct Task {
 
 /// Takes part in what process 0 deduplicates.
 fn assist(options: &DedupOptions, peers: &Arc<Peers>, progress: &Arc<Progress>) -> Result<()> {
-    let scratch = tempfile::tempdir();
-    let scratch = scratch.map_err(|e| Error::io(&std::env::temp_dir(), "create a folder in", e))?;
+    let scratch = Scratch::apart()?;
     let task: serde_json::Result<Task> = serde_json::from_slice(&peers.mesh().broadcast(Vec::new())?);
     let task = task.map_err(|e| Error::Worker(format!("process 0 gives no task: {e}")))?;
     flow::assist(request(options, task, scratch.path(), Some(Arc::clone(peers))), Arc::clone(progress))
@@ -213,7 +212,9 @@ pub(crate) fn refuse(strict: bool, rejected: &[Rejected], documents: u64) -> Res
     Err(Error::Refused { rejected: count, records, reason, first: first.to_string() })
 }
 
-fn finish(options: &DedupOptions, begun: Instant, mut summary: Summary) -> Summary {
+fn finish(options: &DedupOptions, begun: Instant, peers: Option<&Peers>, mut summary: Summary) -> Summary {
+    summary.processes = peers.map(|peers| peers.mesh().processes());
+    summary.wire_bytes = peers.map(Peers::wire_bytes);
     summary.memory_limit_bytes = options.memory;
     summary.peak_memory_bytes = peak_memory();
     summary.set_seconds(begun.elapsed().as_secs_f64());

@@ -106,6 +106,7 @@ struct Bench {
 impl Bench {
     fn new() -> Bench {
         let (dir, mut random) = (Dir::new(), Random(11));
+        fs::create_dir(dir.join("tmp")).unwrap();
         dir.write("first.jsonl", texts(&mut random, 0, 600));
         // Half of what is there changes, the rest is new.
         dir.write("second.jsonl", texts(&mut random, 300, 4000));
@@ -181,8 +182,13 @@ impl Bench {
         whole(&self.dir, "c");
         assert_eq!(names(&self.dir), named(&self.dir), "{what}");
         let beside: Vec<String> = self.dir.names().into_iter().filter(|name| name.starts_with('.')).collect();
-        assert!(beside.is_empty(), "{what}: left behind: {beside:?}");
+        assert!(beside.is_empty() && nothing_in_tmp(&self.dir), "{what}: left behind: {beside:?}");
     }
+}
+
+/// What a killed process spilled is gone once another one has worked there.
+fn nothing_in_tmp(dir: &Dir) -> bool {
+    fs::read_dir(dir.join("tmp")).unwrap().next().is_none()
 }
 
 /// Makes the collection `c` a copy of another one.
@@ -269,6 +275,7 @@ fn losses_by_kill() {
 #[test]
 fn losses_of_dedup_leave_no_output() {
     let dir = Dir::new();
+    fs::create_dir(dir.join("tmp")).unwrap();
     dir.write("in.jsonl", texts(&mut Random(5), 0, 4000));
     let line = "dedup in.jsonl --out out --pairs --json-progress --join-timeout 4 -w 1";
     dir.output("in.jsonl --pairs", "want");
@@ -292,7 +299,7 @@ fn losses_of_dedup_leave_no_output() {
                 ran.code(5).says(&format!("process {victim} ({})", hosts[victim]));
             }
             let left: Vec<String> = bench.dir.names();
-            let left = left.iter().filter(|name| !["in.jsonl", "want"].contains(&name.as_str()));
+            let left = left.iter().filter(|name| !["in.jsonl", "want", "tmp"].contains(&name.as_str()));
             for name in left {
                 let partial = victim == 0 && name.starts_with(".out.partial-");
                 assert!(partial || (over && name == "out"), "{what}: {name} is left behind");
@@ -301,6 +308,7 @@ fn losses_of_dedup_leave_no_output() {
             done(&bench.dir, (PROCESSES, 1), "dedup in.jsonl --out out --pairs");
             crate::processes::assert_same(&want, &written(&bench.dir.join("out")), &what);
             fs::remove_dir_all(bench.dir.join("out")).unwrap();
+            assert!(nothing_in_tmp(&bench.dir), "{what}: left behind");
         }
     }
 }

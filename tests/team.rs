@@ -19,7 +19,8 @@ const HANG: Duration = Duration::from_secs(180);
 /// How a job is run: processes, and workers of each.
 pub(crate) type Shape = (usize, usize);
 
-/// Process `index` of those at `hosts`, with the arguments of `line`; the environment has no other setting of the kind.
+/// Process `index` of those at `hosts`, with the arguments of `line`. Where there is a folder `tmp`, that is the system's
+/// temporary folder to it.
 pub(crate) fn command(dir: &Dir, hosts: &[String], index: usize, line: &str) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_alike"));
     command
@@ -28,6 +29,9 @@ pub(crate) fn command(dir: &Dir, hosts: &[String], index: usize, line: &str) -> 
         .env("ALIKE_PROCESS", index.to_string())
         .env("ALIKE_SECRET", SECRET)
         .current_dir(dir.path());
+    if dir.join("tmp").is_dir() {
+        command.env("TMPDIR", dir.join("tmp"));
+    }
     command
 }
 

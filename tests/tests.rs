@@ -77,9 +77,13 @@ mod same_answer;
 mod sources;
 /// `kill -9` at every step of a commit.
 mod steps;
+/// Strangers at the ports of a job.
+mod strangers;
 /// The processes of a job, for tests.
 mod team;
 /// Transitive clusters against differential-dataflow's connected components.
 mod union_oracle;
 /// Folders, inputs, runs and outputs.
 mod util;
+/// What crosses between processes.
+mod wire;

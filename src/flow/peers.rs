@@ -39,12 +39,14 @@ enum Verdict {
 pub struct Peers {
     mesh: Arc<Mesh>,
     runs: AtomicU64,
+    /// Bytes that all have sent; in process 0, after a run.
+    sent: AtomicU64,
 }
 
 impl Peers {
     /// Those who have met.
     pub fn new(mesh: Arc<Mesh>) -> Peers {
-        Peers { mesh, runs: AtomicU64::new(0) }
+        Peers { mesh, runs: AtomicU64::new(0), sent: AtomicU64::new(0) }
     }
 
     /// How they meet.
@@ -57,6 +59,12 @@ impl Peers {
         Crew::new(self.mesh.process(), self.mesh.processes(), workers)
     }
 
+    /// Bytes that the processes have sent each other from their meeting to the end of their last run, whatever came of it.
+    /// Process 0 knows it; elsewhere it is 0.
+    pub fn wire_bytes(&self) -> u64 {
+        self.sent.load(Ordering::Relaxed)
+    }
+
     /// The number of the next run: every process counts them alike.
     pub(super) fn next_run(&self) -> u64 {
         self.runs.fetch_add(1, Ordering::Relaxed)
@@ -65,11 +73,11 @@ impl Peers {
     /// Runs the workers of this process among those of the others. The result is the same in all of them, but that only the
     /// process that failed knows how.
     pub(super) fn execute(&self, run: u64, shared: &Arc<Shared>) -> Result<()> {
-        execute(&self.mesh, run, shared)
+        execute(&self.mesh, run, shared, &self.sent)
     }
 }
 
-fn execute(mesh: &Mesh, round: u64, shared: &Arc<Shared>) -> Result<()> {
+fn execute(mesh: &Mesh, round: u64, shared: &Arc<Shared>, sent: &AtomicU64) -> Result<()> {
     let (process, workers) = (shared.crew.process(), shared.crew.workers());
     let sockets = mesh.sockets(round)?;
     let locals = ProcessBuilder::new_typed_vector(workers, Hooks::default().refill, None);
@@ -88,7 +96,7 @@ fn execute(mesh: &Mesh, round: u64, shared: &Arc<Shared>) -> Result<()> {
         over.store(true, Ordering::Relaxed);
         shared.verdict().and(ends.map(drop).map_err(Error::Worker))
     });
-    let agreed = agree(mesh, process, &own);
+    let agreed = agree(mesh, process, &own, sent);
     if matches!(agreed, Ok(Verdict::Done)) {
         // A process that is lost just now was done with this run.
         let _ = catch_unwind(AssertUnwindSafe(|| drop(threads)));
@@ -134,25 +142,28 @@ fn watch(mesh: &Mesh, shared: &Shared, round: u64, over: &AtomicBool) {
     }
 }
 
-/// What became of a run, given how it went here: the first failure, in the order of processes, counts.
-fn agree(mesh: &Mesh, process: usize, own: &Result<()>) -> Result<Verdict> {
+/// What became of a run, given how it went here: the first failure, in the order of processes, counts. Beside it process 0
+/// learns how many bytes all have `sent`.
+fn agree(mesh: &Mesh, process: usize, own: &Result<()>, sent: &AtomicU64) -> Result<Verdict> {
     let own = match own {
         Ok(()) => Verdict::Done,
         Err(Error::Limit(what)) => Verdict::Limit(what.clone()),
         Err(Error::Interrupted) => Verdict::Interrupted,
         Err(_) => Verdict::Failed(process),
     };
-    let all = mesh.gather(encode(&own))?;
-    let all = all.iter().map(|bytes| decode(bytes)).collect::<Result<Vec<Verdict>>>()?;
-    let first = all.into_iter().find(|verdict| *verdict != Verdict::Done);
+    let traffic = mesh.traffic();
+    let all = mesh.gather(encode(&(own, traffic.data_sent + traffic.control_sent)))?;
+    let all = all.iter().map(|bytes| decode(bytes)).collect::<Result<Vec<(Verdict, u64)>>>()?;
+    sent.store(all.iter().map(|(_, sent)| sent).sum(), Ordering::Relaxed);
+    let first = all.into_iter().map(|(verdict, _)| verdict).find(|verdict| *verdict != Verdict::Done);
     decode(&mesh.broadcast(encode(&first.unwrap_or(Verdict::Done)))?)
 }
 
-fn encode(verdict: &Verdict) -> Vec<u8> {
-    serde_json::to_vec(verdict).expect("a verdict is JSON")
+fn encode(said: &impl serde::Serialize) -> Vec<u8> {
+    serde_json::to_vec(said).expect("a verdict is JSON")
 }
 
-fn decode(bytes: &[u8]) -> Result<Verdict> {
+fn decode<T: serde::de::DeserializeOwned>(bytes: &[u8]) -> Result<T> {
     serde_json::from_slice(bytes)
         .map_err(|e| Error::Worker(format!("a process says what is no verdict: {e}")))
 }
