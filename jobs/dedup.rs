@@ -12,8 +12,8 @@ use alike::error::{Error, Result};
 use alike::flow::{self, Outcome, Part, Peers, Request};
 use alike::limits::REFUSED_PERCENT;
 use alike::output::{
-    Hands, KeptTally, Lists, Rejected, Staging, Summary, assist_kept, left_out, peak_memory, refusals,
-    render, summarise, write_kept,
+    Hands, KeptTally, Lists, Rejected, Scratch, Staging, Summary, assist_kept, left_out, peak_memory,
+    refusals, render, summarise, write_kept,
 };
 use alike::progress::{Progress, Stage};
 use alike::read::{Discovery, Source, discover};
@@ -72,14 +72,14 @@ fn dedup(
     let rejected = refusals(&discovery.unreadable, &outcome.refused, &outcome.shared);
     refuse(options.strict, &rejected, outcome.tally.documents)?;
     let Place::Output(staging) = place else {
-        return Ok(finish(options, begun, summarise(&discovery, &outcome, &rejected)));
+        return Ok(finish(options, begun, peers.as_deref(), summarise(&discovery, &outcome, &rejected)));
     };
     let shared = &outcome.shared;
     shared.enter(Stage::Write, shared.sources.iter().map(|source| source.bytes).sum());
     let kept = write(&outcome, staging.path(), &rejected, (peers.as_deref(), progress))?;
     let mut summary = summarise(&discovery, &outcome, &rejected);
     summary.kept_bytes = Some(kept.bytes_out);
-    let summary = finish(options, begun, summary);
+    let summary = finish(options, begun, peers.as_deref(), summary);
     summary.write(staging.path())?;
     spool.close().map_err(|e| Error::io(staging.path(), "remove the copy of standard input in", e))?;
     progress.check()?;
@@ -179,8 +179,7 @@ struct Task {
 
 /// Takes part in what process 0 deduplicates.
 fn assist(options: &DedupOptions, peers: &Arc<Peers>, progress: &Arc<Progress>) -> Result<()> {
-    let scratch = tempfile::tempdir();
-    let scratch = scratch.map_err(|e| Error::io(&std::env::temp_dir(), "create a folder in", e))?;
+    let scratch = Scratch::apart()?;
     let task: Task = peers.hear()?;
     let sources = task.sources.clone();
     let request = request(options, task, scratch.path(), Some(Arc::clone(peers)));
@@ -226,7 +225,9 @@ pub(crate) fn refuse(strict: bool, rejected: &[Rejected], documents: u64) -> Res
     Err(Error::Refused { rejected: count, records, reason, first: first.to_string() })
 }
 
-fn finish(options: &DedupOptions, begun: Instant, mut summary: Summary) -> Summary {
+fn finish(options: &DedupOptions, begun: Instant, peers: Option<&Peers>, mut summary: Summary) -> Summary {
+    summary.processes = peers.map(|peers| peers.mesh().processes());
+    summary.wire_bytes = peers.map(Peers::wire_bytes);
     summary.memory_limit_bytes = options.memory;
     summary.peak_memory_bytes = peak_memory();
     summary.set_seconds(begun.elapsed().as_secs_f64());
