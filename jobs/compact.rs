@@ -15,8 +15,8 @@ pub(crate) fn run(args: &CompactArgs, team: &Team) -> Result<ExitCode> {
     let report = watched(&args.report.talk, |progress| {
         let lead = |_| lead(args, progress);
         team.work(1, progress, lead, |_| Ok(()))
-    })?;
-    let Some(report) = report else { return Ok(PART_DONE) };
+    });
+    let Some(report) = team.tell_profile(report)? else { return Ok(PART_DONE) };
     let ((runs, to), (bytes, left)) = (report.runs, report.bytes);
     let teller = Teller::new(&args.report);
     teller.say(&format!(

@@ -14,6 +14,7 @@ use super::run_entry::RunEntry;
 use super::snapshot::Snapshot;
 use super::tables::Tables;
 use crate::error::{Error, Result};
+use crate::metrics::Metric;
 use crate::progress::{Progress, Stage};
 
 /// How runs are merged.
@@ -69,6 +70,7 @@ pub fn compact(writer: &mut Writer, how: Compaction, progress: &Progress) -> Res
     (report.runs.1, report.bytes.1) = after;
     report.commit = Some(next.commit);
     writer.commit(next)?;
+    progress.metrics().add(Metric::Commits, 1);
     Ok(report)
 }
 

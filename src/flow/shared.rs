@@ -277,6 +277,11 @@ impl Shared {
         stages.iter().zip(ends).map(|((stage, start), end)| (*stage, (end - *start).as_secs_f64())).collect()
     }
 
+    /// When each stage was entered, in order.
+    pub(super) fn stages_entered(&self) -> Vec<(Stage, Instant)> {
+        lock(&self.stages).clone()
+    }
+
     /// Ends the run here because it has ended elsewhere.
     pub(super) fn give_way(&self) {
         self.failed.store(true, Ordering::Relaxed);
