@@ -51,6 +51,8 @@ mod mesh;
 mod mesh_losses;
 /// Strangers who connect to a process.
 mod mesh_strangers;
+/// What a process tells of itself while it works.
+mod metrics;
 /// The obvious independent program that `join` is held against.
 mod oracle;
 /// What may be asked of a collection: explain, check and group.
