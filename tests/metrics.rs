@@ -45,8 +45,8 @@ fn free_port() -> u16 {
 /// The beginning of a line that launches two processes at ports of their own.
 fn two(dir: &Dir) -> &'static str {
     let port = free_port();
-    dir.write("two", format!("127.0.0.1:{port}\n127.0.0.1:{}\n", port + 1));
-    "launch --hosts two"
+    dir.write("two.hosts", format!("127.0.0.1:{port}\n127.0.0.1:{}\n", port + 1));
+    "launch --hosts two.hosts"
 }
 
 /// A process that cannot end before its report is read.
