@@ -38,9 +38,10 @@ pub(crate) fn again(
         let own = asked(Some(Arc::clone(peers)));
         Snapshot::assist_again(&folder(collection)?, own, peers, Arc::clone(progress))
     };
-    watched(talk, |progress| {
+    let done = watched(talk, |progress| {
         team.work(workers, progress, |peers| lead(peers, progress), |peers| assist(peers, progress))
-    })
+    });
+    team.tell_profile(done)
 }
 
 /// What was typed as a choice.

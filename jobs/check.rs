@@ -14,7 +14,7 @@ use serde::Serialize;
 
 use crate::cli_collections::FileArgs;
 use crate::dedup::{find_inputs, refuse};
-use crate::display::sanitize;
+use crate::escape::sanitize;
 use crate::interrupt::stop_on_interrupt;
 use crate::shown::{Lines, open};
 

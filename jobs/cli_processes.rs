@@ -53,6 +53,35 @@ pub(crate) struct ProcessArgs {
     /// Seconds after which a silent process is taken for lost [default: 30]
     #[arg(long, value_name = "SECONDS", hide_short_help = true, help_heading = "Many processes")]
     pub(crate) peer_timeout: Option<u64>,
+    #[command(flatten)]
+    pub(crate) watch: WatchArgs,
+}
+
+/// How a process can be watched.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct WatchArgs {
+    /// Answer GET /metrics (as Prometheus reads it) and /healthz over HTTP at this host:port and no other
+    /// [env: ALIKE_METRICS]
+    ///
+    /// Port 0 is any that is free; standard error says which. Who can reach the port can read the figures: none are
+    /// texts or names. Under `alike launch` process i listens at the port plus i where all run on this machine, and
+    /// with --ssh at the port plus the number of processes that have the same host and stand before it.
+    #[arg(long, value_name = "ADDR", help_heading = "Watching")]
+    pub(crate) metrics: Option<String>,
+    /// At the end show where the time of the workers went, by stage and operator; or write it to FILE as JSON
+    ///
+    /// The table is on standard error; with --json-progress it is a line of JSON. FILE must not exist; of many
+    /// processes the one with index i writes FILE.i.
+    #[arg(
+        long,
+        value_name = "FILE",
+        num_args = 0..=1,
+        require_equals = true,
+        hide_short_help = true,
+        help_heading = "Watching"
+    )]
+    #[expect(clippy::option_option, reason = "it is given or not, with a file or without")]
+    pub(crate) profile: Option<Option<PathBuf>>,
 }
 
 #[derive(Debug, Args)]
@@ -111,6 +140,18 @@ impl Command {
             Command::Delete(args) => Some(&args.change.processes),
             Command::Compact(args) => Some(&args.processes),
             Command::Cluster(args) => Some(&args.processes),
+            _ => None,
+        }
+    }
+
+    /// The name of a command that runs as many processes, and what is told on standard error.
+    pub(crate) fn told(&self) -> Option<(&'static str, &TalkArgs)> {
+        match self {
+            Command::Dedup(args) => Some(("dedup", &args.talk)),
+            Command::Load(args) => Some(("load", &args.change.report.talk)),
+            Command::Delete(args) => Some(("delete", &args.change.report.talk)),
+            Command::Compact(args) => Some(("compact", &args.report.talk)),
+            Command::Cluster(args) => Some(("cluster", &args.talk)),
             _ => None,
         }
     }

@@ -18,8 +18,8 @@ pub(crate) fn run(args: &CompactArgs, team: &Team) -> Result<ExitCode> {
         let lead = |peers: Option<Arc<Peers>>| lead(args, peers.as_deref(), progress);
         let assist = |peers: &Arc<Peers>| assist_compaction(&folder(&args.collection)?, peers, progress);
         team.work(1, progress, lead, assist)
-    })?;
-    let Some(report) = report else { return Ok(PART_DONE) };
+    });
+    let Some(report) = team.tell_profile(report)? else { return Ok(PART_DONE) };
     let ((runs, to), (bytes, left)) = (report.runs, report.bytes);
     let teller = Teller::new(&args.report);
     teller.say(&format!(

@@ -18,7 +18,8 @@ use alike::output::{
 use alike::progress::{Progress, Stage};
 use alike::read::{Discovery, Source, discover};
 
-use crate::display::{Display, Mode, sanitize};
+use crate::display::{Display, Mode};
+use crate::escape::sanitize;
 use crate::interrupt::stop_on_interrupt;
 use crate::options::DedupOptions;
 use crate::team::{PART_DONE, Team};
@@ -36,7 +37,7 @@ pub(crate) fn run(options: &DedupOptions, team: &Team) -> Result<ExitCode> {
         |peers| assist(options, peers, &progress),
     );
     display.finish();
-    let Some(summary) = summary? else { return Ok(PART_DONE) };
+    let Some(summary) = team.tell_profile(summary)? else { return Ok(PART_DONE) };
     let out = options.out.as_deref().filter(|_| !options.dry_run);
     tell(&summary, out, options.quiet, options.json_progress);
     Ok(ExitCode::SUCCESS)

@@ -35,7 +35,8 @@ pub(crate) fn run(args: &DeleteArgs, team: &Team) -> Result<ExitCode> {
         let assist = |peers: &Arc<Peers>| assist(&args.collection, machine, peers, progress);
         team.work(machine.workers, progress, lead, assist)
     };
-    let Some(report) = watched(&args.change.report.talk, work)? else { return Ok(PART_DONE) };
+    let report = team.tell_profile(watched(&args.change.report.talk, work))?;
+    let Some(report) = report else { return Ok(PART_DONE) };
     teller.report(&args.collection, &report, args.change.dry_run)
 }
 

@@ -1,17 +1,16 @@
-//! What is shown while a run works: bars on a terminal, JSON lines when asked for, else nothing. It only reads
+//! What is shown while a run works: bars on a terminal, JSON lines when asked for, and what each epoch came to. It only reads
 //! counters, so a run is not slower or different for being watched.
 
-use std::borrow::Cow;
 use std::io::{self, IsTerminal, Write};
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use alike::progress::{Progress, Stage};
+use alike::progress::{EpochDone, Progress, Stage};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::launched;
+use crate::{epochs, launched};
 
 /// How often the counters are read. A stage that is shorter than this may pass unseen.
 const TICK: Duration = Duration::from_millis(100);
@@ -23,6 +22,8 @@ const LINE_EVERY: Duration = Duration::from_secs(1);
 pub(crate) enum Mode {
     /// Not at all.
     Hidden,
+    /// A line an epoch.
+    Plain,
     /// A bar a stage.
     Bars,
     /// JSON lines.
@@ -38,7 +39,7 @@ impl Mode {
             (false, true) => Mode::Json,
             (false, false) if launched::launched() => Mode::Json,
             (false, false) if io::stderr().is_terminal() => Mode::Bars,
-            (false, false) => Mode::Hidden,
+            (false, false) => Mode::Plain,
         }
     }
 }
@@ -79,6 +80,7 @@ impl Drop for Display {
 fn screen(mode: Mode) -> Option<Box<dyn Screen + Send>> {
     match mode {
         Mode::Hidden => None,
+        Mode::Plain => Some(Box::new(Plain { out: io::stderr() })),
         Mode::Bars => Some(Box::new(Bars { bar: ProgressBar::hidden() })),
         Mode::Json => Some(Box::new(Lines { out: io::stderr(), last: Duration::ZERO })),
     }
@@ -148,6 +150,8 @@ trait Screen {
     fn begin(&mut self, now: Snapshot);
     fn advance(&mut self, now: Snapshot);
     fn end(&mut self, now: Snapshot);
+    /// An epoch is done.
+    fn epoch(&mut self, done: &EpochDone);
 
     /// Does what writes on the terminal while nothing is drawn there.
     fn aside(&mut self, write: &mut dyn FnMut()) {
@@ -174,6 +178,7 @@ fn watch(progress: &Progress, screen: &mut dyn Screen, stopped: &Receiver<()>) {
     loop {
         let over = stopped.recv_timeout(TICK) != Err(RecvTimeoutError::Timeout);
         let now = Snapshot::of(progress, begun);
+        progress.take_epochs().iter().for_each(|done| screen.epoch(done));
         turn(screen, Some(last), now);
         last = now;
         if over {
@@ -224,8 +229,36 @@ impl Screen for Bars {
         }
     }
 
+    fn epoch(&mut self, done: &EpochDone) {
+        self.bar.suspend(|| tell(&mut io::stderr(), done));
+    }
+
     fn aside(&mut self, write: &mut dyn FnMut()) {
         self.bar.suspend(write);
+    }
+}
+
+/// Tells people of an epoch. Nobody listening is no failure.
+fn tell(out: &mut impl Write, done: &EpochDone) {
+    if let Some(line) = epochs::line(done) {
+        let _ = writeln!(out, "{line}");
+    }
+}
+
+/// Nothing but a line an epoch.
+struct Plain<W> {
+    out: W,
+}
+
+impl<W: Write> Screen for Plain<W> {
+    fn begin(&mut self, _: Snapshot) {}
+
+    fn advance(&mut self, _: Snapshot) {}
+
+    fn end(&mut self, _: Snapshot) {}
+
+    fn epoch(&mut self, done: &EpochDone) {
+        tell(&mut self.out, done);
     }
 }
 
@@ -285,53 +318,10 @@ impl<W: Write> Screen for Lines<W> {
     fn end(&mut self, now: Snapshot) {
         self.write("end", now);
     }
-}
 
-/// `text` with every character escaped that would act on a terminal or hide in it: control, bidirectional, zero-width
-/// and other invisible ones. Names and texts from the user's files pass through here before they are shown.
-pub(crate) fn sanitize(text: &str) -> Cow<'_, str> {
-    if !text.chars().any(acts) {
-        return Cow::Borrowed(text);
+    fn epoch(&mut self, done: &EpochDone) {
+        let _ = writeln!(self.out, "{}", epochs::json(done));
     }
-    let mut safe = String::with_capacity(text.len() + 16);
-    for c in text.chars() {
-        match c {
-            '\n' | '\r' | '\t' => safe.extend(c.escape_default()),
-            c if acts(c) => safe.extend(c.escape_unicode()),
-            c => safe.push(c),
-        }
-    }
-    Cow::Owned(safe)
-}
-
-/// A line of JSON with the same characters escaped as JSON escapes them: they can only stand in its strings.
-pub(crate) fn json_escaped(line: &str) -> Cow<'_, str> {
-    if !line.chars().any(acts) {
-        return Cow::Borrowed(line);
-    }
-    let mut safe = String::with_capacity(line.len() + 16);
-    for c in line.chars() {
-        if acts(c) {
-            c.encode_utf16(&mut [0; 2]).iter().for_each(|unit| safe.push_str(&format!("\\u{unit:04x}")));
-        } else {
-            safe.push(c);
-        }
-    }
-    Cow::Owned(safe)
-}
-
-/// Whether a character does something else than stand for itself.
-fn acts(c: char) -> bool {
-    c.is_control()
-        || matches!(c,
-            '\u{ad}' | '\u{61c}' | '\u{180e}'
-            | '\u{200b}'..='\u{200f}' // zero-width and direction marks
-            | '\u{2028}'..='\u{202e}' // separators, embeddings and overrides
-            | '\u{2060}'..='\u{206f}' // joiners, isolates and deprecated controls
-            | '\u{feff}'
-            | '\u{fff9}'..='\u{fffb}' // interlinear annotation
-            | '\u{e0000}'..='\u{e007f}' // tags: invisible ASCII
-        )
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Which lines a run gives, that the display stops, and what is escaped.
+//! Which lines a run gives, and that the display stops.
 
 use serde_json::Value;
 
@@ -57,9 +57,26 @@ fn a_run_that_ends_at_once_still_closes_its_stage() {
 }
 
 #[test]
+fn every_epoch_is_told_once() {
+    let lines = lines(|progress| {
+        for epoch in 1..4 {
+            progress.tell_epoch(EpochDone { epoch, last: epoch == 3, ..EpochDone::default() });
+            thread::sleep(2 * TICK);
+        }
+    });
+    let told = lines.iter().filter(|line| line["event"] == "epoch");
+    assert_eq!(told.map(|line| line["epoch"].as_u64().expect("a number")).collect::<Vec<_>>(), [1, 2, 3]);
+    let mut plain = Plain { out: Vec::new() };
+    for (epoch, last) in [(1, true), (1, false), (2, true)] {
+        plain.epoch(&EpochDone { epoch, last, ..EpochDone::default() });
+    }
+    assert_eq!(String::from_utf8(plain.out).expect("text").lines().count(), 2);
+}
+
+#[test]
 fn the_display_stops_promptly() {
     let begun = Instant::now();
-    for mode in [Mode::Hidden, Mode::Bars] {
+    for mode in [Mode::Hidden, Mode::Plain, Mode::Bars] {
         let progress = Arc::new(Progress::default());
         progress.enter(Stage::Write, 10);
         Display::start(Arc::clone(&progress), mode).finish();
@@ -87,36 +104,4 @@ fn bars_take_every_stage_with_and_without_a_total() {
             assert_eq!(bars.bar.position(), 50);
         }
     }
-}
-
-#[test]
-fn plain_text_is_shown_as_it_is() {
-    for text in ["", "a plain name.txt", "\u{e9}\u{4e2d}\u{6587} \u{1f600}", "C:\\files"] {
-        assert!(matches!(sanitize(text), Cow::Borrowed(same) if same == text));
-    }
-}
-
-#[test]
-fn what_acts_on_a_terminal_is_escaped() {
-    for (text, safe) in [
-        ("a\u{1b}[31mred", "a\\u{1b}[31mred"),
-        ("line\nbreak\ttab\r", "line\\nbreak\\ttab\\r"),
-        ("bell\u{7} del\u{7f} c1\u{9b}", "bell\\u{7} del\\u{7f} c1\\u{9b}"),
-        ("gpj.\u{202e}exe", "gpj.\\u{202e}exe"),
-        ("zero\u{200b}width\u{feff}\u{2066}", "zero\\u{200b}width\\u{feff}\\u{2066}"),
-        ("tag\u{e0041}", "tag\\u{e0041}"),
-    ] {
-        assert_eq!(sanitize(text), safe);
-        assert!(!sanitize(text).chars().any(acts));
-    }
-}
-
-#[test]
-fn escaped_json_means_the_same() {
-    let line = "{\"a\":\"x\u{202e}\u{9b}\u{e0041}\"}";
-    let safe = json_escaped(line);
-    assert_eq!(safe, r#"{"a":"x\u202e\u009b\udb40\udc41"}"#);
-    let value = |text: &str| serde_json::from_str::<serde_json::Value>(text).expect("JSON");
-    assert_eq!(value(&safe), value(line));
-    assert!(matches!(json_escaped("{}"), std::borrow::Cow::Borrowed("{}")));
 }

@@ -9,7 +9,7 @@ use alike::error::{Error, Result};
 use alike::progress::Progress;
 use serde_json::json;
 
-use crate::display::sanitize;
+use crate::escape::sanitize;
 use crate::shown::folder;
 use crate::{UNUSABLE, interrupt, print};
 

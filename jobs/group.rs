@@ -10,7 +10,7 @@ use alike::error::{Error, Result};
 use alike::progress::Progress;
 
 use crate::cli_collections::FileArgs;
-use crate::display::sanitize;
+use crate::escape::sanitize;
 use crate::interrupt::stop_on_interrupt;
 use crate::shown::{Lines, open};
 

@@ -20,7 +20,7 @@ use clap::Parser;
 use crate::cli::Cli;
 use crate::cli_processes::{LaunchArgs, ProcessArgs};
 use crate::interrupt::on_interrupt;
-use crate::processes::{ADDRESSES, HOSTS, environment, hosts};
+use crate::processes::{ADDRESSES, HOSTS, METRICS, environment, hosts};
 use crate::{secret, stdout_error, warn};
 
 use self::command::{Plan, Reach};
@@ -89,7 +89,8 @@ fn plan(args: &LaunchArgs) -> Result<Plan> {
         None => std::env::current_dir()
             .map_err(|e| Error::io(&PathBuf::from("."), "find the present folder", e))?,
     };
-    Ok(Plan { hosts, secret, program, folder, words, reach, terminal: io::stdout().is_terminal() })
+    let (terminal, metrics) = (io::stdout().is_terminal(), environment(METRICS));
+    Ok(Plan { hosts, secret, program, folder, words, reach, terminal, metrics })
 }
 
 /// The words behind `--`, which must be a subcommand that runs as many processes and leaves it to the launcher which;

@@ -16,7 +16,8 @@ use alike::read::Discovery;
 use crate::cli::TalkArgs;
 use crate::cli_collections::{LoadArgs, ReportArgs};
 use crate::dedup::{find_inputs, refuse};
-use crate::display::{Display, Mode, sanitize};
+use crate::display::{Display, Mode};
+use crate::escape::sanitize;
 use crate::interrupt::stop_on_interrupt;
 use crate::launched::on_terminal;
 use crate::options::{Machine, components, epoch};
@@ -40,7 +41,8 @@ pub(crate) fn run(args: &LoadArgs, team: &Team) -> Result<ExitCode> {
         let assist = |peers: &Arc<Peers>| assist(&args.collection, machine, peers, progress);
         team.work(machine.workers, progress, lead, assist)
     };
-    let Some(report) = watched(&args.change.report.talk, work)? else { return Ok(PART_DONE) };
+    let report = team.tell_profile(watched(&args.change.report.talk, work))?;
+    let Some(report) = report else { return Ok(PART_DONE) };
     teller.report(&args.collection, &report, args.change.dry_run)
 }
 

@@ -23,6 +23,11 @@ pub(crate) const PROCESSES: &str = "ALIKE_PROCESSES";
 pub(crate) const PROCESS: &str = "ALIKE_PROCESS";
 /// File of the secret; `--secret-file` goes before it.
 pub(crate) const SECRET_FILE: &str = "ALIKE_SECRET_FILE";
+/// Address of the metrics; `--metrics` goes before it.
+pub(crate) const METRICS: &str = "ALIKE_METRICS";
+/// What is added to the port of the metrics: `alike launch` gives its children one command line, and of those on one
+/// machine each needs a port of its own.
+pub(crate) const METRICS_ABOVE: &str = "ALIKE_METRICS_ABOVE";
 /// The secret itself.
 pub(crate) const SECRET: &str = "ALIKE_SECRET";
 /// What batch systems call the index of a process: a task of Slurm's `srun`, a pod of an indexed Kubernetes Job. They
@@ -195,7 +200,15 @@ fn addresses_of<'a>(lines: impl Iterator<Item = (String, &'a str)>) -> Result<Ve
 
 /// The host and the port of an address, brackets around an IPv6 address taken away; or what is wrong with it.
 pub(crate) fn split(address: &str) -> std::result::Result<(&str, u16), &'static str> {
-    const FORM: &str = "expected host:port, like node1:2101 or [fd00::1]:2101";
+    let (host, port) = split_any(address)?;
+    if port > 0 { Ok((host, port)) } else { Err(FORM) }
+}
+
+/// The form of an address.
+const FORM: &str = "expected host:port, like node1:2101 or [fd00::1]:2101";
+
+/// The same, for an address that may have the port 0.
+pub(crate) fn split_any(address: &str) -> std::result::Result<(&str, u16), &'static str> {
     let (host, digits) =
         address.rsplit_once(':').ok_or("has no port; expected host:port, like node1:2101")?;
     let bare = host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));
@@ -206,7 +219,7 @@ pub(crate) fn split(address: &str) -> std::result::Result<(&str, u16), &'static 
         None => !host.is_empty() && !host.starts_with('-') && host.chars().all(ours),
     };
     match digits.parse() {
-        Ok(port) if good && port > 0 && !digits.starts_with('+') => Ok((bare.unwrap_or(host), port)),
+        Ok(port) if good && !digits.starts_with('+') => Ok((bare.unwrap_or(host), port)),
         _ => Err(FORM),
     }
 }
@@ -253,7 +266,7 @@ fn refuse_idle(args: &ProcessArgs, variables: Variables<'_>) -> Result<()> {
 }
 
 /// The number that a variable of the environment holds.
-fn number(name: &str, variables: Variables<'_>) -> Result<Option<usize>> {
+pub(crate) fn number(name: &str, variables: Variables<'_>) -> Result<Option<usize>> {
     let Some(value) = variables(name) else { return Ok(None) };
     let number = value.to_str().and_then(|text| text.trim().parse().ok());
     let wrong = || Error::config(format!("{name}={}: expected a whole number", Path::new(&value).display()));

@@ -10,7 +10,7 @@ use alike::error::{Error, Result};
 use alike::storage::{Local, Storage};
 use serde::Serialize;
 
-use crate::display::{json_escaped, sanitize};
+use crate::escape::{json_escaped, sanitize};
 use crate::launched;
 use crate::stdout_error;
 

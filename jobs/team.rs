@@ -1,6 +1,7 @@
 //! A job that several processes share: they meet, process 0 leads and the others take part, and all of them end alike.
 
 use std::io::{self, Write};
+use std::net::SocketAddr;
 use std::panic;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -15,8 +16,11 @@ use alike::progress::Progress;
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::cli::Command;
-use crate::display::sanitize;
-use crate::processes::{Member, environment};
+use crate::cli_processes::WatchArgs;
+use crate::escape::sanitize;
+use crate::measured::Measured;
+use crate::processes::{METRICS, METRICS_ABOVE, Member, environment, number};
+use crate::profile::Profiled;
 use crate::{exit_code, message, warn};
 
 /// How often a wait for the others looks for Ctrl-C.
@@ -28,6 +32,8 @@ const DONE: u32 = 2;
 pub(crate) struct Team {
     member: Option<Member>,
     job: u128,
+    measured: Option<Arc<Measured>>,
+    profiled: Option<Profiled>,
 }
 
 impl Team {
@@ -44,7 +50,36 @@ impl Team {
                 "standard input is there for one process only; name files that all processes can read",
             ));
         }
-        Ok(Team { member, job })
+        let mut team = Team { member, job, measured: None, profiled: None };
+        if let (Some(args), Some((name, talk))) = (args, command.told()) {
+            team.watch(&args.watch, name, talk.json_progress)?;
+        }
+        Ok(team)
+    }
+
+    /// Opens what was asked for to be watched.
+    fn watch(&mut self, args: &WatchArgs, command: &'static str, json: bool) -> Result<()> {
+        let (process, several) = self.member.as_ref().map_or((0, false), |member| (member.process, true));
+        let variable = || environment(METRICS).map(|value| value.to_string_lossy().into_owned());
+        if let Some(address) = args.metrics.clone().or_else(variable) {
+            let above = number(METRICS_ABOVE, &environment)?.unwrap_or(0);
+            let measured = Measured::new(command, process);
+            let listens = measured.open(&address, above)?;
+            if address.ends_with(":0") {
+                tell_address(listens, process, json);
+            }
+            self.measured = Some(measured);
+        }
+        let profiled = args.profile.as_ref();
+        let profiled = profiled.map(|file| Profiled::new(file.as_deref(), (command, process, several), json));
+        self.profiled = profiled.transpose()?;
+        Ok(())
+    }
+
+    /// Tells at the end where the time went, if that was asked for, whatever came of the job.
+    pub(crate) fn tell_profile<T>(&self, done: Result<T>) -> Result<T> {
+        let told = self.profiled.as_ref().map_or(Ok(()), Profiled::tell);
+        done.and_then(|done| told.map(|()| done))
     }
 
     /// Whether there is only this process.
@@ -61,8 +96,11 @@ impl Team {
         lead: impl FnOnce(Option<Arc<Peers>>) -> Result<T>,
         assist: impl FnOnce(&Arc<Peers>) -> Result<()>,
     ) -> Result<Option<T>> {
+        self.measured.iter().for_each(|measured| measured.begin(progress, workers));
+        self.profiled.iter().for_each(|profiled| profiled.begin(progress));
         let Some(member) = &self.member else { return lead(None).map(Some) };
         let mesh = self.meet(member, workers, progress)?;
+        self.measured.iter().for_each(|measured| measured.meet(&mesh));
         let stop = Arc::clone(progress);
         mesh.on_loss(Box::new(move |_| stop.stop()));
         let peers = Arc::new(Peers::new(Arc::clone(&mesh)));
@@ -70,26 +108,9 @@ impl Team {
             0 => lead(Some(peers)).map(Some),
             _ => assist(&peers).and_then(|()| mesh.receive(0, DONE)).map(|_| None),
         };
-        match done {
-            Ok(done) => {
-                let told = (1..mesh.processes()).filter(|_| mesh.process() == 0);
-                let left = told.map(|peer| mesh.send(peer, DONE, Vec::new())).collect::<Result<()>>();
-                if let Err(error) = left.and_then(|()| mesh.leave()) {
-                    // What was to be done is done.
-                    warn(&error.to_string());
-                }
-                Ok(done)
-            }
-            Err(error) => {
-                // A loss stops whatever is under way, and what is under way says that it was stopped.
-                let error = match (&error, mesh.check()) {
-                    (Error::Interrupted | Error::Paused { .. } | Error::Worker(_), Err(lost)) => lost,
-                    _ => error,
-                };
-                mesh.give_up(exit_code(&error), &message(&error));
-                Err(error)
-            }
-        }
+        let done = part(&mesh, done);
+        self.measured.iter().for_each(|measured| measured.leave(&mesh));
+        done
     }
 
     /// Meets the other processes, on a thread that can be left behind: they may never come.
@@ -120,6 +141,39 @@ impl Team {
             }
         }
     }
+}
+
+/// Leaves the others, or tells them what failed.
+fn part<T>(mesh: &Mesh, done: Result<Option<T>>) -> Result<Option<T>> {
+    match done {
+        Ok(done) => {
+            let told = (1..mesh.processes()).filter(|_| mesh.process() == 0);
+            let left = told.map(|peer| mesh.send(peer, DONE, Vec::new())).collect::<Result<()>>();
+            if let Err(error) = left.and_then(|()| mesh.leave()) {
+                // What was to be done is done.
+                warn(&error.to_string());
+            }
+            Ok(done)
+        }
+        Err(error) => {
+            // A loss stops whatever is under way, and what is under way says that it was stopped.
+            let error = match (&error, mesh.check()) {
+                (Error::Interrupted | Error::Paused { .. } | Error::Worker(_), Err(lost)) => lost,
+                _ => error,
+            };
+            mesh.give_up(exit_code(&error), &message(&error));
+            Err(error)
+        }
+    }
+}
+
+/// Tells where the metrics are, if it was left to the system.
+fn tell_address(address: SocketAddr, process: usize, json: bool) {
+    let line = match json {
+        true => serde_json::json!({ "event": "metrics", "process": process, "address": address }).to_string(),
+        false => format!("alike: metrics at http://{address}/metrics"),
+    };
+    let _ = writeln!(io::stderr().lock(), "{line}");
 }
 
 /// The end of a job of which this process only was a part: process 0 tells what came of it.

@@ -15,6 +15,9 @@
 //! - `error.rs` - what can go wrong, one variant per thing a person can act on
 //! - `limits.rs` - every fixed bound
 //! - `progress.rs` - what a run tells while it works, and how it is told to stop
+//! - `progress/epoch.rs` - what an epoch of a load came to in one process
+//! - `metrics.rs` - what is measured, named once, and as Prometheus reads it
+//! - `profile.rs` - where the time of the workers goes
 //! - `simd.rs` - which vector instructions a run may use
 //!
 //! Bytes to documents:
@@ -95,6 +98,7 @@
 //! - `flow/contract/engine.rs` - the dataflow with its input and output
 //! - `flow/contract/touched.rs` - what a load does to the components that it touches
 //! - `flow/contract/contractor.rs` - who contracts links for a load: the workers of one process or of all
+//! - `flow/profiled.rs` - times of operators, from what timely logs
 //! - `flow/transitive.rs` - connected components, and the chain that holds each member
 //! - `flow/conservative.rs` - clustering with a guarantee
 //! - `flow/settle.rs` - from links to findings
@@ -113,6 +117,7 @@
 //! - `mesh/link.rs` - the control connection to one process: what waits to be sent, and the threads at its ends
 //! - `mesh/frame.rs` - the frames of a control connection, as bytes
 //! - `mesh/state.rs` - what the others have said: messages, numbers, goodbyes, and the one loss
+//! - `mesh/contact.rs` - how it stands with each other process
 //! - `mesh/watchdog.rs` - heartbeats, and silence
 //! - `mesh/wire.rs` - data sockets that count their bytes
 //!
@@ -231,7 +236,9 @@ pub mod error;
 pub mod flow;
 pub mod limits;
 pub mod mesh;
+pub mod metrics;
 pub mod output;
+pub mod profile;
 pub mod progress;
 pub mod read;
 pub mod simd;

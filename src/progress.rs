@@ -1,12 +1,19 @@
 //! What a run tells the outside while it works, and how the outside tells it to stop.
 
-use std::sync::Arc;
+mod epoch;
+
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
+
+pub use epoch::{EpochDone, Mark};
 
 use crate::error::{Error, Result};
+use crate::metrics::{Metric, Metrics};
+use crate::profile::Profile;
 
 /// The steps of a run, in order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 #[repr(u8)]
 pub enum Stage {
@@ -48,21 +55,88 @@ pub struct Progress {
     stage: AtomicU8,
     done: AtomicU64,
     total: AtomicU64,
-    documents: AtomicU64,
+    metrics: Metrics,
+    clock: Mutex<Clock>,
+    profile: OnceLock<Arc<Profile>>,
+    epochs: Mutex<Vec<EpochDone>>,
     stop: Arc<AtomicBool>,
 }
 
+/// The time spent in each stage.
+#[derive(Debug)]
+struct Clock {
+    /// When the present stage was entered.
+    entered: Instant,
+    /// What earlier visits have come to.
+    spent: [Duration; Stage::ALL.len()],
+}
+
+impl Default for Clock {
+    fn default() -> Clock {
+        Clock { entered: Instant::now(), spent: Default::default() }
+    }
+}
+
+/// A lock that nobody can leave half written behind it.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 impl Progress {
-    /// Counters of work within a stage, which nobody is shown. Who stops one stops both.
+    /// Counters of work within a stage, which nobody is shown; where time is profiled, that of this work is. Who stops one
+    /// stops both.
     pub fn aside(&self) -> Progress {
-        Progress { stop: Arc::clone(&self.stop), ..Progress::default() }
+        Progress { stop: Arc::clone(&self.stop), profile: self.profile.clone(), ..Progress::default() }
     }
 
     /// Enters a stage that has `total` units of work (bytes where it reads or writes, else items); 0 is unknown.
     pub fn enter(&self, stage: Stage, total: u64) {
         self.done.store(0, Ordering::Relaxed);
         self.total.store(total, Ordering::Relaxed);
+        let mut clock = lock(&self.clock);
+        let (left, now) = (self.stage(), Instant::now());
+        let spent = now - clock.entered;
+        clock.spent[left as usize] += spent;
+        clock.entered = now;
         self.stage.store(stage as u8, Ordering::Relaxed);
+    }
+
+    fn stage(&self) -> Stage {
+        Stage::ALL[usize::from(self.stage.load(Ordering::Relaxed)).min(Stage::ALL.len() - 1)]
+    }
+
+    /// Seconds spent in each stage so far, in the order of [`Stage::ALL`].
+    pub fn stage_seconds(&self) -> [f64; Stage::ALL.len()] {
+        let clock = lock(&self.clock);
+        let mut spent = clock.spent;
+        spent[self.stage() as usize] += clock.entered.elapsed();
+        spent.map(|time| time.as_secs_f64())
+    }
+
+    /// The counters of all stages together.
+    pub fn metrics(&self) -> &Metrics {
+        &self.metrics
+    }
+
+    /// Has the times of operators added to a profile, from the next run of the dataflow on. Only the first call counts.
+    pub fn profile_in(&self, profile: Arc<Profile>) {
+        // What is there already is that of the first call.
+        let _ = self.profile.set(profile);
+    }
+
+    /// What the times of operators are added to, if they are wanted.
+    pub fn profile(&self) -> Option<&Arc<Profile>> {
+        self.profile.get()
+    }
+
+    /// Tells what an epoch came to.
+    pub fn tell_epoch(&self, done: EpochDone) {
+        lock(&self.epochs).push(done);
+    }
+
+    /// What was told of epochs since this was asked last, in order.
+    pub fn take_epochs(&self) -> Vec<EpochDone> {
+        std::mem::take(&mut lock(&self.epochs))
     }
 
     /// Counts work done in the present stage.
@@ -72,18 +146,17 @@ impl Progress {
 
     /// Counts documents read.
     pub fn add_documents(&self, count: u64) {
-        self.documents.fetch_add(count, Ordering::Relaxed);
+        self.metrics.add(Metric::Documents, count);
     }
 
     /// Documents read so far.
     pub fn documents(&self) -> u64 {
-        self.documents.load(Ordering::Relaxed)
+        self.metrics.get(Metric::Documents)
     }
 
     /// The present stage, the work done in it, and its total (0: unknown).
     pub fn now(&self) -> (Stage, u64, u64) {
-        let stage = Stage::ALL[usize::from(self.stage.load(Ordering::Relaxed)).min(Stage::ALL.len() - 1)];
-        (stage, self.done.load(Ordering::Relaxed), self.total.load(Ordering::Relaxed))
+        (self.stage(), self.done.load(Ordering::Relaxed), self.total.load(Ordering::Relaxed))
     }
 
     /// Asks the run to stop at the next opportunity; safe to call from a signal handler.
@@ -120,6 +193,29 @@ mod tests {
         progress.add_documents(5);
         progress.add_documents(6);
         assert_eq!(progress.documents(), 11);
+    }
+
+    #[test]
+    fn the_time_of_all_stages_is_all_time() {
+        let progress = Progress::default();
+        let begun = Instant::now();
+        for stage in [Stage::Read, Stage::Collide, Stage::Read] {
+            progress.enter(stage, 0);
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        let spent = progress.stage_seconds();
+        assert!(spent[Stage::Read as usize] >= 0.02 && spent[Stage::Collide as usize] >= 0.01, "{spent:?}");
+        assert!(spent.iter().sum::<f64>() <= begun.elapsed().as_secs_f64() + 0.01);
+    }
+
+    #[test]
+    fn epochs_are_told_once() {
+        let progress = Progress::default();
+        for epoch in 1..3 {
+            progress.tell_epoch(EpochDone { epoch, ..EpochDone::default() });
+        }
+        let told: Vec<u32> = progress.take_epochs().iter().map(|done| done.epoch).collect();
+        assert_eq!((told, progress.take_epochs()), (vec![1, 2], Vec::new()));
     }
 
     #[test]

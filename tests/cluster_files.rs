@@ -129,6 +129,22 @@ fn kubernetes_labels_names_and_hosts_agree() {
 }
 
 #[test]
+fn kubernetes_says_where_the_metrics_are() {
+    let objects = objects();
+    let template = &objects["Job"]["spec"]["template"];
+    let container = &template["spec"]["containers"][0];
+    let address = text(&named(&container["env"], "ALIKE_METRICS")["value"]);
+    let port = address.strip_prefix("0.0.0.0:").expect("reached from outside the pod");
+    let annotations = &template["metadata"]["annotations"];
+    assert_eq!(text(&annotations["prometheus.io/port"]), port);
+    assert_eq!(text(&annotations["prometheus.io/path"]), "/metrics");
+    assert_eq!(text(&annotations["prometheus.io/scrape"]), "true");
+    let open = named(&container["ports"], "metrics")["containerPort"].as_i64();
+    assert_eq!(open, port.parse().ok());
+    assert_ne!(open, container["ports"][0]["containerPort"].as_i64());
+}
+
+#[test]
 fn kubernetes_mounts_what_the_environment_names() {
     let objects = objects();
     let pod = &objects["Job"]["spec"]["template"]["spec"];

@@ -55,6 +55,8 @@ mod mesh;
 mod mesh_losses;
 /// Strangers who connect to a process.
 mod mesh_strangers;
+/// What a process tells of itself while it works.
+mod metrics;
 /// Jobs across network namespaces.
 mod namespaces;
 /// The obvious independent program that `join` is held against.

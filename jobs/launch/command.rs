@@ -7,7 +7,9 @@ use std::process::{Command, Stdio};
 use alike::error::{Error, Result};
 
 use crate::launched::{LAUNCHED, PIPE, TERMINAL};
-use crate::processes::{ADDRESSES, HOSTS, PROCESS, PROCESSES, SECRET, SECRET_FILE, split};
+use crate::processes::{
+    ADDRESSES, HOSTS, METRICS, METRICS_ABOVE, PROCESS, PROCESSES, SECRET, SECRET_FILE, split,
+};
 
 /// What reaches another machine, unless another command is named. Nobody can answer a question for a password.
 const SSH: &str = "ssh -o BatchMode=yes";
@@ -28,6 +30,8 @@ pub(super) struct Plan {
     pub(super) reach: Option<Reach>,
     /// Whether standard output is a terminal.
     pub(super) terminal: bool,
+    /// Where the environment has the metrics.
+    pub(super) metrics: Option<OsString>,
 }
 
 /// A command that is given a host, `--` and a command for the shell there.
@@ -98,8 +102,19 @@ impl Plan {
             (PROCESS, i.to_string().into()),
             (SECRET, OsString::new()),
             (SECRET_FILE, secret.into()),
+            (METRICS_ABOVE, self.before_on_its_machine(i).to_string().into()),
+            (METRICS, self.metrics.clone().unwrap_or_default()),
             (LAUNCHED, if self.terminal && i == 0 { TERMINAL } else { PIPE }.into()),
         ]
+    }
+
+    /// How many processes on the machine of process `i` stand before it.
+    fn before_on_its_machine(&self, i: usize) -> usize {
+        let host = |address: &String| split(address).map(|(host, _)| host.to_owned()).ok();
+        match self.reach {
+            None => i,
+            Some(_) => self.hosts[..i].iter().filter(|other| host(other) == host(&self.hosts[i])).count(),
+        }
     }
 
     fn line_of_secret(&self) -> Option<Vec<u8>> {
@@ -164,7 +179,22 @@ mod tests {
                 .to_vec(),
             reach: reach.map(|text| Reach::new(Some(text)).expect("a command")),
             terminal: true,
+            metrics: Some("localhost:9100".into()),
         }
+    }
+
+    #[test]
+    fn processes_of_one_machine_have_ports_of_their_own() {
+        let above = |plan: &Plan| -> Vec<usize> {
+            (0..plan.hosts.len()).map(|i| plan.before_on_its_machine(i)).collect()
+        };
+        let mut of = plan(None);
+        of.hosts = ["a:1", "b:1", "[::1]:1", "a:2", "[::1]:2", "a:3"].map(str::to_owned).to_vec();
+        assert_eq!(above(&of), [0, 1, 2, 3, 4, 5]);
+        of.reach = plan(Some("ssh")).reach;
+        assert_eq!(above(&of), [0, 0, 0, 1, 1, 2]);
+        assert!(of.variables(3).contains(&(METRICS_ABOVE, "1".into())));
+        assert!(of.variables(3).contains(&(METRICS, "localhost:9100".into())));
     }
 
     #[test]

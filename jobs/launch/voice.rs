@@ -3,8 +3,13 @@
 use std::fmt::Display;
 use std::io::{self, IsTerminal, Write};
 
+use alike::progress::EpochDone;
+use serde_json::Value;
+
 use crate::cli::TalkArgs;
-use crate::display::{Mode, Show, sanitize};
+use crate::display::{Mode, Show};
+use crate::epochs;
+use crate::escape::{json_escaped, sanitize};
 use crate::processes::environment;
 
 use super::child::Event;
@@ -53,6 +58,16 @@ impl Voice {
         });
     }
 
+    /// What an epoch came to in a process.
+    fn epoch(&mut self, process: usize, done: &EpochDone) {
+        match epochs::line(done) {
+            // The process has its number in it.
+            _ if self.json => self.line(json_escaped(&epochs::json(done))),
+            Some(line) if !self.quiet => self.line(prefixed(process, &line, self.colours)),
+            _ => {}
+        }
+    }
+
     /// What process 0 has written, to a terminal.
     fn data(&mut self, bytes: &[u8]) {
         let mut written = Ok(());
@@ -73,8 +88,15 @@ impl Ear for Voice {
             Event::Line(process, line) if self.merged.take(process, &line) => {}
             Event::Line(process, line) => {
                 let text = String::from_utf8_lossy(&line);
-                let results = self.json && process == 0 && text.starts_with('{');
-                if results {
+                if let Some(done) = epochs::parse(&line) {
+                    return self.epoch(process, &done);
+                }
+                let object = self.json.then(|| serde_json::from_slice::<Value>(&line).ok()).flatten();
+                let object = object.filter(Value::is_object);
+                if object.as_ref().is_some_and(|object| object["event"].is_string()) {
+                    // It says which process it is of.
+                    self.line(json_escaped(&text));
+                } else if object.is_some() && process == 0 {
                     // Whoever reads them relies on their being the last line.
                     self.show.finish();
                     self.line(sanitize(&text));

@@ -15,7 +15,9 @@ use crate::config::Method;
 use crate::error::{Error, Result};
 use crate::flow::contract::assist_contraction;
 use crate::flow::{self, Crew, Part, Peers, Request, Stored};
-use crate::progress::Progress;
+use crate::metrics::Metric;
+use crate::output::peak_memory;
+use crate::progress::{EpochDone, Mark, Progress};
 use crate::read::Source;
 use crate::simd::Simd;
 use crate::storage::Storage;
@@ -50,6 +52,8 @@ pub(super) enum Order {
 #[derive(Debug, serde::Serialize, serde::Deserialize)]
 pub(super) struct Epoch {
     pub(super) part: Part,
+    /// The load's number, and its own number in the load, from 1.
+    pub(super) at: (u64, u32),
     /// What the load has come to.
     pub(super) ahead: Manifest,
     /// One more than the greatest content.
@@ -90,6 +94,25 @@ pub(super) fn collect(peers: &Peers, own: &Vec<(u64, RunSummary)>) -> Result<Vec
     Ok(all)
 }
 
+/// The counters of this process before an epoch.
+pub(super) fn mark(progress: &Progress, peers: Option<&Peers>) -> Mark {
+    Mark::new(progress, peers.map_or((0, 0), |peers| peers.mesh().traffic().both()))
+}
+
+/// Tells what an epoch came to in this process, since `before`; `at` are the numbers of the load and of the epoch.
+pub(super) fn tell(
+    progress: &Progress,
+    peers: Option<&Peers>,
+    before: &Mark,
+    (load, epoch): (u64, u32),
+    last: bool,
+) {
+    progress.metrics().add(Metric::Epochs, 1);
+    let process = peers.map_or(0, |peers| peers.mesh().process());
+    let done = before.until(&mark(progress, peers));
+    progress.tell_epoch(EpochDone { load, epoch, last, process, memory_peak_bytes: peak_memory(), ..done });
+}
+
 /// Tells the processes that [`assist`] that there is nothing to take part in.
 ///
 /// # Errors
@@ -110,8 +133,15 @@ pub fn assist(
     progress: &Arc<Progress>,
 ) -> Result<()> {
     let (mut sources, mut at): (Vec<Source>, Option<Snapshot>) = Default::default();
+    // Whether it is done shows in what process 0 wants next.
+    let mut taken: Option<(Mark, (u64, u32), bool)> = None;
     loop {
-        match peers.hear()? {
+        let order = peers.hear()?;
+        let again = |numbers| matches!(&order, Order::Epoch(epoch) if epoch.at == numbers);
+        if let Some((before, numbers, last)) = taken.take().filter(|(_, numbers, _)| !again(*numbers)) {
+            tell(progress, Some(peers), &before, numbers, last);
+        }
+        match order {
             Order::Inputs(inputs) => sources = inputs,
             Order::Epoch(epoch) => {
                 // Process 0 may only just have made the folder.
@@ -119,11 +149,17 @@ pub fn assist(
                     Some(before) => before.advance(epoch.ahead.clone())?,
                     None => Snapshot::ahead_of(&storage()?, epoch.ahead.clone())?,
                 };
+                let before = mark(progress, Some(peers));
                 match take_part(&ahead, &epoch, &sources, means, peers, progress) {
+                    Ok(()) => {
+                        let last = epoch.part.extent.to.0 as usize >= sources.len();
+                        taken = Some((before, epoch.at, last));
+                    }
                     // Process 0 tries it again with less.
-                    Ok(()) | Err(Error::Limit(_)) => at = Some(ahead),
+                    Err(Error::Limit(_)) => {}
                     Err(error) => return Err(error),
                 }
+                at = Some(ahead);
             }
             Order::Contract => assist_contraction(peers, means.workers, progress)?,
             Order::End => return Ok(()),

@@ -19,6 +19,7 @@ use super::snapshot::Snapshot;
 use super::tables::Tables;
 use crate::error::{Error, Result};
 use crate::flow::Peers;
+use crate::metrics::Metric;
 use crate::progress::{Progress, Stage};
 use crate::storage::Storage;
 
@@ -98,6 +99,7 @@ pub fn compact_with(
     (report.runs.1, report.bytes.1) = after;
     report.commit = Some(next.commit);
     writer.commit(next)?;
+    progress.metrics().add(Metric::Commits, 1);
     Ok(report)
 }
 

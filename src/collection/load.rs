@@ -28,6 +28,7 @@ use crate::error::{Error, Result};
 use crate::flow::contract::{Components, Contractor};
 use crate::flow::{Budget, Loaded, Part, Peers, Share};
 use crate::limits::MAX_FILES;
+use crate::metrics::Metric;
 use crate::output::Rejected;
 use crate::progress::{Progress, Stage};
 use crate::read::{Extent, Source};
@@ -104,6 +105,7 @@ pub fn prepare<'a>(writer: &'a mut Writer, batch: Batch, progress: Arc<Progress>
     let mut bytes = prepared.epoch_bytes();
     loop {
         let extent = Extent::next(&prepared.batch.sources, at, bytes);
+        let mark = prepared.mark();
         match prepared.epoch(Part { extent, lines }) {
             Ok(read) => (at, lines) = (extent.to, read),
             // How much memory an epoch takes shows only when it is read.
@@ -114,9 +116,11 @@ pub fn prepare<'a>(writer: &'a mut Writer, batch: Batch, progress: Arc<Progress>
             Err(error) => return Err(error),
         }
         if at.0 as usize >= prepared.batch.sources.len() {
+            prepared.tell(&mark, true);
             return Ok(prepared);
         }
         prepared.checkpoint(extent, lines)?;
+        prepared.tell(&mark, false);
     }
 }
 
@@ -255,6 +259,7 @@ impl<'a> Prepared<'a> {
         let first = self.writer.snapshot().runs().len();
         let written = self.next.runs[first..].iter().map(|run| run.bytes).sum();
         self.writer.commit(self.next)?;
+        self.progress.metrics().add(Metric::Commits, 1);
         report.uncompacted = after_load(self.writer, written);
         Ok(report)
     }

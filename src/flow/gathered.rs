@@ -10,6 +10,7 @@ use super::intake::{Intake, Refused};
 use super::net::Change;
 use super::shared::lock;
 use crate::error::Result;
+use crate::metrics::Metric;
 
 /// Counts of a run.
 #[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
@@ -135,6 +136,10 @@ impl Shared {
         gathered.tally.empty += intake.empty;
         gathered.tally.unchanged += intake.unchanged;
         gathered.tally.text_bytes += intake.text_bytes;
+        let metrics = self.progress.metrics();
+        metrics.add(Metric::Unchanged, intake.unchanged);
+        metrics.add(Metric::TextBytes, intake.text_bytes);
+        metrics.add(Metric::Refused, intake.refused.len() as u64);
         gathered.refused.append(&mut intake.refused);
         drop(gathered);
         self.catalogue.publish(worker, intake.segment);
@@ -145,14 +150,20 @@ impl Shared {
         gathered.tally.postings += collided.postings;
         gathered.tally.common_keys += collided.common_keys;
         gathered.tally.common_postings += collided.common_postings;
+        self.progress.metrics().add(Metric::Postings, collided.postings);
     }
 
     pub(super) fn gather_candidates(&self, crowds: Vec<Vec<Doc>>, candidates: usize) {
         let mut gathered = lock(&self.gathered);
         gathered.tally.crowds += crowds.len() as u64;
         gathered.tally.candidates += candidates as u64;
-        gathered.tally.verified += if self.measured_on_sets() { candidates as u64 } else { 0 };
+        let verified = if self.measured_on_sets() { candidates as u64 } else { 0 };
+        gathered.tally.verified += verified;
         drop(gathered);
+        let metrics = self.progress.metrics();
+        metrics.add(Metric::Crowds, crowds.len() as u64);
+        metrics.add(Metric::Candidates, candidates as u64);
+        metrics.add(Metric::Verified, verified);
         self.gather_crowds(crowds);
     }
 

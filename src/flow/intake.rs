@@ -18,6 +18,7 @@ use crate::config::{Config, Method};
 use crate::document::Position;
 use crate::error::{Error, Result};
 use crate::limits::MAX_RECORD_BYTES;
+use crate::metrics::Metric;
 use crate::read::{Extent, Fields, Record, Refusal, Sink, Source, Unit, UnitReader, Value, units};
 use crate::simd::Simd;
 use crate::sketch::{Digest, Rarity, Sketcher};
@@ -115,12 +116,15 @@ impl Intake {
         loop {
             let at = shared.take_unit()?;
             let Some(unit) = shared.units.get(at) else { return Ok(()) };
+            let metrics = shared.progress.metrics();
+            metrics.add(Metric::Units, 1);
             let source = &shared.sources[unit.file as usize];
             let mut reader = UnitReader::open(unit.file, source, unit, Arc::clone(&shared.fields));
             let (mut bytes, mut documents) = (0, self.documents());
             loop {
                 let more = reader.advance(self)?;
                 shared.progress.advance(reader.bytes() - bytes);
+                metrics.add(Metric::ReadBytes, reader.bytes() - bytes);
                 shared.progress.add_documents(self.documents() - documents);
                 (bytes, documents) = (reader.bytes(), self.documents());
                 send(self);

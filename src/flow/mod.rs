@@ -30,6 +30,7 @@ mod measures;
 mod net;
 mod peers;
 mod places;
+mod profiled;
 mod recall;
 mod replay;
 mod rounds;
@@ -84,6 +85,7 @@ use gathered::Gathered;
 use hand_over::hand_over;
 use intake::Intake;
 use net::net;
+use profiled::Timed;
 use rows::{RowsSent, know};
 use spill::Pile;
 use verify::{drop_unlike, recall_wanted, take_in, verify};
@@ -230,6 +232,7 @@ fn execute(shared: &Arc<Shared>) -> Result<()> {
 /// One worker's part.
 fn work(worker: &mut Worker, shared: &Arc<Shared>) {
     let guard = shared.guard();
+    let timed = Timed::new(worker, shared);
     let candidates = Pile::new(shared.budget.part(Share::Candidates), &shared.scratch);
     let candidates = Rc::new(RefCell::new(candidates));
     let collided = Rc::new(RefCell::new(Collided::default()));
@@ -246,6 +249,9 @@ fn work(worker: &mut Worker, shared: &Arc<Shared>) {
     if shared.failed() {
         // Peers that are gone will never close their inputs: nothing is left to wait for.
         worker.installed_dataflows().into_iter().for_each(|dataflow| worker.drop_dataflow(dataflow));
+    }
+    if let Some(timed) = timed {
+        timed.finish(worker, shared);
     }
     drop(guard);
 }

@@ -11,6 +11,7 @@ use super::recall::Sets;
 use crate::config::Method;
 use crate::document::Position;
 use crate::error::Result;
+use crate::metrics::Metric;
 
 /// Stored documents, numbered from 0 in document order.
 pub trait Replay: Debug + Send + Sync {
@@ -75,6 +76,8 @@ impl Intake {
                 members += u64::from(document.size);
             }
             shared.progress.advance(members * 8);
+            shared.progress.metrics().add(Metric::Units, 1);
+            shared.progress.metrics().add(Metric::ReadBytes, members * 8);
             shared.progress.add_documents(self.documents() - before);
             send(self);
             self.allow_rows(shared)?;

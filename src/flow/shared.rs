@@ -297,6 +297,11 @@ impl Shared {
         self.handed_on.load(Ordering::Relaxed) > sent + MAX_UNSENT
     }
 
+    /// When each stage was entered, in order.
+    pub(super) fn stages_entered(&self) -> Vec<(Stage, Instant)> {
+        lock(&self.stages).clone()
+    }
+
     /// Ends the run here because it has ended elsewhere.
     pub(super) fn give_way(&self) {
         self.failed.store(true, Ordering::Relaxed);

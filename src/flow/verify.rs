@@ -21,6 +21,7 @@ use super::spill::Pile;
 use super::stored::Stored;
 use super::{SLICE, Shared};
 use crate::error::Result;
+use crate::metrics::Metric;
 
 /// Derives the sets of the documents wanted, each once, at its home, and publishes them to the process; those that other
 /// processes want are put out for them.
@@ -165,12 +166,16 @@ pub fn verify<'scope>(
                     cap = None;
                     return;
                 }
-                let mut session = output.session(held);
+                let (mut session, mut found) = (output.session(held), 0);
                 let measured = candidates.some(from, SLICE, &mut buffer).and_then(|some| {
                     from += some.len();
-                    links(&shared, some, &mut |link| session.give(link))
+                    links(&shared, some, &mut |link| {
+                        found += 1;
+                        session.give(link);
+                    })
                 });
                 drop(session);
+                shared.progress.metrics().add(Metric::Links, found);
                 measured.unwrap_or_else(|error| shared.fail(error));
                 activator.activate();
             }

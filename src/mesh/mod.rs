@@ -14,6 +14,7 @@
 
 mod arrivals;
 mod call;
+mod contact;
 mod frame;
 mod hello;
 mod link;
@@ -35,6 +36,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+pub use contact::Contact;
 pub use membership::Membership;
 pub use secret::Secret;
 pub use state::Lost;
@@ -65,8 +67,9 @@ pub struct Mesh {
     listener: Mutex<Option<Listener>>,
     state: Arc<State>,
     wires: Mutex<Option<(u64, Vec<TcpStream>)>>,
-    data: Arc<Counts>,
-    control: Arc<Counts>,
+    /// Bytes of the data sockets and of the control connection, by process.
+    data: Vec<Arc<Counts>>,
+    control: Vec<Arc<Counts>>,
     requests: AtomicU64,
 }
 
@@ -87,16 +90,18 @@ impl Mesh {
         if met.is_err() {
             arrivals.close();
         }
-        let control = Arc::new(Counts::default());
-        let link = |met: Met| Link::new(met.stream, Arc::clone(&control));
-        let links = met?.into_iter().map(|met| met.map(link)).collect();
+        let counts = || (0..processes).map(|_| Arc::default()).collect::<Vec<Arc<Counts>>>();
+        let control = counts();
+        let link = |met: Met, counts: &Arc<Counts>| Link::new(met.stream, Arc::clone(counts));
+        let links = met?.into_iter().zip(&control).map(|(met, counts)| met.map(|met| link(met, counts)));
+        let links = links.collect();
         let mesh = Mesh {
             state: Arc::new(State::new(own, membership.hosts.clone(), links)),
             identity,
             arrivals,
             listener: Mutex::new(listener),
             wires: Mutex::default(),
-            data: Arc::default(),
+            data: counts(),
             control,
             requests: AtomicU64::new(0),
             membership,
@@ -234,13 +239,6 @@ impl Mesh {
     pub fn give_up(&self, code: u8, why: &str) {
         self.state.give_up(code, why);
         self.close();
-    }
-
-    /// Bytes sent and received so far.
-    pub fn traffic(&self) -> Traffic {
-        let (data_sent, data_received) = self.data.both();
-        let (control_sent, control_received) = self.control.both();
-        Traffic { data_sent, data_received, control_sent, control_received }
     }
 
     /// Starts the threads at the ends of the control connections.

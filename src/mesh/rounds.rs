@@ -34,7 +34,7 @@ impl Mesh {
                 Ordering::Greater => self.arrivals.data(round, other, || self.check())?,
             };
             handles.push(stream.try_clone().map_err(|error| self.unusable(other, &error))?);
-            wires.push(Some(Wire::new(stream, Arc::clone(&self.data))));
+            wires.push(Some(Wire::new(stream, Arc::clone(&self.data[other]))));
         }
         self.arrivals.finish(round);
         *self.wires() = Some((round, handles));

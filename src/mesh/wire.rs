@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use timely::communication::allocator::zero_copy::stream::Stream;
 
-/// How many bytes a process has sent to all others and received from them since it joined.
+/// How many bytes a process has sent to others, or to one of them, and received, since it joined.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Traffic {
     /// Sent through data sockets.
@@ -18,6 +18,23 @@ pub struct Traffic {
     pub control_sent: u64,
     /// Received through control connections.
     pub control_received: u64,
+}
+
+impl Traffic {
+    /// Both together.
+    pub(super) fn and(self, other: Traffic) -> Traffic {
+        Traffic {
+            data_sent: self.data_sent + other.data_sent,
+            data_received: self.data_received + other.data_received,
+            control_sent: self.control_sent + other.control_sent,
+            control_received: self.control_received + other.control_received,
+        }
+    }
+
+    /// Bytes sent, and bytes received.
+    pub fn both(self) -> (u64, u64) {
+        (self.data_sent + self.control_sent, self.data_received + self.control_received)
+    }
 }
 
 /// Bytes sent and received, counted by whoever sends and receives.

@@ -26,4 +26,4 @@ pub use render::render;
 pub use rows::{ClusterRow, DuplicateRow, PairRow, RejectedRow, Rows};
 pub use scratch::Scratch;
 pub use staging::Staging;
-pub use summary::{CommonShingles, Inputs, Skipped, StageSeconds, Summary, peak_memory};
+pub use summary::{CommonShingles, Inputs, Skipped, StageSeconds, Summary, peak_memory, resident_memory};

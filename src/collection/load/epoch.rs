@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::Prepared;
 use crate::collection::again::Again;
-use crate::collection::assist::{Epoch, Order, begin, collect, own_runs};
+use crate::collection::assist::{Epoch, Order, begin, collect, mark, own_runs, tell};
 use crate::collection::delta::{by_name, seen, write_delta, write_seen};
 use crate::collection::known::Known;
 use crate::collection::manifest::Manifest;
@@ -18,7 +18,7 @@ use crate::config::Method;
 use crate::error::{Error, Result};
 use crate::flow::{Crew, Loaded, Part, Refused, Request, Stored, load as run};
 use crate::output::refusals;
-use crate::progress::Stage;
+use crate::progress::{Mark, Stage};
 use crate::read::Refusal;
 
 /// What was found in an epoch: what the runs of all workers hold, by id, and what changes.
@@ -44,7 +44,8 @@ impl Prepared<'_> {
         let (tables, next_content) = (self.ahead.tables(), self.next.next_content);
         if let Some(peers) = &self.batch.peers {
             let (ahead, frozen) = (self.ahead.manifest().clone(), self.rarity.is_some());
-            let epoch = Epoch { part, ahead, next_content, documents, first_run: first, frozen };
+            let at = (self.next.load, self.epochs + 1);
+            let epoch = Epoch { part, at, ahead, next_content, documents, first_run: first, frozen };
             peers.say(&Order::Epoch(Box::new(epoch)))?;
         }
         let known = Known::new(tables, next_content, signed, documents, bytes, runs);
@@ -83,6 +84,17 @@ impl Prepared<'_> {
         let contractor = self.contractor();
         let delta = settle(known.tables(), &loaded, self.terms(), contractor.as_ref(), &mut again)?;
         Ok((Arc::clone(known), loaded, written, delta))
+    }
+
+    /// The counters of this process before an epoch.
+    pub(super) fn mark(&self) -> Mark {
+        mark(&self.progress, self.batch.peers.as_deref())
+    }
+
+    /// Tells what the last epoch came to, since `before`.
+    pub(super) fn tell(&self, before: &Mark, last: bool) {
+        let at = (self.next.load, self.epochs);
+        tell(&self.progress, self.batch.peers.as_deref(), before, at, last);
     }
 
     /// The workers of all processes.

@@ -1,0 +1,194 @@
+//! A door for whoever asks over HTTP how a process does. One thread serves all who come: each sends one request, gets one
+//! answer, and is let go; nobody can make it hold more than a few kilobytes, or keep others from being answered.
+
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Most who are served at a time. When one more comes, the one that came first goes.
+const MOST: usize = 32;
+/// Most bytes of a request that are looked at.
+const MOST_BYTES: usize = 8 << 10;
+/// How long anybody is served.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// How often those are looked at who are being served.
+const LOOK: Duration = Duration::from_millis(5);
+/// How long the door stays shut when the system lets nobody in.
+const REST: Duration = Duration::from_millis(200);
+
+/// What is answered.
+pub(crate) struct Answer {
+    /// Code and reason.
+    pub(crate) status: &'static str,
+    /// Type of the content.
+    pub(crate) content: &'static str,
+    /// The content.
+    pub(crate) body: String,
+}
+
+impl Answer {
+    /// A line of text.
+    pub(crate) fn text(status: &'static str, line: &str) -> Answer {
+        Answer { status, content: "text/plain; charset=utf-8", body: format!("{line}\n") }
+    }
+
+    fn bytes(&self) -> Vec<u8> {
+        let Answer { status, content, body } = self;
+        let allow = if status.starts_with("405") { "Allow: GET\r\n" } else { "" };
+        let length = body.len();
+        format!(
+            "HTTP/1.1 {status}\r\nContent-Type: {content}\r\nContent-Length: {length}\r\n{allow}\
+             Cache-Control: no-store\r\nConnection: close\r\n\r\n{body}"
+        )
+        .into_bytes()
+    }
+}
+
+/// What is there under a path.
+pub(crate) type Pages = Box<dyn Fn(&str) -> Answer + Send>;
+
+/// Answers who comes to `listener`, on a thread that ends with the process.
+pub(crate) fn serve(listener: TcpListener, pages: Pages) -> io::Result<()> {
+    thread::Builder::new().name("metrics".into()).spawn(move || {
+        let mut guests = Vec::new();
+        loop {
+            let open = admit(&listener, &mut guests).is_ok();
+            guests.retain_mut(|guest: &mut Guest| guest.go_on(&pages));
+            if !open || !guests.is_empty() {
+                thread::sleep(if open { LOOK } else { REST });
+            }
+        }
+    })?;
+    Ok(())
+}
+
+/// Lets in who waits at the door, as many as are served at a time; waits for somebody where nobody is served. Fails if the
+/// system lets nobody in, as when too many files are open.
+fn admit(listener: &TcpListener, guests: &mut Vec<Guest>) -> io::Result<()> {
+    for _ in 0..MOST {
+        listener.set_nonblocking(!guests.is_empty())?;
+        match listener.accept() {
+            Ok((stream, _)) => {
+                if guests.len() == MOST {
+                    guests.remove(0);
+                }
+                stream.set_nonblocking(true)?;
+                guests.push(Guest::new(stream));
+            }
+            Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
+            // Somebody who has gone already.
+            Err(error) if matches!(error.kind(), ErrorKind::Interrupted | ErrorKind::ConnectionAborted) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+/// Somebody who is served.
+struct Guest {
+    stream: TcpStream,
+    until: Instant,
+    state: State,
+}
+
+enum State {
+    /// What was read of the request.
+    Asking(Vec<u8>),
+    /// What is left of the answer.
+    Answering(Vec<u8>, usize),
+    /// All is said. What else is sent is read, or the system would take the answer back.
+    Leaving,
+}
+
+/// Whether something can go on at once.
+enum Step {
+    On(State),
+    Later,
+    Over,
+}
+
+impl Guest {
+    fn new(stream: TcpStream) -> Guest {
+        Guest { stream, until: Instant::now() + PATIENCE, state: State::Asking(Vec::new()) }
+    }
+
+    /// Does what can be done without waiting; whether there is more to do.
+    fn go_on(&mut self, pages: &Pages) -> bool {
+        while Instant::now() < self.until {
+            match self.step(pages) {
+                Ok(Step::On(state)) => self.state = state,
+                Ok(Step::Later) => return true,
+                Ok(Step::Over) => return false,
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return true,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(_) => return false,
+            }
+        }
+        false
+    }
+
+    fn step(&mut self, pages: &Pages) -> io::Result<Step> {
+        match &mut self.state {
+            State::Asking(head) => {
+                let mut some = [0; 1024];
+                let read = self.stream.read(&mut some)?;
+                head.extend_from_slice(&some[..read]);
+                let whole = head.windows(4).any(|end| end == b"\r\n\r\n");
+                Ok(match answer(head, whole, pages) {
+                    Some(answer) => Step::On(State::Answering(answer.bytes(), 0)),
+                    None if read == 0 => Step::Over,
+                    None => Step::On(State::Asking(std::mem::take(head))),
+                })
+            }
+            State::Answering(bytes, sent) => {
+                *sent += self.stream.write(&bytes[*sent..])?;
+                if *sent < bytes.len() {
+                    return Ok(Step::Later);
+                }
+                self.stream.shutdown(Shutdown::Write)?;
+                Ok(Step::On(State::Leaving))
+            }
+            State::Leaving => {
+                let read = self.stream.read(&mut [0; 1024])?;
+                // One who never stops talking is heard a little at a time, until the patience is over.
+                Ok(if read == 0 { Step::Over } else { Step::Later })
+            }
+        }
+    }
+}
+
+/// The answer to a request, of which `whole` says whether the head is all there; none while too little is.
+fn answer(head: &[u8], whole: bool, pages: &Pages) -> Option<Answer> {
+    let line = head.split(|byte| *byte == b'\n').next().filter(|line| line.len() < head.len());
+    let Some(line) = line.filter(|_| whole || head.len() > MOST_BYTES) else {
+        let endless = head.len() > MOST_BYTES;
+        return endless.then(|| Answer::text("414 URI Too Long", "the request is too long"));
+    };
+    let line = String::from_utf8_lossy(line);
+    let words: Vec<&str> = line.trim_end().split(' ').collect();
+    let [method, path, version] = words[..] else {
+        return Some(Answer::text("400 Bad Request", "expected GET /metrics HTTP/1.1"));
+    };
+    if !version.starts_with("HTTP/1.") {
+        return Some(Answer::text("400 Bad Request", "expected GET /metrics HTTP/1.1"));
+    }
+    if !whole {
+        return Some(Answer::text("431 Request Header Fields Too Large", "the request is too long"));
+    }
+    if method != "GET" {
+        return Some(Answer::text("405 Method Not Allowed", "expected GET"));
+    }
+    Some(pages(path.split('?').next().unwrap_or(path)))
+}
+
+/// The address that somebody listens at, and what is wrong with it if nobody can.
+pub(crate) fn listen(addresses: &[SocketAddr]) -> io::Result<(TcpListener, SocketAddr)> {
+    let listener = TcpListener::bind(addresses)?;
+    let address = listener.local_addr()?;
+    Ok((listener, address))
+}
+
+#[cfg(test)]
+#[path = "endpoint_tests.rs"]
+mod tests;
