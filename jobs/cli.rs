@@ -318,6 +318,16 @@ pub(crate) enum SimdArg {
     Scalar,
 }
 
+/// `--components`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ComponentsArg {
+    /// Union-find, and searches in lock-step
+    #[default]
+    Forest,
+    /// A differential-dataflow collection
+    Differential,
+}
+
 #[cfg(test)]
 mod tests {
     use clap::CommandFactory;

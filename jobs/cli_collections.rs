@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::cli::{ConfigArgs, MachineArgs, TalkArgs};
+use crate::cli::{ComponentsArg, ConfigArgs, MachineArgs, TalkArgs};
 use crate::cli_processes::ProcessArgs;
 
 pub(crate) const LOAD_EXAMPLES: &str = "\
@@ -117,6 +117,12 @@ pub(crate) struct ChangeArgs {
     /// not divided [default: an eighth of the memory]
     #[arg(long, value_name = "SIZE", help_heading = "Machine")]
     pub(crate) epoch: Option<String>,
+    /// How components are kept while links come and go; the answer is the same
+    ///
+    /// forest: by process 0 alone, fastest while what a load touches fits there. differential: by all workers of all
+    /// processes.
+    #[arg(long, value_enum, default_value_t = ComponentsArg::Forest, hide_short_help = true, help_heading = "Machine")]
+    pub(crate) components: ComponentsArg,
     #[command(flatten)]
     pub(crate) processes: ProcessArgs,
 }

@@ -12,8 +12,8 @@ use alike::error::{Error, Result};
 use alike::flow::{self, Outcome, Part, Peers, Request};
 use alike::limits::REFUSED_PERCENT;
 use alike::output::{
-    KeptTally, Lists, Rejected, Staging, Summary, left_out, peak_memory, refusals, render, summarise,
-    write_kept,
+    Hands, KeptTally, Lists, Rejected, Staging, Summary, assist_kept, left_out, peak_memory, refusals,
+    render, summarise, write_kept,
 };
 use alike::progress::{Progress, Stage};
 use alike::read::{Discovery, Source, discover};
@@ -63,12 +63,13 @@ fn dedup(
     let spool =
         tempfile::tempdir_in(place.path()).map_err(|e| Error::io(place.path(), "create a folder in", e))?;
     let discovery = find_inputs(&options.inputs, spool.path(), progress)?;
-    let task = Task { sources: discovery.sources.clone(), config: options.config.clone() };
+    let config = options.config.clone();
     if let Some(peers) = &peers {
-        let bytes = serde_json::to_vec(&task).map_err(|e| Error::Worker(format!("no task: {e}")))?;
-        peers.mesh().broadcast(bytes)?;
+        let sources = discovery.sources.iter().map(Source::from_anywhere).collect::<Result<_>>()?;
+        peers.say(&Task { sources, config: config.clone() })?;
     }
-    let outcome = flow::run(request(options, task, place.path(), peers), Arc::clone(progress))?;
+    let task = Task { sources: discovery.sources.clone(), config };
+    let outcome = flow::run(request(options, task, place.path(), peers.clone()), Arc::clone(progress))?;
     let rejected = refusals(&discovery.unreadable, &outcome.refused, &outcome.shared);
     refuse(options.strict, &rejected, outcome.tally.documents)?;
     let Place::Output(staging) = place else {
@@ -76,7 +77,7 @@ fn dedup(
     };
     let shared = &outcome.shared;
     shared.enter(Stage::Write, shared.sources.iter().map(|source| source.bytes).sum());
-    let kept = write(&outcome, staging.path(), &rejected, progress)?;
+    let kept = write(&outcome, staging.path(), &rejected, (peers.as_deref(), progress))?;
     let mut summary = summarise(&discovery, &outcome, &rejected);
     summary.kept_bytes = Some(kept.bytes_out);
     let summary = finish(options, begun, summary);
@@ -88,12 +89,18 @@ fn dedup(
 }
 
 /// Writes the lists and the kept files, side by side where there is more than one worker.
-fn write(outcome: &Outcome, folder: &Path, rejected: &[Rejected], progress: &Progress) -> Result<KeptTally> {
+fn write(
+    outcome: &Outcome,
+    folder: &Path,
+    rejected: &[Rejected],
+    (peers, progress): (Option<&Peers>, &Progress),
+) -> Result<KeptTally> {
     let shared = &outcome.shared;
     let lists = || Lists::new(outcome).write(folder, rejected);
     let (removed, ends) = left_out(outcome);
-    let kept = || write_kept(folder, &shared.sources, &removed, &ends, shared.crew.workers(), progress);
-    if shared.crew.workers() == 1 {
+    let hands = Hands { workers: shared.crew.workers(), peers };
+    let kept = || write_kept(folder, &shared.sources, &removed, &ends, hands, progress);
+    if shared.crew.all() == 1 {
         return lists().and_then(|()| kept());
     }
     let (lists, kept) = std::thread::scope(|scope| {
@@ -175,9 +182,15 @@ struct Task {
 fn assist(options: &DedupOptions, peers: &Arc<Peers>, progress: &Arc<Progress>) -> Result<()> {
     let scratch = tempfile::tempdir();
     let scratch = scratch.map_err(|e| Error::io(&std::env::temp_dir(), "create a folder in", e))?;
-    let task: serde_json::Result<Task> = serde_json::from_slice(&peers.mesh().broadcast(Vec::new())?);
-    let task = task.map_err(|e| Error::Worker(format!("process 0 gives no task: {e}")))?;
-    flow::assist(request(options, task, scratch.path(), Some(Arc::clone(peers))), Arc::clone(progress))
+    let task: Task = peers.hear()?;
+    let sources = task.sources.clone();
+    let request = request(options, task, scratch.path(), Some(Arc::clone(peers)));
+    flow::assist(request, Arc::clone(progress))?;
+    if options.dry_run {
+        return Ok(());
+    }
+    progress.enter(Stage::Write, 0);
+    assist_kept(&sources, options.workers, peers, progress)
 }
 
 fn request(options: &DedupOptions, task: Task, scratch: &Path, peers: Option<Arc<Peers>>) -> Request {

@@ -16,7 +16,7 @@ use alike::progress::Progress;
 use crate::cli_collections::DeleteArgs;
 use crate::dedup::{find_inputs, refuse};
 use crate::load::{ABOVE, Teller, assist, commit, foreseen, refuse_dry_run, unfinished, unknown, watched};
-use crate::options::{Machine, epoch};
+use crate::options::{Machine, components, epoch};
 use crate::target::opened;
 use crate::team::{PART_DONE, Team};
 
@@ -105,6 +105,7 @@ fn delete(
         scratch: scratch.to_path_buf(),
         delete_missing: false,
         peers,
+        components: components(args.change.components),
     };
     // Every line of the file is ours: only an id over the length of a record can be refused.
     let accept = |rejected: &[Rejected], documents| refuse(true, rejected, documents);

@@ -20,7 +20,7 @@ use crate::display::{Display, Mode};
 use crate::escape::sanitize;
 use crate::interrupt::stop_on_interrupt;
 use crate::launched::on_terminal;
-use crate::options::{Machine, epoch};
+use crate::options::{Machine, components, epoch};
 use crate::shown::{Lines, folder};
 use crate::target::Target;
 use crate::team::{PART_DONE, Team};
@@ -81,6 +81,7 @@ fn load(
         scratch: scratch.path().to_path_buf(),
         delete_missing: args.delete_missing,
         peers,
+        components: components(args.change.components),
     };
     let accept = |rejected: &[Rejected], documents: u64| {
         if let Some((folder, name)) = &list {

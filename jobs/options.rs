@@ -6,10 +6,13 @@ use std::thread;
 
 use alike::config::{Clustering, Config, Method, Tokens, parse_size};
 use alike::error::{Error, Result};
+use alike::flow::contract::Components;
 use alike::limits::{BASE_MEMORY, LEAST_EPOCH, LEAST_MEMORY, MAX_WORKERS, WORKER_MEMORY};
 use alike::simd::Simd;
 
-use crate::cli::{ClusteringArg, ConfigArgs, DedupArgs, MachineArgs, MethodArg, SimdArg, TokensArg};
+use crate::cli::{
+    ClusteringArg, ComponentsArg, ConfigArgs, DedupArgs, MachineArgs, MethodArg, SimdArg, TokensArg,
+};
 
 /// All that one run of `dedup` needs to know.
 #[derive(Debug)]
@@ -131,6 +134,14 @@ fn lay_over(config: &mut Config, args: &ConfigArgs) -> Result<()> {
         config.input.text_field.clone_from(path);
     }
     Ok(())
+}
+
+/// What was typed as a way to keep components.
+pub(crate) fn components(asked: ComponentsArg) -> Components {
+    match asked {
+        ComponentsArg::Forest => Components::Forest,
+        ComponentsArg::Differential => Components::Differential,
+    }
 }
 
 /// What was typed as a clustering.

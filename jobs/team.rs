@@ -5,7 +5,9 @@ use std::net::SocketAddr;
 use std::panic;
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
+use std::time::Duration;
 
 use alike::error::{Error, Result};
 use alike::flow::Peers;
@@ -21,6 +23,8 @@ use crate::processes::{METRICS, METRICS_ABOVE, Member, environment, number};
 use crate::profile::Profiled;
 use crate::{exit_code, message, warn};
 
+/// How often a wait for the others looks for Ctrl-C.
+const LOOK: Duration = Duration::from_millis(5);
 /// Topic of the word that process 0 is done.
 const DONE: u32 = 2;
 
@@ -60,10 +64,8 @@ impl Team {
         if let Some(address) = args.metrics.clone().or_else(variable) {
             let above = number(METRICS_ABOVE, &environment)?.unwrap_or(0);
             let measured = Measured::new(command, process);
-            let listens = measured.open(&address, above)?;
-            if address.ends_with(":0") {
-                tell_address(listens, process, json);
-            }
+            let chosen = measured.open(&address, above)?;
+            chosen.into_iter().for_each(|address| tell_address(address, process, json));
             self.measured = Some(measured);
         }
         let profiled = args.profile.as_ref();
@@ -95,7 +97,7 @@ impl Team {
         self.measured.iter().for_each(|measured| measured.begin(progress, workers));
         self.profiled.iter().for_each(|profiled| profiled.begin(progress));
         let Some(member) = &self.member else { return lead(None).map(Some) };
-        let mesh = self.meet(member, workers)?;
+        let mesh = self.meet(member, workers, progress)?;
         self.measured.iter().for_each(|measured| measured.meet(&mesh));
         let stop = Arc::clone(progress);
         mesh.on_loss(Box::new(move |_| stop.stop()));
@@ -109,7 +111,8 @@ impl Team {
         done
     }
 
-    fn meet(&self, member: &Member, workers: usize) -> Result<Arc<Mesh>> {
+    /// Meets the other processes, on a thread that can be left behind: they may never come.
+    fn meet(&self, member: &Member, workers: usize, progress: &Progress) -> Result<Arc<Mesh>> {
         quiet_communication();
         let membership = Membership {
             hosts: member.hosts.clone(),
@@ -123,7 +126,18 @@ impl Team {
         let say = |line: &str| {
             let _ = writeln!(io::stderr().lock(), "alike: {}", sanitize(line));
         };
-        Mesh::join(membership, Box::new(say))
+        let (send, met) = mpsc::channel();
+        // Nobody waits for the answer any more after Ctrl-C.
+        thread::spawn(move || drop(send.send(Mesh::join(membership, Box::new(say)))));
+        loop {
+            match met.recv_timeout(LOOK) {
+                Ok(mesh) => return mesh,
+                Err(RecvTimeoutError::Timeout) => progress.check()?,
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Err(Error::Worker("the meeting of processes panicked".into()));
+                }
+            }
+        }
     }
 }
 

@@ -86,6 +86,11 @@
 //! - `flow/verify.rs` - operators: sets recalled, candidates measured, links
 //! - `flow/graph.rs` - contents, links, copies and crowds in document order
 //! - `flow/components.rs` - union-find
+//! - `flow/contract.rs` - components kept by all workers together, while links come and go
+//! - `flow/contract/levels.rs` - the dataflow: links contracted level by level, labels brought back down
+//! - `flow/contract/trees.rs` - links that stay, contracted before they are exchanged
+//! - `flow/contract/engine.rs` - the dataflow with its input and output
+//! - `flow/contract/touched.rs` - what a load does to the components that it touches
 //! - `flow/profiled.rs` - times of operators, from what timely logs
 //! - `flow/transitive.rs` - connected components, and the chain that holds each member
 //! - `flow/conservative.rs` - clustering with a guarantee

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use alike::collection::{Batch, Line, Report, Snapshot, Writer, prepare};
 use alike::config::{Clustering, Config, Method};
 use alike::error::Error;
+use alike::flow::contract::Components;
 use alike::flow::{Part, Request, run};
 use alike::progress::Progress;
 use alike::read::discover;
@@ -134,6 +135,7 @@ impl Bench {
             scratch: self.dir.join("."),
             delete_missing: false,
             peers: None,
+            components: if workers % 2 == 0 { Components::Differential } else { Components::Forest },
         };
         let prepared = prepare(writer, batch, Arc::new(Progress::default()))?;
         assert!(prepared.rejected().len() == 0);

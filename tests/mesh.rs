@@ -315,18 +315,30 @@ fn mesh_long_messages_cross_while_others_are_counted() {
     assert!(ended[1] < 2.0, "{ended:?}");
 }
 
-/// What another process of the tests is told: its number, the addresses, what to do.
+/// What another process of the tests is told: its number, the addresses, and to leave or which loss to wait for.
 const ORDERS: &str = "ALIKE_MESH_CHILD";
 
+/// Another process of the tests, which ends with this value.
+pub(crate) struct Other(pub(crate) Child);
+
+impl Drop for Other {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
 /// Another process of the tests as a process of a job.
-pub(crate) fn child(hosts: &[String], process: usize, work: &str) -> Child {
+pub(crate) fn child(hosts: &[String], process: usize, work: &str) -> Other {
     let orders = format!("{process}|{}|{work}", hosts.join(","));
-    Command::new(std::env::current_exe().unwrap())
+    let child = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "mesh::mesh_child", "--nocapture", "--test-threads=1"])
         .env(ORDERS, orders)
         .stdout(Stdio::null())
         .spawn()
-        .unwrap()
+        .unwrap();
+    Other(child)
 }
 
 /// No test: what a child does.
@@ -339,6 +351,10 @@ fn mesh_child() {
     let mesh = join(member(&hosts, process.parse().unwrap())).0.unwrap();
     match work {
         "leave" => mesh.leave().unwrap(),
-        _ => drop(mesh.receive(0, 1)),
+        awaited => {
+            level(&mesh);
+            let error = mesh.receive(0, 1).unwrap_err().to_string();
+            assert!(error.contains(awaited), "{error}");
+        }
     }
 }

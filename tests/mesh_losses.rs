@@ -185,18 +185,20 @@ fn mesh_stopped_and_killed_processes_are_lost() {
 
     for (signal, within) in [(Signal::STOP, 5.0 + 3.0), (Signal::KILL, 3.0)] {
         let hosts = free(3);
-        let mut other = child(&hosts, 2, "wait");
-        let pid = Pid::from_child(&other);
+        let mut other = child(&hosts, 2, "takes this process for lost: no word from it");
+        let pid = Pid::from_child(&other.0);
         let starts = vec![(0.0, member(&hosts, 0)), (0.0, member(&hosts, 1))];
         let ended = started(starts, |mesh, _| {
             let mesh = mesh.unwrap();
+            level(&mesh);
             if mesh.process() == 0 {
                 kill_process(pid, signal).unwrap();
             }
             timed(|| mesh.receive(2, 1).unwrap_err())
         });
-        kill_process(pid, Signal::KILL).unwrap();
-        other.wait().unwrap();
+        // One that goes on after a stop hears what has become of it, and takes nobody else for lost.
+        kill_process(pid, Signal::CONT).unwrap();
+        assert_eq!(other.0.wait().unwrap().success(), signal == Signal::STOP);
         show(&format!("{signal:?}: {ended:?}"));
         for (seconds, error) in ended {
             assert!(seconds < within, "{signal:?}: after {seconds} s");

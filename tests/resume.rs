@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use alike::collection::{Batch, Prepared, Report, Writer, prepare};
 use alike::config::Method;
 use alike::error::Error;
+use alike::flow::contract::Components;
 use alike::limits::{BASE_MEMORY, WORKER_MEMORY};
 use alike::output::Rejected;
 use alike::progress::Progress;
@@ -41,6 +42,7 @@ fn batch(dir: &Dir, memory: Option<u64>, epoch_bytes: u64) -> Result<Batch, Erro
         scratch: dir.join("."),
         delete_missing: false,
         peers: None,
+        components: Components::Forest,
     })
 }
 
@@ -236,6 +238,7 @@ fn many_documents_go_in_parts() {
         scratch: dir.join("."),
         delete_missing: true,
         peers: None,
+        components: Components::Forest,
     };
     let report = prepare(&mut writer, batch, Arc::default()).and_then(Prepared::commit).unwrap();
     assert_eq!((report.removed, report.unchanged, report.documents), (2993, 7, 7));

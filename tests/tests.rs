@@ -23,6 +23,8 @@ mod clusters;
 mod collections;
 /// Presets, configuration files, and the documents the command line gives of itself.
 mod config;
+/// Components that all workers keep together, while links come and go.
+mod contract;
 /// `join` against the oracle, on real corpora and on random collections.
 mod exact;
 /// What is written of a collection against what `dedup` writes.

@@ -13,6 +13,7 @@ use super::snapshot::Snapshot;
 use super::writer::RunSummary;
 use crate::config::Method;
 use crate::error::{Error, Result};
+use crate::flow::contract::assist_contraction;
 use crate::flow::{self, Crew, Part, Peers, Request, Stored};
 use crate::metrics::Metric;
 use crate::output::peak_memory;
@@ -41,6 +42,8 @@ pub(super) enum Order {
     Inputs(Vec<Source>),
     /// Take part in an epoch.
     Epoch(Box<Epoch>),
+    /// Take part in contracting links.
+    Contract,
     /// There are no more.
     End,
 }
@@ -64,15 +67,9 @@ pub(super) struct Epoch {
 }
 
 impl Order {
-    /// Tells all other processes. They must be waiting for it.
-    pub(super) fn tell(&self, peers: &Peers) -> Result<()> {
-        let bytes = serde_json::to_vec(self).map_err(|e| Error::Worker(format!("no order: {e}")))?;
-        peers.mesh().broadcast(bytes).map(drop)
-    }
-
-    fn await_next(peers: &Peers) -> Result<Order> {
-        let bytes = peers.mesh().broadcast(Vec::new())?;
-        serde_json::from_slice(&bytes).map_err(|e| Error::Worker(format!("process 0 gives no order: {e}")))
+    /// That these are read, from wherever another process runs.
+    pub(super) fn inputs(sources: &[Source]) -> Result<Order> {
+        sources.iter().map(Source::from_anywhere).collect::<Result<_>>().map(Order::Inputs)
     }
 }
 
@@ -91,13 +88,8 @@ pub(super) fn begin(storage: &dyn Storage, collection: u64, ids: &[u64]) -> Resu
 }
 
 /// Collects what the runs of all processes hold, by ascending id; elsewhere than in process 0 nothing.
-pub(super) fn collect(peers: &Peers, own: Vec<(u64, RunSummary)>) -> Result<Vec<(u64, RunSummary)>> {
-    let bytes = serde_json::to_vec(&own).map_err(|e| Error::Worker(format!("no list of runs: {e}")))?;
-    let mut all: Vec<(u64, RunSummary)> = Vec::new();
-    for bytes in peers.mesh().gather(bytes)? {
-        let some: serde_json::Result<Vec<_>> = serde_json::from_slice(&bytes);
-        all.append(&mut some.map_err(|e| Error::Worker(format!("a process sends no list of runs: {e}")))?);
-    }
+pub(super) fn collect(peers: &Peers, own: &Vec<(u64, RunSummary)>) -> Result<Vec<(u64, RunSummary)>> {
+    let mut all = peers.collect(own)?.concat();
     all.sort_unstable_by_key(|(id, _)| *id);
     Ok(all)
 }
@@ -107,18 +99,23 @@ pub(super) fn mark(progress: &Progress, peers: Option<&Peers>) -> Mark {
     Mark::new(progress, peers.map_or((0, 0), |peers| peers.mesh().traffic().both()))
 }
 
-/// Tells what an epoch came to in this process, since `before`; `at` are the numbers of the load and of the epoch.
-pub(super) fn tell(
+/// What an epoch came to in this process, since `before`; `at` are the numbers of the load and of the epoch.
+pub(super) fn came_to(
     progress: &Progress,
     peers: Option<&Peers>,
     before: &Mark,
     (load, epoch): (u64, u32),
     last: bool,
-) {
-    progress.metrics().add(Metric::Epochs, 1);
+) -> EpochDone {
     let process = peers.map_or(0, |peers| peers.mesh().process());
-    let done = before.until(&mark(progress, peers));
-    progress.tell_epoch(EpochDone { load, epoch, last, process, memory_peak_bytes: peak_memory(), ..done });
+    let counted = before.until(&mark(progress, peers));
+    EpochDone { load, epoch, last, process, memory_peak_bytes: peak_memory(), ..counted }
+}
+
+/// Tells that an epoch is done.
+pub(super) fn tell(progress: &Progress, done: EpochDone) {
+    progress.metrics().add(Metric::Epochs, 1);
+    progress.tell_epoch(done);
 }
 
 /// Tells the processes that [`assist`] that there is nothing to take part in.
@@ -126,7 +123,7 @@ pub(super) fn tell(
 /// # Errors
 /// [`Error::Lost`] and [`Error::GaveUp`].
 pub fn dismiss(peers: &Peers) -> Result<()> {
-    Order::End.tell(peers)
+    peers.say(&Order::End)
 }
 
 /// Takes part in a load that process 0 makes of the collection in `storage`, until that is over. Nothing here is
@@ -141,14 +138,16 @@ pub fn assist(
     progress: &Arc<Progress>,
 ) -> Result<()> {
     let (mut sources, mut at): (Vec<Source>, Option<Snapshot>) = Default::default();
-    // Whether it is done shows in what process 0 wants next.
-    let mut taken: Option<(Mark, (u64, u32), bool)> = None;
+    // Whether it is done, or did not fit in process 0, shows in what that wants next.
+    let mut done: Option<EpochDone> = None;
     loop {
-        let order = Order::await_next(peers)?;
-        let again = |numbers| matches!(&order, Order::Epoch(epoch) if epoch.at == numbers);
-        if let Some((before, numbers, last)) = taken.take().filter(|(_, numbers, _)| !again(*numbers)) {
-            tell(progress, Some(peers), &before, numbers, last);
-        }
+        let order = peers.hear()?;
+        let over = match &order {
+            Order::Epoch(epoch) => done.take_if(|done: &mut EpochDone| (done.load, done.epoch) != epoch.at),
+            Order::End => done.take(),
+            Order::Inputs(_) | Order::Contract => None,
+        };
+        over.into_iter().for_each(|done| tell(progress, done));
         match order {
             Order::Inputs(inputs) => sources = inputs,
             Order::Epoch(epoch) => {
@@ -161,14 +160,15 @@ pub fn assist(
                 match take_part(&ahead, &epoch, &sources, means, peers, progress) {
                     Ok(()) => {
                         let last = epoch.part.extent.to.0 as usize >= sources.len();
-                        taken = Some((before, epoch.at, last));
+                        done = Some(came_to(progress, Some(peers), &before, epoch.at, last));
                     }
                     // Process 0 tries it again with less.
-                    Err(Error::Limit(_)) => {}
+                    Err(Error::Limit(_)) => done = None,
                     Err(error) => return Err(error),
                 }
                 at = Some(ahead);
             }
+            Order::Contract => assist_contraction(peers, means.workers, progress)?,
             Order::End => return Ok(()),
         }
     }
@@ -209,5 +209,5 @@ fn take_part(
     flow::assist(request, Arc::clone(progress))?;
     storage.sync_names().map_err(|e| Error::io(&storage.path(""), "sync", e))?;
     let ids = ids.into_iter().chain(of_records);
-    collect(peers, ids.zip(known.finished()).collect()).map(drop)
+    collect(peers, &ids.zip(known.finished()).collect()).map(drop)
 }

@@ -6,6 +6,7 @@
 
 use super::bits::Bits;
 use super::manifest::Manifest;
+use super::merge::Merge;
 use super::row::Document;
 use super::run::RunReader;
 use super::sources::name_words;
@@ -128,16 +129,56 @@ const HEAPED: [(SectionKind, &[Heaped]); 4] = [
     ),
 ];
 
-/// Writes the runs of `tables`, neighbours, into `run`: of each key the newest row. `live` is given if no older run is
-/// left: then nothing has to be shadowed any more, and all that is gone is left out.
+/// Of every table the rows of one range of its keys: all ranges of a share are alike in size.
+#[derive(Clone, Copy, Debug)]
+pub struct Range {
+    /// Which of them.
+    pub part: u64,
+    /// How many there are.
+    pub parts: u64,
+    /// What keys that are no hashes are below: contents and records, labels, and files.
+    below: [u64; 3],
+}
+
+impl Range {
+    /// All rows.
+    pub const ALL: Range = Range { part: 0, parts: 1, below: [0; 3] };
+
+    /// Range number `part` of so many, of the tables of a commit.
+    pub fn of(manifest: &Manifest, part: usize, parts: usize) -> Range {
+        let below = [manifest.next_content, manifest.next_label, manifest.next_file];
+        Range { part: part as u64, parts: parts as u64, below: below.map(u64::from) }
+    }
+
+    /// Where range number `part` of a table begins; none for the end of the last.
+    fn start(&self, table: Table, part: u64) -> Option<u64> {
+        let [contents, labels, files] = self.below.map(u128::from);
+        let space = match table.kind {
+            kind if [DOCUMENTS.kind, DIGESTS.kind, POSTINGS.kind, SEEN.kind].contains(&kind) => 1 << 64,
+            kind if [COMPONENTS.kind, CLUSTERS.kind].contains(&kind) => labels,
+            kind if kind == SOURCES.kind => files,
+            _ => contents,
+        };
+        (part < self.parts).then(|| (space * u128::from(part) / u128::from(self.parts)) as u64)
+    }
+
+    fn scan(&self, tables: &Tables, table: Table) -> Merge {
+        let (from, to) = (self.start(table, self.part), self.start(table, self.part + 1));
+        tables.scan_between(table, from.as_slice(), to.as_ref().map(std::slice::from_ref))
+    }
+}
+
+/// Writes the runs of `tables`, neighbours, into `run`: of each key of a range the newest row. `live` is given if no older
+/// run is left: then nothing has to be shadowed any more, and all that is gone is left out.
 pub fn combine(
     run: RunWriter,
-    tables: &Tables,
+    (tables, range): (&Tables, Range),
     live: Option<&Live>,
     progress: &Progress,
 ) -> Result<RunSummary> {
-    let mut combining = Combining { run, tables, live, progress };
-    if let Some(rarity) = tables.runs.iter().find_map(|run| run.heap(RARITY)) {
+    let mut combining = Combining { run, tables, range, live, progress };
+    let rarity = tables.runs.iter().find_map(|run| run.heap(RARITY));
+    if let Some(rarity) = rarity.filter(|_| range.part == 0) {
         combining.run.heap(RARITY)?;
         combining.copy_whole(rarity)?;
     }
@@ -160,6 +201,7 @@ type EachRow<'a> = dyn FnMut(&mut RunWriter, &[u64], &RunReader) -> Result<()> +
 struct Combining<'a> {
     run: RunWriter,
     tables: &'a Tables,
+    range: Range,
     live: Option<&'a Live>,
     progress: &'a Progress,
 }
@@ -207,7 +249,7 @@ impl Combining<'_> {
     /// Hands on the rows that stay, with the runs they come from.
     fn each(&mut self, table: Table, stays: Stays, each: &mut EachRow<'_>) -> Result<()> {
         let runs: Vec<_> = self.tables.having(table).collect();
-        let mut rows = self.tables.scan(table);
+        let mut rows = self.range.scan(self.tables, table);
         let mut seen = 0;
         loop {
             if seen % STEP == 0 {

@@ -5,7 +5,11 @@
 //! for them to shadow, and all rows of dead contents, because contents get new numbers and never come back. Any other
 //! merge leaves out only what it finds shadowed: a row that says that something is gone may shadow one in an older run.
 
-use super::combine::{Live, combine};
+use std::sync::Arc;
+
+use super::RunSummary;
+use super::assist::{begin, collect};
+use super::combine::{Live, Range, combine};
 use super::commit::Writer;
 use super::delta::by_name;
 use super::manifest::Manifest;
@@ -14,8 +18,10 @@ use super::run_entry::RunEntry;
 use super::snapshot::Snapshot;
 use super::tables::Tables;
 use crate::error::{Error, Result};
+use crate::flow::Peers;
 use crate::metrics::Metric;
 use crate::progress::{Progress, Stage};
+use crate::storage::Storage;
 
 /// How runs are merged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,6 +52,20 @@ pub struct CompactReport {
 /// [`Error::Io`], [`Error::Damaged`], those of [`Writer::commit`], and [`Error::Interrupted`]; the last commit then
 /// stays as it was.
 pub fn compact(writer: &mut Writer, how: Compaction, progress: &Progress) -> Result<CompactReport> {
+    compact_with(writer, how, None, progress)
+}
+
+/// The same with other processes, which [`assist_compaction`]. Where all runs become one, there is one for each process
+/// instead, each with a range of the keys of every table.
+///
+/// # Errors
+/// Those of [`compact`]; [`Error::Lost`] and [`Error::GaveUp`] if another process has ended.
+pub fn compact_with(
+    writer: &mut Writer,
+    how: Compaction,
+    peers: Option<&Peers>,
+    progress: &Progress,
+) -> Result<CompactReport> {
     writer.check_finished()?;
     let mut next = writer.next();
     let sizes: Vec<u64> = next.runs.iter().map(|run| run.bytes).collect();
@@ -56,13 +76,22 @@ pub fn compact(writer: &mut Writer, how: Compaction, progress: &Progress) -> Res
     let total = |runs: &[RunEntry]| (runs.len(), runs.iter().map(|run| run.bytes).sum::<u64>());
     let before = total(&next.runs);
     let mut report = CompactReport { commit: None, runs: (before.0, before.0), bytes: (before.1, before.1) };
+    let peers = peers.filter(|_| how == Compaction::Full);
+    if let Some(peers) = peers {
+        let task = Task { manifest: writer.snapshot().manifest().clone(), first_run: next.next_run };
+        peers.say(&(!plan.is_empty()).then_some(task))?;
+    }
     if plan.is_empty() {
         return Ok(report);
     }
     progress.enter(Stage::Write, plan.iter().flat_map(|(from, to)| &sizes[*from..*to]).sum());
     let first = next.next_run;
     let tables = writer.snapshot().tables();
-    if let Err(error) = merge_all(writer, &tables, &mut next, &plan, progress) {
+    let merged = match peers {
+        Some(peers) => merge_together(writer, &mut next, peers, progress),
+        None => merge_all(writer, &tables, &mut next, &plan, progress),
+    };
+    if let Err(error) = merged {
         abandon(writer, first..next.next_run);
         return Err(error);
     }
@@ -99,11 +128,67 @@ fn merge_ranges(
     for &(from, to) in plan {
         let part = Tables { runs: all.runs[from..to].to_vec() };
         let (id, run) = writer.begin_run(next)?;
-        let summary = combine(run, &part, live.filter(|_| from == 0), progress)?;
+        let summary = combine(run, (&part, Range::ALL), live.filter(|_| from == 0), progress)?;
         let entry = RunEntry::of(&**writer.storage(), id, by_name(&summary))?;
         next.runs.splice(from..to, [entry]);
     }
     Ok(())
+}
+
+/// What other processes must know to merge all runs with process 0.
+#[derive(serde::Serialize, serde::Deserialize)]
+struct Task {
+    manifest: Manifest,
+    first_run: u64,
+}
+
+/// Merges all runs into one for each process.
+fn merge_together(writer: &Writer, next: &mut Manifest, peers: &Peers, progress: &Progress) -> Result<()> {
+    let (first, processes) = (next.next_run, peers.mesh().processes());
+    next.next_run += processes as u64;
+    let written = merge_range(writer.snapshot(), first, peers, progress)?;
+    let (mut entries, storage) = (Vec::new(), &**writer.storage());
+    for (id, summary) in &written {
+        let holds = summary.sections.iter().any(|(_, rows)| *rows > 0);
+        if holds || (entries.is_empty() && *id + 1 == next.next_run) {
+            entries.push(RunEntry::of(storage, *id, by_name(summary))?);
+        } else {
+            abandon(writer, *id..*id + 1);
+        }
+    }
+    next.runs = entries;
+    Ok(())
+}
+
+/// Merges this process's range of all tables into a run of its own; in process 0 what the runs of all hold.
+fn merge_range(
+    snapshot: &Snapshot,
+    first: u64,
+    peers: &Peers,
+    progress: &Progress,
+) -> Result<Vec<(u64, RunSummary)>> {
+    let (process, processes) = (peers.mesh().process(), peers.mesh().processes());
+    let (manifest, storage) = (snapshot.manifest(), snapshot.storage());
+    let tables = snapshot.tables();
+    let live = Live::of(&tables, manifest)?;
+    let id = first + process as u64;
+    let mut runs = begin(storage, manifest.collection, &[id])?;
+    let range = Range::of(manifest, process, processes);
+    let run = runs.pop().expect("a run that was begun");
+    let summary = combine(run, (&tables, range), Some(&live), progress)?;
+    storage.sync_names().map_err(|e| Error::io(&storage.path(""), "sync", e))?;
+    collect(peers, &vec![(id, summary)])
+}
+
+/// Takes part where process 0 merges all runs of the collection in `storage`.
+///
+/// # Errors
+/// Those of [`compact_with`].
+pub fn assist_compaction(storage: &Arc<dyn Storage>, peers: &Peers, progress: &Progress) -> Result<()> {
+    let Some(Task { manifest, first_run }) = peers.hear()? else { return Ok(()) };
+    let sizes = manifest.runs.iter().map(|run| run.bytes);
+    progress.enter(Stage::Write, sizes.sum::<u64>() / peers.mesh().processes() as u64);
+    merge_range(&Snapshot::ahead_of(storage, manifest)?, first_run, peers, progress).map(drop)
 }
 
 /// Takes away what was begun, so that it is not in the way of the next attempt. Where that fails, the next writer that

@@ -4,6 +4,7 @@ use super::super::settle::components;
 use super::super::{Snapshot, Writer, prepare};
 use super::*;
 use crate::config::{Clustering, Keep};
+use crate::flow::contract::Components;
 use crate::read::discover;
 use crate::storage::{Simulated, Storage};
 
@@ -37,6 +38,7 @@ fn batch(folder: &Path) -> Batch {
         scratch: folder.to_path_buf(),
         delete_missing: false,
         peers: None,
+        components: Components::Forest,
     }
 }
 

@@ -25,6 +25,7 @@ use super::sources::sources_of;
 use super::tables::{RARITY, Tables};
 use crate::config::{Clustering, Config, Method};
 use crate::error::{Error, Result};
+use crate::flow::contract::{Components, Contractor};
 use crate::flow::{Budget, Loaded, Part, Peers, Share};
 use crate::limits::MAX_FILES;
 use crate::metrics::Metric;
@@ -52,6 +53,8 @@ pub struct Batch {
     pub delete_missing: bool,
     /// The other processes that take part with [`super::assist`], if there are any.
     pub peers: Option<Arc<Peers>>,
+    /// How components are kept.
+    pub components: Components,
 }
 
 /// A load that is worked out, and not committed yet: its refusals can still be looked at.
@@ -97,7 +100,7 @@ pub fn prepare<'a>(writer: &'a mut Writer, batch: Batch, progress: Arc<Progress>
     let mut prepared = Prepared::begin(writer, batch, progress)?;
     let (mut at, mut lines) = prepared.resume()?;
     if let Some(peers) = prepared.batch.peers.clone() {
-        Order::Inputs(prepared.batch.sources.clone()).tell(&peers)?;
+        peers.say(&Order::inputs(&prepared.batch.sources)?)?;
     }
     let mut bytes = prepared.epoch_bytes();
     loop {
@@ -114,9 +117,6 @@ pub fn prepare<'a>(writer: &'a mut Writer, batch: Batch, progress: Arc<Progress>
         }
         if at.0 as usize >= prepared.batch.sources.len() {
             prepared.tell(&mark, true);
-            if let Some(peers) = &prepared.batch.peers {
-                Order::End.tell(peers)?;
-            }
             return Ok(prepared);
         }
         prepared.checkpoint(extent, lines)?;
@@ -280,6 +280,9 @@ impl<'a> Prepared<'a> {
     fn work_out(&mut self) -> Result<(Outcome, Report)> {
         self.progress.enter(Stage::Cluster, 0);
         self.remove_missing()?;
+        if let Some(peers) = &self.batch.peers {
+            peers.say(&Order::End)?;
+        }
         let before = self.writer.snapshot().tables();
         let after = self.ahead.tables();
         let new = Tables { runs: after.runs[before.runs.len()..].to_vec() };
@@ -311,11 +314,20 @@ impl<'a> Prepared<'a> {
         for some in missing.chunks(usize::try_from(room).unwrap_or(usize::MAX).max(FEW)) {
             let known = known.again(self.ahead.tables(), self.next.next_content);
             let mut again = Again::new(&known, &loaded)?;
-            let mut delta = settle_removals(known.tables(), &loaded, self.terms(), some, &mut again)?;
+            let contractor = self.contractor();
+            let terms = (self.terms(), contractor.as_ref());
+            let mut delta = settle_removals(known.tables(), &loaded, terms, some, &mut again)?;
             self.tally.contents.1 += delta.contents_changed.1;
             self.write(Vec::new(), &mut delta, None, &loaded)?;
         }
         Ok(())
+    }
+
+    /// All workers, if components are theirs.
+    fn contractor(&self) -> Option<Contractor> {
+        let (workers, peers) = (self.batch.workers, self.batch.peers.clone());
+        let progress = Arc::clone(&self.progress);
+        (self.batch.components == Components::Differential).then_some(Contractor { workers, peers, progress })
     }
 
     fn budget(&self) -> Budget {

@@ -91,7 +91,7 @@ pub use checkpoint::{Checkpoint, Consumed, Input, Inputs};
 pub use choice::{Choice, again};
 pub use clusters::{ClusterId, Line};
 pub use commit::Writer;
-pub use compact::{CompactReport, Compaction, compact};
+pub use compact::{CompactReport, Compaction, assist_compaction, compact, compact_with};
 pub use diff::{Piece, Whose, WordDiff};
 pub use directory::{SectionKind, Shape};
 pub use explain::{Alone, Apart, Comparison, Explanation, Place, Step, Together};

@@ -37,15 +37,14 @@ pub struct Parts {
     pub links: Vec<(Doc, Doc, u32)>,
 }
 
-/// Divides what is left of a component. `starts` are the survivors that were linked to what went.
+/// Divides what is left of a component, of which no stored link leads out of the parts `exhausted`; what is in none of them
+/// hangs together.
 pub fn parts(
-    tables: &Tables,
     survivors: &HashSet<Doc>,
-    starts: &[Doc],
+    mut exhausted: Vec<Vec<Doc>>,
     recollide: &mut dyn Recollide,
 ) -> Result<Parts> {
-    let mut exhausted = search(tables, survivors, starts)?;
-    // Where all searches ended, the largest part is the rest.
+    // Where all parts are known, the largest is the rest.
     let reached: usize = exhausted.iter().map(Vec::len).sum();
     if reached == survivors.len() {
         let largest = (0..exhausted.len()).max_by_key(|part| exhausted[*part].len());
@@ -93,8 +92,9 @@ pub fn parts(
 /// Contents whose links are read at once in each turn of a search.
 const TURN: usize = 64;
 
-/// Searches from all starts in turn. What meets becomes one search; when at most one is left, the others are parts.
-fn search(tables: &Tables, survivors: &HashSet<Doc>, starts: &[Doc]) -> Result<Vec<Vec<Doc>>> {
+/// Searches from all starts, the survivors that were linked to what went, in turn. What meets becomes one search; when at
+/// most one is left, the others are parts.
+pub fn search(tables: &Tables, survivors: &HashSet<Doc>, starts: &[Doc]) -> Result<Vec<Vec<Doc>>> {
     let mut owner: HashMap<Doc, u32> = (0..).zip(starts).map(|(search, start)| (*start, search)).collect();
     let mut forest = Forest::new(starts.len());
     let mut fronts: Vec<Vec<Doc>> = starts.iter().map(|start| vec![*start]).collect();

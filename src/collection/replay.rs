@@ -307,9 +307,7 @@ impl Snapshot {
         progress: Arc<Progress>,
     ) -> Result<(Outcome, Arc<Replay>)> {
         if let Some(peers) = &asked.peers {
-            let manifest = serde_json::to_vec(self.manifest());
-            let manifest = manifest.map_err(|e| Error::Worker(format!("no manifest: {e}")))?;
-            peers.mesh().broadcast(manifest)?;
+            peers.say(self.manifest())?;
         }
         let (request, replay) = self.request(asked, &progress)?;
         Ok((run(request, progress)?, replay))
@@ -325,9 +323,7 @@ impl Snapshot {
         peers: &Arc<Peers>,
         progress: Arc<Progress>,
     ) -> Result<()> {
-        let manifest: serde_json::Result<Manifest> =
-            serde_json::from_slice(&peers.mesh().broadcast(Vec::new())?);
-        let manifest = manifest.map_err(|e| Error::Worker(format!("process 0 sends no manifest: {e}")))?;
+        let manifest: Manifest = peers.hear()?;
         let snapshot = Snapshot::ahead_of(storage, manifest)?;
         let (request, _) = snapshot.request(asked, &progress)?;
         flow::assist(request, progress)

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use super::super::settle::stored_documents;
 use super::super::{Batch, Choice, Snapshot, Writer, prepare};
 use super::*;
+use crate::flow::contract::Components;
 use crate::flow::{Replay as _, id_digest};
 use crate::read::discover;
 use crate::storage::{Simulated, Storage};
@@ -34,6 +35,7 @@ fn collection(folder: &Path) -> Snapshot {
             scratch: folder.to_path_buf(),
             delete_missing: false,
             peers: None,
+            components: Components::Forest,
         };
         let prepared = prepare(&mut writer, batch, Arc::default()).expect("worked out");
         prepared.commit().expect("committed");

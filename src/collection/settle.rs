@@ -17,6 +17,7 @@ use super::parts::Recollide;
 use super::row::Document;
 use super::tables::Tables;
 use crate::error::Result;
+use crate::flow::contract::Contractor;
 use crate::flow::{Change, Doc, Loaded};
 
 /// How a load is settled.
@@ -75,6 +76,8 @@ struct Settling<'a> {
     relabelled: HashMap<Doc, u32>,
     /// Bytes that all of it takes, about.
     held: u64,
+    /// All workers, if components are theirs.
+    contractor: Option<&'a Contractor>,
 }
 
 /// Bytes of a document that changes: as it was and as it will be, its names, and what it does to two contents.
@@ -88,7 +91,8 @@ const LINK: usize = 3 * size_of::<((Doc, Doc), u32)>() + 4 * size_of::<(Doc, Con
 /// Bytes of a content of a component that is taken apart or joined.
 const MEMBER: usize = 3 * size_of::<((u32, Doc), bool)>() + 2 * size_of::<(Doc, Content)>() + 32;
 
-/// Settles what a dataflow left. `recollide` looks again at what seems to fall apart.
+/// Settles what a dataflow left. `recollide` looks again at what seems to fall apart; components are contracted by
+/// `contractor` if there is one, else found by union-find and searches here.
 ///
 /// # Errors
 /// [`crate::error::Error::Io`], [`crate::error::Error::Damaged`], [`crate::error::Error::Interrupted`], and
@@ -97,9 +101,10 @@ pub fn settle(
     tables: &Tables,
     loaded: &Loaded,
     terms: Terms,
+    contractor: Option<&Contractor>,
     recollide: &mut dyn Recollide,
 ) -> Result<Delta> {
-    let mut settling = Settling::new(tables, loaded, terms);
+    let mut settling = Settling::new(tables, loaded, terms, contractor);
     let crowded: usize = loaded.crowds.iter().map(Vec::len).sum();
     settling.hold(loaded.changes.len(), CHANGE)?;
     settling.hold(crowded, size_of::<Doc>() + size_of::<(u32, Doc)>())?;
@@ -117,21 +122,26 @@ pub fn settle(
 pub fn settle_removals(
     tables: &Tables,
     loaded: &Loaded,
-    terms: Terms,
+    (terms, contractor): (Terms, Option<&Contractor>),
     gone: &[u128],
     recollide: &mut dyn Recollide,
 ) -> Result<Delta> {
-    let mut settling = Settling::new(tables, loaded, terms);
+    let mut settling = Settling::new(tables, loaded, terms, contractor);
     settling.hold(gone.len(), CHANGE)?;
     settling.remove_all(gone)?;
     settling.settle_contents(recollide)
 }
 
 impl<'a> Settling<'a> {
-    fn new(tables: &'a Tables, loaded: &'a Loaded, terms: Terms) -> Settling<'a> {
+    fn new(
+        tables: &'a Tables,
+        loaded: &'a Loaded,
+        terms: Terms,
+        contractor: Option<&'a Contractor>,
+    ) -> Settling<'a> {
         let delta = Delta { next_label: terms.next_label, ..Delta::default() };
         let (contents, relabelled) = (BTreeMap::new(), HashMap::new());
-        Settling { tables, loaded, terms, delta, contents, relabelled, held: 0 }
+        Settling { tables, loaded, terms, delta, contents, relabelled, held: 0, contractor }
     }
 
     /// Notes that so many things of so many bytes are held from here on, and refuses what does not fit.

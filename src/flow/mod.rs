@@ -18,6 +18,7 @@ mod catalogue;
 mod collide;
 mod components;
 mod conservative;
+pub mod contract;
 mod count;
 mod crew;
 mod dedup_exact;

@@ -6,11 +6,16 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use timely::WorkerConfig;
 use timely::communication::Hooks;
-use timely::communication::allocator::zero_copy::initialize::initialize_networking_from_sockets;
+use timely::communication::allocator::zero_copy::initialize::{
+    CommsGuard, initialize_networking_from_sockets,
+};
 use timely::communication::allocator::{AllocatorBuilder, ProcessBuilder};
 use timely::execute::execute_from;
+use timely::worker::Worker;
 
 use super::crew::Crew;
 use super::{Shared, work};
@@ -52,51 +57,96 @@ impl Peers {
         &self.mesh
     }
 
+    /// The same, for threads of its own.
+    pub(super) fn share(&self) -> Arc<Mesh> {
+        Arc::clone(&self.mesh)
+    }
+
+    /// Says something to all others, in process 0, where they [`Peers::hear`].
+    ///
+    /// # Errors
+    /// [`Error::Lost`] and [`Error::GaveUp`] if another process has ended.
+    pub fn say(&self, what: &impl Serialize) -> Result<()> {
+        self.mesh.broadcast(to_bytes(what)?).map(drop)
+    }
+
+    /// What process 0 says.
+    ///
+    /// # Errors
+    /// [`Error::Lost`] and [`Error::GaveUp`] if another process has ended.
+    pub fn hear<T: DeserializeOwned>(&self) -> Result<T> {
+        of_bytes(&self.mesh.broadcast(Vec::new())?)
+    }
+
+    /// What all processes have, in their order, in process 0; elsewhere nothing.
+    ///
+    /// # Errors
+    /// [`Error::Lost`] and [`Error::GaveUp`] if another process has ended.
+    pub fn collect<T: Serialize + DeserializeOwned>(&self, own: &T) -> Result<Vec<T>> {
+        self.mesh.gather(to_bytes(own)?)?.iter().map(|bytes| of_bytes(bytes)).collect()
+    }
+
     /// All of their workers, so many of each.
     pub fn crew(&self, workers: usize) -> Crew {
         Crew::new(self.mesh.process(), self.mesh.processes(), workers)
     }
 
-    /// The number of the next run: every process counts them alike.
-    pub(super) fn next_run(&self) -> u64 {
+    /// The number of the next run, or of the next list of jobs that is shared out: every process counts them alike.
+    pub fn next_run(&self) -> u64 {
         self.runs.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Connects the workers of this process with those of the others.
+    fn connect(&self, round: u64, workers: usize) -> Result<(Builders, CommsGuard)> {
+        let sockets = self.mesh.sockets(round)?;
+        let (own, process) = (ProcessBuilder::new_typed_vector, self.mesh.process());
+        let own = own(workers, Hooks::default().refill, None);
+        let network = initialize_networking_from_sockets(own, sockets, process, workers, Hooks::default());
+        let (builders, threads) =
+            network.map_err(|e| Error::Worker(format!("cannot start the network: {e}")))?;
+        Ok((builders.into_iter().map(AllocatorBuilder::Tcp).collect(), threads))
+    }
+
+    /// Runs something on the workers of this process among those of the others, which run the same; what each here has
+    /// given. Where it fails in one process, that one must give up, and so do the others.
+    pub(super) fn on_all<T: Send + 'static>(
+        &self,
+        workers: usize,
+        work: impl Fn(&mut Worker) -> Result<T> + Send + Sync + 'static,
+    ) -> Result<Vec<T>> {
+        let round = self.next_run();
+        let (builders, threads) = self.connect(round, workers)?;
+        let ends = on_workers(builders, move |worker| {
+            work(worker).inspect_err(|_| {
+                // What others will not finish is not waited for.
+                worker.installed_dataflows().into_iter().for_each(|dataflow| worker.drop_dataflow(dataflow));
+            })
+        });
+        let done = ends.and_then(|ends| ends.into_iter().collect());
+        close(&self.mesh, round, threads, done.is_ok());
+        done
     }
 
     /// Runs the workers of this process among those of the others. The result is the same in all of them, but that only the
     /// process that failed knows how.
     pub(super) fn execute(&self, run: u64, shared: &Arc<Shared>) -> Result<()> {
-        execute(&self.mesh, run, shared)
+        execute(self, run, shared)
     }
 }
 
-fn execute(mesh: &Mesh, round: u64, shared: &Arc<Shared>) -> Result<()> {
-    let (process, workers) = (shared.crew.process(), shared.crew.workers());
-    let sockets = mesh.sockets(round)?;
-    let locals = ProcessBuilder::new_typed_vector(workers, Hooks::default().refill, None);
-    let network = initialize_networking_from_sockets(locals, sockets, process, workers, Hooks::default());
-    let (builders, threads) = network.map_err(|e| Error::Worker(format!("cannot start the network: {e}")))?;
+fn execute(peers: &Peers, round: u64, shared: &Arc<Shared>) -> Result<()> {
+    let (mesh, process) = (peers.mesh(), shared.crew.process());
     let over = AtomicBool::new(false);
+    let (builders, threads) = peers.connect(round, shared.crew.workers())?;
     let own = thread::scope(|scope| {
         scope.spawn(|| watch(mesh, shared, round, &over));
-        let builders = builders.into_iter().map(AllocatorBuilder::Tcp).collect();
         let for_workers = Arc::clone(shared);
-        let work = move |worker: &mut timely::worker::Worker| work(worker, &for_workers);
-        let guards = execute_from(builders, Box::new(()), WorkerConfig::default(), work);
-        let ends = guards
-            .map(|guards| guards.join())
-            .and_then(|ends| ends.into_iter().collect::<std::result::Result<Vec<()>, String>>());
+        let ends = on_workers(builders, move |worker| work(worker, &for_workers));
         over.store(true, Ordering::Relaxed);
-        shared.verdict().and(ends.map(drop).map_err(Error::Worker))
+        shared.verdict().and(ends.map(drop))
     });
-    let agreed = agree(mesh, process, &own);
-    if matches!(agreed, Ok(Verdict::Done)) {
-        // A process that is lost just now was done with this run.
-        let _ = catch_unwind(AssertUnwindSafe(|| drop(threads)));
-    } else {
-        mesh.cut(round);
-        // They end by themselves, in panics of which everything is known already; to wait for them would be one more.
-        std::mem::forget(threads);
-    }
+    let agreed = agree(peers, process, &own);
+    close(mesh, round, threads, matches!(agreed, Ok(Verdict::Done)));
     match agreed? {
         Verdict::Done => Ok(()),
         Verdict::Limit(what) => Err(Error::Limit(what)),
@@ -104,6 +154,41 @@ fn execute(mesh: &Mesh, round: u64, shared: &Arc<Shared>) -> Result<()> {
         Verdict::Failed(failed) if failed == process => own,
         Verdict::Failed(failed) => mesh.receive(failed, NOTHING).and(Err(Error::Interrupted)),
     }
+}
+
+/// What workers are built from.
+type Builders = Vec<AllocatorBuilder>;
+
+/// Runs something on the workers of this process; what each has given, in their order.
+fn on_workers<T: Send + 'static>(
+    builders: Builders,
+    work: impl Fn(&mut Worker) -> T + Send + Sync + 'static,
+) -> Result<Vec<T>> {
+    let guards = execute_from(builders, Box::new(()), WorkerConfig::default(), work);
+    guards.map_err(Error::Worker)?.join().into_iter().map(|end| end.map_err(Error::Worker)).collect()
+}
+
+/// Ends the threads of a run's connections: those of a run that is done when all has been sent and received.
+fn close(mesh: &Mesh, round: u64, threads: CommsGuard, done: bool) {
+    if !done {
+        mesh.cut(round);
+        // They end by themselves, in panics of which everything is known already; to wait for them would be one more.
+        return std::mem::forget(threads);
+    }
+    let closed = AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            while !closed.load(Ordering::Relaxed) {
+                if mesh.check().is_err() {
+                    return mesh.cut(round);
+                }
+                thread::sleep(LOOK);
+            }
+        });
+        // A process that is lost just now was done with this run.
+        let _ = catch_unwind(AssertUnwindSafe(|| drop(threads)));
+        closed.store(true, Ordering::Relaxed);
+    });
 }
 
 /// Topic of what is never sent: who waits for it waits for the other's end.
@@ -135,24 +220,27 @@ fn watch(mesh: &Mesh, shared: &Shared, round: u64, over: &AtomicBool) {
 }
 
 /// What became of a run, given how it went here: the first failure, in the order of processes, counts.
-fn agree(mesh: &Mesh, process: usize, own: &Result<()>) -> Result<Verdict> {
+fn agree(peers: &Peers, process: usize, own: &Result<()>) -> Result<Verdict> {
     let own = match own {
         Ok(()) => Verdict::Done,
         Err(Error::Limit(what)) => Verdict::Limit(what.clone()),
         Err(Error::Interrupted) => Verdict::Interrupted,
         Err(_) => Verdict::Failed(process),
     };
-    let all = mesh.gather(encode(&own))?;
-    let all = all.iter().map(|bytes| decode(bytes)).collect::<Result<Vec<Verdict>>>()?;
-    let first = all.into_iter().find(|verdict| *verdict != Verdict::Done);
-    decode(&mesh.broadcast(encode(&first.unwrap_or(Verdict::Done)))?)
+    let all = peers.collect(&own)?;
+    let first = all.into_iter().find(|verdict| *verdict != Verdict::Done).unwrap_or(Verdict::Done);
+    match process {
+        0 => peers.say(&first).map(|()| first),
+        _ => peers.hear(),
+    }
 }
 
-fn encode(verdict: &Verdict) -> Vec<u8> {
-    serde_json::to_vec(verdict).expect("a verdict is JSON")
+fn to_bytes(what: &impl Serialize) -> Result<Vec<u8>> {
+    serde_json::to_vec(what)
+        .map_err(|e| Error::Worker(format!("what cannot be told to another process: {e}")))
 }
 
-fn decode(bytes: &[u8]) -> Result<Verdict> {
-    serde_json::from_slice(bytes)
-        .map_err(|e| Error::Worker(format!("a process says what is no verdict: {e}")))
+fn of_bytes<T: DeserializeOwned>(bytes: &[u8]) -> Result<T> {
+    let read = serde_json::from_slice(bytes);
+    read.map_err(|e| Error::Worker(format!("what another process says makes no sense: {e}")))
 }

@@ -23,7 +23,7 @@ pub(super) enum Kind {
     Number,
     /// The process whose number is the topic was lost; how that was noticed.
     Lost,
-    /// The sender gives up; the topic is its exit code, the bytes say why.
+    /// The process whose number is the topic gave up: its exit code, one byte, and why.
     GiveUp,
     /// The sender is done.
     Leave,
@@ -47,7 +47,8 @@ impl Kind {
             Kind::Beat | Kind::Leave => length == 0,
             Kind::Piece | Kind::Last => length <= MESSAGE_PIECE_BYTES,
             Kind::Take | Kind::Number => length == 16,
-            Kind::Lost | Kind::GiveUp => length <= MAX_WORD_BYTES,
+            Kind::Lost => length <= MAX_WORD_BYTES,
+            Kind::GiveUp => (1..=MAX_WORD_BYTES + 1).contains(&length),
         }
     }
 }
@@ -122,8 +123,16 @@ pub(super) fn plain(bytes: &[u8]) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
+/// The frame that says that process `process` was lost, or gave up with an exit code, and how or why.
+pub(super) fn end(process: u32, code: Option<u8>, what: &str) -> Vec<u8> {
+    match code {
+        None => frame(Kind::Lost, process, cut(what).as_bytes()),
+        Some(code) => frame(Kind::GiveUp, process, &[&[code], cut(what).as_bytes()].concat()),
+    }
+}
+
 /// A line cut to what a frame takes, at the border of a character.
-pub(super) fn cut(line: &str) -> &str {
+fn cut(line: &str) -> &str {
     let mut end = line.len().min(MAX_WORD_BYTES);
     while !line.is_char_boundary(end) {
         end -= 1;
@@ -138,7 +147,7 @@ mod tests {
     #[test]
     fn heads_come_back_and_nothing_else_is_one() {
         for kind in Kind::ALL {
-            for length in [0, 16, MAX_WORD_BYTES, MESSAGE_PIECE_BYTES, MESSAGE_PIECE_BYTES + 1] {
+            for length in [0, 1, 16, MAX_WORD_BYTES, MESSAGE_PIECE_BYTES, MESSAGE_PIECE_BYTES + 1] {
                 let head = Head { kind, topic: 7, length };
                 assert_eq!(Head::decode(head.encode()), kind.takes(length).then_some(head), "{head:?}");
             }
@@ -157,5 +166,10 @@ mod tests {
         let long = "\u{e4}".repeat(MAX_WORD_BYTES);
         assert_eq!(cut(&long).len(), MAX_WORD_BYTES);
         assert_eq!(cut(&format!("a{long}")).len(), MAX_WORD_BYTES - 1);
+        for code in [None, Some(3)] {
+            let end = end(9, code, &long);
+            let head = Head::read(&mut &end[..]).expect("a head").expect("one");
+            assert_eq!((head.topic, head.length), (9, end.len() - HEAD_BYTES));
+        }
     }
 }

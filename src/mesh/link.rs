@@ -46,7 +46,7 @@ struct Queue {
 }
 
 enum Message {
-    Bytes(u32, Vec<u8>),
+    Bytes(u32, Arc<Vec<u8>>),
     Leave,
 }
 
@@ -87,7 +87,12 @@ impl Link {
 
     /// Sends a message after all earlier ones, and returns whether the connection still takes any. Waits while much
     /// waits already; `check` says whether that makes sense.
-    pub(super) fn send(&self, topic: u32, bytes: Vec<u8>, check: impl Fn() -> Result<()>) -> Result<bool> {
+    pub(super) fn send(
+        &self,
+        topic: u32,
+        bytes: Arc<Vec<u8>>,
+        check: impl Fn() -> Result<()>,
+    ) -> Result<bool> {
         check()?;
         let mut queue = self.queue();
         while queue.bytes > MAX_QUEUED_BYTES && !queue.broken {
@@ -177,7 +182,7 @@ impl Link {
     }
 
     fn write_frames(&self) -> io::Result<()> {
-        let mut message: Option<(u32, Vec<u8>, usize)> = None;
+        let mut message: Option<(u32, Arc<Vec<u8>>, usize)> = None;
         loop {
             match self.next(message.is_some()) {
                 Next::Go => break,
@@ -286,12 +291,11 @@ fn read_frames(ear: &mut impl Read, link: &Link, from: usize, state: &State) -> 
             Kind::Beat | Kind::Piece | Kind::Last => {}
             Kind::Take => link.urge(frame(Kind::Number, 0, &pair(numbers.0, state.count(numbers.1)))),
             Kind::Number => state.note(|said| said.answer(numbers.0, numbers.1)),
-            Kind::Lost => {
+            Kind::Lost | Kind::GiveUp => {
                 let process = usize::try_from(head.topic).unwrap_or(usize::MAX);
-                state.told_of_loss(from, process, &plain(&bytes));
-            }
-            Kind::GiveUp => {
-                state.gave_up(from, u8::try_from(head.topic).unwrap_or(u8::MAX), &plain(&bytes));
+                let code = if head.kind == Kind::GiveUp { bytes.first().copied() } else { None };
+                let what = &bytes[usize::from(code.is_some())..];
+                state.told(from, process, code, &plain(what));
             }
             Kind::Leave => state.note(|said| said.leaves(from)),
         }

@@ -143,7 +143,7 @@ impl Mesh {
     /// If `topic` is [`FIRST_OWN_TOPIC`] or more, or there is no process `to`.
     pub fn send(&self, to: usize, topic: u32, bytes: Vec<u8>) -> Result<()> {
         assert!(topic < FIRST_OWN_TOPIC, "topic {topic} belongs to the mesh");
-        self.send_any(to, topic, bytes)
+        self.send_any(to, topic, Arc::new(bytes))
     }
 
     /// The next message of a topic from process `from`; waits for it. What is not fetched stays in memory.
@@ -168,7 +168,7 @@ impl Mesh {
     /// processes call it, by one thread each, with the same other collective calls before. Fails as [`Mesh::send`].
     pub fn gather(&self, bytes: Vec<u8>) -> Result<Vec<Vec<u8>>> {
         if self.process() > 0 {
-            self.send_any(0, GATHER, bytes)?;
+            self.send_any(0, GATHER, Arc::new(bytes))?;
             return Ok(Vec::new());
         }
         let others = (1..self.processes()).map(|from| self.receive_any(from, GATHER));
@@ -181,8 +181,9 @@ impl Mesh {
         if self.process() > 0 {
             return self.receive_any(0, BROADCAST);
         }
-        (1..self.processes()).try_for_each(|to| self.send_any(to, BROADCAST, bytes.clone()))?;
-        Ok(bytes)
+        let bytes = Arc::new(bytes);
+        (1..self.processes()).try_for_each(|to| self.send_any(to, BROADCAST, Arc::clone(&bytes)))?;
+        Ok(Arc::unwrap_or_clone(bytes))
     }
 
     /// The next number of a counter, from 0: each is given out once over all processes and threads. Process 0 keeps
@@ -268,21 +269,21 @@ impl Mesh {
             message.map(drop).ok_or_else(|| late(from))
         };
         if self.process() > 0 {
-            self.send_any(0, READY, Vec::new())?;
+            self.send_any(0, READY, Arc::default())?;
             return hear(0, GO, deadline + Duration::from_millis(LAST_WORDS_MILLIS));
         }
         (1..self.processes()).try_for_each(|from| hear(from, READY, deadline))?;
-        (1..self.processes()).try_for_each(|to| self.send_any(to, GO, Vec::new()))
+        (1..self.processes()).try_for_each(|to| self.send_any(to, GO, Arc::default()))
     }
 
-    fn send_any(&self, to: usize, topic: u32, bytes: Vec<u8>) -> Result<()> {
+    fn send_any(&self, to: usize, topic: u32, bytes: Arc<Vec<u8>>) -> Result<()> {
         if bytes.len() > MAX_MESSAGE_BYTES {
             let text = format!("a message of {} bytes is longer than {MAX_MESSAGE_BYTES}", bytes.len());
             return Err(Error::Limit(text));
         }
         let Some(link) = &self.state.links[to] else {
             self.check()?;
-            self.state.note(|said| said.deliver(to, topic, bytes));
+            self.state.note(|said| said.deliver(to, topic, Arc::unwrap_or_clone(bytes)));
             return Ok(());
         };
         if link.send(topic, bytes, || self.check())? {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::frame::{Kind, cut, frame};
+use super::frame;
 use super::link::Link;
 use crate::error::{Error, Result};
 use crate::limits::LAST_WORDS_MILLIS;
@@ -127,14 +127,9 @@ impl State {
         }
     }
 
-    /// Process `process` was found to be lost: the others are told, then whoever waits here.
+    /// Process `process` was found to be lost: all are told, then whoever waits here.
     pub(super) fn lose(&self, process: usize, what: &str) {
-        let lost = self.lost(process, what, None);
-        if !self.notice() {
-            return;
-        }
-        self.tell(&lost_word(&lost), LAST_WORDS / 4, |other| other != process);
-        self.settle(&lost);
+        self.conclude(&self.lost(process, what, None), |_| true);
     }
 
     /// The connection to `process` has ended, which is a loss unless it has said that it is done.
@@ -148,31 +143,22 @@ impl State {
         }
     }
 
-    /// Process `from` says that `process` was lost; it has told the others too.
-    pub(super) fn told_of_loss(&self, from: usize, process: usize, what: &str) {
-        let lost = if process == self.process || process >= self.hosts.len() {
-            self.lost(from, &format!("it takes this process for lost: {what}"), None)
+    /// Process `from` says that `process` was lost, or gave up with an exit code. It has told the others too, but this
+    /// one may be gone before they hear that, and must not be taken for the first.
+    pub(super) fn told(&self, from: usize, process: usize, code: Option<u8>, what: &str) {
+        if process == self.process || process >= self.hosts.len() {
+            let lost = self.lost(from, &format!("it takes this process for lost: {what}"), None);
+            self.conclude(&lost, |_| false);
         } else {
-            self.lost(process, what, None)
-        };
-        if self.notice() {
-            self.settle(&lost);
-        }
-    }
-
-    /// Process `process` gave up.
-    pub(super) fn gave_up(&self, process: usize, code: u8, why: &str) {
-        if self.notice() {
-            self.settle(&self.lost(process, why, Some(code)));
+            self.conclude(&self.lost(process, what, code), |other| other != from);
         }
     }
 
     /// This process gives up: the others are told, and nothing is awaited any more.
     pub(super) fn give_up(&self, code: u8, why: &str) {
         if self.notice() {
-            let word = frame(Kind::GiveUp, u32::from(code), cut(why).as_bytes());
-            self.tell(&word, LAST_WORDS, |_| true);
             let lost = self.lost(self.process, why, Some(code));
+            self.tell(&lost, LAST_WORDS, |_| true);
             self.note(|said| said.lost = Some(lost));
         }
         self.end();
@@ -186,7 +172,7 @@ impl State {
     /// Does what was asked for only after the loss.
     pub(super) fn catch_up(&self) {
         let mut said = self.said();
-        let Some(lost) = said.lost.clone() else { return };
+        let Some(lost) = said.lost.clone().filter(|lost| lost.process != self.process) else { return };
         let acts = std::mem::take(&mut said.acts);
         drop(said);
         acts.into_iter().for_each(|act| act(&lost));
@@ -208,18 +194,24 @@ impl State {
         !said.over && !std::mem::replace(&mut said.noticed, true)
     }
 
-    /// Says a last word to some of the others, and gives it a while to get out.
-    fn tell(&self, word: &[u8], within: Duration, whom: impl Fn(usize) -> bool) {
+    /// Says to some of the others who is lost, and gives that a while to get out.
+    fn tell(&self, lost: &Lost, within: Duration, whom: impl Fn(usize) -> bool) {
         let until = Instant::now() + within;
+        let word = frame::end(number(lost.process), lost.code, &lost.what);
         let told = || self.peers().filter(|&(process, _)| whom(process));
-        told().for_each(|(_, link)| link.urge(word.to_vec()));
+        told().for_each(|(_, link)| link.urge(word.clone()));
         told().for_each(|(_, link)| link.flushed(until));
     }
 
-    fn settle(&self, lost: &Lost) {
+    /// The first loss ends the job here, after all have been told who are to be.
+    fn conclude(&self, lost: &Lost, whom: impl Fn(usize) -> bool) {
+        if !self.notice() {
+            return;
+        }
+        self.tell(lost, LAST_WORDS / 4, |other| other != lost.process && whom(other));
         if lost.code.is_none() {
             // One that is cut off from some only should hear from the others why they go.
-            self.tell(&lost_word(lost), LAST_WORDS / 8, |other| other == lost.process);
+            self.tell(lost, LAST_WORDS / 8, |other| other == lost.process && whom(other));
         }
         if let Some(link) = &self.links[lost.process] {
             link.cut();
@@ -231,10 +223,6 @@ impl State {
         self.peers().for_each(|(_, link)| link.wake());
         acts.into_iter().for_each(|act| act(lost));
     }
-}
-
-fn lost_word(lost: &Lost) -> Vec<u8> {
-    frame(Kind::Lost, number(lost.process), cut(&lost.what).as_bytes())
 }
 
 impl Said {

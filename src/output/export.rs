@@ -6,7 +6,7 @@ use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, BufWriter, Write};
 use std::path::{Component, Path, PathBuf};
 
-use super::hand_out::hand_out;
+use super::hand_out::{Hands, hand_out};
 use super::kept::{KeptTally, write_kept};
 use super::others::others;
 use crate::collection::{Origin, Replay, Snapshot, SourceEntry};
@@ -99,7 +99,8 @@ impl<'a> Export<'a> {
         self.progress.enter(Stage::Write, self.inputs().1);
         let parts = hand_out(sources.len(), self.workers, || (), |(), at| self.left_out(&sources[at], at))?;
         let (removed, ends): (Vec<_>, Vec<_>) = parts.into_iter().unzip();
-        write_kept(staging, &sources, &removed, &ends, self.workers, self.progress)
+        let hands = Hands { workers: self.workers, peers: None };
+        write_kept(staging, &sources, &removed, &ends, hands, self.progress)
     }
 
     /// The files, as they were loaded, under their names here.

@@ -5,6 +5,23 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
 use crate::error::{Error, Result};
+use crate::flow::Peers;
+
+/// Who does jobs: threads of this process and, if there are any, those of others that have the same list of jobs.
+#[derive(Clone, Copy)]
+pub struct Hands<'a> {
+    /// Threads of this process, at least 1.
+    pub workers: usize,
+    /// The other processes.
+    pub peers: Option<&'a Peers>,
+}
+
+impl Hands<'_> {
+    /// The threads of all processes.
+    pub(super) fn all(self) -> usize {
+        self.peers.map_or(self.workers, |peers| peers.crew(self.workers).all())
+    }
+}
 
 /// Does jobs `0..count`, each on the first worker that is free, and returns their results in order. `state` makes
 /// what a worker keeps from job to job. After the first failure no further job is begun.
@@ -15,11 +32,34 @@ pub(super) fn hand_out<S, T: Send>(
     job: impl Fn(&mut S, usize) -> Result<T> + Sync,
 ) -> Result<Vec<T>> {
     let next = AtomicUsize::new(0);
+    hand_out_by(&|| Ok(next.fetch_add(1, Ordering::Relaxed)), count, workers, state, job)
+}
+
+/// The same for jobs that all processes share: the results are those of the jobs that were done here.
+pub(super) fn hand_out_among<S, T: Send>(
+    count: usize,
+    hands: Hands<'_>,
+    state: impl Fn() -> S + Sync,
+    job: impl Fn(&mut S, usize) -> Result<T> + Sync,
+) -> Result<Vec<T>> {
+    let Some(peers) = hands.peers else { return hand_out(count, hands.workers, state, job) };
+    let list = peers.next_run();
+    let next = || Ok(peers.mesh().take(list)? as usize);
+    hand_out_by(&next, count, hands.workers, state, job)
+}
+
+fn hand_out_by<S, T: Send>(
+    next: &(dyn Fn() -> Result<usize> + Sync),
+    count: usize,
+    workers: usize,
+    state: impl Fn() -> S + Sync,
+    job: impl Fn(&mut S, usize) -> Result<T> + Sync,
+) -> Result<Vec<T>> {
     let failed = AtomicBool::new(false);
     let worker = || -> Result<Vec<(usize, T)>> {
         let (mut state, mut done) = (state(), Vec::new());
         while !failed.load(Ordering::Relaxed) {
-            let index = next.fetch_add(1, Ordering::Relaxed);
+            let index = next()?;
             if index >= count {
                 break;
             }

@@ -1,14 +1,16 @@
 //! The input files without the removed records: same names, same compression, kept lines byte for byte.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Component, Path, PathBuf};
 
 use super::filter::{Filter, fill};
-use super::hand_out::hand_out;
+use super::hand_out::{Hands, hand_out, hand_out_among};
 use super::plan::{Loss, Piece, Sizes, between, cuts, measure, pieces};
 use crate::error::{Error, Result};
+use crate::flow::Peers;
 use crate::progress::Progress;
 use crate::read::{Compression, Format, Source, open_decompressed};
 
@@ -30,7 +32,8 @@ pub struct KeptTally {
 /// `ends` holds an offset, only the decompressed bytes before it are good (the rest of a truncated stream is not).
 ///
 /// A compressed source that loses nothing is copied as it is; any other is compressed anew by one worker. Large
-/// uncompressed files are divided among the workers. Progress is counted in bytes of the sources on disk.
+/// uncompressed files are divided among the workers. Progress is counted in bytes of the sources on disk. Other processes
+/// take part with [`assist_kept`].
 ///
 /// Fails with [`Error::Changed`] if a source is not what it was when it was opened, before or after.
 pub fn write_kept(
@@ -38,10 +41,10 @@ pub fn write_kept(
     sources: &[Source],
     removed: &[Vec<u64>],
     ends: &[Option<u64>],
-    workers: usize,
+    hands: Hands<'_>,
     progress: &Progress,
 ) -> Result<KeptTally> {
-    write_kept_sized(staging, sources, removed, ends, workers, progress, Sizes::USUAL)
+    write_kept_sized(staging, sources, removed, ends, hands, progress, Sizes::USUAL)
 }
 
 /// [`write_kept`] with other sizes of pieces and blocks, so that tests meet their borders.
@@ -50,31 +53,61 @@ pub(super) fn write_kept_sized(
     sources: &[Source],
     removed: &[Vec<u64>],
     ends: &[Option<u64>],
-    workers: usize,
+    hands: Hands<'_>,
     progress: &Progress,
     sizes: Sizes,
 ) -> Result<KeptTally> {
     assert!(removed.len() == sources.len() && ends.len() == sources.len(), "one entry a source");
     let folder = staging.join("kept");
-    let kept = Kept { folder, sources, removed, ends, workers, progress, sizes };
+    let kept = Kept { folder, sources, removed, ends, hands, progress, sizes };
     let written = kept.make_folders()?;
     let (divided, whole): (Vec<usize>, Vec<usize>) = written.iter().partition(|&&i| kept.is_divided(i));
     let mut jobs: Vec<Job> = whole.iter().map(|&source| Job::Whole { source }).collect();
     kept.divide(&divided, &mut jobs)?;
     // Large jobs first, so that no worker is left with one at the end.
     jobs.sort_by_key(|job| std::cmp::Reverse(kept.effort(job)));
-    let bytes = hand_out(jobs.len(), workers, || kept.buffer(), |buffer, i| kept.work(&jobs[i], buffer))?;
+    let bytes = kept.work_all(&jobs)?;
     for &source in &divided {
         sources[source].unchanged()?;
     }
     Ok(KeptTally {
         files: written.len() as u64,
         bytes_in: sources.iter().map(|s| s.bytes).sum(),
-        bytes_out: bytes.iter().sum(),
+        bytes_out: bytes,
     })
 }
 
+/// Takes part in what process 0 writes with [`write_kept`]; `sources` are the same.
+///
+/// # Errors
+/// Those of [`write_kept`]; [`Error::Lost`] and [`Error::GaveUp`] if another process has ended.
+pub fn assist_kept(sources: &[Source], workers: usize, peers: &Peers, progress: &Progress) -> Result<()> {
+    let shared: Shared<'_> = peers.hear()?;
+    let hands = Hands { workers, peers: Some(peers) };
+    let (removed, ends) = (&*shared.removed, &*shared.ends);
+    let kept = Kept {
+        folder: shared.folder.into_owned(),
+        sources,
+        removed,
+        ends,
+        hands,
+        progress,
+        sizes: Sizes::USUAL,
+    };
+    kept.work_all(&shared.jobs).map(drop)
+}
+
+/// What all processes must know to write together.
+#[derive(serde::Serialize, serde::Deserialize)]
+struct Shared<'a> {
+    folder: Cow<'a, Path>,
+    removed: Cow<'a, [Vec<u64>]>,
+    ends: Cow<'a, [Option<u64>]>,
+    jobs: Cow<'a, [Job]>,
+}
+
 /// What one worker does at a time.
+#[derive(Clone, serde::Serialize, serde::Deserialize)]
 enum Job {
     /// A whole source.
     Whole { source: usize },
@@ -87,12 +120,28 @@ struct Kept<'a> {
     sources: &'a [Source],
     removed: &'a [Vec<u64>],
     ends: &'a [Option<u64>],
-    workers: usize,
+    hands: Hands<'a>,
     progress: &'a Progress,
     sizes: Sizes,
 }
 
 impl Kept<'_> {
+    /// Does all jobs, with the other processes if there are any; returns the bytes that were written.
+    fn work_all(&self, jobs: &[Job]) -> Result<u64> {
+        let leads = self.hands.peers.filter(|peers| peers.mesh().process() == 0);
+        if let Some(peers) = leads {
+            let folder = std::path::absolute(&self.folder).map_err(|e| Error::io(&self.folder, "find", e))?;
+            let (removed, ends) = (Cow::Borrowed(self.removed), Cow::Borrowed(self.ends));
+            peers.say(&Shared { folder: folder.into(), removed, ends, jobs: Cow::Borrowed(jobs) })?;
+        }
+        let work = |buffer: &mut Vec<u8>, i: usize| self.work(&jobs[i], buffer);
+        let own: u64 = hand_out_among(jobs.len(), self.hands, || self.buffer(), work)?.iter().sum();
+        match self.hands.peers {
+            Some(peers) => Ok(peers.collect(&own)?.iter().sum()),
+            None => Ok(own),
+        }
+    }
+
     /// Creates all folders; returns the sources that leave a file.
     fn make_folders(&self) -> Result<Vec<usize>> {
         let mut written = Vec::with_capacity(self.sources.len());
@@ -134,7 +183,7 @@ impl Kept<'_> {
     }
 
     fn is_divided(&self, source: usize) -> bool {
-        self.workers > 1 && self.is_copied(source) && self.sources[source].bytes > self.sizes.piece
+        self.hands.all() > 1 && self.is_copied(source) && self.sources[source].bytes > self.sizes.piece
     }
 
     /// Good bytes of a source that is copied.
@@ -162,7 +211,7 @@ impl Kept<'_> {
             } else {
                 hand_out(
                     cuts(len, self.sizes),
-                    self.workers,
+                    self.hands.workers,
                     || self.buffer(),
                     |buffer, cut| {
                         self.progress.check()?;

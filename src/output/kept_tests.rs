@@ -13,7 +13,7 @@ use proptest::prelude::*;
 
 use super::kept::write_kept_sized;
 use super::plan::Sizes;
-use super::{KeptTally, write_kept};
+use super::{Hands, KeptTally, write_kept};
 use crate::error::Error;
 use crate::progress::Progress;
 use crate::read::{Compression, Format, Source};
@@ -90,8 +90,8 @@ fn check(text: &[u8], chosen: impl Fn(usize) -> bool, workers: usize, sizes: Siz
     let staging = folder.path().join("out");
     let progress = Progress::default();
     let all = vec![removed; 3];
-    let tally =
-        write_kept_sized(&staging, &sources, &all, &[None; 3], workers, &progress, sizes).expect("written");
+    let tally = write_kept_sized(&staging, &sources, &all, &[None; 3], alone(workers), &progress, sizes)
+        .expect("written");
     let mut bytes_out = 0;
     for source in &sources {
         let bytes = fs::read(staging.join("kept").join(&source.name)).expect("the kept file");
@@ -150,7 +150,7 @@ fn untouched_files_are_copied_as_they_are() {
         let progress = Progress::default();
         let staging = folder.path().join("out");
         let sources = std::slice::from_ref(&source);
-        write_kept(&staging, sources, &[vec![]], &[None], 2, &progress).expect("written");
+        write_kept(&staging, sources, &[vec![]], &[None], alone(2), &progress).expect("written");
         let kept = fs::read(staging.join("kept").join(name)).expect("kept");
         assert_eq!(kept, fs::read(&source.path).expect("the source"));
     }
@@ -166,8 +166,8 @@ fn a_plain_text_file_is_one_document() {
     ];
     let staging = folder.path().join("out");
     let removed = [vec![0], vec![], vec![]];
-    let tally =
-        write_kept(&staging, &sources, &removed, &[None; 3], 2, &Progress::default()).expect("written");
+    let tally = write_kept(&staging, &sources, &removed, &[None; 3], alone(2), &Progress::default())
+        .expect("written");
     assert_eq!(tally.files, 2);
     assert!(!staging.join("kept/a/1.txt").exists());
     let kept = fs::read(staging.join("kept/a/2.txt.gz")).expect("kept");
@@ -197,12 +197,12 @@ fn a_truncated_stream_is_kept_up_to_its_end() {
         let (removed, ends) = ([vec![0]], [Some(end as u64)]);
         let staging = folder.path().join("out");
         let sources = [source];
-        write_kept(&staging, &sources, &removed, &ends, 2, &Progress::default()).expect("written");
+        write_kept(&staging, &sources, &removed, &ends, alone(2), &Progress::default()).expect("written");
         let kept = fs::read(staging.join("kept").join(&name)).expect("kept");
         assert!(decompress(&kept, compression) == text.as_bytes()[second..end], "{compression:?}");
         if !matches!(compression, Compression::None) {
             let staging = folder.path().join("other");
-            let failed = write_kept(&staging, &sources, &removed, &[None], 1, &Progress::default());
+            let failed = write_kept(&staging, &sources, &removed, &[None], alone(1), &Progress::default());
             assert!(matches!(failed, Err(Error::Io { .. })), "{compression:?}: {failed:?}");
         }
     }
@@ -220,7 +220,8 @@ fn a_changed_source_is_an_error() {
             let staging = folder.path().join(format!("out-{name}-{workers}"));
             let sources = std::slice::from_ref(&source);
             let progress = Progress::default();
-            let failed = write_kept_sized(&staging, sources, &[vec![4]], &[None], workers, &progress, sizes);
+            let failed =
+                write_kept_sized(&staging, sources, &[vec![4]], &[None], alone(workers), &progress, sizes);
             assert!(matches!(failed, Err(Error::Changed(path)) if path == source.path));
         }
     }
@@ -234,7 +235,8 @@ fn stops_when_asked() {
         let source = source(folder.path(), &name, b"one\ntwo\n", Format::JsonLines, compression);
         let progress = Progress::default();
         progress.stop();
-        let failed = write_kept(&folder.path().join("out"), &[source], &[vec![0]], &[None], 1, &progress);
+        let failed =
+            write_kept(&folder.path().join("out"), &[source], &[vec![0]], &[None], alone(1), &progress);
         assert!(matches!(failed, Err(Error::Interrupted)));
     }
 }
@@ -246,7 +248,11 @@ fn names_stay_under_the_output() {
         let mut source = source(folder.path(), "in", b"one\n", Format::JsonLines, Compression::None);
         source.name = name.to_string();
         let staging = folder.path().join("out");
-        let failed = write_kept(&staging, &[source], &[vec![]], &[None], 1, &Progress::default());
+        let failed = write_kept(&staging, &[source], &[vec![]], &[None], alone(1), &Progress::default());
         assert!(matches!(failed, Err(Error::Input { .. })), "{name:?}");
     }
+}
+
+fn alone(workers: usize) -> Hands<'static> {
+    Hands { workers, peers: None }
 }

@@ -19,7 +19,8 @@ mod summary;
 mod kept_tests;
 
 pub use export::Export;
-pub use kept::{KeptTally, write_kept};
+pub use hand_out::Hands;
+pub use kept::{KeptTally, assist_kept, write_kept};
 pub use lists::{Lists, Rejected, left_out, refusals, summarise, unread};
 pub use render::render;
 pub use rows::{ClusterRow, DuplicateRow, PairRow, RejectedRow, Rows};

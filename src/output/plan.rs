@@ -24,7 +24,7 @@ impl Sizes {
 }
 
 /// A part of an uncompressed file that one worker copies: it begins and ends outside removed lines.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub(super) struct Piece {
     /// Its first byte in the input.
     pub(super) start: u64,

@@ -64,6 +64,15 @@ pub struct Source {
 }
 
 impl Source {
+    /// The same source under a path that does not depend on where a process runs.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn from_anywhere(&self) -> Result<Source> {
+        let path = std::path::absolute(&self.path).map_err(|e| Error::io(&self.path, "find", e))?;
+        Ok(Source { path, ..self.clone() })
+    }
+
     /// Whether workers can share the file, line by line; any other can only be read whole.
     pub fn is_divided(&self) -> bool {
         self.compression == Compression::None && self.format == Format::JsonLines

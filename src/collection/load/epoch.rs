@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::Prepared;
 use crate::collection::again::Again;
-use crate::collection::assist::{Epoch, Order, begin, collect, mark, own_runs, tell};
+use crate::collection::assist::{Epoch, Order, begin, came_to, collect, mark, own_runs, tell};
 use crate::collection::delta::{by_name, seen, write_delta, write_seen};
 use crate::collection::known::Known;
 use crate::collection::manifest::Manifest;
@@ -46,7 +46,7 @@ impl Prepared<'_> {
             let (ahead, frozen) = (self.ahead.manifest().clone(), self.rarity.is_some());
             let at = (self.next.load, self.epochs + 1);
             let epoch = Epoch { part, at, ahead, next_content, documents, first_run: first, frozen };
-            Order::Epoch(Box::new(epoch)).tell(peers)?;
+            peers.say(&Order::Epoch(Box::new(epoch)))?;
         }
         let known = Known::new(tables, next_content, signed, documents, bytes, runs);
         let found = self.found(part, &Arc::new(known), ids.into_iter().chain(of_records).collect());
@@ -77,11 +77,12 @@ impl Prepared<'_> {
         let loaded = run(self.request(part, known), Arc::clone(&self.progress))?;
         let own = ids.into_iter().zip(known.finished()).collect();
         let written = match &self.batch.peers {
-            Some(peers) => collect(peers, own)?,
+            Some(peers) => collect(peers, &own)?,
             None => own,
         };
         let mut again = Again::new(known, &loaded)?;
-        let delta = settle(known.tables(), &loaded, self.terms(), &mut again)?;
+        let contractor = self.contractor();
+        let delta = settle(known.tables(), &loaded, self.terms(), contractor.as_ref(), &mut again)?;
         Ok((Arc::clone(known), loaded, written, delta))
     }
 
@@ -93,7 +94,7 @@ impl Prepared<'_> {
     /// Tells what the last epoch came to, since `before`.
     pub(super) fn tell(&self, before: &Mark, last: bool) {
         let at = (self.next.load, self.epochs);
-        tell(&self.progress, self.batch.peers.as_deref(), before, at, last);
+        tell(&self.progress, came_to(&self.progress, self.batch.peers.as_deref(), before, at, last));
     }
 
     /// The workers of all processes.

@@ -7,11 +7,13 @@ use hashbrown::{HashMap, HashSet};
 
 use super::span::span;
 use super::{Content, MEMBER, Settling};
+use crate::collection::assist::Order;
 use crate::collection::known::{digest_of, missing};
 use crate::collection::measure::Measuring;
-use crate::collection::parts::{Recollide, neighbours, parts};
+use crate::collection::parts::{Recollide, neighbours, parts, search};
 use crate::collection::tables::{COMPONENTS, CONTENTS, TEXTS, Tables};
 use crate::error::Result;
+use crate::flow::contract::{Contractor, Relabelled, Touched};
 use crate::flow::{Change, Doc, Forest, Kind, NO_DOC};
 
 /// Contents of components, by label.
@@ -75,6 +77,10 @@ impl Settling<'_> {
         }
         let members = components(self.tables, &gone.keys().copied().collect())?;
         self.hold(members.values().map(Vec::len).sum(), MEMBER)?;
+        let mut contracted = match self.contractor {
+            Some(contractor) => Some(contracted_parts(self.tables, contractor, &members, &gone)?),
+            None => None,
+        };
         for (label, members) in members {
             let gone = &gone[&label];
             let survivors = members.into_iter().filter(|doc| gone.binary_search(doc).is_err());
@@ -84,7 +90,11 @@ impl Settling<'_> {
             starts.retain(|doc| survivors.contains(doc));
             starts.sort_unstable();
             starts.dedup();
-            let parts = parts(self.tables, &survivors, &starts, recollide)?;
+            let ended = match &mut contracted {
+                Some(parts) => parts.remove(&label).unwrap_or_default(),
+                None => search(self.tables, &survivors, &starts)?,
+            };
+            let parts = parts(&survivors, ended, recollide)?;
             parts.links.iter().for_each(|(a, b, shared)| self.link(*a, *b, *shared));
             for part in parts.split {
                 let fresh = self.fresh_label();
@@ -110,12 +120,20 @@ impl Settling<'_> {
         let numbers: HashMap<Doc, u32> = live.iter().map(|content| (*content, number(*content))).collect();
         let mut forest = Forest::new(nodes.len());
         let mut links = Vec::new();
+        let mut edges = Vec::new();
         for link in &self.loaded.links {
             let (a, b) = link.pair.docs();
             if let (Some(x), Some(y)) = (numbers.get(&a), numbers.get(&b)) {
-                forest.union(*x, *y);
+                edges.push((*x, *y));
                 links.push((a, b, link.shared));
             }
+        }
+        if let Some(contractor) = self.contractor {
+            let joined = Touched { insertions: std::mem::take(&mut edges), ..Touched::default() };
+            edges.extend(contract(contractor, joined)?.iter().map(|node| (node.content, node.after)));
+        }
+        for (x, y) in edges {
+            forest.union(x, y);
         }
         let shared = &self.loaded.shared;
         let mut measuring = Measuring::new(shared);
@@ -207,6 +225,43 @@ impl Settling<'_> {
         super::last_of_each(digests);
         Ok(())
     }
+}
+
+/// Has all workers contract links, those of other processes too.
+fn contract(contractor: &Contractor, touched: Touched) -> Result<Vec<Relabelled>> {
+    if let Some(peers) = &contractor.peers {
+        peers.say(&Order::Contract)?;
+    }
+    contractor.contract(touched)
+}
+
+/// What is left of components without the contents that go, in parts, by label.
+fn contracted_parts(
+    tables: &Tables,
+    contractor: &Contractor,
+    members: &Members,
+    gone: &Members,
+) -> Result<HashMap<u32, Vec<Vec<Doc>>>> {
+    let all: Vec<Doc> = members.values().flatten().copied().collect();
+    let goes: HashSet<Doc> = gone.values().flatten().copied().collect();
+    let mut links = neighbours(tables, &all)?;
+    // Each link is there both ways; those of contents that went before are of no component.
+    links.retain(|(a, b)| a < b);
+    let live: HashSet<Doc> = all.into_iter().collect();
+    links.retain(|(a, b)| live.contains(a) && live.contains(b));
+    let removals = links.iter().filter(|(a, b)| goes.contains(a) || goes.contains(b)).copied().collect();
+    let changes = contract(contractor, Touched { links, insertions: Vec::new(), removals })?;
+    let labels: HashMap<Doc, Doc> = changes.iter().map(|row| (row.content, row.after)).collect();
+    let mut parts = HashMap::new();
+    for (label, members) in members {
+        let least = members.iter().min().copied().unwrap_or(NO_DOC);
+        let mut by_label: BTreeMap<Doc, Vec<Doc>> = BTreeMap::new();
+        for doc in members.iter().filter(|doc| !goes.contains(*doc)) {
+            by_label.entry(labels.get(doc).copied().unwrap_or(least)).or_default().push(*doc);
+        }
+        parts.insert(*label, by_label.into_values().collect());
+    }
+    Ok(parts)
 }
 
 /// The live contents of components.
