@@ -12,8 +12,8 @@ use alike::error::{Error, Result};
 use alike::flow::{self, Outcome, Part, Peers, Request};
 use alike::limits::REFUSED_PERCENT;
 use alike::output::{
-    Hands, KeptTally, Lists, Rejected, Staging, Summary, assist_kept, left_out, peak_memory, refusals,
-    render, summarise, write_kept,
+    Hands, KeptTally, Lists, Rejected, Scratch, Staging, Summary, assist_kept, left_out, peak_memory,
+    refusals, render, summarise, write_kept,
 };
 use alike::progress::{Progress, Stage};
 use alike::read::{Discovery, Source, discover};
@@ -33,7 +33,7 @@ pub(crate) fn run(options: &DedupOptions, team: &Team) -> Result<ExitCode> {
     let summary = team.work(
         options.workers,
         &progress,
-        |peers| dedup(options, begun, peers, &progress),
+        |peers| dedup(options, begun, peers.as_ref(), &progress),
         |peers| assist(options, peers, &progress),
     );
     display.finish();
@@ -56,7 +56,7 @@ pub(crate) fn tell(summary: &Summary, out: Option<&Path>, quiet: bool, json: boo
 fn dedup(
     options: &DedupOptions,
     begun: Instant,
-    peers: Option<Arc<Peers>>,
+    peers: Option<&Arc<Peers>>,
     progress: &Arc<Progress>,
 ) -> Result<Summary> {
     let place = Place::new(options.out.as_deref().filter(|_| !options.dry_run))?;
@@ -64,23 +64,28 @@ fn dedup(
         tempfile::tempdir_in(place.path()).map_err(|e| Error::io(place.path(), "create a folder in", e))?;
     let discovery = find_inputs(&options.inputs, spool.path(), progress)?;
     let config = options.config.clone();
-    if let Some(peers) = &peers {
+    if let Some(peers) = peers {
         let sources = discovery.sources.iter().map(Source::from_anywhere).collect::<Result<_>>()?;
         peers.say(&Task { sources, config: config.clone() })?;
     }
     let task = Task { sources: discovery.sources.clone(), config };
-    let outcome = flow::run(request(options, task, place.path(), peers.clone()), Arc::clone(progress))?;
+    let outcome = flow::run(request(options, task, place.path(), peers.cloned()), Arc::clone(progress))?;
     let rejected = refusals(&discovery.unreadable, &outcome.refused, &outcome.shared);
     refuse(options.strict, &rejected, outcome.tally.documents)?;
     let Place::Output(staging) = place else {
-        return Ok(finish(options, begun, summarise(&discovery, &outcome, &rejected)));
+        return Ok(finish(
+            options,
+            begun,
+            peers.map(|peers| &**peers),
+            summarise(&discovery, &outcome, &rejected),
+        ));
     };
     let shared = &outcome.shared;
     shared.enter(Stage::Write, shared.sources.iter().map(|source| source.bytes).sum());
-    let kept = write(&outcome, staging.path(), &rejected, (peers.as_deref(), progress))?;
+    let kept = write(&outcome, staging.path(), &rejected, (peers.map(|peers| &**peers), progress))?;
     let mut summary = summarise(&discovery, &outcome, &rejected);
     summary.kept_bytes = Some(kept.bytes_out);
-    let summary = finish(options, begun, summary);
+    let summary = finish(options, begun, peers.map(|peers| &**peers), summary);
     summary.write(staging.path())?;
     spool.close().map_err(|e| Error::io(staging.path(), "remove the copy of standard input in", e))?;
     progress.check()?;
@@ -180,8 +185,7 @@ struct Task {
 
 /// Takes part in what process 0 deduplicates.
 fn assist(options: &DedupOptions, peers: &Arc<Peers>, progress: &Arc<Progress>) -> Result<()> {
-    let scratch = tempfile::tempdir();
-    let scratch = scratch.map_err(|e| Error::io(&std::env::temp_dir(), "create a folder in", e))?;
+    let scratch = Scratch::apart()?;
     let task: Task = peers.hear()?;
     let sources = task.sources.clone();
     let request = request(options, task, scratch.path(), Some(Arc::clone(peers)));
@@ -227,7 +231,9 @@ pub(crate) fn refuse(strict: bool, rejected: &[Rejected], documents: u64) -> Res
     Err(Error::Refused { rejected: count, records, reason, first: first.to_string() })
 }
 
-fn finish(options: &DedupOptions, begun: Instant, mut summary: Summary) -> Summary {
+fn finish(options: &DedupOptions, begun: Instant, peers: Option<&Peers>, mut summary: Summary) -> Summary {
+    summary.processes = peers.map(|peers| peers.mesh().processes());
+    summary.wire_bytes = peers.map(Peers::wire_bytes);
     summary.memory_limit_bytes = options.memory;
     summary.peak_memory_bytes = peak_memory();
     summary.set_seconds(begun.elapsed().as_secs_f64());

@@ -117,8 +117,7 @@ pub(crate) fn assist(
     peers: &Arc<Peers>,
     progress: &Arc<Progress>,
 ) -> Result<()> {
-    let scratch = tempfile::tempdir();
-    let scratch = scratch.map_err(|e| Error::io(&std::env::temp_dir(), "create a folder in", e))?;
+    let scratch = Scratch::apart()?;
     let Machine { workers, memory, simd } = machine;
     let means = Means { workers, memory, simd, scratch: scratch.path().to_path_buf() };
     alike::collection::assist(&|| folder(collection), &means, peers, progress)

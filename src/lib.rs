@@ -66,6 +66,8 @@
 //!
 //! The dataflow:
 //! - `flow/mod.rs` - the two dataflows of a run, and what goes in and comes out
+//! - `flow/crew.rs` - the workers of all processes: who is home to what, and whose a key is
+//! - `flow/peers.rs` - one run after the other that several processes share, their failures agreed by all
 //! - `flow/shared.rs` - the state that the workers of a process share
 //! - `flow/places.rs` - where documents stand, as people are told
 //! - `flow/measures.rs` - sizes and sets of documents, and measuring them
@@ -80,10 +82,14 @@
 //! - `flow/spill.rs` - files for what does not fit
 //! - `flow/buckets.rs` - postings and arrivals bucketed by key, spilled when they outgrow their memory
 //! - `flow/collide.rs` - operator: postings to key groups
+//! - `flow/rows.rs` - operator: rows of documents, sent to the processes that need them
 //! - `flow/count.rs` - operator: key groups to candidates, with the keys each pair shares
 //! - `flow/rounds.rs` - key groups given out in rounds, spilled when they outgrow their memory
+//! - `flow/trade.rs` - exchanging what workers have among each other at one go
+//! - `flow/abroad.rs` - candidates whose documents were read in different processes
 //! - `flow/recall.rs` - sets derived again from the text, spilled when they outgrow their memory
 //! - `flow/verify.rs` - operators: sets recalled, candidates measured, links
+//! - `flow/hand_over.rs` - what other processes have gathered, handed over to process 0
 //! - `flow/graph.rs` - contents, links, copies and crowds in document order
 //! - `flow/components.rs` - union-find
 //! - `flow/contract.rs` - components kept by all workers together, while links come and go
@@ -91,6 +97,7 @@
 //! - `flow/contract/trees.rs` - links that stay, contracted before they are exchanged
 //! - `flow/contract/engine.rs` - the dataflow with its input and output
 //! - `flow/contract/touched.rs` - what a load does to the components that it touches
+//! - `flow/contract/contractor.rs` - who contracts links for a load: the workers of one process or of all
 //! - `flow/profiled.rs` - times of operators, from what timely logs
 //! - `flow/transitive.rs` - connected components, and the chain that holds each member
 //! - `flow/conservative.rs` - clustering with a guarantee
@@ -157,6 +164,7 @@
 //! - `collection/group.rs` - a ranked list with duplicates folded
 //! - `collection/load.rs` - a load, from its inputs over its epochs to its commit
 //! - `collection/load/epoch.rs` - a part of a load: what the dataflow finds in it, settled and written
+//! - `collection/assist.rs` - a load as those processes see it that do not lead it
 //! - `collection/checkpoint.rs` - what there is of a load between two epochs
 //! - `collection/refused.rs` - records that the epochs of an interrupted load refused
 //! - `collection/report.rs` - what a load did

@@ -55,3 +55,5 @@ pub const MAX_WORD_BYTES: usize = 4 << 10;
 pub const MAX_QUEUED_BYTES: usize = 64 << 20;
 /// Longest time for which last words are given a way out, in milliseconds.
 pub const LAST_WORDS_MILLIS: u64 = 1_000;
+/// Bytes that may wait for the network in a process while it reads.
+pub const MAX_UNSENT: u64 = 64 << 20;

@@ -135,7 +135,7 @@ impl Bench {
             scratch: self.dir.join("."),
             delete_missing: false,
             peers: None,
-            components: if workers % 2 == 0 { Components::Differential } else { Components::Forest },
+            components: if workers.is_multiple_of(2) { Components::Differential } else { Components::Forest },
         };
         let prepared = prepare(writer, batch, Arc::new(Progress::default()))?;
         assert!(prepared.rejected().len() == 0);

@@ -11,7 +11,7 @@ const CROWD: usize = 900;
 
 /// A collection of everything that is handled in a way of its own: a crowd, chains in which only neighbours resemble
 /// each other, exact copies, short and empty texts, and ordinary ones.
-fn collection() -> Vec<Doc> {
+pub(crate) fn collection() -> Vec<Doc> {
     let mut random = Random(2026);
     let mut texts = Vec::new();
     let mut words = |count: usize, vocabulary: usize| -> Vec<String> {
@@ -53,7 +53,7 @@ fn collection() -> Vec<Doc> {
 }
 
 /// Configuration files for every method; the cap on common shingles is below the size of the crowd.
-const METHODS: [(&str, &str); 8] = [
+pub(crate) const METHODS: [(&str, &str); 8] = [
     ("join", "method = 'join'"),
     ("exact", "method = 'exact'"),
     ("features", "method = 'features'"),

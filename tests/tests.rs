@@ -47,6 +47,8 @@ mod house;
 mod kill;
 /// Many processes started, watched and ended.
 mod launch;
+/// Jobs that lose a process.
+mod losses;
 /// Processes that meet and talk.
 mod mesh;
 /// Processes that are lost, and how the others notice it.
@@ -55,8 +57,16 @@ mod mesh_losses;
 mod mesh_strangers;
 /// What a process tells of itself while it works.
 mod metrics;
+/// Jobs across network namespaces.
+mod namespaces;
 /// The obvious independent program that `join` is held against.
 mod oracle;
+/// `dedup` as several processes.
+mod processes;
+/// Collections that several processes change.
+mod processes_load;
+/// Jobs of several processes that come to nothing.
+mod processes_refused;
 /// What may be asked of a collection: explain, check and group.
 mod questions;
 /// Stored documents taken in again against one-shot runs on their texts.
@@ -71,7 +81,13 @@ mod same_answer;
 mod sources;
 /// `kill -9` at every step of a commit.
 mod steps;
+/// Strangers at the ports of a job.
+mod strangers;
+/// The processes of a job, for tests.
+mod team;
 /// Transitive clusters against differential-dataflow's connected components.
 mod union_oracle;
 /// Folders, inputs, runs and outputs.
 mod util;
+/// What crosses between processes.
+mod wire;

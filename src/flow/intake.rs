@@ -10,6 +10,7 @@ use super::Shared;
 use super::budget::Share;
 use super::catalogue::{Doc, Segment};
 use super::collide::Posting;
+use super::crew::Crew;
 use super::dedup_exact::{Arrival, NO_DOC};
 use super::net::{Change, Kind};
 use super::stored::Stored;
@@ -141,6 +142,14 @@ impl Intake {
             }
             shared.unit_lines[at].store(reader.lines(), Ordering::Relaxed);
         }
+    }
+
+    /// Bytes of digests and postings that go to other processes next.
+    pub(super) fn bytes_for_others(&self, crew: Crew) -> u64 {
+        let abroad = |key: u64| !crew.own().contains(&crew.of_key(key));
+        let arrivals = self.arrivals.iter().filter(|arrival| abroad(arrival.digest)).count();
+        let postings = self.postings.iter().filter(|posting| abroad(posting.key)).count();
+        (arrivals * size_of::<Arrival>() + postings * size_of::<Posting>()) as u64
     }
 
     /// Refuses rows that do not fit in their share of the memory, with what all of them will come to.

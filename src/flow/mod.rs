@@ -205,7 +205,8 @@ fn gather(request: Request, progress: Arc<Progress>) -> Result<(Arc<Shared>, Gat
 /// Runs both dataflows.
 fn dataflows(request: Request, progress: Arc<Progress>) -> Result<Arc<Shared>> {
     let shared = Arc::new(Shared::new(request, progress)?);
-    shared.enter(Stage::Read, shared.input_bytes());
+    // All processes read about as much.
+    shared.enter(Stage::Read, shared.input_bytes() / shared.crew.processes() as u64);
     match shared.peers() {
         None => execute(&shared)?,
         Some((peers, run)) => peers.execute(run, &shared)?,
@@ -296,10 +297,14 @@ fn meet(
     });
     let mut intake = Intake::new(shared, index);
     let send = |intake: &mut Intake| {
+        shared.hand_on(intake);
         arrivals.send_batch(&mut intake.arrivals);
         changes.send_batch(&mut intake.changes);
         postings.send_batch(&mut intake.postings);
         worker.step();
+        while shared.is_ahead() && !shared.failed() {
+            worker.step_or_park(Some(BREATH));
+        }
     };
     let read = match shared.replay() {
         Some(replay) => intake.replay(shared, replay, send),
@@ -399,6 +404,9 @@ fn in_question(shared: &Shared, candidates: &Pile<Candidate>, crowds: &[Vec<Doc>
 
 /// Candidates looked at between two others of the run's affairs.
 const SLICE: usize = 16 << 10;
+
+/// How long a worker waits for the network before it looks again.
+const BREATH: std::time::Duration = std::time::Duration::from_millis(1);
 
 /// How long an idle worker sleeps before it looks whether another one failed.
 const PATIENCE: std::time::Duration = std::time::Duration::from_millis(20);

@@ -44,12 +44,14 @@ enum Verdict {
 pub struct Peers {
     mesh: Arc<Mesh>,
     runs: AtomicU64,
+    /// Bytes that all have sent; in process 0, after a run.
+    sent: AtomicU64,
 }
 
 impl Peers {
     /// Those who have met.
     pub fn new(mesh: Arc<Mesh>) -> Peers {
-        Peers { mesh, runs: AtomicU64::new(0) }
+        Peers { mesh, runs: AtomicU64::new(0), sent: AtomicU64::new(0) }
     }
 
     /// How they meet.
@@ -89,6 +91,12 @@ impl Peers {
     /// All of their workers, so many of each.
     pub fn crew(&self, workers: usize) -> Crew {
         Crew::new(self.mesh.process(), self.mesh.processes(), workers)
+    }
+
+    /// Bytes that the processes have sent each other from their meeting to the end of their last run, whatever came of it.
+    /// Process 0 knows it; elsewhere it is 0.
+    pub fn wire_bytes(&self) -> u64 {
+        self.sent.load(Ordering::Relaxed)
     }
 
     /// The number of the next run, or of the next list of jobs that is shared out: every process counts them alike.
@@ -219,7 +227,8 @@ fn watch(mesh: &Mesh, shared: &Shared, round: u64, over: &AtomicBool) {
     }
 }
 
-/// What became of a run, given how it went here: the first failure, in the order of processes, counts.
+/// What became of a run, given how it went here: the first failure, in the order of processes, counts. Beside it process 0
+/// learns how many bytes all have sent.
 fn agree(peers: &Peers, process: usize, own: &Result<()>) -> Result<Verdict> {
     let own = match own {
         Ok(()) => Verdict::Done,
@@ -227,8 +236,11 @@ fn agree(peers: &Peers, process: usize, own: &Result<()>) -> Result<Verdict> {
         Err(Error::Interrupted) => Verdict::Interrupted,
         Err(_) => Verdict::Failed(process),
     };
-    let all = peers.collect(&own)?;
-    let first = all.into_iter().find(|verdict| *verdict != Verdict::Done).unwrap_or(Verdict::Done);
+    let traffic = peers.mesh.traffic();
+    let all = peers.collect(&(own, traffic.data_sent + traffic.control_sent))?;
+    peers.sent.store(all.iter().map(|(_, sent)| sent).sum(), Ordering::Relaxed);
+    let mut verdicts = all.into_iter().map(|(verdict, _)| verdict);
+    let first = verdicts.find(|verdict| *verdict != Verdict::Done).unwrap_or(Verdict::Done);
     match process {
         0 => peers.say(&first).map(|()| first),
         _ => peers.hear(),

@@ -14,7 +14,7 @@ use super::collide::Posting;
 use super::crew::Crew;
 use super::dedup_exact::Arrival;
 use super::gathered::Gathered;
-use super::intake::sample_rarity;
+use super::intake::{Intake, sample_rarity};
 use super::peers::Peers;
 use super::recall::Sets;
 use super::replay::Replay;
@@ -23,7 +23,7 @@ use super::stored::{Keeper, Stored};
 use super::{Part, Request};
 use crate::config::{Config, Keep, Method};
 use crate::error::{Error, Result};
-use crate::limits::MAX_WORKERS;
+use crate::limits::{MAX_UNSENT, MAX_WORKERS};
 use crate::progress::{Progress, Stage};
 use crate::read::{FieldPath, Fields, Source, Unit, units};
 use crate::simd::Simd;
@@ -53,6 +53,9 @@ pub struct Shared {
     next_unit: AtomicUsize,
     /// The other processes, and the number of this run.
     peers: Option<(Arc<Peers>, u64)>,
+    /// Bytes that the workers have handed on, and what the connections had sent before.
+    handed_on: AtomicU64,
+    sent_before: u64,
     pub(super) unit_lines: Vec<AtomicU64>,
     /// Lines of a file before each of its units; known once all is read.
     pub(super) lines_before: OnceLock<Vec<u64>>,
@@ -134,6 +137,8 @@ impl Shared {
             unit_lines: units.iter().map(|_| AtomicU64::new(0)).collect(),
             lines_before: OnceLock::new(),
             next_unit: AtomicUsize::new(0),
+            handed_on: AtomicU64::new(0),
+            sent_before: peers.as_ref().map_or(0, |peers| peers.mesh().traffic().data_sent),
             peers: peers.map(|peers| {
                 let run = peers.next_run();
                 (peers, run)
@@ -275,6 +280,21 @@ impl Shared {
         let stages = lock(&self.stages);
         let ends = stages.iter().skip(1).map(|(_, at)| *at).chain([Instant::now()]);
         stages.iter().zip(ends).map(|((stage, start), end)| (*stage, (end - *start).as_secs_f64())).collect()
+    }
+
+    /// Notes what a worker hands on to other processes.
+    pub(super) fn hand_on(&self, intake: &Intake) {
+        if self.peers.is_some() {
+            self.handed_on.fetch_add(intake.bytes_for_others(self.crew), Ordering::Relaxed);
+        }
+    }
+
+    /// Whether more of it waits for the network than may be held. Timely would take any amount.
+    pub(super) fn is_ahead(&self) -> bool {
+        let Some((peers, _)) = &self.peers else { return false };
+        // On the wire a posting or a digest takes no less than in memory, so what was handed on is all sent in the end.
+        let sent = peers.mesh().traffic().data_sent - self.sent_before;
+        self.handed_on.load(Ordering::Relaxed) > sent + MAX_UNSENT
     }
 
     /// When each stage was entered, in order.

@@ -68,6 +68,9 @@ fn rows(s: &Summary) -> Vec<(&'static str, String)> {
         let limit = s.memory_limit_bytes.map_or(String::new(), |l| format!(", limit {}", size(l)));
         rows.push(("memory", format!("{} at most{limit}", size(peak))));
     }
+    if let (Some(processes), Some(bytes)) = (s.processes, s.wire_bytes) {
+        rows.push(("processes", format!("{processes}, which sent each other {}", size(bytes))));
+    }
     let stages: Vec<String> = s.stages.iter().map(|t| format!("{} {:.2}", t.name, t.seconds)).collect();
     let stages = if stages.is_empty() { String::new() } else { format!(": {}", stages.join(", ")) };
     rows.push((

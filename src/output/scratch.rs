@@ -46,6 +46,15 @@ impl Scratch {
         made.or_else(|_| make(&system, &prefix)).map_err(|e| Error::io(&system, "create a folder in", e))
     }
 
+    /// Makes a folder in the system's temporary folder, for a process that takes part in what another one leads: what it
+    /// works for may be on a disk that all share. Those that processes which are gone have left there are removed.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if there can be none.
+    pub fn apart() -> Result<Scratch> {
+        Scratch::beside(&std::env::temp_dir().join("alike"))
+    }
+
     /// Where it is.
     pub fn path(&self) -> &Path {
         self.folder.path()

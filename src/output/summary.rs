@@ -58,8 +58,14 @@ pub struct Summary {
     pub skipped: Vec<Skipped>,
     /// Bytes of the kept files on disk; `None` in a dry run.
     pub kept_bytes: Option<u64>,
-    /// Workers.
+    /// Workers of each process.
     pub workers: usize,
+    /// Processes; `None`, and no figure in the file, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub processes: Option<usize>,
+    /// Bytes that several processes sent each other.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wire_bytes: Option<u64>,
     /// The memory the run was allowed, if bounded.
     pub memory_limit_bytes: Option<u64>,
     /// The most memory the process held at once, where the system tells: [`peak_memory`].
@@ -179,6 +185,7 @@ mod tests {
         assert_eq!(value["configuration"]["method"], "join");
         assert_eq!(value["inputs"]["text_bytes"], 2_000_000);
         assert_eq!(value["pairs"], serde_json::Value::Null);
+        assert!(value.get("processes").is_none() && value.get("wire_bytes").is_none());
         assert_eq!(value["stages"][0]["name"], "read");
         assert_eq!(value["skipped"][0]["reason"], "not text");
         assert_eq!(value["documents_per_second"], 5.0);

@@ -1,0 +1,403 @@
+//! Jobs of four processes of which one is killed, stopped or interrupted, in every phase: the others end soon and name it,
+//! nothing is half-written, and the same command finishes the job.
+//!
+//! ALIKE_FULL=1 kills 48 times, otherwise it is 8.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::time::{Duration, Instant};
+
+use rustix::process::Signal;
+use serde_json::Value;
+
+use crate::mesh::{free, show};
+use crate::processes::written;
+use crate::processes_load::{Seen, whole};
+use crate::team::{Process, all, clashed, command, done, together};
+use crate::util::{Dir, Ran, Random, line};
+
+const PROCESSES: usize = 4;
+/// In which all others end that hear of a loss at once.
+const SOON: Duration = Duration::from_secs(10);
+/// A load in several epochs, told of as it goes.
+const LOAD: &str = "load c second.jsonl --epoch 700K --json-progress --join-timeout 4 -w 1";
+
+/// When something happens to a process.
+#[derive(Clone, Copy, Debug)]
+enum Moment {
+    /// Before one of the others has come.
+    Alone,
+    /// While all meet: so many milliseconds after the start.
+    Meeting(u64),
+    /// When process 0 has begun a stage so many times.
+    Stage(&'static str, usize),
+    /// When there is a file in the collection whose name begins so.
+    File(&'static str),
+    /// So many milliseconds after the start of the first stage.
+    After(u64),
+}
+
+impl Moment {
+    /// Whether it has come.
+    fn is_now(self, dir: &Dir, first: &Process, begun: Instant, started: Option<Instant>) -> bool {
+        let passed = |since: Instant, millis| since.elapsed() >= Duration::from_millis(millis);
+        match self {
+            Moment::Alone => passed(begun, 200),
+            Moment::Meeting(millis) => passed(begun, millis),
+            Moment::Stage(stage, times) => times_begun(first, stage) >= times,
+            Moment::File(start) => {
+                dir.join("c").is_dir() && names(dir).iter().any(|name| name.starts_with(start))
+            }
+            Moment::After(millis) => started.is_some_and(|started| passed(started, millis)),
+        }
+    }
+}
+
+/// How many times a process has said that it begins a stage.
+pub(crate) fn times_begun(process: &Process, stage: &str) -> usize {
+    let rows = process.said();
+    let rows = rows.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    rows.filter(|row| row["event"] == "start" && row["stage"] == stage).count()
+}
+
+/// Names in the collection.
+fn names(dir: &Dir) -> BTreeSet<String> {
+    let entries = fs::read_dir(dir.join("c")).unwrap();
+    entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+}
+
+/// The names that the manifests in a collection name, and their own.
+fn named(dir: &Dir) -> BTreeSet<String> {
+    let mut named = BTreeSet::from(["lock".to_owned()]);
+    for name in names(dir).into_iter().filter(|name| name.starts_with("manifest-")) {
+        let text = fs::read_to_string(dir.join("c").join(&name)).unwrap();
+        let manifest: Value = serde_json::from_str(text.split_once('\n').unwrap().1).unwrap();
+        let numbers = |list: &str, key: &str| -> Vec<u64> {
+            manifest[list].as_array().unwrap().iter().map(|entry| entry[key].as_u64().unwrap()).collect()
+        };
+        named.extend(numbers("runs", "id").iter().map(|id| format!("run-{id:08}")));
+        named.extend(numbers("changes", "commit").iter().map(|commit| format!("changes-{commit:08}.jsonl")));
+        named.insert(name);
+    }
+    named
+}
+
+/// Texts in families of near copies.
+pub(crate) fn texts(random: &mut Random, from: usize, count: usize) -> String {
+    let mut lines = String::new();
+    let mut words: Vec<String> = Vec::new();
+    for at in from..from + count {
+        if at % 4 == 0 {
+            words = (0..100).map(|_| format!("w{}", random.below(1 << 20))).collect();
+        }
+        words[random.below(100)] = format!("x{at}");
+        lines += &line(&format!("d{at}"), &words.join(" "));
+    }
+    lines
+}
+
+/// A collection to be loaded into, and what it is before and after that.
+struct Bench {
+    dir: Dir,
+    before: Seen,
+    after: Seen,
+}
+
+impl Bench {
+    fn new() -> Bench {
+        let (dir, mut random) = (Dir::new(), Random(11));
+        fs::create_dir(dir.join("tmp")).unwrap();
+        dir.write("first.jsonl", texts(&mut random, 0, 600));
+        // Half of what is there changes, the rest is new.
+        dir.write("second.jsonl", texts(&mut random, 300, 4000));
+        dir.write("third.jsonl", texts(&mut random, 100, 40));
+        dir.alike("load base first.jsonl -w 1 -q --clustering guarantee", None).ok();
+        copy(&dir, "base");
+        let before = Seen::of(&dir, "c");
+        dir.alike("load c second.jsonl -w 2 -q", None).ok();
+        let after = Seen::of(&dir, "c");
+        Bench { dir, before, after }
+    }
+
+    /// Starts the load, has `act` done to a process at a moment, and returns the processes and whether that one was still
+    /// there.
+    fn strike(
+        &self,
+        victim: usize,
+        moment: Moment,
+        line: &str,
+        act: Signal,
+    ) -> (Vec<Process>, Vec<String>, bool) {
+        let hosts = free(PROCESSES);
+        let start = |index| Process::start(command(&self.dir, &hosts, index, line), line);
+        let last = (victim + 1) % PROCESSES;
+        let late = matches!(moment, Moment::Alone);
+        let begun = Instant::now();
+        let mut processes: Vec<Option<Process>> =
+            (0..PROCESSES).map(|index| (!late || index != last).then(|| start(index))).collect();
+        let first = if late && last == 0 { 1 } else { 0 };
+        let mut started = None;
+        loop {
+            let first = processes[first].as_mut().unwrap();
+            if started.is_none() && times_begun(first, "read") > 0 {
+                started = Some(Instant::now());
+            }
+            if moment.is_now(&self.dir, first, begun, started) || !first.at_work() {
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        let hit = processes[victim].as_mut().unwrap().at_work();
+        processes[victim].as_ref().unwrap().signal(act);
+        let processes = (0..).zip(processes).map(|(index, process)| process.unwrap_or_else(|| start(index)));
+        (processes.collect(), hosts, hit)
+    }
+
+    /// The collection is as before or as after, whole; whether it is as after.
+    #[track_caller]
+    fn committed(&self, what: &str) -> bool {
+        whole(&self.dir, "c");
+        let seen = Seen::of(&self.dir, "c");
+        let committed = seen == self.after;
+        if !committed {
+            self.before.assert_eq(&seen, what);
+        }
+        committed
+    }
+
+    /// The same command again finishes the job, from the last epoch that is durable; after the next commit there is nothing
+    /// that nobody names.
+    #[track_caller]
+    fn finish(&self, committed: bool, what: &str) {
+        let resumed = names(&self.dir).iter().any(|name| name.starts_with("checkpoint-"));
+        let ended = together(&self.dir, (PROCESSES, 1), LOAD.strip_suffix(" -w 1").unwrap());
+        let read: u64 = ended.into_iter().map(|ran| documents(&ran.ok())).sum();
+        assert_eq!(
+            read < 4000,
+            resumed && !committed,
+            "{what}: {read} documents were read, resumed: {resumed}"
+        );
+        self.after.assert_eq(&Seen::of(&self.dir, "c"), what);
+        done(&self.dir, (2, 1), "load c third.jsonl -q");
+        whole(&self.dir, "c");
+        assert_eq!(names(&self.dir), named(&self.dir), "{what}");
+        let beside: Vec<String> = self.dir.names().into_iter().filter(|name| name.starts_with('.')).collect();
+        assert!(beside.is_empty() && nothing_in_tmp(&self.dir), "{what}: left behind: {beside:?}");
+    }
+}
+
+/// What a killed process spilled is gone once another one has worked there.
+fn nothing_in_tmp(dir: &Dir) -> bool {
+    fs::read_dir(dir.join("tmp")).unwrap().next().is_none()
+}
+
+/// Makes the collection `c` a copy of another one.
+fn copy(dir: &Dir, from: &str) {
+    let _ = fs::remove_dir_all(dir.join("c"));
+    fs::create_dir(dir.join("c")).unwrap();
+    for entry in fs::read_dir(dir.join(from)).unwrap().map(Result::unwrap) {
+        fs::copy(entry.path(), dir.join("c").join(entry.file_name())).unwrap();
+    }
+}
+
+/// Documents that a process has read, as its last line of progress says.
+fn documents(ran: &Ran) -> u64 {
+    let rows = ran.stderr.lines().rev().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    rows.filter_map(|row| row["documents"].as_u64()).next().unwrap_or(0)
+}
+
+/// How all but one ended, within a time; the exit codes and the longest wait.
+#[track_caller]
+fn others(processes: &mut [Process], victim: usize, within: Duration) -> (Vec<Option<Ran>>, Duration) {
+    let begun = Instant::now();
+    let end = |(index, process): (usize, &mut Process)| {
+        (index != victim).then(|| process.ended_within(within.saturating_sub(begun.elapsed())))
+    };
+    (processes.iter_mut().enumerate().map(end).collect(), begun.elapsed())
+}
+
+/// One kill. Whether it hit a process at work.
+fn kill(bench: &Bench, victim: usize, moment: Moment) -> bool {
+    copy(&bench.dir, "base");
+    let (mut processes, hosts, hit) = bench.strike(victim, moment, LOAD, Signal::KILL);
+    let what = format!("process {victim} killed at {moment:?}");
+    let (ended, took) = others(&mut processes, victim, SOON);
+    let ended: Vec<Ran> = ended.into_iter().flatten().collect();
+    if clashed(&ended) {
+        return false;
+    }
+    let killed = processes[victim].ended();
+    assert!(killed.code.is_none() || !hit || killed.code == Some(0), "{what}: {killed:?}");
+    let committed = bench.committed(&what);
+    let codes: Vec<Option<i32>> = ended.iter().map(|ran| ran.code).collect();
+    for ran in ended {
+        match ran.code {
+            Some(0) => assert!(committed, "{what}: done without a commit"),
+            _ => drop(ran.code(5).says(&format!("process {victim} ({})", hosts[victim]))),
+        }
+    }
+    if victim != 0 {
+        assert_eq!(codes[0] == Some(0), committed, "{what}: {codes:?}");
+    }
+    show(&format!("{what}: at work {hit}, committed {committed}, others {codes:?} after {took:.2?}"));
+    bench.finish(committed, &what);
+    hit
+}
+
+/// Every phase; the file of changes is written for the commit, a checkpoint between two epochs.
+const MOMENTS: [Moment; 8] = [
+    Moment::Stage("read", 1),
+    Moment::File("changes-00000003"),
+    Moment::Stage("collide", 1),
+    Moment::Meeting(15),
+    Moment::Stage("verify", 2),
+    Moment::File("checkpoint-"),
+    Moment::Stage("cluster", 2),
+    Moment::Alone,
+];
+
+#[test]
+fn losses_by_kill() {
+    let bench = Bench::new();
+    let full = std::env::var_os("ALIKE_FULL").is_some();
+    let mut strikes: Vec<(usize, Moment)> =
+        MOMENTS.into_iter().enumerate().map(|(at, moment)| (at % 4, moment)).collect();
+    if full {
+        let mut random = Random(3);
+        strikes = MOMENTS.iter().flat_map(|moment| (0..PROCESSES).map(|victim| (victim, *moment))).collect();
+        strikes.extend((0..16).map(|at| (at % PROCESSES, Moment::After(random.below(1500) as u64))));
+    }
+    let count = strikes.len();
+    let hits = strikes.into_iter().filter(|(victim, moment)| kill(&bench, *victim, *moment)).count();
+    assert!(hits * 4 >= count * 3, "only {hits} of {count} hit a process at work");
+}
+
+#[test]
+fn losses_of_dedup_leave_no_output() {
+    let dir = Dir::new();
+    fs::create_dir(dir.join("tmp")).unwrap();
+    dir.write("in.jsonl", texts(&mut Random(5), 0, 4000));
+    let line = "dedup in.jsonl --out out --pairs --json-progress --join-timeout 4 -w 1";
+    dir.output("in.jsonl --pairs", "want");
+    let want = written(&dir.join("want"));
+    let bench = Bench { dir, before: Seen::none(), after: Seen::none() };
+    let full = std::env::var_os("ALIKE_FULL").is_some();
+    let moments = ["read", "collide", "verify", "write"].map(|stage| Moment::Stage(stage, 1));
+    for (at, moment) in moments.into_iter().enumerate() {
+        for victim in 0..PROCESSES {
+            if !full && victim != (at + 3) % PROCESSES {
+                continue;
+            }
+            let (mut processes, hosts, hit) = bench.strike(victim, moment, line, Signal::KILL);
+            let what = format!("process {victim} killed at {moment:?}");
+            let (ended, took) = others(&mut processes, victim, SOON);
+            drop(processes);
+            show(&format!("{what}: at work {hit}, after {took:.2?}"));
+            let over = ended.iter().flatten().any(|ran| ran.code == Some(0))
+                || (victim == 0 && bench.dir.join("out").exists());
+            for ran in ended.into_iter().flatten().filter(|ran| ran.code != Some(0)) {
+                ran.code(5).says(&format!("process {victim} ({})", hosts[victim]));
+            }
+            let left: Vec<String> = bench.dir.names();
+            let left = left.iter().filter(|name| !["in.jsonl", "want", "tmp"].contains(&name.as_str()));
+            for name in left {
+                let partial = victim == 0 && name.starts_with(".out.partial-");
+                assert!(partial || (over && name == "out"), "{what}: {name} is left behind");
+                fs::remove_dir_all(bench.dir.join(name)).unwrap();
+            }
+            done(&bench.dir, (PROCESSES, 1), "dedup in.jsonl --out out --pairs");
+            crate::processes::assert_same(&want, &written(&bench.dir.join("out")), &what);
+            fs::remove_dir_all(bench.dir.join("out")).unwrap();
+            assert!(nothing_in_tmp(&bench.dir), "{what}: left behind");
+        }
+    }
+}
+
+/// A process that is stopped and stays: it is missed within the timeout and two seconds; when it goes on it ends as well.
+#[test]
+fn losses_by_silence() {
+    let bench = Bench::new();
+    let line = &format!("{LOAD} --peer-timeout 2");
+    let full = std::env::var_os("ALIKE_FULL").is_some();
+    let moments = [
+        Moment::Stage("read", 1),
+        Moment::Stage("verify", 1),
+        Moment::File("checkpoint-"),
+        Moment::Stage("read", 2),
+    ];
+    for (at, moment) in moments.into_iter().enumerate() {
+        for victim in 0..PROCESSES {
+            if !full && victim != at {
+                continue;
+            }
+            copy(&bench.dir, "base");
+            let (mut processes, hosts, hit) = bench.strike(victim, moment, line, Signal::STOP);
+            let what = format!("process {victim} stopped at {moment:?}");
+            assert!(hit, "{what}: it was over");
+            let (ended, took) = others(&mut processes, victim, Duration::from_secs(4));
+            show(&format!("{what}: after {took:.2?}"));
+            for ran in ended.into_iter().flatten() {
+                ran.code(5).says(&format!("process {victim} ({})", hosts[victim]));
+            }
+            processes[victim].signal(Signal::CONT);
+            processes[victim].ended_within(SOON).code(5);
+            let committed = bench.committed(&what);
+            assert!(!committed, "{what}");
+            bench.finish(committed, &what);
+        }
+    }
+}
+
+/// One that is stopped before it has met the others is awaited as long as one that does not come.
+#[test]
+fn losses_while_meeting() {
+    let bench = Bench::new();
+    copy(&bench.dir, "base");
+    let (mut processes, hosts, _) = bench.strike(2, Moment::Alone, LOAD, Signal::STOP);
+    let (ended, took) = others(&mut processes, 2, SOON);
+    show(&format!("process 2 stopped before it met the others: after {took:.2?}"));
+    for ran in ended.into_iter().flatten() {
+        ran.code(5).says(&format!("process 2 ({})", hosts[2]));
+    }
+    assert!(!bench.committed("stopped while meeting"));
+    drop(processes);
+    bench.finish(false, "stopped while meeting");
+}
+
+/// Ctrl-C at one process ends all, as if each had got it.
+#[test]
+fn losses_by_interrupt() {
+    let bench = Bench::new();
+    for (victim, moment) in
+        [(0, Moment::Stage("verify", 1)), (2, Moment::Stage("read", 2)), (3, Moment::File("checkpoint-"))]
+    {
+        copy(&bench.dir, "base");
+        let (mut processes, _, hit) = bench.strike(victim, moment, LOAD, Signal::INT);
+        let what = format!("process {victim} interrupted at {moment:?}");
+        assert!(hit, "{what}: it was over");
+        for ran in all(&mut processes) {
+            ran.code(130).says("interrupted");
+        }
+        assert!(!bench.committed(&what), "{what}");
+        bench.finish(false, &what);
+    }
+}
+
+/// Ctrl-C at the launcher ends all of its processes.
+#[test]
+fn losses_by_interrupt_of_the_launcher() {
+    let bench = Bench::new();
+    copy(&bench.dir, "base");
+    bench.dir.write("hosts", free(PROCESSES).join("\n"));
+    let line = format!("launch --hosts hosts --json-progress -- {}", LOAD.replace(" --json-progress", ""));
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_alike"));
+    command.args(line.split(' ')).current_dir(bench.dir.path());
+    let mut launcher = Process::start(command, &line);
+    while launcher.at_work() && times_begun(&launcher, "verify") == 0 {
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    launcher.signal(Signal::INT);
+    launcher.ended_within(SOON).code(130).says("interrupted");
+    assert!(!bench.committed("launched"));
+    bench.finish(false, "launched");
+}

@@ -1,0 +1,268 @@
+//! `dedup` as several processes: what it writes is, byte for byte once lists are sorted, what one worker writes.
+//!
+//! ALIKE_FULL=1 takes whole corpora as well.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::oracle::Doc;
+use crate::same_answer::{METHODS, collection};
+use crate::team::{Shape, clashed, done};
+use crate::util::{Dir, corpus, gzip, line, words, zst};
+
+/// Processes and workers of each; the plainest is what the others are held against.
+const SHAPES: [Shape; 4] = [(1, 2), (2, 1), (3, 1), (4, 2)];
+
+/// What an output folder holds: files as they are, but lists of lines in order, and of the summary what does not tell
+/// of time, memory and shape.
+pub(crate) fn written(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let files = walkdir::WalkDir::new(folder).into_iter().map(Result::unwrap);
+    let files = files.filter(|entry| entry.file_type().is_file());
+    let content = |entry: walkdir::DirEntry| {
+        let name = entry.path().strip_prefix(folder).unwrap().to_str().unwrap().to_owned();
+        let bytes = fs::read(entry.path()).unwrap();
+        let bytes = match name.as_str() {
+            "summary.json" => figures(&bytes),
+            list if list.ends_with(".jsonl") && !list.contains('/') => {
+                let mut lines: Vec<&[u8]> = bytes.split_inclusive(|byte| *byte == b'\n').collect();
+                lines.sort_unstable();
+                lines.concat()
+            }
+            _ => bytes,
+        };
+        (name, bytes)
+    };
+    files.map(content).collect()
+}
+
+/// The figures that are those of the input and the configuration.
+fn figures(summary: &[u8]) -> Vec<u8> {
+    let mut summary: Value = serde_json::from_slice(summary).unwrap();
+    let of_the_run = [
+        "workers",
+        "processes",
+        "wire_bytes",
+        "memory_limit_bytes",
+        "peak_memory_bytes",
+        "seconds",
+        "stages",
+        "documents_per_second",
+        "megabytes_per_second",
+    ];
+    of_the_run.iter().for_each(|key| drop(summary.as_object_mut().unwrap().remove(*key)));
+    serde_json::to_vec_pretty(&summary).unwrap()
+}
+
+/// Two outputs must be the same; the first line that is not is shown.
+#[track_caller]
+pub(crate) fn assert_same(want: &BTreeMap<String, Vec<u8>>, got: &BTreeMap<String, Vec<u8>>, what: &str) {
+    let names = |files: &BTreeMap<String, Vec<u8>>| files.keys().cloned().collect::<Vec<_>>();
+    assert_eq!(names(want), names(got), "{what}: other files");
+    for ((name, want), got) in want.iter().zip(got.values()) {
+        if want != got {
+            let (want, got) = (String::from_utf8_lossy(want), String::from_utf8_lossy(got));
+            let other = |a: &str, b: &str| a.lines().find(|row| !b.contains(row)).map(str::to_owned);
+            panic!("{what}: {name}\nmissing: {:?}\nextra: {:?}", other(&want, &got), other(&got, &want));
+        }
+    }
+}
+
+/// Runs a job in every shape and holds the outputs against that of one worker, which is returned.
+#[track_caller]
+fn alike_in_all(dir: &Dir, flags: &str, shapes: &[Shape]) -> BTreeMap<String, Vec<u8>> {
+    let run = |shape| {
+        done(dir, shape, &format!("dedup {flags} --out out"));
+        let output = written(&dir.join("out"));
+        fs::remove_dir_all(dir.join("out")).unwrap();
+        output
+    };
+    let want = run((1, 1));
+    for shape in shapes {
+        assert_same(&want, &run(*shape), &format!("{flags}, {} x {}", shape.0, shape.1));
+    }
+    want
+}
+
+fn rows(output: &BTreeMap<String, Vec<u8>>, name: &str) -> usize {
+    output.get(name).map_or(0, |bytes| bytes.split(|byte| *byte == b'\n').count() - 1)
+}
+
+/// A folder `in` with one large file and many small ones, in every format, with records that no one can read; and where
+/// these are: file and line.
+fn mixed(dir: &Dir) -> Vec<(String, u64)> {
+    let mut docs = collection();
+    for (at, doc) in docs.iter_mut().enumerate() {
+        doc.score = (at % 5 > 0).then_some((at * 37 % 101) as i64);
+    }
+    let mut bad = Vec::new();
+    let mut file = |name: &str, docs: &[Doc], refused: &[usize]| {
+        let mut lines: Vec<String> = docs.iter().map(|doc| Doc::jsonl(std::slice::from_ref(doc))).collect();
+        for at in refused {
+            lines.insert(*at, "{\"id\": \"bad\", \"text\": 7}\n".to_owned());
+            bad.push((format!("in/{name}"), *at as u64 + 1));
+        }
+        lines.concat().into_bytes()
+    };
+    let (large, rest) = docs.split_at(docs.len() * 3 / 5);
+    dir.write(
+        "in/large.jsonl",
+        file("large.jsonl", large, &[0, large.len() / 3, large.len() / 2, large.len() + 3]),
+    );
+    let (packed, small) = rest.split_at(rest.len() / 2);
+    let (gz, zstd) = packed.split_at(packed.len() / 2);
+    dir.write("in/b.jsonl.gz", gzip(&file("b.jsonl.gz", gz, &[gz.len()]), 50_000));
+    dir.write("in/sub/c.jsonl.zst", zst(&file("sub/c.jsonl.zst", zstd, &[7, 8]), 50_000));
+    let (texts, small) = small.split_at(20);
+    for (at, text) in texts.iter().enumerate() {
+        dir.write(&format!("in/notes/{at}.txt"), &text.text);
+    }
+    dir.write("in/notes/packed.txt.gz", gzip(texts[0].text.as_bytes(), 100));
+    for (at, docs) in small.chunks(small.len().div_ceil(12)).enumerate() {
+        let name = format!("small/{at}.jsonl");
+        dir.write(&format!("in/{name}"), file(&name, docs, if at % 4 == 1 { &[2] } else { &[] }));
+    }
+    for (name, config) in METHODS {
+        dir.write(&format!("{name}.toml"), config);
+    }
+    bad.sort();
+    bad
+}
+
+fn method(name: &str) {
+    let dir = Dir::new();
+    let bad = mixed(&dir);
+    for clustering in ["guarantee", "transitive"] {
+        let flags =
+            format!("in --config {name}.toml --clustering {clustering} --pairs --keep field:score:max");
+        let output = alike_in_all(&dir, &flags, &SHAPES);
+        assert!(rows(&output, "duplicates.jsonl") > 500 && rows(&output, "pairs.jsonl") > 200, "{flags}");
+        let refused = crate::util::jsonl(&output["rejected.jsonl"]);
+        let place = |row: &Value| (row["file"].as_str().unwrap().to_owned(), row["line"].as_u64().unwrap());
+        let mut places: Vec<_> = refused.iter().map(place).collect();
+        places.sort();
+        assert_eq!(places, bad, "{flags}");
+    }
+    // Without pairs some methods need not measure them all.
+    alike_in_all(&dir, &format!("in --config {name}.toml --keep longest"), &[(2, 1), (4, 2)]);
+}
+
+#[test]
+fn join() {
+    method("join");
+}
+
+#[test]
+fn exact() {
+    method("exact");
+}
+
+#[test]
+fn features() {
+    method("features");
+    method("bands");
+}
+
+#[test]
+fn verified_features() {
+    method("verified");
+}
+
+#[test]
+fn shingles() {
+    method("mod");
+    method("smallest");
+}
+
+#[test]
+fn all_shingles() {
+    method("none");
+}
+
+#[test]
+fn inputs_for_fewer_than_there_are() {
+    let dir = Dir::new();
+    dir.write("empty.jsonl", "");
+    dir.write("one.jsonl", line("a", &words(0, 40)));
+    dir.write("blank.jsonl", "\n\n");
+    dir.write("few.jsonl", line("a", &words(0, 40)) + &line("b", &words(0, 40)) + &line("c", &words(1, 40)));
+    dir.write("half/1.jsonl", line("a", &words(0, 40)));
+    dir.write("half/2.txt", words(0, 40));
+    for method in ["join", "exact", "features", "shingles"] {
+        for input in [
+            "empty.jsonl",
+            "one.jsonl",
+            "blank.jsonl",
+            "few.jsonl",
+            "half",
+            "one.jsonl few.jsonl empty.jsonl",
+        ] {
+            alike_in_all(&dir, &format!("{input} --method {method} --pairs"), &[(2, 1), (4, 2)]);
+        }
+    }
+}
+
+/// What spills in one process spills in each of several.
+#[test]
+fn little_memory_changes_nothing() {
+    let dir = Dir::new();
+    mixed(&dir);
+    for flags in ["--threshold 0.3", "--config none.toml --clustering transitive"] {
+        let want = alike_in_all(&dir, &format!("in {flags}"), &[]);
+        let line = format!("dedup in {flags} --memory 40M --out out");
+        done(&dir, (3, 1), &line);
+        assert_same(&want, &written(&dir.join("out")), &line);
+        fs::remove_dir_all(dir.join("out")).unwrap();
+    }
+}
+
+/// A dry run writes nothing, and tells the same figures.
+#[test]
+fn dry_runs_tell_the_same() {
+    let dir = Dir::new();
+    mixed(&dir);
+    let told = |shape| {
+        let ran = done(&dir, shape, "dedup in --dry-run --json-progress");
+        let last: Value = serde_json::from_str(ran.stderr.lines().last().unwrap()).unwrap();
+        figures(&serde_json::to_vec(&last["summary"]).unwrap())
+    };
+    assert_eq!(told((1, 1)), told((3, 2)));
+    assert_eq!(dir.names().iter().filter(|name| !name.ends_with(".toml")).collect::<Vec<_>>(), ["in"]);
+}
+
+/// The same command through `alike launch`.
+#[test]
+fn launched() {
+    let dir = Dir::new();
+    mixed(&dir);
+    let want = alike_in_all(&dir, "in --pairs", &[]);
+    for attempt in 0..4 {
+        dir.write("hosts", crate::mesh::free(3).join("\n"));
+        let ran = dir.alike("launch --hosts hosts -- dedup in --pairs --out out -w 1", None);
+        if clashed(std::slice::from_ref(&ran)) && attempt < 3 {
+            continue;
+        }
+        ran.ok();
+        break;
+    }
+    assert_same(&want, &written(&dir.join("out")), "launched");
+}
+
+#[test]
+fn whole_corpora() {
+    if std::env::var_os("ALIKE_FULL").is_none() {
+        return;
+    }
+    for name in ["licence_texts", "civil_codes", "mccormick_articles", "multilingual_small", "html_kafka"] {
+        let Some(texts) = corpus(name) else { continue };
+        let dir = Dir::new();
+        dir.write("in.jsonl", Doc::jsonl(&Doc::all(&texts)));
+        for flags in
+            ["--pairs", "--method features", "--method shingles --clustering transitive", "--threshold 0.5"]
+        {
+            alike_in_all(&dir, &format!("in.jsonl {flags}"), &SHAPES);
+        }
+    }
+}
