@@ -33,7 +33,7 @@ pub(crate) fn run(options: &DedupOptions, team: &Team) -> Result<ExitCode> {
     let summary = team.work(
         options.workers,
         &progress,
-        |peers| dedup(options, begun, peers, &progress),
+        |peers| dedup(options, begun, peers.as_ref(), &progress),
         |peers| assist(options, peers, &progress),
     );
     display.finish();
@@ -56,7 +56,7 @@ pub(crate) fn tell(summary: &Summary, out: Option<&Path>, quiet: bool, json: boo
 fn dedup(
     options: &DedupOptions,
     begun: Instant,
-    peers: Option<Arc<Peers>>,
+    peers: Option<&Arc<Peers>>,
     progress: &Arc<Progress>,
 ) -> Result<Summary> {
     let place = Place::new(options.out.as_deref().filter(|_| !options.dry_run))?;
@@ -64,23 +64,28 @@ fn dedup(
         tempfile::tempdir_in(place.path()).map_err(|e| Error::io(place.path(), "create a folder in", e))?;
     let discovery = find_inputs(&options.inputs, spool.path(), progress)?;
     let config = options.config.clone();
-    if let Some(peers) = &peers {
+    if let Some(peers) = peers {
         let sources = discovery.sources.iter().map(Source::from_anywhere).collect::<Result<_>>()?;
         peers.say(&Task { sources, config: config.clone() })?;
     }
     let task = Task { sources: discovery.sources.clone(), config };
-    let outcome = flow::run(request(options, task, place.path(), peers.clone()), Arc::clone(progress))?;
+    let outcome = flow::run(request(options, task, place.path(), peers.cloned()), Arc::clone(progress))?;
     let rejected = refusals(&discovery.unreadable, &outcome.refused, &outcome.shared);
     refuse(options.strict, &rejected, outcome.tally.documents)?;
     let Place::Output(staging) = place else {
-        return Ok(finish(options, begun, peers.as_deref(), summarise(&discovery, &outcome, &rejected)));
+        return Ok(finish(
+            options,
+            begun,
+            peers.map(|peers| &**peers),
+            summarise(&discovery, &outcome, &rejected),
+        ));
     };
     let shared = &outcome.shared;
     shared.enter(Stage::Write, shared.sources.iter().map(|source| source.bytes).sum());
-    let kept = write(&outcome, staging.path(), &rejected, (peers.as_deref(), progress))?;
+    let kept = write(&outcome, staging.path(), &rejected, (peers.map(|peers| &**peers), progress))?;
     let mut summary = summarise(&discovery, &outcome, &rejected);
     summary.kept_bytes = Some(kept.bytes_out);
-    let summary = finish(options, begun, peers.as_deref(), summary);
+    let summary = finish(options, begun, peers.map(|peers| &**peers), summary);
     summary.write(staging.path())?;
     spool.close().map_err(|e| Error::io(staging.path(), "remove the copy of standard input in", e))?;
     progress.check()?;

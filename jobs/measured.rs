@@ -45,8 +45,8 @@ impl Measured {
         Arc::new(Measured { command, process, begun: Instant::now(), now: Mutex::default() })
     }
 
-    /// Answers at `address` from now on; where it listens.
-    pub(crate) fn open(self: &Arc<Measured>, address: &str, above: usize) -> Result<SocketAddr> {
+    /// Answers at `address` from now on; where it listens, if that was left to the system.
+    pub(crate) fn open(self: &Arc<Measured>, address: &str, above: usize) -> Result<Option<SocketAddr>> {
         let wrong = |what: &str| Error::config(format!("--metrics {address}: {what}"));
         let (host, port) = split_any(address).map_err(wrong)?;
         let port = match port {
@@ -60,10 +60,10 @@ impl Measured {
         let failed = |e: std::io::Error| {
             wrong(&format!("cannot listen at port {port} ({e}); take another one, or 0 for any that is free"))
         };
-        let (listener, address) = listen(&found).map_err(failed)?;
+        let (listener, listens) = listen(&found).map_err(failed)?;
         let told = Arc::clone(self);
         serve(listener, Box::new(move |path| told.answer(path))).map_err(failed)?;
-        Ok(address)
+        Ok((port == 0).then_some(listens))
     }
 
     /// The job is under way.

@@ -99,18 +99,23 @@ pub(super) fn mark(progress: &Progress, peers: Option<&Peers>) -> Mark {
     Mark::new(progress, peers.map_or((0, 0), |peers| peers.mesh().traffic().both()))
 }
 
-/// Tells what an epoch came to in this process, since `before`; `at` are the numbers of the load and of the epoch.
-pub(super) fn tell(
+/// What an epoch came to in this process, since `before`; `at` are the numbers of the load and of the epoch.
+pub(super) fn came_to(
     progress: &Progress,
     peers: Option<&Peers>,
     before: &Mark,
     (load, epoch): (u64, u32),
     last: bool,
-) {
-    progress.metrics().add(Metric::Epochs, 1);
+) -> EpochDone {
     let process = peers.map_or(0, |peers| peers.mesh().process());
-    let done = before.until(&mark(progress, peers));
-    progress.tell_epoch(EpochDone { load, epoch, last, process, memory_peak_bytes: peak_memory(), ..done });
+    let counted = before.until(&mark(progress, peers));
+    EpochDone { load, epoch, last, process, memory_peak_bytes: peak_memory(), ..counted }
+}
+
+/// Tells that an epoch is done.
+pub(super) fn tell(progress: &Progress, done: EpochDone) {
+    progress.metrics().add(Metric::Epochs, 1);
+    progress.tell_epoch(done);
 }
 
 /// Tells the processes that [`assist`] that there is nothing to take part in.
@@ -133,14 +138,16 @@ pub fn assist(
     progress: &Arc<Progress>,
 ) -> Result<()> {
     let (mut sources, mut at): (Vec<Source>, Option<Snapshot>) = Default::default();
-    // Whether it is done shows in what process 0 wants next.
-    let mut taken: Option<(Mark, (u64, u32), bool)> = None;
+    // Whether it is done, or did not fit in process 0, shows in what that wants next.
+    let mut done: Option<EpochDone> = None;
     loop {
         let order = peers.hear()?;
-        let again = |numbers| matches!(&order, Order::Epoch(epoch) if epoch.at == numbers);
-        if let Some((before, numbers, last)) = taken.take().filter(|(_, numbers, _)| !again(*numbers)) {
-            tell(progress, Some(peers), &before, numbers, last);
-        }
+        let over = match &order {
+            Order::Epoch(epoch) => done.take_if(|done: &mut EpochDone| (done.load, done.epoch) != epoch.at),
+            Order::End => done.take(),
+            Order::Inputs(_) | Order::Contract => None,
+        };
+        over.into_iter().for_each(|done| tell(progress, done));
         match order {
             Order::Inputs(inputs) => sources = inputs,
             Order::Epoch(epoch) => {
@@ -153,10 +160,10 @@ pub fn assist(
                 match take_part(&ahead, &epoch, &sources, means, peers, progress) {
                     Ok(()) => {
                         let last = epoch.part.extent.to.0 as usize >= sources.len();
-                        taken = Some((before, epoch.at, last));
+                        done = Some(came_to(progress, Some(peers), &before, epoch.at, last));
                     }
                     // Process 0 tries it again with less.
-                    Err(Error::Limit(_)) => {}
+                    Err(Error::Limit(_)) => done = None,
                     Err(error) => return Err(error),
                 }
                 at = Some(ahead);

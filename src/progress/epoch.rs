@@ -30,7 +30,7 @@ pub struct EpochDone {
     pub candidates: u64,
     /// Pairs found linked.
     pub links: u64,
-    /// Seconds since the epoch before it was done, or the load began.
+    /// Seconds from its beginning until it was durable; where process 0 sees to that, until this process's part was done.
     pub seconds: f64,
     /// Of these the seconds in each stage, by its name.
     pub stages: BTreeMap<String, f64>,

@@ -101,7 +101,7 @@ impl Source {
         Ok(())
     }
 
-    /// [`Error::Changed`] if size or time of the last change are no longer those of [`discover`](super::discover).
+    /// [`Error::Changed`] if size or time of the last change are no longer those of [`discover`](super::discover()).
     pub fn unchanged(&self) -> Result<()> {
         let now = fs::metadata(&self.path).map_err(|error| Error::io(&self.path, "read", error))?;
         if now.len() == self.bytes && now.modified().ok() == self.modified {

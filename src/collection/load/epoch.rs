@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::Prepared;
 use crate::collection::again::Again;
-use crate::collection::assist::{Epoch, Order, begin, collect, mark, own_runs, tell};
+use crate::collection::assist::{Epoch, Order, begin, came_to, collect, mark, own_runs, tell};
 use crate::collection::delta::{by_name, seen, write_delta, write_seen};
 use crate::collection::known::Known;
 use crate::collection::manifest::Manifest;
@@ -94,7 +94,7 @@ impl Prepared<'_> {
     /// Tells what the last epoch came to, since `before`.
     pub(super) fn tell(&self, before: &Mark, last: bool) {
         let at = (self.next.load, self.epochs);
-        tell(&self.progress, self.batch.peers.as_deref(), before, at, last);
+        tell(&self.progress, came_to(&self.progress, self.batch.peers.as_deref(), before, at, last));
     }
 
     /// The workers of all processes.
