@@ -12,9 +12,9 @@ use crate::cli_again::{
     CLUSTER_EXAMPLES, ClusterArgs, EXPORT_EXAMPLES, ExportArgs, PAIRS_EXAMPLES, PairsArgs, STATS_EXAMPLES,
 };
 use crate::cli_collections::{
-    CHANGES_EXAMPLES, CHECK_EXAMPLES, CLUSTERS_EXAMPLES, ChangeArgs, ChangesArgs, CompactArgs,
-    DELETE_EXAMPLES, DOCUMENTS_EXAMPLES, DeleteArgs, EXPLAIN_EXAMPLES, ExplainArgs, FileArgs, GROUP_EXAMPLES,
-    INFO_EXAMPLES, LOAD_EXAMPLES, LoadArgs, ShowArgs,
+    CHANGES_EXAMPLES, CHECK_EXAMPLES, CLUSTERS_EXAMPLES, ChangesArgs, CompactArgs, DELETE_EXAMPLES,
+    DOCUMENTS_EXAMPLES, DeleteArgs, EXPLAIN_EXAMPLES, ExplainArgs, FileArgs, GROUP_EXAMPLES, INFO_EXAMPLES,
+    LOAD_EXAMPLES, LoadArgs, ShowArgs,
 };
 use crate::cli_processes::{LAUNCH_EXAMPLES, LaunchArgs, ProcessArgs};
 

@@ -23,7 +23,8 @@ pub(super) enum Kind {
     Number,
     /// The process whose number is the topic was lost; how that was noticed.
     Lost,
-    /// The sender gives up; the topic is its exit code, the bytes say why.
+    /// A process gives up, the sender or one that has told the sender so: the low 8 bits of the topic are its exit code,
+    /// the others its number; the bytes say why.
     GiveUp,
     /// The sender is done.
     Leave,

@@ -291,7 +291,8 @@ fn read_frames(ear: &mut impl Read, link: &Link, from: usize, state: &State) -> 
                 state.told_of_loss(from, process, &plain(&bytes));
             }
             Kind::GiveUp => {
-                state.gave_up(from, u8::try_from(head.topic).unwrap_or(u8::MAX), &plain(&bytes));
+                let process = usize::try_from(head.topic >> 8).unwrap_or(usize::MAX);
+                state.gave_up(from, process, head.topic as u8, &plain(&bytes));
             }
             Kind::Leave => state.note(|said| said.leaves(from)),
         }

@@ -133,7 +133,7 @@ impl State {
         if !self.notice() {
             return;
         }
-        self.tell(&lost_word(&lost), LAST_WORDS / 4, |other| other != process);
+        self.tell(&last_word(&lost), LAST_WORDS / 4, |other| other != process);
         self.settle(&lost);
     }
 
@@ -160,20 +160,24 @@ impl State {
         }
     }
 
-    /// Process `process` gave up.
-    pub(super) fn gave_up(&self, process: usize, code: u8, why: &str) {
+    /// Process `from` says that `process` gave up, itself or another one.
+    pub(super) fn gave_up(&self, from: usize, process: usize, code: u8, why: &str) {
+        let known = process < self.hosts.len() && process != self.process;
         if self.notice() {
-            self.settle(&self.lost(process, why, Some(code)));
+            self.settle(&self.lost(if known { process } else { from }, why, Some(code)));
         }
     }
 
     /// This process gives up: the others are told, and nothing is awaited any more.
     pub(super) fn give_up(&self, code: u8, why: &str) {
+        let own = self.lost(self.process, why, Some(code));
         if self.notice() {
-            let word = frame(Kind::GiveUp, u32::from(code), cut(why).as_bytes());
-            self.tell(&word, LAST_WORDS, |_| true);
-            let lost = self.lost(self.process, why, Some(code));
-            self.note(|said| said.lost = Some(lost));
+            self.tell(&last_word(&own), LAST_WORDS, |_| true);
+            self.note(|said| said.lost = Some(own));
+        } else {
+            // Some may see the end of this process before they hear of what it has heard.
+            let first = self.said().lost.clone().unwrap_or(own);
+            self.tell(&last_word(&first), LAST_WORDS / 4, |other| other != first.process);
         }
         self.end();
     }
@@ -219,7 +223,7 @@ impl State {
     fn settle(&self, lost: &Lost) {
         if lost.code.is_none() {
             // One that is cut off from some only should hear from the others why they go.
-            self.tell(&lost_word(lost), LAST_WORDS / 8, |other| other == lost.process);
+            self.tell(&last_word(lost), LAST_WORDS / 8, |other| other == lost.process);
         }
         if let Some(link) = &self.links[lost.process] {
             link.cut();
@@ -233,8 +237,13 @@ impl State {
     }
 }
 
-fn lost_word(lost: &Lost) -> Vec<u8> {
-    frame(Kind::Lost, number(lost.process), cut(&lost.what).as_bytes())
+/// What is told of a loss.
+fn last_word(lost: &Lost) -> Vec<u8> {
+    let what = cut(&lost.what).as_bytes();
+    match lost.code {
+        None => frame(Kind::Lost, number(lost.process), what),
+        Some(code) => frame(Kind::GiveUp, number(lost.process) << 8 | u32::from(code), what),
+    }
 }
 
 impl Said {
