@@ -60,6 +60,25 @@ fn mesh_one_that_gives_up_says_why() {
     }
 }
 
+/// Those that hear of it end as well, and each may see another's end before it hears why.
+#[test]
+fn mesh_all_agree_on_who_gave_up() {
+    for round in 0..30 {
+        let heard = together(4, |mesh| {
+            level(&mesh);
+            if mesh.process() == round % 4 {
+                mesh.give_up(3, "no such file");
+                return (round % 4, 3);
+            }
+            let error = mesh.receive(round % 4, 1).unwrap_err();
+            mesh.give_up(9, "because of that");
+            let Error::GaveUp { process, code, .. } = error else { panic!("round {round}: {error}") };
+            (process, code)
+        });
+        assert_eq!(heard, [(round % 4, 3); 4]);
+    }
+}
+
 #[test]
 fn mesh_leaving_waits_for_all_and_not_for_ever() {
     let left = together(2, |mesh| {

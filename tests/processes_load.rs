@@ -23,7 +23,8 @@ impl Seen {
     #[track_caller]
     pub(crate) fn of(dir: &Dir, collection: &str) -> Seen {
         let lines = |command: &str| {
-            let ran = dir.alike(&format!("{command} {collection} --json"), None).ok();
+            // Not to a terminal all of them write JSON.
+            let ran = dir.alike(&format!("{command} {collection}"), None).ok();
             let commitless = |mut row: Value| {
                 row.as_object_mut().unwrap().remove("commit");
                 row.to_string()
@@ -144,7 +145,7 @@ fn told(dir: &Dir, name: &str) -> Vec<String> {
     ["stats", "pairs"]
         .iter()
         .flat_map(|command| {
-            let ran = dir.alike(&format!("{command} {name} --json"), None).ok();
+            let ran = dir.alike(&format!("{command} {name}"), None).ok();
             let mut lines: Vec<String> = ran.stdout.lines().map(str::to_owned).collect();
             lines.sort_unstable();
             lines
