@@ -9,7 +9,8 @@
 #![expect(clippy::print_stdout, reason = "a benchmark prints what it measures")]
 
 use std::collections::BTreeMap;
-use std::process::Command;
+use std::net::TcpListener;
+use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::Instant;
 use std::{env, fs};
@@ -196,17 +197,36 @@ fn memory(name: &str) -> u64 {
     line.and_then(|line| line.trim().trim_end_matches(" kB").parse().ok()).unwrap_or(0)
 }
 
-/// One way of doing it, in this process; prints rows of the table.
-fn run(way: &str, count: usize, workers: usize) {
+/// A digest of changes that does not depend on their order, so that those of several processes can be added up.
+fn digest(changes: &[Relabelled]) -> u64 {
+    let mixed = |&Relabelled { content, before, after }: &Relabelled| {
+        let mut mix = Numbers(u64::from(content) << 32 ^ u64::from(before) << 16 ^ u64::from(after));
+        (mix.below(usize::MAX) as u64).wrapping_add(u64::from(content))
+    };
+    changes.iter().map(mixed).fold(0, u64::wrapping_add)
+}
+
+/// One way of doing it, in this process; prints for each step what it came to here.
+fn run(way: &str, count: usize, workers: usize, process: usize, addresses: &[String]) {
     let plan = Arc::new(plan(count));
     // What making the plan took is not to be seen in the peak.
     drop(fs::write("/proc/self/clear_refs", "5"));
     let held = memory("VmRSS");
     let steps = Arc::clone(&plan);
-    let config = match workers {
+    let mut config = match workers {
         1 => timely::Config::thread(),
         workers => timely::Config::process(workers),
     };
+    if addresses.len() > 1 {
+        let addresses = addresses.to_vec();
+        config.communication = timely::CommunicationConfig::Cluster {
+            threads: workers,
+            process,
+            addresses,
+            report: false,
+            zerocopy: false,
+        };
+    }
     let of_workers: Vec<Vec<Measured>> = match way {
         "forest" => vec![plan.iter().map(|(_, step)| measured(|| by_forest(step))).collect()],
         way => {
@@ -215,52 +235,110 @@ fn run(way: &str, count: usize, workers: usize) {
             guards.join().into_iter().map(|told| told.expect("no panic")).collect()
         }
     };
-    for (at, (name, _)) in plan.iter().enumerate() {
+    for at in 0..plan.len() {
         let all = || of_workers.iter().map(|told| &told[at]);
         let seconds = all().map(|told| told.seconds).fold(0.0, f64::max);
         let rounds = all().map(|told| told.work.rounds).max().unwrap_or(0);
         let rows: usize = all().map(|told| told.work.rows).sum();
         let peak = all().map(|told| told.peak.saturating_sub(held)).max().unwrap_or(0) / 1024;
-        let mut changes: Vec<Relabelled> = all().flat_map(|told| told.changes.iter().copied()).collect();
-        changes.sort_unstable();
-        let digest = changes.iter().fold(0u64, |sum, &Relabelled { content, before, after }| {
-            (sum ^ u64::from(content) << 32 ^ u64::from(before) << 16 ^ u64::from(after))
-                .wrapping_mul(0x9e37_79b9_7f4a_7c15)
-        });
-        let changed = changes.len();
-        println!(
-            "{digest:x}\t| {count} | {name} | {way} | {workers} | {seconds:.4} | {rounds} | {rows} | {changed} | {peak} |"
-        );
+        let changes: Vec<Relabelled> = all().flat_map(|told| told.changes.iter().copied()).collect();
+        println!("{} {} {seconds} {rounds} {rows} {} {peak}", plan[at].0, digest(&changes), changes.len());
     }
 }
 
+/// What a step came to in all processes.
+#[derive(Default)]
+struct Sum {
+    digest: u64,
+    seconds: f64,
+    rounds: usize,
+    rows: usize,
+    changed: usize,
+    peak: u64,
+}
+
+impl Sum {
+    fn add(&mut self, told: &[&str]) {
+        let [digest, seconds, rounds, rows, changed, peak] = told else { panic!("{told:?}") };
+        self.digest = self.digest.wrapping_add(digest.parse().expect("a digest"));
+        self.seconds = self.seconds.max(seconds.parse().expect("seconds"));
+        self.rounds = self.rounds.max(rounds.parse().expect("a count"));
+        self.rows += rows.parse::<usize>().expect("a count");
+        self.changed += changed.parse::<usize>().expect("a count");
+        self.peak = self.peak.max(peak.parse().expect("MB"));
+    }
+}
+
+/// Runs one way in so many processes, and adds up what they tell of each step.
+fn together(way: &str, count: usize, processes: usize, workers: usize) -> Vec<(String, Sum)> {
+    let held: Vec<TcpListener> =
+        (0..processes).map(|_| TcpListener::bind("127.0.0.1:0").expect("a port")).collect();
+    let address = |port: &TcpListener| port.local_addr().expect("an address").to_string();
+    let addresses: Vec<String> = held.iter().map(address).collect();
+    drop(held);
+    let this = env::current_exe().expect("this program");
+    let start = |process: usize| {
+        let mut command = Command::new(&this);
+        command.args(["one", way, &count.to_string(), &workers.to_string(), &process.to_string()]);
+        command.args(&addresses).stdout(Stdio::piped()).spawn().expect("started")
+    };
+    let children: Vec<Child> = (0..processes).map(start).collect();
+    let mut steps: Vec<(String, Sum)> = Vec::new();
+    for child in children {
+        let told = child.wait_with_output().expect("an end");
+        assert!(told.status.success(), "a process failed");
+        for (at, line) in String::from_utf8_lossy(&told.stdout).lines().enumerate() {
+            let words: Vec<&str> = line.split(' ').collect();
+            if at == steps.len() {
+                steps.push((words[0].to_owned(), Sum::default()));
+            }
+            steps[at].1.add(&words[1..]);
+        }
+    }
+    steps
+}
+
+/// Ways of doing it, with processes and workers of each.
+const WAYS: [(&str, usize, usize); 9] = [
+    ("forest", 1, 1),
+    ("load", 1, 1),
+    ("load", 1, 2),
+    ("load", 2, 1),
+    ("load", 4, 1),
+    ("standing", 1, 1),
+    ("standing", 1, 2),
+    ("standing", 2, 1),
+    ("standing", 4, 1),
+];
+
 fn main() {
     let given: Vec<String> = env::args().skip(1).collect();
-    if let [one, way, count, workers, ..] = given.as_slice()
+    if let [one, way, count, workers, process, addresses @ ..] = given.as_slice()
         && one == "one"
     {
-        return run(way, count.parse().expect("a count"), workers.parse().expect("a count"));
+        let [count, workers, process] =
+            [count, workers, process].map(|number| number.parse().expect("a count"));
+        return run(way, count, workers, process, addresses);
     }
     let mut sizes: Vec<usize> = given.iter().filter_map(|size| size.parse().ok()).collect();
     if sizes.is_empty() {
         sizes = vec![10_000, 100_000, 3_000_000];
     }
-    println!("| links | step | way | workers | seconds | rounds | rows | labels changed | peak MB so far |");
+    println!(
+        "| links | step | way | processes x workers | seconds | rounds | rows | labels changed | peak MB of a process so far |"
+    );
     println!("|---|---|---|---|---|---|---|---|---|");
     for size in sizes {
-        let mut digests: BTreeMap<String, String> = BTreeMap::new();
-        for (way, workers) in [("forest", 1), ("load", 1), ("load", 2), ("standing", 1), ("standing", 2)] {
-            let this = env::current_exe().expect("this program");
-            let told =
-                Command::new(this).args(["one", way, &size.to_string(), &workers.to_string()]).output();
-            let told = told.expect("started");
-            assert!(told.status.success(), "{}", String::from_utf8_lossy(&told.stderr));
-            for line in String::from_utf8_lossy(&told.stdout).lines() {
-                let (digest, row) = line.split_once('\t').expect("a digest and a row");
-                let step = row.split('|').nth(2).expect("a step").to_owned();
-                let first = digests.entry(step).or_insert_with(|| digest.to_owned());
-                assert_eq!(first, digest, "{way} tells something else: {row}");
-                println!("{row}");
+        let mut digests: BTreeMap<String, u64> = BTreeMap::new();
+        for (way, processes, workers) in WAYS {
+            for (step, Sum { digest, seconds, rounds, rows, changed, peak }) in
+                together(way, size, processes, workers)
+            {
+                let first = *digests.entry(step.clone()).or_insert(digest);
+                assert_eq!(first, digest, "{way} tells something else of {step}");
+                println!(
+                    "| {size} | {step} | {way} | {processes} x {workers} | {seconds:.4} | {rounds} | {rows} | {changed} | {peak} |"
+                );
             }
         }
     }
