@@ -26,7 +26,9 @@ pub(crate) fn again(
     team: Option<&Team>,
 ) -> Result<Option<Outcome>> {
     let Machine { workers, memory, simd } = Machine::new(machine)?;
-    let scratch = Scratch::beside(collection)?;
+    // Who leads works beside the collection; the others leave that folder alone.
+    let leads = team.is_none_or(Team::leads);
+    let scratch = if leads { Scratch::beside(collection)? } else { Scratch::apart()? };
     let scratch = scratch.path().to_path_buf();
     let asked = |peers| {
         let (choice, scratch) = (choice.clone(), scratch.clone());

@@ -30,10 +30,12 @@ pub(crate) fn run(options: &DedupOptions, team: &Team) -> Result<ExitCode> {
     let progress = Arc::new(Progress::default());
     stop_on_interrupt(Arc::clone(&progress))?;
     let display = Display::start(Arc::clone(&progress), Mode::choose(options.quiet, options.json_progress));
+    // It goes only when the other processes know that nothing is written to it any more.
+    let mut place = None;
     let summary = team.work(
         options.workers,
         &progress,
-        |peers| dedup(options, begun, peers.as_ref(), &progress),
+        |peers| dedup(options, begun, &mut place, (peers.as_ref(), &progress)),
         |peers| assist(options, peers, &progress),
     );
     display.finish();
@@ -56,10 +58,10 @@ pub(crate) fn tell(summary: &Summary, out: Option<&Path>, quiet: bool, json: boo
 fn dedup(
     options: &DedupOptions,
     begun: Instant,
-    peers: Option<&Arc<Peers>>,
-    progress: &Arc<Progress>,
+    held: &mut Option<Place>,
+    (peers, progress): (Option<&Arc<Peers>>, &Arc<Progress>),
 ) -> Result<Summary> {
-    let place = Place::new(options.out.as_deref().filter(|_| !options.dry_run))?;
+    let place = held.insert(Place::new(options.out.as_deref().filter(|_| !options.dry_run))?);
     let spool =
         tempfile::tempdir_in(place.path()).map_err(|e| Error::io(place.path(), "create a folder in", e))?;
     let discovery = find_inputs(&options.inputs, spool.path(), progress)?;
@@ -89,7 +91,9 @@ fn dedup(
     summary.write(staging.path())?;
     spool.close().map_err(|e| Error::io(staging.path(), "remove the copy of standard input in", e))?;
     progress.check()?;
-    staging.commit()?;
+    if let Some(Place::Output(staging)) = held.take() {
+        staging.commit()?;
+    }
     Ok(summary)
 }
 

@@ -13,11 +13,14 @@ use crate::{INTERRUPTED, launched};
 /// started this process. A second one does not wait: what is left behind has a temporary name.
 pub(crate) fn stop_on_interrupt(progress: Arc<Progress>) -> Result<()> {
     launched::stop_with_launcher(Arc::clone(&progress));
+    let mut asked = false;
     #[expect(clippy::exit, reason = "whoever presses Ctrl-C twice wants no more of this program")]
     let handler = move || {
-        if progress.stopped() {
+        // A run may be stopping for another reason.
+        if asked {
             process::exit(i32::from(INTERRUPTED));
         }
+        asked = true;
         progress.stop();
     };
     on_interrupt(handler)

@@ -30,6 +30,9 @@ const SHOWN: usize = 10;
 
 pub(crate) fn run(args: &LoadArgs, team: &Team) -> Result<ExitCode> {
     if args.abandon {
+        if !team.is_alone() {
+            return Err(Error::config("--abandon works with one process; leave out --hosts, -n and -p"));
+        }
         return abandon(args);
     }
     let machine = Machine::new(&args.change.machine)?;

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use alike::error::{Error, Result};
+use alike::limits::MAX_PROCESSES;
 
 use crate::cli_processes::{HostArgs, ProcessArgs};
 use crate::secret;
@@ -34,8 +35,6 @@ pub(crate) const SECRET: &str = "ALIKE_SECRET";
 /// are there for commands of one process, too.
 const BATCH: [&str; 2] = ["SLURM_PROCID", "JOB_COMPLETION_INDEX"];
 
-/// Most processes of a job: each is connected with each other one.
-const MAX_PROCESSES: usize = 1024;
 /// Port of process 0 where there is no file of hosts; process i is i above it.
 const FIRST_PORT: usize = 2101;
 /// Seconds in which all must have come, unless said otherwise.

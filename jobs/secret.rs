@@ -5,12 +5,11 @@ use std::io::{self, BufRead, Read};
 use std::path::{Path, PathBuf};
 
 use alike::error::{Error, Result};
+use alike::limits::LEAST_SECRET;
 
 use crate::cli_processes::HostArgs;
 use crate::processes::{SECRET, SECRET_FILE, Variables};
 
-/// Fewest bytes of a secret.
-const LEAST: usize = 16;
 /// Most bytes of a secret: what is longer is another file.
 const MOST: usize = 4096;
 
@@ -72,9 +71,9 @@ fn proper(mut secret: Vec<u8>, place: &str) -> Result<Vec<u8>> {
         }
     }
     match secret.len() {
-        LEAST..=MOST => Ok(secret),
+        LEAST_SECRET..=MOST => Ok(secret),
         length => Err(Error::config(format!(
-            "{place}: a secret has {LEAST} to {MOST} bytes, and this one {}; make one with: openssl rand -hex 32",
+            "{place}: a secret has {LEAST_SECRET} to {MOST} bytes, and this one {}; make one with: openssl rand -hex 32",
             if length > MOST { "more".to_owned() } else { length.to_string() }
         ))),
     }

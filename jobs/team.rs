@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::panic;
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
@@ -21,8 +22,11 @@ use crate::escape::sanitize;
 use crate::measured::Measured;
 use crate::processes::{METRICS, METRICS_ABOVE, Member, environment, number};
 use crate::profile::Profiled;
-use crate::{exit_code, message, warn};
+use crate::{INTERRUPTED, exit_code, message, warn};
 
+/// How long a process that was asked to stop may take to do so in order, and how often that is looked at.
+const IN_ORDER: Duration = Duration::from_secs(2);
+const GLANCE: Duration = Duration::from_millis(50);
 /// How often a wait for the others looks for Ctrl-C.
 const LOOK: Duration = Duration::from_millis(5);
 /// Topic of the word that process 0 is done.
@@ -85,6 +89,11 @@ impl Team {
         self.member.is_none()
     }
 
+    /// Whether this process leads: there is no other, or it is process 0.
+    pub(crate) fn leads(&self) -> bool {
+        self.member.as_ref().is_none_or(|member| member.process == 0)
+    }
+
     /// Does the job: where this process is alone, or process 0, what `lead` does, elsewhere what `assist` does, until process
     /// 0 is done. `None` elsewhere than in process 0. Whoever fails tells the others, and they fail too.
     pub(crate) fn work<T>(
@@ -102,11 +111,12 @@ impl Team {
         let stop = Arc::clone(progress);
         mesh.on_loss(Box::new(move |_| stop.stop()));
         let peers = Arc::new(Peers::new(Arc::clone(&mesh)));
+        let waiting = Waiting::watch(&mesh, progress);
         let done = match mesh.process() {
             0 => lead(Some(peers)).map(Some),
             _ => assist(&peers).and_then(|()| mesh.receive(0, DONE)).map(|_| None),
         };
-        let done = part(&mesh, done);
+        let done = if waiting.gave_up() { done.map_err(|_| Error::Interrupted) } else { part(&mesh, done) };
         self.measured.iter().for_each(|measured| measured.leave(&mesh));
         done
     }
@@ -141,6 +151,35 @@ impl Team {
     }
 }
 
+/// Sees to it that a process that is asked to stop does so while it waits for another one, which may take long.
+struct Waiting(Arc<AtomicBool>, Arc<AtomicBool>);
+
+impl Waiting {
+    fn watch(mesh: &Arc<Mesh>, progress: &Arc<Progress>) -> Waiting {
+        let (over, gave_up) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
+        let waiting = Waiting(Arc::clone(&over), Arc::clone(&gave_up));
+        let (mesh, progress) = (Arc::clone(mesh), Arc::clone(progress));
+        thread::spawn(move || {
+            let mut stopped = Duration::ZERO;
+            while !over.load(Ordering::Relaxed) && mesh.check().is_ok() {
+                if stopped > IN_ORDER {
+                    gave_up.store(true, Ordering::Relaxed);
+                    return mesh.give_up(INTERRUPTED, "it was asked to stop");
+                }
+                thread::sleep(GLANCE);
+                stopped += if progress.stopped() { GLANCE } else { Duration::ZERO };
+            }
+        });
+        waiting
+    }
+
+    /// Ends the watch: whether it has told the others that this process is gone.
+    fn gave_up(self) -> bool {
+        self.0.store(true, Ordering::Relaxed);
+        self.1.load(Ordering::Relaxed)
+    }
+}
+
 /// Leaves the others, or tells them what failed.
 fn part<T>(mesh: &Mesh, done: Result<Option<T>>) -> Result<Option<T>> {
     match done {
@@ -156,7 +195,9 @@ fn part<T>(mesh: &Mesh, done: Result<Option<T>>) -> Result<Option<T>> {
         Err(error) => {
             // A loss stops whatever is under way, and what is under way says that it was stopped.
             let error = match (&error, mesh.check()) {
+                // In process 0 an error may be its own; elsewhere it is what the loss has led to.
                 (Error::Interrupted | Error::Paused { .. } | Error::Worker(_), Err(lost)) => lost,
+                (_, Err(lost)) if mesh.process() != 0 => lost,
                 _ => error,
             };
             mesh.give_up(exit_code(&error), &message(&error));

@@ -10,7 +10,7 @@ pub const MAX_FILE_BYTES: u64 = 1 << 40;
 pub const MAX_DECOMPRESSION_RATIO: u64 = 20_000;
 /// Decompressed bytes that are never held against [`MAX_DECOMPRESSION_RATIO`].
 pub const RATIO_FREE_BYTES: u64 = 1 << 30;
-/// Most workers of one run: a document number holds its worker in the low part.
+/// Most workers of a process.
 pub const MAX_WORKERS: usize = 256;
 /// What a run needs in any case, in bytes: the program itself and the rarity table.
 pub const BASE_MEMORY: u64 = 20 << 20;

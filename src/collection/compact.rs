@@ -26,7 +26,7 @@ use crate::storage::Storage;
 /// How runs are merged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Compaction {
-    /// All runs become one.
+    /// All runs become one, or one for each of several processes.
     Full,
     /// Neighbours of similar size become one wherever there are eight of them.
     Tiered {
@@ -56,7 +56,7 @@ pub fn compact(writer: &mut Writer, how: Compaction, progress: &Progress) -> Res
 }
 
 /// The same with other processes, which [`assist_compaction`]. Where all runs become one, there is one for each process
-/// instead, each with a range of the keys of every table.
+/// instead, up to seven, each with a range of the keys of every table.
 ///
 /// # Errors
 /// Those of [`compact`]; [`Error::Lost`] and [`Error::GaveUp`] if another process has ended.
@@ -142,10 +142,15 @@ struct Task {
     first_run: u64,
 }
 
-/// Merges all runs into one for each process.
+/// How many runs several processes leave: no more than a tier may have, or the next load would have to merge them.
+fn parts(peers: &Peers) -> usize {
+    peers.mesh().processes().min(MOST)
+}
+
+/// Merges all runs into one for each process that takes part.
 fn merge_together(writer: &Writer, next: &mut Manifest, peers: &Peers, progress: &Progress) -> Result<()> {
-    let (first, processes) = (next.next_run, peers.mesh().processes());
-    next.next_run += processes as u64;
+    let first = next.next_run;
+    next.next_run += parts(peers) as u64;
     let written = merge_range(writer.snapshot(), first, peers, progress)?;
     let (mut entries, storage) = (Vec::new(), &**writer.storage());
     for (id, summary) in &written {
@@ -167,13 +172,16 @@ fn merge_range(
     peers: &Peers,
     progress: &Progress,
 ) -> Result<Vec<(u64, RunSummary)>> {
-    let (process, processes) = (peers.mesh().process(), peers.mesh().processes());
+    let (process, parts) = (peers.mesh().process(), parts(peers));
+    if process >= parts {
+        return collect(peers, &Vec::new());
+    }
     let (manifest, storage) = (snapshot.manifest(), snapshot.storage());
     let tables = snapshot.tables();
     let live = Live::of(&tables, manifest)?;
     let id = first + process as u64;
     let mut runs = begin(storage, manifest.collection, &[id])?;
-    let range = Range::of(manifest, process, processes);
+    let range = Range::of(manifest, process, parts);
     let run = runs.pop().expect("a run that was begun");
     let summary = combine(run, (&tables, range), Some(&live), progress)?;
     storage.sync_names().map_err(|e| Error::io(&storage.path(""), "sync", e))?;

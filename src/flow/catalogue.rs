@@ -14,8 +14,8 @@ use crate::error::Result;
 use crate::read::{Record, Value};
 use crate::sketch::{sign, signature_words};
 
-/// A document's number within a run: `row * workers + worker`. It names the worker that read the document (its
-/// *home*) and the row there. Numbers depend on the run; positions do not.
+/// A document's number within a run: `base + row * workers + worker`, over the workers of all processes. It names the
+/// worker that read the document (its *home*) and the row there. Numbers depend on the run; positions do not.
 pub type Doc = u32;
 
 /// The rows of one worker, in the order it read them, which is document order.
@@ -87,6 +87,9 @@ impl Segment {
             Worth::Field(_) => size_of::<Option<Value>>() as u64,
         };
         let length = self.lengths.as_ref().map_or(0, |_| 4);
+        if self.positions.is_empty() {
+            return self.len() as u64 * size_of::<u32>() as u64;
+        }
         self.len() as u64 * (ROW + length + worth)
     }
 
@@ -230,7 +233,8 @@ pub struct Rows {
     values: Vec<Option<Value>>,
 }
 
-/// The segments of all workers; each is there from the moment its worker has read its last record.
+/// The segments of all workers; each is there from the moment its worker has read its last record, those of other
+/// processes once all have.
 #[derive(Debug)]
 pub struct Catalogue {
     /// The number of the first document.
@@ -302,6 +306,11 @@ impl Catalogue {
     /// Some rows of a worker for another process: all that is known of them but their signatures, or their sizes alone.
     pub fn some_rows(&self, worker: usize, range: Range<usize>, whole: bool) -> Result<Rows> {
         self.segments[worker].get().map_or_else(|| Ok(Rows::default()), |segment| segment.rows(range, whole))
+    }
+
+    /// Bytes of memory that the rows of all workers take that are known by now.
+    pub fn bytes(&self) -> u64 {
+        self.segments.iter().filter_map(OnceLock::get).map(Segment::bytes).sum()
     }
 
     /// Rows of a worker.

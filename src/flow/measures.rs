@@ -123,20 +123,20 @@ impl Shared {
         missing.sort_unstable();
         missing.dedup();
         let extra = self.recall_missing(&missing)?;
-        let store = |doc: Doc| (doc, at_hand(doc).or_else(|| extra.get(doc as usize % self.crew.workers())));
+        let read = |doc: Doc| extra.iter().find(|sets| sets.contains(doc));
+        let store = |doc: Doc| (doc, at_hand(doc).or_else(|| read(doc)));
         pairs.iter().map(|(a, b)| self.on_sets(store(*a), store(*b), Measure::of)).collect()
     }
 
-    /// Derives sets on all cores, each worker's documents in a store of their own.
+    /// Derives sets on all cores, what each has read in a store of its own.
     fn recall_missing(&self, missing: &[Doc]) -> Result<Vec<Sets>> {
-        let workers = self.crew.workers();
-        let homes = (0..workers).map(|home| {
-            missing.iter().copied().filter(|doc| *doc as usize % workers == home).collect::<Vec<Doc>>()
-        });
-        let homes: Vec<Vec<Doc>> = homes.collect();
+        // Texts are read in the order they stand in: each thread has a stretch of it.
+        let mut docs = missing.to_vec();
+        docs.sort_unstable_by_key(|doc| self.catalogue.position(*doc));
+        let stretch = docs.len().div_ceil(self.crew.workers()).max(1);
         std::thread::scope(|scope| {
-            let threads: Vec<_> = homes
-                .iter()
+            let threads: Vec<_> = docs
+                .chunks(stretch)
                 .map(|docs| {
                     scope.spawn(move || {
                         // By now there are no candidates any more.

@@ -24,6 +24,8 @@ use crate::mesh::Mesh;
 
 /// Topic of the word that a run has failed: the number of the run.
 const FAILED: u32 = 1;
+/// Counters of lists of jobs begin here; below are those of runs.
+const LISTS: u64 = 1 << 32;
 /// How often somebody looks for that word.
 const LOOK: Duration = Duration::from_millis(10);
 
@@ -44,6 +46,7 @@ enum Verdict {
 pub struct Peers {
     mesh: Arc<Mesh>,
     runs: AtomicU64,
+    lists: AtomicU64,
     /// Bytes that all have sent; in process 0, after a run.
     sent: AtomicU64,
 }
@@ -51,7 +54,7 @@ pub struct Peers {
 impl Peers {
     /// Those who have met.
     pub fn new(mesh: Arc<Mesh>) -> Peers {
-        Peers { mesh, runs: AtomicU64::new(0), sent: AtomicU64::new(0) }
+        Peers { mesh, runs: AtomicU64::new(0), lists: AtomicU64::new(0), sent: AtomicU64::new(0) }
     }
 
     /// How they meet.
@@ -99,8 +102,13 @@ impl Peers {
         self.sent.load(Ordering::Relaxed)
     }
 
-    /// The number of the next run, or of the next list of jobs that is shared out: every process counts them alike.
-    pub fn next_run(&self) -> u64 {
+    /// The number of the counter of the next list of jobs that is shared out: every process counts them alike.
+    pub fn next_list(&self) -> u64 {
+        LISTS + self.lists.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// The number of the next run: every process counts them alike.
+    pub(super) fn next_run(&self) -> u64 {
         self.runs.fetch_add(1, Ordering::Relaxed)
     }
 
@@ -153,6 +161,10 @@ fn execute(peers: &Peers, round: u64, shared: &Arc<Shared>) -> Result<()> {
         over.store(true, Ordering::Relaxed);
         shared.verdict().and(ends.map(drop))
     });
+    if own.is_err() {
+        // It may have failed and ended between two looks.
+        tell_failed(mesh, shared, round);
+    }
     let agreed = agree(peers, process, &own);
     close(mesh, round, threads, matches!(agreed, Ok(Verdict::Done)));
     match agreed? {
@@ -218,12 +230,17 @@ fn watch(mesh: &Mesh, shared: &Shared, round: u64, over: &AtomicBool) {
         }
         if shared.failed() && !told {
             told = true;
-            for peer in shared.crew.others() {
-                // Who is not there any more need not be told.
-                let _ = mesh.send(peer, FAILED, round.to_le_bytes().to_vec());
-            }
+            tell_failed(mesh, shared, round);
         }
         thread::sleep(LOOK);
+    }
+}
+
+/// Tells the others that a run has failed here.
+fn tell_failed(mesh: &Mesh, shared: &Shared, round: u64) {
+    for peer in shared.crew.others() {
+        // Who is not there any more need not be told.
+        let _ = mesh.send(peer, FAILED, round.to_le_bytes().to_vec());
     }
 }
 

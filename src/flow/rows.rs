@@ -50,8 +50,8 @@ impl Shared {
     fn take_rows(&self, segments: &mut HashMap<u32, Segment>, sent: RowsSent) -> Result<()> {
         let segment = segments.entry(sent.from).or_insert_with(|| self.no_rows());
         segment.take_in(sent.rows)?;
-        let rows: u64 = segments.values().map(Segment::bytes).sum();
-        self.budget.allow_whole(Share::Rows, rows, "the documents of all processes")
+        let sent: u64 = segments.values().map(Segment::bytes).sum();
+        self.budget.allow_whole(Share::Rows, sent + self.catalogue.bytes(), "the documents of all processes")
     }
 
     /// A segment without rows.

@@ -78,6 +78,8 @@ pub struct Shared {
     stages: Mutex<Vec<(Stage, Instant)>>,
 }
 
+/// Bytes that timely gathers for a worker before it sends them, at most.
+const CONTAINER: usize = 16 << 10;
 /// Bytes of an input file that one worker reads at a stretch.
 const UNIT: u64 = 1 << 20;
 
@@ -294,7 +296,9 @@ impl Shared {
         let Some((peers, _)) = &self.peers else { return false };
         // On the wire a posting or a digest takes no less than in memory, so what was handed on is all sent in the end.
         let sent = peers.mesh().traffic().data_sent - self.sent_before;
-        self.handed_on.load(Ordering::Relaxed) > sent + MAX_UNSENT
+        // What is gathered for a worker before it is sent: up to a container of digests and one of postings.
+        let gathering = self.crew.workers() * (self.crew.all() - self.crew.workers()) * 2 * CONTAINER;
+        self.handed_on.load(Ordering::Relaxed) > sent + MAX_UNSENT + gathering as u64
     }
 
     /// When each stage was entered, in order.

@@ -189,8 +189,12 @@ impl Arrivals {
 impl Book {
     fn verdict(&mut self, process: usize, hello: &Hello) -> Verdict {
         let from = hello.from as usize;
-        if hello.to as usize != process || from <= process || from >= self.control.len() || self.closed {
+        if hello.to as usize != process || from <= process || from >= self.control.len() {
             return Verdict::Number;
+        }
+        if self.closed {
+            // Nobody will meet it here any more, but another attempt may come to this address.
+            return Verdict::Stale;
         }
         let known = self.lives.as_ref().map(|lives| lives[from] == hello.life);
         match (hello.purpose, known) {

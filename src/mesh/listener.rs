@@ -204,10 +204,7 @@ impl Shared {
 
 impl Pending {
     fn drop_oldest(&mut self) {
-        let oldest = (0..self.guests.len()).min_by_key(|&i| {
-            let guest = &self.guests[i];
-            (guest.answered.is_some(), guest.since)
-        });
+        let oldest = (0..self.guests.len()).min_by_key(|&i| self.guests[i].since);
         oldest.map(|index| self.guests.swap_remove(index));
     }
 }

@@ -43,7 +43,7 @@ pub(super) fn hand_out_among<S, T: Send>(
     job: impl Fn(&mut S, usize) -> Result<T> + Sync,
 ) -> Result<Vec<T>> {
     let Some(peers) = hands.peers else { return hand_out(count, hands.workers, state, job) };
-    let list = peers.next_run();
+    let list = peers.next_list();
     let next = || Ok(peers.mesh().take(list)? as usize);
     hand_out_by(&next, count, hands.workers, state, job)
 }

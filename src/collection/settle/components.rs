@@ -229,6 +229,9 @@ impl Settling<'_> {
 
 /// Has all workers contract links, those of other processes too.
 fn contract(contractor: &Contractor, touched: Touched) -> Result<Vec<Relabelled>> {
+    if touched.insertions.is_empty() && touched.removals.is_empty() {
+        return Ok(Vec::new());
+    }
     if let Some(peers) = &contractor.peers {
         peers.say(&Order::Contract)?;
     }
