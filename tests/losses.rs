@@ -17,10 +17,12 @@ use crate::team::{Process, all, clashed, command, done, together};
 use crate::util::{Dir, Ran, Random, line};
 
 const PROCESSES: usize = 4;
+/// Documents that are read.
+const DOCUMENTS: usize = 12_000;
 /// In which all others end that hear of a loss at once.
 const SOON: Duration = Duration::from_secs(10);
 /// A load in several epochs, told of as it goes.
-const LOAD: &str = "load c second.jsonl --epoch 700K --json-progress --join-timeout 4 -w 1";
+const LOAD: &str = "load c second.jsonl --epoch 2M --json-progress --join-timeout 4 -w 1";
 
 /// When something happens to a process.
 #[derive(Clone, Copy, Debug)]
@@ -109,7 +111,7 @@ impl Bench {
         fs::create_dir(dir.join("tmp")).unwrap();
         dir.write("first.jsonl", texts(&mut random, 0, 600));
         // Half of what is there changes, the rest is new.
-        dir.write("second.jsonl", texts(&mut random, 300, 4000));
+        dir.write("second.jsonl", texts(&mut random, 300, DOCUMENTS));
         dir.write("third.jsonl", texts(&mut random, 100, 40));
         dir.alike("load base first.jsonl -w 1 -q --clustering guarantee", None).ok();
         copy(&dir, "base");
@@ -173,7 +175,7 @@ impl Bench {
         let ended = together(&self.dir, (PROCESSES, 1), LOAD.strip_suffix(" -w 1").unwrap());
         let read: u64 = ended.into_iter().map(|ran| documents(&ran.ok())).sum();
         assert_eq!(
-            read < 4000,
+            read < DOCUMENTS as u64,
             resumed && !committed,
             "{what}: {read} documents were read, resumed: {resumed}"
         );
@@ -276,7 +278,7 @@ fn losses_by_kill() {
 fn losses_of_dedup_leave_no_output() {
     let dir = Dir::new();
     fs::create_dir(dir.join("tmp")).unwrap();
-    dir.write("in.jsonl", texts(&mut Random(5), 0, 4000));
+    dir.write("in.jsonl", texts(&mut Random(5), 0, DOCUMENTS));
     let line = "dedup in.jsonl --out out --pairs --json-progress --join-timeout 4 -w 1";
     dir.output("in.jsonl --pairs", "want");
     let want = written(&dir.join("want"));

@@ -179,9 +179,11 @@ fn cut_at(stage: &str, cut: impl Fn(&Net)) -> Option<Vec<Ran>> {
     Some(ended)
 }
 
-/// Whether a process says that one of some is lost.
+/// Whether a process says that one of some is lost, or that the others hold itself for lost.
 fn names_one(ran: &Ran, some: &[usize]) -> bool {
-    some.iter().any(|host| ran.stderr.contains(&format!("process {host} ({}:2101)", address(*host))))
+    let itself = ran.stderr.contains("it takes this process for lost");
+    itself
+        || some.iter().any(|host| ran.stderr.contains(&format!("process {host} ({}:2101)", address(*host))))
 }
 
 #[test]

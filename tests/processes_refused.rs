@@ -1,5 +1,6 @@
 //! Jobs of several processes that come to nothing: all of them end, soon, with the same code, and nothing is written.
 
+use std::fs;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
@@ -57,6 +58,12 @@ fn what_one_process_refuses_all_refuse() {
         assert!(begun.elapsed() < Duration::from_secs(15), "{command}: {:?}", begun.elapsed());
         for ran in ended {
             ran.code(code).says(part).says("error");
+        }
+        if command.starts_with("load new") {
+            // The folder is there and no collection, as after the same with one worker.
+            dir.alike("info new", None).code(4);
+            assert_eq!(fs::read_dir(dir.join("new")).unwrap().count(), 1, "the lock");
+            fs::remove_dir_all(dir.join("new")).unwrap();
         }
         assert_eq!(tree(&dir), before, "{command}");
     }

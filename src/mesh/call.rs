@@ -68,8 +68,8 @@ impl Identity {
         format!("process {process} ({})", self.hosts[process])
     }
 
-    /// Says hello to process `to`.
-    pub(super) fn call(&self, to: usize, purpose: Purpose) -> Result<Called> {
+    /// Says hello to process `to`, and does not wait for its words any more once it is `over`.
+    pub(super) fn call(&self, to: usize, purpose: Purpose, over: &dyn Fn() -> bool) -> Result<Called> {
         let mut stream = match socket::connect(&self.hosts[to]) {
             Ok(stream) => stream,
             Err(error) => return Ok(Called::Later(error.to_string())),
@@ -82,7 +82,7 @@ impl Identity {
             life: self.life,
             nonce: nonce()?,
         };
-        Ok(match self.greet(&mut stream, &hello.encode()) {
+        Ok(match self.greet(&mut stream, &hello.encode(), over) {
             Ok(Greeted::Admitted(life)) => match socket::prepare(&stream, self.peer_timeout) {
                 Ok(()) => Called::Met(stream, life),
                 Err(error) => Called::Later(error.to_string()),
@@ -94,8 +94,8 @@ impl Identity {
         })
     }
 
-    fn greet(&self, stream: &mut TcpStream, hello: &[u8]) -> io::Result<Greeted> {
-        let mut ear = Ear { stream, deadline: Instant::now() + Duration::from_millis(HELLO_MILLIS) };
+    fn greet(&self, stream: &mut TcpStream, hello: &[u8], over: &dyn Fn() -> bool) -> io::Result<Greeted> {
+        let mut ear = Ear { stream, over, deadline: Instant::now() + Duration::from_millis(HELLO_MILLIS) };
         ear.stream.set_nodelay(true)?;
         ear.stream.set_write_timeout(Some(Duration::from_millis(HELLO_MILLIS)))?;
         ear.stream.write_all(hello)?;
@@ -137,19 +137,29 @@ enum Greeted {
     Stranger,
 }
 
-/// Reads until a moment, however slowly the bytes come.
+/// How often somebody who waits for a word looks whether it is over.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// Reads until a moment, however slowly the bytes come, or until it is over.
 struct Ear<'a> {
     stream: &'a mut TcpStream,
+    over: &'a dyn Fn() -> bool,
     deadline: Instant,
 }
 
 impl Read for Ear<'_> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        let left = self.deadline.saturating_duration_since(Instant::now());
-        if left.is_zero() {
-            return Err(io::ErrorKind::TimedOut.into());
+        loop {
+            let left = self.deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() || (self.over)() {
+                return Err(io::ErrorKind::TimedOut.into());
+            }
+            self.stream.set_read_timeout(Some(left.min(LOOK)))?;
+            match self.stream.read(into) {
+                Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) => {
+                }
+                read => return read,
+            }
         }
-        self.stream.set_read_timeout(Some(left))?;
-        self.stream.read(into)
     }
 }

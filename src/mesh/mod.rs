@@ -54,6 +54,8 @@ use crate::limits::{LAST_WORDS_MILLIS, MAX_MESSAGE_BYTES};
 
 /// Topics from here on are the mesh's own.
 pub const FIRST_OWN_TOPIC: u32 = u32::MAX - 15;
+/// The exit code of processes that have not met, as [`Error::Join`] has it.
+const NOT_MET: u8 = 5;
 const GATHER: u32 = u32::MAX;
 const BROADCAST: u32 = u32::MAX - 1;
 const READY: u32 = u32::MAX - 2;
@@ -107,7 +109,11 @@ impl Mesh {
             membership,
         };
         mesh.start().map_err(|error| Error::config(format!("cannot start a thread: {error}")))?;
-        mesh.begin(deadline)?;
+        if let Err(error) = mesh.begin(deadline) {
+            // Those that only wait for the last word should hear who has not met all, not that this process is gone.
+            mesh.give_up(NOT_MET, &error.to_string());
+            return Err(error);
+        }
         mesh.say_strangers();
         Ok(Arc::new(mesh))
     }

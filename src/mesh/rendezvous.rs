@@ -89,7 +89,7 @@ fn keep_calling(identity: &Identity, arrivals: &Arrivals, to: usize) {
             continue;
         }
         drop(book);
-        let called = identity.call(to, Purpose::Control);
+        let called = identity.call(to, Purpose::Control, &|| false);
         let mut book = arrivals.book();
         if book.closed {
             return;

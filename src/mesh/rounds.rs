@@ -62,7 +62,7 @@ impl Mesh {
         let mut pause = PAUSES.0;
         loop {
             self.check()?;
-            let why = match self.identity.call(to, Purpose::Data(round))? {
+            let why = match self.identity.call(to, Purpose::Data(round), &|| self.check().is_err())? {
                 Called::Met(stream, life) if self.arrivals.is_life(to, &life) => return Ok(stream),
                 Called::Met(..) => "it is another process than before".to_string(),
                 Called::Later(why) => why,
