@@ -150,3 +150,33 @@ fn who_does_not_come_is_named() {
     let names = dir.names();
     assert!(names.iter().all(|name| !name.starts_with('.')), "{names:?}");
 }
+
+/// Many short records, and two processes of which one has hardly any memory.
+fn uneven(dir: &Dir, line: &str) -> Vec<Process> {
+    let hosts = free(2);
+    let memory = |index| if index == 1 { "37M" } else { "2G" };
+    let start = |index| {
+        let mut command = command(dir, &hosts, index, line);
+        command.args(["--memory", memory(index)]);
+        Process::start(command, line)
+    };
+    (0..2).map(start).collect()
+}
+
+#[test]
+fn what_does_not_fit_in_one_process_fits_in_none() {
+    let dir = Dir::new();
+    let records: String = (0..200_000).map(|at| line(&format!("d{at}"), &format!("w{at} x{at}"))).collect();
+    dir.write("short.jsonl", &records);
+    for ran in all(&mut uneven(&dir, "dedup short.jsonl --out out -w 1")) {
+        ran.code(3).says("--memory");
+    }
+    assert!(!dir.join("out").exists());
+    // A load is divided into epochs that fit.
+    for ran in all(&mut uneven(&dir, "load many short.jsonl -w 1")) {
+        ran.ok();
+    }
+    dir.alike("load one short.jsonl -w 1", None).ok();
+    let stats = |name: &str| dir.alike(&format!("documents {name}"), None).ok().stdout;
+    assert_eq!(stats("many"), stats("one"));
+}
