@@ -66,6 +66,7 @@
 //!
 //! The dataflow:
 //! - `flow/mod.rs` - the two dataflows of a run, and what goes in and comes out
+//! - `flow/work.rs` - what a worker does: two dataflows, one after the other
 //! - `flow/crew.rs` - the workers of all processes: who is home to what, and whose a key is
 //! - `flow/peers.rs` - one run after the other that several processes share, their failures agreed by all
 //! - `flow/shared.rs` - the state that the workers of a process share
@@ -73,6 +74,7 @@
 //! - `flow/measures.rs` - sizes and sets of documents, and measuring them
 //! - `flow/gathered.rs` - what the workers of a run hand in, and whether it fits
 //! - `flow/catalogue.rs` - what a run remembers of each document
+//! - `flow/catalogue/sent.rs` - rows on their way to another process
 //! - `flow/intake.rs` - a worker's reading, and the sample that the rarity table is made of
 //! - `flow/replay.rs` - stored documents taken in in place of inputs
 //! - `flow/stored.rs` - what a load sees of its collection
@@ -82,6 +84,7 @@
 //! - `flow/spill.rs` - files for what does not fit
 //! - `flow/buckets.rs` - postings and arrivals bucketed by key, spilled when they outgrow their memory
 //! - `flow/collide.rs` - operator: postings to key groups
+//! - `flow/collide/order.rs` - postings of a bucket rid of those that meet nobody, and sorted
 //! - `flow/rows.rs` - operator: rows of documents, sent to the processes that need them
 //! - `flow/count.rs` - operator: key groups to candidates, with the keys each pair shares
 //! - `flow/rounds.rs` - key groups given out in rounds, spilled when they outgrow their memory

@@ -7,13 +7,14 @@ use std::sync::Arc;
 
 use timely::worker::Worker;
 
+use super::Shared;
 use super::budget::Share;
 use super::catalogue::Doc;
 use super::count::Candidate;
 use super::recall::Sets;
 use super::spill::Pile;
 use super::trade::trade;
-use super::{SLICE, Shared};
+use super::work::SLICE;
 use crate::config::Method;
 use crate::error::Result;
 

@@ -1,5 +1,7 @@
 //! What a run remembers of each document: a row in the segment of the worker that read it. Never its text.
 
+mod sent;
+
 use std::borrow::Cow;
 use std::ops::Range;
 use std::path::Path;
@@ -13,6 +15,8 @@ use crate::document::Position;
 use crate::error::Result;
 use crate::read::{Record, Value};
 use crate::sketch::{sign, signature_words};
+
+pub use sent::Rows;
 
 /// A document's number within a run: `base + row * workers + worker`, over the workers of all processes. It names the
 /// worker that read the document (its *home*) and the row there. Numbers depend on the run; positions do not.
@@ -163,45 +167,6 @@ impl Segment {
         sign(set, &mut self.signatures);
     }
 
-    /// Some of the rows, for another process: all that is known of them but their signatures, or their sizes alone.
-    pub fn rows(&self, range: Range<usize>, whole: bool) -> Result<Rows> {
-        let mut rows = Rows { sizes: self.sizes[range.clone()].to_vec(), ..Rows::default() };
-        if !whole {
-            return Ok(rows);
-        }
-        rows.positions = self.positions[range.clone()].iter().map(|position| position.to_bits()).collect();
-        rows.lines = self.lines[range.clone()].to_vec();
-        rows.lengths = self.lengths.as_ref().map_or_else(Vec::new, |lengths| lengths[range.clone()].to_vec());
-        if let Worth::Field(values) = &self.worth {
-            rows.values = values[range.clone()].to_vec();
-        }
-        for row in range {
-            let label = self.label(row)?;
-            rows.labels.push(label.map(Cow::into_owned));
-        }
-        Ok(rows)
-    }
-
-    /// Adds rows that another process has sent.
-    pub fn take_in(&mut self, rows: Rows) -> Result<()> {
-        if rows.positions.is_empty() {
-            self.sizes.extend_from_slice(&rows.sizes);
-            return Ok(());
-        }
-        if let Some(lengths) = &mut self.lengths {
-            lengths.extend_from_slice(&rows.lengths);
-        }
-        if let Worth::Field(values) = &mut self.worth {
-            values.extend(rows.values);
-        }
-        let places = rows.positions.iter().zip(&rows.lines).zip(&rows.labels);
-        for (((position, line), label), size) in places.zip(rows.sizes) {
-            self.push_place(Position::from_bits(*position), *line, label.as_deref())?;
-            self.set_last_size(size);
-        }
-        Ok(())
-    }
-
     fn length(&self, row: usize) -> u32 {
         self.lengths.as_ref().map_or(0, |lengths| lengths[row])
     }
@@ -220,17 +185,6 @@ impl Segment {
         let held = &self.labels[start_held as usize..][..(end - start) as usize];
         Ok(Some(Cow::Borrowed(std::str::from_utf8(held).unwrap_or_default())))
     }
-}
-
-/// Rows of a worker on their way to another process. What was not asked for is empty.
-#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
-pub struct Rows {
-    positions: Vec<u64>,
-    lines: Vec<u32>,
-    sizes: Vec<u32>,
-    labels: Vec<Option<String>>,
-    lengths: Vec<u32>,
-    values: Vec<Option<Value>>,
 }
 
 /// The segments of all workers; each is there from the moment its worker has read its last record, those of other

@@ -3,6 +3,8 @@
 //! Morally: `for each key, for each two documents a, b with that key whose set sizes allow the rule: emit (a, b)`.
 //! What is emitted is the group, to the home of each of its members; `count` reads the pairs off it.
 
+mod order;
+
 use std::cell::RefCell;
 use std::ops::Range;
 use std::rc::Rc;
@@ -13,6 +15,8 @@ use timely::container::CapacityContainerBuilder;
 use timely::dataflow::Stream;
 use timely::dataflow::channels::pact::{Exchange, Pipeline};
 use timely::dataflow::operators::generic::operator::Operator;
+
+use order::{Lone, Order, is_set, set};
 
 use super::Shared;
 use super::buckets::Keyed;
@@ -71,6 +75,9 @@ struct Grouping {
     sent: Vec<Groups>,
     /// The workers of this process.
     own: Range<usize>,
+    /// The group that is addressed, and for each worker the last one that was addressed to it.
+    turn: u64,
+    turns: Vec<u64>,
     following: Vec<u32>,
     order: Order,
 }
@@ -96,6 +103,8 @@ impl Grouping {
             crowd,
             sent: vec![Groups::default(); crew.all()],
             own: crew.own(),
+            turn: 0,
+            turns: vec![0; crew.all()],
             following: Vec::new(),
             order: Order::default(),
         }
@@ -157,12 +166,11 @@ impl Grouping {
     /// Addresses a group to every worker that is home to a member with partners behind it.
     fn send(&mut self, group: &[Posting]) {
         self.follow(group);
-        let workers = self.sent.len();
-        for (home, groups) in self.sent.iter_mut().enumerate() {
-            let leads = |(posting, following): (&Posting, &u32)| {
-                *following > 0 && posting.doc as usize % workers == home
-            };
-            if group.iter().zip(&self.following).any(leads) {
+        self.turn += 1;
+        for (posting, _) in group.iter().zip(&self.following).filter(|(_, following)| **following > 0) {
+            let home = posting.doc as usize % self.sent.len();
+            if std::mem::replace(&mut self.turns[home], self.turn) != self.turn {
+                let groups = &mut self.sent[home];
                 groups.docs.extend(group.iter().map(|posting| posting.doc));
                 groups.following.extend_from_slice(&self.following);
             }
@@ -186,93 +194,6 @@ impl Grouping {
         let filled = self.sent.iter_mut().zip(0..).filter(|(groups, _)| !groups.docs.is_empty());
         filled.map(|(groups, home)| Groups { home, ..std::mem::take(groups) })
     }
-}
-
-/// Sorts the postings of a bucket: their keys are random, so one counting pass by the bits below the bucket's own
-/// leaves only what shares a key, or nearly, to be compared.
-#[derive(Default)]
-struct Order {
-    starts: Vec<u32>,
-    sorted: Vec<Posting>,
-}
-
-impl Order {
-    fn sort(&mut self, postings: &mut [Posting]) {
-        let Some(span) = span(postings).filter(|_| postings.len() <= u32::MAX as usize) else {
-            return postings.sort_unstable();
-        };
-        let bits = postings.len().next_power_of_two().trailing_zeros();
-        let slot = |key: u64| (key.wrapping_shl(span) >> (64 - bits)) as usize;
-        self.starts.clear();
-        self.starts.resize((1 << bits) + 1, 0);
-        postings.iter().for_each(|posting| self.starts[slot(posting.key) + 1] += 1);
-        for at in 1..self.starts.len() {
-            self.starts[at] += self.starts[at - 1];
-        }
-        self.sorted.clear();
-        self.sorted.resize(postings.len(), Posting::zeroed());
-        for posting in postings.iter() {
-            let start = &mut self.starts[slot(posting.key)];
-            self.sorted[*start as usize] = *posting;
-            *start += 1;
-        }
-        // Each start is now the end of its slot, and the start of the next.
-        let mut start = 0;
-        for end in &self.starts[..1 << bits] {
-            self.sorted[start..*end as usize].sort_unstable();
-            start = *end as usize;
-        }
-        postings.copy_from_slice(&self.sorted);
-    }
-}
-
-/// The number of high bits that all keys have in common; `None` if there is nothing to sort.
-fn span(postings: &[Posting]) -> Option<u32> {
-    let first = postings.first()?.key;
-    let differing = postings.iter().fold(0, |bits, posting| bits | (posting.key ^ first));
-    (differing != 0 && postings.len() > 32).then_some(differing.leading_zeros())
-}
-
-/// Scratch for [`Lone::drop_lone`]: two bits a slot.
-#[derive(Default)]
-struct Lone {
-    seen: Vec<u64>,
-    again: Vec<u64>,
-}
-
-impl Lone {
-    /// Removes postings whose key no other posting can have, and those of copies. Most keys of most documents are
-    /// theirs alone; two passes over a small bit table are much cheaper than sorting them.
-    fn drop_lone(&mut self, postings: &mut Vec<Posting>, copies: &[u64]) {
-        let bits = (postings.len().max(8) * 8).next_power_of_two();
-        self.seen.clear();
-        self.seen.resize(bits / 64, 0);
-        self.again.clear();
-        self.again.resize(bits / 64, 0);
-        // The high bits are the worker's and the bucket's own: those below are free.
-        let slot = |key: u64| (key >> 16) as usize & (bits - 1);
-        for posting in postings.iter() {
-            let (word, bit) = (slot(posting.key) / 64, 1u64 << (slot(posting.key) % 64));
-            self.again[word] |= self.seen[word] & bit;
-            self.seen[word] |= bit;
-        }
-        postings.retain(|posting| {
-            let slot = slot(posting.key);
-            self.again[slot / 64] >> (slot % 64) & 1 == 1 && !is_set(copies, posting.doc)
-        });
-    }
-}
-
-fn is_set(bits: &[u64], doc: Doc) -> bool {
-    bits.get(doc as usize / 64).is_some_and(|word| word >> (doc % 64) & 1 == 1)
-}
-
-fn set(bits: &mut Vec<u64>, doc: Doc) {
-    let word = doc as usize / 64;
-    if bits.len() <= word {
-        bits.resize(word + 1, 0);
-    }
-    bits[word] |= 1 << (doc % 64);
 }
 
 /// Collides postings of the first documents of all texts: `copies` names the others. `outcome` is complete when the

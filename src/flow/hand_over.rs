@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering;
 
 use timely::worker::Worker;
 
+use super::Shared;
 use super::catalogue::Doc;
 use super::dedup_exact::Copy;
 use super::gathered::{Gathered, Tally};
@@ -12,7 +13,7 @@ use super::intake::Refused;
 use super::net::Change;
 use super::shared::lock;
 use super::trade::trade;
-use super::{SLICE, Shared};
+use super::work::SLICE;
 
 /// A piece of what a process has gathered.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]

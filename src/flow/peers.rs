@@ -17,8 +17,9 @@ use timely::communication::allocator::{AllocatorBuilder, ProcessBuilder};
 use timely::execute::execute_from;
 use timely::worker::Worker;
 
+use super::Shared;
 use super::crew::Crew;
-use super::{Shared, work};
+use super::work::work;
 use crate::error::{Error, Result};
 use crate::mesh::Mesh;
 

@@ -10,7 +10,8 @@ use timely::worker::Worker;
 
 use std::sync::Arc;
 
-use super::{Shared, wait};
+use super::Shared;
+use super::work::wait;
 use crate::error::Result;
 
 /// Sends values, slice by slice, to the workers that `route` numbers, and hands what is sent here to `take`. Every worker

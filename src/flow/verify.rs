@@ -12,6 +12,7 @@ use timely::dataflow::Stream;
 use timely::dataflow::channels::pact::{Exchange, Pipeline};
 use timely::dataflow::operators::generic::operator::Operator;
 
+use super::Shared;
 use super::abroad::{Sent, Wanted};
 use super::budget::Share;
 use super::catalogue::Doc;
@@ -19,7 +20,7 @@ use super::count::Candidate;
 use super::recall::recall;
 use super::spill::Pile;
 use super::stored::Stored;
-use super::{SLICE, Shared};
+use super::work::SLICE;
 use crate::error::Result;
 use crate::metrics::Metric;
 
