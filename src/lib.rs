@@ -102,7 +102,7 @@
 //! - `mesh/frame.rs` - the frames of a control connection, as bytes
 //! - `mesh/state.rs` - what the others have said: messages, numbers, goodbyes, and the one loss
 //! - `mesh/watchdog.rs` - heartbeats, and silence
-//! - `mesh/wire.rs` - data sockets that count their bytes
+//! - `mesh/wire.rs` - data sockets that count their bytes, and do not fail before their run is over
 //!
 //! Durable state:
 //! - `collection/mod.rs` - what the state of a collection is made of

@@ -252,9 +252,9 @@ const MOMENTS: [Moment; 8] = [
     Moment::File("changes-00000003"),
     Moment::Stage("collide", 1),
     Moment::Meeting(15),
-    Moment::Stage("verify", 2),
-    Moment::File("checkpoint-"),
-    Moment::Stage("cluster", 2),
+    Moment::Stage("verify", 1),
+    Moment::File("checkpoint-00000003-0002"),
+    Moment::Stage("cluster", 1),
     Moment::Alone,
 ];
 
@@ -325,7 +325,7 @@ fn losses_by_silence() {
         Moment::Stage("read", 1),
         Moment::Stage("verify", 1),
         Moment::File("checkpoint-"),
-        Moment::Stage("read", 2),
+        Moment::File("checkpoint-00000003-0003"),
     ];
     for (at, moment) in moments.into_iter().enumerate() {
         for victim in 0..PROCESSES {
@@ -370,9 +370,11 @@ fn losses_while_meeting() {
 #[test]
 fn losses_by_interrupt() {
     let bench = Bench::new();
-    for (victim, moment) in
-        [(0, Moment::Stage("verify", 1)), (2, Moment::Stage("read", 2)), (3, Moment::File("checkpoint-"))]
-    {
+    for (victim, moment) in [
+        (0, Moment::Stage("verify", 1)),
+        (2, Moment::File("checkpoint-00000003-0003")),
+        (3, Moment::File("checkpoint-")),
+    ] {
         copy(&bench.dir, "base");
         let (mut processes, _, hit) = bench.strike(victim, moment, LOAD, Signal::INT);
         let what = format!("process {victim} interrupted at {moment:?}");

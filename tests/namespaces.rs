@@ -158,8 +158,8 @@ fn cut_at(stage: &str, cut: impl Fn(&Net)) -> Option<Vec<Ran>> {
     let dir = input();
     dir.alike("load c in.jsonl -w 1 -q", None).ok();
     let before = Seen::of(&dir, "c");
-    dir.write("more.jsonl", texts(&mut Random(18), 2000, 8000));
-    let line = "load c more.jsonl --epoch 1M -w 1 --json-progress --peer-timeout 2";
+    dir.write("more.jsonl", texts(&mut Random(18), 2000, 24_000));
+    let line = "load c more.jsonl --epoch 3M -w 1 --json-progress --peer-timeout 2";
     let mut processes = net.start(&dir, line);
     while processes[0].at_work() && times_begun(&processes[0], stage) == 0 {
         std::thread::sleep(Duration::from_millis(2));

@@ -8,7 +8,9 @@ use std::time::Duration;
 
 use timely::WorkerConfig;
 use timely::communication::Hooks;
-use timely::communication::allocator::zero_copy::initialize::initialize_networking_from_sockets;
+use timely::communication::allocator::zero_copy::initialize::{
+    CommsGuard, initialize_networking_from_sockets,
+};
 use timely::communication::allocator::{AllocatorBuilder, ProcessBuilder};
 use timely::execute::execute_from;
 
@@ -21,6 +23,9 @@ use crate::mesh::Mesh;
 const FAILED: u32 = 1;
 /// How often somebody looks for that word.
 const LOOK: Duration = Duration::from_millis(10);
+
+/// How often somebody looks whether the threads of a run have ended.
+const END: Duration = Duration::from_millis(1);
 
 /// How a run went in one process, or in all of them.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -93,16 +98,18 @@ fn execute(mesh: &Mesh, round: u64, shared: &Arc<Shared>, sent: &AtomicU64) -> R
         let ends = guards
             .map(|guards| guards.join())
             .and_then(|ends| ends.into_iter().collect::<std::result::Result<Vec<()>, String>>());
-        over.store(true, Ordering::Relaxed);
+        if ends.is_err() {
+            shared.give_way();
+        }
+        over.store(true, Ordering::Release);
         shared.verdict().and(ends.map(drop).map_err(Error::Worker))
     });
     let agreed = agree(mesh, process, &own, sent);
     if matches!(agreed, Ok(Verdict::Done)) {
-        // A process that is lost just now was done with this run.
-        let _ = catch_unwind(AssertUnwindSafe(|| drop(threads)));
+        await_end(mesh, round, threads);
     } else {
         mesh.cut(round);
-        // They end by themselves, in panics of which everything is known already; to wait for them would be one more.
+        // With their sockets they end, in panics of which everything is known already; to wait for them would be one more.
         std::mem::forget(threads);
     }
     match agreed? {
@@ -114,13 +121,29 @@ fn execute(mesh: &Mesh, round: u64, shared: &Arc<Shared>, sent: &AtomicU64) -> R
     }
 }
 
+/// Waits for the threads of a run that is done. A process that is lost just now was done with it, too.
+fn await_end(mesh: &Mesh, round: u64, threads: CommsGuard) {
+    mesh.end(round);
+    thread::scope(|scope| {
+        let ending = scope.spawn(|| catch_unwind(AssertUnwindSafe(|| drop(threads))));
+        while !ending.is_finished() {
+            if mesh.check().is_err() {
+                mesh.cut(round);
+            }
+            thread::sleep(END);
+        }
+    });
+}
+
 /// Topic of what is never sent: who waits for it waits for the other's end.
 const NOTHING: u32 = 0;
 
 /// Ends the run where another process has failed, and tells the others where this one has.
 fn watch(mesh: &Mesh, shared: &Shared, round: u64, over: &AtomicBool) {
     let mut told = false;
-    while !over.load(Ordering::Relaxed) {
+    loop {
+        // A worker that fails may be gone before it is seen: the last look comes after the end.
+        let last = over.load(Ordering::Acquire);
         if let Err(error) = mesh.check() {
             return shared.fail(error);
         }
@@ -137,6 +160,9 @@ fn watch(mesh: &Mesh, shared: &Shared, round: u64, over: &AtomicBool) {
                 // Who is not there any more need not be told.
                 let _ = mesh.send(peer, FAILED, round.to_le_bytes().to_vec());
             }
+        }
+        if last {
+            return;
         }
         thread::sleep(LOOK);
     }

@@ -29,7 +29,6 @@ mod tests;
 mod watchdog;
 mod wire;
 
-use std::net::TcpStream;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -45,6 +44,7 @@ use self::call::Identity;
 use self::frame::{Kind, frame, pair};
 use self::link::Link;
 use self::listener::Listener;
+use self::rounds::Round;
 use self::state::State;
 use self::wire::Counts;
 use crate::error::{Error, Result};
@@ -66,7 +66,7 @@ pub struct Mesh {
     arrivals: Arc<Arrivals>,
     listener: Mutex<Option<Listener>>,
     state: Arc<State>,
-    wires: Mutex<Option<(u64, Vec<TcpStream>)>>,
+    wires: Mutex<Option<Round>>,
     data: Arc<Counts>,
     control: Arc<Counts>,
     requests: AtomicU64,
