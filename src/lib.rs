@@ -122,7 +122,7 @@
 //! - `mesh/state.rs` - what the others have said: messages, numbers, goodbyes, and the one loss
 //! - `mesh/contact.rs` - how it stands with each other process
 //! - `mesh/watchdog.rs` - heartbeats, and silence
-//! - `mesh/wire.rs` - data sockets that count their bytes
+//! - `mesh/wire.rs` - data sockets that count their bytes, and do not fail before their run is over
 //!
 //! Durable state:
 //! - `collection/mod.rs` - what the state of a collection is made of

@@ -13,7 +13,7 @@ use serde_json::Value;
 use crate::mesh::{free, show};
 use crate::processes::written;
 use crate::processes_load::{Seen, whole};
-use crate::team::{Process, all, clashed, command, done, together};
+use crate::team::{Process, all, command, done, together};
 use crate::util::{Dir, Ran, Random, line};
 
 const PROCESSES: usize = 4;
@@ -155,6 +155,24 @@ impl Bench {
         (processes.collect(), hosts, hit)
     }
 
+    /// Strikes until it hits a process at work: a stage that is short may pass unseen. Whatever there was before is made
+    /// again each time.
+    #[track_caller]
+    fn hit(&self, victim: usize, moment: Moment, line: &str, act: Signal) -> (Vec<Process>, Vec<String>) {
+        for _ in 0..20 {
+            if line.starts_with("load") {
+                copy(&self.dir, "base");
+            }
+            let (mut processes, hosts, hit) = self.strike(victim, moment, line, act);
+            if hit {
+                return (processes, hosts);
+            }
+            all(&mut processes).into_iter().for_each(|ran| drop(ran.ok()));
+            let _ = fs::remove_dir_all(self.dir.join("out"));
+        }
+        panic!("{moment:?} was never seen");
+    }
+
     /// The collection is as before or as after, whole; whether it is as after.
     #[track_caller]
     fn committed(&self, what: &str) -> bool {
@@ -194,7 +212,7 @@ fn nothing_in_tmp(dir: &Dir) -> bool {
 }
 
 /// Makes the collection `c` a copy of another one.
-fn copy(dir: &Dir, from: &str) {
+pub(crate) fn copy(dir: &Dir, from: &str) {
     let _ = fs::remove_dir_all(dir.join("c"));
     fs::create_dir(dir.join("c")).unwrap();
     for entry in fs::read_dir(dir.join(from)).unwrap().map(Result::unwrap) {
@@ -218,18 +236,15 @@ fn others(processes: &mut [Process], victim: usize, within: Duration) -> (Vec<Op
     (processes.iter_mut().enumerate().map(end).collect(), begun.elapsed())
 }
 
-/// One kill. Whether it hit a process at work.
-fn kill(bench: &Bench, victim: usize, moment: Moment) -> bool {
-    copy(&bench.dir, "base");
-    let (mut processes, hosts, hit) = bench.strike(victim, moment, LOAD, Signal::KILL);
+/// One kill of a process at work.
+fn kill(bench: &Bench, victim: usize, moment: Moment) {
+    let (mut processes, hosts) = bench.hit(victim, moment, LOAD, Signal::KILL);
     let what = format!("process {victim} killed at {moment:?}");
     let (ended, took) = others(&mut processes, victim, SOON);
     let ended: Vec<Ran> = ended.into_iter().flatten().collect();
-    if clashed(&ended) {
-        return false;
-    }
     let killed = processes[victim].ended();
-    assert!(killed.code.is_none() || !hit || killed.code == Some(0), "{what}: {killed:?}");
+    // It may have ended while the signal was on its way.
+    assert!(matches!(killed.code, None | Some(0)), "{what}: {killed:?}");
     let committed = bench.committed(&what);
     let codes: Vec<Option<i32>> = ended.iter().map(|ran| ran.code).collect();
     for ran in ended {
@@ -241,9 +256,8 @@ fn kill(bench: &Bench, victim: usize, moment: Moment) -> bool {
     if victim != 0 {
         assert_eq!(codes[0] == Some(0), committed, "{what}: {codes:?}");
     }
-    show(&format!("{what}: at work {hit}, committed {committed}, others {codes:?} after {took:.2?}"));
+    show(&format!("{what}: committed {committed}, others {codes:?} after {took:.2?}"));
     bench.finish(committed, &what);
-    hit
 }
 
 /// Every phase; the file of changes is written for the commit, a checkpoint between two epochs.
@@ -252,9 +266,9 @@ const MOMENTS: [Moment; 8] = [
     Moment::File("changes-00000003"),
     Moment::Stage("collide", 1),
     Moment::Meeting(15),
-    Moment::Stage("verify", 2),
-    Moment::File("checkpoint-"),
-    Moment::Stage("cluster", 2),
+    Moment::Stage("verify", 1),
+    Moment::File("checkpoint-00000003-0002"),
+    Moment::Stage("cluster", 1),
     Moment::Alone,
 ];
 
@@ -269,9 +283,9 @@ fn losses_by_kill() {
         strikes = MOMENTS.iter().flat_map(|moment| (0..PROCESSES).map(|victim| (victim, *moment))).collect();
         strikes.extend((0..16).map(|at| (at % PROCESSES, Moment::After(random.below(1500) as u64))));
     }
-    let count = strikes.len();
-    let hits = strikes.into_iter().filter(|(victim, moment)| kill(&bench, *victim, *moment)).count();
-    assert!(hits * 4 >= count * 3, "only {hits} of {count} hit a process at work");
+    for (victim, moment) in strikes {
+        kill(&bench, victim, moment);
+    }
 }
 
 #[test]
@@ -290,11 +304,11 @@ fn losses_of_dedup_leave_no_output() {
             if !full && victim != (at + 3) % PROCESSES {
                 continue;
             }
-            let (mut processes, hosts, hit) = bench.strike(victim, moment, line, Signal::KILL);
+            let (mut processes, hosts) = bench.hit(victim, moment, line, Signal::KILL);
             let what = format!("process {victim} killed at {moment:?}");
             let (ended, took) = others(&mut processes, victim, SOON);
             drop(processes);
-            show(&format!("{what}: at work {hit}, after {took:.2?}"));
+            show(&format!("{what}: after {took:.2?}"));
             let over = ended.iter().flatten().any(|ran| ran.code == Some(0))
                 || (victim == 0 && bench.dir.join("out").exists());
             for ran in ended.into_iter().flatten().filter(|ran| ran.code != Some(0)) {
@@ -325,17 +339,15 @@ fn losses_by_silence() {
         Moment::Stage("read", 1),
         Moment::Stage("verify", 1),
         Moment::File("checkpoint-"),
-        Moment::Stage("read", 2),
+        Moment::File("checkpoint-00000003-0003"),
     ];
     for (at, moment) in moments.into_iter().enumerate() {
         for victim in 0..PROCESSES {
             if !full && victim != at {
                 continue;
             }
-            copy(&bench.dir, "base");
-            let (mut processes, hosts, hit) = bench.strike(victim, moment, line, Signal::STOP);
+            let (mut processes, hosts) = bench.hit(victim, moment, line, Signal::STOP);
             let what = format!("process {victim} stopped at {moment:?}");
-            assert!(hit, "{what}: it was over");
             let (ended, took) = others(&mut processes, victim, Duration::from_secs(4));
             show(&format!("{what}: after {took:.2?}"));
             for ran in ended.into_iter().flatten() {
@@ -370,13 +382,13 @@ fn losses_while_meeting() {
 #[test]
 fn losses_by_interrupt() {
     let bench = Bench::new();
-    for (victim, moment) in
-        [(0, Moment::Stage("verify", 1)), (2, Moment::Stage("read", 2)), (3, Moment::File("checkpoint-"))]
-    {
-        copy(&bench.dir, "base");
-        let (mut processes, _, hit) = bench.strike(victim, moment, LOAD, Signal::INT);
+    for (victim, moment) in [
+        (0, Moment::Stage("verify", 1)),
+        (2, Moment::File("checkpoint-00000003-0003")),
+        (3, Moment::File("checkpoint-")),
+    ] {
+        let (mut processes, _) = bench.hit(victim, moment, LOAD, Signal::INT);
         let what = format!("process {victim} interrupted at {moment:?}");
-        assert!(hit, "{what}: it was over");
         for ran in all(&mut processes) {
             ran.code(130).says("interrupted");
         }

@@ -30,6 +30,9 @@ const LISTS: u64 = 1 << 32;
 /// How often somebody looks for that word.
 const LOOK: Duration = Duration::from_millis(10);
 
+/// How often somebody looks whether the threads of a run have ended.
+const END: Duration = Duration::from_millis(1);
+
 /// How a run went in one process, or in all of them.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 enum Verdict {
@@ -159,11 +162,14 @@ fn execute(peers: &Peers, round: u64, shared: &Arc<Shared>) -> Result<()> {
         scope.spawn(|| watch(mesh, shared, round, &over));
         let for_workers = Arc::clone(shared);
         let ends = on_workers(builders, move |worker| work(worker, &for_workers));
-        over.store(true, Ordering::Relaxed);
+        if ends.is_err() {
+            shared.give_way();
+        }
+        over.store(true, Ordering::Release);
         shared.verdict().and(ends.map(drop))
     });
     if own.is_err() {
-        // It may have failed and ended between two looks.
+        // It may have failed where nobody looks.
         tell_failed(mesh, shared, round);
     }
     let agreed = agree(peers, process, &own);
@@ -193,22 +199,19 @@ fn on_workers<T: Send + 'static>(
 fn close(mesh: &Mesh, round: u64, threads: CommsGuard, done: bool) {
     if !done {
         mesh.cut(round);
-        // They end by themselves, in panics of which everything is known already; to wait for them would be one more.
+        // With their sockets they end, in panics of which everything is known already; to wait for them would be one more.
         return std::mem::forget(threads);
     }
-    let closed = AtomicBool::new(false);
+    mesh.end(round);
     thread::scope(|scope| {
-        scope.spawn(|| {
-            while !closed.load(Ordering::Relaxed) {
-                if mesh.check().is_err() {
-                    return mesh.cut(round);
-                }
-                thread::sleep(LOOK);
-            }
-        });
         // A process that is lost just now was done with this run.
-        let _ = catch_unwind(AssertUnwindSafe(|| drop(threads)));
-        closed.store(true, Ordering::Relaxed);
+        let ending = scope.spawn(|| catch_unwind(AssertUnwindSafe(|| drop(threads))));
+        while !ending.is_finished() {
+            if mesh.check().is_err() {
+                mesh.cut(round);
+            }
+            thread::sleep(END);
+        }
     });
 }
 
@@ -218,7 +221,9 @@ const NOTHING: u32 = 0;
 /// Ends the run where another process has failed, and tells the others where this one has.
 fn watch(mesh: &Mesh, shared: &Shared, round: u64, over: &AtomicBool) {
     let mut told = false;
-    while !over.load(Ordering::Relaxed) {
+    loop {
+        // A worker that fails may be gone before it is seen: the last look comes after the end.
+        let last = over.load(Ordering::Acquire);
         if let Err(error) = mesh.check() {
             return shared.fail(error);
         }
@@ -232,6 +237,9 @@ fn watch(mesh: &Mesh, shared: &Shared, round: u64, over: &AtomicBool) {
         if shared.failed() && !told {
             told = true;
             tell_failed(mesh, shared, round);
+        }
+        if last {
+            return;
         }
         thread::sleep(LOOK);
     }

@@ -30,7 +30,6 @@ mod tests;
 mod watchdog;
 mod wire;
 
-use std::net::TcpStream;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -47,6 +46,7 @@ use self::call::Identity;
 use self::frame::{Kind, frame, pair};
 use self::link::Link;
 use self::listener::Listener;
+use self::rounds::Round;
 use self::state::State;
 use self::wire::Counts;
 use crate::error::{Error, Result};
@@ -68,7 +68,7 @@ pub struct Mesh {
     arrivals: Arc<Arrivals>,
     listener: Mutex<Option<Listener>>,
     state: Arc<State>,
-    wires: Mutex<Option<(u64, Vec<TcpStream>)>>,
+    wires: Mutex<Option<Round>>,
     /// Bytes of the data sockets and of the control connection, by process.
     data: Vec<Arc<Counts>>,
     control: Vec<Arc<Counts>>,

@@ -11,8 +11,21 @@ use super::Mesh;
 use super::call::Called;
 use super::hello::Purpose;
 use super::rendezvous::{PAUSES, refused};
-use super::wire::Wire;
+use super::wire::{Over, Wire};
 use crate::error::{Error, Result};
+
+/// The data sockets of a run. When it is dropped, the run is over.
+pub(super) struct Round {
+    number: u64,
+    handles: Vec<TcpStream>,
+    over: Arc<Over>,
+}
+
+impl Drop for Round {
+    fn drop(&mut self) {
+        self.over.set();
+    }
+}
 
 impl Mesh {
     /// Fresh data sockets of run `round` to all others, none at the own number. Every process calls it with the same
@@ -23,7 +36,7 @@ impl Mesh {
     pub fn sockets(&self, round: u64) -> Result<Vec<Option<Wire>>> {
         self.arrivals.begin(round)?;
         let own = self.process();
-        let (mut wires, mut handles) = (Vec::new(), Vec::new());
+        let (mut wires, mut handles, over) = (Vec::new(), Vec::new(), Arc::<Over>::default());
         for other in 0..self.processes() {
             let stream = match other.cmp(&own) {
                 Ordering::Less => self.call_for_data(other, round)?,
@@ -34,25 +47,32 @@ impl Mesh {
                 Ordering::Greater => self.arrivals.data(round, other, || self.check())?,
             };
             handles.push(stream.try_clone().map_err(|error| self.unusable(other, &error))?);
-            wires.push(Some(Wire::new(stream, Arc::clone(&self.data[other]))));
+            wires.push(Some(Wire::new(stream, Arc::clone(&self.data[other]), Arc::clone(&over))));
         }
         self.arrivals.finish(round);
-        *self.wires() = Some((round, handles));
+        *self.wires() = Some(Round { number: round, handles, over });
         Ok(wires)
+    }
+
+    /// Run `round` is over in all processes: from now on its data sockets may fail. Does nothing if a later run has sockets.
+    pub fn end(&self, round: u64) {
+        if let Some(ended) = self.wires().as_ref().filter(|of| of.number == round) {
+            ended.over.set();
+        }
     }
 
     /// Shuts the data sockets of run `round` down, both ways, so that threads that read from them or write to them
     /// end. Does nothing if there are none, or if a later run has sockets.
     pub fn cut(&self, round: u64) {
-        let handles = self.wires().take_if(|(of, _)| *of == round);
-        for handle in handles.into_iter().flat_map(|(_, handles)| handles) {
+        let Some(cut) = self.wires().take_if(|of| of.number == round) else { return };
+        for handle in &cut.handles {
             // One that has ended by itself is cut already.
             let _ = handle.shutdown(Shutdown::Both);
         }
     }
 
-    /// Handles of the data sockets that were handed out last, and of which run they are.
-    pub(super) fn wires(&self) -> MutexGuard<'_, Option<(u64, Vec<TcpStream>)>> {
+    /// The data sockets that were handed out last.
+    pub(super) fn wires(&self) -> MutexGuard<'_, Option<Round>> {
         self.wires.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

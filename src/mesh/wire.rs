@@ -1,9 +1,9 @@
-//! Data sockets that count their bytes.
+//! Data sockets that count their bytes, and do not fail before their run is over.
 
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
 use timely::communication::allocator::zero_copy::stream::Stream;
 
@@ -61,30 +61,82 @@ impl Counts {
     }
 }
 
+/// Whether a run is over in this process.
+#[derive(Debug, Default)]
+pub(super) struct Over {
+    over: Mutex<bool>,
+    changed: Condvar,
+}
+
+impl Over {
+    /// It is.
+    pub(super) fn set(&self) {
+        *self.over.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        self.changed.notify_all();
+    }
+
+    /// Waits until it is.
+    fn wait(&self) {
+        let over = self.over.lock().unwrap_or_else(PoisonError::into_inner);
+        drop(self.changed.wait_while(over, |over| !*over).unwrap_or_else(PoisonError::into_inner));
+    }
+}
+
+/// Zeros that end what timely sends: the header of a message of no bytes.
+const END_ZEROS: usize = 48;
+
 /// A connected data socket to another process, for a run of the dataflow. Its bytes are part of the mesh's
 /// [`Traffic`].
+///
+/// Timely's threads panic when a connection fails, and its workers with them, in the middle of whatever they do. So a
+/// connection does not fail before the run is over here: until then whoever reads or writes it waits. That it has failed is
+/// noticed by the control connection, and the workers end in order.
 #[derive(Debug)]
 pub struct Wire {
     stream: TcpStream,
     counts: Arc<Counts>,
+    over: Arc<Over>,
+    /// Zeros that were read last, at most [`END_ZEROS`].
+    zeros: usize,
 }
 
 impl Wire {
-    /// A wire over a connected socket.
-    pub(super) fn new(stream: TcpStream, counts: Arc<Counts>) -> Wire {
-        Wire { stream, counts }
+    /// A wire over a connected socket, of a run.
+    pub(super) fn new(stream: TcpStream, counts: Arc<Counts>, over: Arc<Over>) -> Wire {
+        Wire { stream, counts, over, zeros: 0 }
+    }
+
+    fn note_zeros(&mut self, read: &[u8]) {
+        let last = read.iter().rev().take(END_ZEROS).take_while(|byte| **byte == 0).count();
+        self.zeros = if last == read.len() { (self.zeros + last).min(END_ZEROS) } else { last };
     }
 }
 
 impl Read for Wire {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        self.stream.read(into).inspect(|&bytes| self.counts.receive(bytes))
+        match self.stream.read(into) {
+            Ok(bytes) if bytes > 0 => {
+                self.counts.receive(bytes);
+                self.note_zeros(&into[..bytes]);
+                Ok(bytes)
+            }
+            end @ Ok(_) if self.zeros == END_ZEROS || into.is_empty() => end,
+            Err(error) if is_passing(&error) => Err(error),
+            failed => {
+                self.over.wait();
+                failed
+            }
+        }
     }
 }
 
 impl Write for Wire {
     fn write(&mut self, from: &[u8]) -> io::Result<usize> {
-        self.stream.write(from).inspect(|&bytes| self.counts.send(bytes))
+        let written = self.stream.write(from).inspect(|&bytes| self.counts.send(bytes));
+        if written.as_ref().is_err_and(|error| !is_passing(error)) {
+            self.over.wait();
+        }
+        written
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -92,9 +144,15 @@ impl Write for Wire {
     }
 }
 
+/// Whether the same can be tried again.
+fn is_passing(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::Interrupted | io::ErrorKind::WouldBlock)
+}
+
 impl Stream for Wire {
     fn try_clone(&self) -> io::Result<Wire> {
-        Ok(Wire { stream: self.stream.try_clone()?, counts: Arc::clone(&self.counts) })
+        let stream = self.stream.try_clone()?;
+        Ok(Wire { stream, counts: Arc::clone(&self.counts), over: Arc::clone(&self.over), zeros: self.zeros })
     }
 
     fn set_nonblocking(&self, nonblocking: bool) -> io::Result<()> {
@@ -103,5 +161,62 @@ impl Stream for Wire {
 
     fn shutdown(&self, how: Shutdown) -> io::Result<()> {
         self.stream.shutdown(how)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+    use std::thread;
+    use std::time::Duration;
+
+    use super::*;
+
+    /// A wire, and the other end of its connection.
+    fn pair() -> (Wire, TcpStream, Arc<Over>) {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let other = TcpStream::connect(listener.local_addr().expect("an address")).expect("connected");
+        let (stream, over) = (listener.accept().expect("accepted").0, Arc::<Over>::default());
+        (Wire::new(stream, Arc::default(), Arc::clone(&over)), other, over)
+    }
+
+    /// Whether reading to the end waits for the end of the run, and all that is read.
+    fn waits(sent: &[u8]) -> (bool, Vec<u8>) {
+        let (mut wire, mut other, over) = pair();
+        other.write_all(sent).expect("sent");
+        drop(other);
+        let reader = thread::spawn(move || {
+            let (mut all, mut part) = (Vec::new(), [0; 7]);
+            while let Ok(bytes @ 1..) = wire.read(&mut part) {
+                all.extend(&part[..bytes]);
+            }
+            all
+        });
+        thread::sleep(Duration::from_millis(200));
+        let waits = !reader.is_finished();
+        over.set();
+        (waits, reader.join().expect("read"))
+    }
+
+    #[test]
+    fn only_an_end_that_was_announced_is_told_before_the_run_is_over() {
+        let message = [&[1, 0, 2][..], &[0; 40], &[3]].concat();
+        let whole = [&message[..], &[0; END_ZEROS]].concat();
+        assert_eq!(waits(&whole), (false, whole.clone()));
+        let cut = &whole[..whole.len() - 1];
+        for sent in [&[][..], &message, cut] {
+            assert_eq!(waits(sent), (true, sent.to_vec()));
+        }
+    }
+
+    #[test]
+    fn a_broken_connection_takes_bytes_until_the_run_is_over() {
+        let (mut wire, other, over) = pair();
+        drop(other);
+        let writer = thread::spawn(move || while wire.write(&[0; 9999]).is_ok() {});
+        thread::sleep(Duration::from_millis(200));
+        assert!(!writer.is_finished());
+        over.set();
+        writer.join().expect("an error, at last");
     }
 }
