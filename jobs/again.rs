@@ -19,7 +19,7 @@ use crate::team::Team;
 /// Takes the documents of a collection in again, while progress is shown and Ctrl-C stops it.
 pub(crate) fn again(
     collection: &Path,
-    choice: Choice,
+    choice: &Choice,
     pairs: bool,
     talk: &TalkArgs,
     machine: &MachineArgs,

@@ -32,7 +32,7 @@ pub(crate) fn run(options: &DedupOptions, team: &Team) -> Result<ExitCode> {
     let summary = team.work(
         options.workers,
         &progress,
-        |peers| dedup(options, begun, peers, &progress),
+        |peers| dedup(options, begun, peers.as_ref(), &progress),
         |peers| assist(options, peers, &progress),
     );
     display.finish();
@@ -55,7 +55,7 @@ pub(crate) fn tell(summary: &Summary, out: Option<&Path>, quiet: bool, json: boo
 fn dedup(
     options: &DedupOptions,
     begun: Instant,
-    peers: Option<Arc<Peers>>,
+    peers: Option<&Arc<Peers>>,
     progress: &Arc<Progress>,
 ) -> Result<Summary> {
     let place = Place::new(options.out.as_deref().filter(|_| !options.dry_run))?;
@@ -63,22 +63,22 @@ fn dedup(
         tempfile::tempdir_in(place.path()).map_err(|e| Error::io(place.path(), "create a folder in", e))?;
     let discovery = find_inputs(&options.inputs, spool.path(), progress)?;
     let task = Task { sources: discovery.sources.clone(), config: options.config.clone() };
-    if let Some(peers) = &peers {
+    if let Some(peers) = peers {
         let bytes = serde_json::to_vec(&task).map_err(|e| Error::Worker(format!("no task: {e}")))?;
         peers.mesh().broadcast(bytes)?;
     }
-    let outcome = flow::run(request(options, task, place.path(), peers.clone()), Arc::clone(progress))?;
+    let outcome = flow::run(request(options, task, place.path(), peers.cloned()), Arc::clone(progress))?;
     let rejected = refusals(&discovery.unreadable, &outcome.refused, &outcome.shared);
     refuse(options.strict, &rejected, outcome.tally.documents)?;
     let Place::Output(staging) = place else {
-        return Ok(finish(options, begun, peers.as_deref(), summarise(&discovery, &outcome, &rejected)));
+        return Ok(finish(options, begun, peers, summarise(&discovery, &outcome, &rejected)));
     };
     let shared = &outcome.shared;
     shared.enter(Stage::Write, shared.sources.iter().map(|source| source.bytes).sum());
     let kept = write(&outcome, staging.path(), &rejected, progress)?;
     let mut summary = summarise(&discovery, &outcome, &rejected);
     summary.kept_bytes = Some(kept.bytes_out);
-    let summary = finish(options, begun, peers.as_deref(), summary);
+    let summary = finish(options, begun, peers, summary);
     summary.write(staging.path())?;
     spool.close().map_err(|e| Error::io(staging.path(), "remove the copy of standard input in", e))?;
     progress.check()?;
@@ -212,9 +212,14 @@ pub(crate) fn refuse(strict: bool, rejected: &[Rejected], documents: u64) -> Res
     Err(Error::Refused { rejected: count, records, reason, first: first.to_string() })
 }
 
-fn finish(options: &DedupOptions, begun: Instant, peers: Option<&Peers>, mut summary: Summary) -> Summary {
+fn finish(
+    options: &DedupOptions,
+    begun: Instant,
+    peers: Option<&Arc<Peers>>,
+    mut summary: Summary,
+) -> Summary {
     summary.processes = peers.map(|peers| peers.mesh().processes());
-    summary.wire_bytes = peers.map(Peers::wire_bytes);
+    summary.wire_bytes = peers.map(|peers| peers.wire_bytes());
     summary.memory_limit_bytes = options.memory;
     summary.peak_memory_bytes = peak_memory();
     summary.set_seconds(begun.elapsed().as_secs_f64());

@@ -68,8 +68,8 @@ impl Team {
         };
         match done {
             Ok(done) => {
-                let told = (1..mesh.processes()).filter(|_| mesh.process() == 0);
-                let left = told.map(|peer| mesh.send(peer, DONE, Vec::new())).collect::<Result<()>>();
+                let mut told = (1..mesh.processes()).filter(|_| mesh.process() == 0);
+                let left = told.try_for_each(|peer| mesh.send(peer, DONE, Vec::new()));
                 if let Err(error) = left.and_then(|()| mesh.leave()) {
                     // What was to be done is done.
                     warn(&error.to_string());
@@ -114,7 +114,9 @@ fn quiet_communication() {
     let usual = panic::take_hook();
     panic::set_hook(Box::new(move |info| {
         let timely = thread::current().name().is_some_and(|name| name.starts_with("timely:"));
-        let text = info.payload_as_str().unwrap_or_default();
+        let payload = info.payload();
+        let text = payload.downcast_ref::<&str>().copied();
+        let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str)).unwrap_or_default();
         let ended = [
             "timely communication error",
             "MergeQueue poisoned",

@@ -87,8 +87,8 @@ pub(super) fn begin(storage: &dyn Storage, collection: u64, ids: &[u64]) -> Resu
 }
 
 /// Collects what the runs of all processes hold, by ascending id; elsewhere than in process 0 nothing.
-pub(super) fn collect(peers: &Peers, own: Vec<(u64, RunSummary)>) -> Result<Vec<(u64, RunSummary)>> {
-    let bytes = serde_json::to_vec(&own).map_err(|e| Error::Worker(format!("no list of runs: {e}")))?;
+pub(super) fn collect(peers: &Peers, own: &[(u64, RunSummary)]) -> Result<Vec<(u64, RunSummary)>> {
+    let bytes = serde_json::to_vec(own).map_err(|e| Error::Worker(format!("no list of runs: {e}")))?;
     let mut all: Vec<(u64, RunSummary)> = Vec::new();
     for bytes in peers.mesh().gather(bytes)? {
         let some: serde_json::Result<Vec<_>> = serde_json::from_slice(&bytes);
@@ -173,5 +173,6 @@ fn take_part(
     flow::assist(request, Arc::clone(progress))?;
     storage.sync_names().map_err(|e| Error::io(&storage.path(""), "sync", e))?;
     let ids = ids.into_iter().chain(of_records);
-    collect(peers, ids.zip(known.finished()).collect()).map(drop)
+    let own: Vec<(u64, RunSummary)> = ids.zip(known.finished()).collect();
+    collect(peers, &own).map(drop)
 }

@@ -7,11 +7,11 @@ use std::thread;
 use std::time::Duration;
 
 use timely::WorkerConfig;
-use timely::communication::Hooks;
 use timely::communication::allocator::zero_copy::initialize::{
     CommsGuard, initialize_networking_from_sockets,
 };
 use timely::communication::allocator::{AllocatorBuilder, ProcessBuilder};
+use timely::communication::{Hooks, WorkerGuards};
 use timely::execute::execute_from;
 
 use super::crew::Crew;
@@ -96,7 +96,7 @@ fn execute(mesh: &Mesh, round: u64, shared: &Arc<Shared>, sent: &AtomicU64) -> R
         let work = move |worker: &mut timely::worker::Worker| work(worker, &for_workers);
         let guards = execute_from(builders, Box::new(()), WorkerConfig::default(), work);
         let ends = guards
-            .map(|guards| guards.join())
+            .map(WorkerGuards::join)
             .and_then(|ends| ends.into_iter().collect::<std::result::Result<Vec<()>, String>>());
         if ends.is_err() {
             shared.give_way();

@@ -165,6 +165,9 @@ fn what_was_recorded_proves_nothing() {
     assert!(door.said()[0].contains("another secret"));
 }
 
+/// What a listener answers to a hello.
+type Answer<'a> = &'a (dyn Fn(&[u8]) -> Vec<u8> + Sync);
+
 #[test]
 fn what_listens_and_is_no_process_is_called_again() {
     let recorded = {
@@ -183,7 +186,7 @@ fn what_listens_and_is_no_process_is_called_again() {
     let echo = |hello: &[u8]| hello.to_vec();
     let http =
         |_: &[u8]| b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".to_vec();
-    let answers: [(&(dyn Fn(&[u8]) -> Vec<u8> + Sync), bool); 4] =
+    let answers: [(Answer<'_>, bool); 4] =
         [(&echo, true), (&http, true), (&|_| Vec::new(), true), (&|_| recorded.clone(), false)];
     for (answer, again) in answers {
         let socket = TcpListener::bind("127.0.0.1:0").expect("bound");

@@ -74,9 +74,9 @@ impl Prepared<'_> {
     /// Runs the dataflow on a part of the inputs and settles what it finds. `ids` are those of the runs of this process.
     fn found(&self, part: Part, known: &Arc<Known>, ids: Vec<u64>) -> Result<Found> {
         let loaded = run(self.request(part, known), Arc::clone(&self.progress))?;
-        let own = ids.into_iter().zip(known.finished()).collect();
+        let own: Vec<_> = ids.into_iter().zip(known.finished()).collect();
         let written = match &self.batch.peers {
-            Some(peers) => collect(peers, own)?,
+            Some(peers) => collect(peers, &own)?,
             None => own,
         };
         let mut again = Again::new(known, &loaded)?;
