@@ -1,5 +1,5 @@
-//! Jobs of four processes of which one is killed, stopped or interrupted, in every phase: the others end soon and name it,
-//! nothing is half-written, and the same command finishes the job.
+//! Jobs of four processes of which one is killed, in every phase: the others end soon and name it, nothing is half-written,
+//! and the same command finishes the job.
 //!
 //! ALIKE_FULL=1 kills 48 times, otherwise it is 8.
 
@@ -16,17 +16,17 @@ use crate::processes_load::{Seen, whole};
 use crate::team::{Process, all, command, done, together};
 use crate::util::{Dir, Ran, Random, line};
 
-const PROCESSES: usize = 4;
+pub(crate) const PROCESSES: usize = 4;
 /// Documents that are read.
 const DOCUMENTS: usize = 12_000;
 /// In which all others end that hear of a loss at once.
-const SOON: Duration = Duration::from_secs(10);
+pub(crate) const SOON: Duration = Duration::from_secs(10);
 /// A load in several epochs, told of as it goes.
-const LOAD: &str = "load c second.jsonl --epoch 2M --json-progress --join-timeout 4 -w 1";
+pub(crate) const LOAD: &str = "load c second.jsonl --epoch 2M --json-progress --join-timeout 4 -w 1";
 
 /// When something happens to a process.
 #[derive(Clone, Copy, Debug)]
-enum Moment {
+pub(crate) enum Moment {
     /// Before one of the others has come.
     Alone,
     /// While all meet: so many milliseconds after the start.
@@ -99,14 +99,14 @@ pub(crate) fn texts(random: &mut Random, from: usize, count: usize) -> String {
 }
 
 /// A collection to be loaded into, and what it is before and after that.
-struct Bench {
-    dir: Dir,
+pub(crate) struct Bench {
+    pub(crate) dir: Dir,
     before: Seen,
     after: Seen,
 }
 
 impl Bench {
-    fn new() -> Bench {
+    pub(crate) fn new() -> Bench {
         let (dir, mut random) = (Dir::new(), Random(11));
         fs::create_dir(dir.join("tmp")).unwrap();
         dir.write("first.jsonl", texts(&mut random, 0, 600));
@@ -123,7 +123,7 @@ impl Bench {
 
     /// Starts the load, has `act` done to a process at a moment, and returns the processes and whether that one was still
     /// there.
-    fn strike(
+    pub(crate) fn strike(
         &self,
         victim: usize,
         moment: Moment,
@@ -158,7 +158,13 @@ impl Bench {
     /// Strikes until it hits a process at work: a stage that is short may pass unseen. Whatever there was before is made
     /// again each time.
     #[track_caller]
-    fn hit(&self, victim: usize, moment: Moment, line: &str, act: Signal) -> (Vec<Process>, Vec<String>) {
+    pub(crate) fn hit(
+        &self,
+        victim: usize,
+        moment: Moment,
+        line: &str,
+        act: Signal,
+    ) -> (Vec<Process>, Vec<String>) {
         for _ in 0..20 {
             if line.starts_with("load") {
                 copy(&self.dir, "base");
@@ -175,7 +181,7 @@ impl Bench {
 
     /// The collection is as before or as after, whole; whether it is as after.
     #[track_caller]
-    fn committed(&self, what: &str) -> bool {
+    pub(crate) fn committed(&self, what: &str) -> bool {
         whole(&self.dir, "c");
         let seen = Seen::of(&self.dir, "c");
         let committed = seen == self.after;
@@ -188,7 +194,7 @@ impl Bench {
     /// The same command again finishes the job, from the last epoch that is durable; after the next commit there is nothing
     /// that nobody names.
     #[track_caller]
-    fn finish(&self, committed: bool, what: &str) {
+    pub(crate) fn finish(&self, committed: bool, what: &str) {
         let resumed = names(&self.dir).iter().any(|name| name.starts_with("checkpoint-"));
         let ended = together(&self.dir, (PROCESSES, 1), LOAD.strip_suffix(" -w 1").unwrap());
         let read: u64 = ended.into_iter().map(|ran| documents(&ran.ok())).sum();
@@ -228,7 +234,11 @@ fn documents(ran: &Ran) -> u64 {
 
 /// How all but one ended, within a time; the exit codes and the longest wait.
 #[track_caller]
-fn others(processes: &mut [Process], victim: usize, within: Duration) -> (Vec<Option<Ran>>, Duration) {
+pub(crate) fn others(
+    processes: &mut [Process],
+    victim: usize,
+    within: Duration,
+) -> (Vec<Option<Ran>>, Duration) {
     let begun = Instant::now();
     let end = |(index, process): (usize, &mut Process)| {
         (index != victim).then(|| process.ended_within(within.saturating_sub(begun.elapsed())))
@@ -327,91 +337,4 @@ fn losses_of_dedup_leave_no_output() {
             assert!(nothing_in_tmp(&bench.dir), "{what}: left behind");
         }
     }
-}
-
-/// A process that is stopped and stays: it is missed within the timeout and two seconds; when it goes on it ends as well.
-#[test]
-fn losses_by_silence() {
-    let bench = Bench::new();
-    let line = &format!("{LOAD} --peer-timeout 2");
-    let full = std::env::var_os("ALIKE_FULL").is_some();
-    let moments = [
-        Moment::Stage("read", 1),
-        Moment::Stage("verify", 1),
-        Moment::File("checkpoint-"),
-        Moment::File("checkpoint-00000003-0003"),
-    ];
-    for (at, moment) in moments.into_iter().enumerate() {
-        for victim in 0..PROCESSES {
-            if !full && victim != at {
-                continue;
-            }
-            let (mut processes, hosts) = bench.hit(victim, moment, line, Signal::STOP);
-            let what = format!("process {victim} stopped at {moment:?}");
-            let (ended, took) = others(&mut processes, victim, Duration::from_secs(4));
-            show(&format!("{what}: after {took:.2?}"));
-            for ran in ended.into_iter().flatten() {
-                ran.code(5).says(&format!("process {victim} ({})", hosts[victim]));
-            }
-            processes[victim].signal(Signal::CONT);
-            processes[victim].ended_within(SOON).code(5);
-            let committed = bench.committed(&what);
-            assert!(!committed, "{what}");
-            bench.finish(committed, &what);
-        }
-    }
-}
-
-/// One that is stopped before it has met the others is awaited as long as one that does not come.
-#[test]
-fn losses_while_meeting() {
-    let bench = Bench::new();
-    copy(&bench.dir, "base");
-    let (mut processes, hosts, _) = bench.strike(2, Moment::Alone, LOAD, Signal::STOP);
-    let (ended, took) = others(&mut processes, 2, SOON);
-    show(&format!("process 2 stopped before it met the others: after {took:.2?}"));
-    for ran in ended.into_iter().flatten() {
-        ran.code(5).says(&format!("process 2 ({})", hosts[2]));
-    }
-    assert!(!bench.committed("stopped while meeting"));
-    drop(processes);
-    bench.finish(false, "stopped while meeting");
-}
-
-/// Ctrl-C at one process ends all, as if each had got it.
-#[test]
-fn losses_by_interrupt() {
-    let bench = Bench::new();
-    for (victim, moment) in [
-        (0, Moment::Stage("verify", 1)),
-        (2, Moment::File("checkpoint-00000003-0003")),
-        (3, Moment::File("checkpoint-")),
-    ] {
-        let (mut processes, _) = bench.hit(victim, moment, LOAD, Signal::INT);
-        let what = format!("process {victim} interrupted at {moment:?}");
-        for ran in all(&mut processes) {
-            ran.code(130).says("interrupted");
-        }
-        assert!(!bench.committed(&what), "{what}");
-        bench.finish(false, &what);
-    }
-}
-
-/// Ctrl-C at the launcher ends all of its processes.
-#[test]
-fn losses_by_interrupt_of_the_launcher() {
-    let bench = Bench::new();
-    copy(&bench.dir, "base");
-    bench.dir.write("hosts", free(PROCESSES).join("\n"));
-    let line = format!("launch --hosts hosts --json-progress -- {}", LOAD.replace(" --json-progress", ""));
-    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_alike"));
-    command.args(line.split(' ')).current_dir(bench.dir.path());
-    let mut launcher = Process::start(command, &line);
-    while launcher.at_work() && times_begun(&launcher, "verify") == 0 {
-        std::thread::sleep(Duration::from_millis(2));
-    }
-    launcher.signal(Signal::INT);
-    launcher.ended_within(SOON).code(130).says("interrupted");
-    assert!(!bench.committed("launched"));
-    bench.finish(false, "launched");
 }

@@ -126,7 +126,8 @@ fn address(host: usize) -> String {
 
 /// Says on standard error why nothing is tested: the harness would hide what a passing test prints.
 fn skipped(why: &str) {
-    writeln!(std::io::stderr(), "skipped: no network namespaces: {why}").unwrap();
+    let mut stderr = std::io::stderr();
+    writeln!(stderr, "skipped: no network namespaces: {why}").unwrap();
 }
 
 fn input() -> Dir {

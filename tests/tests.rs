@@ -49,6 +49,8 @@ mod kill;
 mod launch;
 /// Jobs that lose a process.
 mod losses;
+/// Jobs of which a process is stopped or interrupted.
+mod losses_alive;
 /// Processes that meet and talk.
 mod mesh;
 /// Processes that are lost, and how the others notice it.

@@ -1,0 +1,97 @@
+//! Jobs of four processes of which one is stopped or interrupted: the others miss a stopped one within the timeout, and end
+//! with an interrupted one; what is done of a job is gone on with.
+
+use std::time::Duration;
+
+use rustix::process::Signal;
+
+use crate::losses::{Bench, LOAD, Moment, PROCESSES, SOON, copy, others, times_begun};
+use crate::mesh::{free, show};
+use crate::team::{Process, all};
+
+/// A process that is stopped and stays: it is missed within the timeout and two seconds; when it goes on it ends as well.
+#[test]
+fn losses_by_silence() {
+    let bench = Bench::new();
+    let line = &format!("{LOAD} --peer-timeout 2");
+    let full = std::env::var_os("ALIKE_FULL").is_some();
+    let moments = [
+        Moment::Stage("read", 1),
+        Moment::Stage("verify", 1),
+        Moment::File("checkpoint-"),
+        Moment::File("checkpoint-00000003-0003"),
+    ];
+    for (at, moment) in moments.into_iter().enumerate() {
+        for victim in 0..PROCESSES {
+            if !full && victim != at {
+                continue;
+            }
+            let (mut processes, hosts) = bench.hit(victim, moment, line, Signal::STOP);
+            let what = format!("process {victim} stopped at {moment:?}");
+            let (ended, took) = others(&mut processes, victim, Duration::from_secs(4));
+            show(&format!("{what}: after {took:.2?}"));
+            for ran in ended.into_iter().flatten() {
+                ran.code(5).says(&format!("process {victim} ({})", hosts[victim]));
+            }
+            processes[victim].signal(Signal::CONT);
+            processes[victim].ended_within(SOON).code(5);
+            let committed = bench.committed(&what);
+            assert!(!committed, "{what}");
+            bench.finish(committed, &what);
+        }
+    }
+}
+
+/// One that is stopped before it has met the others is awaited as long as one that does not come.
+#[test]
+fn losses_while_meeting() {
+    let bench = Bench::new();
+    copy(&bench.dir, "base");
+    let (mut processes, hosts, _) = bench.strike(2, Moment::Alone, LOAD, Signal::STOP);
+    let (ended, took) = others(&mut processes, 2, SOON);
+    show(&format!("process 2 stopped before it met the others: after {took:.2?}"));
+    for ran in ended.into_iter().flatten() {
+        ran.code(5).says(&format!("process 2 ({})", hosts[2]));
+    }
+    assert!(!bench.committed("stopped while meeting"));
+    drop(processes);
+    bench.finish(false, "stopped while meeting");
+}
+
+/// Ctrl-C at one process ends all, as if each had got it.
+#[test]
+fn losses_by_interrupt() {
+    let bench = Bench::new();
+    for (victim, moment) in [
+        (0, Moment::Stage("verify", 1)),
+        (2, Moment::File("checkpoint-00000003-0003")),
+        (3, Moment::File("checkpoint-")),
+    ] {
+        let (mut processes, _) = bench.hit(victim, moment, LOAD, Signal::INT);
+        let what = format!("process {victim} interrupted at {moment:?}");
+        for ran in all(&mut processes) {
+            ran.code(130).says("interrupted");
+        }
+        assert!(!bench.committed(&what), "{what}");
+        bench.finish(false, &what);
+    }
+}
+
+/// Ctrl-C at the launcher ends all of its processes.
+#[test]
+fn losses_by_interrupt_of_the_launcher() {
+    let bench = Bench::new();
+    copy(&bench.dir, "base");
+    bench.dir.write("hosts", free(PROCESSES).join("\n"));
+    let line = format!("launch --hosts hosts --json-progress -- {}", LOAD.replace(" --json-progress", ""));
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_alike"));
+    command.args(line.split(' ')).current_dir(bench.dir.path());
+    let mut launcher = Process::start(command, &line);
+    while launcher.at_work() && times_begun(&launcher, "verify") == 0 {
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    launcher.signal(Signal::INT);
+    launcher.ended_within(SOON).code(130).says("interrupted");
+    assert!(!bench.committed("launched"));
+    bench.finish(false, "launched");
+}
