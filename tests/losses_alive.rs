@@ -87,7 +87,7 @@ fn losses_by_interrupt_of_the_launcher() {
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_alike"));
     command.args(line.split(' ')).current_dir(bench.dir.path());
     let mut launcher = Process::start(command, &line);
-    while launcher.at_work() && times_begun(&launcher, "verify") == 0 {
+    while launcher.at_work() && times_begun(&launcher, "read") == 0 {
         std::thread::sleep(Duration::from_millis(2));
     }
     launcher.signal(Signal::INT);
