@@ -30,11 +30,13 @@ use crate::error::Result;
 use crate::limits::CROWD;
 use crate::similarity::Accept;
 
-/// One key of one document. Sixteen bytes without padding.
+/// One key of one document. Sixteen bytes without padding, and two words on the wire: what is written a field at a time
+/// costs half as much again.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Pod, Zeroable, serde::Serialize, serde::Deserialize,
 )]
 #[repr(C)]
+#[serde(from = "(u64, u64)", into = "(u64, u64)")]
 pub struct Posting {
     /// The key: a shingle or a feature.
     pub key: u64,
@@ -42,6 +44,18 @@ pub struct Posting {
     pub size: u32,
     /// The document.
     pub doc: Doc,
+}
+
+impl From<(u64, u64)> for Posting {
+    fn from((key, rest): (u64, u64)) -> Posting {
+        Posting { key, size: (rest >> 32) as u32, doc: rest as Doc }
+    }
+}
+
+impl From<Posting> for (u64, u64) {
+    fn from(posting: Posting) -> (u64, u64) {
+        (posting.key, u64::from(posting.size) << 32 | u64::from(posting.doc))
+    }
 }
 
 impl Keyed for Posting {
