@@ -17,8 +17,8 @@ fn losses_by_silence() {
     let full = std::env::var_os("ALIKE_FULL").is_some();
     let moments = [
         Moment::Stage("read", 1),
-        Moment::Stage("verify", 1),
         Moment::File("checkpoint-"),
+        Moment::File("checkpoint-00000003-0002"),
         Moment::File("checkpoint-00000003-0003"),
     ];
     for (at, moment) in moments.into_iter().enumerate() {
@@ -63,7 +63,7 @@ fn losses_while_meeting() {
 fn losses_by_interrupt() {
     let bench = Bench::new();
     for (victim, moment) in [
-        (0, Moment::Stage("verify", 1)),
+        (0, Moment::Stage("read", 1)),
         (2, Moment::File("checkpoint-00000003-0003")),
         (3, Moment::File("checkpoint-")),
     ] {
