@@ -4,8 +4,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::sync::mpsc::{self, RecvTimeoutError};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use alike::config::Config;
 use alike::error::{Error, Result};
@@ -20,7 +19,7 @@ use alike::read::{Discovery, Source, discover};
 
 use crate::display::{Display, Mode};
 use crate::escape::sanitize;
-use crate::interrupt::stop_on_interrupt;
+use crate::interrupt::{stop_on_interrupt, unless_stopped};
 use crate::options::DedupOptions;
 use crate::team::{PART_DONE, Team};
 
@@ -155,9 +154,6 @@ impl Place {
     }
 }
 
-/// How often a wait for the inputs looks for Ctrl-C.
-const LOOK: Duration = Duration::from_millis(20);
-
 /// Finds the inputs. Standard input may be silent for ever, so it is awaited on a thread that can be left behind.
 pub(crate) fn find_inputs(inputs: &[PathBuf], spool: &Path, progress: &Progress) -> Result<Discovery> {
     let name = |path: &PathBuf| {
@@ -166,18 +162,7 @@ pub(crate) fn find_inputs(inputs: &[PathBuf], spool: &Path, progress: &Progress)
     };
     let inputs: Vec<String> = inputs.iter().map(name).collect::<Result<_>>()?;
     let spool = spool.to_path_buf();
-    let (send, found) = mpsc::channel();
-    // Nobody waits for the answer any more after Ctrl-C.
-    std::thread::spawn(move || drop(send.send(discover(&inputs, &spool))));
-    loop {
-        match found.recv_timeout(LOOK) {
-            Ok(discovery) => return discovery,
-            Err(RecvTimeoutError::Timeout) => progress.check()?,
-            Err(RecvTimeoutError::Disconnected) => {
-                return Err(Error::Worker("the search for inputs panicked".into()));
-            }
-        }
-    }
+    unless_stopped(progress, "the search for inputs", move || discover(&inputs, &spool))
 }
 
 /// What process 0 has found out, for the others.

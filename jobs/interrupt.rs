@@ -3,6 +3,9 @@
 use std::path::Path;
 use std::process;
 use std::sync::Arc;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+use std::time::Duration;
 
 use alike::error::{Error, Result};
 use alike::progress::Progress;
@@ -35,4 +38,26 @@ pub(crate) fn on_interrupt(act: impl FnMut() + Send + 'static) -> Result<()> {
         };
         Error::io(Path::new("Ctrl-C"), "install a handler", source)
     })
+}
+
+/// How often a wait looks for Ctrl-C.
+const LOOK: Duration = Duration::from_millis(5);
+
+/// What `work` gives, done on a thread that is left behind if `progress` is stopped meanwhile: it may wait for ever. `what`
+/// is what it is called if it panics.
+pub(crate) fn unless_stopped<T: Send + 'static>(
+    progress: &Progress,
+    what: &str,
+    work: impl FnOnce() -> Result<T> + Send + 'static,
+) -> Result<T> {
+    let (send, done) = mpsc::channel();
+    // Nobody waits for the answer any more after Ctrl-C.
+    thread::spawn(move || drop(send.send(work())));
+    loop {
+        match done.recv_timeout(LOOK) {
+            Ok(done) => return done,
+            Err(RecvTimeoutError::Timeout) => progress.check()?,
+            Err(RecvTimeoutError::Disconnected) => return Err(Error::Worker(format!("{what} panicked"))),
+        }
+    }
 }

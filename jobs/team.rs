@@ -6,7 +6,6 @@ use std::panic;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
@@ -19,6 +18,7 @@ use xxhash_rust::xxh3::xxh3_128;
 use crate::cli::Command;
 use crate::cli_processes::WatchArgs;
 use crate::escape::sanitize;
+use crate::interrupt::unless_stopped;
 use crate::measured::Measured;
 use crate::processes::{METRICS, METRICS_ABOVE, Member, environment, number};
 use crate::profile::Profiled;
@@ -27,8 +27,6 @@ use crate::{INTERRUPTED, exit_code, message, warn};
 /// How long a process that was asked to stop may take to do so in order, and how often that is looked at.
 const IN_ORDER: Duration = Duration::from_secs(2);
 const GLANCE: Duration = Duration::from_millis(50);
-/// How often a wait for the others looks for Ctrl-C.
-const LOOK: Duration = Duration::from_millis(5);
 /// Topic of the word that process 0 is done.
 const DONE: u32 = 2;
 
@@ -136,18 +134,7 @@ impl Team {
         let say = |line: &str| {
             let _ = writeln!(io::stderr().lock(), "alike: {}", sanitize(line));
         };
-        let (send, met) = mpsc::channel();
-        // Nobody waits for the answer any more after Ctrl-C.
-        thread::spawn(move || drop(send.send(Mesh::join(membership, Box::new(say)))));
-        loop {
-            match met.recv_timeout(LOOK) {
-                Ok(mesh) => return mesh,
-                Err(RecvTimeoutError::Timeout) => progress.check()?,
-                Err(RecvTimeoutError::Disconnected) => {
-                    return Err(Error::Worker("the meeting of processes panicked".into()));
-                }
-            }
-        }
+        unless_stopped(progress, "the meeting of processes", move || Mesh::join(membership, Box::new(say)))
     }
 }
 
