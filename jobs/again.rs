@@ -1,6 +1,5 @@
 //! What `pairs` and `cluster` have in common: the documents of a collection taken in again.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use alike::collection::{Again, Choice, Snapshot};
@@ -11,14 +10,15 @@ use alike::progress::Progress;
 
 use crate::cli::{MachineArgs, TalkArgs};
 use crate::cli_again::ChoiceArgs;
+use crate::cli_collections::PlaceArgs;
 use crate::load::watched;
 use crate::options::{Machine, clustering};
-use crate::shown::{folder, open};
+use crate::shown::{folder, reach};
 use crate::team::Team;
 
 /// Takes the documents of a collection in again, while progress is shown and Ctrl-C stops it.
 pub(crate) fn again(
-    collection: &Path,
+    at: &PlaceArgs,
     choice: &Choice,
     pairs: bool,
     talk: &TalkArgs,
@@ -28,17 +28,20 @@ pub(crate) fn again(
     let Machine { workers, memory, simd } = Machine::new(machine)?;
     // Who leads works beside the collection; the others leave that folder alone.
     let leads = team.is_none_or(Team::leads);
-    let scratch = if leads { Scratch::beside(collection)? } else { Scratch::apart()? };
+    let scratch = if leads { Scratch::beside(&at.collection)? } else { Scratch::apart()? };
     let scratch = scratch.path().to_path_buf();
     let asked = |peers| {
         let (choice, scratch) = (choice.clone(), scratch.clone());
         Again { choice, pairs, workers, memory, simd, scratch, peers }
     };
-    let lead = |peers, progress: &Arc<Progress>| open(collection)?.again(asked(peers), Arc::clone(progress));
+    let lead = |peers: Option<Arc<Peers>>, progress: &Arc<Progress>| {
+        let snapshot = Snapshot::open(&reach(at, peers.as_deref())?)?;
+        snapshot.again(asked(peers), Arc::clone(progress))
+    };
     let Some(team) = team else { return watched(talk, |progress| lead(None, progress)).map(Some) };
     let assist = |peers: &Arc<Peers>, progress: &Arc<Progress>| {
         let own = asked(Some(Arc::clone(peers)));
-        Snapshot::assist_again(&folder(collection)?, own, peers, Arc::clone(progress))
+        Snapshot::assist_again(&|| folder(&at.collection), own, peers, Arc::clone(progress))
     };
     let done = watched(talk, |progress| {
         team.work(workers, progress, |peers| lead(peers, progress), |peers| assist(peers, progress))

@@ -10,7 +10,7 @@ use crate::cli_collections::ChangesArgs;
 use crate::shown::{Lines, open};
 
 pub(crate) fn run(args: &ChangesArgs) -> Result<ExitCode> {
-    let snapshot = open(&args.collection)?;
+    let snapshot = open(&args.at)?;
     let (since, last) = (args.since.unwrap_or(0), snapshot.manifest().commit);
     if since > last {
         return Err(Error::config(format!("--since {since}: the last commit is {last}")));
@@ -18,7 +18,7 @@ pub(crate) fn run(args: &ChangesArgs) -> Result<ExitCode> {
     let mut lines = Lines::new();
     let logs = snapshot.manifest().changes.iter().map(|log| log.commit).filter(|commit| *commit > since);
     let written =
-        logs.into_iter().try_for_each(|commit| show(&snapshot, commit, &args.collection, &mut lines));
+        logs.into_iter().try_for_each(|commit| show(&snapshot, commit, &args.at.collection, &mut lines));
     lines.finish(written)
 }
 

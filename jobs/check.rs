@@ -40,7 +40,7 @@ struct Row<'a> {
 pub(crate) fn run(args: &FileArgs) -> Result<ExitCode> {
     let progress = Arc::new(Progress::default());
     stop_on_interrupt(Arc::clone(&progress))?;
-    let snapshot = open(&args.collection)?;
+    let snapshot = open(&args.at)?;
     let scratch =
         tempfile::tempdir().map_err(|e| Error::io(&std::env::temp_dir(), "create a folder in", e))?;
     let found = find_inputs(std::slice::from_ref(&args.file), scratch.path(), &progress)?;

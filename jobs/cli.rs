@@ -14,7 +14,7 @@ use crate::cli_again::{
 use crate::cli_collections::{
     CHANGES_EXAMPLES, CHECK_EXAMPLES, CLUSTERS_EXAMPLES, ChangesArgs, CompactArgs, DELETE_EXAMPLES,
     DOCUMENTS_EXAMPLES, DeleteArgs, EXPLAIN_EXAMPLES, ExplainArgs, FileArgs, GROUP_EXAMPLES, INFO_EXAMPLES,
-    LOAD_EXAMPLES, LoadArgs, ShowArgs,
+    LOAD_EXAMPLES, LoadArgs, PlaceArgs, ShowArgs,
 };
 use crate::cli_processes::{LAUNCH_EXAMPLES, LaunchArgs, ProcessArgs};
 
@@ -151,8 +151,8 @@ pub(crate) enum Command {
     Compact(CompactArgs),
     /// Read all of a collection and say what is damaged; repairs nothing
     Fsck {
-        /// Folder of the collection
-        collection: PathBuf,
+        #[command(flatten)]
+        at: PlaceArgs,
         /// Print findings and figures as lines of JSON
         #[arg(long)]
         json: bool,

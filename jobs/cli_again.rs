@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::cli::{ClusteringArg, MachineArgs, TalkArgs};
+use crate::cli_collections::PlaceArgs;
 use crate::cli_processes::ProcessArgs;
 
 pub(crate) const PAIRS_EXAMPLES: &str = "\
@@ -32,8 +33,8 @@ Examples:
 
 #[derive(Debug, Args)]
 pub(crate) struct PairsArgs {
-    /// Folder of the collection
-    pub(crate) collection: PathBuf,
+    #[command(flatten)]
+    pub(crate) at: PlaceArgs,
     /// Least resemblance (or containment), not below the collection's [default: the collection's]
     #[arg(long, value_name = "T")]
     pub(crate) threshold: Option<String>,
@@ -50,8 +51,8 @@ pub(crate) struct PairsArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ClusterArgs {
-    /// Folder of the collection
-    pub(crate) collection: PathBuf,
+    #[command(flatten)]
+    pub(crate) at: PlaceArgs,
     #[command(flatten)]
     pub(crate) choices: ChoiceArgs,
 
@@ -84,8 +85,8 @@ pub(crate) struct ChoiceArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ExportArgs {
-    /// Folder of the collection
-    pub(crate) collection: PathBuf,
+    #[command(flatten)]
+    pub(crate) at: PlaceArgs,
     /// Folder for the result; must not exist yet
     #[arg(long, value_name = "DIR", required_unless_present = "dry_run")]
     pub(crate) out: Option<PathBuf>,

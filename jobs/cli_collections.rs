@@ -69,10 +69,24 @@ Examples:
   alike info archive                              for people
   alike info archive --json                       for programs";
 
+/// Where a collection lies.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct PlaceArgs {
+    /// Folder of the collection; a load makes it if it does not exist or is empty
+    pub(crate) collection: PathBuf,
+    /// Each of many processes keeps what its workers write in DIR, on its own machine; the folder of the collection is
+    /// that of process 0 alone
+    ///
+    /// All processes of a job say it, each may name another DIR. Whoever looks at the collection where DIR is at hand names
+    /// it, too. `alike compact --gather` brings everything to the folder of the collection.
+    #[arg(long, value_name = "DIR", hide_short_help = true, help_heading = "Many processes")]
+    pub(crate) local_state: Option<PathBuf>,
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct LoadArgs {
-    /// Folder of the collection; made if it does not exist or is empty
-    pub(crate) collection: PathBuf,
+    #[command(flatten)]
+    pub(crate) at: PlaceArgs,
     /// Files, folders (walked), globs, or - for standard input
     #[arg(value_name = "INPUT", required_unless_present = "abandon")]
     pub(crate) inputs: Vec<PathBuf>,
@@ -139,8 +153,11 @@ pub(crate) struct ReportArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct CompactArgs {
-    /// Folder of the collection
-    pub(crate) collection: PathBuf,
+    #[command(flatten)]
+    pub(crate) at: PlaceArgs,
+    /// All runs become one in the folder of the collection, those too that processes keep in their --local-state
+    #[arg(long)]
+    pub(crate) gather: bool,
     #[command(flatten)]
     pub(crate) report: ReportArgs,
     #[command(flatten)]
@@ -149,8 +166,8 @@ pub(crate) struct CompactArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct DeleteArgs {
-    /// Folder of the collection
-    pub(crate) collection: PathBuf,
+    #[command(flatten)]
+    pub(crate) at: PlaceArgs,
     /// File with one id a line, or - for standard input; blank lines are passed over
     #[arg(long, value_name = "FILE")]
     pub(crate) ids: PathBuf,
@@ -165,8 +182,8 @@ pub(crate) struct DeleteArgs {
 /// What is only shown.
 #[derive(Debug, Args)]
 pub(crate) struct ShowArgs {
-    /// Folder of the collection
-    pub(crate) collection: PathBuf,
+    #[command(flatten)]
+    pub(crate) at: PlaceArgs,
     /// JSON on a terminal too
     #[arg(long)]
     pub(crate) json: bool,
@@ -174,8 +191,8 @@ pub(crate) struct ShowArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ExplainArgs {
-    /// Folder of the collection
-    pub(crate) collection: PathBuf,
+    #[command(flatten)]
+    pub(crate) at: PlaceArgs,
     /// Id of a document
     #[arg(value_name = "DOC")]
     pub(crate) document: String,
@@ -190,8 +207,8 @@ pub(crate) struct ExplainArgs {
 /// What is held against a collection.
 #[derive(Debug, Args)]
 pub(crate) struct FileArgs {
-    /// Folder of the collection
-    pub(crate) collection: PathBuf,
+    #[command(flatten)]
+    pub(crate) at: PlaceArgs,
     /// File to read, or - for standard input
     #[arg(default_value = "-")]
     pub(crate) file: PathBuf,
@@ -202,8 +219,8 @@ pub(crate) struct FileArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ChangesArgs {
-    /// Folder of the collection
-    pub(crate) collection: PathBuf,
+    #[command(flatten)]
+    pub(crate) at: PlaceArgs,
     /// Only commits after this one [default: 0]
     #[arg(long, value_name = "COMMIT")]
     pub(crate) since: Option<u64>,

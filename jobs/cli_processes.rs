@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::cli::{Command, MachineArgs, TalkArgs};
-use crate::cli_collections::ChangeArgs;
+use crate::cli_collections::{ChangeArgs, PlaceArgs};
 
 pub(crate) const LAUNCH_EXAMPLES: &str = "\
 Examples:
@@ -130,6 +130,26 @@ impl Command {
         };
         (*processes, *talk) = Default::default();
         machine.into_iter().for_each(|machine| *machine = MachineArgs::default());
+        // Whether each process keeps what it writes to itself is the same for all of them; where, need not be.
+        let at = match self {
+            Command::Load(args) => &mut args.at,
+            Command::Delete(args) => &mut args.at,
+            Command::Compact(args) => &mut args.at,
+            Command::Cluster(args) => &mut args.at,
+            _ => return,
+        };
+        at.local_state.iter_mut().for_each(|folder| *folder = PathBuf::new());
+    }
+
+    /// The collection of a command that runs as many processes.
+    pub(crate) fn place(&self) -> Option<&PlaceArgs> {
+        match self {
+            Command::Load(args) => Some(&args.at),
+            Command::Delete(args) => Some(&args.at),
+            Command::Compact(args) => Some(&args.at),
+            Command::Cluster(args) => Some(&args.at),
+            _ => None,
+        }
     }
 
     /// Which of many processes this is, for the commands that run as many.

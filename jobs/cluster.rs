@@ -15,7 +15,7 @@ const NAMED: usize = 4;
 
 pub(crate) fn run(args: &ClusterArgs, team: &Team) -> Result<ExitCode> {
     let choice = choice(&args.choices)?;
-    let outcome = again(&args.collection, &choice, false, &args.talk, &args.machine, Some(team))?;
+    let outcome = again(&args.at, &choice, false, &args.talk, &args.machine, Some(team))?;
     let Some(outcome) = outcome else { return Ok(PART_DONE) };
     let mut lines = Lines::new();
     let people = lines.for_people(args.json);

@@ -13,7 +13,7 @@ use crate::shown::{Lines, open};
 const NAMED: usize = 4;
 
 pub(crate) fn run(args: &ShowArgs) -> Result<ExitCode> {
-    let snapshot = open(&args.collection)?;
+    let snapshot = open(&args.at)?;
     let mut clusters = Vec::new();
     snapshot.clusters(&mut |cluster| {
         clusters.push(cluster);

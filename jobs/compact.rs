@@ -3,20 +3,35 @@
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use alike::collection::{CompactReport, Compaction, Writer, assist_compaction, compact_with};
-use alike::error::Result;
+use alike::collection::{
+    CompactReport, Compaction, Writer, assist_compaction, compact_with, dismiss, gather,
+};
+use alike::error::{Error, Result};
 use alike::flow::Peers;
 use alike::progress::Progress;
+use alike::simd::Simd;
 
 use crate::cli_collections::CompactArgs;
-use crate::load::{Teller, warn, watched};
-use crate::shown::folder;
+use crate::load::{Teller, assist, warn, watched};
+use crate::options::Machine;
+use crate::shown::{folder, reach};
 use crate::team::{PART_DONE, Team};
 
 pub(crate) fn run(args: &CompactArgs, team: &Team) -> Result<ExitCode> {
+    if args.gather && args.at.local_state.is_none() {
+        return Err(Error::config("--gather brings runs from where --local-state says; say that, too"));
+    }
     let report = watched(&args.report.talk, |progress| {
         let lead = |peers: Option<Arc<Peers>>| lead(args, peers.as_deref(), progress);
-        let assist = |peers: &Arc<Peers>| assist_compaction(&folder(&args.collection)?, peers, progress);
+        let assist = |peers: &Arc<Peers>| match peers.state() {
+            Some(_) => assist(
+                &args.at.collection,
+                Machine { workers: 1, memory: None, simd: Simd::Scalar },
+                peers,
+                progress,
+            ),
+            None => assist_compaction(&folder(&args.at.collection)?, peers, progress),
+        };
         team.work(1, progress, lead, assist)
     });
     let Some(report) = team.tell_profile(report)? else { return Ok(PART_DONE) };
@@ -30,9 +45,15 @@ pub(crate) fn run(args: &CompactArgs, team: &Team) -> Result<ExitCode> {
 }
 
 fn lead(args: &CompactArgs, peers: Option<&Peers>, progress: &Progress) -> Result<CompactReport> {
-    let mut writer = Writer::open(&folder(&args.collection)?)?;
+    let mut writer = Writer::open(&reach(&args.at, peers)?)?;
     warn(&writer);
-    let report = compact_with(&mut writer, Compaction::Full, peers, progress)?;
+    let report = match args.gather {
+        true => gather(&mut writer, peers, progress)?,
+        false => compact_with(&mut writer, Compaction::Full, peers, progress)?,
+    };
     warn(&writer);
+    if let Some(peers) = peers.filter(|peers| peers.state().is_some()) {
+        dismiss(peers)?;
+    }
     Ok(report)
 }

@@ -26,18 +26,18 @@ pub(crate) fn run(args: &DeleteArgs, team: &Team) -> Result<ExitCode> {
     refuse_dry_run(args.change.dry_run, team)?;
     let teller = Teller::new(&args.change.report);
     // Before Ctrl-C is caught: standard input may be silent for ever, and nothing is lost yet.
-    let mut begun = team.is_alone().then(|| Begun::new(args)).transpose()?;
+    let mut begun = team.is_alone().then(|| Begun::new(args, None)).transpose()?;
     let work = |progress: &Arc<Progress>| {
-        let lead = |peers| {
-            let begun = begun.take().map_or_else(|| Begun::new(args), Ok)?;
+        let lead = |peers: Option<Arc<Peers>>| {
+            let begun = begun.take().map_or_else(|| Begun::new(args, peers.as_deref()), Ok)?;
             lead(args, begun, (machine, epoch_bytes, peers), &teller, progress)
         };
-        let assist = |peers: &Arc<Peers>| assist(&args.collection, machine, peers, progress);
+        let assist = |peers: &Arc<Peers>| assist(&args.at.collection, machine, peers, progress);
         team.work(machine.workers, progress, lead, assist)
     };
     let report = team.tell_profile(watched(&args.change.report.talk, work))?;
     let Some(report) = report else { return Ok(PART_DONE) };
-    teller.report(&args.collection, &report, args.change.dry_run)
+    teller.report(&args.at.collection, &report, args.change.dry_run)
 }
 
 /// A deletion that can begin: the collection, open, and what is to be deleted, if it is anything, in a file.
@@ -48,10 +48,10 @@ struct Begun {
 }
 
 impl Begun {
-    fn new(args: &DeleteArgs) -> Result<Begun> {
-        let scratch = Scratch::beside(&args.collection)?;
+    fn new(args: &DeleteArgs, peers: Option<&Peers>) -> Result<Begun> {
+        let scratch = Scratch::beside(&args.at.collection)?;
         let above = args.change.dry_run.then(|| scratch.path().join(ABOVE));
-        let writer = Writer::open(&opened(&args.collection, above.as_deref())?)?;
+        let writer = Writer::open(&opened(&args.at, above.as_deref(), peers)?)?;
         let field = &writer.snapshot().manifest().config.input.id_field;
         let any = deletions(&args.ids, field, &scratch.path().join(IDS))?;
         Ok(Begun { writer, scratch, any })
@@ -77,8 +77,8 @@ fn lead(
         }),
     };
     done.map_err(|error| match writer.pending() {
-        _ if args.change.dry_run => foreseen(&args.collection, error),
-        Some(_) => unfinished(teller, &args.collection, &writer, error),
+        _ if args.change.dry_run => foreseen(&args.at.collection, error),
+        Some(_) => unfinished(teller, &args.at.collection, &writer, error),
         None => error,
     })
 }

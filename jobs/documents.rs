@@ -8,7 +8,7 @@ use crate::cli_collections::ShowArgs;
 use crate::shown::{Lines, open};
 
 pub(crate) fn run(args: &ShowArgs) -> Result<ExitCode> {
-    let snapshot = open(&args.collection)?;
+    let snapshot = open(&args.at)?;
     let mut lines = Lines::new();
     let written = if lines.for_people(args.json) {
         let heading = format!("{:<12}{:>6}{:>6}  {:<24}  {}", "CLUSTER", "FIRST", "LOAD", "ID", "FILE:LINE");

@@ -19,7 +19,7 @@ const SHOWN: usize = 20;
 pub(crate) fn run(args: &ExplainArgs) -> Result<ExitCode> {
     let progress = Arc::new(Progress::default());
     stop_on_interrupt(Arc::clone(&progress))?;
-    let snapshot = open(&args.collection)?;
+    let snapshot = open(&args.at)?;
     let explanation = snapshot.explain(&args.document, args.other.as_deref(), &progress)?;
     let mut lines = Lines::new();
     let written = if lines.for_people(args.json) {

@@ -21,7 +21,7 @@ use crate::shown::open;
 pub(crate) fn run(args: &ExportArgs) -> Result<ExitCode> {
     let begun = Instant::now();
     let machine = Machine::new(&args.machine)?;
-    let snapshot = open(&args.collection)?;
+    let snapshot = open(&args.at)?;
     let out = args.out.as_deref().filter(|_| !args.dry_run);
     let work = |progress: &Arc<Progress>| export(args, &snapshot, (machine, out, begun), progress);
     let summary = watched(&args.talk, work)?;

@@ -1,6 +1,5 @@
 //! `alike fsck`: what is damaged in a collection.
 
-use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -9,17 +8,18 @@ use alike::error::{Error, Result};
 use alike::progress::Progress;
 use serde_json::json;
 
+use crate::cli_collections::PlaceArgs;
 use crate::escape::sanitize;
-use crate::shown::folder;
+use crate::shown::reach;
 use crate::{UNUSABLE, interrupt, print};
 
 /// Findings that are told; a damaged table may have as many as it has rows.
 const TOLD: usize = 1000;
 
-pub(crate) fn run(collection: &Path, as_json: bool) -> Result<ExitCode> {
+pub(crate) fn run(at: &PlaceArgs, as_json: bool) -> Result<ExitCode> {
     let progress = Arc::new(Progress::default());
     interrupt::stop_on_interrupt(Arc::clone(&progress))?;
-    let storage = folder(collection)?;
+    let storage = reach(at, None)?;
     let mut told: Vec<Finding> = Vec::new();
     let report = match Snapshot::open(&storage) {
         Ok(snapshot) => fsck(&snapshot, &progress, &mut |finding| {

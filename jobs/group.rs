@@ -22,7 +22,7 @@ pub(crate) fn run(args: &FileArgs) -> Result<ExitCode> {
     let ids = ids(&args.file)?;
     let progress = Arc::new(Progress::default());
     stop_on_interrupt(Arc::clone(&progress))?;
-    let groups = open(&args.collection)?.group(&ids, &progress)?;
+    let groups = open(&args.at)?.group(&ids, &progress)?;
     let unknown: Vec<&str> =
         groups.iter().filter(|group| !group.known).map(|group| group.id.as_str()).collect();
     let mut lines = Lines::new();

@@ -11,7 +11,7 @@ use alike::storage::Storage;
 use serde::Serialize;
 
 use crate::cli_collections::ShowArgs;
-use crate::shown::{Lines, folder};
+use crate::shown::{Lines, reach};
 
 /// All that is told.
 #[derive(Serialize)]
@@ -41,7 +41,7 @@ struct Run<'a> {
 }
 
 pub(crate) fn run(args: &ShowArgs) -> Result<ExitCode> {
-    let storage = folder(&args.collection)?;
+    let storage = reach(&args.at, None)?;
     let snapshot = Snapshot::open(&storage)?;
     let info = Info::new(snapshot.manifest(), bytes_on_disk(&*storage)?);
     let mut lines = Lines::new();

@@ -41,12 +41,12 @@ pub(crate) fn run(args: &LoadArgs, team: &Team) -> Result<ExitCode> {
     refuse_dry_run(args.change.dry_run, team)?;
     let work = |progress: &Arc<Progress>| {
         let lead = |peers| load(args, (machine, epoch_bytes, peers), &teller, progress);
-        let assist = |peers: &Arc<Peers>| assist(&args.collection, machine, peers, progress);
+        let assist = |peers: &Arc<Peers>| assist(&args.at.collection, machine, peers, progress);
         team.work(machine.workers, progress, lead, assist)
     };
     let report = team.tell_profile(watched(&args.change.report.talk, work))?;
     let Some(report) = report else { return Ok(PART_DONE) };
-    teller.report(&args.collection, &report, args.change.dry_run)
+    teller.report(&args.at.collection, &report, args.change.dry_run)
 }
 
 /// Does a load while its progress is shown and Ctrl-C stops it.
@@ -66,15 +66,15 @@ fn load(
     progress: &Arc<Progress>,
 ) -> Result<Report> {
     let dry_run = args.change.dry_run;
-    let scratch = Scratch::beside(&args.collection)?;
+    let scratch = Scratch::beside(&args.at.collection)?;
     let above = dry_run.then(|| scratch.path().join(ABOVE));
-    let target = Target::find(&args.collection, &args.choices, args.store_text, above)?;
+    let target = Target::find(&args.at, &args.choices, args.store_text, above, peers.as_deref())?;
     // An interrupted load that is gone on with may have written it.
     let goes_on = target.goes_on();
     let list = args.rejected.as_deref().map(|path| new_file(path, goes_on)).transpose()?;
     let discovery = find_inputs(&args.inputs, scratch.path(), progress)?;
-    refuse_own_files(&args.collection, &discovery)?;
-    let (mut writer, new) = target.writer()?;
+    refuse_own_files(&args.at.collection, &discovery)?;
+    let (mut writer, new) = target.writer(peers.as_deref())?;
     let batch = Batch {
         sources: discovery.sources,
         workers: machine.workers,
@@ -102,9 +102,11 @@ fn load(
     };
     let done = commit(&mut writer, batch, &discovery.unreadable, accept, |_| Ok(()), dry_run, progress);
     match done {
-        Err(error) if dry_run => Err(foreseen(&args.collection, error)),
+        Err(error) if dry_run => Err(foreseen(&args.at.collection, error)),
         // What is done of it can be gone on with.
-        Err(error) if writer.pending().is_some() => Err(unfinished(teller, &args.collection, &writer, error)),
+        Err(error) if writer.pending().is_some() => {
+            Err(unfinished(teller, &args.at.collection, &writer, error))
+        }
         Err(error) if new => {
             writer.take_back();
             Err(error)
@@ -241,10 +243,10 @@ fn refuse_own_files(collection: &Path, discovery: &Discovery) -> Result<()> {
 
 /// Removes what an interrupted load has left.
 fn abandon(args: &LoadArgs) -> Result<ExitCode> {
-    let storage = folder(&args.collection)?;
+    let storage = folder(&args.at.collection)?;
     // Whoever makes one removes those of processes that are gone.
-    drop(Scratch::beside(&args.collection)?);
-    let names = || storage.names().map_err(|e| Error::io(&args.collection, "list", e));
+    drop(Scratch::beside(&args.at.collection)?);
+    let names = || storage.names().map_err(|e| Error::io(&args.at.collection, "list", e));
     let before = names()?;
     let mut writer = Writer::open(&storage)?;
     writer.abandon()?;

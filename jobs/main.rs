@@ -103,7 +103,7 @@ fn run(command: Command, team: &Team) -> Result<ExitCode> {
         Command::Info(args) => info::run(&args),
         Command::Presets { name } => presets::text(name.as_deref()).and_then(|text| print(text.as_bytes())),
         Command::Compact(args) => compact::run(&args, team),
-        Command::Fsck { collection, json } => fsck::run(&collection, json),
+        Command::Fsck { at, json } => fsck::run(&at, json),
         Command::Launch(args) => launch::run(&args),
         Command::Completions { shell } => print(&manual::completions(shell)),
         Command::Man => manual::page().map_err(stdout_error).and_then(|page| print(&page)),
@@ -145,7 +145,7 @@ fn message(error: &Error) -> String {
 
 fn exit_code(error: &Error) -> u8 {
     match error {
-        Error::Config(_) | Error::OutputExists(_) => WRONG_USE,
+        Error::Config(_) | Error::OutputExists(_) | Error::Elsewhere { .. } => WRONG_USE,
         Error::Input { .. } | Error::Refused { .. } | Error::Limit(_) => REFUSED,
         Error::Damaged { .. }
         | Error::Locked(_)

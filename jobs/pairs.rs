@@ -13,7 +13,7 @@ use crate::shown::Lines;
 pub(crate) fn run(args: &PairsArgs) -> Result<ExitCode> {
     let threshold = args.threshold.as_deref().map(str::parse).transpose().map_err(Error::Config)?;
     let choice = Choice { threshold, ..Choice::default() };
-    let outcome = again(&args.collection, &choice, true, &args.talk, &args.machine, None)?;
+    let outcome = again(&args.at, &choice, true, &args.talk, &args.machine, None)?;
     let outcome = outcome.expect("who works alone has a result");
     let mut lines = Lines::new();
     let people = lines.for_people(args.json);

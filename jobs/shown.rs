@@ -5,18 +5,34 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use alike::collection::Snapshot;
+use alike::collection::{Scattered, Snapshot};
 use alike::error::{Error, Result};
+use alike::flow::Peers;
 use alike::storage::{Local, Storage};
 use serde::Serialize;
 
+use crate::cli_collections::PlaceArgs;
 use crate::escape::{json_escaped, sanitize};
 use crate::launched;
 use crate::stdout_error;
 
 /// Opens the last commit of a collection.
-pub(crate) fn open(collection: &Path) -> Result<Snapshot> {
-    Snapshot::open(&folder(collection)?)
+pub(crate) fn open(at: &PlaceArgs) -> Result<Snapshot> {
+    Snapshot::open(&reach(at, None)?)
+}
+
+/// A collection, as far as it can be reached: its folder, what lies beside that where `--local-state` says, and what the
+/// others have that take part.
+pub(crate) fn reach(at: &PlaceArgs, peers: Option<&Peers>) -> Result<Arc<dyn Storage>> {
+    Ok(scattered(folder(&at.collection)?, at, peers))
+}
+
+/// The same, where the folder is known.
+pub(crate) fn scattered(folder: Arc<dyn Storage>, at: &PlaceArgs, peers: Option<&Peers>) -> Arc<dyn Storage> {
+    match &at.local_state {
+        Some(state) => Arc::new(Scattered::leading(folder, state, peers.map(Peers::share))),
+        None => folder,
+    }
 }
 
 /// The folder that a collection lies in.

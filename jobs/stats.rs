@@ -15,7 +15,7 @@ const BAR: u64 = 40;
 
 pub(crate) fn run(args: &ShowArgs) -> Result<ExitCode> {
     // Nothing is begun that would have to be ended in order: Ctrl-C just ends it.
-    let stats = open(&args.collection)?.stats(&Progress::default())?;
+    let stats = open(&args.at)?.stats(&Progress::default())?;
     let mut lines = Lines::new();
     let written = if lines.for_people(args.json) {
         text(&stats).lines().try_for_each(|line| lines.text(line))

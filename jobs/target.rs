@@ -7,12 +7,14 @@ use std::sync::Arc;
 use alike::collection::{Manifest, Writer, refuse_method};
 use alike::config::{Clustering, Config};
 use alike::error::{Error, Result};
+use alike::flow::Peers;
 use alike::storage::{Local, Overlay, Storage};
 use serde_json::Value;
 
 use crate::cli::ConfigArgs;
+use crate::cli_collections::PlaceArgs;
 use crate::options::configuration;
-use crate::shown::folder;
+use crate::shown::{reach, scattered};
 
 /// Where a load goes.
 pub(crate) enum Target {
@@ -21,15 +23,19 @@ pub(crate) enum Target {
     /// A collection that no load has gone to: its first one was killed, and this one asks for something else.
     Anew { writer: Box<Writer>, config: Box<Config>, store_text: bool },
     /// Nothing is there yet.
-    New { path: PathBuf, above: Option<PathBuf>, config: Box<Config>, store_text: bool },
+    New { at: PlaceArgs, above: Option<PathBuf>, config: Box<Config>, store_text: bool },
 }
 
 /// The folder of a collection that is there, as a load changes it. In a dry run all that it writes goes to the folder
 /// `above`.
-pub(crate) fn opened(collection: &Path, above: Option<&Path>) -> Result<Arc<dyn Storage>> {
-    let there = folder(collection)?;
+pub(crate) fn opened(
+    at: &PlaceArgs,
+    above: Option<&Path>,
+    peers: Option<&Peers>,
+) -> Result<Arc<dyn Storage>> {
+    let there = reach(at, peers)?;
     match above {
-        Some(above) => Ok(Arc::new(Overlay::new(Some(there), collection, above)?)),
+        Some(above) => Ok(Arc::new(Overlay::new(Some(there), &at.collection, above)?)),
         None => Ok(there),
     }
 }
@@ -38,12 +44,14 @@ impl Target {
     /// Opens the collection, if it is one, and holds it against what was asked for. In a dry run nothing is written but to
     /// the folder `above`.
     pub(crate) fn find(
-        collection: &Path,
+        at: &PlaceArgs,
         choices: &ConfigArgs,
         store_text: bool,
         above: Option<PathBuf>,
+        peers: Option<&Peers>,
     ) -> Result<Target> {
-        match opened(collection, above.as_deref()).and_then(|storage| Writer::open(&storage)) {
+        let collection = &at.collection;
+        match opened(at, above.as_deref(), peers).and_then(|storage| Writer::open(&storage)) {
             Ok(writer) if writer.is_unused() => {
                 let config = first(choices)?;
                 let manifest = writer.snapshot().manifest();
@@ -62,12 +70,9 @@ impl Target {
                 })?;
                 Ok(Target::There(Box::new(writer)))
             }
-            Err(Error::NotACollection(..)) if can_become_one(collection)? => Ok(Target::New {
-                path: collection.to_path_buf(),
-                above,
-                config: Box::new(first(choices)?),
-                store_text,
-            }),
+            Err(Error::NotACollection(..)) if can_become_one(collection)? => {
+                Ok(Target::New { at: at.clone(), above, config: Box::new(first(choices)?), store_text })
+            }
             Err(error) => Err(error),
         }
     }
@@ -78,16 +83,16 @@ impl Target {
     }
 
     /// The collection, made if it has to be; whether it was.
-    pub(crate) fn writer(self) -> Result<(Writer, bool)> {
+    pub(crate) fn writer(self, peers: Option<&Peers>) -> Result<(Writer, bool)> {
         match self {
             Target::There(writer) => Ok((*writer, false)),
             Target::Anew { writer, config, store_text } => {
                 Ok((writer.start_anew(*config, store_text)?, true))
             }
-            Target::New { path, above, config, store_text } => {
+            Target::New { at, above, config, store_text } => {
                 let storage: Arc<dyn Storage> = match above {
-                    Some(above) => Arc::new(Overlay::new(None, &path, &above)?),
-                    None => Arc::new(Local::create(&path)?),
+                    Some(above) => Arc::new(Overlay::new(None, &at.collection, &above)?),
+                    None => scattered(Arc::new(Local::create(&at.collection)?), &at, peers),
                 };
                 Ok((Writer::create(&storage, *config, store_text)?, true))
             }

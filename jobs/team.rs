@@ -3,12 +3,14 @@
 use std::io::{self, Write};
 use std::net::SocketAddr;
 use std::panic;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use alike::collection::answer_about_runs;
 use alike::error::{Error, Result};
 use alike::flow::Peers;
 use alike::mesh::{Membership, Mesh, Secret};
@@ -36,6 +38,8 @@ pub(crate) struct Team {
     job: u128,
     measured: Option<Arc<Measured>>,
     profiled: Option<Profiled>,
+    /// The collection, and where this process keeps what it writes of it to itself, if each does.
+    state: Option<(PathBuf, PathBuf)>,
 }
 
 impl Team {
@@ -52,7 +56,8 @@ impl Team {
                 "standard input is there for one process only; name files that all processes can read",
             ));
         }
-        let mut team = Team { member, job, measured: None, profiled: None };
+        let state = command.place().and_then(|at| Some((at.collection.clone(), at.local_state.clone()?)));
+        let mut team = Team { member, job, measured: None, profiled: None, state };
         if let (Some(args), Some((name, talk))) = (args, command.told()) {
             team.watch(&args.watch, name, talk.json_progress)?;
         }
@@ -108,7 +113,12 @@ impl Team {
         self.measured.iter().for_each(|measured| measured.meet(&mesh));
         let stop = Arc::clone(progress);
         mesh.on_loss(Box::new(move |_| stop.stop()));
-        let peers = Arc::new(Peers::new(Arc::clone(&mesh)));
+        if let Some((collection, state)) = &self.state {
+            let folder = Some(&**collection).filter(|_| mesh.process() == 0);
+            answer_about_runs(&mesh, folder, state)?;
+        }
+        let state = self.state.as_ref().map(|(_, state)| state.clone());
+        let peers = Arc::new(Peers::new(Arc::clone(&mesh), state));
         let waiting = Waiting::watch(&mesh, progress);
         let done = match mesh.process() {
             0 => lead(Some(peers)).map(Some),

@@ -90,6 +90,18 @@ pub enum Error {
     /// What was named as a collection is none, and why (exit code 4).
     #[error("{}: is no collection: {}; name the folder of one", .0.display(), .1)]
     NotACollection(PathBuf, String),
+    /// A part of a collection that a process of the job that wrote it keeps to itself (exit code 2).
+    #[error(
+        "{}: lies in the local state of process {process}, out of reach from here; run the command as all processes that \
+         loaded the collection, each with its --local-state, or bring all of it here with `alike compact COLLECTION \
+         --gather` as all of them", .path.display()
+    )]
+    Elsewhere {
+        /// Where it would be, were it here.
+        path: PathBuf,
+        /// The number of that process.
+        process: u32,
+    },
     /// The user asked to stop a load that had got somewhere (exit code 130).
     #[error(
         "interrupted; {records} records are safe, though nobody sees them yet: the same command goes on from there, \
@@ -144,9 +156,12 @@ pub enum Error {
 }
 
 impl Error {
-    /// An I/O failure on `path` while trying to `action`.
+    /// An I/O failure on `path` while trying to `action`; one that only carries another error is that error.
     pub fn io(path: &Path, action: &'static str, source: io::Error) -> Error {
-        Error::Io { path: path.to_path_buf(), action, source }
+        match source.downcast::<Error>() {
+            Ok(error) => error,
+            Err(source) => Error::Io { path: path.to_path_buf(), action, source },
+        }
     }
 
     /// Damage in the file `path` of a collection.

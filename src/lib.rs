@@ -118,6 +118,7 @@
 //! - `mesh/rounds.rs` - the data sockets of the runs of a job
 //! - `mesh/socket.rs` - addresses, and the options of connections
 //! - `mesh/link.rs` - the control connection to one process: what waits to be sent, and the threads at its ends
+//! - `mesh/ask.rs` - questions that one process asks another
 //! - `mesh/frame.rs` - the frames of a control connection, as bytes
 //! - `mesh/state.rs` - what the others have said: messages, numbers, goodbyes, and the one loss
 //! - `mesh/contact.rs` - how it stands with each other process
@@ -141,6 +142,7 @@
 //! - `collection/names.rs` - the names of a collection's files
 //! - `collection/hex.rs` - ids and digests as text
 //! - `collection/manifest.rs` - everything that a commit is, in one small file
+//! - `collection/scattered.rs` - runs in the folders of several processes
 //! - `collection/run_entry.rs` - a run as a manifest names it
 //! - `collection/log.rs` - files of lines, known by length and digest
 //! - `collection/changes.rs` - change logs as bytes
@@ -168,6 +170,7 @@
 //! - `collection/load.rs` - a load, from its inputs over its epochs to its commit
 //! - `collection/load/epoch.rs` - a part of a load: what the dataflow finds in it, settled and written
 //! - `collection/assist.rs` - a load as those processes see it that do not lead it
+//! - `collection/held.rs` - runs that processes keep to themselves, merged and removed where they lie
 //! - `collection/checkpoint.rs` - what there is of a load between two epochs
 //! - `collection/refused.rs` - records that the epochs of an interrupted load refused
 //! - `collection/report.rs` - what a load did

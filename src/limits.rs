@@ -47,6 +47,8 @@ pub const BIND_MILLIS: u64 = 10_000;
 pub const MAX_MESH_LINES: usize = 48;
 /// Longest message between two processes, in bytes; more is no message.
 pub const MAX_MESSAGE_BYTES: usize = 1 << 30;
+/// Most bytes of a file that a process fetches from another one with one question.
+pub const MAX_FETCH_BYTES: usize = 1 << 20;
 /// Longest piece in which a message crosses a connection, in bytes: urgent words pass between pieces.
 pub const MESSAGE_PIECE_BYTES: usize = 256 << 10;
 /// Longest text that a process tells another about its end, in bytes.

@@ -5,10 +5,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::RunWriter;
+use super::held::{Keep, Merging};
 use super::known::Known;
 use super::load::frozen;
 use super::manifest::Manifest;
 use super::names::Name;
+use super::scattered::Scattered;
 use super::snapshot::Snapshot;
 use super::writer::RunSummary;
 use crate::config::Method;
@@ -17,7 +19,7 @@ use crate::flow::contract::assist_contraction;
 use crate::flow::{self, Crew, Part, Peers, Request, Stored};
 use crate::metrics::Metric;
 use crate::output::peak_memory;
-use crate::progress::{EpochDone, Mark, Progress};
+use crate::progress::{EpochDone, Mark, Progress, Stage};
 use crate::read::Source;
 use crate::simd::Simd;
 use crate::storage::Storage;
@@ -44,6 +46,10 @@ pub(super) enum Order {
     Epoch(Box<Epoch>),
     /// Take part in contracting links.
     Contract,
+    /// Remove what nobody names any more of the runs that this process keeps to itself.
+    Keep(Keep),
+    /// Merge runs that this process keeps to itself.
+    Merge(Merging),
     /// There are no more.
     End,
 }
@@ -126,8 +132,8 @@ pub fn dismiss(peers: &Peers) -> Result<()> {
     peers.say(&Order::End)
 }
 
-/// Takes part in a load that process 0 makes of the collection in `storage`, until that is over. Nothing here is
-/// committed, and nothing is left to be done after an error.
+/// Takes part in what process 0 does to a collection, until that is over. Nothing here is committed, and nothing is left
+/// to be done after an error. `storage` opens its folder, where all processes have the same one.
 ///
 /// # Errors
 /// Those of the dataflow, of reading and of writing; [`Error::Lost`] and [`Error::GaveUp`] if another process has ended.
@@ -145,7 +151,7 @@ pub fn assist(
         let over = match &order {
             Order::Epoch(epoch) => done.take_if(|done: &mut EpochDone| (done.load, done.epoch) != epoch.at),
             Order::End => done.take(),
-            Order::Inputs(_) | Order::Contract => None,
+            Order::Inputs(_) | Order::Contract | Order::Keep(_) | Order::Merge(_) => None,
         };
         over.into_iter().for_each(|done| tell(progress, done));
         match order {
@@ -154,7 +160,10 @@ pub fn assist(
                 // Process 0 may only just have made the folder.
                 let ahead = match at.take() {
                     Some(before) => before.advance(epoch.ahead.clone())?,
-                    None => Snapshot::ahead_of(&storage()?, epoch.ahead.clone())?,
+                    None => {
+                        let storage = part_of(epoch.ahead.collection, peers, storage)?;
+                        Snapshot::ahead_of(&storage, epoch.ahead.clone())?
+                    }
                 };
                 let before = mark(progress, Some(peers));
                 match take_part(&ahead, &epoch, &sources, means, peers, progress) {
@@ -169,9 +178,29 @@ pub fn assist(
                 at = Some(ahead);
             }
             Order::Contract => assist_contraction(peers, means.workers, progress)?,
+            Order::Keep(keep) => {
+                let own = part_of(keep.collection, peers, storage)?;
+                keep.tidy(&*own, peers.mesh().process())?;
+                peers.collect(&())?;
+            }
+            Order::Merge(merging) => {
+                progress.enter(Stage::Write, merging.bytes(peers.mesh().process()));
+                let own = part_of(merging.manifest.collection, peers, storage)?;
+                merging.assist(&own, peers, progress)?;
+            }
             Order::End => return Ok(()),
         }
     }
+}
+
+/// A collection as this process sees it, which is not process 0.
+pub(super) fn part_of(
+    collection: u64,
+    peers: &Peers,
+    folder: &dyn Fn() -> Result<Arc<dyn Storage>>,
+) -> Result<Arc<dyn Storage>> {
+    let Some(state) = peers.state() else { return folder() };
+    Ok(Arc::new(Scattered::assisting(state, collection, peers.share())?))
 }
 
 /// Takes part in an epoch.

@@ -1,7 +1,7 @@
 //! Sets of small numbers: a bit each.
 
 /// Which of the numbers below a bound are in it.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Bits(Vec<u64>);
 
 impl Bits {

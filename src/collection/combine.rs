@@ -22,7 +22,7 @@ use crate::flow::{Doc, NO_DOC};
 use crate::progress::Progress;
 
 /// What live documents refer to: a bit for each content, record and file there ever was.
-#[derive(Debug)]
+#[derive(Debug, serde::Serialize, serde::Deserialize)]
 pub struct Live {
     contents: Bits,
     versions: Bits,

@@ -11,6 +11,7 @@ use super::checkpoint::Checkpoint;
 use super::guard::Guard;
 use super::manifest::Manifest;
 use super::names::{Name, folder};
+use super::run_entry::RunEntry;
 use super::snapshot::{Snapshot, check_same, newest, previous};
 use crate::config::Config;
 use crate::error::{Error, Result};
@@ -165,6 +166,23 @@ impl Writer {
             Some(pending) => Err(Error::unfinished(&folder(&*self.storage), pending.tally.records, "")),
             None => Ok(()),
         }
+    }
+
+    /// The runs that the last commit names, or the one before it, or what is pending; and below which number others may be named
+    /// too.
+    pub(super) fn named_runs(&self) -> (Vec<RunEntry>, u64) {
+        let last = self.snapshot.manifest();
+        let (before, unknown) = match &self.previous {
+            Previous::None => (None, 0),
+            Previous::Known(manifest) => (Some(&**manifest), 0),
+            Previous::Damaged => (None, last.next_run),
+        };
+        let pending = self.pending.as_ref().map(|pending| &pending.next);
+        let mut runs: Vec<RunEntry> =
+            [Some(last), before, pending].into_iter().flatten().flat_map(|of| of.runs.clone()).collect();
+        runs.sort_unstable_by_key(|run| run.id);
+        runs.dedup();
+        (runs, unknown)
     }
 
     /// Discards what an interrupted load has left.

@@ -8,10 +8,11 @@
 use std::sync::Arc;
 
 use super::RunSummary;
-use super::assist::{begin, collect};
+use super::assist::{Order, begin, collect};
 use super::combine::{Live, Range, combine};
 use super::commit::Writer;
 use super::delta::by_name;
+use super::held::{Keep, Merging, keep};
 use super::manifest::Manifest;
 use super::names::Name;
 use super::run_entry::RunEntry;
@@ -59,7 +60,7 @@ pub fn compact(writer: &mut Writer, how: Compaction, progress: &Progress) -> Res
 /// instead, up to seven, each with a range of the keys of every table.
 ///
 /// # Errors
-/// Those of [`compact`]; [`Error::Lost`] and [`Error::GaveUp`] if another process has ended.
+/// Those of [`compact`]; [`Error::Elsewhere`] if a process that is not there keeps a run to itself; [`Error::Lost`] and [`Error::GaveUp`] if another process has ended.
 pub fn compact_with(
     writer: &mut Writer,
     how: Compaction,
@@ -67,15 +68,25 @@ pub fn compact_with(
     progress: &Progress,
 ) -> Result<CompactReport> {
     writer.check_finished()?;
+    writer.snapshot().check_within_reach()?;
     let mut next = writer.next();
     let sizes: Vec<u64> = next.runs.iter().map(|run| run.bytes).collect();
-    let plan = match how {
-        Compaction::Full => Vec::from_iter((!sizes.is_empty()).then_some((0, sizes.len()))),
-        Compaction::Tiered { fuel_bytes } => tiered(&sizes, fuel_bytes),
-    };
+    let plan = how.plan(&sizes);
     let total = |runs: &[RunEntry]| (runs.len(), runs.iter().map(|run| run.bytes).sum::<u64>());
     let before = total(&next.runs);
     let mut report = CompactReport { commit: None, runs: (before.0, before.0), bytes: (before.1, before.1) };
+    if let Some(peers) = peers.filter(|peers| peers.state().is_some()) {
+        keep(Keep::of(writer), peers)?;
+        if !merge_apart(writer, &mut next, how, peers, progress)? {
+            return Ok(report);
+        }
+        let after = total(&next.runs);
+        (report.runs.1, report.bytes.1, report.commit) = (after.0, after.1, Some(next.commit));
+        writer.commit(next)?;
+        progress.metrics().add(Metric::Commits, 1);
+        keep(Keep::of(writer), peers)?;
+        return Ok(report);
+    }
     let peers = peers.filter(|_| how == Compaction::Full);
     if let Some(peers) = peers {
         let task = Task { manifest: writer.snapshot().manifest().clone(), first_run: next.next_run };
@@ -133,6 +144,42 @@ fn merge_ranges(
         next.runs.splice(from..to, [entry]);
     }
     Ok(())
+}
+
+/// Merges the runs of each process that keeps its own where they lie; whether there was anything to merge.
+fn merge_apart(
+    writer: &Writer,
+    next: &mut Manifest,
+    how: Compaction,
+    peers: &Peers,
+    progress: &Progress,
+) -> Result<bool> {
+    let first = next.next_run;
+    let mut merging = Merging::plan(next, 0, how, peers.mesh().processes());
+    if merging.is_empty() {
+        return Ok(false);
+    }
+    if how == Compaction::Full {
+        merging = merging.only_live(&writer.snapshot().tables())?;
+    }
+    let merged = lead_merging(writer, writer.snapshot(), next, merging, peers, progress);
+    merged.inspect_err(|_| abandon(writer, first..next.next_run)).map(|()| true)
+}
+
+/// Has all processes merge, and names in `next` what the runs have become.
+fn lead_merging(
+    writer: &Writer,
+    snapshot: &Snapshot,
+    next: &mut Manifest,
+    merging: Merging,
+    peers: &Peers,
+    progress: &Progress,
+) -> Result<()> {
+    progress.enter(Stage::Write, merging.bytes(0));
+    let order = Order::Merge(merging);
+    peers.say(&order)?;
+    let Order::Merge(merging) = order else { return Ok(()) };
+    merging.lead(writer, snapshot, next, peers, progress)
 }
 
 /// What other processes must know to merge all runs with process 0.
@@ -218,7 +265,7 @@ const LOWEST: u64 = 128 << 10;
 ///
 /// A run counts as of the tier of the largest run that is not older: a smaller one before it could be merged with
 /// nothing else. So tiers never rise from old to new, and with no more than [`MOST`] runs of each there are few.
-fn tiered(sizes: &[u64], mut fuel: u64) -> Vec<(usize, usize)> {
+pub(super) fn tiered(sizes: &[u64], mut fuel: u64) -> Vec<(usize, usize)> {
     let mut plan = Vec::new();
     let (mut to, mut tier) = (sizes.len(), 0);
     let mut tiers: Vec<u32> = sizes.iter().map(|size| (size / LOWEST).max(1).ilog(RATIO)).collect();
@@ -244,8 +291,18 @@ pub(super) fn between_epochs(
     next: &mut Manifest,
     ahead: &Snapshot,
     first: usize,
-    progress: &Progress,
+    (peers, progress): (Option<&Peers>, &Progress),
 ) -> Result<bool> {
+    if let Some(peers) = peers.filter(|peers| peers.state().is_some()) {
+        let how = Compaction::Tiered { fuel_bytes: u64::MAX };
+        let merging = Merging::plan(next, first, how, peers.mesh().processes());
+        let any = !merging.is_empty();
+        return if any {
+            lead_merging(writer, ahead, next, merging, peers, progress).map(|()| true)
+        } else {
+            Ok(false)
+        };
+    }
     let sizes: Vec<u64> = next.runs[first..].iter().map(|run| run.bytes).collect();
     let plan: Vec<(usize, usize)> =
         tiered(&sizes, u64::MAX).into_iter().map(|(from, to)| (first + from, first + to)).collect();
@@ -255,10 +312,10 @@ pub(super) fn between_epochs(
 }
 
 /// An error of a compaction after a load, in words: the load stands.
-pub(super) fn after_load(writer: &mut Writer, written: u64) -> Option<String> {
+pub(super) fn after_load(writer: &mut Writer, written: u64, peers: Option<&Peers>) -> Option<String> {
     // Whoever stops the program now has the load already: there is nothing to be interrupted.
     let fuel_bytes = written.saturating_mul(FUEL);
-    let outcome = compact(writer, Compaction::Tiered { fuel_bytes }, &Progress::default());
+    let outcome = compact_with(writer, Compaction::Tiered { fuel_bytes }, peers, &Progress::default());
     outcome.err().map(|error: Error| error.to_string())
 }
 

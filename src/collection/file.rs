@@ -33,6 +33,12 @@ impl RunFile {
         Ok(file)
     }
 
+    /// The run of a file that is out of reach: whatever is read from it, [`Error::Elsewhere`] comes.
+    pub(super) fn elsewhere((path, process): (PathBuf, u32), seal: Seal, bytes: u64) -> RunFile {
+        let reader = Box::new(OutOfReach { path: path.clone(), process, bytes });
+        RunFile { reader, path, seal, pages: bytes / PAGE_BYTES as u64 }
+    }
+
     /// How many pages the file has.
     pub(super) fn pages(&self) -> u64 {
         self.pages
@@ -96,5 +102,24 @@ impl RunFile {
             }
         }
         Ok(loaded)
+    }
+}
+
+/// The file of a run that another process keeps to itself.
+#[derive(Debug)]
+struct OutOfReach {
+    path: PathBuf,
+    process: u32,
+    bytes: u64,
+}
+
+impl Reader for OutOfReach {
+    fn len(&self) -> io::Result<u64> {
+        Ok(self.bytes)
+    }
+
+    fn read_exact_at(&self, _: &mut [u8], _: u64) -> io::Result<()> {
+        let (path, process) = (self.path.clone(), self.process);
+        Err(io::Error::other(Error::Elsewhere { path, process }))
     }
 }

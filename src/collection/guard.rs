@@ -76,7 +76,13 @@ impl Storage for Guard {
     }
 
     fn remove(&self, name: &str) -> io::Result<()> {
-        self.change(|| self.inner.remove(name))
+        self.check()?;
+        // What is not there was not changed.
+        self.inner.remove(name).inspect_err(|error| {
+            if error.kind() != io::ErrorKind::NotFound {
+                self.kill();
+            }
+        })
     }
 
     fn sync_names(&self) -> io::Result<()> {

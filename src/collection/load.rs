@@ -3,16 +3,18 @@
 
 mod epoch;
 
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::again::Again;
-use super::assist::Order;
+use super::assist::{Order, dismiss};
 use super::checkpoint::{Checkpoint, Consumed, Inputs};
 use super::commit::Writer;
 use super::compact::{after_load, between_epochs};
 use super::delta::{missing, write_clusters, write_lines};
 use super::divide::Guarantee;
+use super::held::{Keep, keep};
 use super::known::Known;
 use super::manifest::Manifest;
 use super::names::folder;
@@ -68,6 +70,8 @@ pub struct Prepared<'a> {
     ahead: Snapshot,
     tally: Tally,
     epochs: u32,
+    /// The numbers of the runs that the workers of all processes write in an epoch.
+    workers_runs: Range<u64>,
     consumed: Vec<Consumed>,
     /// Records refused, in document order, and of which epochs they are durable.
     refused: Vec<Row>,
@@ -95,11 +99,14 @@ pub fn refuse_method(config: &Config) -> Result<()> {
 /// Runs the epochs of a load, or those that an interrupted one has left.
 ///
 /// # Errors
-/// [`Error::Unfinished`] if another load was interrupted; those of reading, of the dataflow and of writing.
+/// [`Error::Unfinished`] if another load was interrupted; [`Error::Elsewhere`] if a process that is not there keeps a run to
+/// itself; those of reading, of the dataflow and of writing.
 pub fn prepare<'a>(writer: &'a mut Writer, batch: Batch, progress: Arc<Progress>) -> Result<Prepared<'a>> {
     let mut prepared = Prepared::begin(writer, batch, progress)?;
     let (mut at, mut lines) = prepared.resume()?;
+    prepared.ahead.check_within_reach()?;
     if let Some(peers) = prepared.batch.peers.clone() {
+        keep(Keep::of(prepared.writer), &peers)?;
         peers.say(&Order::inputs(&prepared.batch.sources)?)?;
     }
     let mut bytes = prepared.epoch_bytes();
@@ -160,6 +167,7 @@ impl<'a> Prepared<'a> {
             ahead,
             tally: Tally::default(),
             epochs: 0,
+            workers_runs: 0..0,
             consumed: Vec::new(),
             refused: Vec::new(),
             kept: Vec::new(),
@@ -197,7 +205,8 @@ impl<'a> Prepared<'a> {
     /// Makes the epochs so far durable, and sees to it that their runs are not too many.
     fn checkpoint(&mut self, extent: Extent, lines: u64) -> Result<()> {
         let first = self.writer.snapshot().runs().len();
-        if between_epochs(self.writer, &mut self.next, &self.ahead, first, &self.progress)? {
+        let others = (self.batch.peers.as_deref(), &*self.progress);
+        if between_epochs(self.writer, &mut self.next, &self.ahead, first, others)? {
             self.ahead = self.ahead.advance(self.next.clone())?;
         }
         self.consumed.push(Consumed::of(&self.batch.sources, extent, &self.progress)?);
@@ -243,7 +252,14 @@ impl<'a> Prepared<'a> {
     ///
     /// # Errors
     /// Those of reading and writing the collection, and of `accept`.
-    pub fn commit_if(mut self, accept: impl FnOnce(&Report) -> Result<()>) -> Result<Report> {
+    pub fn commit_if(self, accept: impl FnOnce(&Report) -> Result<()>) -> Result<Report> {
+        let peers = self.batch.peers.clone().filter(|peers| peers.state().is_some());
+        let report = self.conclude(accept)?;
+        peers.map_or(Ok(()), |peers| dismiss(&peers))?;
+        Ok(report)
+    }
+
+    fn conclude(mut self, accept: impl FnOnce(&Report) -> Result<()>) -> Result<Report> {
         let (outcome, mut report) = self.work_out()?;
         if let Err(error) = accept(&report) {
             self.give_up(&error)?;
@@ -260,7 +276,11 @@ impl<'a> Prepared<'a> {
         let written = self.next.runs[first..].iter().map(|run| run.bytes).sum();
         self.writer.commit(self.next)?;
         self.progress.metrics().add(Metric::Commits, 1);
-        report.uncompacted = after_load(self.writer, written);
+        let peers = self.batch.peers.as_deref();
+        report.uncompacted = after_load(self.writer, written, peers);
+        if let Some(peers) = peers {
+            keep(Keep::of(self.writer), peers)?;
+        }
         Ok(report)
     }
 
@@ -280,8 +300,9 @@ impl<'a> Prepared<'a> {
     fn work_out(&mut self) -> Result<(Outcome, Report)> {
         self.progress.enter(Stage::Cluster, 0);
         self.remove_missing()?;
-        if let Some(peers) = &self.batch.peers {
-            peers.say(&Order::End)?;
+        // Where each keeps its runs to itself, the others are needed to the end.
+        if let Some(peers) = self.batch.peers.as_ref().filter(|peers| peers.state().is_none()) {
+            dismiss(peers)?;
         }
         let before = self.writer.snapshot().tables();
         let after = self.ahead.tables();

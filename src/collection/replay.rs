@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::HeapCursor;
+use super::assist::part_of;
 use super::choice::{Choice, again};
 use super::clusters::Member;
 use super::known::missing;
@@ -318,13 +319,13 @@ impl Snapshot {
     /// # Errors
     /// Those of [`Snapshot::again`]; [`Error::Lost`] and [`Error::GaveUp`] if another process has ended.
     pub fn assist_again(
-        storage: &Arc<dyn Storage>,
+        storage: &dyn Fn() -> Result<Arc<dyn Storage>>,
         asked: Again,
         peers: &Arc<Peers>,
         progress: Arc<Progress>,
     ) -> Result<()> {
         let manifest: Manifest = peers.hear()?;
-        let snapshot = Snapshot::ahead_of(storage, manifest)?;
+        let snapshot = Snapshot::ahead_of(&part_of(manifest.collection, peers, storage)?, manifest)?;
         let (request, _) = snapshot.request(asked, &progress)?;
         flow::assist(request, progress)
     }

@@ -1,5 +1,6 @@
 //! Opening a run: its last page, the directory, and the sections that it names.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -11,6 +12,7 @@ use super::file::RunFile;
 use super::heap::HeapReader;
 use super::page::{PAGE_BYTES, PAGE_WORDS, RawPage, Seal};
 use super::rows::RowsReader;
+use super::tables::{HEAPS, TABLES};
 use super::verify::{verify_heap, verify_sum};
 use crate::error::Result;
 use crate::storage::Storage;
@@ -37,6 +39,7 @@ pub struct RunReader {
     /// The hash of the checksums of all pages but the last.
     sum: u64,
     path: PathBuf,
+    elsewhere: Option<u32>,
 }
 
 impl RunReader {
@@ -49,6 +52,28 @@ impl RunReader {
         let file = RunFile::open(storage, name, Seal::new(collection, run))?;
         let (sections, sum) = read_directory(&file)?;
         let path = storage.path(name);
+        Ok(RunReader::of(file, path, sections, sum))
+    }
+
+    /// A run that process `process` keeps to itself, out of reach from here: all that is known is how many rows, or words of a
+    /// heap, each section has, by its name. Whatever is read from one that has any, [`crate::error::Error::Elsewhere`] comes.
+    pub(super) fn elsewhere(
+        (path, process): (PathBuf, u32),
+        (collection, run): (u64, u64),
+        bytes: u64,
+        rows: &BTreeMap<String, u64>,
+    ) -> RunReader {
+        let file = RunFile::elsewhere((path.clone(), process), Seal::new(collection, run), bytes);
+        let tables = TABLES.iter().map(|table| (table.kind, table.name, Sort::Rows(table.shape)));
+        let heaps = HEAPS.iter().map(|(kind, name)| (*kind, *name, Sort::Heap));
+        let sections = tables.chain(heaps).filter_map(|(kind, name, sort)| {
+            let count = rows.get(name).copied().filter(|count| *count > 0)?;
+            Some(Section { kind, sort, count, first: 0, fences: 0 })
+        });
+        RunReader { elsewhere: Some(process), ..RunReader::of(file, path, sections.collect(), 0) }
+    }
+
+    fn of(file: RunFile, path: PathBuf, sections: Vec<Section>, sum: u64) -> RunReader {
         let file = Arc::new(file);
         let reader = |number, section: Section| match section.sort {
             Sort::Rows(shape) => Reader::Rows(RowsReader::new(Arc::clone(&file), section, number, shape)),
@@ -56,7 +81,12 @@ impl RunReader {
         };
         let sections =
             (0..).zip(sections).map(|(number, section)| (section.kind, reader(number, section))).collect();
-        Ok(RunReader { sections, file, sum, path })
+        RunReader { sections, file, sum, path, elsewhere: None }
+    }
+
+    /// The process that keeps the run to itself, if it is out of reach from here.
+    pub(super) fn out_of_reach(&self) -> Option<u32> {
+        self.elsewhere
     }
 
     /// Where the file is, for messages.

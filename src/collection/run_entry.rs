@@ -26,10 +26,13 @@ pub struct RunEntry {
     pub digest: u64,
     /// How many rows, or words of a heap, are in each section, by the section's name.
     pub rows: BTreeMap<String, u64>,
+    /// The process that keeps it to itself; `None` if it is in the folder of the collection.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub process: Option<u32>,
 }
 
 impl RunEntry {
-    /// The entry of run `id`, which is finished.
+    /// The entry of run `id`, which is finished and in the folder of the collection.
     ///
     /// # Errors
     /// [`Error::Io`], and [`Error::Damaged`] if the file is shorter than any run.
@@ -37,19 +40,35 @@ impl RunEntry {
         let name = Name::Run(id).to_string();
         let path = storage.path(&name);
         match last_page(storage, &name).map_err(|e| Error::io(&path, "read", e))? {
-            (bytes, Some(digest)) => Ok(RunEntry { id, bytes, digest, rows }),
+            (bytes, Some(digest)) => Ok(RunEntry { id, bytes, digest, rows, process: None }),
             (bytes, None) => Err(too_short(&path, bytes)),
         }
     }
 
-    /// Opens the run, whose file must be the one that was committed.
+    /// The same of a run that process `process` keeps to itself, if that is not process 0.
+    pub(super) fn kept_by(self, process: usize) -> RunEntry {
+        RunEntry { process: u32::try_from(process).ok().filter(|process| *process > 0), ..self }
+    }
+
+    /// Opens the run, whose file must be the one that was committed. One that a process keeps to itself, out of reach from
+    /// here, opens too: [`Error::Elsewhere`] comes when any of its rows are asked for.
     ///
     /// # Errors
     /// [`Error::Io`] and [`Error::Damaged`].
     pub(super) fn open(&self, storage: &dyn Storage, collection: u64) -> Result<RunReader> {
         let name = Name::Run(self.id).to_string();
         let path = storage.path(&name);
-        let (bytes, digest) = last_page(storage, &name).map_err(|e| Error::io(&path, "open", e))?;
+        let (bytes, digest) = match (last_page(storage, &name), self.process) {
+            (Err(e), Some(process)) if e.kind() == io::ErrorKind::NotFound => {
+                return Ok(RunReader::elsewhere(
+                    (path, process),
+                    (collection, self.id),
+                    self.bytes,
+                    &self.rows,
+                ));
+            }
+            (page, _) => page.map_err(|e| Error::io(&path, "open", e))?,
+        };
         if bytes != self.bytes {
             let what = format!("{bytes} bytes, where the manifest knows {}", self.bytes);
             return Err(Error::damaged(&path, bytes.min(self.bytes), what));
@@ -66,7 +85,7 @@ impl RunEntry {
 }
 
 /// The length of a file, and the digest of its last page if it has one.
-fn last_page(storage: &dyn Storage, name: &str) -> io::Result<(u64, Option<u64>)> {
+pub(super) fn last_page(storage: &dyn Storage, name: &str) -> io::Result<(u64, Option<u64>)> {
     let reader = storage.open(name)?;
     let bytes = reader.len()?;
     let Some(offset) = bytes.checked_sub(PAGE_BYTES as u64) else { return Ok((bytes, None)) };

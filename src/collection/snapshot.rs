@@ -80,6 +80,15 @@ impl Snapshot {
         Snapshot { storage: Arc::clone(storage), manifest: Arc::new(manifest), runs: Vec::new() }
     }
 
+    /// Refuses a commit of which a run lies with a process that cannot be asked.
+    ///
+    /// # Errors
+    /// [`Error::Elsewhere`].
+    pub(super) fn check_within_reach(&self) -> Result<()> {
+        let away = self.runs.iter().find_map(|run| Some((run.path().to_path_buf(), run.out_of_reach()?)));
+        away.map_or(Ok(()), |(path, process)| Err(Error::Elsewhere { path, process }))
+    }
+
     /// Reads the manifest before that of the commit, if it is still there: by it a writer knows which files to keep.
     ///
     /// # Errors

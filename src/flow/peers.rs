@@ -1,6 +1,7 @@
 //! A run that several processes share: its workers over ready sockets, its failures agreed by all.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
@@ -53,12 +54,21 @@ pub struct Peers {
     lists: AtomicU64,
     /// Bytes that all have sent; in process 0, after a run.
     sent: AtomicU64,
+    /// Where this process keeps the runs that it writes, if each keeps its own.
+    state: Option<PathBuf>,
 }
 
 impl Peers {
-    /// Those who have met.
-    pub fn new(mesh: Arc<Mesh>) -> Peers {
-        Peers { mesh, runs: AtomicU64::new(0), lists: AtomicU64::new(0), sent: AtomicU64::new(0) }
+    /// Those who have met. Where each process keeps the runs of collections that it writes to itself, `state` is the folder
+    /// for those of this one.
+    pub fn new(mesh: Arc<Mesh>, state: Option<PathBuf>) -> Peers {
+        let [runs, lists, sent] = [(); 3].map(|()| AtomicU64::new(0));
+        Peers { mesh, runs, lists, sent, state }
+    }
+
+    /// The folder for the runs that this process keeps to itself, if each does.
+    pub fn state(&self) -> Option<&Path> {
+        self.state.as_deref()
     }
 
     /// How they meet.
@@ -67,7 +77,7 @@ impl Peers {
     }
 
     /// The same, for threads of its own.
-    pub(super) fn share(&self) -> Arc<Mesh> {
+    pub fn share(&self) -> Arc<Mesh> {
         Arc::clone(&self.mesh)
     }
 

@@ -13,6 +13,7 @@
 //! same process, and everything that waits fails with [`Error::Lost`].
 
 mod arrivals;
+mod ask;
 mod call;
 mod contact;
 mod frame;
@@ -35,6 +36,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+pub use ask::Answer;
 pub use contact::Contact;
 pub use membership::Membership;
 pub use secret::Secret;
@@ -60,6 +62,8 @@ const GATHER: u32 = u32::MAX;
 const BROADCAST: u32 = u32::MAX - 1;
 const READY: u32 = u32::MAX - 2;
 const GO: u32 = u32::MAX - 3;
+const ASK: u32 = u32::MAX - 4;
+const REPLY: u32 = u32::MAX - 5;
 
 /// A process among the others of its job. Dropping it without [`Mesh::leave`] is a loss for the others.
 pub struct Mesh {

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::frame;
 use super::link::Link;
+use super::{REPLY, ask, frame};
 use crate::error::{Error, Result};
 use crate::limits::LAST_WORDS_MILLIS;
 
@@ -55,6 +55,8 @@ pub(super) struct Said {
     mail: BTreeMap<(usize, u32), VecDeque<Vec<u8>>>,
     /// Answers to this process's requests.
     numbers: BTreeMap<u64, u64>,
+    /// What others have replied to this process's questions.
+    replies: BTreeMap<u64, Vec<u8>>,
     /// The next number of each counter; at process 0.
     counters: BTreeMap<u64, u64>,
     /// Which processes have said that they are done.
@@ -232,6 +234,9 @@ impl Said {
 
     /// Takes a message in.
     pub(super) fn deliver(&mut self, from: usize, topic: u32, bytes: Vec<u8>) {
+        if topic == REPLY {
+            return self.replies.extend(ask::reply(bytes));
+        }
         self.mail.entry((from, topic)).or_default().push_back(bytes);
     }
 
@@ -248,6 +253,16 @@ impl Said {
     /// An error if a process gives no more answers: it is done, and has seen that all are.
     pub(super) fn ended<T>(&self, from: usize) -> Option<std::result::Result<T, ()>> {
         self.ended[from].then_some(Err(()))
+    }
+
+    /// What was replied to a question.
+    pub(super) fn replied(&mut self, request: u64) -> Option<Vec<u8>> {
+        self.replies.remove(&request)
+    }
+
+    /// An error if a process asks nothing more: it is done, or this one is.
+    pub(super) fn silent<T>(&self, from: usize) -> Option<std::result::Result<T, ()>> {
+        (self.over || self.left[from]).then_some(Err(()))
     }
 
     /// Takes the answer to a request in.

@@ -34,7 +34,8 @@ impl Prepared<'_> {
         let (first, with_records) = (self.next.next_run, self.next.store_text);
         let crew = self.crew();
         self.next.next_run += (crew.all() * if with_records { 2 } else { 1 }) as u64;
-        let all: Vec<u64> = (first..self.next.next_run).collect();
+        self.workers_runs = first..self.next.next_run;
+        let all: Vec<u64> = self.workers_runs.clone().collect();
         let (ids, of_records) = own_runs(crew, first, with_records);
         let (storage, collection) = (&**self.writer.storage(), self.next.collection);
         let runs = (begin(storage, collection, &ids)?, begin(storage, collection, &of_records)?);
@@ -168,15 +169,26 @@ impl Prepared<'_> {
         let (full, empty): (Vec<_>, Vec<_>) = written.iter().partition(holds);
         self.remove_runs(&empty.iter().map(|(id, _)| *id).collect::<Vec<_>>())?;
         for (id, summary) in full {
-            self.next.runs.push(RunEntry::of(&**self.writer.storage(), *id, by_name(summary))?);
+            let entry = RunEntry::of(&**self.writer.storage(), *id, by_name(summary))?;
+            self.next.runs.push(entry.kept_by(self.writes(*id)));
         }
         self.ahead = self.ahead.advance(self.next.clone())?;
         Ok(())
     }
 
+    /// The process that keeps a run of this epoch to itself, or 0.
+    fn writes(&self, id: u64) -> usize {
+        let apart = self.batch.peers.as_ref().is_some_and(|peers| peers.state().is_some());
+        match self.workers_runs.clone().position(|of| of == id).filter(|_| apart) {
+            Some(at) => at % self.crew().all() / self.batch.workers,
+            None => 0,
+        }
+    }
+
     fn remove_runs(&self, ids: &[u64]) -> Result<()> {
         let storage = self.writer.storage();
-        for id in ids {
+        // What other processes keep to themselves they remove when nobody names it.
+        for id in ids.iter().filter(|id| self.writes(**id) == 0) {
             let name = Name::Run(*id).to_string();
             match storage.remove(&name) {
                 // Another process was to begin it, and came to no beginning.

@@ -1,0 +1,69 @@
+//! Questions that one process asks another. Any thread may ask, and waits for its answer; a thread for each other process
+//! answers what that one asks.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::thread;
+
+use super::state::State;
+use super::{ASK, Mesh, REPLY};
+use crate::error::Result;
+
+/// Gives the answer to a question that a process asks.
+pub type Answer = dyn Fn(usize, &[u8]) -> Vec<u8> + Send + Sync;
+
+/// Bytes before a question and before its answer: the number of the request.
+const NUMBER: usize = size_of::<u64>();
+
+impl Mesh {
+    /// What process `process` answers to a question; waits for it. That one must [`Mesh::answer`] some time.
+    ///
+    /// Fails with [`crate::error::Error::Lost`] or [`crate::error::Error::GaveUp`] once a process is lost, and with
+    /// [`crate::error::Error::Limit`] if the question is longer than a message.
+    pub fn ask(&self, process: usize, question: &[u8]) -> Result<Vec<u8>> {
+        let request = self.requests.fetch_add(1, Ordering::Relaxed);
+        self.send_any(process, ASK, Arc::new(numbered(request, question)))?;
+        let reply = self.state.wait(None, |said| said.replied(request).map(Ok).or(said.left(process)))?;
+        reply.unwrap_or(Err(())).map_err(|()| self.departed(process))
+    }
+
+    /// Answers from now on what other processes ask, until the job ends. Called once.
+    ///
+    /// # Errors
+    /// What the system says if it starts no thread.
+    pub fn answer(&self, answer: Arc<Answer>) -> io::Result<()> {
+        for from in self.state.peers().map(|(process, _)| process) {
+            let (state, answer) = (Arc::clone(&self.state), Arc::clone(&answer));
+            let named = thread::Builder::new().name(format!("mesh:answer-{from}"));
+            named.spawn(move || answer_all(&state, from, &*answer))?;
+        }
+        Ok(())
+    }
+}
+
+/// Answers what one process asks, until it asks no more or nobody can.
+fn answer_all(state: &State, from: usize, answer: &Answer) {
+    let Some(link) = &state.links[from] else { return };
+    loop {
+        let asked = state.wait(None, |said| said.fetch(from, ASK).map(Ok).or(said.silent(from)));
+        let Ok(Some(Ok(question))) = asked else { return };
+        // Who asks writes the number first; what is shorter is no question.
+        let Some((number, question)) = question.split_first_chunk::<NUMBER>() else { return };
+        let reply = numbered(u64::from_le_bytes(*number), &answer(from, question));
+        if !link.send(REPLY, Arc::new(reply), || state.check()).unwrap_or(false) {
+            return;
+        }
+    }
+}
+
+fn numbered(request: u64, bytes: &[u8]) -> Vec<u8> {
+    [&request.to_le_bytes(), bytes].concat()
+}
+
+/// The number of the request that a message answers, and the answer.
+pub(super) fn reply(mut message: Vec<u8>) -> Option<(u64, Vec<u8>)> {
+    let number = u64::from_le_bytes(*message.first_chunk::<NUMBER>()?);
+    message.drain(..NUMBER);
+    Some((number, message))
+}
