@@ -148,6 +148,7 @@
 //! - `collection/changes.rs` - change logs as bytes
 //! - `collection/snapshot.rs` - one commit, open for reading
 //! - `collection/commit.rs` - the one writer, and publishing commits
+//! - `collection/commit/durable.rs` - the steps by which a manifest appears, and superseded files go
 //! - `collection/guard.rs` - no write after a failed one
 //! - `collection/tables.rs` - what a collection's tables are, and reading them through several runs
 //! - `collection/bits.rs` - sets of small numbers
@@ -169,6 +170,7 @@
 //! - `collection/group.rs` - a ranked list with duplicates folded
 //! - `collection/load.rs` - a load, from its inputs over its epochs to its commit
 //! - `collection/load/epoch.rs` - a part of a load: what the dataflow finds in it, settled and written
+//! - `collection/load/conclude.rs` - the end of a load: what its epochs make of the clusters, and the commit
 //! - `collection/assist.rs` - a load as those processes see it that do not lead it
 //! - `collection/held.rs` - runs that processes keep to themselves, merged and removed where they lie
 //! - `collection/checkpoint.rs` - what there is of a load between two epochs

@@ -49,7 +49,7 @@ pub(super) enum Order {
     /// Remove what nobody names any more of the runs that this process keeps to itself.
     Keep(Keep),
     /// Merge runs that this process keeps to itself.
-    Merge(Merging),
+    Merge(Box<Merging>),
     /// There are no more.
     End,
 }

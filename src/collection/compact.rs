@@ -60,7 +60,8 @@ pub fn compact(writer: &mut Writer, how: Compaction, progress: &Progress) -> Res
 /// instead, up to seven, each with a range of the keys of every table.
 ///
 /// # Errors
-/// Those of [`compact`]; [`Error::Elsewhere`] if a process that is not there keeps a run to itself; [`Error::Lost`] and [`Error::GaveUp`] if another process has ended.
+/// Those of [`compact`]; [`Error::Elsewhere`] if a process that is not there keeps a run to itself; [`Error::Lost`] and
+/// [`Error::GaveUp`] if another process has ended.
 pub fn compact_with(
     writer: &mut Writer,
     how: Compaction,
@@ -70,64 +71,38 @@ pub fn compact_with(
     writer.check_finished()?;
     writer.snapshot().check_within_reach()?;
     let mut next = writer.next();
-    let sizes: Vec<u64> = next.runs.iter().map(|run| run.bytes).collect();
-    let plan = how.plan(&sizes);
-    let total = |runs: &[RunEntry]| (runs.len(), runs.iter().map(|run| run.bytes).sum::<u64>());
-    let before = total(&next.runs);
-    let mut report = CompactReport { commit: None, runs: (before.0, before.0), bytes: (before.1, before.1) };
-    if let Some(peers) = peers.filter(|peers| peers.state().is_some()) {
-        keep(Keep::of(writer), peers)?;
-        if !merge_apart(writer, &mut next, how, peers, progress)? {
-            return Ok(report);
-        }
-        let after = total(&next.runs);
-        (report.runs.1, report.bytes.1, report.commit) = (after.0, after.1, Some(next.commit));
+    let first = next.next_run;
+    let merged = match peers {
+        Some(peers) if peers.state().is_some() => merge_apart(writer, &mut next, how, peers, progress),
+        Some(peers) if how == Compaction::Full => merge_together(writer, &mut next, peers, progress),
+        _ => merge_all(writer, &mut next, how, progress),
+    };
+    let merged = merged.inspect_err(|_| abandon(writer, first..next.next_run))?;
+    let total = |manifest: &Manifest| (manifest.runs.len(), manifest.runs.iter().map(|run| run.bytes).sum());
+    let (before, after): ((usize, u64), (usize, u64)) = (total(writer.snapshot().manifest()), total(&next));
+    let mut report = CompactReport { commit: None, runs: (before.0, after.0), bytes: (before.1, after.1) };
+    if merged {
+        report.commit = Some(next.commit);
         writer.commit(next)?;
         progress.metrics().add(Metric::Commits, 1);
-        keep(Keep::of(writer), peers)?;
-        return Ok(report);
     }
-    let peers = peers.filter(|_| how == Compaction::Full);
-    if let Some(peers) = peers {
-        let task = Task { manifest: writer.snapshot().manifest().clone(), first_run: next.next_run };
-        peers.say(&(!plan.is_empty()).then_some(task))?;
-    }
-    if plan.is_empty() {
-        return Ok(report);
-    }
-    progress.enter(Stage::Write, plan.iter().flat_map(|(from, to)| &sizes[*from..*to]).sum());
-    let first = next.next_run;
-    let tables = writer.snapshot().tables();
-    let merged = match peers {
-        Some(peers) => merge_together(writer, &mut next, peers, progress),
-        None => merge_all(writer, &tables, &mut next, &plan, progress),
-    };
-    if let Err(error) = merged {
-        abandon(writer, first..next.next_run);
-        return Err(error);
-    }
-    let after = total(&next.runs);
-    (report.runs.1, report.bytes.1) = after;
-    report.commit = Some(next.commit);
-    writer.commit(next)?;
-    progress.metrics().add(Metric::Commits, 1);
     Ok(report)
 }
 
-/// Merges ranges of runs, the newest range first, so that the places of the older ones stay what they are.
-fn merge_all(
-    writer: &Writer,
-    all: &Tables,
-    next: &mut Manifest,
-    plan: &[(usize, usize)],
-    progress: &Progress,
-) -> Result<()> {
+/// Merges what is to be merged of all runs; whether there was anything.
+fn merge_all(writer: &Writer, next: &mut Manifest, how: Compaction, progress: &Progress) -> Result<bool> {
+    let sizes: Vec<u64> = next.runs.iter().map(|run| run.bytes).collect();
+    let plan = how.plan(&sizes);
+    progress.enter(Stage::Write, plan.iter().flat_map(|(from, to)| &sizes[*from..*to]).sum());
+    let all = writer.snapshot().tables();
     let oldest = plan.iter().any(|(from, _)| *from == 0);
-    let live = oldest.then(|| Live::of(all, next)).transpose()?;
-    merge_ranges(writer, all, next, plan, live.as_ref(), progress)
+    let live = oldest.then(|| Live::of(&all, next)).transpose()?;
+    merge_ranges(writer, &all, next, &plan, live.as_ref(), progress)?;
+    Ok(!plan.is_empty())
 }
 
-/// Merges ranges of runs; of the one that begins with the oldest run only what is `live` is left, if that is given.
+/// Merges ranges of runs, the newest range first, so that the places of the older ones stay what they are; of the one that
+/// begins with the oldest run only what is `live` is left, if that is given.
 fn merge_ranges(
     writer: &Writer,
     all: &Tables,
@@ -154,7 +129,7 @@ fn merge_apart(
     peers: &Peers,
     progress: &Progress,
 ) -> Result<bool> {
-    let first = next.next_run;
+    keep(Keep::of(writer), peers)?;
     let mut merging = Merging::plan(next, 0, how, peers.mesh().processes());
     if merging.is_empty() {
         return Ok(false);
@@ -162,8 +137,7 @@ fn merge_apart(
     if how == Compaction::Full {
         merging = merging.only_live(&writer.snapshot().tables())?;
     }
-    let merged = lead_merging(writer, writer.snapshot(), next, merging, peers, progress);
-    merged.inspect_err(|_| abandon(writer, first..next.next_run)).map(|()| true)
+    lead_merging(writer, writer.snapshot(), next, merging, peers, progress).map(|()| true)
 }
 
 /// Has all processes merge, and names in `next` what the runs have become.
@@ -176,7 +150,7 @@ fn lead_merging(
     progress: &Progress,
 ) -> Result<()> {
     progress.enter(Stage::Write, merging.bytes(0));
-    let order = Order::Merge(merging);
+    let order = Order::Merge(Box::new(merging));
     peers.say(&order)?;
     let Order::Merge(merging) = order else { return Ok(()) };
     merging.lead(writer, snapshot, next, peers, progress)
@@ -194,9 +168,15 @@ fn parts(peers: &Peers) -> usize {
     peers.mesh().processes().min(MOST)
 }
 
-/// Merges all runs into one for each process that takes part.
-fn merge_together(writer: &Writer, next: &mut Manifest, peers: &Peers, progress: &Progress) -> Result<()> {
+/// Merges all runs into one for each process that takes part; whether there was anything to merge.
+fn merge_together(writer: &Writer, next: &mut Manifest, peers: &Peers, progress: &Progress) -> Result<bool> {
     let first = next.next_run;
+    let task = Task { manifest: writer.snapshot().manifest().clone(), first_run: first };
+    peers.say(&(!next.runs.is_empty()).then_some(task))?;
+    if next.runs.is_empty() {
+        return Ok(false);
+    }
+    progress.enter(Stage::Write, next.runs.iter().map(|run| run.bytes).sum());
     next.next_run += parts(peers) as u64;
     let written = merge_range(writer.snapshot(), first, peers, progress)?;
     let (mut entries, storage) = (Vec::new(), &**writer.storage());
@@ -209,7 +189,7 @@ fn merge_together(writer: &Writer, next: &mut Manifest, peers: &Peers, progress:
         }
     }
     next.runs = entries;
-    Ok(())
+    Ok(true)
 }
 
 /// Merges this process's range of all tables into a run of its own; in process 0 what the runs of all hold.

@@ -125,6 +125,14 @@ struct Group {
     runs: Vec<u64>,
 }
 
+impl Group {
+    /// The run whose place what they become takes. A row that says that a content is dead is never older than what there is
+    /// of that content: so what process 0 has stays behind the runs of the others that it was behind.
+    fn place(&self) -> Option<&u64> {
+        if self.process == 0 { self.runs.last() } else { self.runs.first() }
+    }
+}
+
 impl Merging {
     /// What is merged of the runs of `next` from place `first` on; nothing where there is nothing to merge. Numbers for
     /// what they become are taken from `next`.
@@ -201,7 +209,7 @@ impl Merging {
         for run in std::mem::take(&mut next.runs) {
             match self.groups.iter().find(|group| group.runs.contains(&run.id)) {
                 None => runs.push(run),
-                Some(group) if group.runs[0] == run.id => {
+                Some(group) if group.place() == Some(&run.id) => {
                     let missing = || Error::Worker(format!("run {} was merged by nobody", group.id));
                     let summary = merged.get(&group.id).ok_or_else(missing)?;
                     if summary.sections.iter().any(|(_, rows)| *rows > 0) {

@@ -1,38 +1,32 @@
 //! A load: its epochs, each a dataflow on a part of the changes and what comes of it, then what they make of the clusters,
 //! then the commit.
 
+mod conclude;
 mod epoch;
 
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::again::Again;
-use super::assist::{Order, dismiss};
+use super::assist::Order;
 use super::checkpoint::{Checkpoint, Consumed, Inputs};
 use super::commit::Writer;
-use super::compact::{after_load, between_epochs};
-use super::delta::{missing, write_clusters, write_lines};
-use super::divide::Guarantee;
+use super::compact::between_epochs;
 use super::held::{Keep, keep};
 use super::known::Known;
 use super::manifest::Manifest;
 use super::names::folder;
-use super::publish::{Divide, Outcome, publish};
 use super::refused::{self, RefusedEntry, Row};
-use super::report::{Report, Tally};
-use super::settle::{CHANGE, settle_removals};
+use super::report::Tally;
 use super::snapshot::Snapshot;
-use super::sources::sources_of;
 use super::tables::{RARITY, Tables};
-use crate::config::{Clustering, Config, Method};
+use crate::config::{Config, Method};
 use crate::error::{Error, Result};
-use crate::flow::contract::{Components, Contractor};
-use crate::flow::{Budget, Loaded, Part, Peers, Share};
+use crate::flow::contract::Components;
+use crate::flow::{Loaded, Part, Peers};
 use crate::limits::MAX_FILES;
-use crate::metrics::Metric;
 use crate::output::Rejected;
-use crate::progress::{Progress, Stage};
+use crate::progress::Progress;
 use crate::read::{Extent, Source};
 use crate::simd::Simd;
 use crate::sketch::Rarity;
@@ -236,162 +230,6 @@ impl<'a> Prepared<'a> {
     /// Records that were not.
     pub fn records(&self) -> u64 {
         self.tally.records
-    }
-
-    /// Works out what becomes of clusters, writes it and commits it; then merges runs, so that they stay few.
-    ///
-    /// # Errors
-    /// Those of [`Prepared::commit_if`].
-    pub fn commit(self) -> Result<Report> {
-        self.commit_if(|_| Ok(()))
-    }
-
-    /// Works out what becomes of clusters, and writes and commits it if `accept` is content with the report; its
-    /// `commit` is not filled in yet. If `accept` refuses it, all that was begun goes; after any other error the epochs
-    /// that are durable stay.
-    ///
-    /// # Errors
-    /// Those of reading and writing the collection, and of `accept`.
-    pub fn commit_if(self, accept: impl FnOnce(&Report) -> Result<()>) -> Result<Report> {
-        let peers = self.batch.peers.clone().filter(|peers| peers.state().is_some());
-        let report = self.conclude(accept)?;
-        peers.map_or(Ok(()), |peers| dismiss(&peers))?;
-        Ok(report)
-    }
-
-    fn conclude(mut self, accept: impl FnOnce(&Report) -> Result<()>) -> Result<Report> {
-        let (outcome, mut report) = self.work_out()?;
-        if let Err(error) = accept(&report) {
-            self.give_up(&error)?;
-            return Err(error);
-        }
-        if !report.changes_documents() {
-            self.abandon()?;
-            return Ok(report);
-        }
-        self.progress.enter(Stage::Write, 0);
-        self.publish(&outcome)?;
-        report.commit = Some(self.next.commit);
-        let first = self.writer.snapshot().runs().len();
-        let written = self.next.runs[first..].iter().map(|run| run.bytes).sum();
-        self.writer.commit(self.next)?;
-        self.progress.metrics().add(Metric::Commits, 1);
-        let peers = self.batch.peers.as_deref();
-        report.uncompacted = after_load(self.writer, written, peers);
-        if let Some(peers) = peers {
-            keep(Keep::of(self.writer), peers)?;
-        }
-        Ok(report)
-    }
-
-    /// Works out what [`Prepared::commit`] would come to, and leaves it at that: the commit of the report is the one that there
-    /// would be. What was written on the way goes when the collection is opened for writing again, or the writer abandons
-    /// it.
-    ///
-    /// # Errors
-    /// Those of reading and writing the collection.
-    pub fn foresee(mut self) -> Result<Report> {
-        let (_, report) = self.work_out()?;
-        let commit = report.changes_documents().then_some(self.next.commit);
-        Ok(Report { commit, ..report })
-    }
-
-    /// Works out what becomes of clusters.
-    fn work_out(&mut self) -> Result<(Outcome, Report)> {
-        self.progress.enter(Stage::Cluster, 0);
-        self.remove_missing()?;
-        // Where each keeps its runs to itself, the others are needed to the end.
-        if let Some(peers) = self.batch.peers.as_ref().filter(|peers| peers.state().is_none()) {
-            dismiss(peers)?;
-        }
-        let before = self.writer.snapshot().tables();
-        let after = self.ahead.tables();
-        let new = Tables { runs: after.runs[before.runs.len()..].to_vec() };
-        let (load, keep) = (self.next.load as u32, self.next.config.cluster.keep.clone());
-        let budget = self.budget();
-        let mut guarantee = self.guarantee();
-        let divide = guarantee.as_mut().map(|guarantee| guarantee as &mut dyn Divide);
-        let outcome = publish((&before, &after, &new), load, &keep, divide, (&self.progress, &budget))?;
-        let report = self.report(&outcome);
-        Ok((outcome, report))
-    }
-
-    /// What divides components, if clusters are parts of them.
-    fn guarantee(&self) -> Option<Guarantee> {
-        let config = &self.next.config;
-        let divided = config.cluster.clustering == Clustering::Guarantee;
-        divided.then(|| Guarantee::new(config, self.rarity.as_ref(), &self.batch, &self.progress))
-    }
-
-    /// Has the documents go that the load has not mentioned, if it is to be all there is.
-    fn remove_missing(&mut self) -> Result<()> {
-        let Some((known, loaded)) = self.last.take().filter(|_| self.batch.delete_missing) else {
-            return Ok(());
-        };
-        let tables = self.ahead.tables();
-        let missing = missing(&tables, self.next.load as u32)?;
-        let loaded = loaded.settled();
-        let room = self.budget().whole(Share::Settling) / (2 * CHANGE as u64);
-        for some in missing.chunks(usize::try_from(room).unwrap_or(usize::MAX).max(FEW)) {
-            let known = known.again(self.ahead.tables(), self.next.next_content);
-            let mut again = Again::new(&known, &loaded)?;
-            let contractor = self.contractor();
-            let terms = (self.terms(), contractor.as_ref());
-            let mut delta = settle_removals(known.tables(), &loaded, terms, some, &mut again)?;
-            self.tally.contents.1 += delta.contents_changed.1;
-            self.write(Vec::new(), &mut delta, None, &loaded)?;
-        }
-        Ok(())
-    }
-
-    /// All workers, if components are theirs.
-    fn contractor(&self) -> Option<Contractor> {
-        let (workers, peers) = (self.batch.workers, self.batch.peers.clone());
-        let progress = Arc::clone(&self.progress);
-        (self.batch.components == Components::Differential).then_some(Contractor { workers, peers, progress })
-    }
-
-    fn budget(&self) -> Budget {
-        Budget::new(self.batch.memory, self.batch.workers)
-    }
-
-    fn report(&mut self, outcome: &Outcome) -> Report {
-        let (tally, counts) = (&self.tally, &mut self.next.counts);
-        counts.documents = counts.documents + outcome.added - outcome.removed;
-        counts.contents = counts.contents + tally.contents.0 - tally.contents.1;
-        counts.clusters = counts.clusters + outcome.clusters_changed.0 - outcome.clusters_changed.1;
-        Report {
-            commit: None,
-            load: self.next.load,
-            epochs: self.epochs,
-            records: tally.records,
-            added: outcome.added,
-            replaced: outcome.replaced,
-            unchanged: tally.unchanged + outcome.unchanged,
-            removed: outcome.removed,
-            superseded: tally.superseded,
-            unknown: outcome.unknown.clone(),
-            contents: tally.contents,
-            changes: outcome.lines.len() as u64,
-            documents: counts.documents,
-            clusters: counts.clusters,
-            uncompacted: None,
-        }
-    }
-
-    /// Writes what becomes of clusters, and names it in the next commit.
-    fn publish(&mut self, outcome: &Outcome) -> Result<()> {
-        let Batch { sources, workers, .. } = &self.batch;
-        let unread: Vec<u32> = self.refused.iter().filter_map(|row| row.unread).collect();
-        let sources = sources_of(sources, &unread, self.next.next_file, *workers, &self.progress)?;
-        let (id, run) = self.writer.begin_run(&mut self.next)?;
-        let written = [(id, write_clusters(run, outcome, &sources)?)];
-        self.name(&written)?;
-        let mut log = self.writer.begin_changes(&self.next)?;
-        write_lines(&mut log, &outcome.lines)?;
-        self.next.changes.push(log.finish()?);
-        self.next.next_file += self.batch.sources.len() as u32;
-        Ok(())
     }
 
     /// Takes away what was begun, because of an error; but only a refusal takes away epochs that are durable.

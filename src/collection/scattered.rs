@@ -18,7 +18,7 @@ use super::names::Name;
 use super::snapshot::newest;
 use crate::error::{Error, Result};
 use crate::limits::MAX_FETCH_BYTES;
-use crate::mesh::Mesh;
+use crate::mesh::{Answer, Mesh};
 use crate::storage::{Local, Lock, Reader, Storage, Writer};
 
 /// A collection of which this process sees a part, and asks the others for the rest. What it writes goes to its own part.
@@ -255,7 +255,8 @@ pub fn answer_about_runs(mesh: &Mesh, folder: Option<&Path>, state: &Path) -> Re
             [&[kind], error.to_string().as_bytes()].concat()
         }
     };
-    mesh.answer(Arc::new(answer)).map_err(|e| Error::io(state, "answer questions about", e))
+    let answer: Arc<Answer> = Arc::new(answer);
+    mesh.answer(&answer).map_err(|e| Error::io(state, "answer questions about", e))
 }
 
 /// The answer to a question.

@@ -32,9 +32,9 @@ impl Mesh {
     ///
     /// # Errors
     /// What the system says if it starts no thread.
-    pub fn answer(&self, answer: Arc<Answer>) -> io::Result<()> {
+    pub fn answer(&self, answer: &Arc<Answer>) -> io::Result<()> {
         for from in self.state.peers().map(|(process, _)| process) {
-            let (state, answer) = (Arc::clone(&self.state), Arc::clone(&answer));
+            let (state, answer) = (Arc::clone(&self.state), Arc::clone(answer));
             let named = thread::Builder::new().name(format!("mesh:answer-{from}"));
             named.spawn(move || answer_all(&state, from, &*answer))?;
         }

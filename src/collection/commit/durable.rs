@@ -1,0 +1,80 @@
+//! The steps by which the manifest of a commit appears, whole and for good, and files that it supersedes go.
+
+use std::hash::{BuildHasher, RandomState};
+use std::io;
+use std::time::SystemTime;
+
+use crate::collection::manifest::Manifest;
+use crate::collection::names::{Name, folder};
+use crate::collection::snapshot::newest;
+use crate::error::{Error, Result};
+use crate::limits::MAX_MANIFEST_BYTES;
+use crate::storage::Storage;
+
+/// A number that no other collection has: from the system's randomness, the clock and the process.
+pub(super) fn draw_id() -> u64 {
+    let clock = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    RandomState::new().hash_one((clock, std::process::id()))
+}
+
+/// The bytes of a manifest, if they are not too many.
+pub(super) fn bytes_of(storage: &dyn Storage, manifest: &Manifest) -> Result<Vec<u8>> {
+    let path = storage.path(&Name::Manifest(manifest.commit).to_string());
+    let bytes = manifest.to_bytes().map_err(|e| Error::io(&path, "write", e))?;
+    if bytes.len() as u64 > MAX_MANIFEST_BYTES {
+        let what =
+            format!("{}: the manifest would have more than {MAX_MANIFEST_BYTES} bytes", path.display());
+        return Err(Error::Limit(what));
+    }
+    Ok(bytes)
+}
+
+/// Makes `bytes` the manifest of commit `commit`. The order of the steps is what a crash between any two of them
+/// leaves harmless: nothing is named before it is durable, and nothing is acknowledged before its name is.
+pub(super) fn publish(storage: &dyn Storage, commit: u64, bytes: &[u8]) -> Result<()> {
+    let (unfinished, name) = (Name::Unfinished(commit).to_string(), Name::Manifest(commit).to_string());
+    let failed = |name: &str, e: io::Error| match e.kind() {
+        // Whoever holds the lock has no such file, so it is another's.
+        io::ErrorKind::AlreadyExists => Error::Locked(folder(storage)),
+        _ => Error::io(&storage.path(name), "create", e),
+    };
+    let path = storage.path(&unfinished);
+    let mut file = storage.create(&unfinished).map_err(|e| failed(&unfinished, e))?;
+    file.append(bytes).map_err(|e| Error::io(&path, "write", e))?;
+    file.sync().map_err(|e| Error::io(&path, "sync", e))?;
+    sync_names(storage)?;
+    storage.link(&unfinished, &name).map_err(|e| failed(&name, e))?;
+    check_newest(storage, commit)?;
+    sync_names(storage)
+}
+
+/// Refuses a commit that was just given its name, if the name was free because others are far ahead: they remove
+/// manifests in ascending order, so they have then removed the one before it, too.
+fn check_newest(storage: &dyn Storage, commit: u64) -> Result<()> {
+    let alone = match commit - 1 {
+        0 => newest(storage)? == commit,
+        before => {
+            let name = Name::Manifest(before).to_string();
+            match storage.open(&name) {
+                Err(e) if e.kind() == io::ErrorKind::NotFound => false,
+                opened => opened.map(|_| true).map_err(|e| Error::io(&storage.path(&name), "open", e))?,
+            }
+        }
+    };
+    if alone { Ok(()) } else { Err(Error::Locked(folder(storage))) }
+}
+
+/// Removes files for good.
+pub(super) fn remove(storage: &dyn Storage, mut names: Vec<Name>) -> Result<()> {
+    // Manifests first: a reader that finds a file missing must not find the manifest that names it. And what is
+    // unfinished before them, so that whoever was about to publish it cannot.
+    names.sort_unstable();
+    for name in names.into_iter().map(|name| name.to_string()) {
+        storage.remove(&name).map_err(|e| Error::io(&storage.path(&name), "remove", e))?;
+    }
+    sync_names(storage)
+}
+
+fn sync_names(storage: &dyn Storage) -> Result<()> {
+    storage.sync_names().map_err(|e| Error::io(&folder(storage), "sync", e))
+}
