@@ -190,7 +190,10 @@ fn part<T>(mesh: &Mesh, done: Result<Option<T>>) -> Result<Option<T>> {
             Ok(done)
         }
         Err(error) => {
-            // A loss stops whatever is under way, and what is under way says that it was stopped.
+            // A loss stops whatever is under way, and what is under way says that it was stopped; and what of it is safe.
+            if let (Error::Paused { .. }, Err(_)) = (&error, mesh.check()) {
+                let _ = writeln!(io::stderr().lock(), "alike: {}", message(&error));
+            }
             let error = match (&error, mesh.check()) {
                 // In process 0 an error may be its own; elsewhere it is what the loss has led to.
                 (Error::Interrupted | Error::Paused { .. } | Error::Worker(_), Err(lost)) => lost,

@@ -70,7 +70,7 @@ pub(crate) fn commit(
     run.rows(kind(table), shape).expect("begun");
     rows.iter().try_for_each(|row| run.push(row)).expect("written");
     run.finish().expect("written");
-    next.runs.push(RunEntry::of(&**writer.storage(), id, counts).expect("an entry"));
+    next.runs.push(RunEntry::of(&**writer.storage(), id, None, counts).expect("an entry"));
     change(&mut next);
     writer.commit(next).expect("committed");
 }
@@ -255,7 +255,7 @@ fn tables_of_another_form_and_missing_heaps_are_named() {
         run.rows(kind(table), shape).and_then(|()| run.push(&rows[0])).expect("written");
         run.finish().expect("written");
         let counts = BTreeMap::from([(table.to_owned(), 1)]);
-        next.runs.push(RunEntry::of(&**writer.storage(), id, counts).expect("an entry"));
+        next.runs.push(RunEntry::of(&**writer.storage(), id, None, counts).expect("an entry"));
         writer.commit(next).expect("committed");
         let what = match table {
             "texts" => "without their sets",
@@ -272,7 +272,7 @@ fn tables_of_another_form_and_missing_heaps_are_named() {
     run.heap(SectionKind(RARITY)).and_then(|()| run.push(&[1])).expect("written");
     run.finish().expect("written");
     let counts = BTreeMap::from([("rarity".to_owned(), 1)]);
-    next.runs.push(RunEntry::of(&**writer.storage(), id, counts).expect("an entry"));
+    next.runs.push(RunEntry::of(&**writer.storage(), id, None, counts).expect("an entry"));
     writer.commit(next).expect("committed");
     says(&two, "rarity", "2 tables of it, where there is one").expect("named");
 }

@@ -264,7 +264,7 @@ fn without(dir: &Dir, gone: u32) {
     }
     run.finish().unwrap();
     rows.insert(if gone == 10 { "sources" } else { "records" }.to_owned(), 0);
-    next.runs = vec![RunEntry::of(&**writer.storage(), id, rows).unwrap()];
+    next.runs = vec![RunEntry::of(&**writer.storage(), id, None, rows).unwrap()];
     writer.commit(next).unwrap();
 }
 

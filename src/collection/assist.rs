@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::RunWriter;
-use super::held::{Keep, Merging};
+use super::held::{Keep, Merging, keeper};
 use super::known::Known;
 use super::load::frozen;
 use super::manifest::Manifest;
@@ -87,9 +87,15 @@ pub(super) fn own_runs(crew: Crew, first: u64, with_records: bool) -> (Vec<u64>,
     (ids(first), records)
 }
 
-/// Begins runs.
-pub(super) fn begin(storage: &dyn Storage, collection: u64, ids: &[u64]) -> Result<Vec<RunWriter>> {
-    let begin = |id: &u64| RunWriter::create(storage, &Name::Run(*id).to_string(), collection, *id);
+/// Begins runs, which process `keeper` keeps to itself, if one does.
+pub(super) fn begin(
+    storage: &dyn Storage,
+    collection: u64,
+    ids: &[u64],
+    keeper: Option<u32>,
+) -> Result<Vec<RunWriter>> {
+    let name = |id: u64| Name::of_run(id, keeper).to_string();
+    let begin = |id: &u64| RunWriter::create(storage, &name(*id), collection, *id);
     ids.iter().map(begin).collect()
 }
 
@@ -180,7 +186,7 @@ pub fn assist(
             Order::Contract => assist_contraction(peers, means.workers, progress)?,
             Order::Keep(keep) => {
                 let own = part_of(keep.collection, peers, storage)?;
-                keep.tidy(&*own, peers.mesh().process())?;
+                keep.tidy(&*own)?;
                 peers.collect(&())?;
             }
             Order::Merge(merging) => {
@@ -216,7 +222,9 @@ fn take_part(
     let crew = peers.crew(means.workers);
     let (ids, of_records) = own_runs(crew, epoch.first_run, *store_text);
     let storage = ahead.storage();
-    let runs = (begin(storage, *collection, &ids)?, begin(storage, *collection, &of_records)?);
+    let keeper = peers.state().and_then(|_| keeper(peers.mesh().process()));
+    let begin = |ids: &[u64]| begin(storage, *collection, ids, keeper);
+    let runs = (begin(&ids)?, begin(&of_records)?);
     let (tables, signed) = (ahead.tables(), config.method == Method::Join);
     let most = means.memory.unwrap_or(u64::MAX) / 10;
     let rarity = if epoch.frozen { frozen(&tables)? } else { None };

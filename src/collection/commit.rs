@@ -55,7 +55,7 @@ impl Previous {
             (Previous::Known(manifest), name) => manifest.names(name),
             (Previous::Damaged, Name::Manifest(commit)) => commit + 1 == last.commit,
             (Previous::Damaged, Name::Changes(commit)) => commit < last.commit,
-            (Previous::Damaged, Name::Run(id)) => id < last.next_run,
+            (Previous::Damaged, Name::Run(id) | Name::Kept(id, _)) => id < last.next_run,
         }
     }
 }
@@ -327,7 +327,7 @@ impl Writer {
         let (commit, next_run) = (self.snapshot.manifest().commit, self.snapshot.manifest().next_run);
         // What has a greater number may belong to the commit that is prepared next.
         let tidied = self.tidy(|name| match name {
-            Name::Run(id) => id < next_run,
+            Name::Run(id) | Name::Kept(id, _) => id < next_run,
             Name::Unfinished(number)
             | Name::Checkpoint(number, _)
             | Name::Refused(number, _)

@@ -60,7 +60,7 @@ fn add_run(writer: &Writer, next: &mut Manifest, rows: &[u64]) -> Result<()> {
     rows.iter().try_for_each(|row| run.push(&[*row]))?;
     let summary = run.finish()?;
     let count = [("rows".to_owned(), summary.sections[0].1)].into();
-    next.runs.push(RunEntry::of(&**writer.storage(), id, count)?);
+    next.runs.push(RunEntry::of(&**writer.storage(), id, None, count)?);
     Ok(())
 }
 

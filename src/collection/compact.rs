@@ -115,7 +115,7 @@ fn merge_ranges(
         let part = Tables { runs: all.runs[from..to].to_vec() };
         let (id, run) = writer.begin_run(next)?;
         let summary = combine(run, (&part, Range::ALL), live.filter(|_| from == 0), progress)?;
-        let entry = RunEntry::of(&**writer.storage(), id, by_name(&summary))?;
+        let entry = RunEntry::of(&**writer.storage(), id, None, by_name(&summary))?;
         next.runs.splice(from..to, [entry]);
     }
     Ok(())
@@ -183,7 +183,7 @@ fn merge_together(writer: &Writer, next: &mut Manifest, peers: &Peers, progress:
     for (id, summary) in &written {
         let holds = summary.sections.iter().any(|(_, rows)| *rows > 0);
         if holds || (entries.is_empty() && *id + 1 == next.next_run) {
-            entries.push(RunEntry::of(storage, *id, by_name(summary))?);
+            entries.push(RunEntry::of(storage, *id, None, by_name(summary))?);
         } else {
             abandon(writer, *id..*id + 1);
         }
@@ -207,7 +207,7 @@ fn merge_range(
     let tables = snapshot.tables();
     let live = Live::of(&tables, manifest)?;
     let id = first + process as u64;
-    let mut runs = begin(storage, manifest.collection, &[id])?;
+    let mut runs = begin(storage, manifest.collection, &[id], None)?;
     let range = Range::of(manifest, process, parts);
     let run = runs.pop().expect("a run that was begun");
     let summary = combine(run, (&tables, range), Some(&live), progress)?;

@@ -3,8 +3,9 @@
 //! Only process 0 writes rows that are replaced some day: what the others write is never shadowed. So it does not matter
 //! how old their runs are beside those of process 0, and the runs of each process are merged among themselves.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::ErrorKind;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -16,7 +17,7 @@ use super::compact::{CompactReport, Compaction, compact, tiered};
 use super::delta::by_name;
 use super::manifest::Manifest;
 use super::names::{Name, folder};
-use super::run_entry::{RunEntry, last_page};
+use super::run_entry::RunEntry;
 use super::scattered::Scattered;
 use super::snapshot::Snapshot;
 use super::tables::Tables;
@@ -25,11 +26,13 @@ use crate::flow::Peers;
 use crate::progress::Progress;
 use crate::storage::Storage;
 
-/// What of a collection is named by a commit that somebody may still read, or by an interrupted load.
+/// Which of the runs that processes keep to themselves are named by a commit that somebody may still read, or by an
+/// interrupted load.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Keep {
     pub(super) collection: u64,
-    runs: Vec<RunEntry>,
+    /// Their numbers, and those of the processes.
+    runs: BTreeSet<(u64, u32)>,
     /// Nobody knows which runs below this one are named.
     unknown: u64,
 }
@@ -38,33 +41,29 @@ impl Keep {
     /// What a writer keeps, before anything is begun.
     pub(super) fn of(writer: &Writer) -> Keep {
         let (runs, unknown) = writer.named_runs();
+        let runs = runs.iter().filter_map(|run| Some((run.id, run.process?))).collect();
         Keep { collection: writer.snapshot().manifest().collection, runs, unknown }
     }
 
-    /// Removes the other runs from a folder with runs of process `process`, and what an attempt has left there that came to
-    /// nothing, after which another process was given the number of a run.
-    pub(super) fn tidy(&self, storage: &dyn Storage, process: usize) -> Result<()> {
+    /// Removes all other such runs from a folder.
+    pub(super) fn tidy(&self, storage: &dyn Storage) -> Result<()> {
         let names = storage.names().map_err(|e| Error::io(&folder(storage), "list", e))?;
-        let mut removed = false;
-        for name in names {
-            let Some(Name::Run(id)) = Name::parse(&name) else { continue };
-            let goes = match self.runs.iter().find(|run| run.id == id) {
-                Some(run) => !is(run, storage, &name, process)?,
-                None => id >= self.unknown,
-            };
-            if goes {
-                match storage.remove(&name) {
-                    // Another process of this machine may have been faster.
-                    Err(e) if e.kind() == ErrorKind::NotFound => {}
-                    gone => gone.map_err(|e| Error::io(&storage.path(&name), "remove", e))?,
-                }
-                removed = true;
+        let goes = |name: &String| match Name::parse(name) {
+            Some(Name::Kept(id, process)) => id >= self.unknown && !self.runs.contains(&(id, process)),
+            _ => false,
+        };
+        let gone: Vec<String> = names.into_iter().filter(goes).collect();
+        for name in &gone {
+            match storage.remove(name) {
+                // Another process of this machine may have been faster.
+                Err(e) if e.kind() == ErrorKind::NotFound => {}
+                removed => removed.map_err(|e| Error::io(&storage.path(name), "remove", e))?,
             }
         }
-        match removed {
-            true => storage.sync_names().map_err(|e| Error::io(&folder(storage), "sync", e)),
-            false => Ok(()),
+        if gone.is_empty() {
+            return Ok(());
         }
+        storage.sync_names().map_err(|e| Error::io(&folder(storage), "sync", e))
     }
 }
 
@@ -73,7 +72,7 @@ impl Keep {
 pub(super) fn keep(keep: Keep, peers: &Peers) -> Result<()> {
     let Some(state) = peers.state() else { return Ok(()) };
     let own = Scattered::folder(state, keep.collection)?;
-    own.map_or(Ok(()), |own| keep.tidy(&own, peers.mesh().process()))?;
+    own.map_or(Ok(()), |own| keep.tidy(&own))?;
     peers.say(&Order::Keep(keep))?;
     // Processes of one machine may share a folder: nobody begins a run there before all have tidied it.
     peers.collect(&()).map(drop)
@@ -87,23 +86,8 @@ pub(super) fn keep(keep: Keep, peers: &Peers) -> Result<()> {
 pub fn gather(writer: &mut Writer, peers: Option<&Peers>, progress: &Progress) -> Result<CompactReport> {
     let report = compact(writer, Compaction::Full, progress)?;
     let collection = writer.snapshot().manifest().collection;
-    peers.map_or(Ok(()), |peers| keep(Keep { collection, runs: Vec::new(), unknown: 0 }, peers))?;
+    peers.map_or(Ok(()), |peers| keep(Keep { collection, runs: BTreeSet::new(), unknown: 0 }, peers))?;
     Ok(report)
-}
-
-/// Whether a file is the run that is meant. One that process `process` should have counts as it even if it is damaged: that is
-/// for whoever reads it to say.
-fn is(run: &RunEntry, storage: &dyn Storage, name: &str, process: usize) -> Result<bool> {
-    if run.process.is_some_and(|of| of as usize == process) {
-        return Ok(true);
-    }
-    match last_page(storage, name) {
-        Err(e) if e.kind() == ErrorKind::NotFound => Ok(true),
-        page => {
-            let page = page.map_err(|e| Error::io(&storage.path(name), "read", e))?;
-            Ok(page == (run.bytes, Some(run.digest)))
-        }
-    }
 }
 
 /// Runs to be merged, each group by the process that has them.
@@ -123,6 +107,12 @@ struct Group {
     id: u64,
     /// Their numbers, the oldest first.
     runs: Vec<u64>,
+}
+
+/// The number of a process, as the names of the runs have it that it keeps to itself; what process 0 has is in the folder of
+/// the collection.
+pub(super) fn keeper(process: usize) -> Option<u32> {
+    u32::try_from(process).ok().filter(|process| *process > 0)
 }
 
 impl Group {
@@ -185,7 +175,7 @@ impl Merging {
             let of = |id: &u64| snapshot.manifest().runs.iter().position(|run| run.id == *id);
             let at: Vec<usize> = group.runs.iter().filter_map(of).collect();
             let tables = Tables { runs: at.iter().map(|at| snapshot.runs()[*at].clone()).collect() };
-            for run in begin(storage, self.manifest.collection, &[group.id])? {
+            for run in begin(storage, self.manifest.collection, &[group.id], keeper(process))? {
                 let summary = combine(run, (&tables, Range::ALL), self.live.as_ref(), progress)?;
                 done.push((group.id, summary));
             }
@@ -213,8 +203,9 @@ impl Merging {
                     let missing = || Error::Worker(format!("run {} was merged by nobody", group.id));
                     let summary = merged.get(&group.id).ok_or_else(missing)?;
                     if summary.sections.iter().any(|(_, rows)| *rows > 0) {
-                        let entry = RunEntry::of(&**writer.storage(), group.id, by_name(summary))?;
-                        runs.push(entry.kept_by(group.process));
+                        let keeper = keeper(group.process);
+                        let entry = RunEntry::of(&**writer.storage(), group.id, keeper, by_name(summary))?;
+                        runs.push(entry);
                     }
                 }
                 Some(_) => {}
@@ -227,7 +218,7 @@ impl Merging {
     /// Merges what is for this process, which is not process 0.
     pub(super) fn assist(
         mut self,
-        storage: &std::sync::Arc<dyn Storage>,
+        storage: &Arc<dyn Storage>,
         peers: &Peers,
         progress: &Progress,
     ) -> Result<()> {

@@ -174,7 +174,7 @@ impl Manifest {
         match name {
             Name::Unfinished(_) | Name::Checkpoint(..) | Name::Refused(..) => false,
             Name::Manifest(commit) => commit == self.commit,
-            Name::Run(id) => self.runs.iter().any(|run| run.id == id),
+            Name::Run(_) | Name::Kept(..) => self.runs.iter().any(|run| run.name() == name),
             Name::Changes(commit) => {
                 self.changes.binary_search_by_key(&commit, |changes| changes.commit).is_ok()
             }

@@ -10,6 +10,7 @@ const UNFINISHED: &str = "new-manifest-";
 const CHECKPOINT: &str = "checkpoint-";
 const REFUSED: &str = "refused-";
 const RUN: &str = "run-";
+const OF: &str = "-of-";
 const CHANGES: &str = "changes-";
 const LOG_END: &str = ".jsonl";
 
@@ -26,11 +27,18 @@ pub(super) enum Name {
     Manifest(u64),
     /// A run, by its id.
     Run(u64),
+    /// A run that a process keeps to itself, by its id and the number of that process.
+    Kept(u64, u32),
     /// The change log of a commit.
     Changes(u64),
 }
 
 impl Name {
+    /// The file of a run, which a process may keep to itself.
+    pub(super) fn of_run(id: u64, process: Option<u32>) -> Name {
+        process.map_or(Name::Run(id), |process| Name::Kept(id, process))
+    }
+
     /// The name of a file of the folder, if it can be one of a collection.
     pub(super) fn parse(name: &str) -> Option<Name> {
         let number = |start: &str, end: &str| -> Option<u64> {
@@ -40,9 +48,14 @@ impl Name {
             let (commit, epoch) = name.strip_prefix(start)?.strip_suffix(end)?.split_once('-')?;
             Some((commit.parse().ok()?, epoch.parse().ok()?))
         };
+        let of_process = || -> Option<(u64, u32)> {
+            let (run, process) = name.strip_prefix(RUN)?.split_once(OF)?;
+            Some((run.parse().ok()?, process.parse().ok()?))
+        };
         let checkpoint = of_epoch(CHECKPOINT, "").map(|(commit, epoch)| Name::Checkpoint(commit, epoch));
         let found = checkpoint
             .or_else(|| of_epoch(REFUSED, LOG_END).map(|(commit, epoch)| Name::Refused(commit, epoch)))
+            .or_else(|| of_process().map(|(run, process)| Name::Kept(run, process)))
             .or_else(|| number(UNFINISHED, "").map(Name::Unfinished))
             .or_else(|| number(MANIFEST, "").map(Name::Manifest))
             .or_else(|| number(RUN, "").map(Name::Run))
@@ -60,6 +73,7 @@ impl std::fmt::Display for Name {
             Name::Refused(commit, epoch) => write!(f, "{REFUSED}{commit:08}-{epoch:04}{LOG_END}"),
             Name::Manifest(commit) => write!(f, "{MANIFEST}{commit:08}"),
             Name::Run(id) => write!(f, "{RUN}{id:08}"),
+            Name::Kept(id, process) => write!(f, "{RUN}{id:08}{OF}{process}"),
             Name::Changes(commit) => write!(f, "{CHANGES}{commit:08}{LOG_END}"),
         }
     }
@@ -84,12 +98,14 @@ mod tests {
                 Name::Refused(number, number as u32),
                 Name::Manifest(number),
                 Name::Run(number),
+                Name::Kept(number, number as u32),
                 Name::Changes(number),
             ] {
                 assert_eq!(Name::parse(&name.to_string()), Some(name));
             }
         }
         assert_eq!(Name::Manifest(7).to_string(), "manifest-00000007");
+        assert_eq!(Name::Kept(7, 2).to_string(), "run-00000007-of-2");
         assert_eq!(Name::Changes(7).to_string(), "changes-00000007.jsonl");
         for other in [
             "manifest-7",
@@ -99,6 +115,8 @@ mod tests {
             "manifest-",
             "manifest-18446744073709551616",
             "run-0000000x",
+            "run-00000007-of-02",
+            "run-00000007-of-",
             "runs-00000007",
             "changes-00000007",
             "new-00000007",

@@ -32,22 +32,27 @@ pub struct RunEntry {
 }
 
 impl RunEntry {
-    /// The entry of run `id`, which is finished and in the folder of the collection.
+    /// The entry of run `id`, which is finished, and which process `process` keeps to itself, if one does.
     ///
     /// # Errors
     /// [`Error::Io`], and [`Error::Damaged`] if the file is shorter than any run.
-    pub fn of(storage: &dyn Storage, id: u64, rows: BTreeMap<String, u64>) -> Result<RunEntry> {
-        let name = Name::Run(id).to_string();
+    pub fn of(
+        storage: &dyn Storage,
+        id: u64,
+        process: Option<u32>,
+        rows: BTreeMap<String, u64>,
+    ) -> Result<RunEntry> {
+        let name = Name::of_run(id, process).to_string();
         let path = storage.path(&name);
         match last_page(storage, &name).map_err(|e| Error::io(&path, "read", e))? {
-            (bytes, Some(digest)) => Ok(RunEntry { id, bytes, digest, rows, process: None }),
+            (bytes, Some(digest)) => Ok(RunEntry { id, bytes, digest, rows, process }),
             (bytes, None) => Err(too_short(&path, bytes)),
         }
     }
 
-    /// The same of a run that process `process` keeps to itself, if that is not process 0.
-    pub(super) fn kept_by(self, process: usize) -> RunEntry {
-        RunEntry { process: u32::try_from(process).ok().filter(|process| *process > 0), ..self }
+    /// The name of its file.
+    pub(super) fn name(&self) -> Name {
+        Name::of_run(self.id, self.process)
     }
 
     /// Opens the run, whose file must be the one that was committed. One that a process keeps to itself, out of reach from
@@ -56,7 +61,7 @@ impl RunEntry {
     /// # Errors
     /// [`Error::Io`] and [`Error::Damaged`].
     pub(super) fn open(&self, storage: &dyn Storage, collection: u64) -> Result<RunReader> {
-        let name = Name::Run(self.id).to_string();
+        let name = self.name().to_string();
         let path = storage.path(&name);
         let (bytes, digest) = match (last_page(storage, &name), self.process) {
             (Err(e), Some(process)) if e.kind() == io::ErrorKind::NotFound => {
@@ -85,7 +90,7 @@ impl RunEntry {
 }
 
 /// The length of a file, and the digest of its last page if it has one.
-pub(super) fn last_page(storage: &dyn Storage, name: &str) -> io::Result<(u64, Option<u64>)> {
+fn last_page(storage: &dyn Storage, name: &str) -> io::Result<(u64, Option<u64>)> {
     let reader = storage.open(name)?;
     let bytes = reader.len()?;
     let Some(offset) = bytes.checked_sub(PAGE_BYTES as u64) else { return Ok((bytes, None)) };

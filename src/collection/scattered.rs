@@ -143,16 +143,19 @@ impl Storage for Scattered {
 
     fn open(&self, name: &str) -> io::Result<Box<dyn Reader>> {
         let mut found = self.own.open(name);
-        if !absent(&found) || !matches!(Name::parse(name), Some(Name::Run(_))) {
-            return found;
-        }
-        if let Some(also) = &self.known()?.also {
+        if absent(&found)
+            && is_run(name)
+            && let Some(also) = &self.known()?.also
+        {
             found = also.open(name);
         }
-        match self.elsewhere(name)?.filter(|_| absent(&found)) {
-            Some(away) => Ok(Box::new(away)),
-            None => found,
+        if absent(&found)
+            && is_run(name)
+            && let Some(away) = self.elsewhere(name)?
+        {
+            return Ok(Box::new(away));
         }
+        found
     }
 
     fn link(&self, from: &str, to: &str) -> io::Result<()> {
@@ -171,8 +174,13 @@ impl Storage for Scattered {
         self.own.lock()
     }
 
+    /// Of a file that another process has, where it would be here, and who has it.
     fn path(&self, name: &str) -> PathBuf {
-        self.own.path(name)
+        let mut path = self.own.path(name).into_os_string();
+        if let (Some(process), Some(mesh)) = (self.places().get(name), &self.mesh) {
+            path.push(format!(" of process {process} ({})", mesh.address(*process)));
+        }
+        path.into()
     }
 }
 
@@ -287,7 +295,7 @@ fn answered(question: &[u8], folder: Option<&Path>, state: &Path) -> io::Result<
 }
 
 fn is_run(name: &str) -> bool {
-    matches!(Name::parse(name), Some(Name::Run(_)))
+    matches!(Name::parse(name), Some(Name::Run(_) | Name::Kept(..)))
 }
 
 /// A run in the first of the folders that have it.

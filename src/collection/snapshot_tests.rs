@@ -311,7 +311,7 @@ fn what_is_being_written_for_the_next_commit_is_left_alone() {
     let log = writer.begin_changes(&after).expect("begun");
     writer.commit(next).expect("committed");
     run.finish().expect("finished");
-    after.runs.push(RunEntry::of(&*storage, id, Default::default()).expect("an entry"));
+    after.runs.push(RunEntry::of(&*storage, id, None, Default::default()).expect("an entry"));
     after.changes.push(log.finish().expect("finished"));
     writer.commit(after).expect("committed");
     assert!(writer.untidied().is_none());

@@ -6,7 +6,7 @@ use super::Shared;
 use super::budget::Share;
 use super::catalogue::Doc;
 use super::count::Candidate;
-use super::recall::{Sets, recall};
+use super::recall::{Sets, not_recalled, recall};
 use crate::config::Method;
 use crate::error::{Error, Result};
 use crate::similarity::Measure;
@@ -92,7 +92,7 @@ impl Shared {
     pub fn set<'a>(&'a self, doc: Doc, scratch: &'a mut Vec<u64>) -> Result<&'a [u64]> {
         match self.stored().filter(|_| self.is_stored(doc)) {
             Some(stored) => stored.set(doc, scratch).map(|()| scratch.as_slice()),
-            None => self.home(doc).map_or(Ok(&[]), |sets| sets.get(doc, scratch)),
+            None => self.home(doc).ok_or_else(|| not_recalled(doc))?.get(doc, scratch),
         }
     }
 
@@ -110,8 +110,8 @@ impl Shared {
         measure: impl FnOnce(&[u64], &[u64]) -> T,
     ) -> Result<T> {
         let (mut x, mut y) = (Vec::new(), Vec::new());
-        let x = left.map(|sets| sets.get(a, &mut x)).transpose()?.unwrap_or_default();
-        let y = right.map(|sets| sets.get(b, &mut y)).transpose()?.unwrap_or_default();
+        let x = left.ok_or_else(|| not_recalled(a))?.get(a, &mut x)?;
+        let y = right.ok_or_else(|| not_recalled(b))?.get(b, &mut y)?;
         Ok(measure(x, y))
     }
 

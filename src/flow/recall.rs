@@ -10,7 +10,7 @@ use super::budget::mapped;
 use super::catalogue::Doc;
 use super::replay::recall_stored;
 use super::spill::Spill;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::read::{Compression, reread};
 use crate::sketch::Sketcher;
 
@@ -49,9 +49,12 @@ impl Sets {
         self.places.contains_key(&doc)
     }
 
-    /// The set of a document, in `scratch` if it was spilled; empty for a document that was never stored.
+    /// The set of a document, in `scratch` if it was spilled.
+    ///
+    /// # Errors
+    /// [`Error::Io`], and [`Error::Worker`] for a document that was never stored: without its set it must not be measured.
     pub fn get<'a>(&'a self, doc: Doc, scratch: &'a mut Vec<u64>) -> Result<&'a [u64]> {
-        let Some((start, len)) = self.places.get(&doc).copied() else { return Ok(&[]) };
+        let (start, len) = self.places.get(&doc).copied().ok_or_else(|| not_recalled(doc))?;
         let Some(start_held) = start.checked_sub(self.spill.bytes() / 8) else {
             scratch.clear();
             scratch.resize(len as usize, 0);
@@ -60,6 +63,11 @@ impl Sets {
         };
         Ok(&self.held[start_held as usize..][..len as usize])
     }
+}
+
+/// A set that is needed and that nobody has derived.
+pub(super) fn not_recalled(doc: Doc) -> Error {
+    Error::Worker(format!("the set of document {doc} is needed and is nowhere"))
 }
 
 /// Derives the sets of `docs` (ascending, all of one home, none twice) and stores them.
@@ -108,7 +116,7 @@ mod tests {
                 assert_eq!(sets.get(doc, &mut scratch).expect("read"), set(doc));
             }
             assert!(sets.contains(3) && !sets.contains(999));
-            assert!(sets.get(999, &mut scratch).expect("read").is_empty());
+            assert!(matches!(sets.get(999, &mut scratch), Err(Error::Worker(_))));
         }
     }
 }

@@ -7,6 +7,7 @@ use super::Prepared;
 use crate::collection::again::Again;
 use crate::collection::assist::{Epoch, Order, begin, came_to, collect, mark, own_runs, tell};
 use crate::collection::delta::{by_name, seen, write_delta, write_seen};
+use crate::collection::held::keeper;
 use crate::collection::known::Known;
 use crate::collection::manifest::Manifest;
 use crate::collection::names::Name;
@@ -38,7 +39,8 @@ impl Prepared<'_> {
         let all: Vec<u64> = self.workers_runs.clone().collect();
         let (ids, of_records) = own_runs(crew, first, with_records);
         let (storage, collection) = (&**self.writer.storage(), self.next.collection);
-        let runs = (begin(storage, collection, &ids)?, begin(storage, collection, &of_records)?);
+        let begin = |ids: &[u64]| begin(storage, collection, ids, None);
+        let runs = (begin(&ids)?, begin(&of_records)?);
         let bytes = self.batch.memory.unwrap_or(u64::MAX) / 10;
         let documents = self.next.counts.documents + self.tally.records;
         let signed = self.next.config.method == Method::Join;
@@ -169,8 +171,8 @@ impl Prepared<'_> {
         let (full, empty): (Vec<_>, Vec<_>) = written.iter().partition(holds);
         self.remove_runs(&empty.iter().map(|(id, _)| *id).collect::<Vec<_>>())?;
         for (id, summary) in full {
-            let entry = RunEntry::of(&**self.writer.storage(), *id, by_name(summary))?;
-            self.next.runs.push(entry.kept_by(self.writes(*id)));
+            let keeper = keeper(self.writes(*id));
+            self.next.runs.push(RunEntry::of(&**self.writer.storage(), *id, keeper, by_name(summary))?);
         }
         self.ahead = self.ahead.advance(self.next.clone())?;
         Ok(())
