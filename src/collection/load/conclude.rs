@@ -36,21 +36,17 @@ impl Prepared<'_> {
     ///
     /// # Errors
     /// Those of reading and writing the collection, and of `accept`.
-    pub fn commit_if(self, accept: impl FnOnce(&Report) -> Result<()>) -> Result<Report> {
-        let peers = self.batch.peers.clone().filter(|peers| peers.state().is_some());
-        let report = self.conclude(accept)?;
-        peers.map_or(Ok(()), |peers| dismiss(&peers))?;
-        Ok(report)
-    }
-
-    fn conclude(mut self, accept: impl FnOnce(&Report) -> Result<()>) -> Result<Report> {
+    pub fn commit_if(mut self, accept: impl FnOnce(&Report) -> Result<()>) -> Result<Report> {
         let (outcome, mut report) = self.work_out()?;
         if let Err(error) = accept(&report) {
             self.give_up(&error)?;
             return Err(error);
         }
+        // Where each process keeps its runs to itself, the others have waited for the end.
+        let apart = self.batch.peers.clone().filter(|peers| peers.state().is_some());
         if !report.changes_documents() {
             self.abandon()?;
+            apart.map_or(Ok(()), |peers| dismiss(&peers))?;
             return Ok(report);
         }
         self.progress.enter(Stage::Write, 0);
@@ -60,10 +56,11 @@ impl Prepared<'_> {
         let written = self.next.runs[first..].iter().map(|run| run.bytes).sum();
         self.writer.commit(self.next)?;
         self.progress.metrics().add(Metric::Commits, 1);
-        let peers = self.batch.peers.as_deref();
-        report.uncompacted = after_load(self.writer, written, peers);
-        if let Some(peers) = peers {
-            keep(Keep::of(self.writer), peers)?;
+        report.uncompacted = after_load(self.writer, written, apart.as_deref());
+        if let Some(peers) = apart {
+            // The load stands, whoever is lost now.
+            let ended = keep(Keep::of(self.writer), &peers).and_then(|()| dismiss(&peers));
+            report.uncompacted = report.uncompacted.or(ended.err().map(|error| error.to_string()));
         }
         Ok(report)
     }
