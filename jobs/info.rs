@@ -27,7 +27,7 @@ struct Info<'a> {
     /// Of what the commit names.
     commit_bytes: u64,
     bytes_a_document: Option<f64>,
-    /// Of all files in the folder, superseded ones included.
+    /// Of all files in the folder, superseded ones included, without what processes keep to themselves.
     disk_bytes: u64,
     runs: Vec<Run<'a>>,
     configuration: &'a Config,
@@ -38,6 +38,9 @@ struct Run<'a> {
     run: u64,
     bytes: u64,
     rows: &'a BTreeMap<String, u64>,
+    /// The process that keeps it to itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    process: Option<u32>,
 }
 
 pub(crate) fn run(args: &ShowArgs) -> Result<ExitCode> {
@@ -70,7 +73,12 @@ fn bytes_on_disk(storage: &dyn Storage) -> Result<u64> {
 impl<'a> Info<'a> {
     fn new(manifest: &'a Manifest, disk_bytes: u64) -> Info<'a> {
         let (counts, bytes) = (manifest.counts, manifest.bytes());
-        let runs = manifest.runs.iter().map(|run| Run { run: run.id, bytes: run.bytes, rows: &run.rows });
+        let runs = manifest.runs.iter().map(|run| Run {
+            run: run.id,
+            bytes: run.bytes,
+            rows: &run.rows,
+            process: run.keeper.map(|keeper| keeper.process),
+        });
         Info {
             format: FORMAT,
             collection: format!("{:016x}", manifest.collection),
@@ -106,13 +114,14 @@ impl<'a> Info<'a> {
             self.commit_bytes,
             self.disk_bytes
         );
-        for Run { run, bytes, rows } in &self.runs {
+        for Run { run, bytes, rows, process } in &self.runs {
             let rows: Vec<String> = rows
                 .iter()
                 .filter(|(_, rows)| **rows > 0)
                 .map(|(name, rows)| format!("{name} {rows}"))
                 .collect();
-            text += &format!("run {run}: {bytes} bytes; {}\n", rows.join(", "));
+            let kept = process.map_or_else(String::new, |process| format!(", kept by process {process}"));
+            text += &format!("run {run}: {bytes} bytes{kept}; {}\n", rows.join(", "));
         }
         Ok(text + "\n" + &config)
     }

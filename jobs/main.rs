@@ -151,6 +151,7 @@ fn exit_code(error: &Error) -> u8 {
         | Error::Locked(_)
         | Error::Unfinished { .. }
         | Error::NewerFormat { .. }
+        | Error::Forked { .. }
         | Error::NotACollection(..) => UNUSABLE,
         Error::Interrupted | Error::Paused { .. } => INTERRUPTED,
         Error::Join { refused: true, .. } => WRONG_USE,

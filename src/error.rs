@@ -92,15 +92,33 @@ pub enum Error {
     NotACollection(PathBuf, String),
     /// A part of a collection that a process of the job that wrote it keeps to itself (exit code 2).
     #[error(
-        "{}: lies in the local state of process {process}, out of reach from here; run the command as all processes that \
-         loaded the collection, each with its --local-state, or bring all of it here with `alike compact COLLECTION \
-         --gather` as all of them", .path.display()
+        "{}: process {process} keeps it to itself, and {}; all processes that loaded the collection together can load, \
+         delete, compact and cluster, each with its --local-state, and bring everything here, for all else and for \
+         fewer processes, with `alike compact COLLECTION --gather --local-state DIR`",
+        .path.display(),
+        if *.asked { "nobody has it who was asked" } else { "--local-state DIR does not say where it may be" }
     )]
     Elsewhere {
         /// Where it would be, were it here.
         path: PathBuf,
         /// The number of that process.
         process: u32,
+        /// Whether it was looked for in more than the folder of the collection.
+        asked: bool,
+    },
+    /// The folder of a collection and runs that a process keeps of it have gone different ways (exit code 4).
+    #[error(
+        "{}: was tidied for commit {tidied}, and the folder of the collection, which is at commit {commit}, knows nothing \
+         of that: it is a copy, or an old state put back; use the one that {} belongs to, or another --local-state",
+        .path.display(), .path.display()
+    )]
+    Forked {
+        /// The folder with the runs.
+        path: PathBuf,
+        /// The commit that it belongs to.
+        tidied: u64,
+        /// The last commit of the collection.
+        commit: u64,
     },
     /// The user asked to stop a load that had got somewhere (exit code 130).
     #[error(

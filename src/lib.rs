@@ -143,6 +143,7 @@
 //! - `collection/hex.rs` - ids and digests as text
 //! - `collection/manifest.rs` - everything that a commit is, in one small file
 //! - `collection/scattered.rs` - runs in the folders of several processes
+//! - `collection/questions.rs` - what processes ask each other about runs, and the answers
 //! - `collection/run_entry.rs` - a run as a manifest names it
 //! - `collection/log.rs` - files of lines, known by length and digest
 //! - `collection/changes.rs` - change logs as bytes

@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::RunWriter;
-use super::held::{Keep, Merging, keeper};
+use super::held::{Keep, Merging};
 use super::known::Known;
 use super::load::frozen;
 use super::manifest::Manifest;
-use super::names::Name;
+use super::names::{Keeper, Name, folder};
 use super::scattered::Scattered;
 use super::snapshot::Snapshot;
 use super::writer::RunSummary;
@@ -70,6 +70,8 @@ pub(super) struct Epoch {
     pub(super) first_run: u64,
     /// Whether there is a rarity table already.
     pub(super) frozen: bool,
+    /// What tells the runs that are written from those of any other job.
+    pub(super) job: u64,
 }
 
 impl Order {
@@ -92,7 +94,7 @@ pub(super) fn begin(
     storage: &dyn Storage,
     collection: u64,
     ids: &[u64],
-    keeper: Option<u32>,
+    keeper: Option<Keeper>,
 ) -> Result<Vec<RunWriter>> {
     let name = |id: u64| Name::of_run(id, keeper).to_string();
     let begin = |id: &u64| RunWriter::create(storage, &name(*id), collection, *id);
@@ -222,7 +224,7 @@ fn take_part(
     let crew = peers.crew(means.workers);
     let (ids, of_records) = own_runs(crew, epoch.first_run, *store_text);
     let storage = ahead.storage();
-    let keeper = peers.state().and_then(|_| keeper(peers.mesh().process()));
+    let keeper = peers.state().and_then(|_| Keeper::of(peers.mesh().process(), epoch.job));
     let begin = |ids: &[u64]| begin(storage, *collection, ids, keeper);
     let runs = (begin(&ids)?, begin(&of_records)?);
     let (tables, signed) = (ahead.tables(), config.method == Method::Join);
@@ -244,7 +246,7 @@ fn take_part(
         peers: Some(Arc::clone(peers)),
     };
     flow::assist(request, Arc::clone(progress))?;
-    storage.sync_names().map_err(|e| Error::io(&storage.path(""), "sync", e))?;
+    storage.sync_names().map_err(|e| Error::io(&folder(storage), "sync", e))?;
     let ids = ids.into_iter().chain(of_records);
     collect(peers, &ids.zip(known.finished()).collect()).map(drop)
 }

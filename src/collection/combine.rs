@@ -18,11 +18,11 @@ use super::writer::{RunSummary, RunWriter};
 use super::{HeapCursor, HeapReader, SectionKind};
 use crate::document::Position;
 use crate::error::{Error, Result};
-use crate::flow::{Doc, NO_DOC};
+use crate::flow::{Doc, NO_DOC, Peers};
 use crate::progress::Progress;
 
 /// What live documents refer to: a bit for each content, record and file there ever was.
-#[derive(Debug, serde::Serialize, serde::Deserialize)]
+#[derive(Debug)]
 pub struct Live {
     contents: Bits,
     versions: Bits,
@@ -53,6 +53,20 @@ impl Live {
             }
         }
         Ok(live)
+    }
+}
+
+impl Live {
+    /// Tells it to all other processes, in process 0.
+    pub fn tell(&self, peers: &Peers) -> Result<()> {
+        [&self.contents, &self.versions, &self.files].iter().try_for_each(|bits| peers.tell(bits.to_bytes()))
+    }
+
+    /// What process 0 tells.
+    pub fn hear(peers: &Peers) -> Result<Live> {
+        let [contents, versions, files] =
+            [(); 3].map(|()| peers.listen().map(|bytes| Bits::of_bytes(&bytes)));
+        Ok(Live { contents: contents?, versions: versions?, files: files? })
     }
 }
 

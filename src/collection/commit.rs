@@ -5,6 +5,8 @@ mod durable;
 use std::sync::Arc;
 
 use self::durable::{bytes_of, draw_id, publish, remove};
+use xxhash_rust::xxh3::xxh3_64;
+
 use super::RunWriter;
 use super::changes::ChangesWriter;
 use super::checkpoint::Checkpoint;
@@ -31,6 +33,8 @@ pub struct Writer {
     guard: Guard,
     storage: Arc<dyn Storage>,
     untidied: Option<Error>,
+    /// What tells the runs of this writer from those of any other that processes keep to themselves.
+    job: u64,
     /// Taken only by the writer that comes after this one under the same lock.
     lock: Option<Box<dyn Lock>>,
 }
@@ -51,7 +55,10 @@ impl Previous {
     fn may_name(&self, name: Name, last: &Manifest) -> bool {
         match (self, name) {
             (Previous::None, _) => false,
-            (Previous::Damaged, Name::Unfinished(_) | Name::Checkpoint(..) | Name::Refused(..)) => false,
+            (
+                Previous::Damaged,
+                Name::Unfinished(_) | Name::Checkpoint(..) | Name::Refused(..) | Name::Tidied(..),
+            ) => false,
             (Previous::Known(manifest), name) => manifest.names(name),
             (Previous::Damaged, Name::Manifest(commit)) => commit + 1 == last.commit,
             (Previous::Damaged, Name::Changes(commit)) => commit < last.commit,
@@ -116,8 +123,16 @@ impl Writer {
         publish(&*storage, 1, &bytes)?;
         let snapshot = Snapshot::without_runs(&storage, manifest);
         let (previous, pending) = (Previous::None, None);
-        let mut writer =
-            Writer { snapshot, previous, pending, guard, storage, untidied: None, lock: Some(lock) };
+        let mut writer = Writer {
+            snapshot,
+            previous,
+            pending,
+            guard,
+            storage,
+            untidied: None,
+            job: draw_id(),
+            lock: Some(lock),
+        };
         writer.tidy_after_commit();
         Ok(writer)
     }
@@ -146,7 +161,8 @@ impl Writer {
             Err(error) => return Err(error),
         };
         let pending = Checkpoint::newest(&*storage, snapshot.manifest())?;
-        let writer = Writer { snapshot, previous, pending, guard, storage, untidied, lock: Some(lock) };
+        let (job, lock) = (draw_id(), Some(lock));
+        let writer = Writer { snapshot, previous, pending, guard, storage, untidied, job, lock };
         writer.tidy(|_| true)?;
         Ok(writer)
     }
@@ -165,6 +181,22 @@ impl Writer {
             Some(pending) => Err(Error::unfinished(&folder(&*self.storage), pending.tally.records, "")),
             None => Ok(()),
         }
+    }
+
+    /// What tells the runs of this writer from those of any other that processes keep to themselves.
+    pub(super) fn job(&self) -> u64 {
+        self.job
+    }
+
+    /// The last commit and the one before it, if that is known: their numbers, and the XXH3 of their manifests.
+    pub(super) fn commits(&self) -> Result<Vec<(u64, u64)>> {
+        let before = match &self.previous {
+            Previous::Known(manifest) => Some(&**manifest),
+            Previous::None | Previous::Damaged => None,
+        };
+        let digest =
+            |manifest: &Manifest| Ok((manifest.commit, xxh3_64(&bytes_of(&*self.storage, manifest)?)));
+        [Some(self.snapshot.manifest()), before].into_iter().flatten().map(digest).collect()
     }
 
     /// The runs that the last commit names, or the one before it, or what is pending; and below which number others may be named
@@ -327,7 +359,8 @@ impl Writer {
         let (commit, next_run) = (self.snapshot.manifest().commit, self.snapshot.manifest().next_run);
         // What has a greater number may belong to the commit that is prepared next.
         let tidied = self.tidy(|name| match name {
-            Name::Run(id) | Name::Kept(id, _) => id < next_run,
+            Name::Run(id) => id < next_run,
+            Name::Kept(..) | Name::Tidied(..) => false,
             Name::Unfinished(number)
             | Name::Checkpoint(number, _)
             | Name::Refused(number, _)

@@ -12,9 +12,9 @@ use super::assist::{Order, begin, collect};
 use super::combine::{Live, Range, combine};
 use super::commit::Writer;
 use super::delta::by_name;
-use super::held::{Keep, Merging, keep};
+use super::held::{Merging, keep};
 use super::manifest::Manifest;
-use super::names::Name;
+use super::names::{Name, folder};
 use super::run_entry::RunEntry;
 use super::snapshot::Snapshot;
 use super::tables::Tables;
@@ -129,13 +129,10 @@ fn merge_apart(
     peers: &Peers,
     progress: &Progress,
 ) -> Result<bool> {
-    keep(Keep::of(writer), peers)?;
-    let mut merging = Merging::plan(next, 0, how, peers.mesh().processes());
+    keep(writer, Some(peers))?;
+    let merging = Merging::plan(next, 0, how, (peers.mesh().processes(), writer.job()));
     if merging.is_empty() {
         return Ok(false);
-    }
-    if how == Compaction::Full {
-        merging = merging.only_live(&writer.snapshot().tables())?;
     }
     lead_merging(writer, writer.snapshot(), next, merging, peers, progress).map(|()| true)
 }
@@ -211,7 +208,7 @@ fn merge_range(
     let range = Range::of(manifest, process, parts);
     let run = runs.pop().expect("a run that was begun");
     let summary = combine(run, (&tables, range), Some(&live), progress)?;
-    storage.sync_names().map_err(|e| Error::io(&storage.path(""), "sync", e))?;
+    storage.sync_names().map_err(|e| Error::io(&folder(storage), "sync", e))?;
     collect(peers, &vec![(id, summary)])
 }
 
@@ -275,7 +272,7 @@ pub(super) fn between_epochs(
 ) -> Result<bool> {
     if let Some(peers) = peers.filter(|peers| peers.state().is_some()) {
         let how = Compaction::Tiered { fuel_bytes: u64::MAX };
-        let merging = Merging::plan(next, first, how, peers.mesh().processes());
+        let merging = Merging::plan(next, first, how, (peers.mesh().processes(), writer.job()));
         let any = !merging.is_empty();
         return if any {
             lead_merging(writer, ahead, next, merging, peers, progress).map(|()| true)

@@ -34,8 +34,12 @@ impl RunFile {
     }
 
     /// The run of a file that is out of reach: whatever is read from it, [`Error::Elsewhere`] comes.
-    pub(super) fn elsewhere((path, process): (PathBuf, u32), seal: Seal, bytes: u64) -> RunFile {
-        let reader = Box::new(OutOfReach { path: path.clone(), process, bytes });
+    pub(super) fn elsewhere(
+        (path, (process, asked)): (PathBuf, (u32, bool)),
+        seal: Seal,
+        bytes: u64,
+    ) -> RunFile {
+        let reader = Box::new(OutOfReach { path: path.clone(), process, asked, bytes });
         RunFile { reader, path, seal, pages: bytes / PAGE_BYTES as u64 }
     }
 
@@ -110,6 +114,7 @@ impl RunFile {
 struct OutOfReach {
     path: PathBuf,
     process: u32,
+    asked: bool,
     bytes: u64,
 }
 
@@ -119,7 +124,7 @@ impl Reader for OutOfReach {
     }
 
     fn read_exact_at(&self, _: &mut [u8], _: u64) -> io::Result<()> {
-        let (path, process) = (self.path.clone(), self.process);
-        Err(io::Error::other(Error::Elsewhere { path, process }))
+        let (path, process, asked) = (self.path.clone(), self.process, self.asked);
+        Err(io::Error::other(Error::Elsewhere { path, process, asked }))
     }
 }

@@ -96,6 +96,15 @@ impl Storage for Guard {
     fn path(&self, name: &str) -> PathBuf {
         self.inner.path(name)
     }
+
+    fn is_scattered(&self) -> bool {
+        self.inner.is_scattered()
+    }
+
+    fn beside(&self) -> Option<Arc<dyn Storage>> {
+        let beside = self.inner.beside()?;
+        Some(Arc::new(Guard { inner: beside, dead: Arc::clone(&self.dead) }))
+    }
 }
 
 #[derive(Debug)]

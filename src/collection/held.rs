@@ -16,9 +16,8 @@ use super::commit::Writer;
 use super::compact::{CompactReport, Compaction, compact, tiered};
 use super::delta::by_name;
 use super::manifest::Manifest;
-use super::names::{Name, folder};
+use super::names::{Keeper, Name, folder};
 use super::run_entry::RunEntry;
-use super::scattered::Scattered;
 use super::snapshot::Snapshot;
 use super::tables::Tables;
 use crate::error::{Error, Result};
@@ -31,62 +30,114 @@ use crate::storage::Storage;
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Keep {
     pub(super) collection: u64,
-    /// Their numbers, and those of the processes.
-    runs: BTreeSet<(u64, u32)>,
+    /// The last commit and the one before it, each with the digest of its manifest.
+    commits: Vec<(u64, u64)>,
+    runs: BTreeSet<(u64, Keeper)>,
     /// Nobody knows which runs below this one are named.
     unknown: u64,
 }
 
 impl Keep {
     /// What a writer keeps, before anything is begun.
-    pub(super) fn of(writer: &Writer) -> Keep {
+    pub(super) fn of(writer: &Writer) -> Result<Keep> {
         let (runs, unknown) = writer.named_runs();
-        let runs = runs.iter().filter_map(|run| Some((run.id, run.process?))).collect();
-        Keep { collection: writer.snapshot().manifest().collection, runs, unknown }
+        let runs = runs.iter().filter_map(|run| Some((run.id, run.keeper?))).collect();
+        let collection = writer.snapshot().manifest().collection;
+        Ok(Keep { collection, commits: writer.commits()?, runs, unknown })
     }
 
-    /// Removes all other such runs from a folder.
+    /// Removes all other such runs from a folder, and leaves a note there of the commit that this was done for.
+    ///
+    /// # Errors
+    /// [`Error::Io`], and [`Error::Forked`] if the note that is there is of a commit that this one knows nothing of: what is
+    /// removed may be all there is of that.
     pub(super) fn tidy(&self, storage: &dyn Storage) -> Result<()> {
         let names = storage.names().map_err(|e| Error::io(&folder(storage), "list", e))?;
-        let goes = |name: &String| match Name::parse(name) {
-            Some(Name::Kept(id, process)) => id >= self.unknown && !self.runs.contains(&(id, process)),
+        let names: Vec<Name> = names.iter().filter_map(|name| Name::parse(name)).collect();
+        let Some(last) = self.commits.first().copied() else { return Ok(()) };
+        let foreign = |name: &&Name| match **name {
+            Name::Tidied(commit, digest) => {
+                let same = self.commits.iter().find(|(known, _)| *known == commit);
+                same.map_or(commit > last.0, |(_, known)| *known != digest)
+            }
             _ => false,
         };
-        let gone: Vec<String> = names.into_iter().filter(goes).collect();
-        for name in &gone {
-            match storage.remove(name) {
-                // Another process of this machine may have been faster.
-                Err(e) if e.kind() == ErrorKind::NotFound => {}
-                removed => removed.map_err(|e| Error::io(&storage.path(name), "remove", e))?,
+        if let Some(Name::Tidied(tidied, _)) = names.iter().find(foreign) {
+            return Err(Error::Forked { path: folder(storage), tidied: *tidied, commit: last.0 });
+        }
+        let note = Name::Tidied(last.0, last.1);
+        let mut changed = false;
+        if !names.contains(&note) {
+            make(storage, note)?;
+            changed = true;
+        }
+        for name in names {
+            let goes = match name {
+                Name::Kept(id, keeper) => id >= self.unknown && !self.runs.contains(&(id, keeper)),
+                Name::Tidied(..) => name != note,
+                _ => false,
+            };
+            if goes {
+                remove(storage, name)?;
+                changed = true;
             }
         }
-        if gone.is_empty() {
+        if !changed {
             return Ok(());
         }
         storage.sync_names().map_err(|e| Error::io(&folder(storage), "sync", e))
     }
 }
 
-/// Tells the others, and sees to it here, which of the runs that each keeps to itself stay. Where all runs are in one folder
-/// there is nothing to be done.
-pub(super) fn keep(keep: Keep, peers: &Peers) -> Result<()> {
-    let Some(state) = peers.state() else { return Ok(()) };
-    let own = Scattered::folder(state, keep.collection)?;
-    own.map_or(Ok(()), |own| keep.tidy(&own))?;
-    peers.say(&Order::Keep(keep))?;
-    // Processes of one machine may share a folder: nobody begins a run there before all have tidied it.
-    peers.collect(&()).map(drop)
+/// Makes an empty file; another process of this machine may have been faster.
+fn make(storage: &dyn Storage, name: Name) -> Result<()> {
+    let name = name.to_string();
+    match storage.create(&name).and_then(|mut file| file.sync()) {
+        Err(e) if e.kind() == ErrorKind::AlreadyExists => Ok(()),
+        made => made.map_err(|e| Error::io(&storage.path(&name), "create", e)),
+    }
+}
+
+/// Removes a file; another process of this machine may have been faster.
+fn remove(storage: &dyn Storage, name: Name) -> Result<()> {
+    let name = name.to_string();
+    match storage.remove(&name) {
+        Err(e) if e.kind() == ErrorKind::NotFound => Ok(()),
+        removed => removed.map_err(|e| Error::io(&storage.path(&name), "remove", e)),
+    }
+}
+
+/// Sees to it that of the runs that processes keep to themselves those stay that are named: here, and where the others are.
+/// Where all runs are in one folder there is nothing to be done.
+pub(super) fn keep(writer: &Writer, peers: Option<&Peers>) -> Result<()> {
+    let (beside, peers) = (writer.storage().beside(), peers.filter(|peers| peers.state().is_some()));
+    if beside.is_none() && peers.is_none() {
+        return Ok(());
+    }
+    let keep = Keep::of(writer)?;
+    let own = beside.map_or(Ok(()), |beside| keep.tidy(&*beside));
+    if let Some(peers) = peers {
+        peers.say(&Order::Keep(keep))?;
+        // Processes of one machine may share a folder: nobody begins a run there before all have tidied it.
+        peers.collect(&())?;
+    }
+    own
 }
 
 /// Merges all runs into one in the folder of the collection, those too that other processes keep to themselves; of these
-/// nothing is left there.
+/// nothing is left there. That takes two commits: what the first of them supersedes goes with the second.
 ///
 /// # Errors
 /// Those of [`super::compact_with`].
 pub fn gather(writer: &mut Writer, peers: Option<&Peers>, progress: &Progress) -> Result<CompactReport> {
-    let report = compact(writer, Compaction::Full, progress)?;
-    let collection = writer.snapshot().manifest().collection;
-    peers.map_or(Ok(()), |peers| keep(Keep { collection, runs: BTreeSet::new(), unknown: 0 }, peers))?;
+    keep(writer, peers)?;
+    let mut report = compact(writer, Compaction::Full, progress)?;
+    if report.commit.is_some() {
+        let next = writer.next();
+        report.commit = Some(next.commit);
+        writer.commit(next)?;
+        keep(writer, peers)?;
+    }
     Ok(report)
 }
 
@@ -95,8 +146,10 @@ pub fn gather(writer: &mut Writer, peers: Option<&Peers>, progress: &Progress) -
 pub(super) struct Merging {
     pub(super) manifest: Manifest,
     groups: Vec<Group>,
-    /// What is live; if it is given, all else goes.
-    live: Option<Live>,
+    /// What tells the runs that are written from those of any other job.
+    job: u64,
+    /// Whether only what is live stays. What that is is told after this.
+    live: bool,
 }
 
 /// Runs that become one.
@@ -107,12 +160,6 @@ struct Group {
     id: u64,
     /// Their numbers, the oldest first.
     runs: Vec<u64>,
-}
-
-/// The number of a process, as the names of the runs have it that it keeps to itself; what process 0 has is in the folder of
-/// the collection.
-pub(super) fn keeper(process: usize) -> Option<u32> {
-    u32::try_from(process).ok().filter(|process| *process > 0)
 }
 
 impl Group {
@@ -126,10 +173,15 @@ impl Group {
 impl Merging {
     /// What is merged of the runs of `next` from place `first` on; nothing where there is nothing to merge. Numbers for
     /// what they become are taken from `next`.
-    pub(super) fn plan(next: &mut Manifest, first: usize, how: Compaction, processes: usize) -> Merging {
+    pub(super) fn plan(
+        next: &mut Manifest,
+        first: usize,
+        how: Compaction,
+        (processes, job): (usize, u64),
+    ) -> Merging {
         let mut runs: BTreeMap<usize, Vec<(u64, u64)>> = BTreeMap::new();
         for run in &next.runs[first..] {
-            let process = run.process.map_or(0, |process| process as usize % processes);
+            let process = run.keeper.map_or(0, |keeper| keeper.process as usize % processes);
             runs.entry(process).or_default().push((run.id, run.bytes));
         }
         let mut groups = Vec::new();
@@ -141,7 +193,7 @@ impl Merging {
                 next.next_run += 1;
             }
         }
-        Merging { manifest: next.clone(), groups, live: None }
+        Merging { manifest: next.clone(), groups, job, live: how == Compaction::Full }
     }
 
     /// Whether there is nothing to merge.
@@ -156,32 +208,26 @@ impl Merging {
         groups.flat_map(|group| &group.runs).map(of).sum()
     }
 
-    /// Leaves out what is not live in `tables`, those of the whole commit.
-    pub(super) fn only_live(mut self, tables: &Tables) -> Result<Merging> {
-        self.live = Some(Live::of(tables, &self.manifest)?);
-        Ok(self)
-    }
-
-    /// Merges what is for this process; in process 0 what the runs of all hold.
+    /// Merges what is for this process.
     fn merge(
         &self,
         snapshot: &Snapshot,
-        peers: &Peers,
+        (process, live): (usize, Option<&Live>),
         progress: &Progress,
     ) -> Result<Vec<(u64, RunSummary)>> {
-        let (storage, process) = (snapshot.storage(), peers.mesh().process());
+        let storage = snapshot.storage();
         let mut done = Vec::new();
         for group in self.groups.iter().filter(|group| group.process == process) {
             let of = |id: &u64| snapshot.manifest().runs.iter().position(|run| run.id == *id);
             let at: Vec<usize> = group.runs.iter().filter_map(of).collect();
-            let tables = Tables { runs: at.iter().map(|at| snapshot.runs()[*at].clone()).collect() };
-            for run in begin(storage, self.manifest.collection, &[group.id], keeper(process))? {
-                let summary = combine(run, (&tables, Range::ALL), self.live.as_ref(), progress)?;
-                done.push((group.id, summary));
+            let tables = Tables { runs: at.iter().map(|at| Arc::clone(&snapshot.runs()[*at])).collect() };
+            let keeper = Keeper::of(process, self.job);
+            for run in begin(storage, self.manifest.collection, &[group.id], keeper)? {
+                done.push((group.id, combine(run, (&tables, Range::ALL), live, progress)?));
             }
         }
         storage.sync_names().map_err(|e| Error::io(&folder(storage), "sync", e))?;
-        collect(peers, &done)
+        Ok(done)
     }
 
     /// Merges, in process 0, where `snapshot` has the runs, what is for it; the others [`Merging::assist`]. `next` then names
@@ -194,7 +240,13 @@ impl Merging {
         peers: &Peers,
         progress: &Progress,
     ) -> Result<()> {
-        let merged: BTreeMap<u64, RunSummary> = self.merge(snapshot, peers, progress)?.into_iter().collect();
+        let live = self.live.then(|| Live::of(&snapshot.tables(), &self.manifest)).transpose()?;
+        live.as_ref().map_or(Ok(()), |live| live.tell(peers))?;
+        let own = self.merge(snapshot, (0, live.as_ref()), progress);
+        // What the others have merged is on its way, whatever has failed here.
+        let merged = collect(peers, own.as_ref().unwrap_or(&Vec::new()))?;
+        own?;
+        let merged: BTreeMap<u64, RunSummary> = merged.into_iter().collect();
         let mut runs = Vec::new();
         for run in std::mem::take(&mut next.runs) {
             match self.groups.iter().find(|group| group.runs.contains(&run.id)) {
@@ -203,7 +255,7 @@ impl Merging {
                     let missing = || Error::Worker(format!("run {} was merged by nobody", group.id));
                     let summary = merged.get(&group.id).ok_or_else(missing)?;
                     if summary.sections.iter().any(|(_, rows)| *rows > 0) {
-                        let keeper = keeper(group.process);
+                        let keeper = Keeper::of(group.process, self.job);
                         let entry = RunEntry::of(&**writer.storage(), group.id, keeper, by_name(summary))?;
                         runs.push(entry);
                     }
@@ -222,11 +274,14 @@ impl Merging {
         peers: &Peers,
         progress: &Progress,
     ) -> Result<()> {
-        let own = self.groups.iter().filter(|group| group.process == peers.mesh().process());
+        let live = self.live.then(|| Live::hear(peers)).transpose()?;
+        let process = peers.mesh().process();
+        let own = self.groups.iter().filter(|group| group.process == process);
         let wanted: Vec<u64> = own.flat_map(|group| group.runs.clone()).collect();
         self.manifest.runs.retain(|run| wanted.contains(&run.id));
         let snapshot = Snapshot::ahead_of(storage, self.manifest.clone())?;
-        self.merge(&snapshot, peers, progress).map(drop)
+        let merged = self.merge(&snapshot, (process, live.as_ref()), progress)?;
+        collect(peers, &merged).map(drop)
     }
 }
 

@@ -12,7 +12,7 @@ use super::assist::Order;
 use super::checkpoint::{Checkpoint, Consumed, Inputs};
 use super::commit::Writer;
 use super::compact::between_epochs;
-use super::held::{Keep, keep};
+use super::held::keep;
 use super::known::Known;
 use super::manifest::Manifest;
 use super::names::folder;
@@ -99,8 +99,8 @@ pub fn prepare<'a>(writer: &'a mut Writer, batch: Batch, progress: Arc<Progress>
     let mut prepared = Prepared::begin(writer, batch, progress)?;
     let (mut at, mut lines) = prepared.resume()?;
     prepared.ahead.check_within_reach()?;
+    keep(prepared.writer, prepared.batch.peers.as_deref())?;
     if let Some(peers) = prepared.batch.peers.clone() {
-        keep(Keep::of(prepared.writer), &peers)?;
         peers.say(&Order::inputs(&prepared.batch.sources)?)?;
     }
     let mut bytes = prepared.epoch_bytes();
@@ -200,7 +200,8 @@ impl<'a> Prepared<'a> {
     fn checkpoint(&mut self, extent: Extent, lines: u64) -> Result<()> {
         let first = self.writer.snapshot().runs().len();
         let others = (self.batch.peers.as_deref(), &*self.progress);
-        if between_epochs(self.writer, &mut self.next, &self.ahead, first, others)? {
+        let merged = between_epochs(self.writer, &mut self.next, &self.ahead, first, others)?;
+        if merged {
             self.ahead = self.ahead.advance(self.next.clone())?;
         }
         self.consumed.push(Consumed::of(&self.batch.sources, extent, &self.progress)?);
@@ -219,7 +220,8 @@ impl<'a> Prepared<'a> {
             refused: self.kept.clone(),
             tally: self.tally,
         };
-        self.writer.checkpoint(checkpoint)
+        self.writer.checkpoint(checkpoint)?;
+        if merged { keep(self.writer, self.batch.peers.as_deref()) } else { Ok(()) }
     }
 
     /// Records refused, in document order.

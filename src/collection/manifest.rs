@@ -172,7 +172,7 @@ impl Manifest {
     /// Whether the file of this name belongs to the commit.
     pub(super) fn names(&self, name: Name) -> bool {
         match name {
-            Name::Unfinished(_) | Name::Checkpoint(..) | Name::Refused(..) => false,
+            Name::Unfinished(_) | Name::Checkpoint(..) | Name::Refused(..) | Name::Tidied(..) => false,
             Name::Manifest(commit) => commit == self.commit,
             Name::Run(_) | Name::Kept(..) => self.runs.iter().any(|run| run.name() == name),
             Name::Changes(commit) => {

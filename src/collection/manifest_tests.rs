@@ -15,7 +15,7 @@ fn sample() -> Manifest {
     Manifest {
         commit: 2,
         load: 1,
-        runs: vec![RunEntry { id: 1, bytes: 20480, digest: 0x0123_4567_89ab_cdef, rows, process: None }],
+        runs: vec![RunEntry { id: 1, bytes: 20480, digest: 0x0123_4567_89ab_cdef, rows, keeper: None }],
         changes: vec![ChangesEntry { commit: 2, bytes: 210, digest: 0xfedc_ba98_7654_3210 }],
         next_content: 3,
         next_label: 2,

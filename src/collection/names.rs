@@ -3,6 +3,9 @@
 
 use std::path::PathBuf;
 
+use serde::{Deserialize, Serialize};
+
+use super::hex;
 use crate::storage::Storage;
 
 const MANIFEST: &str = "manifest-";
@@ -11,8 +14,29 @@ const CHECKPOINT: &str = "checkpoint-";
 const REFUSED: &str = "refused-";
 const RUN: &str = "run-";
 const OF: &str = "-of-";
+const TIDIED: &str = "tidied-";
 const CHANGES: &str = "changes-";
 const LOG_END: &str = ".jsonl";
+
+/// The process that keeps a run to itself. No two jobs give the same: whatever an attempt that came to nothing has left, on
+/// whatever machine, has another name than any run of a commit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Keeper {
+    /// Its number in the job that wrote the run: 1 or more, since what process 0 has is in the folder of the collection.
+    pub process: u32,
+    /// A number that the job has drawn.
+    #[serde(with = "hex")]
+    pub job: u64,
+}
+
+impl Keeper {
+    /// Who keeps what process `process` of a job writes, if each process keeps its own.
+    pub(super) fn of(process: usize, job: u64) -> Option<Keeper> {
+        let process = u32::try_from(process).ok().filter(|process| *process > 0)?;
+        Some(Keeper { process, job })
+    }
+}
 
 /// What a file of a collection is, by its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -27,16 +51,18 @@ pub(super) enum Name {
     Manifest(u64),
     /// A run, by its id.
     Run(u64),
-    /// A run that a process keeps to itself, by its id and the number of that process.
-    Kept(u64, u32),
+    /// A run that a process keeps to itself, by its id and who keeps it.
+    Kept(u64, Keeper),
+    /// Says of a folder of such runs up to which commit it was tidied: its number, and the XXH3 of its manifest.
+    Tidied(u64, u64),
     /// The change log of a commit.
     Changes(u64),
 }
 
 impl Name {
     /// The file of a run, which a process may keep to itself.
-    pub(super) fn of_run(id: u64, process: Option<u32>) -> Name {
-        process.map_or(Name::Run(id), |process| Name::Kept(id, process))
+    pub(super) fn of_run(id: u64, keeper: Option<Keeper>) -> Name {
+        keeper.map_or(Name::Run(id), |keeper| Name::Kept(id, keeper))
     }
 
     /// The name of a file of the folder, if it can be one of a collection.
@@ -48,18 +74,27 @@ impl Name {
             let (commit, epoch) = name.strip_prefix(start)?.strip_suffix(end)?.split_once('-')?;
             Some((commit.parse().ok()?, epoch.parse().ok()?))
         };
-        let of_process = || -> Option<(u64, u32)> {
-            let (run, process) = name.strip_prefix(RUN)?.split_once(OF)?;
-            Some((run.parse().ok()?, process.parse().ok()?))
+        let kept = || -> Option<Name> {
+            let (run, keeper) = name.strip_prefix(RUN)?.split_once(OF)?;
+            let (process, job) = keeper.split_once('-')?;
+            Some(Name::Kept(
+                run.parse().ok()?,
+                Keeper { process: process.parse().ok()?, job: hex::parse(job)? },
+            ))
+        };
+        let tidied = || -> Option<Name> {
+            let (commit, digest) = name.strip_prefix(TIDIED)?.split_once('-')?;
+            Some(Name::Tidied(commit.parse().ok()?, hex::parse(digest)?))
         };
         let checkpoint = of_epoch(CHECKPOINT, "").map(|(commit, epoch)| Name::Checkpoint(commit, epoch));
         let found = checkpoint
             .or_else(|| of_epoch(REFUSED, LOG_END).map(|(commit, epoch)| Name::Refused(commit, epoch)))
-            .or_else(|| of_process().map(|(run, process)| Name::Kept(run, process)))
             .or_else(|| number(UNFINISHED, "").map(Name::Unfinished))
             .or_else(|| number(MANIFEST, "").map(Name::Manifest))
             .or_else(|| number(RUN, "").map(Name::Run))
-            .or_else(|| number(CHANGES, LOG_END).map(Name::Changes))?;
+            .or_else(|| number(CHANGES, LOG_END).map(Name::Changes))
+            .or_else(kept)
+            .or_else(tidied)?;
         // `+7`, or a 7 with other zeros before it, is another name.
         (found.to_string() == name).then_some(found)
     }
@@ -73,7 +108,10 @@ impl std::fmt::Display for Name {
             Name::Refused(commit, epoch) => write!(f, "{REFUSED}{commit:08}-{epoch:04}{LOG_END}"),
             Name::Manifest(commit) => write!(f, "{MANIFEST}{commit:08}"),
             Name::Run(id) => write!(f, "{RUN}{id:08}"),
-            Name::Kept(id, process) => write!(f, "{RUN}{id:08}{OF}{process}"),
+            Name::Kept(id, Keeper { process, job }) => {
+                write!(f, "{RUN}{id:08}{OF}{process}-{}", hex::text(job))
+            }
+            Name::Tidied(commit, digest) => write!(f, "{TIDIED}{commit:08}-{}", hex::text(digest)),
             Name::Changes(commit) => write!(f, "{CHANGES}{commit:08}{LOG_END}"),
         }
     }
@@ -98,14 +136,16 @@ mod tests {
                 Name::Refused(number, number as u32),
                 Name::Manifest(number),
                 Name::Run(number),
-                Name::Kept(number, number as u32),
+                Name::Kept(number, Keeper { process: number as u32, job: number }),
+                Name::Tidied(number, number),
                 Name::Changes(number),
             ] {
                 assert_eq!(Name::parse(&name.to_string()), Some(name));
             }
         }
         assert_eq!(Name::Manifest(7).to_string(), "manifest-00000007");
-        assert_eq!(Name::Kept(7, 2).to_string(), "run-00000007-of-2");
+        let kept = Name::Kept(7, Keeper { process: 2, job: 0xab });
+        assert_eq!(kept.to_string(), "run-00000007-of-2-00000000000000ab");
         assert_eq!(Name::Changes(7).to_string(), "changes-00000007.jsonl");
         for other in [
             "manifest-7",
@@ -115,8 +155,10 @@ mod tests {
             "manifest-",
             "manifest-18446744073709551616",
             "run-0000000x",
-            "run-00000007-of-02",
-            "run-00000007-of-",
+            "run-00000007-of-02-00000000000000ab",
+            "run-00000007-of-2-ab",
+            "run-00000007-of-2",
+            "tidied-00000007",
             "runs-00000007",
             "changes-00000007",
             "new-00000007",

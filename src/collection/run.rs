@@ -39,7 +39,7 @@ pub struct RunReader {
     /// The hash of the checksums of all pages but the last.
     sum: u64,
     path: PathBuf,
-    elsewhere: Option<u32>,
+    elsewhere: Option<(u32, bool)>,
 }
 
 impl RunReader {
@@ -55,22 +55,22 @@ impl RunReader {
         Ok(RunReader::of(file, path, sections, sum))
     }
 
-    /// A run that process `process` keeps to itself, out of reach from here: all that is known is how many rows, or words of a
+    /// A run that a process keeps to itself, out of reach from here, whether or not others were asked for it: all that is known is how many rows, or words of a
     /// heap, each section has, by its name. Whatever is read from one that has any, [`crate::error::Error::Elsewhere`] comes.
     pub(super) fn elsewhere(
-        (path, process): (PathBuf, u32),
+        (path, whose): (PathBuf, (u32, bool)),
         (collection, run): (u64, u64),
         bytes: u64,
         rows: &BTreeMap<String, u64>,
     ) -> RunReader {
-        let file = RunFile::elsewhere((path.clone(), process), Seal::new(collection, run), bytes);
+        let file = RunFile::elsewhere((path.clone(), whose), Seal::new(collection, run), bytes);
         let tables = TABLES.iter().map(|table| (table.kind, table.name, Sort::Rows(table.shape)));
         let heaps = HEAPS.iter().map(|(kind, name)| (*kind, *name, Sort::Heap));
         let sections = tables.chain(heaps).filter_map(|(kind, name, sort)| {
             let count = rows.get(name).copied().filter(|count| *count > 0)?;
             Some(Section { kind, sort, count, first: 0, fences: 0 })
         });
-        RunReader { elsewhere: Some(process), ..RunReader::of(file, path, sections.collect(), 0) }
+        RunReader { elsewhere: Some(whose), ..RunReader::of(file, path, sections.collect(), 0) }
     }
 
     fn of(file: RunFile, path: PathBuf, sections: Vec<Section>, sum: u64) -> RunReader {
@@ -84,8 +84,8 @@ impl RunReader {
         RunReader { sections, file, sum, path, elsewhere: None }
     }
 
-    /// The process that keeps the run to itself, if it is out of reach from here.
-    pub(super) fn out_of_reach(&self) -> Option<u32> {
+    /// The process that keeps the run to itself, if it is out of reach from here, and whether it was asked for.
+    pub(super) fn out_of_reach(&self) -> Option<(u32, bool)> {
         self.elsewhere
     }
 

@@ -7,7 +7,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::names::Name;
+use super::names::{Keeper, Name};
 use super::page::PAGE_BYTES;
 use super::{RunReader, hex};
 use crate::error::{Error, Result};
@@ -28,31 +28,31 @@ pub struct RunEntry {
     pub rows: BTreeMap<String, u64>,
     /// The process that keeps it to itself; `None` if it is in the folder of the collection.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub process: Option<u32>,
+    pub keeper: Option<Keeper>,
 }
 
 impl RunEntry {
-    /// The entry of run `id`, which is finished, and which process `process` keeps to itself, if one does.
+    /// The entry of run `id`, which is finished, and which `keeper` keeps to itself, if a process does.
     ///
     /// # Errors
     /// [`Error::Io`], and [`Error::Damaged`] if the file is shorter than any run.
     pub fn of(
         storage: &dyn Storage,
         id: u64,
-        process: Option<u32>,
+        keeper: Option<Keeper>,
         rows: BTreeMap<String, u64>,
     ) -> Result<RunEntry> {
-        let name = Name::of_run(id, process).to_string();
+        let name = Name::of_run(id, keeper).to_string();
         let path = storage.path(&name);
         match last_page(storage, &name).map_err(|e| Error::io(&path, "read", e))? {
-            (bytes, Some(digest)) => Ok(RunEntry { id, bytes, digest, rows, process }),
+            (bytes, Some(digest)) => Ok(RunEntry { id, bytes, digest, rows, keeper }),
             (bytes, None) => Err(too_short(&path, bytes)),
         }
     }
 
     /// The name of its file.
     pub(super) fn name(&self) -> Name {
-        Name::of_run(self.id, self.process)
+        Name::of_run(self.id, self.keeper)
     }
 
     /// Opens the run, whose file must be the one that was committed. One that a process keeps to itself, out of reach from
@@ -62,11 +62,14 @@ impl RunEntry {
     /// [`Error::Io`] and [`Error::Damaged`].
     pub(super) fn open(&self, storage: &dyn Storage, collection: u64) -> Result<RunReader> {
         let name = self.name().to_string();
+        let page = last_page(storage, &name);
+        // Who has it is known once it was looked for.
         let path = storage.path(&name);
-        let (bytes, digest) = match (last_page(storage, &name), self.process) {
-            (Err(e), Some(process)) if e.kind() == io::ErrorKind::NotFound => {
+        let (bytes, digest) = match (page, self.keeper) {
+            (Err(e), Some(keeper)) if e.kind() == io::ErrorKind::NotFound => {
+                let whose = (keeper.process, storage.is_scattered());
                 return Ok(RunReader::elsewhere(
-                    (path, process),
+                    (path, whose),
                     (collection, self.id),
                     self.bytes,
                     &self.rows,

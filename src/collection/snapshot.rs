@@ -33,13 +33,15 @@ impl Snapshot {
         let mut gone: Option<(u64, Error)> = None;
         for _ in 0..ATTEMPTS {
             let commit = newest(&**storage)?;
-            if let Some((before, error)) = gone
+            if let Some((before, error)) = gone.take()
                 && before == commit
             {
                 return Err(missing(error));
             }
             match Snapshot::of(storage, commit) {
                 Err(error) if is_missing(&error) => gone = Some((commit, error)),
+                // What a process keeps to itself may just have gone.
+                Ok(opened) if opened.check_within_reach().is_err() && newest(&**storage)? != commit => {}
                 outcome => return outcome,
             }
         }
@@ -86,7 +88,7 @@ impl Snapshot {
     /// [`Error::Elsewhere`].
     pub(super) fn check_within_reach(&self) -> Result<()> {
         let away = self.runs.iter().find_map(|run| Some((run.path().to_path_buf(), run.out_of_reach()?)));
-        away.map_or(Ok(()), |(path, process)| Err(Error::Elsewhere { path, process }))
+        away.map_or(Ok(()), |(path, (process, asked))| Err(Error::Elsewhere { path, process, asked }))
     }
 
     /// Reads the manifest before that of the commit, if it is still there: by it a writer knows which files to keep.

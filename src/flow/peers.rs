@@ -89,6 +89,22 @@ impl Peers {
         self.mesh.broadcast(to_bytes(what)?).map(drop)
     }
 
+    /// Tells all others some bytes, in process 0, where they [`Peers::listen`].
+    ///
+    /// # Errors
+    /// Those of [`Peers::say`], and [`Error::Limit`] if they are more than a message has.
+    pub fn tell(&self, bytes: Vec<u8>) -> Result<()> {
+        self.mesh.broadcast(bytes).map(drop)
+    }
+
+    /// The bytes that process 0 tells.
+    ///
+    /// # Errors
+    /// Those of [`Peers::hear`].
+    pub fn listen(&self) -> Result<Vec<u8>> {
+        self.mesh.broadcast(Vec::new())
+    }
+
     /// What process 0 says.
     ///
     /// # Errors

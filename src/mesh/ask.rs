@@ -2,6 +2,7 @@
 //! answers what that one asks.
 
 use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::thread;
@@ -13,6 +14,8 @@ use crate::error::Result;
 /// Gives the answer to a question that a process asks.
 pub type Answer = dyn Fn(usize, &[u8]) -> Vec<u8> + Send + Sync;
 
+/// The exit code of a process that breaks off because of a bug.
+const BROKEN: u8 = 1;
 /// Bytes before a question and before its answer: the number of the request.
 const NUMBER: usize = size_of::<u64>();
 
@@ -48,9 +51,12 @@ fn answer_all(state: &State, from: usize, answer: &Answer) {
     loop {
         let asked = state.wait(None, |said| said.fetch(from, ASK).map(Ok).or(said.silent(from)));
         let Ok(Some(Ok(question))) = asked else { return };
-        // Who asks writes the number first; what is shorter is no question.
-        let Some((number, question)) = question.split_first_chunk::<NUMBER>() else { return };
-        let reply = numbered(u64::from_le_bytes(*number), &answer(from, question));
+        let answered = question.split_first_chunk::<NUMBER>().and_then(|(number, question)| {
+            let answer = catch_unwind(AssertUnwindSafe(|| answer(from, question)));
+            Some(numbered(u64::from_le_bytes(*number), &answer.ok()?))
+        });
+        // Who asks would wait for ever.
+        let Some(reply) = answered else { return state.give_up(BROKEN, "a question could not be answered") };
         if !link.send(REPLY, Arc::new(reply), || state.check()).unwrap_or(false) {
             return;
         }

@@ -29,6 +29,7 @@ mod tests;
 use std::fmt::Debug;
 use std::io;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 pub use local::Local;
 pub use overlay::Overlay;
@@ -70,6 +71,16 @@ pub trait Storage: Debug + Send + Sync {
 
     /// Where a file is, for messages.
     fn path(&self, name: &str) -> PathBuf;
+
+    /// Whether files are looked for in more than one folder.
+    fn is_scattered(&self) -> bool {
+        false
+    }
+
+    /// Another folder of which files are read, if there is one: what is written to it is not found by [`Storage::names`].
+    fn beside(&self) -> Option<Arc<dyn Storage>> {
+        None
+    }
 }
 
 /// A file that grows. After one failure every later call fails too: how much of the file arrived, and whether it will

@@ -8,7 +8,7 @@ use crate::collection::assist::dismiss;
 use crate::collection::compact::after_load;
 use crate::collection::delta::{missing, write_clusters, write_lines};
 use crate::collection::divide::Guarantee;
-use crate::collection::held::{Keep, keep};
+use crate::collection::held::keep;
 use crate::collection::publish::{Divide, Outcome, publish};
 use crate::collection::report::Report;
 use crate::collection::settle::{CHANGE, settle_removals};
@@ -57,11 +57,10 @@ impl Prepared<'_> {
         self.writer.commit(self.next)?;
         self.progress.metrics().add(Metric::Commits, 1);
         report.uncompacted = after_load(self.writer, written, apart.as_deref());
-        if let Some(peers) = apart {
-            // The load stands, whoever is lost now.
-            let ended = keep(Keep::of(self.writer), &peers).and_then(|()| dismiss(&peers));
-            report.uncompacted = report.uncompacted.or(ended.err().map(|error| error.to_string()));
-        }
+        // The load stands, whoever is lost now.
+        let kept = keep(self.writer, apart.as_deref());
+        let ended = kept.and(apart.map_or(Ok(()), |peers| dismiss(&peers)));
+        report.uncompacted = report.uncompacted.or(ended.err().map(|error| error.to_string()));
         Ok(report)
     }
 

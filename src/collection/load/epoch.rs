@@ -7,10 +7,9 @@ use super::Prepared;
 use crate::collection::again::Again;
 use crate::collection::assist::{Epoch, Order, begin, came_to, collect, mark, own_runs, tell};
 use crate::collection::delta::{by_name, seen, write_delta, write_seen};
-use crate::collection::held::keeper;
 use crate::collection::known::Known;
 use crate::collection::manifest::Manifest;
-use crate::collection::names::Name;
+use crate::collection::names::{Keeper, Name};
 use crate::collection::refused::Row;
 use crate::collection::run_entry::RunEntry;
 use crate::collection::settle::{Delta, Terms, settle};
@@ -47,8 +46,8 @@ impl Prepared<'_> {
         let (tables, next_content) = (self.ahead.tables(), self.next.next_content);
         if let Some(peers) = &self.batch.peers {
             let (ahead, frozen) = (self.ahead.manifest().clone(), self.rarity.is_some());
-            let at = (self.next.load, self.epochs + 1);
-            let epoch = Epoch { part, at, ahead, next_content, documents, first_run: first, frozen };
+            let (at, job) = ((self.next.load, self.epochs + 1), self.writer.job());
+            let epoch = Epoch { part, at, ahead, next_content, documents, first_run: first, frozen, job };
             peers.say(&Order::Epoch(Box::new(epoch)))?;
         }
         let known = Known::new(tables, next_content, signed, documents, bytes, runs);
@@ -171,7 +170,7 @@ impl Prepared<'_> {
         let (full, empty): (Vec<_>, Vec<_>) = written.iter().partition(holds);
         self.remove_runs(&empty.iter().map(|(id, _)| *id).collect::<Vec<_>>())?;
         for (id, summary) in full {
-            let keeper = keeper(self.writes(*id));
+            let keeper = Keeper::of(self.writes(*id), self.writer.job());
             self.next.runs.push(RunEntry::of(&**self.writer.storage(), *id, keeper, by_name(summary))?);
         }
         self.ahead = self.ahead.advance(self.next.clone())?;
