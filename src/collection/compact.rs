@@ -85,6 +85,8 @@ pub fn compact_with(
         report.commit = Some(next.commit);
         writer.commit(next)?;
         progress.metrics().add(Metric::Commits, 1);
+        // What was merged makes room where it lies, not only when somebody comes again.
+        peers.map_or(Ok(()), |peers| keep(Keep::of(writer), peers))?;
     }
     Ok(report)
 }

@@ -62,8 +62,10 @@ impl RunEntry {
     /// [`Error::Io`] and [`Error::Damaged`].
     pub(super) fn open(&self, storage: &dyn Storage, collection: u64) -> Result<RunReader> {
         let name = self.name().to_string();
+        let page = last_page(storage, &name);
+        // Who has it is known once it was looked for.
         let path = storage.path(&name);
-        let (bytes, digest) = match (last_page(storage, &name), self.process) {
+        let (bytes, digest) = match (page, self.process) {
             (Err(e), Some(process)) if e.kind() == io::ErrorKind::NotFound => {
                 return Ok(RunReader::elsewhere(
                     (path, process),
