@@ -239,3 +239,7 @@ impl Compaction {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "held_tests.rs"]
+mod tests;
