@@ -37,10 +37,12 @@ pub(crate) fn run(args: &CompactArgs, team: &Team) -> Result<ExitCode> {
     let Some(report) = team.tell_profile(report)? else { return Ok(PART_DONE) };
     let ((runs, to), (bytes, left)) = (report.runs, report.bytes);
     let teller = Teller::new(&args.report);
-    teller.say(&format!(
-        "{runs} runs of {bytes} bytes became {to} of {left} bytes; the files before go with the next commit, readers \
-         may need them until then"
-    ));
+    let before = match args.gather {
+        true => "nothing is left elsewhere",
+        false => "the files before go with the next commit, readers may need them until then",
+    };
+    teller.say(&format!("{runs} runs of {bytes} bytes became {to} of {left} bytes; {before}"));
+    report.untidied.iter().for_each(|why| teller.say(&format!("not all of that: {why}")));
     teller.object(&serde_json::to_value(report).map_err(|e| crate::stdout_error(e.into()))?)
 }
 

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
@@ -98,11 +99,24 @@ pub(crate) fn texts(random: &mut Random, from: usize, count: usize) -> String {
     lines
 }
 
+/// How the processes of a bench are run.
+#[derive(Clone, Copy)]
+pub(crate) struct Way {
+    /// The command of process `index` of those at some addresses.
+    pub(crate) command: fn(&Dir, &[String], usize, &str) -> Command,
+    /// Makes the collection what it was before a strike.
+    pub(crate) reset: fn(&Dir),
+}
+
+/// With the collection in one folder.
+const IN_ONE_FOLDER: Way = Way { command, reset: |dir| copy(dir, "base") };
+
 /// A collection to be loaded into, and what it is before and after that.
 pub(crate) struct Bench {
     pub(crate) dir: Dir,
-    before: Seen,
-    after: Seen,
+    pub(crate) way: Way,
+    pub(crate) before: Seen,
+    pub(crate) after: Seen,
 }
 
 impl Bench {
@@ -118,7 +132,7 @@ impl Bench {
         let before = Seen::of(&dir, "c");
         dir.alike("load c second.jsonl -w 2 -q", None).ok();
         let after = Seen::of(&dir, "c");
-        Bench { dir, before, after }
+        Bench { dir, way: IN_ONE_FOLDER, before, after }
     }
 
     /// Starts the load, has `act` done to a process at a moment, and returns the processes and whether that one was still
@@ -131,7 +145,7 @@ impl Bench {
         act: Signal,
     ) -> (Vec<Process>, Vec<String>, bool) {
         let hosts = free(PROCESSES);
-        let start = |index| Process::start(command(&self.dir, &hosts, index, line), line);
+        let start = |index| Process::start((self.way.command)(&self.dir, &hosts, index, line), line);
         let last = (victim + 1) % PROCESSES;
         let late = matches!(moment, Moment::Alone);
         let begun = Instant::now();
@@ -166,8 +180,8 @@ impl Bench {
         act: Signal,
     ) -> (Vec<Process>, Vec<String>) {
         for _ in 0..20 {
-            if line.starts_with("load") {
-                copy(&self.dir, "base");
+            if !line.starts_with("dedup") {
+                (self.way.reset)(&self.dir);
             }
             let (mut processes, hosts, hit) = self.strike(victim, moment, line, act);
             if hit {
@@ -251,14 +265,31 @@ pub(crate) fn others(
 
 /// One kill of a process at work.
 fn kill(bench: &Bench, victim: usize, moment: Moment) {
-    let (mut processes, hosts) = bench.hit(victim, moment, LOAD, Signal::KILL);
+    let what = format!("process {victim} killed at {moment:?}");
+    let (committed, first) = killed(bench, (victim, moment), LOAD, |what| bench.committed(what));
+    if victim != 0 {
+        assert_eq!(first == Some(0), committed, "{what}: {first:?}");
+    }
+    bench.finish(committed, &what);
+}
+
+/// Kills a process at work: the others end soon and name it. `look` looks at the collection and tells whether the job was
+/// committed; so does this, and how the first of those that are left ended.
+#[track_caller]
+pub(crate) fn killed(
+    bench: &Bench,
+    (victim, moment): (usize, Moment),
+    line: &str,
+    look: impl Fn(&str) -> bool,
+) -> (bool, Option<i32>) {
+    let (mut processes, hosts) = bench.hit(victim, moment, line, Signal::KILL);
     let what = format!("process {victim} killed at {moment:?}");
     let (ended, took) = others(&mut processes, victim, SOON);
     let ended: Vec<Ran> = ended.into_iter().flatten().collect();
     let killed = processes[victim].ended();
     // It may have ended while the signal was on its way.
     assert!(matches!(killed.code, None | Some(0)), "{what}: {killed:?}");
-    let committed = bench.committed(&what);
+    let committed = look(&what);
     let codes: Vec<Option<i32>> = ended.iter().map(|ran| ran.code).collect();
     for ran in ended {
         match ran.code {
@@ -266,11 +297,8 @@ fn kill(bench: &Bench, victim: usize, moment: Moment) {
             _ => drop(ran.code(5).says(&format!("process {victim} ({})", hosts[victim]))),
         }
     }
-    if victim != 0 {
-        assert_eq!(codes[0] == Some(0), committed, "{what}: {codes:?}");
-    }
     show(&format!("{what}: committed {committed}, others {codes:?} after {took:.2?}"));
-    bench.finish(committed, &what);
+    (committed, codes[0])
 }
 
 /// Every phase; the file of changes is written for the commit, a checkpoint between two epochs.
@@ -309,7 +337,7 @@ fn losses_of_dedup_leave_no_output() {
     let line = "dedup in.jsonl --out out --pairs --json-progress --join-timeout 4 -w 1";
     dir.output("in.jsonl --pairs", "want");
     let want = written(&dir.join("want"));
-    let bench = Bench { dir, before: Seen::none(), after: Seen::none() };
+    let bench = Bench { dir, way: IN_ONE_FOLDER, before: Seen::none(), after: Seen::none() };
     let full = std::env::var_os("ALIKE_FULL").is_some();
     let moments = ["read", "collide", "verify", "write"].map(|stage| Moment::Stage(stage, 1));
     for (at, moment) in moments.into_iter().enumerate() {

@@ -69,8 +69,8 @@ pub(crate) fn whole(dir: &Dir, collection: &str) {
 }
 
 /// One change of a collection.
-#[derive(Clone, Copy)]
-enum Step {
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Step {
     /// A load of a file or folder.
     Load(&'static str),
     /// A deletion of the ids in a file.
@@ -89,8 +89,8 @@ const HISTORY: [(Step, Shape, &str); 8] = [
     (Step::Load("now"), (3, 1), "--delete-missing --epoch 80K"),
 ];
 
-/// The files of the history.
-fn files(dir: &Dir) {
+/// The files of the history, and of configurations.
+pub(crate) fn files(dir: &Dir) {
     let mut docs = collection();
     docs.iter_mut()
         .enumerate()
@@ -125,42 +125,54 @@ fn files(dir: &Dir) {
     dir.write("moved.jsonl", Doc::jsonl(&moved));
     let back: Vec<Doc> = docs.iter().step_by(18).cloned().collect();
     dir.write("back.jsonl.gz", gzip(Doc::jsonl(&back).as_bytes(), 20_000));
+    dir.write(
+        "none.toml",
+        "method = 'shingles'\n[shingles]\nsampling = 'mod'\nmodulus = 4\nper_document = 40\ncommon_cap = 0",
+    );
+    dir.write("verified.toml", "method = 'features'\n[features]\nverify = true");
     for (at, some) in docs.chunks(docs.len().div_ceil(4)).enumerate().skip(1) {
         dir.write(&format!("now/{at}.jsonl"), Doc::jsonl(some));
+    }
+}
+
+impl Step {
+    /// The command that does it to a collection.
+    pub(crate) fn line(self, name: &str, flags: &str) -> String {
+        match self {
+            Step::Load(input) => format!("load {name} {input} --json --quiet {flags}"),
+            Step::Delete(ids) => format!("delete {name} --ids {ids} --json --quiet {flags}"),
+        }
     }
 }
 
 /// Does a step to a collection.
 #[track_caller]
 fn take(dir: &Dir, name: &str, step: Step, shape: Shape, flags: &str) {
-    let ran = match step {
-        Step::Load(input) => done(dir, shape, &format!("load {name} {input} --json --quiet {flags}")),
-        Step::Delete(ids) => done(dir, shape, &format!("delete {name} --ids {ids} --json --quiet {flags}")),
-    };
+    let ran = done(dir, shape, &step.line(name, flags));
     assert!(serde_json::from_str::<Value>(&ran.stdout).is_ok(), "{ran:?}");
 }
 
-/// What is counted of a collection and asked of it, but for what tells of runs and commits.
-fn told(dir: &Dir, name: &str) -> (Value, Vec<String>) {
-    let mut stats: Value =
-        serde_json::from_str(&dir.alike(&format!("stats {name}"), None).ok().stdout).unwrap();
+/// What is counted of a collection, but for what tells of runs and commits.
+pub(crate) fn counted(dir: &Dir, name: &str) -> Value {
+    let ran = dir.alike(&format!("stats {name}"), None).ok();
+    let mut stats: Value = serde_json::from_str(&ran.stdout).unwrap();
     let of_runs = ["commit", "bytes", "runs", "tables"];
     of_runs.iter().for_each(|key| drop(stats.as_object_mut().unwrap().remove(*key)));
+    stats
+}
+
+/// The same, and all pairs.
+fn told(dir: &Dir, name: &str) -> (Value, Vec<String>) {
     let mut pairs: Vec<String> =
         dir.alike(&format!("pairs {name}"), None).ok().stdout.lines().map(str::to_owned).collect();
     pairs.sort_unstable();
-    (stats, pairs)
+    (counted(dir, name), pairs)
 }
 
 /// Follows the history with one worker and with many processes, under a configuration that the first load is given.
 fn follow(first: &str) {
     let dir = Dir::new();
     files(&dir);
-    dir.write(
-        "none.toml",
-        "method = 'shingles'\n[shingles]\nsampling = 'mod'\nmodulus = 4\nper_document = 40\ncommon_cap = 0",
-    );
-    dir.write("verified.toml", "method = 'features'\n[features]\nverify = true");
     for (at, (step, shape, flags)) in HISTORY.into_iter().enumerate() {
         let fixed = if at == 0 { first } else { "" };
         take(&dir, "one", step, (1, 1), &format!("{fixed} {}", flags.split("--epoch").next().unwrap()));

@@ -132,14 +132,22 @@ pub(crate) fn together(dir: &Dir, (processes, workers): Shape, line: &str) -> Ve
     if processes == 1 {
         return vec![dir.alike(&line, None)];
     }
+    at_free_ports(processes, |hosts, index| Process::start(command(dir, hosts, index, &line), &line))
+}
+
+/// How all of so many processes ended that `start` starts, given all addresses and the number of one; started again where
+/// a port was taken.
+#[track_caller]
+pub(crate) fn at_free_ports(processes: usize, start: impl Fn(&[String], usize) -> Process) -> Vec<Ran> {
     for _ in 0..4 {
+        let hosts = free(processes);
         // Nothing is begun before all have met, so that a clash leaves nothing behind.
-        let ended = all(&mut start(dir, processes, &line));
+        let ended = all(&mut (0..processes).map(|index| start(&hosts, index)).collect::<Vec<_>>());
         if !clashed(&ended) {
             return ended;
         }
     }
-    panic!("alike {line}: the ports were taken four times");
+    panic!("the ports were taken four times");
 }
 
 /// Runs a job that must succeed in all of its processes: what process 0 wrote.

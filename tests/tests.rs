@@ -47,6 +47,12 @@ mod house;
 mod kill;
 /// Many processes started, watched and ended.
 mod launch;
+/// Jobs that lose a process that keeps what it writes to itself.
+mod local_losses;
+/// What processes keep to themselves, out of reach, missing or damaged.
+mod local_refused;
+/// Collections whose processes keep what they write to themselves.
+mod local_state;
 /// Jobs that lose a process.
 mod losses;
 /// Jobs of which a process is stopped or interrupted.
@@ -55,6 +61,8 @@ mod losses_alive;
 mod mesh;
 /// Processes that are lost, and how the others notice it.
 mod mesh_losses;
+/// Questions that processes ask each other.
+mod mesh_questions;
 /// Strangers who connect to a process.
 mod mesh_strangers;
 /// What a process tells of itself while it works.

@@ -8,6 +8,7 @@ use std::thread;
 
 use serde_json::Value;
 
+use crate::local_state::States;
 use crate::mesh::{free, show};
 use crate::team::{Process, all, clashed, command};
 use crate::util::{Dir, Ran, Random, line};
@@ -79,12 +80,21 @@ fn holds(bytes: &[u8], piece: &[u8]) -> bool {
     memchr::memmem::find(bytes, piece).is_some()
 }
 
-/// Runs a job with all connections tapped: how process 0 ended, and what passed.
+/// Runs a job with all connections tapped, and with each process on a machine of its own where the collection is called
+/// `apart`: how process 0 ended, and what passed.
 fn tapped(dir: &Dir, line: &str) -> (Ran, Vec<Vec<u8>>) {
     for _ in 0..4 {
         let hosts = free(PROCESSES);
         let tap = Tap::new(&hosts);
-        let start = |index| Process::start(command(dir, &tap.seen_by(index, &hosts), index, line), line);
+        let start = |index| {
+            let seen = tap.seen_by(index, &hosts);
+            // What is in one folder is not asked for.
+            let command = match line.split(' ').nth(1) == Some("apart") {
+                true => States::Apart.command(dir, &seen, index, line),
+                false => command(dir, &seen, index, line),
+            };
+            Process::start(command, line)
+        };
         let ended = all(&mut (0..PROCESSES).map(start).collect::<Vec<_>>());
         if clashed(&ended) {
             continue;
@@ -128,8 +138,14 @@ fn wire_carries_no_text() {
         "load c in.jsonl",
         "delete c --ids ids.txt",
         "cluster c --clustering transitive --threshold 0.9",
+        "load apart in.jsonl --epoch 200K --store-text --clustering guarantee",
+        "load apart in.jsonl",
+        "delete apart --ids ids.txt",
+        "cluster apart --clustering transitive --threshold 0.9",
+        "compact apart",
     ] {
-        let (_, passed) = tapped(&dir, &format!("{line} -w 1"));
+        let workers = if line.starts_with("compact") { "" } else { " -w 1" };
+        let (_, passed) = tapped(&dir, &format!("{line}{workers}"));
         let bytes: usize = passed.iter().map(Vec::len).sum();
         show(&format!("{line}: {bytes} bytes, about {:.3} a byte of text", bytes as f64 / text_bytes as f64));
         let lower: Vec<Vec<u8>> = passed.iter().map(|bytes| bytes.to_ascii_lowercase()).collect();

@@ -22,6 +22,7 @@ use crate::output::peak_memory;
 use crate::progress::{EpochDone, Mark, Progress, Stage};
 use crate::read::Source;
 use crate::simd::Simd;
+use crate::sketch::Rarity;
 use crate::storage::Storage;
 
 /// What a process that takes part may use of its machine.
@@ -154,6 +155,8 @@ pub fn assist(
     let (mut sources, mut at): (Vec<Source>, Option<Snapshot>) = Default::default();
     // Whether it is done, or did not fit in process 0, shows in what that wants next.
     let mut done: Option<EpochDone> = None;
+    // It stays what it is, and may have to be asked for.
+    let mut rarity: Option<Arc<Rarity>> = None;
     loop {
         let order = peers.hear()?;
         let over = match &order {
@@ -174,7 +177,11 @@ pub fn assist(
                     }
                 };
                 let before = mark(progress, Some(peers));
-                match take_part(&ahead, &epoch, &sources, means, peers, progress) {
+                if epoch.frozen && rarity.is_none() {
+                    rarity = frozen(&ahead.tables())?;
+                }
+                let known = (&*sources, rarity.clone());
+                match take_part(&ahead, &epoch, known, means, peers, progress) {
                     Ok(()) => {
                         let last = epoch.part.extent.to.0 as usize >= sources.len();
                         done = Some(came_to(progress, Some(peers), &before, epoch.at, last));
@@ -215,7 +222,7 @@ pub(super) fn part_of(
 fn take_part(
     ahead: &Snapshot,
     epoch: &Epoch,
-    sources: &[Source],
+    (sources, rarity): (&[Source], Option<Arc<Rarity>>),
     means: &Means,
     peers: &Arc<Peers>,
     progress: &Arc<Progress>,
@@ -229,7 +236,6 @@ fn take_part(
     let runs = (begin(&ids)?, begin(&of_records)?);
     let (tables, signed) = (ahead.tables(), config.method == Method::Join);
     let most = means.memory.unwrap_or(u64::MAX) / 10;
-    let rarity = if epoch.frozen { frozen(&tables)? } else { None };
     let known = Arc::new(Known::new(tables, epoch.next_content, signed, epoch.documents, most, runs));
     let request = Request {
         sources: sources.to_vec(),

@@ -37,7 +37,7 @@ pub enum Compaction {
 }
 
 /// What a compaction did.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct CompactReport {
     /// The commit that has it; `None` if there was nothing to merge.
     pub commit: Option<u64>,
@@ -45,6 +45,9 @@ pub struct CompactReport {
     pub runs: (usize, usize),
     /// Bytes of the runs before and after it.
     pub bytes: (u64, u64),
+    /// Why processes that keep runs to themselves could not remove what nobody names any more; the next job does it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub untidied: Option<String>,
 }
 
 /// Merges runs of the last commit, and commits what they become. What the collection holds stays as it is.
@@ -80,11 +83,13 @@ pub fn compact_with(
     let merged = merged.inspect_err(|_| abandon(writer, first..next.next_run))?;
     let total = |manifest: &Manifest| (manifest.runs.len(), manifest.runs.iter().map(|run| run.bytes).sum());
     let (before, after): ((usize, u64), (usize, u64)) = (total(writer.snapshot().manifest()), total(&next));
-    let mut report = CompactReport { commit: None, runs: (before.0, after.0), bytes: (before.1, after.1) };
+    let (runs, bytes) = ((before.0, after.0), (before.1, after.1));
+    let mut report = CompactReport { runs, bytes, ..CompactReport::default() };
     if merged {
         report.commit = Some(next.commit);
         writer.commit(next)?;
         progress.metrics().add(Metric::Commits, 1);
+        report.untidied = keep(writer, peers).err().map(|error| error.to_string());
     }
     Ok(report)
 }

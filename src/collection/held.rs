@@ -136,7 +136,7 @@ pub fn gather(writer: &mut Writer, peers: Option<&Peers>, progress: &Progress) -
         let next = writer.next();
         report.commit = Some(next.commit);
         writer.commit(next)?;
-        keep(writer, peers)?;
+        report.untidied = keep(writer, peers).err().map(|error| error.to_string());
     }
     Ok(report)
 }
@@ -294,3 +294,7 @@ impl Compaction {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "held_tests.rs"]
+mod tests;

@@ -315,6 +315,10 @@ impl Shared {
     pub(super) fn take_unit(&self) -> Result<usize> {
         match &self.peers {
             None => Ok(self.next_unit.fetch_add(1, Ordering::Relaxed)),
+            // A file made for this run only is where process 0 is, and perhaps nowhere else.
+            Some(_) if self.crew.process() > 0 && self.sources.iter().any(|source| !source.lasting) => {
+                Ok(self.units.len())
+            }
             Some((peers, run)) => Ok(peers.mesh().take(*run)? as usize),
         }
     }

@@ -1,6 +1,7 @@
 //! What runs promise, tried on whole files.
 
 mod damage;
+mod elsewhere;
 mod format;
 mod memory;
 mod merged;

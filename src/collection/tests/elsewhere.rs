@@ -1,0 +1,107 @@
+//! A run that a process keeps to itself, out of reach: whatever is read of it says where it is, and what it has not is
+//! known without it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::*;
+use crate::collection::RunEntry;
+use crate::collection::tables::{DEAD, DOCUMENTS, HEAPS, POSTINGS, TABLES, Table, Tables};
+use crate::collection::{HeapCursor, Keeper};
+
+const PROCESS: u32 = 3;
+
+/// A run that has so many rows or words of everything.
+fn absent(count: u64) -> RunReader {
+    let names = TABLES.iter().map(|table| table.name).chain(HEAPS.iter().map(|(_, name)| *name));
+    let rows: BTreeMap<String, u64> = names.map(|name| (name.to_owned(), count)).collect();
+    let entry =
+        RunEntry { id: RUN, bytes: 40 << 20, digest: 7, rows, keeper: Keeper::of(PROCESS as usize, 5) };
+    entry.open(&Memory::default(), COLLECTION).expect("a run that is elsewhere opens")
+}
+
+#[track_caller]
+fn is_elsewhere<T>(read: Result<T>, what: &str) {
+    match read.map(drop) {
+        Err(Error::Elsewhere { path, process: PROCESS, asked: false }) => {
+            assert!(path.ends_with("run-00000082-of-3-0000000000000005"), "{path:?}");
+        }
+        read => panic!("{what}: {read:?}"),
+    }
+}
+
+#[test]
+fn all_that_a_run_elsewhere_has_is_elsewhere() {
+    for count in [1, 2, 600, 5000, 3_000_000] {
+        let run = absent(count);
+        assert_eq!((run.out_of_reach(), run.bytes()), (Some((PROCESS, false)), 40 << 20));
+        is_elsewhere(run.verify(), "verified");
+        for Table { kind, shape, name, .. } in TABLES {
+            let rows = run.rows(kind).expect("rows");
+            assert_eq!((rows.len(), rows.shape()), (count, shape));
+            is_elsewhere(rows.scan(&[], None).next_row(), name);
+            is_elsewhere(rows.scan(&[5], Some(&[9])).next_row(), name);
+            for words in 1..=shape.key {
+                let keys: Vec<u64> = (0..300 * words as u64).collect();
+                is_elsewhere(rows.probe(words, &keys, &mut |_, _| Ok(())), name);
+                is_elsewhere(rows.probe(words, &keys[..words], &mut |_, _| Ok(())), name);
+            }
+            is_elsewhere(rows.verify(), name);
+        }
+        for (kind, name) in HEAPS {
+            let heap = run.heap(kind).expect("a heap");
+            assert_eq!(heap.len(), count);
+            is_elsewhere(heap.read(0, 1, &mut Vec::new()), name);
+            is_elsewhere(heap.read(0, count as usize, &mut Vec::new()), name);
+            is_elsewhere(HeapCursor::default().read(heap, count - 1, 1, &mut Vec::new()), name);
+        }
+    }
+}
+
+/// Rows of a table that only runs within reach have are read as ever, and those of any other are not.
+#[test]
+fn tables_that_a_run_elsewhere_has_not_are_read_without_it() {
+    let storage = Memory::default();
+    write(&storage, "here", |writer| {
+        for table in [POSTINGS, DEAD] {
+            writer.rows(table.kind, table.shape)?;
+            (0..50).try_for_each(|at| writer.push(&[at, at + 1][..table.shape.width]))?;
+        }
+        Ok(())
+    });
+    let here = Arc::new(open(&storage, "here").expect("opened"));
+    let rows = BTreeMap::from([("postings".to_owned(), 9), ("documents".to_owned(), 0)]);
+    let entry =
+        RunEntry { id: RUN, bytes: 1 << 20, digest: 7, rows, keeper: Keeper::of(PROCESS as usize, 5) };
+    let away = Arc::new(entry.open(&Memory::default(), COLLECTION).expect("opened"));
+    assert!(away.rows(DOCUMENTS.kind).is_none() && away.heap(HEAPS[0].0).is_none());
+    for runs in [vec![Arc::clone(&here), Arc::clone(&away)], vec![away, here]] {
+        let tables = Tables { runs };
+        let mut found = Vec::new();
+        tables
+            .newest(DEAD, &[3, 7, 90], &mut |at, _, row| {
+                found.push((at, row.to_vec()));
+                Ok(())
+            })
+            .expect("read");
+        assert_eq!(found, [(0, vec![3]), (1, vec![7])]);
+        let mut scan = tables.scan(DEAD);
+        let mut count = 0;
+        while scan.next_row().expect("read").is_some() {
+            count += 1;
+        }
+        assert_eq!(count, 50);
+        assert!(tables.scan(DOCUMENTS).next_row().expect("read").is_none());
+        is_elsewhere(tables.scan(POSTINGS).next_row(), "scanned");
+        is_elsewhere(tables.newest(POSTINGS, &[100, 101], &mut |_, _, _| Ok(())), "newest");
+        is_elsewhere(tables.beginning(POSTINGS, 1, &[3], &mut |_, _| Ok(())), "beginning");
+    }
+}
+
+/// One that is in the folder of the collection, and is not there, is no such run.
+#[test]
+fn a_run_that_nobody_keeps_is_missing() {
+    let entry = RunEntry { id: RUN, bytes: 1 << 20, digest: 7, rows: BTreeMap::new(), keeper: None };
+    let error = entry.open(&Memory::default(), COLLECTION).expect_err("it is not there");
+    assert!(matches!(error, Error::Io { .. }), "{error}");
+}
