@@ -130,6 +130,7 @@ pub(super) fn keep(writer: &Writer, peers: Option<&Peers>) -> Result<()> {
 /// # Errors
 /// Those of [`super::compact_with`].
 pub fn gather(writer: &mut Writer, peers: Option<&Peers>, progress: &Progress) -> Result<CompactReport> {
+    writer.snapshot().check_within_reach()?;
     keep(writer, peers)?;
     let mut report = compact(writer, Compaction::Full, progress)?;
     if report.commit.is_some() {
