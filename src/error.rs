@@ -109,8 +109,7 @@ pub enum Error {
     /// The folder of a collection and runs that a process keeps of it have gone different ways (exit code 4).
     #[error(
         "{}: was tidied for commit {tidied}, and the folder of the collection, which is at commit {commit}, knows nothing \
-         of that: it is a copy, or an old state put back; use the one that {} belongs to, or another --local-state",
-        .path.display(), .path.display()
+         of that: it is a copy, or an old state put back; name the newest one, or another --local-state", .path.display()
     )]
     Forked {
         /// The folder with the runs.
