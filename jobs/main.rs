@@ -58,7 +58,7 @@ const FAILED: u8 = 1;
 const WRONG_USE: u8 = 2;
 /// The input was refused.
 const REFUSED: u8 = 3;
-/// A collection cannot be used: damaged, being written to, of a later format, or none.
+/// A collection or a lexicon cannot be used: damaged, being written to, of a later format, or none.
 const UNUSABLE: u8 = 4;
 /// Another process of the job was lost, or did not come.
 const LOST: u8 = 5;
@@ -151,7 +151,9 @@ fn exit_code(error: &Error) -> u8 {
         | Error::Locked(_)
         | Error::Unfinished { .. }
         | Error::NewerFormat { .. }
-        | Error::NotACollection(..) => UNUSABLE,
+        | Error::NotACollection(..)
+        | Error::LexiconDamaged { .. }
+        | Error::LexiconUnfit { .. } => UNUSABLE,
         Error::Interrupted | Error::Paused { .. } => INTERRUPTED,
         Error::Join { refused: true, .. } => WRONG_USE,
         Error::Join { refused: false, .. } | Error::Lost { .. } => LOST,
@@ -183,6 +185,8 @@ mod tests {
             (Error::Locked(PathBuf::from("x")), 4),
             (Error::NewerFormat { path: PathBuf::from("x"), found: 2, known: 1 }, 4),
             (Error::NotACollection(PathBuf::from("x"), "x".into()), 4),
+            (Error::lexicon_damaged(path, 1, "x"), 4),
+            (Error::lexicon_unfit(path, "x"), 4),
             (Error::Interrupted, 130),
             (Error::Paused { path: PathBuf::from("x"), records: 1 }, 130),
             (Error::Changed(PathBuf::from("x")), 1),

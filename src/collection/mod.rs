@@ -42,7 +42,7 @@ mod fsck;
 mod group;
 mod guard;
 mod heap;
-mod hex;
+pub(crate) mod hex;
 mod known;
 mod load;
 mod log;

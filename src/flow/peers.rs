@@ -67,7 +67,7 @@ impl Peers {
     }
 
     /// The same, for threads of its own.
-    pub(super) fn share(&self) -> Arc<Mesh> {
+    pub fn share(&self) -> Arc<Mesh> {
         Arc::clone(&self.mesh)
     }
 
