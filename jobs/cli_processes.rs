@@ -7,6 +7,7 @@ use clap::Args;
 
 use crate::cli::{Command, MachineArgs, TalkArgs};
 use crate::cli_collections::ChangeArgs;
+use crate::cli_lexicon::LexiconCommand;
 
 pub(crate) const LAUNCH_EXAMPLES: &str = "\
 Examples:
@@ -126,6 +127,9 @@ impl Command {
             Command::Delete(args) => changing(&mut args.change),
             Command::Compact(args) => (&mut args.processes, None, &mut args.report.talk),
             Command::Cluster(args) => (&mut args.processes, Some(&mut args.machine), &mut args.talk),
+            Command::Lexicon(LexiconCommand::Build(args)) => {
+                (&mut args.processes, Some(&mut args.machine), &mut args.report.talk)
+            }
             _ => return,
         };
         (*processes, *talk) = Default::default();
@@ -140,6 +144,7 @@ impl Command {
             Command::Delete(args) => Some(&args.change.processes),
             Command::Compact(args) => Some(&args.processes),
             Command::Cluster(args) => Some(&args.processes),
+            Command::Lexicon(LexiconCommand::Build(args)) => Some(&args.processes),
             _ => None,
         }
     }
@@ -152,6 +157,7 @@ impl Command {
             Command::Delete(args) => Some(("delete", &args.change.report.talk)),
             Command::Compact(args) => Some(("compact", &args.report.talk)),
             Command::Cluster(args) => Some(("cluster", &args.talk)),
+            Command::Lexicon(LexiconCommand::Build(args)) => Some(("lexicon build", &args.report.talk)),
             _ => None,
         }
     }
@@ -163,6 +169,7 @@ impl Command {
             Command::Dedup(args) => args.inputs.iter().any(standard),
             Command::Load(args) => args.inputs.iter().any(standard),
             Command::Delete(args) => standard(&args.ids),
+            Command::Lexicon(LexiconCommand::Build(args)) => args.inputs.iter().any(standard),
             _ => false,
         }
     }

@@ -6,6 +6,7 @@ mod check;
 mod cli;
 mod cli_again;
 mod cli_collections;
+mod cli_lexicon;
 mod cli_processes;
 mod cluster;
 mod clusters;
@@ -25,6 +26,7 @@ mod info;
 mod interrupt;
 mod launch;
 mod launched;
+mod lexicon;
 mod load;
 mod manual;
 mod measured;
@@ -102,6 +104,7 @@ fn run(command: Command, team: &Team) -> Result<ExitCode> {
         Command::Group(args) => group::run(&args),
         Command::Info(args) => info::run(&args),
         Command::Presets { name } => presets::text(name.as_deref()).and_then(|text| print(text.as_bytes())),
+        Command::Lexicon(command) => lexicon::run(&command, team),
         Command::Compact(args) => compact::run(&args, team),
         Command::Fsck { collection, json } => fsck::run(&collection, json),
         Command::Launch(args) => launch::run(&args),

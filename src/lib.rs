@@ -225,6 +225,7 @@
 //! - `output/rows.rs` - the rows of the lists
 //! - `output/summary.rs` - the figures of a run
 //! - `output/render.rs` - the figures for people
+//! - `output/svg.rs` - curves as a picture
 //!
 //! Where a collection lies:
 //! - `storage/mod.rs` - what a folder of immutable files promises, and what is durable after what

@@ -47,6 +47,8 @@ mod house;
 mod kill;
 /// Many processes started, watched and ended.
 mod launch;
+/// Lexicons: built in any shape, merged, compared, shown, and refused.
+mod lexicon;
 /// Jobs that lose a process.
 mod losses;
 /// Jobs of which a process is stopped or interrupted.

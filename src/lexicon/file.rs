@@ -5,7 +5,6 @@ use std::fs::File;
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::Path;
 
-use serde::Serialize;
 use tempfile::NamedTempFile;
 use xxhash_rust::xxh3::{Xxh3Default, xxh3_128};
 
@@ -26,13 +25,11 @@ const DIGEST: &str = ", xxh3-128 ";
 const GLANCE: u64 = 1 << 16;
 
 /// A lexicon that was written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Frozen {
     /// What it says of its making.
-    #[serde(flatten)]
     pub header: Header,
-    /// The digest of its content, which is its name.
-    #[serde(serialize_with = "hex::serialize")]
+    /// The digest of its content.
     pub digest: u128,
     /// Its terms.
     pub count: u64,
@@ -40,6 +37,30 @@ pub struct Frozen {
     pub left_out: u64,
     /// Bytes of the file.
     pub bytes: u64,
+}
+
+impl Frozen {
+    /// The name by which a configuration knows it: the digest, in 32 hexadecimal digits.
+    pub fn name(&self) -> String {
+        hex::text(&self.digest)
+    }
+}
+
+/// Refuses a file to be made where there is anything of its name, or no folder for it.
+///
+/// # Errors
+/// [`Error::OutputExists`], [`Error::Config`] if it names no file, and [`Error::Io`].
+pub fn refuse_existing(out: &Path) -> Result<()> {
+    if out.file_name().is_none() {
+        return Err(Error::config(format!("{}: --out must name a file to be created", out.display())));
+    }
+    let folder = folder(out);
+    std::fs::metadata(folder).map_err(|e| Error::io(folder, "write in", e))?;
+    match out.symlink_metadata() {
+        Ok(_) => Err(Error::OutputExists(out.to_path_buf())),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(Error::io(out, "create", error)),
+    }
 }
 
 /// Writes the terms of at least `header.min_df` documents as the new file `out`.
@@ -93,14 +114,9 @@ struct Content<'a> {
 impl Content<'_> {
     fn create(out: &Path) -> Result<Content<'_>> {
         let failed = |e| Error::io(out, "create", e);
-        let name = out.file_name().ok_or_else(|| {
-            Error::config(format!("{}: --out must name a file to be created", out.display()))
-        })?;
-        if out.symlink_metadata().is_ok() {
-            return Err(Error::OutputExists(out.to_path_buf()));
-        }
+        refuse_existing(out)?;
         let mut prefix = std::ffi::OsString::from(".");
-        prefix.push(name);
+        prefix.push(out.file_name().unwrap_or_default());
         prefix.push(".partial-");
         let mut builder = tempfile::Builder::new();
         builder.prefix(&prefix);

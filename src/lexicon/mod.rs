@@ -30,7 +30,7 @@ mod terms;
 mod tests;
 
 pub use build::{Counted, Request, Tally, assist, count};
-pub use file::{FORMAT, Frozen};
+pub use file::{FORMAT, Frozen, refuse_existing};
 pub use frozen::{Entry, Lexicon};
 pub use merge::merge;
 pub use spearman::{Agreement, agreement, spearman};

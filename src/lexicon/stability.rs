@@ -64,10 +64,11 @@ pub fn stability(
     (a, b): (&Lexicon, &Lexicon),
     survey: &Survey<'_>,
     question: Question,
+    simd: Simd,
     progress: &Progress,
 ) -> Result<Stability> {
     question.check()?;
-    let drawing = || Drawing::new((a, b), question);
+    let drawing = || Drawing::new((a, b), question, simd);
     let surveyed = survey.read(drawing, progress)?;
     let read = surveyed.readers.iter().map(|drawing| drawing.read).sum();
     let mut drawn: Vec<Drawn> = surveyed.readers.into_iter().flat_map(|drawing| drawing.drawn).collect();
@@ -128,11 +129,11 @@ struct Drawing<'a> {
 }
 
 impl<'a> Drawing<'a> {
-    fn new(lexicons: (&'a Lexicon, &'a Lexicon), question: Question) -> Drawing<'a> {
+    fn new(lexicons: (&'a Lexicon, &'a Lexicon), question: Question, simd: Simd) -> Drawing<'a> {
         Drawing {
             lexicons,
             question,
-            tokenizer: Tokenizer::new(Tokens::Words, Simd::detect()),
+            tokenizer: Tokenizer::new(Tokens::Words, simd),
             drawn: BinaryHeap::new(),
             read: 0,
             signatures: Default::default(),

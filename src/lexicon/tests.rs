@@ -14,6 +14,7 @@ use crate::error::{Error, Result};
 use crate::limits::{BASE_MEMORY, WORKER_MEMORY};
 use crate::progress::Progress;
 use crate::read::{Source, discover};
+use crate::simd::Simd;
 use crate::text::{canonical_tokens, token_hash};
 
 /// Words from which texts are made, some of them not terms, some the same in canonical form.
@@ -218,7 +219,7 @@ proptest! {
         let input = Input::default();
         let survey = Survey { sources: &sources, input: &input, workers, mesh: None };
         let question = Question { sample, seed, longest: 5, max_idf: 1.0 };
-        let got = stability((&a, &b), &survey, question, &Progress::default()).expect("an answer");
+        let got = stability((&a, &b), &survey, question, Simd::detect(), &Progress::default()).expect("an answer");
         prop_assert_eq!(got.read, asked.len() as u64);
         let curve: Vec<(u64, u64)> = got.curve.iter().map(|point| (point.documents, point.unchanged)).collect();
         prop_assert_eq!(curve, obvious_curve((&a, &b), &asked, seed, sample));
