@@ -9,14 +9,15 @@ use alike::text::canonical_tokens;
 use serde_json::{Value, json};
 
 use crate::team::{Shape, done};
-use crate::util::{Dir, corpus, gzip, jsonl, line, zst};
+use crate::util::{Dir, Random, corpus, gzip, jsonl, line, zst};
 
 /// Texts of words that are more and less frequent.
 fn texts(count: usize) -> Vec<String> {
-    let mut random = crate::util::Random(7);
-    let word = |random: &mut crate::util::Random| {
-        let range = random.below(2000) + 1;
-        format!("w{}x", ["ab", "cd", "ef"][range % 3].repeat(1 + random.below(range) % 40))
+    let mut random = Random(7);
+    let word = |random: &mut Random| {
+        let range = random.below(20_000) + 1;
+        let number = random.below(range) as u32;
+        (0..4).map(|place| char::from(b'a' + (number / 12u32.pow(place) % 12) as u8)).collect::<String>()
     };
     (0..count).map(|_| (0..30).map(|_| word(&mut random)).collect::<Vec<_>>().join(" ")).collect()
 }

@@ -46,19 +46,24 @@ impl Lexicon {
     /// [`Error::LexiconUnfit`] if there is none, it is none, or two of its terms have one hash;
     /// [`Error::LexiconDamaged`]; [`Error::NewerFormat`]; [`Error::Io`].
     pub fn open(path: &Path) -> Result<Lexicon> {
+        Lexicon::open_by(path, token_hash)
+    }
+
+    /// The same with another hash.
+    pub(super) fn open_by(path: &Path, hash: impl Fn(&[u8]) -> u64) -> Result<Lexicon> {
         let parts = file::read(path)?;
         let ranks = ranks(&parts.documents);
         let idf = parts.documents.iter().map(|df| parts.header.normalised_idf(*df)).collect();
         let numbers = HashMap::with_capacity(ranks.len());
         let mut lexicon = Lexicon { path: path.to_path_buf(), parts, ranks, idf, numbers };
-        lexicon.number_terms()?;
+        lexicon.number_terms(hash)?;
         Ok(lexicon)
     }
 
     /// Finds the number of each hash.
-    fn number_terms(&mut self) -> Result<()> {
+    fn number_terms(&mut self, hash: impl Fn(&[u8]) -> u64) -> Result<()> {
         for number in 0..self.ranks.len() as u32 {
-            let hash = token_hash(self.term(number).as_bytes());
+            let hash = hash(self.term(number).as_bytes());
             match self.numbers.entry(hash) {
                 Place::Vacant(place) => drop(place.insert(number)),
                 Place::Occupied(other) => {

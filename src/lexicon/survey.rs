@@ -170,7 +170,7 @@ struct Shared<'a> {
 impl Shared<'_> {
     /// Reads units until none is left.
     fn work<R: Reader>(&self, reader: R) -> Result<Done<R>> {
-        let mut taken = Taken { reader, found: Found::default(), documents: 0, failure: None };
+        let mut taken = Taken { reader, found: Found::default(), documents: 0, text_bytes: 0, failure: None };
         while !self.failed.load(Ordering::Relaxed) {
             let number = self.take()?;
             let Some(unit) = self.units.get(number) else { break };
@@ -188,6 +188,7 @@ impl Shared<'_> {
             }
             taken.found.lines.push((number, lines.lines()));
         }
+        self.progress.metrics().add(Metric::Refused, taken.found.refused.len() as u64);
         Ok(Done { reader: taken.reader, found: taken.found })
     }
 
@@ -196,6 +197,7 @@ impl Shared<'_> {
         self.progress.advance(bytes);
         self.progress.metrics().add(Metric::ReadBytes, bytes);
         self.progress.add_documents(std::mem::take(&mut taken.documents));
+        self.progress.metrics().add(Metric::TextBytes, std::mem::take(&mut taken.text_bytes));
         taken.failure.take().map_or(Ok(()), Err)?;
         self.progress.check()
     }
@@ -214,13 +216,16 @@ impl Shared<'_> {
 struct Taken<R> {
     reader: R,
     found: Found,
+    /// Not yet told.
     documents: u64,
+    text_bytes: u64,
     failure: Option<Error>,
 }
 
 impl<R: Reader> Sink for Taken<R> {
     fn document(&mut self, record: &Record<'_>) {
         self.documents += 1;
+        self.text_bytes += record.text.len() as u64;
         if self.failure.is_none() {
             self.failure = self.reader.read(record.text).err();
         }

@@ -19,11 +19,12 @@ pub struct Chart {
 
 /// Size of the picture, and of the field within it: left, top, right, bottom.
 const SIZE: (f64, f64) = (720.0, 440.0);
-const FIELD: (f64, f64, f64, f64) = (64.0, 48.0, 696.0, 376.0);
+const FIELD: (f64, f64, f64, f64) = (64.0, 56.0, 696.0, 376.0);
 /// Colours of the curves, in turn: told apart with any sort of sight (Okabe and Ito 2008).
 const COLOURS: [&str; 6] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"];
-/// Parts that an axis is divided into.
+/// Parts that the vertical axis is divided into, and most that the horizontal one is.
 const PARTS: u32 = 5;
+const MOST: f64 = 6.0;
 
 impl Chart {
     /// The picture as a document of its own.
@@ -32,7 +33,7 @@ impl Chart {
         let mut svg = format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" font-family=\"sans-serif\" \
              font-size=\"13\" role=\"img\">\n<title>{title}</title>\n<rect width=\"{width}\" height=\"{height}\" \
-             fill=\"white\"/>\n<text x=\"{}\" y=\"26\" font-size=\"15\" text-anchor=\"middle\">{title}</text>\n",
+             fill=\"white\"/>\n<text x=\"{}\" y=\"22\" font-size=\"15\" text-anchor=\"middle\">{title}</text>\n",
             (FIELD.0 + FIELD.2) / 2.0,
             title = escape(&self.title)
         );
@@ -49,17 +50,22 @@ impl Chart {
         let (left, top, right, bottom) = FIELD;
         for part in 0..=PARTS {
             let share = f64::from(part) / f64::from(PARTS);
-            let value = self.range.0 + share * (self.range.1 - self.range.0);
-            let (x, y) = self.place((value, share));
+            let (_, y) = self.place((0.0, share));
             let _ = write!(
                 svg,
                 "<path d=\"M{left:.1} {y:.1}H{right:.1}\" stroke=\"#ddd\"/>\n\
-                 <text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{share:.1}</text>\n\
-                 <text x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>\n",
+                 <text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{share:.1}</text>\n",
                 left - 8.0,
-                y + 4.0,
-                bottom + 20.0,
-                (value * 100.0).round() / 100.0
+                y + 4.0
+            );
+        }
+        for value in round_values(self.range) {
+            let (x, _) = self.place((value, 0.0));
+            let _ = write!(
+                svg,
+                "<path d=\"M{x:.1} {bottom:.1}v5\" stroke=\"black\"/>\n\
+                 <text x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{value}</text>\n",
+                bottom + 20.0
             );
         }
         let _ = write!(
@@ -92,9 +98,9 @@ impl Chart {
         }
         let _ = writeln!(
             svg,
-            "<text x=\"{:.1}\" y=\"{:.1}\" fill=\"{colour}\" text-anchor=\"end\">{}</text>",
-            FIELD.2,
-            FIELD.3 - 12.0 - 18.0 * number as f64,
+            "<text x=\"{:.1}\" y=\"{:.1}\" fill=\"{colour}\">{}</text>",
+            FIELD.0 + (FIELD.2 - FIELD.0) * number as f64 / self.curves.len() as f64,
+            FIELD.1 - 8.0,
             escape(name)
         );
     }
@@ -106,6 +112,16 @@ impl Chart {
         let share = if width > 0.0 { (across - self.range.0) / width } else { 0.5 };
         (left + share.clamp(0.0, 1.0) * (right - left), bottom - up.clamp(0.0, 1.0) * (bottom - top))
     }
+}
+
+/// Values in a range that are easily read: multiples of 1, 2 or 5 of some power of ten.
+fn round_values((from, to): (f64, f64)) -> Vec<f64> {
+    let power = 10f64.powf(((to - from) / MOST).max(1e-9).log10().floor());
+    let step = [1.0, 2.0, 5.0].into_iter().map(|times| times * power).find(|step| (to - from) / step <= MOST);
+    let step = step.unwrap_or(10.0 * power);
+    let (first, last) = ((from / step).ceil() as i64, (to / step).floor() as i64);
+    // Rounded again, so that three times 0.1 is written 0.3.
+    (first..=last).map(|n| (n as f64 * step * 1e6).round() / 1e6).collect()
 }
 
 /// Text as it stands in XML; what XML cannot hold at all is replaced.
@@ -144,7 +160,7 @@ mod tests {
     #[test]
     fn points_are_where_they_belong_and_names_are_escaped() {
         let svg = chart((1.0, 3.0), vec![(1.0, 0.0), (2.0, 1.0), (3.0, 0.5)]).to_svg();
-        assert!(svg.contains("points=\"64.0,376.0 380.0,48.0 696.0,212.0\""), "{svg}");
+        assert!(svg.contains("points=\"64.0,376.0 380.0,56.0 696.0,216.0\""), "{svg}");
         assert!(
             svg.contains("a&lt;b &amp; &quot;c&quot;\u{fffd}")
                 && svg.contains("x&gt;y")
@@ -161,8 +177,17 @@ mod tests {
     }
 
     #[test]
+    fn an_axis_has_round_values() {
+        assert_eq!(round_values((1.0, 30.0)), [5.0, 10.0, 15.0, 20.0, 25.0, 30.0]);
+        assert_eq!(round_values((0.0, 1.0)), [0.0, 0.2, 0.4, 0.6, 0.8, 1.0]);
+        assert_eq!(round_values((1.0, 5.0)), [1.0, 2.0, 3.0, 4.0, 5.0]);
+        assert_eq!(round_values((7.0, 7.0)), [7.0]);
+        assert_eq!(round_values((0.0, 1000.0)), [0.0, 200.0, 400.0, 600.0, 800.0, 1000.0]);
+    }
+
+    #[test]
     fn a_single_value_and_no_point_are_a_picture_too() {
-        assert!(chart((1.0, 1.0), vec![(1.0, 0.5)]).to_svg().contains("points=\"380.0,212.0\""));
+        assert!(chart((1.0, 1.0), vec![(1.0, 0.5)]).to_svg().contains("points=\"380.0,216.0\""));
         assert!(chart((1.0, 30.0), Vec::new()).to_svg().contains("points=\"\""));
     }
 }
