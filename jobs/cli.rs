@@ -28,7 +28,7 @@ Examples:
   alike presets                               list ready-made configurations
   alike presets news > my.toml                write one down, to edit and give to dedup --config
 
-Exit codes: 0 done; 1 failed; 2 wrong use or configuration; 3 input refused; 4 no usable collection;
+Exit codes: 0 done; 1 failed; 2 wrong use or configuration; 3 input refused; 4 no usable collection or lexicon;
 5 another process was lost; 130 interrupted.";
 
 const DEDUP_EXAMPLES: &str = "\

@@ -153,7 +153,7 @@ pub enum Error {
         /// Why, in one line.
         why: String,
     },
-    /// More than a fixed limit of [`crate::limits`] (exit code 3).
+    /// More than a fixed limit of [`crate::limits`], or less than is needed (exit code 3).
     #[error("{0}")]
     Limit(String),
     /// A worker thread ended with a panic: a bug in alike (exit code 1).

@@ -21,6 +21,8 @@ pub const FORMAT: u32 = 1;
 const START: &str = "alike lexicon, format ";
 /// What stands between the number and the digest.
 const DIGEST: &str = ", xxh3-128 ";
+/// Most documents that a lexicon may speak of.
+const MOST_DOCUMENTS: u64 = 1 << 48;
 /// Terms between two looks at whether to stop.
 const GLANCE: u64 = 1 << 16;
 
@@ -198,6 +200,10 @@ pub(super) fn read(path: &Path) -> Result<Parts> {
     let line = text[at..].split_inclusive('\n').next().unwrap_or_default();
     let header: Header =
         serde_json::from_str(line).map_err(|e| damaged(at, &format!("no head of a lexicon: {e}")))?;
+    // Sums of what many say must fit.
+    if header.check().is_err() || header.documents.max(header.short) > MOST_DOCUMENTS {
+        return Err(damaged(at, "no head of a lexicon"));
+    }
     let (mut starts, mut documents, mut before) = (Vec::new(), Vec::new(), "");
     let mut offset = at + line.len();
     for line in text[offset..].split_inclusive('\n') {

@@ -12,8 +12,10 @@ use crate::progress::{Progress, Stage};
 use crate::read::{Extent, FieldPath, Fields, Record, Refusal, Sink, Source, Unit, UnitReader, units};
 
 /// The counter of units: a job that surveys has no other.
-const UNITS: u64 = 0;
-/// Least and most bytes of an input file that one worker reads at a stretch.
+const COUNTER: u64 = 0;
+/// Stretches that an input is cut into, unless these would be too short or too long.
+const UNITS: u64 = 256;
+/// Least and most bytes of such a stretch.
 const UNIT: (u64, u64) = (256 << 10, 1 << 20);
 
 /// What is read, and by whom.
@@ -65,8 +67,8 @@ impl Survey<'_> {
         let bytes: u64 = self.sources.iter().map(|source| source.bytes).sum();
         let processes = self.mesh.map_or(1, Mesh::processes);
         progress.enter(Stage::Read, bytes / processes as u64);
-        let share = bytes / (self.workers * processes * 8) as u64;
-        let units = units(self.sources, Extent::ALL, share.clamp(UNIT.0, UNIT.1));
+        // All processes cut alike, whatever their workers.
+        let units = units(self.sources, Extent::ALL, (bytes / UNITS).clamp(UNIT.0, UNIT.1));
         let fields = Arc::new(self.fields()?);
         let shared = Shared {
             survey: self,
@@ -206,7 +208,7 @@ impl Shared<'_> {
     fn take(&self) -> Result<usize> {
         let next = match self.survey.mesh {
             None => self.next.fetch_add(1, Ordering::Relaxed),
-            Some(mesh) => mesh.take(UNITS)?,
+            Some(mesh) => mesh.take(COUNTER)?,
         };
         Ok(next as usize)
     }

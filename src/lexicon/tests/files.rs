@@ -68,6 +68,11 @@ fn sealed_nonsense_is_refused() {
         refused("") && refused("{}\n") && refused(&head.replace("\"short\":0", "\"short\":0,\"more\":1"))
     );
     assert!(refused(&format!("{head}\n")), "no term at all");
+    for (key, other) in
+        [("\"min_df\":1", "\"min_df\":0"), ("\"documents\":9", "\"documents\":18446744073709551615")]
+    {
+        assert!(refused(&format!("{}\nalpha\t1\n", head.replace(key, other))), "{other}");
+    }
 }
 
 #[test]
