@@ -16,6 +16,7 @@ use crate::cli_collections::{
     DOCUMENTS_EXAMPLES, DeleteArgs, EXPLAIN_EXAMPLES, ExplainArgs, FileArgs, GROUP_EXAMPLES, INFO_EXAMPLES,
     LOAD_EXAMPLES, LoadArgs, PlaceArgs, ShowArgs,
 };
+use crate::cli_lexicon::{LEXICON_EXAMPLES, LexiconCommand};
 use crate::cli_processes::{LAUNCH_EXAMPLES, LaunchArgs, ProcessArgs};
 
 const EXAMPLES: &str = "\
@@ -27,7 +28,7 @@ Examples:
   alike presets                               list ready-made configurations
   alike presets news > my.toml                write one down, to edit and give to dedup --config
 
-Exit codes: 0 done; 1 failed; 2 wrong use or configuration; 3 input refused; 4 no usable collection;
+Exit codes: 0 done; 1 failed; 2 wrong use or configuration; 3 input refused; 4 no usable collection or lexicon;
 5 another process was lost; 130 interrupted.";
 
 const DEDUP_EXAMPLES: &str = "\
@@ -157,10 +158,16 @@ pub(crate) enum Command {
         #[arg(long)]
         json: bool,
     },
+    /// Count terms and how rare they are: build, merge, compare and show lexicons
+    ///
+    /// A lexicon says in how many documents of a collection each term occurs. It is counted once and does not change;
+    /// methods that use one know it by its name, the digest of its content.
+    #[command(after_long_help = LEXICON_EXAMPLES, subcommand, arg_required_else_help = true)]
+    Lexicon(LexiconCommand),
     /// Run a subcommand as many processes, here or on many machines
     ///
-    /// Starts process i of dedup, load, delete, compact or cluster for each line of the file of hosts, watches all,
-    /// puts the index in front of what they say, and shows one progress for all. What process 0 writes to standard
+    /// Starts process i of dedup, load, delete, compact, cluster or lexicon build for each line of the file of hosts,
+    /// watches all, puts the index in front of what they say, and shows one progress for all. What process 0 writes to standard
     /// output is written unchanged. Ctrl-C stops all; when one fails, the others get 10 s to notice and end by
     /// themselves. On one machine give -w and --memory, or each process takes all of it.
     #[command(after_long_help = LAUNCH_EXAMPLES)]

@@ -7,6 +7,7 @@ use clap::Args;
 
 use crate::cli::{Command, MachineArgs, TalkArgs};
 use crate::cli_collections::{ChangeArgs, PlaceArgs};
+use crate::cli_lexicon::LexiconCommand;
 
 pub(crate) const LAUNCH_EXAMPLES: &str = "\
 Examples:
@@ -126,6 +127,9 @@ impl Command {
             Command::Delete(args) => changing(&mut args.change),
             Command::Compact(args) => (&mut args.processes, None, &mut args.report.talk),
             Command::Cluster(args) => (&mut args.processes, Some(&mut args.machine), &mut args.talk),
+            Command::Lexicon(LexiconCommand::Build(args)) => {
+                (&mut args.processes, Some(&mut args.machine), &mut args.report.talk)
+            }
             _ => return,
         };
         (*processes, *talk) = Default::default();
@@ -160,6 +164,7 @@ impl Command {
             Command::Delete(args) => Some(&args.change.processes),
             Command::Compact(args) => Some(&args.processes),
             Command::Cluster(args) => Some(&args.processes),
+            Command::Lexicon(LexiconCommand::Build(args)) => Some(&args.processes),
             _ => None,
         }
     }
@@ -172,6 +177,7 @@ impl Command {
             Command::Delete(args) => Some(("delete", &args.change.report.talk)),
             Command::Compact(args) => Some(("compact", &args.report.talk)),
             Command::Cluster(args) => Some(("cluster", &args.talk)),
+            Command::Lexicon(LexiconCommand::Build(args)) => Some(("lexicon build", &args.report.talk)),
             _ => None,
         }
     }
@@ -183,6 +189,7 @@ impl Command {
             Command::Dedup(args) => args.inputs.iter().any(standard),
             Command::Load(args) => args.inputs.iter().any(standard),
             Command::Delete(args) => standard(&args.ids),
+            Command::Lexicon(LexiconCommand::Build(args)) => args.inputs.iter().any(standard),
             _ => false,
         }
     }

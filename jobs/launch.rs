@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use alike::error::{Error, Result};
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 
 use crate::cli::Cli;
 use crate::cli_processes::{LaunchArgs, ProcessArgs};
@@ -104,7 +104,11 @@ pub(crate) fn subcommand(args: &LaunchArgs) -> Result<Vec<OsString>> {
     ];
     let passed: Vec<OsString> =
         passed.iter().filter(|(_, given)| *given).map(|(flag, _)| OsString::from(flag)).collect();
-    words.splice(1..1, passed);
+    // Options stand behind all names of a command.
+    let command = Cli::command();
+    let named = words.first().and_then(|name| command.find_subcommand(name));
+    let names = if named.is_some_and(clap::Command::has_subcommands) { 2 } else { 1 }.min(words.len());
+    words.splice(names..names, passed);
     let line = [OsString::from("alike")].into_iter().chain(words.iter().cloned());
     let cli = Cli::try_parse_from(line).map_err(|error| {
         let told = error.to_string();
@@ -114,7 +118,7 @@ pub(crate) fn subcommand(args: &LaunchArgs) -> Result<Vec<OsString>> {
     let name = words.first().map(|word| word.to_string_lossy().into_owned()).unwrap_or_default();
     let Some(processes) = cli.command.processes() else {
         return Err(Error::config(format!(
-            "alike {name} does not run as many processes; dedup, load, delete, compact and cluster do"
+            "alike {name} does not run as many processes; dedup, load, delete, compact, cluster and lexicon build do"
         )));
     };
     if let Some(flag) = of_the_launcher(processes, args.hosts.insecure) {
@@ -172,6 +176,7 @@ mod tests {
             ("-n 2 -q --insecure -- delete c --ids f", "delete --quiet --insecure c --ids f"),
             ("-n 2 --json-progress -- compact c", "compact --json-progress c"),
             ("-n 2 -- cluster c --peer-timeout 5", "cluster c --peer-timeout 5"),
+            ("-n 2 -q -- lexicon build in --out l", "lexicon build --quiet in --out l"),
         ] {
             let words = passed(line).expect("good");
             assert_eq!(words, expected.split(' ').map(OsString::from).collect::<Vec<_>>(), "{line}");
@@ -183,6 +188,8 @@ mod tests {
         for (line, parts) in [
             ("-n 2 -- info c", ["alike info", "load"]),
             ("-n 2 -- presets", ["alike presets", "dedup"]),
+            ("-n 2 -- lexicon show l", ["alike lexicon", "lexicon build"]),
+            ("-n 2 -- lexicon build - --out l", ["alike lexicon", "standard input"]),
             ("-n 2 -- launch -n 2 -- load c in", ["alike launch", "load"]),
             ("-n 2 -- load c", ["behind --", "INPUT"]),
             ("-n 2 -- lode c in", ["behind --", "lode"]),

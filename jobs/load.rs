@@ -294,7 +294,7 @@ impl<'a> Teller<'a> {
     }
 
     /// The first of the refused records.
-    fn refused(&self, rejected: &[Rejected]) {
+    pub(crate) fn refused(&self, rejected: &[Rejected]) {
         for rejected in rejected.iter().take(SHOWN) {
             self.say(&format!("refused: {rejected}"));
         }

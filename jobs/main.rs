@@ -6,6 +6,7 @@ mod check;
 mod cli;
 mod cli_again;
 mod cli_collections;
+mod cli_lexicon;
 mod cli_processes;
 mod cluster;
 mod clusters;
@@ -25,6 +26,7 @@ mod info;
 mod interrupt;
 mod launch;
 mod launched;
+mod lexicon;
 mod load;
 mod manual;
 mod measured;
@@ -58,7 +60,7 @@ const FAILED: u8 = 1;
 const WRONG_USE: u8 = 2;
 /// The input was refused.
 const REFUSED: u8 = 3;
-/// A collection cannot be used: damaged, being written to, of a later format, or none.
+/// A collection or a lexicon cannot be used: damaged, being written to, of a later format, or none.
 const UNUSABLE: u8 = 4;
 /// Another process of the job was lost, or did not come.
 const LOST: u8 = 5;
@@ -102,6 +104,7 @@ fn run(command: Command, team: &Team) -> Result<ExitCode> {
         Command::Group(args) => group::run(&args),
         Command::Info(args) => info::run(&args),
         Command::Presets { name } => presets::text(name.as_deref()).and_then(|text| print(text.as_bytes())),
+        Command::Lexicon(command) => lexicon::run(&command, team),
         Command::Compact(args) => compact::run(&args, team),
         Command::Fsck { at, json } => fsck::run(&at, json),
         Command::Launch(args) => launch::run(&args),
@@ -152,7 +155,9 @@ fn exit_code(error: &Error) -> u8 {
         | Error::Unfinished { .. }
         | Error::NewerFormat { .. }
         | Error::Forked { .. }
-        | Error::NotACollection(..) => UNUSABLE,
+        | Error::NotACollection(..)
+        | Error::LexiconDamaged { .. }
+        | Error::LexiconUnfit { .. } => UNUSABLE,
         Error::Interrupted | Error::Paused { .. } => INTERRUPTED,
         Error::Join { refused: true, .. } => WRONG_USE,
         Error::Join { refused: false, .. } | Error::Lost { .. } => LOST,
@@ -184,6 +189,8 @@ mod tests {
             (Error::Locked(PathBuf::from("x")), 4),
             (Error::NewerFormat { path: PathBuf::from("x"), found: 2, known: 1 }, 4),
             (Error::NotACollection(PathBuf::from("x"), "x".into()), 4),
+            (Error::lexicon_damaged(path, 1, "x"), 4),
+            (Error::lexicon_unfit(path, "x"), 4),
             (Error::Interrupted, 130),
             (Error::Paused { path: PathBuf::from("x"), records: 1 }, 130),
             (Error::Changed(PathBuf::from("x")), 1),

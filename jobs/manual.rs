@@ -26,12 +26,18 @@ pub(crate) fn page() -> io::Result<Vec<u8>> {
     main.render_name_section(&mut page)?;
     main.render_synopsis_section(&mut page)?;
     main.render_description_section(&mut page)?;
-    for subcommand in command.get_subcommands() {
+    for subcommand in all(&command) {
         page.extend(chapter(subcommand)?.into_bytes());
     }
     page.extend(verbatim("EXIT STATUS AND EXAMPLES", &command).into_bytes());
     main.render_version_section(&mut page)?;
     Ok(page)
+}
+
+/// All subcommands, each before its own.
+fn all(command: &clap::Command) -> Vec<&clap::Command> {
+    let own = command.get_subcommands();
+    own.flat_map(|subcommand| std::iter::once(subcommand).chain(all(subcommand))).collect()
 }
 
 /// A subcommand as one section of the page: the sections it would have on a page of its own become subsections.
@@ -67,8 +73,8 @@ mod tests {
     /// `--long` of every flag of every subcommand.
     fn flags() -> Vec<String> {
         let command = Cli::command();
-        let flags: Vec<String> = command
-            .get_subcommands()
+        let flags: Vec<String> = all(&command)
+            .into_iter()
             .flat_map(clap::Command::get_arguments)
             .filter_map(|argument| argument.get_long())
             .map(|long| format!("--{long}"))
@@ -84,7 +90,11 @@ mod tests {
             assert!(page.contains(&flag), "{flag}");
         }
         for subcommand in Cli::command().get_subcommands() {
-            assert!(page.contains(&format!(".SH \"ALIKE {}\"", subcommand.get_name().to_uppercase())));
+            let name = format!("ALIKE {}", subcommand.get_name().to_uppercase());
+            assert!(page.contains(&format!(".SH \"{name}\"")));
+            for own in subcommand.get_subcommands() {
+                assert!(page.contains(&format!(".SH \"{name} {}\"", own.get_name().to_uppercase())));
+            }
         }
         assert!(page.contains("130 interrupted"));
     }

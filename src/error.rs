@@ -60,6 +60,24 @@ pub enum Error {
         /// What is found there, and what should be.
         what: String,
     },
+    /// A lexicon does not hold what was written to it (exit code 4).
+    #[error("{}: damaged at byte {offset}: {what}; restore this lexicon from a copy, or build it again", .path.display())]
+    LexiconDamaged {
+        /// The file.
+        path: PathBuf,
+        /// Where in the file.
+        offset: u64,
+        /// What is found there.
+        what: String,
+    },
+    /// What was named as a lexicon is none, or not one that will do (exit code 4).
+    #[error("{}: {why}", .path.display())]
+    LexiconUnfit {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it and what to do.
+        why: String,
+    },
     /// Another process is writing to the collection (exit code 4).
     #[error("{}: another process is writing to it; run again when that has ended", .0.display())]
     Locked(PathBuf),
@@ -77,7 +95,7 @@ pub enum Error {
         /// How the load that was asked for differs from it, if that is known: `, and ...`.
         difference: String,
     },
-    /// The collection was written by a later version of alike (exit code 4).
+    /// A collection or a lexicon was written by a later version of alike (exit code 4).
     #[error("{}: has format {found}, and this alike reads formats up to {known}; use a newer one", .path.display())]
     NewerFormat {
         /// The file that says so.
@@ -164,7 +182,7 @@ pub enum Error {
         /// Why, in one line.
         why: String,
     },
-    /// More than a fixed limit of [`crate::limits`] (exit code 3).
+    /// More than a fixed limit of [`crate::limits`], or less than is needed (exit code 3).
     #[error("{0}")]
     Limit(String),
     /// A worker thread ended with a panic: a bug in alike (exit code 1).
@@ -184,6 +202,16 @@ impl Error {
     /// Damage in the file `path` of a collection.
     pub fn damaged(path: &Path, offset: u64, what: impl Into<String>) -> Error {
         Error::Damaged { path: path.to_path_buf(), offset, what: what.into() }
+    }
+
+    /// Damage in the lexicon `path`.
+    pub fn lexicon_damaged(path: &Path, offset: u64, what: impl Into<String>) -> Error {
+        Error::LexiconDamaged { path: path.to_path_buf(), offset, what: what.into() }
+    }
+
+    /// A lexicon that will not do.
+    pub fn lexicon_unfit(path: &Path, why: impl Into<String>) -> Error {
+        Error::LexiconUnfit { path: path.to_path_buf(), why: why.into() }
     }
 
     /// An interrupted load in the way. `differs` says how what was asked for is another one, or nothing.

@@ -48,7 +48,22 @@
 //! - `text/out.rs` - the token hashes of one document
 //! - `text/hash.rs` - the 64-bit identity of a token
 //! - `text/words.rs` - words as they stand, for showing
+//! - `text/spelt.rs` - words in canonical form, where their letters matter
 //! - `text/twin.rs` - the slow, obvious tokenizer
+//!
+//! Terms and how rare they are:
+//! - `lexicon/mod.rs` - what a lexicon is
+//! - `lexicon/terms.rs` - which words are terms, and idf
+//! - `lexicon/survey.rs` - all texts of the inputs, read by all workers
+//! - `lexicon/count.rs` - in how many documents terms occur, as one worker counts it
+//! - `lexicon/sorted.rs` - counts in the order of terms: held, on disk, merged
+//! - `lexicon/build.rs` - a lexicon from texts
+//! - `lexicon/exchange.rs` - the counts of other processes, fetched in order
+//! - `lexicon/file.rs` - a lexicon as a file
+//! - `lexicon/frozen.rs` - a lexicon in use: terms by hash and by rank
+//! - `lexicon/merge.rs` - lexicons of several collections as one
+//! - `lexicon/spearman.rs` - how alike two lexicons rank terms
+//! - `lexicon/stability.rs` - how many signatures of documents are the same under two lexicons
 //!
 //! Tokens to keys, and the rules of pairs:
 //! - `sketch/mod.rs` - the parts of sketching
@@ -216,6 +231,7 @@
 //! - `output/rows.rs` - the rows of the lists
 //! - `output/summary.rs` - the figures of a run
 //! - `output/render.rs` - the figures for people
+//! - `output/svg.rs` - curves as a picture
 //!
 //! Where a collection lies:
 //! - `storage/mod.rs` - what a folder of immutable files promises, and what is durable after what
@@ -228,7 +244,8 @@
 //!
 //! - `text`, `sketch` and `similarity` touch no file and cannot fail: every text has tokens or none.
 //! - Nothing here prints, exits, or reads the environment or the command line.
-//! - Only `read` opens inputs and constructs decoders; only `output`, `storage` and the spill files of `flow` write.
+//! - Only `read` opens inputs and constructs decoders; only `output`, `storage`, `lexicon` and the spill files of `flow`
+//!   write.
 //! - Only `storage` touches the files of a collection. They are appended to, synced, and from then on only read or
 //!   removed; a name is never given to another file while it is taken.
 //! - A document is its position in the input; ids are labels. Document numbers never reach the output.
@@ -243,6 +260,7 @@ pub mod config;
 pub mod document;
 pub mod error;
 pub mod flow;
+pub mod lexicon;
 pub mod limits;
 pub mod mesh;
 pub mod metrics;

@@ -62,3 +62,7 @@ pub const MAX_QUEUED_BYTES: usize = 64 << 20;
 pub const LAST_WORDS_MILLIS: u64 = 1_000;
 /// Bytes that may wait for the network in a process while it reads.
 pub const MAX_UNSENT: u64 = 64 << 20;
+/// Longest lexicon, in bytes: hundreds of millions of terms. Where a term begins takes 32 bits.
+pub const MAX_LEXICON_BYTES: u64 = u32::MAX as u64;
+/// Most terms of a signature whose stability is measured.
+pub const MAX_SIGNATURE: usize = 64;

@@ -47,6 +47,8 @@ mod house;
 mod kill;
 /// Many processes started, watched and ended.
 mod launch;
+/// Lexicons: built in any shape, merged, compared, shown, and refused.
+mod lexicon;
 /// Jobs that lose a process that keeps what it writes to itself.
 mod local_losses;
 /// What processes keep to themselves, out of reach, missing or damaged.

@@ -6,7 +6,7 @@ use std::fmt::LowerHex;
 use serde::{Deserialize, Deserializer, Serializer, de::Error};
 
 /// The number that `text` is, if it has exactly the digits of a `T`.
-pub(super) fn parse<T: TryFrom<u128>>(text: &str) -> Option<T> {
+pub(crate) fn parse<T: TryFrom<u128>>(text: &str) -> Option<T> {
     let digits = text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
     let number =
         u128::from_str_radix(text, 16).ok().filter(|_| digits && text.len() == 2 * size_of::<T>())?;
@@ -14,11 +14,11 @@ pub(super) fn parse<T: TryFrom<u128>>(text: &str) -> Option<T> {
 }
 
 /// The digits of a number.
-pub(super) fn text<T: LowerHex>(number: &T) -> String {
+pub(crate) fn text<T: LowerHex>(number: &T) -> String {
     format!("{number:0width$x}", width = 2 * size_of::<T>())
 }
 
-pub(super) fn serialize<T: LowerHex, S: Serializer>(number: &T, serializer: S) -> Result<S::Ok, S::Error> {
+pub(crate) fn serialize<T: LowerHex, S: Serializer>(number: &T, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(&text(number))
 }
 

@@ -43,7 +43,7 @@ mod group;
 mod guard;
 mod heap;
 mod held;
-mod hex;
+pub(crate) mod hex;
 mod known;
 mod load;
 mod log;

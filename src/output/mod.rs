@@ -1,6 +1,7 @@
 //! What a run leaves behind: a folder that appears whole or not at all ([`Staging`]), in it the inputs without
 //! the removed records ([`write_kept`], of a collection [`Export`]), what was found as rows of JSON ([`Rows`]) and what the run did
-//! ([`Summary`], which [`render`] makes readable). Nothing is left of a [`Scratch`].
+//! ([`Summary`], which [`render`] makes readable). Nothing is left of a [`Scratch`]. A [`Chart`] shows
+//! curves.
 
 mod export;
 mod filter;
@@ -14,6 +15,7 @@ mod rows;
 mod scratch;
 mod staging;
 mod summary;
+mod svg;
 
 #[cfg(test)]
 mod kept_tests;
@@ -27,3 +29,4 @@ pub use rows::{ClusterRow, DuplicateRow, PairRow, RejectedRow, Rows};
 pub use scratch::Scratch;
 pub use staging::Staging;
 pub use summary::{CommonShingles, Inputs, Skipped, StageSeconds, Summary, peak_memory, resident_memory};
+pub use svg::Chart;

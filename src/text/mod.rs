@@ -20,6 +20,7 @@
 //! | `scan`, `masks` | the fast path: words from the bit masks of 64-byte blocks |
 //! | `segment`, `table` | the careful route of stretches beyond ASCII |
 //! | `out` | the buffer of hashes, and character mode's spaces |
+//! | `spelt` | words in canonical form, where their letters matter |
 //! | `words` | words as they stand, for showing |
 //! | `twin` | the slow, obvious form that all of it is held equal to |
 
@@ -29,6 +30,7 @@ mod masks;
 mod out;
 mod scan;
 mod segment;
+mod spelt;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -36,6 +38,7 @@ mod twin;
 mod words;
 
 pub use hash::token_hash;
+pub use spelt::{Speller, is_letters, is_lone};
 pub use twin::canonical_tokens;
 pub use words::shown_words;
 

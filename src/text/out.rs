@@ -1,6 +1,7 @@
 //! The token hashes of one document, and the single spaces between its words in character mode.
 
 use super::hash::{SHORT, hash_long, hash_window, token_hash};
+use super::segment::Words;
 use crate::config::Tokens;
 
 /// The bit that lowercases an ASCII letter. Digits and the apostrophe carry it already, so setting it canonicalises
@@ -43,12 +44,6 @@ impl Out {
         self.tokens
     }
 
-    /// Says that a separator stands before what comes next.
-    #[inline]
-    pub(super) fn part(&mut self) {
-        self.parted = true;
-    }
-
     /// Room for the hashes of `N` tokens, the first `n` of which become tokens with [`Out::advance`].
     #[inline(always)]
     pub(super) fn room<const N: usize>(&mut self) -> &mut [u64; N] {
@@ -83,23 +78,6 @@ impl Out {
         self.parted = false;
     }
 
-    /// A token in canonical form.
-    pub(super) fn word(&mut self, word: &str) {
-        match self.tokens {
-            Tokens::Words => self.push(token_hash(word.as_bytes())),
-            Tokens::Chars => {
-                self.space();
-                for c in word.chars() {
-                    let hash = match self.ascii.get(c as usize) {
-                        Some(&hash) => hash,
-                        None => token_hash(c.encode_utf8(&mut [0; 4]).as_bytes()),
-                    };
-                    self.push(hash);
-                }
-            }
-        }
-    }
-
     /// A word of ASCII letters, digits and inner apostrophes, as it stands in the source between separators.
     pub(super) fn ascii_word(&mut self, text: &[u8], start: usize, end: usize) {
         match self.tokens {
@@ -125,6 +103,29 @@ impl Out {
         self.long.clear();
         self.long.extend(word.iter().map(|byte| byte | LOWER));
         hash_long(&self.long)
+    }
+}
+
+impl Words for Out {
+    #[inline]
+    fn part(&mut self) {
+        self.parted = true;
+    }
+
+    fn word(&mut self, word: &str) {
+        match self.tokens {
+            Tokens::Words => self.push(token_hash(word.as_bytes())),
+            Tokens::Chars => {
+                self.space();
+                for c in word.chars() {
+                    let hash = match self.ascii.get(c as usize) {
+                        Some(&hash) => hash,
+                        None => token_hash(c.encode_utf8(&mut [0; 4]).as_bytes()),
+                    };
+                    self.push(hash);
+                }
+            }
+        }
     }
 }
 

@@ -7,11 +7,18 @@
 use unicode_normalization::UnicodeNormalization;
 
 use super::classify::{APOSTROPHE, Class, class};
-use super::out::Out;
 use super::table::{Kind, Table};
 
 /// Canonical characters collected before they are turned into tokens. Bounds memory; larger is not faster.
 const BATCH: usize = 512;
+
+/// Where the words of the careful route go.
+pub(super) trait Words {
+    /// Says that a separator stands before what comes next.
+    fn part(&mut self);
+    /// A token in canonical form.
+    fn word(&mut self, word: &str);
+}
 
 /// The careful route with its reused buffers.
 pub(super) struct Segments {
@@ -33,7 +40,7 @@ impl Segments {
     }
 
     /// Adds the tokens of one segment, which ASCII separators (or the ends of the text) enclose.
-    pub(super) fn feed(&mut self, segment: &str, out: &mut Out) {
+    pub(super) fn feed(&mut self, segment: &str, out: &mut impl Words) {
         out.part();
         // Where the last character that nothing before can touch begins, in the source and in `canonical`.
         let mut source_mark = 0;
@@ -94,7 +101,7 @@ impl Segments {
         self.canonical.extend(self.folded.nfc().map(|c| (c, class(c))));
     }
 
-    fn write(&mut self, out: &mut Out) {
+    fn write(&mut self, out: &mut impl Words) {
         for &(c, class) in &self.canonical {
             self.writer.write(c, class, out);
         }
@@ -114,7 +121,7 @@ struct Writer {
 
 impl Writer {
     #[inline]
-    fn write(&mut self, c: char, class: Class, out: &mut Out) {
+    fn write(&mut self, c: char, class: Class, out: &mut impl Words) {
         match class {
             Class::Word => {
                 if self.lone {
@@ -147,7 +154,7 @@ impl Writer {
     }
 
     /// Ends the word, if there is one.
-    fn end(&mut self, out: &mut Out) {
+    fn end(&mut self, out: &mut impl Words) {
         if !self.word.is_empty() {
             out.word(&self.word);
             self.word.clear();

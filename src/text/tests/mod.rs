@@ -6,24 +6,27 @@ mod rules;
 
 use std::cell::RefCell;
 
-use super::{Tokenizer, canonical_tokens, token_hash};
+use super::{Speller, Tokenizer, canonical_tokens, token_hash};
 use crate::config::Tokens;
 use crate::simd::Simd;
 
 const LEVELS: [Simd; 3] = [Simd::Scalar, Simd::Avx2, Simd::Avx512];
 const MODES: [Tokens; 2] = [Tokens::Words, Tokens::Chars];
 
-/// A tokenizer of each level in each mode.
-struct All(Vec<(Tokens, Simd, Tokenizer)>);
+/// A tokenizer of each level in each mode, and a speller.
+struct All(Vec<(Tokens, Simd, Tokenizer)>, Speller);
 
 impl All {
     fn new() -> All {
         let each = |mode| LEVELS.map(|simd| (mode, simd, Tokenizer::new(mode, simd)));
-        All(MODES.into_iter().flat_map(each).collect())
+        All(MODES.into_iter().flat_map(each).collect(), Speller::new())
     }
 
-    /// Panics unless every level gives the tokens of the twin in both modes.
+    /// Panics unless every level gives the tokens of the twin in both modes, and the speller its words.
     fn check(&mut self, text: &str) {
+        let mut spelt = Vec::new();
+        self.1.each_word(text, |word| spelt.push(word.to_owned()));
+        assert_eq!(spelt, canonical_tokens(text, Tokens::Words), "spelt: {text:?}");
         for mode in MODES {
             let tokens = canonical_tokens(text, mode);
             let expected: Vec<u64> = tokens.iter().map(|token| token_hash(token.as_bytes())).collect();

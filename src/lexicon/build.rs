@@ -1,0 +1,128 @@
+//! A lexicon from texts: counted by the workers of all processes, put together in the order of terms.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::count::Counter;
+use super::exchange::{Remote, give};
+use super::file::{Frozen, freeze};
+use super::sorted::{Merge, Sorted};
+use super::survey::{Refused, Survey};
+use super::terms::{Header, Terms};
+use crate::config::Input;
+use crate::error::{Error, Result};
+use crate::limits::{BASE_MEMORY, WORKER_MEMORY};
+use crate::mesh::Mesh;
+use crate::progress::{Progress, Stage};
+use crate::read::Source;
+
+/// What to count, and with what.
+pub struct Request {
+    /// The inputs, in document order.
+    pub sources: Vec<Source>,
+    /// Where a text stands in a record.
+    pub input: Input,
+    /// Which words are terms.
+    pub terms: Terms,
+    /// Worker threads of this process, at least 1.
+    pub workers: usize,
+    /// Bytes this process may use; counts beyond them go to disk. The terms of a single text are held whatever they
+    /// take. `None`: no bound.
+    pub memory: Option<u64>,
+    /// An existing folder for spill files.
+    pub scratch: PathBuf,
+    /// The other processes of the job, if there are any: they have the same request, but for what is their machine's.
+    pub mesh: Option<Arc<Mesh>>,
+}
+
+/// How many texts were read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tally {
+    /// Documents with a word: N of the formula.
+    pub documents: u64,
+    /// Documents without a word, which do not count.
+    pub empty: u64,
+}
+
+/// What was counted, before it is written.
+pub struct Counted {
+    /// How many texts were read.
+    pub tally: Tally,
+    /// Records refused, in document order.
+    pub refused: Vec<Refused>,
+    terms: Terms,
+    counts: Merge<'static>,
+}
+
+/// Counts in how many documents each term occurs. Of several processes this is for process 0; the others [`assist`].
+/// What is counted depends on the texts only.
+///
+/// # Errors
+/// [`Error::Interrupted`], [`Error::Io`] of a spill file, [`Error::Config`] for a field that is none, and what is
+/// wrong with other processes.
+pub fn count(request: &Request, progress: &Progress) -> Result<Counted> {
+    let (tally, refused, mut own) = read(request, progress)?;
+    let mut all = Tally::default();
+    for process in gather(request.mesh.as_deref(), tally)? {
+        all = Tally { documents: all.documents + process.documents, empty: all.empty + process.empty };
+    }
+    if let Some(mesh) = &request.mesh {
+        for process in 1..mesh.processes() {
+            own.push(Box::new(Remote::new(mesh, process)?));
+        }
+    }
+    Ok(Counted { tally: all, refused, terms: request.terms, counts: Merge::new(own)? })
+}
+
+/// Takes part in what process 0 [`count`]s, and gives it what was counted here.
+///
+/// # Errors
+/// As [`count`].
+pub fn assist(request: &Request, progress: &Progress) -> Result<()> {
+    let (tally, _, own) = read(request, progress)?;
+    gather(request.mesh.as_deref(), tally)?;
+    progress.enter(Stage::Write, 0);
+    request.mesh.as_deref().map_or(Ok(()), |mesh| give(mesh, Merge::new(own)?))
+}
+
+impl Counted {
+    /// Writes the terms of `min_df` documents or more as the new file `out`, which is there when it is complete.
+    ///
+    /// # Errors
+    /// [`Error::OutputExists`]; [`Error::Limit`] if no term is left; [`Error::Io`]; [`Error::Config`] if `min_df` is
+    /// 0.
+    pub fn freeze(self, out: &Path, min_df: u64, progress: &Progress) -> Result<Frozen> {
+        let Counted { tally, terms, counts, .. } = self;
+        progress.enter(Stage::Write, 0);
+        freeze(out, Header { terms, min_df, short: 0, documents: tally.documents }, counts, progress)
+    }
+}
+
+/// What this process has read: texts, refused records, counts.
+type Read = (Tally, Vec<Refused>, Vec<Box<dyn Sorted + Send>>);
+
+fn read(request: &Request, progress: &Progress) -> Result<Read> {
+    let Request { sources, input, terms, workers, memory, scratch, mesh } = request;
+    let base = BASE_MEMORY + WORKER_MEMORY * *workers as u64;
+    let each = memory.map_or(u64::MAX, |memory| memory.saturating_sub(base) / *workers as u64);
+    let most = usize::try_from(each).unwrap_or(usize::MAX);
+    let survey = Survey { sources, input, workers: *workers, mesh: mesh.as_deref() };
+    let surveyed = survey.read(|| Counter::new(*terms, most, scratch), progress)?;
+    let mut tally = Tally::default();
+    for (documents, empty) in surveyed.readers.iter().map(Counter::documents) {
+        tally = Tally { documents: tally.documents + documents, empty: tally.empty + empty };
+    }
+    let counts = surveyed.readers.into_iter().flat_map(Counter::finish).collect();
+    Ok((tally, surveyed.refused, counts))
+}
+
+/// The tallies of all processes, in process 0.
+fn gather(mesh: Option<&Mesh>, own: Tally) -> Result<Vec<Tally>> {
+    let Some(mesh) = mesh else { return Ok(vec![own]) };
+    let failed =
+        |e: serde_json::Error| Error::Worker(format!("what a process has counted makes no sense: {e}"));
+    let all = mesh.gather(serde_json::to_vec(&own).map_err(failed)?)?;
+    all.iter().map(|bytes| serde_json::from_slice(bytes).map_err(failed)).collect()
+}

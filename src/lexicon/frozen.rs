@@ -1,0 +1,244 @@
+//! A lexicon as it is used: terms by their hash, by their rank, and by their letters.
+
+use std::path::{Path, PathBuf};
+
+use hashbrown::HashMap;
+use hashbrown::hash_map::Entry as Place;
+
+use super::file::{self, Parts};
+use super::sorted::Sorted;
+use super::terms::Header;
+use crate::collection::hex;
+use crate::error::{Error, Result};
+use crate::text::token_hash;
+
+/// A frozen table of terms and the number of documents that have each. About 40 bytes a term and the file are held.
+pub struct Lexicon {
+    path: PathBuf,
+    parts: Parts,
+    /// Places in the order of rarity, by number.
+    ranks: Vec<u32>,
+    /// Normalised idf, by number.
+    idf: Vec<f64>,
+    /// Numbers by the hash of the term.
+    numbers: HashMap<u64, u32>,
+}
+
+/// A term of a lexicon.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Entry<'a> {
+    /// Its number: its place in the order of terms, from 0.
+    pub number: u32,
+    /// Its place in the order of rarity, from 0: terms of fewer documents first, among equals in the order of terms.
+    pub rank: u32,
+    /// The term.
+    pub term: &'a str,
+    /// In how many documents it is.
+    pub documents: u64,
+    /// Its normalised idf, between 0 and 1.
+    pub idf: f64,
+}
+
+impl Lexicon {
+    /// Reads a lexicon, and proves that it is what was written.
+    ///
+    /// # Errors
+    /// [`Error::LexiconUnfit`] if there is none, it is none, or two of its terms have one hash;
+    /// [`Error::LexiconDamaged`]; [`Error::NewerFormat`]; [`Error::Io`].
+    pub fn open(path: &Path) -> Result<Lexicon> {
+        Lexicon::open_by(path, token_hash)
+    }
+
+    /// The same with another hash.
+    pub(super) fn open_by(path: &Path, hash: impl Fn(&[u8]) -> u64) -> Result<Lexicon> {
+        let parts = file::read(path)?;
+        let ranks = ranks(&parts.documents);
+        let idf = parts.documents.iter().map(|df| parts.header.normalised_idf(*df)).collect();
+        let numbers = HashMap::with_capacity(ranks.len());
+        let mut lexicon = Lexicon { path: path.to_path_buf(), parts, ranks, idf, numbers };
+        lexicon.number_terms(hash)?;
+        Ok(lexicon)
+    }
+
+    /// Finds the number of each hash.
+    fn number_terms(&mut self, hash: impl Fn(&[u8]) -> u64) -> Result<()> {
+        for number in 0..self.ranks.len() as u32 {
+            let hash = hash(self.term(number).as_bytes());
+            match self.numbers.entry(hash) {
+                Place::Vacant(place) => drop(place.insert(number)),
+                Place::Occupied(other) => {
+                    let other = *other.get();
+                    return Err(self.unfit(&format!(
+                        "the terms {:?} and {:?} have one hash; build it without one of them, with another --min-df \
+                         or from other documents",
+                        self.term(other),
+                        self.term(number)
+                    )));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The file it was read from.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What it says of its making.
+    pub fn header(&self) -> &Header {
+        &self.parts.header
+    }
+
+    /// The digest of its content.
+    pub fn digest(&self) -> u128 {
+        self.parts.digest
+    }
+
+    /// The name by which a configuration knows it: the digest, in 32 hexadecimal digits.
+    pub fn name(&self) -> String {
+        hex::text(&self.parts.digest)
+    }
+
+    /// How many terms it has, at least 1.
+    #[expect(clippy::len_without_is_empty, reason = "there is no empty lexicon")]
+    pub fn len(&self) -> usize {
+        self.ranks.len()
+    }
+
+    /// Refuses a lexicon of fewer terms than somebody needs; `whom` says who that is.
+    ///
+    /// # Errors
+    /// [`Error::LexiconUnfit`].
+    pub fn require(&self, terms: usize, whom: &str) -> Result<()> {
+        if self.len() < terms {
+            return Err(self.unfit(&format!(
+                "has {} terms, and {whom} needs {terms} or more; build one from more documents, or with a lower --min-df",
+                self.len()
+            )));
+        }
+        Ok(())
+    }
+
+    /// Refuses a lexicon that is not the one of this digest.
+    ///
+    /// # Errors
+    /// [`Error::LexiconUnfit`].
+    pub fn require_digest(&self, digest: u128) -> Result<()> {
+        if self.digest() != digest {
+            return Err(self.unfit(&format!(
+                "is the lexicon {}, and {} is expected; name that one",
+                self.name(),
+                hex::text(&digest)
+            )));
+        }
+        Ok(())
+    }
+
+    fn unfit(&self, why: &str) -> Error {
+        Error::lexicon_unfit(&self.path, why)
+    }
+
+    /// The number of the term of this [`token_hash`].
+    #[inline]
+    pub fn number(&self, hash: u64) -> Option<u32> {
+        self.numbers.get(&hash).copied()
+    }
+
+    /// The rank of the term of this [`token_hash`]: 0 is that of the rarest.
+    #[inline]
+    pub fn rank(&self, hash: u64) -> Option<u32> {
+        self.number(hash).map(|number| self.ranks[number as usize])
+    }
+
+    /// The normalised idf of the term of this [`token_hash`].
+    #[inline]
+    pub fn idf(&self, hash: u64) -> Option<f64> {
+        self.number(hash).map(|number| self.idf[number as usize])
+    }
+
+    /// The term of this [`token_hash`].
+    pub fn get(&self, hash: u64) -> Option<Entry<'_>> {
+        self.number(hash).map(|number| self.entry(number))
+    }
+
+    /// The term with these letters, in canonical form.
+    pub fn find(&self, term: &str) -> Option<Entry<'_>> {
+        self.get(token_hash(term.as_bytes())).filter(|entry| entry.term == term)
+    }
+
+    /// The term of this number.
+    ///
+    /// # Panics
+    /// If there is none.
+    pub fn entry(&self, number: u32) -> Entry<'_> {
+        let at = number as usize;
+        Entry {
+            number,
+            rank: self.ranks[at],
+            term: self.term(number),
+            documents: self.parts.documents[at],
+            idf: self.idf[at],
+        }
+    }
+
+    /// All terms, in their order.
+    pub fn entries(&self) -> impl Iterator<Item = Entry<'_>> {
+        (0..self.len() as u32).map(|number| self.entry(number))
+    }
+
+    /// The numbers of all terms, the rarest first.
+    pub fn by_rank(&self) -> Vec<u32> {
+        let mut numbers = vec![0; self.len()];
+        (0..).zip(&self.ranks).for_each(|(number, rank)| numbers[*rank as usize] = number);
+        numbers
+    }
+
+    fn term(&self, number: u32) -> &str {
+        let rest = &self.parts.text[self.parts.starts[number as usize] as usize..];
+        rest.split_once('\t').map_or(rest, |(term, _)| term)
+    }
+
+    /// Its counts in the order of terms.
+    pub(super) fn counts(&self) -> Counts<'_> {
+        Counts { lexicon: self, next: 0 }
+    }
+}
+
+impl std::fmt::Debug for Lexicon {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Lexicon")
+            .field("path", &self.path)
+            .field("name", &self.name())
+            .finish_non_exhaustive()
+    }
+}
+
+/// The place of each term in the order of rarity. What is counted decides, never a logarithm: those differ between
+/// machines in their last digit.
+fn ranks(documents: &[u64]) -> Vec<u32> {
+    let mut order: Vec<u32> = (0..documents.len() as u32).collect();
+    order.sort_by_key(|number| documents[*number as usize]);
+    let mut ranks = vec![0; order.len()];
+    (0..).zip(order).for_each(|(rank, number)| ranks[number as usize] = rank);
+    ranks
+}
+
+/// The counts of a lexicon, one after the other.
+pub(super) struct Counts<'a> {
+    lexicon: &'a Lexicon,
+    next: u32,
+}
+
+impl Sorted for Counts<'_> {
+    fn next(&mut self, term: &mut String) -> Result<Option<u64>> {
+        if self.next as usize == self.lexicon.len() {
+            return Ok(None);
+        }
+        let entry = self.lexicon.entry(self.next);
+        self.next += 1;
+        term.clear();
+        term.push_str(entry.term);
+        Ok(Some(entry.documents))
+    }
+}

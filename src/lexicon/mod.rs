@@ -1,0 +1,39 @@
+//! Lexicons: in how many documents each term occurs (Conrad, Guo and Schriber 2003, sections 5 and 6). A lexicon is
+//! counted once and frozen: a file whose name for configurations is the digest of its content. What is made with one
+//! depends on it, since tables of collections that differ a little rank rare terms differently.
+//!
+//! A *term* is a canonical word ([`Terms`]). A document counts a term once; one without a word counts for nothing. What
+//! a lexicon holds depends on the texts only: not on their order, on workers, processes or memory.
+//!
+//! | file | subject |
+//! |---|---|
+//! | `terms` | which words are terms; idf |
+//! | `survey` | all texts of the inputs, read by all workers |
+//! | `count`, `sorted` | counts of a worker, and counts in the order of terms: held, on disk, merged |
+//! | `build`, `exchange` | counting, and the counts of other processes |
+//! | `file` | the form of a file |
+//! | `frozen` | a lexicon in use |
+//! | `merge`, `spearman`, `stability` | lexicons of several collections, and how alike they are |
+
+mod build;
+mod count;
+mod exchange;
+mod file;
+mod frozen;
+mod merge;
+mod sorted;
+mod spearman;
+mod stability;
+mod survey;
+mod terms;
+#[cfg(test)]
+mod tests;
+
+pub use build::{Counted, Request, Tally, assist, count};
+pub use file::{FORMAT, Frozen, refuse_existing};
+pub use frozen::{Entry, Lexicon};
+pub use merge::merge;
+pub use spearman::{Agreement, agreement, spearman};
+pub use stability::{Point, Question, Stability, stability};
+pub use survey::{Refused, Survey};
+pub use terms::{Header, Kind, Terms};
