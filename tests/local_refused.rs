@@ -6,6 +6,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use serde_json::Value;
+use xxhash_rust::xxh3::xxh3_64;
 
 use crate::local_state::{STATE, States, in_place, kept, machine, manifests, named, pool, runs};
 use crate::losses::texts;
@@ -22,6 +23,7 @@ fn bench(flags: &str) -> Dir {
     let (dir, mut random) = (Dir::new(), Random(17));
     dir.write("first.jsonl", texts(&mut random, 0, 1200));
     dir.write("second.jsonl", texts(&mut random, 1000, 600));
+    dir.write("third.jsonl", texts(&mut random, 1500, 200));
     dir.write("gone.txt", "d3\nd7\nd1100\n");
     dir.alike(&format!("load one first.jsonl -w 1 -q {flags}"), None).ok();
     for _ in 0..20 {
@@ -42,15 +44,15 @@ fn readers(dir: &Dir) -> usize {
     let (_, manifest) = manifests(dir).pop_last().unwrap();
     let runs = manifest["runs"].as_array().unwrap().iter();
     let with_texts = runs.filter(|run| run["rows"]["texts"].as_u64() > Some(0));
-    with_texts.map(|run| run["process"].as_u64()).collect::<BTreeSet<_>>().len()
+    with_texts.map(|run| run["keeper"]["process"].as_u64()).collect::<BTreeSet<_>>().len()
 }
 
-/// All files of the collection and of what processes keep of it, but for the lock.
-fn files(dir: &Dir) -> BTreeMap<PathBuf, Vec<u8>> {
+/// All files of the collection and of what processes keep of it, but for the lock, and the XXH3 of each.
+fn files(dir: &Dir) -> BTreeMap<PathBuf, u64> {
     let folders = (0..PROCESSES).map(|index| kept(dir, index).0).chain([dir.join("c")]);
     let entries = folders.flat_map(|folder| fs::read_dir(folder).into_iter().flatten());
     let paths = entries.map(|entry| entry.unwrap().path()).filter(|path| !path.ends_with("lock"));
-    paths.map(|path| (path.clone(), fs::read(path).unwrap())).collect()
+    paths.map(|path| (path.clone(), xxh3_64(&fs::read(path).unwrap()))).collect()
 }
 
 /// The collection with `second.jsonl` loaded, in one folder.
@@ -75,10 +77,10 @@ const LOOKS: [&str; 5] =
 fn local_what_is_elsewhere_is_named_and_what_is_here_is_shown() {
     let dir = bench("--clustering guarantee");
     for line in LOOKS {
-        let ran = dir.alike(line, None).code(2).says("local state of process").says("--gather");
+        let ran = dir.alike(line, None).code(2).says("keeps it to itself").says("--gather");
         assert!(ran.stdout.is_empty() || line.starts_with("fsck"), "{ran:?}");
         // A folder in which none of it is makes no difference.
-        dir.alike(&format!("{line} --local-state nowhere"), None).code(2).says("local state of process");
+        dir.alike(&format!("{line} --local-state nowhere"), None).code(2).says("keeps it to itself");
     }
     assert!(!dir.join("out").exists() && !dir.join("nowhere").exists());
     for line in ["clusters", "documents", "changes", "group"] {
@@ -93,6 +95,9 @@ fn local_what_is_elsewhere_is_named_and_what_is_here_is_shown() {
     }
     let info: Value = serde_json::from_str(&dir.alike("info c --json", None).ok().stdout).unwrap();
     assert_eq!(info["documents"], 1200, "{info}");
+    let processes: BTreeSet<Option<u64>> =
+        info["runs"].as_array().unwrap().iter().map(|run| run["process"].as_u64()).collect();
+    assert_eq!(processes, BTreeSet::from([None, Some(1), Some(2)]), "{info}");
 }
 
 #[test]
@@ -152,7 +157,7 @@ fn local_fewer_processes_are_refused() {
     {
         for flags in ["", " --local-state state"] {
             let ran = dir.alike(&format!("{line}{flags}"), None).code(2);
-            ran.says("local state of process").says("--gather");
+            ran.says("keeps it to itself").says("--gather");
             assert_eq!(files(&dir), before, "{line}{flags}");
         }
     }
@@ -207,7 +212,7 @@ fn local_leftovers_are_not_taken_for_runs() {
     let number = |process: usize| named(&dir)[&process].first().unwrap()[..12].to_owned();
     let left: Vec<PathBuf> = [number(0), number(2), "run-00009999".to_owned()]
         .into_iter()
-        .map(|run| folder.join(format!("{run}-of-1")))
+        .map(|run| folder.join(format!("{run}-of-1-0123456789abcdef")))
         .collect();
     let leave = || left.iter().for_each(|path| fs::write(path, &own).unwrap());
     leave();
@@ -239,14 +244,44 @@ fn local_states_may_change_places() {
     loaded(&dir);
     let [other, of_2] = [1, 2].map(|process| run_of(&dir, process));
     let mixed = other.with_file_name(of_2.file_name().unwrap());
-    fs::copy(&other, mixed).unwrap();
+    fs::copy(&other, &mixed).unwrap();
+    let before = Seen::of(&dir, "c");
     for line in ["cluster c --json -q", "load c first.jsonl -q --delete-missing"] {
-        let before = files(&dir);
         for ran in States::Apart.job(&dir, (PROCESSES, 1), line) {
-            ran.code(4).says("damaged").says("process");
+            assert!(ran.stderr.contains("process") || ran.stderr.contains(STATE), "{ran:?}");
+            ran.code(4).says("damaged");
+        }
+        before.assert_eq(&Seen::of(&dir, "c"), line);
+    }
+    fs::remove_file(mixed).unwrap();
+    States::Apart.done(&dir, (PROCESSES, 1), "load c third.jsonl -q");
+    dir.alike("load one third.jsonl -w 1 -q", None).ok();
+    Seen::of(&dir, "one").assert_eq(&Seen::of(&dir, "c"), "put right");
+}
+
+/// A collection that was copied before others went on with it knows nothing of what they keep now, and takes none of it away.
+#[test]
+fn local_copies_do_not_go_on_with_what_the_original_keeps() {
+    let dir = bench("");
+    let copied = |from: &str, to: &str| {
+        let _ = fs::remove_dir_all(dir.join(to));
+        fs::create_dir(dir.join(to)).unwrap();
+        for entry in fs::read_dir(dir.join(from)).unwrap().map(Result::unwrap) {
+            fs::copy(entry.path(), dir.join(to).join(entry.file_name())).unwrap();
+        }
+    };
+    copied("c", "old");
+    States::Apart.done(&dir, (PROCESSES, 1), "load c second.jsonl -q");
+    States::Apart.done(&dir, (PROCESSES, 1), "compact c -q");
+    let before = files(&dir);
+    for line in ["load old second.jsonl", "compact old", "compact old --gather"] {
+        for ran in States::Apart.job(&dir, (PROCESSES, 1), line) {
+            assert!([Some(2), Some(4)].contains(&ran.code), "{line}: {ran:?}");
         }
         assert_eq!(files(&dir), before, "{line}");
     }
+    States::Apart.done(&dir, (PROCESSES, 1), "load c second.jsonl -q");
+    loaded(&dir);
 }
 
 /// A load of one shape is killed, and one of another shape comes after it: numbers of runs go to other processes.

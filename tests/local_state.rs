@@ -92,8 +92,9 @@ pub(crate) fn manifests(dir: &Dir) -> BTreeMap<u64, Value> {
 pub(crate) fn named(dir: &Dir) -> BTreeMap<usize, BTreeSet<String>> {
     let mut named: BTreeMap<usize, BTreeSet<String>> = BTreeMap::new();
     for run in manifests(dir).values().flat_map(|manifest| manifest["runs"].as_array().unwrap()) {
-        let (id, process) = (run["id"].as_u64().unwrap(), run["process"].as_u64().unwrap_or(0) as usize);
-        let of = if process > 0 { format!("-of-{process}") } else { String::new() };
+        let (id, keeper) = (run["id"].as_u64().unwrap(), &run["keeper"]);
+        let process = keeper["process"].as_u64().unwrap_or(0) as usize;
+        let of = keeper["job"].as_str().map(|job| format!("-of-{process}-{job}")).unwrap_or_default();
         named.entry(process).or_default().insert(format!("run-{id:08}{of}"));
     }
     named

@@ -145,3 +145,24 @@ fn mesh_questions_under_way_end_with_a_loss_elsewhere() {
         assert!(matches!(error, Some(Error::Lost { process: 2, .. })), "{error:?}");
     }
 }
+
+/// Who cannot answer ends the job, and nobody waits for ever.
+#[test]
+fn mesh_questions_that_break_who_answers_end_the_job() {
+    let failed = together(3, |mesh| {
+        let own = mesh.process();
+        answer_with(
+            &mesh,
+            move |_, _| if own == 1 { panic!("a bug, as the test wants it") } else { Vec::new() },
+        );
+        level(&mesh);
+        match own {
+            0 => mesh.ask(1, b"whatever").unwrap_err(),
+            1 => mesh.receive(0, 1).unwrap_err(),
+            _ => mesh.receive(1, 1).unwrap_err(),
+        }
+    });
+    for error in failed {
+        assert!(matches!(error, Error::GaveUp { process: 1, code: 1, .. }), "{error}");
+    }
+}
