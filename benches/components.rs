@@ -242,9 +242,13 @@ fn run(way: &str, count: usize, workers: usize, process: usize, addresses: &[Str
         let rows: usize = all().map(|told| told.work.rows).sum();
         let peak = all().map(|told| told.peak.saturating_sub(held)).max().unwrap_or(0) / 1024;
         let changes: Vec<Relabelled> = all().flat_map(|told| told.changes.iter().copied()).collect();
-        println!("{} {} {seconds} {rounds} {rows} {} {peak}", plan[at].0, digest(&changes), changes.len());
+        let (name, digest) = (&plan[at].0, digest(&changes));
+        println!("{STEP}{name} {digest} {seconds} {rounds} {rows} {} {peak}", changes.len());
     }
 }
+
+/// What the lines begin with that tell of a step.
+const STEP: &str = "step: ";
 
 /// What a step came to in all processes.
 #[derive(Default)]
@@ -287,7 +291,9 @@ fn together(way: &str, count: usize, processes: usize, workers: usize) -> Vec<(S
     for child in children {
         let told = child.wait_with_output().expect("an end");
         assert!(told.status.success(), "a process failed");
-        for (at, line) in String::from_utf8_lossy(&told.stdout).lines().enumerate() {
+        // While they meet, processes print other lines.
+        let lines = String::from_utf8_lossy(&told.stdout).into_owned();
+        for (at, line) in lines.lines().filter_map(|line| line.strip_prefix(STEP)).enumerate() {
             let words: Vec<&str> = line.split(' ').collect();
             if at == steps.len() {
                 steps.push((words[0].to_owned(), Sum::default()));
