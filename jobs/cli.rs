@@ -18,6 +18,7 @@ use crate::cli_collections::{
 };
 use crate::cli_lexicon::{LEXICON_EXAMPLES, LexiconCommand};
 use crate::cli_processes::{LAUNCH_EXAMPLES, LaunchArgs, ProcessArgs};
+use crate::cli_tune::TuneCommand;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -164,6 +165,9 @@ pub(crate) enum Command {
     /// methods that use one know it by its name, the digest of its content.
     #[command(after_long_help = LEXICON_EXAMPLES, subcommand, arg_required_else_help = true)]
     Lexicon(LexiconCommand),
+    /// Choose parameters for what is wanted
+    #[command(subcommand, arg_required_else_help = true)]
+    Tune(TuneCommand),
     /// Run a subcommand as many processes, here or on many machines
     ///
     /// Starts process i of dedup, load, delete, compact, cluster or lexicon build for each line of the file of hosts,

@@ -8,6 +8,7 @@ mod cli_again;
 mod cli_collections;
 mod cli_lexicon;
 mod cli_processes;
+mod cli_tune;
 mod cluster;
 mod clusters;
 mod compact;
@@ -40,6 +41,7 @@ mod shown;
 mod stats;
 mod target;
 mod team;
+mod tune;
 
 use std::error::Error as _;
 use std::io::{self, Write};
@@ -105,6 +107,7 @@ fn run(command: Command, team: &Team) -> Result<ExitCode> {
         Command::Info(args) => info::run(&args),
         Command::Presets { name } => presets::text(name.as_deref()).and_then(|text| print(text.as_bytes())),
         Command::Lexicon(command) => lexicon::run(&command, team),
+        Command::Tune(command) => tune::run(&command),
         Command::Compact(args) => compact::run(&args, team),
         Command::Fsck { at, json } => fsck::run(&at, json),
         Command::Launch(args) => launch::run(&args),

@@ -78,6 +78,7 @@
 //! - `similarity/overlap.rs` - how many members two sorted sets share
 //! - `similarity/rule.rs` - when a pair is accepted
 //! - `similarity/curve.rs` - the filter curve of feature methods
+//! - `similarity/design.rs` - which filter suits a threshold, given what errors cost
 //!
 //! The dataflow:
 //! - `flow/mod.rs` - the two dataflows of a run, and what goes in and comes out

@@ -22,6 +22,8 @@ pub const LEAST_MEMORY: u64 = 8 << 20;
 pub const LEAST_EPOCH: u64 = 1 << 10;
 /// Most tokens a shingle; longer ones would make every ordinary document a single shingle.
 pub const MAX_NGRAM: usize = 1000;
+/// Most features that the filter designer looks at: beyond them a filter hardly gets sharper.
+pub const MAX_FEATURES: usize = 64;
 /// Most min-wise values a document (`k` times `s`): they are computed for every shingle.
 pub const MAX_MINWISE_VALUES: usize = 4096;
 /// Share of refused records above which a run ends with exit code 3, in percent.

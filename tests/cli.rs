@@ -31,6 +31,45 @@ fn help_and_version() {
     dir.alike("dedupe", None).code(2);
 }
 
+fn read(dir: &Dir, name: &str) -> String {
+    std::fs::read_to_string(dir.join(name)).unwrap()
+}
+
+#[test]
+fn a_filter_is_chosen_and_used() {
+    let dir = Dir::new();
+    let ran = dir.alike("tune filter --threshold 0.9 --compare 6,14,2 --svg curve.svg", None).ok();
+    let told: Value = serde_json::from_str(&ran.stdout).unwrap();
+    let best = |key: &str| told["best"][key].as_u64().unwrap();
+    assert_eq!((best("k"), best("s"), best("r")), (6, 15, 2), "{told}");
+    assert!((told["compared"]["half"].as_f64().unwrap() - 0.90937).abs() < 1e-5, "{told}");
+    assert_eq!(told["by_features"].as_array().unwrap().len(), 6);
+    assert!(read(&dir, "curve.svg").contains("2 of 6 features of 14"));
+    let toml = dir.alike("tune filter --threshold 0.9 --toml", None).ok().stdout;
+    dir.write("filter.toml", toml);
+    dir.write("in.jsonl", trio_jsonl());
+    dir.alike("dedup in.jsonl --config filter.toml --out out -q", None).ok();
+    let summary: Value = serde_json::from_str(&read(&dir, "out/summary.json")).unwrap();
+    assert_eq!(summary["configuration"]["features"]["s"], 15, "{summary}");
+    for wrong in [
+        "--threshold 1",
+        "--threshold 0",
+        "--threshold nan",
+        "--threshold 0.9 --bytes 7",
+        "--threshold 0.9 --bytes 520",
+        "--threshold 0.9 --values 0",
+        "--threshold 0.9 --missed 0 --wrong 0",
+        "--threshold 0.9 --missed inf",
+        "--threshold 0.9 --compare 6,14,7",
+        "--threshold 0.9 --compare 6,14",
+        "--threshold 0.9 --compare 64,65,1",
+        "",
+    ] {
+        dir.alike(&format!("tune filter {wrong}"), None).code(2);
+    }
+    dir.alike("tune filter --threshold 0.9 --svg curve.svg", None).code(2).says("curve.svg");
+}
+
 #[test]
 fn completions_and_manual() {
     let dir = Dir::new();

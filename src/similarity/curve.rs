@@ -15,9 +15,23 @@ pub fn acceptance(k: usize, s: usize, r: usize, rho: f64) -> f64 {
     sum
 }
 
+/// The same for every r from 1 to k at once, into `chances` (cleared first).
+pub(super) fn accepted(k: usize, s: usize, rho: f64, chances: &mut Vec<f64>) {
+    let agree = rho.powi(s as i32);
+    let (mut choose, mut sum) = (1.0, 0.0);
+    chances.clear();
+    // From k down, so that what is small is added up first.
+    for i in (1..=k).rev() {
+        sum += choose * agree.powi(i as i32) * (1.0 - agree).powi((k - i) as i32);
+        chances.push(sum);
+        choose *= i as f64 / (k - i + 1) as f64;
+    }
+    chances.reverse();
+}
+
 #[cfg(test)]
 mod tests {
-    use super::acceptance;
+    use super::{acceptance, accepted};
 
     /// 1 - P, summed from its own terms so that nothing cancels.
     fn rejection(k: usize, s: usize, r: usize, rho: f64) -> f64 {
@@ -45,6 +59,20 @@ mod tests {
             for percent in 0..=100 {
                 let rho = f64::from(percent) / 100.0;
                 assert!((acceptance(k, s, r, rho) + rejection(k, s, r, rho) - 1.0).abs() < 1e-12);
+            }
+        }
+    }
+
+    #[test]
+    fn all_at_once_are_those_one_by_one() {
+        let mut chances = Vec::new();
+        for (k, s) in [(1, 1), (6, 14), (64, 3), (20, 13)] {
+            for percent in 0..=100 {
+                let rho = f64::from(percent) / 100.0;
+                accepted(k, s, rho, &mut chances);
+                assert_eq!(chances.len(), k);
+                let close = |(r, chance): (usize, &f64)| (chance - acceptance(k, s, r, rho)).abs() < 1e-12;
+                assert!((1..).zip(&chances).all(close), "{k} {s} {rho}");
             }
         }
     }
