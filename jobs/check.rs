@@ -9,7 +9,7 @@ use alike::document::Position;
 use alike::error::{Error, Result};
 use alike::output::Rejected;
 use alike::progress::Progress;
-use alike::read::{Extent, Record, Refusal, Sink, Source, UnitReader, units};
+use alike::read::{Extent, Fields, Record, Refusal, Sink, Source, UnitReader, units};
 use serde::Serialize;
 
 use crate::cli_collections::FileArgs;
@@ -59,7 +59,7 @@ fn check_all(
     people: bool,
     progress: &Progress,
 ) -> Result<Taken> {
-    let fields = Arc::new(snapshot.manifest().config.fields()?);
+    let fields = Arc::new(Fields::of(&snapshot.manifest().config.input)?);
     let mut checker = Checker::new(snapshot)?;
     let mut taken = Taken::default();
     for source in sources {

@@ -9,11 +9,10 @@ use super::row::Document;
 use super::snapshot::Snapshot;
 use super::sources::{SourceEntry, sources};
 use super::tables::Tables;
-use crate::config::Config;
 use crate::document::Position;
 use crate::error::{Error, Result};
 use crate::progress::Progress;
-use crate::read::{FieldPath, Fields, Source, record_text, reread};
+use crate::read::{Fields, Source, record_text, reread};
 
 /// A text, or why there is none.
 pub type Text = std::result::Result<String, String>;
@@ -30,26 +29,10 @@ pub struct Texts<'a> {
     progress: &'a Progress,
 }
 
-impl Config {
-    /// The fields that texts and ids are found by; of records that are no changes.
-    ///
-    /// # Errors
-    /// [`Error::Config`] if one of them is no path.
-    pub fn fields(&self) -> Result<Fields> {
-        Ok(Fields {
-            id: FieldPath::parse(&self.input.id_field)?,
-            text: FieldPath::parse(&self.input.text_field)?,
-            value: None,
-            op: None,
-            max_record_bytes: self.input.max_record_bytes,
-        })
-    }
-}
-
 impl<'a> Texts<'a> {
     /// Nothing read yet.
     pub fn new(snapshot: &Snapshot, progress: &'a Progress) -> Result<Texts<'a>> {
-        let fields = snapshot.manifest().config.fields()?;
+        let fields = Fields::of(&snapshot.manifest().config.input)?;
         Ok(Texts { tables: snapshot.tables(), fields, files: BTreeMap::new(), progress })
     }
 

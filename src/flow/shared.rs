@@ -113,13 +113,8 @@ impl Shared {
             Keep::Field { name, .. } => Some(FieldPath::parse(name)?),
             _ => None,
         };
-        let fields = Arc::new(Fields {
-            id: FieldPath::parse(&config.input.id_field)?,
-            text: FieldPath::parse(&config.input.text_field)?,
-            value,
-            op: stored.as_ref().map(|_| FieldPath::parse("op")).transpose()?,
-            max_record_bytes: config.input.max_record_bytes,
-        });
+        let op = stored.as_ref().map(|_| FieldPath::parse("op")).transpose()?;
+        let fields = Arc::new(Fields { value, op, ..Fields::of(&config.input)? });
         let stages = Mutex::new(vec![(Stage::Open, Instant::now())]);
         let rarity = match (rarity, config.method) {
             (Some(frozen), _) => frozen,

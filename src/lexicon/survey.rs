@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::mesh::Mesh;
 use crate::metrics::Metric;
 use crate::progress::{Progress, Stage};
-use crate::read::{Extent, FieldPath, Fields, Record, Refusal, Sink, Source, Unit, UnitReader, units};
+use crate::read::{Extent, Fields, Record, Refusal, Sink, Source, Unit, UnitReader, units};
 
 /// The counter of units: a job that surveys has no other.
 const COUNTER: u64 = 0;
@@ -69,7 +69,7 @@ impl Survey<'_> {
         progress.enter(Stage::Read, bytes / processes as u64);
         // All processes cut alike, whatever their workers.
         let units = units(self.sources, Extent::ALL, (bytes / UNITS).clamp(UNIT.0, UNIT.1));
-        let fields = Arc::new(self.fields()?);
+        let fields = Arc::new(Fields::of(self.input)?);
         let shared = Shared {
             survey: self,
             units,
@@ -94,16 +94,6 @@ impl Survey<'_> {
         progress.check()?;
         let refused = self.places(&shared.units, self.gather(found)?);
         Ok(Surveyed { readers, refused })
-    }
-
-    fn fields(&self) -> Result<Fields> {
-        Ok(Fields {
-            id: FieldPath::parse(&self.input.id_field)?,
-            text: FieldPath::parse(&self.input.text_field)?,
-            value: None,
-            op: None,
-            max_record_bytes: self.input.max_record_bytes,
-        })
     }
 
     /// What the workers of all processes have found, in process 0.

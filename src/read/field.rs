@@ -4,6 +4,7 @@ use serde_json::value::RawValue;
 
 use super::object::{Kind, Text, members, not_json};
 use super::record::Refusal;
+use crate::config::Input;
 use crate::error::{Error, Result};
 
 /// Where a field stands in a record: names joined by dots, outermost first.
@@ -51,6 +52,22 @@ pub struct Fields {
     pub op: Option<FieldPath>,
     /// Longest line or plain-text document accepted, in bytes.
     pub max_record_bytes: usize,
+}
+
+impl Fields {
+    /// Id and text where `input` has them, and nothing else: of records that are no changes.
+    ///
+    /// # Errors
+    /// [`Error::Config`] if one of them is no path.
+    pub fn of(input: &Input) -> Result<Fields> {
+        Ok(Fields {
+            id: FieldPath::parse(&input.id_field)?,
+            text: FieldPath::parse(&input.text_field)?,
+            value: None,
+            op: None,
+            max_record_bytes: input.max_record_bytes,
+        })
+    }
 }
 
 /// The values of the wanted fields of one record, those found.
