@@ -1,5 +1,6 @@
 //! Standard output as the commands that look at collections use it: lines, for a terminal or for a program.
 
+use std::fs::File;
 use std::io::{self, BufWriter, StdoutLock, Write};
 use std::path::Path;
 use std::process::ExitCode;
@@ -38,6 +39,13 @@ pub(crate) fn scattered(folder: Arc<dyn Storage>, at: &PlaceArgs, peers: Option<
 /// The folder that a collection lies in.
 pub(crate) fn folder(collection: &Path) -> Result<Arc<dyn Storage>> {
     Ok(Arc::new(Local::open(collection)?))
+}
+
+/// Writes a new file, if one was asked for.
+pub(crate) fn write_new(path: Option<&Path>, text: impl FnOnce() -> String) -> Result<()> {
+    let Some(path) = path else { return Ok(()) };
+    let mut file = File::create_new(path).map_err(|e| Error::io(path, "create", e))?;
+    file.write_all(text().as_bytes()).map_err(|e| Error::io(path, "write", e))
 }
 
 /// How a piece of a line looks.

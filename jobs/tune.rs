@@ -1,9 +1,6 @@
 //! `alike tune`: parameters chosen for what is wanted.
 
 use std::fmt::Write as _;
-use std::fs::File;
-use std::io::Write as _;
-use std::path::Path;
 use std::process::ExitCode;
 
 use alike::error::{Error, Result};
@@ -15,7 +12,7 @@ use serde_json::json;
 
 use crate::cli_tune::{FilterArgs, TuneCommand};
 use crate::print;
-use crate::shown::Lines;
+use crate::shown::{Lines, write_new};
 
 /// Bytes of a feature.
 const FEATURE: usize = 8;
@@ -39,9 +36,7 @@ fn filter(args: &FilterArgs) -> Result<ExitCode> {
     let least = designs.iter().min_by(|a, b| a.cost.total_cmp(&b.cost)).copied();
     let best = least.ok_or_else(|| Error::config("no filter has no features"))?;
     let shown: Vec<Design> = [best].into_iter().chain(other).collect();
-    if let Some(svg) = &args.svg {
-        write_new(svg, &chart(&shown).to_svg())?;
-    }
+    write_new(args.svg.as_deref(), || chart(&shown).to_svg())?;
     if args.toml {
         return print(toml(&best, &wish).as_bytes());
     }
@@ -101,11 +96,6 @@ fn other(parameters: &[usize], wish: &Wish) -> Result<Option<Design>> {
              most {MAX_MINWISE_VALUES}"
         ))),
     }
-}
-
-fn write_new(path: &Path, text: &str) -> Result<()> {
-    let mut file = File::create_new(path).map_err(|e| Error::io(path, "create", e))?;
-    file.write_all(text.as_bytes()).map_err(|e| Error::io(path, "write", e))
 }
 
 fn name(design: &Design) -> String {

@@ -1,7 +1,5 @@
 //! `alike lexicon compare`: how alike two lexicons are.
 
-use std::fs::File;
-use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -18,7 +16,7 @@ use crate::cli_lexicon::CompareArgs;
 use crate::dedup::{find_inputs, refuse};
 use crate::load::{Teller, watched};
 use crate::options::Machine;
-use crate::shown::Lines;
+use crate::shown::{Lines, write_new};
 
 /// Documents drawn, and terms of the longest signature, unless said otherwise.
 const SAMPLE: usize = 1000;
@@ -64,13 +62,6 @@ fn measure(args: &CompareArgs, lexicons: (&Lexicon, &Lexicon)) -> Result<Stabili
         refuse(false, &rejected, stability.read)?;
         Ok(stability)
     })
-}
-
-/// Writes a new file, if one was asked for.
-fn write_new(path: Option<&Path>, text: impl FnOnce() -> String) -> Result<()> {
-    let Some(path) = path else { return Ok(()) };
-    let mut file = File::create_new(path).map_err(|e| Error::io(path, "create", e))?;
-    file.write_all(text().as_bytes()).map_err(|e| Error::io(path, "write", e))
 }
 
 /// A line for each length, below a heading; no share where there are no documents.
