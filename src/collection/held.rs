@@ -248,24 +248,33 @@ impl Merging {
         let merged = collect(peers, own.as_ref().unwrap_or(&Vec::new()))?;
         own?;
         let merged: BTreeMap<u64, RunSummary> = merged.into_iter().collect();
-        let mut runs = Vec::new();
-        for run in std::mem::take(&mut next.runs) {
+        next.runs = self.replaced(std::mem::take(&mut next.runs), |group| {
+            let missing = || Error::Worker(format!("run {} was merged by nobody", group.id));
+            let summary = merged.get(&group.id).ok_or_else(missing)?;
+            if summary.sections.iter().all(|(_, rows)| *rows == 0) {
+                return Ok(None);
+            }
+            let keeper = Keeper::of(group.process, self.job);
+            RunEntry::of(&**writer.storage(), group.id, keeper, by_name(summary)).map(Some)
+        })?;
+        Ok(())
+    }
+
+    /// Runs with those that were merged replaced by what they have become, if that is anything.
+    fn replaced(
+        &self,
+        runs: Vec<RunEntry>,
+        merged: impl Fn(&Group) -> Result<Option<RunEntry>>,
+    ) -> Result<Vec<RunEntry>> {
+        let mut replaced = Vec::new();
+        for run in runs {
             match self.groups.iter().find(|group| group.runs.contains(&run.id)) {
-                None => runs.push(run),
-                Some(group) if group.place() == Some(&run.id) => {
-                    let missing = || Error::Worker(format!("run {} was merged by nobody", group.id));
-                    let summary = merged.get(&group.id).ok_or_else(missing)?;
-                    if summary.sections.iter().any(|(_, rows)| *rows > 0) {
-                        let keeper = Keeper::of(group.process, self.job);
-                        let entry = RunEntry::of(&**writer.storage(), group.id, keeper, by_name(summary))?;
-                        runs.push(entry);
-                    }
-                }
+                None => replaced.push(run),
+                Some(group) if group.place() == Some(&run.id) => replaced.extend(merged(group)?),
                 Some(_) => {}
             }
         }
-        next.runs = runs;
-        Ok(())
+        Ok(replaced)
     }
 
     /// Merges what is for this process, which is not process 0.

@@ -159,3 +159,28 @@ fn merges_are_planned_for_each_process_alone() {
     assert_eq!(plan(0, Compaction::Tiered { fuel_bytes: u64::MAX }, 3), (vec![], vec![0, 0, 0]));
     assert_eq!(plan(6, Compaction::Full, 3), (vec![], vec![0, 0, 0]));
 }
+
+/// A row that says that a content is dead is never older than what others have of that content: what process 0 merges comes
+/// behind all that it was behind, and what others merge before all that it was before.
+#[test]
+fn what_process_0_merges_is_behind_what_it_was_behind() {
+    let folder: Arc<dyn Storage> = Arc::new(Simulated::new());
+    let writer = Writer::create(&folder, Config::default(), false).unwrap();
+    let run = |(id, process)| {
+        let keeper = Keeper::of(process, 3);
+        RunEntry { id, bytes: 1, digest: 0, rows: BTreeMap::new(), keeper }
+    };
+    let before = [(1, 0), (2, 1), (3, 0), (4, 1), (5, 2), (6, 0), (7, 1)].map(run).to_vec();
+    let mut next = Manifest { runs: before.clone(), next_run: 8, ..writer.next() };
+    let merging = Merging::plan(&mut next, 0, Compaction::Full, (3, 1));
+    let ids = |runs: Vec<RunEntry>| runs.iter().map(|run| run.id).collect::<Vec<_>>();
+    let whole = |group: &Group| Ok(Some(run((group.id, group.process))));
+    assert_eq!(ids(merging.replaced(before.clone(), whole).unwrap()), [9, 10, 8]);
+    // Of what process 1 merges nothing is left.
+    let some = |group: &Group| Ok((group.process != 1).then(|| run((group.id, group.process))));
+    assert_eq!(ids(merging.replaced(before.clone(), some).unwrap()), [10, 8]);
+    // Of the runs of a load only its own are merged.
+    let mut next = Manifest { runs: before.clone(), next_run: 8, ..writer.next() };
+    let merging = Merging::plan(&mut next, 2, Compaction::Full, (3, 1));
+    assert_eq!(ids(merging.replaced(before, whole).unwrap()), [1, 2, 9, 10, 8]);
+}
