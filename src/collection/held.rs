@@ -219,9 +219,12 @@ impl Merging {
         let storage = snapshot.storage();
         let mut done = Vec::new();
         for group in self.groups.iter().filter(|group| group.process == process) {
-            let of = |id: &u64| snapshot.manifest().runs.iter().position(|run| run.id == *id);
-            let at: Vec<usize> = group.runs.iter().filter_map(of).collect();
-            let tables = Tables { runs: at.iter().map(|at| Arc::clone(&snapshot.runs()[*at])).collect() };
+            let run = |id: &u64| {
+                let at = snapshot.manifest().runs.iter().position(|run| run.id == *id);
+                let missing = || Error::Worker(format!("run {id} is to be merged and is in no commit"));
+                at.map(|at| Arc::clone(&snapshot.runs()[at])).ok_or_else(missing)
+            };
+            let tables = Tables { runs: group.runs.iter().map(run).collect::<Result<_>>()? };
             let keeper = Keeper::of(process, self.job);
             for run in begin(storage, self.manifest.collection, &[group.id], keeper)? {
                 done.push((group.id, combine(run, (&tables, Range::ALL), live, progress)?));
