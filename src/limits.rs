@@ -49,8 +49,8 @@ pub const BIND_MILLIS: u64 = 10_000;
 pub const MAX_MESH_LINES: usize = 48;
 /// Longest message between two processes, in bytes; more is no message.
 pub const MAX_MESSAGE_BYTES: usize = 1 << 30;
-/// Most runs that a process keeps open because others have asked about them; the first of the alphabet, the oldest, is
-/// closed before another one is opened.
+/// Most runs that a process keeps open because others have asked about them, and most whose ends it remembers that others
+/// have; the first of the alphabet, the oldest, goes before there is one more.
 pub const MAX_ANSWERED_FILES: usize = 512;
 /// Most bytes of a file that a process fetches from another one with one question.
 pub const MAX_FETCH_BYTES: usize = 1 << 20;

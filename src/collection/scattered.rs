@@ -15,7 +15,7 @@ use super::names::Name;
 use super::questions::{Opened, Question, ask, folder_in};
 use super::snapshot::newest;
 use crate::error::Result;
-use crate::limits::MAX_FETCH_BYTES;
+use crate::limits::{MAX_ANSWERED_FILES, MAX_FETCH_BYTES};
 use crate::mesh::Mesh;
 use crate::storage::{Local, Lock, Reader, Storage, Writer};
 
@@ -26,7 +26,7 @@ pub struct Scattered {
     state: Option<PathBuf>,
     mesh: Option<Arc<Mesh>>,
     known: OnceLock<Known>,
-    /// What was found with other processes. It never changes: no two runs ever have one name.
+    /// What was found with other processes, as far as it is remembered. It never changes: no two runs ever have one name.
     away: Mutex<BTreeMap<String, Away>>,
 }
 
@@ -95,7 +95,11 @@ impl Scattered {
             };
             let (mesh, opened) = (Arc::clone(mesh), Arc::new(opened));
             let away = Away { mesh, process, collection, name: name.to_owned(), opened };
-            self.away().insert(name.to_owned(), away.clone());
+            let mut known = self.away();
+            while known.len() >= MAX_ANSWERED_FILES {
+                known.pop_first();
+            }
+            known.insert(name.to_owned(), away.clone());
             return Ok(Some(away));
         }
         Ok(None)
