@@ -99,10 +99,11 @@ fn show(lines: &mut Lines, people: bool, row: &Row<'_>) -> Result<()> {
 
 /// A document that a text resembles, for people.
 fn found(resembled: &Resembled) -> String {
-    let how = match (resembled.same_text, resembled.measures.resemblance) {
+    let measures = &resembled.measures;
+    let how = match (resembled.same_text, measures.resemblance.or(measures.edit_similarity)) {
         (true, _) => "same text".to_owned(),
-        (false, Some(resemblance)) => format!("{resemblance:.4}"),
-        (false, None) => format!("{} features", resembled.measures.shared),
+        (false, Some(share)) => format!("{share:.4}"),
+        (false, None) => format!("{} features", measures.shared),
     };
     let cluster = resembled.cluster.map_or_else(|| "-".to_owned(), |cluster| cluster.to_string());
     format!("{how:<12}{cluster:<12}{}", resembled.id)

@@ -238,9 +238,21 @@ pub(crate) struct ConfigArgs {
     /// What a token is [default: words]
     #[arg(long, value_enum, help_heading = "Method")]
     pub(crate) tokens: Option<TokensArg>,
-    /// With --method features: measure accepted pairs on full shingle sets
-    #[arg(long, help_heading = "Method")]
-    pub(crate) verify: bool,
+    /// What accepted pairs must also pass at the threshold [default: none; alone: resemblance]
+    #[arg(
+        long,
+        value_enum,
+        value_name = "BY",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "resemblance",
+        help_heading = "Method"
+    )]
+    pub(crate) verify: Option<VerifyArg>,
+    /// The lexicon that sketches are made by, as `alike lexicon build` writes one
+    /// [default: that of the inputs; of a collection its own]
+    #[arg(long, value_name = "FILE", help_heading = "Method")]
+    pub(crate) lexicon: Option<PathBuf>,
 
     /// How pairs become clusters [default: guarantee; of a collection transitive]
     #[arg(long, value_enum, help_heading = "Clusters")]
@@ -297,6 +309,19 @@ pub(crate) enum MethodArg {
     Shingles,
     /// Equal canonical text only
     Exact,
+}
+
+/// `--verify`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum VerifyArg {
+    /// Nothing
+    None,
+    /// Resemblance of all shingles
+    Resemblance,
+    /// Containment of the smaller text's shingles
+    Containment,
+    /// What is left of the longer text after the fewest edits of words
+    Edits,
 }
 
 /// `--tokens`.

@@ -104,6 +104,7 @@ fn delete(
         simd: machine.simd,
         scratch: scratch.to_path_buf(),
         delete_missing: false,
+        lexicon: None,
         peers,
         components: components(args.change.components),
     };

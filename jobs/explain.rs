@@ -173,24 +173,31 @@ fn how(step: &Step) -> String {
     let Some(measures) = &step.measures else {
         return if step.same_text { "same text" } else { "not measured" }.to_owned();
     };
-    let Measures { shared, only_first, only_second, union, resemblance, containment, needed, linked } =
-        measures;
-    let mut said = match (step.same_text, resemblance) {
-        (true, _) => "same text".to_owned(),
-        (false, Some(resemblance)) => format!("resemblance {resemblance:.4}"),
-        (false, None) => format!("{shared} features shared"),
-    };
+    let Measures { shared, only_first, only_second, union, containment, needed, linked, .. } = measures;
+    let mut said = if step.same_text { "same text".to_owned() } else { measure(measures) };
     if let Some((first, second)) = containment.filter(|_| !step.same_text) {
         said += &format!(", containment {first:.4} and {second:.4}");
     }
     said += &format!("; {shared} shared of {union}, {only_first} and {only_second} of one only");
     said += &match (needed, linked) {
-        (Some(needed), false) => format!("; {needed} would link them, {} more", needed - u64::from(*shared)),
+        (Some(needed), false) if *needed > u64::from(*shared) => {
+            format!("; {needed} would link them, {} more", needed - u64::from(*shared))
+        }
+        (Some(_), false) => "; something else than that keeps them apart".to_owned(),
         (Some(needed), true) => format!("; {needed} were needed"),
         (None, false) => "; sets of such sizes are never linked".to_owned(),
         (None, true) => String::new(),
     };
     said
+}
+
+/// The figure that decides.
+fn measure(measures: &Measures) -> String {
+    match *measures {
+        Measures { edit_similarity: Some(share), .. } => format!("{share:.4} of the longer text unedited"),
+        Measures { resemblance: Some(resemblance), .. } => format!("resemblance {resemblance:.4}"),
+        Measures { shared, .. } => format!("{shared} features shared"),
+    }
 }
 
 #[cfg(test)]
@@ -210,6 +217,7 @@ mod tests {
             union: 7,
             resemblance: Some(3.0 / 7.0),
             containment: Some((0.75, 0.5)),
+            edit_similarity: None,
             needed: Some(4),
             linked: false,
         };

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use alike::collection::{Batch, Means, Report, Writer, prepare};
 use alike::error::{Error, Result};
 use alike::flow::Peers;
+use alike::lexicon::Lexicon;
 use alike::output::{Rejected, Rows, Scratch, unread};
 use alike::progress::Progress;
 use alike::read::Discovery;
@@ -22,7 +23,7 @@ use crate::interrupt::stop_on_interrupt;
 use crate::launched::on_terminal;
 use crate::options::{Machine, components, epoch};
 use crate::shown::{Lines, folder};
-use crate::target::Target;
+use crate::target::{Asked, Target};
 use crate::team::{PART_DONE, Team};
 
 /// Refused records and unknown ids that are shown one by one.
@@ -68,7 +69,9 @@ fn load(
     let dry_run = args.change.dry_run;
     let scratch = Scratch::beside(&args.at.collection)?;
     let above = dry_run.then(|| scratch.path().join(ABOVE));
-    let target = Target::find(&args.at, &args.choices, args.store_text, above, peers.as_deref())?;
+    let lexicon = args.choices.lexicon.as_deref().map(Lexicon::open).transpose()?.map(Arc::new);
+    let asked = Asked { choices: &args.choices, lexicon: lexicon.as_deref(), store_text: args.store_text };
+    let target = Target::find(&args.at, &asked, above, peers.as_deref())?;
     // An interrupted load that is gone on with may have written it.
     let goes_on = target.goes_on();
     let list = args.rejected.as_deref().map(|path| new_file(path, goes_on)).transpose()?;
@@ -83,6 +86,7 @@ fn load(
         simd: machine.simd,
         scratch: scratch.path().to_path_buf(),
         delete_missing: args.delete_missing,
+        lexicon,
         peers,
         components: components(args.change.components),
     };

@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 use std::thread;
 
-use alike::config::{Clustering, Config, Method, Tokens, parse_size};
+use alike::config::{Clustering, Config, Method, Tokens, Verify, parse_size};
 use alike::error::{Error, Result};
 use alike::flow::contract::Components;
 use alike::limits::{BASE_MEMORY, LEAST_EPOCH, LEAST_MEMORY, MAX_WORKERS, WORKER_MEMORY};
@@ -12,6 +12,7 @@ use alike::simd::Simd;
 
 use crate::cli::{
     ClusteringArg, ComponentsArg, ConfigArgs, DedupArgs, MachineArgs, MethodArg, SimdArg, TokensArg,
+    VerifyArg,
 };
 
 /// All that one run of `dedup` needs to know.
@@ -23,6 +24,8 @@ pub(crate) struct DedupOptions {
     pub(crate) out: Option<PathBuf>,
     /// What decides the answer; valid.
     pub(crate) config: Config,
+    /// The lexicon that was named.
+    pub(crate) lexicon: Option<PathBuf>,
     /// Worker threads, 1 to [`MAX_WORKERS`].
     pub(crate) workers: usize,
     /// Memory to stay within, in bytes; `None` where none was given and the system does not tell its own.
@@ -48,6 +51,7 @@ impl DedupOptions {
         let Machine { workers, memory, simd } = Machine::new(&args.machine)?;
         Ok(DedupOptions {
             config,
+            lexicon: args.choices.lexicon,
             workers,
             memory,
             simd,
@@ -118,8 +122,13 @@ fn lay_over(config: &mut Config, args: &ConfigArgs) -> Result<()> {
             TokensArg::Chars => Tokens::Chars,
         };
     }
-    if args.verify {
-        config.features.verify = true;
+    if let Some(verify) = args.verify {
+        config.verify = match verify {
+            VerifyArg::None => Verify::None,
+            VerifyArg::Resemblance => Verify::Resemblance,
+            VerifyArg::Containment => Verify::Containment,
+            VerifyArg::Edits => Verify::Edits,
+        };
     }
     if let Some(clustering) = args.clustering {
         config.cluster.clustering = self::clustering(clustering);
@@ -155,15 +164,15 @@ pub(crate) fn clustering(asked: ClusteringArg) -> Clustering {
 /// Refuses a flag that would change nothing: who types a threshold must not get an answer that ignores it.
 /// Only flags are held to this; files and presets spell out every key, whatever the method.
 fn refuse_idle_flags(config: &Config, args: &ConfigArgs) -> Result<()> {
-    let unverified = config.method == Method::Features && !config.features.verify;
     let message = if args.threshold.is_some() && config.method == Method::Exact {
         "--threshold has no effect with method exact, which finds equal texts only; leave it out, or use --method join"
             .into()
-    } else if args.threshold.is_some() && unverified {
+    } else if args.threshold.is_some() && !config.has_threshold() {
         format!(
-            "--threshold has no effect with method features, where sharing {} of {} features decides; add --verify to \
-             measure accepted pairs against the threshold, use --method join, or leave it out",
-            config.features.r, config.features.k
+            "--threshold has no effect with method {}, where {}; add --verify to measure accepted pairs against the \
+             threshold, use --method join, or leave it out",
+            config.method,
+            decides(config)
         )
     } else if args.ngram.is_some() && config.method == Method::Exact {
         "--ngram has no effect with method exact, which compares whole texts; leave it out, or use --method join"
@@ -171,12 +180,22 @@ fn refuse_idle_flags(config: &Config, args: &ConfigArgs) -> Result<()> {
     } else if args.tokens.is_some() && config.method == Method::Exact {
         "--tokens has no effect with method exact, which compares whole texts; leave it out, or use --method join"
             .into()
-    } else if args.verify && config.method != Method::Features {
-        "--verify belongs to method features; leave it out, or add --method features".into()
+    } else if args.lexicon.is_some() && !config.needs_lexicon() {
+        format!("--lexicon has no effect with method {}, which looks no term up; leave it out", config.method)
     } else {
         return Ok(());
     };
     Err(Error::Config(message))
+}
+
+/// What decides where nothing is held against the threshold.
+fn decides(config: &Config) -> String {
+    match config.method {
+        Method::Features => {
+            format!("sharing {} of {} features decides", config.features.r, config.features.k)
+        }
+        _ => format!("sharing {} decides", config.count.shared),
+    }
 }
 
 /// The number of workers asked for, or one a core.

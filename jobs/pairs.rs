@@ -28,27 +28,25 @@ pub(crate) fn run(args: &PairsArgs) -> Result<ExitCode> {
 }
 
 fn heading() -> String {
-    format!("{:>11}{:>9}{:>13}  {:<32}  {}", "RESEMBLANCE", "FEATURES", "CONTAINMENT", "A", "B")
+    format!("{:>17}  {:<32}  {}", "IN COMMON", "A", "B")
 }
 
 fn row(pair: &PairRow<'_>) -> String {
-    let share = |share: Option<f64>| share.map_or_else(|| "-".to_owned(), |share| format!("{share:.4}"));
-    let features = pair.shared_features.map_or_else(|| "-".to_owned(), |features| features.to_string());
-    let (resemblance, containment) = (share(pair.resemblance), share(pair.containment));
-    format!("{resemblance:>11}{features:>9}{containment:>13}  {:<32}  {}", pair.a, pair.b)
+    format!("{:>17}  {:<32}  {}", pair.shown.to_string(), pair.a, pair.b)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use alike::similarity::Shown;
 
     #[test]
     fn rows_stand_under_their_headings() {
         let pair =
-            PairRow { a: "x", b: "y", resemblance: Some(0.87654), shared_features: None, containment: None };
-        assert_eq!(row(&pair).find("0.8765"), heading().find("BLANCE"));
+            PairRow { a: "x", b: "y", shown: Shown { resemblance: Some(0.87654), ..Shown::default() } };
+        assert_eq!(row(&pair).find("8765").map(|at| at + 4), heading().find("  A"));
         assert_eq!(row(&pair).find('x'), heading().find(" A ").map(|at| at + 1));
-        let features = PairRow { resemblance: None, shared_features: Some(3), ..pair };
-        assert_eq!(row(&features).split_whitespace().collect::<Vec<_>>(), ["-", "3", "-", "x", "y"]);
+        let features = PairRow { shown: Shown { shared_features: Some(3), ..Shown::default() }, ..pair };
+        assert_eq!(row(&features).split_whitespace().collect::<Vec<_>>(), ["3", "features", "x", "y"]);
     }
 }

@@ -8,6 +8,7 @@ use alike::collection::{Manifest, Writer, refuse_method};
 use alike::config::{Clustering, Config};
 use alike::error::{Error, Result};
 use alike::flow::Peers;
+use alike::lexicon::Lexicon;
 use alike::storage::{Local, Overlay, Storage};
 use serde_json::Value;
 
@@ -15,6 +16,16 @@ use crate::cli::ConfigArgs;
 use crate::cli_collections::PlaceArgs;
 use crate::options::configuration;
 use crate::shown::{reach, scattered};
+
+/// What is asked of the collection that a load goes to.
+pub(crate) struct Asked<'a> {
+    /// What decides the answer.
+    pub(crate) choices: &'a ConfigArgs,
+    /// The lexicon that was named.
+    pub(crate) lexicon: Option<&'a Lexicon>,
+    /// Whether texts are to be kept.
+    pub(crate) store_text: bool,
+}
 
 /// Where a load goes.
 pub(crate) enum Target {
@@ -45,15 +56,14 @@ impl Target {
     /// the folder `above`.
     pub(crate) fn find(
         at: &PlaceArgs,
-        choices: &ConfigArgs,
-        store_text: bool,
+        asked: &Asked<'_>,
         above: Option<PathBuf>,
         peers: Option<&Peers>,
     ) -> Result<Target> {
-        let collection = &at.collection;
+        let (collection, store_text) = (&at.collection, asked.store_text);
         match opened(at, above.as_deref(), peers).and_then(|storage| Writer::open(&storage)) {
             Ok(writer) if writer.is_unused() => {
-                let config = first(choices)?;
+                let config = first(asked)?;
                 let manifest = writer.snapshot().manifest();
                 Ok(match config == manifest.config && store_text == manifest.store_text {
                     true => Target::There(Box::new(writer)),
@@ -61,7 +71,7 @@ impl Target {
                 })
             }
             Ok(writer) => {
-                let same = check_same(writer.snapshot().manifest(), choices, store_text);
+                let same = check_same(writer.snapshot().manifest(), asked);
                 same.map_err(|error| match writer.pending() {
                     Some(pending) => {
                         Error::unfinished(collection, pending.tally.records, "it has another configuration")
@@ -71,7 +81,7 @@ impl Target {
                 Ok(Target::There(Box::new(writer)))
             }
             Err(Error::NotACollection(..)) if can_become_one(collection)? => {
-                Ok(Target::New { at: at.clone(), above, config: Box::new(first(choices)?), store_text })
+                Ok(Target::New { at: at.clone(), above, config: Box::new(first(asked)?), store_text })
             }
             Err(error) => Err(error),
         }
@@ -120,9 +130,22 @@ fn can_become_one(path: &Path) -> Result<bool> {
 }
 
 /// The configuration of a collection that is to be made.
-fn first(choices: &ConfigArgs) -> Result<Config> {
-    let config = configuration(choices, unless_said())?;
+fn first(asked: &Asked<'_>) -> Result<Config> {
+    let mut config = configuration(asked.choices, unless_said())?;
     refuse_method(&config)?;
+    if config.needs_lexicon() {
+        let lexicon = asked.lexicon.ok_or_else(|| {
+            Error::config(format!(
+                "a collection with method {} needs a lexicon that stays as it is; make one of documents of the same kind \
+                 with `alike lexicon build`, and name it with --lexicon",
+                config.method
+            ))
+        })?;
+        if config.lexicon.is_empty() {
+            config.lexicon = lexicon.name();
+        }
+        lexicon.require_name(&config.lexicon)?;
+    }
     Ok(config)
 }
 
@@ -132,16 +155,23 @@ fn unless_said() -> Config {
     // Only these clusters do not depend on which document came first.
     config.cluster.clustering = Clustering::Transitive;
     // Whether a shingle is common depends on the order of loads.
-    config.shingles.common_cap = 0;
+    config.count.common_cap = 0;
     config
 }
 
 /// Refuses another configuration than the one that the collection has for ever. Flags alone are laid over that one, so
 /// that saying again what is so is no difference; nor is it one to leave out that texts are kept.
-fn check_same(manifest: &Manifest, choices: &ConfigArgs, store_text: bool) -> Result<()> {
+fn check_same(manifest: &Manifest, asked: &Asked<'_>) -> Result<()> {
+    let Asked { choices, lexicon, store_text } = *asked;
     let frozen = &manifest.config;
     let base = if choices.config.is_some() { unless_said() } else { frozen.clone() };
-    let asked = configuration(choices, base)?;
+    let mut asked = configuration(choices, base)?;
+    match lexicon {
+        Some(lexicon) => asked.lexicon = lexicon.name(),
+        // Who names none wants the one that is there.
+        None if asked.lexicon.is_empty() => asked.lexicon.clone_from(&frozen.lexicon),
+        None => {}
+    }
     let json = |config: &Config| serde_json::to_value(config).map_err(|e| Error::config(e.to_string()));
     let mut differences = Vec::new();
     differ("", &json(frozen)?, &json(&asked)?, &mut differences);

@@ -126,16 +126,16 @@ fn crowds_of_the_other_methods_answer_like_all_pairs() {
     let configs = [
         ("features", "method = 'features'\n[features]\nk = 6\ns = 4\nr = 2"),
         ("bands", "method = 'features'\n[features]\nk = 8\ns = 3\nr = 1"),
-        ("verified", "method = 'features'\n[features]\nk = 6\ns = 4\nr = 1\nverify = true"),
+        ("verified", "method = 'features'\nverify = 'resemblance'\n[features]\nk = 6\ns = 4\nr = 1"),
         // Two shared features are wanted before anything is measured: counted in full, so there are no crowds.
-        ("counted", "method = 'features'\n[features]\nk = 6\ns = 4\nr = 2\nverify = true"),
+        ("counted", "method = 'features'\nverify = 'resemblance'\n[features]\nk = 6\ns = 4\nr = 2"),
         (
             "smallest",
-            "method = 'shingles'\n[shingles]\nsampling = 'smallest'\nper_document = 50\ncommon_cap = 0",
+            "method = 'shingles'\n[shingles]\nsampling = 'smallest'\nper_document = 50\n[count]\ncommon_cap = 0",
         ),
         (
             "contained",
-            "method = 'shingles'\n[shingles]\nsampling = 'none'\ncommon_cap = 0\nrule = 'containment'",
+            "method = 'shingles'\n[shingles]\nsampling = 'none'\n[count]\ncommon_cap = 0\nrule = 'containment'",
         ),
     ];
     let docs = interleaved(5, FEATURED, true);

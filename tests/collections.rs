@@ -193,7 +193,7 @@ fn refused_records_are_listed_and_limited() {
 fn another_configuration_is_refused() {
     let dir = Dir::new();
     dir.write("in.jsonl", line("a", "x"));
-    dir.write("my.toml", "threshold = 0.9\n[text]\nngram = 3\n[shingles]\ncommon_cap = 0\n");
+    dir.write("my.toml", "threshold = 0.9\n[text]\nngram = 3\n[count]\ncommon_cap = 0\n");
     dir.alike("load c in.jsonl --preset broder1997", None).code(2).says("common_cap");
     assert_eq!(dir.names(), ["in.jsonl", "my.toml"]);
     dir.alike("load c in.jsonl --config my.toml", None).ok();

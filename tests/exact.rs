@@ -314,7 +314,10 @@ fn random_collections() {
         let want = answer(&docs, &contents, &links, Rules { keep: case.keep, transitive: case.transitive });
         let dir = Dir::new();
         dir.write("in.jsonl", Doc::jsonl(&docs));
-        dir.write("all.toml", "method = \"shingles\"\n[shingles]\nsampling = \"none\"\ncommon_cap = 0\n");
+        dir.write(
+            "all.toml",
+            "method = \"shingles\"\n[shingles]\nsampling = \"none\"\n[count]\ncommon_cap = 0\n",
+        );
         let method = if case.method == "shingles" {
             "--config all.toml".into()
         } else {
@@ -364,7 +367,7 @@ fn containment_as_the_rule() {
         assert!(fewer < links.len(), "containment must find more than resemblance here");
         dir.write(
             "rule.toml",
-            "method = \"shingles\"\n[shingles]\nsampling = \"none\"\ncommon_cap = 0\nrule = \"containment\"\n",
+            "method = \"shingles\"\n[shingles]\nsampling = \"none\"\n[count]\ncommon_cap = 0\nrule = \"containment\"\n",
         );
         let want = answer(&docs, &contents, &links, Rules { keep: "first", transitive: true });
         let flags = format!(

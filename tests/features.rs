@@ -69,7 +69,8 @@ fn accepted(output: &Output) -> Vec<(usize, usize)> {
 
 fn config(k: u32, s: i32, r: u32, verify: bool) -> String {
     format!(
-        "method = 'features'\n[text]\nngram = 1\n[features]\nk = {k}\ns = {s}\nr = {r}\nverify = {verify}\n"
+        "method = 'features'\nverify = '{}'\n[text]\nngram = 1\n[features]\nk = {k}\ns = {s}\nr = {r}\n",
+        if verify { "resemblance" } else { "none" }
     )
 }
 

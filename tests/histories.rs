@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use alike::collection::{Batch, Line, Report, Snapshot, Writer, prepare};
-use alike::config::{Clustering, Config, Method};
+use alike::config::{Clustering, Config, Method, Verify};
 use alike::error::Error;
 use alike::flow::contract::Components;
 use alike::flow::{Part, Request, run};
@@ -134,6 +134,7 @@ impl Bench {
             simd: Simd::detect(),
             scratch: self.dir.join("."),
             delete_missing: false,
+            lexicon: None,
             peers: None,
             components: if workers.is_multiple_of(2) { Components::Differential } else { Components::Forest },
         };
@@ -234,7 +235,8 @@ impl Bench {
             scratch: self.dir.join("."),
             stored: None,
             replay: None,
-            rarity: None,
+            basis: None,
+            lexicon: None,
             peers: None,
         };
         let outcome = run(request, Arc::new(Progress::default())).expect("a run");
@@ -257,14 +259,14 @@ pub(crate) fn config(method: Method) -> Config {
     if method == Method::Features {
         (config.features.k, config.features.s, config.features.r) = (6, 2, 2);
     }
-    config.shingles.common_cap = 0;
+    config.count.common_cap = 0;
     config
 }
 
 /// Two features must be shared, and then sets are measured.
 pub(crate) fn verified() -> Config {
     let mut config = config(Method::Features);
-    config.features.verify = true;
+    config.verify = Verify::Resemblance;
     config
 }
 
@@ -369,7 +371,8 @@ fn crowds_come_and_go() {
 fn crowds_of_verified_features_grow() {
     let mut config = config(Method::Features);
     config.threshold = "0.8".parse().expect("a threshold");
-    (config.features.k, config.features.s, config.features.r, config.features.verify) = (6, 4, 1, true);
+    (config.features.k, config.features.s, config.features.r) = (6, 4, 1);
+    config.verify = Verify::Resemblance;
     let copies = |ids: std::ops::Range<usize>| -> Vec<Op> {
         let words = |id: usize| {
             (0..60).map(move |at| if at == id % 40 { format!("x{id}") } else { format!("w{at}") })

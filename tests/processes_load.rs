@@ -127,9 +127,9 @@ pub(crate) fn files(dir: &Dir) {
     dir.write("back.jsonl.gz", gzip(Doc::jsonl(&back).as_bytes(), 20_000));
     dir.write(
         "none.toml",
-        "method = 'shingles'\n[shingles]\nsampling = 'mod'\nmodulus = 4\nper_document = 40\ncommon_cap = 0",
+        "method = 'shingles'\n[shingles]\nsampling = 'mod'\nmodulus = 4\nper_document = 40\n[count]\ncommon_cap = 0",
     );
-    dir.write("verified.toml", "method = 'features'\n[features]\nverify = true");
+    dir.write("verified.toml", "method = 'features'\nverify = 'resemblance'");
     for (at, some) in docs.chunks(docs.len().div_ceil(4)).enumerate().skip(1) {
         dir.write(&format!("now/{at}.jsonl"), Doc::jsonl(some));
     }

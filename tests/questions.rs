@@ -4,7 +4,7 @@ use std::fs;
 use std::sync::Arc;
 
 use alike::collection::{Checker, Snapshot};
-use alike::config::{Config, Method, Rule};
+use alike::config::{Config, Method, Rule, Verify};
 use alike::progress::Progress;
 use alike::simd::Simd;
 use alike::similarity::Measure;
@@ -26,7 +26,7 @@ fn sketch(sketcher: &mut Sketcher, config: &Config, text: &str) -> Sketched {
     let mut keys = sketcher.keys().0.to_vec();
     keys.sort_unstable();
     keys.dedup();
-    (digest, sketcher.set().to_vec(), keys)
+    (digest, sketcher.words().to_vec(), keys)
 }
 
 /// Ids of what resembles a text, best first, and whether the text is the same: every stored text looked at.
@@ -36,11 +36,11 @@ fn brute_force(bench: &Bench, config: &Config, text: &str) -> Vec<(String, bool)
     let mut found: Vec<(bool, Measure, String)> = Vec::new();
     for (id, other) in &bench.live {
         let (other_digest, other_set, other_keys) = sketch(&mut sketcher, config, other);
-        let measure = Measure::of(&set, &other_set);
+        let measure = rule(config).map_or(Measure::equal(1), |rule| rule.full(&set, &other_set));
         let same = digest.is_some() && digest == other_digest;
         let keyed = config.method != Method::Features
             || Measure::of(&keys, &other_keys).shared as usize >= config.features.r;
-        let linked = keyed && rule(config).is_some_and(|rule| rule.accepts(measure));
+        let linked = keyed && rule(config).is_some_and(|rule| rule.measure(&set, &other_set).is_some());
         if same || (linked && digest.is_some() && other_digest.is_some()) {
             found.push((!same, measure, format!("d{id}")));
         }
@@ -93,14 +93,14 @@ proptest! {
     #[test]
     fn features(history in history(), texts in texts(), verify in any::<bool>()) {
         let mut config = config(Method::Features);
-        config.features.verify = verify;
+        config.verify = if verify { Verify::Resemblance } else { Verify::None };
         checks(&config, &history, &texts);
     }
 
     #[test]
     fn shingles(history in history(), texts in texts(), containment in any::<bool>()) {
         let mut config = config(Method::Shingles);
-        config.shingles.rule = if containment { Rule::Containment } else { Rule::Resemblance };
+        config.count.rule = if containment { Rule::Containment } else { Rule::Resemblance };
         checks(&config, &history, &texts);
     }
 

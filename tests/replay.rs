@@ -99,7 +99,8 @@ pub(crate) fn rerun(bench: &Bench, asked: &Asked) -> Found {
         scratch: bench.dir.join("."),
         stored: None,
         replay: None,
-        rarity: None,
+        basis: None,
+        lexicon: None,
         peers: None,
     };
     Found::of(&run(request, Arc::new(Progress::default())).expect("a run"), asked.pairs)
@@ -141,7 +142,7 @@ pub(crate) fn keeping(config: Config, keep: &str) -> Config {
 
 pub(crate) fn sampled(rule: Rule) -> Config {
     let mut config = config(Method::Shingles);
-    config.shingles.rule = rule;
+    config.count.rule = rule;
     (config.shingles.sampling, config.shingles.modulus) = (Sampling::Mod, 2);
     config
 }

@@ -41,6 +41,7 @@ fn batch(dir: &Dir, memory: Option<u64>, epoch_bytes: u64) -> Result<Batch, Erro
         simd: Simd::detect(),
         scratch: dir.join("."),
         delete_missing: false,
+        lexicon: None,
         peers: None,
         components: Components::Forest,
     })
@@ -237,6 +238,7 @@ fn many_documents_go_in_parts() {
         simd: Simd::detect(),
         scratch: dir.join("."),
         delete_missing: true,
+        lexicon: None,
         peers: None,
         components: Components::Forest,
     };

@@ -58,10 +58,10 @@ pub(crate) const METHODS: [(&str, &str); 8] = [
     ("exact", "method = 'exact'"),
     ("features", "method = 'features'"),
     ("bands", "method = 'features'\n[features]\nk = 14\ns = 8\nr = 1"),
-    ("verified", "method = 'features'\n[features]\nverify = true"),
+    ("verified", "method = 'features'\nverify = 'resemblance'"),
     ("mod", "method = 'shingles'\n[shingles]\nsampling = 'mod'\nmodulus = 4\nper_document = 40"),
     ("smallest", "method = 'shingles'\n[shingles]\nsampling = 'smallest'\nper_document = 50"),
-    ("none", "method = 'shingles'\n[shingles]\nsampling = 'none'\ncommon_cap = 600"),
+    ("none", "method = 'shingles'\n[shingles]\nsampling = 'none'\n[count]\ncommon_cap = 600"),
 ];
 
 /// The inputs of every shape, and a configuration file for every method.
@@ -204,7 +204,7 @@ fn the_cap_is_over_the_whole_input() {
     let dir = Dir::new();
     let docs = collection();
     prepare(&dir, &docs);
-    dir.write("uncapped.toml", "method = 'shingles'\n[shingles]\nsampling = 'none'\ncommon_cap = 0");
+    dir.write("uncapped.toml", "method = 'shingles'\n[shingles]\nsampling = 'none'\n[count]\ncommon_cap = 0");
     let largest = |output: &Output| output.clusters.iter().map(|row| row["size"].as_u64().unwrap()).max();
     let flags = "--clustering transitive split5 -w 2";
     let capped = dir.output(&format!("{flags} --config none.toml"), "capped");
@@ -300,7 +300,7 @@ fn figures_of_common_shingles_do_not_depend_on_workers() {
         .map(|(i, body)| crate::util::line(&i.to_string(), body))
         .collect();
     dir.write("in.jsonl", all);
-    dir.write("capped.toml", "method = 'shingles'\n[shingles]\ncommon_cap = 20");
+    dir.write("capped.toml", "method = 'shingles'\n[count]\ncommon_cap = 20");
     let figures = |workers: usize| {
         let name = format!("w{workers}");
         dir.output(&format!("in.jsonl --config capped.toml -w {workers}"), &name).summary["common_shingles"]

@@ -25,8 +25,8 @@ impl<'a> Again<'a> {
     /// Those of [`Resembling::new`].
     pub(super) fn new(known: &'a Known, loaded: &'a Loaded) -> Result<Again<'a>> {
         let (tables, shared) = (known.tables(), &loaded.shared);
-        let rarity = Arc::clone(shared.rarity());
-        let resembling = Resembling::new(tables, known.next(), &shared.config, rarity)?;
+        let basis = Arc::clone(shared.basis());
+        let resembling = Resembling::new(tables, known.next(), &shared.config, basis)?;
         Ok(Again { tables, resembling, progress: &shared.progress, set: Vec::new() })
     }
 }

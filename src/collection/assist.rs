@@ -22,7 +22,7 @@ use crate::output::peak_memory;
 use crate::progress::{EpochDone, Mark, Progress, Stage};
 use crate::read::Source;
 use crate::simd::Simd;
-use crate::sketch::Rarity;
+use crate::sketch::Basis;
 use crate::storage::Storage;
 
 /// What a process that takes part may use of its machine.
@@ -156,7 +156,7 @@ pub fn assist(
     // Whether it is done, or did not fit in process 0, shows in what that wants next.
     let mut done: Option<EpochDone> = None;
     // It stays what it is, and may have to be asked for.
-    let mut rarity: Option<Arc<Rarity>> = None;
+    let mut basis: Option<Arc<Basis>> = None;
     loop {
         let order = peers.hear()?;
         let over = match &order {
@@ -177,10 +177,10 @@ pub fn assist(
                     }
                 };
                 let before = mark(progress, Some(peers));
-                if epoch.frozen && rarity.is_none() {
-                    rarity = frozen(&ahead.tables())?;
+                if epoch.frozen && basis.is_none() {
+                    basis = frozen(&ahead.tables())?;
                 }
-                let known = (&*sources, rarity.clone());
+                let known = (&*sources, basis.clone());
                 match take_part(&ahead, &epoch, known, means, peers, progress) {
                     Ok(()) => {
                         let last = epoch.part.extent.to.0 as usize >= sources.len();
@@ -222,7 +222,7 @@ pub(super) fn part_of(
 fn take_part(
     ahead: &Snapshot,
     epoch: &Epoch,
-    (sources, rarity): (&[Source], Option<Arc<Rarity>>),
+    (sources, basis): (&[Source], Option<Arc<Basis>>),
     means: &Means,
     peers: &Arc<Peers>,
     progress: &Arc<Progress>,
@@ -248,7 +248,8 @@ fn take_part(
         scratch: means.scratch.clone(),
         stored: Some(Arc::clone(&known) as Arc<dyn Stored>),
         replay: None,
-        rarity,
+        basis,
+        lexicon: None,
         peers: Some(Arc::clone(peers)),
     };
     flow::assist(request, Arc::clone(progress))?;

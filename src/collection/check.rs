@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::clusters::ClusterId;
-use super::known::each_size;
+use super::known::each_set;
 use super::load::frozen;
 use super::lookup::{clusters, members};
 use super::measures::Measures;
@@ -59,12 +59,12 @@ impl Checker {
     /// [`crate::error::Error::Damaged`] and [`crate::error::Error::Io`].
     pub fn new(snapshot: &Snapshot) -> Result<Checker> {
         let (tables, config) = (snapshot.tables(), &snapshot.manifest().config);
-        let rarity = frozen(&tables)?.unwrap_or_default();
+        let basis = frozen(&tables)?.unwrap_or_default();
         Ok(Checker {
             exact: config.method == Method::Exact,
-            sketcher: Sketcher::new(config, Arc::clone(&rarity), Simd::Scalar),
+            sketcher: Sketcher::new(config, Arc::clone(&basis), Simd::Scalar),
             rule: rule(config),
-            resembling: Resembling::new(&tables, snapshot.manifest().next_content, config, rarity)?,
+            resembling: Resembling::new(&tables, snapshot.manifest().next_content, config, basis)?,
             tables,
         })
     }
@@ -80,7 +80,7 @@ impl Checker {
         for text in texts {
             let digest = self.sketcher.read(text);
             let sketched = digest.is_some() && !self.exact;
-            sets.push(if sketched { self.sketcher.set().to_vec() } else { Vec::new() });
+            sets.push(if sketched { self.sketcher.words().to_vec() } else { Vec::new() });
             digests.push(digest);
         }
         let sets: Vec<&[u64]> = sets.iter().map(Vec::as_slice).collect();
@@ -115,8 +115,12 @@ impl Checker {
         };
         let (members, clusters) = (members(&self.tables, all())?, clusters(&self.tables, all())?);
         let mut sizes: BTreeMap<Doc, u32> = BTreeMap::new();
-        each_size(&self.tables, found.iter().filter_map(|found| found.same), &mut |content, size| {
-            sizes.insert(content, size);
+        let mut same: Vec<u64> = found.iter().filter_map(|found| found.same).map(u64::from).collect();
+        same.sort_unstable();
+        same.dedup();
+        each_set(&self.tables, &same, &mut |at, words| {
+            sizes.insert(same[at] as Doc, self.rule.map_or(0, |rule| rule.size(words)));
+            Ok(())
         })?;
         let documents = |content: Doc, same_text: bool, measures: Measures| {
             let cluster = clusters.get(&content).copied();
@@ -135,7 +139,7 @@ impl Checker {
             for equal in linked.chunk_by(|a, b| rule.closer(a.1, b.1) == Ordering::Equal) {
                 let start = list.len();
                 for (content, measure) in equal {
-                    list.extend(documents(*content, false, Measures::new(*measure, rule)));
+                    list.extend(documents(*content, false, Measures::new(*measure, rule, true)));
                 }
                 list[start..].sort_unstable_by(|a, b| a.id.cmp(&b.id));
             }

@@ -45,10 +45,8 @@ fn check_threshold(config: &Config, threshold: Threshold) -> Result<()> {
              each other; leave the threshold out"
                 .to_owned()
         }
-        Method::Features if !config.features.verify => format!(
-            "the collection has method features without verify, which has no threshold: sharing {} of {} features \
-             decides; leave the threshold out",
-            config.features.r, config.features.k
+        method if !config.has_threshold() => format!(
+            "the collection has method {method} without verify, which has no threshold; leave the threshold out"
         ),
         _ if threshold.is_below(config.threshold) => format!(
             "threshold {threshold}: the collection was made for {}, and tells of that and higher ones, whose clusters are \
@@ -80,10 +78,11 @@ fn check_keep(stored: &Keep, asked: &Keep) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::Verify;
 
     fn config(method: Method, verify: bool, keep: &str) -> Config {
         let mut config = Config { method, ..Config::default() };
-        config.features.verify = verify;
+        config.verify = if verify { Verify::Resemblance } else { Verify::None };
         config.cluster.keep = keep.parse().expect("a policy");
         config
     }

@@ -11,8 +11,8 @@ use super::row::Document;
 use super::run::RunReader;
 use super::sources::name_words;
 use super::tables::{
-    CLUSTERS, COMPONENTS, CONTENTS, DEAD, DIGESTS, DOCUMENTS, LABELS, LINKS, MEMBERS, PARITIES, POSTINGS,
-    RARITY, RAW, RECORDS, SEEN, SETS, SIGNATURES, SOURCES, TEXTS, Table, Tables,
+    CLUSTERS, COMPONENTS, CONTENTS, DEAD, DIGESTS, DOCUMENTS, LABELS, LEXICON, LINKS, MEMBERS, PARITIES,
+    POSTINGS, RARITY, RAW, RECORDS, SEEN, SETS, SIGNATURES, SOURCES, TEXTS, Table, Tables,
 };
 use super::writer::{RunSummary, RunWriter};
 use super::{HeapCursor, HeapReader, SectionKind};
@@ -191,10 +191,11 @@ pub fn combine(
     progress: &Progress,
 ) -> Result<RunSummary> {
     let mut combining = Combining { run, tables, range, live, progress };
-    let rarity = tables.runs.iter().find_map(|run| run.heap(RARITY));
-    if let Some(rarity) = rarity.filter(|_| range.part == 0) {
-        combining.run.heap(RARITY)?;
-        combining.copy_whole(rarity)?;
+    for kind in [RARITY, LEXICON].into_iter().filter(|_| range.part == 0) {
+        if let Some(table) = tables.runs.iter().find_map(|run| run.heap(kind)) {
+            combining.run.heap(kind)?;
+            combining.copy_whole(table)?;
+        }
     }
     for (heap, tables) in HEAPED {
         combining.heaped(heap, tables)?;

@@ -10,22 +10,28 @@ use super::row::{Document, pack, wide, words_of};
 use super::settle::Delta;
 use super::sources::SourceEntry;
 use super::tables::{
-    CLUSTERS, COMPONENTS, CONTENTS, DEAD, DIGESTS, DOCUMENTS, HEAPS, LABELS, LINKS, MEMBERS, RARITY, SEEN,
-    SOURCES, TABLES, Table, Tables,
+    CLUSTERS, COMPONENTS, CONTENTS, DEAD, DIGESTS, DOCUMENTS, HEAPS, LABELS, LEXICON, LINKS, MEMBERS, RARITY,
+    SEEN, SOURCES, TABLES, Table, Tables,
 };
 use super::writer::{RunSummary, RunWriter};
 use crate::error::{Error, Result};
 use crate::flow::{Doc, Loaded};
-use crate::sketch::Rarity;
+use crate::sketch::Basis;
 
-/// Writes what an epoch changes into a run; the rarity table too, if the collection has none yet.
-pub fn write_delta(mut run: RunWriter, delta: &mut Delta, rarity: Option<&Rarity>) -> Result<RunSummary> {
-    if let Some(rarity) = rarity {
+/// Writes what an epoch changes into a run; the frozen tables too, if the collection has none yet.
+pub fn write_delta(mut run: RunWriter, delta: &mut Delta, basis: Option<&Basis>) -> Result<RunSummary> {
+    if let Some(basis) = basis {
         run.heap(RARITY)?;
         // What is missing counts as rarest, so tables that know nothing, those of most methods, take no room.
-        let bytes = rarity.as_bytes();
+        let bytes = basis.rarity.as_bytes();
         let known = bytes.iter().rposition(|count| *count > 0).map_or(0, |last| last + 1);
         run.push(&words_of(&bytes[..known]).collect::<Vec<_>>())?;
+        if let Some(lexicon) = &basis.lexicon {
+            run.heap(LEXICON)?;
+            let bytes = lexicon.as_bytes();
+            run.push(&[bytes.len() as u64])?;
+            run.push(&words_of(bytes).collect::<Vec<_>>())?;
+        }
     }
     run.heap(LABELS)?;
     let (mut bytes, mut words) = (Vec::new(), Vec::new());

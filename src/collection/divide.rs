@@ -27,7 +27,7 @@ use crate::error::Result;
 use crate::flow::{Doc, Outcome, Part, Replay as _, Request, run};
 use crate::progress::{Progress, Stage};
 use crate::simd::Simd;
-use crate::sketch::Rarity;
+use crate::sketch::Basis;
 
 /// Contents that are taken in at once, unless one component alone has more.
 const BATCH: usize = 1 << 16;
@@ -39,7 +39,7 @@ pub(super) struct Guarantee {
     memory: Option<u64>,
     simd: Simd,
     scratch: PathBuf,
-    rarity: Option<Arc<Rarity>>,
+    basis: Option<Arc<Basis>>,
     progress: Arc<Progress>,
     /// Contents of a run: [`BATCH`], but for tests.
     most: usize,
@@ -50,7 +50,7 @@ impl Guarantee {
     /// may use.
     pub(super) fn new(
         config: &Config,
-        rarity: Option<&Arc<Rarity>>,
+        basis: Option<&Arc<Basis>>,
         batch: &Batch,
         progress: &Arc<Progress>,
     ) -> Guarantee {
@@ -60,7 +60,7 @@ impl Guarantee {
             memory: batch.memory,
             simd: batch.simd,
             scratch: batch.scratch.clone(),
-            rarity: rarity.cloned(),
+            basis: basis.cloned(),
             progress: Arc::clone(progress),
             most: BATCH,
         }
@@ -108,7 +108,8 @@ impl Guarantee {
             scratch: self.scratch.clone(),
             stored: None,
             replay: Some(replay),
-            rarity: self.rarity.clone(),
+            basis: self.basis.clone(),
+            lexicon: None,
             // What a load divides is little, and is at hand where clusters are formed.
             peers: None,
         };

@@ -37,6 +37,7 @@ fn batch(folder: &Path) -> Batch {
         simd: Simd::Scalar,
         scratch: folder.to_path_buf(),
         delete_missing: false,
+        lexicon: None,
         peers: None,
         components: Components::Forest,
     }

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::clusters::{ClusterId, Member};
 use super::diff::{WordDiff, word_diff};
-use super::known::{each_set, each_size};
+use super::known::each_set;
 use super::lookup::{clusters, find, members, places};
 use super::measures::Measures;
 use super::publish::{self, cluster_rows};
@@ -24,7 +24,7 @@ use crate::document::Position;
 use crate::error::{Error, Result};
 use crate::flow::{Doc, NO_DOC};
 use crate::progress::Progress;
-use crate::similarity::{Accept, Measure};
+use crate::similarity::Accept;
 use crate::sketch::rule;
 
 /// An answer.
@@ -34,7 +34,7 @@ pub enum Explanation {
     /// Of one document.
     Document(Alone),
     /// Of two documents of one cluster.
-    Together(Together),
+    Together(Box<Together>),
     /// Of two documents that are not in one cluster.
     Apart(Box<Apart>),
 }
@@ -279,7 +279,7 @@ impl<'a> Explaining<'a> {
         }
         let chain = self.between(&a, &b)?;
         let ends = (chain.len() > 1).then(|| self.compare(&a, &b)).transpose()?;
-        Ok(Explanation::Together(Together { first: place, second: other, chain, ends }))
+        Ok(Explanation::Together(Box::new(Together { first: place, second: other, chain, ends })))
     }
 
     /// What holds two documents of one cluster together.
@@ -308,13 +308,22 @@ impl<'a> Explaining<'a> {
         let (left, right) = (a.document.content, b.document.content);
         let same_text = left == right && left != NO_DOC;
         let measures = if same_text && self.rule.is_some() {
-            let mut same = None;
-            each_size(&self.tables, std::iter::once(left), &mut |_, size| same = Some(size))?;
-            same.map(Measures::same)
+            self.same_text(left)?
         } else {
             self.measure_sets(left, right)?
         };
         Ok(Step { first: a.name.clone(), second: b.name.clone(), same_text, measures, texts: None })
+    }
+
+    /// What is to be said of equal texts.
+    fn same_text(&self, content: Doc) -> Result<Option<Measures>> {
+        let Some(rule) = self.rule else { return Ok(None) };
+        let mut same = None;
+        each_set(&self.tables, &[u64::from(content)], &mut |_, words| {
+            same = Some(Measures::same(rule.size(words)));
+            Ok(())
+        })?;
+        Ok(same)
     }
 
     /// Measures the sets of two contents.
@@ -328,7 +337,7 @@ impl<'a> Explaining<'a> {
             Ok(())
         })?;
         let set = |content: Doc| sets.get(&u64::from(content)).map(Vec::as_slice).unwrap_or_default();
-        Ok(Some(Measures::new(Measure::of(set(left), set(right)), rule)))
+        Ok(Some(Measures::of_sketches(set(left), set(right), rule)))
     }
 
     fn compare_texts(&mut self, a: &Member, b: &Member) -> Result<Comparison> {

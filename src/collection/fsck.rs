@@ -24,7 +24,7 @@ use super::delta::name;
 use super::row::unpack;
 use super::run::RunReader;
 use super::snapshot::{Snapshot, newest};
-use super::tables::{CONTENTS, DEAD, RARITY, TABLES, Table, Tables};
+use super::tables::{CONTENTS, DEAD, LEXICON, RARITY, TABLES, Table, Tables};
 use super::{HeapReader, RowsReader};
 use crate::error::{Error, Result};
 use crate::flow::Doc;
@@ -209,13 +209,14 @@ impl Check<'_> {
     }
 
     fn files(&mut self, snapshot: &Snapshot) -> Result<()> {
-        let mut rarities = 0;
+        let (mut rarities, mut lexicons) = (0, 0);
         // Whoever opens the collection for writing reads it too.
         let previous = snapshot.check_previous();
         self.note(previous)?;
         for (entry, run) in self.manifest.runs.iter().zip(&self.tables.runs.clone()) {
             self.progress.check()?;
             rarities += usize::from(run.heap(RARITY).is_some());
+            lexicons += usize::from(run.heap(LEXICON).is_some());
             let outcome = run.verify();
             self.note(outcome)?;
             let path = run.path().display().to_string();
@@ -234,6 +235,10 @@ impl Check<'_> {
         }
         if rarities != usize::from(!self.manifest.runs.is_empty()) {
             self.find("rarity", format!("{rarities} tables of it, where there is one"), "");
+        }
+        let needed = usize::from(self.manifest.config.needs_lexicon() && !self.manifest.runs.is_empty());
+        if lexicons != needed {
+            self.find("lexicon", format!("{lexicons} of them, where there are {needed}"), "");
         }
         for log in &self.manifest.changes {
             let outcome = self.log(snapshot, log.commit);

@@ -15,7 +15,6 @@ use crate::error::{Error, Result};
 use crate::flow::{Doc, Keeper, NO_DOC, Posting, Stored};
 use crate::limits::MAX_WORKERS;
 use crate::sketch::{Digest, sign, signature_words};
-use std::collections::BTreeSet;
 
 /// A commit, and the runs that its workers write.
 #[derive(Debug)]
@@ -167,19 +166,6 @@ pub fn each_set_of_size(
         Some(at) => Err(missing(tables, contents[at] as Doc)),
         None => Ok(()),
     }
-}
-
-/// Hands on the sizes of the sets of contents.
-pub fn each_size(
-    tables: &Tables,
-    contents: impl Iterator<Item = Doc>,
-    each: &mut dyn FnMut(Doc, u32),
-) -> Result<()> {
-    let contents: BTreeSet<u64> = contents.map(u64::from).collect();
-    tables.newest(TEXTS, &contents.into_iter().collect::<Vec<_>>(), &mut |_, _, row| {
-        each(row[0] as Doc, row[2] as u32);
-        Ok(())
-    })
 }
 
 fn no_heap(run: &RunReader) -> Error {

@@ -12,6 +12,7 @@ use super::assist::Order;
 use super::checkpoint::{Checkpoint, Consumed, Inputs};
 use super::commit::Writer;
 use super::compact::between_epochs;
+use super::directory::SectionKind;
 use super::held::keep;
 use super::known::Known;
 use super::manifest::Manifest;
@@ -19,17 +20,18 @@ use super::names::folder;
 use super::refused::{self, RefusedEntry, Row};
 use super::report::Tally;
 use super::snapshot::Snapshot;
-use super::tables::{RARITY, Tables};
-use crate::config::{Config, Method};
+use super::tables::{LEXICON, RARITY, Tables};
+use crate::config::Config;
 use crate::error::{Error, Result};
 use crate::flow::contract::Components;
 use crate::flow::{Loaded, Part, Peers};
+use crate::lexicon::Lexicon;
 use crate::limits::MAX_FILES;
 use crate::output::Rejected;
 use crate::progress::Progress;
 use crate::read::{Extent, Source};
 use crate::simd::Simd;
-use crate::sketch::Rarity;
+use crate::sketch::Basis;
 
 /// What to load, and with what.
 pub struct Batch {
@@ -47,6 +49,8 @@ pub struct Batch {
     pub scratch: PathBuf,
     /// Whether documents that the load does not mention go.
     pub delete_missing: bool,
+    /// The lexicon that a collection is made with, if its method needs one; later loads have it already.
+    pub lexicon: Option<Arc<Lexicon>>,
     /// The other processes that take part with [`super::assist`], if there are any.
     pub peers: Option<Arc<Peers>>,
     /// How components are kept.
@@ -74,17 +78,17 @@ pub struct Prepared<'a> {
     noted: usize,
     /// What the last epoch left.
     last: Option<(Arc<Known>, Loaded)>,
-    rarity: Option<Arc<Rarity>>,
+    basis: Option<Arc<Basis>>,
 }
 
-/// Refuses what collections cannot do: shingles under a cap, whose counts would depend on the order of loads.
+/// Refuses what collections cannot do: a cap on common keys, with which counts would depend on the order of loads.
 ///
 /// # Errors
 /// [`Error::Config`].
 pub fn refuse_method(config: &Config) -> Result<()> {
-    if config.method == Method::Shingles && config.shingles.common_cap > 0 {
+    if config.cap() > 0 {
         return Err(Error::config(
-            "a collection cannot have a cap on common shingles; set shingles.common_cap to 0",
+            "a collection cannot have a cap on common keys; set count.common_cap to 0",
         ));
     }
     Ok(())
@@ -152,7 +156,7 @@ impl<'a> Prepared<'a> {
             )));
         }
         let ahead = writer.snapshot().clone();
-        let rarity = frozen(&ahead.tables())?;
+        let basis = frozen(&ahead.tables())?;
         Ok(Prepared {
             writer,
             batch,
@@ -167,7 +171,7 @@ impl<'a> Prepared<'a> {
             kept: Vec::new(),
             noted: 0,
             last: None,
-            rarity,
+            basis,
         })
     }
 
@@ -182,7 +186,7 @@ impl<'a> Prepared<'a> {
         let at = (pending.at(), pending.lines);
         let Checkpoint { next, epoch, consumed, refused, tally, .. } = pending;
         self.ahead = self.writer.ahead(&next)?;
-        self.rarity = frozen(&self.ahead.tables())?;
+        self.basis = frozen(&self.ahead.tables())?;
         for entry in &refused {
             entry.read(&**self.writer.storage(), next.commit, &mut self.refused)?;
         }
@@ -255,10 +259,22 @@ impl<'a> Prepared<'a> {
     }
 }
 
-/// The rarity table that the collection was created with.
-pub(super) fn frozen(tables: &Tables) -> Result<Option<Arc<Rarity>>> {
-    let Some(heap) = tables.runs.iter().find_map(|run| run.heap(RARITY)) else { return Ok(None) };
+/// The tables that the collection was created with.
+pub(super) fn frozen(tables: &Tables) -> Result<Option<Arc<Basis>>> {
+    let Some(rarity) = whole(tables, RARITY)? else { return Ok(None) };
+    let lexicon = whole(tables, LEXICON)?.map(|bytes| {
+        let (length, bytes) = bytes
+            .split_first_chunk::<8>()
+            .map_or((0, &[][..]), |(length, bytes)| (u64::from_le_bytes(*length) as usize, bytes));
+        bytes[..length.min(bytes.len())].to_vec()
+    });
+    Basis::of_bytes(&rarity, lexicon.unwrap_or_default()).map(|basis| Some(Arc::new(basis)))
+}
+
+/// The bytes of the heap that one run of a collection has.
+fn whole(tables: &Tables, kind: SectionKind) -> Result<Option<Vec<u8>>> {
+    let Some(heap) = tables.runs.iter().find_map(|run| run.heap(kind)) else { return Ok(None) };
     let mut words = Vec::new();
     heap.read(0, heap.len() as usize, &mut words)?;
-    Ok(Some(Arc::new(Rarity::of_words(&words))))
+    Ok(Some(words.iter().flat_map(|word| word.to_le_bytes()).collect()))
 }

@@ -4,7 +4,6 @@ use std::rc::Rc;
 
 use hashbrown::{HashMap, HashSet};
 
-use crate::config::Method;
 use crate::error::Result;
 use crate::flow::{Doc, Shared};
 use crate::similarity::Accept;
@@ -30,9 +29,7 @@ impl<'a> Measuring<'a> {
     /// What two contents share, if they are linked.
     pub fn linked(&mut self, a: Doc, b: Doc) -> Result<Option<u32>> {
         let pair = (a.min(b), a.max(b));
-        // The sizes at hand are those of postings: with features they say nothing about sets.
-        let sized = self.shared.config.method != Method::Features;
-        let allows = |rule: &Accept| !sized || rule.allows(self.shared.size(a), self.shared.size(b));
+        let allows = |rule: &Accept| rule.own().allows(self.shared.size(a), self.shared.size(b));
         let may = self.shared.rule.filter(allows);
         let Some(rule) = may.filter(|_| !self.apart.contains(&pair)) else { return Ok(None) };
         let (x, y) = (self.set(a)?, self.set(b)?);

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::similarity::{Accept, Measure};
+use crate::similarity::{Accept, Measure, Test};
 
 /// How much two texts share, in members of the sets that the collection's method measures: shingles, sampled shingles,
 /// or features.
@@ -20,6 +20,9 @@ pub struct Measures {
     pub resemblance: Option<f64>,
     /// Shared members over those of the first set and over those of the second, from 0 to 1; `None` for features.
     pub containment: Option<(f64, f64)>,
+    /// The share of the longer text that is left where it stands, from 0 to 1, where that is the rule.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub edit_similarity: Option<f64>,
     /// Shared members that sets of these sizes need to be linked; `None` if no number would do, or for equal texts.
     pub needed: Option<u64>,
     /// Whether that makes a link.
@@ -27,18 +30,25 @@ pub struct Measures {
 }
 
 impl Measures {
-    /// What is to be said of a measure under the rule of a collection.
-    pub fn new(measure: Measure, rule: Accept) -> Measures {
-        let features = matches!(rule, Accept::Shared(_));
-        let needed = rule.needed(measure.left, measure.right);
+    /// What is to be said of a measure under the rule of a collection, which links the two or not.
+    pub fn new(measure: Measure, rule: Accept, linked: bool) -> Measures {
+        let test = rule.last();
+        let sets = matches!(test, Test::Resemblance(_) | Test::Containment(_));
+        let needed = test.needed(measure.left, measure.right);
         let all = Measures::of(measure);
         Measures {
-            resemblance: all.resemblance.filter(|_| !features),
-            containment: all.containment.filter(|_| !features),
+            resemblance: all.resemblance.filter(|_| sets),
+            containment: all.containment.filter(|_| sets),
+            edit_similarity: test.shown(measure).edit_similarity,
             needed,
-            linked: rule.accepts(measure),
+            linked,
             ..all
         }
+    }
+
+    /// The same of two sketches.
+    pub fn of_sketches(a: &[u64], b: &[u64], rule: Accept) -> Measures {
+        Measures::new(rule.full(a, b), rule, rule.measure(a, b).is_some())
     }
 
     /// What is to be said of two equal texts, whose set has `size` members: equal texts resemble each other whatever
@@ -58,6 +68,7 @@ impl Measures {
             union: u64::from(left) + u64::from(right) - u64::from(shared),
             resemblance: Some(measure.resemblance()),
             containment: Some((part(left), part(right))),
+            edit_similarity: None,
             needed: None,
             linked: true,
         }
@@ -70,12 +81,12 @@ mod tests {
 
     #[test]
     fn all_measures_of_a_pair() {
-        let rule = Accept::Resemblance("0.5".parse().expect("a threshold"));
-        let measures = Measures::new(Measure { shared: 3, left: 4, right: 6 }, rule);
+        let rule = Accept::from(Test::Resemblance("0.5".parse().expect("a threshold")));
+        let measures = Measures::of_sketches(&[1, 2, 3, 4], &[2, 3, 4, 5, 6, 7], rule);
         assert_eq!((measures.only_first, measures.only_second, measures.union), (1, 3, 7));
         assert_eq!((measures.resemblance, measures.containment), (Some(3.0 / 7.0), Some((0.75, 0.5))));
         assert_eq!((measures.needed, measures.linked), (Some(4), false));
-        let features = Measures::new(Measure { shared: 2, left: 6, right: 6 }, Accept::Shared(2));
+        let features = Measures::new(Measure { shared: 2, left: 6, right: 6 }, Test::Shared(2).into(), true);
         assert_eq!((features.resemblance, features.containment, features.linked), (None, None, true));
         let same = [0, 7].map(Measures::same);
         assert!(same.iter().all(|same| same.resemblance == Some(1.0) && same.linked));

@@ -347,7 +347,8 @@ impl Snapshot {
             simd: asked.simd,
             scratch: asked.scratch,
             stored: None,
-            rarity: frozen(&self.tables())?,
+            basis: frozen(&self.tables())?,
+            lexicon: None,
             replay: Some(Arc::clone(&replay) as Arc<dyn flow::Replay>),
             peers: asked.peers,
         };

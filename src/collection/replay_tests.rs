@@ -34,6 +34,7 @@ fn collection(folder: &Path) -> Snapshot {
             simd: Simd::Scalar,
             scratch: folder.to_path_buf(),
             delete_missing: false,
+            lexicon: None,
             peers: None,
             components: Components::Forest,
         };

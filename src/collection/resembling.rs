@@ -11,8 +11,8 @@ use crate::error::Result;
 use crate::flow::{Doc, spread};
 use crate::progress::Progress;
 use crate::simd::Simd;
-use crate::similarity::{Accept, Measure};
-use crate::sketch::{Rarity, Sketcher, rule};
+use crate::similarity::{Accept, Measure, overlap};
+use crate::sketch::{Basis, Sketcher, rule};
 
 /// Finds stored contents by sets, with what that takes.
 pub struct Resembling {
@@ -34,9 +34,9 @@ impl Resembling {
     ///
     /// # Errors
     /// [`crate::error::Error::Damaged`] and [`crate::error::Error::Io`].
-    pub fn new(tables: &Tables, next: Doc, config: &Config, rarity: Arc<Rarity>) -> Result<Resembling> {
+    pub fn new(tables: &Tables, next: Doc, config: &Config, basis: Arc<Basis>) -> Result<Resembling> {
         let (tables, config) = (tables.clone(), config.clone());
-        let (sketcher, rule) = (Sketcher::new(&config, rarity, Simd::Scalar), rule(&config));
+        let (sketcher, rule) = (Sketcher::new(&config, basis, Simd::Scalar), rule(&config));
         let dead = Dead::of(&tables, next, MOST)?;
         Ok(Resembling { tables, config, sketcher, rule, dead })
     }
@@ -57,8 +57,9 @@ impl Resembling {
         progress.check()?;
         let met = self.meet(sets, wanted)?;
         let pairs = met.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1));
-        let pairs =
-            pairs.filter(|same| self.enough(rule, same.len(), sets[same[0].1 as usize].len(), same[0].2));
+        let pairs = pairs.filter(|same| {
+            self.config.is_enough(rule, same.len() as u32, rule.posted(sets[same[0].1 as usize]), same[0].2)
+        });
         let pairs: Vec<(Doc, usize)> = pairs.map(|same| (same[0].0, same[0].1 as usize)).collect();
         let of_content: Vec<&[(Doc, usize)]> = pairs.chunk_by(|a, b| a.0 == b.0).collect();
         let contents: Vec<u64> = of_content.iter().map(|pairs| u64::from(pairs[0].0)).collect();
@@ -82,36 +83,45 @@ impl Resembling {
     pub fn among(&mut self, set: &[u64], few: &[u64], progress: &Progress) -> Result<Vec<(Doc, Measure)>> {
         let Some(rule) = self.rule else { return Ok(Vec::new()) };
         progress.check()?;
-        let (size, join) = (set.len() as u32, self.config.method == Method::Join);
+        let (size, join) = (rule.posted(set), self.config.method == Method::Join);
+        // Then the words of a sketch are as many as its keys are posted with.
+        let sized = join && rule.is_sized();
         let mut linked = Vec::new();
         let tables = self.tables.clone();
-        each_set_of_size(&tables, few, &|other| !join || rule.allows(size, other), &mut |at, other| {
-            // All that `join` links shares a key.
-            if join || self.share_enough(rule, set, other) {
-                linked.extend(rule.measure(set, other).map(|measure| (few[at] as Doc, measure)));
-            }
-            Ok(())
-        })?;
+        each_set_of_size(
+            &tables,
+            few,
+            &|other| !sized || rule.own().allows(size, other),
+            &mut |at, other| {
+                // All that `join` links shares a key.
+                if join || self.share_enough(rule, set, other) {
+                    linked.extend(rule.measure(set, other).map(|measure| (few[at] as Doc, measure)));
+                }
+                Ok(())
+            },
+        )?;
         Ok(linked)
     }
 
     /// Whether the keys that two sets share make them worth measuring.
     fn share_enough(&mut self, rule: Accept, a: &[u64], b: &[u64]) -> bool {
-        let (mut left, mut right) = (Vec::new(), Vec::new());
-        self.sketcher.keys_of(a, &mut left);
-        self.sketcher.keys_of(b, &mut right);
-        [&mut left, &mut right].into_iter().for_each(|keys| keys.sort_unstable());
-        left.dedup();
-        let shared = left.iter().filter(|key| right.binary_search(key).is_ok()).count();
-        shared > 0 && self.enough(rule, shared, a.len(), b.len() as u32)
+        let mut sorted = |words| {
+            let (keys, size) = self.sketcher.keys_of(words);
+            let mut keys = keys.to_vec();
+            keys.sort_unstable();
+            keys.dedup();
+            (keys, size)
+        };
+        let ((left, of_left), (right, of_right)) = (sorted(a), sorted(b));
+        let shared = overlap(&left, &right) as u32;
+        shared > 0 && self.config.is_enough(rule, shared, of_left, of_right)
     }
 
     /// What shares keys with the sets, an entry for each key, ascending.
     fn meet(&mut self, sets: &[&[u64]], wanted: &dyn Fn(Doc) -> bool) -> Result<Vec<Met>> {
-        let (mut keys, mut of_set): (Vec<(u64, u32)>, _) = (Vec::new(), Vec::new());
+        let mut keys: Vec<(u64, u32)> = Vec::new();
         for (number, set) in (0..).zip(sets) {
-            self.sketcher.keys_of(set, &mut of_set);
-            keys.extend(of_set.iter().map(|key| (spread(*key), number)));
+            keys.extend(self.sketcher.keys_of(set).0.iter().map(|key| (spread(*key), number)));
         }
         keys.sort_unstable();
         keys.dedup();
@@ -131,22 +141,5 @@ impl Resembling {
         }
         met.sort_unstable();
         Ok(met)
-    }
-
-    /// Whether a set and a content that share so many keys may be linked, and so are worth measuring.
-    fn enough(&self, rule: Accept, shared: usize, left: usize, right: u32) -> bool {
-        let left = left as u32;
-        match self.config.method {
-            Method::Exact => false,
-            Method::Features => shared >= self.config.features.r,
-            Method::Join => {
-                // Of the one whose last key comes first in the order, all shared shingles that are keys of it are
-                // keys of both; the rest of it can share no more than its length.
-                let rest = |size: u32| u64::from(size) - self.config.threshold.prefix(size as usize) as u64;
-                let most = shared as u64 + rest(left).max(rest(right));
-                rule.needed(left, right).is_some_and(|needed| most >= needed)
-            }
-            Method::Shingles => rule.accepts(Measure { shared: shared as u32, left, right }),
-        }
     }
 }

@@ -67,10 +67,18 @@ pub const RARITY: SectionKind = SectionKind(34);
 pub const RAW: SectionKind = SectionKind(35);
 /// Words of signatures.
 pub const PARITIES: SectionKind = SectionKind(36);
+/// The file of the lexicon, eight bytes a word, behind a word with its length in bytes.
+pub const LEXICON: SectionKind = SectionKind(37);
 
 /// All heaps, and what they are called.
-pub const HEAPS: [(SectionKind, &str); 5] =
-    [(LABELS, "labels"), (SETS, "sets"), (RARITY, "rarity"), (RAW, "raw"), (PARITIES, "parities")];
+pub const HEAPS: [(SectionKind, &str); 6] = [
+    (LABELS, "labels"),
+    (SETS, "sets"),
+    (RARITY, "rarity"),
+    (RAW, "raw"),
+    (PARITIES, "parities"),
+    (LEXICON, "lexicon"),
+];
 
 /// All tables.
 pub const TABLES: [Table; 14] = [

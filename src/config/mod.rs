@@ -29,8 +29,13 @@ use crate::similarity::Threshold;
 pub struct Config {
     /// How near-duplicates are found.
     pub method: Method,
-    /// Smallest resemblance (or containment) of near-duplicates, an exact decimal in (0, 1].
+    /// Smallest resemblance (or whatever else is measured) of near-duplicates, an exact decimal in (0, 1].
     pub threshold: Threshold,
+    /// What accepted pairs must also pass, at the same threshold.
+    pub verify: Verify,
+    /// The name of the lexicon that sketches are made by: the digest of its content, in 32 hexadecimal digits. Empty:
+    /// that of the input itself, where the method needs one.
+    pub lexicon: String,
     /// Where id and text stand in a record.
     pub input: Input,
     /// How text becomes tokens and tokens become shingles.
@@ -39,6 +44,8 @@ pub struct Config {
     pub features: Features,
     /// Parameters of `method = "shingles"`.
     pub shingles: Shingles,
+    /// What is made of counted keys, by the methods whose keys are members of sets.
+    pub count: Count,
     /// How links become clusters, and who represents one.
     pub cluster: Cluster,
 }
@@ -55,6 +62,48 @@ pub enum Method {
     Features,
     /// Counting shared, perhaps sampled, shingles (Broder 2000, section 2).
     Shingles,
+}
+
+impl std::fmt::Display for Method {
+    /// As a configuration writes it.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl Method {
+    /// What a configuration calls it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Method::Exact => "exact",
+            Method::Join => "join",
+            Method::Features => "features",
+            Method::Shingles => "shingles",
+        }
+    }
+
+    /// The tables of a configuration that the method looks at, besides those that all do.
+    pub fn tables(self) -> &'static [&'static str] {
+        match self {
+            Method::Exact | Method::Join => &[],
+            Method::Features => &["features"],
+            Method::Shingles => &["shingles", "count"],
+        }
+    }
+}
+
+/// What accepted pairs must also pass (Wang and Gemmell 2005, section 3.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Verify {
+    /// Nothing: the method alone decides.
+    None,
+    /// Resemblance of all shingles.
+    Resemblance,
+    /// Containment of all shingles of the text that has fewer.
+    Containment,
+    /// The share of the longer text that is left after the fewest insertions, deletions and replacements of tokens.
+    Edits,
 }
 
 /// Where id and text stand in a JSON record.
@@ -99,8 +148,6 @@ pub struct Features {
     pub s: usize,
     /// Features two documents must share.
     pub r: usize,
-    /// Whether an accepted pair must also reach the threshold on its full shingle sets.
-    pub verify: bool,
 }
 
 /// Parameters of `method = "shingles"`.
@@ -115,10 +162,18 @@ pub struct Shingles {
     pub residue: u64,
     /// Most shingles kept a document, the smallest hashes first; 0 is no bound. With `sampling = "smallest"` it is N.
     pub per_document: usize,
-    /// A shingle in more contents than this is ignored when shared shingles are counted; 0 is no cap.
-    pub common_cap: usize,
-    /// What is held against the threshold.
+}
+
+/// What is made of counted keys, by the methods whose keys are members of sets.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Count {
+    /// What is held against the threshold, or against `shared`.
     pub rule: Rule,
+    /// With `rule = "shared"`: members two documents must share, at least 1.
+    pub shared: usize,
+    /// A member in more contents than this is ignored when shared members are counted; 0 is no cap.
+    pub common_cap: usize,
 }
 
 /// Which shingles of a document are kept.
@@ -133,14 +188,16 @@ pub enum Sampling {
     Smallest,
 }
 
-/// What is held against the threshold.
+/// What decides about counted members.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Rule {
-    /// Shared shingles over all shingles of both.
+    /// Shared members over all members of both, held against the threshold.
     Resemblance,
-    /// Shared shingles over those of the smaller set.
+    /// Shared members over those of the smaller set, held against the threshold.
     Containment,
+    /// How many are shared (Shivakumar and Garcia-Molina: 15 or 25 lines).
+    Shared,
 }
 
 /// How links become clusters, and who represents one.
@@ -191,10 +248,13 @@ impl Default for Config {
         Config {
             method: Method::Join,
             threshold: "0.8".parse().expect("a valid threshold"),
+            verify: Verify::None,
+            lexicon: String::new(),
             input: Input::default(),
             text: Text::default(),
             features: Features::default(),
             shingles: Shingles::default(),
+            count: Count::default(),
             cluster: Cluster::default(),
         }
     }
@@ -218,20 +278,19 @@ impl Default for Text {
 
 impl Default for Features {
     fn default() -> Features {
-        Features { k: 6, s: 14, r: 2, verify: false }
+        Features { k: 6, s: 14, r: 2 }
     }
 }
 
 impl Default for Shingles {
     fn default() -> Shingles {
-        Shingles {
-            sampling: Sampling::None,
-            modulus: 25,
-            residue: 0,
-            per_document: 0,
-            common_cap: 1000,
-            rule: Rule::Resemblance,
-        }
+        Shingles { sampling: Sampling::None, modulus: 25, residue: 0, per_document: 0 }
+    }
+}
+
+impl Default for Count {
+    fn default() -> Count {
+        Count { rule: Rule::Resemblance, shared: 15, common_cap: 1000 }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Which values make no sense, alone or together. Every message says what to write instead.
 
-use super::{Config, Features, Method, Rule, Sampling, Shingles};
+use super::{Config, Features, Method, Rule, Sampling, Shingles, Verify};
 use crate::error::{Error, Result};
 use crate::limits::{MAX_MINWISE_VALUES, MAX_NGRAM};
 
@@ -17,11 +17,30 @@ impl Config {
         }
         self.features.check()?;
         self.shingles.check()?;
-        if self.shingles.rule == Rule::Containment && self.method != Method::Shingles {
+        if self.count.rule == Rule::Shared && self.count.shared == 0 {
             return Err(Error::config(
-                "shingles.rule = \"containment\" works with method = \"shingles\" only; choose that method, or \
-                 rule = \"resemblance\"",
+                "count.shared = 0: documents share 1 member or more; 15 lines are usual",
             ));
+        }
+        if self.method == Method::Exact && self.verify != Verify::None {
+            return Err(Error::config(
+                "verify: method = \"exact\" finds equal texts, of which nothing is left to verify; choose another \
+                 method, or verify = \"none\"",
+            ));
+        }
+        self.check_lexicon()?;
+        Ok(())
+    }
+
+    fn check_lexicon(&self) -> Result<()> {
+        let digits =
+            |text: &str| text.len() == 32 && text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
+        if !self.lexicon.is_empty() && !digits(&self.lexicon) {
+            return Err(Error::config(format!(
+                "lexicon = {:?}: expected the name of a lexicon, the 32 hexadecimal digits that `alike lexicon show` \
+                 tells; name its file with --lexicon",
+                self.lexicon
+            )));
         }
         Ok(())
     }
@@ -45,7 +64,7 @@ impl Config {
 
 impl Features {
     fn check(&self) -> Result<()> {
-        let Features { k, s, r, verify: _ } = *self;
+        let Features { k, s, r } = *self;
         if k == 0 || s == 0 {
             return Err(Error::config(format!(
                 "features.k = {k}, features.s = {s}: both must be at least 1, as in k = 6, s = 14, r = 2"
@@ -105,11 +124,11 @@ mod tests {
         let mut config = Config::default();
         config.validate().expect("the default is valid");
         config.text.ngram = 1000;
-        config.features = Features { k: 64, s: 64, r: 64, verify: false };
+        config.features = Features { k: 64, s: 64, r: 64 };
         config.shingles.modulus = 1;
         config.validate().expect("the bounds are valid");
         config.method = Method::Shingles;
-        config.shingles.rule = Rule::Containment;
+        config.count.rule = Rule::Containment;
         config.validate().expect("containment is a rule of shingles");
     }
 
@@ -126,7 +145,10 @@ mod tests {
         assert!(refusal(|c| c.shingles.modulus = 0).contains("at least 1"));
         assert!(refusal(|c| c.shingles.residue = 25).contains("below modulus = 25"));
         assert!(refusal(|c| c.shingles.sampling = Sampling::Smallest).contains("per_document"));
-        assert!(refusal(|c| c.shingles.rule = Rule::Containment).contains("method = \"shingles\""));
+        assert!(refusal(|c| (c.count.rule, c.count.shared) = (Rule::Shared, 0)).contains("count.shared = 0"));
+        let exact = |c: &mut Config| (c.method, c.verify) = (Method::Exact, Verify::Edits);
+        assert!(refusal(exact).contains("equal texts"));
+        assert!(refusal(|c| c.lexicon = "my.lexicon".into()).contains("--lexicon"));
         assert!(refusal(|c| c.input.text_field.clear()).contains("input.text_field"));
         assert!(refusal(|c| c.input.max_record_bytes = 0).contains("max_record_bytes"));
     }

@@ -25,10 +25,9 @@ use super::crew::Crew;
 use super::dedup_exact::Copy;
 use super::rounds::Groups;
 use super::stored::Stored;
-use crate::config::Method;
 use crate::error::Result;
 use crate::limits::CROWD;
-use crate::similarity::Accept;
+use crate::similarity::{Accept, Test};
 
 /// One key of one document. Sixteen bytes without padding, and two words on the wire: what is written a field at a time
 /// costs half as much again.
@@ -79,8 +78,8 @@ pub struct Collided {
 
 /// How postings become groups.
 struct Grouping {
-    /// Rule whose size filter applies to pairs; `None` for features, where sizes say nothing.
-    sizes: Option<Accept>,
+    /// Test whose size filter applies to pairs; `None` where sizes say nothing.
+    sizes: Option<Test>,
     /// Contents a key may be in, 0 for any number.
     cap: usize,
     /// New contents from which on a group of no others is a crowd.
@@ -98,19 +97,15 @@ struct Grouping {
 
 impl Grouping {
     fn of(shared: &Shared) -> Grouping {
-        let shingles = shared.config.method == Method::Shingles;
-        let cap = if shingles { shared.config.shingles.common_cap } else { 0 };
-        let sizes = if shared.config.method == Method::Features { None } else { shared.rule };
-        // A crowd is measured on sets alone. Under a cap, and where features must be shared before sets are measured,
-        // counts decide too, and must be complete.
-        let features = &shared.config.features;
-        let counted =
-            cap > 0 || (shared.config.method == Method::Features && features.verify && features.r > 1);
-        let crowd = if shared.pairs || counted { usize::MAX } else { CROWD };
+        let cap = shared.config.cap();
+        let own = shared.rule.map(Accept::own);
+        let sizes = own.filter(|own| !matches!(own, Test::Shared(_)));
+        // A crowd is measured on sketches alone. Under a cap counts decide, and must be complete.
+        let crowd = if shared.pairs || cap > 0 { usize::MAX } else { CROWD };
         Grouping::new(sizes, cap, crowd, shared.crew)
     }
 
-    fn new(sizes: Option<Accept>, cap: usize, crowd: usize, crew: Crew) -> Grouping {
+    fn new(sizes: Option<Test>, cap: usize, crowd: usize, crew: Crew) -> Grouping {
         Grouping {
             sizes,
             cap,
@@ -314,7 +309,7 @@ mod tests {
                                             base in prop::sample::select(vec![0u32, 11, 30])) {
             // What is below `base` is stored. Under a cap nothing is.
             let base = if cap == 0 { base } else { 0 };
-            let rule = Accept::Resemblance("0.8".parse().expect("a threshold"));
+            let rule = Test::Resemblance("0.8".parse().expect("a threshold"));
             let live: Vec<Posting> = all.iter().copied().filter(|p| !copied.contains(&p.doc)).collect();
             let mut truth = Vec::new();
             for (i, a) in live.iter().enumerate() {

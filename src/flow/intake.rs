@@ -21,7 +21,7 @@ use crate::limits::MAX_RECORD_BYTES;
 use crate::metrics::Metric;
 use crate::read::{Extent, Fields, Record, Refusal, Sink, Source, Unit, UnitReader, Value, units};
 use crate::simd::Simd;
-use crate::sketch::{Digest, Rarity, Sketcher};
+use crate::sketch::{Basis, Digest, Rarity, Sketcher};
 
 /// Bytes a remembered digest takes at most, in a table that may just have doubled.
 const SEEN: usize = 40;
@@ -49,10 +49,8 @@ pub struct Refused {
 /// A worker's reading.
 pub struct Intake {
     pub(super) sketcher: Sketcher,
-    pub(super) method: Method,
     pub(super) exact: bool,
     pub(super) signed: bool,
-    verified: bool,
     worker: usize,
     workers: usize,
     base: Doc,
@@ -83,10 +81,8 @@ impl Intake {
     pub fn new(shared: &Arc<Shared>, worker: usize) -> Intake {
         Intake {
             sketcher: shared.sketcher(),
-            method: shared.config.method,
             exact: shared.config.method == Method::Exact,
             signed: shared.config.method == Method::Join,
-            verified: shared.config.method == Method::Features && shared.measured_on_sets(),
             worker,
             workers: shared.crew.all(),
             base: shared.catalogue.base(),
@@ -231,7 +227,7 @@ impl Intake {
             if !self.exact {
                 self.sketch(doc);
             }
-            let set = if self.exact { &[] } else { self.sketcher.set() };
+            let set = if self.exact { &[] } else { self.sketcher.words() };
             shared.keep(self.worker, |keeper| keeper.text(doc, digest, set))?;
         }
         Ok(())
@@ -247,11 +243,9 @@ impl Intake {
     fn sketch(&mut self, doc: Doc) {
         let (keys, size) = self.sketcher.keys();
         self.postings.extend(keys.iter().map(|key| Posting { key: spread(*key), size, doc }));
-        // Verified features are counted like any others, but their pairs are measured on shingles.
-        let size = if self.verified { self.sketcher.set().len() as u32 } else { size };
         self.segment.set_last_size(size);
         if self.signed {
-            self.segment.sign_last(self.sketcher.last_distinct());
+            self.segment.sign_last(self.sketcher.own_words());
         }
     }
 }
@@ -307,7 +301,7 @@ pub fn sample_rarity(
     let part = chosen.len().div_ceil(threads).max(1);
     let samples: Result<Vec<Sample>> = std::thread::scope(|scope| {
         let read = |units: &[&Unit]| -> Result<Sample> {
-            let mut sample = Sample::new(Sketcher::new(config, Arc::new(Rarity::default()), simd));
+            let mut sample = Sample::new(Sketcher::new(config, Arc::new(Basis::default()), simd));
             units
                 .iter()
                 .try_for_each(|unit| read_stretch(&sources[unit.file as usize], unit, fields, &mut sample))?;

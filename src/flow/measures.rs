@@ -40,42 +40,28 @@ impl Shared {
 
     /// Whether pairs are measured on sets, rather than by their shared keys alone.
     pub(super) fn measured_on_sets(&self) -> bool {
-        match self.config.method {
-            Method::Join => true,
-            Method::Features => self.config.features.verify,
-            Method::Exact | Method::Shingles => false,
-        }
+        self.config.is_measured()
     }
 
     /// Whether shingles that are too common are left out of counts.
     pub(super) fn capped(&self) -> bool {
-        self.config.method == Method::Shingles && self.config.shingles.common_cap > 0
+        self.config.cap() > 0
     }
 
     /// Whether a pair shares enough keys to be measured, or to be accepted where keys are all there is.
     pub(super) fn enough(&self, candidate: Candidate) -> bool {
         let (a, b) = candidate.pair.docs();
         let (left, right) = (self.size(a), self.size(b));
-        match (self.config.method, self.rule) {
-            (Method::Features, _) => candidate.shared as usize >= self.config.features.r,
-            (Method::Join, Some(rule)) => {
-                // Of the one whose last key comes first in the order, all shared shingles that are keys of it are
-                // keys of both; the rest of it can share no more than its length.
-                let rest = |size: u32| u64::from(size) - self.config.threshold.prefix(size as usize) as u64;
-                let most = u64::from(candidate.shared) + rest(left).max(rest(right));
-                rule.needed(left, right).is_some_and(|needed| most >= needed)
-                    && self.may_be_alike((a, self.signature(a)), (b, self.signature(b)))
-            }
-            (_, Some(rule)) => rule.accepts(Measure { shared: candidate.shared, left, right }),
-            (_, None) => false,
-        }
+        self.rule.is_some_and(|rule| self.config.is_enough(rule, candidate.shared, left, right))
+            && (self.config.method != Method::Join
+                || self.may_be_alike((a, self.signature(a)), (b, self.signature(b))))
     }
 
     /// Whether the signatures of two documents, as far as there are any, leave room for as many shared members as the rule
     /// wants.
     pub(super) fn may_be_alike(&self, (a, of_a): (Doc, &[u64]), (b, of_b): (Doc, &[u64])) -> bool {
         let (left, right) = (self.size(a), self.size(b));
-        let needed = self.rule.and_then(|rule| rule.needed(left, right));
+        let needed = self.rule.and_then(|rule| rule.own().needed(left, right));
         needed.is_some_and(|needed| {
             least_difference(of_a, of_b) <= u64::from(left) + u64::from(right) - 2 * needed
         })
@@ -125,7 +111,8 @@ impl Shared {
         let extra = self.recall_missing(&missing)?;
         let read = |doc: Doc| extra.iter().find(|sets| sets.contains(doc));
         let store = |doc: Doc| (doc, at_hand(doc).or_else(|| read(doc)));
-        pairs.iter().map(|(a, b)| self.on_sets(store(*a), store(*b), Measure::of)).collect()
+        let full = |a: &[u64], b: &[u64]| self.rule.map_or(Measure::of(a, b), |rule| rule.full(a, b));
+        pairs.iter().map(|(a, b)| self.on_sets(store(*a), store(*b), full)).collect()
     }
 
     /// Derives sets on all cores, what each has read in a store of its own.

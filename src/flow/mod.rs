@@ -65,10 +65,11 @@ pub use stored::{Keeper, Stored};
 
 use crate::config::Config;
 use crate::error::{Error, Result};
+use crate::lexicon::Lexicon;
 use crate::progress::{Progress, Stage};
 use crate::read::{Extent, Source};
 use crate::simd::Simd;
-use crate::sketch::Rarity;
+use crate::sketch::Basis;
 use gathered::Gathered;
 use work::work;
 
@@ -108,8 +109,10 @@ pub struct Request {
     pub stored: Option<Arc<dyn Stored>>,
     /// Stored documents to take in in place of inputs.
     pub replay: Option<Arc<dyn Replay>>,
-    /// The frozen table that orders shingles; `None`: sampled from the inputs.
-    pub rarity: Option<Arc<Rarity>>,
+    /// The frozen tables that sketches are made by; `None`: they are made here, of the inputs and the lexicon.
+    pub basis: Option<Arc<Basis>>,
+    /// The lexicon of a run whose tables are made here; only process 0 is asked for one.
+    pub lexicon: Option<Arc<Lexicon>>,
     /// The other processes of the job, if there are any: they have the same request, but for what is their machine's.
     pub peers: Option<Arc<Peers>>,
 }

@@ -88,7 +88,7 @@ pub fn recall(shared: &Shared, docs: &[Doc], sketcher: &mut Sketcher, sets: &mut
                     shared.progress.check()?;
                 }
                 sketcher.read(text);
-                sets.insert(some[index], sketcher.set())
+                sets.insert(some[index], sketcher.words())
             })?;
             shared.progress.advance(some.len() as u64);
         }

@@ -8,7 +8,6 @@ use super::collide::Posting;
 use super::dedup_exact::{Arrival, NO_DOC};
 use super::intake::{Intake, spread};
 use super::recall::Sets;
-use crate::config::Method;
 use crate::document::Position;
 use crate::error::Result;
 use crate::metrics::Metric;
@@ -62,7 +61,7 @@ impl Intake {
         replay: &dyn Replay,
         mut send: impl FnMut(&mut Intake),
     ) -> Result<()> {
-        let (documents, mut buffers) = (replay.documents(), Buffers::default());
+        let (documents, mut set) = (replay.documents(), Vec::new());
         let stretch = (documents / (shared.crew.all() * 8)).clamp(1, STRETCH);
         loop {
             let from = shared.take_unit()?.saturating_mul(stretch);
@@ -72,7 +71,7 @@ impl Intake {
             let (mut members, before) = (0, self.documents());
             for at in from..documents.min(from + stretch) {
                 let document = replay.document(at);
-                self.take_again(replay, at, &document, &mut buffers)?;
+                self.take_again(replay, at, &document, &mut set)?;
                 members += u64::from(document.size);
             }
             shared.progress.advance(members * 8);
@@ -91,7 +90,7 @@ impl Intake {
         replay: &dyn Replay,
         at: usize,
         document: &Replayed<'_>,
-        buffers: &mut Buffers,
+        set: &mut Vec<u64>,
     ) -> Result<()> {
         self.text_bytes += u64::from(document.text_bytes);
         if document.content == NO_DOC {
@@ -106,29 +105,21 @@ impl Intake {
         let digest = u128::from(spread(number)) << 64 | u128::from(number);
         self.arrivals.push(Arrival::new(digest, doc, position.to_bits()));
         if !self.exact && !self.met(digest) {
-            replay.set(document.content, &mut buffers.set)?;
-            self.sketch_again(doc, buffers);
+            replay.set(document.content, set)?;
+            self.sketch_again(doc, set);
         }
         Ok(())
     }
 
     /// Sketches the last row's text by its set.
-    fn sketch_again(&mut self, doc: Doc, Buffers { set, keys }: &mut Buffers) {
-        self.sketcher.keys_of(set, keys);
-        let size = if self.method == Method::Features { keys.len() } else { set.len() } as u32;
+    fn sketch_again(&mut self, doc: Doc, set: &[u64]) {
+        let (keys, size) = self.sketcher.keys_of(set);
         self.postings.extend(keys.iter().map(|key| Posting { key: spread(*key), size, doc }));
-        self.segment.set_last_size(set.len() as u32);
+        self.segment.set_last_size(size);
         if self.signed {
             self.segment.sign_last(set);
         }
     }
-}
-
-/// A set and its keys, reused from document to document.
-#[derive(Default)]
-struct Buffers {
-    set: Vec<u64>,
-    keys: Vec<u64>,
 }
 
 /// Fetches the sets of `docs` again.

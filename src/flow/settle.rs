@@ -9,7 +9,7 @@ use super::graph::{Graph, Node};
 use super::transitive::transitive;
 use crate::config::Clustering;
 use crate::error::Result;
-use crate::similarity::Measure;
+use crate::similarity::{Accept, Measure};
 
 /// Why a document is removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
@@ -100,7 +100,7 @@ pub fn settle(
     }
     removed.sort_unstable_by_key(|row| shared.catalogue.position(row.doc));
     number(&mut removed, &clusters);
-    let pairs = shared.pairs.then(|| pairs(shared, links, copies));
+    let pairs = shared.pairs.then(|| pairs(shared, links, copies)).transpose()?;
     Ok(Findings { removed, clusters, pairs })
 }
 
@@ -141,14 +141,15 @@ fn measures(
     representative: &[Node],
     parent: &[Node],
 ) -> Result<Vec<Measure>> {
+    let sized = shared.rule.is_none_or(Accept::is_sized);
     let size = |node: Node| shared.catalogue.size(graph.doc(node));
     let whole = |node: Node| Measure::equal(size(node));
     let mut measures: Vec<Measure> = (0..graph.contents() as Node).map(whole).collect();
     let mut unmeasured = Vec::new();
     for (node, leader) in (0..).zip(representative).filter(|(node, leader)| node != *leader) {
         // Counts of pairs in a crowd are incomplete, and capped ones leave out what is common: what is shown is
-        // measured on sets. Other links were counted in full.
-        let in_full = !shared.capped() && graph.first_crowd(node, *leader).is_none();
+        // measured on sketches. Other links were counted in full, if it is their sizes that are known.
+        let in_full = sized && !shared.capped() && graph.first_crowd(node, *leader).is_none();
         let counted = graph.link(node, *leader).filter(|_| in_full);
         match counted {
             Some(shared) if parent[node as usize] == *leader => {
@@ -166,21 +167,28 @@ fn measures(
 }
 
 /// All accepted pairs: links between the first documents of two texts, and each first document with its copies.
-fn pairs(shared: &Shared, links: &[Candidate], copies: &[Copy]) -> Vec<(Doc, Doc, Measure, Reason)> {
+fn pairs(shared: &Shared, links: &[Candidate], copies: &[Copy]) -> Result<Vec<(Doc, Doc, Measure, Reason)>> {
     let catalogue = &shared.catalogue;
-    let link = |link: &Candidate| {
+    let in_order = |link: &Candidate| {
         let (a, b) = link.pair.docs();
-        let (a, b) = if catalogue.position(a) < catalogue.position(b) { (a, b) } else { (b, a) };
-        (
-            a,
-            b,
-            Measure { shared: link.shared, left: catalogue.size(a), right: catalogue.size(b) },
-            Reason::Near,
-        )
+        if catalogue.position(a) < catalogue.position(b) { (a, b) } else { (b, a) }
+    };
+    let measures = if shared.rule.is_none_or(Accept::is_sized) {
+        let counted = |link: &Candidate| {
+            let (a, b) = in_order(link);
+            Measure { shared: link.shared, left: catalogue.size(a), right: catalogue.size(b) }
+        };
+        links.iter().map(counted).collect()
+    } else {
+        shared.measure_all(&links.iter().map(in_order).collect::<Vec<_>>())?
+    };
+    let link = |(link, measure): (&Candidate, Measure)| {
+        let (a, b) = in_order(link);
+        (a, b, measure, Reason::Near)
     };
     let copy =
         |copy: &Copy| (copy.first, copy.doc, Measure::equal(catalogue.size(copy.first)), Reason::Exact);
-    let mut pairs: Vec<_> = links.iter().map(link).chain(copies.iter().map(copy)).collect();
+    let mut pairs: Vec<_> = links.iter().zip(measures).map(link).chain(copies.iter().map(copy)).collect();
     pairs.sort_unstable_by_key(|(a, b, ..)| (catalogue.position(*a), catalogue.position(*b)));
-    pairs
+    Ok(pairs)
 }

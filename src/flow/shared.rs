@@ -23,12 +23,13 @@ use super::stored::{Keeper, Stored};
 use super::{Part, Request};
 use crate::config::{Config, Keep, Method};
 use crate::error::{Error, Result};
+use crate::lexicon::Lexicon;
 use crate::limits::{MAX_UNSENT, MAX_WORKERS};
 use crate::progress::{Progress, Stage};
 use crate::read::{FieldPath, Fields, Source, Unit, units};
 use crate::simd::Simd;
 use crate::similarity::Accept;
-use crate::sketch::{Rarity, Sketcher, rule};
+use crate::sketch::{Basis, Rarity, Sketcher, rule};
 
 /// The state that all workers of a run see.
 pub struct Shared {
@@ -67,7 +68,7 @@ pub struct Shared {
     /// Sizes of the stored contents that share a key with a new one, a place each; of the others no page is touched.
     pub(super) stored_sizes: Vec<AtomicU32>,
     simd: Simd,
-    rarity: Arc<Rarity>,
+    basis: Arc<Basis>,
     /// Sets that the workers of this process have recalled, by worker.
     pub(super) sets: Vec<OnceLock<Sets>>,
     /// Sets that each worker of this process has taken in from others.
@@ -102,7 +103,8 @@ impl Shared {
             scratch,
             stored,
             replay,
-            rarity,
+            basis,
+            lexicon,
             peers,
         } = request;
         let crew = peers.as_ref().map_or(Crew::alone(workers), |peers| peers.crew(workers));
@@ -116,13 +118,13 @@ impl Shared {
         let op = stored.as_ref().map(|_| FieldPath::parse("op")).transpose()?;
         let fields = Arc::new(Fields { value, op, ..Fields::of(&config.input)? });
         let stages = Mutex::new(vec![(Stage::Open, Instant::now())]);
-        let rarity = match (rarity, config.method) {
-            (Some(frozen), _) => frozen,
-            (None, Method::Join) => Arc::new(sampled(peers.as_deref(), || {
+        let basis = match basis {
+            Some(frozen) => frozen,
+            None => Arc::new(made(peers.as_deref(), &config, lexicon, || {
                 sample_rarity(&sources, &fields, &config, simd, workers)
             })?),
-            (None, _) => Arc::default(),
         };
+        basis.check(&config)?;
         let parts = (0..).zip(&sources).map(|(file, source)| part.extent.of(file, source));
         let bytes: u64 = parts.map(|bytes| bytes.end - bytes.start).sum();
         // Many more units than workers, so that none waits long for another's last one.
@@ -140,7 +142,7 @@ impl Shared {
                 let run = peers.next_run();
                 (peers, run)
             }),
-            rarity,
+            basis,
             keepers: keepers(stored.as_deref(), workers)?,
             stored_sizes: zeroed_vec(stored.as_deref().map_or(0, Stored::next) as usize),
             stored,
@@ -189,9 +191,9 @@ impl Shared {
         }
     }
 
-    /// The frozen table that orders shingles.
-    pub fn rarity(&self) -> &Arc<Rarity> {
-        &self.rarity
+    /// The frozen tables that sketches are made by.
+    pub fn basis(&self) -> &Arc<Basis> {
+        &self.basis
     }
 
     /// Whether a number is that of a stored content.
@@ -214,7 +216,7 @@ impl Shared {
 
     /// A sketcher of this run.
     pub(super) fn sketcher(&self) -> Sketcher {
-        Sketcher::new(&self.config, Arc::clone(&self.rarity), self.simd)
+        Sketcher::new(&self.config, Arc::clone(&self.basis), self.simd)
     }
 
     /// An empty store for postings, in buckets that fit the second-level cache when they are sorted.
@@ -341,11 +343,23 @@ impl Shared {
     }
 }
 
-/// The rarity table that process 0 samples, for all.
-fn sampled(peers: Option<&Peers>, sample: impl Fn() -> Result<Rarity>) -> Result<Rarity> {
-    let Some(mesh) = peers.map(Peers::mesh) else { return sample() };
-    let own = if mesh.process() == 0 { sample()?.as_bytes().to_vec() } else { Vec::new() };
-    Ok(Rarity::of_bytes(&mesh.broadcast(own)?))
+/// The tables that process 0 makes, for all.
+fn made(
+    peers: Option<&Peers>,
+    config: &Config,
+    lexicon: Option<Arc<Lexicon>>,
+    sample: impl Fn() -> Result<Rarity>,
+) -> Result<Basis> {
+    let own = || {
+        let rarity = if config.method == Method::Join { sample()? } else { Rarity::default() };
+        Ok(Basis { rarity, lexicon })
+    };
+    let Some(mesh) = peers.map(Peers::mesh) else { return own() };
+    let (rarity, lexicon) =
+        if mesh.process() == 0 { own()?.to_bytes(config.method) } else { Default::default() };
+    let of_all = |wanted: bool, own: Vec<u8>| if wanted { mesh.broadcast(own) } else { Ok(own) };
+    let rarity = of_all(config.method == Method::Join, rarity)?;
+    Basis::of_bytes(&rarity, of_all(config.needs_lexicon(), lexicon)?)
 }
 
 /// The number of a load's first document: above all that is stored, and divided evenly among the workers.

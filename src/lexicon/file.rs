@@ -190,8 +190,12 @@ pub(super) struct Parts {
 
 /// Reads a lexicon and holds it against its digest.
 pub(super) fn read(path: &Path) -> Result<Parts> {
+    parse(path, read_whole(path)?)
+}
+
+/// Holds the bytes of a lexicon's file against their digest.
+pub(super) fn parse(path: &Path, bytes: Vec<u8>) -> Result<Parts> {
     let damaged = |offset: usize, what: &str| Error::lexicon_damaged(path, offset as u64, what);
-    let bytes = read_whole(path)?;
     let (digest, at) = seal(path, &bytes)?;
     if xxh3_128(&bytes[at..]) != digest {
         return Err(damaged(at, "what follows does not have the digest of the first line"));

@@ -49,9 +49,26 @@ impl Lexicon {
         Lexicon::open_by(path, token_hash)
     }
 
+    /// The lexicon whose file has these bytes, as [`Lexicon::as_bytes`] gave them.
+    ///
+    /// # Errors
+    /// Those of [`Lexicon::open`], of no file.
+    pub fn of_bytes(bytes: Vec<u8>) -> Result<Lexicon> {
+        let path = Path::new("the lexicon");
+        Lexicon::of_parts(path, file::parse(path, bytes)?, token_hash)
+    }
+
+    /// The bytes of its file.
+    pub fn as_bytes(&self) -> &[u8] {
+        self.parts.text.as_bytes()
+    }
+
     /// The same with another hash.
     pub(super) fn open_by(path: &Path, hash: impl Fn(&[u8]) -> u64) -> Result<Lexicon> {
-        let parts = file::read(path)?;
+        Lexicon::of_parts(path, file::read(path)?, hash)
+    }
+
+    fn of_parts(path: &Path, parts: Parts, hash: impl Fn(&[u8]) -> u64) -> Result<Lexicon> {
         let ranks = ranks(&parts.documents);
         let idf = parts.documents.iter().map(|df| parts.header.normalised_idf(*df)).collect();
         let numbers = HashMap::with_capacity(ranks.len());
@@ -120,17 +137,15 @@ impl Lexicon {
         Ok(())
     }
 
-    /// Refuses a lexicon that is not the one of this digest.
+    /// Refuses a lexicon that is not the one of this name.
     ///
     /// # Errors
     /// [`Error::LexiconUnfit`].
-    pub fn require_digest(&self, digest: u128) -> Result<()> {
-        if self.digest() != digest {
-            return Err(self.unfit(&format!(
-                "is the lexicon {}, and {} is expected; name that one",
-                self.name(),
-                hex::text(&digest)
-            )));
+    pub fn require_name(&self, name: &str) -> Result<()> {
+        if self.name() != name {
+            return Err(
+                self.unfit(&format!("is the lexicon {}, and {name} is expected; name that one", self.name()))
+            );
         }
         Ok(())
     }

@@ -5,11 +5,10 @@ use std::path::{Path, PathBuf};
 
 use super::rows::{ClusterRow, DuplicateRow, PairRow, RejectedRow, Rows};
 use super::summary::{CommonShingles, Inputs, Skipped, StageSeconds, Summary};
-use crate::config::{Method, Rule};
 use crate::error::Result;
 use crate::flow::{Doc, Outcome, Reason, Refused, Shared};
 use crate::read::Discovery;
-use crate::similarity::Measure;
+use crate::similarity::{Measure, Shown};
 
 /// A refused record or file, ready to be shown.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -67,19 +66,12 @@ impl Rejected {
 /// The lists of an outcome.
 pub struct Lists<'a> {
     outcome: &'a Outcome,
-    features: bool,
-    containment: bool,
 }
 
 impl<'a> Lists<'a> {
     /// The lists of `outcome`.
     pub fn new(outcome: &'a Outcome) -> Lists<'a> {
-        let config = &outcome.shared.config;
-        Lists {
-            outcome,
-            features: config.method == Method::Features && !config.features.verify,
-            containment: config.method == Method::Shingles && config.shingles.rule == Rule::Containment,
-        }
+        Lists { outcome }
     }
 
     /// Writes `duplicates.jsonl`, `clusters.jsonl`, `pairs.jsonl` if there are pairs, and `rejected.jsonl`.
@@ -97,18 +89,15 @@ impl<'a> Lists<'a> {
         let mut rows = Rows::create(staging, "duplicates.jsonl")?;
         for removed in &self.outcome.findings.removed {
             let parent = removed.parent.map(|doc| shared.name(doc)).transpose()?;
-            let (resemblance, shared_features, containment) = self.shown(removed.measure, removed.reason);
             rows.write(&DuplicateRow {
                 id: &shared.name(removed.doc)?,
                 file: &shared.file(removed.doc),
                 line: shared.line(removed.doc),
                 cluster: removed.cluster as u64 + 1,
                 representative: &shared.name(removed.representative)?,
-                resemblance,
+                shown: self.shown(removed.measure, removed.reason),
                 reason: removed.reason,
                 parent: parent.as_deref(),
-                shared_features,
-                containment,
             })?;
         }
         rows.finish().map(drop)
@@ -154,22 +143,16 @@ impl<'a> Lists<'a> {
     pub fn each_pair(&self, each: &mut dyn FnMut(&PairRow<'_>) -> Result<()>) -> Result<()> {
         let shared = &self.outcome.shared;
         for (a, b, measure, reason) in self.outcome.findings.pairs.iter().flatten() {
-            let (resemblance, shared_features, containment) = self.shown(*measure, *reason);
             let (a, b) = (&shared.name(*a)?, &shared.name(*b)?);
-            each(&PairRow { a, b, resemblance, shared_features, containment })?;
+            each(&PairRow { a, b, shown: self.shown(*measure, *reason) })?;
         }
         Ok(())
     }
 
-    /// What is shown of a measure: resemblance, shared features, containment. Equal texts resemble each other
-    /// whatever the method; features by themselves say nothing about resemblance.
-    fn shown(&self, measure: Measure, reason: Reason) -> (Option<f64>, Option<u64>, Option<f64>) {
-        let features = self.features && reason != Reason::Exact;
-        (
-            (!features).then(|| measure.resemblance()),
-            features.then_some(u64::from(measure.shared)),
-            self.containment.then(|| measure.containment()),
-        )
+    /// What is told of a measure.
+    fn shown(&self, measure: Measure, reason: Reason) -> Shown {
+        let shown = self.outcome.shared.rule.map(|rule| rule.last().shown(measure)).unwrap_or_default();
+        if reason == Reason::Exact { shown.equal() } else { shown }
     }
 }
 

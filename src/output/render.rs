@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::summary::Summary;
-use crate::config::{Config, Method, Rule, Tokens};
+use crate::config::{Config, Method, Rule, Tokens, Verify};
 
 /// Most skipped files that are named.
 const NAMED: usize = 5;
@@ -89,22 +89,31 @@ fn method(c: &Config) -> String {
         Tokens::Chars => "characters",
     };
     let shingles = format!("shingles of {} {unit}", c.text.ngram);
+    let verified = match c.verify {
+        Verify::None => String::new(),
+        Verify::Resemblance => format!(" and resemblance at least {}", c.threshold),
+        Verify::Containment => format!(" and containment at least {}", c.threshold),
+        Verify::Edits => format!(" and at least {} of the longer text unedited", c.threshold),
+    };
     let f = &c.features;
     match c.method {
         Method::Exact => "exact: equal canonical text".to_string(),
-        Method::Join => format!("join: resemblance at least {}, {shingles}", c.threshold),
+        Method::Join => format!("join: resemblance at least {}{verified}, {shingles}", c.threshold),
         Method::Features => {
-            let verified =
-                if f.verify { format!(" and resemblance at least {}", c.threshold) } else { String::new() };
             format!("features: {} of {} features of {} values agree{verified}, {shingles}", f.r, f.k, f.s)
         }
         Method::Shingles => {
-            let rule = match c.shingles.rule {
-                Rule::Resemblance => "resemblance",
-                Rule::Containment => "containment",
-            };
-            format!("shingles: {rule} at least {}, {shingles}", c.threshold)
+            format!("shingles: {}{verified}, {shingles}", counted_rule(c))
         }
+    }
+}
+
+/// What is made of counted members.
+fn counted_rule(c: &Config) -> String {
+    match c.count.rule {
+        Rule::Resemblance => format!("resemblance at least {}", c.threshold),
+        Rule::Containment => format!("containment at least {}", c.threshold),
+        Rule::Shared => format!("{} shared", c.count.shared),
     }
 }
 
@@ -282,11 +291,12 @@ removed 1,234 of 56,789 documents (2.2 %): 800 exact, 434 near; 55,555 kept in O
         let mut config = Config::default();
         config.text.tokens = Tokens::Chars;
         config.method = Method::Features;
-        config.features.verify = true;
+        config.verify = Verify::Resemblance;
         let features = "features: 2 of 6 features of 14 values agree and resemblance at least 0.8, shingles of 5 characters";
         assert_eq!(method(&config), features);
         config.method = Method::Shingles;
-        config.shingles.rule = Rule::Containment;
+        config.verify = Verify::None;
+        config.count.rule = Rule::Containment;
         assert_eq!(method(&config), "shingles: containment at least 0.8, shingles of 5 characters");
         config.method = Method::Exact;
         assert_eq!(method(&config), "exact: equal canonical text");

@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use crate::error::{Error, Result};
 use crate::flow::Reason;
+use crate::similarity::Shown;
 
 /// A removed document: a line of `duplicates.jsonl`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -22,19 +23,14 @@ pub struct DuplicateRow<'a> {
     pub cluster: u64,
     /// Id of the document kept in its place.
     pub representative: &'a str,
-    /// Resemblance to the representative itself; `null` where it was not measured.
-    pub resemblance: Option<f64>,
+    /// How much it has in common with the representative itself.
+    #[serde(flatten)]
+    pub shown: Shown,
     /// Why it was removed.
     pub reason: Reason,
     /// Only with [`Reason::Linked`]: id of the document before it on the way from the representative.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parent: Option<&'a str>,
-    /// Features shared with the representative, where links are by features without verification.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub shared_features: Option<u64>,
-    /// Containment with the representative, where that is the rule.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub containment: Option<f64>,
 }
 
 /// A cluster of two documents or more: a line of `clusters.jsonl`.
@@ -57,14 +53,9 @@ pub struct PairRow<'a> {
     pub a: &'a str,
     /// Id of the other.
     pub b: &'a str,
-    /// Their resemblance; `null` where it was not measured.
-    pub resemblance: Option<f64>,
-    /// Features they share, where links are by features without verification.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub shared_features: Option<u64>,
-    /// Their containment, where that is the rule.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub containment: Option<f64>,
+    /// How much they have in common.
+    #[serde(flatten)]
+    pub shown: Shown,
 }
 
 /// A refused record: a line of `rejected.jsonl`.
@@ -144,26 +135,26 @@ mod tests {
             line: 7,
             cluster: 3,
             representative: "a",
-            resemblance: Some(1.0),
+            shown: Shown { resemblance: Some(1.0), ..Shown::default() },
             reason: Reason::Exact,
             parent: None,
-            shared_features: None,
-            containment: None,
         };
-        let linked =
-            DuplicateRow { resemblance: Some(0.25), reason: Reason::Linked, parent: Some("c"), ..exact };
-        let features =
-            DuplicateRow { resemblance: None, reason: Reason::Near, shared_features: Some(4), ..exact };
-        let contained = DuplicateRow { reason: Reason::Near, containment: Some(0.875), ..exact };
+        let near = |shown| DuplicateRow { shown, reason: Reason::Near, ..exact };
+        let shown = Shown { resemblance: Some(0.25), ..Shown::default() };
+        let linked = DuplicateRow { reason: Reason::Linked, parent: Some("c"), ..near(shown) };
+        let features = near(Shown { shared_features: Some(4), ..Shown::default() });
+        let contained = near(Shown { resemblance: Some(1.0), containment: Some(0.875), ..Shown::default() });
+        let edited = near(Shown { edit_similarity: Some(0.5), ..Shown::default() });
         let head =
             r#"{"id":"b\"1","file":"x/a.jsonl","line":7,"cluster":3,"representative":"a","resemblance""#;
         let expected = format!(
             "{head}:1.0,\"reason\":\"exact\"}}\n\
              {head}:0.25,\"reason\":\"linked\",\"parent\":\"c\"}}\n\
-             {head}:null,\"reason\":\"near\",\"shared_features\":4}}\n\
-             {head}:1.0,\"reason\":\"near\",\"containment\":0.875}}\n"
+             {head}:null,\"shared_features\":4,\"reason\":\"near\"}}\n\
+             {head}:1.0,\"containment\":0.875,\"reason\":\"near\"}}\n\
+             {head}:null,\"edit_similarity\":0.5,\"reason\":\"near\"}}\n"
         );
-        assert_eq!(written(&[exact, linked, features, contained]), expected);
+        assert_eq!(written(&[exact, linked, features, contained, edited]), expected);
     }
 
     #[test]
@@ -176,14 +167,14 @@ mod tests {
 
     #[test]
     fn pairs() {
-        let row =
-            PairRow { a: "x", b: "y", resemblance: Some(0.8), shared_features: None, containment: None };
-        let features = PairRow { resemblance: None, shared_features: Some(2), ..row };
-        let contained = PairRow { containment: Some(0.9), ..row };
+        let row = |shown| PairRow { a: "x", b: "y", shown };
+        let resembling = Shown { resemblance: Some(0.8), ..Shown::default() };
+        let features = row(Shown { shared_features: Some(2), ..Shown::default() });
+        let contained = row(Shown { containment: Some(0.9), ..resembling });
         let expected = "{\"a\":\"x\",\"b\":\"y\",\"resemblance\":0.8}\n\
             {\"a\":\"x\",\"b\":\"y\",\"resemblance\":null,\"shared_features\":2}\n\
             {\"a\":\"x\",\"b\":\"y\",\"resemblance\":0.8,\"containment\":0.9}\n";
-        assert_eq!(written(&[row, features, contained]), expected);
+        assert_eq!(written(&[row(resembling), features, contained]), expected);
     }
 
     #[test]

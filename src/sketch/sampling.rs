@@ -18,7 +18,7 @@ mod tests {
     use super::*;
 
     fn sampled(sampling: Sampling, modulus: u64, per_document: usize) -> Vec<u64> {
-        let config = Shingles { sampling, modulus, residue: 1, per_document, ..Shingles::default() };
+        let config = Shingles { sampling, modulus, residue: 1, per_document };
         let mut set: Vec<u64> = (0..20).collect();
         sample(&config, &mut set);
         set

@@ -110,8 +110,8 @@ impl Explaining<'_> {
             self.progress.check()?;
             for (content, own) in &held {
                 match turned {
-                    true => best.offer((many[at], *content), Measure::of(set, own)),
-                    false => best.offer((*content, many[at]), Measure::of(own, set)),
+                    true => best.offer((many[at], *content), best.rule.full(set, own)),
+                    false => best.offer((*content, many[at]), best.rule.full(own, set)),
                 }
             }
             Ok(())

@@ -6,7 +6,6 @@ use super::super::load::frozen;
 use super::super::row::unpack;
 use super::super::tables::POSTINGS;
 use super::{Check, hashed};
-use crate::config::Method;
 use crate::error::Result;
 use crate::flow::{Doc, spread};
 use crate::simd::Simd;
@@ -15,24 +14,21 @@ use crate::sketch::Sketcher;
 impl Check<'_> {
     /// What gives the keys of sets.
     pub(super) fn prepare_keys(&mut self) -> Result<()> {
-        let rarity = frozen(&self.tables)?.unwrap_or_default();
-        self.sketcher = Some(Sketcher::new(&self.manifest.config, Arc::clone(&rarity), Simd::Scalar));
+        let basis = frozen(&self.tables)?.unwrap_or_default();
+        self.sketcher = Some(Sketcher::new(&self.manifest.config, Arc::clone(&basis), Simd::Scalar));
         Ok(())
     }
 
     /// Adds what the postings of a content should be.
     pub(super) fn expect_postings(&mut self, content: Doc, set: &[u64]) {
         let (Some(sketcher), Some(fact)) = (&mut self.sketcher, self.facts.get_mut(&content)) else { return };
-        sketcher.keys_of(set, &mut self.keys);
+        let (keys, size) = sketcher.keys_of(set);
+        self.keys.clear();
+        self.keys.extend_from_slice(keys);
         self.keys.sort_unstable();
         self.keys.dedup();
-        let config = &self.manifest.config;
-        let size = match config.method {
-            Method::Features => config.features.k as u64,
-            Method::Exact | Method::Join | Method::Shingles => set.len() as u64,
-        };
         for key in &self.keys {
-            fact.postings = fact.postings.wrapping_add(hashed(&[spread(*key), size]));
+            fact.postings = fact.postings.wrapping_add(hashed(&[spread(*key), u64::from(size)]));
         }
     }
 

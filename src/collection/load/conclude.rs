@@ -100,7 +100,7 @@ impl Prepared<'_> {
     fn guarantee(&self) -> Option<Guarantee> {
         let config = &self.next.config;
         let divided = config.cluster.clustering == Clustering::Guarantee;
-        divided.then(|| Guarantee::new(config, self.rarity.as_ref(), &self.batch, &self.progress))
+        divided.then(|| Guarantee::new(config, self.basis.as_ref(), &self.batch, &self.progress))
     }
 
     /// Has the documents go that the load has not mentioned, if it is to be all there is.

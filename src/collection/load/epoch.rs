@@ -45,7 +45,7 @@ impl Prepared<'_> {
         let signed = self.next.config.method == Method::Join;
         let (tables, next_content) = (self.ahead.tables(), self.next.next_content);
         if let Some(peers) = &self.batch.peers {
-            let (ahead, frozen) = (self.ahead.manifest().clone(), self.rarity.is_some());
+            let (ahead, frozen) = (self.ahead.manifest().clone(), self.basis.is_some());
             let (at, job) = ((self.next.load, self.epochs + 1), self.writer.job());
             let epoch = Epoch { part, at, ahead, next_content, documents, first_run: first, frozen, job };
             peers.say(&Order::Epoch(Box::new(epoch)))?;
@@ -117,7 +117,8 @@ impl Prepared<'_> {
             scratch: self.batch.scratch.clone(),
             stored: Some(Arc::clone(known) as Arc<dyn Stored>),
             replay: None,
-            rarity: self.rarity.clone(),
+            basis: self.basis.clone(),
+            lexicon: self.batch.lexicon.clone(),
             peers: self.batch.peers.clone(),
         }
     }
@@ -153,9 +154,9 @@ impl Prepared<'_> {
         if let Some(seen) = seen {
             write_seen(&mut run, &seen, self.next.load as u32)?;
         }
-        let new = self.rarity.is_none().then(|| Arc::clone(loaded.shared.rarity()));
+        let new = self.basis.is_none().then(|| Arc::clone(loaded.shared.basis()));
         written.push((id, write_delta(run, delta, new.as_deref())?));
-        self.rarity.get_or_insert_with(|| Arc::clone(loaded.shared.rarity()));
+        self.basis.get_or_insert_with(|| Arc::clone(loaded.shared.basis()));
         let full = |_| {
             Error::Limit("more records than 4,294,967,294 have numbers; load into a new collection".into())
         };

@@ -39,10 +39,10 @@ fn terms_are_found_by_hash_rank_and_letters() {
     );
     assert_eq!(lexicon.find("beta"), Some(beta));
     assert!(lexicon.find("epsilon").is_none() && lexicon.get(1).is_none());
-    assert!(lexicon.require(4, "who asks").is_ok() && lexicon.require_digest(lexicon.digest()).is_ok());
+    assert!(lexicon.require(4, "who asks").is_ok() && lexicon.require_name(&lexicon.name()).is_ok());
     let message = lexicon.require(60, "a vector of 60 terms").expect_err("too small").to_string();
     assert!(message.contains("has 4 terms, and a vector of 60 terms needs 60"), "{message}");
-    let message = lexicon.require_digest(7).expect_err("another").to_string();
+    let message = lexicon.require_name("00000000000000000000000000000007").expect_err("another").to_string();
     assert!(
         message.contains(&lexicon.name()) && message.contains("00000000000000000000000000000007"),
         "{message}"

@@ -1,0 +1,334 @@
+//! Single tests of a pair: what is counted, and how much of it is enough.
+
+use std::cmp::Ordering;
+
+use super::{Threshold, edit_distance, edit_distance_at_most, overlap, overlap_at_least};
+
+/// What was measured of a pair: what it shares and the sizes of both, in the units of its [`Test`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Measure {
+    /// What both have.
+    pub shared: u32,
+    /// Size of one.
+    pub left: u32,
+    /// Size of the other.
+    pub right: u32,
+}
+
+impl Measure {
+    /// Measures two strictly ascending sets.
+    pub fn of(a: &[u64], b: &[u64]) -> Measure {
+        Measure { shared: overlap(a, b) as u32, left: a.len() as u32, right: b.len() as u32 }
+    }
+
+    /// The measure of two equal sketches of a size; of equal texts even where no sketch was made of them.
+    pub fn equal(size: u32) -> Measure {
+        let size = size.max(1);
+        Measure { shared: size, left: size, right: size }
+    }
+
+    /// Shared members over members of either, in [0, 1]; 0 for two empty sets.
+    pub fn resemblance(self) -> f64 {
+        let either = u64::from(self.left) + u64::from(self.right) - u64::from(self.shared);
+        if either == 0 { 0.0 } else { f64::from(self.shared) / either as f64 }
+    }
+
+    /// Shared members over those of the smaller set, in [0, 1].
+    pub fn containment(self) -> f64 {
+        f64::from(self.shared) / f64::from(self.left.min(self.right).max(1))
+    }
+
+    /// What is left where it stands over the longer text, in [0, 1]: of what [`Test::Edits`] measured.
+    pub fn unedited(self) -> f64 {
+        f64::from(self.shared) / f64::from(self.left.max(self.right).max(1))
+    }
+}
+
+/// What is told of a measure; what its [`Test`] says nothing about is `None`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
+pub struct Shown {
+    /// Shared members over members of either, in [0, 1].
+    pub resemblance: Option<f64>,
+    /// Shared features (or signatures), where they say nothing about resemblance.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shared_features: Option<u64>,
+    /// Shared members over those of the smaller set, in [0, 1], where that is the rule.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub containment: Option<f64>,
+    /// The share of the longer text that is left where it stands, in [0, 1], where that is the rule.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub edit_similarity: Option<f64>,
+}
+
+impl std::fmt::Display for Shown {
+    /// The one figure that decides, in a few letters.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match *self {
+            Shown { shared_features: Some(features), .. } => write!(f, "{features} features"),
+            Shown { edit_similarity: Some(share), .. } => write!(f, "{share:.4} unedited"),
+            Shown { containment: Some(share), .. } => write!(f, "{share:.4} contained"),
+            Shown { resemblance: Some(share), .. } => write!(f, "{share:.4}"),
+            _ => f.write_str("-"),
+        }
+    }
+}
+
+impl Shown {
+    /// What is told of equal texts: they resemble each other whatever the method.
+    pub fn equal(mut self) -> Shown {
+        self.shared_features = None;
+        Shown { resemblance: Some(1.0), ..self }
+    }
+}
+
+/// A test of a pair of sketches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Test {
+    /// Resemblance of strictly ascending sets at or over the threshold.
+    Resemblance(Threshold),
+    /// Containment of the smaller of two strictly ascending sets at or over the threshold.
+    Containment(Threshold),
+    /// At least so many members shared by strictly ascending sets.
+    Shared(u32),
+    /// One more word than a set: how long the text is. Sets that share a member, of texts whose lengths differ by at most
+    /// so many hundredths of the longer one (Conrad et al. 2003, section 6.1, note 4).
+    Lengths(u32),
+    /// The tokens of two texts in their order: the share of the longer text that is left after the fewest insertions,
+    /// deletions and replacements of tokens, at or over the threshold.
+    Edits(Threshold),
+}
+
+impl Test {
+    /// Whether the sizes that are posted with keys are those that pairs are measured on.
+    pub fn is_sized(self) -> bool {
+        !matches!(self, Test::Lengths(_))
+    }
+
+    /// Whether it compares with a threshold that may be raised.
+    pub fn threshold(self) -> Option<Threshold> {
+        match self {
+            Test::Resemblance(t) | Test::Containment(t) | Test::Edits(t) => Some(t),
+            Test::Shared(_) | Test::Lengths(_) => None,
+        }
+    }
+
+    /// The size of a sketch that its keys are posted with.
+    pub fn posted(self, words: &[u64]) -> u32 {
+        match self {
+            Test::Lengths(_) => words.first().map_or(0, |length| *length as u32),
+            _ => words.len() as u32,
+        }
+    }
+
+    /// What a sketch shares with itself.
+    pub fn size(self, words: &[u64]) -> u32 {
+        self.members(words).len() as u32
+    }
+
+    /// The members of a sketch.
+    pub fn members(self, words: &[u64]) -> &[u64] {
+        match self {
+            Test::Lengths(_) => words.split_first().map_or(&[], |(_, members)| members),
+            _ => words,
+        }
+    }
+
+    /// Whether sketches posted with these sizes could pass at all, whatever they share. If not, neither could one of the
+    /// smaller size with any of a size beyond the larger.
+    pub fn allows(self, a: u32, b: u32) -> bool {
+        let (small, large) = (u64::from(a.min(b)), u64::from(a.max(b)));
+        match self {
+            Test::Resemblance(t) | Test::Edits(t) => t.is_met(small, large),
+            Test::Containment(_) => small > 0,
+            Test::Shared(r) => small >= u64::from(r),
+            Test::Lengths(percent) => (large - small) * 100 <= large * u64::from(percent),
+        }
+    }
+
+    /// What measured sketches of these sizes must share at least, or `None` when nothing would do.
+    pub fn needed(self, a: u32, b: u32) -> Option<u64> {
+        let (small, large) = (u64::from(a.min(b)), u64::from(a.max(b)));
+        let needed = match self {
+            Test::Resemblance(t) => t.needed(small, large),
+            Test::Containment(t) => t.ceil(small),
+            Test::Edits(t) => t.ceil(large),
+            Test::Shared(r) => u64::from(r),
+            Test::Lengths(_) => 1,
+        };
+        (needed <= small && needed > 0).then_some(needed)
+    }
+
+    /// Whether so many shared keys, of sketches posted with these sizes, are enough: to be accepted where keys are members
+    /// and all that is looked at, to be measured elsewhere.
+    pub fn counts(self, shared: u32, a: u32, b: u32) -> bool {
+        match self {
+            Test::Lengths(_) => shared > 0,
+            _ => self.reaches(Measure { shared, left: a, right: b }),
+        }
+    }
+
+    /// What is told of a measure.
+    pub fn shown(self, measure: Measure) -> Shown {
+        let nothing = Shown::default();
+        match self {
+            Test::Resemblance(_) => Shown { resemblance: Some(measure.resemblance()), ..nothing },
+            Test::Containment(_) => Shown {
+                resemblance: Some(measure.resemblance()),
+                containment: Some(measure.containment()),
+                ..nothing
+            },
+            Test::Shared(_) | Test::Lengths(_) => {
+                Shown { shared_features: Some(u64::from(measure.shared)), ..nothing }
+            }
+            Test::Edits(_) => Shown { edit_similarity: Some(measure.unedited()), ..nothing },
+        }
+    }
+
+    /// Whether a measure has as much in common as its sizes need.
+    pub fn reaches(self, measure: Measure) -> bool {
+        self.needed(measure.left, measure.right).is_some_and(|needed| u64::from(measure.shared) >= needed)
+    }
+
+    /// Orders measures, the closest first, without rounding.
+    pub fn closer(self, a: Measure, b: Measure) -> Ordering {
+        let either = |m: Measure| u64::from(m.left) + u64::from(m.right) - u64::from(m.shared);
+        let (small, large) =
+            (|m: Measure| u64::from(m.left.min(m.right)), |m: Measure| u64::from(m.left.max(m.right)));
+        let whole = |m: Measure| match self {
+            Test::Resemblance(_) => either(m),
+            Test::Containment(_) => small(m),
+            Test::Edits(_) => large(m),
+            Test::Shared(_) | Test::Lengths(_) => 1,
+        };
+        let cross = |part: u32, whole: u64| u128::from(part) * u128::from(whole.max(1));
+        cross(b.shared, whole(a)).cmp(&cross(a.shared, whole(b)))
+    }
+
+    /// Measures two sketches, whatever comes of it.
+    pub fn full(self, a: &[u64], b: &[u64]) -> Measure {
+        match self {
+            Test::Edits(_) => {
+                let (left, right) = (a.len() as u32, b.len() as u32);
+                Measure { shared: left.max(right) - edit_distance(a, b), left, right }
+            }
+            _ => Measure::of(self.members(a), self.members(b)),
+        }
+    }
+
+    /// Measures two sketches, giving up as soon as they cannot pass.
+    pub fn measure(self, a: &[u64], b: &[u64]) -> Option<Measure> {
+        if !self.allows(self.posted(a), self.posted(b)) {
+            return None;
+        }
+        let (x, y) = (self.members(a), self.members(b));
+        let (left, right) = (x.len() as u32, y.len() as u32);
+        let needed = self.needed(left, right)?;
+        let shared = match self {
+            Test::Edits(_) => {
+                let most = left.max(right) - needed as u32;
+                left.max(right) - edit_distance_at_most(a, b, most)?
+            }
+            _ => overlap_at_least(x, y, needed)? as u32,
+        };
+        Some(Measure { shared, left, right }).filter(|measure| self.reaches(*measure))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn tests() -> impl Strategy<Value = Test> {
+        let t = prop::sample::select(vec!["0.3", "0.5", "0.55", "0.8", "0.95", "1"]);
+        let t = t.prop_map(|t| t.parse::<Threshold>().expect("a threshold"));
+        prop_oneof![
+            t.clone().prop_map(Test::Resemblance),
+            t.clone().prop_map(Test::Containment),
+            t.prop_map(Test::Edits),
+            (1u32..4).prop_map(Test::Shared),
+            (0u32..100).prop_map(Test::Lengths),
+        ]
+    }
+
+    #[test]
+    fn the_closest_comes_first() {
+        let measure = |shared, left, right| Measure { shared, left, right };
+        let t = "0.5".parse().expect("a threshold");
+        let (long, short) = (measure(6, 9, 9), measure(3, 3, 6));
+        assert_eq!(Test::Resemblance(t).closer(long, short), Ordering::Equal);
+        assert_eq!(Test::Resemblance(t).closer(measure(7, 9, 9), short), Ordering::Less);
+        assert_eq!(Test::Containment(t).closer(long, short), Ordering::Greater);
+        assert_eq!(Test::Edits(t).closer(long, short), Ordering::Less);
+        assert_eq!(Test::Shared(1).closer(long, short), Ordering::Less);
+        assert_eq!(Test::Resemblance(t).closer(measure(0, 0, 0), short), Ordering::Greater);
+    }
+
+    #[test]
+    fn measures_of_a_pair() {
+        let measure = Measure::of(&[1, 2, 3, 4], &[2, 4, 6]);
+        assert_eq!(measure, Measure { shared: 2, left: 4, right: 3 });
+        assert_eq!((measure.resemblance(), measure.containment(), measure.unedited()), (0.4, 2.0 / 3.0, 0.5));
+        let nothing = Measure::of(&[], &[]);
+        assert_eq!((nothing.resemblance(), nothing.containment(), nothing.unedited()), (0.0, 0.0, 0.0));
+        for size in [0, 1, 9] {
+            let equal = Measure::equal(size);
+            assert_eq!(
+                (equal.resemblance(), equal.containment(), equal.unedited()),
+                (1.0, 1.0, 1.0),
+                "{size}"
+            );
+        }
+    }
+
+    /// Fewest insertions, deletions and replacements, from the whole table.
+    fn edits(a: &[u64], b: &[u64]) -> u32 {
+        let mut row: Vec<u32> = (0..=b.len() as u32).collect();
+        for (i, x) in (1..).zip(a) {
+            let mut next = vec![i];
+            for (j, y) in b.iter().enumerate() {
+                next.push((row[j] + u32::from(x != y)).min(row[j + 1] + 1).min(next[j] + 1));
+            }
+            row = next;
+        }
+        row[b.len()]
+    }
+
+    proptest! {
+        #[test]
+        fn giving_up_early_changes_no_verdict(test in tests(), a in prop::collection::btree_set(0u64..60, 0..60),
+                                              b in prop::collection::btree_set(0u64..60, 0..60)) {
+            let (a, b): (Vec<u64>, Vec<u64>) = (a.into_iter().collect(), b.into_iter().collect());
+            let full = test.full(&a, &b);
+            let length = |words: &[u64]| words.first().copied().unwrap_or(0);
+            let plain = match test {
+                Test::Resemblance(t) => {
+                    t.is_met(full.shared.into(), u64::from(full.left + full.right - full.shared))
+                }
+                Test::Containment(t) => t.is_met(full.shared.into(), full.left.min(full.right).into()),
+                Test::Shared(r) => full.shared >= r,
+                Test::Edits(t) => {
+                    let longer = a.len().max(b.len()) as u64;
+                    prop_assert_eq!(u64::from(full.shared), longer - u64::from(edits(&a, &b)));
+                    t.is_met(full.shared.into(), longer)
+                }
+                Test::Lengths(percent) => {
+                    let (x, y) = (length(&a), length(&b));
+                    full.shared > 0 && x.abs_diff(y) * 100 <= x.max(y) * u64::from(percent)
+                }
+            };
+            prop_assert_eq!(test.measure(&a, &b), plain.then_some(full));
+            if plain {
+                prop_assert!(test.allows(test.posted(&a), test.posted(&b)) && test.reaches(full));
+            }
+        }
+
+        #[test]
+        fn what_a_size_is_too_far_from_no_smaller_one_reaches(test in tests(), a in 0u32..50, b in 0u32..50, c in 0u32..50) {
+            let mut sizes = [a, b, c];
+            sizes.sort_unstable();
+            let [small, middle, large] = sizes;
+            prop_assert!(test.allows(small, middle) || !test.allows(small, large) );
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! What sketches are made by beside the text: frozen tables, the same for all sketches that are ever compared.
+
+use std::sync::Arc;
+
+use super::Rarity;
+use crate::config::{Config, Method};
+use crate::error::{Error, Result};
+use crate::lexicon::Lexicon;
+
+/// The frozen tables of a run or a collection.
+#[derive(Debug, Default)]
+pub struct Basis {
+    /// The order in which `join` takes its keys.
+    pub rarity: Rarity,
+    /// The terms of methods that weigh them.
+    pub lexicon: Option<Arc<Lexicon>>,
+}
+
+impl Basis {
+    /// Refuses a lexicon that is not the one that a configuration names, and none where it needs one.
+    ///
+    /// # Errors
+    /// [`Error::LexiconUnfit`] and [`Error::Config`].
+    pub fn check(&self, config: &Config) -> Result<()> {
+        match &self.lexicon {
+            _ if !config.needs_lexicon() => Ok(()),
+            Some(lexicon) => lexicon.require_name(&config.lexicon),
+            None => Err(Error::config(format!(
+                "method {} needs a lexicon, and there is none; make one with `alike lexicon build`, and name it with \
+                 --lexicon",
+                config.method
+            ))),
+        }
+    }
+
+    /// The table whose order `join` takes keys by, as bytes, and the file of the lexicon; empty where there is none.
+    pub fn to_bytes(&self, method: Method) -> (Vec<u8>, Vec<u8>) {
+        let rarity = if method == Method::Join { self.rarity.as_bytes().to_vec() } else { Vec::new() };
+        (rarity, self.lexicon.as_ref().map(|lexicon| lexicon.as_bytes().to_vec()).unwrap_or_default())
+    }
+
+    /// What [`Basis::to_bytes`] gave the bytes of.
+    ///
+    /// # Errors
+    /// Those of [`Lexicon::of_bytes`].
+    pub fn of_bytes(rarity: &[u8], lexicon: Vec<u8>) -> Result<Basis> {
+        let lexicon = (!lexicon.is_empty()).then(|| Lexicon::of_bytes(lexicon).map(Arc::new)).transpose()?;
+        Ok(Basis { rarity: Rarity::of_bytes(rarity), lexicon })
+    }
+}
