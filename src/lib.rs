@@ -9,6 +9,7 @@
 //! - `config/mod.rs` - the typed configuration and its defaults
 //! - `config/keep.rs` - how a keep policy is written and read
 //! - `config/load.rs` - from TOML to a configuration, with located messages
+//! - `config/methods.rs` - parameters of the methods of terms, chunks and chosen shingles
 //! - `config/presets.rs` - the presets of `configs/`, embedded
 //! - `config/size.rs` - byte sizes as people write them
 //! - `config/validate.rs` - which values make no sense, alone or together
@@ -49,6 +50,7 @@
 //! - `text/hash.rs` - the 64-bit identity of a token
 //! - `text/words.rs` - words as they stand, for showing
 //! - `text/spelt.rs` - words in canonical form, where their letters matter
+//! - `text/pieces.rs` - texts cut into sentences or lines
 //! - `text/twin.rs` - the slow, obvious tokenizer
 //!
 //! Terms and how rare they are:
@@ -61,6 +63,8 @@
 //! - `lexicon/exchange.rs` - the counts of other processes, fetched in order
 //! - `lexicon/file.rs` - a lexicon as a file
 //! - `lexicon/frozen.rs` - a lexicon in use: terms by hash and by rank
+//! - `lexicon/logarithm.rs` - logarithms that are the same on every machine
+//! - `lexicon/band.rs` - which terms have an idf between two bounds
 //! - `lexicon/merge.rs` - lexicons of several collections as one
 //! - `lexicon/spearman.rs` - how alike two lexicons rank terms
 //! - `lexicon/stability.rs` - how many signatures of documents are the same under two lexicons
@@ -73,8 +77,19 @@
 //! - `sketch/signature.rs` - parity signatures: a lower bound of how much two sets differ
 //! - `sketch/sampling.rs` - which shingles `method = "shingles"` keeps
 //! - `sketch/features.rs` - min-wise values and features of them
+//! - `sketch/salient.rs` - terms of a document, the rarest first, and the most salient as a set
+//! - `sketch/imatch.rs` - I-Match: digests of terms of middling idf
+//! - `sketch/fingerprint.rs` - a few rare terms and where they stand
+//! - `sketch/term_vector.rs` - vectors of rare terms
+//! - `sketch/packed_vector.rs` - a vector of terms in 184 bytes, and comparing two
+//! - `sketch/cosine.rs` - vectors of idf weights, and their cosine
+//! - `sketch/winnow.rs` - winnowing: one shingle of neighbouring ones
+//! - `sketch/anchors.rs` - windows of characters that their own hash selects
+//! - `sketch/chunks.rs` - chunks of sentences and of lines
+//! - `sketch/supershingles.rs` - shingles of the sorted sketch
 //! - `similarity/mod.rs` - the parts of measuring
 //! - `similarity/threshold.rs` - exact decimals
+//! - `similarity/lengths.rs` - lengths that are about equal
 //! - `similarity/overlap.rs` - how many members two sorted sets share
 //! - `similarity/rule.rs` - when a pair is accepted
 //! - `similarity/curve.rs` - the filter curve of feature methods

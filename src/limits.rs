@@ -26,6 +26,16 @@ pub const MAX_NGRAM: usize = 1000;
 pub const MAX_FEATURES: usize = 64;
 /// Most min-wise values a document (`k` times `s`): they are computed for every shingle.
 pub const MAX_MINWISE_VALUES: usize = 4096;
+/// Most random lexicons of I-Match: each makes a signature of every document.
+pub const MAX_LEXICONS: usize = 64;
+/// Most entries of a vector of terms: what a signature of 184 bytes holds.
+pub const MAX_VECTOR: usize = 60;
+/// Most terms of a lexicon that vectors of terms are made with: their ranks and the padding take 23 bits.
+pub const MAX_VECTOR_LEXICON: usize = (1 << 23) - (1 << 20);
+/// Widest window of winnowing, in shingles: one as wide as that keeps next to nothing.
+pub const MAX_WINDOW: usize = 1000;
+/// Most sentences or lines of a chunk.
+pub const MAX_PIECES: usize = 1000;
 /// Share of refused records above which a run ends with exit code 3, in percent.
 pub const REFUSED_PERCENT: u64 = 10;
 /// A key group with more pairs than one of this many contents has is not expanded into them but handed on whole (a

@@ -6,16 +6,21 @@
 //! | `mod.rs` | the types and their defaults |
 //! | `keep.rs` | how a keep policy is written and read |
 //! | `load.rs` | from TOML to a [`Config`], with located messages |
+//! | `methods.rs` | parameters of the methods of terms, chunks and chosen shingles |
 //! | `presets.rs` | the table of presets and the search for a name |
 //! | `size.rs` | byte sizes as people write them: `2G`, `512MiB` |
 //! | `validate.rs` | which values make no sense alone or together |
 
 mod keep;
 mod load;
+mod methods;
 mod presets;
 mod size;
 mod validate;
 
+pub use methods::{
+    Anchors, Cosine, Fingerprint, Imatch, Lines, Salient, Sentences, Supershingles, Vector, Winnow,
+};
 pub use presets::{PRESETS, Preset};
 pub use size::parse_size;
 

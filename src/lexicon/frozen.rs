@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use hashbrown::HashMap;
 use hashbrown::hash_map::Entry as Place;
 
+use super::band::fraction;
 use super::file::{self, Parts};
 use super::sorted::Sorted;
 use super::terms::Header;
@@ -170,6 +171,14 @@ impl Lexicon {
     #[inline]
     pub fn idf(&self, hash: u64) -> Option<f64> {
         self.number(hash).map(|number| self.idf[number as usize])
+    }
+
+    /// The normalised idf of the term of this [`token_hash`] in parts of 2^-16, rounded down, below 2^16: by integers
+    /// only, so that it is the same on every machine.
+    pub fn fixed_idf(&self, hash: u64) -> Option<u64> {
+        let number = self.number(hash)?;
+        let (idf, whole) = fraction(&self.parts.header, self.parts.documents[number as usize]);
+        Some(((u128::from(idf) << 16) / u128::from(whole)).min(u128::from(u16::MAX)) as u64)
     }
 
     /// The term of this [`token_hash`].

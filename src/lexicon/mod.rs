@@ -13,13 +13,18 @@
 //! | `build`, `exchange` | counting, and the counts of other processes |
 //! | `file` | the form of a file |
 //! | `frozen` | a lexicon in use |
+//! | `logarithm`, `band` | idf without rounding that differs between machines, and terms between two bounds of it |
 //! | `merge`, `spearman`, `stability` | lexicons of several collections, and how alike they are |
 
+mod band;
 mod build;
 mod count;
 mod exchange;
 mod file;
 mod frozen;
+mod logarithm;
+#[cfg(test)]
+pub(crate) mod made;
 mod merge;
 mod sorted;
 mod spearman;
@@ -29,6 +34,7 @@ mod terms;
 #[cfg(test)]
 mod tests;
 
+pub use band::Band;
 pub use build::{Counted, Request, Tally, assist, count};
 pub use file::{FORMAT, Frozen, refuse_existing};
 pub use frozen::{Entry, Lexicon};

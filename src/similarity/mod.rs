@@ -4,6 +4,7 @@
 mod curve;
 mod design;
 mod edits;
+mod lengths;
 mod overlap;
 mod rule;
 mod test;
@@ -12,6 +13,7 @@ mod threshold;
 pub use curve::acceptance;
 pub use design::{Design, Wish, design};
 pub use edits::{edit_distance, edit_distance_at_most};
+pub use lengths::lengths_agree;
 pub use overlap::{overlap, overlap_at_least};
 pub use rule::Accept;
 pub use test::{Measure, Shown, Test};

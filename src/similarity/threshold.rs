@@ -43,6 +43,11 @@ impl Threshold {
         ((a + b) * self.num).div_ceil(self.num + self.den)
     }
 
+    /// Numerator and denominator: a power of ten up to 1,000,000.
+    pub fn fraction(self) -> (u64, u64) {
+        (self.num, self.den)
+    }
+
     /// The threshold as a float, for display only.
     pub fn to_f64(self) -> f64 {
         self.num as f64 / self.den as f64

@@ -4,7 +4,7 @@
 const BASE: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// A bijection that spreads every bit over the whole word (the finaliser of MurmurHash3).
-fn finish(mut h: u64) -> u64 {
+pub(super) fn finish(mut h: u64) -> u64 {
     h ^= h >> 33;
     h = h.wrapping_mul(0xff51_afd7_ed55_8ccd);
     h ^= h >> 33;
@@ -22,11 +22,8 @@ pub fn shingles(tokens: &[u64], n: usize, out: &mut Vec<u64>) {
     if tokens.is_empty() {
         return;
     }
-    let roll = |h: u64, token: u64| h.wrapping_mul(BASE).wrapping_add(token);
     if tokens.len() < n {
-        let whole = tokens.iter().fold(0, |h, t| roll(h, *t));
-        // The length sets a short text apart from a shingle whose first coefficients happen to be small.
-        out.push(finish(whole ^ (tokens.len() as u64).wrapping_mul(0xd6e8_feb8_6659_fd93)));
+        out.push(whole(tokens));
         return;
     }
     let oldest = BASE.wrapping_pow(n as u32 - 1);
@@ -37,6 +34,18 @@ pub fn shingles(tokens: &[u64], n: usize, out: &mut Vec<u64>) {
         h = h.wrapping_sub(window[0].wrapping_mul(oldest));
         whole
     }));
+}
+
+/// The next value of the polynomial.
+fn roll(h: u64, token: u64) -> u64 {
+    h.wrapping_mul(BASE).wrapping_add(token)
+}
+
+/// The identity of a text that is one shingle because it is shorter than one.
+pub(super) fn whole(tokens: &[u64]) -> u64 {
+    let value = tokens.iter().fold(0, |h, t| roll(h, *t));
+    // The length sets a short text apart from a shingle whose first coefficients happen to be small.
+    finish(value ^ (tokens.len() as u64).wrapping_mul(0xd6e8_feb8_6659_fd93))
 }
 
 /// Below this many hashes a plain sort is faster.

@@ -21,6 +21,7 @@
 //! | `segment`, `table` | the careful route of stretches beyond ASCII |
 //! | `out` | the buffer of hashes, and character mode's spaces |
 //! | `spelt` | words in canonical form, where their letters matter |
+//! | `pieces` | texts cut into sentences or lines |
 //! | `words` | words as they stand, for showing |
 //! | `twin` | the slow, obvious form that all of it is held equal to |
 
@@ -28,6 +29,7 @@ mod classify;
 mod hash;
 mod masks;
 mod out;
+mod pieces;
 mod scan;
 mod segment;
 mod spelt;
@@ -38,6 +40,7 @@ mod twin;
 mod words;
 
 pub use hash::token_hash;
+pub use pieces::{each_line, each_sentence};
 pub use spelt::{Speller, is_letters, is_lone};
 pub use twin::canonical_tokens;
 pub use words::shown_words;

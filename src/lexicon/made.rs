@@ -1,0 +1,16 @@
+//! Lexicons made of counts, for tests.
+
+use super::file::freeze;
+use super::sorted::Held;
+use super::{Header, Lexicon, Terms};
+use crate::progress::Progress;
+
+/// The lexicon of so many documents in which each term is in as many as it says.
+pub(crate) fn lexicon(documents: u64, terms: &[(&str, u64)]) -> Lexicon {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("lexicon");
+    let header = Header { terms: Terms::default(), min_df: 1, short: 0, documents };
+    let counts = Held::new(terms.iter().map(|(term, count)| ((*term).into(), *count)).collect());
+    freeze(&path, header, counts, &Progress::default()).expect("written");
+    Lexicon::open(&path).expect("read")
+}

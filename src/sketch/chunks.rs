@@ -1,0 +1,146 @@
+//! Chunks of sentences (COPS: Brin, Davis and Garcia-Molina 1995) and of lines (Shivakumar and Garcia-Molina 1998) as
+//! 64-bit identities.
+
+use super::shingles;
+use super::shingles::whole;
+use crate::config::{Lines, Sentences};
+use crate::text::{each_line, each_sentence};
+
+/// The identity of a piece of text with these tokens; `None` if it has none.
+pub fn piece_hash(tokens: &[u64]) -> Option<u64> {
+    (!tokens.is_empty()).then(|| whole(tokens))
+}
+
+/// Writes to `chunks` (cleared first) the chunks of sentences of a text, in order, repeats included: 8 bytes each.
+/// `hash` gives the identity of a piece of text, `None` for one that has no token: such a piece is passed over.
+/// [`piece_hash`] of its tokens is one. `buffer` is working memory.
+///
+/// A chunk is of `per_chunk` sentences, and one begins at every `every`-th. Sentences after the last whole chunk, or of
+/// a text with fewer, are a chunk of their own kind, so that no sentence goes unseen; the paper is silent here. What a
+/// sentence is says [`each_sentence`]: ours too.
+pub fn sentence_chunks(
+    text: &str,
+    config: &Sentences,
+    mut hash: impl FnMut(&str) -> Option<u64>,
+    buffer: &mut Vec<u64>,
+    chunks: &mut Vec<u64>,
+) {
+    buffer.clear();
+    each_sentence(text, |sentence| buffer.extend(hash(sentence)));
+    join(buffer, config.per_chunk, config.every, chunks);
+}
+
+/// The same of lines; what a line is says [`each_line`].
+pub fn line_chunks(
+    text: &str,
+    config: &Lines,
+    mut hash: impl FnMut(&str) -> Option<u64>,
+    buffer: &mut Vec<u64>,
+    chunks: &mut Vec<u64>,
+) {
+    buffer.clear();
+    each_line(text, |line| buffer.extend(hash(line)));
+    join(buffer, config.per_chunk, config.every, chunks);
+}
+
+/// Writes to `chunks` the runs of `size` pieces that begin at every `every`-th, and what is left after the last.
+fn join(pieces: &[u64], size: usize, every: usize, chunks: &mut Vec<u64>) {
+    shingles(pieces, size, chunks);
+    if pieces.len() <= size {
+        return;
+    }
+    let mut at = 0..;
+    chunks.retain(|_| at.next().is_some_and(|at: usize| at % every == 0));
+    let next = chunks.len() * every;
+    let covered = next - every + size;
+    if covered < pieces.len() {
+        chunks.push(whole(&pieces[next..]));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::salient::tests::hashes;
+    use super::*;
+    use proptest::prelude::*;
+
+    fn joined(pieces: &[u64], size: usize, every: usize) -> Vec<u64> {
+        let mut chunks = vec![3];
+        join(pieces, size, every, &mut chunks);
+        chunks
+    }
+
+    /// The identity of one chunk of `size` pieces, or fewer.
+    fn one(pieces: &[u64], size: usize) -> u64 {
+        let mut chunks = vec![];
+        shingles(pieces, size, &mut chunks);
+        chunks[0]
+    }
+
+    #[test]
+    fn chunks_follow_each_other_or_overlap() {
+        let pieces = [1, 2, 3, 4, 5];
+        assert_eq!(joined(&pieces, 2, 2), [one(&[1, 2], 2), one(&[3, 4], 2), one(&[5], 2)]);
+        assert_eq!(joined(&pieces, 2, 1), [[1, 2], [2, 3], [3, 4], [4, 5]].map(|two| one(&two, 2)));
+        assert_eq!(joined(&pieces[..1], 2, 2), [one(&[1], 2)]);
+        assert_eq!(joined(&pieces, 1, 1).len(), 5);
+        assert!(joined(&[], 2, 1).is_empty());
+    }
+
+    #[test]
+    fn sentences_are_known_again_whatever_their_punctuation() {
+        let canonical = |piece: &str| {
+            let words: String = piece.chars().filter(|c| c.is_alphabetic() || *c == ' ').collect();
+            piece_hash(&hashes(&words))
+        };
+        let of = |text: &str, per_chunk, every| {
+            let (mut buffer, mut chunks) = (vec![1], vec![2]);
+            sentence_chunks(text, &Sentences { per_chunk, every }, canonical, &mut buffer, &mut chunks);
+            chunks
+        };
+        let a = of("It rains. -- ... It pours! And then?", 1, 1);
+        let b = of("It  pours; It rains. It pours. No more", 1, 1);
+        assert_eq!((a.len(), b.len()), (3, 3));
+        assert_eq!(a.iter().filter(|chunk| b.contains(chunk)).count(), 1);
+        assert_eq!(a[1], of("It pours.", 1, 1)[0]);
+        assert_eq!(of("One. Two. Three.", 2, 1).len(), 2);
+        assert!(of("...", 1, 1).is_empty());
+    }
+
+    #[test]
+    fn lines_without_a_token_are_passed_over() {
+        let of = |text: &str| {
+            let (mut buffer, mut chunks) = (vec![], vec![]);
+            line_chunks(
+                text,
+                &Lines { per_chunk: 2, every: 2 },
+                |line| piece_hash(&hashes(line)),
+                &mut buffer,
+                &mut chunks,
+            );
+            chunks
+        };
+        assert_eq!(of("a b\n\nc\r\n \r\nd e\nf"), of("a b\nc\nd e\nf"));
+        assert_eq!(of("a\nb\nc").len(), 2);
+        assert_ne!(of("a b\nc"), of("a\nb c"));
+    }
+
+    proptest! {
+        #[test]
+        fn the_slow_way_joins_the_same(pieces in prop::collection::vec(any::<u64>(), 0..30), size in 1usize..7,
+                                       every in 1usize..7) {
+            let every = every.min(size);
+            let mut slow = vec![];
+            let mut start = 0;
+            while start < pieces.len() {
+                let end = (start + size).min(pieces.len());
+                slow.push(one(&pieces[start..end], size));
+                if end == pieces.len() {
+                    break;
+                }
+                start += every;
+            }
+            prop_assert_eq!(joined(&pieces, size, every), slow);
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! A vector of terms with length and day in 184 bytes, and comparing two of them (Conrad, Guo and Schriber 2003,
+//! section 7.3: 60 entries of three bytes, and two bytes each for date and length). Ours: 23 bits an entry, so that
+//! length and day have 32 bits each.
+
+use crate::config::Vector;
+use crate::similarity::lengths_agree;
+
+/// A packed vector: 184 bytes. Word 0 is the length, and above it the day as two's complement; from word 1 on, from the
+/// low end, stand the number of entries in 6 bits and the entries in 23 bits each.
+pub type PackedVector = [u64; 23];
+
+/// The day of a document that has none.
+const NO_DAY: i32 = i32::MIN;
+/// Bits of an entry.
+const BITS: usize = 23;
+/// Where the first entry begins.
+const START: usize = 64 + 6;
+
+/// A vector taken apart.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unpacked {
+    /// Its entries, strictly ascending.
+    pub entries: Vec<u64>,
+    /// Length of the document, in tokens.
+    pub length: u32,
+    /// Its day, if it has one: days since any day that is the same for all.
+    pub day: Option<i32>,
+}
+
+/// A vector of at most 60 entries below 2^23, strictly ascending, as one value. A day of `i32::MIN` counts as none.
+///
+/// # Panics
+/// If there are more entries, or greater ones.
+pub fn pack(entries: &[u64], length: u32, day: Option<i32>) -> PackedVector {
+    assert!(entries.len() <= crate::limits::MAX_VECTOR, "a vector has at most 60 entries");
+    assert!(entries.iter().all(|entry| *entry < super::term_vector::ENTRIES), "an entry has 23 bits");
+    let mut packed = [0; 23];
+    packed[0] = u64::from(length) | u64::from(day.unwrap_or(NO_DAY).cast_unsigned()) << 32;
+    packed[1] = entries.len() as u64;
+    for (entry, start) in entries.iter().zip((START..).step_by(BITS)) {
+        packed[start / 64] |= entry << (start % 64);
+        if start % 64 + BITS > 64 {
+            packed[start / 64 + 1] |= entry >> (64 - start % 64);
+        }
+    }
+    packed
+}
+
+/// What was packed.
+pub fn unpack(packed: &PackedVector) -> Unpacked {
+    let entries = (0..count(packed)).map(|at| entry(packed, at)).collect();
+    Unpacked { entries, length: packed[0] as u32, day: day(packed) }
+}
+
+fn count(packed: &PackedVector) -> usize {
+    // Bytes that are no vector may say up to 63.
+    ((packed[1] & 63) as usize).min(crate::limits::MAX_VECTOR)
+}
+
+fn day(packed: &PackedVector) -> Option<i32> {
+    Some(((packed[0] >> 32) as u32).cast_signed()).filter(|day| *day != NO_DAY)
+}
+
+/// The entry at a place, without looking whether there is one.
+#[inline]
+fn entry(packed: &PackedVector, at: usize) -> u64 {
+    let start = START + at * BITS;
+    let (word, bit) = (start / 64, start % 64);
+    let low = packed[word] >> bit;
+    let high = if bit + BITS > 64 { packed[word + 1] << (64 - bit) } else { 0 };
+    (low | high) & ((1 << BITS) - 1)
+}
+
+/// How many entries two vectors share, if they are alike: their days are within `config.days` of each other if both
+/// have one, their lengths agree ([`lengths_agree`]), and they share `config.shared` entries or more. Entries are
+/// compared from the rarest on, and no further than it takes to see that they will not do.
+pub fn vectors_alike(a: &PackedVector, b: &PackedVector, config: &Vector) -> Option<u32> {
+    let apart = |a: i32, b: i32| a.abs_diff(b) > config.days;
+    if day(a).zip(day(b)).is_some_and(|(a, b)| apart(a, b)) {
+        return None;
+    }
+    if !lengths_agree(a[0] as u32, b[0] as u32, config.length_percent) {
+        return None;
+    }
+    shared_at_least(a, b, config.shared)
+}
+
+/// Entries that two vectors share, or `None` as soon as they cannot be `needed` any more.
+fn shared_at_least(a: &PackedVector, b: &PackedVector, needed: usize) -> Option<u32> {
+    let (in_a, in_b) = (count(a), count(b));
+    let (mut at_a, mut at_b, mut shared) = (0, 0, 0);
+    while shared + (in_a - at_a).min(in_b - at_b) >= needed {
+        if at_a == in_a || at_b == in_b {
+            return Some(shared as u32);
+        }
+        let (x, y) = (entry(a, at_a), entry(b, at_b));
+        shared += usize::from(x == y);
+        at_a += usize::from(x <= y);
+        at_b += usize::from(y <= x);
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::salient::tests::graded;
+    use super::super::term_vector::tests::vector;
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn a_vector_takes_184_bytes() {
+        assert_eq!(size_of::<PackedVector>(), 184);
+        let greatest: Vec<u64> = ((1 << 23) - 60..1 << 23).collect();
+        let packed = pack(&greatest, u32::MAX, Some(-1));
+        assert_eq!(unpack(&packed), Unpacked { entries: greatest, length: u32::MAX, day: Some(-1) });
+    }
+
+    #[test]
+    fn days_lengths_and_entries_decide() {
+        let config = Vector::default();
+        let of = |first: u64, length, day| pack(&(first..first + 60).collect::<Vec<_>>(), length, day);
+        let base = of(0, 1000, Some(100));
+        assert_eq!(vectors_alike(&base, &of(0, 1000, Some(100)), &config), Some(60));
+        assert_eq!(vectors_alike(&base, &of(10, 1200, Some(142)), &config), Some(50));
+        assert_eq!(vectors_alike(&base, &of(11, 1000, Some(100)), &config), None);
+        assert_eq!(vectors_alike(&base, &of(0, 1201, Some(100)), &config), None);
+        assert_eq!(vectors_alike(&base, &of(0, 1000, Some(143)), &config), None);
+        assert_eq!(vectors_alike(&base, &of(0, 1000, Some(57)), &config), None);
+        assert_eq!(vectors_alike(&base, &of(0, 1000, None), &config), Some(60));
+        let far = of(0, 1000, Some(i32::MAX));
+        assert_eq!(vectors_alike(&far, &of(0, 1000, Some(i32::MIN + 1)), &config), None);
+    }
+
+    fn entries() -> impl Strategy<Value = BTreeSet<u64>> {
+        prop::collection::btree_set(0u64..90, 0..=60)
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_packed_is_unpacked(entries in prop::collection::btree_set(0u64..1 << 23, 0..=60),
+                                      length in any::<u32>(), day in any::<i32>(), dated in any::<bool>()) {
+            let entries: Vec<u64> = entries.into_iter().collect();
+            let day = dated.then_some(day).filter(|day| *day != i32::MIN);
+            prop_assert_eq!(unpack(&pack(&entries, length, day)), Unpacked { entries, length, day });
+        }
+
+        #[test]
+        fn the_slow_way_counts_the_same(a in entries(), b in entries(), needed in 0usize..62) {
+            let packed = |set: &BTreeSet<u64>| pack(&set.iter().copied().collect::<Vec<_>>(), 1, None);
+            let shared = a.intersection(&b).count();
+            let slow = (shared >= needed).then_some(shared as u32);
+            prop_assert_eq!(shared_at_least(&packed(&a), &packed(&b), needed), slow);
+        }
+
+        /// The rarest entries of two documents that are alike share one: no pair is lost if they alone are keys.
+        #[test]
+        fn the_prefix_loses_no_pair(documents in prop::collection::vec(
+            (0usize..12, prop::collection::vec(0usize..140, 0..12)), 2..12)) {
+            let lexicon = graded(100);
+            let config = Vector { terms: 30, shared: 24, min_terms: 15, ..Vector::default() };
+            config.check().expect("sense");
+            // Stretches of the same words with others among them are often alike.
+            let vectors: Vec<Vec<u64>> = documents
+                .iter()
+                .filter_map(|(from, others)| {
+                    let numbers: Vec<usize> = (*from..from + 26).chain(others.iter().copied()).collect();
+                    vector(&lexicon, &config, &numbers)
+                })
+                .collect();
+            for a in &vectors {
+                for b in &vectors {
+                    let prefix = |vector: &[u64]| vector[..config.prefix()].to_vec();
+                    if vectors_alike(&pack(a, 9, None), &pack(b, 9, None), &config).is_some() {
+                        prop_assert!(prefix(a).iter().any(|entry| prefix(b).contains(entry)));
+                    }
+                }
+            }
+        }
+    }
+}
