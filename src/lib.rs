@@ -78,6 +78,10 @@
 //! - `similarity/overlap.rs` - how many members two sorted sets share
 //! - `similarity/rule.rs` - when a pair is accepted
 //! - `similarity/curve.rs` - the filter curve of feature methods
+//! - `similarity/edits.rs` - word edit distance
+//! - `similarity/align.rs` - which words of two texts stand in both in the same order
+//! - `similarity/kind.rs` - what kind of duplicates two texts are
+//! - `similarity/relation.rs` - how one text became another
 //! - `similarity/design.rs` - which filter suits a threshold, given what errors cost
 //!
 //! The dataflow:

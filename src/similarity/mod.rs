@@ -1,14 +1,22 @@
 //! The rules of pairs: thresholds as exact decimals, resemblance and containment of sets, the filter curve and
-//! choosing one.
+//! choosing one; word edit distance, and kinds of duplicates.
 
+mod align;
 mod curve;
 mod design;
+mod edits;
+mod kind;
 mod overlap;
+mod relation;
 mod rule;
 mod threshold;
 
+pub use align::{Aligner, Block};
 pub use curve::acceptance;
 pub use design::{Design, Wish, design};
+pub use edits::{Edits, edit_distance, edit_distance_at_most};
+pub use kind::{Kind, Kinds, kind};
 pub use overlap::{overlap, overlap_at_least};
+pub use relation::{Relation, Relations};
 pub use rule::{Accept, Measure};
 pub use threshold::Threshold;
