@@ -44,8 +44,14 @@ mod tests {
 
     #[test]
     fn rows_stand_under_their_headings() {
-        let pair =
-            PairRow { a: "x", b: "y", resemblance: Some(0.87654), shared_features: None, containment: None };
+        let pair = PairRow {
+            a: "x",
+            b: "y",
+            resemblance: Some(0.87654),
+            shared_features: None,
+            containment: None,
+            relation: None,
+        };
         assert_eq!(row(&pair).find("0.8765"), heading().find("BLANCE"));
         assert_eq!(row(&pair).find('x'), heading().find(" A ").map(|at| at + 1));
         let features = PairRow { resemblance: None, shared_features: Some(3), ..pair };

@@ -121,6 +121,7 @@
 //! - `flow/contract/engine.rs` - the dataflow with its input and output
 //! - `flow/contract/touched.rs` - what a load does to the components that it touches
 //! - `flow/contract/contractor.rs` - who contracts links for a load: the workers of one process or of all
+//! - `flow/kinds.rs` - texts of duplicates read again and related word by word
 //! - `flow/profiled.rs` - times of operators, from what timely logs
 //! - `flow/transitive.rs` - connected components, and the chain that holds each member
 //! - `flow/conservative.rs` - clustering with a guarantee
@@ -236,6 +237,7 @@
 //! - `output/rows.rs` - the rows of the lists
 //! - `output/summary.rs` - the figures of a run
 //! - `output/render.rs` - the figures for people
+//! - `output/kinds.rs` - duplicates by kind, and how far they are from their representatives
 //! - `output/svg.rs` - curves as a picture
 //!
 //! Where a collection lies:

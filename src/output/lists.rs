@@ -7,7 +7,7 @@ use super::rows::{ClusterRow, DuplicateRow, PairRow, RejectedRow, Rows};
 use super::summary::{CommonShingles, Inputs, Skipped, StageSeconds, Summary};
 use crate::config::{Method, Rule};
 use crate::error::Result;
-use crate::flow::{Doc, Outcome, Reason, Refused, Shared};
+use crate::flow::{Doc, Outcome, Reason, Refused, Related, Shared};
 use crate::read::Discovery;
 use crate::similarity::Measure;
 
@@ -69,6 +69,7 @@ pub struct Lists<'a> {
     outcome: &'a Outcome,
     features: bool,
     containment: bool,
+    related: Option<&'a Related>,
 }
 
 impl<'a> Lists<'a> {
@@ -79,7 +80,13 @@ impl<'a> Lists<'a> {
             outcome,
             features: config.method == Method::Features && !config.features.verify,
             containment: config.method == Method::Shingles && config.shingles.rule == Rule::Containment,
+            related: None,
         }
+    }
+
+    /// The lists with what was found out about kinds, if it was.
+    pub fn with_kinds(self, related: Option<&'a Related>) -> Lists<'a> {
+        Lists { related, ..self }
     }
 
     /// Writes `duplicates.jsonl`, `clusters.jsonl`, `pairs.jsonl` if there are pairs, and `rejected.jsonl`.
@@ -109,6 +116,7 @@ impl<'a> Lists<'a> {
                 parent: parent.as_deref(),
                 shared_features,
                 containment,
+                relation: self.related.map(|related| related.removed(removed)),
             })?;
         }
         rows.finish().map(drop)
@@ -155,8 +163,9 @@ impl<'a> Lists<'a> {
         let shared = &self.outcome.shared;
         for (a, b, measure, reason) in self.outcome.findings.pairs.iter().flatten() {
             let (resemblance, shared_features, containment) = self.shown(*measure, *reason);
+            let relation = self.related.map(|related| related.pair(*a, *b, *reason));
             let (a, b) = (&shared.name(*a)?, &shared.name(*b)?);
-            each(&PairRow { a, b, resemblance, shared_features, containment })?;
+            each(&PairRow { a, b, resemblance, shared_features, containment, relation })?;
         }
         Ok(())
     }

@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use crate::error::{Error, Result};
 use crate::flow::Reason;
+use crate::similarity::Relation;
 
 /// A removed document: a line of `duplicates.jsonl`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -35,6 +36,9 @@ pub struct DuplicateRow<'a> {
     /// Containment with the representative, where that is the rule.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub containment: Option<f64>,
+    /// How the texts relate word by word, if that was asked for.
+    #[serde(flatten)]
+    pub relation: Option<Relation>,
 }
 
 /// A cluster of two documents or more: a line of `clusters.jsonl`.
@@ -65,6 +69,9 @@ pub struct PairRow<'a> {
     /// Their containment, where that is the rule.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub containment: Option<f64>,
+    /// How the texts relate word by word, if that was asked for.
+    #[serde(flatten)]
+    pub relation: Option<Relation>,
 }
 
 /// A refused record: a line of `rejected.jsonl`.
@@ -149,21 +156,24 @@ mod tests {
             parent: None,
             shared_features: None,
             containment: None,
+            relation: None,
         };
         let linked =
             DuplicateRow { resemblance: Some(0.25), reason: Reason::Linked, parent: Some("c"), ..exact };
         let features =
             DuplicateRow { resemblance: None, reason: Reason::Near, shared_features: Some(4), ..exact };
         let contained = DuplicateRow { reason: Reason::Near, containment: Some(0.875), ..exact };
+        let related = DuplicateRow { relation: Some(Relation::SAME), ..exact };
         let head =
             r#"{"id":"b\"1","file":"x/a.jsonl","line":7,"cluster":3,"representative":"a","resemblance""#;
         let expected = format!(
             "{head}:1.0,\"reason\":\"exact\"}}\n\
              {head}:0.25,\"reason\":\"linked\",\"parent\":\"c\"}}\n\
              {head}:null,\"reason\":\"near\",\"shared_features\":4}}\n\
-             {head}:1.0,\"reason\":\"near\",\"containment\":0.875}}\n"
+             {head}:1.0,\"reason\":\"near\",\"containment\":0.875}}\n\
+             {head}:1.0,\"reason\":\"exact\",\"kind\":\"exact\",\"edits\":0}}\n"
         );
-        assert_eq!(written(&[exact, linked, features, contained]), expected);
+        assert_eq!(written(&[exact, linked, features, contained, related]), expected);
     }
 
     #[test]
@@ -176,8 +186,14 @@ mod tests {
 
     #[test]
     fn pairs() {
-        let row =
-            PairRow { a: "x", b: "y", resemblance: Some(0.8), shared_features: None, containment: None };
+        let row = PairRow {
+            a: "x",
+            b: "y",
+            resemblance: Some(0.8),
+            shared_features: None,
+            containment: None,
+            relation: None,
+        };
         let features = PairRow { resemblance: None, shared_features: Some(2), ..row };
         let contained = PairRow { containment: Some(0.9), ..row };
         let expected = "{\"a\":\"x\",\"b\":\"y\",\"resemblance\":0.8}\n\
