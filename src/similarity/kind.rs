@@ -187,16 +187,18 @@ mod tests {
         assert_kind(&article, &with(6, 40), Kind::Revision);
         assert_kind(&article, &with(0, 39), Kind::Insertion);
         assert_kind(&article, &with(0, 40), Kind::Elaboration);
-        // A paragraph of 40 and phrases: half of what was added, then less.
-        let mixed = |phrases: u64| {
-            let words = with(0, 40);
-            let phrase = |at: u64| [&words[at as usize * 2..at as usize * 2 + 2][..], &[9000 + at]].concat();
-            [(0..phrases).flat_map(phrase).collect::<Vec<_>>(), words[phrases as usize * 2..].to_vec()]
-                .concat()
+    }
+
+    #[test]
+    fn half_of_what_was_added_makes_an_elaboration() {
+        let article = text(0, 300);
+        let with_phrases = |phrases: usize| {
+            let phrase = |at: usize| [&article[at * 3..at * 3 + 3], &[9000 + at as u64]].concat();
+            let front: Vec<u64> = (0..phrases).flat_map(phrase).collect();
+            [&front[..], &article[phrases * 3..200], &text(1000, 1040), &article[200..]].concat()
         };
-        assert_kind(&article, &mixed(20), Kind::Elaboration);
-        let more = [&mixed(20)[..], &text(9500, 9530)].concat();
-        assert_kind(&article, &[&more[..more.len() - 29], &[99]].concat(), Kind::Insertion);
+        assert_kind(&article, &with_phrases(40), Kind::Elaboration);
+        assert_kind(&article, &with_phrases(41), Kind::Insertion);
     }
 
     #[test]
