@@ -5,21 +5,27 @@ use std::process::ExitCode;
 use alike::collection::Choice;
 use alike::error::{Error, Result};
 use alike::output::{Lists, PairRow};
+use alike::similarity::Relation;
 
-use crate::again::again;
+use crate::again::{again, again_related};
 use crate::cli_again::PairsArgs;
 use crate::shown::Lines;
 
 pub(crate) fn run(args: &PairsArgs) -> Result<ExitCode> {
     let threshold = args.threshold.as_deref().map(str::parse).transpose().map_err(Error::Config)?;
     let choice = Choice { threshold, ..Choice::default() };
-    let outcome = again(&args.at, &choice, true, &args.talk, &args.machine, None)?;
-    let outcome = outcome.expect("who works alone has a result");
+    let (outcome, related) = if args.kinds {
+        let (outcome, related) = again_related(&args.at, &choice, &args.talk, &args.machine)?;
+        (outcome, Some(related))
+    } else {
+        let outcome = again(&args.at, &choice, true, &args.talk, &args.machine, None)?;
+        (outcome.expect("who works alone has a result"), None)
+    };
     let mut lines = Lines::new();
     let people = lines.for_people(args.json);
-    let written = if people { lines.text(&heading()) } else { Ok(()) };
+    let written = if people { lines.text(&heading(args.kinds)) } else { Ok(()) };
     let written = written.and_then(|()| {
-        Lists::new(&outcome).each_pair(&mut |pair| {
+        Lists::new(&outcome).with_kinds(related.as_ref()).each_pair(&mut |pair| {
             outcome.shared.progress.check()?;
             if people { lines.text(&row(pair)) } else { lines.json(pair) }
         })
@@ -27,15 +33,27 @@ pub(crate) fn run(args: &PairsArgs) -> Result<ExitCode> {
     lines.finish(written)
 }
 
-fn heading() -> String {
-    format!("{:>11}{:>9}{:>13}  {:<32}  {}", "RESEMBLANCE", "FEATURES", "CONTAINMENT", "A", "B")
+fn heading(kinds: bool) -> String {
+    let kinds = if kinds { format!("  {:<11}{:>9}", "KIND", "EDITS") } else { String::new() };
+    format!("{:>11}{:>9}{:>13}{kinds}  {:<32}  {}", "RESEMBLANCE", "FEATURES", "CONTAINMENT", "A", "B")
 }
 
 fn row(pair: &PairRow<'_>) -> String {
     let share = |share: Option<f64>| share.map_or_else(|| "-".to_owned(), |share| format!("{share:.4}"));
     let features = pair.shared_features.map_or_else(|| "-".to_owned(), |features| features.to_string());
     let (resemblance, containment) = (share(pair.resemblance), share(pair.containment));
-    format!("{resemblance:>11}{features:>9}{containment:>13}  {:<32}  {}", pair.a, pair.b)
+    let related = pair
+        .relation
+        .map_or_else(String::new, |relation| format!("  {:<11}{:>9}", relation.kind, edits(&relation)));
+    format!("{resemblance:>11}{features:>9}{containment:>13}{related}  {:<32}  {}", pair.a, pair.b)
+}
+
+/// A word edit distance; behind a sign where it was not measured to the end.
+pub(crate) fn edits(relation: &Relation) -> String {
+    match (relation.edits, relation.edits_above) {
+        (Some(edits), _) => edits.to_string(),
+        (None, above) => format!(">{}", above.unwrap_or_default()),
+    }
 }
 
 #[cfg(test)]
@@ -52,8 +70,12 @@ mod tests {
             containment: None,
             relation: None,
         };
-        assert_eq!(row(&pair).find("0.8765"), heading().find("BLANCE"));
-        assert_eq!(row(&pair).find('x'), heading().find(" A ").map(|at| at + 1));
+        assert_eq!(row(&pair).find("0.8765"), heading(false).find("BLANCE"));
+        assert_eq!(row(&pair).find('x'), heading(false).find(" A ").map(|at| at + 1));
+        let relation = Relation { edits: None, edits_above: Some(7), ..Relation::SAME };
+        let related = row(&PairRow { relation: Some(relation), ..pair });
+        assert_eq!(related.find("exact"), heading(true).find("KIND"));
+        assert_eq!(related.find(">7").map(|at| at + 2), heading(true).find("EDITS").map(|at| at + 5));
         let features = PairRow { resemblance: None, shared_features: Some(3), ..pair };
         assert_eq!(row(&features).split_whitespace().collect::<Vec<_>>(), ["-", "3", "-", "x", "y"]);
     }

@@ -187,6 +187,7 @@
 //! - `collection/explain.rs` - why documents are together, or are not
 //! - `collection/explain/chain.rs` - chains of stored links
 //! - `collection/explain/apart.rs` - the closest pair that fell short
+//! - `collection/related.rs` - pairs of documents related word by word
 //! - `collection/texts.rs` - texts of stored documents, where they can still be had
 //! - `collection/diff.rs` - two texts compared word by word
 //! - `collection/group.rs` - a ranked list with duplicates folded

@@ -9,7 +9,7 @@ use super::settle::{Findings, Reason, Removed};
 use crate::config::Tokens;
 use crate::error::{Error, Result};
 use crate::progress::Stage;
-use crate::similarity::{Relation, Relations};
+use crate::similarity::{Measure, Relation, Relations};
 use crate::text::Tokenizer;
 
 /// Hands the texts of documents to a function: of those of a slice, in any order, each once.
@@ -26,15 +26,19 @@ pub struct Related {
 const STRETCH: usize = 64;
 
 impl Related {
-    /// Relates the texts of all removed documents to those of their representatives, and of all pairs that were asked
-    /// for to each other. What a text is made of is words, whatever the shingles of the run are made of.
+    /// Relates the texts of removed documents to those of their representatives, and of accepted pairs to each other. What a text is made of is words, whatever the shingles of the run are made of.
     ///
     /// # Errors
     /// [`Error::Changed`] if a file is not what it was, and what `texts` gives; [`Error::Io`] of a spill file;
     /// [`Error::Interrupted`].
-    pub fn new(shared: &Shared, findings: &Findings, texts: &EachText<'_>) -> Result<Related> {
-        let removed = findings.removed.iter().filter(|row| row.reason != Reason::Exact).map(|row| row.texts);
-        let pairs = findings.pairs.iter().flatten().filter(|(.., reason)| *reason != Reason::Exact);
+    pub fn new(
+        shared: &Shared,
+        removed: &[Removed],
+        pairs: &[(Doc, Doc, Measure, Reason)],
+        texts: &EachText<'_>,
+    ) -> Result<Related> {
+        let removed = removed.iter().filter(|row| row.reason != Reason::Exact).map(|row| row.texts);
+        let pairs = pairs.iter().filter(|(.., reason)| *reason != Reason::Exact);
         let pairs = pairs.map(|(a, b, ..)| (*a, *b));
         let mut pairs: Vec<Pair> = removed.chain(pairs).map(|(a, b)| Pair::new(a, b)).collect();
         pairs.sort_unstable();
@@ -51,12 +55,13 @@ impl Related {
         Ok(Related { pairs: pairs.into_iter().zip(relations).collect() })
     }
 
-    /// [`Related::new`] with the texts as they stand in the inputs of the run.
+    /// [`Related::new`] of all findings, with the texts as they stand in the inputs of the run.
     ///
     /// # Errors
     /// Those of [`Related::new`].
     pub fn of_inputs(shared: &Shared, findings: &Findings) -> Result<Related> {
-        Related::new(shared, findings, &|docs, each| each_text(shared, docs, each))
+        let pairs = findings.pairs.as_deref().unwrap_or_default();
+        Related::new(shared, &findings.removed, pairs, &|docs, each| each_text(shared, docs, each))
     }
 
     /// How the text of a removed document relates to that of its representative.
@@ -70,7 +75,7 @@ impl Related {
             return Relation::SAME;
         }
         let at = self.pairs.binary_search_by_key(&Pair::new(a, b), |(pair, _)| *pair);
-        self.pairs[at.expect("all pairs of the findings were related")].1
+        self.pairs[at.expect("who asks for a pair had it related")].1
     }
 }
 

@@ -3,6 +3,7 @@
 
 use serde::Serialize;
 
+use super::render::{count, counted, percent};
 use crate::flow::{Findings, Related};
 use crate::similarity::{Kind, Relation};
 
@@ -94,6 +95,48 @@ fn most(counts: &[u64]) -> usize {
     counts.iter().position(|count| Some(count) == greatest).unwrap_or_default()
 }
 
+/// The kinds that there are, and how far duplicates are from what is kept in their place.
+pub(super) fn shown(table: &KindTable, clusters: u64) -> Vec<(&'static str, String)> {
+    let there: Vec<&KindRow> = table.kinds.iter().filter(|row| row.sets + row.removed > 0).collect();
+    if there.is_empty() {
+        return vec![("kinds", "no duplicates".to_owned())];
+    }
+    let documents = there.iter().map(|row| row.documents).sum::<u64>() as f64;
+    let heads = ["", "sets", "", "documents", "", "removed", "edited"].map(str::to_owned);
+    let mut lines = vec![heads];
+    lines.extend(there.iter().map(|row| {
+        [
+            row.kind.to_string(),
+            count(row.sets),
+            percent(row.sets as f64, clusters as f64),
+            count(row.documents),
+            percent(row.documents as f64, documents),
+            count(row.removed),
+            percent(row.mean_edit_share, 1.0),
+        ]
+    }));
+    let widths: [usize; 7] =
+        std::array::from_fn(|at| lines.iter().map(|line| line[at].len()).max().unwrap_or(0));
+    let line = |line: &[String; 7]| {
+        let cells = line.iter().zip(widths).skip(1).map(|(cell, width)| format!("  {cell:>width$}"));
+        format!("{:width$}{}", line[0], cells.collect::<String>(), width = widths[0])
+    };
+    let names = std::iter::once("kinds").chain(std::iter::repeat(""));
+    let mut rows: Vec<_> = names.zip(lines.iter().map(line)).collect();
+    let least = match table.not_measured {
+        0 => String::new(),
+        some => format!("; {} at least so far", count(some)),
+    };
+    let edits = format!(
+        "{} of the words on average, {} at most, more than half in {}{least}",
+        percent(table.mean_edit_share, 1.0),
+        percent(table.largest_edit_share, 1.0),
+        counted(table.mostly_edited, "document", "documents")
+    );
+    rows.push(("edits", edits));
+    rows
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -110,5 +153,38 @@ mod tests {
     #[test]
     fn of_equally_many_the_first_counts() {
         assert_eq!([most(&[0, 2, 2]), most(&[1, 0, 3]), most(&[0, 0])], [1, 2, 0]);
+    }
+
+    #[test]
+    fn kinds_are_a_table() {
+        let row = |kind, sets, documents, removed, mean_edit_share| KindRow {
+            kind,
+            sets,
+            documents,
+            removed,
+            mean_edit_share,
+        };
+        let table = KindTable {
+            kinds: vec![
+                row(Kind::Exact, 600, 1_400, 800, 0.0),
+                row(Kind::Insertion, 12, 446, 433, 0.031),
+                row(Kind::Focus, 0, 0, 1, 0.6),
+                row(Kind::Revision, 0, 0, 0, 0.0),
+            ],
+            mean_edit_share: 0.0115,
+            largest_edit_share: 0.6,
+            mostly_edited: 1,
+            not_measured: 0,
+        };
+        let heads = "             sets          documents          removed  edited";
+        let expected = [
+            ("kinds", heads),
+            ("", "exact       600  98.0 %      1,400  75.8 %      800   0.0 %"),
+            ("", "insertion    12   2.0 %        446  24.2 %      433   3.1 %"),
+            ("", "focus         0   0.0 %          0   0.0 %        1  60.0 %"),
+            ("edits", "1.2 % of the words on average, 60.0 % at most, more than half in 1 document"),
+        ];
+        assert_eq!(shown(&table, 612), expected.map(|(name, row)| (name, row.to_owned())));
+        assert_eq!(shown(&KindTable::default(), 0), [("kinds", "no duplicates".to_owned())]);
     }
 }

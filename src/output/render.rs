@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::kinds::{KindRow, KindTable};
+use super::kinds::shown;
 use super::summary::Summary;
 use crate::config::{Config, Method, Rule, Tokens};
 
@@ -57,7 +57,7 @@ fn rows(s: &Summary) -> Vec<(&'static str, String)> {
     if let Some(pairs) = s.pairs {
         rows.push(("pairs", count(pairs)));
     }
-    rows.extend(s.kinds.iter().flat_map(|table| kinds(table, s.clusters)));
+    rows.extend(s.kinds.iter().flat_map(|table| shown(table, s.clusters)));
     if s.configuration.method != Method::Exact {
         let crowds =
             if s.crowds > 0 { format!(", {}", counted(s.crowds, "crowd", "crowds")) } else { String::new() };
@@ -82,48 +82,6 @@ fn rows(s: &Summary) -> Vec<(&'static str, String)> {
     let rate =
         format!("{} documents/s, {:.1} MB/s", count(s.documents_per_second as u64), s.megabytes_per_second);
     rows.push(("rate", rate));
-    rows
-}
-
-/// The kinds that there are, and how far duplicates are from what is kept in their place.
-fn kinds(table: &KindTable, clusters: u64) -> Vec<(&'static str, String)> {
-    let there: Vec<&KindRow> = table.kinds.iter().filter(|row| row.sets + row.removed > 0).collect();
-    if there.is_empty() {
-        return vec![("kinds", "no duplicates".to_owned())];
-    }
-    let documents = there.iter().map(|row| row.documents).sum::<u64>() as f64;
-    let heads = ["", "sets", "", "documents", "", "removed", "edited"].map(str::to_owned);
-    let mut lines = vec![heads];
-    lines.extend(there.iter().map(|row| {
-        [
-            row.kind.to_string(),
-            count(row.sets),
-            percent(row.sets as f64, clusters as f64),
-            count(row.documents),
-            percent(row.documents as f64, documents),
-            count(row.removed),
-            percent(row.mean_edit_share, 1.0),
-        ]
-    }));
-    let widths: [usize; 7] =
-        std::array::from_fn(|at| lines.iter().map(|line| line[at].len()).max().unwrap_or(0));
-    let line = |line: &[String; 7]| {
-        let cells = line.iter().zip(widths).skip(1).map(|(cell, width)| format!("  {cell:>width$}"));
-        format!("{:width$}{}", line[0], cells.collect::<String>(), width = widths[0])
-    };
-    let names = std::iter::once("kinds").chain(std::iter::repeat(""));
-    let mut rows: Vec<_> = names.zip(lines.iter().map(line)).collect();
-    let least = match table.not_measured {
-        0 => String::new(),
-        some => format!("; {} at least so far", count(some)),
-    };
-    let edits = format!(
-        "{} of the words on average, {} at most, more than half in {}{least}",
-        percent(table.mean_edit_share, 1.0),
-        percent(table.largest_edit_share, 1.0),
-        counted(table.mostly_edited, "document", "documents")
-    );
-    rows.push(("edits", edits));
     rows
 }
 
@@ -194,12 +152,12 @@ fn warnings(s: &Summary, out: Option<&str>) -> Vec<String> {
 }
 
 /// `1,234 files`, `1 file`.
-fn counted(n: u64, one: &str, many: &str) -> String {
+pub(super) fn counted(n: u64, one: &str, many: &str) -> String {
     format!("{} {}", count(n), if n == 1 { one } else { many })
 }
 
 /// With a comma before every three digits.
-fn count(n: u64) -> String {
+pub(super) fn count(n: u64) -> String {
     let digits = n.to_string();
     let mut text = String::with_capacity(digits.len() * 4 / 3);
     for (i, digit) in digits.chars().enumerate() {
@@ -221,7 +179,7 @@ fn size(bytes: u64) -> String {
     format!("{}.{} MB", count(tenths / 10), tenths % 10)
 }
 
-fn percent(part: f64, whole: f64) -> String {
+pub(super) fn percent(part: f64, whole: f64) -> String {
     let share = if whole > 0.0 { part / whole * 100.0 } else { 0.0 };
     // Little is not nothing.
     if share > 0.0 && share < 0.05 { "< 0.1 %".to_string() } else { format!("{share:.1} %") }
@@ -234,8 +192,6 @@ fn printable(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use crate::similarity::Kind;
-
     use super::super::summary::{CommonShingles, Inputs, Skipped, StageSeconds};
     use super::*;
 
@@ -308,43 +264,6 @@ removed 1,234 of 56,789 documents (2.2 %): 800 exact, 434 near; 55,555 kept in O
             assert!(text.contains(part), "{part}\nin\n{text}");
         }
         assert!(text.lines().count() <= 30 && !text.contains('\u{1b}'));
-    }
-
-    #[test]
-    fn kinds_are_a_table() {
-        let mut summary = example();
-        let row = |kind, sets, documents, removed, mean_edit_share| KindRow {
-            kind,
-            sets,
-            documents,
-            removed,
-            mean_edit_share,
-        };
-        summary.kinds = Some(KindTable {
-            kinds: vec![
-                row(Kind::Exact, 600, 1_400, 800, 0.0),
-                row(Kind::Insertion, 12, 446, 433, 0.031),
-                row(Kind::Focus, 0, 0, 1, 0.6),
-                row(Kind::Revision, 0, 0, 0, 0.0),
-            ],
-            mean_edit_share: 0.0115,
-            largest_edit_share: 0.6,
-            mostly_edited: 1,
-            not_measured: 0,
-        });
-        let expected = "
-  kinds                  sets          documents          removed  edited
-              exact       600  98.0 %      1,400  75.8 %      800   0.0 %
-              insertion    12   2.0 %        446  24.2 %      433   3.1 %
-              focus         0   0.0 %          0   0.0 %        1  60.0 %
-  edits       1.2 % of the words on average, 60.0 % at most, more than half in 1 document
-";
-        let text = render(&summary, None);
-        assert!(text.contains(expected), "{text}");
-        assert!(
-            render(&Summary { kinds: Some(KindTable::default()), ..example() }, None)
-                .contains("no duplicates")
-        );
     }
 
     #[test]
