@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use alike::collection::{Again, Choice, Snapshot};
 use alike::error::{Error, Result};
-use alike::flow::{Outcome, Peers};
+use alike::flow::{Outcome, Peers, Related};
 use alike::output::Scratch;
 use alike::progress::Progress;
 
@@ -47,6 +47,25 @@ pub(crate) fn again(
         team.work(workers, progress, |peers| lead(peers, progress), |peers| assist(peers, progress))
     });
     team.tell_profile(done)
+}
+
+/// The same for one process, with how all pairs relate word by word.
+pub(crate) fn again_related(
+    at: &PlaceArgs,
+    choice: &Choice,
+    talk: &TalkArgs,
+    machine: &MachineArgs,
+) -> Result<(Outcome, Related)> {
+    let Machine { workers, memory, simd } = Machine::new(machine)?;
+    let scratch = Scratch::beside(&at.collection)?;
+    watched(talk, |progress| {
+        let snapshot = Snapshot::open(&reach(at, None)?)?;
+        let (choice, scratch) = (choice.clone(), scratch.path().to_path_buf());
+        let asked = Again { choice, pairs: true, workers, memory, simd, scratch, peers: None };
+        let (outcome, replay) = snapshot.again_with_origins(asked, Arc::clone(progress))?;
+        let related = snapshot.related(&outcome, &replay)?;
+        Ok((outcome, related))
+    })
 }
 
 /// What was typed as a choice.

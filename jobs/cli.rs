@@ -205,6 +205,10 @@ pub(crate) struct DedupArgs {
     /// Write pairs.jsonl as well: every pair of near-duplicates
     #[arg(long, help_heading = "Output")]
     pub(crate) pairs: bool,
+    /// Read duplicates again and say of what kind they are (exact, excerpt, elaboration, insertion, focus, revision)
+    /// and how many words were edited, in the lists and in the report
+    #[arg(long, help_heading = "Output")]
+    pub(crate) kinds: bool,
     /// Find duplicates and report them, but write nothing
     #[arg(long, help_heading = "Output")]
     pub(crate) dry_run: bool,

@@ -39,6 +39,10 @@ pub(crate) struct PairsArgs {
     #[arg(long, value_name = "T")]
     pub(crate) threshold: Option<String>,
 
+    /// Read the texts again and say of each pair of what kind it is (exact, excerpt, elaboration, insertion, focus,
+    /// revision) and how many words were edited
+    #[arg(long, help_heading = "Output")]
+    pub(crate) kinds: bool,
     /// JSON on a terminal too
     #[arg(long, help_heading = "Output")]
     pub(crate) json: bool,

@@ -8,12 +8,12 @@ use std::time::Instant;
 
 use alike::config::Config;
 use alike::error::{Error, Result};
-use alike::flow::{self, Outcome, Part, Peers, Request};
+use alike::flow::{self, Outcome, Part, Peers, Related, Request};
 use alike::lexicon::{self, Lexicon, Terms};
 use alike::limits::REFUSED_PERCENT;
 use alike::output::{
-    Hands, KeptTally, Lists, Rejected, Scratch, Staging, Summary, assist_kept, left_out, peak_memory,
-    refusals, render, summarise, write_kept,
+    Hands, KeptTally, KindTable, Lists, Rejected, Scratch, Staging, Summary, assist_kept, left_out,
+    peak_memory, refusals, render, summarise, write_kept,
 };
 use alike::progress::{Progress, Stage};
 use alike::read::{Discovery, Source, discover};
@@ -76,20 +76,24 @@ fn dedup(
     let outcome = flow::run(request, Arc::clone(progress))?;
     let rejected = refusals(&discovery.unreadable, &outcome.refused, &outcome.shared);
     refuse(options.strict, &rejected, outcome.tally.documents)?;
+    let related =
+        options.kinds.then(|| Related::of_inputs(&outcome.shared, &outcome.findings)).transpose()?;
+    let related = related.as_ref();
+    let summarised = || {
+        let kinds = related.map(|related| KindTable::new(&outcome.findings, related));
+        Summary { kinds, ..summarise(&discovery, &outcome, &rejected) }
+    };
     let Place::Output(staging) = place else {
-        return Ok(finish(
-            options,
-            begun,
-            peers.map(|peers| &**peers),
-            summarise(&discovery, &outcome, &rejected),
-        ));
+        return Ok(finish(options, begun, peers.map(|peers| &**peers), summarised()));
     };
     let shared = &outcome.shared;
     shared.enter(Stage::Write, shared.sources.iter().map(|source| source.bytes).sum());
-    let kept = write(&outcome, staging.path(), &rejected, (peers.map(|peers| &**peers), progress))?;
-    let mut summary = summarise(&discovery, &outcome, &rejected);
+    let lists = Lists::new(&outcome).with_kinds(related);
+    let peers = peers.map(|peers| &**peers);
+    let kept = write(&outcome, &lists, staging.path(), &rejected, (peers, progress))?;
+    let mut summary = summarised();
     summary.kept_bytes = Some(kept.bytes_out);
-    let summary = finish(options, begun, peers.map(|peers| &**peers), summary);
+    let summary = finish(options, begun, peers, summary);
     summary.write(staging.path())?;
     spool.close().map_err(|e| Error::io(staging.path(), "remove the copy of standard input in", e))?;
     progress.check()?;
@@ -102,12 +106,13 @@ fn dedup(
 /// Writes the lists and the kept files, side by side where there is more than one worker.
 fn write(
     outcome: &Outcome,
+    lists: &Lists<'_>,
     folder: &Path,
     rejected: &[Rejected],
     (peers, progress): (Option<&Peers>, &Progress),
 ) -> Result<KeptTally> {
     let shared = &outcome.shared;
-    let lists = || Lists::new(outcome).write(folder, rejected);
+    let lists = || lists.write(folder, rejected);
     let (removed, ends) = left_out(outcome);
     let hands = Hands { workers: shared.crew.workers(), peers };
     let kept = || write_kept(folder, &shared.sources, &removed, &ends, hands, progress);

@@ -11,6 +11,7 @@ use alike::progress::Progress;
 
 use crate::cli_collections::ExplainArgs;
 use crate::interrupt::stop_on_interrupt;
+use crate::pairs::edits;
 use crate::shown::{Lines, Style, open};
 
 /// Links and ids that are shown of a longer list.
@@ -132,6 +133,10 @@ impl Told<'_> {
 
     fn step(&mut self, step: &Step) -> Result<()> {
         self.say(&format!("  {} - {}: {}", step.first, step.second, how(step)))?;
+        if let Some(relation) = &step.relation {
+            let (kind, edits) = (relation.kind, edits(relation));
+            self.say(&format!("    kind {kind}: {edits} of {} words edited", relation.words))?;
+        }
         match &step.texts {
             Some(Comparison::Words(diff)) => self.words(diff),
             Some(Comparison::Missing { why }) => self.say(&format!("    no words to show: {why}")),
@@ -205,7 +210,7 @@ mod tests {
     use super::*;
 
     fn step(measures: Option<Measures>, same_text: bool) -> Step {
-        Step { first: "a".into(), second: "b".into(), same_text, measures, texts: None }
+        Step { first: "a".into(), second: "b".into(), same_text, measures, relation: None, texts: None }
     }
 
     #[test]

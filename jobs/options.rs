@@ -32,6 +32,8 @@ pub(crate) struct DedupOptions {
     pub(crate) memory: Option<u64>,
     /// Whether every pair is written down.
     pub(crate) pairs: bool,
+    /// Whether duplicates are related word by word.
+    pub(crate) kinds: bool,
     /// Whether nothing is written.
     pub(crate) dry_run: bool,
     /// Whether one refused record refuses the input.
@@ -58,6 +60,7 @@ impl DedupOptions {
             inputs: args.inputs,
             out: args.out,
             pairs: args.pairs,
+            kinds: args.kinds,
             dry_run: args.dry_run,
             strict: args.strict,
             quiet: args.talk.quiet,

@@ -5,21 +5,27 @@ use std::process::ExitCode;
 use alike::collection::Choice;
 use alike::error::{Error, Result};
 use alike::output::{Lists, PairRow};
+use alike::similarity::Relation;
 
-use crate::again::again;
+use crate::again::{again, again_related};
 use crate::cli_again::PairsArgs;
 use crate::shown::Lines;
 
 pub(crate) fn run(args: &PairsArgs) -> Result<ExitCode> {
     let threshold = args.threshold.as_deref().map(str::parse).transpose().map_err(Error::Config)?;
     let choice = Choice { threshold, ..Choice::default() };
-    let outcome = again(&args.at, &choice, true, &args.talk, &args.machine, None)?;
-    let outcome = outcome.expect("who works alone has a result");
+    let (outcome, related) = if args.kinds {
+        let (outcome, related) = again_related(&args.at, &choice, &args.talk, &args.machine)?;
+        (outcome, Some(related))
+    } else {
+        let outcome = again(&args.at, &choice, true, &args.talk, &args.machine, None)?;
+        (outcome.expect("who works alone has a result"), None)
+    };
     let mut lines = Lines::new();
     let people = lines.for_people(args.json);
-    let written = if people { lines.text(&heading()) } else { Ok(()) };
+    let written = if people { lines.text(&heading(args.kinds)) } else { Ok(()) };
     let written = written.and_then(|()| {
-        Lists::new(&outcome).each_pair(&mut |pair| {
+        Lists::new(&outcome).with_kinds(related.as_ref()).each_pair(&mut |pair| {
             outcome.shared.progress.check()?;
             if people { lines.text(&row(pair)) } else { lines.json(pair) }
         })
@@ -27,12 +33,24 @@ pub(crate) fn run(args: &PairsArgs) -> Result<ExitCode> {
     lines.finish(written)
 }
 
-fn heading() -> String {
-    format!("{:>17}  {:<32}  {}", "IN COMMON", "A", "B")
+fn heading(kinds: bool) -> String {
+    let kinds = if kinds { format!("  {:<11}{:>9}", "KIND", "EDITS") } else { String::new() };
+    format!("{:>17}{kinds}  {:<32}  {}", "IN COMMON", "A", "B")
 }
 
 fn row(pair: &PairRow<'_>) -> String {
-    format!("{:>17}  {:<32}  {}", pair.shown.to_string(), pair.a, pair.b)
+    let related = pair
+        .relation
+        .map_or_else(String::new, |relation| format!("  {:<11}{:>9}", relation.kind, edits(&relation)));
+    format!("{:>17}{related}  {:<32}  {}", pair.shown.to_string(), pair.a, pair.b)
+}
+
+/// A word edit distance; behind a sign where it was not measured to the end.
+pub(crate) fn edits(relation: &Relation) -> String {
+    match (relation.edits, relation.edits_above) {
+        (Some(edits), _) => edits.to_string(),
+        (None, above) => format!(">{}", above.unwrap_or_default()),
+    }
 }
 
 #[cfg(test)]
@@ -42,10 +60,14 @@ mod tests {
 
     #[test]
     fn rows_stand_under_their_headings() {
-        let pair =
-            PairRow { a: "x", b: "y", shown: Shown { resemblance: Some(0.87654), ..Shown::default() } };
-        assert_eq!(row(&pair).find("8765").map(|at| at + 4), heading().find("  A"));
-        assert_eq!(row(&pair).find('x'), heading().find(" A ").map(|at| at + 1));
+        let shown = Shown { resemblance: Some(0.87654), ..Shown::default() };
+        let pair = PairRow { a: "x", b: "y", shown, relation: None };
+        assert_eq!(row(&pair).find("8765").map(|at| at + 4), heading(false).find("  A"));
+        assert_eq!(row(&pair).find('x'), heading(false).find(" A ").map(|at| at + 1));
+        let relation = Relation { edits: None, edits_above: Some(7), ..Relation::SAME };
+        let related = row(&PairRow { relation: Some(relation), ..pair });
+        assert_eq!(related.find("exact"), heading(true).find("KIND"));
+        assert_eq!(related.find(">7").map(|at| at + 2), heading(true).find("EDITS").map(|at| at + 5));
         let features = PairRow { shown: Shown { shared_features: Some(3), ..Shown::default() }, ..pair };
         assert_eq!(row(&features).split_whitespace().collect::<Vec<_>>(), ["3", "features", "x", "y"]);
     }

@@ -93,6 +93,10 @@
 //! - `similarity/overlap.rs` - how many members two sorted sets share
 //! - `similarity/rule.rs` - when a pair is accepted
 //! - `similarity/curve.rs` - the filter curve of feature methods
+//! - `similarity/edits.rs` - word edit distance
+//! - `similarity/align.rs` - which words of two texts stand in both in the same order
+//! - `similarity/kind.rs` - what kind of duplicates two texts are
+//! - `similarity/relation.rs` - how one text became another
 //! - `similarity/design.rs` - which filter suits a threshold, given what errors cost
 //!
 //! The dataflow:
@@ -132,6 +136,7 @@
 //! - `flow/contract/engine.rs` - the dataflow with its input and output
 //! - `flow/contract/touched.rs` - what a load does to the components that it touches
 //! - `flow/contract/contractor.rs` - who contracts links for a load: the workers of one process or of all
+//! - `flow/kinds.rs` - texts of duplicates read again and related word by word
 //! - `flow/profiled.rs` - times of operators, from what timely logs
 //! - `flow/transitive.rs` - connected components, and the chain that holds each member
 //! - `flow/conservative.rs` - clustering with a guarantee
@@ -197,6 +202,7 @@
 //! - `collection/explain.rs` - why documents are together, or are not
 //! - `collection/explain/chain.rs` - chains of stored links
 //! - `collection/explain/apart.rs` - the closest pair that fell short
+//! - `collection/related.rs` - pairs of documents related word by word
 //! - `collection/texts.rs` - texts of stored documents, where they can still be had
 //! - `collection/diff.rs` - two texts compared word by word
 //! - `collection/group.rs` - a ranked list with duplicates folded
@@ -247,6 +253,7 @@
 //! - `output/rows.rs` - the rows of the lists
 //! - `output/summary.rs` - the figures of a run
 //! - `output/render.rs` - the figures for people
+//! - `output/kinds.rs` - duplicates by kind, and how far they are from their representatives
 //! - `output/svg.rs` - curves as a picture
 //!
 //! Where a collection lies:

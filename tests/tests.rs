@@ -45,6 +45,8 @@ mod history_oracle;
 mod house;
 /// `kill -9` at random moments of the program.
 mod kill;
+/// Kinds of duplicates, and how many words they are apart.
+mod kinds;
 /// Many processes started, watched and ended.
 mod launch;
 /// Lexicons: built in any shape, merged, compared, shown, and refused.

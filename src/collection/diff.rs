@@ -3,7 +3,10 @@
 use serde::Serialize;
 use similar::{Algorithm, DiffOp, DiffTag, capture_diff_slices, group_diff_ops};
 
-use crate::text::shown_words;
+use crate::config::Tokens;
+use crate::simd::Simd;
+use crate::similarity::{Relation, Relations};
+use crate::text::{Tokenizer, shown_words};
 
 /// Words of each text that are compared at most.
 const COMPARED: usize = 20_000;
@@ -75,6 +78,12 @@ pub fn word_diff(first: &str, second: &str) -> WordDiff {
         diff.places.extend((!pieces.is_empty()).then_some(pieces));
     }
     diff
+}
+
+/// What kind of duplicates two texts are, and how many words were edited: of all their words, not only of those shown.
+pub fn word_relation(first: &str, second: &str) -> Relation {
+    let words = |text: &str| Tokenizer::new(Tokens::Words, Simd::Scalar).tokens(text).to_vec();
+    Relations::default().relate(&words(first), &words(second))
 }
 
 /// The words that one step of the difference is about.

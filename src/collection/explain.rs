@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::clusters::{ClusterId, Member};
-use super::diff::{WordDiff, word_diff};
+use super::diff::{WordDiff, word_diff, word_relation};
 use super::known::each_set;
 use super::lookup::{clusters, find, members, places};
 use super::measures::Measures;
@@ -24,7 +24,7 @@ use crate::document::Position;
 use crate::error::{Error, Result};
 use crate::flow::{Doc, NO_DOC};
 use crate::progress::Progress;
-use crate::similarity::Accept;
+use crate::similarity::{Accept, Relation};
 use crate::sketch::rule;
 
 /// An answer.
@@ -67,6 +67,9 @@ pub struct Step {
     pub same_text: bool,
     /// How much they share; `None` where the method makes no sets: equal texts are then all it links.
     pub measures: Option<Measures>,
+    /// How their texts relate word by word, if that was looked at and they can be had.
+    #[serde(flatten)]
+    pub relation: Option<Relation>,
     /// How their texts differ, if that was looked at.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub texts: Option<Comparison>,
@@ -299,7 +302,7 @@ impl<'a> Explaining<'a> {
     /// Compares two documents, their texts too.
     fn compare(&mut self, a: &Member, b: &Member) -> Result<Step> {
         let mut step = self.measure(a, b)?;
-        step.texts = Some(self.compare_texts(a, b)?);
+        self.compare_texts(a, b, &mut step)?;
         Ok(step)
     }
 
@@ -312,7 +315,14 @@ impl<'a> Explaining<'a> {
         } else {
             self.measure_sets(left, right)?
         };
-        Ok(Step { first: a.name.clone(), second: b.name.clone(), same_text, measures, texts: None })
+        Ok(Step {
+            first: a.name.clone(),
+            second: b.name.clone(),
+            same_text,
+            measures,
+            relation: None,
+            texts: None,
+        })
     }
 
     /// What is to be said of equal texts.
@@ -340,13 +350,17 @@ impl<'a> Explaining<'a> {
         Ok(Some(Measures::of_sketches(set(left), set(right), rule)))
     }
 
-    fn compare_texts(&mut self, a: &Member, b: &Member) -> Result<Comparison> {
+    fn compare_texts(&mut self, a: &Member, b: &Member, step: &mut Step) -> Result<()> {
         self.progress.check()?;
         let (first, second) = (self.texts.text(&a.document)?, self.texts.text(&b.document)?);
-        Ok(match (first, second) {
-            (Ok(first), Ok(second)) => Comparison::Words(word_diff(&first, &second)),
+        step.texts = Some(match (first, second) {
+            (Ok(first), Ok(second)) => {
+                step.relation = Some(word_relation(&first, &second));
+                Comparison::Words(word_diff(&first, &second))
+            }
             (Err(why), _) => Comparison::Missing { why: format!("the text of {:?}: {why}", a.name) },
             (_, Err(why)) => Comparison::Missing { why: format!("the text of {:?}: {why}", b.name) },
-        })
+        });
+        Ok(())
     }
 }

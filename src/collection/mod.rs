@@ -63,6 +63,7 @@ mod publish;
 mod questions;
 mod records;
 mod refused;
+mod related;
 mod replay;
 mod report;
 mod resembling;

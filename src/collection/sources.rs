@@ -80,6 +80,14 @@ impl SourceEntry {
         self.open_watched(&Progress::default())
     }
 
+    /// [`SourceEntry::open_watched`] for who needs the file: if it is not what was loaded, the error says what to do.
+    ///
+    /// # Errors
+    /// [`Error::Input`] in place of [`Error::Changed`]; else those of [`SourceEntry::open`].
+    pub fn open_or_advise(&self, progress: &Progress) -> Result<Source> {
+        self.open_watched(progress).map_err(|error| lost(self, error))
+    }
+
     /// The same, and [`Error::Interrupted`] if `progress` is stopped.
     ///
     /// # Errors
@@ -181,6 +189,22 @@ fn name_bytes(row: &[u64]) -> usize {
 /// Words that the names of a source's row take.
 pub(super) fn name_words(row: &[u64]) -> usize {
     name_bytes(row).div_ceil(8)
+}
+
+/// A source that is not what it was, with what can be done about it.
+fn lost(entry: &SourceEntry, error: Error) -> Error {
+    let (path, what) = match error {
+        Error::Changed(path) => (path, "is not the file that was loaded any more"),
+        Error::Input { path, .. } if entry.reopens => (path, "the file that was loaded is gone"),
+        other => return other,
+    };
+    Error::input(
+        &path,
+        format!(
+            "{what}; restore it, or load into a collection made with --store-text, which keeps all records \
+             (documents that are loaded again unchanged stay with the file that brought them)"
+        ),
+    )
 }
 
 /// The sources of ascending, distinct numbers of files.

@@ -108,17 +108,22 @@ impl Shared {
         missing.retain(|doc| at_hand(*doc).is_none());
         missing.sort_unstable();
         missing.dedup();
-        let extra = self.recall_missing(&missing)?;
+        let extra =
+            self.side_by_side(&missing, &|docs, sets| recall(self, docs, &mut self.sketcher(), sets))?;
         let read = |doc: Doc| extra.iter().find(|sets| sets.contains(doc));
         let store = |doc: Doc| (doc, at_hand(doc).or_else(|| read(doc)));
         let full = |a: &[u64], b: &[u64]| self.rule.map_or(Measure::of(a, b), |rule| rule.full(a, b));
         pairs.iter().map(|(a, b)| self.on_sets(store(*a), store(*b), full)).collect()
     }
 
-    /// Derives sets on all cores, what each has read in a store of its own.
-    fn recall_missing(&self, missing: &[Doc]) -> Result<Vec<Sets>> {
+    /// Derives what is stored of documents on all cores, what each has read in a store of its own.
+    pub(super) fn side_by_side(
+        &self,
+        docs: &[Doc],
+        derive: &(dyn Fn(&[Doc], &mut Sets) -> Result<()> + Sync),
+    ) -> Result<Vec<Sets>> {
         // Texts are read in the order they stand in: each thread has a stretch of it.
-        let mut docs = missing.to_vec();
+        let mut docs = docs.to_vec();
         docs.sort_unstable_by_key(|doc| self.catalogue.position(*doc));
         let stretch = docs.len().div_ceil(self.crew.workers()).max(1);
         std::thread::scope(|scope| {
@@ -128,7 +133,7 @@ impl Shared {
                     scope.spawn(move || {
                         // By now there are no candidates any more.
                         let mut sets = self.no_sets(Share::Candidates);
-                        recall(self, docs, &mut self.sketcher(), &mut sets).map(|()| sets)
+                        derive(docs, &mut sets).map(|()| sets)
                     })
                 })
                 .collect();

@@ -75,6 +75,14 @@ pub fn recall(shared: &Shared, docs: &[Doc], sketcher: &mut Sketcher, sets: &mut
     if let Some(replay) = shared.replay() {
         return recall_stored(shared, replay, docs, sets);
     }
+    each_text(shared, docs, &mut |doc, text| {
+        sketcher.read(text);
+        sets.insert(doc, sketcher.words())
+    })
+}
+
+/// Reads the texts of `docs` (ascending by position, none twice) again.
+pub fn each_text(shared: &Shared, docs: &[Doc], each: &mut dyn FnMut(Doc, &str) -> Result<()>) -> Result<()> {
     let file = |doc: &Doc| shared.catalogue.position(*doc).file();
     for same_file in docs.chunk_by(|a, b| file(a) == file(b)) {
         let number = file(&same_file[0]);
@@ -87,8 +95,7 @@ pub fn recall(shared: &Shared, docs: &[Doc], sketcher: &mut Sketcher, sets: &mut
                 if index % SLICE == 0 {
                     shared.progress.check()?;
                 }
-                sketcher.read(text);
-                sets.insert(some[index], sketcher.words())
+                each(some[index], text)
             })?;
             shared.progress.advance(some.len() as u64);
         }

@@ -36,6 +36,8 @@ pub struct Removed {
     pub reason: Reason,
     /// The next document on the chain towards the representative, for [`Reason::Linked`].
     pub parent: Option<Doc>,
+    /// The first documents of its text and of the representative's.
+    pub texts: (Doc, Doc),
     /// Measured against the representative itself.
     pub measure: Measure,
 }
@@ -94,7 +96,16 @@ pub fn settle(
         for doc in std::iter::once(graph.doc(node)).chain(graph.copies(node).iter().copied()) {
             if doc != graph.best(leader) {
                 let (representative, measure) = (graph.best(leader), measures[node as usize]);
-                removed.push(Removed { doc, cluster: 0, representative, reason, parent: linked, measure });
+                let texts = (graph.doc(node), graph.doc(leader));
+                removed.push(Removed {
+                    doc,
+                    cluster: 0,
+                    representative,
+                    reason,
+                    parent: linked,
+                    texts,
+                    measure,
+                });
             }
         }
     }

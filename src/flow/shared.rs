@@ -67,7 +67,7 @@ pub struct Shared {
     keepers: Vec<Kept>,
     /// Sizes of the stored contents that share a key with a new one, a place each; of the others no page is touched.
     pub(super) stored_sizes: Vec<AtomicU32>,
-    simd: Simd,
+    pub(super) simd: Simd,
     basis: Arc<Basis>,
     /// Sets that the workers of this process have recalled, by worker.
     pub(super) sets: Vec<OnceLock<Sets>>,

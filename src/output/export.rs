@@ -111,7 +111,7 @@ impl<'a> Export<'a> {
             || (),
             |(), at| {
                 let Kept { entry, name, .. } = &self.files[at];
-                let source = entry.open_watched(self.progress).map_err(|error| lost(entry, error))?;
+                let source = entry.open_or_advise(self.progress)?;
                 Ok(Source { name: name.clone(), ..source })
             },
         )
@@ -235,20 +235,4 @@ fn target(folder: &Path, file: &Kept<'_>) -> Result<PathBuf> {
 
 fn make_folder(folder: &Path) -> Result<()> {
     fs::create_dir_all(folder).map_err(|e| Error::io(folder, "create", e))
-}
-
-/// A source that is not what it was, with what can be done about it.
-fn lost(entry: &SourceEntry, error: Error) -> Error {
-    let (path, what) = match error {
-        Error::Changed(path) => (path, "is not the file that was loaded any more"),
-        Error::Input { path, .. } if entry.reopens => (path, "the file that was loaded is gone"),
-        other => return other,
-    };
-    Error::input(
-        &path,
-        format!(
-            "{what}; restore it, or load into a collection made with --store-text, which keeps all records \
-             (documents that are loaded again unchanged stay with the file that brought them)"
-        ),
-    )
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::rows::{ClusterRow, DuplicateRow, PairRow, RejectedRow, Rows};
 use super::summary::{CommonShingles, Inputs, Skipped, StageSeconds, Summary};
 use crate::error::Result;
-use crate::flow::{Doc, Outcome, Reason, Refused, Shared};
+use crate::flow::{Doc, Outcome, Reason, Refused, Related, Shared};
 use crate::read::Discovery;
 use crate::similarity::{Measure, Shown};
 
@@ -66,12 +66,18 @@ impl Rejected {
 /// The lists of an outcome.
 pub struct Lists<'a> {
     outcome: &'a Outcome,
+    related: Option<&'a Related>,
 }
 
 impl<'a> Lists<'a> {
     /// The lists of `outcome`.
     pub fn new(outcome: &'a Outcome) -> Lists<'a> {
-        Lists { outcome }
+        Lists { outcome, related: None }
+    }
+
+    /// The lists with what was found out about kinds, if it was.
+    pub fn with_kinds(self, related: Option<&'a Related>) -> Lists<'a> {
+        Lists { related, ..self }
     }
 
     /// Writes `duplicates.jsonl`, `clusters.jsonl`, `pairs.jsonl` if there are pairs, and `rejected.jsonl`.
@@ -98,6 +104,7 @@ impl<'a> Lists<'a> {
                 shown: self.shown(removed.measure, removed.reason),
                 reason: removed.reason,
                 parent: parent.as_deref(),
+                relation: self.related.map(|related| related.removed(removed)),
             })?;
         }
         rows.finish().map(drop)
@@ -143,8 +150,9 @@ impl<'a> Lists<'a> {
     pub fn each_pair(&self, each: &mut dyn FnMut(&PairRow<'_>) -> Result<()>) -> Result<()> {
         let shared = &self.outcome.shared;
         for (a, b, measure, reason) in self.outcome.findings.pairs.iter().flatten() {
+            let relation = self.related.map(|related| related.pair(*a, *b, *reason));
             let (a, b) = (&shared.name(*a)?, &shared.name(*b)?);
-            each(&PairRow { a, b, shown: self.shown(*measure, *reason) })?;
+            each(&PairRow { a, b, shown: self.shown(*measure, *reason), relation })?;
         }
         Ok(())
     }

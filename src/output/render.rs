@@ -2,13 +2,14 @@
 
 use std::path::Path;
 
+use super::kinds::shown;
 use super::summary::Summary;
 use crate::config::{Config, Method, Rule, Tokens, Verify};
 
 /// Most skipped files that are named.
 const NAMED: usize = 5;
 
-/// The summary in at most 30 lines: what was found first, then the figures, then a line a warning. `out` is the
+/// The summary in at most 30 lines, and eight more where kinds were asked for: what was found first, then the figures, then a line a warning. `out` is the
 /// output folder, `None` in a dry run. Names are escaped, so that none of them can command a terminal.
 pub fn render(summary: &Summary, out: Option<&Path>) -> String {
     let out = out.map(|folder| printable(&folder.display().to_string()));
@@ -56,6 +57,7 @@ fn rows(s: &Summary) -> Vec<(&'static str, String)> {
     if let Some(pairs) = s.pairs {
         rows.push(("pairs", count(pairs)));
     }
+    rows.extend(s.kinds.iter().flat_map(|table| shown(table, s.clusters)));
     if s.configuration.method != Method::Exact {
         let crowds =
             if s.crowds > 0 { format!(", {}", counted(s.crowds, "crowd", "crowds")) } else { String::new() };
@@ -159,12 +161,12 @@ fn warnings(s: &Summary, out: Option<&str>) -> Vec<String> {
 }
 
 /// `1,234 files`, `1 file`.
-fn counted(n: u64, one: &str, many: &str) -> String {
+pub(super) fn counted(n: u64, one: &str, many: &str) -> String {
     format!("{} {}", count(n), if n == 1 { one } else { many })
 }
 
 /// With a comma before every three digits.
-fn count(n: u64) -> String {
+pub(super) fn count(n: u64) -> String {
     let digits = n.to_string();
     let mut text = String::with_capacity(digits.len() * 4 / 3);
     for (i, digit) in digits.chars().enumerate() {
@@ -186,7 +188,7 @@ fn size(bytes: u64) -> String {
     format!("{}.{} MB", count(tenths / 10), tenths % 10)
 }
 
-fn percent(part: f64, whole: f64) -> String {
+pub(super) fn percent(part: f64, whole: f64) -> String {
     let share = if whole > 0.0 { part / whole * 100.0 } else { 0.0 };
     // Little is not nothing.
     if share > 0.0 && share < 0.05 { "< 0.1 %".to_string() } else { format!("{share:.1} %") }

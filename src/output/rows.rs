@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::error::{Error, Result};
 use crate::flow::Reason;
-use crate::similarity::Shown;
+use crate::similarity::{Relation, Shown};
 
 /// A removed document: a line of `duplicates.jsonl`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -31,6 +31,9 @@ pub struct DuplicateRow<'a> {
     /// Only with [`Reason::Linked`]: id of the document before it on the way from the representative.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parent: Option<&'a str>,
+    /// How the texts relate word by word, if that was asked for.
+    #[serde(flatten)]
+    pub relation: Option<Relation>,
 }
 
 /// A cluster of two documents or more: a line of `clusters.jsonl`.
@@ -56,6 +59,9 @@ pub struct PairRow<'a> {
     /// How much they have in common.
     #[serde(flatten)]
     pub shown: Shown,
+    /// How the texts relate word by word, if that was asked for.
+    #[serde(flatten)]
+    pub relation: Option<Relation>,
 }
 
 /// A refused record: a line of `rejected.jsonl`.
@@ -138,7 +144,9 @@ mod tests {
             shown: Shown { resemblance: Some(1.0), ..Shown::default() },
             reason: Reason::Exact,
             parent: None,
+            relation: None,
         };
+        let related = DuplicateRow { relation: Some(Relation::SAME), ..exact };
         let near = |shown| DuplicateRow { shown, reason: Reason::Near, ..exact };
         let shown = Shown { resemblance: Some(0.25), ..Shown::default() };
         let linked = DuplicateRow { reason: Reason::Linked, parent: Some("c"), ..near(shown) };
@@ -152,9 +160,10 @@ mod tests {
              {head}:0.25,\"reason\":\"linked\",\"parent\":\"c\"}}\n\
              {head}:null,\"shared_features\":4,\"reason\":\"near\"}}\n\
              {head}:1.0,\"containment\":0.875,\"reason\":\"near\"}}\n\
-             {head}:null,\"edit_similarity\":0.5,\"reason\":\"near\"}}\n"
+             {head}:null,\"edit_similarity\":0.5,\"reason\":\"near\"}}\n\
+             {head}:1.0,\"reason\":\"exact\",\"kind\":\"exact\",\"edits\":0}}\n"
         );
-        assert_eq!(written(&[exact, linked, features, contained, edited]), expected);
+        assert_eq!(written(&[exact, linked, features, contained, edited, related]), expected);
     }
 
     #[test]
@@ -167,7 +176,7 @@ mod tests {
 
     #[test]
     fn pairs() {
-        let row = |shown| PairRow { a: "x", b: "y", shown };
+        let row = |shown| PairRow { a: "x", b: "y", shown, relation: None };
         let resembling = Shown { resemblance: Some(0.8), ..Shown::default() };
         let features = row(Shown { shared_features: Some(2), ..Shown::default() });
         let contained = row(Shown { containment: Some(0.9), ..resembling });

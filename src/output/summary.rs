@@ -4,6 +4,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
+use super::kinds::KindTable;
 use crate::config::Config;
 use crate::error::{Error, Result};
 
@@ -54,6 +55,9 @@ pub struct Summary {
     pub common_shingles: CommonShingles,
     /// Key groups too large to be expanded into all their pairs.
     pub crowds: u64,
+    /// The kinds of duplicates, if they were asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kinds: Option<KindTable>,
     /// Files that were passed over.
     pub skipped: Vec<Skipped>,
     /// Bytes of the kept files on disk; `None` in a dry run.

@@ -1,20 +1,26 @@
 //! The rules of pairs: thresholds as exact decimals, resemblance and containment of sets, the filter curve and
-//! choosing one.
+//! choosing one; word edit distance, and kinds of duplicates.
 
+mod align;
 mod curve;
 mod design;
 mod edits;
 mod lengths;
+mod kind;
 mod overlap;
+mod relation;
 mod rule;
 mod test;
 mod threshold;
 
+pub use align::{Aligner, Block};
 pub use curve::acceptance;
 pub use design::{Design, Wish, design};
-pub use edits::{edit_distance, edit_distance_at_most};
 pub use lengths::lengths_agree;
 pub use overlap::{overlap, overlap_at_least};
 pub use rule::Accept;
 pub use test::{Measure, Shown, Test};
+pub use edits::{Edits, edit_distance, edit_distance_at_most};
+pub use kind::{Kind, Kinds, kind};
+pub use relation::{Relation, Relations};
 pub use threshold::Threshold;

@@ -48,9 +48,12 @@ impl Explaining<'_> {
         let measures = self.link_measures(&pairs)?;
         let mut steps = Vec::new();
         for (number, (pair, measures)) in path.windows(2).zip(measures).enumerate() {
-            let texts = (number < COMPARED).then(|| self.compare_texts(&pair[0], &pair[1])).transpose()?;
             let (first, second) = (pair[0].name.clone(), pair[1].name.clone());
-            steps.push(Step { first, second, same_text: false, measures, texts });
+            let mut step = Step { first, second, same_text: false, measures, relation: None, texts: None };
+            if number < COMPARED {
+                self.compare_texts(&pair[0], &pair[1], &mut step)?;
+            }
+            steps.push(step);
         }
         Ok(steps)
     }
@@ -99,7 +102,14 @@ impl Explaining<'_> {
         let measures = self.link_measures(&links)?;
         let step = |((_, other), measures): ((Doc, Doc), Option<Measures>)| {
             let second = named.remove(&other)?.into_iter().next()?.name;
-            Some(Step { first: id.to_owned(), second, same_text: false, measures, texts: None })
+            Some(Step {
+                first: id.to_owned(),
+                second,
+                same_text: false,
+                measures,
+                relation: None,
+                texts: None,
+            })
         };
         let mut steps: Vec<Step> = links.into_iter().zip(measures).filter_map(step).collect();
         let measure = |step: &Step| {
