@@ -238,6 +238,23 @@ pub(crate) struct ConfigArgs {
     /// What a token is [default: words]
     #[arg(long, value_enum, help_heading = "Method")]
     pub(crate) tokens: Option<TokensArg>,
+    /// Leave out numbers: words of digits alone
+    #[arg(long, help_heading = "Text", hide_short_help = true)]
+    pub(crate) drop_numbers: bool,
+    /// Leave out words that have a digit in them
+    #[arg(long, help_heading = "Text", hide_short_help = true)]
+    pub(crate) alphabetic: bool,
+    /// Leave out the stop words of these languages, given by their codes: en,fr,zh
+    #[arg(long, value_name = "LANG", value_delimiter = ',', help_heading = "Text", hide_short_help = true)]
+    pub(crate) stop_words: Vec<String>,
+    /// Leave out words of fewer characters; one of a script without spaces is enough
+    #[arg(long, value_name = "N", help_heading = "Text", hide_short_help = true)]
+    pub(crate) min_token_length: Option<usize>,
+    /// Take stems for words, by Snowball; LANG is a code or a name: en, english, porter
+    ///
+    /// Applied to what the filters leave. A text of which they leave nothing is taken whole, without them.
+    #[arg(long, value_name = "LANG", help_heading = "Text", hide_short_help = true)]
+    pub(crate) stem: Option<String>,
     /// With --method features: measure accepted pairs on full shingle sets
     #[arg(long, help_heading = "Method")]
     pub(crate) verify: bool,
@@ -258,6 +275,11 @@ pub(crate) struct ConfigArgs {
     /// Where the text of a record stands [default: text]
     #[arg(long, value_name = "PATH", help_heading = "Records")]
     pub(crate) text_field: Option<String>,
+    /// Where the date of a record stands, if it is to be read
+    ///
+    /// ISO 8601, RFC 3339, RFC 2822, the forms of HTTP, a year or a month, or a Unix time in seconds or milliseconds.
+    #[arg(long, value_name = "PATH", help_heading = "Records")]
+    pub(crate) date_field: Option<String>,
 }
 
 /// What is told on standard error.

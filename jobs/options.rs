@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 use std::thread;
 
-use alike::config::{Clustering, Config, Method, Tokens, parse_size};
+use alike::config::{Clustering, Config, Filter, Method, Tokens, parse_size};
 use alike::error::{Error, Result};
 use alike::flow::contract::Components;
 use alike::limits::{BASE_MEMORY, LEAST_EPOCH, LEAST_MEMORY, MAX_WORKERS, WORKER_MEMORY};
@@ -118,6 +118,7 @@ fn lay_over(config: &mut Config, args: &ConfigArgs) -> Result<()> {
             TokensArg::Chars => Tokens::Chars,
         };
     }
+    filters(&mut config.text.filter, args);
     if args.verify {
         config.features.verify = true;
     }
@@ -133,7 +134,25 @@ fn lay_over(config: &mut Config, args: &ConfigArgs) -> Result<()> {
     if let Some(path) = &args.text_field {
         config.input.text_field.clone_from(path);
     }
+    if let Some(path) = &args.date_field {
+        config.input.date_field.clone_from(path);
+    }
     Ok(())
+}
+
+/// What flags say of what is left out of texts.
+fn filters(filter: &mut Filter, args: &ConfigArgs) {
+    filter.numbers |= args.drop_numbers;
+    filter.alphabetic |= args.alphabetic;
+    if !args.stop_words.is_empty() {
+        filter.stop_words.clone_from(&args.stop_words);
+    }
+    if let Some(length) = args.min_token_length {
+        filter.min_length = length;
+    }
+    if let Some(language) = &args.stem {
+        filter.stem.clone_from(language);
+    }
 }
 
 /// What was typed as a way to keep components.

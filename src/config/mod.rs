@@ -4,18 +4,21 @@
 //! | file | what it owns |
 //! |---|---|
 //! | `mod.rs` | the types and their defaults |
+//! | `filter.rs` | what is left out of texts |
 //! | `keep.rs` | how a keep policy is written and read |
 //! | `load.rs` | from TOML to a [`Config`], with located messages |
 //! | `presets.rs` | the table of presets and the search for a name |
 //! | `size.rs` | byte sizes as people write them: `2G`, `512MiB` |
 //! | `validate.rs` | which values make no sense alone or together |
 
+mod filter;
 mod keep;
 mod load;
 mod presets;
 mod size;
 mod validate;
 
+pub use filter::Filter;
 pub use presets::{PRESETS, Preset};
 pub use size::parse_size;
 
@@ -65,6 +68,8 @@ pub struct Input {
     pub id_field: String,
     /// Path of the text.
     pub text_field: String,
+    /// Path of the date; empty if none is read.
+    pub date_field: String,
     /// Longest line or plain-text document accepted, in bytes.
     pub max_record_bytes: usize,
 }
@@ -77,6 +82,8 @@ pub struct Text {
     pub tokens: Tokens,
     /// Tokens a shingle, at least 1.
     pub ngram: usize,
+    /// Which words become tokens, and as which stems.
+    pub filter: Filter,
 }
 
 /// What a token is.
@@ -205,6 +212,7 @@ impl Default for Input {
         Input {
             id_field: "id".into(),
             text_field: "text".into(),
+            date_field: String::new(),
             max_record_bytes: crate::limits::MAX_RECORD_BYTES,
         }
     }
@@ -212,7 +220,7 @@ impl Default for Input {
 
 impl Default for Text {
     fn default() -> Text {
-        Text { tokens: Tokens::Words, ngram: 5 }
+        Text { tokens: Tokens::Words, ngram: 5, filter: Filter::default() }
     }
 }
 

@@ -83,7 +83,7 @@ pub fn recall(shared: &Shared, docs: &[Doc], sketcher: &mut Sketcher, sets: &mut
         let slice = if source.compression == Compression::None { SLICE } else { same_file.len() };
         for some in same_file.chunks(slice) {
             let offsets: Vec<u64> = some.iter().map(|doc| shared.catalogue.position(*doc).offset()).collect();
-            reread(source, number, &offsets, &shared.fields, &mut |index, text| {
+            reread(source, number, &offsets, &shared.fields, &mut |index, text, _| {
                 if index % SLICE == 0 {
                     shared.progress.check()?;
                 }

@@ -43,7 +43,7 @@ impl Sketcher {
         Sketcher {
             config: config.clone(),
             rarity,
-            tokenizer: Tokenizer::new(config.text.tokens, simd),
+            tokenizer: Tokenizer::filtered(&config.text, simd, None).expect("a valid configuration"),
             permutations: Permutations::new(values, simd),
             spread: Spread::default(),
             shingles: Vec::new(),
