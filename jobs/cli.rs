@@ -16,6 +16,7 @@ use crate::cli_collections::{
     DOCUMENTS_EXAMPLES, DeleteArgs, EXPLAIN_EXAMPLES, ExplainArgs, FileArgs, GROUP_EXAMPLES, INFO_EXAMPLES,
     LOAD_EXAMPLES, LoadArgs, PlaceArgs, ShowArgs,
 };
+use crate::cli_filters::FilterArgs;
 use crate::cli_lexicon::{LEXICON_EXAMPLES, LexiconCommand};
 use crate::cli_processes::{LAUNCH_EXAMPLES, LaunchArgs, ProcessArgs};
 use crate::cli_tune::TuneCommand;
@@ -238,26 +239,12 @@ pub(crate) struct ConfigArgs {
     /// What a token is [default: words]
     #[arg(long, value_enum, help_heading = "Method")]
     pub(crate) tokens: Option<TokensArg>,
-    /// Leave out numbers: words of digits alone
-    #[arg(long, help_heading = "Text", hide_short_help = true)]
-    pub(crate) drop_numbers: bool,
-    /// Leave out words that have a digit in them
-    #[arg(long, help_heading = "Text", hide_short_help = true)]
-    pub(crate) alphabetic: bool,
-    /// Leave out the stop words of these languages, given by their codes: en,fr,zh
-    #[arg(long, value_name = "LANG", value_delimiter = ',', help_heading = "Text", hide_short_help = true)]
-    pub(crate) stop_words: Vec<String>,
-    /// Leave out words of fewer characters; one of a script without spaces is enough
-    #[arg(long, value_name = "N", help_heading = "Text", hide_short_help = true)]
-    pub(crate) min_token_length: Option<usize>,
-    /// Take stems for words, by Snowball; LANG is a code or a name: en, english, porter
-    ///
-    /// Applied to what the filters leave. A text of which they leave nothing is taken whole, without them.
-    #[arg(long, value_name = "LANG", help_heading = "Text", hide_short_help = true)]
-    pub(crate) stem: Option<String>,
     /// With --method features: measure accepted pairs on full shingle sets
     #[arg(long, help_heading = "Method")]
     pub(crate) verify: bool,
+
+    #[command(flatten)]
+    pub(crate) filters: FilterArgs,
 
     /// How pairs become clusters [default: guarantee; of a collection transitive]
     #[arg(long, value_enum, help_heading = "Clusters")]

@@ -13,6 +13,7 @@ use alike::simd::Simd;
 use crate::cli::{
     ClusteringArg, ComponentsArg, ConfigArgs, DedupArgs, MachineArgs, MethodArg, SimdArg, TokensArg,
 };
+use crate::cli_filters::FilterArgs;
 
 /// All that one run of `dedup` needs to know.
 #[derive(Debug)]
@@ -118,7 +119,7 @@ fn lay_over(config: &mut Config, args: &ConfigArgs) -> Result<()> {
             TokensArg::Chars => Tokens::Chars,
         };
     }
-    filters(&mut config.text.filter, args);
+    filters(&mut config.text.filter, &args.filters);
     if args.verify {
         config.features.verify = true;
     }
@@ -141,7 +142,7 @@ fn lay_over(config: &mut Config, args: &ConfigArgs) -> Result<()> {
 }
 
 /// What flags say of what is left out of texts.
-fn filters(filter: &mut Filter, args: &ConfigArgs) {
+fn filters(filter: &mut Filter, args: &FilterArgs) {
     filter.numbers |= args.drop_numbers;
     filter.alphabetic |= args.alphabetic;
     if !args.stop_words.is_empty() {
