@@ -16,6 +16,7 @@ use crate::cli_collections::{
     DOCUMENTS_EXAMPLES, DeleteArgs, EXPLAIN_EXAMPLES, ExplainArgs, FileArgs, GROUP_EXAMPLES, INFO_EXAMPLES,
     LOAD_EXAMPLES, LoadArgs, PlaceArgs, ShowArgs,
 };
+use crate::cli_filters::FilterArgs;
 use crate::cli_lexicon::{LEXICON_EXAMPLES, LexiconCommand};
 use crate::cli_processes::{LAUNCH_EXAMPLES, LaunchArgs, ProcessArgs};
 use crate::cli_tune::TuneCommand;
@@ -258,6 +259,9 @@ pub(crate) struct ConfigArgs {
     #[arg(long, value_name = "FILE", help_heading = "Method")]
     pub(crate) lexicon: Option<PathBuf>,
 
+    #[command(flatten)]
+    pub(crate) filters: FilterArgs,
+
     /// How pairs become clusters [default: guarantee; of a collection transitive]
     #[arg(long, value_enum, help_heading = "Clusters")]
     pub(crate) clustering: Option<ClusteringArg>,
@@ -274,6 +278,11 @@ pub(crate) struct ConfigArgs {
     /// Where the text of a record stands [default: text]
     #[arg(long, value_name = "PATH", help_heading = "Records")]
     pub(crate) text_field: Option<String>,
+    /// Where the date of a record stands, if it is to be read
+    ///
+    /// ISO 8601, RFC 3339, RFC 2822, the forms of HTTP, a year or a month, or a Unix time in seconds or milliseconds.
+    #[arg(long, value_name = "PATH", help_heading = "Records")]
+    pub(crate) date_field: Option<String>,
 }
 
 /// What is told on standard error.

@@ -6,6 +6,7 @@ mod check;
 mod cli;
 mod cli_again;
 mod cli_collections;
+mod cli_filters;
 mod cli_lexicon;
 mod cli_processes;
 mod cli_tune;

@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 use std::thread;
 
-use alike::config::{Clustering, Config, Method, Tokens, Verify, parse_size};
+use alike::config::{Clustering, Config, Filter, Method, Tokens, Verify, parse_size};
 use alike::error::{Error, Result};
 use alike::flow::contract::Components;
 use alike::limits::{BASE_MEMORY, LEAST_EPOCH, LEAST_MEMORY, MAX_WORKERS, WORKER_MEMORY};
@@ -14,6 +14,7 @@ use crate::cli::{
     ClusteringArg, ComponentsArg, ConfigArgs, DedupArgs, MachineArgs, MethodArg, SimdArg, TokensArg,
     VerifyArg,
 };
+use crate::cli_filters::FilterArgs;
 
 /// All that one run of `dedup` needs to know.
 #[derive(Debug)]
@@ -125,6 +126,7 @@ fn lay_over(config: &mut Config, args: &ConfigArgs) -> Result<()> {
             TokensArg::Chars => Tokens::Chars,
         };
     }
+    filters(&mut config.text.filter, &args.filters);
     if let Some(verify) = args.verify {
         config.verify = match verify {
             VerifyArg::None => Verify::None,
@@ -145,7 +147,25 @@ fn lay_over(config: &mut Config, args: &ConfigArgs) -> Result<()> {
     if let Some(path) = &args.text_field {
         config.input.text_field.clone_from(path);
     }
+    if let Some(path) = &args.date_field {
+        config.input.date_field.clone_from(path);
+    }
     Ok(())
+}
+
+/// What flags say of what is left out of texts.
+fn filters(filter: &mut Filter, args: &FilterArgs) {
+    filter.numbers |= args.drop_numbers;
+    filter.alphabetic |= args.alphabetic;
+    if !args.stop_words.is_empty() {
+        filter.stop_words.clone_from(&args.stop_words);
+    }
+    if let Some(length) = args.min_token_length {
+        filter.min_length = length;
+    }
+    if let Some(language) = &args.stem {
+        filter.stem.clone_from(language);
+    }
 }
 
 /// What was typed as a way to keep components.

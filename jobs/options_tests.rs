@@ -60,6 +60,19 @@ fn flags_win_over_a_preset_and_leave_the_rest() {
                  --keep field:meta.date:max --id-field meta.id --text-field body";
     assert_eq!(config(&flags.split_whitespace().collect::<Vec<_>>()), wanted);
 
+    wanted.text.filter = Filter {
+        numbers: true,
+        stop_words: vec!["en".into(), "fr".into()],
+        min_length: 3,
+        alphabetic: true,
+        min_idf: None,
+        stem: "en".into(),
+    };
+    wanted.input.date_field = "meta.date".into();
+    let flags = flags.to_owned()
+        + " --drop-numbers --stop-words en,fr --min-token-length 3 --alphabetic --stem en --date-field meta.date";
+    assert_eq!(config(&flags.split_whitespace().collect::<Vec<_>>()), wanted);
+
     let verified = config(&["--preset", "datatrove", "--verify", "--threshold", "0.9"]);
     assert_eq!(verified.verify, Verify::Resemblance);
     assert_eq!((verified.features.k, verified.threshold.to_string().as_str()), (14, "0.9"));
@@ -101,6 +114,10 @@ fn bad_values_say_what_is_expected() {
     assert!(refusal(&["-w", "257"]).contains("1 to 256"));
     assert!(refusal(&["--memory", "lots"]).starts_with("--memory: size \"lots\""));
     assert!(refusal(&["--memory", "4"]).contains("give a unit"));
+    assert!(refusal(&["--stop-words", "en,tlh"]).contains("\"tlh\""));
+    assert!(refusal(&["--stem", "tlh"]).contains("english"));
+    assert!(refusal(&["--min-token-length", "65"]).contains("at most 64"));
+    assert!(refusal(&["--date-field", "a..b"]).contains("input.date_field"));
     assert!(refusal(&["--text-field", ""]).contains("input.text_field"));
 }
 

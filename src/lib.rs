@@ -7,6 +7,7 @@
 //! What a run is made of:
 //! - `document.rs` - what a document is: a record at a position of the input
 //! - `config/mod.rs` - the typed configuration and its defaults
+//! - `config/filter.rs` - what is left out of texts
 //! - `config/keep.rs` - how a keep policy is written and read
 //! - `config/load.rs` - from TOML to a configuration, with located messages
 //! - `config/methods.rs` - parameters of the methods of terms, chunks and chosen shingles
@@ -36,6 +37,7 @@
 //! - `read/field.rs` - which fields of a record are wanted, and finding them
 //! - `read/extract.rs` - one line of JSON to one record
 //! - `read/object.rs` - the wanted fields of a line of JSON
+//! - `read/date.rs` - dates as records have them, to days
 //! - `read/record.rs` - records, refusals, and who takes them
 //! - `read/reread.rs` - reading single records a second time
 //!
@@ -51,6 +53,9 @@
 //! - `text/words.rs` - words as they stand, for showing
 //! - `text/spelt.rs` - words in canonical form, where their letters matter
 //! - `text/pieces.rs` - texts cut into sentences or lines
+//! - `text/filter.rs` - which words become tokens, and as which stems
+//! - `text/stop_words.rs` - stop words of languages
+//! - `text/stems.rs` - the stems of words
 //! - `text/twin.rs` - the slow, obvious tokenizer
 //!
 //! Terms and how rare they are:

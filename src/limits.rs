@@ -78,3 +78,8 @@ pub const MAX_UNSENT: u64 = 64 << 20;
 pub const MAX_LEXICON_BYTES: u64 = u32::MAX as u64;
 /// Most terms of a signature whose stability is measured.
 pub const MAX_SIGNATURE: usize = 64;
+/// Most characters that the words of a text may be asked to have at least.
+pub const MAX_LEAST_LENGTH: usize = 64;
+/// Longest word that becomes a stem, in bytes; longer than any word of a language, and stemming takes longer than in
+/// proportion.
+pub const MAX_STEMMED: usize = 512;

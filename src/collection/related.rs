@@ -70,7 +70,7 @@ impl Reading<'_> {
         for docs in docs.chunk_by(|(a, _), (b, _)| a.file == b.file) {
             let file = docs[0].0.file;
             let offsets: Vec<u64> = docs.iter().map(|(origin, _)| origin.offset).collect();
-            reread(&self.files[&file], file, &offsets, &self.fields, &mut |at, text| {
+            reread(&self.files[&file], file, &offsets, &self.fields, &mut |at, text, _| {
                 self.step()?;
                 each(docs[at].1, text)
             })?;
@@ -104,6 +104,7 @@ impl Reading<'_> {
         let raw = std::str::from_utf8(raw).map_err(|_| self.damaged("a record that is not UTF-8"))?;
         let format = self.replay.sources()[&origin.file].format;
         record_text(format, raw, &self.fields)
+            .map(|(text, _)| text)
             .map_err(|refusal| self.damaged(&format!("a record that is none: {refusal}")))
     }
 

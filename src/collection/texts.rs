@@ -62,7 +62,8 @@ impl<'a> Texts<'a> {
     /// The text of a record that the collection keeps.
     fn stored(&self, file: u32, raw: &[u8]) -> Text {
         let raw = std::str::from_utf8(raw).map_err(|_| "the record that is kept is not UTF-8".to_owned())?;
-        record_text(self.files[&file].0.format, raw, &self.fields).map_err(|refusal| refusal.to_string())
+        let record = record_text(self.files[&file].0.format, raw, &self.fields);
+        record.map(|(text, _)| text).map_err(|refusal| refusal.to_string())
     }
 
     /// The text that stands in a file.
@@ -77,7 +78,7 @@ impl<'a> Texts<'a> {
             Err(why) => return Ok(Err(why.clone())),
         };
         let mut text = String::new();
-        let read = reread(source, position.file(), &[position.offset()], &self.fields, &mut |_, found| {
+        let read = reread(source, position.file(), &[position.offset()], &self.fields, &mut |_, found, _| {
             text.push_str(found);
             Ok(())
         });

@@ -4,6 +4,7 @@
 //! | file | what it owns |
 //! |---|---|
 //! | `mod.rs` | the types and their defaults |
+//! | `filter.rs` | what is left out of texts |
 //! | `keep.rs` | how a keep policy is written and read |
 //! | `load.rs` | from TOML to a [`Config`], with located messages |
 //! | `methods.rs` | parameters of the methods of terms, chunks and chosen shingles |
@@ -11,6 +12,7 @@
 //! | `size.rs` | byte sizes as people write them: `2G`, `512MiB` |
 //! | `validate.rs` | which values make no sense alone or together |
 
+mod filter;
 mod keep;
 mod load;
 mod methods;
@@ -21,6 +23,7 @@ mod validate;
 pub use methods::{
     Anchors, Cosine, Fingerprint, Imatch, Lines, Salient, Sentences, Supershingles, Vector, Winnow,
 };
+pub use filter::Filter;
 pub use presets::{PRESETS, Preset};
 pub use size::parse_size;
 
@@ -119,6 +122,8 @@ pub struct Input {
     pub id_field: String,
     /// Path of the text.
     pub text_field: String,
+    /// Path of the date; empty if none is read.
+    pub date_field: String,
     /// Longest line or plain-text document accepted, in bytes.
     pub max_record_bytes: usize,
 }
@@ -131,6 +136,8 @@ pub struct Text {
     pub tokens: Tokens,
     /// Tokens a shingle, at least 1.
     pub ngram: usize,
+    /// Which words become tokens, and as which stems.
+    pub filter: Filter,
 }
 
 /// What a token is.
@@ -270,6 +277,7 @@ impl Default for Input {
         Input {
             id_field: "id".into(),
             text_field: "text".into(),
+            date_field: String::new(),
             max_record_bytes: crate::limits::MAX_RECORD_BYTES,
         }
     }
@@ -277,7 +285,7 @@ impl Default for Input {
 
 impl Default for Text {
     fn default() -> Text {
-        Text { tokens: Tokens::Words, ngram: 5 }
+        Text { tokens: Tokens::Words, ngram: 5, filter: Filter::default() }
     }
 }
 

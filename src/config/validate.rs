@@ -15,6 +15,13 @@ impl Config {
                 self.text.ngram
             )));
         }
+        self.text.filter.check()?;
+        if let Some(least) = self.text.filter.min_idf {
+            return Err(Error::config(format!(
+                "text.filter.min_idf = {least} needs a lexicon that says which terms are common, and the \
+                 configuration names none; set it to 0"
+            )));
+        }
         self.features.check()?;
         self.shingles.check()?;
         if self.count.rule == Rule::Shared && self.count.shared == 0 {
@@ -52,6 +59,13 @@ impl Config {
                     "input.{key} is empty; name a field, like \"text\" or \"meta.id\""
                 )));
             }
+        }
+        let date = &self.input.date_field;
+        if !date.is_empty() && date.split('.').any(str::is_empty) {
+            return Err(Error::config(format!(
+                "input.date_field = {date:?}: expected a name, or names joined by single dots such as meta.date; leave \
+                 it empty to read no dates"
+            )));
         }
         if self.input.max_record_bytes == 0 {
             return Err(Error::config(
@@ -150,6 +164,9 @@ mod tests {
         assert!(refusal(exact).contains("equal texts"));
         assert!(refusal(|c| c.lexicon = "my.lexicon".into()).contains("--lexicon"));
         assert!(refusal(|c| c.input.text_field.clear()).contains("input.text_field"));
+        assert!(refusal(|c| c.input.date_field = "a.".into()).contains("input.date_field"));
+        assert!(refusal(|c| c.text.filter.stem = "tlh".into()).contains("text.filter.stem"));
+        assert!(refusal(|c| c.text.filter.min_idf = Some(c.threshold)).contains("needs a lexicon"));
         assert!(refusal(|c| c.input.max_record_bytes = 0).contains("max_record_bytes"));
     }
 }

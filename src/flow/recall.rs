@@ -91,7 +91,7 @@ pub fn each_text(shared: &Shared, docs: &[Doc], each: &mut dyn FnMut(Doc, &str) 
         let slice = if source.compression == Compression::None { SLICE } else { same_file.len() };
         for some in same_file.chunks(slice) {
             let offsets: Vec<u64> = some.iter().map(|doc| shared.catalogue.position(*doc).offset()).collect();
-            reread(source, number, &offsets, &shared.fields, &mut |index, text| {
+            reread(source, number, &offsets, &shared.fields, &mut |index, text, _| {
                 if index % SLICE == 0 {
                     shared.progress.check()?;
                 }

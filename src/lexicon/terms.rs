@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::text::{is_letters, is_lone};
+use crate::text::{is_letters, is_long};
 
 /// Which words are terms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,7 +35,7 @@ impl Terms {
     /// Whether a canonical word is a term.
     pub fn has(&self, word: &str) -> bool {
         let letters = self.kind == Kind::Alphanumeric || is_letters(word);
-        letters && (word.chars().take(self.min_length).count() == self.min_length || is_lone(word))
+        letters && is_long(word, self.min_length)
     }
 }
 

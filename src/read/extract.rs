@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::value::RawValue;
 
+use super::date::{Day, day};
 use super::field::{Fields, find};
 use super::object::{Kind, Text, keys, no_object, string};
 use super::record::{Record, Refusal, SHOWN_KEYS, Value};
@@ -59,7 +60,8 @@ impl Extractor {
             return Err(Refusal::NoId { field: fields.id.as_str().to_owned() });
         }
         let value = found.value.map(|raw| value(json, raw)).transpose()?.flatten();
-        Ok(Record { position, line, id: id.map(Cow::Borrowed), text, raw: json, value, deleted })
+        let day = found.date.map(|raw| dated(json, raw)).transpose()?.unwrap_or_default();
+        Ok(Record { position, line, id: id.map(Cow::Borrowed), text, raw: json, value, day, deleted })
     }
 }
 
@@ -89,6 +91,17 @@ fn value(json: &str, raw: &RawValue) -> Result<Option<Value>, Refusal> {
     })
 }
 
+/// The day of a date.
+fn dated(json: &str, raw: &RawValue) -> Result<Day, Refusal> {
+    let known = match Kind::of(raw) {
+        Kind::Null => return Ok(Day::None),
+        Kind::Number => day(raw.get()),
+        Kind::Text => day(string(json, raw, &mut String::new())?),
+        _ => None,
+    };
+    Ok(known.map_or(Day::Unclear, Day::Known))
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::field::FieldPath;
@@ -100,6 +113,7 @@ mod tests {
             id: path("id"),
             text: path("text"),
             value: Some(path("v")),
+            date: Some(path("d")),
             op: None,
             max_record_bytes: 1000,
         }
@@ -145,6 +159,29 @@ mod tests {
         assert_eq!(value("1e999"), None);
         assert_eq!(value("null"), None);
         assert_eq!(value("\"2024\""), Some(Value::Text("2024".into())));
+    }
+
+    #[test]
+    fn days_are_known_unclear_or_none() {
+        let dated = |json: &str| {
+            let mut extractor = Extractor::default();
+            let day = extractor.record(&fields(), Position::new(0, 0), 1, json).map(|record| record.day);
+            day.expect("a record")
+        };
+        for (json, day) in [
+            ("\"1970-01-03\"", Day::Known(2)),
+            ("\"1970\\u002d01-03\"", Day::Known(2)),
+            ("1710070200", Day::Known(19_792)),
+            ("2024", Day::Known(19_723)),
+            ("null", Day::None),
+            ("\"soon\"", Day::Unclear),
+            ("\"\"", Day::Unclear),
+            ("true", Day::Unclear),
+            ("[\"1970-01-03\"]", Day::Unclear),
+        ] {
+            assert_eq!(dated(&format!(r#"{{"text": "", "d": {json}}}"#)), day, "{json}");
+        }
+        assert_eq!(dated(r#"{"text": ""}"#), Day::None);
     }
 
     #[test]

@@ -47,6 +47,8 @@ pub struct Fields {
     pub text: FieldPath,
     /// A value to compare documents by, if one is wanted.
     pub value: Option<FieldPath>,
+    /// The date, if it is wanted.
+    pub date: Option<FieldPath>,
     /// What a record does to a collection, where records are changes: `"upsert"`, the default, or `"delete"`. Every
     /// record must then have an id.
     pub op: Option<FieldPath>,
@@ -55,15 +57,17 @@ pub struct Fields {
 }
 
 impl Fields {
-    /// Id and text where `input` has them, and nothing else: of records that are no changes.
+    /// Id, text and date where `input` has them, and nothing else: of records that are no changes.
     ///
     /// # Errors
     /// [`Error::Config`] if one of them is no path.
     pub fn of(input: &Input) -> Result<Fields> {
+        let date = Some(&input.date_field).filter(|path| !path.is_empty());
         Ok(Fields {
             id: FieldPath::parse(&input.id_field)?,
             text: FieldPath::parse(&input.text_field)?,
             value: None,
+            date: date.map(|path| FieldPath::parse(path)).transpose()?,
             op: None,
             max_record_bytes: input.max_record_bytes,
         })
@@ -76,6 +80,7 @@ pub(super) struct Found<'a> {
     pub(super) text: Option<Text<'a>>,
     pub(super) id: Option<&'a RawValue>,
     pub(super) value: Option<&'a RawValue>,
+    pub(super) date: Option<&'a RawValue>,
     pub(super) op: Option<&'a RawValue>,
 }
 
@@ -86,21 +91,23 @@ pub(super) fn find<'a>(
     line: &'a str,
     copy: &mut String,
 ) -> std::result::Result<Found<'a>, Refusal> {
-    let paths = [Some(&fields.text), Some(&fields.id), fields.value.as_ref(), fields.op.as_ref()];
-    let [text, id, value, op] = paths.map(|path| path.map(FieldPath::as_str));
-    let [around_text, around_id, around_value, around_op] = paths.map(|path| path.and_then(FieldPath::outer));
-    let names = [text, id, value, op, around_text, around_id, around_value, around_op];
+    let Fields { id, text, value, date, op, .. } = fields;
+    let paths = [Some(text), Some(id), value.as_ref(), date.as_ref(), op.as_ref()];
+    let [text, id, value, date, op] = paths.map(|path| path.map(FieldPath::as_str));
+    let [in_text, in_id, in_value, in_date, in_op] = paths.map(|path| path.and_then(FieldPath::outer));
+    let names = [text, id, value, date, op, in_text, in_id, in_value, in_date, in_op];
     let taken = members(line, names, Some(copy))
         // The text is no string, or was none before it occurred again, or nothing helps.
         .or_else(|_| members(line, names, None))
         .map_err(|error| not_json(line, line, &error))?;
-    let [text, id, value, op, around_text, around_id, around_value, around_op] = taken.values;
-    let text = text.or(inside(line, around_text, paths[0])?);
+    let [text, id, value, date, op, in_text, in_id, in_value, in_date, in_op] = taken.values;
+    let text = text.or(inside(line, in_text, paths[0])?);
     Ok(Found {
         text: taken.text.or(text.map(Text::Raw)),
-        id: id.or(inside(line, around_id, paths[1])?),
-        value: value.or(inside(line, around_value, paths[2])?),
-        op: op.or(inside(line, around_op, paths[3])?),
+        id: id.or(inside(line, in_id, paths[1])?),
+        value: value.or(inside(line, in_value, paths[2])?),
+        date: date.or(inside(line, in_date, paths[3])?),
+        op: op.or(inside(line, in_op, paths[4])?),
     })
 }
 
@@ -133,6 +140,7 @@ mod tests {
             id: path(text),
             text: path(text),
             value: Some(path(text)),
+            date: Some(path(text)),
             op: None,
             max_record_bytes: 1000,
         };
@@ -142,7 +150,8 @@ mod tests {
             None => None,
             other => panic!("one value as text and as id: {other:?}"),
         };
-        assert_eq!((found.id.map(RawValue::get), found.value.map(RawValue::get)), (text, text));
+        let others = [found.id, found.value, found.date].map(|found| found.map(RawValue::get));
+        assert_eq!(others, [text; 3]);
         text
     }
 
@@ -173,6 +182,7 @@ mod tests {
             id: path("m.id"),
             text: path("m.t.x"),
             value: Some(path("m")),
+            date: None,
             op: None,
             max_record_bytes: 1000,
         };

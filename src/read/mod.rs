@@ -5,6 +5,7 @@
 //! What is wrong with a record costs that record ([`Refusal`]), never the run.
 
 mod checksum;
+mod date;
 mod decoder;
 mod discover;
 mod extract;
@@ -24,6 +25,7 @@ mod window;
 mod tests;
 
 pub use checksum::{file_digest, file_digests};
+pub use date::{Day, day};
 pub use discover::{Discovery, discover};
 pub use field::{FieldPath, Fields};
 pub use names::names_apart;

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use super::date::Day;
 use crate::document::Position;
 
 /// Most keys named in a message, and most characters of each.
@@ -34,6 +35,8 @@ pub struct Record<'a> {
     pub raw: &'a str,
     /// The value asked for: a string or a number. `None` when the field is absent or anything else.
     pub value: Option<Value>,
+    /// The day it is dated, if it was asked for.
+    pub day: Day,
     /// Whether it is a change that deletes the document of its id; its text is then empty.
     pub deleted: bool,
 }

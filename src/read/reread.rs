@@ -2,6 +2,7 @@
 
 use memchr::memchr;
 
+use super::date::Day;
 use super::decoder::Fault;
 use super::extract::Extractor;
 use super::field::Fields;
@@ -17,15 +18,15 @@ const GAP: u64 = 256 << 10;
 /// Bytes read first after a jump: a record is seldom longer.
 const FIRST: usize = 64 << 10;
 
-/// Reads the records at `offsets` (sorted) of `source`, file number `file`, again and hands on the index and text
-/// of each; an error of `each` ends it. All of them were records the first time; one that no longer is means
+/// Reads the records at `offsets` (sorted) of `source`, file number `file`, again and hands on the index, the text
+/// and the day of each; an error of `each` ends it. All of them were records the first time; one that no longer is means
 /// [`Error::Changed`].
 pub fn reread(
     source: &Source,
     file: u32,
     offsets: &[u64],
     fields: &Fields,
-    each: &mut dyn FnMut(usize, &str) -> Result<()>,
+    each: &mut dyn FnMut(usize, &str, Day) -> Result<()>,
 ) -> Result<()> {
     source.unchanged()?;
     if offsets.is_empty() {
@@ -41,28 +42,33 @@ pub fn reread(
         let changed = || Error::Changed(source.path.clone());
         let text = std::str::from_utf8(bytes).map_err(|_| changed())?;
         match source.format {
-            Format::Text if offset == 0 => each(index, text)?,
+            Format::Text if offset == 0 => each(index, text, Day::None)?,
             Format::Text => return Err(changed()),
             Format::JsonLines => {
                 let position = Position::new(file, offset);
                 let record = extractor.record(fields, position, 1, text).map_err(|_| changed())?;
-                each(index, record.text)?;
+                each(index, record.text, record.day)?;
             }
         }
     }
     Ok(())
 }
 
-/// The text of a record, given as [`Record::raw`](super::Record::raw) gave it.
+/// The text and the day of a record, given as [`Record::raw`](super::Record::raw) gave it.
 ///
 /// # Errors
 /// The [`Refusal`] of a record that is none.
-pub fn record_text(format: Format, raw: &str, fields: &Fields) -> std::result::Result<String, Refusal> {
+pub fn record_text(
+    format: Format,
+    raw: &str,
+    fields: &Fields,
+) -> std::result::Result<(String, Day), Refusal> {
     match format {
-        Format::Text => Ok(raw.strip_prefix('\u{feff}').unwrap_or(raw).to_owned()),
+        Format::Text => Ok((raw.strip_prefix('\u{feff}').unwrap_or(raw).to_owned(), Day::None)),
         Format::JsonLines => {
             let mut extractor = Extractor::default();
-            extractor.record(fields, Position::new(0, 0), 1, raw).map(|record| record.text.to_owned())
+            let record = extractor.record(fields, Position::new(0, 0), 1, raw)?;
+            Ok((record.text.to_owned(), record.day))
         }
     }
 }

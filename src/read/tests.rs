@@ -36,7 +36,14 @@ impl Sink for Collect {
 
 fn fields(max_record_bytes: usize) -> Fields {
     let path = |text| FieldPath::parse(text).expect("a path");
-    Fields { id: path("id"), text: path("text"), value: None, op: None, max_record_bytes }
+    Fields {
+        id: path("id"),
+        text: path("text"),
+        value: None,
+        date: path("date").into(),
+        op: None,
+        max_record_bytes,
+    }
 }
 
 fn source(folder: &TempDir, name: &str, content: &[u8]) -> Source {
@@ -245,7 +252,8 @@ fn text_files_are_one_document() {
 /// The texts at some offsets, read again.
 fn again(source: &Source, offsets: &[u64]) -> Vec<(usize, String)> {
     let mut texts = Vec::new();
-    reread(source, 0, offsets, &fields(1 << 20), &mut |index, text| {
+    reread(source, 0, offsets, &fields(1 << 20), &mut |index, text, day| {
+        assert_eq!(day, if text.starts_with("299") { Day::Known(299) } else { Day::None });
         texts.push((index, text.to_owned()));
         Ok(())
     })
@@ -261,7 +269,8 @@ fn reading_again_gives_the_same() {
     for n in 0..300 {
         let bad = if n % 7 == 0 { "{bad\n\n" } else { "" };
         let size = n * 37 % 10_000;
-        content.extend(format!("{{\"text\": \"{n}\\n{}\"}}\r\n{bad}", &filler[..size]).bytes());
+        let date = if n == 299 { ", \"date\": \"1970-10-27\"" } else { "" };
+        content.extend(format!("{{\"text\": \"{n}\\n{}\"{date}}}\r\n{bad}", &filler[..size]).bytes());
     }
     content.extend(b"{\"text\": \"last\"}");
     for (name, bytes) in
@@ -286,7 +295,7 @@ fn reading_again_gives_the_same() {
         assert!(again(&source, &[]).is_empty());
         assert_eq!(again(&source, &[0, 0]).len(), 2);
         for wrong in [1, content.len() as u64, 1 << 30] {
-            let outcome = reread(&source, 0, &[wrong], &fields(1 << 20), &mut |_, _| Ok(()));
+            let outcome = reread(&source, 0, &[wrong], &fields(1 << 20), &mut |_, _, _| Ok(()));
             assert!(matches!(outcome, Err(crate::error::Error::Changed(_))), "{name} {wrong}: {outcome:?}");
         }
     }
@@ -306,7 +315,7 @@ fn the_last_record_before_damage_can_be_read_again() {
 fn what_is_no_record_any_more_has_changed() {
     let folder = tempfile::tempdir().expect("a folder");
     let outcome = |source: &Source, offset: u64, max: usize| {
-        reread(source, 0, &[offset], &fields(max), &mut |_, text| panic!("{offset}: {text:?}"))
+        reread(source, 0, &[offset], &fields(max), &mut |_, text, _| panic!("{offset}: {text:?}"))
     };
     let changed = |outcome| matches!(outcome, Err(crate::error::Error::Changed(_)));
     // A text file is one record, at its beginning.

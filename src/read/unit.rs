@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use memchr::{memchr, memchr_iter, memrchr};
 
+use super::date::Day;
 use super::decoder::Fault;
 use super::extract::Extractor;
 use super::field::Fields;
@@ -324,7 +325,8 @@ impl Lines {
                 let position = self.position(0);
                 // A change needs an id, and a text file has nothing else than its name.
                 let id = self.name.as_deref().map(Into::into);
-                sink.document(&Record { position, line: 1, id, text, raw, value: None, deleted: false });
+                let (value, day, deleted) = (None, Day::None, false);
+                sink.document(&Record { position, line: 1, id, text, raw, value, day, deleted });
             }
             Err(_) => self.refuse(0, Refusal::NotUtf8, sink),
         }

@@ -39,8 +39,9 @@ impl Sketcher {
         Sketcher {
             config: config.clone(),
             rule: rule(config),
+            tokenizer: Tokenizer::filtered(&config.text, simd, basis.lexicon.clone())
+                .expect("a valid configuration and the lexicon that it needs"),
             basis,
-            tokenizer: Tokenizer::new(config.text.tokens, simd),
             permutations: Permutations::new(values, simd),
             spread: Spread::default(),
             sketched: false,

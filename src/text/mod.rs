@@ -13,6 +13,9 @@
 //!
 //! In character mode the tokens are the characters of the words joined by one space where a separator stood.
 //!
+//! What [`Filter`](crate::config::Filter) leaves out is cut out of the canonical text, and stems take the place of words.
+//! A text of which nothing would be left is taken as it is: it can still be compared, and is never dropped unsaid.
+//!
 //! | file | subject |
 //! |---|---|
 //! | `classify` | what a character is: the rules |
@@ -22,10 +25,13 @@
 //! | `out` | the buffer of hashes, and character mode's spaces |
 //! | `spelt` | words in canonical form, where their letters matter |
 //! | `pieces` | texts cut into sentences or lines |
+//! | `filter` | which words become tokens |
+//! | `stop_words`, `stems` | what is known of languages |
 //! | `words` | words as they stand, for showing |
 //! | `twin` | the slow, obvious form that all of it is held equal to |
 
 mod classify;
+mod filter;
 mod hash;
 mod masks;
 mod out;
@@ -33,6 +39,8 @@ mod pieces;
 mod scan;
 mod segment;
 mod spelt;
+mod stems;
+mod stop_words;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -41,11 +49,17 @@ mod words;
 
 pub use hash::token_hash;
 pub use pieces::{each_line, each_sentence};
-pub use spelt::{Speller, is_letters, is_lone};
-pub use twin::canonical_tokens;
+pub use spelt::{Speller, is_letters, is_lone, is_long, is_number};
+pub use stems::{is_stem_language, stem_languages};
+pub use stop_words::{is_stop_language, stop_languages};
+pub use twin::{canonical_tokens, filtered_tokens};
 pub use words::shown_words;
 
-use crate::config::Tokens;
+use std::sync::Arc;
+
+use crate::config::{Text, Tokens};
+use crate::error::Result;
+use crate::lexicon::Lexicon;
 use crate::simd::Simd;
 
 /// Turns texts into token hashes; its buffers are reused from text to text.
@@ -53,22 +67,40 @@ pub struct Tokenizer {
     level: scan::Level,
     out: out::Out,
     segments: segment::Segments,
+    filtering: Option<Box<filter::Filtering>>,
 }
 
 impl Tokenizer {
-    /// A tokenizer that uses instructions up to `simd`, as far as this machine has them.
+    /// A tokenizer of whole texts that uses instructions up to `simd`, as far as this machine has them.
     pub fn new(tokens: Tokens, simd: Simd) -> Tokenizer {
         Tokenizer {
             level: scan::Level::at_most(simd),
             out: out::Out::new(tokens),
             segments: segment::Segments::new(),
+            filtering: None,
         }
+    }
+
+    /// A tokenizer of what the filters of `text` leave; without any it is that of [`Tokenizer::new`]. Which terms are
+    /// common, for `text.filter.min_idf`, is read from `lexicon`.
+    ///
+    /// # Errors
+    /// [`Error::Config`](crate::error::Error::Config) if a filter is none, or needs a lexicon and there is none.
+    pub fn filtered(text: &Text, simd: Simd, lexicon: Option<Arc<Lexicon>>) -> Result<Tokenizer> {
+        let filtering = filter::Filtering::new(&text.filter, lexicon)?.map(Box::new);
+        Ok(Tokenizer { filtering, ..Tokenizer::new(text.tokens, simd) })
     }
 
     /// The [`token_hash`] of each token of `text`, in order.
     pub fn tokens(&mut self, text: &str) -> &[u64] {
         self.out.clear();
-        self.level.scan(text, &mut self.out, &mut self.segments);
+        if let Some(filtering) = &mut self.filtering {
+            filtering.write(text, &mut self.out);
+        }
+        if self.out.hashes().is_empty() {
+            self.out.clear();
+            self.level.scan(text, &mut self.out, &mut self.segments);
+        }
         self.out.hashes()
     }
 

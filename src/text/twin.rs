@@ -5,7 +5,10 @@ use unicase::UniCase;
 use unicode_normalization::UnicodeNormalization;
 
 use super::classify::{APOSTROPHE, Class, class, is_dropped};
-use crate::config::Tokens;
+use super::hash::token_hash;
+use super::stems::Stems;
+use crate::config::{Filter, Text, Tokens};
+use crate::lexicon::Lexicon;
 
 /// A word and whether a separator stood before it.
 struct Word {
@@ -17,7 +20,60 @@ struct Word {
 ///
 /// [`Tokenizer::tokens`](super::Tokenizer::tokens) gives the [`token_hash`](super::token_hash) of each.
 pub fn canonical_tokens(text: &str, tokens: Tokens) -> Vec<String> {
-    let words = words(&canonical(text));
+    as_tokens(words(&canonical(text)), tokens)
+}
+
+/// The tokens of a text that the filters of a configuration leave, readable and slow; the lexicon is the one that its
+/// `min_idf` is of.
+///
+/// A tokenizer made by [`Tokenizer::filtered`](super::Tokenizer::filtered) gives the [`token_hash`] of each.
+pub fn filtered_tokens(text: &str, config: &Text, lexicon: Option<&Lexicon>) -> Vec<String> {
+    let all = words(&canonical(text));
+    let stop_words: Vec<Vec<Word>> = config.filter.stop_words.iter().flat_map(|code| listed(code)).collect();
+    let (mut left, mut parted, mut stopped) = (Vec::new(), false, 0);
+    for (place, word) in all.iter().enumerate() {
+        if place >= stopped {
+            let here = stop_words.iter().filter(|stop| begins(&all[place..], stop));
+            stopped = place + here.map(Vec::len).max().unwrap_or(0);
+        }
+        parted |= word.parted;
+        if place >= stopped && stays(&word.text, &config.filter, lexicon) {
+            left.push(Word { text: stemmed(&word.text, &config.filter), parted });
+            parted = false;
+        }
+    }
+    as_tokens(if left.is_empty() { all } else { left }, config.tokens)
+}
+
+/// The stop words of a language, each as its words.
+fn listed(code: &str) -> Vec<Vec<Word>> {
+    let list = stop_words::lookup(code).unwrap_or_default();
+    list.iter().map(|word| words(&canonical(word))).filter(|words| !words.is_empty()).collect()
+}
+
+/// Whether `text` begins with the words of `stop`, parted alike.
+fn begins(text: &[Word], stop: &[Word]) -> bool {
+    let alike =
+        |(place, (a, b)): (usize, (&Word, &Word))| a.text == b.text && (place == 0 || a.parted == b.parted);
+    text.len() >= stop.len() && text.iter().zip(stop).enumerate().all(alike)
+}
+
+fn stays(word: &str, filter: &Filter, lexicon: Option<&Lexicon>) -> bool {
+    let marks = |c: char| class(c) == Class::Mark || c == APOSTROPHE;
+    let lone = word.chars().next().is_some_and(|first| class(first) == Class::Lone);
+    let idf = lexicon.and_then(|lexicon| lexicon.idf(token_hash(word.as_bytes())));
+    let common = filter.min_idf.zip(idf).is_some_and(|(least, idf)| idf < least.to_f64());
+    let number = word.chars().all(|c| c.is_numeric() || marks(c));
+    let short = word.chars().count() < filter.min_length && !lone;
+    let numeric = word.chars().any(char::is_numeric);
+    !(common || short || filter.numbers && number || filter.alphabetic && numeric)
+}
+
+fn stemmed(word: &str, filter: &Filter) -> String {
+    Stems::of(&filter.stem).map_or_else(|| word.to_owned(), |stems| stems.stem(word).into_owned())
+}
+
+fn as_tokens(words: Vec<Word>, tokens: Tokens) -> Vec<String> {
     match tokens {
         Tokens::Words => words.into_iter().map(|word| word.text).collect(),
         Tokens::Chars => {

@@ -134,7 +134,7 @@ const NASTY: &[&str] = &[
     "abcdefghijklmnopqrstuvw",
 ];
 
-fn nasty() -> impl Strategy<Value = String> {
+pub(super) fn nasty() -> impl Strategy<Value = String> {
     prop::collection::vec(prop::sample::select(NASTY), 0..40).prop_map(|parts| parts.concat())
 }
 

@@ -1,6 +1,7 @@
 //! The rules case by case, and the fast path held equal to its twin.
 
 mod equality;
+mod filters;
 mod hashes;
 mod rules;
 

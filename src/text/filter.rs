@@ -1,0 +1,80 @@
+//! Which words of a text become tokens, and as which stems: `text.filter` of a configuration at work.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use super::segment::Words;
+use super::spelt::{Speller, Spelt, Word, is_letters, is_long, is_number};
+use super::stems::Stems;
+use super::stop_words::StopWords;
+use crate::config::Filter;
+use crate::error::{Error, Result};
+use crate::lexicon::Lexicon;
+
+/// The filters of a configuration, with the buffers they reuse from text to text.
+pub(super) struct Filtering {
+    filter: Filter,
+    stop_words: StopWords,
+    stems: Option<Stems>,
+    /// Terms of a lower normalised idf go.
+    lexicon: Option<(Arc<Lexicon>, f64)>,
+    speller: Speller,
+    spelt: Spelt,
+}
+
+impl Filtering {
+    /// What `filter` says, with the lexicon that its `min_idf` is of; `None` if it leaves every word as it is.
+    ///
+    /// # Errors
+    /// [`Error::Config`] where [`Filter::check`] has one, and if there is a least idf but no lexicon.
+    pub(super) fn new(filter: &Filter, lexicon: Option<Arc<Lexicon>>) -> Result<Option<Filtering>> {
+        filter.check()?;
+        if filter.is_idle() {
+            return Ok(None);
+        }
+        let lexicon = filter.min_idf.map(|least| match lexicon {
+            Some(lexicon) => Ok((lexicon, least.to_f64())),
+            None => Err(Error::config(format!(
+                "text.filter.min_idf = {least} needs a lexicon that says which terms are common; name one, or set it to 0"
+            ))),
+        });
+        Ok(Some(Filtering {
+            lexicon: lexicon.transpose()?,
+            stop_words: StopWords::of(&filter.stop_words).expect("languages that were checked"),
+            stems: Stems::of(&filter.stem),
+            filter: filter.clone(),
+            speller: Speller::new(),
+            spelt: Spelt::default(),
+        }))
+    }
+
+    /// Hands what is left of `text` to `out`: nothing, if no word is.
+    pub(super) fn write(&mut self, text: &str, out: &mut impl Words) {
+        self.spelt.clear();
+        self.speller.feed(text, &mut self.spelt);
+        let words = self.spelt.words();
+        // Where the stop word ends that was found last.
+        let mut stopped = 0;
+        for (place, (word, letters)) in self.spelt.spelt().enumerate() {
+            if place >= stopped {
+                stopped = place + self.stop_words.at_start(&words[place..]);
+            }
+            if word.parted {
+                out.part();
+            }
+            if place >= stopped && stays(&self.filter, self.lexicon.as_ref(), word, letters) {
+                out.word(&self.stems.as_ref().map_or(Cow::Borrowed(letters), |stems| stems.stem(letters)));
+            }
+        }
+    }
+}
+
+/// Whether a word stays that is no stop word.
+fn stays(filter: &Filter, lexicon: Option<&(Arc<Lexicon>, f64)>, word: &Word, letters: &str) -> bool {
+    let common =
+        |(lexicon, least): &(Arc<Lexicon>, f64)| lexicon.idf(word.hash).is_some_and(|idf| idf < *least);
+    is_long(letters, filter.min_length)
+        && !(filter.alphabetic && !is_letters(letters))
+        && !(filter.numbers && is_number(letters))
+        && !lexicon.is_some_and(common)
+}
