@@ -73,10 +73,10 @@ pub(super) fn fraction(header: &Header, df: u64) -> (u64, u64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lexicon::made::lexicon;
+    use crate::lexicon::made::{lexicon, word};
 
     fn band(low: &str, high: &str, documents: u64, counts: &[u64]) -> Vec<u64> {
-        let words: Vec<String> = (0..counts.len()).map(|at| format!("term{at:03}")).collect();
+        let words: Vec<String> = (0..counts.len()).map(word).collect();
         let terms: Vec<(&str, u64)> = words.iter().map(String::as_str).zip(counts.iter().copied()).collect();
         let lexicon = lexicon(documents, &terms);
         let bound = |text: &str| (!text.is_empty()).then(|| text.parse().expect("a decimal"));

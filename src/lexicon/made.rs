@@ -14,3 +14,9 @@ pub(crate) fn lexicon(documents: u64, terms: &[(&str, u64)]) -> Lexicon {
     freeze(&path, header, counts, &Progress::default()).expect("written");
     Lexicon::open(&path).expect("read")
 }
+
+/// A term that stands for a number below 26^3; they are in the order of the numbers.
+pub(crate) fn word(number: usize) -> String {
+    let letter = |place: u32| char::from(b'a' + (number / 26usize.pow(place) % 26) as u8);
+    (0..3).rev().map(letter).collect()
+}

@@ -50,7 +50,7 @@ fn join(pieces: &[u64], size: usize, every: usize, chunks: &mut Vec<u64>) {
         return;
     }
     let mut at = 0..;
-    chunks.retain(|_| at.next().is_some_and(|at: usize| at % every == 0));
+    chunks.retain(|_| at.next().is_some_and(|at: usize| at.is_multiple_of(every)));
     let next = chunks.len() * every;
     let covered = next - every + size;
     if covered < pieces.len() {

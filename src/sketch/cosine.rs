@@ -20,7 +20,7 @@ pub fn cosine_vector(terms: &[Term], lexicon: &Lexicon, words: &mut Vec<u64>) {
     words.clear();
     words.extend(terms.iter().filter_map(|term| {
         let idf = lexicon.fixed_idf(term.hash).filter(|idf| *idf > 0)?;
-        Some(u64::from(term.rank) << 32 | idf * idf)
+        Some((u64::from(term.rank) << 32) | (idf * idf))
     }));
 }
 

@@ -43,6 +43,7 @@ pub fn salient(terms: &[Term], config: &Salient, set: &mut Vec<u64>) {
 pub(super) mod tests {
     use super::*;
     use crate::lexicon::made::lexicon;
+    pub(in crate::sketch) use crate::lexicon::made::word;
     use crate::text::token_hash;
     use proptest::prelude::*;
     use std::collections::BTreeMap;
@@ -50,12 +51,6 @@ pub(super) mod tests {
     /// The hashes of the words of a text.
     pub(in crate::sketch) fn hashes(text: &str) -> Vec<u64> {
         text.split_whitespace().map(|word| token_hash(word.as_bytes())).collect()
-    }
-
-    /// A word that stands for a number.
-    pub(in crate::sketch) fn word(number: usize) -> String {
-        let letter = |place: usize| char::from(b'a' + (number / 26usize.pow(place as u32) % 26) as u8);
-        (0..3).rev().map(letter).collect()
     }
 
     /// A lexicon of 1,000 documents whose words, by number, are in 1, 2, 3 ... documents.

@@ -4,7 +4,7 @@
 use super::Term;
 use super::shingles::finish;
 use crate::config::Vector;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::lexicon::Lexicon;
 use crate::limits::MAX_VECTOR_LEXICON;
 
@@ -14,12 +14,12 @@ pub(super) const ENTRIES: u64 = 1 << 23;
 /// Refuses a lexicon whose ranks leave no room for padding in 23 bits: more than [`MAX_VECTOR_LEXICON`] terms.
 ///
 /// # Errors
-/// [`crate::error::Error::LexiconUnfit`].
+/// [`Error::LexiconUnfit`].
 pub fn require_room(lexicon: &Lexicon) -> Result<()> {
     if lexicon.len() > MAX_VECTOR_LEXICON {
-        return Err(crate::error::Error::lexicon_unfit(
+        return Err(Error::lexicon_unfit(
             lexicon.path(),
-            &format!(
+            format!(
                 "has {} terms, and vectors of terms have room for {MAX_VECTOR_LEXICON}; build one with a higher \
                  --min-df",
                 lexicon.len()
