@@ -175,8 +175,8 @@ mod tests {
             let mut sums = [0u128; 9];
             for (i, x) in digits(a).enumerate() {
                 for (j, y) in digits(b).enumerate() {
-                    sums[i + j] += x * y & 0xffff_ffff;
-                    sums[i + j + 1] += x * y >> 32;
+                    sums[i + j] += (x * y) & 0xffff_ffff;
+                    sums[i + j + 1] += (x * y) >> 32;
                 }
             }
             for at in 0..8 {
