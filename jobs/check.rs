@@ -9,7 +9,7 @@ use alike::document::Position;
 use alike::error::{Error, Result};
 use alike::output::Rejected;
 use alike::progress::Progress;
-use alike::read::{Extent, Fields, Record, Refusal, Sink, Source, UnitReader, units};
+use alike::read::{Day, Extent, Fields, Record, Refusal, Sink, Source, UnitReader, units};
 use serde::Serialize;
 
 use crate::cli_collections::FileArgs;
@@ -26,6 +26,7 @@ struct Text {
     line: u32,
     id: Option<String>,
     text: String,
+    day: Day,
 }
 
 /// What is told of a text.
@@ -69,7 +70,8 @@ fn check_all(
             // What one step reads is looked up together.
             while reader.advance(&mut taken)? || !taken.texts.is_empty() {
                 let texts = std::mem::take(&mut taken.texts);
-                let bodies: Vec<&str> = texts.iter().map(|text| text.text.as_str()).collect();
+                let bodies: Vec<(&str, Day)> =
+                    texts.iter().map(|text| (text.text.as_str(), text.day)).collect();
                 let resembled = checker.check(&bodies, progress)?;
                 for (Text { line, id, .. }, resembles) in texts.iter().zip(&resembled) {
                     show(
@@ -122,7 +124,7 @@ impl Sink for Taken {
     fn document(&mut self, record: &Record<'_>) {
         self.documents += 1;
         let id = record.id.as_deref().map(str::to_owned);
-        self.texts.push(Text { line: record.line, id, text: record.text.to_owned() });
+        self.texts.push(Text { line: record.line, id, text: record.text.to_owned(), day: record.day });
     }
 
     fn refuse(&mut self, position: Position, line: u32, refusal: Refusal) {

@@ -254,6 +254,10 @@ pub(crate) struct ConfigArgs {
         help_heading = "Method"
     )]
     pub(crate) verify: Option<VerifyArg>,
+    /// Contents that a key may be in before it is ignored, 0 for any number; of methods that count
+    /// [default: 1000; of a collection 0]
+    #[arg(long, value_name = "N", help_heading = "Method")]
+    pub(crate) common_cap: Option<usize>,
     /// The lexicon that sketches are made by, as `alike lexicon build` writes one
     /// [default: that of the inputs; of a collection its own]
     #[arg(long, value_name = "FILE", help_heading = "Method")]
@@ -320,6 +324,26 @@ pub(crate) enum MethodArg {
     Features,
     /// Pairs by their count of shared, perhaps sampled, shingles
     Shingles,
+    /// By shared runs of sorted, perhaps sampled, shingles
+    Supershingles,
+    /// By shared shingles that winnowing keeps
+    Winnow,
+    /// By shared windows of characters that their hash selects
+    Anchors,
+    /// By shared chunks of sentences
+    Sentences,
+    /// By shared chunks of lines
+    Lines,
+    /// By shared terms of the rarest
+    Salient,
+    /// I-Match: all terms of middling rarity are the same
+    Imatch,
+    /// A few rare terms and their places are the same
+    Fingerprint,
+    /// Enough of the rarest terms are shared, lengths and dates are close
+    Vector,
+    /// All pairs whose cosine over rare terms is at or over the threshold
+    Cosine,
     /// Equal canonical text only
     Exact,
 }

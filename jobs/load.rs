@@ -315,6 +315,18 @@ impl<'a> Teller<'a> {
             "{records} records: {added} {would}added, {replaced} {would}replaced, {removed} {would}removed, \
              {unchanged} unchanged, {superseded} superseded by a later record of their id"
         ));
+        if report.poor > 0 {
+            self.say(&format!(
+                "{} records with too few terms for the method: compared with equal texts only",
+                report.poor
+            ));
+        }
+        if report.undated > 0 {
+            self.say(&format!(
+                "{} records with a date that is not understood: compared as if they had none",
+                report.undated
+            ));
+        }
         if let Some(unknown) = unknown(&report.unknown) {
             self.say(&unknown);
         }

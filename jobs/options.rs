@@ -111,6 +111,16 @@ fn lay_over(config: &mut Config, args: &ConfigArgs) -> Result<()> {
             MethodArg::Join => Method::Join,
             MethodArg::Features => Method::Features,
             MethodArg::Shingles => Method::Shingles,
+            MethodArg::Supershingles => Method::Supershingles,
+            MethodArg::Winnow => Method::Winnow,
+            MethodArg::Anchors => Method::Anchors,
+            MethodArg::Sentences => Method::Sentences,
+            MethodArg::Lines => Method::Lines,
+            MethodArg::Salient => Method::Salient,
+            MethodArg::Imatch => Method::Imatch,
+            MethodArg::Fingerprint => Method::Fingerprint,
+            MethodArg::Vector => Method::Vector,
+            MethodArg::Cosine => Method::Cosine,
             MethodArg::Exact => Method::Exact,
         };
     }
@@ -125,6 +135,9 @@ fn lay_over(config: &mut Config, args: &ConfigArgs) -> Result<()> {
             TokensArg::Words => Tokens::Words,
             TokensArg::Chars => Tokens::Chars,
         };
+    }
+    if let Some(cap) = args.common_cap {
+        config.count.common_cap = cap;
     }
     filters(&mut config.text.filter, &args.filters);
     if let Some(verify) = args.verify {
@@ -203,6 +216,8 @@ fn refuse_idle_flags(config: &Config, args: &ConfigArgs) -> Result<()> {
     } else if args.tokens.is_some() && config.method == Method::Exact {
         "--tokens has no effect with method exact, which compares whole texts; leave it out, or use --method join"
             .into()
+    } else if args.common_cap.is_some() && !config.method.tables().contains(&"count") {
+        format!("--common-cap has no effect with method {}, which counts no keys; leave it out", config.method)
     } else if args.lexicon.is_some() && !config.needs_lexicon() {
         format!("--lexicon has no effect with method {}, which looks no term up; leave it out", config.method)
     } else {
@@ -216,6 +231,11 @@ fn decides(config: &Config) -> String {
     match config.method {
         Method::Features => {
             format!("sharing {} of {} features decides", config.features.r, config.features.k)
+        }
+        Method::Imatch => "an equal signature decides".to_owned(),
+        Method::Fingerprint => "an equal fingerprint decides".to_owned(),
+        Method::Vector => {
+            format!("sharing {} of {} terms decides", config.vector.shared, config.vector.terms)
         }
         _ => format!("sharing {} decides", config.count.shared),
     }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use alike::config::{Config, Method, PRESETS, Preset, Tokens};
+use alike::config::{Config, Method, PRESETS, Preset, Rule, Tokens};
 use alike::error::Result;
 
 /// The text `alike presets` prints: a table, or the TOML of the preset called `name`.
@@ -10,12 +10,12 @@ pub(crate) fn text(name: Option<&str>) -> Result<String> {
     if let Some(name) = name {
         return Ok(Preset::find(name)?.source.into());
     }
-    let mut table = format!("{:<14}{:<10}{:<10}{:<21}{}\n", "PRESET", "METHOD", "SHINGLE", "RULE", "FOR");
+    let mut table = format!("{:<18}{:<15}{:<11}{:<23}{}\n", "PRESET", "METHOD", "UNIT", "RULE", "FOR");
     for preset in PRESETS {
         let config = preset.config()?;
         let (method, shingle, rule) = row(&config);
         // Writing to a string cannot fail.
-        let _ = writeln!(table, "{:<14}{method:<10}{shingle:<10}{rule:<21}{}", preset.name, preset.about);
+        let _ = writeln!(table, "{:<18}{method:<15}{shingle:<11}{rule:<23}{}", preset.name, preset.about);
     }
     Ok(table)
 }
@@ -26,17 +26,34 @@ fn row(config: &Config) -> (&'static str, String, String) {
         Tokens::Words => "words",
         Tokens::Chars => "chars",
     };
-    let features = &config.features;
-    let (method, rule) = match config.method {
-        Method::Exact => ("exact", "equal text".into()),
-        Method::Join => ("join", format!("at least {}", config.threshold)),
-        Method::Shingles => ("shingles", format!("at least {}", config.threshold)),
-        Method::Features if features.r == 1 => {
-            ("features", format!("1 of {} bands of {}", features.k, features.s))
-        }
-        Method::Features => ("features", format!("{} of {} features", features.r, features.k)),
+    let (features, ngram) = (&config.features, config.text.ngram);
+    let over = format!("at least {}", config.threshold);
+    let counted = match config.count.rule {
+        Rule::Resemblance => over.clone(),
+        Rule::Containment => format!("{over} contained"),
+        Rule::Shared => format!("{} shared", config.count.shared),
     };
-    (method, format!("{} {tokens}", config.text.ngram), rule)
+    let shingle = format!("{ngram} {tokens}");
+    let (shingle, rule) = match config.method {
+        Method::Exact => ("text".into(), "equal".into()),
+        Method::Join => (shingle, over),
+        Method::Features if features.r == 1 => {
+            (shingle, format!("1 of {} bands of {}", features.k, features.s))
+        }
+        Method::Features => (shingle, format!("{} of {} features", features.r, features.k)),
+        Method::Shingles | Method::Supershingles | Method::Winnow => (shingle, counted),
+        Method::Anchors => (format!("{} chars", config.anchors.characters), counted),
+        Method::Sentences => ("sentences".into(), counted),
+        Method::Lines => (format!("{} lines", config.lines.per_chunk), counted),
+        Method::Salient => (format!("{} terms", config.salient.terms), counted),
+        Method::Imatch => ("terms".into(), format!("1 of {} digests", config.imatch.lexicons + 1)),
+        Method::Fingerprint => (format!("{} terms", config.fingerprint.terms), "equal".into()),
+        Method::Vector => {
+            (format!("{} terms", config.vector.terms), format!("{} shared", config.vector.shared))
+        }
+        Method::Cosine => ("terms".into(), over),
+    };
+    (config.method.name(), shingle, rule)
 }
 
 #[cfg(test)]

@@ -83,3 +83,6 @@ pub const MAX_LEAST_LENGTH: usize = 64;
 /// Longest word that becomes a stem, in bytes; longer than any word of a language, and stemming takes longer than in
 /// proportion.
 pub const MAX_STEMMED: usize = 512;
+
+/// Most days between two documents that are compared by their dates: about a thousand years.
+pub const MAX_DAYS: u32 = 366_000;

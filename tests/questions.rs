@@ -6,6 +6,7 @@ use std::sync::Arc;
 use alike::collection::{Checker, Snapshot};
 use alike::config::{Config, Method, Rule, Verify};
 use alike::progress::Progress;
+use alike::read::Day;
 use alike::simd::Simd;
 use alike::similarity::Measure;
 use alike::sketch::{Sketcher, rule};
@@ -19,7 +20,7 @@ use crate::util::{Dir, Ran, jsonl, line, words};
 type Sketched = (Option<u128>, Vec<u64>, Vec<u64>);
 
 fn sketch(sketcher: &mut Sketcher, config: &Config, text: &str) -> Sketched {
-    let digest = sketcher.read(text);
+    let digest = sketcher.read(text, Day::None);
     if digest.is_none() || config.method == Method::Exact {
         return (digest, Vec::new(), Vec::new());
     }
@@ -59,9 +60,10 @@ fn checks(config: &Config, history: &[Load], texts: &[String]) {
     }
     let mut checker = Checker::new(&Snapshot::open(&bench.storage).unwrap()).unwrap();
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    let texts: Vec<(&str, Day)> = texts.iter().map(|text| (*text, Day::None)).collect();
     let together = checker.check(&texts, &Progress::default()).unwrap();
     for (text, found) in texts.iter().zip(&together) {
-        let alone = checker.check(&[text], &Progress::default()).unwrap();
+        let alone = checker.check(&[(text, Day::None)], &Progress::default()).unwrap();
         assert_eq!(&alone[0], found, "{text}");
         let seen: Vec<(String, bool)> =
             found.iter().map(|found| (found.id.clone(), found.same_text)).collect();

@@ -18,6 +18,7 @@ use crate::config::Method;
 use crate::error::Result;
 use crate::flow::{Doc, NO_DOC};
 use crate::progress::Progress;
+use crate::read::Day;
 use crate::simd::Simd;
 use crate::similarity::{Accept, Measure};
 use crate::sketch::{Sketcher, rule};
@@ -69,16 +70,16 @@ impl Checker {
         })
     }
 
-    /// The documents that each text resembles: those of the same text first, then the closest; of documents that are
+    /// The documents that each text, of a day, resembles: those of the same text first, then the closest; of documents that are
     /// equally close the lesser id first. A text without a token resembles none. Texts given together are looked up
     /// together.
     ///
     /// # Errors
     /// [`crate::error::Error::Damaged`], [`crate::error::Error::Io`] and [`crate::error::Error::Interrupted`].
-    pub fn check(&mut self, texts: &[&str], progress: &Progress) -> Result<Vec<Vec<Resembled>>> {
+    pub fn check(&mut self, texts: &[(&str, Day)], progress: &Progress) -> Result<Vec<Vec<Resembled>>> {
         let (mut digests, mut sets) = (Vec::new(), Vec::new());
-        for text in texts {
-            let digest = self.sketcher.read(text);
+        for (text, day) in texts {
+            let digest = self.sketcher.read(text, *day);
             let sketched = digest.is_some() && !self.exact;
             sets.push(if sketched { self.sketcher.words().to_vec() } else { Vec::new() });
             digests.push(digest);

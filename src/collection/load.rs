@@ -88,7 +88,7 @@ pub struct Prepared<'a> {
 pub fn refuse_method(config: &Config) -> Result<()> {
     if config.cap() > 0 {
         return Err(Error::config(
-            "a collection cannot have a cap on common keys; set count.common_cap to 0",
+            "a collection cannot have a cap on common keys; use --common-cap 0",
         ));
     }
     Ok(())

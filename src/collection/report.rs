@@ -26,6 +26,10 @@ pub struct Report {
     pub superseded: u64,
     /// Ids that were to be deleted and are not there.
     pub unknown: Vec<String>,
+    /// Records with too few terms for the method: compared with equal texts only.
+    pub poor: u64,
+    /// Records with a date that is not understood: compared as if they had none.
+    pub undated: u64,
     /// Texts that came and went.
     pub contents: (u64, u64),
     /// Lines about clusters.
@@ -56,6 +60,10 @@ pub struct Tally {
     pub unchanged: u64,
     /// Records that a later one of the same id replaced.
     pub superseded: u64,
+    /// Records with too few terms for the method.
+    pub poor: u64,
+    /// Records with a date that is not understood.
+    pub undated: u64,
     /// Texts that came and went.
     pub contents: (u64, u64),
 }

@@ -43,14 +43,14 @@ pub struct Fingerprint {
 
 /// Vectors of rare terms, for duplicates that are not identical (Conrad et al. 2003, section 7). 184 bytes a
 /// document.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Vector {
     /// Entries of a vector, 1 to [`MAX_VECTOR`]: 60; published are 30 to 60.
     pub terms: usize,
     /// Entries that two vectors must share, 1 to `terms`: 50 of 60.
     pub shared: usize,
-    /// Days between two documents at most, where both have one: 42 (six weeks; training had twelve).
+    /// Days between two documents at most, of which either both have a date or neither: 42 (six weeks; training had twelve).
     pub days: u32,
     /// Percent by which either length may differ from the other, 0 to 100: 20.
     pub length_percent: u32,

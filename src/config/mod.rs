@@ -20,10 +20,10 @@ mod presets;
 mod size;
 mod validate;
 
+pub use filter::Filter;
 pub use methods::{
     Anchors, Cosine, Fingerprint, Imatch, Lines, Salient, Sentences, Supershingles, Vector, Winnow,
 };
-pub use filter::Filter;
 pub use presets::{PRESETS, Preset};
 pub use size::parse_size;
 
@@ -52,6 +52,26 @@ pub struct Config {
     pub features: Features,
     /// Parameters of `method = "shingles"`.
     pub shingles: Shingles,
+    /// Parameters of `method = "supershingles"`.
+    pub supershingles: Supershingles,
+    /// Parameters of `method = "winnow"`.
+    pub winnow: Winnow,
+    /// Parameters of `method = "anchors"`.
+    pub anchors: Anchors,
+    /// Parameters of `method = "sentences"`.
+    pub sentences: Sentences,
+    /// Parameters of `method = "lines"`.
+    pub lines: Lines,
+    /// Parameters of `method = "salient"`.
+    pub salient: Salient,
+    /// Parameters of `method = "imatch"`.
+    pub imatch: Imatch,
+    /// Parameters of `method = "fingerprint"`.
+    pub fingerprint: Fingerprint,
+    /// Parameters of `method = "vector"`.
+    pub vector: Vector,
+    /// Parameters of `method = "cosine"`.
+    pub cosine: Cosine,
     /// What is made of counted keys, by the methods whose keys are members of sets.
     pub count: Count,
     /// How links become clusters, and who represents one.
@@ -70,6 +90,27 @@ pub enum Method {
     Features,
     /// Counting shared, perhaps sampled, shingles (Broder 2000, section 2).
     Shingles,
+    /// Counting shared shingles of the sorted, perhaps sampled, shingles (Broder et al. 1997).
+    Supershingles,
+    /// Counting shared shingles that winnowing keeps (Schleimer et al. 2003).
+    Winnow,
+    /// Counting shared windows of characters that their own hash selects (sif: Manber 1994).
+    Anchors,
+    /// Counting shared chunks of sentences (COPS: Brin et al. 1995).
+    Sentences,
+    /// Counting shared chunks of lines (Shivakumar and Garcia-Molina 1998).
+    Lines,
+    /// Counting shared terms, of the rarest ones (Cooper et al. 2002).
+    Salient,
+    /// One digest of all terms of middling rarity agrees, or one of a random part of them (I-Match: Chowdhury et al. 2002,
+    /// Kolcz et al. 2004).
+    Imatch,
+    /// A digest of a few rare terms and where they stand agrees (Conrad et al. 2003, section 6.1).
+    Fingerprint,
+    /// Enough of the rarest terms are shared, of texts of about one length and day (Conrad et al. 2003, section 7).
+    Vector,
+    /// All pairs of texts whose cosine over idf weights is at or over the threshold (Kolcz et al. 2003).
+    Cosine,
 }
 
 impl std::fmt::Display for Method {
@@ -87,6 +128,16 @@ impl Method {
             Method::Join => "join",
             Method::Features => "features",
             Method::Shingles => "shingles",
+            Method::Supershingles => "supershingles",
+            Method::Winnow => "winnow",
+            Method::Anchors => "anchors",
+            Method::Sentences => "sentences",
+            Method::Lines => "lines",
+            Method::Salient => "salient",
+            Method::Imatch => "imatch",
+            Method::Fingerprint => "fingerprint",
+            Method::Vector => "vector",
+            Method::Cosine => "cosine",
         }
     }
 
@@ -96,6 +147,16 @@ impl Method {
             Method::Exact | Method::Join => &[],
             Method::Features => &["features"],
             Method::Shingles => &["shingles", "count"],
+            Method::Supershingles => &["supershingles", "shingles", "count"],
+            Method::Winnow => &["winnow", "count"],
+            Method::Anchors => &["anchors", "count"],
+            Method::Sentences => &["sentences", "count"],
+            Method::Lines => &["lines", "count"],
+            Method::Salient => &["salient", "count"],
+            Method::Imatch => &["imatch"],
+            Method::Fingerprint => &["fingerprint"],
+            Method::Vector => &["vector"],
+            Method::Cosine => &["cosine"],
         }
     }
 }
@@ -168,6 +229,9 @@ pub struct Features {
 pub struct Shingles {
     /// Which shingles of a document are kept.
     pub sampling: Sampling,
+    /// With `sampling = "adaptive"`: of the shingles of a text one in so many, each a power of two: a number for texts of up
+    /// to 500 words, then 1,000, 2,000 and so on to 9,000, and one for longer ones (Ye et al. 2008, section 5).
+    pub ratios: [u64; 11],
     /// With `sampling = "mod"`: keep the hashes that leave `residue` modulo this.
     pub modulus: u64,
     /// With `sampling = "mod"`: the residue kept, below `modulus`.
@@ -198,6 +262,8 @@ pub enum Sampling {
     Mod,
     /// The N smallest hashes (Heintze 1996).
     Smallest,
+    /// One in so many, which depends on how long the text is (Ye et al. 2008, section 5).
+    Adaptive,
 }
 
 /// What decides about counted members.
@@ -266,6 +332,16 @@ impl Default for Config {
             text: Text::default(),
             features: Features::default(),
             shingles: Shingles::default(),
+            supershingles: Supershingles::default(),
+            winnow: Winnow::default(),
+            anchors: Anchors::default(),
+            sentences: Sentences::default(),
+            lines: Lines::default(),
+            salient: Salient::default(),
+            imatch: Imatch::default(),
+            fingerprint: Fingerprint::default(),
+            vector: Vector::default(),
+            cosine: Cosine::default(),
             count: Count::default(),
             cluster: Cluster::default(),
         }
@@ -297,7 +373,13 @@ impl Default for Features {
 
 impl Default for Shingles {
     fn default() -> Shingles {
-        Shingles { sampling: Sampling::None, modulus: 25, residue: 0, per_document: 0 }
+        Shingles {
+            sampling: Sampling::None,
+            ratios: [1, 1, 2, 4, 8, 8, 16, 16, 16, 16, 32],
+            modulus: 25,
+            residue: 0,
+            per_document: 0,
+        }
     }
 }
 

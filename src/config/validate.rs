@@ -2,7 +2,7 @@
 
 use super::{Config, Features, Method, Rule, Sampling, Shingles, Verify};
 use crate::error::{Error, Result};
-use crate::limits::{MAX_MINWISE_VALUES, MAX_NGRAM};
+use crate::limits::{MAX_DAYS, MAX_MINWISE_VALUES, MAX_NGRAM};
 
 impl Config {
     /// Refuses a configuration that contradicts itself. Parameters of methods not chosen are checked as well, so
@@ -35,8 +35,22 @@ impl Config {
                  method, or verify = \"none\"",
             ));
         }
+        self.check_methods()?;
         self.check_lexicon()?;
         Ok(())
+    }
+
+    fn check_methods(&self) -> Result<()> {
+        self.supershingles.check()?;
+        self.winnow.check()?;
+        self.anchors.check()?;
+        self.sentences.check()?;
+        self.lines.check()?;
+        self.salient.check()?;
+        self.imatch.check()?;
+        self.fingerprint.check()?;
+        self.vector.check()?;
+        self.cosine.check()
     }
 
     fn check_lexicon(&self) -> Result<()> {
@@ -47,6 +61,20 @@ impl Config {
                 "lexicon = {:?}: expected the name of a lexicon, the 32 hexadecimal digits that `alike lexicon show` \
                  tells; name its file with --lexicon",
                 self.lexicon
+            )));
+        }
+        if self.needs_lexicon() && !self.text.filter.stem.is_empty() {
+            return Err(Error::config(format!(
+                "text.filter.stem = {:?}: a lexicon has words as they are, and no stems; leave stems out, or choose a \
+                 method without a lexicon",
+                self.text.filter.stem
+            )));
+        }
+        if self.method == Method::Vector && self.vector.days > MAX_DAYS {
+            return Err(Error::config(format!(
+                "vector.days = {}: it must be at most {MAX_DAYS}; 42 days are published; to compare whatever the date, \
+                 set input.date_field to \"\"",
+                self.vector.days
             )));
         }
         Ok(())
@@ -105,6 +133,12 @@ impl Shingles {
             return Err(Error::config(
                 "shingles.modulus = 0: it must be at least 1; 1 keeps every shingle, 25 one in 25",
             ));
+        }
+        if let Some(ratio) = self.ratios.iter().find(|ratio| !ratio.is_power_of_two()) {
+            return Err(Error::config(format!(
+                "shingles.ratios: {ratio} is no power of two; of what one ratio keeps a greater one must keep a part, as of \
+                 1, 2, 4, 8"
+            )));
         }
         if self.residue >= self.modulus {
             return Err(Error::config(format!(

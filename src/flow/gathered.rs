@@ -21,6 +21,10 @@ pub struct Tally {
     pub unchanged: u64,
     /// Documents without a token: kept, never matched.
     pub empty: u64,
+    /// Documents with too few terms for the method: compared with equal texts only.
+    pub poor: u64,
+    /// Documents with a date that is not understood: compared as if they had none.
+    pub undated: u64,
     /// Bytes of text in documents.
     pub text_bytes: u64,
     /// Documents whose canonical text an earlier document has.
@@ -44,11 +48,13 @@ pub struct Tally {
 impl Tally {
     /// Adds the counts of another process.
     pub(super) fn add(&mut self, other: &Tally) {
-        let Tally { documents, unchanged, empty, text_bytes, copies, postings, .. } = *other;
+        let Tally { documents, unchanged, empty, poor, undated, text_bytes, copies, postings, .. } = *other;
         let Tally { common_keys, common_postings, crowds, candidates, verified, links, .. } = *other;
         self.documents += documents;
         self.unchanged += unchanged;
         self.empty += empty;
+        self.poor += poor;
+        self.undated += undated;
         self.text_bytes += text_bytes;
         self.copies += copies;
         self.postings += postings;
@@ -134,6 +140,8 @@ impl Shared {
         let mut gathered = lock(&self.gathered);
         gathered.tally.documents += intake.documents();
         gathered.tally.empty += intake.empty;
+        gathered.tally.poor += intake.poor;
+        gathered.tally.undated += intake.unclear;
         gathered.tally.unchanged += intake.unchanged;
         gathered.tally.text_bytes += intake.text_bytes;
         let metrics = self.progress.metrics();

@@ -19,7 +19,7 @@ use crate::document::Position;
 use crate::error::{Error, Result};
 use crate::limits::MAX_RECORD_BYTES;
 use crate::metrics::Metric;
-use crate::read::{Extent, Fields, Record, Refusal, Sink, Source, Unit, UnitReader, Value, units};
+use crate::read::{Day, Extent, Fields, Record, Refusal, Sink, Source, Unit, UnitReader, Value, units};
 use crate::simd::Simd;
 use crate::sketch::{Basis, Digest, Rarity, Sketcher};
 
@@ -71,6 +71,10 @@ pub struct Intake {
     pub unchanged: u64,
     /// Documents without a token.
     pub empty: u64,
+    /// Documents with too few terms for the method.
+    pub poor: u64,
+    /// Documents with a date that is not understood.
+    pub unclear: u64,
     /// Bytes of text in documents.
     pub text_bytes: u64,
     failure: Option<Error>,
@@ -102,6 +106,8 @@ impl Intake {
             refused: Vec::new(),
             unchanged: 0,
             empty: 0,
+            poor: 0,
+            unclear: 0,
             text_bytes: 0,
             failure: None,
         }
@@ -186,10 +192,12 @@ impl Sink for Intake {
 impl Intake {
     /// A document of a run of its own.
     fn arrive(&mut self, record: &Record<'_>) -> Result<()> {
-        let Some(digest) = self.sketcher.read(record.text) else {
+        self.unclear += u64::from(record.day == Day::Unclear);
+        let Some(digest) = self.sketcher.read(record.text, record.day) else {
             self.empty += 1;
             return Ok(());
         };
+        self.poor += u64::from(self.sketcher.is_poor());
         let doc = self.next_doc()?;
         self.segment.push(record)?;
         self.arrivals.push(Arrival::new(digest, doc, record.position.to_bits()));
@@ -214,7 +222,8 @@ impl Intake {
         }
         let doc = self.next_doc()?;
         self.segment.push(record)?;
-        let kind = match self.sketcher.read(record.text) {
+        self.unclear += u64::from(record.day == Day::Unclear);
+        let kind = match self.sketcher.read(record.text, record.day) {
             _ if record.deleted => Kind::Delete,
             Some(digest) => Kind::Text(digest),
             None => Kind::Empty,
@@ -224,6 +233,7 @@ impl Intake {
             shared.keep(self.worker, |keeper| keeper.record(doc, record.raw))?;
         }
         if let Kind::Text(digest) = kind {
+            self.poor += u64::from(self.sketcher.is_poor());
             if !self.exact {
                 self.sketch(doc);
             }
@@ -273,6 +283,10 @@ fn fingerprint(record: &Record<'_>, kept: bool) -> u128 {
             state.update(&[2]);
             state.update(text.as_bytes());
         }
+    }
+    if let Day::Known(day) = record.day {
+        state.update(&[3]);
+        state.update(&day.to_le_bytes());
     }
     // Without their lengths a text and a value could pass for another text.
     state.update(&(record.text.len() as u64).to_le_bytes());
@@ -355,7 +369,7 @@ impl Sink for Sample {
     fn document(&mut self, record: &Record<'_>) {
         self.bytes += record.text.len() as u64;
         if record.text.len() < MAX_RECORD_BYTES / 16
-            && let Some(digest) = self.sketcher.read(record.text)
+            && let Some(digest) = self.sketcher.read(record.text, Day::None)
         {
             let set = self.sketcher.distinct();
             self.texts.push((digest, set.len()));

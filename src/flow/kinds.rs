@@ -61,7 +61,9 @@ impl Related {
     /// Those of [`Related::new`].
     pub fn of_inputs(shared: &Shared, findings: &Findings) -> Result<Related> {
         let pairs = findings.pairs.as_deref().unwrap_or_default();
-        Related::new(shared, &findings.removed, pairs, &|docs, each| each_text(shared, docs, each))
+        Related::new(shared, &findings.removed, pairs, &|docs, each| {
+            each_text(shared, docs, &mut |doc, text, _| each(doc, text))
+        })
     }
 
     /// How the text of a removed document relates to that of its representative.

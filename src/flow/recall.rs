@@ -11,7 +11,7 @@ use super::catalogue::Doc;
 use super::replay::recall_stored;
 use super::spill::Spill;
 use crate::error::{Error, Result};
-use crate::read::{Compression, reread};
+use crate::read::{Compression, Day, reread};
 use crate::sketch::Sketcher;
 
 /// Documents read again between two looks at whether to stop.
@@ -75,14 +75,18 @@ pub fn recall(shared: &Shared, docs: &[Doc], sketcher: &mut Sketcher, sets: &mut
     if let Some(replay) = shared.replay() {
         return recall_stored(shared, replay, docs, sets);
     }
-    each_text(shared, docs, &mut |doc, text| {
-        sketcher.read(text);
+    each_text(shared, docs, &mut |doc, text, day| {
+        sketcher.read(text, day);
         sets.insert(doc, sketcher.words())
     })
 }
 
 /// Reads the texts of `docs` (ascending by position, none twice) again.
-pub fn each_text(shared: &Shared, docs: &[Doc], each: &mut dyn FnMut(Doc, &str) -> Result<()>) -> Result<()> {
+pub fn each_text(
+    shared: &Shared,
+    docs: &[Doc],
+    each: &mut dyn FnMut(Doc, &str, Day) -> Result<()>,
+) -> Result<()> {
     let file = |doc: &Doc| shared.catalogue.position(*doc).file();
     for same_file in docs.chunk_by(|a, b| file(a) == file(b)) {
         let number = file(&same_file[0]);
@@ -91,11 +95,11 @@ pub fn each_text(shared: &Shared, docs: &[Doc], each: &mut dyn FnMut(Doc, &str) 
         let slice = if source.compression == Compression::None { SLICE } else { same_file.len() };
         for some in same_file.chunks(slice) {
             let offsets: Vec<u64> = some.iter().map(|doc| shared.catalogue.position(*doc).offset()).collect();
-            reread(source, number, &offsets, &shared.fields, &mut |index, text, _| {
+            reread(source, number, &offsets, &shared.fields, &mut |index, text, day| {
                 if index % SLICE == 0 {
                     shared.progress.check()?;
                 }
-                each(some[index], text)
+                each(some[index], text, day)
             })?;
             shared.progress.advance(some.len() as u64);
         }

@@ -207,6 +207,8 @@ pub fn summarise(discovery: &Discovery, outcome: &Outcome, rejected: &[Rejected]
         },
         documents: tally.documents,
         empty: tally.empty,
+        poor: tally.poor,
+        undated: tally.undated,
         rejected: rejected.len() as u64,
         first_rejected: rejected.first().map(ToString::to_string),
         unread_files: (discovery.unreadable.len()

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::kinds::shown;
 use super::summary::Summary;
-use crate::config::{Config, Method, Rule, Tokens, Verify};
+use crate::config::{Config, Fingerprint, Imatch, Method, Rule, Tokens, Vector, Verify};
 
 /// Most skipped files that are named.
 const NAMED: usize = 5;
@@ -107,6 +107,47 @@ fn method(c: &Config) -> String {
         Method::Shingles => {
             format!("shingles: {}{verified}, {shingles}", counted_rule(c))
         }
+        Method::Supershingles => {
+            format!(
+                "supershingles: {} of runs of {}{verified}, {shingles}",
+                counted_rule(c),
+                c.supershingles.group
+            )
+        }
+        Method::Winnow => {
+            format!("winnow: {} of one in {}{verified}, {shingles}", counted_rule(c), c.winnow.window)
+        }
+        Method::Anchors => {
+            let anchors = &c.anchors;
+            format!(
+                "anchors: {} of windows of {} characters, one in {}{verified}",
+                counted_rule(c),
+                anchors.characters,
+                anchors.one_in
+            )
+        }
+        Method::Sentences => {
+            format!("sentences: {} of chunks of {}{verified}", counted_rule(c), c.sentences.per_chunk)
+        }
+        Method::Lines => format!("lines: {} of chunks of {}{verified}", counted_rule(c), c.lines.per_chunk),
+        Method::Salient => format!("salient: {} of {} terms{verified}", counted_rule(c), c.salient.terms),
+        Method::Imatch => {
+            let Imatch { low, high, lexicons, .. } = &c.imatch;
+            let random = if *lexicons > 0 { format!(", {lexicons} random lexicons") } else { String::new() };
+            format!("imatch: all terms of idf {low} to {high} are the same{random}{verified}")
+        }
+        Method::Fingerprint => {
+            let Fingerprint { terms, length_percent, .. } = &c.fingerprint;
+            format!(
+                "fingerprint: {terms} terms and their places, lengths within {length_percent} %{verified}"
+            )
+        }
+        Method::Vector => {
+            let Vector { terms, shared, days, length_percent, .. } = &c.vector;
+            let days = if c.is_dated() { format!(", within {days} days") } else { String::new() };
+            format!("vector: {shared} of {terms} terms, lengths within {length_percent} %{days}{verified}")
+        }
+        Method::Cosine => format!("cosine: at least {}{verified}", c.threshold),
     }
 }
 
@@ -148,6 +189,15 @@ fn warnings(s: &Summary, out: Option<&str>) -> Vec<String> {
     if s.empty > 0 {
         let documents = counted(s.empty, "document", "documents");
         warnings.push(format!("{documents} without any word: kept, compared with nothing"));
+    }
+    if s.poor > 0 {
+        let texts = counted(s.poor, "text", "texts");
+        warnings.push(format!("{texts} with too few terms for the method: compared with equal texts only"));
+    }
+    if s.undated > 0 {
+        let documents = counted(s.undated, "document", "documents");
+        warnings
+            .push(format!("{documents} with a date that is not understood: compared as if they had none"));
     }
     for skipped in s.skipped.iter().take(NAMED) {
         warnings.push(format!("{} skipped: {}", printable(&skipped.file), printable(&skipped.reason)));

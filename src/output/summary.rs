@@ -21,6 +21,10 @@ pub struct Summary {
     pub documents: u64,
     /// Documents without any token; they are kept and match nothing.
     pub empty: u64,
+    /// Documents with too few terms for the method: compared with equal texts only.
+    pub poor: u64,
+    /// Documents with a date that is not understood: compared as if they had none.
+    pub undated: u64,
     /// Records refused.
     pub rejected: u64,
     /// The first of them, to be looked at: file, line and reason.

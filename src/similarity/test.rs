@@ -2,7 +2,9 @@
 
 use std::cmp::Ordering;
 
-use super::{Threshold, edit_distance, edit_distance_at_most, overlap, overlap_at_least};
+use super::{Threshold, edit_distance, edit_distance_at_most, lengths_agree, overlap, overlap_at_least};
+use crate::config::Vector;
+use crate::sketch::{PackedVector, cosine_at_least, norm, shared_weight, unpack, vectors_alike};
 
 /// What was measured of a pair: what it shares and the sizes of both, in the units of its [`Test`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,6 +40,12 @@ impl Measure {
         f64::from(self.shared) / f64::from(self.left.min(self.right).max(1))
     }
 
+    /// Shared weight over the geometric mean of both weights, in [0, 1]: of what [`Test::Cosine`] measured.
+    pub fn cosine(self) -> f64 {
+        let norms = f64::from(self.left.max(1)) * f64::from(self.right.max(1));
+        (f64::from(self.shared) / norms.sqrt()).min(1.0)
+    }
+
     /// What is left where it stands over the longer text, in [0, 1]: of what [`Test::Edits`] measured.
     pub fn unedited(self) -> f64 {
         f64::from(self.shared) / f64::from(self.left.max(self.right).max(1))
@@ -58,6 +66,12 @@ pub struct Shown {
     /// The share of the longer text that is left where it stands, in [0, 1], where that is the rule.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub edit_similarity: Option<f64>,
+    /// Shared terms of two vectors, where these are compared.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shared_terms: Option<u64>,
+    /// The cosine of two vectors of weighted terms, in [0, 1], where these are compared.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cosine: Option<f64>,
 }
 
 impl std::fmt::Display for Shown {
@@ -66,6 +80,8 @@ impl std::fmt::Display for Shown {
         match *self {
             Shown { shared_features: Some(features), .. } => write!(f, "{features} features"),
             Shown { edit_similarity: Some(share), .. } => write!(f, "{share:.4} unedited"),
+            Shown { shared_terms: Some(terms), .. } => write!(f, "{terms} terms"),
+            Shown { cosine: Some(cosine), .. } => write!(f, "{cosine:.4} cosine"),
             Shown { containment: Some(share), .. } => write!(f, "{share:.4} contained"),
             Shown { resemblance: Some(share), .. } => write!(f, "{share:.4}"),
             _ => f.write_str("-"),
@@ -76,7 +92,7 @@ impl std::fmt::Display for Shown {
 impl Shown {
     /// What is told of equal texts: they resemble each other whatever the method.
     pub fn equal(mut self) -> Shown {
-        self.shared_features = None;
+        (self.shared_features, self.shared_terms) = (None, None);
         Shown { resemblance: Some(1.0), ..self }
     }
 }
@@ -96,33 +112,55 @@ pub enum Test {
     /// The tokens of two texts in their order: the share of the longer text that is left after the fewest insertions,
     /// deletions and replacements of tokens, at or over the threshold.
     Edits(Threshold),
+    /// Enough shared entries of packed vectors of terms, of texts of about one length and day ([`vectors_alike`]).
+    Vector(Vector),
+    /// Cosine of vectors of weighted terms at or over the threshold ([`cosine_at_least`]).
+    Cosine(Threshold),
+}
+
+/// Bits by which sums of weights are too fine for a [`Measure`].
+const FINE: u32 = 16;
+
+/// A sum of weights as a measure has it.
+fn coarse(sum: u64) -> u32 {
+    u32::try_from(sum >> FINE).unwrap_or(u32::MAX)
+}
+
+/// Words that are a packed vector; `None` for those of a text that takes no part.
+fn packed(words: &[u64]) -> Option<&PackedVector> {
+    words.try_into().ok()
 }
 
 impl Test {
     /// Whether the sizes that are posted with keys are those that pairs are measured on.
     pub fn is_sized(self) -> bool {
-        !matches!(self, Test::Lengths(_))
+        !matches!(self, Test::Lengths(_) | Test::Vector(_))
     }
 
     /// Whether it compares with a threshold that may be raised.
     pub fn threshold(self) -> Option<Threshold> {
         match self {
-            Test::Resemblance(t) | Test::Containment(t) | Test::Edits(t) => Some(t),
-            Test::Shared(_) | Test::Lengths(_) => None,
+            Test::Resemblance(t) | Test::Containment(t) | Test::Edits(t) | Test::Cosine(t) => Some(t),
+            Test::Shared(_) | Test::Lengths(_) | Test::Vector(_) => None,
         }
     }
 
     /// The size of a sketch that its keys are posted with.
     pub fn posted(self, words: &[u64]) -> u32 {
         match self {
-            Test::Lengths(_) => words.first().map_or(0, |length| *length as u32),
+            Test::Lengths(_) | Test::Vector(_) => words.first().map_or(0, |length| *length as u32),
+            Test::Cosine(_) => coarse(norm(words)),
             _ => words.len() as u32,
         }
     }
 
     /// What a sketch shares with itself.
     pub fn size(self, words: &[u64]) -> u32 {
-        self.members(words).len() as u32
+        match self {
+            Test::Vector(_) => packed(words).map_or(0, |vector| unpack(vector).entries.len() as u32),
+            Test::Cosine(_) => coarse(norm(words)),
+            _ => self.members(words).len() as u32,
+        }
     }
 
     /// The members of a sketch.
@@ -141,7 +179,10 @@ impl Test {
             Test::Resemblance(t) | Test::Edits(t) => t.is_met(small, large),
             Test::Containment(_) => small > 0,
             Test::Shared(r) => small >= u64::from(r),
-            Test::Lengths(percent) => (large - small) * 100 <= large * u64::from(percent),
+            Test::Lengths(percent) => lengths_agree(a, b, percent),
+            Test::Vector(vector) => lengths_agree(a, b, vector.length_percent),
+            // What is shared is no more than the smaller norm, which was rounded down.
+            Test::Cosine(t) => t.is_met_squared(small + 1, large),
         }
     }
 
@@ -154,6 +195,8 @@ impl Test {
             Test::Edits(t) => t.ceil(large),
             Test::Shared(r) => u64::from(r),
             Test::Lengths(_) => 1,
+            Test::Vector(vector) => vector.shared as u64,
+            Test::Cosine(t) => t.ceil_of_root(small, large),
         };
         (needed <= small && needed > 0).then_some(needed)
     }
@@ -162,7 +205,7 @@ impl Test {
     /// and all that is looked at, to be measured elsewhere.
     pub fn counts(self, shared: u32, a: u32, b: u32) -> bool {
         match self {
-            Test::Lengths(_) => shared > 0,
+            Test::Lengths(_) | Test::Vector(_) | Test::Cosine(_) => shared > 0,
             _ => self.reaches(Measure { shared, left: a, right: b }),
         }
     }
@@ -181,6 +224,8 @@ impl Test {
                 Shown { shared_features: Some(u64::from(measure.shared)), ..nothing }
             }
             Test::Edits(_) => Shown { edit_similarity: Some(measure.unedited()), ..nothing },
+            Test::Vector(_) => Shown { shared_terms: Some(u64::from(measure.shared)), ..nothing },
+            Test::Cosine(_) => Shown { cosine: Some(measure.cosine()), ..nothing },
         }
     }
 
@@ -191,17 +236,20 @@ impl Test {
 
     /// Orders measures, the closest first, without rounding.
     pub fn closer(self, a: Measure, b: Measure) -> Ordering {
-        let either = |m: Measure| u64::from(m.left) + u64::from(m.right) - u64::from(m.shared);
-        let (small, large) =
-            (|m: Measure| u64::from(m.left.min(m.right)), |m: Measure| u64::from(m.left.max(m.right)));
-        let whole = |m: Measure| match self {
-            Test::Resemblance(_) => either(m),
-            Test::Containment(_) => small(m),
-            Test::Edits(_) => large(m),
-            Test::Shared(_) | Test::Lengths(_) => 1,
+        let square = |n: u32| u128::from(n) * u128::from(n);
+        // Of cosines the squares are compared.
+        let part = |m: Measure| match self {
+            Test::Cosine(_) => square(m.shared),
+            _ => u128::from(m.shared),
         };
-        let cross = |part: u32, whole: u64| u128::from(part) * u128::from(whole.max(1));
-        cross(b.shared, whole(a)).cmp(&cross(a.shared, whole(b)))
+        let whole = |m: Measure| match self {
+            Test::Resemblance(_) => u128::from(m.left) + u128::from(m.right) - u128::from(m.shared),
+            Test::Containment(_) => u128::from(m.left.min(m.right)),
+            Test::Edits(_) => u128::from(m.left.max(m.right)),
+            Test::Cosine(_) => u128::from(m.left) * u128::from(m.right),
+            Test::Shared(_) | Test::Lengths(_) | Test::Vector(_) => 1,
+        };
+        (part(b) * whole(a).max(1)).cmp(&(part(a) * whole(b).max(1)))
     }
 
     /// Measures two sketches, whatever comes of it.
@@ -211,6 +259,13 @@ impl Test {
                 let (left, right) = (a.len() as u32, b.len() as u32);
                 Measure { shared: left.max(right) - edit_distance(a, b), left, right }
             }
+            Test::Vector(_) => {
+                let entries = |words| packed(words).map(|vector| unpack(vector).entries).unwrap_or_default();
+                Measure::of(&entries(a), &entries(b))
+            }
+            Test::Cosine(_) => {
+                Measure { shared: coarse(shared_weight(a, b)), left: coarse(norm(a)), right: coarse(norm(b)) }
+            }
             _ => Measure::of(self.members(a), self.members(b)),
         }
     }
@@ -219,6 +274,15 @@ impl Test {
     pub fn measure(self, a: &[u64], b: &[u64]) -> Option<Measure> {
         if !self.allows(self.posted(a), self.posted(b)) {
             return None;
+        }
+        match self {
+            Test::Vector(vector) => {
+                let (x, y) = (packed(a)?, packed(b)?);
+                let (left, right) = (self.size(a), self.size(b));
+                return vectors_alike(x, y, &vector).map(|shared| Measure { shared, left, right });
+            }
+            Test::Cosine(t) => return cosine_at_least(a, b, t).then(|| self.full(a, b)),
+            _ => {}
         }
         let (x, y) = (self.members(a), self.members(b));
         let (left, right) = (x.len() as u32, y.len() as u32);
@@ -312,9 +376,10 @@ mod tests {
                     prop_assert_eq!(u64::from(full.shared), longer - u64::from(edits(&a, &b)));
                     t.is_met(full.shared.into(), longer)
                 }
+                Test::Vector(_) | Test::Cosine(_) => unreachable!("other words"),
                 Test::Lengths(percent) => {
                     let (x, y) = (length(&a), length(&b));
-                    full.shared > 0 && x.abs_diff(y) * 100 <= x.max(y) * u64::from(percent)
+                    full.shared > 0 && x.abs_diff(y) * 100 <= x.min(y) * u64::from(percent)
                 }
             };
             prop_assert_eq!(test.measure(&a, &b), plain.then_some(full));

@@ -26,6 +26,20 @@ impl Threshold {
         self.num * other.den < other.num * self.den
     }
 
+    /// Whether `part / whole` is at or over the square of the threshold.
+    pub fn is_met_squared(self, part: u64, whole: u64) -> bool {
+        let times = |n: u64, factor: u64| u128::from(n) * u128::from(factor) * u128::from(factor);
+        times(part, self.den) >= times(whole, self.num)
+    }
+
+    /// The least integer at or over `t * sqrt(a * b)`, of numbers of 32 bits.
+    pub fn ceil_of_root(self, a: u64, b: u64) -> u64 {
+        let scaled = u128::from(a) * u128::from(b) * u128::from(self.num) * u128::from(self.num);
+        let whole = scaled.div_ceil(u128::from(self.den) * u128::from(self.den));
+        let root = whole.isqrt();
+        (root + u128::from(root * root < whole)) as u64
+    }
+
     /// The least integer at or over `t * n`.
     pub fn ceil(self, n: u64) -> u64 {
         (n * self.num).div_ceil(self.den)

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::Rarity;
+use super::{Rarity, require_room};
 use crate::config::{Config, Method};
 use crate::error::{Error, Result};
 use crate::lexicon::Lexicon;
@@ -24,7 +24,7 @@ impl Basis {
     pub fn check(&self, config: &Config) -> Result<()> {
         match &self.lexicon {
             _ if !config.needs_lexicon() => Ok(()),
-            Some(lexicon) => lexicon.require_name(&config.lexicon),
+            Some(lexicon) => fits(lexicon, config),
             None => Err(Error::config(format!(
                 "method {} needs a lexicon, and there is none; make one with `alike lexicon build`, and name it with \
                  --lexicon",
@@ -46,5 +46,23 @@ impl Basis {
     pub fn of_bytes(rarity: &[u8], lexicon: Vec<u8>) -> Result<Basis> {
         let lexicon = (!lexicon.is_empty()).then(|| Lexicon::of_bytes(lexicon).map(Arc::new)).transpose()?;
         Ok(Basis { rarity: Rarity::of_bytes(rarity), lexicon })
+    }
+}
+
+/// Refuses a lexicon that is another one, or too small or too large for the method.
+fn fits(lexicon: &Lexicon, config: &Config) -> Result<()> {
+    lexicon.require_name(&config.lexicon)?;
+    match config.method {
+        Method::Vector => {
+            require_room(lexicon)?;
+            lexicon.require(config.vector.terms, &format!("a vector of {} terms", config.vector.terms))
+        }
+        Method::Fingerprint => lexicon.require(
+            config.fingerprint.terms,
+            &format!("a fingerprint of {} terms", config.fingerprint.terms),
+        ),
+        Method::Imatch => lexicon
+            .require(config.imatch.min_terms, &format!("a signature of {} terms", config.imatch.min_terms)),
+        _ => Ok(()),
     }
 }

@@ -71,12 +71,15 @@ fn entry(packed: &PackedVector, at: usize) -> u64 {
     (low | high) & ((1 << BITS) - 1)
 }
 
-/// How many entries two vectors share, if they are alike: their days are within `config.days` of each other if both
-/// have one, their lengths agree ([`lengths_agree`]), and they share `config.shared` entries or more. Entries are
+/// How many entries two vectors share, if they are alike: their days are within `config.days` of each other, or
+/// neither has one, their lengths agree ([`lengths_agree`]), and they share `config.shared` entries or more. Entries are
 /// compared from the rarest on, and no further than it takes to see that they will not do.
 pub fn vectors_alike(a: &PackedVector, b: &PackedVector, config: &Vector) -> Option<u32> {
-    let apart = |a: i32, b: i32| a.abs_diff(b) > config.days;
-    if day(a).zip(day(b)).is_some_and(|(a, b)| apart(a, b)) {
+    let near = match (day(a), day(b)) {
+        (Some(a), Some(b)) => a.abs_diff(b) <= config.days,
+        (a, b) => a == b,
+    };
+    if !near {
         return None;
     }
     if !lengths_agree(a[0] as u32, b[0] as u32, config.length_percent) {
@@ -128,7 +131,8 @@ mod tests {
         assert_eq!(vectors_alike(&base, &of(0, 1201, Some(100)), &config), None);
         assert_eq!(vectors_alike(&base, &of(0, 1000, Some(143)), &config), None);
         assert_eq!(vectors_alike(&base, &of(0, 1000, Some(57)), &config), None);
-        assert_eq!(vectors_alike(&base, &of(0, 1000, None), &config), Some(60));
+        assert_eq!(vectors_alike(&base, &of(0, 1000, None), &config), None);
+        assert_eq!(vectors_alike(&of(0, 1000, None), &of(0, 1000, None), &config), Some(60));
         let far = of(0, 1000, Some(i32::MAX));
         assert_eq!(vectors_alike(&far, &of(0, 1000, Some(i32::MIN + 1)), &config), None);
     }

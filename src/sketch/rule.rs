@@ -9,7 +9,17 @@ pub fn rule(config: &Config) -> Option<Accept> {
         Method::Exact => return None,
         Method::Join => Test::Resemblance(config.threshold),
         Method::Features => Test::Shared(config.features.r as u32),
-        Method::Shingles => counted(config),
+        Method::Imatch => Test::Shared(1),
+        Method::Fingerprint => Test::Lengths(config.fingerprint.length_percent),
+        Method::Vector => Test::Vector(config.vector),
+        Method::Cosine => Test::Cosine(config.threshold),
+        Method::Shingles
+        | Method::Supershingles
+        | Method::Winnow
+        | Method::Anchors
+        | Method::Sentences
+        | Method::Lines
+        | Method::Salient => counted(config),
     };
     let rule = Accept::from(own);
     Some(match config.verify {
@@ -32,9 +42,20 @@ fn counted(config: &Config) -> Test {
 impl Config {
     /// Whether sketches are made by a lexicon.
     pub fn needs_lexicon(&self) -> bool {
-        match self.method {
-            Method::Exact | Method::Join | Method::Features | Method::Shingles => false,
-        }
+        self.needs_terms() || self.text.filter.min_idf.is_some()
+    }
+
+    /// Whether the method looks at terms, of which a text may have too few.
+    pub fn needs_terms(&self) -> bool {
+        matches!(
+            self.method,
+            Method::Salient | Method::Imatch | Method::Fingerprint | Method::Vector | Method::Cosine
+        )
+    }
+
+    /// Whether equal texts of different days are different contents.
+    pub fn is_dated(&self) -> bool {
+        self.method == Method::Vector && !self.input.date_field.is_empty()
     }
 
     /// Whether anything is held against the threshold.
@@ -46,8 +67,8 @@ impl Config {
     pub fn is_measured(&self) -> bool {
         match self.method {
             Method::Exact => false,
-            Method::Join => true,
-            Method::Features | Method::Shingles => self.verify != Verify::None,
+            Method::Join | Method::Vector | Method::Cosine => true,
+            _ => self.verify != Verify::None,
         }
     }
 
@@ -55,7 +76,14 @@ impl Config {
     pub fn cap(&self) -> usize {
         match self.method {
             Method::Exact | Method::Join | Method::Features => 0,
-            Method::Shingles => self.count.common_cap,
+            Method::Imatch | Method::Fingerprint | Method::Vector | Method::Cosine => 0,
+            Method::Shingles
+            | Method::Supershingles
+            | Method::Winnow
+            | Method::Anchors
+            | Method::Sentences
+            | Method::Lines
+            | Method::Salient => self.count.common_cap,
         }
     }
 

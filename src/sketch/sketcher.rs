@@ -4,8 +4,10 @@ use std::sync::Arc;
 
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::{Basis, Permutations, Spread, rule, sample, shingles};
-use crate::config::{Config, Method, Verify};
+use super::own::{Own, keys_of};
+use super::{Basis, Spread, rule, shingles};
+use crate::config::{Config, Verify};
+use crate::read::Day;
 use crate::simd::Simd;
 use crate::similarity::Accept;
 use crate::text::Tokenizer;
@@ -19,12 +21,9 @@ pub struct Sketcher {
     rule: Option<Accept>,
     basis: Arc<Basis>,
     tokenizer: Tokenizer,
-    permutations: Permutations,
+    own: Own,
+    day: Option<i32>,
     spread: Spread,
-    /// Whether `own` is that of the text last read.
-    sketched: bool,
-    /// The words that the method itself looks at.
-    own: Vec<u64>,
     shingles: Vec<u64>,
     words: Vec<u64>,
     keys: Vec<u64>,
@@ -34,18 +33,16 @@ pub struct Sketcher {
 impl Sketcher {
     /// A sketcher for a configuration, with the frozen tables that it makes sketches by.
     pub fn new(config: &Config, basis: Arc<Basis>, simd: Simd) -> Sketcher {
-        let values =
-            if config.method == Method::Features { config.features.k * config.features.s } else { 0 };
+        let tokenizer = Tokenizer::filtered(&config.text, simd, basis.lexicon.clone())
+            .expect("a valid configuration and the lexicon that it needs");
         Sketcher {
             config: config.clone(),
             rule: rule(config),
-            tokenizer: Tokenizer::filtered(&config.text, simd, basis.lexicon.clone())
-                .expect("a valid configuration and the lexicon that it needs"),
+            own: Own::new(config, &basis, simd),
             basis,
-            permutations: Permutations::new(values, simd),
+            tokenizer,
+            day: None,
             spread: Spread::default(),
-            sketched: false,
-            own: Vec::new(),
             shingles: Vec::new(),
             words: Vec::new(),
             keys: Vec::new(),
@@ -53,18 +50,34 @@ impl Sketcher {
         }
     }
 
-    /// Reads a text; its digest, or `None` if it has no token at all.
-    pub fn read(&mut self, text: &str) -> Option<Digest> {
-        self.sketched = false;
+    /// Reads a text of a day; its digest, or `None` if it has no token at all. The day is of no account but where documents
+    /// are compared by it ([`Config::is_dated`]): there equal texts of different days are told apart, unless they have too
+    /// few terms to be compared by anything else than their text.
+    pub fn read(&mut self, text: &str, day: Day) -> Option<Digest> {
+        self.day = match day {
+            Day::Known(day) if self.config.is_dated() => Some(day),
+            _ => None,
+        };
+        self.own.read(text);
         let tokens = self.tokenizer.tokens(text);
-        (!tokens.is_empty()).then(|| xxh3_128(bytemuck::cast_slice(tokens)))
+        if tokens.is_empty() {
+            return None;
+        }
+        let digest = xxh3_128(bytemuck::cast_slice(tokens));
+        let day = self.day;
+        match day {
+            Some(day) if !self.is_poor() => {
+                Some(xxh3_128(bytemuck::cast_slice(&[digest, u128::from(day.cast_unsigned())])))
+            }
+            _ => Some(digest),
+        }
     }
 
     /// The posting keys of the text last read, and the size they are posted with.
     pub fn keys(&mut self) -> (&[u64], u32) {
-        self.sketch();
-        let size = self.rule.map_or(0, |rule| rule.own().posted(&self.own));
-        (keys_of(&self.config, &self.basis, &self.own, &mut self.keys, &mut self.commoner), size)
+        let own = self.own.words(self.tokenizer.last(), self.day, &self.basis);
+        let size = self.rule.map_or(0, |rule| rule.own().posted(own));
+        (keys_of(&self.config, &self.basis, own, &mut self.keys, &mut self.commoner), size)
     }
 
     /// The posting keys of a text whose sketch is at hand, and the size they are posted with.
@@ -79,17 +92,18 @@ impl Sketcher {
 
     /// The sketch of the text last read: what pairs are measured on, as [`Accept`] has it.
     pub fn words(&mut self) -> &[u64] {
-        self.sketch();
+        let tokens = self.tokenizer.last();
+        let own = self.own.words(tokens, self.day, &self.basis);
         if self.config.verify == Verify::None || self.rule.is_none() {
-            return &self.own;
+            return own;
         }
         self.words.clear();
-        self.words.push(self.own.len() as u64);
-        self.words.extend_from_slice(&self.own);
+        self.words.push(own.len() as u64);
+        self.words.extend_from_slice(own);
         if self.config.verify == Verify::Edits {
-            self.words.extend_from_slice(self.tokenizer.last());
+            self.words.extend_from_slice(tokens);
         } else {
-            shingles(self.tokenizer.last(), self.config.text.ngram, &mut self.shingles);
+            shingles(tokens, self.config.text.ngram, &mut self.shingles);
             self.spread.sort_distinct(&mut self.shingles);
             self.words.extend_from_slice(&self.shingles);
         }
@@ -98,8 +112,12 @@ impl Sketcher {
 
     /// What the method itself looks at of the text last read: for `join` its distinct shingles, ascending.
     pub fn own_words(&mut self) -> &[u64] {
-        self.sketch();
-        &self.own
+        self.own.words(self.tokenizer.last(), self.day, &self.basis)
+    }
+
+    /// Whether the text last read has too few terms for the method, so that only an equal text is its duplicate.
+    pub fn is_poor(&mut self) -> bool {
+        self.config.needs_terms() && self.own_words().is_empty()
     }
 
     /// The distinct shingles of the text last read, ascending.
@@ -107,48 +125,5 @@ impl Sketcher {
         shingles(self.tokenizer.last(), self.config.text.ngram, &mut self.shingles);
         self.spread.sort_distinct(&mut self.shingles);
         &self.shingles
-    }
-
-    /// Makes the method's own words of the text last read.
-    fn sketch(&mut self) {
-        if std::mem::replace(&mut self.sketched, true) {
-            return;
-        }
-        let (tokens, ngram) = (self.tokenizer.last(), self.config.text.ngram);
-        match self.config.method {
-            Method::Exact => self.own.clear(),
-            Method::Features => {
-                shingles(tokens, ngram, &mut self.shingles);
-                let (k, s) = (self.config.features.k, self.config.features.s);
-                self.permutations.features(&self.shingles, k, s, &mut self.own);
-                self.own.sort_unstable();
-            }
-            Method::Join => {
-                shingles(tokens, ngram, &mut self.own);
-                self.spread.sort_distinct(&mut self.own);
-            }
-            Method::Shingles => {
-                shingles(tokens, ngram, &mut self.own);
-                self.spread.sort_distinct(&mut self.own);
-                sample(&self.config.shingles, &mut self.own);
-            }
-        }
-    }
-}
-
-/// The posting keys of a method's own words: these themselves, or a part of them, in `keys`.
-fn keys_of<'a>(
-    config: &Config,
-    basis: &Basis,
-    own: &'a [u64],
-    keys: &'a mut Vec<u64>,
-    commoner: &mut Vec<(u8, u64)>,
-) -> &'a [u64] {
-    match config.method {
-        Method::Join => {
-            basis.rarity.rarest(own, config.threshold.prefix(own.len()), keys, commoner);
-            keys
-        }
-        Method::Exact | Method::Features | Method::Shingles => own,
     }
 }

@@ -150,6 +150,8 @@ impl Prepared<'_> {
             unchanged: tally.unchanged + outcome.unchanged,
             removed: outcome.removed,
             superseded: tally.superseded,
+            poor: tally.poor,
+            undated: tally.undated,
             unknown: outcome.unknown.clone(),
             contents: tally.contents,
             changes: outcome.lines.len() as u64,

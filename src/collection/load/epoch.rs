@@ -133,6 +133,8 @@ impl Prepared<'_> {
         tally.records += loaded.tally.documents;
         tally.unchanged += loaded.tally.unchanged;
         tally.superseded += loaded.superseded + delta.superseded;
+        tally.poor += loaded.tally.poor;
+        tally.undated += loaded.tally.undated;
         tally.contents.0 += delta.contents_changed.0;
         tally.contents.1 += delta.contents_changed.1;
         let unread = |refused: &Refused| {
