@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::team::done;
-use crate::util::{Dir, Output, line, sorted, words};
+use crate::util::{Dir, Output, jsonl, line, sorted, words};
 
 /// Two articles of 200 words and duplicates of each kind: `id kind edits` of what is removed, in place of each.
 fn made() -> (String, Vec<(&'static str, &'static str, u64)>) {
@@ -72,7 +72,8 @@ fn each_kind_is_told_by_its_name() {
     let pair = |a: &str, b: &str| output.pairs.iter().find(|pair| pair["a"] == a && pair["b"] == b).unwrap();
     assert_eq!((&pair("a", "same")["kind"], &pair("a", "same")["edits"]), (&json!("exact"), &json!(0)));
     assert_eq!(pair("a", "sentence")["kind"], "insertion");
-    assert_eq!(pair("paragraph", "sentence")["edits"], 52);
+    // Twelve words in place of others, 28 more.
+    assert_eq!(pair("paragraph", "sentence")["edits"], 40);
     assert!(output.pairs.iter().all(|pair| pair["kind"].is_string() && pair["edits"].is_u64()));
     dir.dedup("in.jsonl --kinds --dry-run --threshold 0.6")
         .ok()
@@ -122,4 +123,37 @@ fn fewer_words_are_edited_under_a_guarantee() {
     };
     let (guarantee, transitive) = (share("guarantee", "one"), share("transitive", "two"));
     assert!(guarantee.0 < transitive.0 && guarantee.1 < transitive.1, "{guarantee:?} {transitive:?}");
+}
+
+/// Of a collection the same is told as of the files it was loaded from, whether it keeps their records or not; and if it
+/// does not and they are gone, that is said.
+#[test]
+fn collections_tell_the_kinds_of_pairs() {
+    let dir = Dir::new();
+    dir.write("in.jsonl", made().0);
+    let pairs = sorted(dir.output("in.jsonl --kinds --pairs --threshold 0.6", "out").pairs);
+    let named = |pairs: &[Value]| {
+        // A collection has its documents in the order of ids: which end of a pair comes first is another matter.
+        let ends = |pair: &Value| {
+            let mut ends = [pair["a"].clone(), pair["b"].clone()].map(|id| id.as_str().unwrap().to_owned());
+            ends.sort();
+            json!([ends, pair["kind"], pair["edits"]])
+        };
+        sorted(pairs.iter().map(ends).collect())
+    };
+    for (name, flags) in [("files", ""), ("records", "--store-text")] {
+        dir.alike(&format!("load {name} in.jsonl --threshold 0.6 {flags}"), None).ok();
+        for shape in ["-w 1", "-w 3"] {
+            let told =
+                jsonl(dir.alike(&format!("pairs {name} --kinds {shape}"), None).ok().stdout.as_bytes());
+            assert_eq!(named(&told), named(&pairs), "{name} {shape}");
+        }
+        let explained = dir.alike(&format!("explain {name} a sentence"), None).ok().stdout;
+        let explained: Value = serde_json::from_str(&explained).unwrap();
+        let step = &explained["chain"][0];
+        assert_eq!((&step["kind"], &step["edits"]), (&json!("insertion"), &json!(12)), "{explained}");
+    }
+    std::fs::remove_file(dir.join("in.jsonl")).unwrap();
+    dir.alike("pairs records --kinds", None).ok();
+    dir.alike("pairs files --kinds", None).code(3).says("in.jsonl").says("--store-text");
 }
