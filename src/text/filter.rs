@@ -71,10 +71,10 @@ impl Filtering {
 
 /// Whether a word stays that is no stop word.
 fn stays(filter: &Filter, lexicon: Option<&(Arc<Lexicon>, f64)>, word: &Word, letters: &str) -> bool {
-    let common =
-        |(lexicon, least): &(Arc<Lexicon>, f64)| lexicon.idf(word.hash).is_some_and(|idf| idf < *least);
-    is_long(letters, filter.min_length)
-        && !(filter.alphabetic && !is_letters(letters))
-        && !(filter.numbers && is_number(letters))
-        && !lexicon.is_some_and(common)
+    let short = !is_long(letters, filter.min_length);
+    let numeric = filter.alphabetic && !is_letters(letters);
+    let number = filter.numbers && is_number(letters);
+    let idf = lexicon.and_then(|(lexicon, least)| lexicon.idf(word.hash).zip(Some(*least)));
+    let common = idf.is_some_and(|(idf, least)| idf < least);
+    !(short || numeric || number || common)
 }

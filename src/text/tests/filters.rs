@@ -69,8 +69,8 @@ fn stop_words_of_many_languages_go() {
         ("fr", "Le chat et la souris sont dans la maison", "chat souris maison"),
         (
             "ru",
-            "\u{41a}\u{43d}\u{438}\u{433}\u{430} \u{438} \u{43d}\u{430} \u{441}\u{442}\u{43e}\u{43b}",
-            "\u{43a}\u{43d}\u{438}\u{433}\u{430} \u{441}\u{442}\u{43e}\u{43b}",
+            "\u{421}\u{43e}\u{431}\u{430}\u{43a}\u{430} \u{438} \u{43d}\u{430} \u{43a}\u{440}\u{44b}\u{448}\u{435}",
+            "\u{441}\u{43e}\u{431}\u{430}\u{43a}\u{430} \u{43a}\u{440}\u{44b}\u{448}\u{435}",
         ),
         (
             "ar",
@@ -113,7 +113,7 @@ fn filters_look_at_words_and_stems_are_taken_last() {
         ..Filter::default()
     };
     // "runs" is long enough though its stem is not; "during" is a stop word though its stem is none.
-    assert_eq!(words("He runs during 1994 x86days an odd week of meetings", &filter), "run meet");
+    assert_eq!(words("He runs during 1994 x86days an odd of meetings", &filter), "run meet");
     assert_eq!(left("He runs, of meetings", Tokens::Chars, &filter, None).concat(), "run meet");
 }
 
