@@ -260,6 +260,7 @@ pub mod collection;
 pub mod config;
 pub mod document;
 pub mod error;
+pub mod evaluate;
 pub mod flow;
 pub mod lexicon;
 pub mod limits;
