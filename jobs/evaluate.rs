@@ -15,6 +15,7 @@ use alike::evaluate::{
 };
 use alike::flow::{self, Part, Request, Tally};
 use alike::lexicon::Survey;
+use alike::output::Rejected;
 use alike::progress::Progress;
 use alike::read::Source;
 use alike::similarity::Threshold;
@@ -24,10 +25,12 @@ use crate::cli_evaluate::{EvaluateArgs, FormArg, FormatArg, PairsOfArg, Unlisted
 use crate::dedup::{Place, find_inputs, refuse};
 use crate::lexicon::rejected;
 use crate::load::watched;
+use crate::message;
 use crate::options::Machine;
 use crate::shown::Lines;
-use crate::{message, print};
 
+/// Refused records that are told one by one.
+const SHOWN: usize = 5;
 /// Bytes of a posting.
 const POSTING: f64 = 16.0;
 
@@ -57,7 +60,7 @@ pub(crate) fn run(args: &EvaluateArgs) -> Result<ExitCode> {
             progress,
             done: Vec::new(),
         };
-        let mut evaluation = Evaluation::new(args, &documents, refused.len(), labels.as_ref());
+        let mut evaluation = Evaluation::new(args, &documents, (&refused, machine.workers), labels.as_ref());
         evaluation.rows = runs.all(&asked, labels.map(|(_, labels)| labels).as_ref(), threshold)?;
         Ok(evaluation)
     })?;
@@ -71,7 +74,9 @@ pub(crate) fn run(args: &EvaluateArgs) -> Result<ExitCode> {
         FormatArg::Table => {
             told::table(&evaluation, args.by_size).lines().try_for_each(|line| lines.text(line))
         }
-        FormatArg::Markdown => return print(told::markdown(&evaluation, args.by_size).as_bytes()),
+        FormatArg::Markdown => {
+            told::markdown(&evaluation, args.by_size).lines().try_for_each(|line| lines.plain(line))
+        }
     };
     lines.finish(written)
 }
@@ -150,8 +155,8 @@ struct Evaluation {
     documents: usize,
     text_bytes: u64,
     /// Records that are no documents.
-    refused: usize,
-    workers: Option<usize>,
+    refused: Named,
+    workers: usize,
     /// `clusters` or `links`.
     pairs_of: &'static str,
     /// What is in the labels; `None` against the exact join.
@@ -179,7 +184,7 @@ impl Evaluation {
     fn new(
         args: &EvaluateArgs,
         documents: &Documents,
-        refused: usize,
+        (refused, workers): (&[Rejected], usize),
         labels: Option<&(Form, Resolved)>,
     ) -> Evaluation {
         let labels = labels.zip(args.labels.as_ref()).map(|((form, resolved), path)| LabelsTold {
@@ -202,8 +207,11 @@ impl Evaluation {
             version: env!("CARGO_PKG_VERSION"),
             documents: documents.len(),
             text_bytes: documents.text_bytes,
-            refused,
-            workers: args.machine.workers,
+            refused: Named {
+                count: refused.len() as u64,
+                first: refused.iter().take(SHOWN).map(Rejected::to_string).collect(),
+            },
+            workers,
             pairs_of: match args.pairs_of {
                 PairsOfArg::Clusters => "clusters",
                 PairsOfArg::Links => "links",

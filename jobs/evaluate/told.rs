@@ -176,8 +176,11 @@ fn lengths(rows: &[Row]) -> Table {
 fn notes(evaluation: &Evaluation) -> Vec<String> {
     let Evaluation { documents, text_bytes, refused, pairs_of, .. } = evaluation;
     let megabytes = *text_bytes as f64 / 1e6;
-    let mut notes =
-        vec![format!("{documents} documents, {megabytes:.1} MB of text; {refused} records refused")];
+    let mut line = format!("{documents} documents, {megabytes:.1} MB of text");
+    if refused.count > 0 {
+        let _ = write!(line, "; {} records refused: {}", refused.count, first(refused));
+    }
+    let mut notes = vec![line];
     match &evaluation.labels {
         Some(labels) => of_labels(labels, &mut notes),
         None => notes.push(

@@ -50,7 +50,10 @@ pub fn wilson(hits: f64, draws: f64) -> Option<Interval> {
     let centre = (share + square / (2.0 * draws)) / (1.0 + square / draws);
     let half = DEVIATIONS / (1.0 + square / draws)
         * (share * (1.0 - share) / draws + square / (4.0 * draws * draws)).sqrt();
-    Some([(centre - half).max(0.0), (centre + half).min(1.0)])
+    // Both bounds are exact at either end, where rounding would leave a share outside of its interval.
+    let low = if hits == 0.0 { 0.0 } else { centre - half };
+    let high = if hits == draws { 1.0 } else { centre + half };
+    Some([low, high])
 }
 
 /// A small generator (Steele, Lea and Flood 2014), the same on every machine.

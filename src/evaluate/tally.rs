@@ -211,14 +211,14 @@ impl Tally {
                 stat.bcubed[1] += f64::from(n) / f64::from(b);
             });
         }
-        for members in groups(truth, truth).iter().filter(|members| members.len() > 1) {
+        each_group(truth, truth, |members| {
             let shortest = members.iter().map(|document| sizes[*document as usize]).min().unwrap_or(0);
             let found = f64::from(u8::from(exact[members[0] as usize]));
             self.each_place(members[0], shortest, |stat| {
                 stat.sets[0] += 1.0;
                 stat.sets[1] += found;
             });
-        }
+        });
     }
 
     /// Counts the pairs within groups that are groups of both, in place `which` of [`Stat::within`]; returns for each document how
@@ -226,7 +226,7 @@ impl Tally {
     fn count_groups(&mut self, left: &[u32], right: &[u32], sizes: &[u8], which: usize) -> Vec<u32> {
         let pairs = |count: u64| (count * count.saturating_sub(1) / 2) as f64;
         let mut counts = vec![1; left.len()];
-        for members in groups(left, right).iter().filter(|members| members.len() > 1) {
+        each_group(left, right, |members| {
             let mut histogram: Sizes = [0; SIZES];
             for document in members {
                 counts[*document as usize] = members.len() as u32;
@@ -235,15 +235,15 @@ impl Tally {
             let stats = self.at(members[0]);
             stats.iter_mut().zip(histogram).for_each(|(stat, count)| stat.within[which] += pairs(count));
             stats[ALL].within[which] += pairs(members.len() as u64);
-        }
+        });
         counts
     }
 }
 
-/// The documents that are in one group of both partitions, in order.
-fn groups(left: &[u32], right: &[u32]) -> Vec<Vec<u32>> {
+/// Hands on the documents that are in one group of both partitions, in order, where they are two or more.
+fn each_group(left: &[u32], right: &[u32], see: impl FnMut(&[u32])) {
     let key = |document: &u32| (left[*document as usize], right[*document as usize]);
     let mut order: Vec<u32> = (0..left.len() as u32).collect();
     order.sort_unstable_by_key(|document| (key(document), *document));
-    order.chunk_by(|a, b| key(a) == key(b)).map(<[u32]>::to_vec).collect()
+    order.chunk_by(|a, b| key(a) == key(b)).filter(|members| members.len() > 1).for_each(see);
 }
