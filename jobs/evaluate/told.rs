@@ -184,7 +184,7 @@ fn notes(evaluation: &Evaluation) -> Vec<String> {
     match &evaluation.labels {
         Some(labels) => of_labels(labels, &mut notes),
         None => notes.push(
-            "the truth is the exact join at the threshold told, with the tokens, shingles and clustering of each method"
+            "the truth is the exact join with the tokens, shingles and clustering of each method, at the threshold told"
                 .into(),
         ),
     }
@@ -195,8 +195,7 @@ fn notes(evaluation: &Evaluation) -> Vec<String> {
         (false, _) => "pairs are all pairs of documents of a cluster".to_owned(),
     });
     notes.push(format!(
-        "95 % intervals from {REPLICATES} draws of whole families of duplicates (Wilson's over families where all or \
-         nothing is right); they say nothing of other kinds of documents"
+        "95 % intervals from {REPLICATES} draws of whole families of duplicates, or Wilson's over families"
     ));
     for row in &evaluation.rows {
         if let Outcome::Failed(reason) = &row.result {
@@ -228,8 +227,7 @@ fn of_labels(labels: &LabelsTold, notes: &mut Vec<String>) {
     }
     if labels.all_duplicates {
         notes.push(
-            "no label says that anything is no duplicate, so nothing found can be wrong: precision says nothing (if \
-             the list of pairs is complete: --unlisted distinct)"
+            "no label says what is no duplicate, so nothing can be wrong; is the list complete (--unlisted distinct)?"
                 .into(),
         );
     }
