@@ -5,7 +5,10 @@
 //! | precision, recall, F1 | of pairs: both / found, both / truth, 2 both / (found + truth); of marks the same of documents |
 //! | adjusted Rand index | Hubert and Arabie 1985, of the clusters |
 //! | exact sets | share of the clusters of the truth that are clusters of the method |
-//! | B-cubed | Bagga and Baldwin 1998: mean over documents of the share of its cluster that belongs there (precision), and of what belongs there that is in its cluster (recall); F1 is their harmonic mean |
+//! | B-cubed | Bagga and Baldwin 1998, of the clusters: means over documents |
+//!
+//! The B-cubed precision of a document is the share of its cluster that belongs there, its recall the share of what belongs
+//! there that is in its cluster; F1 is the harmonic mean of both means.
 //!
 //! By length of documents: a pair is in the group of its shorter document, a cluster of the truth in that of its shortest one,
 //! a document in its own, and the index is that of the documents of the group alone.
