@@ -6,8 +6,7 @@ use std::time::Instant;
 
 use alike::config::{Config, Method};
 use alike::error::{Error, Result};
-use alike::evaluate::Scores;
-use alike::evaluate::{Documents, Found, Resolved, Truth, found, group_of, score};
+use alike::evaluate::{Documents, Found, Resolved, Scores, Truth, found, group_of, score};
 use alike::flow::{self, Part, Request, Tally};
 use alike::progress::Progress;
 use alike::read::Source;
