@@ -17,6 +17,7 @@ use crate::cli_collections::{
     LOAD_EXAMPLES, LoadArgs, PlaceArgs, ShowArgs,
 };
 use crate::cli_filters::FilterArgs;
+use crate::cli_evaluate::{EVALUATE_EXAMPLES, EvaluateArgs};
 use crate::cli_lexicon::{LEXICON_EXAMPLES, LexiconCommand};
 use crate::cli_processes::{LAUNCH_EXAMPLES, LaunchArgs, ProcessArgs};
 use crate::cli_tune::TuneCommand;
@@ -169,6 +170,12 @@ pub(crate) enum Command {
     /// Choose parameters for what is wanted
     #[command(subcommand, arg_required_else_help = true)]
     Tune(TuneCommand),
+    /// Measure how right and how fast methods are, against labels or the exact join
+    ///
+    /// Runs each method on the same documents, writes nothing, and tells precision, recall and F1 of pairs, the adjusted Rand
+    /// index, exact sets, B-cubed, what is removed, and what it costs. A method that cannot be run has a row that says why.
+    #[command(after_long_help = EVALUATE_EXAMPLES)]
+    Evaluate(Box<EvaluateArgs>),
     /// Run a subcommand as many processes, here or on many machines
     ///
     /// Starts process i of dedup, load, delete, compact, cluster or lexicon build for each line of the file of hosts,

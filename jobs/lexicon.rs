@@ -126,7 +126,7 @@ fn input(text_field: Option<&str>) -> Result<Input> {
 }
 
 /// All that could not be read.
-fn rejected(found: &Discovery, refused: &[Refused]) -> Vec<Rejected> {
+pub(crate) fn rejected(found: &Discovery, refused: &[Refused]) -> Vec<Rejected> {
     let record = |refused: &Refused| {
         let Refused { file, line, offset, reason } = refused.clone();
         Rejected { file, line, offset, reason }

@@ -7,6 +7,7 @@ mod cli;
 mod cli_again;
 mod cli_collections;
 mod cli_filters;
+mod cli_evaluate;
 mod cli_lexicon;
 mod cli_processes;
 mod cli_tune;
@@ -20,6 +21,7 @@ mod documents;
 mod endpoint;
 mod epochs;
 mod escape;
+mod evaluate;
 mod explain;
 mod export;
 mod fsck;
@@ -109,6 +111,7 @@ fn run(command: Command, team: &Team) -> Result<ExitCode> {
         Command::Presets { name } => presets::text(name.as_deref()).and_then(|text| print(text.as_bytes())),
         Command::Lexicon(command) => lexicon::run(&command, team),
         Command::Tune(command) => tune::run(&command),
+        Command::Evaluate(args) => evaluate::run(&args),
         Command::Compact(args) => compact::run(&args, team),
         Command::Fsck { at, json } => fsck::run(&at, json),
         Command::Launch(args) => launch::run(&args),

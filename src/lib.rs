@@ -261,6 +261,20 @@
 //! - `output/kinds.rs` - duplicates by kind, and how far they are from their representatives
 //! - `output/svg.rs` - curves as a picture
 //!
+//! How good a method is:
+//! - `evaluate/mod.rs` - methods held against labels or the exact join
+//! - `evaluate/documents.rs` - the documents of the inputs, their ids and lengths
+//! - `evaluate/outcome.rs` - what a run has found, by the numbers of documents
+//! - `evaluate/sizes.rs` - groups of lengths, and pairs by the length of the shorter document
+//! - `evaluate/grouping.rs` - sets of pairs as groups and links, and what two of them share
+//! - `evaluate/rand_index.rs` - the adjusted Rand index
+//! - `evaluate/labels.rs` - files of labels
+//! - `evaluate/table.rs` - lines of fields
+//! - `evaluate/truth.rs` - what labels say about the documents of the inputs
+//! - `evaluate/tally.rs` - what is counted, in blocks that have no pair in common
+//! - `evaluate/intervals.rs` - intervals of confidence from such blocks
+//! - `evaluate/score.rs` - the measures
+//!
 //! Where a collection lies:
 //! - `storage/mod.rs` - what a folder of immutable files promises, and what is durable after what
 //! - `storage/local.rs` - a real folder
@@ -287,6 +301,7 @@ pub mod collection;
 pub mod config;
 pub mod document;
 pub mod error;
+pub mod evaluate;
 pub mod flow;
 pub mod lexicon;
 pub mod limits;

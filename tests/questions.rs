@@ -62,7 +62,7 @@ fn checks(config: &Config, history: &[Load], texts: &[String]) {
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
     let texts: Vec<(&str, Day)> = texts.iter().map(|text| (*text, Day::None)).collect();
     let together = checker.check(&texts, &Progress::default()).unwrap();
-    for (text, found) in texts.iter().zip(&together) {
+    for ((text, _), found) in texts.iter().zip(&together) {
         let alone = checker.check(&[(text, Day::None)], &Progress::default()).unwrap();
         assert_eq!(&alone[0], found, "{text}");
         let seen: Vec<(String, bool)> =

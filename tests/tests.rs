@@ -25,6 +25,8 @@ mod collections;
 mod config;
 /// Components that all workers keep together, while links come and go.
 mod contract;
+/// Methods measured against labels and the exact join.
+mod evaluate;
 /// `join` against the oracle, on real corpora and on random collections.
 mod exact;
 /// What is written of a collection against what `dedup` writes.

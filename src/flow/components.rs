@@ -12,6 +12,16 @@ impl Forest {
         Forest { parents: (0..count as u32).collect() }
     }
 
+    /// How many nodes there are.
+    pub fn len(&self) -> usize {
+        self.parents.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.parents.is_empty()
+    }
+
     /// The root of a node's tree. Paths are halved on the way.
     pub fn find(&mut self, mut node: u32) -> u32 {
         while self.parents[node as usize] != node {

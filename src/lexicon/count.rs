@@ -8,6 +8,7 @@ use super::sorted::{Held, Merge, Run, Sorted, Spill};
 use super::survey::Reader;
 use super::terms::Terms;
 use crate::error::Result;
+use crate::read::Record;
 use crate::text::Speller;
 
 /// Bytes that a term takes at most beside its own: its place in a table that may just have doubled, and one in the list
@@ -105,11 +106,11 @@ fn boxed(counts: impl Sorted + Send + 'static) -> Box<dyn Sorted + Send> {
 }
 
 impl Reader for Counter {
-    fn read(&mut self, text: &str) -> Result<()> {
+    fn read(&mut self, record: &Record<'_>) -> Result<()> {
         self.texts += 1;
         let Counter { terms, speller, counts, bytes, texts, .. } = self;
         let mut empty = true;
-        speller.each_word(text, |word| {
+        speller.each_word(record.text, |word| {
             empty = false;
             match counts.get_mut(word) {
                 Some(count) if count.last == *texts => {}

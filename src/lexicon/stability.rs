@@ -11,6 +11,7 @@ use crate::config::Tokens;
 use crate::error::{Error, Result};
 use crate::limits::MAX_SIGNATURE;
 use crate::progress::Progress;
+use crate::read::Record;
 use crate::simd::Simd;
 use crate::text::Tokenizer;
 
@@ -142,7 +143,8 @@ impl<'a> Drawing<'a> {
 }
 
 impl Reader for Drawing<'_> {
-    fn read(&mut self, text: &str) -> Result<()> {
+    fn read(&mut self, record: &Record<'_>) -> Result<()> {
+        let text = record.text;
         self.read += 1;
         let hash = xxh3_64_with_seed(text.as_bytes(), self.question.seed);
         let full = self.drawn.len() == self.question.sample;

@@ -44,22 +44,22 @@ pub struct Refused {
 }
 
 /// Who takes texts in.
-pub(super) trait Reader {
-    /// Takes a text in. After an error it gets no more.
-    fn read(&mut self, text: &str) -> Result<()>;
+pub(crate) trait Reader {
+    /// Takes a document in. After an error it gets no more.
+    fn read(&mut self, record: &Record<'_>) -> Result<()>;
 }
 
 /// What came of a survey.
-pub(super) struct Surveyed<R> {
+pub(crate) struct Surveyed<R> {
     /// What each worker of this process has taken in.
-    pub(super) readers: Vec<R>,
+    pub(crate) readers: Vec<R>,
     /// Records refused, in document order: of all processes in process 0, elsewhere none.
-    pub(super) refused: Vec<Refused>,
+    pub(crate) refused: Vec<Refused>,
 }
 
 impl Survey<'_> {
     /// Has every text read by one of the readers, a reader for each worker.
-    pub(super) fn read<R: Reader + Send>(
+    pub(crate) fn read<R: Reader + Send>(
         &self,
         reader: impl Fn() -> R + Sync,
         progress: &Progress,
@@ -219,7 +219,7 @@ impl<R: Reader> Sink for Taken<R> {
         self.documents += 1;
         self.text_bytes += record.text.len() as u64;
         if self.failure.is_none() {
-            self.failure = self.reader.read(record.text).err();
+            self.failure = self.reader.read(record).err();
         }
     }
 

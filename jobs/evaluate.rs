@@ -1,0 +1,250 @@
+//! `alike evaluate`: methods run side by side, and held against labels or the exact join.
+
+mod runs;
+mod told;
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use alike::config::{Config, Method, PRESETS, Preset};
+use alike::error::{Error, Result};
+use alike::evaluate::{Documents, Form, Labels, Named, Resolved, Scores, Truth, Unlisted, Wish, resolve};
+use alike::flow::Tally;
+use alike::lexicon::Survey;
+use alike::output::Rejected;
+use alike::similarity::Threshold;
+use runs::Runs;
+use serde::Serialize;
+
+use crate::cli_evaluate::{EvaluateArgs, FormArg, FormatArg, PairsOfArg, UnlistedArg};
+use crate::dedup::{Place, find_inputs, refuse};
+use crate::lexicon::rejected;
+use crate::load::watched;
+use crate::options::Machine;
+use crate::shown::Lines;
+
+/// Refused records that are told one by one.
+const SHOWN: usize = 5;
+
+pub(crate) fn run(args: &EvaluateArgs) -> Result<ExitCode> {
+    let machine = Machine::new(&args.machine)?;
+    let asked = asked(args)?;
+    let threshold = args.threshold.as_deref().map(str::parse).transpose().map_err(Error::Config)?;
+    let evaluation = watched(&args.talk, |progress| {
+        let place = Place::new(None)?;
+        let sources = find_inputs(&args.inputs, place.path(), progress)?;
+        let survey = Survey {
+            sources: &sources.sources,
+            input: &asked[0].config.input,
+            workers: machine.workers,
+            mesh: None,
+        };
+        let documents = Documents::read(&survey, machine.simd, progress)?;
+        let refused = rejected(&sources, &documents.refused);
+        refuse(args.strict, &refused, documents.len() as u64)?;
+        let labels = args.labels.as_deref().map(|path| labelled(path, args, &documents)).transpose()?;
+        let runs = Runs {
+            sources: &sources.sources,
+            documents: &documents,
+            scratch: place.path(),
+            machine,
+            accepted: args.pairs_of == PairsOfArg::Links,
+            progress,
+            done: Vec::new(),
+        };
+        let mut evaluation = Evaluation::new(args, &documents, (&refused, machine.workers), labels.as_ref());
+        evaluation.rows = runs.all(&asked, labels.map(|(_, labels)| labels).as_ref(), threshold)?;
+        Ok(evaluation)
+    })?;
+    let mut lines = Lines::new();
+    let format = args.format.unwrap_or(match lines.for_people(false) {
+        true => FormatArg::Table,
+        false => FormatArg::Json,
+    });
+    let written = match format {
+        FormatArg::Json => lines.json(&evaluation),
+        FormatArg::Table => {
+            told::table(&evaluation, args.by_size).lines().try_for_each(|line| lines.text(line))
+        }
+        FormatArg::Markdown => {
+            told::markdown(&evaluation, args.by_size).lines().try_for_each(|line| lines.plain(line))
+        }
+    };
+    lines.finish(written)
+}
+
+/// A method that is measured.
+struct Asked {
+    name: String,
+    config: Config,
+}
+
+/// The methods that were asked for, and one that others are compared with in speed.
+fn asked(args: &EvaluateArgs) -> Result<Vec<Asked>> {
+    let presets: Vec<&str> = match args.all {
+        true => PRESETS.iter().map(|preset| preset.name).collect(),
+        false => args.preset.iter().map(String::as_str).collect(),
+    };
+    let mut asked = Vec::new();
+    for name in presets {
+        let preset = Preset::find(name)?;
+        asked.push(Asked { name: preset.name.to_owned(), config: preset.config()? });
+    }
+    for path in &args.config {
+        asked.push(Asked { name: path.display().to_string(), config: Config::load(path)? });
+    }
+    for Asked { config, .. } in &mut asked {
+        lay_over(config, args);
+    }
+    if !asked.iter().any(|asked| asked.config.method == Method::Join) {
+        // Of other files the fields of records may be others.
+        let input = asked.first().map(|asked| asked.config.input.clone());
+        let mut config = Config { input: input.unwrap_or_default(), ..Config::default() };
+        lay_over(&mut config, args);
+        asked.push(Asked { name: "join".into(), config });
+    }
+    for Asked { name, config } in &asked {
+        config.validate()?;
+        if config.input != asked[0].config.input {
+            return Err(Error::config(format!(
+                "{} and {name} read other fields of records, or other records; methods are compared on the same \
+                 documents: give --id-field and --text-field, and the same max_record_bytes",
+                asked[0].name
+            )));
+        }
+    }
+    Ok(asked)
+}
+
+fn lay_over(config: &mut Config, args: &EvaluateArgs) {
+    args.id_field.iter().for_each(|path| config.input.id_field.clone_from(path));
+    args.text_field.iter().for_each(|path| config.input.text_field.clone_from(path));
+}
+
+/// Reads labels and holds them against the documents.
+fn labelled(path: &Path, args: &EvaluateArgs, documents: &Documents) -> Result<(Form, Resolved)> {
+    let form = args.labels_form.map(|form| match form {
+        FormArg::Pairs => Form::Pairs,
+        FormArg::Clusters => Form::Clusters,
+        FormArg::Marks => Form::Marks,
+    });
+    let unlisted = match args.unlisted {
+        UnlistedArg::Ignored => Unlisted::Ignored,
+        UnlistedArg::Distinct => Unlisted::Distinct,
+    };
+    let wish = Wish { form, column: args.labels_column.clone(), duplicate: args.duplicate.clone() };
+    let labels = Labels::load(path, &wish)?;
+    if unlisted == Unlisted::Distinct && labels.form() != Form::Pairs {
+        return Err(Error::config("--unlisted distinct is about labels that are pairs; leave it out"));
+    }
+    Ok((labels.form(), resolve(path, &labels, documents, unlisted)?))
+}
+
+/// All that is told.
+#[derive(Serialize)]
+struct Evaluation {
+    version: &'static str,
+    documents: usize,
+    text_bytes: u64,
+    /// Records that are no documents.
+    refused: Named,
+    workers: usize,
+    /// `clusters` or `links`.
+    pairs_of: &'static str,
+    /// What is in the labels; `None` against the exact join.
+    labels: Option<LabelsTold>,
+    /// Share of draws within the intervals.
+    confidence: f64,
+    rows: Vec<Row>,
+}
+
+/// What labels there are.
+#[derive(Serialize)]
+struct LabelsTold {
+    file: String,
+    form: Form,
+    /// Pairs that are not listed, of labels that are pairs.
+    unlisted: &'static str,
+    used: u64,
+    unknown: Named,
+    unlabelled: Named,
+    /// Whether a pair or a document is said to be no duplicate: if none is, nothing found can be wrong.
+    all_duplicates: bool,
+}
+
+impl Evaluation {
+    fn new(
+        args: &EvaluateArgs,
+        documents: &Documents,
+        (refused, workers): (&[Rejected], usize),
+        labels: Option<&(Form, Resolved)>,
+    ) -> Evaluation {
+        let labels = labels.zip(args.labels.as_ref()).map(|((form, resolved), path)| LabelsTold {
+            file: path.display().to_string(),
+            form: *form,
+            unlisted: match args.unlisted {
+                UnlistedArg::Ignored => "ignored",
+                UnlistedArg::Distinct => "distinct",
+            },
+            used: resolved.used,
+            unknown: resolved.unknown.clone(),
+            unlabelled: resolved.unlabelled.clone(),
+            all_duplicates: match &resolved.truth {
+                Truth::Judged(pairs) => pairs.iter().all(|(.., duplicates)| *duplicates),
+                Truth::Marks(marks) => marks.iter().all(|mark| *mark),
+                Truth::Whole { .. } => false,
+            },
+        });
+        Evaluation {
+            version: env!("CARGO_PKG_VERSION"),
+            documents: documents.len(),
+            text_bytes: documents.text_bytes,
+            refused: Named {
+                count: refused.len() as u64,
+                first: refused.iter().take(SHOWN).map(Rejected::to_string).collect(),
+            },
+            workers,
+            pairs_of: match args.pairs_of {
+                PairsOfArg::Clusters => "clusters",
+                PairsOfArg::Links => "links",
+            },
+            labels,
+            confidence: alike::evaluate::CONFIDENCE,
+            rows: Vec::new(),
+        }
+    }
+}
+
+/// A method and what came of it.
+#[derive(Serialize)]
+struct Row {
+    name: String,
+    config: Config,
+    /// Threshold of the exact join that it is held against.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    truth_threshold: Option<Threshold>,
+    #[serde(flatten)]
+    result: Outcome,
+}
+
+/// What came of a method.
+#[derive(Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Outcome {
+    /// It ran.
+    Ran(Box<Measured>),
+    /// It did not, for this reason.
+    Failed(String),
+}
+
+#[derive(Serialize)]
+struct Measured {
+    scores: Scores,
+    seconds: f64,
+    /// Megabytes of text a second.
+    megabytes_per_second: f64,
+    /// Against that of the first `join` of the rows.
+    speed_to_join: Option<f64>,
+    key_bytes_per_document: f64,
+    tally: Tally,
+}

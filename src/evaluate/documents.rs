@@ -1,0 +1,105 @@
+//! The documents of the inputs: where they stand, their ids, and how many words they have.
+
+use crate::config::Tokens;
+use crate::document::Position;
+use crate::error::{Error, Result};
+use crate::lexicon::{Reader, Refused, Survey};
+use crate::progress::Progress;
+use crate::read::{Record, Source};
+use crate::simd::Simd;
+use crate::text::Tokenizer;
+
+/// The documents of the inputs, numbered in document order from 0.
+#[derive(Debug)]
+pub struct Documents {
+    /// Sorted by position.
+    rows: Vec<Row>,
+    /// The files, as the user named them.
+    files: Vec<String>,
+    /// Records that are not documents, in document order.
+    pub refused: Vec<Refused>,
+    /// Bytes of the texts.
+    pub text_bytes: u64,
+}
+
+#[derive(Debug)]
+struct Row {
+    position: Position,
+    id: Option<Box<str>>,
+    words: u32,
+}
+
+impl Documents {
+    /// Reads all records. Words are those of the tokenizer, whatever the tokens of a method are.
+    ///
+    /// # Errors
+    /// [`Error::Limit`] for more than 4,294,967,295 documents; what reading ends with.
+    pub fn read(survey: &Survey<'_>, simd: Simd, progress: &Progress) -> Result<Documents> {
+        let reader =
+            || Lengths { tokenizer: Tokenizer::new(Tokens::Words, simd), rows: Vec::new(), bytes: 0 };
+        let read = survey.read(reader, progress)?;
+        let text_bytes = read.readers.iter().map(|lengths| lengths.bytes).sum();
+        let mut rows: Vec<Row> = read.readers.into_iter().flat_map(|lengths| lengths.rows).collect();
+        if u32::try_from(rows.len()).is_err() {
+            return Err(Error::Limit("more than 4,294,967,295 documents; evaluate a part of them".into()));
+        }
+        rows.sort_unstable_by_key(|row| row.position);
+        let files = survey.sources.iter().map(|source| source.shown.clone()).collect();
+        Ok(Documents { rows, files, refused: read.refused, text_bytes })
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// The number of the document at a position of the inputs.
+    ///
+    /// # Errors
+    /// [`Error::Changed`] if there was none when the inputs were read: the file is another one by now.
+    pub(super) fn at(&self, position: Position, sources: &[Source]) -> Result<u32> {
+        let found = self.rows.binary_search_by_key(&position, |row| row.position);
+        let changed = |_| Error::Changed(sources[position.file() as usize].path.clone());
+        found.map(|number| number as u32).map_err(changed)
+    }
+
+    /// The ids and the numbers of the documents that have one.
+    pub fn ids(&self) -> impl Iterator<Item = (&str, u32)> {
+        (0..).zip(&self.rows).filter_map(|(number, row)| Some((row.id.as_deref()?, number)))
+    }
+
+    /// The words of each.
+    pub fn words(&self) -> impl Iterator<Item = u32> {
+        self.rows.iter().map(|row| row.words)
+    }
+
+    /// What a document is called: its id, or its file and offset there.
+    pub fn name(&self, document: u32) -> String {
+        let Row { position, id, .. } = &self.rows[document as usize];
+        let place = || format!("{} at byte {}", self.files[position.file() as usize], position.offset());
+        id.as_deref().map_or_else(place, str::to_owned)
+    }
+}
+
+/// What one worker has read.
+struct Lengths {
+    tokenizer: Tokenizer,
+    rows: Vec<Row>,
+    bytes: u64,
+}
+
+impl Reader for Lengths {
+    fn read(&mut self, record: &Record<'_>) -> Result<()> {
+        let words = self.tokenizer.tokens(record.text).len();
+        let words = u32::try_from(words).unwrap_or(u32::MAX);
+        let id = record.id.as_deref().map(Box::from);
+        self.rows.push(Row { position: record.position, id, words });
+        self.bytes += record.text.len() as u64;
+        Ok(())
+    }
+}

@@ -1,0 +1,182 @@
+//! Sets of pairs of documents that may be very many, as groups and links; what two of them share.
+
+use std::ops::Range;
+
+use super::sizes::{SIZES, Sizes, between, within};
+use crate::flow::Forest;
+
+/// A set of pairs of documents: all pairs within each group, and all pairs of a document of one group and a document of
+/// another where the two groups are linked.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Grouping {
+    /// The number of each document's group.
+    of: Vec<u32>,
+    /// Linked groups, the lower number first, sorted, each once.
+    links: Vec<(u32, u32)>,
+}
+
+impl Grouping {
+    /// Groups given by a number for each document, and links between such numbers; links of a group with itself, and
+    /// those given twice, add nothing.
+    pub fn new(of: Vec<u32>, links: impl IntoIterator<Item = (u32, u32)>) -> Grouping {
+        let ordered = links.into_iter().filter(|(a, b)| a != b).map(|(a, b)| (a.min(b), a.max(b)));
+        let mut links: Vec<(u32, u32)> = ordered.collect();
+        links.sort_unstable();
+        links.dedup();
+        Grouping { of, links }
+    }
+
+    /// Each of `count` documents alone, with links between documents.
+    pub fn alone(count: usize, links: impl IntoIterator<Item = (u32, u32)>) -> Grouping {
+        Grouping::new((0..count as u32).collect(), links)
+    }
+
+    /// The number of each document's group.
+    pub fn groups(&self) -> &[u32] {
+        &self.of
+    }
+
+    /// The same pairs among some of the documents, which are numbered anew in the order given.
+    pub fn of_some(&self, documents: &[u32]) -> Grouping {
+        let of = documents.iter().map(|document| self.of[*document as usize]).collect();
+        Grouping { of, links: self.links.clone() }
+    }
+
+    /// Whether it has a pair.
+    pub fn has(&self, a: u32, b: u32) -> bool {
+        let (x, y) = (self.of[a as usize], self.of[b as usize]);
+        a != b && (x == y || self.linked(x, y))
+    }
+
+    fn linked(&self, x: u32, y: u32) -> bool {
+        self.links.binary_search(&(x.min(y), x.max(y))).is_ok()
+    }
+
+    /// Joins in `forest`, a forest of documents, all that a pair joins.
+    pub fn join(&self, forest: &mut Forest) {
+        let top = self.of.iter().max().map_or(0, |group| *group as usize + 1);
+        let mut first = vec![u32::MAX; top];
+        for (document, group) in (0..).zip(&self.of) {
+            match first[*group as usize] {
+                u32::MAX => first[*group as usize] = document,
+                other => {
+                    forest.union(other, document);
+                }
+            }
+        }
+        let first = |group: u32| first.get(group as usize).copied().filter(|first| *first != u32::MAX);
+        for (x, y) in &self.links {
+            if let (Some(a), Some(b)) = (first(*x), first(*y)) {
+                forest.union(a, b);
+            }
+        }
+    }
+
+    /// Hands `emit` the pairs that two groupings of the same documents share, in portions: a document of the portion, and how
+    /// many pairs there are by the size group of the shorter document (`sizes` has that of each). No pair is handed on twice.
+    /// It takes as long as sorting the documents and going through the parts of linked groups.
+    pub fn shared(&self, other: &Grouping, sizes: &[u8], mut emit: impl FnMut(u32, &Sizes)) {
+        let parts = Parts::new(&self.of, &other.of, sizes);
+        // In one group of both.
+        parts.all.iter().filter(|part| part.many.is_some()).for_each(|part| {
+            emit(part.document, &within(&parts.sizes(part, sizes)));
+        });
+        // Linked here, and in one group of the other.
+        for (x, y) in &self.links {
+            parts.each_common(*x, *y, |a, b| {
+                emit(a.document, &between(&parts.sizes(a, sizes), &parts.sizes(b, sizes)));
+            });
+        }
+        if other.links.is_empty() {
+            return;
+        }
+        // Linked in the other, and in one group here.
+        let turned = Parts::new(&other.of, &self.of, sizes);
+        for (x, y) in &other.links {
+            turned.each_common(*x, *y, |a, b| {
+                emit(a.document, &between(&turned.sizes(a, sizes), &turned.sizes(b, sizes)));
+            });
+        }
+        // Linked in both. Groups with links are equal texts, so most have one part.
+        for (x, y) in &self.links {
+            for a in &parts.all[parts.of(*x)] {
+                let partners = parts.all[parts.of(*y)].iter();
+                for b in partners.filter(|b| a.other != b.other && other.linked(a.other, b.other)) {
+                    emit(a.document, &between(&parts.sizes(a, sizes), &parts.sizes(b, sizes)));
+                }
+            }
+        }
+    }
+}
+
+/// What groups of one grouping have in common with groups of another.
+struct Parts {
+    /// Sorted by group, then by the other group.
+    all: Vec<Part>,
+    /// Documents by size group of those parts that have several.
+    many: Vec<Sizes>,
+}
+
+/// The documents of a group that are in one group of the other grouping.
+struct Part {
+    group: u32,
+    other: u32,
+    /// The first of them.
+    document: u32,
+    /// Where their sizes are, if there are several.
+    many: Option<u32>,
+}
+
+impl Parts {
+    fn new(of: &[u32], other: &[u32], sizes: &[u8]) -> Parts {
+        let key = |document: &u32| (of[*document as usize], other[*document as usize], *document);
+        let mut order: Vec<u32> = (0..of.len() as u32).collect();
+        order.sort_unstable_by_key(key);
+        let mut parts = Parts { all: Vec::new(), many: Vec::new() };
+        for documents in order.chunk_by(|a, b| (key(a).0, key(a).1) == (key(b).0, key(b).1)) {
+            let (group, other, document) = key(&documents[0]);
+            let many = (documents.len() > 1).then_some(parts.many.len() as u32);
+            if many.is_some() {
+                let mut histogram = [0; SIZES];
+                documents.iter().for_each(|document| histogram[sizes[*document as usize] as usize] += 1);
+                parts.many.push(histogram);
+            }
+            parts.all.push(Part { group, other, document, many });
+        }
+        parts
+    }
+
+    /// How many documents of each size group a part has.
+    fn sizes(&self, part: &Part, sizes: &[u8]) -> Sizes {
+        part.many.map_or_else(
+            || {
+                let mut one = [0; SIZES];
+                one[sizes[part.document as usize] as usize] = 1;
+                one
+            },
+            |at| self.many[at as usize],
+        )
+    }
+
+    /// Where the parts of a group are.
+    fn of(&self, group: u32) -> Range<usize> {
+        let start = self.all.partition_point(|part| part.group < group);
+        start..start + self.all[start..].partition_point(|part| part.group == group)
+    }
+
+    /// Parts of two groups that are in the same group of the other grouping.
+    fn each_common(&self, x: u32, y: u32, mut see: impl FnMut(&Part, &Part)) {
+        let (mut a, mut b) = (self.all[self.of(x)].iter().peekable(), self.all[self.of(y)].iter().peekable());
+        while let (Some(left), Some(right)) = (a.peek(), b.peek()) {
+            match left.other.cmp(&right.other) {
+                std::cmp::Ordering::Less => drop(a.next()),
+                std::cmp::Ordering::Greater => drop(b.next()),
+                std::cmp::Ordering::Equal => {
+                    see(left, right);
+                    a.next();
+                    b.next();
+                }
+            }
+        }
+    }
+}

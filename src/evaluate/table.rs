@@ -1,0 +1,74 @@
+//! Lines of fields: columns between tabulators, or objects of JSON.
+
+use serde_json::Value;
+
+/// A file of lines, each with the same columns.
+#[derive(Debug)]
+pub(super) struct Table {
+    /// Names of the columns; none where the first line is no heading.
+    pub(super) names: Option<Vec<String>>,
+    /// Number of the line in the file, from 1, and its fields; `None` where an object lacks one.
+    pub(super) rows: Vec<(u64, Vec<Option<String>>)>,
+}
+
+impl Table {
+    /// Reads lines; empty ones are passed over. `heading` says whether the fields of a first line are a heading. What is
+    /// wrong is told with its line.
+    pub(super) fn parse(text: &str, heading: impl Fn(&[&str]) -> bool) -> Result<Table, String> {
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        let lines = (1u64..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
+        match text.trim_start().starts_with('{') {
+            true => objects(lines),
+            false => columns(lines, heading),
+        }
+    }
+}
+
+fn columns<'a>(
+    lines: impl Iterator<Item = (u64, &'a str)>,
+    heading: impl Fn(&[&str]) -> bool,
+) -> Result<Table, String> {
+    let mut lines = lines.map(|(number, line)| (number, line.split('\t').map(str::trim).collect::<Vec<_>>()));
+    let mut lines = lines.by_ref().peekable();
+    let names = lines.next_if(|(_, fields)| heading(fields));
+    let width = names.as_ref().map(|(_, names)| names.len()).or_else(|| Some(lines.peek()?.1.len()));
+    let width = width.unwrap_or(0);
+    let row = |(number, mut fields): (u64, Vec<&str>)| {
+        // Editors cut the empty fields at the end of a line.
+        if fields.len() < width && fields.len() > 1 {
+            fields.resize(width, "");
+        }
+        if fields.len() != width {
+            return Err(format!(
+                "line {number} has {} columns between tabulators, the first line has {width}",
+                fields.len()
+            ));
+        }
+        Ok((number, fields.into_iter().map(|field| Some(field.to_owned())).collect()))
+    };
+    let rows = lines.map(row).collect::<Result<_, _>>()?;
+    Ok(Table { names: names.map(|(_, names)| names.into_iter().map(str::to_owned).collect()), rows })
+}
+
+fn objects<'a>(lines: impl Iterator<Item = (u64, &'a str)>) -> Result<Table, String> {
+    let (mut names, mut rows) = (Vec::new(), Vec::new());
+    for (number, line) in lines {
+        let object: serde_json::Map<String, Value> =
+            serde_json::from_str(line).map_err(|e| format!("line {number} is no object of JSON: {e}"))?;
+        if names.is_empty() {
+            names = object.keys().cloned().collect();
+        }
+        rows.push((number, names.iter().map(|name| object.get(name).and_then(field)).collect()));
+    }
+    Ok(Table { names: Some(names), rows })
+}
+
+/// A value as it would stand in a column.
+fn field(value: &Value) -> Option<String> {
+    match value {
+        Value::Null => None,
+        Value::String(text) => Some(text.clone()),
+        Value::Bool(is) => Some(u8::from(*is).to_string()),
+        other => Some(other.to_string()),
+    }
+}
