@@ -16,8 +16,8 @@ use crate::cli_collections::{
     DOCUMENTS_EXAMPLES, DeleteArgs, EXPLAIN_EXAMPLES, ExplainArgs, FileArgs, GROUP_EXAMPLES, INFO_EXAMPLES,
     LOAD_EXAMPLES, LoadArgs, PlaceArgs, ShowArgs,
 };
-use crate::cli_filters::FilterArgs;
 use crate::cli_evaluate::{EVALUATE_EXAMPLES, EvaluateArgs};
+use crate::cli_filters::FilterArgs;
 use crate::cli_lexicon::{LEXICON_EXAMPLES, LexiconCommand};
 use crate::cli_processes::{LAUNCH_EXAMPLES, LaunchArgs, ProcessArgs};
 use crate::cli_tune::TuneCommand;

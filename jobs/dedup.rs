@@ -9,7 +9,6 @@ use std::time::Instant;
 use alike::config::Config;
 use alike::error::{Error, Result};
 use alike::flow::{self, Outcome, Part, Peers, Related, Request};
-use alike::lexicon::{self, Lexicon, Terms};
 use alike::limits::REFUSED_PERCENT;
 use alike::output::{
     Hands, KeptTally, KindTable, Lists, Rejected, Scratch, Staging, Summary, assist_kept, left_out,
@@ -22,6 +21,7 @@ use crate::display::{Display, Mode};
 use crate::escape::sanitize;
 use crate::interrupt::{stop_on_interrupt, unless_stopped};
 use crate::options::DedupOptions;
+use crate::own_lexicon::{Making, own_lexicon};
 use crate::team::{PART_DONE, Team};
 
 /// Deduplicates as `options` say and reports on standard error.
@@ -66,7 +66,14 @@ fn dedup(
         tempfile::tempdir_in(place.path()).map_err(|e| Error::io(place.path(), "create a folder in", e))?;
     let discovery = find_inputs(&options.inputs, spool.path(), progress)?;
     let mut config = options.config.clone();
-    let lexicon = lexicon_of(options, &discovery.sources, spool.path(), &mut config, progress)?;
+    let making = Making {
+        sources: &discovery.sources,
+        workers: options.workers,
+        memory: options.memory,
+        scratch: spool.path(),
+        progress,
+    };
+    let lexicon = own_lexicon(&mut config, options.lexicon.as_deref(), &making)?;
     if let Some(peers) = peers {
         let sources = discovery.sources.iter().map(Source::from_anywhere).collect::<Result<_>>()?;
         peers.say(&Task { sources, config: config.clone() })?;
@@ -211,62 +218,6 @@ fn request(options: &DedupOptions, task: Task, scratch: &Path, peers: Option<Arc
         peers,
     }
 }
-
-/// The lexicon that a run is made with, if it needs one, which the configuration then names: the file that was asked for,
-/// or else that of the inputs, which are then read twice.
-fn lexicon_of(
-    options: &DedupOptions,
-    sources: &[Source],
-    scratch: &Path,
-    config: &mut Config,
-    progress: &Progress,
-) -> Result<Option<Arc<Lexicon>>> {
-    if !config.needs_lexicon() {
-        return Ok(None);
-    }
-    let lexicon = match &options.lexicon {
-        Some(path) => Lexicon::open(path)?,
-        None => counted(options, sources, scratch, config, progress)?,
-    };
-    if config.lexicon.is_empty() {
-        config.lexicon = lexicon.name();
-    }
-    lexicon.require_name(&config.lexicon)?;
-    Ok(Some(Arc::new(lexicon)))
-}
-
-/// The lexicon of the inputs. What cannot be read of them is told when they are read the second time.
-fn counted(
-    options: &DedupOptions,
-    sources: &[Source],
-    scratch: &Path,
-    config: &Config,
-    progress: &Progress,
-) -> Result<Lexicon> {
-    let request = lexicon::Request {
-        sources: sources.to_vec(),
-        input: config.input.clone(),
-        terms: Terms::default(),
-        workers: options.workers,
-        memory: options.memory,
-        scratch: scratch.to_path_buf(),
-        mesh: None,
-    };
-    let path = scratch.join("lexicon");
-    let frozen = lexicon::count(&request, progress)?.freeze(&path, LEAST_DF, progress);
-    match frozen {
-        Ok(_) => Lexicon::open(&path),
-        Err(Error::Limit(_)) => Err(Error::config(format!(
-            "method {} needs a lexicon, and no term is in {LEAST_DF} documents of this input; make one of more \
-             documents of the same kind with `alike lexicon build`, and name it with --lexicon",
-            config.method
-        ))),
-        Err(error) => Err(error),
-    }
-}
-
-/// Documents that a term of a lexicon is in at least (Conrad, Guo and Schriber 2003, section 5).
-const LEAST_DF: u64 = 5;
 
 /// Refuses an input of which too much could not be used.
 pub(crate) fn refuse(strict: bool, rejected: &[Rejected], documents: u64) -> Result<()> {

@@ -217,7 +217,10 @@ fn refuse_idle_flags(config: &Config, args: &ConfigArgs) -> Result<()> {
         "--tokens has no effect with method exact, which compares whole texts; leave it out, or use --method join"
             .into()
     } else if args.common_cap.is_some() && !config.method.tables().contains(&"count") {
-        format!("--common-cap has no effect with method {}, which counts no keys; leave it out", config.method)
+        format!(
+            "--common-cap has no effect with method {}, which counts no keys; leave it out",
+            config.method
+        )
     } else if args.lexicon.is_some() && !config.needs_lexicon() {
         format!("--lexicon has no effect with method {}, which looks no term up; leave it out", config.method)
     } else {

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use alike::config::{Config, Method};
+use alike::config::{Config, Input, Method};
 use alike::error::{Error, Result};
 use alike::evaluate::{Documents, Found, Resolved, Scores, Truth, found, group_of, score};
 use alike::flow::{self, Part, Request, Tally};
@@ -15,6 +15,7 @@ use alike::similarity::Threshold;
 use super::{Asked, Measured, Outcome, Row};
 use crate::message;
 use crate::options::Machine;
+use crate::own_lexicon::{Making, own_lexicon};
 
 /// Bytes of a posting.
 const POSTING: f64 = 16.0;
@@ -121,10 +122,15 @@ impl Runs<'_> {
 
     fn run_now(&self, config: &Config) -> Result<Ran> {
         let Machine { workers, memory, simd } = self.machine;
+        let begun = Instant::now();
+        let mut config = config.clone();
+        let (sources, scratch, progress) = (self.sources, self.scratch, &**self.progress);
+        let making = Making { sources, workers, memory, scratch, progress };
+        let lexicon = own_lexicon(&mut config, None, &making)?;
         let request = Request {
             sources: self.sources.to_vec(),
             part: Part::ALL,
-            config: config.clone(),
+            config,
             workers,
             memory,
             pairs: self.accepted,
@@ -132,10 +138,10 @@ impl Runs<'_> {
             scratch: self.scratch.to_path_buf(),
             stored: None,
             replay: None,
-            rarity: None,
+            basis: None,
+            lexicon,
             peers: None,
         };
-        let begun = Instant::now();
         let outcome = flow::run(request, Arc::clone(self.progress))?;
         let seconds = begun.elapsed().as_secs_f64();
         Ok(Ran { found: found(&outcome, self.documents)?, tally: outcome.tally, seconds })
@@ -144,13 +150,14 @@ impl Runs<'_> {
 
 /// The exact join that a method is held against: its tokens, shingles and clustering, its threshold or another one.
 fn exact_join(config: &Config, threshold: Option<Threshold>) -> Config {
+    // What does not decide the answer is the same for all, so that no join is run twice.
     Config {
         method: Method::Join,
         threshold: threshold.unwrap_or(config.threshold),
-        // What does not decide the answer is the same for all, so that no join is run twice.
-        features: Config::default().features,
-        shingles: Config::default().shingles,
-        ..config.clone()
+        input: Input { date_field: String::new(), ..config.input.clone() },
+        text: config.text.clone(),
+        cluster: config.cluster.clone(),
+        ..Config::default()
     }
 }
 

@@ -87,9 +87,7 @@ pub struct Prepared<'a> {
 /// [`Error::Config`].
 pub fn refuse_method(config: &Config) -> Result<()> {
     if config.cap() > 0 {
-        return Err(Error::config(
-            "a collection cannot have a cap on common keys; use --common-cap 0",
-        ));
+        return Err(Error::config("a collection cannot have a cap on common keys; use --common-cap 0"));
     }
     Ok(())
 }

@@ -1,5 +1,7 @@
 //! Groups of lengths, and pairs of documents by the length of the shorter one.
 
+use crate::sketch::size_group;
+
 /// Groups of lengths: those of Ye et al. 2008 (tables 3 and 4).
 pub const SIZES: usize = 11;
 /// The fewest words of each group; the last one has no end.
@@ -10,7 +12,7 @@ pub type Sizes = [u64; SIZES];
 
 /// The group of a document of so many words. A document of exactly 500 words is in the second one.
 pub fn group_of(words: u32) -> u8 {
-    (BOUNDS.partition_point(|bound| *bound <= words) - 1) as u8
+    size_group(words as usize) as u8
 }
 
 /// A group as people are told it, in words: `500-1000`; the bound belongs to the next one.

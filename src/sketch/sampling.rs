@@ -18,13 +18,13 @@ pub fn sample(config: &Shingles, tokens: usize, set: &mut Vec<u64>) {
     }
 }
 
-/// The group of texts of so many words, from 0: up to 500, up to 1,000, up to 2,000 and so on up to 9,000, and more (Ye, Wen
-/// and Ma 2008, section 4.1).
+/// The group of texts of so many words, from 0: below 500, 1,000, 2,000 and so on to 9,000, and those of more (Ye, Wen and Ma
+/// 2008, section 4.1).
 pub fn size_group(words: usize) -> usize {
     match words {
-        0..=500 => 0,
-        501..=1000 => 1,
-        _ => words.div_ceil(1000).min(10),
+        0..500 => 0,
+        500..1000 => 1,
+        _ => (words / 1000 + 1).min(10),
     }
 }
 
@@ -50,7 +50,7 @@ mod tests {
 
     #[test]
     fn longer_texts_are_sampled_more_thinly() {
-        let groups = [0, 500, 501, 1000, 1001, 2000, 2001, 9000, 9001, 1 << 30].map(size_group);
+        let groups = [0, 499, 500, 999, 1000, 1999, 2000, 8999, 9000, 1 << 30].map(size_group);
         assert_eq!(groups, [0, 0, 1, 1, 2, 2, 3, 9, 10, 10]);
         let config = Shingles { sampling: Sampling::Adaptive, ..Shingles::default() };
         let kept = |words| {
