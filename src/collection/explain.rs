@@ -34,7 +34,7 @@ pub enum Explanation {
     /// Of one document.
     Document(Alone),
     /// Of two documents of one cluster.
-    Together(Together),
+    Together(Box<Together>),
     /// Of two documents that are not in one cluster.
     Apart(Box<Apart>),
 }
@@ -282,7 +282,8 @@ impl<'a> Explaining<'a> {
         }
         let chain = self.between(&a, &b)?;
         let ends = (chain.len() > 1).then(|| self.compare(&a, &b)).transpose()?;
-        Ok(Explanation::Together(Together { first: place, second: other, chain, ends }))
+        let together = Together { first: place, second: other, chain, ends };
+        Ok(Explanation::Together(Box::new(together)))
     }
 
     /// What holds two documents of one cluster together.
