@@ -76,7 +76,10 @@
 //!
 //! Tokens to keys, and the rules of pairs:
 //! - `sketch/mod.rs` - the parts of sketching
-//! - `sketch/sketcher.rs` - from text to digest, posting keys and the set that pairs are measured on
+//! - `sketch/sketcher.rs` - from text to digest, posting keys and the sketch that pairs are measured on
+//! - `sketch/own.rs` - the words that a method itself looks at, and their keys: the one place that knows all methods
+//! - `sketch/rule.rs` - the acceptance rule of a configuration, and what shared keys say about it
+//! - `sketch/basis.rs` - the frozen tables that sketches are made by
 //! - `sketch/shingles.rs` - runs of tokens as 64-bit identities, and sets of them in order
 //! - `sketch/rarity.rs` - the frozen table of how common shingles are
 //! - `sketch/signature.rs` - parity signatures: a lower bound of how much two sets differ
@@ -96,7 +99,8 @@
 //! - `similarity/threshold.rs` - exact decimals
 //! - `similarity/lengths.rs` - lengths that are about equal
 //! - `similarity/overlap.rs` - how many members two sorted sets share
-//! - `similarity/rule.rs` - when a pair is accepted
+//! - `similarity/rule.rs` - when a pair is accepted: by its method, and by what verifies it
+//! - `similarity/test.rs` - single tests of a pair: what is counted, and how much of it is enough
 //! - `similarity/curve.rs` - the filter curve of feature methods
 //! - `similarity/edits.rs` - word edit distance
 //! - `similarity/align.rs` - which words of two texts stand in both in the same order

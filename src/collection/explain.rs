@@ -282,7 +282,8 @@ impl<'a> Explaining<'a> {
         }
         let chain = self.between(&a, &b)?;
         let ends = (chain.len() > 1).then(|| self.compare(&a, &b)).transpose()?;
-        Ok(Explanation::Together(Box::new(Together { first: place, second: other, chain, ends })))
+        let together = Together { first: place, second: other, chain, ends };
+        Ok(Explanation::Together(Box::new(together)))
     }
 
     /// What holds two documents of one cluster together.

@@ -125,7 +125,7 @@ pub(super) fn shown(table: &KindTable, clusters: u64) -> Vec<(&'static str, Stri
     let mut rows: Vec<_> = names.zip(lines.iter().map(line)).collect();
     let least = match table.not_measured {
         0 => String::new(),
-        some => format!("; {} at least so far", count(some)),
+        some => format!("; {} not measured to the end", count(some)),
     };
     let edits = format!(
         "{} of the words on average, {} at most, more than half in {}{least}",
@@ -171,12 +171,12 @@ mod tests {
                 row(Kind::Focus, 0, 0, 1, 0.6),
                 row(Kind::Revision, 0, 0, 0, 0.0),
             ],
-            mean_edit_share: 0.0115,
+            mean_edit_share: 0.012,
             largest_edit_share: 0.6,
             mostly_edited: 1,
             not_measured: 0,
         };
-        let heads = "             sets          documents          removed  edited";
+        let heads = "           sets          documents          removed  edited";
         let expected = [
             ("kinds", heads),
             ("", "exact       600  98.0 %      1,400  75.8 %      800   0.0 %"),
