@@ -6,7 +6,7 @@ mod told;
 use std::path::Path;
 use std::process::ExitCode;
 
-use alike::config::{Config, Method, PRESETS, Preset};
+use alike::config::{Config, Input, Method, PRESETS, Preset};
 use alike::error::{Error, Result};
 use alike::evaluate::{Documents, Form, Labels, Named, Resolved, Scores, Truth, Unlisted, Wish, resolve};
 use alike::flow::Tally;
@@ -103,9 +103,11 @@ fn asked(args: &EvaluateArgs) -> Result<Vec<Asked>> {
         lay_over(&mut config, args);
         asked.push(Asked { name: "join".into(), config });
     }
+    // Whether dates are read makes no other documents.
+    let documents = |config: &Config| Input { date_field: String::new(), ..config.input.clone() };
     for Asked { name, config } in &asked {
         config.validate()?;
-        if config.input != asked[0].config.input {
+        if documents(config) != documents(&asked[0].config) {
             return Err(Error::config(format!(
                 "{} and {name} read other fields of records, or other records; methods are compared on the same \
                  documents: give --id-field and --text-field, and the same max_record_bytes",

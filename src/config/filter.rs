@@ -24,7 +24,7 @@ pub struct Filter {
     pub min_length: usize,
     /// Whether words go that have a digit or another numeric character in them.
     pub alphabetic: bool,
-    /// Terms of the lexicon whose normalised idf is below this go, an exact decimal in (0, 1], written as 0 for none.
+    /// Terms of the run's lexicon whose normalised idf is below this go, an exact decimal in (0, 1], written as 0 for none.
     /// Words that are not in the lexicon stay.
     #[serde(with = "floor")]
     pub min_idf: Option<Threshold>,

@@ -16,12 +16,6 @@ impl Config {
             )));
         }
         self.text.filter.check()?;
-        if let Some(least) = self.text.filter.min_idf {
-            return Err(Error::config(format!(
-                "text.filter.min_idf = {least} needs a lexicon that says which terms are common, and the \
-                 configuration names none; set it to 0"
-            )));
-        }
         self.features.check()?;
         self.shingles.check()?;
         if self.count.rule == Rule::Shared && self.count.shared == 0 {
@@ -200,7 +194,11 @@ mod tests {
         assert!(refusal(|c| c.input.text_field.clear()).contains("input.text_field"));
         assert!(refusal(|c| c.input.date_field = "a.".into()).contains("input.date_field"));
         assert!(refusal(|c| c.text.filter.stem = "tlh".into()).contains("text.filter.stem"));
-        assert!(refusal(|c| c.text.filter.min_idf = Some(c.threshold)).contains("needs a lexicon"));
+        let stems = |c: &mut Config| (c.method, c.text.filter.stem) = (Method::Cosine, "en".into());
+        assert!(refusal(stems).contains("a lexicon has words as they are"));
+        let days = |c: &mut Config| (c.method, c.vector.days) = (Method::Vector, u32::MAX);
+        assert!(refusal(days).contains("vector.days"));
+        assert!(refusal(|c| c.shingles.ratios[3] = 6).contains("power of two"));
         assert!(refusal(|c| c.input.max_record_bytes = 0).contains("max_record_bytes"));
     }
 }
