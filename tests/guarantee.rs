@@ -14,7 +14,7 @@ use crate::histories::{Bench, Load, Op, config, history, text, verified};
 use crate::replay::{Asked, keeping, replayed, rerun, sampled};
 use crate::util::{Dir, Random, corpus, families, jsonl, line, words};
 
-fn guaranteed(mut config: Config) -> Config {
+pub(crate) fn guaranteed(mut config: Config) -> Config {
     config.cluster.clustering = Clustering::Guarantee;
     config
 }
@@ -45,7 +45,10 @@ fn whole(bench: &Bench, what: &str) {
 
 /// Follows a history; what is done after each load says the number with it.
 fn follow(config: Config, history: &[(Load, u8)]) {
-    let mut bench = Bench::new(config);
+    follow_on(Bench::new(config), history);
+}
+
+pub(crate) fn follow_on(mut bench: Bench, history: &[(Load, u8)]) {
     for (at, (load, then)) in history.iter().enumerate() {
         bench.load(load);
         whole(&bench, &format!("after load {at}"));

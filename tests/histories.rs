@@ -8,8 +8,9 @@ use alike::config::{Clustering, Config, Method, Verify};
 use alike::error::Error;
 use alike::flow::contract::Components;
 use alike::flow::{Part, Request, run};
+use alike::lexicon::Lexicon;
 use alike::progress::Progress;
-use alike::read::discover;
+use alike::read::{Day, day, discover};
 use alike::simd::Simd;
 use alike::storage::{Simulated, Storage};
 use proptest::prelude::*;
@@ -27,10 +28,27 @@ pub(crate) enum Op {
 impl Op {
     pub(crate) fn line(&self) -> String {
         let row = match self {
-            Op::Upsert(id, text) => json!({"id": format!("d{id}"), "text": text}),
+            Op::Upsert(id, text) => {
+                json!({"id": format!("d{id}"), "text": text, "date": Op::date(*id, text)})
+            }
             Op::Delete(id) => json!({"op": "delete", "id": format!("d{id}")}),
         };
         format!("{row}\n")
+    }
+
+    /// The date of a document, for configurations that read dates: one of a hundred days in Unix seconds, none, or no
+    /// date at all. It changes with the text, and with what is no token of it.
+    fn date(id: usize, text: &str) -> Option<String> {
+        match id * 17 + text.len() * 5 {
+            some if some % 7 == 0 => None,
+            some if some % 11 == 0 => Some("some day".to_owned()),
+            some => Some((1_704_067_200 + 86_400 * (some % 100)).to_string()),
+        }
+    }
+
+    /// The day of a document as it is read.
+    pub(crate) fn day(id: usize, text: &str) -> Day {
+        Op::date(id, text).map_or(Day::None, |date| day(&date).map_or(Day::Unclear, Day::Known))
     }
 }
 
@@ -61,6 +79,8 @@ pub(crate) struct Bench {
     pub(crate) dir: Dir,
     pub(crate) storage: Arc<dyn Storage>,
     pub(crate) config: Config,
+    /// What the collection is made with, where its method looks terms up.
+    pub(crate) lexicon: Option<Arc<Lexicon>>,
     pub(crate) live: BTreeMap<usize, String>,
     /// Clusters as the change log alone tells them: members, representative.
     pub(crate) replayed: BTreeMap<String, (BTreeSet<String>, String)>,
@@ -75,7 +95,14 @@ impl Bench {
 
     pub(crate) fn on(storage: Arc<dyn Storage>, config: Config) -> Bench {
         drop(Writer::create(&storage, config.clone(), true).expect("a collection"));
-        Bench { dir: Dir::new(), storage, config, live: BTreeMap::new(), replayed: BTreeMap::new() }
+        let (live, replayed) = (BTreeMap::new(), BTreeMap::new());
+        Bench { dir: Dir::new(), storage, config, lexicon: None, live, replayed }
+    }
+
+    /// A collection whose sketches are made by a lexicon, if its configuration names one.
+    pub(crate) fn by(lexicon: &Arc<Lexicon>, config: Config) -> Bench {
+        let named = !config.lexicon.is_empty();
+        Bench { lexicon: named.then(|| Arc::clone(lexicon)), ..Bench::new(config) }
     }
 
     pub(crate) fn load(&mut self, load: &Load) -> Report {
@@ -134,7 +161,7 @@ impl Bench {
             simd: Simd::detect(),
             scratch: self.dir.join("."),
             delete_missing: false,
-            lexicon: None,
+            lexicon: self.lexicon.clone(),
             peers: None,
             components: if workers.is_multiple_of(2) { Components::Differential } else { Components::Forest },
         };
@@ -236,7 +263,7 @@ impl Bench {
             stored: None,
             replay: None,
             basis: None,
-            lexicon: None,
+            lexicon: self.lexicon.clone(),
             peers: None,
         };
         let outcome = run(request, Arc::new(Progress::default())).expect("a run");
@@ -293,7 +320,10 @@ pub(crate) fn history() -> impl Strategy<Value = Vec<Load>> {
 }
 
 fn follow(config: Config, history: &[Load]) {
-    let mut bench = Bench::new(config);
+    follow_on(Bench::new(config), history);
+}
+
+pub(crate) fn follow_on(mut bench: Bench, history: &[Load]) {
     for (at, load) in history.iter().enumerate() {
         bench.load(load);
         bench.check(&format!("after load {at}"));

@@ -72,7 +72,7 @@ pub(crate) fn assert_same(want: &BTreeMap<String, Vec<u8>>, got: &BTreeMap<Strin
 
 /// Runs a job in every shape and holds the outputs against that of one worker, which is returned.
 #[track_caller]
-fn alike_in_all(dir: &Dir, flags: &str, shapes: &[Shape]) -> BTreeMap<String, Vec<u8>> {
+pub(crate) fn alike_in_all(dir: &Dir, flags: &str, shapes: &[Shape]) -> BTreeMap<String, Vec<u8>> {
     let run = |shape| {
         done(dir, shape, &format!("dedup {flags} --out out"));
         let output = written(&dir.join("out"));

@@ -9,18 +9,18 @@ use alike::progress::Progress;
 use alike::read::Day;
 use alike::simd::Simd;
 use alike::similarity::Measure;
-use alike::sketch::{Sketcher, rule};
+use alike::sketch::{Basis, Sketcher, rule};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::histories::{Bench, Load, config, history, text};
+use crate::histories::{Bench, Load, Op, config, history, text};
 use crate::util::{Dir, Ran, jsonl, line, words};
 
 /// What a text is to a sketcher: its digest, its set, its features or other keys.
 type Sketched = (Option<u128>, Vec<u64>, Vec<u64>);
 
-fn sketch(sketcher: &mut Sketcher, config: &Config, text: &str) -> Sketched {
-    let digest = sketcher.read(text, Day::None);
+fn sketch(sketcher: &mut Sketcher, config: &Config, (text, day): (&str, Day)) -> Sketched {
+    let digest = sketcher.read(text, day);
     if digest.is_none() || config.method == Method::Exact {
         return (digest, Vec::new(), Vec::new());
     }
@@ -32,11 +32,13 @@ fn sketch(sketcher: &mut Sketcher, config: &Config, text: &str) -> Sketched {
 
 /// Ids of what resembles a text, best first, and whether the text is the same: every stored text looked at.
 fn brute_force(bench: &Bench, config: &Config, text: &str) -> Vec<(String, bool)> {
-    let mut sketcher = Sketcher::new(config, Arc::default(), Simd::Scalar);
-    let (digest, set, keys) = sketch(&mut sketcher, config, text);
+    let basis = Basis { lexicon: bench.lexicon.clone(), ..Basis::default() };
+    let mut sketcher = Sketcher::new(config, Arc::new(basis), Simd::Scalar);
+    let (digest, set, keys) = sketch(&mut sketcher, config, (text, Day::None));
     let mut found: Vec<(bool, Measure, String)> = Vec::new();
     for (id, other) in &bench.live {
-        let (other_digest, other_set, other_keys) = sketch(&mut sketcher, config, other);
+        let (other_digest, other_set, other_keys) =
+            sketch(&mut sketcher, config, (other, Op::day(*id, other)));
         let measure = rule(config).map_or(Measure::equal(1), |rule| rule.full(&set, &other_set));
         let same = digest.is_some() && digest == other_digest;
         let keyed = config.method != Method::Features
@@ -54,7 +56,11 @@ fn brute_force(bench: &Bench, config: &Config, text: &str) -> Vec<(String, bool)
 }
 
 fn checks(config: &Config, history: &[Load], texts: &[String]) {
-    let mut bench = Bench::new(config.clone());
+    checks_on(Bench::new(config.clone()), history, texts);
+}
+
+pub(crate) fn checks_on(mut bench: Bench, history: &[Load], texts: &[String]) {
+    let config = &bench.config.clone();
     for load in history {
         bench.load(load);
     }

@@ -100,7 +100,7 @@ pub(crate) fn rerun(bench: &Bench, asked: &Asked) -> Found {
         stored: None,
         replay: None,
         basis: None,
-        lexicon: None,
+        lexicon: bench.lexicon.clone(),
         peers: None,
     };
     Found::of(&run(request, Arc::new(Progress::default())).expect("a run"), asked.pairs)

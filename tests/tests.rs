@@ -71,6 +71,14 @@ mod mesh_losses;
 mod mesh_questions;
 /// Strangers who connect to a process.
 mod mesh_strangers;
+/// Every method in collections.
+mod method_histories;
+/// Every method against all pairs.
+mod method_pairs;
+/// What methods are refused, and what is counted of texts they cannot use.
+mod method_refusals;
+/// Every preset, and the methods of terms as several processes.
+mod methods;
 /// What a process tells of itself while it works.
 mod metrics;
 /// Jobs across network namespaces.

@@ -1,0 +1,217 @@
+//! Every method in collections: after any history of loads, replacements and deletions the clusters are those of a
+//! one-shot run on what is left, transitive and with a guarantee, whatever verifies pairs; and what is asked of the
+//! collection is answered as if every stored text were looked at.
+
+use std::fmt::Write;
+use std::sync::{Arc, LazyLock};
+
+use alike::config::{Config, Method, Rule, Sampling, Verify};
+use alike::lexicon::{Lexicon, Request, Terms, count};
+use alike::progress::Progress;
+use alike::read::discover;
+use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+
+use crate::guarantee;
+use crate::histories::{Bench, Load, Op, follow_on};
+use crate::questions::checks_on;
+use crate::util::{Dir, line};
+
+/// Words of letters, of which texts are made.
+const WORDS: usize = 26;
+
+fn word(family: usize, at: usize) -> String {
+    let letter = |n: usize| char::from(b'a' + n as u8);
+    format!("{}{}word", letter(family), letter(at % WORDS))
+}
+
+/// The lexicon of all histories: most words are rare, some common, and every fifth is none of its terms.
+static LEXICON: LazyLock<Arc<Lexicon>> = LazyLock::new(|| {
+    let dir = Dir::new();
+    let has = |doc: usize, at: usize| at % 5 != 4 && doc < 1 + at * 7 % 23;
+    let text = |doc: usize| {
+        let words = (0..2).flat_map(|family| (0..WORDS).map(move |at| (family, at)));
+        let words = words.filter(|(family, at)| has(doc, at + family));
+        words.map(|(family, at)| word(family, at)).collect::<Vec<_>>().join(" ") + " filler"
+    };
+    let lines = (0..300).map(|doc| line(&doc.to_string(), &text(doc)));
+    dir.write("in.jsonl", lines.collect::<String>());
+    let request = Request {
+        sources: discover(&[dir.join("in.jsonl").to_string_lossy().into_owned()], &dir.join("."))
+            .expect("inputs")
+            .sources,
+        input: Config::default().input,
+        terms: Terms::default(),
+        workers: 1,
+        memory: None,
+        scratch: dir.join("."),
+        mesh: None,
+    };
+    let progress = Progress::default();
+    let counted = count(&request, &progress).expect("counted");
+    counted.freeze(&dir.join("lexicon"), 1, &progress).expect("written");
+    Arc::new(Lexicon::open(&dir.join("lexicon")).expect("a lexicon"))
+});
+
+/// A configuration under which texts of six to eight words have duplicates, bridges between them, and neither.
+fn small(method: Method) -> Config {
+    let mut config = crate::histories::config(method);
+    config.imatch.low = "0.5".parse().expect("an idf");
+    (config.imatch.lexicons, config.imatch.min_terms) = (3, 2);
+    config.fingerprint.max_idf = "1".parse().expect("an idf");
+    (config.fingerprint.terms, config.fingerprint.bin, config.fingerprint.length_percent) = (2, 20, 30);
+    (config.vector.terms, config.vector.shared, config.vector.min_terms) = (6, 4, 3);
+    config.vector.length_percent = 40;
+    config.cosine.common_percent = 50;
+    config.salient.terms = 4;
+    config.winnow.window = 2;
+    (config.anchors.characters, config.anchors.one_in) = (6, 3);
+    (config.sentences.per_chunk, config.sentences.every) = (2, 1);
+    (config.lines.per_chunk, config.lines.every) = (1, 1);
+    config.supershingles.group = 3;
+    match method {
+        Method::Anchors | Method::Sentences => config.count.rule = Rule::Containment,
+        Method::Lines | Method::Supershingles => (config.count.rule, config.count.shared) = (Rule::Shared, 1),
+        Method::Shingles => {
+            (config.shingles.sampling, config.shingles.ratios) = (Sampling::Adaptive, [2; 11])
+        }
+        _ => {}
+    }
+    if config.needs_lexicon() {
+        config.lexicon = LEXICON.name();
+    }
+    config.validate().expect("a valid configuration");
+    config
+}
+
+/// The same with dates.
+fn dated() -> Config {
+    let mut config = small(Method::Vector);
+    config.input.date_field = "date".to_owned();
+    config.vector.days = 20;
+    config
+}
+
+fn verified(method: Method, verify: Verify) -> Config {
+    Config { verify, threshold: "0.6".parse().expect("a threshold"), ..small(method) }
+}
+
+/// Words in a row out of a few sequences, with sentences of two words and lines of four.
+fn text() -> impl Strategy<Value = String> {
+    let length = prop_oneof![1 => 0usize..4, 6 => 6usize..12];
+    (0usize..2, 0usize..12, length, 0usize..4).prop_map(|(family, from, length, marks)| {
+        let mut text = String::new();
+        for at in from..from + length {
+            let end = ["", ".", "", ".\n"][at % 4];
+            write!(text, "{}{end} ", word(family, at)).expect("written");
+        }
+        text + &"!".repeat(marks)
+    })
+}
+
+fn histories() -> impl Strategy<Value = Vec<(Load, u8)>> {
+    let op = prop_oneof![
+        2 => (0usize..20, text()).prop_map(|(id, text)| Op::Upsert(id, text)),
+        1 => (0usize..20).prop_map(Op::Delete),
+    ];
+    let load = (prop::collection::vec(op, 0..12), 1usize..4, 1usize..4, prop::option::of(1u64..500));
+    let load = load.prop_map(|(ops, workers, files, epoch_bytes)| Load { ops, workers, files, epoch_bytes });
+    prop::collection::vec((load, 0u8..6), 1..6)
+}
+
+fn loads(history: &[(Load, u8)]) -> Vec<Load> {
+    history.iter().map(|(load, _)| load.clone()).collect()
+}
+
+/// Histories of each method; ALIKE_FULL asks for many more.
+fn cases() -> u32 {
+    if std::env::var_os("ALIKE_FULL").is_some() { 300 } else { 12 }
+}
+
+/// One configuration through histories: transitive, with a guarantee, and asked for single texts.
+macro_rules! method {
+    ($name:ident, $config:expr) => {
+        mod $name {
+            use super::*;
+
+            proptest! {
+                #![proptest_config(ProptestConfig { cases: cases(), ..ProptestConfig::default() })]
+
+                #[test]
+                fn is_as_run_again(history in histories()) {
+                    follow_on(Bench::by(&LEXICON, $config), &loads(&history));
+                }
+
+                #[test]
+                fn is_guaranteed(history in histories()) {
+                    guarantee::follow_on(Bench::by(&LEXICON, guarantee::guaranteed($config)), &history);
+                }
+
+                #[test]
+                fn knows_texts(history in histories(), texts in prop::collection::vec(text(), 1..6)) {
+                    checks_on(Bench::by(&LEXICON, $config), &loads(&history), &texts);
+                }
+            }
+        }
+    };
+}
+
+method!(adaptive_sampling, small(Method::Shingles));
+method!(supershingles, small(Method::Supershingles));
+method!(winnow, small(Method::Winnow));
+method!(anchors, small(Method::Anchors));
+method!(sentences, small(Method::Sentences));
+method!(lines, small(Method::Lines));
+method!(salient, small(Method::Salient));
+method!(imatch, small(Method::Imatch));
+method!(fingerprint, small(Method::Fingerprint));
+method!(vector, small(Method::Vector));
+method!(vector_of_dates, dated());
+method!(cosine, small(Method::Cosine));
+method!(join_by_edits, verified(Method::Join, Verify::Edits));
+method!(join_by_containment, verified(Method::Join, Verify::Containment));
+method!(imatch_by_resemblance, verified(Method::Imatch, Verify::Resemblance));
+method!(shingles_by_containment, verified(Method::Shingles, Verify::Containment));
+method!(features_by_edits, verified(Method::Features, Verify::Edits));
+method!(vector_by_edits, Config { verify: Verify::Edits, ..dated() });
+method!(cosine_by_edits, verified(Method::Cosine, Verify::Edits));
+method!(fingerprint_by_containment, verified(Method::Fingerprint, Verify::Containment));
+
+/// The configurations above make clusters of several contents, and do not make one of all.
+#[test]
+fn histories_have_something_to_show() {
+    let mut runner = proptest::test_runner::TestRunner::deterministic();
+    let mut of = |config: Config| {
+        let mut bench = Bench::by(&LEXICON, config);
+        let texts: Vec<String> =
+            (0..60).map(|_| text().new_tree(&mut runner).expect("a text").current()).collect();
+        let ops = texts.into_iter().enumerate().map(|(id, text)| Op::Upsert(id, text)).collect();
+        let report = bench.load(&Load { ops, workers: 1, files: 1, epoch_bytes: None });
+        let clusters = bench.clusters();
+        (clusters.len(), clusters.iter().map(|members| members.len()).sum::<usize>(), report)
+    };
+    let mut exact = small(Method::Join);
+    exact.method = Method::Exact;
+    let (_, equal, _) = of(exact);
+    let methods = [
+        Method::Shingles,
+        Method::Supershingles,
+        Method::Winnow,
+        Method::Anchors,
+        Method::Sentences,
+        Method::Lines,
+        Method::Salient,
+        Method::Imatch,
+        Method::Fingerprint,
+        Method::Vector,
+        Method::Cosine,
+    ];
+    for method in methods {
+        let (clusters, clustered, report) = of(small(method));
+        assert!(clusters > 1 && clustered > equal, "{method}: {clusters} clusters of {clustered}, {equal}");
+        assert_eq!(report.poor > 0, small(method).needs_terms(), "{method}: {report:?}");
+        assert_eq!(report.undated, 0);
+    }
+    let (clusters, clustered, report) = of(dated());
+    assert!(clusters > 1 && clustered > 0 && report.undated > 0, "{clusters} of {clustered}: {report:?}");
+}

@@ -1,0 +1,272 @@
+//! Every method against all pairs: the pairs that a run writes are those that its rule accepts of all there are, no
+//! other and none missed, and its clusters are what these make.
+//!
+//! Sketches and rules are the library's own, tested where they stand; how pairs come to be measured is not.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, LazyLock};
+
+use alike::config::{Clustering, Config};
+use alike::lexicon::Lexicon;
+use alike::read::{Day, day};
+use alike::simd::Simd;
+use alike::sketch::{Basis, Sketcher, rule};
+use serde_json::{Value, json};
+
+use crate::util::{Dir, Output, Random, corpus, families, label};
+
+/// Near copies of one template: more than the 512 contents that a key group may have before it is handled as a crowd.
+const CROWD: usize = 560;
+
+/// A text with what its record says of its date.
+pub(crate) struct Dated {
+    pub(crate) text: String,
+    date: Value,
+}
+
+impl Dated {
+    pub(crate) fn line(&self, id: usize) -> String {
+        format!("{}\n", json!({"id": format!("d{id}"), "text": self.text, "date": self.date}))
+    }
+
+    fn day(&self) -> Day {
+        self.date.as_str().map_or(Day::None, |date| day(date).map_or(Day::Unclear, Day::Known))
+    }
+}
+
+/// A word of letters.
+fn spelt(number: usize) -> String {
+    (0..5).map(|place| char::from(b'a' + (number / 26usize.pow(place) % 26) as u8)).collect()
+}
+
+/// Licences and notices, near copies of one template, texts of few words; on days of four months, some without a date.
+pub(crate) static TEXTS: LazyLock<Vec<Dated>> = LazyLock::new(|| {
+    let sample = include_str!("../samples/licences.jsonl").lines();
+    let text = |line: &str| serde_json::from_str::<Value>(line).unwrap()["text"].as_str().unwrap().to_owned();
+    let mut texts: Vec<String> = sample.map(text).collect();
+    texts.extend(families(corpus("licence_texts").unwrap_or_default(), 20));
+    let mut random = Random(11);
+    for copy in 0..CROWD {
+        let mut words: Vec<String> = (0..100).map(|at| spelt(at * 7919 + 30_000)).collect();
+        for _ in 0..copy % 4 {
+            words[random.below(100)] = spelt(1_000_000 + random.below(5_000_000));
+        }
+        texts.push(words.join(" "));
+    }
+    texts.extend((0..60).map(|few| format!("a few words {} and no more", spelt(few / 2))));
+    random.shuffle(&mut texts);
+    let date = |random: &mut Random| match random.below(20) {
+        0 | 1 => Value::Null,
+        2 => json!("a day in spring"),
+        _ => json!(format!("2024-{:02}-{:02}", 1 + random.below(4), 1 + random.below(28))),
+    };
+    texts.into_iter().map(|text| Dated { date: date(&mut random), text }).collect()
+});
+
+/// Pairs of documents by number, the earlier one first.
+type Pairs = BTreeSet<(usize, usize)>;
+
+/// What a configuration accepts of all pairs.
+struct Expected {
+    /// The documents of each content, in order.
+    holders: Vec<Vec<usize>>,
+    /// Pairs of contents.
+    links: Pairs,
+    poor: u64,
+}
+
+impl Expected {
+    fn of(config: &Config, lexicon: Option<Arc<Lexicon>>, texts: &[Dated]) -> Expected {
+        let basis = Basis { lexicon, ..Basis::default() };
+        let mut sketcher = Sketcher::new(config, Arc::new(basis), Simd::detect());
+        let rule = rule(config).expect("a method with pairs");
+        let (mut known, mut poor) = (BTreeMap::new(), 0);
+        let (mut holders, mut sketches): (Vec<Vec<usize>>, Vec<Vec<u64>>) = (Vec::new(), Vec::new());
+        for (at, text) in texts.iter().enumerate() {
+            let Some(digest) = sketcher.read(&text.text, text.day()) else { continue };
+            poor += u64::from(sketcher.is_poor());
+            let content = *known.entry(digest).or_insert(holders.len());
+            if content == holders.len() {
+                holders.push(Vec::new());
+                sketches.push(sketcher.words().to_vec());
+            }
+            holders[content].push(at);
+        }
+        let mut links = Pairs::new();
+        for (b, second) in sketches.iter().enumerate() {
+            let linked = |a: &usize| rule.measure(&sketches[*a], second).is_some();
+            links.extend((0..b).filter(linked).map(|a| (a, b)));
+        }
+        Expected { holders, links, poor }
+    }
+
+    fn pairs(&self) -> Pairs {
+        let copies = self.holders.iter().flat_map(|all| all[1..].iter().map(|copy| (all[0], *copy)));
+        let near = self.links.iter().map(|(a, b)| (self.holders[*a][0], self.holders[*b][0]));
+        copies.chain(near).collect()
+    }
+
+    /// The documents of each cluster of more than one.
+    fn clusters(&self, clustering: Clustering) -> BTreeSet<Vec<usize>> {
+        let mut leader: Vec<usize> = (0..self.holders.len()).collect();
+        match clustering {
+            // Labels go along links until none changes.
+            Clustering::Transitive => loop {
+                let before = leader.clone();
+                for (a, b) in &self.links {
+                    let least = leader[*a].min(leader[*b]);
+                    (leader[*a], leader[*b]) = (least, least);
+                }
+                if before == leader {
+                    break;
+                }
+            },
+            Clustering::Guarantee => {
+                for b in 0..leader.len() {
+                    let leads = |a: &usize| leader[*a] == *a && self.links.contains(&(*a, b));
+                    leader[b] = (0..b).find(leads).unwrap_or(b);
+                }
+            }
+        }
+        let mut clusters: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        for (content, leader) in leader.iter().enumerate() {
+            clusters.entry(*leader).or_default().extend(&self.holders[content]);
+        }
+        let clusters = clusters.into_values().filter(|members| members.len() > 1);
+        clusters
+            .map(|mut members| {
+                members.sort_unstable();
+                members
+            })
+            .collect()
+    }
+}
+
+fn number(id: &Value) -> usize {
+    label(id)[1..].parse().unwrap()
+}
+
+fn found(output: &Output) -> Pairs {
+    output.pairs.iter().map(|row| (number(&row["a"]), number(&row["b"]))).collect()
+}
+
+fn members(output: &Output) -> BTreeSet<Vec<usize>> {
+    let sorted = |row: &Value| {
+        let mut members: Vec<usize> = row["members"].as_array().unwrap().iter().map(number).collect();
+        members.sort_unstable();
+        members
+    };
+    output.clusters.iter().map(sorted).collect()
+}
+
+/// Holds runs with a configuration against all pairs of the first `count` texts; pairs of different texts there are.
+#[track_caller]
+fn holds(toml: &str, count: usize) -> usize {
+    let texts = &TEXTS[..count.min(TEXTS.len())];
+    let dir = Dir::new();
+    dir.write("in.jsonl", texts.iter().enumerate().map(|(id, text)| text.line(id)).collect::<String>());
+    dir.write("c.toml", toml);
+    let config = Config::parse("c.toml", toml).expect("a configuration");
+    let lexicon = config.needs_lexicon().then(|| {
+        dir.alike("lexicon build in.jsonl --out lexicon", None).ok();
+        Arc::new(Lexicon::open(&dir.join("lexicon")).expect("a lexicon"))
+    });
+    let named = if lexicon.is_some() { "--lexicon lexicon" } else { "" };
+    let expected = Expected::of(&config, lexicon, texts);
+    let want = expected.pairs();
+    for (clustering, name, flags) in [
+        (Clustering::Transitive, "transitive", "-w 2"),
+        (Clustering::Guarantee, "guarantee", &*format!("-w 1 {named}")),
+    ] {
+        let line = format!("in.jsonl --config c.toml --pairs --clustering {name} {flags}");
+        let output = dir.output(&line, name);
+        let got = found(&output);
+        let (missed, wrong) = (want.difference(&got).next(), got.difference(&want).next());
+        assert!(want == got, "{toml}: missed {missed:?}, wrong {wrong:?}; {} of {}", got.len(), want.len());
+        assert!(members(&output) == expected.clusters(clustering), "{toml}: other clusters, {name}");
+        assert_eq!(output.summary["poor"], json!(if config.needs_terms() { expected.poor } else { 0 }));
+        // Without all pairs clustering measures only what it has to.
+        let line = format!("in.jsonl --config c.toml --clustering {name} {flags}");
+        assert!(output.clusters == dir.output(&line, &format!("{name}2")).clusters, "{toml}: {name}");
+    }
+    expected.links.len()
+}
+
+#[test]
+fn vectors_of_terms() {
+    let dated = "[input]\ndate_field = 'date'";
+    for (options, least) in [
+        ("", 1000),
+        (dated, 1000),
+        (&*format!("{dated}\n[vector]\ndays = 5\nterms = 30\nshared = 20\nmin_terms = 15"), 500),
+        (&*format!("{dated}\n[vector]\ndays = 0\nlength_percent = 60"), 50),
+    ] {
+        let links = holds(&format!("method = 'vector'\n{options}"), 4000);
+        assert!(links > least, "{options}: {links}");
+    }
+}
+
+#[test]
+fn cosines() {
+    for (options, least) in
+        [("", 300), ("threshold = 0.55\n[cosine]\ncommon_percent = 40", 1000), ("threshold = 0.95", 100)]
+    {
+        let links = holds(&format!("method = 'cosine'\n{options}"), 4000);
+        assert!(links > least, "{options}: {links}");
+    }
+}
+
+#[test]
+fn containment() {
+    let rule = "[count]\nrule = 'containment'\ncommon_cap = 0";
+    for method in ["shingles", "winnow", "anchors", "sentences", "salient"] {
+        let links = holds(&format!("method = '{method}'\nthreshold = 0.6\n{rule}"), 2500);
+        assert!(links > 1000, "{method}: {links}");
+    }
+}
+
+#[test]
+fn counted_members() {
+    for options in [
+        "method = 'shingles'\n[shingles]\nsampling = 'adaptive'\n[count]\ncommon_cap = 0",
+        "method = 'shingles'\n[shingles]\nsampling = 'mod'\n[count]\nrule = 'shared'\nshared = 3\ncommon_cap = 0",
+        "method = 'supershingles'\n[supershingles]\ngroup = 6\n[count]\nrule = 'shared'\nshared = 1\ncommon_cap = 0",
+        "method = 'winnow'\n[count]\ncommon_cap = 0",
+        "method = 'anchors'\n[anchors]\none_in = 16\n[count]\nrule = 'shared'\nshared = 2\ncommon_cap = 0",
+        "method = 'sentences'\n[count]\ncommon_cap = 0",
+        "method = 'lines'\n[lines]\nper_chunk = 2\nevery = 1\n[count]\nrule = 'shared'\nshared = 2\ncommon_cap = 0",
+        "method = 'salient'\n[count]\ncommon_cap = 0",
+    ] {
+        let links = holds(options, 1200);
+        assert!(links > 100, "{options}: {links}");
+    }
+}
+
+#[test]
+fn signatures() {
+    for options in [
+        "method = 'imatch'",
+        "method = 'imatch'\n[imatch]\nlexicons = 10",
+        "method = 'fingerprint'\n[fingerprint]\nbin = 25\nlength_percent = 20",
+        "method = 'features'\n[features]\nk = 8\ns = 4\nr = 2",
+    ] {
+        let links = holds(options, 2500);
+        assert!(links > 50, "{options}: {links}");
+    }
+}
+
+#[test]
+fn verified_pairs() {
+    for (method, least) in [
+        ("method = 'join'\nverify = 'edits'\nthreshold = 0.7", 1000),
+        ("method = 'imatch'\nverify = 'resemblance'\nthreshold = 0.7\n[imatch]\nlexicons = 4", 50),
+        ("method = 'shingles'\nverify = 'containment'\nthreshold = 0.5\n[count]\ncommon_cap = 0", 1000),
+        ("method = 'features'\nverify = 'edits'\nthreshold = 0.9", 100),
+        ("method = 'vector'\nverify = 'edits'\nthreshold = 0.9\n[input]\ndate_field = 'date'", 100),
+        ("method = 'cosine'\nverify = 'containment'\nthreshold = 0.7", 100),
+        ("method = 'fingerprint'\nverify = 'resemblance'\nthreshold = 0.5", 10),
+    ] {
+        let links = holds(method, 1500);
+        assert!(links > least, "{method}: {links}");
+    }
+}

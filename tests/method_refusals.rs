@@ -1,0 +1,166 @@
+//! What the methods of terms refuse: lexicons that are missing, others, too small or damaged; flags that would change
+//! nothing; and what is counted of texts and dates that they cannot use.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::util::{Dir, Output, jsonl, line};
+
+/// A word of letters.
+fn spelt(number: usize) -> String {
+    (0..3).map(|place| char::from(b'a' + (number / 26usize.pow(place) % 26) as u8)).collect()
+}
+
+fn words(from: usize, count: usize) -> String {
+    (from..from + count).map(spelt).collect::<Vec<_>>().join(" ")
+}
+
+/// `in.jsonl` with texts of eighty terms, the lexicon `of-it`, and `other` of fewer documents.
+fn made() -> Dir {
+    let dir = Dir::new();
+    let rows: Vec<String> =
+        (0..30).map(|at| line(&format!("d{at:02}"), &words(at / 3 * 100 + at % 3, 80))).collect();
+    dir.write("in.jsonl", rows.concat());
+    dir.write("part.jsonl", rows[..20].concat());
+    for (name, input) in [("of-it", "in"), ("other", "part")] {
+        dir.alike(&format!("lexicon build {input}.jsonl --min-df 1 --out {name}"), None).ok();
+    }
+    dir.write("few.jsonl", line("a", &words(0, 10)));
+    dir.alike("lexicon build few.jsonl --min-df 1 --out small", None).ok();
+    let whole = fs::read_to_string(dir.join("of-it")).unwrap();
+    dir.write("damaged", whole.replacen("\t3\n", "\t4\n", 1));
+    dir
+}
+
+/// The name by which a configuration knows a lexicon.
+fn name(dir: &Dir, lexicon: &str) -> String {
+    let shown = dir.alike(&format!("lexicon show {lexicon} --json"), None).ok().stdout;
+    jsonl(shown.as_bytes())[0]["digest"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn lexicons_that_cannot_be_used() {
+    let dir = made();
+    let before = dir.names();
+    dir.write("named.toml", format!("method = 'imatch'\nlexicon = '{}'", name(&dir, "other")));
+    for (flags, code, part) in [
+        ("--method vector --lexicon small", 4, "has 10 terms, and a vector of 60 terms needs 60"),
+        ("--method vector --lexicon damaged", 4, "damaged"),
+        ("--method imatch --lexicon in.jsonl", 4, "no lexicon"),
+        ("--method salient --lexicon missing", 4, "missing"),
+        ("--config named.toml --lexicon of-it", 4, &*name(&dir, "other")),
+    ] {
+        for command in ["dedup in.jsonl --out refused", "load refused in.jsonl"] {
+            dir.alike(&format!("{command} {flags}"), None).code(code).says(part);
+            assert!(!dir.join("refused").exists(), "{command} {flags}: something is left");
+        }
+    }
+    dir.alike("load refused in.jsonl --method cosine", None)
+        .code(2)
+        .says("needs a lexicon")
+        .says("--lexicon");
+    assert!(!dir.join("refused").exists());
+    // Of so few documents none can be made by the way.
+    dir.alike("dedup few.jsonl --out refused --method imatch", None)
+        .code(2)
+        .says("no term is in 5 documents");
+    dir.alike("dedup in.jsonl --out refused --config named.toml", None).code(4).says(&name(&dir, "other"));
+    fs::remove_file(dir.join("named.toml")).unwrap();
+    assert_eq!(dir.names(), before);
+}
+
+#[test]
+fn flags_that_would_change_nothing() {
+    let dir = made();
+    for (flags, part) in [
+        ("--method join --common-cap 10", "--common-cap has no effect with method join"),
+        ("--method imatch --common-cap 10", "--common-cap has no effect with method imatch"),
+        ("--method join --lexicon of-it", "--lexicon has no effect with method join"),
+        ("--preset broder1997 --lexicon of-it", "--lexicon has no effect with method shingles"),
+        ("--method imatch --threshold 0.9", "an equal signature decides"),
+        ("--method fingerprint --threshold 0.9", "an equal fingerprint decides"),
+        ("--method vector --threshold 0.9", "sharing 50 of 60 terms decides"),
+        ("--method cosine --stem english", "a lexicon has words as they are"),
+        ("--method exact --verify edits", "nothing is left to verify"),
+    ] {
+        dir.dedup(&format!("in.jsonl --out refused {flags}")).code(2).says(part);
+    }
+    let verified = dir.output("in.jsonl --method imatch --verify resemblance --threshold 0.9", "out");
+    assert_eq!(verified.summary["configuration"]["verify"], json!("resemblance"));
+    assert!(!dir.join("refused").exists());
+}
+
+#[test]
+fn a_collection_has_its_lexicon_for_ever() {
+    let dir = made();
+    let (of_it, other) = (name(&dir, "of-it"), name(&dir, "other"));
+    dir.alike("load c in.jsonl --method vector --lexicon of-it", None).ok();
+    let clusters = |dir: &Dir| dir.alike("clusters c --json", None).ok().stdout;
+    let before = clusters(&dir);
+    assert_eq!(before.lines().count(), 10);
+    dir.alike("load c in.jsonl --lexicon other", None).code(2).says(&of_it).says(&other);
+    // The same one may be named again, or none, and its file may be gone.
+    dir.alike("load c part.jsonl --lexicon of-it", None).ok();
+    fs::remove_file(dir.join("of-it")).unwrap();
+    dir.write("more.jsonl", line("e", &words(1, 80)) + &line("f", &words(2000, 80)));
+    dir.alike("load c more.jsonl", None).ok();
+    let rows = jsonl(clusters(&dir).as_bytes());
+    let size = |row: &Value| row["members"].as_array().unwrap().len();
+    assert_eq!((rows.len(), rows.iter().map(size).max()), (10, Some(4)));
+    dir.alike("fsck c", None).ok();
+    let configuration = dir.alike("info c", None).ok().stdout;
+    assert!(configuration.contains(&of_it), "{configuration}");
+}
+
+/// One text on several days, with a date that is none, without one, and one of too few terms.
+#[test]
+fn texts_and_dates_that_cannot_be_used_are_counted() {
+    let dir = made();
+    let row =
+        |id: &str, text: &str, date: Value| json!({"id": id, "text": text, "date": date}).to_string() + "\n";
+    let (long, few) = (words(3, 80), words(3, 10));
+    let rows = [
+        row("day", &long, json!("2024-03-10")),
+        row("weeks", &(long.clone() + " more"), json!("2024-04-20")),
+        row("years", &long, json!("2029-03-10")),
+        row("unclear", &long, json!("03/04/2024")),
+        row("none", &long, Value::Null),
+        row("few", &few, json!("2024-03-10")),
+        row("copy", &few.to_uppercase(), json!("2031-03-10")),
+    ];
+    dir.write("dated.jsonl", rows.concat());
+    let flags = "dated.jsonl --method vector --lexicon of-it --clustering transitive";
+    let plain = dir.output(flags, "plain");
+    assert_eq!((&plain.summary["poor"], &plain.summary["undated"]), (&json!(2), &json!(0)));
+    assert_eq!(plain.partition().len(), 2);
+    dir.dedup(&format!("{flags} --date-field date --out dated")).ok().says("2 texts").says("1 document");
+    let dated = Output::read(&dir.join("dated"));
+    assert_eq!((&dated.summary["poor"], &dated.summary["undated"]), (&json!(2), &json!(1)));
+    // Equal texts of other years are no duplicates, but where there are too few terms; without a date is one day.
+    assert_eq!(dated.partition(), [vec!["copy", "few"], vec!["day", "weeks"], vec!["none", "unclear"]]);
+    let line = "load c dated.jsonl --method vector --lexicon of-it --date-field date --json";
+    let report: Value = serde_json::from_str(&dir.alike(line, None).ok().stdout).unwrap();
+    assert_eq!((&report["poor"], &report["undated"]), (&json!(2), &json!(1)), "{report}");
+    let partition = |dir: &Dir| {
+        let rows = jsonl(dir.alike("clusters c --json", None).ok().stdout.as_bytes());
+        let mut all: Vec<Value> = rows.iter().map(|row| row["members"].clone()).collect();
+        all.sort_by_key(Value::to_string);
+        all
+    };
+    assert_eq!(
+        partition(&dir),
+        [json!(["copy", "few"]), json!(["day", "weeks"]), json!(["none", "unclear"])]
+    );
+    // The same text on another day.
+    dir.write(
+        "again.jsonl",
+        row("years", &long, json!("2024-03-30")) + &row("few", &few, json!("1999-01-01")),
+    );
+    dir.alike("load c again.jsonl", None).ok();
+    assert_eq!(
+        partition(&dir),
+        [json!(["copy", "few"]), json!(["day", "weeks", "years"]), json!(["none", "unclear"])]
+    );
+    dir.alike("fsck c", None).ok();
+}
