@@ -160,7 +160,7 @@ impl Told<'_> {
 }
 
 /// A piece of a difference: marked, and coloured where colours are.
-fn piece(piece: &Piece) -> (Style, String) {
+pub(crate) fn piece(piece: &Piece) -> (Style, String) {
     match piece.whose {
         Whose::Both => (Style::Plain, piece.words.clone()),
         Whose::First => (Style::Gone, format!("[-{}-]", piece.words)),

@@ -43,6 +43,7 @@ mod profile;
 mod secret;
 mod shown;
 mod stats;
+mod table;
 mod target;
 mod team;
 mod tune;

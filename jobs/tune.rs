@@ -1,5 +1,9 @@
 //! `alike tune`: parameters chosen for what is wanted.
 
+mod bench;
+mod sample;
+mod sampling;
+
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
@@ -23,6 +27,8 @@ const PLOT: (usize, usize) = (64, 16);
 pub(crate) fn run(command: &TuneCommand) -> Result<ExitCode> {
     match command {
         TuneCommand::Filter(args) => filter(args),
+        TuneCommand::Sampling(args) => sampling::run(args),
+        TuneCommand::Sample(args) => sample::run(args),
     }
 }
 

@@ -279,6 +279,14 @@
 //! - `evaluate/intervals.rs` - intervals of confidence from such blocks
 //! - `evaluate/score.rs` - the measures
 //!
+//! Parameters chosen by what they do:
+//! - `tune/mod.rs` - the parts of choosing parameters for documents
+//! - `tune/plan.rs` - precision and recall of sampled shingles, and the ratios that keep a floor
+//! - `tune/sampling.rs` - the runs that a plan of adaptive sampling is made of
+//! - `tune/part.rs` - some of the documents, as a file
+//! - `tune/thresholds.rs` - what would go at several thresholds
+//! - `tune/examples.rs` - pairs whose resemblance is near a threshold
+//!
 //! Where a collection lies:
 //! - `storage/mod.rs` - what a folder of immutable files promises, and what is durable after what
 //! - `storage/local.rs` - a real folder
@@ -290,8 +298,8 @@
 //!
 //! - `text`, `sketch` and `similarity` touch no file and cannot fail: every text has tokens or none.
 //! - Nothing here prints, exits, or reads the environment or the command line.
-//! - Only `read` opens inputs and constructs decoders; only `output`, `storage`, `lexicon` and the spill files of `flow`
-//!   write.
+//! - Only `read` opens inputs and constructs decoders; only `output`, `storage`, `lexicon`, `tune/part.rs` and the spill
+//!   files of `flow` write.
 //! - Only `storage` touches the files of a collection. They are appended to, synced, and from then on only read or
 //!   removed; a name is never given to another file while it is taken.
 //! - A document is its position in the input; ids are labels. Document numbers never reach the output.
@@ -320,3 +328,4 @@ pub mod similarity;
 pub mod sketch;
 pub mod storage;
 pub mod text;
+pub mod tune;

@@ -135,7 +135,7 @@ fn the_readme_and_the_help_name_the_same_flags() {
     // Flags of cargo that stand in the README's commands.
     const CARGO: [&str; 6] = ["--release", "--locked", "--path", "--bench", "--benches", "--test"];
     // All commands that have flags.
-    const COMMANDS: [&str; 22] = [
+    const COMMANDS: [&str; 24] = [
         "dedup",
         "load",
         "delete",
@@ -157,6 +157,8 @@ fn the_readme_and_the_help_name_the_same_flags() {
         "lexicon show",
         "compact",
         "tune filter",
+        "tune sampling",
+        "tune sample",
         "evaluate",
     ];
     // Every program has these.

@@ -109,6 +109,8 @@ mod steps;
 mod strangers;
 /// The processes of a job, for tests.
 mod team;
+/// Sampling planned on documents, and thresholds tried on them.
+mod tune_sampling;
 /// Transitive clusters against differential-dataflow's connected components.
 mod union_oracle;
 /// Folders, inputs, runs and outputs.

@@ -5,46 +5,10 @@ use std::fmt::Write as _;
 use alike::evaluate::{Estimate, Form, Measures, Named, REPLICATES, SizeScores, size_name};
 
 use super::{Evaluation, LabelsTold, Measured, Outcome, Row};
+use crate::table::Table;
 
 /// Most characters of a name.
 const NAME: usize = 24;
-
-/// A table: columns with a heading each. The first column begins at the left, the others end at the right.
-struct Table {
-    heading: Vec<&'static str>,
-    rows: Vec<Vec<String>>,
-}
-
-impl Table {
-    fn text(&self) -> String {
-        let width = |column: usize| {
-            let cells = self.rows.iter().map(|row| row[column].chars().count());
-            cells.chain([self.heading[column].len()]).max().unwrap_or(0)
-        };
-        let widths: Vec<usize> = (0..self.heading.len()).map(width).collect();
-        let line = |cells: Vec<&str>| {
-            let cells = cells.iter().zip(&widths).enumerate();
-            let cell = |(column, (text, width)): (usize, (&&str, &usize))| match column {
-                0 => format!("{text:<width$}"),
-                _ => format!("  {text:>width$}"),
-            };
-            cells.map(cell).collect::<String>().trim_end().to_owned() + "\n"
-        };
-        let rows = self.rows.iter().map(|row| line(row.iter().map(String::as_str).collect()));
-        line(self.heading.clone()) + &rows.collect::<String>()
-    }
-
-    fn markdown(&self) -> String {
-        let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
-        let escaped = |text: &String| text.replace('\\', "\\\\").replace('|', "\\|");
-        let heading = line(self.heading.iter().map(|name| name.to_lowercase()).collect());
-        let rule = (0..self.heading.len()).map(|column| if column == 0 { "---" } else { "---:" });
-        let rule = format!("|{}|\n", rule.collect::<Vec<_>>().join("|"));
-        heading
-            + &rule
-            + &self.rows.iter().map(|row| line(row.iter().map(escaped).collect())).collect::<String>()
-    }
-}
 
 /// For a terminal.
 pub(super) fn table(evaluation: &Evaluation, by_size: bool) -> String {

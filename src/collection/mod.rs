@@ -96,7 +96,7 @@ pub use choice::{Choice, again};
 pub use clusters::{ClusterId, Line};
 pub use commit::Writer;
 pub use compact::{CompactReport, Compaction, assist_compaction, compact, compact_with};
-pub use diff::{Piece, Whose, WordDiff};
+pub use diff::{Piece, Whose, WordDiff, word_diff};
 pub use directory::{SectionKind, Shape};
 pub use explain::{Alone, Apart, Comparison, Explanation, Place, Step, Together};
 pub use fsck::{Finding, FsckReport, broken_files, fsck};

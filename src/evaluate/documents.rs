@@ -62,10 +62,15 @@ impl Documents {
     ///
     /// # Errors
     /// [`Error::Changed`] if there was none when the inputs were read: the file is another one by now.
-    pub(super) fn at(&self, position: Position, sources: &[Source]) -> Result<u32> {
+    pub(crate) fn at(&self, position: Position, sources: &[Source]) -> Result<u32> {
         let found = self.rows.binary_search_by_key(&position, |row| row.position);
         let changed = |_| Error::Changed(sources[position.file() as usize].path.clone());
         found.map(|number| number as u32).map_err(changed)
+    }
+
+    /// Where a document stands.
+    pub(crate) fn position(&self, document: u32) -> Position {
+        self.rows[document as usize].position
     }
 
     /// The ids and the numbers of the documents that have one.

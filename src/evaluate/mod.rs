@@ -38,6 +38,6 @@ pub use labels::{Form, Labels, Rows, Wish};
 pub use outcome::{Found, found};
 pub use rand_index::rand_index;
 pub use score::{Estimate, Measures, Scores, Shares, SizeScores, score};
-pub use sizes::{BOUNDS, SIZES, group_of, size_name};
+pub use sizes::{BOUNDS, SIZES, Sizes, group_of, size_name};
 
 pub use truth::{Named, Resolved, Truth, Unlisted, resolve};

@@ -280,6 +280,14 @@ impl Catalogue {
         self.base as usize + ends.max().unwrap_or(0)
     }
 
+    /// The documents of all workers, in no order that means anything.
+    pub fn docs(&self) -> impl Iterator<Item = Doc> {
+        let workers = self.segments.len();
+        let of =
+            move |worker| (0..self.rows(worker)).map(move |row| (row * workers + worker) as Doc + self.base);
+        (0..workers).flat_map(of)
+    }
+
     /// The document's id, if its record has one.
     pub fn label(&self, doc: Doc) -> Result<Option<Cow<'_, str>>> {
         let (segment, row) = self.segment(doc);

@@ -1,0 +1,136 @@
+//! Pairs whose resemblance is near a threshold, with the first words that differ: for people, who then see what it means.
+
+use std::cmp::Ordering;
+
+use hashbrown::{HashMap, HashSet};
+use serde::Serialize;
+
+use crate::collection::{Piece, word_diff};
+use crate::error::{Error, Result};
+use crate::flow::{Doc, Outcome, Reason};
+use crate::progress::Progress;
+use crate::read::{Fields, reread};
+use crate::similarity::{Measure, Threshold};
+
+/// Pairs shown on either side of a threshold.
+const SHOWN: usize = 3;
+
+/// A pair near a threshold.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Example {
+    /// What the earlier document is called.
+    pub first: String,
+    /// What the later one is called.
+    pub second: String,
+    /// Shared shingles over all shingles of both.
+    pub resemblance: f64,
+    /// The first place where their words differ, a few words around it; none if only blanks do.
+    pub differ: Vec<Piece>,
+}
+
+/// A pair of two first documents of their texts.
+type Found = (Doc, Doc, Measure);
+
+/// How many pairs are at or over the threshold, the nearest of these, and the nearest of those under it. On either side no
+/// document is shown twice.
+pub(super) fn near(
+    outcome: &Outcome,
+    threshold: Threshold,
+    progress: &Progress,
+) -> Result<(u64, Vec<Example>, Vec<Example>)> {
+    let pairs = outcome.findings.pairs.iter().flatten().filter(|(.., reason)| *reason != Reason::Exact);
+    let pairs = pairs.map(|(a, b, measure, _)| (*a, *b, *measure));
+    let (mut over, mut under): (Vec<Found>, Vec<Found>) =
+        pairs.partition(|(.., measure)| threshold.is_met(u64::from(measure.shared), either(*measure)));
+    let position = |pair: &Found| [pair.0, pair.1].map(|doc| outcome.shared.catalogue.position(doc));
+    over.sort_unstable_by(|a, b| compare(a.2, b.2).then_with(|| position(a).cmp(&position(b))));
+    under.sort_unstable_by(|a, b| compare(b.2, a.2).then_with(|| position(a).cmp(&position(b))));
+    let (count, over, under) = (over.len() as u64, apart(&over), apart(&under));
+    let texts = texts(outcome, over.iter().chain(&under), progress)?;
+    let example = |(a, b, measure): &Found| {
+        Ok(Example {
+            first: outcome.shared.name(*a)?,
+            second: outcome.shared.name(*b)?,
+            resemblance: measure.resemblance(),
+            differ: word_diff(&texts[a], &texts[b]).places.into_iter().next().unwrap_or_default(),
+        })
+    };
+    let told = |pairs: &[Found]| pairs.iter().map(example).collect::<Result<Vec<_>>>();
+    Ok((count, told(&over)?, told(&under)?))
+}
+
+/// Members of either of two sets.
+fn either(measure: Measure) -> u64 {
+    u64::from(measure.left) + u64::from(measure.right) - u64::from(measure.shared)
+}
+
+/// Compares resemblances without rounding.
+fn compare(a: Measure, b: Measure) -> Ordering {
+    (u64::from(a.shared) * either(b)).cmp(&(u64::from(b.shared) * either(a)))
+}
+
+/// The first pairs that have no document in common.
+fn apart(pairs: &[Found]) -> Vec<Found> {
+    let mut seen = HashSet::new();
+    let mut chosen = Vec::new();
+    for pair in pairs {
+        if chosen.len() == SHOWN {
+            break;
+        }
+        if !seen.contains(&pair.0) && !seen.contains(&pair.1) {
+            seen.extend([pair.0, pair.1]);
+            chosen.push(*pair);
+        }
+    }
+    chosen
+}
+
+/// The texts of pairs, read again.
+fn texts<'a>(
+    outcome: &Outcome,
+    pairs: impl Iterator<Item = &'a Found>,
+    progress: &Progress,
+) -> Result<HashMap<Doc, String>> {
+    let shared = &outcome.shared;
+    let mut docs: Vec<_> =
+        pairs.flat_map(|(a, b, _)| [*a, *b]).map(|doc| (shared.catalogue.position(doc), doc)).collect();
+    docs.sort_unstable();
+    docs.dedup();
+    let fields = Fields::of(&shared.config.input)?;
+    let mut texts = HashMap::new();
+    for of_file in docs.chunk_by(|a, b| a.0.file() == b.0.file()) {
+        let file = of_file[0].0.file();
+        let source = shared.sources.get(file as usize);
+        let source = source.ok_or_else(|| Error::Worker("a document of no file".into()))?;
+        let offsets: Vec<u64> = of_file.iter().map(|(position, _)| position.offset()).collect();
+        reread(source, file, &offsets, &fields, &mut |index, text, _| {
+            texts.insert(of_file[index].1, text.to_owned());
+            progress.check()
+        })?;
+    }
+    Ok(texts)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn measure(shared: u32, left: u32, right: u32) -> Measure {
+        Measure { shared, left, right }
+    }
+
+    #[test]
+    fn resemblances_are_compared_as_fractions() {
+        assert_eq!(compare(measure(1, 2, 2), measure(2, 4, 4)), Ordering::Equal);
+        assert_eq!(compare(measure(1, 2, 2), measure(1, 2, 1)), Ordering::Less);
+        assert_eq!(compare(measure(3, 3, 3), measure(2, 2, 3)), Ordering::Greater);
+    }
+
+    #[test]
+    fn no_document_is_shown_twice() {
+        let pair = |a, b| (a, b, measure(1, 1, 1));
+        let all = [pair(0, 1), pair(1, 2), pair(2, 3), pair(0, 4), pair(5, 6), pair(7, 8)];
+        let chosen: Vec<(Doc, Doc)> = apart(&all).iter().map(|(a, b, _)| (*a, *b)).collect();
+        assert_eq!(chosen, [(0, 1), (2, 3), (5, 6)]);
+    }
+}

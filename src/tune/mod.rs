@@ -1,0 +1,28 @@
+//! Parameters chosen by what they do to the user's own documents.
+//!
+//! | file | subject |
+//! |---|---|
+//! | `plan` | precision and recall of sampled shingles, and the ratios that keep a floor (Ye, Wen and Ma 2008, sections 4-6) |
+//! | `sampling` | the runs that such a plan is made of |
+//! | `part` | some of the documents, as a file |
+//! | `thresholds` | what would go at several thresholds |
+//! | `examples` | pairs whose resemblance is near a threshold |
+
+mod examples;
+mod part;
+mod plan;
+mod sampling;
+mod thresholds;
+
+pub use examples::Example;
+pub use part::write_part;
+pub use plan::{Accuracy, AtRatio, Floors, MOST_RESIDUES, RATIOS, Trial, choose};
+pub use sampling::{Adaptive, Group, Plan, Wish, plan};
+pub use thresholds::{AtThreshold, Measured, thresholds};
+
+use crate::config::Config;
+use crate::error::Result;
+use crate::flow::Outcome;
+
+/// Runs a configuration on the documents that are measured; with all accepted pairs, if they are wanted.
+pub type Run<'a> = dyn Fn(Config, bool) -> Result<Outcome> + 'a;

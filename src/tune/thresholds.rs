@@ -1,0 +1,99 @@
+//! What would go at several thresholds, and pairs near each to look at.
+
+use serde::Serialize;
+
+use super::Run;
+use super::examples::{Example, near};
+use crate::config::{Config, Method};
+use crate::error::{Error, Result};
+use crate::flow::{Outcome, Tally};
+use crate::progress::Progress;
+use crate::similarity::Threshold;
+
+/// What was found of documents at several thresholds.
+pub struct Measured {
+    /// By threshold, ascending.
+    pub thresholds: Vec<AtThreshold>,
+    /// The run with the lowest threshold, somewhat below all that were asked for.
+    pub lowest: Outcome,
+}
+
+/// What a threshold comes to.
+#[derive(Clone, Debug, Serialize)]
+pub struct AtThreshold {
+    /// The threshold.
+    pub threshold: Threshold,
+    /// Documents that the text of an earlier one makes needless.
+    pub copies: u64,
+    /// Documents that go beside these.
+    pub near: u64,
+    /// Pairs of distinct texts whose resemblance is at or over the threshold.
+    pub pairs: u64,
+    /// Pairs just at or over it, the nearest first.
+    pub over: Vec<Example>,
+    /// Pairs just under it, the nearest first.
+    pub under: Vec<Example>,
+}
+
+impl AtThreshold {
+    /// Documents that go.
+    pub fn removed(&self) -> u64 {
+        self.copies + self.near
+    }
+}
+
+/// How far below the lowest threshold pairs are looked for.
+const BELOW: (u64, u64) = (1, 10);
+
+/// Runs the exact join at each threshold with the shingles, fields and clustering of `config`, and once below all of them
+/// for the pairs that fall short.
+///
+/// # Errors
+/// [`Error::Config`] without a threshold; those of runs; [`Error::Changed`] if a file is another one by now.
+pub fn thresholds(
+    asked: &[Threshold],
+    config: &Config,
+    run: &Run<'_>,
+    progress: &Progress,
+) -> Result<Measured> {
+    let mut asked = asked.to_vec();
+    asked.sort_by(|a, b| a.to_f64().total_cmp(&b.to_f64()));
+    asked.dedup();
+    let least = *asked.first().ok_or_else(|| Error::config("no threshold was given"))?;
+    let at = |threshold| Config { method: Method::Join, threshold, ..config.clone() };
+    let lowest = run(at(below(least)), true)?;
+    let mut measured = Vec::new();
+    for threshold in asked {
+        let outcome = run(at(threshold), false)?;
+        let Tally { copies, .. } = outcome.tally;
+        let removed = outcome.findings.removed.len() as u64;
+        drop(outcome);
+        let (pairs, over, under) = near(&lowest, threshold, progress)?;
+        measured.push(AtThreshold { threshold, copies, near: removed - copies, pairs, over, under });
+    }
+    Ok(Measured { thresholds: measured, lowest })
+}
+
+/// A threshold that pairs just under another one reach: a tenth less, or half of it where that is more.
+fn below(threshold: Threshold) -> Threshold {
+    let (num, den) = threshold.fraction();
+    // As millionths, of which every threshold has a whole number.
+    let millionths = num * (1_000_000 / den);
+    let less = millionths.saturating_sub(BELOW.0 * 1_000_000 / BELOW.1).max(millionths / 2).max(1);
+    format!("0.{less:06}").parse().expect("a decimal above 0 and below 1")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn there_is_room_below_every_threshold() {
+        for (threshold, less) in
+            [("1", "0.9"), ("0.8", "0.7"), ("0.15", "0.075"), ("0.000001", "0.000001"), ("0.55", "0.45")]
+        {
+            let threshold: Threshold = threshold.parse().expect("a threshold");
+            assert_eq!(below(threshold).to_string().parse(), less.parse::<Threshold>());
+        }
+    }
+}
