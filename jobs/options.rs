@@ -222,7 +222,10 @@ fn refuse_idle_flags(config: &Config, args: &ConfigArgs) -> Result<()> {
             config.method
         )
     } else if args.date_field.is_some() && config.method != Method::Vector {
-        format!("--date-field has no effect with method {}, which compares no dates; leave it out", config.method)
+        format!(
+            "--date-field has no effect with method {}, which compares no dates; leave it out",
+            config.method
+        )
     } else if args.lexicon.is_some() && !config.needs_lexicon() {
         format!("--lexicon has no effect with method {}, which looks no term up; leave it out", config.method)
     } else {

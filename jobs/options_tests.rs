@@ -68,11 +68,12 @@ fn flags_win_over_a_preset_and_leave_the_rest() {
         min_idf: None,
         stem: "en".into(),
     };
-    wanted.input.date_field = "meta.date".into();
-    let flags = flags.to_owned()
-        + " --drop-numbers --stop-words en,fr --min-token-length 3 --alphabetic --stem en --date-field meta.date";
+    let flags =
+        flags.to_owned() + " --drop-numbers --stop-words en,fr --min-token-length 3 --alphabetic --stem en";
     assert_eq!(config(&flags.split_whitespace().collect::<Vec<_>>()), wanted);
 
+    let dated = config(&["--preset", "conrad2003-ddd", "--date-field", "meta.date"]);
+    assert_eq!((dated.method, dated.input.date_field.as_str()), (Method::Vector, "meta.date"));
     let verified = config(&["--preset", "datatrove", "--verify", "--threshold", "0.9"]);
     assert_eq!(verified.verify, Verify::Resemblance);
     assert_eq!((verified.features.k, verified.threshold.to_string().as_str()), (14, "0.9"));
@@ -117,7 +118,8 @@ fn bad_values_say_what_is_expected() {
     assert!(refusal(&["--stop-words", "en,tlh"]).contains("\"tlh\""));
     assert!(refusal(&["--stem", "tlh"]).contains("english"));
     assert!(refusal(&["--min-token-length", "65"]).contains("at most 64"));
-    assert!(refusal(&["--date-field", "a..b"]).contains("input.date_field"));
+    assert!(refusal(&["--method", "vector", "--date-field", "a..b"]).contains("input.date_field"));
+    assert!(refusal(&["--date-field", "date"]).contains("compares no dates"));
     assert!(refusal(&["--text-field", ""]).contains("input.text_field"));
 }
 
