@@ -220,7 +220,7 @@ fn what_makes_no_sense_is_refused() {
     }
     // Nothing tells how to sample a single text.
     let told = jsonl(dir.alike("tune sampling in.jsonl", None).ok().stdout.as_bytes()).remove(0);
-    assert_eq!((&told["ratios"], &told["pairs"]), (&json!([1; GROUPS]), &0.into()));
+    assert_eq!((&told["ratios"], &told["pairs"]), (&json!(vec![1; GROUPS]), &0.into()));
     let told = jsonl(dir.alike("tune sample in.jsonl", None).ok().stdout.as_bytes()).remove(0);
     assert_eq!(told["thresholds"][0]["removed"], 0);
 }
