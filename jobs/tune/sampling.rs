@@ -24,6 +24,9 @@ use crate::print;
 use crate::shown::{Lines, write_new};
 use crate::table::Table;
 
+/// Pairs of a group below which its measures are chance.
+const FEW: u64 = 30;
+
 /// All that is told.
 #[derive(Serialize)]
 struct Told {
@@ -164,6 +167,10 @@ fn text(told: &Told) -> String {
         floors.precision,
         if floors.recall > 0.0 { format!(" and a recall of {}", floors.recall) } else { String::new() }
     );
+    let few = match plan.groups.iter().any(|group| (1..FEW).contains(&group.pairs)) {
+        true => format!("Of groups with fewer than {FEW} pairs that says little: more documents would.\n"),
+        false => String::new(),
+    };
     let all = &plan.adaptive.all;
     let result = format!(
         "With the plan: precision {}, recall {}, {:.2} % of the shingles (planned {:.2} %).\n\n",
@@ -172,7 +179,7 @@ fn text(told: &Told) -> String {
         100.0 * plan.adaptive.share,
         100.0 * plan.planned_share
     );
-    heading + &table(plan).text() + "\n" + &most + &result + &toml(told)
+    heading + &table(plan).text() + "\n" + &most + &few + &result + &toml(told)
 }
 
 /// A line for each group that has texts, and one for all.

@@ -57,16 +57,17 @@ pub struct Accuracy {
 
 impl Accuracy {
     /// From pairs found, and true ones among them, of each trial, and how many are true.
-    fn mean(trials: impl Iterator<Item = (u64, u64)> + Clone, truth: u64) -> Accuracy {
-        let mean = |shares: &mut dyn Iterator<Item = f64>| {
-            let (sum, count) = shares.fold((0.0, 0u64), |(sum, count), share| (sum + share, count + 1));
-            (count > 0).then(|| sum / count as f64)
-        };
-        let with_pairs = trials.clone().filter(|(found, _)| *found > 0);
-        let precision = mean(&mut with_pairs.map(|(found, both)| both as f64 / found as f64));
-        let recalls = trials.clone().filter(|_| truth > 0).map(|(_, both)| both as f64 / truth as f64);
-        let (found, both) = trials.clone().fold((0, 0), |sum, trial| (sum.0 + trial.0, sum.1 + trial.1));
-        Accuracy { precision, recall: mean(&mut { recalls }), found, both }
+    fn mean(trials: &[(u64, u64)], truth: u64) -> Accuracy {
+        let mean =
+            |shares: Vec<f64>| (!shares.is_empty()).then(|| shares.iter().sum::<f64>() / shares.len() as f64);
+        let with_pairs = trials.iter().filter(|(found, _)| *found > 0);
+        let with_truth = trials.iter().filter(|_| truth > 0);
+        Accuracy {
+            precision: mean(with_pairs.map(|(found, both)| *both as f64 / *found as f64).collect()),
+            recall: mean(with_truth.map(|(_, both)| *both as f64 / truth as f64).collect()),
+            found: trials.iter().map(|(found, _)| found).sum(),
+            both: trials.iter().map(|(_, both)| both).sum(),
+        }
     }
 }
 
@@ -86,15 +87,15 @@ pub struct AtRatio {
 impl AtRatio {
     /// The measures of a ratio from its trials, and how many pairs are true in each group.
     pub fn new(ratio: u64, trials: &[Trial], truth: &Sizes) -> AtRatio {
-        let of_group = |group: usize| {
-            Accuracy::mean(trials.iter().map(|trial| (trial.found[group], trial.both[group])), truth[group])
+        let mean = |of: &dyn Fn(&Sizes) -> u64| {
+            let trials: Vec<_> = trials.iter().map(|trial| (of(&trial.found), of(&trial.both))).collect();
+            Accuracy::mean(&trials, of(truth))
         };
-        let sums = trials.iter().map(|trial| (trial.found.iter().sum(), trial.both.iter().sum()));
         AtRatio {
             ratio,
             trials: trials.len(),
-            all: Accuracy::mean(sums, truth.iter().sum()),
-            by_size: std::array::from_fn(of_group),
+            all: mean(&|sizes| sizes.iter().sum()),
+            by_size: std::array::from_fn(|group| mean(&|sizes| sizes[group])),
         }
     }
 }
