@@ -10,12 +10,12 @@ pub(crate) fn text(name: Option<&str>) -> Result<String> {
     if let Some(name) = name {
         return Ok(Preset::find(name)?.source.into());
     }
-    let mut table = format!("{:<18}{:<15}{:<11}{:<27}{}\n", "PRESET", "METHOD", "UNIT", "RULE", "FOR");
+    let mut table = format!("{:<18}{:<15}{:<11}{:<23}{}\n", "PRESET", "METHOD", "UNIT", "RULE", "FOR");
     for preset in PRESETS {
         let config = preset.config()?;
         let (method, shingle, rule) = row(&config);
         // Writing to a string cannot fail.
-        let _ = writeln!(table, "{:<18}{method:<15}{shingle:<11}{rule:<27}{}", preset.name, preset.about);
+        let _ = writeln!(table, "{:<18}{method:<15}{shingle:<11}{rule:<23}{}", preset.name, preset.about);
     }
     Ok(table)
 }
@@ -30,7 +30,7 @@ fn row(config: &Config) -> (&'static str, String, String) {
     let over = format!("at least {}", config.threshold);
     let counted = match config.count.rule {
         Rule::Resemblance => over.clone(),
-        Rule::Containment => format!("{over} contained"),
+        Rule::Containment => format!("{} contained", config.threshold),
         Rule::Shared => format!("{} shared", config.count.shared),
     };
     let shingle = format!("{ngram} {tokens}");
