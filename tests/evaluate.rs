@@ -159,7 +159,10 @@ fn what_is_told_depends_on_neither_workers_nor_time() {
         }
     }
     assert!(all.iter().skip(2).zip(&all).all(|(a, b)| a == b), "{all:#?}");
-    assert!(all[0].1.iter().all(|row| row.contains("precision")), "every preset ran: {:#?}", all[0].1);
+    // No term is in five of so few documents.
+    let lexical = ["imatch", "cooper2002", "conrad2003", "kolcz"].map(|name| format!("\"{name}"));
+    let ran = |row: &String| row.contains("precision") != lexical.iter().any(|name| row.starts_with(name));
+    assert!(all[0].1.iter().all(ran), "every other preset ran: {:#?}", all[0].1);
 }
 
 #[test]

@@ -24,6 +24,7 @@ mod file;
 mod frozen;
 mod logarithm;
 #[cfg(test)]
+#[path = "made_tests.rs"]
 pub(crate) mod made;
 mod merge;
 mod sorted;
