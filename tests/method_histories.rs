@@ -209,7 +209,8 @@ fn histories_have_something_to_show() {
     for method in methods {
         let (clusters, clustered, report) = of(small(method));
         assert!(clusters > 1 && clustered > equal, "{method}: {clusters} clusters of {clustered}, {equal}");
-        assert_eq!(report.poor > 0, small(method).needs_terms(), "{method}: {report:?}");
+        let least = [Method::Imatch, Method::Fingerprint, Method::Vector].contains(&method);
+        assert_eq!(report.poor > 0, least, "{method}: {report:?}");
         assert_eq!(report.undated, 0);
     }
     let (clusters, clustered, report) = of(dated());

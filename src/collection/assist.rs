@@ -13,7 +13,6 @@ use super::names::{Keeper, Name, folder};
 use super::scattered::Scattered;
 use super::snapshot::Snapshot;
 use super::writer::RunSummary;
-use crate::config::Method;
 use crate::error::{Error, Result};
 use crate::flow::contract::assist_contraction;
 use crate::flow::{self, Crew, Part, Peers, Request, Stored};
@@ -234,7 +233,7 @@ fn take_part(
     let keeper = peers.state().and_then(|_| Keeper::of(peers.mesh().process(), epoch.job));
     let begin = |ids: &[u64]| begin(storage, *collection, ids, keeper);
     let runs = (begin(&ids)?, begin(&of_records)?);
-    let (tables, signed) = (ahead.tables(), config.method == Method::Join);
+    let (tables, signed) = (ahead.tables(), config.signed());
     let most = means.memory.unwrap_or(u64::MAX) / 10;
     let known = Arc::new(Known::new(tables, epoch.next_content, signed, epoch.documents, most, runs));
     let request = Request {

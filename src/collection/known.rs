@@ -14,15 +14,16 @@ use super::writer::{RunSummary, RunWriter};
 use crate::error::{Error, Result};
 use crate::flow::{Doc, Keeper, NO_DOC, Posting, Stored};
 use crate::limits::MAX_WORKERS;
-use crate::sketch::{Digest, sign, signature_words};
+use crate::similarity::Accept;
+use crate::sketch::{Digest, sign};
 
 /// A commit, and the runs that its workers write.
 #[derive(Debug)]
 pub struct Known {
     tables: Tables,
     next: Doc,
-    /// Whether sets are signed, and whether records are kept.
-    signed: bool,
+    /// Of sketches of which rule the own words are signed, if they are, and whether records are kept.
+    signed: Option<Accept>,
     keeps_records: bool,
     /// Documents there are, and how many bytes may be held of them and of dead contents each.
     documents: u64,
@@ -41,12 +42,12 @@ pub struct Known {
 type Finished = (usize, RunSummary);
 
 impl Known {
-    /// The tables of a commit with so many documents, whose contents are all below `next` and have signatures if `signed`; `most` bytes
-    /// of memory may be taken. Each worker will write one of the runs, and one of those for records, if there are any.
+    /// The tables of a commit with so many documents, whose contents are all below `next` and have signatures if sketches
+    /// are `signed`; `most` bytes of memory may be taken. Each worker will write one of the runs, and one of those for records, if there are any.
     pub fn new(
         tables: Tables,
         next: Doc,
-        signed: bool,
+        signed: Option<Accept>,
         documents: u64,
         most: u64,
         (runs, records): (Vec<RunWriter>, Vec<RunWriter>),
@@ -261,7 +262,7 @@ impl Stored for Known {
         let records = lock(&self.records).get_mut(worker).and_then(Option::take);
         let records = records.map(RecordWriter::new).transpose()?;
         let finished = Arc::clone(&self.finished);
-        let (texts, signatures, signed) = (Vec::new(), Vec::new(), self.signed);
+        let (texts, signatures, signed) = (Vec::new(), Signatures::default(), self.signed);
         Ok(Box::new(Run { worker, writer, records, texts, signed, signatures, posting: false, finished }))
     }
 }
@@ -274,10 +275,18 @@ struct Run {
     writer: RunWriter,
     records: Option<RecordWriter>,
     texts: Vec<[u64; 5]>,
-    signed: bool,
-    /// The words of all signatures, one after the other.
-    signatures: Vec<u64>,
+    signed: Option<Accept>,
+    signatures: Signatures,
     posting: bool,
+}
+
+/// The signatures of texts, in the order of these.
+#[derive(Debug, Default)]
+struct Signatures {
+    /// Their words, one after the other.
+    words: Vec<u64>,
+    /// Where each ends.
+    ends: Vec<u64>,
 }
 
 impl Run {
@@ -290,15 +299,15 @@ impl Run {
         let texts = std::mem::take(&mut self.texts);
         self.writer.rows(TEXTS.kind, TEXTS.shape)?;
         texts.iter().try_for_each(|row| self.writer.push(row))?;
-        if self.signed {
+        if self.signed.is_some() {
+            let Signatures { words, ends } = std::mem::take(&mut self.signatures);
             self.writer.heap(PARITIES)?;
-            self.writer.push(&std::mem::take(&mut self.signatures))?;
+            self.writer.push(&words)?;
             self.writer.rows(SIGNATURES.kind, SIGNATURES.shape)?;
             let mut start = 0;
-            for row in &texts {
-                let words = signature_words(row[2] as usize) as u64;
-                self.writer.push(&[row[0], start, words])?;
-                start += words;
+            for (row, end) in texts.iter().zip(ends) {
+                self.writer.push(&[row[0], start, end - start])?;
+                start = end;
             }
         }
         self.writer.rows(POSTINGS.kind, POSTINGS.shape)
@@ -313,8 +322,9 @@ impl Keeper for Run {
     fn text(&mut self, doc: Doc, digest: Digest, set: &[u64]) -> Result<()> {
         let start = self.writer.position();
         self.writer.push(set)?;
-        if self.signed {
-            sign(set, &mut self.signatures);
+        if let Some(rule) = self.signed {
+            sign(rule.own_words(set), &mut self.signatures.words);
+            self.signatures.ends.push(self.signatures.words.len() as u64);
         }
         let digest = [(digest >> 64) as u64, digest as u64];
         self.texts.push([u64::from(doc), start, set.len() as u64, digest[0], digest[1]]);

@@ -117,7 +117,7 @@ impl Intake {
         self.postings.extend(keys.iter().map(|key| Posting { key: spread(*key), size, doc }));
         self.segment.set_last_size(size);
         if self.signed {
-            self.segment.sign_last(set);
+            self.segment.sign_last(self.sketcher.own_words_of(set));
         }
     }
 }

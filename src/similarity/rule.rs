@@ -58,6 +58,13 @@ impl Accept {
         words[1..].split_at(words[0] as usize)
     }
 
+    /// Whether words can be a sketch of this rule.
+    pub fn is_sketch(self, words: &[u64]) -> bool {
+        let Some(by) = self.by.filter(|_| !words.is_empty()) else { return self.own.is_sketch(words) };
+        let own = usize::try_from(words[0]).unwrap_or(usize::MAX);
+        words[1..].split_at_checked(own).is_some_and(|(own, last)| self.own.is_sketch(own) && by.is_sketch(last))
+    }
+
     /// The method's own words of a sketch.
     pub fn own_words(self, words: &[u64]) -> &[u64] {
         self.parts(words).0
@@ -110,6 +117,10 @@ mod tests {
         assert_eq!(rule.measure(&a, &sketch(&[8], &[2, 3])), None);
         assert_eq!(rule.measure(&a, &sketch(&[9], &[3, 4])), None);
         assert_eq!(rule.full(&a, &sketch(&[8], &[3, 4])), measure(1, 2));
+        assert!(rule.is_sketch(&a) && rule.is_sketch(&[0]) && rule.is_sketch(&[]));
+        for none in [[2, 9, 7, 1].as_slice(), &[2, 7, 9, 3, 1], &[3, 7, 9], &[u64::MAX, 1]] {
+            assert!(!rule.is_sketch(none), "{none:?}");
+        }
         assert!(!rule.is_sized() && Accept::from(Test::Shared(1)).is_sized());
     }
 

@@ -163,6 +163,18 @@ impl Test {
         }
     }
 
+    /// Whether words can be a sketch of this test; those of no text can.
+    pub fn is_sketch(self, words: &[u64]) -> bool {
+        let ascend = |words: &[u64]| words.is_sorted_by(|a, b| a < b);
+        match self {
+            Test::Edits(_) => true,
+            Test::Vector(_) => {
+                words.is_empty() || packed(words).is_some_and(|vector| ascend(&unpack(vector).entries))
+            }
+            _ => ascend(self.members(words)),
+        }
+    }
+
     /// The members of a sketch.
     pub fn members(self, words: &[u64]) -> &[u64] {
         match self {

@@ -72,6 +72,12 @@ impl Config {
         }
     }
 
+    /// The rule of whose sketches the method's own words are signed, of methods that look at signatures before they
+    /// measure a pair.
+    pub fn signed(&self) -> Option<Accept> {
+        rule(self).filter(|_| self.method == Method::Join)
+    }
+
     /// Contents that a key may be in before it is ignored, 0 for any number.
     pub fn cap(&self) -> usize {
         match self.method {

@@ -115,6 +115,11 @@ impl Sketcher {
         self.own.words(self.tokenizer.last(), self.day, &self.basis)
     }
 
+    /// What the method itself looks at of a text whose sketch is at hand.
+    pub fn own_words_of<'a>(&self, words: &'a [u64]) -> &'a [u64] {
+        self.rule.map_or(words, |rule| rule.own_words(words))
+    }
+
     /// Whether the text last read has too few terms for the method, so that only an equal text is its duplicate.
     pub fn is_poor(&mut self) -> bool {
         self.config.needs_terms() && self.own_words().is_empty()

@@ -14,7 +14,6 @@ use crate::collection::refused::Row;
 use crate::collection::run_entry::RunEntry;
 use crate::collection::settle::{Delta, Terms, settle};
 use crate::collection::writer::RunSummary;
-use crate::config::Method;
 use crate::error::{Error, Result};
 use crate::flow::{Crew, Loaded, Part, Refused, Request, Stored, load as run};
 use crate::output::refusals;
@@ -42,7 +41,7 @@ impl Prepared<'_> {
         let runs = (begin(&ids)?, begin(&of_records)?);
         let bytes = self.batch.memory.unwrap_or(u64::MAX) / 10;
         let documents = self.next.counts.documents + self.tally.records;
-        let signed = self.next.config.method == Method::Join;
+        let signed = self.next.config.signed();
         let (tables, next_content) = (self.ahead.tables(), self.next.next_content);
         if let Some(peers) = &self.batch.peers {
             let (ahead, frozen) = (self.ahead.manifest().clone(), self.basis.is_some());
