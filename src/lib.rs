@@ -73,10 +73,14 @@
 //! - `lexicon/merge.rs` - lexicons of several collections as one
 //! - `lexicon/spearman.rs` - how alike two lexicons rank terms
 //! - `lexicon/stability.rs` - how many signatures of documents are the same under two lexicons
+//! - `lexicon/made.rs` - lexicons made of counts, for tests
 //!
 //! Tokens to keys, and the rules of pairs:
 //! - `sketch/mod.rs` - the parts of sketching
 //! - `sketch/sketcher.rs` - from text to digest, posting keys and the set that pairs are measured on
+//! - `sketch/own.rs` - the words that a method itself looks at of a text, and their keys
+//! - `sketch/rule.rs` - the acceptance rule of a configuration
+//! - `sketch/basis.rs` - the frozen tables that sketches are made by
 //! - `sketch/shingles.rs` - runs of tokens as 64-bit identities, and sets of them in order
 //! - `sketch/rarity.rs` - the frozen table of how common shingles are
 //! - `sketch/signature.rs` - parity signatures: a lower bound of how much two sets differ
@@ -97,6 +101,7 @@
 //! - `similarity/lengths.rs` - lengths that are about equal
 //! - `similarity/overlap.rs` - how many members two sorted sets share
 //! - `similarity/rule.rs` - when a pair is accepted
+//! - `similarity/test.rs` - single tests of a pair: what is counted, and how much is enough
 //! - `similarity/curve.rs` - the filter curve of feature methods
 //! - `similarity/edits.rs` - word edit distance
 //! - `similarity/align.rs` - which words of two texts stand in both in the same order
