@@ -32,6 +32,12 @@ pub(crate) fn own_lexicon(
     if !config.needs_lexicon() {
         return Ok(None);
     }
+    if named.is_none() && !config.lexicon.is_empty() {
+        return Err(Error::config(format!(
+            "the configuration names the lexicon {}, and no file; name its file with --lexicon",
+            config.lexicon
+        )));
+    }
     let lexicon = named.map_or_else(|| counted(config, making), Lexicon::open)?;
     if config.lexicon.is_empty() {
         config.lexicon = lexicon.name();

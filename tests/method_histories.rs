@@ -2,6 +2,7 @@
 //! one-shot run on what is left, transitive and with a guarantee, whatever verifies pairs; and what is asked of the
 //! collection is answered as if every stored text were looked at.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::sync::{Arc, LazyLock};
 
@@ -73,7 +74,7 @@ fn small(method: Method) -> Config {
         Method::Anchors | Method::Sentences => config.count.rule = Rule::Containment,
         Method::Lines | Method::Supershingles => (config.count.rule, config.count.shared) = (Rule::Shared, 1),
         Method::Shingles => {
-            (config.shingles.sampling, config.shingles.ratios) = (Sampling::Adaptive, [2; 11])
+            (config.shingles.sampling, config.shingles.ratios) = (Sampling::Adaptive, [2; 11]);
         }
         _ => {}
     }
@@ -188,7 +189,7 @@ fn histories_have_something_to_show() {
         let ops = texts.into_iter().enumerate().map(|(id, text)| Op::Upsert(id, text)).collect();
         let report = bench.load(&Load { ops, workers: 1, files: 1, epoch_bytes: None });
         let clusters = bench.clusters();
-        (clusters.len(), clusters.iter().map(|members| members.len()).sum::<usize>(), report)
+        (clusters.len(), clusters.iter().map(BTreeSet::len).sum::<usize>(), report)
     };
     let mut exact = small(Method::Join);
     exact.method = Method::Exact;

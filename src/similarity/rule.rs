@@ -62,7 +62,9 @@ impl Accept {
     pub fn is_sketch(self, words: &[u64]) -> bool {
         let Some(by) = self.by.filter(|_| !words.is_empty()) else { return self.own.is_sketch(words) };
         let own = usize::try_from(words[0]).unwrap_or(usize::MAX);
-        words[1..].split_at_checked(own).is_some_and(|(own, last)| self.own.is_sketch(own) && by.is_sketch(last))
+        words[1..]
+            .split_at_checked(own)
+            .is_some_and(|(own, last)| self.own.is_sketch(own) && by.is_sketch(last))
     }
 
     /// The method's own words of a sketch.
