@@ -123,6 +123,9 @@ pub struct Supershingles {
     pub group: usize,
 }
 
+/// See [`Vector::meeting`].
+const MEETING: usize = 6;
+
 fn decimal(text: &str) -> Threshold {
     text.parse().expect("a valid decimal")
 }
@@ -251,12 +254,24 @@ impl Vector {
         within("vector.length_percent", percent, 0..=100, "it is a percentage; 20 is published")?;
         let advice =
             "documents of fewer terms than are keys would be found by their padding; 20 is published";
-        within("vector.min_terms", self.min_terms as u64, self.prefix() as u64..=most, advice)
+        within(
+            "vector.min_terms",
+            self.min_terms as u64,
+            (self.terms - self.shared + 1) as u64..=most,
+            advice,
+        )
     }
 
-    /// Entries, the rarest first, that are enough as keys for no pair to be lost: `terms - shared + 1`.
+    /// Entries, the rarest first, of which two vectors that are alike share [`Vector::meeting`]: `terms - shared`, and so
+    /// many more. They alone are keys.
     pub fn prefix(&self) -> usize {
-        self.terms - self.shared + 1
+        self.terms - self.shared + self.meeting()
+    }
+
+    /// Keys that two vectors must share to be worth comparing. One would do; each more costs a key a document, and
+    /// spares most of the comparisons: what has one rare term in common is seldom a duplicate.
+    pub fn meeting(&self) -> usize {
+        MEETING.min(self.shared)
     }
 }
 
@@ -351,7 +366,9 @@ mod tests {
         Imatch { lexicons: 10, ..Imatch::default() }.check().expect("random lexicons");
         Fingerprint::default().check().expect("fingerprint");
         Vector::default().check().expect("vector");
-        assert_eq!(Vector::default().prefix(), 11);
+        assert_eq!((Vector::default().prefix(), Vector::default().meeting()), (10 + MEETING, MEETING));
+        let narrow = Vector { terms: 30, shared: 2, ..Vector::default() };
+        assert_eq!((narrow.prefix(), narrow.meeting()), (30, 2));
         Cosine::default().check().expect("cosine");
         Salient::default().check().expect("salient");
         Winnow::default().check().expect("winnow");

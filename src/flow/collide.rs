@@ -76,6 +76,9 @@ pub struct Collided {
     pub postings: u64,
 }
 
+/// So many times as large is a crowd under keys that alone say little.
+const LOOSE: usize = 32;
+
 /// How postings become groups.
 struct Grouping {
     /// Test whose size filter applies to pairs; `None` where sizes say nothing.
@@ -100,8 +103,13 @@ impl Grouping {
         let cap = shared.config.cap();
         let own = shared.rule.map(Accept::own);
         let sizes = own.filter(|own| !matches!(own, Test::Shared(_)));
-        // A crowd is measured on sketches alone. Under a cap counts decide, and must be complete.
-        let crowd = if shared.pairs || cap > 0 { usize::MAX } else { CROWD };
+        // A crowd is measured on sketches alone. Under a cap counts decide, and must be complete. Where many have a term in
+        // common that are not alike, counting is cheaper than measuring up to much larger groups.
+        let crowd = match own {
+            _ if shared.pairs || cap > 0 => usize::MAX,
+            Some(Test::Vector(_)) => CROWD * LOOSE,
+            _ => CROWD,
+        };
         Grouping::new(sizes, cap, crowd, shared.crew)
     }
 

@@ -178,7 +178,8 @@ pub(super) fn keys_of<'a>(
 
 /// The keys of a packed vector: its rarest entries, as many as are enough for no pair to be lost. Of a text with a date
 /// each of them twice, for the stretch of days that it is in and for the next: two days no further apart than a stretch is
-/// long have one of these in common, and days further apart than two have none, so that their texts never meet.
+/// long have one of these in common, and days further apart than two have none, so that their texts never meet. What two
+/// vectors share is so counted once or twice, and never too low.
 fn vector_keys(config: &Config, own: &[u64], keys: &mut Vec<u64>) {
     keys.clear();
     let Ok(vector) = <&PackedVector>::try_from(own) else { return };
