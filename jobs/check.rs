@@ -102,11 +102,13 @@ fn show(lines: &mut Lines, people: bool, row: &Row<'_>) -> Result<()> {
 /// A document that a text resembles, for people.
 fn found(resembled: &Resembled) -> String {
     let measures = &resembled.measures;
-    let how = match (resembled.same_text, measures.resemblance.or(measures.edit_similarity)) {
-        (true, _) => "same text".to_owned(),
-        (false, Some(share)) => format!("{share:.4}"),
-        (false, None) => format!("{} features", measures.shared),
-    };
+    let how =
+        match (resembled.same_text, measures.resemblance.or(measures.edit_similarity).or(measures.cosine)) {
+            (true, _) => "same text".to_owned(),
+            (false, Some(share)) => format!("{share:.4}"),
+            (false, None) if measures.shared_terms.is_some() => format!("{} terms", measures.shared),
+            (false, None) => format!("{} features", measures.shared),
+        };
     let cluster = resembled.cluster.map_or_else(|| "-".to_owned(), |cluster| cluster.to_string());
     format!("{how:<12}{cluster:<12}{}", resembled.id)
 }

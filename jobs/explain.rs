@@ -188,9 +188,12 @@ fn how(step: &Step) -> String {
         (Some(needed), false) if *needed > u64::from(*shared) => {
             format!("; {needed} would link them, {} more", needed - u64::from(*shared))
         }
+        (Some(_), false) if measures.shared_terms.is_some() => {
+            "; their lengths or dates keep them apart".to_owned()
+        }
         (Some(_), false) => "; something else than that keeps them apart".to_owned(),
         (Some(needed), true) => format!("; {needed} were needed"),
-        (None, false) => "; sets of such sizes are never linked".to_owned(),
+        (None, false) => "; too little, or too unlike in size: such are never linked".to_owned(),
         (None, true) => String::new(),
     };
     said
@@ -200,6 +203,8 @@ fn how(step: &Step) -> String {
 fn measure(measures: &Measures) -> String {
     match *measures {
         Measures { edit_similarity: Some(share), .. } => format!("{share:.4} of the longer text unedited"),
+        Measures { cosine: Some(cosine), .. } => format!("cosine {cosine:.4}"),
+        Measures { shared_terms: Some(terms), .. } => format!("{terms} terms shared"),
         Measures { resemblance: Some(resemblance), .. } => format!("resemblance {resemblance:.4}"),
         Measures { shared, .. } => format!("{shared} features shared"),
     }
@@ -223,6 +228,8 @@ mod tests {
             resemblance: Some(3.0 / 7.0),
             containment: Some((0.75, 0.5)),
             edit_similarity: None,
+            shared_terms: None,
+            cosine: None,
             needed: Some(4),
             linked: false,
         };

@@ -34,7 +34,8 @@ pub(crate) fn own_lexicon(
     }
     if named.is_none() && !config.lexicon.is_empty() {
         return Err(Error::config(format!(
-            "the configuration names the lexicon {}, and no file; name its file with --lexicon",
+            "the configuration names the lexicon {}, and no file; name its file with --lexicon, where the command has that, or leave \
+             the name out",
             config.lexicon
         )));
     }
@@ -66,9 +67,9 @@ fn counted(config: &Config, making: &Making<'_>) -> Result<Lexicon> {
     match count(&request, making.progress)?.freeze(&path, LEAST_DF, making.progress) {
         Ok(_) => Lexicon::open(&path),
         Err(Error::Limit(_)) => Err(Error::config(format!(
-            "method {} needs a lexicon, and no term is in {LEAST_DF} documents of this input; make one of more \
+            "{} needs a lexicon, and no term is in {LEAST_DF} documents of this input; make one of more \
              documents of the same kind with `alike lexicon build`, and name it with --lexicon",
-            config.method
+            config.lexicon_user()
         ))),
         Err(error) => Err(error),
     }

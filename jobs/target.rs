@@ -136,9 +136,9 @@ fn first(asked: &Asked<'_>) -> Result<Config> {
     if config.needs_lexicon() {
         let lexicon = asked.lexicon.ok_or_else(|| {
             Error::config(format!(
-                "a collection with method {} needs a lexicon that stays as it is; make one of documents of the same kind \
+                "{} needs a lexicon, in a collection one that stays as it is; make one of documents of the same kind \
                  with `alike lexicon build`, and name it with --lexicon",
-                config.method
+                config.lexicon_user()
             ))
         })?;
         if config.lexicon.is_empty() {

@@ -23,6 +23,12 @@ pub struct Measures {
     /// The share of the longer text that is left where it stands, from 0 to 1, where that is the rule.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub edit_similarity: Option<f64>,
+    /// Shared terms of two vectors, where these are compared.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shared_terms: Option<u64>,
+    /// The cosine of two vectors of weighted terms, from 0 to 1, where these are compared: the figures above are then weights.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cosine: Option<f64>,
     /// Shared members that sets of these sizes need to be linked; `None` if no number would do, or for equal texts.
     pub needed: Option<u64>,
     /// Whether that makes a link.
@@ -35,11 +41,13 @@ impl Measures {
         let test = rule.last();
         let sets = matches!(test, Test::Resemblance(_) | Test::Containment(_));
         let needed = test.needed(measure.left, measure.right);
-        let all = Measures::of(measure);
+        let (all, shown) = (Measures::of(measure), test.shown(measure));
         Measures {
             resemblance: all.resemblance.filter(|_| sets),
             containment: all.containment.filter(|_| sets),
-            edit_similarity: test.shown(measure).edit_similarity,
+            edit_similarity: shown.edit_similarity,
+            shared_terms: shown.shared_terms,
+            cosine: shown.cosine,
             needed,
             linked,
             ..all
@@ -69,6 +77,8 @@ impl Measures {
             resemblance: Some(measure.resemblance()),
             containment: Some((part(left), part(right))),
             edit_similarity: None,
+            shared_terms: None,
+            cosine: None,
             needed: None,
             linked: true,
         }

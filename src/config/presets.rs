@@ -30,7 +30,7 @@ pub const PRESETS: &[Preset] = &[
     preset!("manber1994", "Manber 1994, sif: passages of files"),
     preset!("brin1995", "Brin et al. 1995, COPS: shared sentences"),
     preset!("heintze1996", "Heintze 1996, the smallest hashes"),
-    preset!("broder1997", "Broder et al. 1997, shingles sampled modulo 25"),
+    preset!("broder1997", "Broder et al. 1997, shingles modulo 25"),
     preset!("broder1997-super", "Broder et al. 1997, super shingles"),
     preset!("shivakumar1998", "Shivakumar et al. 1998, chunks of lines"),
     preset!("broder2000", "Broder 2000, super-shingles"),

@@ -1,6 +1,6 @@
 //! Which values make no sense, alone or together. Every message says what to write instead.
 
-use super::{Config, Features, Method, Rule, Sampling, Shingles, Verify};
+use super::{Config, Features, Method, Rule, Sampling, Shingles, Tokens, Verify};
 use crate::error::{Error, Result};
 use crate::limits::{MAX_DAYS, MAX_MINWISE_VALUES, MAX_NGRAM};
 
@@ -55,6 +55,13 @@ impl Config {
                 "lexicon = {:?}: expected the name of a lexicon, the 32 hexadecimal digits that `alike lexicon show` \
                  tells; name its file with --lexicon",
                 self.lexicon
+            )));
+        }
+        if self.needs_terms() && self.text.tokens == Tokens::Chars {
+            return Err(Error::config(format!(
+                "text.tokens = \"chars\": method {} looks words up in a lexicon, which has no single characters; choose \
+                 words",
+                self.method
             )));
         }
         if self.needs_lexicon() && !self.text.filter.stem.is_empty() {
@@ -196,6 +203,8 @@ mod tests {
         assert!(refusal(|c| c.text.filter.stem = "tlh".into()).contains("text.filter.stem"));
         let stems = |c: &mut Config| (c.method, c.text.filter.stem) = (Method::Cosine, "en".into());
         assert!(refusal(stems).contains("a lexicon has words as they are"));
+        let chars = |c: &mut Config| (c.method, c.text.tokens) = (Method::Vector, Tokens::Chars);
+        assert!(refusal(chars).contains("no single characters"));
         let days = |c: &mut Config| (c.method, c.vector.days) = (Method::Vector, u32::MAX);
         assert!(refusal(days).contains("vector.days"));
         assert!(refusal(|c| c.shingles.ratios[3] = 6).contains("power of two"));

@@ -17,6 +17,7 @@ use super::stored::Stored;
 use crate::config::{Config, Method};
 use crate::document::Position;
 use crate::error::{Error, Result};
+use crate::lexicon::Lexicon;
 use crate::limits::MAX_RECORD_BYTES;
 use crate::metrics::Metric;
 use crate::read::{Day, Extent, Fields, Record, Refusal, Sink, Source, Unit, UnitReader, Value, units};
@@ -304,6 +305,7 @@ pub fn sample_rarity(
     sources: &[Source],
     fields: &Arc<Fields>,
     config: &Config,
+    lexicon: Option<&Arc<Lexicon>>,
     simd: Simd,
     threads: usize,
 ) -> Result<Rarity> {
@@ -315,7 +317,11 @@ pub fn sample_rarity(
     let part = chosen.len().div_ceil(threads).max(1);
     let samples: Result<Vec<Sample>> = std::thread::scope(|scope| {
         let read = |units: &[&Unit]| -> Result<Sample> {
-            let mut sample = Sample::new(Sketcher::new(config, Arc::new(Basis::default()), simd));
+            let mut sample = Sample::new(Sketcher::new(
+                config,
+                Arc::new(Basis { lexicon: lexicon.cloned(), ..Basis::default() }),
+                simd,
+            ));
             units
                 .iter()
                 .try_for_each(|unit| read_stretch(&sources[unit.file as usize], unit, fields, &mut sample))?;

@@ -120,8 +120,8 @@ impl Shared {
         let stages = Mutex::new(vec![(Stage::Open, Instant::now())]);
         let basis = match basis {
             Some(frozen) => frozen,
-            None => Arc::new(made(peers.as_deref(), &config, lexicon, || {
-                sample_rarity(&sources, &fields, &config, simd, workers)
+            None => Arc::new(made(peers.as_deref(), &config, lexicon, &|lexicon| {
+                sample_rarity(&sources, &fields, &config, lexicon, simd, workers)
             })?),
         };
         // A collection that nothing was ever loaded into has no tables yet.
@@ -351,11 +351,15 @@ fn made(
     peers: Option<&Peers>,
     config: &Config,
     lexicon: Option<Arc<Lexicon>>,
-    sample: impl Fn() -> Result<Rarity>,
+    sample: &dyn Fn(Option<&Arc<Lexicon>>) -> Result<Rarity>,
 ) -> Result<Basis> {
     let own = || {
-        let rarity = if config.method == Method::Join { sample()? } else { Rarity::default() };
-        Ok(Basis { rarity, lexicon })
+        let mut basis = Basis { lexicon, ..Basis::default() };
+        basis.check(config)?;
+        if config.method == Method::Join {
+            basis.rarity = sample(basis.lexicon.as_ref())?;
+        }
+        Ok(basis)
     };
     let Some(mesh) = peers.map(Peers::mesh) else { return own() };
     let (rarity, lexicon) =

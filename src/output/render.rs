@@ -179,9 +179,9 @@ fn warnings(s: &Summary, out: Option<&str>) -> Vec<String> {
     }
     if s.common_shingles.keys > 0 {
         let share = percent(s.common_shingles.fraction_of_postings, 1.0);
-        let keys = counted(s.common_shingles.keys, "common shingle", "common shingles");
+        let keys = counted(s.common_shingles.keys, "common key", "common keys");
         warnings.push(format!(
-            "{keys} left out when shared shingles were counted: {} postings, {share} of all; pairs that share little \
+            "{keys} left out when shared ones were counted: {} postings, {share} of all; pairs that share little \
              else may be missing",
             count(s.common_shingles.postings)
         ));
@@ -316,7 +316,7 @@ removed 1,234 of 56,789 documents (2.2 %): 800 exact, 434 near; 55,555 kept in O
             "  pairs       1,000,000\n",
             "10,093 verified, 1 crowd\n",
             "warning: 1 record (< 0.1 %) refused; see OUT/rejected.jsonl\n",
-            "warning: 12 common shingles left out when shared shingles were counted: 34,567 postings, 3.2 % of all;",
+            "warning: 12 common keys left out when shared ones were counted: 34,567 postings, 3.2 % of all;",
             "warning: 2 documents without any word: kept, compared with nothing\n",
             "warning: odd\\u{1b}[2J4 skipped: not text\nwarning: 2 more files skipped; see summary.json\n",
         ] {

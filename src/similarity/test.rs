@@ -107,7 +107,7 @@ pub enum Test {
     /// At least so many members shared by strictly ascending sets.
     Shared(u32),
     /// One more word than a set: how long the text is. Sets that share a member, of texts whose lengths differ by at most
-    /// so many hundredths of the longer one (Conrad et al. 2003, section 6.1, note 4).
+    /// so many hundredths of the shorter one (Conrad et al. 2003, section 6.1, note 4).
     Lengths(u32),
     /// The tokens of two texts in their order: the share of the longer text that is left after the fewest insertions,
     /// deletions and replacements of tokens, at or over the threshold.

@@ -26,9 +26,8 @@ impl Basis {
             _ if !config.needs_lexicon() => Ok(()),
             Some(lexicon) => fits(lexicon, config),
             None => Err(Error::config(format!(
-                "method {} needs a lexicon, and there is none; make one with `alike lexicon build`, and name it with \
-                 --lexicon",
-                config.method
+                "{} needs a lexicon, and there is none; make one with `alike lexicon build`, and name it with --lexicon",
+                config.lexicon_user()
             ))),
         }
     }

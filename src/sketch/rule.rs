@@ -53,6 +53,11 @@ impl Config {
         )
     }
 
+    /// What needs a lexicon, if anything does.
+    pub fn lexicon_user(&self) -> String {
+        if self.needs_terms() { format!("method {}", self.method) } else { "text.filter.min_idf".to_owned() }
+    }
+
     /// Whether equal texts of different days are different contents.
     pub fn is_dated(&self) -> bool {
         self.method == Method::Vector && !self.input.date_field.is_empty()
