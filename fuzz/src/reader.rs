@@ -66,6 +66,7 @@ pub fn reader(mut data: &[u8]) {
     let fields = Arc::new(Fields {
         id: path(id),
         text: path(text),
+        date: Some(path("date")),
         value: (wanted & 4 != 0).then(|| path("v")),
         op: (wanted & 16 != 0).then(|| path("op")),
         max_record_bytes: if max == 0 { 1 << 20 } else { usize::from(max) },
@@ -166,7 +167,7 @@ fn again(source: &Source, seen: &[Seen], fields: &Fields) {
     for step in 1..=documents.len().min(2) {
         let (offsets, texts): (Vec<u64>, Vec<&str>) = documents.iter().step_by(step).copied().unzip();
         let mut count = 0;
-        let outcome = reread(source, 0, &offsets, fields, &mut |index, text| {
+        let outcome = reread(source, 0, &offsets, fields, &mut |index, text, _| {
             assert_eq!((index, text), (count, texts[count]), "read again");
             count += 1;
             Ok(())
