@@ -323,7 +323,7 @@ impl<'a> Teller<'a> {
         }
         if report.undated > 0 {
             self.say(&format!(
-                "{} records with a date that is not understood: compared as if they had none",
+                "{} records without a date that is understood: compared with each other only",
                 report.undated
             ));
         }

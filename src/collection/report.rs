@@ -28,7 +28,7 @@ pub struct Report {
     pub unknown: Vec<String>,
     /// Records with too few terms for the method: compared with equal texts only.
     pub poor: u64,
-    /// Records with a date that is not understood: compared as if they had none.
+    /// Records without a date that is understood, where documents are compared by it: compared with each other only.
     pub undated: u64,
     /// Texts that came and went.
     pub contents: (u64, u64),
@@ -62,7 +62,7 @@ pub struct Tally {
     pub superseded: u64,
     /// Records with too few terms for the method.
     pub poor: u64,
-    /// Records with a date that is not understood.
+    /// Records without a date that is understood.
     pub undated: u64,
     /// Texts that came and went.
     pub contents: (u64, u64),

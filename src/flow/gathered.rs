@@ -23,7 +23,7 @@ pub struct Tally {
     pub empty: u64,
     /// Documents with too few terms for the method: compared with equal texts only.
     pub poor: u64,
-    /// Documents with a date that is not understood: compared as if they had none.
+    /// Documents without a date that is understood, where documents are compared by it: compared with each other only.
     pub undated: u64,
     /// Bytes of text in documents.
     pub text_bytes: u64,
@@ -141,7 +141,7 @@ impl Shared {
         gathered.tally.documents += intake.documents();
         gathered.tally.empty += intake.empty;
         gathered.tally.poor += intake.poor;
-        gathered.tally.undated += intake.unclear;
+        gathered.tally.undated += intake.undated;
         gathered.tally.unchanged += intake.unchanged;
         gathered.tally.text_bytes += intake.text_bytes;
         let metrics = self.progress.metrics();

@@ -52,6 +52,7 @@ pub struct Intake {
     pub(super) sketcher: Sketcher,
     pub(super) exact: bool,
     pub(super) signed: bool,
+    dated: bool,
     worker: usize,
     workers: usize,
     base: Doc,
@@ -74,8 +75,8 @@ pub struct Intake {
     pub empty: u64,
     /// Documents with too few terms for the method.
     pub poor: u64,
-    /// Documents with a date that is not understood.
-    pub unclear: u64,
+    /// Documents without a date that is understood, where documents are compared by it.
+    pub undated: u64,
     /// Bytes of text in documents.
     pub text_bytes: u64,
     failure: Option<Error>,
@@ -108,7 +109,8 @@ impl Intake {
             unchanged: 0,
             empty: 0,
             poor: 0,
-            unclear: 0,
+            undated: 0,
+            dated: shared.config.is_dated(),
             text_bytes: 0,
             failure: None,
         }
@@ -193,7 +195,7 @@ impl Sink for Intake {
 impl Intake {
     /// A document of a run of its own.
     fn arrive(&mut self, record: &Record<'_>) -> Result<()> {
-        self.unclear += u64::from(record.day == Day::Unclear);
+        self.undated += u64::from(self.is_undated(record));
         let Some(digest) = self.sketcher.read(record.text, record.day) else {
             self.empty += 1;
             return Ok(());
@@ -223,7 +225,7 @@ impl Intake {
         }
         let doc = self.next_doc()?;
         self.segment.push(record)?;
-        self.unclear += u64::from(record.day == Day::Unclear);
+        self.undated += u64::from(!record.deleted && self.is_undated(record));
         let kind = match self.sketcher.read(record.text, record.day) {
             _ if record.deleted => Kind::Delete,
             Some(digest) => Kind::Text(digest),
@@ -242,6 +244,10 @@ impl Intake {
             shared.keep(self.worker, |keeper| keeper.text(doc, digest, set))?;
         }
         Ok(())
+    }
+
+    fn is_undated(&self, record: &Record<'_>) -> bool {
+        self.dated && !matches!(record.day, Day::Known(_))
     }
 
     pub(super) fn next_doc(&self) -> Result<Doc> {

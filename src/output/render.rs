@@ -197,7 +197,7 @@ fn warnings(s: &Summary, out: Option<&str>) -> Vec<String> {
     if s.undated > 0 {
         let documents = counted(s.undated, "document", "documents");
         warnings
-            .push(format!("{documents} with a date that is not understood: compared as if they had none"));
+            .push(format!("{documents} without a date that is understood: compared with each other only"));
     }
     for skipped in s.skipped.iter().take(NAMED) {
         warnings.push(format!("{} skipped: {}", printable(&skipped.file), printable(&skipped.reason)));

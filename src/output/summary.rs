@@ -23,7 +23,7 @@ pub struct Summary {
     pub empty: u64,
     /// Documents with too few terms for the method: compared with equal texts only.
     pub poor: u64,
-    /// Documents with a date that is not understood: compared as if they had none.
+    /// Documents without a date that is understood, where documents are compared by it: compared with each other only.
     pub undated: u64,
     /// Records refused.
     pub rejected: u64,
