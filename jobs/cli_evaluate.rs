@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use crate::cli::{MachineArgs, TalkArgs};
+use crate::cli_records::RecordArgs;
 
 pub(crate) const EVALUATE_EXAMPLES: &str = "\
 Examples:
@@ -30,6 +31,9 @@ pub(crate) struct EvaluateArgs {
     /// Measure the configuration of a TOML file; may be given several times
     #[arg(long, value_name = "FILE", help_heading = "Methods")]
     pub(crate) config: Vec<PathBuf>,
+    /// Lexicon of the methods that look terms up [default: that of the inputs]
+    #[arg(long, value_name = "FILE", help_heading = "Methods")]
+    pub(crate) lexicon: Option<PathBuf>,
     /// Measure every preset
     #[arg(long, conflicts_with = "preset", help_heading = "Methods")]
     pub(crate) all: bool,
@@ -71,16 +75,8 @@ pub(crate) struct EvaluateArgs {
     #[command(flatten)]
     pub(crate) talk: TalkArgs,
 
-    /// Where the id of a record stands; dots between nested names [default: id]
-    #[arg(long, value_name = "PATH", help_heading = "Records")]
-    pub(crate) id_field: Option<String>,
-    /// Where the text of a record stands [default: text]
-    #[arg(long, value_name = "PATH", help_heading = "Records")]
-    pub(crate) text_field: Option<String>,
-    /// End with code 3 if a single record is refused, not only above 10 %
-    #[arg(long, help_heading = "Records")]
-    pub(crate) strict: bool,
-
+    #[command(flatten)]
+    pub(crate) records: RecordArgs,
     #[command(flatten)]
     pub(crate) machine: MachineArgs,
 }

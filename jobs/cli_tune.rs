@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 
 use crate::cli::{MachineArgs, TalkArgs};
+use crate::cli_records::RecordArgs;
 
 const FILTER_EXAMPLES: &str = "\
 Examples:
@@ -123,20 +124,6 @@ pub(crate) struct SampleArgs {
     pub(crate) records: RecordArgs,
     #[command(flatten)]
     pub(crate) machine: MachineArgs,
-}
-
-/// Where documents stand in records, and what becomes of records that are none.
-#[derive(Debug, Args)]
-pub(crate) struct RecordArgs {
-    /// Where the id of a record stands; dots between nested names [default: id]
-    #[arg(long, value_name = "PATH", help_heading = "Records")]
-    pub(crate) id_field: Option<String>,
-    /// Where the text of a record stands [default: text]
-    #[arg(long, value_name = "PATH", help_heading = "Records")]
-    pub(crate) text_field: Option<String>,
-    /// End with code 3 if a single record is refused, not only above 10 %
-    #[arg(long, help_heading = "Records")]
-    pub(crate) strict: bool,
 }
 
 #[derive(Debug, Args)]

@@ -10,7 +10,7 @@ use alike::config::{Config, Input, Method, PRESETS, Preset};
 use alike::error::{Error, Result};
 use alike::evaluate::{Documents, Form, Labels, Named, Resolved, Scores, Truth, Unlisted, Wish, resolve};
 use alike::flow::Tally;
-use alike::lexicon::Survey;
+use alike::lexicon::{Lexicon, Survey};
 use alike::output::Rejected;
 use alike::similarity::Threshold;
 use runs::Runs;
@@ -29,6 +29,8 @@ const SHOWN: usize = 5;
 pub(crate) fn run(args: &EvaluateArgs) -> Result<ExitCode> {
     let machine = Machine::new(&args.machine)?;
     let asked = asked(args)?;
+    // What is wrong with it is told at once, and not by each method.
+    args.lexicon.as_deref().map(Lexicon::open).transpose()?;
     let threshold = args.threshold.as_deref().map(str::parse).transpose().map_err(Error::Config)?;
     let evaluation = watched(&args.talk, |progress| {
         let place = Place::new(None)?;
@@ -41,13 +43,14 @@ pub(crate) fn run(args: &EvaluateArgs) -> Result<ExitCode> {
         };
         let documents = Documents::read(&survey, machine.simd, progress)?;
         let refused = rejected(&sources, &documents.refused);
-        refuse(args.strict, &refused, documents.len() as u64)?;
+        refuse(args.records.strict, &refused, documents.len() as u64)?;
         let labels = args.labels.as_deref().map(|path| labelled(path, args, &documents)).transpose()?;
         let runs = Runs {
             sources: &sources.sources,
             documents: &documents,
             scratch: place.path(),
             machine,
+            lexicon: args.lexicon.as_deref(),
             accepted: args.pairs_of == PairsOfArg::Links,
             progress,
             done: Vec::new(),
@@ -94,14 +97,19 @@ fn asked(args: &EvaluateArgs) -> Result<Vec<Asked>> {
         asked.push(Asked { name: path.display().to_string(), config: Config::load(path)? });
     }
     for Asked { config, .. } in &mut asked {
-        lay_over(config, args);
+        args.records.lay_over(&mut config.input);
     }
     if !asked.iter().any(|asked| asked.config.method == Method::Join) {
         // Of other files the fields of records may be others.
         let input = asked.first().map(|asked| asked.config.input.clone());
         let mut config = Config { input: input.unwrap_or_default(), ..Config::default() };
-        lay_over(&mut config, args);
+        args.records.lay_over(&mut config.input);
         asked.push(Asked { name: "join".into(), config });
+    }
+    if args.lexicon.is_some() && !asked.iter().any(|asked| asked.config.needs_lexicon()) {
+        return Err(Error::config(
+            "--lexicon has no effect: none of the methods looks terms up; leave it out",
+        ));
     }
     // Whether dates are read makes no other documents.
     let documents = |config: &Config| Input { date_field: String::new(), ..config.input.clone() };
@@ -116,11 +124,6 @@ fn asked(args: &EvaluateArgs) -> Result<Vec<Asked>> {
         }
     }
     Ok(asked)
-}
-
-fn lay_over(config: &mut Config, args: &EvaluateArgs) {
-    args.id_field.iter().for_each(|path| config.input.id_field.clone_from(path));
-    args.text_field.iter().for_each(|path| config.input.text_field.clone_from(path));
 }
 
 /// Reads labels and holds them against the documents.

@@ -327,6 +327,13 @@ impl<'a> Teller<'a> {
                 report.undated
             ));
         }
+        if report.common_keys.keys > 0 {
+            self.say(&format!(
+                "{} keys in more texts than the cap allows were ignored, so the order of loads matters; the report of \
+                 --json names the most common ones",
+                report.common_keys.keys
+            ));
+        }
         if let Some(unknown) = unknown(&report.unknown) {
             self.say(&unknown);
         }

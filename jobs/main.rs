@@ -10,6 +10,7 @@ mod cli_evaluate;
 mod cli_filters;
 mod cli_lexicon;
 mod cli_processes;
+mod cli_records;
 mod cli_tune;
 mod cluster;
 mod clusters;

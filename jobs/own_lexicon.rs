@@ -34,8 +34,8 @@ pub(crate) fn own_lexicon(
     }
     if named.is_none() && !config.lexicon.is_empty() {
         return Err(Error::config(format!(
-            "the configuration names the lexicon {}, and no file; name its file with --lexicon, where the command has that, or leave \
-             the name out",
+            "the configuration names the lexicon {}, and no file; name its file with --lexicon, or leave the \
+             name out",
             config.lexicon
         )));
     }

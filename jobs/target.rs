@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use alike::collection::{Manifest, Writer, refuse_method};
+use alike::collection::{Manifest, Writer};
 use alike::config::{Clustering, Config};
 use alike::error::{Error, Result};
 use alike::flow::Peers;
@@ -132,7 +132,6 @@ fn can_become_one(path: &Path) -> Result<bool> {
 /// The configuration of a collection that is to be made.
 fn first(asked: &Asked<'_>) -> Result<Config> {
     let mut config = configuration(asked.choices, unless_said())?;
-    refuse_method(&config)?;
     if config.needs_lexicon() {
         let lexicon = asked.lexicon.ok_or_else(|| {
             Error::config(format!(

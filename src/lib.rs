@@ -129,6 +129,7 @@
 //! - `flow/buckets.rs` - postings and arrivals bucketed by key, spilled when they outgrow their memory
 //! - `flow/collide.rs` - operator: postings to key groups
 //! - `flow/collide/order.rs` - postings of a bucket rid of those that meet nobody, and sorted
+//! - `flow/common.rs` - keys ignored because more contents have them than the cap allows
 //! - `flow/rows.rs` - operator: rows of documents, sent to the processes that need them
 //! - `flow/count.rs` - operator: key groups to candidates, with the keys each pair shares
 //! - `flow/rounds.rs` - key groups given out in rounds, spilled when they outgrow their memory

@@ -41,6 +41,8 @@ pub const REFUSED_PERCENT: u64 = 10;
 /// A key group with more pairs than one of this many contents has is not expanded into them but handed on whole (a
 /// *crowd*), unless every pair is asked for. In a load, pairs of stored contents do not count.
 pub const CROWD: usize = 512;
+/// Keys above the cap on common ones that are named one by one: those in the most contents.
+pub const COMMON_NAMED: usize = 100;
 /// Longest manifest of a collection, in bytes: hundreds of thousands of commits. More is no manifest.
 pub const MAX_MANIFEST_BYTES: u64 = 128 << 20;
 /// Most processes of one job: each holds a connection to every other.

@@ -95,6 +95,23 @@ fn flags_that_would_change_nothing() {
 }
 
 #[test]
+fn an_evaluation_has_one_lexicon_for_all_methods() {
+    let dir = made();
+    dir.write("named.toml", format!("method = 'imatch'\nlexicon = '{}'", name(&dir, "other")));
+    let ran = dir.alike("evaluate in.jsonl --config named.toml --lexicon other --format json", None).ok();
+    let told = &jsonl(ran.stdout.as_bytes())[0]["rows"];
+    assert!(told[0]["ran"].is_object() && told[1]["ran"].is_object(), "{told}");
+    let ran = dir.alike("evaluate in.jsonl --config named.toml --lexicon of-it --format json", None).ok();
+    let told = &jsonl(ran.stdout.as_bytes())[0]["rows"];
+    assert!(told[0]["failed"].as_str().is_some_and(|why| why.contains(&name(&dir, "other"))), "{told}");
+    assert!(told[1]["ran"].is_object(), "{told}");
+    dir.alike("evaluate in.jsonl --config named.toml --lexicon missing", None).code(4).says("missing");
+    dir.alike("evaluate in.jsonl --preset web --lexicon other", None)
+        .code(2)
+        .says("none of the methods looks terms up");
+}
+
+#[test]
 fn a_collection_has_its_lexicon_for_ever() {
     let dir = made();
     let (of_it, other) = (name(&dir, "of-it"), name(&dir, "other"));

@@ -21,6 +21,8 @@ mod cluster_files;
 mod clusters;
 /// Collections: loads, deletions, what is shown, and what is refused.
 mod collections;
+/// A cap on common keys in collections.
+mod common_keys;
 /// Presets, configuration files, and the documents the command line gives of itself.
 mod config;
 /// Components that all workers keep together, while links come and go.

@@ -33,6 +33,8 @@ pub(super) struct Runs<'a> {
     pub(super) documents: &'a Documents,
     pub(super) scratch: &'a Path,
     pub(super) machine: Machine,
+    /// The file of the lexicon that methods look terms up in, if it is not that of the inputs.
+    pub(super) lexicon: Option<&'a Path>,
     /// Whether accepted pairs are wanted.
     pub(super) accepted: bool,
     pub(super) progress: &'a Arc<Progress>,
@@ -126,7 +128,7 @@ impl Runs<'_> {
         let mut config = config.clone();
         let (sources, scratch, progress) = (self.sources, self.scratch, &**self.progress);
         let making = Making { sources, workers, memory, scratch, progress };
-        let lexicon = own_lexicon(&mut config, None, &making)?;
+        let lexicon = own_lexicon(&mut config, self.lexicon, &making)?;
         let request = Request {
             sources: self.sources.to_vec(),
             part: Part::ALL,

@@ -9,7 +9,7 @@ use alike::flow::{self, Outcome, Part, Request};
 use alike::progress::Progress;
 use alike::read::Source;
 
-use crate::cli_tune::RecordArgs;
+use crate::cli_records::RecordArgs;
 use crate::options::Machine;
 
 /// What runs are made on, and with.
@@ -48,7 +48,6 @@ impl Bench<'_> {
 /// Where documents stand in records.
 pub(super) fn input(args: &RecordArgs) -> Input {
     let mut input = Input::default();
-    args.id_field.iter().for_each(|path| input.id_field.clone_from(path));
-    args.text_field.iter().for_each(|path| input.text_field.clone_from(path));
+    args.lay_over(&mut input);
     input
 }

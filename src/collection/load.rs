@@ -21,7 +21,6 @@ use super::refused::{self, RefusedEntry, Row};
 use super::report::Tally;
 use super::snapshot::Snapshot;
 use super::tables::{LEXICON, RARITY, Tables};
-use crate::config::Config;
 use crate::error::{Error, Result};
 use crate::flow::contract::Components;
 use crate::flow::{Loaded, Part, Peers};
@@ -79,17 +78,6 @@ pub struct Prepared<'a> {
     /// What the last epoch left.
     last: Option<(Arc<Known>, Loaded)>,
     basis: Option<Arc<Basis>>,
-}
-
-/// Refuses what collections cannot do: a cap on common keys, with which counts would depend on the order of loads.
-///
-/// # Errors
-/// [`Error::Config`].
-pub fn refuse_method(config: &Config) -> Result<()> {
-    if config.cap() > 0 {
-        return Err(Error::config("a collection cannot have a cap on common keys; use --common-cap 0"));
-    }
-    Ok(())
 }
 
 /// Runs the epochs of a load, or those that an interrupted one has left.
@@ -220,7 +208,7 @@ impl<'a> Prepared<'a> {
             consumed: self.consumed.clone(),
             lines,
             refused: self.kept.clone(),
-            tally: self.tally,
+            tally: self.tally.clone(),
         };
         self.writer.checkpoint(checkpoint)?;
         if merged { keep(self.writer, self.batch.peers.as_deref()) } else { Ok(()) }

@@ -103,7 +103,7 @@ pub use fsck::{Finding, FsckReport, broken_files, fsck};
 pub use group::Group;
 pub use heap::{HeapCursor, HeapReader};
 pub use held::gather;
-pub use load::{Batch, Prepared, prepare, refuse_method};
+pub use load::{Batch, Prepared, prepare};
 pub use manifest::{Counts, FORMAT, Manifest};
 pub use measures::Measures;
 pub use merge::{Merge, merge};

@@ -2,6 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::flow::CommonKey;
+use crate::limits::COMMON_NAMED;
+
 /// What a load did.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Report {
@@ -30,6 +33,8 @@ pub struct Report {
     pub poor: u64,
     /// Records without a date that is understood, where documents are compared by it: compared with each other only.
     pub undated: u64,
+    /// Keys ignored as common: where there are any, which pairs are found depends on the order of loads.
+    pub common_keys: Ignored,
     /// Texts that came and went.
     pub contents: (u64, u64),
     /// Lines about clusters.
@@ -51,7 +56,7 @@ impl Report {
 }
 
 /// What is counted over the epochs of a load.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Tally {
     /// Records, refused ones not included.
@@ -64,6 +69,51 @@ pub struct Tally {
     pub poor: u64,
     /// Records without a date that is understood.
     pub undated: u64,
+    /// Keys ignored as common.
+    pub common_keys: Ignored,
     /// Texts that came and went.
     pub contents: (u64, u64),
+}
+
+/// Keys that a load ignored because more live contents have them than the cap allows.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Ignored {
+    /// How many; a key counts in each epoch that ignored it.
+    pub keys: u64,
+    /// Postings of new contents under them.
+    pub postings: u64,
+    /// Those in the most contents, at most [`COMMON_NAMED`], the most common first.
+    pub most: Vec<CommonKey>,
+}
+
+impl Ignored {
+    /// Adds what an epoch ignored.
+    pub(super) fn add(&mut self, keys: u64, postings: u64, most: Vec<CommonKey>) {
+        self.keys += keys;
+        self.postings += postings;
+        self.most.extend(most);
+        // Of one key what the last epoch saw: it has the most contents.
+        self.most.sort_by(|a, b| (&a.key, b.contents).cmp(&(&b.key, a.contents)));
+        self.most.dedup_by(|a, b| a.key == b.key);
+        self.most.sort_by(|a, b| (b.contents, &a.key).cmp(&(a.contents, &b.key)));
+        self.most.truncate(COMMON_NAMED);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_of_several_epochs_is_named_once() {
+        let named = |key: &str, contents| CommonKey { key: key.into(), contents };
+        let mut ignored = Ignored::default();
+        ignored.add(2, 30, vec![named("a", 20), named("b", 10)]);
+        ignored.add(2, 5, vec![named("b", 25), named("c", 10)]);
+        let most = vec![named("b", 25), named("a", 20), named("c", 10)];
+        assert_eq!(ignored, Ignored { keys: 4, postings: 35, most });
+        ignored.add(200, 0, (0..200).map(|key| named(&format!("{key:03}"), 15)).collect());
+        assert_eq!((ignored.most.len(), &*ignored.most[99].key), (COMMON_NAMED, "097"));
+    }
 }

@@ -21,6 +21,7 @@ use order::{Lone, Order, is_set, set};
 use super::Shared;
 use super::buckets::Keyed;
 use super::catalogue::Doc;
+use super::common::Common;
 use super::crew::Crew;
 use super::dedup_exact::Copy;
 use super::rounds::Groups;
@@ -68,10 +69,8 @@ impl Keyed for Posting {
 pub struct Collided {
     /// Key groups too large to expand: the contents that share one key.
     pub crowds: Vec<Vec<Doc>>,
-    /// Keys in more contents than the cap for common shingles allows.
-    pub common_keys: u64,
-    /// Postings of those keys.
-    pub common_postings: u64,
+    /// Keys ignored as common.
+    pub common: Common,
     /// All postings of contents.
     pub postings: u64,
 }
@@ -140,11 +139,13 @@ impl Grouping {
                 collided.crowds.push(of_key.iter().chain(group).map(|posting| posting.doc).collect());
                 continue;
             }
+            let contents = (of_key.len() + group.len()) as u64;
+            if self.cap > 0 && contents > self.cap as u64 {
+                collided.common.ignore(key, contents, group.len() as u64);
+                continue;
+            }
             group.iter().filter(|_| !of_key.is_empty()).for_each(|posting| self.send_alone(posting, of_key));
-            if self.cap > 0 && group.len() > self.cap {
-                collided.common_keys += 1;
-                collided.common_postings += group.len() as u64;
-            } else if group.len() > 1 {
+            if group.len() > 1 {
                 self.send(group);
             }
         }
@@ -315,8 +316,7 @@ mod tests {
         fn meets_exactly_the_pairs_of_a_key(all in postings(), copied in prop::collection::btree_set(0u32..30, 0..6),
                                             cap in prop::sample::select(vec![0usize, 3]), workers in 1usize..4,
                                             base in prop::sample::select(vec![0u32, 11, 30])) {
-            // What is below `base` is stored. Under a cap nothing is.
-            let base = if cap == 0 { base } else { 0 };
+            // What is below `base` is stored.
             let rule = Test::Resemblance("0.8".parse().expect("a threshold"));
             let live: Vec<Posting> = all.iter().copied().filter(|p| !copied.contains(&p.doc)).collect();
             let mut truth = Vec::new();
@@ -351,6 +351,10 @@ mod tests {
             pairs.sort_unstable();
             truth.sort_unstable();
             prop_assert_eq!(pairs, truth);
+            let everywhere = |key: &u64| live.iter().filter(|p| p.key == *key).count();
+            let new: std::collections::BTreeSet<u64> = held.iter().map(|p| p.key).collect();
+            let common = new.iter().filter(|key| cap > 0 && everywhere(key) > cap).count();
+            prop_assert_eq!(collided.common.keys(), common as u64);
             if cap == 0 {
                 let mut collided = Collided::default();
                 Grouping::new(Some(rule), cap, 4, Crew::alone(workers)).form(&held, &stored, &mut collided);

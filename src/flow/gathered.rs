@@ -4,6 +4,7 @@ use super::Shared;
 use super::budget::{Budget, Share, mapped};
 use super::catalogue::Doc;
 use super::collide::Collided;
+use super::common::Common;
 use super::count::Candidate;
 use super::dedup_exact::Copy;
 use super::intake::{Intake, Refused};
@@ -31,10 +32,6 @@ pub struct Tally {
     pub copies: u64,
     /// Postings of distinct texts that were collided or ignored as common.
     pub postings: u64,
-    /// Keys ignored because more contents have them than the cap allows.
-    pub common_keys: u64,
-    /// Postings of those keys.
-    pub common_postings: u64,
     /// Key groups handed to clustering whole.
     pub crowds: u64,
     /// Pairs that shared enough keys to be looked at.
@@ -49,7 +46,7 @@ impl Tally {
     /// Adds the counts of another process.
     pub(super) fn add(&mut self, other: &Tally) {
         let Tally { documents, unchanged, empty, poor, undated, text_bytes, copies, postings, .. } = *other;
-        let Tally { common_keys, common_postings, crowds, candidates, verified, links, .. } = *other;
+        let Tally { crowds, candidates, verified, links, .. } = *other;
         self.documents += documents;
         self.unchanged += unchanged;
         self.empty += empty;
@@ -58,8 +55,6 @@ impl Tally {
         self.text_bytes += text_bytes;
         self.copies += copies;
         self.postings += postings;
-        self.common_keys += common_keys;
-        self.common_postings += common_postings;
         self.crowds += crowds;
         self.candidates += candidates;
         self.verified += verified;
@@ -79,6 +74,7 @@ pub(super) struct Gathered {
     pub(super) changes: Vec<Change>,
     pub(super) superseded: usize,
     pub(super) tally: Tally,
+    pub(super) common: Common,
 }
 /// Bytes of a link as it comes and in the graph: there the other end and what is shared, at both ends.
 const LINK: usize = size_of::<Candidate>() + 16;
@@ -156,8 +152,7 @@ impl Shared {
     pub(super) fn gather_collided(&self, collided: &Collided) {
         let mut gathered = lock(&self.gathered);
         gathered.tally.postings += collided.postings;
-        gathered.tally.common_keys += collided.common_keys;
-        gathered.tally.common_postings += collided.common_postings;
+        gathered.common.add(&collided.common);
         self.progress.metrics().add(Metric::Postings, collided.postings);
     }
 

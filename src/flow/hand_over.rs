@@ -7,6 +7,7 @@ use timely::worker::Worker;
 
 use super::Shared;
 use super::catalogue::Doc;
+use super::common::Common;
 use super::dedup_exact::Copy;
 use super::gathered::{Gathered, Tally};
 use super::intake::Refused;
@@ -26,6 +27,7 @@ enum Piece {
     /// Lines of units, by number.
     Lines(Vec<(u64, u64)>),
     Counts(Box<Tally>, u64),
+    Common(Common),
 }
 
 /// Hands over what this process has gathered, once all of its workers have. Links are in process 0 already.
@@ -50,7 +52,7 @@ pub fn hand_over(worker: &mut Worker, shared: &Arc<Shared>) {
 }
 
 fn pieces(shared: &Shared, gathered: Gathered, read: bool) -> impl Iterator<Item = Piece> {
-    let Gathered { copies, crowds, refused, changes, superseded, tally, .. } = gathered;
+    let Gathered { copies, crowds, refused, changes, superseded, tally, common, .. } = gathered;
     let lines = (0..).zip(&shared.unit_lines).map(|(unit, lines)| (unit, lines.load(Ordering::Relaxed)));
     let lines: Vec<(u64, u64)> = lines.filter(|(_, lines)| read && *lines > 0).collect();
     let stored = |crowd: &[Doc]| {
@@ -67,6 +69,7 @@ fn pieces(shared: &Shared, gathered: Gathered, read: bool) -> impl Iterator<Item
             Piece::Crowd(crowd, sizes)
         }))
         .chain(counts)
+        .chain((common.keys() > 0).then_some(Piece::Common(common)))
 }
 
 fn slices<T>(mut all: Vec<T>, piece: impl Fn(Vec<T>) -> Piece) -> impl Iterator<Item = Piece> {
@@ -92,6 +95,7 @@ impl Shared {
                     self.unit_lines[unit as usize].store(lines, Ordering::Relaxed);
                 }
             }
+            Piece::Common(common) => lock(&self.gathered).common.add(&common),
             Piece::Counts(tally, superseded) => {
                 let mut gathered = lock(&self.gathered);
                 gathered.tally.add(&tally);

@@ -16,6 +16,7 @@ mod buckets;
 mod budget;
 mod catalogue;
 mod collide;
+mod common;
 mod components;
 mod conservative;
 pub mod contract;
@@ -51,6 +52,7 @@ use std::sync::Arc;
 pub use budget::{Budget, Share};
 pub use catalogue::{Catalogue, Doc, Segment};
 pub use collide::Posting;
+pub use common::{Common, CommonKey};
 pub use components::Forest;
 pub use count::{Candidate, Pair};
 pub use crew::Crew;
@@ -125,6 +127,8 @@ pub struct Outcome {
     pub findings: Findings,
     /// Counts of the run.
     pub tally: Tally,
+    /// Keys ignored as common.
+    pub common: Common,
     /// Refused records, in document order.
     pub refused: Vec<Refused>,
     /// What the run knows of inputs and documents.
@@ -145,6 +149,8 @@ pub struct Loaded {
     pub crowds: Vec<Vec<Doc>>,
     /// Counts of the run.
     pub tally: Tally,
+    /// Keys ignored as common.
+    pub common: Common,
     /// Refused records, in document order.
     pub refused: Vec<Refused>,
     /// What the run knows of inputs and documents.
@@ -164,15 +170,26 @@ impl Loaded {
 pub fn run(request: Request, progress: Arc<Progress>) -> Result<Outcome> {
     let (shared, gathered) = gather(request, progress)?;
     let findings = settle::settle(&shared, &gathered.links, &gathered.copies, gathered.crowds)?;
-    Ok(Outcome { findings, tally: gathered.tally, refused: gathered.refused, shared })
+    let Gathered { tally, common, refused, .. } = gathered;
+    Ok(Outcome { findings, tally, common, refused, shared })
 }
 
 /// Runs the dataflow on the changes of a load of a collection. Of several processes this is for process 0; the others
 /// [`assist`].
 pub fn load(request: Request, progress: Arc<Progress>) -> Result<Loaded> {
     let (shared, gathered) = gather(request, progress)?;
-    let Gathered { links, copies, crowds, refused, changes, superseded, tally, .. } = gathered;
-    Ok(Loaded { changes, superseded: superseded as u64, copies, links, crowds, tally, refused, shared })
+    let Gathered { links, copies, crowds, refused, changes, superseded, tally, common, .. } = gathered;
+    Ok(Loaded {
+        changes,
+        superseded: superseded as u64,
+        copies,
+        links,
+        crowds,
+        tally,
+        common,
+        refused,
+        shared,
+    })
 }
 
 /// Takes part in what process 0 [`run`]s or [`load`]s; what comes of it is there.

@@ -227,9 +227,10 @@ pub fn summarise(discovery: &Discovery, outcome: &Outcome, rejected: &[Rejected]
         candidates: tally.candidates,
         verified: tally.verified,
         common_shingles: CommonShingles {
-            keys: tally.common_keys,
-            postings: tally.common_postings,
-            fraction_of_postings: tally.common_postings as f64 / tally.postings.max(1) as f64,
+            keys: outcome.common.keys(),
+            postings: outcome.common.postings(),
+            fraction_of_postings: outcome.common.postings() as f64 / tally.postings.max(1) as f64,
+            most: outcome.common.most(),
         },
         crowds: tally.crowds,
         skipped: discovery.skipped.iter().map(skipped).collect(),

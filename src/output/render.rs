@@ -307,7 +307,8 @@ removed 1,234 of 56,789 documents (2.2 %): 800 exact, 434 near; 55,555 kept in O
         summary.linked = 5;
         summary.pairs = Some(1_000_000);
         summary.crowds = 1;
-        summary.common_shingles = CommonShingles { keys: 12, postings: 34_567, fraction_of_postings: 0.0321 };
+        summary.common_shingles =
+            CommonShingles { keys: 12, postings: 34_567, fraction_of_postings: 0.0321, most: Vec::new() };
         let skipped = |i| Skipped { file: format!("odd\u{1b}[2J{i}"), reason: "not text".into() };
         summary.skipped = (0..7).map(skipped).collect();
         let text = render(&summary, Some(Path::new("OUT")));

@@ -7,6 +7,7 @@ use serde::Serialize;
 use super::kinds::KindTable;
 use crate::config::Config;
 use crate::error::{Error, Result};
+use crate::flow::CommonKey;
 
 /// The figures of a run. [`Summary::new`] sets version and configuration; the job fills in the rest.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -100,7 +101,7 @@ pub struct Inputs {
 }
 
 /// What the cap on common shingles left out.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct CommonShingles {
     /// Shingles ignored.
     pub keys: u64,
@@ -108,6 +109,8 @@ pub struct CommonShingles {
     pub postings: u64,
     /// The share of all postings that these are.
     pub fraction_of_postings: f64,
+    /// Those in the most contents, at most 100, the most common first.
+    pub most: Vec<CommonKey>,
 }
 
 /// A file that was passed over.

@@ -6,7 +6,7 @@ use super::{
     imatch, line_chunks, pack, piece_hash, salient, sample, sentence_chunks, shingles, supershingles,
     term_vector, terms_of, unpack, winnow,
 };
-use crate::config::{Config, Method, Tokens};
+use crate::config::{Config, Method, Text, Tokens};
 use crate::lexicon::Band;
 use crate::simd::Simd;
 use crate::text::Tokenizer;
@@ -27,6 +27,16 @@ pub(super) struct Own {
     terms: Vec<Term>,
 }
 
+/// The tokenizer of texts that are filtered as a configuration says.
+pub(super) fn tokenizer(mut text: Text, basis: &Basis, simd: Simd) -> Tokenizer {
+    if basis.lexicon.is_none() {
+        // Only a collection that nothing was loaded into has no lexicon where one is needed, and nothing that a text could
+        // be compared with.
+        text.filter.min_idf = None;
+    }
+    Tokenizer::filtered(&text, simd, basis.lexicon.clone()).expect("a configuration that was found valid")
+}
+
 impl Own {
     pub(super) fn new(config: &Config, basis: &Basis, simd: Simd) -> Own {
         let values =
@@ -37,9 +47,8 @@ impl Own {
             _ => None,
         };
         let aside = aside.map(|tokens| {
-            let text = crate::config::Text { tokens, ..config.text.clone() };
-            Tokenizer::filtered(&text, simd, basis.lexicon.clone())
-                .expect("a valid configuration and the lexicon that it needs")
+            let text = Text { tokens, ..config.text.clone() };
+            tokenizer(text, basis, simd)
         });
         Own {
             permutations: Permutations::new(values, simd),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::own::{Own, keys_of};
+use super::own::{Own, keys_of, tokenizer};
 use super::{Basis, Spread, rule, shingles};
 use crate::config::{Config, Verify};
 use crate::read::Day;
@@ -33,8 +33,7 @@ pub struct Sketcher {
 impl Sketcher {
     /// A sketcher for a configuration, with the frozen tables that it makes sketches by.
     pub fn new(config: &Config, basis: Arc<Basis>, simd: Simd) -> Sketcher {
-        let tokenizer = Tokenizer::filtered(&config.text, simd, basis.lexicon.clone())
-            .expect("a valid configuration and the lexicon that it needs");
+        let tokenizer = tokenizer(config.text.clone(), &basis, simd);
         Sketcher {
             config: config.clone(),
             rule: rule(config),

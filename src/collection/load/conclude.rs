@@ -152,6 +152,7 @@ impl Prepared<'_> {
             superseded: tally.superseded,
             poor: tally.poor,
             undated: tally.undated,
+            common_keys: tally.common_keys.clone(),
             unknown: outcome.unknown.clone(),
             contents: tally.contents,
             changes: outcome.lines.len() as u64,

@@ -134,6 +134,8 @@ impl Prepared<'_> {
         tally.superseded += loaded.superseded + delta.superseded;
         tally.poor += loaded.tally.poor;
         tally.undated += loaded.tally.undated;
+        let common = &loaded.common;
+        tally.common_keys.add(common.keys(), common.postings(), common.most());
         tally.contents.0 += delta.contents_changed.0;
         tally.contents.1 += delta.contents_changed.1;
         let unread = |refused: &Refused| {

@@ -1,0 +1,170 @@
+//! A cap on common keys in collections: what each load ignores is what an obvious program ignores, and is reported;
+//! where nothing is ignored, the order of loads does not matter.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use alike::collection::Report;
+use alike::config::{Config, Method, Rule, Sampling};
+use proptest::prelude::*;
+
+use crate::care::findings;
+use crate::histories::{Bench, Clusters, Load, Op, config};
+use crate::util::{Dir, line, words};
+
+/// Members that two texts must share.
+const SHARED: usize = 2;
+
+fn capped(cap: usize) -> Config {
+    let mut config = config(Method::Shingles);
+    config.shingles.sampling = Sampling::None;
+    (config.count.rule, config.count.shared, config.count.common_cap) = (Rule::Shared, SHARED, cap);
+    config
+}
+
+/// Pairs of words, which is what the configuration looks at.
+type Keys = BTreeSet<(String, String)>;
+
+fn keys(text: &str) -> Keys {
+    let words: Vec<String> = text.split(' ').map(str::to_owned).collect();
+    words.windows(2).map(|two| (two[0].clone(), two[1].clone())).collect()
+}
+
+/// What a collection should be, with nothing clever about it.
+#[derive(Default)]
+struct Plain {
+    texts: Vec<(String, Keys)>,
+    holders: Vec<BTreeSet<String>>,
+    links: Vec<(usize, usize)>,
+}
+
+impl Plain {
+    /// Loads new documents; in how many contents the keys are that this ignores, the greatest numbers first.
+    fn load(&mut self, ops: &[Op], cap: usize) -> Vec<u64> {
+        let before = self.texts.len();
+        for op in ops {
+            let Op::Upsert(id, text) = op else { continue };
+            let at = self.texts.iter().position(|(known, _)| known == text).unwrap_or(self.texts.len());
+            if at == self.texts.len() {
+                self.texts.push((text.clone(), keys(text)));
+                self.holders.push(BTreeSet::new());
+            }
+            self.holders[at].insert(format!("d{id}"));
+        }
+        let mut in_contents: BTreeMap<&(String, String), usize> = BTreeMap::new();
+        self.texts
+            .iter()
+            .flat_map(|(_, keys)| keys)
+            .for_each(|key| *in_contents.entry(key).or_default() += 1);
+        let common = |key: &&(String, String)| cap > 0 && in_contents[*key] > cap;
+        for new in before..self.texts.len() {
+            for other in 0..new {
+                let shared = self.texts[new].1.intersection(&self.texts[other].1);
+                if shared.filter(|key| !common(key)).count() >= SHARED {
+                    self.links.push((other, new));
+                }
+            }
+        }
+        let new: BTreeSet<&(String, String)> =
+            self.texts[before..].iter().flat_map(|(_, keys)| keys).collect();
+        let mut ignored: Vec<u64> =
+            new.iter().filter(|key| common(key)).map(|key| in_contents[*key] as u64).collect();
+        ignored.sort_unstable_by_key(|contents| std::cmp::Reverse(*contents));
+        ignored
+    }
+
+    fn clusters(&self) -> Clusters {
+        let mut label: Vec<usize> = (0..self.texts.len()).collect();
+        for (a, b) in self.links.iter().copied() {
+            let (from, to) = (label[b].max(label[a]), label[b].min(label[a]));
+            label.iter_mut().filter(|label| **label == from).for_each(|label| *label = to);
+        }
+        let mut clusters: BTreeMap<usize, BTreeSet<String>> = BTreeMap::new();
+        for (label, holders) in label.iter().zip(&self.holders) {
+            clusters.entry(*label).or_default().extend(holders.iter().cloned());
+        }
+        clusters.into_values().filter(|members| members.len() > 1).collect()
+    }
+}
+
+/// Texts of five words out of two sequences.
+fn text() -> impl Strategy<Value = String> {
+    (0usize..2, 0usize..9).prop_map(|(family, from)| words(family * 100 + from, 5))
+}
+
+/// Loads that bring new documents.
+fn loads() -> impl Strategy<Value = Vec<(Vec<String>, usize)>> {
+    prop::collection::vec((prop::collection::vec(text(), 1..12), 1usize..4), 1..5)
+}
+
+fn load_all(bench: &mut Bench, loads: &[(Vec<String>, usize)], mut each: impl FnMut(&[Op], Report)) {
+    let mut ids = 0..;
+    for (texts, workers) in loads {
+        let ops: Vec<Op> =
+            texts.iter().zip(&mut ids).map(|(text, id)| Op::Upsert(id, text.clone())).collect();
+        let load = Load { ops, workers: *workers, files: 1, epoch_bytes: None };
+        let report = bench.load(&load);
+        each(&load.ops, report);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 40, ..ProptestConfig::default() })]
+
+    #[test]
+    fn loads_ignore_what_a_plain_program_ignores(loads in loads(), cap in 2usize..6) {
+        let (mut bench, mut plain) = (Bench::new(capped(cap)), Plain::default());
+        load_all(&mut bench, &loads, |ops, report| {
+            let ignored = plain.load(ops, cap);
+            let told: Vec<u64> = report.common_keys.most.iter().map(|key| key.contents).collect();
+            assert_eq!((report.common_keys.keys, told), (ignored.len() as u64, ignored));
+        });
+        prop_assert_eq!(bench.clusters(), plain.clusters());
+    }
+
+    #[test]
+    fn a_cap_that_is_not_reached_changes_nothing(loads in loads()) {
+        let mut bench = Bench::new(capped(1000));
+        load_all(&mut bench, &loads, |_, report| assert_eq!(report.common_keys.keys, 0));
+        bench.check("as run again");
+    }
+
+    /// What is left after deletions is whole, and never coarser than without a cap.
+    #[test]
+    fn deletions_leave_a_whole_collection(loads in loads(), gone in prop::collection::btree_set(0usize..40, 1..12)) {
+        let (mut bench, mut free) = (Bench::new(capped(3)), Bench::new(capped(0)));
+        load_all(&mut bench, &loads, |_, _| {});
+        load_all(&mut free, &loads, |_, _| {});
+        let ops: Vec<Op> = gone.into_iter().map(Op::Delete).collect();
+        let load = Load { ops, workers: 2, files: 1, epoch_bytes: None };
+        for bench in [&mut bench, &mut free] {
+            bench.load(&load);
+        }
+        let (capped, free) = (bench.clusters(), free.clusters());
+        for cluster in &capped {
+            prop_assert!(free.iter().any(|all| cluster.is_subset(all)), "{cluster:?} is in none of {free:?}");
+        }
+        prop_assert_eq!(findings(&bench.storage).expect("read").len(), 0);
+    }
+}
+
+/// A preset with a cap makes a collection; the load that brings a key above the cap says so, and names it.
+#[test]
+fn a_load_says_what_it_ignored() {
+    let dir = Dir::new();
+    let notice = words(0, 30);
+    let documents = |from: usize, to: usize| -> String {
+        (from..to).map(|i| line(&i.to_string(), &format!("{notice} {}", words(1000 * (i + 1), 20)))).collect()
+    };
+    dir.write("first.jsonl", documents(0, 15));
+    dir.write("second.jsonl", documents(15, 30));
+    dir.alike("load c first.jsonl --preset broder1997 --common-cap 20 --json", None).ok();
+    let ran = dir.alike("load c second.jsonl --json", None).ok().says("the order of loads matters");
+    let report: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+    let ignored = &report["common_keys"];
+    let keys = ignored["keys"].as_u64().unwrap();
+    assert!(keys > 0 && ignored["postings"] == keys * 15, "{report}");
+    let most = ignored["most"].as_array().unwrap();
+    assert!(most.len() as u64 == keys && most.iter().all(|key| key["contents"] == 30), "{report}");
+    assert!(most.iter().all(|key| key["key"].as_str().is_some_and(|key| key.len() == 16)), "{report}");
+    dir.alike("verify c", None).ok();
+}
