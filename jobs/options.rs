@@ -216,7 +216,7 @@ fn refuse_idle_flags(config: &Config, args: &ConfigArgs) -> Result<()> {
     } else if args.tokens.is_some() && config.method == Method::Exact {
         "--tokens has no effect with method exact, which compares whole texts; leave it out, or use --method join"
             .into()
-    } else if args.common_cap.is_some_and(|cap| cap > 0) && !config.method.tables().contains(&"count") {
+    } else if args.common_cap.is_some_and(|cap| cap > 0) && !config.method.is_counted() {
         format!(
             "--common-cap has no effect with method {}, which counts no keys; leave it out",
             config.method

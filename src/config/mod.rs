@@ -159,6 +159,11 @@ impl Method {
             Method::Cosine => &["cosine"],
         }
     }
+
+    /// Whether the keys are members of sets that are counted, as `[count]` says.
+    pub fn is_counted(self) -> bool {
+        self.tables().contains(&"count")
+    }
 }
 
 /// What accepted pairs must also pass (Wang and Gemmell 2005, section 3.1).

@@ -87,17 +87,21 @@ impl Counter {
         }
     }
 
-    /// Everything met, with its count, to `each`; nothing is counted any more afterwards.
-    fn drain(&mut self, mut each: impl FnMut(Doc, u32)) {
+    /// Everything met so often or more, with its count, to `each`; nothing is counted any more afterwards.
+    fn drain(&mut self, fewest: u32, mut each: impl FnMut(Doc, u32)) {
         match self {
             Counter::Dense { counts, met, distinct } => {
                 for doc in &met[..std::mem::take(distinct)] {
-                    each(*doc, std::mem::take(&mut counts[*doc as usize]));
+                    let count = std::mem::take(&mut counts[*doc as usize]);
+                    if count >= fewest {
+                        each(*doc, count);
+                    }
                 }
             }
             Counter::Sorting(met) => {
                 met.sort_unstable();
-                met.chunk_by(|a, b| a == b).for_each(|same| each(same[0], same.len() as u32));
+                let same = met.chunk_by(|a, b| a == b).filter(|same| same.len() >= fewest as usize);
+                same.for_each(|same| each(same[0], same.len() as u32));
                 met.clear();
             }
         }
@@ -113,6 +117,8 @@ struct Counting {
     groups: Rounds,
     index: Index,
     counter: Counter,
+    /// Pairs that share fewer keys are not looked at.
+    fewest: u32,
     row: usize,
     base: Doc,
     worker: usize,
@@ -127,6 +133,7 @@ impl Counting {
             groups,
             index: Index::default(),
             counter,
+            fewest: shared.rule.map_or(1, |rule| shared.config.fewest(rule)),
             row: 0,
             base,
             worker,
@@ -134,7 +141,7 @@ impl Counting {
         }
     }
 
-    /// Counts on until about a slice is done, and gives each pair met; false when nothing is left.
+    /// Counts on until about a slice is done, and gives each pair met often enough; false when nothing is left.
     fn advance(&mut self, mut each: impl FnMut(Candidate)) -> Result<bool> {
         if self.row == self.index.rows.end {
             self.index = Index::default();
@@ -149,7 +156,8 @@ impl Counting {
                 met += partners.len();
                 self.counter.add(partners);
             }
-            self.counter.drain(|other, shared| each(Candidate { pair: Pair::new(doc, other), shared }));
+            self.counter
+                .drain(self.fewest, |other, shared| each(Candidate { pair: Pair::new(doc, other), shared }));
             self.row += 1;
         }
         Ok(true)
@@ -222,7 +230,8 @@ mod tests {
     proptest! {
         #[test]
         fn counts_like_a_map(all in prop::collection::vec(prop::collection::btree_set(0u32..24, 2..8), 0..30),
-                             workers in 1usize..4, bytes in prop::sample::select(vec![0u64, 1 << 20])) {
+                             workers in 1usize..4, bytes in prop::sample::select(vec![0u64, 1 << 20]),
+                             fewest in 1u32..4) {
             let folder = tempfile::tempdir().expect("a folder");
             let mut truth: BTreeMap<Pair, u32> = BTreeMap::new();
             let mut rounds: Vec<Rounds> =
@@ -239,11 +248,12 @@ mod tests {
             let mut counted = BTreeMap::new();
             for (worker, groups) in rounds.into_iter().enumerate() {
                 let (counter, index) = (Counter::new(24, bytes), Index::default());
-                let mut counting = Counting { groups, index, counter, row: 0, base: 0, worker, workers };
+                let mut counting = Counting { groups, index, counter, fewest, row: 0, base: 0, worker, workers };
                 let mut twice = 0;
                 while counting.advance(|c| twice += usize::from(counted.insert(c.pair, c.shared).is_some())).expect("counted") {}
                 prop_assert_eq!(twice, 0);
             }
+            truth.retain(|_, shared| *shared >= fewest);
             prop_assert_eq!(counted, truth);
         }
     }

@@ -223,6 +223,15 @@ impl Test {
         }
     }
 
+    /// The fewest shared keys that [`Test::counts`] finds enough for any sizes.
+    pub fn fewest(self) -> u32 {
+        match self {
+            Test::Vector(vector) => vector.meeting() as u32,
+            Test::Shared(least) => least,
+            _ => 1,
+        }
+    }
+
     /// What is told of a measure.
     pub fn shown(self, measure: Measure) -> Shown {
         let nothing = Shown::default();

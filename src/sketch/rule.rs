@@ -85,17 +85,12 @@ impl Config {
 
     /// Contents that a key may be in before it is ignored, 0 for any number.
     pub fn cap(&self) -> usize {
-        match self.method {
-            Method::Exact | Method::Join | Method::Features => 0,
-            Method::Imatch | Method::Fingerprint | Method::Vector | Method::Cosine => 0,
-            Method::Shingles
-            | Method::Supershingles
-            | Method::Winnow
-            | Method::Anchors
-            | Method::Sentences
-            | Method::Lines
-            | Method::Salient => self.count.common_cap,
-        }
+        if self.method.is_counted() { self.count.common_cap } else { 0 }
+    }
+
+    /// The fewest shared keys that [`Config::is_enough`] finds enough for any sizes.
+    pub fn fewest(&self, rule: Accept) -> u32 {
+        if self.method == Method::Join { 1 } else { rule.own().fewest() }
     }
 
     /// Whether sketches that share so many keys, posted with these sizes, are worth measuring; or, where keys are all there
