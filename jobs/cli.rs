@@ -5,7 +5,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 
 use crate::cli_again::{
@@ -21,6 +21,7 @@ use crate::cli_filters::FilterArgs;
 use crate::cli_lexicon::{LEXICON_EXAMPLES, LexiconCommand};
 use crate::cli_processes::{LAUNCH_EXAMPLES, LaunchArgs, ProcessArgs};
 use crate::cli_tune::TuneCommand;
+use crate::cli_values::{ClusteringArg, MethodArg, SimdArg, TokensArg, VerifyArg};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -320,92 +321,6 @@ pub(crate) struct MachineArgs {
     /// Vector instructions to use; the answer is the same with all of them
     #[arg(long, value_enum, default_value_t = SimdArg::Auto, hide_short_help = true, help_heading = "Machine")]
     pub(crate) simd: SimdArg,
-}
-
-/// `--method`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum MethodArg {
-    /// All pairs at or over the threshold and no others
-    Join,
-    /// Pairs that share enough min-wise features; MinHash bands are one case
-    Features,
-    /// Pairs by their count of shared, perhaps sampled, shingles
-    Shingles,
-    /// By shared runs of sorted, perhaps sampled, shingles
-    Supershingles,
-    /// By shared shingles that winnowing keeps
-    Winnow,
-    /// By shared windows of characters that their hash selects
-    Anchors,
-    /// By shared chunks of sentences
-    Sentences,
-    /// By shared chunks of lines
-    Lines,
-    /// By shared terms of the rarest
-    Salient,
-    /// I-Match: all terms of middling rarity are the same
-    Imatch,
-    /// A few rare terms and their places are the same
-    Fingerprint,
-    /// Enough of the rarest terms are shared, lengths and dates are close
-    Vector,
-    /// All pairs whose cosine over rare terms is at or over the threshold
-    Cosine,
-    /// Equal canonical text only
-    Exact,
-}
-
-/// `--verify`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum VerifyArg {
-    /// Nothing
-    None,
-    /// Resemblance of all shingles
-    Resemblance,
-    /// Containment of the smaller text's shingles
-    Containment,
-    /// What is left of the longer text after the fewest edits of words
-    Edits,
-}
-
-/// `--tokens`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum TokensArg {
-    /// Words; in scripts without spaces each character is one
-    Words,
-    /// Characters, single spaces between words among them
-    Chars,
-}
-
-/// `--clustering`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ClusteringArg {
-    /// No document goes unless a kept one resembles it: no chains
-    Guarantee,
-    /// Connected components: whatever hangs together
-    Transitive,
-}
-
-/// `--simd`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum SimdArg {
-    /// The best this machine has
-    #[default]
-    Auto,
-    /// AVX2
-    Avx2,
-    /// None
-    Scalar,
-}
-
-/// `--components`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ComponentsArg {
-    /// Union-find, and searches in lock-step
-    #[default]
-    Forest,
-    /// A differential-dataflow collection
-    Differential,
 }
 
 #[cfg(test)]

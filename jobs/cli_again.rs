@@ -4,9 +4,10 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::cli::{ClusteringArg, MachineArgs, TalkArgs};
+use crate::cli::{MachineArgs, TalkArgs};
 use crate::cli_collections::PlaceArgs;
 use crate::cli_processes::ProcessArgs;
+use crate::cli_values::ClusteringArg;
 
 pub(crate) const PAIRS_EXAMPLES: &str = "\
 Examples:

@@ -4,8 +4,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::cli::{ComponentsArg, ConfigArgs, MachineArgs, TalkArgs};
+use crate::cli::{ConfigArgs, MachineArgs, TalkArgs};
 use crate::cli_processes::ProcessArgs;
+use crate::cli_values::ComponentsArg;
 
 pub(crate) const LOAD_EXAMPLES: &str = "\
 Examples:

@@ -1,6 +1,5 @@
 //! The command line of reading records, where nothing else is configured; part of the one definition in `cli.rs`.
 
-use alike::config::Input;
 use clap::Args;
 
 /// Where documents stand in records, and what becomes of records that are none.
@@ -15,12 +14,4 @@ pub(crate) struct RecordArgs {
     /// End with code 3 if a single record is refused, not only above 10 %
     #[arg(long, help_heading = "Records")]
     pub(crate) strict: bool,
-}
-
-impl RecordArgs {
-    /// Says where documents stand, as far as that was asked for.
-    pub(crate) fn lay_over(&self, input: &mut Input) {
-        self.id_field.iter().for_each(|path| input.id_field.clone_from(path));
-        self.text_field.iter().for_each(|path| input.text_field.clone_from(path));
-    }
 }

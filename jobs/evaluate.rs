@@ -20,7 +20,7 @@ use crate::cli_evaluate::{EvaluateArgs, FormArg, FormatArg, PairsOfArg, Unlisted
 use crate::dedup::{Place, find_inputs, refuse};
 use crate::lexicon::rejected;
 use crate::load::watched;
-use crate::options::Machine;
+use crate::options::{Machine, records};
 use crate::shown::Lines;
 
 /// Refused records that are told one by one.
@@ -97,13 +97,13 @@ fn asked(args: &EvaluateArgs) -> Result<Vec<Asked>> {
         asked.push(Asked { name: path.display().to_string(), config: Config::load(path)? });
     }
     for Asked { config, .. } in &mut asked {
-        args.records.lay_over(&mut config.input);
+        records(&mut config.input, &args.records);
     }
     if !asked.iter().any(|asked| asked.config.method == Method::Join) {
         // Of other files the fields of records may be others.
         let input = asked.first().map(|asked| asked.config.input.clone());
         let mut config = Config { input: input.unwrap_or_default(), ..Config::default() };
-        args.records.lay_over(&mut config.input);
+        records(&mut config.input, &args.records);
         asked.push(Asked { name: "join".into(), config });
     }
     if args.lexicon.is_some() && !asked.iter().any(|asked| asked.config.needs_lexicon()) {

@@ -12,6 +12,7 @@ mod cli_lexicon;
 mod cli_processes;
 mod cli_records;
 mod cli_tune;
+mod cli_values;
 mod cluster;
 mod clusters;
 mod compact;

@@ -4,17 +4,16 @@
 use std::path::PathBuf;
 use std::thread;
 
-use alike::config::{Clustering, Config, Filter, Method, Tokens, Verify, parse_size};
+use alike::config::{Clustering, Config, Filter, Input, Method, Tokens, Verify, parse_size};
 use alike::error::{Error, Result};
 use alike::flow::contract::Components;
 use alike::limits::{BASE_MEMORY, LEAST_EPOCH, LEAST_MEMORY, MAX_WORKERS, WORKER_MEMORY};
 use alike::simd::Simd;
 
-use crate::cli::{
-    ClusteringArg, ComponentsArg, ConfigArgs, DedupArgs, MachineArgs, MethodArg, SimdArg, TokensArg,
-    VerifyArg,
-};
+use crate::cli::{ConfigArgs, DedupArgs, MachineArgs};
 use crate::cli_filters::FilterArgs;
+use crate::cli_records::RecordArgs;
+use crate::cli_values::{ClusteringArg, ComponentsArg, MethodArg, SimdArg, TokensArg, VerifyArg};
 
 /// All that one run of `dedup` needs to know.
 #[derive(Debug)]
@@ -164,6 +163,12 @@ fn lay_over(config: &mut Config, args: &ConfigArgs) -> Result<()> {
         config.input.date_field.clone_from(path);
     }
     Ok(())
+}
+
+/// What flags say of where documents stand in records.
+pub(crate) fn records(input: &mut Input, args: &RecordArgs) {
+    args.id_field.iter().for_each(|path| input.id_field.clone_from(path));
+    args.text_field.iter().for_each(|path| input.text_field.clone_from(path));
 }
 
 /// What flags say of what is left out of texts.

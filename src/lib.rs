@@ -100,6 +100,7 @@
 //! - `similarity/lengths.rs` - lengths that are about equal
 //! - `similarity/overlap.rs` - how many members two sorted sets share
 //! - `similarity/rule.rs` - when a pair is accepted: by its method, and by what verifies it
+//! - `similarity/measure.rs` - what was measured of a pair, and what is told of it
 //! - `similarity/test.rs` - single tests of a pair: what is counted, and how much of it is enough
 //! - `similarity/curve.rs` - the filter curve of feature methods
 //! - `similarity/edits.rs` - word edit distance

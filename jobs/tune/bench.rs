@@ -10,7 +10,7 @@ use alike::progress::Progress;
 use alike::read::Source;
 
 use crate::cli_records::RecordArgs;
-use crate::options::Machine;
+use crate::options::{Machine, records};
 
 /// What runs are made on, and with.
 pub(super) struct Bench<'a> {
@@ -48,6 +48,6 @@ impl Bench<'_> {
 /// Where documents stand in records.
 pub(super) fn input(args: &RecordArgs) -> Input {
     let mut input = Input::default();
-    args.lay_over(&mut input);
+    records(&mut input, args);
     input
 }
