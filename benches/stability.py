@@ -3,7 +3,7 @@
 
     cargo build --release && benches/stability.py FILE.jsonl [--growth 8] [--max-idf 1]
 
-Documents are sorted by their `date`. Where a quarter of them has come, a half, three quarters, and all but the last step, a
+Documents are sorted by their `date`, which is as ISO 8601 writes dates: 2024, 2024-03 or 2024-03-10. Where a quarter of them has come, a half, three quarters, and all but the last step, a
 lexicon is built of those so far, and another when they are `--growth` percent more; the first ones' signatures of the m
 rarest terms are taken by both. Prints Markdown. Lines without a date or a text are passed over.
 """
@@ -28,7 +28,7 @@ def arguments():
 def dated(source):
     """The lines of a file with a date and a text, by date."""
     with open(source, encoding="utf-8") as lines:
-        found = [(record["date"], line) for line in lines
+        found = [(str(record["date"]), line) for line in lines
                  if (record := json.loads(line)).get("date") and record.get("text")]
     # Stable: what has the same date stays in its order.
     return sorted(found, key=lambda row: row[0])

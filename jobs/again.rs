@@ -1,5 +1,6 @@
 //! What `pairs` and `cluster` have in common: the documents of a collection taken in again.
 
+use std::io::{self, Write};
 use std::sync::Arc;
 
 use alike::collection::{Again, Choice, Snapshot};
@@ -47,6 +48,17 @@ pub(crate) fn again(
         team.work(workers, progress, |peers| lead(peers, progress), |peers| assist(peers, progress))
     });
     team.tell_profile(done)
+}
+
+/// Says what a cap on common keys left out of an outcome. Nobody listening is no failure.
+pub(crate) fn warn(outcome: &Outcome, talk: &TalkArgs) {
+    if outcome.common.keys() > 0 && !talk.quiet && !talk.json_progress {
+        let _ = writeln!(
+            io::stderr().lock(),
+            "warning: {} common keys left out when shared ones were counted; pairs that share little else may be missing",
+            outcome.common.keys()
+        );
+    }
 }
 
 /// The same for one process, with how all pairs relate word by word.

@@ -263,7 +263,7 @@ pub(crate) struct ConfigArgs {
     )]
     pub(crate) verify: Option<VerifyArg>,
     /// Contents that a key may be in before it is ignored, 0 for any number; of methods that count
-    /// [default: 1000; of a collection 0]
+    /// [default: 1000, of a collection 0, unless a preset or file says otherwise]
     #[arg(long, value_name = "N", help_heading = "Method")]
     pub(crate) common_cap: Option<usize>,
     /// The lexicon that sketches are made by, as `alike lexicon build` writes one

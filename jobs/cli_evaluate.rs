@@ -46,8 +46,8 @@ pub(crate) struct EvaluateArgs {
     pub(crate) threshold: Option<String>,
     /// A file of labels: columns between tabulators below a heading, or lines of JSON
     ///
-    /// Pairs (id_a, id_b, grade: 1 or more for duplicates, 0 for others), clusters (id, cluster), or marks (id, mark: 1 for
-    /// a duplicate that is to be removed, 0 for a document that stays).
+    /// Pairs (id_a, id_b, grade: 1 or more for duplicates, 0 for others), clusters (id, cluster), or marks (id, mark: 1 or
+    /// more for a duplicate that is to be removed, 0 for a document that stays).
     #[arg(long, value_name = "FILE", help_heading = "Truth")]
     pub(crate) labels: Option<PathBuf>,
     /// What the lines of labels are [default: as the heading says]
@@ -60,7 +60,7 @@ pub(crate) struct EvaluateArgs {
     #[arg(long, value_name = "WORD", requires = "labels", help_heading = "Truth")]
     pub(crate) duplicate: Vec<String>,
     /// What pairs are that a list of pairs does not have
-    #[arg(long, value_enum, default_value_t = UnlistedArg::Ignored, help_heading = "Truth")]
+    #[arg(long, value_enum, default_value_t = UnlistedArg::Ignored, requires = "labels", help_heading = "Truth")]
     pub(crate) unlisted: UnlistedArg,
 
     /// Which pairs count: all of a cluster, or those that were accepted
@@ -144,6 +144,7 @@ mod tests {
             ("in --all --preset web", false),
             ("in --labels l --duplicate a --duplicate b --unlisted distinct", true),
             ("in --duplicate a", false),
+            ("in --unlisted distinct", false),
             ("in --labels l --threshold 0.8", false),
             ("in --labels l --against exact-join", false),
             ("in --against exact-join --threshold 0.8 --pairs-of links", true),

@@ -86,19 +86,19 @@ fn dedup(
     let related =
         options.kinds.then(|| Related::of_inputs(&outcome.shared, &outcome.findings)).transpose()?;
     let related = related.as_ref();
-    let summarised = || {
+    let summarised = || -> Result<Summary> {
         let kinds = related.map(|related| KindTable::new(&outcome.findings, related));
-        Summary { kinds, ..summarise(&discovery, &outcome, &rejected) }
+        Ok(Summary { kinds, ..summarise(&discovery, &outcome, &rejected)? })
     };
     let Place::Output(staging) = place else {
-        return Ok(finish(options, begun, peers.map(|peers| &**peers), summarised()));
+        return Ok(finish(options, begun, peers.map(|peers| &**peers), summarised()?));
     };
     let shared = &outcome.shared;
     shared.enter(Stage::Write, shared.sources.iter().map(|source| source.bytes).sum());
     let lists = Lists::new(&outcome).with_kinds(related);
     let peers = peers.map(|peers| &**peers);
     let kept = write(&outcome, &lists, staging.path(), &rejected, (peers, progress))?;
-    let mut summary = summarised();
+    let mut summary = summarised()?;
     summary.kept_bytes = Some(kept.bytes_out);
     let summary = finish(options, begun, peers, summary);
     summary.write(staging.path())?;

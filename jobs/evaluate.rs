@@ -29,7 +29,7 @@ const SHOWN: usize = 5;
 pub(crate) fn run(args: &EvaluateArgs) -> Result<ExitCode> {
     let machine = Machine::new(&args.machine)?;
     let asked = asked(args)?;
-    // What is wrong with it is told at once, and not by each method.
+    // That it is no lexicon is told at once, and not by each method.
     args.lexicon.as_deref().map(Lexicon::open).transpose()?;
     let threshold = args.threshold.as_deref().map(str::parse).transpose().map_err(Error::Config)?;
     let evaluation = watched(&args.talk, |progress| {
@@ -80,6 +80,8 @@ pub(crate) fn run(args: &EvaluateArgs) -> Result<ExitCode> {
 struct Asked {
     name: String,
     config: Config,
+    /// Whether nobody asked for it: the speed of others is told beside its own.
+    beside: bool,
 }
 
 /// The methods that were asked for, and one that others are compared with in speed.
@@ -91,10 +93,10 @@ fn asked(args: &EvaluateArgs) -> Result<Vec<Asked>> {
     let mut asked = Vec::new();
     for name in presets {
         let preset = Preset::find(name)?;
-        asked.push(Asked { name: preset.name.to_owned(), config: preset.config()? });
+        asked.push(Asked { name: preset.name.to_owned(), config: preset.config()?, beside: false });
     }
     for path in &args.config {
-        asked.push(Asked { name: path.display().to_string(), config: Config::load(path)? });
+        asked.push(Asked { name: path.display().to_string(), config: Config::load(path)?, beside: false });
     }
     for Asked { config, .. } in &mut asked {
         records(&mut config.input, &args.records);
@@ -104,7 +106,8 @@ fn asked(args: &EvaluateArgs) -> Result<Vec<Asked>> {
         let input = asked.first().map(|asked| asked.config.input.clone());
         let mut config = Config { input: input.unwrap_or_default(), ..Config::default() };
         records(&mut config.input, &args.records);
-        asked.push(Asked { name: "join".into(), config });
+        let beside = !asked.is_empty();
+        asked.push(Asked { name: "join".into(), config, beside });
     }
     if args.lexicon.is_some() && !asked.iter().any(|asked| asked.config.needs_lexicon()) {
         return Err(Error::config(
@@ -113,7 +116,7 @@ fn asked(args: &EvaluateArgs) -> Result<Vec<Asked>> {
     }
     // Whether dates are read makes no other documents.
     let documents = |config: &Config| Input { date_field: String::new(), ..config.input.clone() };
-    for Asked { name, config } in &asked {
+    for Asked { name, config, .. } in &asked {
         config.validate()?;
         if documents(config) != documents(&asked[0].config) {
             return Err(Error::config(format!(
@@ -141,6 +144,11 @@ fn labelled(path: &Path, args: &EvaluateArgs, documents: &Documents) -> Result<(
     let labels = Labels::load(path, &wish)?;
     if unlisted == Unlisted::Distinct && labels.form() != Form::Pairs {
         return Err(Error::config("--unlisted distinct is about labels that are pairs; leave it out"));
+    }
+    if args.pairs_of == PairsOfArg::Links && labels.form() == Form::Marks {
+        return Err(Error::config(
+            "--pairs-of links is about pairs, and these labels are marks of documents; leave it out",
+        ));
     }
     Ok((labels.form(), resolve(path, &labels, documents, unlisted)?))
 }

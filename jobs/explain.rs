@@ -123,6 +123,10 @@ impl Told<'_> {
                 self.say(&format!("of {pairs} the closest is:"))?;
                 self.step(best)
             }
+        }?;
+        match apart.capped {
+            true => self.say("that is enough, but they never met: a load ignored keys of theirs as common"),
+            false => Ok(()),
         }
     }
 

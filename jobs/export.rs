@@ -42,23 +42,23 @@ fn export(
     let again = Again { choice, pairs: args.pairs, workers, memory, simd, scratch, peers: None };
     let (outcome, documents) = snapshot.again_with_origins(again, Arc::clone(progress))?;
     let export = Export::new(snapshot, &outcome, &documents);
-    let finish = |kept_bytes: Option<u64>| {
+    let finish = |kept_bytes: Option<u64>| -> Result<Summary> {
         let (files, bytes) = export.inputs();
-        let mut summary = summarise(&Discovery::default(), &outcome, &[]);
+        let mut summary = summarise(&Discovery::default(), &outcome, &[])?;
         summary.inputs = Inputs { files, bytes, text_bytes: outcome.tally.text_bytes };
         (summary.kept_bytes, summary.memory_limit_bytes) = (kept_bytes, memory);
         summary.peak_memory_bytes = peak_memory();
         summary.set_seconds(begun.elapsed().as_secs_f64());
-        summary
+        Ok(summary)
     };
     let Place::Output(staging) = place else {
         export.check()?;
-        return Ok(finish(None));
+        return finish(None);
     };
     // The files first: they may not be there any more.
     let kept = export.write(staging.path())?;
     Lists::new(&outcome).write(staging.path(), &[])?;
-    let summary = finish(Some(kept.bytes_out));
+    let summary = finish(Some(kept.bytes_out))?;
     summary.write(staging.path())?;
     progress.check()?;
     staging.commit()?;

@@ -23,6 +23,8 @@ struct Info<'a> {
     documents: u64,
     contents: u64,
     clusters: u64,
+    /// How often a load ignored a key as common.
+    ignored_keys: u64,
     store_text: bool,
     /// Of what the commit names.
     commit_bytes: u64,
@@ -87,6 +89,7 @@ impl<'a> Info<'a> {
             documents: counts.documents,
             contents: counts.contents,
             clusters: counts.clusters,
+            ignored_keys: counts.ignored_keys,
             store_text: manifest.store_text,
             commit_bytes: bytes,
             disk_bytes,
@@ -114,6 +117,12 @@ impl<'a> Info<'a> {
             self.commit_bytes,
             self.disk_bytes
         );
+        if self.ignored_keys > 0 {
+            text += &format!(
+                "loads have ignored a key as common {} times: clusters depend on their order\n",
+                self.ignored_keys
+            );
+        }
         for Run { run, bytes, rows, process } in &self.runs {
             let rows: Vec<String> = rows
                 .iter()

@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use alike::collection::{Batch, Means, Report, Writer, prepare};
+use alike::collection::{Batch, Ignored, Means, Report, Writer, prepare};
 use alike::error::{Error, Result};
 use alike::flow::Peers;
 use alike::lexicon::Lexicon;
-use alike::output::{Rejected, Rows, Scratch, unread};
+use alike::output::{Rejected, Rows, Scratch, examples, unread};
 use alike::progress::Progress;
 use alike::read::Discovery;
 
@@ -317,21 +317,25 @@ impl<'a> Teller<'a> {
         ));
         if report.poor > 0 {
             self.say(&format!(
-                "{} records with too few terms for the method: compared with equal texts only",
-                report.poor
+                "{} records with too few terms for the method: compared with equal texts only{}",
+                report.poor,
+                examples(&report.first_poor, report.poor)
             ));
         }
         if report.undated > 0 {
             self.say(&format!(
-                "{} records without a date that is understood: compared with each other only",
-                report.undated
+                "{} records without a date that is understood: compared with each other only{}",
+                report.undated,
+                examples(&report.first_undated, report.undated)
             ));
         }
-        if report.common_keys.keys > 0 {
+        let Ignored { times, postings, of_postings, .. } = report.common_keys;
+        if times > 0 {
             self.say(&format!(
-                "{} keys in more texts than the cap allows were ignored, so the order of loads matters; the report of \
-                 --json names the most common ones",
-                report.common_keys.keys
+                "{times} times a key in more texts than the cap allows was ignored, {:.1} % of all postings: what is found \
+                 depends on the order of loads, and on how --memory and --epoch divide them; --json names the most common \
+                 keys",
+                100.0 * postings as f64 / of_postings.max(1) as f64
             ));
         }
         if let Some(unknown) = unknown(&report.unknown) {

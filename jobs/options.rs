@@ -218,6 +218,13 @@ fn refuse_idle_flags(config: &Config, args: &ConfigArgs) -> Result<()> {
     } else if args.ngram.is_some() && config.method == Method::Exact {
         "--ngram has no effect with method exact, which compares whole texts; leave it out, or use --method join"
             .into()
+    } else if args.ngram.is_some() && !config.has_shingles() {
+        format!(
+            "--ngram has no effect with method {}, which looks at no shingles; leave it out, or add --verify",
+            config.method
+        )
+    } else if args.verify == Some(VerifyArg::Resemblance) && config.method == Method::Join {
+        "--verify has no effect with method join, which measures resemblance itself; leave it out".into()
     } else if args.tokens.is_some() && config.method == Method::Exact {
         "--tokens has no effect with method exact, which compares whole texts; leave it out, or use --method join"
             .into()

@@ -7,7 +7,7 @@ use alike::error::{Error, Result};
 use alike::output::{Lists, PairRow};
 use alike::similarity::Relation;
 
-use crate::again::{again, again_related};
+use crate::again::{again, again_related, warn};
 use crate::cli_again::PairsArgs;
 use crate::shown::Lines;
 
@@ -21,6 +21,7 @@ pub(crate) fn run(args: &PairsArgs) -> Result<ExitCode> {
         let outcome = again(&args.at, &choice, true, &args.talk, &args.machine, None)?;
         (outcome.expect("who works alone has a result"), None)
     };
+    warn(&outcome, &args.talk);
     let mut lines = Lines::new();
     let people = lines.for_people(args.json);
     let written = if people { lines.text(&heading(args.kinds)) } else { Ok(()) };

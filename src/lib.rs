@@ -121,6 +121,7 @@
 //! - `flow/catalogue.rs` - what a run remembers of each document
 //! - `flow/catalogue/sent.rs` - rows on their way to another process
 //! - `flow/intake.rs` - a worker's reading, and the sample that the rarity table is made of
+//! - `flow/noted.rs` - documents that something is to be said of: the first ones, by name
 //! - `flow/replay.rs` - stored documents taken in in place of inputs
 //! - `flow/stored.rs` - what a load sees of its collection
 //! - `flow/net.rs` - operator: of several changes of one id the last one

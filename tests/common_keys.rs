@@ -8,6 +8,7 @@ use alike::config::{Config, Method, Rule, Sampling};
 use proptest::prelude::*;
 
 use crate::care::findings;
+use crate::guarantee::guaranteed;
 use crate::histories::{Bench, Clusters, Load, Op, config};
 use crate::util::{Dir, line, words};
 
@@ -116,7 +117,7 @@ proptest! {
         load_all(&mut bench, &loads, |ops, report| {
             let ignored = plain.load(ops, cap);
             let told: Vec<u64> = report.common_keys.most.iter().map(|key| key.contents).collect();
-            assert_eq!((report.common_keys.keys, told), (ignored.len() as u64, ignored));
+            assert_eq!((report.common_keys.times, told), (ignored.len() as u64, ignored));
         });
         prop_assert_eq!(bench.clusters(), plain.clusters());
     }
@@ -124,8 +125,24 @@ proptest! {
     #[test]
     fn a_cap_that_is_not_reached_changes_nothing(loads in loads()) {
         let mut bench = Bench::new(capped(1000));
-        load_all(&mut bench, &loads, |_, report| assert_eq!(report.common_keys.keys, 0));
+        load_all(&mut bench, &loads, |_, report| assert_eq!(report.common_keys.times, 0));
         bench.check("as run again");
+    }
+
+    /// The guarantee holds within what a load has joined: some member of a cluster is like all others.
+    #[test]
+    fn a_guarantee_divides_what_a_load_has_joined(loads in loads()) {
+        let (mut joined, mut divided) = (Bench::new(capped(3)), Bench::new(guaranteed(capped(3))));
+        load_all(&mut joined, &loads, |_, _| {});
+        load_all(&mut divided, &loads, |_, _| {});
+        let (joined, clusters) = (joined.clusters(), divided.clusters());
+        let text = |id: &String| keys(&divided.live[&id[1..].parse::<usize>().expect("a number")]);
+        for cluster in &clusters {
+            prop_assert!(joined.iter().any(|all| cluster.is_subset(all)), "{cluster:?} is in none of {joined:?}");
+            let like = |a: &Keys, b: &Keys| a == b || a.intersection(b).count() >= SHARED;
+            let leads = |lead: &String| cluster.iter().all(|other| like(&text(lead), &text(other)));
+            prop_assert!(cluster.iter().any(leads), "{cluster:?}");
+        }
     }
 
     /// What is left after deletions is whole, and never coarser than without a cap.
@@ -158,13 +175,18 @@ fn a_load_says_what_it_ignored() {
     dir.write("first.jsonl", documents(0, 15));
     dir.write("second.jsonl", documents(15, 30));
     dir.alike("load c first.jsonl --preset broder1997 --common-cap 20 --json", None).ok();
-    let ran = dir.alike("load c second.jsonl --json", None).ok().says("the order of loads matters");
+    let ran = dir.alike("load c second.jsonl --json", None).ok().says("depends on the order of loads");
     let report: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
     let ignored = &report["common_keys"];
-    let keys = ignored["keys"].as_u64().unwrap();
+    let keys = ignored["times"].as_u64().unwrap();
     assert!(keys > 0 && ignored["postings"] == keys * 15, "{report}");
+    assert!(ignored["of_postings"].as_u64().unwrap() > keys * 15, "{report}");
     let most = ignored["most"].as_array().unwrap();
     assert!(most.len() as u64 == keys && most.iter().all(|key| key["contents"] == 30), "{report}");
     assert!(most.iter().all(|key| key["key"].as_str().is_some_and(|key| key.len() == 16)), "{report}");
     dir.alike("fsck c", None).ok();
+    assert!(dir.alike("info c", None).ok().stdout.contains(&format!("\"ignored_keys\":{keys}")));
+    dir.alike("pairs c", None).ok().says("common keys left out");
+    let apart = dir.alike("explain c 0 20", None).ok().stdout;
+    assert!(apart.contains("\"capped\":true"), "{apart}");
 }

@@ -49,6 +49,8 @@ fn lexicons_that_cannot_be_used() {
         ("--method vector --lexicon damaged", 4, "damaged"),
         ("--method imatch --lexicon in.jsonl", 4, "no lexicon"),
         ("--method salient --lexicon missing", 4, "missing"),
+        ("--method salient --lexicon small", 4, "has 10 terms, and a choice of 40 salient terms needs 40"),
+        ("--method cosine --lexicon small", 4, "has no term in 5 % of its 1 documents or in fewer"),
         ("--config named.toml --lexicon of-it", 4, &*name(&dir, "other")),
     ] {
         for command in ["dedup in.jsonl --out refused", "load refused in.jsonl"] {
@@ -85,6 +87,9 @@ fn flags_that_would_change_nothing() {
         ("--method vector --threshold 0.9", "sharing 50 of 60 terms decides"),
         ("--method cosine --stem english", "a lexicon has words as they are"),
         ("--method exact --verify=edits", "nothing is left to verify"),
+        ("--method imatch --ngram 7", "--ngram has no effect with method imatch"),
+        ("--method lines --ngram 7 --verify=edits", "--ngram has no effect with method lines"),
+        ("--method join --verify=resemblance", "--verify has no effect with method join"),
     ] {
         dir.dedup(&format!("in.jsonl --out refused {flags}")).code(2).says(part);
     }
@@ -101,10 +106,12 @@ fn an_evaluation_has_one_lexicon_for_all_methods() {
     let ran = dir.alike("evaluate in.jsonl --config named.toml --lexicon other --format json", None).ok();
     let told = &jsonl(ran.stdout.as_bytes())[0]["rows"];
     assert!(told[0]["ran"].is_object() && told[1]["ran"].is_object(), "{told}");
-    let ran = dir.alike("evaluate in.jsonl --config named.toml --lexicon of-it --format json", None).ok();
+    let line = "evaluate in.jsonl --config named.toml --lexicon of-it";
+    dir.alike(line, None).code(2).says("no method could be run").says(&name(&dir, "other"));
+    let ran = dir.alike(&format!("{line} --preset web --format json"), None).ok();
     let told = &jsonl(ran.stdout.as_bytes())[0]["rows"];
-    assert!(told[0]["failed"].as_str().is_some_and(|why| why.contains(&name(&dir, "other"))), "{told}");
-    assert!(told[1]["ran"].is_object(), "{told}");
+    assert!(told[1]["failed"].as_str().is_some_and(|why| why.contains(&name(&dir, "other"))), "{told}");
+    assert!(told[0]["ran"].is_object(), "{told}");
     dir.alike("evaluate in.jsonl --config named.toml --lexicon missing", None).code(4).says("missing");
     dir.alike("evaluate in.jsonl --preset web --lexicon other", None)
         .code(2)
@@ -157,11 +164,14 @@ fn texts_and_dates_that_cannot_be_used_are_counted() {
     dir.dedup(&format!("{flags} --date-field date --out dated")).ok().says("2 texts").says("2 documents");
     let dated = Output::read(&dir.join("dated"));
     assert_eq!((&dated.summary["poor"], &dated.summary["undated"]), (&json!(2), &json!(2)));
+    let (poor, undated) = (json!(["few", "copy"]), json!(["unclear", "none"]));
+    assert_eq!((&dated.summary["first_poor"], &dated.summary["first_undated"]), (&poor, &undated));
     // Equal texts of other years are no duplicates, but where there are too few terms; without a date is one day.
     assert_eq!(dated.partition(), [vec!["copy", "few"], vec!["day", "weeks"], vec!["none", "unclear"]]);
     let line = "load c dated.jsonl --method vector --lexicon of-it --date-field date --json";
     let report: Value = serde_json::from_str(&dir.alike(line, None).ok().stdout).unwrap();
     assert_eq!((&report["poor"], &report["undated"]), (&json!(2), &json!(2)), "{report}");
+    assert_eq!((&report["first_poor"], &report["first_undated"]), (&poor, &undated), "{report}");
     let partition = |dir: &Dir| {
         let rows = jsonl(dir.alike("clusters c --json", None).ok().stdout.as_bytes());
         let mut all: Vec<Value> = rows.iter().map(|row| row["members"].clone()).collect();

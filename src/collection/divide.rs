@@ -1,7 +1,8 @@
 //! Components divided with a guarantee: what `dedup` makes of their documents, each component for itself.
 //!
 //! A part of a collection gives the answer of the whole as long as it is made of whole components. Whether two contents
-//! are linked depends on these two alone (collections have no cap on common keys); a content joins the first content
+//! are linked depends on these two alone (a cap on common keys says which contents meet in a load, and not what is linked
+//! within a component); a content joins the first content
 //! before it, in keep order, that it is linked to and that represents others or itself, so it looks at contents of its own
 //! component only; and a part keeps their order. A content stands in that order where its best document does. So that one
 //! is enough: documents of one text are always together, and never decide anything else.
@@ -54,8 +55,10 @@ impl Guarantee {
         batch: &Batch,
         progress: &Arc<Progress>,
     ) -> Guarantee {
+        let mut config = config.clone();
+        config.count.common_cap = 0;
         Guarantee {
-            config: config.clone(),
+            config,
             workers: batch.workers,
             memory: batch.memory,
             simd: batch.simd,

@@ -139,6 +139,9 @@ pub struct Apart {
     /// Whether these are all pairs of a text of one cluster with one of the other; if not, they are those of either document
     /// with the other's cluster.
     pub all_pairs: bool,
+    /// Whether the closest pair would be linked, had its documents met: a load ignored keys of theirs as common.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub capped: bool,
 }
 
 /// Steps of a chain whose texts are compared.

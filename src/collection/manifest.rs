@@ -61,6 +61,9 @@ pub struct Counts {
     pub contents: u64,
     /// Clusters of two documents or more.
     pub clusters: u64,
+    /// How often loads ignored a key as common: if ever, clusters depend on the order of loads.
+    #[serde(default)]
+    pub ignored_keys: u64,
 }
 
 impl Manifest {

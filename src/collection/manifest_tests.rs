@@ -21,7 +21,7 @@ fn sample() -> Manifest {
         next_label: 2,
         next_run: 2,
         next_file: 1,
-        counts: Counts { documents: 5, contents: 3, clusters: 1 },
+        counts: Counts { documents: 5, contents: 3, clusters: 1, ignored_keys: 7 },
         ..Manifest::first(0x0011_2233_4455_6677, Config::default(), true)
     }
 }

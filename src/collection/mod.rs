@@ -111,7 +111,7 @@ pub use names::Keeper;
 pub use questions::answer_about_runs;
 pub use refused::RefusedEntry;
 pub use replay::{Again, Origin, Replay};
-pub use report::{Report, Tally};
+pub use report::{Ignored, Report, Tally};
 pub use rows::RowsReader;
 pub use run::RunReader;
 pub use run_entry::RunEntry;

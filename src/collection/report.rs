@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::flow::CommonKey;
-use crate::limits::COMMON_NAMED;
+use crate::flow::{Common, CommonKey};
+use crate::limits::{COMMON_NAMED, DOCUMENTS_NAMED};
 
 /// What a load did.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -31,8 +31,14 @@ pub struct Report {
     pub unknown: Vec<String>,
     /// Records with too few terms for the method: compared with equal texts only.
     pub poor: u64,
+    /// The first of them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub first_poor: Vec<String>,
     /// Records without a date that is understood, where documents are compared by it: compared with each other only.
     pub undated: u64,
+    /// The first of them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub first_undated: Vec<String>,
     /// Keys ignored as common: where there are any, which pairs are found depends on the order of loads.
     pub common_keys: Ignored,
     /// Texts that came and went.
@@ -67,31 +73,56 @@ pub struct Tally {
     pub superseded: u64,
     /// Records with too few terms for the method.
     pub poor: u64,
+    /// The first of them, at most [`DOCUMENTS_NAMED`].
+    #[serde(default)]
+    pub first_poor: Vec<String>,
     /// Records without a date that is understood.
     pub undated: u64,
+    /// The first of them, at most [`DOCUMENTS_NAMED`].
+    #[serde(default)]
+    pub first_undated: Vec<String>,
     /// Keys ignored as common.
+    #[serde(default)]
     pub common_keys: Ignored,
     /// Texts that came and went.
     pub contents: (u64, u64),
 }
 
-/// Keys that a load ignored because more live contents have them than the cap allows.
+impl Tally {
+    /// Adds the names of documents of an epoch, as far as names are still wanted.
+    pub(super) fn name(&mut self, poor: Vec<String>, undated: Vec<String>) {
+        for (names, new) in [(&mut self.first_poor, poor), (&mut self.first_undated, undated)] {
+            names.extend(new);
+            names.truncate(DOCUMENTS_NAMED);
+        }
+    }
+}
+
+/// Keys that a load ignored because more contents have them than the cap allows: new ones, and those that were live before
+/// it, even if it replaces or deletes them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Ignored {
-    /// How many; a key counts in each epoch that ignored it.
-    pub keys: u64,
-    /// Postings of new contents under them.
+    /// How often one was: in each epoch that ignored it a key counts again.
+    pub times: u64,
+    /// Postings (a key of a new content) under them.
     pub postings: u64,
+    /// All postings of new contents.
+    pub of_postings: u64,
     /// Those in the most contents, at most [`COMMON_NAMED`], the most common first.
     pub most: Vec<CommonKey>,
 }
 
 impl Ignored {
     /// Adds what an epoch ignored.
-    pub(super) fn add(&mut self, keys: u64, postings: u64, most: Vec<CommonKey>) {
-        self.keys += keys;
-        self.postings += postings;
+    pub(super) fn add(&mut self, common: &Common, of_postings: u64) {
+        self.times += common.keys();
+        self.postings += common.postings();
+        self.of_postings += of_postings;
+        self.name(common.most());
+    }
+
+    fn name(&mut self, most: Vec<CommonKey>) {
         self.most.extend(most);
         // Of one key what the last epoch saw: it has the most contents.
         self.most.sort_by(|a, b| (&a.key, b.contents).cmp(&(&b.key, a.contents)));
@@ -109,11 +140,10 @@ mod tests {
     fn a_key_of_several_epochs_is_named_once() {
         let named = |key: &str, contents| CommonKey { key: key.into(), contents };
         let mut ignored = Ignored::default();
-        ignored.add(2, 30, vec![named("a", 20), named("b", 10)]);
-        ignored.add(2, 5, vec![named("b", 25), named("c", 10)]);
-        let most = vec![named("b", 25), named("a", 20), named("c", 10)];
-        assert_eq!(ignored, Ignored { keys: 4, postings: 35, most });
-        ignored.add(200, 0, (0..200).map(|key| named(&format!("{key:03}"), 15)).collect());
+        ignored.name(vec![named("a", 20), named("b", 10)]);
+        ignored.name(vec![named("b", 25), named("c", 10)]);
+        assert_eq!(ignored.most, [named("b", 25), named("a", 20), named("c", 10)]);
+        ignored.name((0..200).map(|key| named(&format!("{key:03}"), 15)).collect());
         assert_eq!((ignored.most.len(), &*ignored.most[99].key), (COMMON_NAMED, "097"));
     }
 }

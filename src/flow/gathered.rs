@@ -9,6 +9,7 @@ use super::count::Candidate;
 use super::dedup_exact::Copy;
 use super::intake::{Intake, Refused};
 use super::net::Change;
+use super::noted::Remarks;
 use super::shared::lock;
 use crate::error::Result;
 use crate::metrics::Metric;
@@ -75,6 +76,7 @@ pub(super) struct Gathered {
     pub(super) superseded: usize,
     pub(super) tally: Tally,
     pub(super) common: Common,
+    pub(super) remarks: Remarks,
 }
 /// Bytes of a link as it comes and in the graph: there the other end and what is shared, at both ends.
 const LINK: usize = size_of::<Candidate>() + 16;
@@ -138,6 +140,7 @@ impl Shared {
         gathered.tally.empty += intake.empty;
         gathered.tally.poor += intake.poor;
         gathered.tally.undated += intake.undated;
+        gathered.remarks.add(&intake.remarks);
         gathered.tally.unchanged += intake.unchanged;
         gathered.tally.text_bytes += intake.text_bytes;
         let metrics = self.progress.metrics();

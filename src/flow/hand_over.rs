@@ -12,6 +12,7 @@ use super::dedup_exact::Copy;
 use super::gathered::{Gathered, Tally};
 use super::intake::Refused;
 use super::net::Change;
+use super::noted::Remarks;
 use super::shared::lock;
 use super::trade::trade;
 use super::work::SLICE;
@@ -28,6 +29,7 @@ enum Piece {
     Lines(Vec<(u64, u64)>),
     Counts(Box<Tally>, u64),
     Common(Common),
+    Remarks(Remarks),
 }
 
 /// Hands over what this process has gathered, once all of its workers have. Links are in process 0 already.
@@ -52,7 +54,7 @@ pub fn hand_over(worker: &mut Worker, shared: &Arc<Shared>) {
 }
 
 fn pieces(shared: &Shared, gathered: Gathered, read: bool) -> impl Iterator<Item = Piece> {
-    let Gathered { copies, crowds, refused, changes, superseded, tally, common, .. } = gathered;
+    let Gathered { copies, crowds, refused, changes, superseded, tally, common, remarks, .. } = gathered;
     let lines = (0..).zip(&shared.unit_lines).map(|(unit, lines)| (unit, lines.load(Ordering::Relaxed)));
     let lines: Vec<(u64, u64)> = lines.filter(|(_, lines)| read && *lines > 0).collect();
     let stored = |crowd: &[Doc]| {
@@ -70,6 +72,7 @@ fn pieces(shared: &Shared, gathered: Gathered, read: bool) -> impl Iterator<Item
         }))
         .chain(counts)
         .chain((common.keys() > 0).then_some(Piece::Common(common)))
+        .chain(read.then_some(Piece::Remarks(remarks)))
 }
 
 fn slices<T>(mut all: Vec<T>, piece: impl Fn(Vec<T>) -> Piece) -> impl Iterator<Item = Piece> {
@@ -96,6 +99,7 @@ impl Shared {
                 }
             }
             Piece::Common(common) => lock(&self.gathered).common.add(&common),
+            Piece::Remarks(remarks) => lock(&self.gathered).remarks.add(&remarks),
             Piece::Counts(tally, superseded) => {
                 let mut gathered = lock(&self.gathered);
                 gathered.tally.add(&tally);

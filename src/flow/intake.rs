@@ -13,6 +13,7 @@ use super::collide::Posting;
 use super::crew::Crew;
 use super::dedup_exact::{Arrival, NO_DOC};
 use super::net::{Change, Kind};
+use super::noted::Remarks;
 use super::stored::Stored;
 use crate::config::{Config, Method};
 use crate::document::Position;
@@ -77,6 +78,8 @@ pub struct Intake {
     pub poor: u64,
     /// Documents without a date that is understood, where documents are compared by it.
     pub undated: u64,
+    /// The first of these.
+    pub remarks: Remarks,
     /// Bytes of text in documents.
     pub text_bytes: u64,
     failure: Option<Error>,
@@ -110,6 +113,7 @@ impl Intake {
             empty: 0,
             poor: 0,
             undated: 0,
+            remarks: Remarks::default(),
             dated: shared.config.is_dated(),
             text_bytes: 0,
             failure: None,
@@ -195,13 +199,12 @@ impl Sink for Intake {
 impl Intake {
     /// A document of a run of its own.
     fn arrive(&mut self, record: &Record<'_>) -> Result<()> {
-        self.undated += u64::from(self.is_undated(record));
         let Some(digest) = self.sketcher.read(record.text, record.day) else {
             self.empty += 1;
             return Ok(());
         };
-        self.poor += u64::from(self.sketcher.is_poor());
         let doc = self.next_doc()?;
+        self.remark(record, doc);
         self.segment.push(record)?;
         self.arrivals.push(Arrival::new(digest, doc, record.position.to_bits()));
         // A text this worker has met is not the first of its kind, whatever the others read: it needs no keys.
@@ -225,7 +228,6 @@ impl Intake {
         }
         let doc = self.next_doc()?;
         self.segment.push(record)?;
-        self.undated += u64::from(!record.deleted && self.is_undated(record));
         let kind = match self.sketcher.read(record.text, record.day) {
             _ if record.deleted => Kind::Delete,
             Some(digest) => Kind::Text(digest),
@@ -236,7 +238,7 @@ impl Intake {
             shared.keep(self.worker, |keeper| keeper.record(doc, record.raw))?;
         }
         if let Kind::Text(digest) = kind {
-            self.poor += u64::from(self.sketcher.is_poor());
+            self.remark(record, doc);
             if !self.exact {
                 self.sketch(doc);
             }
@@ -246,8 +248,16 @@ impl Intake {
         Ok(())
     }
 
-    fn is_undated(&self, record: &Record<'_>) -> bool {
-        self.dated && !matches!(record.day, Day::Known(_))
+    /// Counts the text last read as what it is beside a document.
+    fn remark(&mut self, record: &Record<'_>, doc: Doc) {
+        if self.sketcher.is_poor() {
+            self.poor += 1;
+            self.remarks.poor.note(record.position, doc);
+        }
+        if self.dated && !matches!(record.day, Day::Known(_)) {
+            self.undated += 1;
+            self.remarks.undated.note(record.position, doc);
+        }
     }
 
     pub(super) fn next_doc(&self) -> Result<Doc> {

@@ -30,6 +30,7 @@ mod intake;
 mod kinds;
 mod measures;
 mod net;
+mod noted;
 mod peers;
 mod places;
 mod profiled;
@@ -61,6 +62,7 @@ pub use gathered::Tally;
 pub use intake::{Refused, id_digest, spread};
 pub use kinds::{EachText, Related};
 pub use net::{Change, Kind};
+pub use noted::{Noted, Remarks};
 pub use peers::Peers;
 pub use replay::{Replay, Replayed};
 pub use settle::{Cluster, Findings, Reason, Removed};
@@ -129,6 +131,8 @@ pub struct Outcome {
     pub tally: Tally,
     /// Keys ignored as common.
     pub common: Common,
+    /// What is to be said of documents.
+    pub remarks: Remarks,
     /// Refused records, in document order.
     pub refused: Vec<Refused>,
     /// What the run knows of inputs and documents.
@@ -151,6 +155,8 @@ pub struct Loaded {
     pub tally: Tally,
     /// Keys ignored as common.
     pub common: Common,
+    /// What is to be said of documents.
+    pub remarks: Remarks,
     /// Refused records, in document order.
     pub refused: Vec<Refused>,
     /// What the run knows of inputs and documents.
@@ -170,15 +176,16 @@ impl Loaded {
 pub fn run(request: Request, progress: Arc<Progress>) -> Result<Outcome> {
     let (shared, gathered) = gather(request, progress)?;
     let findings = settle::settle(&shared, &gathered.links, &gathered.copies, gathered.crowds)?;
-    let Gathered { tally, common, refused, .. } = gathered;
-    Ok(Outcome { findings, tally, common, refused, shared })
+    let Gathered { tally, common, remarks, refused, .. } = gathered;
+    Ok(Outcome { findings, tally, common, remarks, refused, shared })
 }
 
 /// Runs the dataflow on the changes of a load of a collection. Of several processes this is for process 0; the others
 /// [`assist`].
 pub fn load(request: Request, progress: Arc<Progress>) -> Result<Loaded> {
     let (shared, gathered) = gather(request, progress)?;
-    let Gathered { links, copies, crowds, refused, changes, superseded, tally, common, .. } = gathered;
+    let Gathered { links, copies, crowds, refused, changes, superseded, tally, common, remarks, .. } =
+        gathered;
     Ok(Loaded {
         changes,
         superseded: superseded as u64,
@@ -187,6 +194,7 @@ pub fn load(request: Request, progress: Arc<Progress>) -> Result<Loaded> {
         crowds,
         tally,
         common,
+        remarks,
         refused,
         shared,
     })

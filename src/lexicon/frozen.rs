@@ -151,7 +151,8 @@ impl Lexicon {
         Ok(())
     }
 
-    fn unfit(&self, why: &str) -> Error {
+    /// That it cannot be used, and why.
+    pub(crate) fn unfit(&self, why: &str) -> Error {
         Error::lexicon_unfit(&self.path, why)
     }
 

@@ -186,7 +186,10 @@ pub fn left_out(outcome: &Outcome) -> (Vec<Vec<u64>>, Vec<Option<u64>>) {
 }
 
 /// The figures of a run, as far as they are known before anything is written.
-pub fn summarise(discovery: &Discovery, outcome: &Outcome, rejected: &[Rejected]) -> Summary {
+///
+/// # Errors
+/// [`Error::Io`] if the names of documents cannot be read.
+pub fn summarise(discovery: &Discovery, outcome: &Outcome, rejected: &[Rejected]) -> Result<Summary> {
     let (tally, findings, shared) = (&outcome.tally, &outcome.findings, &outcome.shared);
     let because = |reason| findings.removed.iter().filter(|row| row.reason == reason).count() as u64;
     let removed = findings.removed.len() as u64;
@@ -199,7 +202,7 @@ pub fn summarise(discovery: &Discovery, outcome: &Outcome, rejected: &[Rejected]
         }
         .into(),
     };
-    Summary {
+    Ok(Summary {
         inputs: Inputs {
             files: shared.sources.len() as u64,
             bytes: shared.sources.iter().map(|source| source.bytes).sum(),
@@ -208,7 +211,9 @@ pub fn summarise(discovery: &Discovery, outcome: &Outcome, rejected: &[Rejected]
         documents: tally.documents,
         empty: tally.empty,
         poor: tally.poor,
+        first_poor: outcome.remarks.poor.names(shared)?,
         undated: tally.undated,
+        first_undated: outcome.remarks.undated.names(shared)?,
         rejected: rejected.len() as u64,
         first_rejected: rejected.first().map(ToString::to_string),
         unread_files: (discovery.unreadable.len()
@@ -241,5 +246,5 @@ pub fn summarise(discovery: &Discovery, outcome: &Outcome, rejected: &[Rejected]
             .map(|(stage, seconds)| StageSeconds { name: stage.name(), seconds })
             .collect(),
         ..Summary::new(shared.config.clone())
-    }
+    })
 }

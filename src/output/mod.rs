@@ -26,7 +26,7 @@ pub use hand_out::Hands;
 pub use kept::{KeptTally, assist_kept, write_kept};
 pub use kinds::{KindRow, KindTable};
 pub use lists::{Lists, Rejected, left_out, refusals, summarise, unread};
-pub use render::render;
+pub use render::{examples, render};
 pub use rows::{ClusterRow, DuplicateRow, PairRow, RejectedRow, Rows};
 pub use scratch::Scratch;
 pub use staging::Staging;

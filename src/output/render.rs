@@ -8,6 +8,8 @@ use crate::config::{Config, Fingerprint, Imatch, Method, Rule, Tokens, Vector, V
 
 /// Most skipped files that are named.
 const NAMED: usize = 5;
+/// Documents that a warning names.
+const FEW: usize = 3;
 
 /// The summary in at most 30 lines, and eight more where kinds were asked for: what was found first, then the figures, then a line a warning. `out` is the
 /// output folder, `None` in a dry run. Names are escaped, so that none of them can command a terminal.
@@ -115,7 +117,11 @@ fn method(c: &Config) -> String {
             )
         }
         Method::Winnow => {
-            format!("winnow: {} of one in {}{verified}, {shingles}", counted_rule(c), c.winnow.window)
+            format!(
+                "winnow: {} of one in each {} in a row{verified}, {shingles}",
+                counted_rule(c),
+                c.winnow.window
+            )
         }
         Method::Anchors => {
             let anchors = &c.anchors;
@@ -192,12 +198,17 @@ fn warnings(s: &Summary, out: Option<&str>) -> Vec<String> {
     }
     if s.poor > 0 {
         let texts = counted(s.poor, "text", "texts");
-        warnings.push(format!("{texts} with too few terms for the method: compared with equal texts only"));
+        let named = examples(&s.first_poor, s.poor);
+        warnings.push(format!(
+            "{texts} with too few terms for the method: compared with equal texts only{named}"
+        ));
     }
     if s.undated > 0 {
         let documents = counted(s.undated, "document", "documents");
-        warnings
-            .push(format!("{documents} without a date that is understood: compared with each other only"));
+        let named = examples(&s.first_undated, s.undated);
+        warnings.push(format!(
+            "{documents} without a date that is understood: compared with each other only{named}"
+        ));
     }
     for skipped in s.skipped.iter().take(NAMED) {
         warnings.push(format!("{} skipped: {}", printable(&skipped.file), printable(&skipped.reason)));
@@ -208,6 +219,13 @@ fn warnings(s: &Summary, out: Option<&str>) -> Vec<String> {
         warnings.push(format!("{} skipped{place}", counted(more, "more file", "more files")));
     }
     warnings
+}
+
+/// Behind what is said of so many documents the names of a few, in parentheses.
+pub fn examples(first: &[String], all: u64) -> String {
+    let names: Vec<String> = first.iter().take(FEW).map(|name| printable(name)).collect();
+    let more = if all > names.len() as u64 { ", ..." } else { "" };
+    if names.is_empty() { String::new() } else { format!(" ({}{more})", names.join(", ")) }
 }
 
 /// `1,234 files`, `1 file`.

@@ -24,8 +24,14 @@ pub struct Summary {
     pub empty: u64,
     /// Documents with too few terms for the method: compared with equal texts only.
     pub poor: u64,
+    /// The first of them, by name.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub first_poor: Vec<String>,
     /// Documents without a date that is understood, where documents are compared by it: compared with each other only.
     pub undated: u64,
+    /// The first of them, by name.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub first_undated: Vec<String>,
     /// Records refused.
     pub rejected: u64,
     /// The first of them, to be looked at: file, line and reason.

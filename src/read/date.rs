@@ -84,6 +84,7 @@ fn of_month(value: &str) -> Option<i32> {
 fn of_iso(value: &str) -> Option<i32> {
     let pieces = ISO.parse_pieces(value).ok()?;
     match (pieces.to_numeric_offset(), pieces.time()) {
+        (Some(offset), Some(_)) if offset.seconds().abs() >= 86_400 => None,
         (Some(offset), Some(time)) => {
             of_timestamp(offset.to_timestamp(pieces.date().to_datetime(time)).ok()?)
         }
@@ -179,6 +180,8 @@ mod tests {
             "03/04/2024",
             "10.03.2024",
             "2024-03-10T25:00:00Z",
+            "2024-03-10T12:30:00+25:00",
+            "2024-03-10T12:30:00-24:00",
             "2024-03-10T12:30:00[Europe/Paris]",
             "2024-03-10 and later",
             "Mon, 10 Mar 2024 12:30:00 GMT",

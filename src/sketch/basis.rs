@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{Rarity, require_room};
 use crate::config::{Config, Method};
 use crate::error::{Error, Result};
-use crate::lexicon::Lexicon;
+use crate::lexicon::{Band, Lexicon};
 
 /// The frozen tables of a run or a collection.
 #[derive(Debug, Default)]
@@ -62,6 +62,17 @@ fn fits(lexicon: &Lexicon, config: &Config) -> Result<()> {
         ),
         Method::Imatch => lexicon
             .require(config.imatch.min_terms, &format!("a signature of {} terms", config.imatch.min_terms)),
+        Method::Salient => {
+            lexicon.require(config.salient.terms, &format!("a choice of {} salient terms", config.salient.terms))
+        }
+        Method::Cosine => match Band::uncommon(lexicon, config.cosine.common_percent).len() {
+            0 => Err(lexicon.unfit(&format!(
+                "has no term in {} % of its {} documents or in fewer, and all others are left out; build one from more documents",
+                config.cosine.common_percent,
+                lexicon.header().documents
+            ))),
+            _ => Ok(()),
+        },
         _ => Ok(()),
     }
 }

@@ -63,6 +63,17 @@ impl Config {
         self.method == Method::Vector && !self.input.date_field.is_empty()
     }
 
+    /// Whether shingles of tokens are looked at, by the method or by what verifies pairs.
+    pub fn has_shingles(&self) -> bool {
+        match self.method {
+            Method::Exact => false,
+            Method::Join | Method::Features | Method::Shingles | Method::Supershingles | Method::Winnow => {
+                true
+            }
+            _ => matches!(self.verify, Verify::Resemblance | Verify::Containment),
+        }
+    }
+
     /// Whether anything is held against the threshold.
     pub fn has_threshold(&self) -> bool {
         rule(self).is_some_and(|rule| rule.own().threshold().or(rule.last().threshold()).is_some())

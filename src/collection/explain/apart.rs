@@ -41,8 +41,8 @@ impl Explaining<'_> {
     /// Explains two documents of different clusters, or without any.
     pub(super) fn apart(&mut self, a: &Member, b: &Member, first: Place, second: Place) -> Result<Apart> {
         let (representatives, all_pairs) = (Vec::new(), true);
-        let mut apart =
-            Apart { first, second, ends: None, representatives, best: None, compared: 0, all_pairs };
+        let (ends, best, compared, capped) = (None, None, 0, false);
+        let mut apart = Apart { first, second, ends, representatives, best, compared, all_pairs, capped };
         if a.document.content == NO_DOC || b.document.content == NO_DOC {
             return Ok(apart);
         }
@@ -65,7 +65,10 @@ impl Explaining<'_> {
             apart.compared = best.compared;
             if let Some((first, second)) = self.least(&best.pairs, a, b)? {
                 let is_ends = (&first.name, &second.name) == (&a.name, &b.name);
-                apart.best = Some(if is_ends { ends.clone() } else { self.compare(&first, &second)? });
+                let best = if is_ends { ends.clone() } else { self.compare(&first, &second)? };
+                // Without a cap all that is linked is together.
+                apart.capped = best.measures.is_some_and(|measures| measures.linked);
+                apart.best = Some(best);
             }
         }
         apart.ends = Some(ends);

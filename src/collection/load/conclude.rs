@@ -139,6 +139,7 @@ impl Prepared<'_> {
         let (tally, counts) = (&self.tally, &mut self.next.counts);
         counts.documents = counts.documents + outcome.added - outcome.removed;
         counts.contents = counts.contents + tally.contents.0 - tally.contents.1;
+        counts.ignored_keys += tally.common_keys.times;
         counts.clusters = counts.clusters + outcome.clusters_changed.0 - outcome.clusters_changed.1;
         Report {
             commit: None,
@@ -151,7 +152,9 @@ impl Prepared<'_> {
             removed: outcome.removed,
             superseded: tally.superseded,
             poor: tally.poor,
+            first_poor: tally.first_poor.clone(),
             undated: tally.undated,
+            first_undated: tally.first_undated.clone(),
             common_keys: tally.common_keys.clone(),
             unknown: outcome.unknown.clone(),
             contents: tally.contents,

@@ -15,7 +15,7 @@ use crate::collection::run_entry::RunEntry;
 use crate::collection::settle::{Delta, Terms, settle};
 use crate::collection::writer::RunSummary;
 use crate::error::{Error, Result};
-use crate::flow::{Crew, Loaded, Part, Refused, Request, Stored, load as run};
+use crate::flow::{Crew, Loaded, Part, Refused, Remarks, Request, Stored, load as run};
 use crate::output::refusals;
 use crate::progress::{Mark, Stage};
 use crate::read::Refusal;
@@ -56,7 +56,7 @@ impl Prepared<'_> {
             self.next = Manifest { next_run: self.next.next_run, ..before.clone() };
         }
         let (known, loaded, written, mut delta) = found?;
-        self.count(&loaded, &delta);
+        self.count(&loaded, &delta)?;
         self.epochs += 1;
         self.progress.enter(Stage::Write, 0);
         let seen = self.batch.delete_missing.then(|| seen(&loaded));
@@ -127,15 +127,16 @@ impl Prepared<'_> {
         Terms { load, first_file: self.next.next_file, next_label: self.next.next_label }
     }
 
-    fn count(&mut self, loaded: &Loaded, delta: &Delta) {
+    fn count(&mut self, loaded: &Loaded, delta: &Delta) -> Result<()> {
         let tally = &mut self.tally;
         tally.records += loaded.tally.documents;
         tally.unchanged += loaded.tally.unchanged;
         tally.superseded += loaded.superseded + delta.superseded;
         tally.poor += loaded.tally.poor;
         tally.undated += loaded.tally.undated;
-        let common = &loaded.common;
-        tally.common_keys.add(common.keys(), common.postings(), common.most());
+        tally.common_keys.add(&loaded.common, loaded.tally.postings);
+        let Remarks { poor, undated } = &loaded.remarks;
+        tally.name(poor.names(&loaded.shared)?, undated.names(&loaded.shared)?);
         tally.contents.0 += delta.contents_changed.0;
         tally.contents.1 += delta.contents_changed.1;
         let unread = |refused: &Refused| {
@@ -143,6 +144,7 @@ impl Prepared<'_> {
         };
         let rejected = refusals(&[], &loaded.refused, &loaded.shared).into_iter().zip(&loaded.refused);
         self.refused.extend(rejected.map(|(rejected, refused)| Row { rejected, unread: unread(refused) }));
+        Ok(())
     }
 
     /// Writes what an epoch changes, beside what its workers have written.

@@ -1,0 +1,82 @@
+//! Documents that something is to be said of: the first ones, by name.
+
+use serde::{Deserialize, Serialize};
+
+use super::Shared;
+use super::catalogue::Doc;
+use crate::document::Position;
+use crate::error::Result;
+use crate::limits::DOCUMENTS_NAMED;
+
+/// The first documents of some kind, by position: at most [`DOCUMENTS_NAMED`].
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Noted(Vec<(u64, Doc)>);
+
+impl Noted {
+    /// Notes a document, if it is among the first.
+    pub(super) fn note(&mut self, position: Position, doc: Doc) {
+        let new = (position.to_bits(), doc);
+        let at = self.0.partition_point(|known| *known < new);
+        if at < DOCUMENTS_NAMED {
+            self.0.truncate(DOCUMENTS_NAMED - 1);
+            self.0.insert(at, new);
+        }
+    }
+
+    /// Adds what another worker noted.
+    pub(super) fn add(&mut self, other: &Noted) {
+        self.0.extend_from_slice(&other.0);
+        self.0.sort_unstable();
+        self.0.truncate(DOCUMENTS_NAMED);
+    }
+
+    /// Their names, in document order.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::Io`].
+    pub fn names(&self, shared: &Shared) -> Result<Vec<String>> {
+        self.0.iter().map(|(_, doc)| shared.name(*doc)).collect()
+    }
+}
+
+/// What is to be said of documents beside what is found.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Remarks {
+    /// Those with too few terms for the method.
+    pub poor: Noted,
+    /// Those without a date that is understood, where documents are compared by it.
+    pub undated: Noted,
+}
+
+impl Remarks {
+    /// Adds those of another worker.
+    pub(super) fn add(&mut self, other: &Remarks) {
+        self.poor.add(&other.poor);
+        self.undated.add(&other.undated);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_ones_stay_however_workers_share_them() {
+        let positions: Vec<u64> = (0..200).map(|at| at * 7919 % 1009).collect();
+        let mut truth = positions.clone();
+        truth.sort_unstable();
+        truth.truncate(DOCUMENTS_NAMED);
+        for workers in [1, 2, 7] {
+            let mut all = Noted::default();
+            for worker in 0..workers {
+                let mut one = Noted::default();
+                let own = positions.iter().skip(worker).step_by(workers);
+                own.for_each(|at| one.note(Position::new(0, *at), worker as Doc));
+                all.add(&one);
+            }
+            let found: Vec<u64> = all.0.iter().map(|(position, _)| *position).collect();
+            let truth: Vec<u64> = truth.iter().map(|at| Position::new(0, *at).to_bits()).collect();
+            assert_eq!(found, truth, "{workers} workers");
+        }
+    }
+}
