@@ -292,7 +292,8 @@ pub(crate) struct ConfigArgs {
     pub(crate) text_field: Option<String>,
     /// Where the date of a record stands, if it is to be read
     ///
-    /// ISO 8601, RFC 3339, RFC 2822, the forms of HTTP, a year or a month, or a Unix time in seconds or milliseconds.
+    /// ISO 8601, RFC 3339, RFC 2822, the forms of HTTP, 2024/03/10, Mar 10, 2024, a year or a month, or a Unix time in seconds or
+    /// milliseconds.
     #[arg(long, value_name = "PATH", help_heading = "Records")]
     pub(crate) date_field: Option<String>,
 }

@@ -15,6 +15,9 @@ const MILLISECONDS: Range<f64> = 1e11..1e14;
 /// The two older forms of dates in HTTP: those of RFC 850 and of `asctime`, always in UTC.
 const OLDER: [&str; 2] = ["%A, %d-%b-%y %H:%M:%S GMT", "%a %b %e %H:%M:%S %Y"];
 
+/// Days as people write them where no two orders of numbers can be meant.
+const WRITTEN: [&str; 5] = ["%Y/%m/%d", "%b %d, %Y", "%B %d, %Y", "%d %b %Y", "%d %B %Y"];
+
 static ISO: temporal::DateTimeParser = temporal::DateTimeParser::new();
 static MAIL: rfc2822::DateTimeParser = rfc2822::DateTimeParser::new();
 
@@ -36,6 +39,7 @@ pub enum Day {
 /// |---|---|
 /// | `2024-03-10`, `20240310`, `2024-03-10T23:30:00-02:00`, `2024-03-10 23:30` | ISO 8601, RFC 3339 |
 /// | `Sun, 10 Mar 2024 23:30:00 -0200`, `Sunday, 10-Mar-24 23:30:00 GMT`, `Sun Mar 10 23:30:00 2024` | mail, HTTP |
+/// | `2024/03/10`, `Mar 10, 2024`, `10 March 2024` | a day |
 /// | `2024`, `2024-03` | the first day of the year or month |
 /// | `20240310233000` | 14 digits: date and time as web archives write them |
 /// | `1710113400`, `1710113400.5` | Unix seconds, from 10^8 to below 10^11, or as far below 0 |
@@ -55,7 +59,11 @@ pub fn day(value: &str) -> Option<i32> {
     {
         return of_number(value, number);
     }
-    of_month(value).or_else(|| of_iso(value)).or_else(|| of_mail(value)).or_else(|| of_older(value))
+    of_month(value)
+        .or_else(|| of_iso(value))
+        .or_else(|| of_mail(value))
+        .or_else(|| of_older(value))
+        .or_else(|| of_written(value))
 }
 
 /// A number: its digits are a date, or its size says what it counts.
@@ -103,6 +111,11 @@ fn of_older(value: &str) -> Option<i32> {
     OLDER.iter().find_map(parse).and_then(|time: DateTime| of_date(time.date()))
 }
 
+fn of_written(value: &str) -> Option<i32> {
+    let parse = |form: &&str| strtime::parse(form, value).and_then(|parsed| parsed.to_date()).ok();
+    WRITTEN.iter().find_map(parse).and_then(of_date)
+}
+
 fn of_seconds(seconds: f64) -> Option<i32> {
     // Whole seconds below 10^11 are exact, and a day begins at one.
     of_timestamp(Timestamp::from_second(seconds.floor() as i64).ok()?)
@@ -144,6 +157,11 @@ mod tests {
             "Sun, 10 Mar 2024 12:30:00 +0100 (Central European Standard Time)",
             "Sunday, 10-Mar-24 12:30:00 GMT",
             "Sun Mar 10 12:30:00 2024",
+            "2024/03/10",
+            "Mar 10, 2024",
+            "March 10, 2024",
+            "10 Mar 2024",
+            "10 march 2024",
             "1710070200",
             "1710070200.75",
             "1.7100702e9",
@@ -179,6 +197,10 @@ mod tests {
             "2024-3",
             "03/04/2024",
             "10.03.2024",
+            "10/03/2024",
+            "2024/13/10",
+            "Feb 30, 2024",
+            "Marsh 10, 2024",
             "2024-03-10T25:00:00Z",
             "2024-03-10T12:30:00+25:00",
             "2024-03-10T12:30:00-24:00",
