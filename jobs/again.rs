@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::sync::Arc;
 
-use alike::collection::{Again, Choice, Snapshot};
+use alike::collection::{Again, Choice, Manifest, Snapshot};
 use alike::error::{Error, Result};
 use alike::flow::{Outcome, Peers, Related};
 use alike::output::Scratch;
@@ -50,13 +50,15 @@ pub(crate) fn again(
     team.tell_profile(done)
 }
 
-/// Says what a cap on common keys left out of an outcome. Nobody listening is no failure.
-pub(crate) fn warn(outcome: &Outcome, talk: &TalkArgs) {
-    if outcome.common.keys() > 0 && !talk.quiet && !talk.json_progress {
+/// Says what a cap on common keys does to the documents of a collection that are taken in again, of which keys were
+/// ignored `now`. Nobody listening is no failure.
+pub(crate) fn warn_of_cap(manifest: &Manifest, now: u64, talk: &TalkArgs) {
+    let ever = manifest.counts.ignored_keys;
+    if now + ever > 0 && !talk.quiet && !talk.json_progress {
         let _ = writeln!(
             io::stderr().lock(),
-            "warning: {} common keys left out when shared ones were counted; pairs that share little else may be missing",
-            outcome.common.keys()
+            "warning: keys in more texts than the cap allows were ignored, {now} now and {ever} by loads; these need not be \
+             the pairs and clusters that the collection has"
         );
     }
 }

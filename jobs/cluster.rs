@@ -5,9 +5,9 @@ use std::process::ExitCode;
 use alike::error::Result;
 use alike::output::{ClusterRow, Lists};
 
-use crate::again::{again, choice, warn};
+use crate::again::{again, choice, warn_of_cap};
 use crate::cli_again::ClusterArgs;
-use crate::shown::Lines;
+use crate::shown::{Lines, open};
 use crate::team::{PART_DONE, Team};
 
 /// Members named in a line of the table.
@@ -17,7 +17,7 @@ pub(crate) fn run(args: &ClusterArgs, team: &Team) -> Result<ExitCode> {
     let choice = choice(&args.choices)?;
     let outcome = again(&args.at, &choice, false, &args.talk, &args.machine, Some(team))?;
     let Some(outcome) = outcome else { return Ok(PART_DONE) };
-    warn(&outcome, &args.talk);
+    warn_of_cap(open(&args.at)?.manifest(), outcome.common.keys(), &args.talk);
     let mut lines = Lines::new();
     let people = lines.for_people(args.json);
     let heading = format!("{:<12}{:>8}  {:<24}  {}", "CLUSTER", "SIZE", "REPRESENTATIVE", "MEMBERS");

@@ -53,6 +53,7 @@ pub(crate) fn run(args: &EvaluateArgs) -> Result<ExitCode> {
             lexicon: args.lexicon.as_deref(),
             accepted: args.pairs_of == PairsOfArg::Links,
             progress,
+            failed: None,
             done: Vec::new(),
         };
         let mut evaluation = Evaluation::new(args, &documents, (&refused, machine.workers), labels.as_ref());

@@ -106,8 +106,19 @@ impl Told<'_> {
         self.step(ends)?;
         if !apart.representatives.is_empty() {
             let heading = "with what stands for their clusters; each is with the first that it is linked to:";
-            return self.chain(heading, &apart.representatives);
+            self.chain(heading, &apart.representatives)?;
+        } else {
+            self.closest(apart, ends)?;
         }
+        match apart.capped {
+            true => self
+                .say("some of that is enough, but the two never met: loads ignored keys of theirs as common"),
+            false => Ok(()),
+        }
+    }
+
+    /// The closest pair of documents of two clusters.
+    fn closest(&mut self, apart: &Apart, ends: &Step) -> Result<()> {
         let pairs = match apart.all_pairs {
             true => format!("all {} pairs of texts between the two", apart.compared),
             false => format!("{} pairs, those of each text with the cluster of the other", apart.compared),
@@ -123,10 +134,6 @@ impl Told<'_> {
                 self.say(&format!("of {pairs} the closest is:"))?;
                 self.step(best)
             }
-        }?;
-        match apart.capped {
-            true => self.say("that is enough, but they never met: a load ignored keys of theirs as common"),
-            false => Ok(()),
         }
     }
 

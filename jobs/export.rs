@@ -11,7 +11,7 @@ use alike::output::{Export, Inputs, Lists, Summary, peak_memory, summarise};
 use alike::progress::Progress;
 use alike::read::Discovery;
 
-use crate::again::choice;
+use crate::again::{choice, warn_of_cap};
 use crate::cli_again::ExportArgs;
 use crate::dedup::{Place, tell};
 use crate::load::watched;
@@ -25,6 +25,7 @@ pub(crate) fn run(args: &ExportArgs) -> Result<ExitCode> {
     let out = args.out.as_deref().filter(|_| !args.dry_run);
     let work = |progress: &Arc<Progress>| export(args, &snapshot, (machine, out, begun), progress);
     let summary = watched(&args.talk, work)?;
+    warn_of_cap(snapshot.manifest(), summary.common_shingles.keys, &args.talk);
     tell(&summary, out, args.talk.quiet, args.talk.json_progress);
     Ok(ExitCode::SUCCESS)
 }

@@ -119,7 +119,7 @@ impl<'a> Info<'a> {
         );
         if self.ignored_keys > 0 {
             text += &format!(
-                "loads have ignored a key as common {} times: clusters depend on their order\n",
+                "keys ignored as common: {}; clusters may depend on the order of loads\n",
                 self.ignored_keys
             );
         }

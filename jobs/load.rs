@@ -332,9 +332,9 @@ impl<'a> Teller<'a> {
         let Ignored { times, postings, of_postings, .. } = report.common_keys;
         if times > 0 {
             self.say(&format!(
-                "{times} times a key in more texts than the cap allows was ignored, {:.1} % of all postings: what is found \
-                 depends on the order of loads, and on how --memory and --epoch divide them; --json names the most common \
-                 keys",
+                "keys ignored because more texts have them than the cap allows: {times}, {:.1} % of all postings; what is \
+                 found may depend on the order of loads, and on how --memory and --epoch divide them; --json names the \
+                 most common keys",
                 100.0 * postings as f64 / of_postings.max(1) as f64
             ));
         }

@@ -205,45 +205,54 @@ pub(crate) fn clustering(asked: ClusteringArg) -> Clustering {
 /// Refuses a flag that would change nothing: who types a threshold must not get an answer that ignores it.
 /// Only flags are held to this; files and presets spell out every key, whatever the method.
 fn refuse_idle_flags(config: &Config, args: &ConfigArgs) -> Result<()> {
-    let message = if args.threshold.is_some() && config.method == Method::Exact {
-        "--threshold has no effect with method exact, which finds equal texts only; leave it out, or use --method join"
-            .into()
-    } else if args.threshold.is_some() && !config.has_threshold() {
-        format!(
-            "--threshold has no effect with method {}, where {}; add --verify to measure accepted pairs against the \
-             threshold, use --method join, or leave it out",
-            config.method,
-            decides(config)
-        )
-    } else if args.ngram.is_some() && config.method == Method::Exact {
-        "--ngram has no effect with method exact, which compares whole texts; leave it out, or use --method join"
-            .into()
-    } else if args.ngram.is_some() && !config.has_shingles() {
-        format!(
-            "--ngram has no effect with method {}, which looks at no shingles; leave it out, or add --verify",
-            config.method
-        )
-    } else if args.verify == Some(VerifyArg::Resemblance) && config.method == Method::Join {
-        "--verify has no effect with method join, which measures resemblance itself; leave it out".into()
-    } else if args.tokens.is_some() && config.method == Method::Exact {
-        "--tokens has no effect with method exact, which compares whole texts; leave it out, or use --method join"
-            .into()
-    } else if args.common_cap.is_some_and(|cap| cap > 0) && !config.method.is_counted() {
-        format!(
-            "--common-cap has no effect with method {}, which counts no keys; leave it out",
-            config.method
-        )
-    } else if args.date_field.is_some() && config.method != Method::Vector {
-        format!(
-            "--date-field has no effect with method {}, which compares no dates; leave it out",
-            config.method
-        )
-    } else if args.lexicon.is_some() && !config.needs_lexicon() {
-        format!("--lexicon has no effect with method {}, which looks no term up; leave it out", config.method)
-    } else {
-        return Ok(());
-    };
-    Err(Error::Config(message))
+    let (method, exact) = (config.method, config.method == Method::Exact);
+    let whole = "which compares whole texts; leave it out, or use --method join";
+    // Each with whether it was typed and is idle, and what is to be said of the method.
+    let flags: [(&str, bool, String); 9] = [
+        ("--threshold", args.threshold.is_some() && exact, whole.into()),
+        (
+            "--threshold",
+            args.threshold.is_some() && !config.has_threshold(),
+            format!(
+                "where {}; add --verify to measure accepted pairs against the threshold, use --method join, or leave \
+                 it out",
+                decides(config)
+            ),
+        ),
+        ("--ngram", args.ngram.is_some() && exact, whole.into()),
+        (
+            "--ngram",
+            args.ngram.is_some() && !config.has_shingles(),
+            "which looks at no shingles; leave it out, or add --verify=resemblance".into(),
+        ),
+        ("--tokens", args.tokens.is_some() && exact, whole.into()),
+        (
+            "--verify",
+            args.verify == Some(VerifyArg::Resemblance) && method == Method::Join,
+            "which measures resemblance itself; leave it out".into(),
+        ),
+        (
+            "--common-cap",
+            args.common_cap.is_some_and(|cap| cap > 0) && !method.is_counted(),
+            "which counts no keys; leave it out".into(),
+        ),
+        (
+            "--date-field",
+            args.date_field.is_some() && method != Method::Vector,
+            "which compares no dates; leave it out".into(),
+        ),
+        (
+            "--lexicon",
+            args.lexicon.is_some() && !config.needs_lexicon(),
+            "which looks no term up; leave it out".into(),
+        ),
+    ];
+    match flags.into_iter().find(|(_, idle, _)| *idle) {
+        Some((flag, _, why)) => {
+            Err(Error::Config(format!("{flag} has no effect with method {method}, {why}")))
+        }
+        None => Ok(()),
+    }
 }
 
 /// What decides where nothing is held against the threshold.

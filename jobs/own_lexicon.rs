@@ -8,6 +8,7 @@ use alike::error::{Error, Result};
 use alike::lexicon::{Lexicon, Request, Terms, count};
 use alike::progress::Progress;
 use alike::read::Source;
+use alike::sketch::require_fit;
 
 /// What a lexicon is made of, and with what.
 pub(crate) struct Making<'a> {
@@ -43,7 +44,9 @@ pub(crate) fn own_lexicon(
     if config.lexicon.is_empty() {
         config.lexicon = lexicon.name();
     }
-    lexicon.require_name(&config.lexicon)?;
+    if named.is_some() {
+        require_fit(&lexicon, config)?;
+    }
     Ok(Some(Arc::new(lexicon)))
 }
 

@@ -7,9 +7,9 @@ use alike::error::{Error, Result};
 use alike::output::{Lists, PairRow};
 use alike::similarity::Relation;
 
-use crate::again::{again, again_related, warn};
+use crate::again::{again, again_related, warn_of_cap};
 use crate::cli_again::PairsArgs;
-use crate::shown::Lines;
+use crate::shown::{Lines, open};
 
 pub(crate) fn run(args: &PairsArgs) -> Result<ExitCode> {
     let threshold = args.threshold.as_deref().map(str::parse).transpose().map_err(Error::Config)?;
@@ -21,7 +21,7 @@ pub(crate) fn run(args: &PairsArgs) -> Result<ExitCode> {
         let outcome = again(&args.at, &choice, true, &args.talk, &args.machine, None)?;
         (outcome.expect("who works alone has a result"), None)
     };
-    warn(&outcome, &args.talk);
+    warn_of_cap(open(&args.at)?.manifest(), outcome.common.keys(), &args.talk);
     let mut lines = Lines::new();
     let people = lines.for_people(args.json);
     let written = if people { lines.text(&heading(args.kinds)) } else { Ok(()) };

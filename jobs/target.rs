@@ -9,6 +9,7 @@ use alike::config::{Clustering, Config};
 use alike::error::{Error, Result};
 use alike::flow::Peers;
 use alike::lexicon::Lexicon;
+use alike::sketch::require_fit;
 use alike::storage::{Local, Overlay, Storage};
 use serde_json::Value;
 
@@ -143,7 +144,7 @@ fn first(asked: &Asked<'_>) -> Result<Config> {
         if config.lexicon.is_empty() {
             config.lexicon = lexicon.name();
         }
-        lexicon.require_name(&config.lexicon)?;
+        require_fit(lexicon, &config)?;
     }
     Ok(config)
 }

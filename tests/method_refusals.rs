@@ -5,6 +5,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
+use crate::team::done;
 use crate::util::{Dir, Output, jsonl, line};
 
 /// A word of letters.
@@ -107,7 +108,7 @@ fn an_evaluation_has_one_lexicon_for_all_methods() {
     let told = &jsonl(ran.stdout.as_bytes())[0]["rows"];
     assert!(told[0]["ran"].is_object() && told[1]["ran"].is_object(), "{told}");
     let line = "evaluate in.jsonl --config named.toml --lexicon of-it";
-    dir.alike(line, None).code(2).says("no method could be run").says(&name(&dir, "other"));
+    dir.alike(line, None).code(4).says(&name(&dir, "other"));
     let ran = dir.alike(&format!("{line} --preset web --format json"), None).ok();
     let told = &jsonl(ran.stdout.as_bytes())[0]["rows"];
     assert!(told[1]["failed"].as_str().is_some_and(|why| why.contains(&name(&dir, "other"))), "{told}");
@@ -166,11 +167,18 @@ fn texts_and_dates_that_cannot_be_used_are_counted() {
     assert_eq!((&dated.summary["poor"], &dated.summary["undated"]), (&json!(2), &json!(2)));
     let (poor, undated) = (json!(["few", "copy"]), json!(["unclear", "none"]));
     assert_eq!((&dated.summary["first_poor"], &dated.summary["first_undated"]), (&poor, &undated));
+    done(&dir, (2, 2), &format!("dedup {flags} --date-field date --out both"));
+    let both = Output::read(&dir.join("both"));
+    assert_eq!((&both.summary["first_poor"], &both.summary["first_undated"]), (&poor, &undated));
     // Equal texts of other years are no duplicates, but where there are too few terms; without a date is one day.
     assert_eq!(dated.partition(), [vec!["copy", "few"], vec!["day", "weeks"], vec!["none", "unclear"]]);
     let line = "load c dated.jsonl --method vector --lexicon of-it --date-field date --json";
     let report: Value = serde_json::from_str(&dir.alike(line, None).ok().stdout).unwrap();
     assert_eq!((&report["poor"], &report["undated"]), (&json!(2), &json!(2)), "{report}");
+    assert_eq!((&report["first_poor"], &report["first_undated"]), (&poor, &undated), "{report}");
+    let line = line.replace("load c", "load parts") + " --epoch 1K";
+    let report: Value = serde_json::from_str(&dir.alike(&line, None).ok().stdout).unwrap();
+    assert!(report["epochs"].as_u64() > Some(1), "{report}");
     assert_eq!((&report["first_poor"], &report["first_undated"]), (&poor, &undated), "{report}");
     let partition = |dir: &Dir| {
         let rows = jsonl(dir.alike("clusters c --json", None).ok().stdout.as_bytes());

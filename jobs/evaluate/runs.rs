@@ -38,6 +38,8 @@ pub(super) struct Runs<'a> {
     /// Whether accepted pairs are wanted.
     pub(super) accepted: bool,
     pub(super) progress: &'a Arc<Progress>,
+    /// Why the first that failed has; nothing before the first run.
+    pub(super) failed: Option<Error>,
     /// Nothing before the first run.
     pub(super) done: Vec<(Config, std::result::Result<Arc<Ran>, String>)>,
 }
@@ -86,10 +88,10 @@ impl Runs<'_> {
             let truth_threshold = labels.is_none().then_some(truth.threshold);
             rows.push(Row { name: name.clone(), config: config.clone(), truth_threshold, result });
         }
-        if let (true, Some(Row { name, result: Outcome::Failed(reason), .. })) =
+        if let (true, Some(Row { result: Outcome::Failed(reason), .. })) =
             (failures == asked.iter().filter(|asked| !asked.beside).count(), rows.first())
         {
-            return Err(Error::config(format!("no method could be run; {name}: {reason}")));
+            return Err(self.failed.take().unwrap_or_else(|| Error::config(reason.clone())));
         }
         compare_speed(&mut rows);
         Ok(rows)
@@ -116,7 +118,11 @@ impl Runs<'_> {
         let done = match self.run_now(config) {
             Ok(ran) => Ok(Arc::new(ran)),
             Err(error @ (Error::Interrupted | Error::Changed(_))) => return Err(error),
-            Err(error) => Err(message(&error)),
+            Err(error) => {
+                let why = message(&error);
+                self.failed.get_or_insert(error);
+                Err(why)
+            }
         };
         self.done.push((config.clone(), done.clone()));
         Ok(done)

@@ -1,11 +1,11 @@
 //! Components divided with a guarantee: what `dedup` makes of their documents, each component for itself.
 //!
 //! A part of a collection gives the answer of the whole as long as it is made of whole components. Whether two contents
-//! are linked depends on these two alone (a cap on common keys says which contents meet in a load, and not what is linked
-//! within a component); a content joins the first content
-//! before it, in keep order, that it is linked to and that represents others or itself, so it looks at contents of its own
-//! component only; and a part keeps their order. A content stands in that order where its best document does. So that one
-//! is enough: documents of one text are always together, and never decide anything else.
+//! are linked depends on these two alone: a cap on common keys says which contents meet in a load, and not what is linked
+//! within a component. A content joins the first content before it, in keep order, that it is linked to and that
+//! represents others or itself, so it looks at contents of its own component only; and a part keeps their order. A
+//! content stands in that order where its best document does. So that one is enough: documents of one text are always
+//! together, and never decide anything else.
 //!
 //! Documents are in the order of the loads that first brought them, then of ids: the order in which a one-shot run has to
 //! read them for the same clusters.

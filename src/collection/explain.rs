@@ -139,7 +139,7 @@ pub struct Apart {
     /// Whether these are all pairs of a text of one cluster with one of the other; if not, they are those of either document
     /// with the other's cluster.
     pub all_pairs: bool,
-    /// Whether the closest pair would be linked, had its documents met: a load ignored keys of theirs as common.
+    /// Whether some of these would be linked, had their documents met: loads ignored keys of theirs as common.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub capped: bool,
 }
@@ -185,6 +185,8 @@ struct Explaining<'a> {
     at: BTreeMap<Doc, publish::Place>,
     /// Whether clusters are parts of components, each of which its representative holds together.
     guarantee: bool,
+    /// Whether a load ever ignored keys as common.
+    capped: bool,
 }
 
 impl<'a> Explaining<'a> {
@@ -219,6 +221,7 @@ impl<'a> Explaining<'a> {
             progress,
             places: ids.iter().zip(documents).map(place).collect(),
             at: places(&tables, contents())?,
+            capped: snapshot.manifest().counts.ignored_keys > 0,
             guarantee: snapshot.manifest().config.cluster.clustering == Clustering::Guarantee,
             tables,
         })

@@ -62,8 +62,13 @@ pub struct Counts {
     /// Clusters of two documents or more.
     pub clusters: u64,
     /// How often loads ignored a key as common: if ever, clusters depend on the order of loads.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "none")]
     pub ignored_keys: u64,
+}
+
+/// Whether there is nothing to count.
+fn none(count: &u64) -> bool {
+    *count == 0
 }
 
 impl Manifest {

@@ -92,7 +92,12 @@ impl Tally {
     /// Adds the names of documents of an epoch, as far as names are still wanted.
     pub(super) fn name(&mut self, poor: Vec<String>, undated: Vec<String>) {
         for (names, new) in [(&mut self.first_poor, poor), (&mut self.first_undated, undated)] {
-            names.extend(new);
+            // Of one id there may be several records.
+            new.into_iter().for_each(|name| {
+                if !names.contains(&name) {
+                    names.push(name);
+                }
+            });
             names.truncate(DOCUMENTS_NAMED);
         }
     }
@@ -124,7 +129,7 @@ impl Ignored {
 
     fn name(&mut self, most: Vec<CommonKey>) {
         self.most.extend(most);
-        // Of one key what the last epoch saw: it has the most contents.
+        // Of one key the greatest number.
         self.most.sort_by(|a, b| (&a.key, b.contents).cmp(&(&b.key, a.contents)));
         self.most.dedup_by(|a, b| a.key == b.key);
         self.most.sort_by(|a, b| (b.contents, &a.key).cmp(&(a.contents, &b.key)));

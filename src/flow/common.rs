@@ -11,7 +11,7 @@ use crate::limits::COMMON_NAMED;
 pub struct CommonKey {
     /// The key as postings have it: 16 hexadecimal digits.
     pub key: String,
-    /// Live contents that have it, stored ones included.
+    /// Contents that have it: new ones, and stored ones that were live before.
     pub contents: u64,
 }
 

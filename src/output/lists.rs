@@ -188,7 +188,7 @@ pub fn left_out(outcome: &Outcome) -> (Vec<Vec<u64>>, Vec<Option<u64>>) {
 /// The figures of a run, as far as they are known before anything is written.
 ///
 /// # Errors
-/// [`Error::Io`] if the names of documents cannot be read.
+/// [`crate::error::Error::Io`] if the names of documents cannot be read.
 pub fn summarise(discovery: &Discovery, outcome: &Outcome, rejected: &[Rejected]) -> Result<Summary> {
     let (tally, findings, shared) = (&outcome.tally, &outcome.findings, &outcome.shared);
     let because = |reason| findings.removed.iter().filter(|row| row.reason == reason).count() as u64;

@@ -322,6 +322,9 @@ removed 1,234 of 56,789 documents (2.2 %): 800 exact, 434 near; 55,555 kept in O
         let mut summary = example();
         summary.rejected = 1;
         summary.empty = 2;
+        (summary.poor, summary.undated) = (5, 2);
+        summary.first_poor = ["a", "b\u{1b}", "c", "d"].map(String::from).to_vec();
+        summary.first_undated = vec!["in:1".into(), "in:2".into()];
         summary.linked = 5;
         summary.pairs = Some(1_000_000);
         summary.crowds = 1;
@@ -336,6 +339,8 @@ removed 1,234 of 56,789 documents (2.2 %): 800 exact, 434 near; 55,555 kept in O
             "10,093 verified, 1 crowd\n",
             "warning: 1 record (< 0.1 %) refused; see OUT/rejected.jsonl\n",
             "warning: 12 common keys left out when shared ones were counted: 34,567 postings, 3.2 % of all;",
+            "warning: 5 texts with too few terms for the method: compared with equal texts only (a, b\\u{1b}, c, ...)\n",
+            "warning: 2 documents without a date that is understood: compared with each other only (in:1, in:2)\n",
             "warning: 2 documents without any word: kept, compared with nothing\n",
             "warning: odd\\u{1b}[2J4 skipped: not text\nwarning: 2 more files skipped; see summary.json\n",
         ] {

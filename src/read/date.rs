@@ -112,6 +112,11 @@ fn of_older(value: &str) -> Option<i32> {
 }
 
 fn of_written(value: &str) -> Option<i32> {
+    // Else a year of fewer digits would be one of the first centuries.
+    let has_year = value.split(|c: char| !c.is_ascii_digit()).any(|digits| digits.len() == 4);
+    if !has_year || !value.starts_with(|c: char| c.is_ascii_alphanumeric()) {
+        return None;
+    }
     let parse = |form: &&str| strtime::parse(form, value).and_then(|parsed| parsed.to_date()).ok();
     WRITTEN.iter().find_map(parse).and_then(of_date)
 }
@@ -198,6 +203,12 @@ mod tests {
             "03/04/2024",
             "10.03.2024",
             "10/03/2024",
+            "03/04/24",
+            "10/03/24",
+            "Mar 10, 24",
+            "10 Mar 24",
+            "-2024/03/10",
+            "2024/03/2410",
             "2024/13/10",
             "Feb 30, 2024",
             "Marsh 10, 2024",

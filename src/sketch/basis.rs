@@ -48,6 +48,33 @@ impl Basis {
     }
 }
 
+/// Refuses a lexicon for a configuration that somebody names it for: what is no hindrance where it is that of the documents
+/// themselves, few as they are, is a mistake then.
+///
+/// # Errors
+/// [`Error::LexiconUnfit`].
+pub fn require_fit(lexicon: &Lexicon, config: &Config) -> Result<()> {
+    fits(lexicon, config)?;
+    match config.method {
+        Method::Salient => lexicon
+            .require(config.salient.terms, &format!("a choice of {} salient terms", config.salient.terms)),
+        Method::Cosine => require_uncommon(lexicon, config.cosine.common_percent),
+        _ => Ok(()),
+    }
+}
+
+/// Refuses a lexicon of which all terms are left out.
+fn require_uncommon(lexicon: &Lexicon, percent: u64) -> Result<()> {
+    if !Band::uncommon(lexicon, percent).is_empty() {
+        return Ok(());
+    }
+    let documents = lexicon.header().documents;
+    Err(lexicon.unfit(&format!(
+        "has no term in {percent} % of its {documents} documents or in fewer, and all others are left out; build one \
+         from more documents"
+    )))
+}
+
 /// Refuses a lexicon that is another one, or too small or too large for the method.
 fn fits(lexicon: &Lexicon, config: &Config) -> Result<()> {
     lexicon.require_name(&config.lexicon)?;
@@ -62,17 +89,6 @@ fn fits(lexicon: &Lexicon, config: &Config) -> Result<()> {
         ),
         Method::Imatch => lexicon
             .require(config.imatch.min_terms, &format!("a signature of {} terms", config.imatch.min_terms)),
-        Method::Salient => {
-            lexicon.require(config.salient.terms, &format!("a choice of {} salient terms", config.salient.terms))
-        }
-        Method::Cosine => match Band::uncommon(lexicon, config.cosine.common_percent).len() {
-            0 => Err(lexicon.unfit(&format!(
-                "has no term in {} % of its {} documents or in fewer, and all others are left out; build one from more documents",
-                config.cosine.common_percent,
-                lexicon.header().documents
-            ))),
-            _ => Ok(()),
-        },
         _ => Ok(()),
     }
 }

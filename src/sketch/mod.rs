@@ -21,7 +21,7 @@ mod term_vector;
 mod winnow;
 
 pub use anchors::anchors;
-pub use basis::Basis;
+pub use basis::{Basis, require_fit};
 pub use chunks::{line_chunks, piece_hash, sentence_chunks};
 pub use cosine::{cosine_at_least, cosine_prefix, cosine_vector, norm, shared_weight, weights_agree};
 pub use features::Permutations;

@@ -37,6 +37,11 @@ impl Best {
     }
 }
 
+/// Whether the tests link two documents.
+fn is_linked(step: &Step) -> bool {
+    step.measures.as_ref().is_some_and(|measures| measures.linked)
+}
+
 impl Explaining<'_> {
     /// Explains two documents of different clusters, or without any.
     pub(super) fn apart(&mut self, a: &Member, b: &Member, first: Place, second: Place) -> Result<Apart> {
@@ -49,6 +54,10 @@ impl Explaining<'_> {
         let ends = self.compare(a, b)?;
         if self.guarantee && self.rule.is_some() {
             (apart.representatives, apart.all_pairs) = (self.across(a, b)?, false);
+            let component = |member: &Member| self.at.get(&member.document.content).map(|at| at.0);
+            let met = component(a).is_some() && component(a) == component(b);
+            let linked = is_linked(&ends) || apart.representatives.iter().any(is_linked);
+            apart.capped = self.capped && !met && linked;
         } else if let Some(rule) = self.rule {
             let (left, right) = (self.component(a.document.content)?, self.component(b.document.content)?);
             apart.all_pairs = left.len() as u64 * right.len() as u64 <= ALL_PAIRS;
@@ -67,7 +76,7 @@ impl Explaining<'_> {
                 let is_ends = (&first.name, &second.name) == (&a.name, &b.name);
                 let best = if is_ends { ends.clone() } else { self.compare(&first, &second)? };
                 // Without a cap all that is linked is together.
-                apart.capped = best.measures.is_some_and(|measures| measures.linked);
+                apart.capped = self.capped && is_linked(&best);
                 apart.best = Some(best);
             }
         }
