@@ -19,7 +19,7 @@ for file in "$@"; do
     echo
     echo "### Methods side by side"
     echo
-    "$alike" evaluate "$file" --all --format markdown 2>>"$tmp/log"
+    "$alike" evaluate "$file" --all --pairs-of links --format markdown 2>>"$tmp/log"
     for threshold in 0.6 0.85; do
         echo
         echo "### Sampling at threshold $threshold (Ye, Wen and Ma 2008)"
