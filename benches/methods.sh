@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What the papers show of their methods, measured on files of documents: the tables of docs/methods.md, as Markdown.
+# What the papers show of their methods, measured on files of documents: the tables of docs/src/explanation/measured-methods.md, as Markdown.
 # Each FILE is JSON Lines. Needs Python 3.9.
 #
 #     cargo build --release && benches/methods.sh FILE.jsonl... > methods.md

@@ -1,4 +1,4 @@
-//! The manifest: everything that a commit is, in one small text file. The form is described in `docs/format.md`.
+//! The manifest: everything that a commit is, in one small text file. The form is described in `docs/src/reference/format.md`.
 
 use std::io;
 use std::path::Path;

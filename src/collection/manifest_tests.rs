@@ -41,10 +41,13 @@ fn a_manifest_comes_back() {
 
 #[test]
 fn the_form_is_the_one_described() {
-    let described = include_str!("../../docs/format.md");
+    let described = include_str!("../../docs/src/reference/format.md");
     let text = String::from_utf8(sample().to_bytes().expect("bytes")).expect("text");
     let indented: Vec<String> = text.lines().map(|line| format!("    {line}")).collect();
-    assert!(described.contains(&indented.join("\n")), "docs/format.md has not this manifest:\n{text}");
+    assert!(
+        described.contains(&indented.join("\n")),
+        "docs/src/reference/format.md has not this manifest:\n{text}"
+    );
 }
 
 #[test]

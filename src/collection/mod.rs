@@ -4,12 +4,12 @@
 //! A run is a file of pages ([`page`]). A [`RunWriter`] streams sections into it: rows in ascending order, or heaps of
 //! words. A [`RunReader`] looks rows up by the first page keys, the *fences* ([`RowsReader::probe`]), streams them
 //! ([`Scan`]), and reads from heaps. A [`Merge`] streams the rows of several runs, of which newer ones shadow older
-//! ones. `docs/format.md` describes every byte of a run.
+//! ones. `docs/src/reference/format.md` describes every byte of a run.
 //!
 //! A [`Manifest`] names the runs that a commit is made of, and a collection is what its newest manifest says.
 //! [`Snapshot`] opens it for reading. [`Writer`], of which there is one at a time, publishes the next one: whatever
 //! fails, and wherever a crash cuts it off, what is found afterwards is one commit, whole. What is durable in which order
-//! stands in `docs/format.md`.
+//! stands in `docs/src/reference/format.md`.
 //!
 //! Every page that is read is verified before anything in it is believed, and every count before anything is
 //! allocated by it: what is not as it was written is [`crate::error::Error::Damaged`], never another answer.

@@ -1,4 +1,4 @@
-//! What `docs/format.md` says, compared with a run.
+//! What `docs/src/reference/format.md` says, compared with a run.
 
 use super::*;
 
@@ -32,7 +32,7 @@ fn described(document: &str, length: usize) -> Vec<u8> {
 #[test]
 fn the_document_shows_every_byte_of_a_run() {
     let found = shown();
-    let expected = described(include_str!("../../../docs/format.md"), found.len());
+    let expected = described(include_str!("../../../docs/src/reference/format.md"), found.len());
     let other = (0..found.len()).step_by(8).find(|&at| found[at..at + 8] != expected[at..at + 8]);
     if let Some(at) = other {
         panic!("at {at:06x} are {:02x?}, not {:02x?}", &found[at..at + 8], &expected[at..at + 8]);

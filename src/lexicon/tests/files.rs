@@ -109,7 +109,7 @@ fn two_terms_of_one_hash_are_refused_by_name() {
     }
 }
 
-/// The file that `docs/format.md` shows.
+/// The file that `docs/src/reference/format.md` shows.
 #[test]
 fn the_form_is_as_described() {
     let bench = Bench::new(&["alpha beta", "Alpha, of 42"].map(String::from));
@@ -117,7 +117,7 @@ fn the_form_is_as_described() {
     let text = fs::read_to_string(bench.path("out")).expect("a file");
     let indented: Vec<String> = text.lines().map(|line| format!("    {line}")).collect();
     assert!(
-        include_str!("../../../docs/format.md").contains(&indented.join("\n")),
-        "docs/format.md has not:\n{text}"
+        include_str!("../../../docs/src/reference/format.md").contains(&indented.join("\n")),
+        "docs/src/reference/format.md has not:\n{text}"
     );
 }
