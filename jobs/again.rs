@@ -29,7 +29,11 @@ pub(crate) fn again(
     let Machine { workers, memory, simd } = Machine::new(machine)?;
     // Who leads works beside the collection; the others leave that folder alone.
     let leads = team.is_none_or(Team::leads);
-    let scratch = if leads { Scratch::beside(&at.collection)? } else { Scratch::apart()? };
+    let scratch = if leads {
+        Scratch::beside(&at.collection, &std::env::temp_dir())?
+    } else {
+        Scratch::apart(&std::env::temp_dir())?
+    };
     let scratch = scratch.path().to_path_buf();
     let asked = |peers| {
         let (choice, scratch) = (choice.clone(), scratch.clone());
@@ -71,7 +75,7 @@ pub(crate) fn again_related(
     machine: &MachineArgs,
 ) -> Result<(Outcome, Related)> {
     let Machine { workers, memory, simd } = Machine::new(machine)?;
-    let scratch = Scratch::beside(&at.collection)?;
+    let scratch = Scratch::beside(&at.collection, &std::env::temp_dir())?;
     watched(talk, |progress| {
         let snapshot = Snapshot::open(&reach(at, None)?)?;
         let (choice, scratch) = (choice.clone(), scratch.path().to_path_buf());

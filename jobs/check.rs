@@ -7,9 +7,8 @@ use std::sync::Arc;
 use alike::collection::{Checker, Resembled, Snapshot};
 use alike::document::Position;
 use alike::error::{Error, Result};
-use alike::output::Rejected;
 use alike::progress::Progress;
-use alike::read::{Day, Extent, Fields, Record, Refusal, Sink, Source, UnitReader, units};
+use alike::read::{Day, Extent, Fields, Record, Refusal, Rejected, Sink, Source, UnitReader, units};
 use serde::Serialize;
 
 use crate::cli_collections::FileArgs;

@@ -11,11 +11,11 @@ use alike::error::{Error, Result};
 use alike::flow::{self, Outcome, Part, Peers, Related, Request};
 use alike::limits::REFUSED_PERCENT;
 use alike::output::{
-    Hands, KeptTally, KindTable, Lists, Rejected, Scratch, Staging, Summary, assist_kept, left_out,
-    peak_memory, refusals, render, summarise, write_kept,
+    Hands, KeptTally, KindTable, Lists, Scratch, Staging, Summary, assist_kept, left_out, peak_memory,
+    render, summarise, write_kept,
 };
 use alike::progress::{Progress, Stage};
-use alike::read::{Discovery, Source, discover};
+use alike::read::{Discovery, Rejected, Source, discover};
 
 use crate::display::{Display, Mode};
 use crate::escape::sanitize;
@@ -81,7 +81,7 @@ fn dedup(
     let task = Task { sources: discovery.sources.clone(), config };
     let request = Request { lexicon, ..request(options, task, place.path(), peers.cloned()) };
     let outcome = flow::run(request, Arc::clone(progress))?;
-    let rejected = refusals(&discovery.unreadable, &outcome.refused, &outcome.shared);
+    let rejected = discovery.rejected(outcome.shared.rejected(&outcome.refused));
     refuse(options.strict, &rejected, outcome.tally.documents)?;
     let related =
         options.kinds.then(|| Related::of_inputs(&outcome.shared, &outcome.findings)).transpose()?;
@@ -189,7 +189,7 @@ struct Task {
 
 /// Takes part in what process 0 deduplicates.
 fn assist(options: &DedupOptions, peers: &Arc<Peers>, progress: &Arc<Progress>) -> Result<()> {
-    let scratch = Scratch::apart()?;
+    let scratch = Scratch::apart(&std::env::temp_dir())?;
     let task: Task = peers.hear()?;
     let sources = task.sources.clone();
     let request = request(options, task, scratch.path(), Some(Arc::clone(peers)));

@@ -10,8 +10,9 @@ use alike::collection::{Batch, Report, Writer, dismiss};
 use alike::error::{Error, Result};
 use alike::flow::Peers;
 use alike::limits::MAX_RECORD_BYTES;
-use alike::output::{Rejected, Scratch};
+use alike::output::Scratch;
 use alike::progress::Progress;
+use alike::read::Rejected;
 
 use crate::cli_collections::DeleteArgs;
 use crate::dedup::{find_inputs, refuse};
@@ -49,7 +50,7 @@ struct Begun {
 
 impl Begun {
     fn new(args: &DeleteArgs, peers: Option<&Peers>) -> Result<Begun> {
-        let scratch = Scratch::beside(&args.at.collection)?;
+        let scratch = Scratch::beside(&args.at.collection, &std::env::temp_dir())?;
         let above = args.change.dry_run.then(|| scratch.path().join(ABOVE));
         let writer = Writer::open(&opened(&args.at, above.as_deref(), peers)?)?;
         let field = &writer.snapshot().manifest().config.input.id_field;

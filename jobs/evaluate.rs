@@ -11,7 +11,7 @@ use alike::error::{Error, Result};
 use alike::evaluate::{Documents, Form, Labels, Named, Resolved, Scores, Truth, Unlisted, Wish, resolve};
 use alike::flow::Tally;
 use alike::lexicon::{Lexicon, Survey};
-use alike::output::Rejected;
+use alike::read::Rejected;
 use alike::similarity::Threshold;
 use runs::Runs;
 use serde::Serialize;

@@ -11,12 +11,11 @@ use alike::config::{Config, Input};
 use alike::error::{Error, Result};
 use alike::flow::Peers;
 use alike::lexicon::{
-    Counted, Frozen, Header, Kind, Lexicon, Refused, Request, Tally, Terms, assist, count, merge,
-    refuse_existing,
+    Counted, Frozen, Header, Kind, Lexicon, Request, Tally, Terms, assist, count, merge, refuse_existing,
 };
-use alike::output::{Rejected, Scratch, unread};
+use alike::output::Scratch;
 use alike::progress::Progress;
-use alike::read::{Discovery, Source};
+use alike::read::{Discovery, Rejected, Source};
 use serde_json::{Value, json};
 
 use crate::cli_lexicon::{BuildArgs, LexiconCommand, MergeArgs, TermsArg};
@@ -69,7 +68,7 @@ fn lead(
 ) -> Result<(Frozen, Tally, usize)> {
     refuse_existing(&args.out)?;
     Header { terms: terms(args), min_df: args.min_df, short: 0, documents: 0 }.check()?;
-    let scratch = Scratch::beside(&args.out)?;
+    let scratch = Scratch::beside(&args.out, &std::env::temp_dir())?;
     let found = find_inputs(&args.inputs, scratch.path(), progress)?;
     let task = Task {
         sources: found.sources.clone(),
@@ -91,7 +90,7 @@ fn lead(
 
 /// Takes part in what process 0 counts.
 fn take_part(machine: Machine, peers: &Arc<Peers>, progress: &Arc<Progress>) -> Result<()> {
-    let scratch = Scratch::apart()?;
+    let scratch = Scratch::apart(&std::env::temp_dir())?;
     let task: Task = peers.hear()?;
     assist(&request(task, machine, scratch.path(), Some(peers)), progress)
 }
@@ -126,12 +125,8 @@ fn input(text_field: Option<&str>) -> Result<Input> {
 }
 
 /// All that could not be read.
-pub(crate) fn rejected(found: &Discovery, refused: &[Refused]) -> Vec<Rejected> {
-    let record = |refused: &Refused| {
-        let Refused { file, line, offset, reason } = refused.clone();
-        Rejected { file, line, offset, reason }
-    };
-    unread(&found.unreadable).into_iter().chain(refused.iter().map(record)).collect()
+pub(crate) fn rejected(found: &Discovery, refused: &[Rejected]) -> Vec<Rejected> {
+    found.rejected(refused.to_vec())
 }
 
 fn merge_all(args: &MergeArgs) -> Result<ExitCode> {

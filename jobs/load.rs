@@ -10,9 +10,9 @@ use alike::collection::{Batch, Ignored, Means, Report, Writer, prepare};
 use alike::error::{Error, Result};
 use alike::flow::Peers;
 use alike::lexicon::Lexicon;
-use alike::output::{Rejected, Rows, Scratch, examples, unread};
+use alike::output::{RejectedRow, Rows, Scratch, examples};
 use alike::progress::Progress;
-use alike::read::Discovery;
+use alike::read::{Discovery, Rejected, unread};
 
 use crate::cli::TalkArgs;
 use crate::cli_collections::{LoadArgs, ReportArgs};
@@ -67,7 +67,7 @@ fn load(
     progress: &Arc<Progress>,
 ) -> Result<Report> {
     let dry_run = args.change.dry_run;
-    let scratch = Scratch::beside(&args.at.collection)?;
+    let scratch = Scratch::beside(&args.at.collection, &std::env::temp_dir())?;
     let above = dry_run.then(|| scratch.path().join(ABOVE));
     let lexicon = args.choices.lexicon.as_deref().map(Lexicon::open).transpose()?.map(Arc::new);
     let asked = Asked { choices: &args.choices, lexicon: lexicon.as_deref(), store_text: args.store_text };
@@ -97,7 +97,7 @@ fn load(
                 fs::remove_file(&path).map_err(|e| Error::io(&path, "replace", e))?;
             }
             let mut rows = Rows::create(folder, name)?;
-            rejected.iter().try_for_each(|rejected| rows.write(&rejected.row()))?;
+            rejected.iter().try_for_each(|rejected| rows.write(&RejectedRow::of(rejected)))?;
             rows.finish()?;
         }
         teller.refused(rejected);
@@ -126,7 +126,7 @@ pub(crate) fn assist(
     peers: &Arc<Peers>,
     progress: &Arc<Progress>,
 ) -> Result<()> {
-    let scratch = Scratch::apart()?;
+    let scratch = Scratch::apart(&std::env::temp_dir())?;
     let Machine { workers, memory, simd } = machine;
     let means = Means { workers, memory, simd, scratch: scratch.path().to_path_buf() };
     alike::collection::assist(&|| folder(collection), &means, peers, progress)
@@ -249,7 +249,7 @@ fn refuse_own_files(collection: &Path, discovery: &Discovery) -> Result<()> {
 fn abandon(args: &LoadArgs) -> Result<ExitCode> {
     let storage = folder(&args.at.collection)?;
     // Whoever makes one removes those of processes that are gone.
-    drop(Scratch::beside(&args.at.collection)?);
+    drop(Scratch::beside(&args.at.collection, &std::env::temp_dir())?);
     let names = || storage.names().map_err(|e| Error::io(&args.at.collection, "list", e));
     let before = names()?;
     let mut writer = Writer::open(&storage)?;

@@ -39,6 +39,7 @@
 //! - `read/object.rs` - the wanted fields of a line of JSON
 //! - `read/date.rs` - dates as records have them, to days
 //! - `read/record.rs` - records, refusals, and who takes them
+//! - `read/rejected.rs` - refused records and files, ready to be shown
 //! - `read/reread.rs` - reading single records a second time
 //!
 //! Text to tokens:

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use alike::config::{Config, Text, parse_size};
 use alike::error::{Error, Result};
 use alike::flow::Part;
-use alike::output::refusals;
 use alike::progress::Progress;
 use alike::read::{Extent, Source};
 use alike::similarity::Threshold;
@@ -88,7 +87,7 @@ fn measure(
     let bench = Bench { sources, part, scratch: place.path(), machine, progress };
     let Measured { thresholds, lowest } =
         thresholds(asked, config, &|config, pairs| bench.run(config, pairs), progress)?;
-    let refused = refusals(&found.unreadable, &lowest.refused, &lowest.shared);
+    let refused = found.rejected(lowest.shared.rejected(&lowest.refused));
     let documents = lowest.tally.documents;
     refuse(args.records.strict, &refused, documents)?;
     let all: u64 = sources.iter().map(|source| source.bytes).sum();

@@ -7,7 +7,7 @@ use super::hex;
 use super::log::{LogWriter, read_log};
 use super::names::Name;
 use crate::error::{Error, Result};
-use crate::output::Rejected;
+use crate::read::Rejected;
 use crate::storage::Storage;
 
 /// The refused records of an epoch, as a checkpoint names their file.

@@ -3,9 +3,9 @@
 use crate::config::Tokens;
 use crate::document::Position;
 use crate::error::{Error, Result};
-use crate::lexicon::{Reader, Refused, Survey};
+use crate::lexicon::{Reader, Survey};
 use crate::progress::Progress;
-use crate::read::{Record, Source};
+use crate::read::{Record, Rejected, Source};
 use crate::simd::Simd;
 use crate::text::Tokenizer;
 
@@ -17,7 +17,7 @@ pub struct Documents {
     /// The files, as the user named them.
     files: Vec<String>,
     /// Records that are not documents, in document order.
-    pub refused: Vec<Refused>,
+    pub refused: Vec<Rejected>,
     /// Bytes of the texts.
     pub text_bytes: u64,
 }

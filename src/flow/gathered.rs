@@ -7,12 +7,13 @@ use super::collide::Collided;
 use super::common::Common;
 use super::count::Candidate;
 use super::dedup_exact::Copy;
-use super::intake::{Intake, Refused};
+use super::intake::Intake;
 use super::net::Change;
 use super::noted::Remarks;
 use super::shared::lock;
 use crate::error::Result;
 use crate::metrics::Metric;
+use crate::read::Refused;
 
 /// Counts of a run.
 #[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]

@@ -10,12 +10,12 @@ use super::catalogue::Doc;
 use super::common::Common;
 use super::dedup_exact::Copy;
 use super::gathered::{Gathered, Tally};
-use super::intake::Refused;
 use super::net::Change;
 use super::noted::Remarks;
 use super::shared::lock;
 use super::trade::trade;
 use super::work::SLICE;
+use crate::read::Refused;
 
 /// A piece of what a process has gathered.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]

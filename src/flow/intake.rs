@@ -21,7 +21,9 @@ use crate::error::{Error, Result};
 use crate::lexicon::Lexicon;
 use crate::limits::MAX_RECORD_BYTES;
 use crate::metrics::Metric;
-use crate::read::{Day, Extent, Fields, Record, Refusal, Sink, Source, Unit, UnitReader, Value, units};
+use crate::read::{
+    Day, Extent, Fields, Record, Refusal, Refused, Sink, Source, Unit, UnitReader, Value, units,
+};
 use crate::simd::Simd;
 use crate::sketch::{Basis, Digest, Rarity, Sketcher};
 
@@ -36,17 +38,6 @@ pub fn spread(key: u64) -> u64 {
 
 /// Odd, so that multiplying by it loses nothing.
 const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
-
-/// A record that is not a document.
-#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
-pub struct Refused {
-    /// Where the record stands.
-    pub position: Position,
-    /// Its line, counted from 1 within its unit.
-    pub line: u32,
-    /// Why.
-    pub refusal: Refusal,
-}
 
 /// A worker's reading.
 pub struct Intake {

@@ -3,10 +3,9 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::catalogue::Doc;
-use super::intake::Refused;
 use super::{Part, Shared};
 use crate::error::{Error, Result};
-use crate::read::Unit;
+use crate::read::{Refused, Rejected, Unit};
 
 impl Shared {
     /// The document's id, or `FILE:LINE` if its record has none.
@@ -40,6 +39,15 @@ impl Shared {
         let count = || lines_before(&self.units, &self.unit_lines, self.part);
         let before = self.lines_before.get_or_init(count);
         u64::from(line) + after.checked_sub(1).map_or(0, |unit| before[unit])
+    }
+
+    /// Refused records, ready to be shown.
+    pub fn rejected(&self, refused: &[Refused]) -> Vec<Rejected> {
+        let record = |refused: &Refused| {
+            let line = self.line_at(refused.position, refused.line);
+            refused.rejected(&self.sources[refused.position.file() as usize], line)
+        };
+        refused.iter().map(record).collect()
     }
 
     /// Lines of a file that stand before the end of what was read of it.

@@ -9,14 +9,14 @@ use super::count::Counter;
 use super::exchange::{Remote, give};
 use super::file::{Frozen, freeze};
 use super::sorted::{Merge, Sorted};
-use super::survey::{Refused, Survey};
+use super::survey::Survey;
 use super::terms::{Header, Terms};
 use crate::config::Input;
 use crate::error::{Error, Result};
 use crate::limits::{BASE_MEMORY, WORKER_MEMORY};
 use crate::mesh::Mesh;
 use crate::progress::{Progress, Stage};
-use crate::read::Source;
+use crate::read::{Rejected, Source};
 
 /// What to count, and with what.
 pub struct Request {
@@ -51,7 +51,7 @@ pub struct Counted {
     /// How many texts were read.
     pub tally: Tally,
     /// Records refused, in document order.
-    pub refused: Vec<Refused>,
+    pub refused: Vec<Rejected>,
     terms: Terms,
     counts: Merge<'static>,
 }
@@ -101,7 +101,7 @@ impl Counted {
 }
 
 /// What this process has read: texts, refused records, counts.
-type Read = (Tally, Vec<Refused>, Vec<Box<dyn Sorted + Send>>);
+type Read = (Tally, Vec<Rejected>, Vec<Box<dyn Sorted + Send>>);
 
 fn read(request: &Request, progress: &Progress) -> Result<Read> {
     let Request { sources, input, terms, workers, memory, scratch, mesh } = request;

@@ -43,5 +43,5 @@ pub use merge::merge;
 pub use spearman::{Agreement, agreement, spearman};
 pub use stability::{Point, Question, Stability, stability};
 pub(crate) use survey::Reader;
-pub use survey::{Refused, Survey};
+pub use survey::Survey;
 pub use terms::{Header, Kind, Terms};

@@ -6,12 +6,12 @@ use serde::Serialize;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::frozen::Lexicon;
-use super::survey::{Reader, Refused, Survey};
+use super::survey::{Reader, Survey};
 use crate::config::Tokens;
 use crate::error::{Error, Result};
 use crate::limits::MAX_SIGNATURE;
 use crate::progress::Progress;
-use crate::read::Record;
+use crate::read::{Record, Rejected};
 use crate::simd::Simd;
 use crate::text::Tokenizer;
 
@@ -38,7 +38,7 @@ pub struct Stability {
     pub curve: Vec<Point>,
     /// Records refused, in document order.
     #[serde(skip)]
-    pub refused: Vec<Refused>,
+    pub refused: Vec<Rejected>,
     /// Documents read.
     pub read: u64,
 }

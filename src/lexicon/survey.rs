@@ -9,7 +9,9 @@ use crate::error::{Error, Result};
 use crate::mesh::Mesh;
 use crate::metrics::Metric;
 use crate::progress::{Progress, Stage};
-use crate::read::{Extent, Fields, Record, Refusal, Sink, Source, Unit, UnitReader, units};
+use crate::read::{
+    Extent, Fields, Record, Refusal, Refused, Rejected, Sink, Source, Unit, UnitReader, units,
+};
 
 /// The counter of units: a job that surveys has no other.
 const COUNTER: u64 = 0;
@@ -30,19 +32,6 @@ pub struct Survey<'a> {
     pub mesh: Option<&'a Mesh>,
 }
 
-/// A record that is not a document.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub struct Refused {
-    /// The file, as the user named it.
-    pub file: String,
-    /// Its line there, from 1.
-    pub line: u64,
-    /// Offset of the record in the decompressed file.
-    pub offset: u64,
-    /// Why.
-    pub reason: String,
-}
-
 /// Who takes texts in.
 pub(crate) trait Reader {
     /// Takes a document in. After an error it gets no more.
@@ -54,7 +43,7 @@ pub(crate) struct Surveyed<R> {
     /// What each worker of this process has taken in.
     pub(crate) readers: Vec<R>,
     /// Records refused, in document order: of all processes in process 0, elsewhere none.
-    pub(crate) refused: Vec<Refused>,
+    pub(crate) refused: Vec<Rejected>,
 }
 
 impl Survey<'_> {
@@ -111,9 +100,9 @@ impl Survey<'_> {
     }
 
     /// Where refused records stand in their files, in document order.
-    fn places(&self, units: &[Unit], mut found: Found) -> Vec<Refused> {
+    fn places(&self, units: &[Unit], mut found: Found) -> Vec<Rejected> {
         found.lines.sort_unstable();
-        found.refused.sort_by_key(|(position, ..)| *position);
+        found.refused.sort_by_key(|refused| refused.position);
         let (mut before, mut sum, mut file) = (vec![0; units.len()], 0, 0);
         for (unit, lines) in found.lines {
             if units[unit].file != file {
@@ -122,13 +111,12 @@ impl Survey<'_> {
             before[unit] = sum;
             sum += lines;
         }
-        let place = |(position, line, refusal): (Position, u32, Refusal)| {
-            let place = (position.file(), position.offset());
+        let place = |refused: Refused| {
+            let place = (refused.position.file(), refused.position.offset());
             let after = units.partition_point(|unit| (unit.file, unit.start) <= place);
             let before = after.checked_sub(1).map_or(0, |unit| before[unit]);
-            let file = self.sources[position.file() as usize].shown.clone();
-            let (line, offset) = (before + u64::from(line), position.offset());
-            Refused { file, line, offset, reason: refusal.to_string() }
+            let source = &self.sources[refused.position.file() as usize];
+            refused.rejected(source, before + u64::from(refused.line))
         };
         found.refused.into_iter().map(place).collect()
     }
@@ -137,8 +125,8 @@ impl Survey<'_> {
 /// What workers have found beside texts.
 #[derive(Default, serde::Serialize, serde::Deserialize)]
 struct Found {
-    /// Place, line within the unit, and reason of each refused record.
-    refused: Vec<(Position, u32, Refusal)>,
+    /// Refused records.
+    refused: Vec<Refused>,
     /// Lines of each unit that was read.
     lines: Vec<(usize, u64)>,
 }
@@ -224,6 +212,6 @@ impl<R: Reader> Sink for Taken<R> {
     }
 
     fn refuse(&mut self, position: Position, line: u32, refusal: Refusal) {
-        self.found.refused.push((position, line, refusal));
+        self.found.refused.push(Refused { position, line, refusal });
     }
 }

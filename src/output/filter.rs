@@ -1,6 +1,5 @@
 //! Which bytes of a file of lines are kept.
 
-use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 
 use memchr::memchr;
@@ -63,8 +62,8 @@ impl<'a> Filter<'a> {
 
 /// Finds where lines end, reading as little as it can: a small block a line where the lines asked for lie far
 /// apart, one pass over all bytes where they lie close.
-pub(super) struct LineEnds<'a> {
-    file: &'a mut File,
+pub(super) struct LineEnds<'a, F> {
+    file: &'a mut F,
     /// Line ends beyond this are at this: the end of the file.
     limit: u64,
     buffer: &'a mut [u8],
@@ -72,8 +71,8 @@ pub(super) struct LineEnds<'a> {
     filled: usize,
 }
 
-impl<'a> LineEnds<'a> {
-    pub(super) fn new(file: &'a mut File, limit: u64, buffer: &'a mut [u8]) -> LineEnds<'a> {
+impl<'a, F: Read + Seek> LineEnds<'a, F> {
+    pub(super) fn new(file: &'a mut F, limit: u64, buffer: &'a mut [u8]) -> LineEnds<'a, F> {
         LineEnds { file, limit, buffer, start: 0, filled: 0 }
     }
 

@@ -12,7 +12,7 @@ use super::plan::{Loss, Piece, Sizes, between, cuts, measure, pieces};
 use crate::error::{Error, Result};
 use crate::flow::Peers;
 use crate::progress::Progress;
-use crate::read::{Compression, Format, Source, open_decompressed};
+use crate::read::{Compression, Format, InputFile, Source, open_decompressed};
 
 /// What [`write_kept`] wrote.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
@@ -320,8 +320,8 @@ impl Kept<'_> {
         Ok(total)
     }
 
-    fn open(&self, source: usize) -> Result<File> {
-        File::open(&self.sources[source].path).map_err(|e| self.unread(source, e))
+    fn open(&self, source: usize) -> Result<InputFile> {
+        InputFile::open(&self.sources[source].path).map_err(|e| self.unread(source, e))
     }
 
     fn unread(&self, source: usize, error: io::Error) -> Error {

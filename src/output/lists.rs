@@ -1,67 +1,13 @@
 //! From the outcome of a run to its lists: rows in document order, names instead of numbers.
 
-use std::fmt;
 use std::path::{Path, PathBuf};
 
 use super::rows::{ClusterRow, DuplicateRow, PairRow, RejectedRow, Rows};
 use super::summary::{CommonShingles, Inputs, Skipped, StageSeconds, Summary};
 use crate::error::Result;
-use crate::flow::{Doc, Outcome, Reason, Refused, Related, Shared};
-use crate::read::Discovery;
+use crate::flow::{Doc, Outcome, Reason, Related};
+use crate::read::{Discovery, Refused, Rejected};
 use crate::similarity::{Measure, Shown};
-
-/// A refused record or file, ready to be shown.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Rejected {
-    /// The file.
-    pub file: String,
-    /// Line of the record, from 1; 0 for a file as a whole.
-    pub line: u64,
-    /// Offset of the record in the decompressed file.
-    pub offset: u64,
-    /// Why.
-    pub reason: String,
-}
-
-impl fmt::Display for Rejected {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.line {
-            0 => write!(f, "{}: {}", self.file, self.reason),
-            line => write!(f, "{}, line {line}: {}", self.file, self.reason),
-        }
-    }
-}
-
-/// Files that could not be opened.
-pub fn unread(unreadable: &[(PathBuf, String)]) -> Vec<Rejected> {
-    let file = |(path, why): &(PathBuf, String)| Rejected {
-        file: path.display().to_string(),
-        line: 0,
-        offset: 0,
-        reason: format!("cannot be read: {why}"),
-    };
-    unreadable.iter().map(file).collect()
-}
-
-/// All that a run refused: files that could not be opened, then records in document order.
-pub fn refusals(unreadable: &[(PathBuf, String)], refused: &[Refused], shared: &Shared) -> Vec<Rejected> {
-    let record = |refused: &Refused| Rejected {
-        file: shared.sources[refused.position.file() as usize].shown.clone(),
-        line: shared.line_at(refused.position, refused.line),
-        offset: refused.position.offset(),
-        reason: refused.refusal.to_string(),
-    };
-    unread(unreadable).into_iter().chain(refused.iter().map(record)).collect()
-}
-
-impl Rejected {
-    /// Its line of `rejected.jsonl`.
-    pub fn row(&self) -> RejectedRow<'_> {
-        let Rejected { file, line, offset, reason } = self;
-        RejectedRow { file, line: *line, offset: *offset, reason }
-    }
-}
 
 /// The lists of an outcome.
 pub struct Lists<'a> {
@@ -86,7 +32,7 @@ impl<'a> Lists<'a> {
         self.clusters(staging)?;
         self.pairs(staging)?;
         let mut rows = Rows::create(staging, "rejected.jsonl")?;
-        rejected.iter().try_for_each(|rejected| rows.write(&rejected.row()))?;
+        rejected.iter().try_for_each(|rejected| rows.write(&RejectedRow::of(rejected)))?;
         rows.finish().map(drop)
     }
 

@@ -25,7 +25,7 @@ pub use export::Export;
 pub use hand_out::Hands;
 pub use kept::{KeptTally, assist_kept, write_kept};
 pub use kinds::{KindRow, KindTable};
-pub use lists::{Lists, Rejected, left_out, refusals, summarise, unread};
+pub use lists::{Lists, left_out, summarise};
 pub use render::{examples, render};
 pub use rows::{ClusterRow, DuplicateRow, PairRow, RejectedRow, Rows};
 pub use scratch::Scratch;

@@ -1,7 +1,6 @@
 //! Dividing a large uncompressed file among workers: which part of it goes where in the kept file.
 
-use std::fs::File;
-use std::io;
+use std::io::{self, Read, Seek};
 
 use super::filter::LineEnds;
 
@@ -58,7 +57,7 @@ pub(super) fn between(removed: &[u64], start: u64, end: u64) -> &[u64] {
 
 /// Measures the removed lines that start in cut number `cut` of a file with `len` good bytes.
 pub(super) fn measure(
-    file: &mut File,
+    file: &mut (impl Read + Seek),
     len: u64,
     removed: &[u64],
     cut: usize,

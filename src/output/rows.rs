@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use crate::error::{Error, Result};
 use crate::flow::Reason;
+use crate::read::Rejected;
 use crate::similarity::{Relation, Shown};
 
 /// A removed document: a line of `duplicates.jsonl`.
@@ -75,6 +76,14 @@ pub struct RejectedRow<'a> {
     pub offset: u64,
     /// What is wrong with it.
     pub reason: &'a str,
+}
+
+impl RejectedRow<'_> {
+    /// The row of a refused record or file.
+    pub fn of(rejected: &Rejected) -> RejectedRow<'_> {
+        let Rejected { file, line, offset, reason } = rejected;
+        RejectedRow { file, line: *line, offset: *offset, reason }
+    }
 }
 
 /// Rows are gathered up to this before they are written.

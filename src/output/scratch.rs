@@ -31,28 +31,27 @@ pub struct Scratch {
 
 impl Scratch {
     /// Makes a folder for work on the collection at `collection`, which need not exist, and removes those that
-    /// processes which are gone have left of such work.
+    /// processes which are gone have left of such work. `system` is the system's temporary folder.
     ///
     /// # Errors
-    /// [`Error::Io`] if there can be none beside the collection, and none in the system's temporary folder.
-    pub fn beside(collection: &Path) -> Result<Scratch> {
+    /// [`Error::Io`] if there can be none beside the collection, and none in `system`.
+    pub fn beside(collection: &Path, system: &Path) -> Result<Scratch> {
         let path = std::path::absolute(collection).map_err(|e| Error::io(collection, "find", e))?;
         let path = resolved(&path).unwrap_or(path);
         let prefix = format!(".alike-load-{:016x}-", xxh3_64(path.as_os_str().as_encoded_bytes()));
         let beside = path.ancestors().skip(1).find(|folder| folder.is_dir()).map(Path::to_path_buf);
-        let system = std::env::temp_dir();
-        beside.iter().chain([&system]).for_each(|folder| tidy(folder, &prefix));
-        let made = beside.map_or_else(|| make(&system, &prefix), |folder| make(&folder, &prefix));
-        made.or_else(|_| make(&system, &prefix)).map_err(|e| Error::io(&system, "create a folder in", e))
+        beside.iter().map(PathBuf::as_path).chain([system]).for_each(|folder| tidy(folder, &prefix));
+        let made = beside.map_or_else(|| make(system, &prefix), |folder| make(&folder, &prefix));
+        made.or_else(|_| make(system, &prefix)).map_err(|e| Error::io(system, "create a folder in", e))
     }
 
-    /// Makes a folder in the system's temporary folder, for a process that takes part in what another one leads: what it
+    /// Makes a folder in the system's temporary folder `system`, for a process that takes part in what another one leads: what it
     /// works for may be on a disk that all share. Those that processes which are gone have left there are removed.
     ///
     /// # Errors
     /// [`Error::Io`] if there can be none.
-    pub fn apart() -> Result<Scratch> {
-        Scratch::beside(&std::env::temp_dir().join("alike"))
+    pub fn apart(system: &Path) -> Result<Scratch> {
+        Scratch::beside(&system.join("alike"), system)
     }
 
     /// Where it is.
@@ -110,12 +109,16 @@ mod tests {
         entries.map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned()).collect()
     }
 
+    fn beside(collection: &Path) -> Result<Scratch> {
+        Scratch::beside(collection, &std::env::temp_dir())
+    }
+
     #[test]
     fn scratch_is_beside_the_collection_and_gone_when_it_is_dropped() {
         let root = tempfile::tempdir().expect("a folder");
         let canonical = root.path().canonicalize().expect("a path");
         for collection in [root.path().join("c"), root.path().join("not/there/c")] {
-            let scratch = Scratch::beside(&collection).expect("a folder");
+            let scratch = beside(&collection).expect("a folder");
             assert_eq!(scratch.path().parent(), Some(&*canonical));
             fs::write(scratch.path().join("x"), "x").expect("written");
             drop(scratch);
@@ -127,9 +130,9 @@ mod tests {
     fn what_the_dead_left_goes_and_what_is_used_stays() {
         let root = tempfile::tempdir().expect("a folder");
         let (one, other) = (root.path().join("c"), root.path().join("d"));
-        let used = Scratch::beside(&one).expect("a folder");
-        let dead = Scratch::beside(&one).expect("a folder");
-        let others = Scratch::beside(&other).expect("a folder");
+        let used = beside(&one).expect("a folder");
+        let dead = beside(&one).expect("a folder");
+        let others = beside(&other).expect("a folder");
         for left in [dead, others] {
             // As if the process had been killed: the folder stays, the lock is free.
             let Scratch { folder, _lock } = left;
@@ -137,10 +140,10 @@ mod tests {
             let _ = folder.keep();
         }
         assert_eq!(names(root.path()).len(), 3);
-        drop(Scratch::beside(&one).expect("a folder"));
+        drop(beside(&one).expect("a folder"));
         assert_eq!(names(root.path()).len(), 2, "that of another collection stays");
         assert!(used.path().is_dir());
-        drop(Scratch::beside(&other).expect("a folder"));
+        drop(beside(&other).expect("a folder"));
         assert_eq!(names(root.path()).len(), 1);
     }
 
@@ -152,7 +155,7 @@ mod tests {
             for _ in 0..8 {
                 scope.spawn(|| {
                     for _ in 0..50 {
-                        let scratch = Scratch::beside(&collection).expect("a folder");
+                        let scratch = beside(&collection).expect("a folder");
                         fs::write(scratch.path().join("x"), "x").expect("it is there");
                     }
                 });

@@ -1,12 +1,12 @@
 //! Digests of input files, by which they are known again.
 
-use std::fs::File;
 use std::io::Read;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use xxhash_rust::xxh3::Xxh3Default;
 
 use super::BLOCK;
+use super::open::InputFile;
 use super::source::Source;
 use crate::error::{Error, Result};
 use crate::progress::Progress;
@@ -19,7 +19,7 @@ use crate::progress::Progress;
 pub fn file_digest(source: &Source, progress: &Progress) -> Result<u128> {
     source.unchanged()?;
     let failed = |error| Error::io(&source.path, "read", error);
-    let mut file = File::open(&source.path).map_err(failed)?;
+    let mut file = InputFile::open(&source.path).map_err(failed)?;
     let (mut state, mut block) = (Xxh3Default::new(), vec![0; BLOCK]);
     loop {
         progress.check()?;

@@ -10,6 +10,7 @@ use walkdir::{DirEntry, WalkDir};
 
 use super::names::{Wish, parts, unique};
 use super::recognise::{Found, recognise};
+use super::rejected::{Rejected, unread};
 use super::source::Source;
 use super::spool::spool;
 use crate::error::{Error, Result};
@@ -30,6 +31,13 @@ pub struct Discovery {
     pub skipped: Vec<PathBuf>,
     /// Files and folders that cannot be read, and why.
     pub unreadable: Vec<(PathBuf, String)>,
+}
+
+impl Discovery {
+    /// All that a run refused: files that could not be opened, then `records`.
+    pub fn rejected(&self, records: Vec<Rejected>) -> Vec<Rejected> {
+        unread(&self.unreadable).into_iter().chain(records).collect()
+    }
 }
 
 /// Finds the files that `inputs` stand for, in the order of the arguments. An argument is a file, a folder (walked

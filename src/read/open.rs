@@ -1,11 +1,14 @@
-//! The one place that opens input files and constructs decoders.
+//! The one place that opens input files, looks at their state, and constructs decoders.
 #![expect(clippy::disallowed_types, reason = "decoders are bounded here, for everyone else")]
 
-use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read};
+use std::fs::{self, File, Metadata};
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::mem;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::SystemTime;
 
 use flate2::bufread::GzDecoder;
 
@@ -19,16 +22,77 @@ const OUTPUT: usize = 64 << 10;
 /// Largest window a Zstandard frame may ask for, as a power of two: what `--long=31` writes.
 const WINDOW_LOG: u32 = 31;
 
+/// An input file as it lies on disk, opened.
+#[derive(Debug)]
+pub struct InputFile(File);
+
+/// What tells that an input file changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct FileState {
+    /// Its size on disk.
+    pub(super) bytes: u64,
+    /// When it was last written to, as far as the system knows.
+    pub(super) modified: Option<SystemTime>,
+}
+
+impl From<Metadata> for FileState {
+    fn from(metadata: Metadata) -> FileState {
+        FileState { bytes: metadata.len(), modified: metadata.modified().ok() }
+    }
+}
+
+impl FileState {
+    /// The state of the file at `path` as it is now.
+    pub(super) fn of(path: &Path) -> io::Result<FileState> {
+        fs::metadata(path).map(FileState::from)
+    }
+}
+
+impl InputFile {
+    /// Opens the file at `path`.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn open(path: &Path) -> io::Result<InputFile> {
+        File::open(path).map(InputFile)
+    }
+
+    /// The state of the opened file.
+    pub(super) fn state(&self) -> io::Result<FileState> {
+        self.0.metadata().map(FileState::from)
+    }
+
+    /// Reads at an offset; 0 is the end.
+    pub(super) fn read_at(&self, into: &mut [u8], offset: u64) -> io::Result<usize> {
+        self.0.read_at(into, offset)
+    }
+}
+
+impl Read for InputFile {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        self.0.read(into)
+    }
+}
+
+impl Seek for InputFile {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.0.seek(to)
+    }
+}
+
 /// The decompressed bytes of a source. More than [`MAX_FILE_BYTES`] of them, or more than
 /// [`MAX_DECOMPRESSION_RATIO`] for each compressed byte, is an error. The bytes that come before an error do not
 /// depend on how much is asked for at once.
+///
+/// # Errors
+/// What the system says of the file, or the decoder of its content.
 pub fn open_decompressed(source: &Source) -> io::Result<Box<dyn Read + Send>> {
     open_counted(source, Arc::default())
 }
 
 /// The same; `consumed` follows the bytes of the file read so far.
 pub(super) fn open_counted(source: &Source, consumed: Arc<AtomicU64>) -> io::Result<Box<dyn Read + Send>> {
-    let file = Counted { file: File::open(&source.path)?, consumed: Arc::clone(&consumed) };
+    let file = Counted { file: InputFile::open(&source.path)?, consumed: Arc::clone(&consumed) };
     let decoder: Box<dyn Read + Send> = match source.compression {
         Compression::None => return Ok(Box::new(file)),
         Compression::Gzip => Box::new(Members::new(BufReader::with_capacity(INPUT, file))),
@@ -43,7 +107,7 @@ pub(super) fn open_counted(source: &Source, consumed: Arc<AtomicU64>) -> io::Res
 
 /// A file that counts what is read of it.
 struct Counted {
-    file: File,
+    file: InputFile,
     consumed: Arc<AtomicU64>,
 }
 

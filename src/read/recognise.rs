@@ -1,6 +1,5 @@
 //! What a file is, by its content first and its name second.
 
-use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
@@ -8,7 +7,7 @@ use memchr::memchr;
 use serde::de::IgnoredAny;
 
 use super::BOM;
-use super::open::open_decompressed;
+use super::open::{InputFile, open_decompressed};
 use super::source::{Compression, Format, Source};
 
 /// Bytes looked at, decompressed.
@@ -27,8 +26,8 @@ pub(super) enum Found {
 
 /// Finds out format and compression of the file at `path`; `None` if it holds no documents.
 pub(super) fn recognise(path: &Path, found: Found) -> io::Result<Option<Source>> {
-    let mut file = File::open(path)?;
-    let metadata = file.metadata()?;
+    let mut file = InputFile::open(path)?;
+    let state = file.state()?;
     let mut magic = Vec::new();
     Read::by_ref(&mut file).take(4).read_to_end(&mut magic)?;
     let mut source = Source {
@@ -37,9 +36,9 @@ pub(super) fn recognise(path: &Path, found: Found) -> io::Result<Option<Source>>
         name: String::new(),
         format: Format::JsonLines,
         compression: Compression::of(&magic),
-        bytes: metadata.len(),
+        bytes: state.bytes,
         lasting: true,
-        modified: metadata.modified().ok(),
+        modified: state.modified,
     };
     drop(file);
     let head = Head::read(&source)?;

@@ -1,13 +1,13 @@
 //! An input file as found, and its division into pieces of work.
 
-use std::fs;
-use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
+use std::io::{ErrorKind, Read, Seek, SeekFrom};
 use std::ops::Range;
 use std::path::PathBuf;
 use std::time::SystemTime;
 
 use super::BLOCK;
 use super::checksum::file_digest;
+use super::open::{FileState, InputFile};
 use crate::error::{Error, Result};
 use crate::progress::Progress;
 
@@ -84,7 +84,7 @@ impl Source {
     /// [`Error::Io`]; [`Error::Changed`] if the file ends before; what `each` gives, which ends it.
     pub fn bytes_of(&self, range: Range<u64>, each: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
         let failed = |error| Error::io(&self.path, "read", error);
-        let mut file = fs::File::open(&self.path).map_err(failed)?;
+        let mut file = InputFile::open(&self.path).map_err(failed)?;
         file.seek(SeekFrom::Start(range.start)).map_err(failed)?;
         let (mut left, mut block) = (range.end - range.start, vec![0; BLOCK]);
         while left > 0 {
@@ -101,10 +101,14 @@ impl Source {
         Ok(())
     }
 
-    /// [`Error::Changed`] if size or time of the last change are no longer those of [`discover`](super::discover()).
+    /// Whether the file is still as it was found.
+    ///
+    /// # Errors
+    /// [`Error::Changed`] if size or time of the last change are no longer those of [`discover`](super::discover());
+    /// [`Error::Io`].
     pub fn unchanged(&self) -> Result<()> {
-        let now = fs::metadata(&self.path).map_err(|error| Error::io(&self.path, "read", error))?;
-        if now.len() == self.bytes && now.modified().ok() == self.modified {
+        let now = FileState::of(&self.path).map_err(|error| Error::io(&self.path, "read", error))?;
+        if now == (FileState { bytes: self.bytes, modified: self.modified }) {
             Ok(())
         } else {
             Err(Error::Changed(self.path.clone()))
@@ -118,13 +122,11 @@ impl Source {
     /// [`Error::Input`] if there is no such file any more, [`Error::Changed`] if it is another one, [`Error::Io`] if it
     /// cannot be read, and [`Error::Interrupted`].
     pub fn again(mut self, digest: u128, progress: &Progress) -> Result<Source> {
-        let now = fs::metadata(&self.path).map_err(|error| match error.kind() {
-            io::ErrorKind::NotFound => {
-                Error::input(&self.path, "the file that was loaded is gone; put it back")
-            }
+        let now = FileState::of(&self.path).map_err(|error| match error.kind() {
+            ErrorKind::NotFound => Error::input(&self.path, "the file that was loaded is gone; put it back"),
             _ => Error::io(&self.path, "read", error),
         })?;
-        self.modified = now.modified().ok();
+        self.modified = now.modified;
         if file_digest(&self, progress)? != digest {
             return Err(Error::Changed(self.path));
         }
@@ -221,6 +223,8 @@ pub fn units(sources: &[Source], extent: Extent, target_bytes: u64) -> Vec<Unit>
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     fn source(bytes: u64, format: Format, compression: Compression) -> Source {

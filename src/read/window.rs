@@ -1,11 +1,10 @@
 //! A window that slides over the decompressed bytes of a file.
 
-use std::fs::File;
 use std::io;
-use std::os::unix::fs::FileExt;
 
 use super::BLOCK;
 use super::decoder::{Decoder, Fault};
+use super::open::InputFile;
 use super::source::{Compression, Source};
 
 /// A buffer that grew beyond this for a long line is given back after it.
@@ -14,7 +13,7 @@ const KEPT: usize = 8 * BLOCK;
 /// Where bytes come from.
 enum Feed {
     /// A plain file, read at offsets up to `limit`: what is appended meanwhile is none of ours.
-    Plain { file: File, limit: u64 },
+    Plain { file: InputFile, limit: u64 },
     /// A compressed file.
     Decoded(Decoder),
 }
@@ -35,7 +34,7 @@ impl Window {
     /// A window at the byte `offset`, which is 0 for a compressed file.
     pub(super) fn open(source: &Source, offset: u64) -> io::Result<Window> {
         let feed = match source.compression {
-            Compression::None => Feed::Plain { file: File::open(&source.path)?, limit: source.bytes },
+            Compression::None => Feed::Plain { file: InputFile::open(&source.path)?, limit: source.bytes },
             Compression::Gzip | Compression::Zstd => Feed::Decoded(Decoder::open(source)?),
         };
         Ok(Window { feed, data: Vec::new(), start: 0, end: 0, offset, fault: None })
@@ -124,7 +123,7 @@ impl Window {
 }
 
 /// Reads at an offset, not beyond `limit`. A file that ends before it became shorter since it was found.
-fn read_plain(file: &File, into: &mut [u8], at: u64, limit: u64) -> Result<usize, Fault> {
+fn read_plain(file: &InputFile, into: &mut [u8], at: u64, limit: u64) -> Result<usize, Fault> {
     let left = usize::try_from(limit.saturating_sub(at)).unwrap_or(usize::MAX);
     let count = into.len().min(left);
     loop {

@@ -15,10 +15,9 @@ use crate::collection::run_entry::RunEntry;
 use crate::collection::settle::{Delta, Terms, settle};
 use crate::collection::writer::RunSummary;
 use crate::error::{Error, Result};
-use crate::flow::{Crew, Loaded, Part, Refused, Remarks, Request, Stored, load as run};
-use crate::output::refusals;
+use crate::flow::{Crew, Loaded, Part, Remarks, Request, Stored, load as run};
 use crate::progress::{Mark, Stage};
-use crate::read::Refusal;
+use crate::read::{Refusal, Refused};
 
 /// What was found in an epoch: what the runs of all workers hold, by id, and what changes.
 type Found = (Arc<Known>, Loaded, Vec<(u64, RunSummary)>, Delta);
@@ -142,7 +141,7 @@ impl Prepared<'_> {
         let unread = |refused: &Refused| {
             matches!(refused.refusal, Refusal::Unreadable(_)).then(|| refused.position.file())
         };
-        let rejected = refusals(&[], &loaded.refused, &loaded.shared).into_iter().zip(&loaded.refused);
+        let rejected = loaded.shared.rejected(&loaded.refused).into_iter().zip(&loaded.refused);
         self.refused.extend(rejected.map(|(rejected, refused)| Row { rejected, unread: unread(refused) }));
         Ok(())
     }

@@ -1,0 +1,61 @@
+//! What was refused, as people are told: the file, the place in it, and why.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use super::record::Refusal;
+use super::source::Source;
+use crate::document::Position;
+
+/// A record that is not a document, as a reader of a unit found it.
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
+pub struct Refused {
+    /// Where the record stands.
+    pub position: Position,
+    /// Its line, counted from 1 within its unit.
+    pub line: u32,
+    /// Why.
+    pub refusal: Refusal,
+}
+
+impl Refused {
+    /// The same, ready to be shown: `line` is its line in the file `source`.
+    pub fn rejected(&self, source: &Source, line: u64) -> Rejected {
+        let (file, offset) = (source.shown.clone(), self.position.offset());
+        Rejected { file, line, offset, reason: self.refusal.to_string() }
+    }
+}
+
+/// A refused record or file, ready to be shown.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Rejected {
+    /// The file.
+    pub file: String,
+    /// Line of the record, from 1; 0 for a file as a whole.
+    pub line: u64,
+    /// Offset of the record in the decompressed file.
+    pub offset: u64,
+    /// Why.
+    pub reason: String,
+}
+
+impl fmt::Display for Rejected {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.line {
+            0 => write!(f, "{}: {}", self.file, self.reason),
+            line => write!(f, "{}, line {line}: {}", self.file, self.reason),
+        }
+    }
+}
+
+/// Files that could not be opened.
+pub fn unread(unreadable: &[(PathBuf, String)]) -> Vec<Rejected> {
+    let file = |(path, why): &(PathBuf, String)| Rejected {
+        file: path.display().to_string(),
+        line: 0,
+        offset: 0,
+        reason: format!("cannot be read: {why}"),
+    };
+    unreadable.iter().map(file).collect()
+}
