@@ -53,6 +53,8 @@ mod kill;
 mod kinds;
 /// Many processes started, watched and ended.
 mod launch;
+/// Parts above parts, no circle of files, and names declared once.
+mod layers;
 /// Lexicons: built in any shape, merged, compared, shown, and refused.
 mod lexicon;
 /// Jobs that lose a process that keeps what it writes to itself.
@@ -109,6 +111,8 @@ mod sources;
 mod steps;
 /// Strangers at the ports of a job.
 mod strangers;
+/// What the tests share: no test is in here.
+mod support;
 /// The processes of a job, for tests.
 mod team;
 /// Sampling planned on documents, and thresholds tried on them.
