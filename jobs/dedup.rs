@@ -11,11 +11,12 @@ use alike::error::{Error, Result};
 use alike::flow::{self, Outcome, Part, Peers, Related, Request};
 use alike::limits::REFUSED_PERCENT;
 use alike::output::{
-    Hands, KeptTally, KindTable, Lists, Scratch, Staging, Summary, assist_kept, left_out, peak_memory,
-    render, summarise, write_kept,
+    Hands, KeptTally, KindTable, Lists, Scratch, Staging, Summary, assist_kept, left_out, render, summarise,
+    write_kept,
 };
 use alike::progress::{Progress, Stage};
 use alike::read::{Discovery, Rejected, Source, discover};
+use alike::system_memory::peak_memory;
 
 use crate::display::{Display, Mode};
 use crate::escape::sanitize;

@@ -12,7 +12,7 @@ use alike::evaluate::{Documents, Form, Labels, Named, Resolved, Scores, Truth, U
 use alike::flow::Tally;
 use alike::lexicon::{Lexicon, Survey};
 use alike::read::Rejected;
-use alike::similarity::Threshold;
+use alike::threshold::Threshold;
 use runs::Runs;
 use serde::Serialize;
 

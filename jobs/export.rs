@@ -7,9 +7,10 @@ use std::time::Instant;
 
 use alike::collection::{Again, Snapshot};
 use alike::error::Result;
-use alike::output::{Export, Inputs, Lists, Summary, peak_memory, summarise};
+use alike::output::{Export, Inputs, Lists, Summary, summarise};
 use alike::progress::Progress;
 use alike::read::Discovery;
+use alike::system_memory::peak_memory;
 
 use crate::again::{choice, warn_of_cap};
 use crate::cli_again::ExportArgs;

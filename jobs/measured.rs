@@ -7,8 +7,8 @@ use std::time::Instant;
 use alike::error::{Error, Result};
 use alike::mesh::{Contact, Mesh};
 use alike::metrics::{Kind, Metric, Page};
-use alike::output::{peak_memory, resident_memory};
 use alike::progress::{Progress, Stage};
+use alike::system_memory::{peak_memory, resident_memory};
 
 use crate::endpoint::{Answer, listen, serve};
 use crate::processes::split_any;

@@ -9,6 +9,7 @@ use alike::error::{Error, Result};
 use alike::flow::contract::Components;
 use alike::limits::{BASE_MEMORY, LEAST_EPOCH, LEAST_MEMORY, MAX_WORKERS, WORKER_MEMORY};
 use alike::simd::Simd;
+use alike::system_memory::total_memory;
 
 use crate::cli::{ConfigArgs, DedupArgs, MachineArgs};
 use crate::cli_filters::FilterArgs;
@@ -313,10 +314,7 @@ fn least_memory(workers: usize) -> u64 {
 
 /// Half of the machine's memory, where the system says how much that is.
 fn half_the_machine(workers: usize) -> Option<u64> {
-    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
-    let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
-    Some((kib * 1024 / 2).max(least_memory(workers)))
+    Some((total_memory()? / 2).max(least_memory(workers)))
 }
 
 /// The instructions asked for. More than the machine has is an error, not a slower run under a wrong name.

@@ -7,7 +7,6 @@
 //! What a run is made of:
 //! - `document.rs` - what a document is: a record at a position of the input
 //! - `config/mod.rs` - the typed configuration and its defaults
-//! - `config/filter.rs` - what is left out of texts
 //! - `config/keep.rs` - how a keep policy is written and read
 //! - `config/load.rs` - from TOML to a configuration, with located messages
 //! - `config/methods.rs` - parameters of the methods of terms, chunks and chosen shingles
@@ -21,6 +20,9 @@
 //! - `metrics.rs` - what is measured, named once, and as Prometheus reads it
 //! - `profile.rs` - where the time of the workers goes
 //! - `simd.rs` - which vector instructions a run may use
+//! - `threshold.rs` - thresholds as exact decimals
+//! - `hex.rs` - ids and digests as text
+//! - `system_memory.rs` - how much memory the process holds and the machine has
 //!
 //! Bytes to documents:
 //! - `read/mod.rs` - the parts of reading and how they fit
@@ -34,6 +36,7 @@
 //! - `read/decoder.rs` - decompression beside parsing
 //! - `read/window.rs` - a window that slides over the decompressed bytes of a file
 //! - `read/unit.rs` - reading a unit: its lines to a sink
+//! - `read/input.rs` - where the fields of a record stand, as a configuration says
 //! - `read/field.rs` - which fields of a record are wanted, and finding them
 //! - `read/extract.rs` - one line of JSON to one record
 //! - `read/object.rs` - the wanted fields of a line of JSON
@@ -44,6 +47,7 @@
 //!
 //! Text to tokens:
 //! - `text/mod.rs` - canonical text, and the tokenizer
+//! - `text/options.rs` - what a configuration says of tokens, shingles and what is left out
 //! - `text/classify.rs` - what a character is to a tokenizer
 //! - `text/masks.rs` - which bytes of a block are what, one bit a byte
 //! - `text/scan.rs` - the fast path: words found in bit masks
@@ -90,16 +94,16 @@
 //! - `sketch/imatch.rs` - I-Match: digests of terms of middling idf
 //! - `sketch/fingerprint.rs` - a few rare terms and where they stand
 //! - `sketch/term_vector.rs` - vectors of rare terms
-//! - `sketch/packed_vector.rs` - a vector of terms in 184 bytes, and comparing two
-//! - `sketch/cosine.rs` - vectors of idf weights, and their cosine
+//! - `sketch/cosine.rs` - vectors of idf weights, and how many of them are keys
 //! - `sketch/winnow.rs` - winnowing: one shingle of neighbouring ones
 //! - `sketch/anchors.rs` - windows of characters that their own hash selects
 //! - `sketch/chunks.rs` - chunks of sentences and of lines
 //! - `sketch/supershingles.rs` - shingles of the sorted sketch
 //! - `similarity/mod.rs` - the parts of measuring
-//! - `similarity/threshold.rs` - exact decimals
 //! - `similarity/lengths.rs` - lengths that are about equal
 //! - `similarity/overlap.rs` - how many members two sorted sets share
+//! - `similarity/packed_vector.rs` - a vector of terms in 184 bytes, and comparing two
+//! - `similarity/cosine.rs` - the cosine of two vectors of weighted terms
 //! - `similarity/rule.rs` - when a pair is accepted: by its method, and by what verifies it
 //! - `similarity/measure.rs` - what was measured of a pair, and what is told of it
 //! - `similarity/test.rs` - single tests of a pair: what is counted, and how much of it is enough
@@ -189,7 +193,6 @@
 //! - `collection/heap.rs` - values of any length
 //! - `collection/merge.rs` - several runs as one, newer rows shadowing older ones
 //! - `collection/names.rs` - the names of a collection's files
-//! - `collection/hex.rs` - ids and digests as text
 //! - `collection/manifest.rs` - everything that a commit is, in one small file
 //! - `collection/scattered.rs` - runs in the folders of several processes
 //! - `collection/questions.rs` - what processes ask each other about runs, and the answers
@@ -319,6 +322,7 @@ pub mod document;
 pub mod error;
 pub mod evaluate;
 pub mod flow;
+mod hex;
 pub mod lexicon;
 pub mod limits;
 pub mod mesh;
@@ -331,5 +335,7 @@ pub mod simd;
 pub mod similarity;
 pub mod sketch;
 pub mod storage;
+pub mod system_memory;
 pub mod text;
+pub mod threshold;
 pub mod tune;

@@ -10,7 +10,7 @@ use alike::evaluate::{Documents, Found, Resolved, Scores, Truth, found, group_of
 use alike::flow::{self, Part, Request, Tally};
 use alike::progress::Progress;
 use alike::read::Source;
-use alike::similarity::Threshold;
+use alike::threshold::Threshold;
 
 use super::{Asked, Measured, Outcome, Row};
 use crate::message;

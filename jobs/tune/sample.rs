@@ -8,7 +8,7 @@ use alike::error::{Error, Result};
 use alike::flow::Part;
 use alike::progress::Progress;
 use alike::read::{Extent, Source};
-use alike::similarity::Threshold;
+use alike::threshold::Threshold;
 use alike::tune::{AtThreshold, Example, Measured, thresholds};
 use serde::Serialize;
 

@@ -17,12 +17,12 @@ use crate::error::{Error, Result};
 use crate::flow::contract::assist_contraction;
 use crate::flow::{self, Crew, Part, Peers, Request, Stored};
 use crate::metrics::Metric;
-use crate::output::peak_memory;
 use crate::progress::{EpochDone, Mark, Progress, Stage};
 use crate::read::Source;
 use crate::simd::Simd;
 use crate::sketch::Basis;
 use crate::storage::Storage;
+use crate::system_memory::peak_memory;
 
 /// What a process that takes part may use of its machine.
 #[derive(Clone, Debug)]

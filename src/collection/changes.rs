@@ -2,10 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::hex;
 use super::log::{LogWriter, read_log};
 use super::names::Name;
 use crate::error::Result;
+use crate::hex;
 use crate::storage::Storage;
 
 /// A change log, as a manifest names it.

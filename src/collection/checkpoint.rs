@@ -3,13 +3,13 @@
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3;
 
-use super::hex;
 use super::manifest::Manifest;
 use super::names::{Name, folder};
 use super::refused::RefusedEntry;
 use super::report::Tally;
 use super::sealed::{read_whole, seal, unseal};
 use crate::error::{Error, Result};
+use crate::hex;
 use crate::limits::MAX_MANIFEST_BYTES;
 use crate::progress::Progress;
 use crate::read::{Extent, Source};

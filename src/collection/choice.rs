@@ -2,7 +2,7 @@
 
 use crate::config::{Clustering, Config, Keep, Method};
 use crate::error::{Error, Result};
-use crate::similarity::Threshold;
+use crate::threshold::Threshold;
 
 /// Another threshold, keep policy or clustering than those of the collection; what is `None` stays.
 #[derive(Clone, Debug, Default, PartialEq)]

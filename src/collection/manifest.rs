@@ -6,12 +6,12 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::changes::ChangesEntry;
-use super::hex;
 use super::names::Name;
 use super::run_entry::RunEntry;
 use super::sealed::{read_whole, seal, unseal};
 use crate::config::Config;
 use crate::error::{Error, Result};
+use crate::hex;
 use crate::storage::Storage;
 
 /// The form of collections that this version writes, and the newest that it reads.

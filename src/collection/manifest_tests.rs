@@ -7,6 +7,7 @@ use super::commit_tests::{open, open_or_create, share, step};
 use super::*;
 use crate::config::Config;
 use crate::error::{Error, Result};
+use crate::hex;
 use crate::storage::{Simulated, Storage};
 
 /// One with something in every place.

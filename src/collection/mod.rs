@@ -43,7 +43,6 @@ mod group;
 mod guard;
 mod heap;
 mod held;
-pub(crate) mod hex;
 mod known;
 mod load;
 mod log;

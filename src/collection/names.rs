@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::hex;
+use crate::hex;
 use crate::storage::Storage;
 
 const MANIFEST: &str = "manifest-";

@@ -7,9 +7,9 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
-use super::hex;
 use super::names::Name;
 use crate::error::{Error, Result};
+use crate::hex;
 use crate::limits::{MAX_ANSWERED_FILES, MAX_FETCH_BYTES};
 use crate::mesh::{Answer, Mesh};
 use crate::storage::{Local, Reader, Storage};

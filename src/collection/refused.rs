@@ -3,10 +3,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::hex;
 use super::log::{LogWriter, read_log};
 use super::names::Name;
 use crate::error::{Error, Result};
+use crate::hex;
 use crate::read::Rejected;
 use crate::storage::Storage;
 

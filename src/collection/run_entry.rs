@@ -7,10 +7,11 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
+use super::RunReader;
 use super::names::{Keeper, Name};
 use super::page::PAGE_BYTES;
-use super::{RunReader, hex};
 use crate::error::{Error, Result};
+use crate::hex;
 use crate::storage::Storage;
 
 /// A run, as a manifest names it.

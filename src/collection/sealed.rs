@@ -7,9 +7,9 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::hex;
 use super::manifest::FORMAT;
 use crate::error::{Error, Result};
+use crate::hex;
 use crate::limits::MAX_MANIFEST_BYTES;
 use crate::storage::Storage;
 

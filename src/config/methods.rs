@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::limits::{MAX_LEXICONS, MAX_NGRAM, MAX_PIECES, MAX_VECTOR, MAX_WINDOW};
-use crate::similarity::Threshold;
+use crate::similarity::VectorAgreement;
+use crate::threshold::Threshold;
 
 /// I-Match: one digest of the distinct terms of middling idf (Chowdhury et al. 2002), and one more for each random
 /// part of the lexicon (Kolcz, Chowdhury and Alspector 2004). 8 bytes a document and lexicon.
@@ -272,6 +273,16 @@ impl Vector {
     /// spares most of the comparisons: what has one rare term in common is seldom a duplicate.
     pub fn meeting(&self) -> usize {
         MEETING.min(self.shared)
+    }
+
+    /// What two vectors must have in common.
+    pub fn agreement(&self) -> VectorAgreement {
+        VectorAgreement {
+            shared: self.shared as u32,
+            meeting: self.meeting() as u32,
+            days: self.days,
+            length_percent: self.length_percent,
+        }
     }
 }
 

@@ -4,7 +4,6 @@
 //! | file | what it owns |
 //! |---|---|
 //! | `mod.rs` | the types and their defaults |
-//! | `filter.rs` | what is left out of texts |
 //! | `keep.rs` | how a keep policy is written and read |
 //! | `load.rs` | from TOML to a [`Config`], with located messages |
 //! | `methods.rs` | parameters of the methods of terms, chunks and chosen shingles |
@@ -12,7 +11,6 @@
 //! | `size.rs` | byte sizes as people write them: `2G`, `512MiB` |
 //! | `validate.rs` | which values make no sense alone or together |
 
-mod filter;
 mod keep;
 mod load;
 mod methods;
@@ -20,16 +18,18 @@ mod presets;
 mod size;
 mod validate;
 
-pub use filter::Filter;
 pub use methods::{
     Anchors, Cosine, Fingerprint, Imatch, Lines, Salient, Sentences, Supershingles, Vector, Winnow,
 };
 pub use presets::{PRESETS, Preset};
 pub use size::parse_size;
 
+pub use crate::read::Input;
+pub use crate::text::{Filter, Text, Tokens};
+
 use serde::{Deserialize, Serialize};
 
-use crate::similarity::Threshold;
+use crate::threshold::Threshold;
 
 /// Everything that decides the answer, and nothing that only decides how fast it comes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -180,42 +180,6 @@ pub enum Verify {
     Edits,
 }
 
-/// Where id and text stand in a JSON record.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Input {
-    /// Path of the id, dots between nested names (`meta.id`).
-    pub id_field: String,
-    /// Path of the text.
-    pub text_field: String,
-    /// Path of the date; empty if none is read.
-    pub date_field: String,
-    /// Longest line or plain-text document accepted, in bytes.
-    pub max_record_bytes: usize,
-}
-
-/// How text becomes tokens and tokens become shingles.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Text {
-    /// Words or characters.
-    pub tokens: Tokens,
-    /// Tokens a shingle, at least 1.
-    pub ngram: usize,
-    /// Which words become tokens, and as which stems.
-    pub filter: Filter,
-}
-
-/// What a token is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Tokens {
-    /// Words, case-folded; a character of a script without spaces is a word.
-    Words,
-    /// Characters of the canonical text, the single spaces between words among them.
-    Chars,
-}
-
 /// Parameters of `method = "features"`: k features of s min-wise values each, r of which must agree.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -350,23 +314,6 @@ impl Default for Config {
             count: Count::default(),
             cluster: Cluster::default(),
         }
-    }
-}
-
-impl Default for Input {
-    fn default() -> Input {
-        Input {
-            id_field: "id".into(),
-            text_field: "text".into(),
-            date_field: String::new(),
-            max_record_bytes: crate::limits::MAX_RECORD_BYTES,
-        }
-    }
-}
-
-impl Default for Text {
-    fn default() -> Text {
-        Text { tokens: Tokens::Words, ngram: 5, filter: Filter::default() }
     }
 }
 

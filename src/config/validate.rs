@@ -2,20 +2,14 @@
 
 use super::{Config, Features, Method, Rule, Sampling, Shingles, Tokens, Verify};
 use crate::error::{Error, Result};
-use crate::limits::{MAX_DAYS, MAX_MINWISE_VALUES, MAX_NGRAM};
+use crate::limits::{MAX_DAYS, MAX_MINWISE_VALUES};
 
 impl Config {
     /// Refuses a configuration that contradicts itself. Parameters of methods not chosen are checked as well, so
     /// that a file does not become wrong when only its `method` is changed.
     pub fn validate(&self) -> Result<()> {
-        self.check_input()?;
-        if !(1..=MAX_NGRAM).contains(&self.text.ngram) {
-            return Err(Error::config(format!(
-                "text.ngram = {}: a shingle has 1 to {MAX_NGRAM} tokens; 5 words suit most texts",
-                self.text.ngram
-            )));
-        }
-        self.text.filter.check()?;
+        self.input.check()?;
+        self.text.check()?;
         self.features.check()?;
         self.shingles.check()?;
         if self.count.rule == Rule::Shared && self.count.shared == 0 {
@@ -77,29 +71,6 @@ impl Config {
                  set input.date_field to \"\"",
                 self.vector.days
             )));
-        }
-        Ok(())
-    }
-
-    fn check_input(&self) -> Result<()> {
-        for (key, field) in [("id_field", &self.input.id_field), ("text_field", &self.input.text_field)] {
-            if field.is_empty() {
-                return Err(Error::config(format!(
-                    "input.{key} is empty; name a field, like \"text\" or \"meta.id\""
-                )));
-            }
-        }
-        let date = &self.input.date_field;
-        if !date.is_empty() && date.split('.').any(str::is_empty) {
-            return Err(Error::config(format!(
-                "input.date_field = {date:?}: expected a name, or names joined by single dots such as meta.date; leave \
-                 it empty to read no dates"
-            )));
-        }
-        if self.input.max_record_bytes == 0 {
-            return Err(Error::config(
-                "input.max_record_bytes = 0 would refuse every record; leave it out for the default",
-            ));
         }
         Ok(())
     }

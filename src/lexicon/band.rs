@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::frozen::Lexicon;
 use super::logarithm::log2;
 use super::terms::Header;
-use crate::similarity::Threshold;
+use crate::threshold::Threshold;
 
 /// The terms of a lexicon whose rank is within bounds.
 #[derive(Clone, Debug, PartialEq, Eq)]

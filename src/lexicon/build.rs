@@ -11,12 +11,11 @@ use super::file::{Frozen, freeze};
 use super::sorted::{Merge, Sorted};
 use super::survey::Survey;
 use super::terms::{Header, Terms};
-use crate::config::Input;
 use crate::error::{Error, Result};
 use crate::limits::{BASE_MEMORY, WORKER_MEMORY};
 use crate::mesh::Mesh;
 use crate::progress::{Progress, Stage};
-use crate::read::{Rejected, Source};
+use crate::read::{Input, Rejected, Source};
 
 /// What to count, and with what.
 pub struct Request {

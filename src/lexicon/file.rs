@@ -10,8 +10,8 @@ use xxhash_rust::xxh3::{Xxh3Default, xxh3_128};
 
 use super::sorted::Sorted;
 use super::terms::Header;
-use crate::collection::hex;
 use crate::error::{Error, Result};
+use crate::hex;
 use crate::limits::MAX_LEXICON_BYTES;
 use crate::progress::Progress;
 

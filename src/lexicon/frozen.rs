@@ -9,9 +9,9 @@ use super::band::fraction;
 use super::file::{self, Parts};
 use super::sorted::Sorted;
 use super::terms::Header;
-use crate::collection::hex;
 use crate::error::{Error, Result};
-use crate::text::token_hash;
+use crate::hex;
+use crate::text::{TermFrequencies, token_hash};
 
 /// A frozen table of terms and the number of documents that have each. About 40 bytes a term and the file are held.
 pub struct Lexicon {
@@ -38,6 +38,13 @@ pub struct Entry<'a> {
     pub documents: u64,
     /// Its normalised idf, between 0 and 1.
     pub idf: f64,
+}
+
+impl TermFrequencies for Lexicon {
+    #[inline]
+    fn idf(&self, hash: u64) -> Option<f64> {
+        self.number(hash).map(|number| self.idf[number as usize])
+    }
 }
 
 impl Lexicon {
@@ -166,12 +173,6 @@ impl Lexicon {
     #[inline]
     pub fn rank(&self, hash: u64) -> Option<u32> {
         self.number(hash).map(|number| self.ranks[number as usize])
-    }
-
-    /// The normalised idf of the term of this [`token_hash`].
-    #[inline]
-    pub fn idf(&self, hash: u64) -> Option<f64> {
-        self.number(hash).map(|number| self.idf[number as usize])
     }
 
     /// The normalised idf of the term of this [`token_hash`] in parts of 2^-16, rounded down, below 2^16: by integers

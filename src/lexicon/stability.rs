@@ -7,13 +7,13 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::frozen::Lexicon;
 use super::survey::{Reader, Survey};
-use crate::config::Tokens;
 use crate::error::{Error, Result};
 use crate::limits::MAX_SIGNATURE;
 use crate::progress::Progress;
 use crate::read::{Record, Rejected};
 use crate::simd::Simd;
 use crate::text::Tokenizer;
+use crate::text::Tokens;
 
 /// Which documents are taken, and which signatures are compared.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -3,14 +3,13 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use crate::config::Input;
 use crate::document::Position;
 use crate::error::{Error, Result};
 use crate::mesh::Mesh;
 use crate::metrics::Metric;
 use crate::progress::{Progress, Stage};
 use crate::read::{
-    Extent, Fields, Record, Refusal, Refused, Rejected, Sink, Source, Unit, UnitReader, units,
+    Extent, Fields, Input, Record, Refusal, Refused, Rejected, Sink, Source, Unit, UnitReader, units,
 };
 
 /// The counter of units: a job that surveys has no other.

@@ -83,7 +83,7 @@ pub struct Summary {
     pub wire_bytes: Option<u64>,
     /// The memory the run was allowed, if bounded.
     pub memory_limit_bytes: Option<u64>,
-    /// The most memory the process held at once, where the system tells: [`peak_memory`].
+    /// The most memory the process held at once, where the system tells: [`peak_memory`](crate::system_memory::peak_memory).
     pub peak_memory_bytes: Option<u64>,
     /// Seconds of the whole run.
     pub seconds: f64,
@@ -161,27 +161,6 @@ impl Summary {
     }
 }
 
-/// The most memory this process has held at once, in bytes; `None` where the system does not say (it is read from
-/// `/proc/self/status`).
-pub fn peak_memory() -> Option<u64> {
-    memory("VmHWM:")
-}
-
-/// The memory this process holds, in bytes; `None` where the system does not say.
-pub fn resident_memory() -> Option<u64> {
-    memory("VmRSS:")
-}
-
-fn memory(name: &str) -> Option<u64> {
-    bytes_of(name, &std::fs::read_to_string("/proc/self/status").ok()?)
-}
-
-/// The bytes that a line of a status tells.
-fn bytes_of(name: &str, status: &str) -> Option<u64> {
-    let line = status.lines().find_map(|l| l.strip_prefix(name))?;
-    line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -215,18 +194,5 @@ mod tests {
         let mut summary = Summary { documents: 3, ..Summary::default() };
         summary.set_seconds(0.0);
         assert_eq!(summary.documents_per_second, 0.0);
-    }
-
-    #[test]
-    fn reads_what_the_system_tells_of_memory() {
-        let status = "Name:\tx\nVmHWM:\t   12345 kB\nVmRSS:\t1 kB\n";
-        assert_eq!(bytes_of("VmHWM:", status), Some(12345 * 1024));
-        assert_eq!(bytes_of("VmRSS:", status), Some(1024));
-        assert_eq!(bytes_of("VmHWM:", "Name:\tx\n"), None);
-        assert_eq!(bytes_of("VmHWM:", "VmHWM:\tlots kB\n"), None);
-        if cfg!(target_os = "linux") {
-            assert!(resident_memory().expect("Linux says") > 1 << 20);
-            assert!(peak_memory().expect("Linux says") > 1 << 20);
-        }
     }
 }

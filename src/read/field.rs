@@ -2,9 +2,9 @@
 
 use serde_json::value::RawValue;
 
+use super::Input;
 use super::object::{Kind, Text, members, not_json};
 use super::record::Refusal;
-use crate::config::Input;
 use crate::error::{Error, Result};
 
 /// Where a field stands in a record: names joined by dots, outermost first.

@@ -1,7 +1,8 @@
-//! The rules of pairs: thresholds as exact decimals, resemblance and containment of sets, the filter curve and
+//! The rules of pairs: resemblance and containment of sets, the filter curve and
 //! choosing one; word edit distance, and kinds of duplicates.
 
 mod align;
+mod cosine;
 mod curve;
 mod design;
 mod edits;
@@ -9,12 +10,13 @@ mod kind;
 mod lengths;
 mod measure;
 mod overlap;
+mod packed_vector;
 mod relation;
 mod rule;
 mod test;
-mod threshold;
 
 pub use align::{Aligner, Block};
+pub use cosine::{cosine_at_least, norm, shared_weight, weight, weights_agree};
 pub use curve::acceptance;
 pub use design::{Design, Wish, design};
 pub use edits::{Edits, edit_distance, edit_distance_at_most};
@@ -22,7 +24,7 @@ pub use kind::{Kind, Kinds, kind};
 pub use lengths::lengths_agree;
 pub use measure::{Measure, Shown};
 pub use overlap::{overlap, overlap_at_least};
+pub use packed_vector::{MAX_ENTRY, PackedVector, Unpacked, VectorAgreement, pack, unpack, vectors_alike};
 pub use relation::{Relation, Relations};
 pub use rule::Accept;
 pub use test::Test;
-pub use threshold::Threshold;

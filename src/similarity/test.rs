@@ -3,10 +3,10 @@
 use std::cmp::Ordering;
 
 use super::{
-    Measure, Shown, Threshold, edit_distance, edit_distance_at_most, lengths_agree, overlap_at_least,
+    Measure, PackedVector, Shown, VectorAgreement, cosine_at_least, edit_distance, edit_distance_at_most,
+    lengths_agree, norm, overlap_at_least, shared_weight, unpack, vectors_alike,
 };
-use crate::config::Vector;
-use crate::sketch::{PackedVector, cosine_at_least, norm, shared_weight, unpack, vectors_alike};
+use crate::threshold::Threshold;
 
 /// A test of a pair of sketches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,7 +24,7 @@ pub enum Test {
     /// deletions and replacements of tokens, at or over the threshold.
     Edits(Threshold),
     /// Enough shared entries of packed vectors of terms, of texts of about one length and day ([`vectors_alike`]).
-    Vector(Vector),
+    Vector(VectorAgreement),
     /// Cosine of vectors of weighted terms at or over the threshold ([`cosine_at_least`]).
     Cosine(Threshold),
 }
@@ -118,7 +118,7 @@ impl Test {
             Test::Edits(t) => t.ceil(large),
             Test::Shared(r) => u64::from(r),
             Test::Lengths(_) => 1,
-            Test::Vector(vector) => vector.shared as u64,
+            Test::Vector(vector) => u64::from(vector.shared),
             Test::Cosine(t) => t.ceil_of_root(small, large),
         };
         (needed <= small && needed > 0).then_some(needed)
@@ -129,7 +129,7 @@ impl Test {
     pub fn counts(self, shared: u32, a: u32, b: u32) -> bool {
         match self {
             Test::Lengths(_) | Test::Cosine(_) => shared > 0,
-            Test::Vector(vector) => shared as usize >= vector.meeting(),
+            Test::Vector(vector) => shared >= vector.meeting,
             _ => self.reaches(Measure { shared, left: a, right: b }),
         }
     }
@@ -137,7 +137,7 @@ impl Test {
     /// The fewest shared keys that [`Test::counts`] finds enough for any sizes.
     pub fn fewest(self) -> u32 {
         match self {
-            Test::Vector(vector) => vector.meeting() as u32,
+            Test::Vector(vector) => vector.meeting,
             Test::Shared(least) => least,
             _ => 1,
         }
@@ -212,7 +212,7 @@ impl Test {
             Test::Vector(vector) => {
                 let (x, y) = (packed(a)?, packed(b)?);
                 let (left, right) = (self.size(a), self.size(b));
-                return vectors_alike(x, y, &vector).map(|shared| Measure { shared, left, right });
+                return vectors_alike(x, y, vector).map(|shared| Measure { shared, left, right });
             }
             Test::Cosine(t) => return cosine_at_least(a, b, t).then(|| self.full(a, b)),
             _ => {}

@@ -3,10 +3,8 @@
 
 use super::Term;
 use crate::lexicon::Lexicon;
-use crate::similarity::Threshold;
-
-/// Bits of a weight.
-const WEIGHT: u64 = u32::MAX as u64;
+use crate::similarity::{norm, weight};
+use crate::threshold::Threshold;
 
 /// Writes to `words` (cleared first) the vector of a text with these terms ([`super::terms_of`], without the common
 /// ones: [`crate::lexicon::Band::uncommon`]), strictly ascending, so the rarest first: a term's rank in the upper 32
@@ -22,49 +20,6 @@ pub fn cosine_vector(terms: &[Term], lexicon: &Lexicon, words: &mut Vec<u64>) {
         let idf = lexicon.fixed_idf(term.hash).filter(|idf| *idf > 0)?;
         Some((u64::from(term.rank) << 32) | (idf * idf))
     }));
-}
-
-fn weight(word: u64) -> u64 {
-    word & WEIGHT
-}
-
-/// The square of the length of a vector: the sum of its weights.
-pub fn norm(words: &[u64]) -> u64 {
-    words.iter().map(|word| weight(*word)).sum()
-}
-
-/// The sum of the weights that two vectors share. The weight of a term is the same in both.
-pub fn shared_weight(a: &[u64], b: &[u64]) -> u64 {
-    let (mut at_a, mut at_b, mut sum) = (0, 0, 0);
-    while let (Some(x), Some(y)) = (a.get(at_a), b.get(at_b)) {
-        sum += if x == y { weight(*x) } else { 0 };
-        at_a += usize::from(x <= y);
-        at_b += usize::from(y <= x);
-    }
-    sum
-}
-
-/// Whether the cosine of two vectors is at or over a threshold; false for an empty one. Exact: with S shared and norms
-/// A and B, whether `S^2 >= t^2 A B`, in integers of as many bits as it takes.
-pub fn cosine_at_least(a: &[u64], b: &[u64], threshold: Threshold) -> bool {
-    weights_agree(shared_weight(a, b), (norm(a), norm(b)), threshold)
-}
-
-/// The same of sums that are at hand: the weight that two vectors share, and the norm of each.
-pub fn weights_agree(shared: u64, (a, b): (u64, u64), threshold: Threshold) -> bool {
-    let (num, den) = threshold.fraction();
-    let times = |sum: u64, factor: u64| u128::from(sum) * u128::from(factor);
-    let part = times(shared, den);
-    shared > 0 && product(part, part) >= product(times(a, num), times(b, num))
-}
-
-/// A product of two numbers as its upper and lower 128 bits.
-fn product(a: u128, b: u128) -> (u128, u128) {
-    const LOW: u128 = u64::MAX as u128;
-    let ((a1, a0), (b1, b0)) = ((a >> 64, a & LOW), (b >> 64, b & LOW));
-    let (low, middle, other) = (a0 * b0, a1 * b0, a0 * b1);
-    let carry = (low >> 64) + (middle & LOW) + (other & LOW);
-    (a1 * b1 + (middle >> 64) + (other >> 64) + (carry >> 64), low & LOW | carry << 64)
 }
 
 /// Words of a vector that are enough as keys for no pair with a cosine at or over the threshold to be lost: the least
@@ -91,6 +46,7 @@ mod tests {
     use super::super::terms_of;
     use super::*;
     use crate::lexicon::Band;
+    use crate::similarity::{cosine_at_least, shared_weight};
     use proptest::prelude::*;
 
     fn t(text: &str) -> Threshold {
@@ -122,23 +78,6 @@ mod tests {
     }
 
     #[test]
-    fn the_cosine_is_exact() {
-        // 9 of 9 + 16 and of 9: 9 / sqrt(25 * 9) = 0.6.
-        let (a, b) = (words(&[(1, 9), (2, 16)]), words(&[(1, 9)]));
-        assert!(cosine_at_least(&a, &b, t("0.6")) && !cosine_at_least(&a, &b, t("0.600001")));
-        assert!(
-            cosine_at_least(&a, &a, t("1"))
-                && !cosine_at_least(&a, &words(&[(1, 9), (2, 16), (3, 1)]), t("1"))
-        );
-        assert!(
-            !cosine_at_least(&[], &[], t("0.1")) && !cosine_at_least(&a, &words(&[(3, 5)]), t("0.000001"))
-        );
-        // Sums of billions of terms do not overflow.
-        assert!(weights_agree(u64::MAX, (u64::MAX, u64::MAX), t("1")));
-        assert!(!weights_agree(u64::MAX - 1, (u64::MAX, u64::MAX), t("1")));
-    }
-
-    #[test]
     fn the_prefix_leaves_too_little() {
         let a = words(&[(1, 40), (2, 30), (3, 20), (4, 10)]);
         // 0.8^2 of 100 is 64: 60 after one word are less, 100 after none are not.
@@ -166,25 +105,6 @@ mod tests {
             prop_assert_eq!(cosine_at_least(&a, &b, threshold), slow);
             let prefix = |words: &[u64]| words[..cosine_prefix(words, threshold)].to_vec();
             prop_assert!(!slow || prefix(&a).iter().any(|word| prefix(&b).contains(word)), "a pair is lost");
-        }
-
-        #[test]
-        fn products_are_whole(a in any::<u128>(), b in any::<u128>()) {
-            // Digit by digit, to the base of 2^32.
-            let digits = |n: u128| (0..4).map(move |at| n >> (32 * at) & 0xffff_ffff);
-            let mut sums = [0u128; 9];
-            for (i, x) in digits(a).enumerate() {
-                for (j, y) in digits(b).enumerate() {
-                    sums[i + j] += (x * y) & 0xffff_ffff;
-                    sums[i + j + 1] += (x * y) >> 32;
-                }
-            }
-            for at in 0..8 {
-                sums[at + 1] += sums[at] >> 32;
-                sums[at] &= 0xffff_ffff;
-            }
-            let whole = |from: usize| (0..4).fold(0u128, |n, at| n | sums[from + at] << (32 * at));
-            prop_assert_eq!(product(a, b), (whole(4), whole(0)));
         }
     }
 }

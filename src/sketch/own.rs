@@ -2,13 +2,14 @@
 
 use super::shingles::finish;
 use super::{
-    Basis, PackedVector, Permutations, Spread, Term, anchors, cosine_prefix, cosine_vector, fingerprint,
-    imatch, line_chunks, pack, piece_hash, salient, sample, sentence_chunks, shingles, supershingles,
-    term_vector, terms_of, unpack, winnow,
+    Basis, Permutations, Spread, Term, anchors, cosine_prefix, cosine_vector, fingerprint, imatch,
+    line_chunks, piece_hash, salient, sample, sentence_chunks, shingles, supershingles, term_vector,
+    terms_of, winnow,
 };
 use crate::config::{Config, Method, Text, Tokens};
-use crate::lexicon::Band;
+use crate::lexicon::{Band, Lexicon};
 use crate::simd::Simd;
+use crate::similarity::{PackedVector, pack, unpack};
 use crate::text::Tokenizer;
 
 /// Makes the words of texts, one after the other.
@@ -16,7 +17,7 @@ pub(super) struct Own {
     config: Config,
     permutations: Permutations,
     /// Of methods that cut texts their own way.
-    aside: Option<Tokenizer>,
+    aside: Option<Tokenizer<Lexicon>>,
     /// The terms that count, of methods that look terms up.
     band: Option<Band>,
     spread: Spread,
@@ -28,7 +29,7 @@ pub(super) struct Own {
 }
 
 /// The tokenizer of texts that are filtered as a configuration says.
-pub(super) fn tokenizer(mut text: Text, basis: &Basis, simd: Simd) -> Tokenizer {
+pub(super) fn tokenizer(mut text: Text, basis: &Basis, simd: Simd) -> Tokenizer<Lexicon> {
     if basis.lexicon.is_none() {
         // Only a collection that nothing was loaded into has no lexicon where one is needed, and nothing that a text could
         // be compared with.
@@ -135,7 +136,7 @@ impl Own {
     }
 
     /// Of methods that look terms up; none where there are too few.
-    fn of_terms(&mut self, tokens: &[u64], day: Option<i32>, lexicon: &crate::lexicon::Lexicon) {
+    fn of_terms(&mut self, tokens: &[u64], day: Option<i32>, lexicon: &Lexicon) {
         let Own { config, words, buffer, terms, band: Some(band), .. } = self else { return };
         terms_of(tokens, lexicon, band, terms);
         let length = tokens.len().min(u32::MAX as usize) as u32;

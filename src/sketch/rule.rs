@@ -11,7 +11,7 @@ pub fn rule(config: &Config) -> Option<Accept> {
         Method::Features => Test::Shared(config.features.r as u32),
         Method::Imatch => Test::Shared(1),
         Method::Fingerprint => Test::Lengths(config.fingerprint.length_percent),
-        Method::Vector => Test::Vector(config.vector),
+        Method::Vector => Test::Vector(config.vector.agreement()),
         Method::Cosine => Test::Cosine(config.threshold),
         Method::Shingles
         | Method::Supershingles

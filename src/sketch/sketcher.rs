@@ -7,12 +7,13 @@ use xxhash_rust::xxh3::xxh3_128;
 use super::own::{Own, keys_of, tokenizer};
 use super::{Basis, Spread, rule, shingles};
 use crate::config::{Config, Verify};
+use crate::lexicon::Lexicon;
 use crate::read::Day;
 use crate::simd::Simd;
 use crate::similarity::Accept;
 use crate::text::Tokenizer;
 
-/// Digest of a canonical text: equal for two texts that differ only in what canonical text leaves out (methods section 1).
+/// Digest of a canonical text: equal for two texts that differ only in what canonical text leaves out.
 pub type Digest = u128;
 
 /// The sketcher of a method, with the buffers it reuses from text to text.
@@ -20,7 +21,7 @@ pub struct Sketcher {
     config: Config,
     rule: Option<Accept>,
     basis: Arc<Basis>,
-    tokenizer: Tokenizer,
+    tokenizer: Tokenizer<Lexicon>,
     own: Own,
     day: Option<i32>,
     spread: Spread,

@@ -7,9 +7,7 @@ use crate::config::Vector;
 use crate::error::{Error, Result};
 use crate::lexicon::Lexicon;
 use crate::limits::MAX_VECTOR_LEXICON;
-
-/// Entries are below this: 23 bits each.
-pub(super) const ENTRIES: u64 = 1 << 23;
+use crate::similarity::MAX_ENTRY;
 
 /// Refuses a lexicon whose ranks leave no room for padding in 23 bits: more than [`MAX_VECTOR_LEXICON`] terms.
 ///
@@ -67,7 +65,7 @@ pub fn term_vector(
 
 /// An entry for what has no rank: above all ranks, and below 2^23.
 fn padding(hash: u64, ranks: u64) -> u64 {
-    ranks + finish(hash) % (ENTRIES - ranks)
+    ranks + finish(hash) % (MAX_ENTRY - ranks)
 }
 
 /// Writes to `words` (cleared first) an entry for each word that is no term, ascending.
@@ -101,6 +99,7 @@ pub(super) mod tests {
     use super::super::terms_of;
     use super::*;
     use crate::lexicon::Band;
+    use crate::similarity::{pack, vectors_alike};
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 
@@ -167,6 +166,32 @@ pub(super) mod tests {
             }
             slow.sort_unstable();
             prop_assert_eq!(vector(&lexicon, &config, &numbers), (ranks.len() >= 10).then_some(slow));
+        }
+
+        /// The rarest entries of two documents that are alike share one: no pair is lost if they alone are keys.
+        #[test]
+        fn the_prefix_loses_no_pair(documents in prop::collection::vec(
+            (0usize..12, prop::collection::vec(0usize..140, 0..12)), 2..12)) {
+            let lexicon = graded(100);
+            let config = Vector { terms: 30, shared: 24, min_terms: 15, ..Vector::default() };
+            config.check().expect("sense");
+            // Stretches of the same words with others among them are often alike.
+            let vectors: Vec<Vec<u64>> = documents
+                .iter()
+                .filter_map(|(from, others)| {
+                    let numbers: Vec<usize> = (*from..from + 26).chain(others.iter().copied()).collect();
+                    vector(&lexicon, &config, &numbers)
+                })
+                .collect();
+            for a in &vectors {
+                for b in &vectors {
+                    let prefix = |vector: &[u64]| vector[..config.prefix()].to_vec();
+                    if vectors_alike(&pack(a, 9, None), &pack(b, 9, None), config.agreement()).is_some() {
+                        let met = prefix(a).iter().filter(|entry| prefix(b).contains(entry)).count();
+                        prop_assert!(met >= config.meeting());
+                    }
+                }
+            }
         }
     }
 }

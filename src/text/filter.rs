@@ -3,43 +3,58 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use super::Filter;
 use super::segment::Words;
 use super::spelt::{Speller, Spelt, Word, is_letters, is_long, is_number};
 use super::stems::Stems;
 use super::stop_words::StopWords;
-use crate::config::Filter;
 use crate::error::{Error, Result};
-use crate::lexicon::Lexicon;
+
+/// How rare terms are: what a filter by idf asks.
+pub trait TermFrequencies {
+    /// The normalised idf of the term of this [`token_hash`](super::token_hash); `None` of a word that is no term.
+    fn idf(&self, hash: u64) -> Option<f64>;
+}
+
+/// Frequencies of no terms, where nothing is filtered by them.
+#[derive(Clone, Copy, Debug)]
+pub enum NoFrequencies {}
+
+impl TermFrequencies for NoFrequencies {
+    fn idf(&self, _: u64) -> Option<f64> {
+        match *self {}
+    }
+}
 
 /// The filters of a configuration, with the buffers they reuse from text to text.
-pub(super) struct Filtering {
+pub(super) struct Filtering<F> {
     filter: Filter,
     stop_words: StopWords,
     stems: Option<Stems>,
     /// Terms of a lower normalised idf go.
-    lexicon: Option<(Arc<Lexicon>, f64)>,
+    frequencies: Option<(Arc<F>, f64)>,
     speller: Speller,
     spelt: Spelt,
 }
 
-impl Filtering {
-    /// What `filter` says, with the lexicon that its `min_idf` is of; `None` if it leaves every word as it is.
+impl<F: TermFrequencies> Filtering<F> {
+    /// What `filter` says, with the frequencies that its `min_idf` is of; `None` if it leaves every word as it is.
     ///
     /// # Errors
-    /// [`Error::Config`] where [`Filter::check`] has one, and if there is a least idf but no lexicon.
-    pub(super) fn new(filter: &Filter, lexicon: Option<Arc<Lexicon>>) -> Result<Option<Filtering>> {
+    /// [`Error::Config`] where [`Filter::check`] has one, and if there is a least idf but no frequencies.
+    pub(super) fn new(filter: &Filter, frequencies: Option<Arc<F>>) -> Result<Option<Filtering<F>>> {
         filter.check()?;
         if filter.is_idle() {
             return Ok(None);
         }
-        let lexicon = filter.min_idf.map(|least| match lexicon {
-            Some(lexicon) => Ok((lexicon, least.to_f64())),
+        let frequencies = filter.min_idf.map(|least| match frequencies {
+            Some(frequencies) => Ok((frequencies, least.to_f64())),
             None => Err(Error::config(format!(
                 "text.filter.min_idf = {least} needs a lexicon that says which terms are common; name one, or set it to 0"
             ))),
         });
         Ok(Some(Filtering {
-            lexicon: lexicon.transpose()?,
+            frequencies: frequencies.transpose()?,
             stop_words: StopWords::of(&filter.stop_words).expect("languages that were checked"),
             stems: Stems::of(&filter.stem),
             filter: filter.clone(),
@@ -62,7 +77,7 @@ impl Filtering {
             if word.parted {
                 out.part();
             }
-            if place >= stopped && stays(&self.filter, self.lexicon.as_ref(), word, letters) {
+            if place >= stopped && stays(&self.filter, self.frequencies.as_ref(), word, letters) {
                 out.word(&self.stems.as_ref().map_or(Cow::Borrowed(letters), |stems| stems.stem(letters)));
             }
         }
@@ -70,11 +85,16 @@ impl Filtering {
 }
 
 /// Whether a word stays that is no stop word.
-fn stays(filter: &Filter, lexicon: Option<&(Arc<Lexicon>, f64)>, word: &Word, letters: &str) -> bool {
+fn stays<F: TermFrequencies>(
+    filter: &Filter,
+    known: Option<&(Arc<F>, f64)>,
+    word: &Word,
+    letters: &str,
+) -> bool {
     let short = !is_long(letters, filter.min_length);
     let numeric = filter.alphabetic && !is_letters(letters);
     let number = filter.numbers && is_number(letters);
-    let idf = lexicon.and_then(|(lexicon, least)| lexicon.idf(word.hash).zip(Some(*least)));
+    let idf = known.and_then(|(frequencies, least)| frequencies.idf(word.hash).zip(Some(*least)));
     let common = idf.is_some_and(|(idf, least)| idf < least);
     !(short || numeric || number || common)
 }

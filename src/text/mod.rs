@@ -1,4 +1,4 @@
-//! Text to canonical tokens, as 64-bit hashes (methods section 0).
+//! Text to canonical tokens, as 64-bit hashes.
 //!
 //! Canonical text is Unicode's canonical caseless form, composed: NFC after full case folding after decomposition, so
 //! that canonically equivalent texts and case variants give the same tokens. In it,
@@ -13,7 +13,7 @@
 //!
 //! In character mode the tokens are the characters of the words joined by one space where a separator stood.
 //!
-//! What [`Filter`](crate::config::Filter) leaves out is cut out of the canonical text, and stems take the place of words.
+//! What [`Filter`] leaves out is cut out of the canonical text, and stems take the place of words.
 //! A text of which nothing would be left is taken as it is: it can still be compared, and is never dropped unsaid.
 //!
 //! | file | subject |
@@ -25,6 +25,7 @@
 //! | `out` | the buffer of hashes, and character mode's spaces |
 //! | `spelt` | words in canonical form, where their letters matter |
 //! | `pieces` | texts cut into sentences or lines |
+//! | `options` | what a configuration says of all this |
 //! | `filter` | which words become tokens |
 //! | `stop_words`, `stems` | what is known of languages |
 //! | `words` | words as they stand, for showing |
@@ -34,6 +35,7 @@ mod classify;
 mod filter;
 mod hash;
 mod masks;
+mod options;
 mod out;
 mod pieces;
 mod scan;
@@ -47,7 +49,9 @@ mod tests;
 mod twin;
 mod words;
 
+pub use filter::{NoFrequencies, TermFrequencies};
 pub use hash::token_hash;
+pub use options::{Filter, Text, Tokens};
 pub use pieces::{each_line, each_sentence};
 pub use spelt::{Speller, is_letters, is_lone, is_long, is_number};
 pub use stems::{is_stem_language, stem_languages};
@@ -57,20 +61,18 @@ pub use words::shown_words;
 
 use std::sync::Arc;
 
-use crate::config::{Text, Tokens};
 use crate::error::Result;
-use crate::lexicon::Lexicon;
 use crate::simd::Simd;
 
-/// Turns texts into token hashes; its buffers are reused from text to text.
-pub struct Tokenizer {
+/// Turns texts into token hashes; its buffers are reused from text to text. A filter by idf asks `F` how rare terms are.
+pub struct Tokenizer<F = NoFrequencies> {
     level: scan::Level,
     out: out::Out,
     segments: segment::Segments,
-    filtering: Option<Box<filter::Filtering>>,
+    filtering: Option<Box<filter::Filtering<F>>>,
 }
 
-impl Tokenizer {
+impl Tokenizer<NoFrequencies> {
     /// A tokenizer of whole texts that uses instructions up to `simd`, as far as this machine has them.
     pub fn new(tokens: Tokens, simd: Simd) -> Tokenizer {
         Tokenizer {
@@ -80,15 +82,18 @@ impl Tokenizer {
             filtering: None,
         }
     }
+}
 
+impl<F: TermFrequencies> Tokenizer<F> {
     /// A tokenizer of what the filters of `text` leave; without any it is that of [`Tokenizer::new`]. Which terms are
-    /// common, for `text.filter.min_idf`, is read from `lexicon`.
+    /// common, for `text.filter.min_idf`, `frequencies` says.
     ///
     /// # Errors
-    /// [`Error::Config`](crate::error::Error::Config) if a filter is none, or needs a lexicon and there is none.
-    pub fn filtered(text: &Text, simd: Simd, lexicon: Option<Arc<Lexicon>>) -> Result<Tokenizer> {
-        let filtering = filter::Filtering::new(&text.filter, lexicon)?.map(Box::new);
-        Ok(Tokenizer { filtering, ..Tokenizer::new(text.tokens, simd) })
+    /// [`Error::Config`](crate::error::Error::Config) if a filter is none, or needs frequencies of terms and there are none.
+    pub fn filtered(text: &Text, simd: Simd, frequencies: Option<Arc<F>>) -> Result<Tokenizer<F>> {
+        let filtering = filter::Filtering::new(&text.filter, frequencies)?.map(Box::new);
+        let Tokenizer { level, out, segments, .. } = Tokenizer::new(text.tokens, simd);
+        Ok(Tokenizer { level, out, segments, filtering })
     }
 
     /// The [`token_hash`] of each token of `text`, in order.

@@ -2,7 +2,7 @@
 
 use super::hash::{SHORT, hash_long, hash_window, token_hash};
 use super::segment::Words;
-use crate::config::Tokens;
+use crate::text::Tokens;
 
 /// The bit that lowercases an ASCII letter. Digits and the apostrophe carry it already, so setting it canonicalises
 /// every byte an ASCII word can have, and the text need not be copied to be lowercased.

@@ -8,7 +8,7 @@ use super::hash::{SHORT, hash_long};
 use super::masks::{BLOCK, Masks, scalar};
 use super::out::{LOWER, Out, hash_short};
 use super::segment::Segments;
-use crate::config::Tokens;
+use crate::text::Tokens;
 
 /// The instructions used, each level known to be present on this machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,8 +7,7 @@ use unicode_normalization::UnicodeNormalization;
 use super::classify::{APOSTROPHE, Class, class, is_dropped};
 use super::hash::token_hash;
 use super::stems::Stems;
-use crate::config::{Filter, Text, Tokens};
-use crate::lexicon::Lexicon;
+use super::{Filter, TermFrequencies, Text, Tokens};
 
 /// A word and whether a separator stood before it.
 struct Word {
@@ -23,11 +22,11 @@ pub fn canonical_tokens(text: &str, tokens: Tokens) -> Vec<String> {
     as_tokens(words(&canonical(text)), tokens)
 }
 
-/// The tokens of a text that the filters of a configuration leave, readable and slow; the lexicon is the one that its
+/// The tokens of a text that the filters of a configuration leave, readable and slow; `lexicon` has the frequencies that its
 /// `min_idf` is of.
 ///
 /// A tokenizer made by [`Tokenizer::filtered`](super::Tokenizer::filtered) gives the [`token_hash`] of each.
-pub fn filtered_tokens(text: &str, config: &Text, lexicon: Option<&Lexicon>) -> Vec<String> {
+pub fn filtered_tokens<F: TermFrequencies>(text: &str, config: &Text, lexicon: Option<&F>) -> Vec<String> {
     let all = words(&canonical(text));
     let stop_words: Vec<Vec<Word>> = config.filter.stop_words.iter().flat_map(|code| listed(code)).collect();
     let (mut left, mut parted, mut stopped) = (Vec::new(), false, 0);
@@ -58,7 +57,7 @@ fn begins(text: &[Word], stop: &[Word]) -> bool {
     text.len() >= stop.len() && text.iter().zip(stop).enumerate().all(alike)
 }
 
-fn stays(word: &str, filter: &Filter, lexicon: Option<&Lexicon>) -> bool {
+fn stays<F: TermFrequencies>(word: &str, filter: &Filter, lexicon: Option<&F>) -> bool {
     let marks = |c: char| class(c) == Class::Mark || c == APOSTROPHE;
     let lone = word.chars().next().is_some_and(|first| class(first) == Class::Lone);
     let idf = lexicon.and_then(|lexicon| lexicon.idf(token_hash(word.as_bytes())));

@@ -10,7 +10,8 @@ use crate::error::{Error, Result};
 use crate::flow::{Doc, Outcome, Reason};
 use crate::progress::Progress;
 use crate::read::{Fields, reread};
-use crate::similarity::{Measure, Threshold};
+use crate::similarity::Measure;
+use crate::threshold::Threshold;
 
 /// Pairs shown on either side of a threshold.
 const SHOWN: usize = 3;

@@ -8,7 +8,7 @@ use crate::config::{Config, Count, Input, Method, Sampling, Shingles, Text};
 use crate::error::{Error, Result};
 use crate::evaluate::{BOUNDS, Documents, SIZES, Sizes, group_of};
 use crate::flow::{Doc, Outcome, Reason};
-use crate::similarity::Threshold;
+use crate::threshold::Threshold;
 
 /// What a plan is for.
 #[derive(Clone, Debug)]

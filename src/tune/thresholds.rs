@@ -8,7 +8,7 @@ use crate::config::{Config, Method};
 use crate::error::{Error, Result};
 use crate::flow::{Outcome, Tally};
 use crate::progress::Progress;
-use crate::similarity::Threshold;
+use crate::threshold::Threshold;
 
 /// What was found of documents at several thresholds.
 pub struct Measured {

@@ -2,7 +2,7 @@
 
 use super::{Bench, counts, open};
 use crate::lexicon::{Terms, agreement};
-use crate::text::token_hash;
+use crate::text::{TermFrequencies, token_hash};
 
 /// Methods section 0: texts that differ in case, punctuation, line breaks and composition only have one lexicon.
 #[test]

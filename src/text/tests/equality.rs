@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use unicode_normalization::UnicodeNormalization;
 
 use super::{LEVELS, MODES, check};
-use crate::config::Tokens;
+use crate::text::Tokens;
 use crate::text::{Tokenizer, canonical_tokens};
 
 /// Where each route, rule and exception lives.

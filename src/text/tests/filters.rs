@@ -5,12 +5,13 @@ use std::sync::Arc;
 use proptest::prelude::*;
 
 use super::{LEVELS, MODES, equality};
-use crate::config::{Filter, Input, Text, Tokens};
 use crate::lexicon::{Kind, Lexicon, Request, Terms, count};
 use crate::progress::Progress;
-use crate::read::discover;
+use crate::read::{Input, discover};
 use crate::simd::Simd;
-use crate::text::{Tokenizer, canonical_tokens, filtered_tokens, token_hash};
+use crate::text::{
+    Filter, NoFrequencies, Text, Tokenizer, Tokens, canonical_tokens, filtered_tokens, token_hash,
+};
 
 fn codes(codes: &[&str]) -> Vec<String> {
     codes.iter().map(|code| (*code).to_owned()).collect()
@@ -138,10 +139,14 @@ fn a_text_of_which_nothing_is_left_is_taken_as_it_is() {
 #[test]
 fn a_least_idf_needs_a_lexicon() {
     let filter = Filter { min_idf: "0.3".parse().ok(), ..Filter::default() };
-    let refused = Tokenizer::filtered(&Text { filter, ..Text::default() }, Simd::Scalar, None);
+    let refused =
+        Tokenizer::<NoFrequencies>::filtered(&Text { filter, ..Text::default() }, Simd::Scalar, None);
     assert!(refused.err().expect("no lexicon").to_string().contains("min_idf = 0.3 needs a lexicon"));
     let filter = Filter { stem: "tlh".into(), ..Filter::default() };
-    assert!(Tokenizer::filtered(&Text { filter, ..Text::default() }, Simd::Scalar, None).is_err());
+    assert!(
+        Tokenizer::<NoFrequencies>::filtered(&Text { filter, ..Text::default() }, Simd::Scalar, None)
+            .is_err()
+    );
 }
 
 /// A lexicon of ten texts: "common" is in all of them, "half" in five, each "rareN" in one.

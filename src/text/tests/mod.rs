@@ -8,8 +8,8 @@ mod rules;
 use std::cell::RefCell;
 
 use super::{Speller, Tokenizer, canonical_tokens, token_hash};
-use crate::config::Tokens;
 use crate::simd::Simd;
+use crate::text::Tokens;
 
 const LEVELS: [Simd; 3] = [Simd::Scalar, Simd::Avx2, Simd::Avx512];
 const MODES: [Tokens; 2] = [Tokens::Words, Tokens::Chars];

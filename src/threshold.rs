@@ -1,4 +1,4 @@
-//! A threshold as an exact decimal, so that no comparison of sets ever rounds (methods section 11).
+//! A threshold as an exact decimal, so that no comparison of sets ever rounds.
 
 use std::fmt;
 use std::str::FromStr;
@@ -46,7 +46,7 @@ impl Threshold {
     }
 
     /// Keys a set of `n` shingles must show so that no other set with resemblance at or over the threshold is
-    /// missed: `n - ceil(t * n) + 1`, 0 for the empty set (methods section 11).
+    /// missed: `n - ceil(t * n) + 1`, 0 for the empty set.
     pub fn prefix(self, n: usize) -> usize {
         if n == 0 { 0 } else { n - self.ceil(n as u64) as usize + 1 }
     }

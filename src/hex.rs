@@ -22,7 +22,7 @@ pub(crate) fn serialize<T: LowerHex, S: Serializer>(number: &T, serializer: S) -
     serializer.serialize_str(&text(number))
 }
 
-pub(super) fn deserialize<'de, T: TryFrom<u128>, D: Deserializer<'de>>(
+pub(crate) fn deserialize<'de, T: TryFrom<u128>, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<T, D::Error> {
     let text = String::deserialize(deserializer)?;

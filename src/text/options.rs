@@ -1,11 +1,40 @@
-//! Which words of a text become tokens, and in which form.
+//! Which words of a text become tokens, in which form, and how many of them a shingle has.
 
 use serde::{Deserialize, Serialize};
 
+use super::stems::{is_stem_language, stem_languages};
+use super::stop_words::{is_stop_language, stop_languages};
 use crate::error::{Error, Result};
-use crate::limits::MAX_LEAST_LENGTH;
-use crate::similarity::Threshold;
-use crate::text::{is_stem_language, is_stop_language, stem_languages, stop_languages};
+use crate::limits::{MAX_LEAST_LENGTH, MAX_NGRAM};
+use crate::threshold::Threshold;
+
+/// How text becomes tokens and tokens become shingles.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Text {
+    /// Words or characters.
+    pub tokens: Tokens,
+    /// Tokens a shingle, at least 1.
+    pub ngram: usize,
+    /// Which words become tokens, and as which stems.
+    pub filter: Filter,
+}
+
+/// What a token is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Tokens {
+    /// Words, case-folded; a character of a script without spaces is a word.
+    Words,
+    /// Characters of the canonical text, the single spaces between words among them.
+    Chars,
+}
+
+impl Default for Text {
+    fn default() -> Text {
+        Text { tokens: Tokens::Words, ngram: 5, filter: Filter::default() }
+    }
+}
 
 /// What is left out of a text before its tokens are taken: nothing, by default.
 ///
@@ -31,6 +60,22 @@ pub struct Filter {
     /// The language of the stems that words become, as an ISO 639-1 code or the name that Snowball gives it: `en`,
     /// `english`, `porter`. Empty for none.
     pub stem: String,
+}
+
+impl Text {
+    /// Refuses a shingle that no text has, and filters that nothing is known of.
+    ///
+    /// # Errors
+    /// [`Error::Config`].
+    pub fn check(&self) -> Result<()> {
+        if !(1..=MAX_NGRAM).contains(&self.ngram) {
+            return Err(Error::config(format!(
+                "text.ngram = {}: a shingle has 1 to {MAX_NGRAM} tokens; 5 words suit most texts",
+                self.ngram
+            )));
+        }
+        self.filter.check()
+    }
 }
 
 impl Filter {
@@ -75,7 +120,7 @@ impl Filter {
 mod floor {
     use serde::{Deserialize, Deserializer, Serializer, de};
 
-    use crate::similarity::Threshold;
+    use crate::threshold::Threshold;
 
     pub(super) fn serialize<S: Serializer>(
         floor: &Option<Threshold>,

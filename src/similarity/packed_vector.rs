@@ -2,8 +2,7 @@
 //! section 7.3: 60 entries of three bytes, and two bytes each for date and length). Ours: 23 bits an entry, so that
 //! length and day have 32 bits each.
 
-use crate::config::Vector;
-use crate::similarity::lengths_agree;
+use super::lengths_agree;
 
 /// A packed vector: 184 bytes. Word 0 is the length, and above it the day as two's complement; from word 1 on, from the
 /// low end, stand the number of entries in 6 bits and the entries in 23 bits each.
@@ -13,8 +12,23 @@ pub type PackedVector = [u64; 23];
 const NO_DAY: i32 = i32::MIN;
 /// Bits of an entry.
 const BITS: usize = 23;
+/// Entries are below this.
+pub const MAX_ENTRY: u64 = 1 << BITS;
 /// Where the first entry begins.
 const START: usize = 64 + 6;
+
+/// What two vectors must have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct VectorAgreement {
+    /// Entries that both must have.
+    pub shared: u32,
+    /// Keys that both must have to be worth comparing, 1 to `shared`.
+    pub meeting: u32,
+    /// Days between them at most, of which either both have one or neither.
+    pub days: u32,
+    /// Percent by which either length may differ from the other.
+    pub length_percent: u32,
+}
 
 /// A vector taken apart.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,7 +47,7 @@ pub struct Unpacked {
 /// If there are more entries, or greater ones.
 pub fn pack(entries: &[u64], length: u32, day: Option<i32>) -> PackedVector {
     assert!(entries.len() <= crate::limits::MAX_VECTOR, "a vector has at most 60 entries");
-    assert!(entries.iter().all(|entry| *entry < super::term_vector::ENTRIES), "an entry has 23 bits");
+    assert!(entries.iter().all(|entry| *entry < MAX_ENTRY), "an entry has 23 bits");
     let mut packed = [0; 23];
     packed[0] = u64::from(length) | u64::from(day.unwrap_or(NO_DAY).cast_unsigned()) << 32;
     packed[1] = entries.len() as u64;
@@ -71,21 +85,21 @@ fn entry(packed: &PackedVector, at: usize) -> u64 {
     (low | high) & ((1 << BITS) - 1)
 }
 
-/// How many entries two vectors share, if they are alike: their days are within `config.days` of each other, or
-/// neither has one, their lengths agree ([`lengths_agree`]), and they share `config.shared` entries or more. Entries are
+/// How many entries two vectors share, if they agree: their days are within `needed.days` of each other, or
+/// neither has one, their lengths agree ([`lengths_agree`]), and they share `needed.shared` entries or more. Entries are
 /// compared from the rarest on, and no further than it takes to see that they will not do.
-pub fn vectors_alike(a: &PackedVector, b: &PackedVector, config: &Vector) -> Option<u32> {
+pub fn vectors_alike(a: &PackedVector, b: &PackedVector, needed: VectorAgreement) -> Option<u32> {
     let near = match (day(a), day(b)) {
-        (Some(a), Some(b)) => a.abs_diff(b) <= config.days,
+        (Some(a), Some(b)) => a.abs_diff(b) <= needed.days,
         (a, b) => a == b,
     };
     if !near {
         return None;
     }
-    if !lengths_agree(a[0] as u32, b[0] as u32, config.length_percent) {
+    if !lengths_agree(a[0] as u32, b[0] as u32, needed.length_percent) {
         return None;
     }
-    shared_at_least(a, b, config.shared)
+    shared_at_least(a, b, needed.shared as usize)
 }
 
 /// Entries that two vectors share, or `None` as soon as they cannot be `needed` any more.
@@ -106,8 +120,6 @@ fn shared_at_least(a: &PackedVector, b: &PackedVector, needed: usize) -> Option<
 
 #[cfg(test)]
 mod tests {
-    use super::super::salient::tests::graded;
-    use super::super::term_vector::tests::vector;
     use super::*;
     use proptest::prelude::*;
     use std::collections::BTreeSet;
@@ -122,19 +134,19 @@ mod tests {
 
     #[test]
     fn days_lengths_and_entries_decide() {
-        let config = Vector::default();
+        let needed = VectorAgreement { shared: 50, meeting: 6, days: 42, length_percent: 20 };
         let of = |first: u64, length, day| pack(&(first..first + 60).collect::<Vec<_>>(), length, day);
         let base = of(0, 1000, Some(100));
-        assert_eq!(vectors_alike(&base, &of(0, 1000, Some(100)), &config), Some(60));
-        assert_eq!(vectors_alike(&base, &of(10, 1200, Some(142)), &config), Some(50));
-        assert_eq!(vectors_alike(&base, &of(11, 1000, Some(100)), &config), None);
-        assert_eq!(vectors_alike(&base, &of(0, 1201, Some(100)), &config), None);
-        assert_eq!(vectors_alike(&base, &of(0, 1000, Some(143)), &config), None);
-        assert_eq!(vectors_alike(&base, &of(0, 1000, Some(57)), &config), None);
-        assert_eq!(vectors_alike(&base, &of(0, 1000, None), &config), None);
-        assert_eq!(vectors_alike(&of(0, 1000, None), &of(0, 1000, None), &config), Some(60));
+        assert_eq!(vectors_alike(&base, &of(0, 1000, Some(100)), needed), Some(60));
+        assert_eq!(vectors_alike(&base, &of(10, 1200, Some(142)), needed), Some(50));
+        assert_eq!(vectors_alike(&base, &of(11, 1000, Some(100)), needed), None);
+        assert_eq!(vectors_alike(&base, &of(0, 1201, Some(100)), needed), None);
+        assert_eq!(vectors_alike(&base, &of(0, 1000, Some(143)), needed), None);
+        assert_eq!(vectors_alike(&base, &of(0, 1000, Some(57)), needed), None);
+        assert_eq!(vectors_alike(&base, &of(0, 1000, None), needed), None);
+        assert_eq!(vectors_alike(&of(0, 1000, None), &of(0, 1000, None), needed), Some(60));
         let far = of(0, 1000, Some(i32::MAX));
-        assert_eq!(vectors_alike(&far, &of(0, 1000, Some(i32::MIN + 1)), &config), None);
+        assert_eq!(vectors_alike(&far, &of(0, 1000, Some(i32::MIN + 1)), needed), None);
     }
 
     fn entries() -> impl Strategy<Value = BTreeSet<u64>> {
@@ -156,32 +168,6 @@ mod tests {
             let shared = a.intersection(&b).count();
             let slow = (shared >= needed).then_some(shared as u32);
             prop_assert_eq!(shared_at_least(&packed(&a), &packed(&b), needed), slow);
-        }
-
-        /// The rarest entries of two documents that are alike share one: no pair is lost if they alone are keys.
-        #[test]
-        fn the_prefix_loses_no_pair(documents in prop::collection::vec(
-            (0usize..12, prop::collection::vec(0usize..140, 0..12)), 2..12)) {
-            let lexicon = graded(100);
-            let config = Vector { terms: 30, shared: 24, min_terms: 15, ..Vector::default() };
-            config.check().expect("sense");
-            // Stretches of the same words with others among them are often alike.
-            let vectors: Vec<Vec<u64>> = documents
-                .iter()
-                .filter_map(|(from, others)| {
-                    let numbers: Vec<usize> = (*from..from + 26).chain(others.iter().copied()).collect();
-                    vector(&lexicon, &config, &numbers)
-                })
-                .collect();
-            for a in &vectors {
-                for b in &vectors {
-                    let prefix = |vector: &[u64]| vector[..config.prefix()].to_vec();
-                    if vectors_alike(&pack(a, 9, None), &pack(b, 9, None), &config).is_some() {
-                        let met = prefix(a).iter().filter(|entry| prefix(b).contains(entry)).count();
-                        prop_assert!(met >= config.meeting());
-                    }
-                }
-            }
         }
     }
 }

@@ -1,0 +1,60 @@
+//! Where the fields of a record stand, and how long a record may be.
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+use crate::limits::MAX_RECORD_BYTES;
+
+/// Where id and text stand in a JSON record.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Input {
+    /// Path of the id, dots between nested names (`meta.id`).
+    pub id_field: String,
+    /// Path of the text.
+    pub text_field: String,
+    /// Path of the date; empty if none is read.
+    pub date_field: String,
+    /// Longest line or plain-text document accepted, in bytes.
+    pub max_record_bytes: usize,
+}
+
+impl Default for Input {
+    fn default() -> Input {
+        Input {
+            id_field: "id".into(),
+            text_field: "text".into(),
+            date_field: String::new(),
+            max_record_bytes: MAX_RECORD_BYTES,
+        }
+    }
+}
+
+impl Input {
+    /// Refuses names that no field can have.
+    ///
+    /// # Errors
+    /// [`Error::Config`].
+    pub fn check(&self) -> Result<()> {
+        for (key, field) in [("id_field", &self.id_field), ("text_field", &self.text_field)] {
+            if field.is_empty() {
+                return Err(Error::config(format!(
+                    "input.{key} is empty; name a field, like \"text\" or \"meta.id\""
+                )));
+            }
+        }
+        let date = &self.date_field;
+        if !date.is_empty() && date.split('.').any(str::is_empty) {
+            return Err(Error::config(format!(
+                "input.date_field = {date:?}: expected a name, or names joined by single dots such as meta.date; leave \
+                 it empty to read no dates"
+            )));
+        }
+        if self.max_record_bytes == 0 {
+            return Err(Error::config(
+                "input.max_record_bytes = 0 would refuse every record; leave it out for the default",
+            ));
+        }
+        Ok(())
+    }
+}
