@@ -5,9 +5,10 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Instant;
 
+use alike::collection::Export;
 use alike::collection::{Again, Snapshot};
 use alike::error::Result;
-use alike::output::{Export, Inputs, Lists, Summary, summarise};
+use alike::output::{Inputs, Lists, Summary, summarise};
 use alike::progress::Progress;
 use alike::read::Discovery;
 use alike::system_memory::peak_memory;

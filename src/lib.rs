@@ -180,88 +180,94 @@
 //!
 //! Durable state:
 //! - `collection/mod.rs` - what the state of a collection is made of
-//! - `collection/page.rs` - pages: sealed, verified, decoded in place
-//! - `collection/directory.rs` - which sections a run has and where their pages are
-//! - `collection/file.rs` - a run file as pages, fetched in blocks
-//! - `collection/writer.rs` - sections streamed into a run
-//! - `collection/run.rs` - opening a run
-//! - `collection/fences.rs` - the first key of each page
-//! - `collection/filter.rs` - which keys a page may hold
-//! - `collection/rows.rs` - sections of rows
-//! - `collection/probe.rs` - the rows of many keys, each page once
-//! - `collection/scan.rs` - the rows of a section one after another
-//! - `collection/heap.rs` - values of any length
-//! - `collection/merge.rs` - several runs as one, newer rows shadowing older ones
-//! - `collection/names.rs` - the names of a collection's files
-//! - `collection/manifest.rs` - everything that a commit is, in one small file
-//! - `collection/scattered.rs` - runs in the folders of several processes
-//! - `collection/questions.rs` - what processes ask each other about runs, and the answers
-//! - `collection/run_entry.rs` - a run as a manifest names it
-//! - `collection/log.rs` - files of lines, known by length and digest
-//! - `collection/changes.rs` - change logs as bytes
-//! - `collection/snapshot.rs` - one commit, open for reading
-//! - `collection/commit.rs` - the one writer, and publishing commits
+//! - `collection/run/mod.rs` - the file of a run
+//! - `collection/run/page.rs` - pages: sealed, verified, decoded in place
+//! - `collection/run/directory.rs` - which sections a run has and where their pages are
+//! - `collection/run/file.rs` - a run file as pages, fetched in blocks
+//! - `collection/run/writer.rs` - sections streamed into a run
+//! - `collection/run/reader.rs` - opening a run
+//! - `collection/run/rows/fences.rs` - the first key of each page
+//! - `collection/run/rows/filter.rs` - which keys a page may hold
+//! - `collection/run/rows/mod.rs` - sections of rows
+//! - `collection/run/rows/probe.rs` - the rows of many keys, each page once
+//! - `collection/run/rows/scan.rs` - the rows of a section one after another
+//! - `collection/run/heap.rs` - values of any length
+//! - `collection/run/merge.rs` - several runs as one, newer rows shadowing older ones
+//! - `collection/run/verify.rs` - reading every page of a run
+//! - `collection/commit/mod.rs` - what a commit is, file by file
+//! - `collection/commit/names.rs` - the names of a collection's files
+//! - `collection/commit/manifest.rs` - everything that a commit is, in one small file
+//! - `collection/commit/run_entry.rs` - a run as a manifest names it
+//! - `collection/commit/log.rs` - files of lines, known by length and digest
+//! - `collection/commit/changes.rs` - change logs as bytes
+//! - `collection/commit/snapshot.rs` - one commit, open for reading
+//! - `collection/commit/writer.rs` - the one writer, and publishing commits
 //! - `collection/commit/durable.rs` - the steps by which a manifest appears, and superseded files go
-//! - `collection/guard.rs` - no write after a failed one
-//! - `collection/tables.rs` - what a collection's tables are, and reading them through several runs
-//! - `collection/bits.rs` - sets of small numbers
-//! - `collection/row.rs` - the rows of tables as what they mean
-//! - `collection/known.rs` - what the dataflow of a load sees of a collection, and where it leaves what it adds
-//! - `collection/sources.rs` - the files that documents came from, and opening them again
-//! - `collection/records.rs` - records as they stood in their files
-//! - `collection/dead.rs` - contents that are dead
-//! - `collection/postings.rs` - stored postings under keys
-//! - `collection/resembling.rs` - which stored contents any sets resemble
-//! - `collection/lookup.rs` - documents by id, clusters and documents of contents
-//! - `collection/measures.rs` - all that is said of how much two sets share
-//! - `collection/check.rs` - which documents texts resemble that are not stored
-//! - `collection/explain.rs` - why documents are together, or are not
-//! - `collection/explain/chain.rs` - chains of stored links
-//! - `collection/explain/apart.rs` - the closest pair that fell short
-//! - `collection/related.rs` - pairs of documents related word by word
-//! - `collection/texts.rs` - texts of stored documents, where they can still be had
-//! - `collection/diff.rs` - two texts compared word by word
-//! - `collection/group.rs` - a ranked list with duplicates folded
-//! - `collection/load.rs` - a load, from its inputs over its epochs to its commit
+//! - `collection/commit/guard.rs` - no write after a failed one
+//! - `collection/commit/checkpoint.rs` - what there is of a load between two epochs
+//! - `collection/commit/refused.rs` - records that the epochs of an interrupted load refused
+//! - `collection/commit/sealed.rs` - small text files with a digest
+//! - `collection/tables/mod.rs` - what a collection's tables are, and reading them through several runs
+//! - `collection/tables/bits.rs` - sets of small numbers
+//! - `collection/tables/document.rs` - the rows of tables as what they mean
+//! - `collection/tables/sources.rs` - the files that documents came from, and opening them again
+//! - `collection/tables/records.rs` - records as they stood in their files
+//! - `collection/tables/dead.rs` - contents that are dead
+//! - `collection/tables/postings.rs` - stored postings under keys
+//! - `collection/tables/lookup.rs` - documents by id, clusters and documents of contents
+//! - `collection/tables/parts.rs` - what a component falls into when contents go
+//! - `collection/tables/clusters.rs` - clusters over time: their numbers, and what is said about them
+//! - `collection/distributed/mod.rs` - collections whose runs lie with several processes
+//! - `collection/distributed/scattered.rs` - runs in the folders of several processes
+//! - `collection/distributed/questions.rs` - what processes ask each other about runs, and the answers
+//! - `collection/query/mod.rs` - questions to a commit
+//! - `collection/query/resembling.rs` - which stored contents any sets resemble
+//! - `collection/query/measures.rs` - all that is said of how much two sets share
+//! - `collection/query/check.rs` - which documents texts resemble that are not stored
+//! - `collection/query/explain/mod.rs` - why documents are together, or are not
+//! - `collection/query/explain/chain.rs` - chains of stored links
+//! - `collection/query/explain/apart.rs` - the closest pair that fell short
+//! - `collection/query/texts.rs` - texts of stored documents, where they can still be had
+//! - `collection/query/diff.rs` - two texts compared word by word
+//! - `collection/query/group.rs` - a ranked list with duplicates folded
+//! - `collection/query/view.rs` - looking at a commit
+//! - `collection/query/stats.rs` - the figures of a commit
+//! - `collection/recompute/mod.rs` - stored documents run through the dataflow once more
+//! - `collection/recompute/related.rs` - pairs of documents related word by word
+//! - `collection/recompute/replay.rs` - stored documents for a run that takes them in again
+//! - `collection/recompute/overrides.rs` - what may be asked in place of the collection's own configuration
+//! - `collection/maintain/mod.rs` - keeping a commit in order
+//! - `collection/maintain/local_runs.rs` - runs that processes keep to themselves, merged and removed where they lie
+//! - `collection/maintain/compact.rs` - which runs are merged, and the commit of what they become
+//! - `collection/maintain/combine.rs` - neighbouring runs written as one, without what is gone
+//! - `collection/maintain/fsck/mod.rs` - proving that a commit is whole: its pages, then its tables against each other
+//! - `collection/maintain/fsck/documents.rs` - documents, members, digests and texts against contents
+//! - `collection/maintain/fsck/components.rs` - components, links and clusters against contents
+//! - `collection/maintain/fsck/postings.rs` - postings against sets
+//! - `collection/maintain/fsck/sources.rs` - documents against sources and records
+//! - `collection/load/mod.rs` - a load, from its inputs over its epochs to its commit
+//! - `collection/load/load_base.rs` - what the dataflow of a load sees of a collection, and where it leaves what it adds
 //! - `collection/load/epoch.rs` - a part of a load: what the dataflow finds in it, settled and written
 //! - `collection/load/conclude.rs` - the end of a load: what its epochs make of the clusters, and the commit
-//! - `collection/assist.rs` - a load as those processes see it that do not lead it
-//! - `collection/held.rs` - runs that processes keep to themselves, merged and removed where they lie
-//! - `collection/checkpoint.rs` - what there is of a load between two epochs
-//! - `collection/refused.rs` - records that the epochs of an interrupted load refused
-//! - `collection/report.rs` - what a load did
-//! - `collection/sealed.rs` - small text files with a digest
-//! - `collection/settle.rs` - from what an epoch found to what it changes
-//! - `collection/settle/documents.rs` - what becomes of documents
-//! - `collection/settle/components.rs` - what becomes of contents and components
-//! - `collection/settle/span.rs` - crowds, as far as they join components
-//! - `collection/measure.rs` - pairs of a load's crowds, each measured once
-//! - `collection/parts.rs` - what a component falls into when contents go
-//! - `collection/again.rs` - colliding a stored content again
-//! - `collection/publish.rs` - what a load makes of documents and clusters
-//! - `collection/divide.rs` - components divided with a guarantee
-//! - `collection/clusters.rs` - clusters over time: their numbers, and what is said about them
-//! - `collection/delta.rs` - what a load changes, written
-//! - `collection/view.rs` - looking at a commit
-//! - `collection/replay.rs` - stored documents for a run that takes them in again
-//! - `collection/choice.rs` - what may be asked in place of the collection's own configuration
-//! - `collection/stats.rs` - the figures of a commit
-//! - `collection/compact.rs` - which runs are merged, and the commit of what they become
-//! - `collection/combine.rs` - neighbouring runs written as one, without what is gone
-//! - `collection/verify.rs` - reading every page of a run
-//! - `collection/fsck.rs` - proving that a commit is whole: its pages, then its tables against each other
-//! - `collection/fsck/documents.rs` - documents, members, digests and texts against contents
-//! - `collection/fsck/components.rs` - components, links and clusters against contents
-//! - `collection/fsck/postings.rs` - postings against sets
-//! - `collection/fsck/sources.rs` - documents against sources and records
+//! - `collection/load/follow.rs` - a load as those processes see it that do not lead it
+//! - `collection/load/report.rs` - what a load did
+//! - `collection/load/settle/mod.rs` - from what an epoch found to what it changes
+//! - `collection/load/settle/documents.rs` - what becomes of documents
+//! - `collection/load/settle/components.rs` - what becomes of contents and components
+//! - `collection/load/settle/span.rs` - crowds, as far as they join components
+//! - `collection/load/measure.rs` - pairs of a load's crowds, each measured once
+//! - `collection/load/recollider.rs` - colliding a stored content again
+//! - `collection/load/diff_clusters.rs` - what a load makes of documents and clusters
+//! - `collection/load/divide.rs` - components divided with a guarantee
+//! - `collection/load/write.rs` - what a load changes, written
+//! - `collection/export/mod.rs` - the files that the documents of a collection came from, with what is kept
+//! - `collection/export/dropped_lines.rs` - which lines of a file are left when some are kept
 //!
 //! What is left behind:
 //! - `output/mod.rs` - the parts of output
 //! - `output/staging.rs` - the folder that appears whole or not at all
 //! - `output/scratch.rs` - folders for what is needed for a while beside a collection
 //! - `output/kept.rs` - the inputs without the removed records
-//! - `output/export.rs` - the files that the documents of a collection came from, with what is kept
-//! - `output/others.rs` - which lines of a file are left when some are kept
 //! - `output/plan.rs` - dividing a large file among workers
 //! - `output/filter.rs` - which bytes of a file of lines are kept
 //! - `output/hand_out.rs` - jobs of unequal size, handed to workers
@@ -314,7 +320,7 @@
 //! - No comparison with a threshold rounds: thresholds are fractions of integers.
 //! - `unsafe` is two calls into functions compiled for more vector instructions, each behind the question whether the
 //!   machine has them, each with a portable twin; and one that decodes a page of 512 words in place, which any bytes
-//!   are, in `collection/page.rs`.
+//!   are, in `collection/run/page.rs`.
 
 pub mod collection;
 pub mod config;

@@ -25,7 +25,7 @@ impl Hands<'_> {
 
 /// Does jobs `0..count`, each on the first worker that is free, and returns their results in order. `state` makes
 /// what a worker keeps from job to job. After the first failure no further job is begun.
-pub(super) fn hand_out<S, T: Send>(
+pub(crate) fn hand_out<S, T: Send>(
     count: usize,
     workers: usize,
     state: impl Fn() -> S + Sync,

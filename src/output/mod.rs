@@ -1,15 +1,13 @@
 //! What a run leaves behind: a folder that appears whole or not at all ([`Staging`]), in it the inputs without
-//! the removed records ([`write_kept`], of a collection [`Export`]), what was found as rows of JSON ([`Rows`]) and what the run did
+//! the removed records ([`write_kept`], of a collection [`crate::collection::Export`]), what was found as rows of JSON ([`Rows`]) and what the run did
 //! ([`Summary`], which [`render`] makes readable). Nothing is left of a [`Scratch`]. A [`Chart`] shows
 //! curves.
 
-mod export;
 mod filter;
 mod hand_out;
 mod kept;
 mod kinds;
 mod lists;
-mod others;
 mod plan;
 mod render;
 mod rows;
@@ -21,8 +19,8 @@ mod svg;
 #[cfg(test)]
 mod kept_tests;
 
-pub use export::Export;
 pub use hand_out::Hands;
+pub(crate) use hand_out::hand_out;
 pub use kept::{KeptTally, assist_kept, write_kept};
 pub use kinds::{KindRow, KindTable};
 pub use lists::{Lists, left_out, summarise};

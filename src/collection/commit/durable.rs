@@ -4,9 +4,9 @@ use std::hash::{BuildHasher, RandomState};
 use std::io;
 use std::time::SystemTime;
 
-use crate::collection::manifest::Manifest;
-use crate::collection::names::{Name, folder};
-use crate::collection::snapshot::newest;
+use crate::collection::commit::manifest::Manifest;
+use crate::collection::commit::names::{Name, folder};
+use crate::collection::commit::snapshot::newest;
 use crate::error::{Error, Result};
 use crate::limits::MAX_MANIFEST_BYTES;
 use crate::storage::Storage;

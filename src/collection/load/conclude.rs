@@ -3,17 +3,17 @@
 use std::sync::Arc;
 
 use super::{Batch, FEW, Prepared};
-use crate::collection::again::Again;
-use crate::collection::assist::dismiss;
-use crate::collection::compact::after_load;
-use crate::collection::delta::{missing, write_clusters, write_lines};
-use crate::collection::divide::Guarantee;
-use crate::collection::held::keep;
-use crate::collection::publish::{Divide, Outcome, publish};
-use crate::collection::report::Report;
-use crate::collection::settle::{CHANGE, settle_removals};
-use crate::collection::sources::sources_of;
+use crate::collection::load::diff_clusters::{Divide, Outcome, publish};
+use crate::collection::load::divide::Guarantee;
+use crate::collection::load::follow::dismiss;
+use crate::collection::load::recollider::Again;
+use crate::collection::load::report::Report;
+use crate::collection::load::settle::{CHANGE, settle_removals};
+use crate::collection::load::write::{missing, write_clusters, write_lines};
+use crate::collection::maintain::compact::after_load;
+use crate::collection::maintain::local_runs::keep;
 use crate::collection::tables::Tables;
+use crate::collection::tables::sources::sources_of;
 use crate::config::Clustering;
 use crate::error::Result;
 use crate::flow::contract::{Components, Contractor};

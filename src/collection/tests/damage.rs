@@ -1,7 +1,7 @@
 //! Damage of every sort: the answer is right, or an error that says where.
 
 use super::*;
-use crate::collection::page::{PAGE_BYTES, Seal};
+use crate::collection::run::page::{PAGE_BYTES, Seal};
 
 const FEW: SectionKind = SectionKind(1);
 const MANY: SectionKind = SectionKind(2);

@@ -1,22 +1,30 @@
-//! What runs promise, tried on whole files.
+//! What runs, commits and snapshots promise, tried on whole files.
 
+mod commits;
 mod damage;
 mod elsewhere;
+mod folders;
 mod format;
+mod manifests;
 mod memory;
 mod merged;
+mod snapshots;
 mod twins;
 
 use memory::Memory;
 
-use super::{RunReader, RunWriter, SectionKind, Shape};
+use crate::collection::{RunReader, RunWriter, SectionKind, Shape};
 use crate::error::{Error, Result};
 
 const COLLECTION: u64 = 0x00c0_11ec;
 const RUN: u64 = 0x52;
 
 /// Writes a run of this name with `fill`.
-fn write(storage: &Memory, name: &str, fill: impl FnOnce(&mut RunWriter) -> Result<()>) -> super::RunSummary {
+fn write(
+    storage: &Memory,
+    name: &str,
+    fill: impl FnOnce(&mut RunWriter) -> Result<()>,
+) -> crate::collection::RunSummary {
     let mut writer = RunWriter::create(storage, name, COLLECTION, RUN).expect("created");
     fill(&mut writer).expect("filled");
     writer.finish().expect("finished")
@@ -27,7 +35,7 @@ fn open(storage: &Memory, name: &str) -> Result<RunReader> {
 }
 
 /// All that a scan gives.
-fn all(mut scan: super::Scan) -> Result<Vec<Vec<u64>>> {
+fn all(mut scan: crate::collection::Scan) -> Result<Vec<Vec<u64>>> {
     let mut rows = Vec::new();
     while let Some(row) = scan.next_row()? {
         rows.push(row.to_vec());

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::collection::HeapCursor;
-use crate::collection::page::PAGE_BYTES;
+use crate::collection::run::page::PAGE_BYTES;
 
 const ROWS: SectionKind = SectionKind(7);
 const OTHER: SectionKind = SectionKind(8);

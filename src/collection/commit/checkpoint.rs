@@ -1,0 +1,278 @@
+//! Checkpoints: what there is of a load that is not published yet, so that it need not begin anew. Readers never see them.
+
+use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::Xxh3;
+
+use crate::collection::commit::manifest::Manifest;
+use crate::collection::commit::names::{Name, folder};
+use crate::collection::commit::refused::RefusedEntry;
+use crate::collection::commit::sealed::{read_whole, seal, unseal};
+use crate::collection::load::report::Tally;
+use crate::error::{Error, Result};
+use crate::hex;
+use crate::limits::MAX_MANIFEST_BYTES;
+use crate::progress::Progress;
+use crate::read::{Extent, Source};
+use crate::storage::Storage;
+
+/// What every checkpoint begins with.
+const START: &str = "alike checkpoint, format ";
+
+/// A load between two of its epochs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Checkpoint {
+    /// What the commit will be, as far as it has come.
+    pub next: Manifest,
+    /// How many epochs are done, from 1.
+    pub epoch: u32,
+    /// Whether documents that the load does not mention will go.
+    pub delete_missing: bool,
+    /// The inputs.
+    pub inputs: Inputs,
+    /// What was read of them.
+    pub consumed: Vec<Consumed>,
+    /// Lines of the last file that was read in part.
+    pub lines: u64,
+    /// Where the records are that were refused.
+    pub refused: Vec<RefusedEntry>,
+    /// What was counted.
+    pub tally: Tally,
+}
+
+/// The inputs of a load, as they are known again. There may be millions, so most are known by a digest of all.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Inputs {
+    /// How many there are.
+    pub count: u64,
+    /// The 128-bit XXH3 of their paths and lengths.
+    #[serde(with = "hex")]
+    pub digest: u128,
+    /// The first of them, to be named.
+    pub first: Vec<Input>,
+}
+
+/// Inputs that are named one by one.
+const NAMED: usize = 1000;
+
+impl Inputs {
+    /// Sources as inputs.
+    pub fn of(sources: &[Source]) -> Inputs {
+        let mut digest = Xxh3::new();
+        for input in sources.iter().map(Input::of) {
+            digest.update(&(input.path.len() as u64).to_le_bytes());
+            digest.update(input.path.as_bytes());
+            digest.update(&input.bytes.to_le_bytes());
+        }
+        let first = sources.iter().take(NAMED).map(Input::of).collect();
+        Inputs { count: sources.len() as u64, digest: digest.digest128(), first }
+    }
+
+    /// How other inputs differ from these, if they do.
+    fn differ(&self, others: &Inputs) -> Option<String> {
+        if self.count != others.count {
+            return Some(format!("it had {} input files, not {}", self.count, others.count));
+        }
+        if let Some((was, is)) = self.first.iter().zip(&others.first).find(|(was, is)| was != is) {
+            let Input { path, bytes } = was;
+            return Some(format!("it had {path} of {bytes} bytes, not {} of {}", is.path, is.bytes));
+        }
+        (self.digest != others.digest)
+            .then(|| format!("an input file after the first {NAMED} has another name or length"))
+    }
+}
+
+/// An input, as it is known again.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Input {
+    /// Its path, or what it is called.
+    pub path: String,
+    /// Its bytes on disk.
+    pub bytes: u64,
+}
+
+impl Input {
+    /// A source as an input.
+    pub fn of(source: &Source) -> Input {
+        // What was spooled lies elsewhere each time.
+        let path = std::path::absolute(&source.path).unwrap_or_else(|_| source.path.clone());
+        let path = if source.lasting { path.to_string_lossy().into_owned() } else { source.shown.clone() };
+        Input { path, bytes: source.bytes }
+    }
+}
+
+/// What an epoch read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Consumed {
+    /// The part of the inputs.
+    pub extent: Extent,
+    /// The 128-bit XXH3 of its bytes on disk.
+    #[serde(with = "hex")]
+    pub digest: u128,
+}
+
+impl Consumed {
+    /// What reading `extent` of `sources` consumed.
+    ///
+    /// # Errors
+    /// [`Error::Io`], [`Error::Changed`] and [`Error::Interrupted`].
+    pub fn of(sources: &[Source], extent: Extent, progress: &Progress) -> Result<Consumed> {
+        let mut digest = Xxh3::new();
+        for (file, source) in (0..).zip(sources) {
+            let bytes = extent.of(file, source);
+            if !bytes.is_empty() {
+                source.bytes_of(bytes, &mut |block| {
+                    digest.update(block);
+                    progress.check()
+                })?;
+            }
+        }
+        Ok(Consumed { extent, digest: digest.digest128() })
+    }
+}
+
+impl Checkpoint {
+    /// Its file's name.
+    pub(in crate::collection) fn name(&self) -> Name {
+        Name::Checkpoint(self.next.commit, self.epoch)
+    }
+
+    /// Whether a file belongs to it.
+    pub(in crate::collection) fn names(&self, name: Name) -> bool {
+        let refused = |epoch| self.refused.iter().any(|entry| entry.epoch == epoch);
+        match name {
+            Name::Refused(commit, epoch) => commit == self.next.commit && refused(epoch),
+            name => name == self.name() || self.next.names(name),
+        }
+    }
+
+    /// Writes it, so that it and all that it names are durable. One that is too long to be read again is not begun.
+    ///
+    /// # Errors
+    /// [`Error::Io`] and [`Error::Limit`].
+    pub(in crate::collection) fn write(&self, storage: &dyn Storage) -> Result<()> {
+        let name = self.name().to_string();
+        let path = storage.path(&name);
+        let bytes = seal(START, self).map_err(|e| Error::io(&path, "write", e))?;
+        if bytes.len() as u64 > MAX_MANIFEST_BYTES {
+            return Err(Error::Limit(format!(
+                "{}: a checkpoint of {} epochs would have more than {MAX_MANIFEST_BYTES} bytes; load with larger \
+                 epochs, or split the input",
+                path.display(),
+                self.epoch
+            )));
+        }
+        // It must not outlive the names that it speaks of.
+        storage.sync_names().map_err(|e| Error::io(&folder(storage), "sync", e))?;
+        let mut file = storage.create(&name).map_err(|e| Error::io(&path, "create", e))?;
+        file.append(&bytes).map_err(|e| Error::io(&path, "write", e))?;
+        file.sync().map_err(|e| Error::io(&path, "sync", e))?;
+        storage.sync_names().map_err(|e| Error::io(&path, "sync", e))
+    }
+
+    /// The last checkpoint of the commit after `last` that is whole. One that was being written when the power went is
+    /// not, and its epoch is done again.
+    ///
+    /// # Errors
+    /// [`Error::Io`] and [`Error::NewerFormat`].
+    pub(in crate::collection) fn newest(
+        storage: &dyn Storage,
+        last: &Manifest,
+    ) -> Result<Option<Checkpoint>> {
+        let names = storage.names().map_err(|e| Error::io(&folder(storage), "list", e))?;
+        let mut names: Vec<Name> = names.iter().filter_map(|name| Name::parse(name)).collect();
+        names.retain(|name| matches!(name, Name::Checkpoint(commit, _) if *commit == last.commit + 1));
+        names.sort_unstable();
+        for name in names.into_iter().rev() {
+            match Checkpoint::read(storage, name, last) {
+                Err(Error::Damaged { .. }) => {}
+                read => return read.map(Some),
+            }
+        }
+        Ok(None)
+    }
+
+    fn read(storage: &dyn Storage, name: Name, last: &Manifest) -> Result<Checkpoint> {
+        let path = storage.path(&name.to_string());
+        let bytes = read_whole(storage, &name.to_string())?;
+        let (checkpoint, at): (Checkpoint, usize) = unseal(START, "a checkpoint", &path, &bytes)?;
+        let damaged = |what: String| Error::damaged(&path, at as u64, what);
+        checkpoint.next.check_after(last).map_err(damaged)?;
+        if checkpoint.name() != name || !checkpoint.next.runs.starts_with(&last.runs) {
+            return Err(damaged("it does not go on from the last commit".to_owned()));
+        }
+        Ok(checkpoint)
+    }
+
+    /// Where reading goes on: index of a source and a byte of it.
+    pub(in crate::collection) fn at(&self) -> (u32, u64) {
+        self.consumed.last().map_or((0, 0), |consumed| consumed.extent.to)
+    }
+
+    /// Whether a load of these sources is the one that was interrupted; if not, what differs.
+    ///
+    /// # Errors
+    /// Those of [`Consumed::of`].
+    pub(in crate::collection) fn differs(
+        &self,
+        sources: &[Source],
+        delete_missing: bool,
+        progress: &Progress,
+    ) -> Result<Option<String>> {
+        if self.delete_missing != delete_missing {
+            let said = if self.delete_missing { "with" } else { "without" };
+            return Ok(Some(format!("it was begun {said} --delete-missing")));
+        }
+        if let Some(differs) = self.inputs.differ(&Inputs::of(sources)) {
+            return Ok(Some(differs));
+        }
+        for consumed in &self.consumed {
+            if Consumed::of(sources, consumed.extent, progress)? != *consumed {
+                let file = &sources[consumed.extent.from.0 as usize].shown;
+                return Ok(Some(format!("{file} or a file after it has changed since")));
+            }
+        }
+        Ok(None)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+    use crate::storage::Simulated;
+
+    #[test]
+    fn one_that_is_too_long_is_not_begun() {
+        let inputs = Inputs {
+            count: 1,
+            digest: 0,
+            first: vec![Input { path: "x".repeat(MAX_MANIFEST_BYTES as usize), bytes: 1 }],
+        };
+        let checkpoint = Checkpoint {
+            next: Manifest::first(7, Config::default(), false),
+            epoch: 1,
+            delete_missing: false,
+            inputs,
+            consumed: Vec::new(),
+            lines: 0,
+            refused: Vec::new(),
+            tally: Tally::default(),
+        };
+        let storage = Simulated::new();
+        assert!(matches!(checkpoint.write(&storage), Err(Error::Limit(_))));
+        assert!(storage.names().expect("names").is_empty());
+    }
+
+    #[test]
+    fn inputs_that_are_not_named_are_told_apart_all_the_same() {
+        let inputs = |digest| Inputs { count: 1001, digest, first: Vec::new() };
+        assert_eq!(inputs(1).differ(&inputs(1)), None);
+        assert!(inputs(1).differ(&inputs(2)).is_some_and(|differs| differs.contains("after the first 1000")));
+        let others = Inputs { count: 3, ..inputs(1) };
+        assert!(inputs(1).differ(&others).is_some_and(|differs| differs.contains("1001 input files, not 3")));
+    }
+}

@@ -1,0 +1,191 @@
+//! The manifest: everything that a commit is, in one small text file. The form is described in `docs/src/reference/format.md`.
+
+use std::io;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use crate::collection::commit::changes::ChangesEntry;
+use crate::collection::commit::names::Name;
+use crate::collection::commit::run_entry::RunEntry;
+use crate::collection::commit::sealed::{read_whole, seal, unseal};
+use crate::config::Config;
+use crate::error::{Error, Result};
+use crate::hex;
+use crate::storage::Storage;
+
+/// The form of collections that this version writes, and the newest that it reads.
+pub const FORMAT: u32 = 1;
+
+/// What every manifest begins with.
+const START: &str = "alike collection, format ";
+
+/// One commit of a collection.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Manifest {
+    /// The id of the collection, drawn when it was created; no other has it.
+    #[serde(with = "hex")]
+    pub collection: u64,
+    /// The number of this commit, from 1.
+    pub commit: u64,
+    /// How many loads and deletions there were.
+    pub load: u64,
+    /// What decides the answer; it never changes.
+    pub config: Config,
+    /// Whether the texts themselves are kept; it never changes.
+    pub store_text: bool,
+    /// The runs that the state is made of, oldest first.
+    pub runs: Vec<RunEntry>,
+    /// The change logs of this commit and those before it, in their order.
+    pub changes: Vec<ChangesEntry>,
+    /// The number of the next new content.
+    pub next_content: u32,
+    /// The label of the next new component.
+    pub next_label: u32,
+    /// The id of the next run; it is greater than that of any run there ever was.
+    pub next_run: u64,
+    /// The number of the next new input file.
+    pub next_file: u32,
+    /// How much there is.
+    pub counts: Counts,
+}
+
+/// How much there is in a collection.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Counts {
+    /// Documents that are not deleted.
+    pub documents: u64,
+    /// Distinct canonical texts of these.
+    pub contents: u64,
+    /// Clusters of two documents or more.
+    pub clusters: u64,
+    /// How often loads ignored a key as common: if ever, clusters depend on the order of loads.
+    #[serde(default, skip_serializing_if = "none")]
+    pub ignored_keys: u64,
+}
+
+/// Whether there is nothing to count.
+fn none(count: &u64) -> bool {
+    *count == 0
+}
+
+impl Manifest {
+    /// The first commit of a new, empty collection.
+    pub(in crate::collection) fn first(collection: u64, config: Config, store_text: bool) -> Manifest {
+        Manifest {
+            collection,
+            commit: 1,
+            load: 0,
+            config,
+            store_text,
+            runs: Vec::new(),
+            changes: Vec::new(),
+            next_content: 0,
+            next_label: 0,
+            next_run: 1,
+            next_file: 0,
+            counts: Counts::default(),
+        }
+    }
+
+    /// The bytes of the manifest's file.
+    pub(in crate::collection) fn to_bytes(&self) -> io::Result<Vec<u8>> {
+        seal(START, self)
+    }
+
+    /// The manifest that `bytes`, the contents of the file `path`, are.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] and [`Error::NewerFormat`].
+    pub(in crate::collection) fn from_bytes(path: &Path, bytes: &[u8]) -> Result<Manifest> {
+        let (manifest, at): (Manifest, usize) = unseal(START, "a manifest", path, bytes)?;
+        manifest.check().map_err(|what| Error::damaged(path, at as u64, what))?;
+        Ok(manifest)
+    }
+
+    /// Reads the manifest of commit `commit`.
+    ///
+    /// # Errors
+    /// [`Error::Io`], [`Error::Damaged`] and [`Error::NewerFormat`].
+    pub(in crate::collection) fn read(storage: &dyn Storage, commit: u64) -> Result<Manifest> {
+        let name = Name::Manifest(commit).to_string();
+        let path = storage.path(&name);
+        let manifest = Manifest::from_bytes(&path, &read_whole(storage, &name)?)?;
+        if manifest.commit != commit {
+            return Err(Error::damaged(
+                &path,
+                0,
+                format!("this is the manifest of commit {}", manifest.commit),
+            ));
+        }
+        Ok(manifest)
+    }
+
+    /// What makes no sense, whatever the files hold.
+    pub(in crate::collection) fn check(&self) -> std::result::Result<(), String> {
+        if self.commit == 0 {
+            return Err("commits are counted from 1".to_owned());
+        }
+        self.config.validate().map_err(|error| format!("its configuration cannot be: {error}"))?;
+        let mut runs: Vec<u64> = self.runs.iter().map(|run| run.id).collect();
+        runs.sort_unstable();
+        if let Some(pair) = runs.windows(2).find(|pair| pair[0] == pair[1]) {
+            return Err(format!("run {} stands in it twice", pair[0]));
+        }
+        if let Some(run) = runs.last().filter(|&&run| run >= self.next_run) {
+            return Err(format!("it has run {run}, and the next one would be {}", self.next_run));
+        }
+        let commits: Vec<u64> = self.changes.iter().map(|changes| changes.commit).collect();
+        if !commits.is_sorted_by(|a, b| a < b) || commits.last().is_some_and(|&last| last > self.commit) {
+            return Err("its change logs are not in order".to_owned());
+        }
+        Ok(())
+    }
+
+    /// Whether this can be the commit after `last`; what is wrong, if not.
+    pub(in crate::collection) fn check_after(&self, last: &Manifest) -> std::result::Result<(), String> {
+        self.check()?;
+        if self.commit != last.commit + 1 {
+            return Err(format!("commit {} does not come after commit {}", self.commit, last.commit));
+        }
+        let frozen = |of: &Manifest| (of.collection, of.store_text);
+        if frozen(self) != frozen(last) || self.config != last.config {
+            return Err("what is fixed when a collection is created has changed".to_owned());
+        }
+        let counters = |of: &Manifest| {
+            let next = [of.next_content, of.next_label, of.next_file].map(u64::from);
+            [of.load, next[0], next[1], next[2], of.next_run]
+        };
+        if counters(self).iter().zip(counters(last)).any(|(now, before)| *now < before) {
+            return Err("a counter runs backwards".to_owned());
+        }
+        if let Some(run) = self.runs.iter().find(|&run| run.id < last.next_run && !last.runs.contains(run)) {
+            return Err(format!("run {} is neither new nor as it was", run.id));
+        }
+        let new = |log: &&ChangesEntry| log.commit != self.commit && !last.changes.contains(log);
+        if let Some(log) = self.changes.iter().find(new) {
+            return Err(format!("the change log of commit {} is neither new nor as it was", log.commit));
+        }
+        Ok(())
+    }
+
+    /// Bytes of the runs and the change logs.
+    pub fn bytes(&self) -> u64 {
+        let logs = self.changes.iter().map(|log| log.bytes);
+        self.runs.iter().map(|run| run.bytes).chain(logs).sum()
+    }
+
+    /// Whether the file of this name belongs to the commit.
+    pub(in crate::collection) fn names(&self, name: Name) -> bool {
+        match name {
+            Name::Unfinished(_) | Name::Checkpoint(..) | Name::Refused(..) | Name::Tidied(..) => false,
+            Name::Manifest(commit) => commit == self.commit,
+            Name::Run(_) | Name::Kept(..) => self.runs.iter().any(|run| run.name() == name),
+            Name::Changes(commit) => {
+                self.changes.binary_search_by_key(&commit, |changes| changes.commit).is_ok()
+            }
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! Opening a collection for reading.
+
+use std::io;
+use std::sync::Arc;
+
+use crate::collection::RunReader;
+use crate::collection::commit::manifest::Manifest;
+use crate::collection::commit::names::{Name, folder};
+use crate::collection::commit::run_entry::RunEntry;
+use crate::error::{Error, Result};
+use crate::storage::Storage;
+
+/// How often a reader looks again when writers take away what it was about to open. Each time two commits have
+/// passed since it looked.
+const ATTEMPTS: usize = 20;
+
+/// One commit of a collection, open for reading. It stays what it is, whatever is committed later. Clones are cheap.
+#[derive(Clone, Debug)]
+pub struct Snapshot {
+    storage: Arc<dyn Storage>,
+    manifest: Arc<Manifest>,
+    runs: Vec<Arc<RunReader>>,
+}
+
+impl Snapshot {
+    /// Opens the newest commit. Reads its manifest and the last pages of its runs, and checks them.
+    ///
+    /// # Errors
+    /// [`Error::NotACollection`] if there is no manifest; [`Error::NewerFormat`]; [`Error::Damaged`] if the newest
+    /// commit is not as it was written, even if an older one is; [`Error::Changed`] if commits came faster than they
+    /// could be opened; [`Error::Io`].
+    pub fn open(storage: &Arc<dyn Storage>) -> Result<Snapshot> {
+        let mut gone: Option<(u64, Error)> = None;
+        for _ in 0..ATTEMPTS {
+            let commit = newest(&**storage)?;
+            if let Some((before, error)) = gone.take()
+                && before == commit
+            {
+                return Err(missing(error));
+            }
+            match Snapshot::of(storage, commit) {
+                Err(error) if is_missing(&error) => gone = Some((commit, error)),
+                // What a process keeps to itself may just have gone.
+                Ok(opened) if opened.check_within_reach().is_err() && newest(&**storage)? != commit => {}
+                outcome => return outcome,
+            }
+        }
+        Err(Error::Changed(folder(&**storage)))
+    }
+
+    /// Opens commit `commit`.
+    fn of(storage: &Arc<dyn Storage>, commit: u64) -> Result<Snapshot> {
+        let manifest = Manifest::read(&**storage, commit)?;
+        // Without runs nothing else would tell whose manifest it is. A reader has no other use for the one before.
+        if let Ok(Some(before)) = previous(&**storage, commit) {
+            check_same(&**storage, &manifest, &before)?;
+        }
+        let open = |run: &RunEntry| run.open(&**storage, manifest.collection).map(Arc::new);
+        let runs = manifest.runs.iter().map(open).collect::<Result<_>>()?;
+        Ok(Snapshot { storage: Arc::clone(storage), manifest: Arc::new(manifest), runs })
+    }
+
+    /// What this becomes with the commit `next`: runs that stay are not opened again.
+    pub(in crate::collection) fn advance(&self, next: Manifest) -> Result<Snapshot> {
+        let open = |run: &RunEntry| match self.manifest.runs.iter().position(|old| old == run) {
+            Some(at) => Ok(Arc::clone(&self.runs[at])),
+            None => run.open(&*self.storage, next.collection).map(Arc::new),
+        };
+        let runs = next.runs.iter().map(open).collect::<Result<_>>()?;
+        Ok(Snapshot { storage: Arc::clone(&self.storage), manifest: Arc::new(next), runs })
+    }
+
+    /// A snapshot of what another process knows, and has no manifest in the folder yet.
+    pub(in crate::collection) fn ahead_of(storage: &Arc<dyn Storage>, ahead: Manifest) -> Result<Snapshot> {
+        let open = |run: &RunEntry| run.open(&**storage, ahead.collection).map(Arc::new);
+        let runs = ahead.runs.iter().map(open).collect::<Result<_>>()?;
+        Ok(Snapshot { storage: Arc::clone(storage), manifest: Arc::new(ahead), runs })
+    }
+
+    /// A snapshot without runs.
+    pub(in crate::collection) fn without_runs(storage: &Arc<dyn Storage>, manifest: Manifest) -> Snapshot {
+        Snapshot { storage: Arc::clone(storage), manifest: Arc::new(manifest), runs: Vec::new() }
+    }
+
+    /// Refuses a commit of which a run lies with a process that cannot be asked.
+    ///
+    /// # Errors
+    /// [`Error::Elsewhere`].
+    pub(in crate::collection) fn check_within_reach(&self) -> Result<()> {
+        let away = self.runs.iter().find_map(|run| Some((run.path().to_path_buf(), run.out_of_reach()?)));
+        away.map_or(Ok(()), |(path, (process, asked))| Err(Error::Elsewhere { path, process, asked }))
+    }
+
+    /// Reads the manifest before that of the commit, if it is still there: by it a writer knows which files to keep.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`], [`Error::NewerFormat`] and [`Error::Io`].
+    pub(in crate::collection) fn check_previous(&self) -> Result<()> {
+        match previous(&*self.storage, self.manifest.commit)? {
+            Some(before) => check_same(&*self.storage, &self.manifest, &before),
+            None => Ok(()),
+        }
+    }
+
+    /// What the commit is.
+    pub fn manifest(&self) -> &Manifest {
+        &self.manifest
+    }
+
+    /// The folder.
+    pub(in crate::collection) fn storage(&self) -> &dyn Storage {
+        &*self.storage
+    }
+
+    /// Its runs, in the order of [`Manifest::runs`]: oldest first.
+    pub fn runs(&self) -> &[Arc<RunReader>] {
+        &self.runs
+    }
+
+    /// Hands the change log of commit `commit` to `each`, piece by piece; lines may span pieces. False if the
+    /// manifest names no such log.
+    ///
+    /// # Errors
+    /// [`Error::Io`]; what `each` gives, which ends the reading; and [`Error::Damaged`], perhaps only after the last
+    /// piece: until then nothing vouches for the bytes. A log that a later commit has dropped is missing, too.
+    pub fn changes(&self, commit: u64, each: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<bool> {
+        let changes = &self.manifest.changes;
+        let Ok(at) = changes.binary_search_by_key(&commit, |log| log.commit) else { return Ok(false) };
+        changes[at].read(&*self.storage, each).map(|()| true)
+    }
+}
+
+/// The greatest commit that there is a manifest of.
+pub(in crate::collection) fn newest(storage: &dyn Storage) -> Result<u64> {
+    let of = |name: &String| match Name::parse(name) {
+        Some(Name::Manifest(commit)) => Some(commit),
+        _ => None,
+    };
+    // Names that come and go while a folder is listed may be passed over: one list without any proves little.
+    for _ in 0..ATTEMPTS {
+        let names = storage.names().map_err(|e| Error::io(&folder(storage), "list", e))?;
+        if let Some(commit) = names.iter().filter_map(of).max() {
+            return Ok(commit);
+        }
+        if !names.iter().any(|name| Name::parse(name).is_some()) {
+            break;
+        }
+    }
+    Err(Error::NotACollection(folder(storage), "there is no manifest in it".to_owned()))
+}
+
+/// The manifest before that of `commit`, if it is still there.
+pub(in crate::collection) fn previous(storage: &dyn Storage, commit: u64) -> Result<Option<Manifest>> {
+    if commit <= 1 {
+        return Ok(None);
+    }
+    match Manifest::read(storage, commit - 1) {
+        Err(error) if is_missing(&error) => Ok(None),
+        read => read.map(Some),
+    }
+}
+
+/// Refuses a manifest that is of another collection than the one before it.
+pub(in crate::collection) fn check_same(
+    storage: &dyn Storage,
+    manifest: &Manifest,
+    before: &Manifest,
+) -> Result<()> {
+    if manifest.collection == before.collection {
+        return Ok(());
+    }
+    let what = format!(
+        "a manifest of collection {:016x}, after one of {:016x}",
+        manifest.collection, before.collection
+    );
+    Err(Error::damaged(&storage.path(&Name::Manifest(manifest.commit).to_string()), 0, what))
+}
+
+fn is_missing(error: &Error) -> bool {
+    matches!(error, Error::Io { source, .. } if source.kind() == io::ErrorKind::NotFound)
+}
+
+/// A file that is missing although nobody has published anything newer.
+fn missing(error: Error) -> Error {
+    match error {
+        Error::Io { path, .. } => Error::Damaged { path, offset: 0, what: "the file is missing".to_owned() },
+        other => other,
+    }
+}

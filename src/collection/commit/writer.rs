@@ -1,0 +1,414 @@
+//! Opening a collection for writing, and publishing commits.
+
+use std::sync::Arc;
+
+use crate::collection::commit::durable::{bytes_of, draw_id, publish, remove};
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::collection::RunWriter;
+use crate::collection::commit::changes::ChangesWriter;
+use crate::collection::commit::checkpoint::Checkpoint;
+use crate::collection::commit::guard::Guard;
+use crate::collection::commit::manifest::Manifest;
+use crate::collection::commit::names::{Name, folder};
+use crate::collection::commit::run_entry::RunEntry;
+use crate::collection::commit::snapshot::{Snapshot, check_same, newest, previous};
+use crate::config::Config;
+use crate::error::{Error, Result};
+use crate::storage::{Lock, Storage};
+
+/// The one writer of a collection, until it is dropped or an operation fails.
+///
+/// After any failed write, on whatever thread, nothing more can be written through it or through what it has begun:
+/// every attempt is an [`Error::Io`] that says to open the collection again. The last commit stays as it was.
+#[derive(Debug)]
+pub struct Writer {
+    snapshot: Snapshot,
+    /// The commit before the last one, for readers that are about to open it.
+    previous: Previous,
+    /// What an interrupted load has left.
+    pending: Option<Checkpoint>,
+    guard: Guard,
+    storage: Arc<dyn Storage>,
+    untidied: Option<Error>,
+    /// What tells the runs of this writer from those of any other that processes keep to themselves.
+    job: u64,
+    /// Taken only by the writer that comes after this one under the same lock.
+    lock: Option<Box<dyn Lock>>,
+}
+
+/// The commit before the last one.
+#[derive(Debug)]
+enum Previous {
+    /// There is none, or its manifest is gone.
+    None,
+    /// Its manifest.
+    Known(Box<Manifest>),
+    /// Its manifest is damaged: which files are its own is not known.
+    Damaged,
+}
+
+impl Previous {
+    /// Whether a file may belong to it, given the last commit.
+    fn may_name(&self, name: Name, last: &Manifest) -> bool {
+        match (self, name) {
+            (Previous::None, _) => false,
+            (
+                Previous::Damaged,
+                Name::Unfinished(_) | Name::Checkpoint(..) | Name::Refused(..) | Name::Tidied(..),
+            ) => false,
+            (Previous::Known(manifest), name) => manifest.names(name),
+            (Previous::Damaged, Name::Manifest(commit)) => commit + 1 == last.commit,
+            (Previous::Damaged, Name::Changes(commit)) => commit < last.commit,
+            (Previous::Damaged, Name::Run(id) | Name::Kept(id, _)) => id < last.next_run,
+        }
+    }
+}
+
+impl Writer {
+    /// Makes an empty collection, its commit 1, in an empty folder. Texts are kept if `store_text`.
+    ///
+    /// # Errors
+    /// [`Error::NotACollection`] if there are other files, [`Error::Config`] if there is a collection or `config`
+    /// cannot be, [`Error::Locked`] and [`Error::Io`].
+    pub fn create(folder: &Arc<dyn Storage>, config: Config, store_text: bool) -> Result<Writer> {
+        config.validate()?;
+        check_empty(&**folder)?;
+        let (lock, guard) = begin(folder)?;
+        // Somebody may have been faster.
+        let left = check_empty(&guard)?;
+        Writer::make(lock, guard, left, config, store_text)
+    }
+
+    /// Makes another empty collection of one that no load has gone to, with a configuration and an id of its own. The
+    /// lock is held throughout. A crash may leave an empty folder.
+    ///
+    /// # Errors
+    /// [`Error::Config`] if `config` cannot be, [`Error::Locked`] and [`Error::Io`].
+    ///
+    /// # Panics
+    /// If there was a load.
+    pub fn start_anew(mut self, config: Config, store_text: bool) -> Result<Writer> {
+        config.validate()?;
+        assert!(self.is_unused(), "a collection that holds something stays what it is");
+        let names = self.storage.names().map_err(|e| Error::io(&folder(&*self.storage), "list", e))?;
+        let left = names.iter().filter_map(|name| Name::parse(name)).collect();
+        let lock = self.lock.take().expect("a writer that is not dropped holds the lock");
+        // What was begun with this writer is dead with it; the one that comes after it is not.
+        Writer::make(lock, self.guard.renewed(), left, config, store_text)
+    }
+
+    /// Whether no load has gone to it yet: an empty collection, perhaps of a load that was killed.
+    pub fn is_unused(&self) -> bool {
+        let last = self.snapshot.manifest();
+        last.load == 0 && last.runs.is_empty() && self.pending.is_none()
+    }
+
+    /// Makes commit 1 in the place of what is `left`, under the lock.
+    fn make(
+        lock: Box<dyn Lock>,
+        guard: Guard,
+        left: Vec<Name>,
+        config: Config,
+        store_text: bool,
+    ) -> Result<Writer> {
+        let storage: Arc<dyn Storage> = Arc::new(guard.clone());
+        let manifest = Manifest::first(draw_id(), config, store_text);
+        let bytes = bytes_of(&*storage, &manifest)?;
+        // As it will be read: a threshold may have been written with more digits than it needs.
+        let manifest = Manifest::from_bytes(&storage.path(&Name::Manifest(1).to_string()), &bytes)?;
+        remove(&*storage, left)?;
+        publish(&*storage, 1, &bytes)?;
+        let snapshot = Snapshot::without_runs(&storage, manifest);
+        let (previous, pending) = (Previous::None, None);
+        let mut writer = Writer {
+            snapshot,
+            previous,
+            pending,
+            guard,
+            storage,
+            untidied: None,
+            job: draw_id(),
+            lock: Some(lock),
+        };
+        writer.tidy_after_commit();
+        Ok(writer)
+    }
+
+    /// Opens a collection, and removes what a writer that came to no good end has left in it. A damaged manifest of
+    /// the commit before the last one is no hindrance: nothing that may be that commit's is removed before the next
+    /// one, and [`Writer::untidied`] says so.
+    ///
+    /// # Errors
+    /// Those of [`Snapshot::open`], and [`Error::Locked`].
+    pub fn open(folder: &Arc<dyn Storage>) -> Result<Writer> {
+        // Asked first, because locking leaves a file.
+        newest(&**folder)?;
+        let (lock, guard) = begin(folder)?;
+        let storage: Arc<dyn Storage> = Arc::new(guard.clone());
+        let snapshot = Snapshot::open(&storage)?;
+        let (previous, untidied) = match previous(&*storage, snapshot.manifest().commit) {
+            Ok(None) => (Previous::None, None),
+            Ok(Some(previous)) => {
+                check_same(&*storage, snapshot.manifest(), &previous)?;
+                (Previous::Known(Box::new(previous)), None)
+            }
+            Err(error @ (Error::Damaged { .. } | Error::NewerFormat { .. })) => {
+                (Previous::Damaged, Some(error))
+            }
+            Err(error) => return Err(error),
+        };
+        let pending = Checkpoint::newest(&*storage, snapshot.manifest())?;
+        let (job, lock) = (draw_id(), Some(lock));
+        let writer = Writer { snapshot, previous, pending, guard, storage, untidied, job, lock };
+        writer.tidy(|_| true)?;
+        Ok(writer)
+    }
+
+    /// What an interrupted load has left: epochs that are done, and that no reader sees.
+    pub fn pending(&self) -> Option<&Checkpoint> {
+        self.pending.as_ref()
+    }
+
+    /// Refuses anything else while an interrupted load can be finished.
+    ///
+    /// # Errors
+    /// [`Error::Unfinished`].
+    pub fn check_finished(&self) -> Result<()> {
+        match &self.pending {
+            Some(pending) => Err(Error::unfinished(&folder(&*self.storage), pending.tally.records, "")),
+            None => Ok(()),
+        }
+    }
+
+    /// What tells the runs of this writer from those of any other that processes keep to themselves.
+    pub(in crate::collection) fn job(&self) -> u64 {
+        self.job
+    }
+
+    /// The last commit and the one before it, if that is known: their numbers, and the XXH3 of their manifests.
+    pub(in crate::collection) fn commits(&self) -> Result<Vec<(u64, u64)>> {
+        let before = match &self.previous {
+            Previous::Known(manifest) => Some(&**manifest),
+            Previous::None | Previous::Damaged => None,
+        };
+        let digest =
+            |manifest: &Manifest| Ok((manifest.commit, xxh3_64(&bytes_of(&*self.storage, manifest)?)));
+        [Some(self.snapshot.manifest()), before].into_iter().flatten().map(digest).collect()
+    }
+
+    /// The runs that the last commit names, or the one before it, or what is pending; and below which number others may be named
+    /// too.
+    pub(in crate::collection) fn named_runs(&self) -> (Vec<RunEntry>, u64) {
+        let last = self.snapshot.manifest();
+        let (before, unknown) = match &self.previous {
+            Previous::None => (None, 0),
+            Previous::Known(manifest) => (Some(&**manifest), 0),
+            Previous::Damaged => (None, last.next_run),
+        };
+        let pending = self.pending.as_ref().map(|pending| &pending.next);
+        let mut runs: Vec<RunEntry> =
+            [Some(last), before, pending].into_iter().flatten().flat_map(|of| of.runs.clone()).collect();
+        runs.sort_unstable_by_key(|run| run.id);
+        runs.dedup();
+        (runs, unknown)
+    }
+
+    /// Discards what an interrupted load has left.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn abandon(&mut self) -> Result<()> {
+        self.pending = None;
+        self.tidy(|_| true)
+    }
+
+    /// Takes back a collection that was made for a load of which nothing came: its configuration, perhaps the mistake,
+    /// would be fixed for ever. Its files go, as far as they can be removed; what stays is an empty collection or none. The
+    /// file of the lock stays too: others may be waiting to open it.
+    pub fn take_back(self) {
+        let names = self.storage.names().unwrap_or_default();
+        let mut own: Vec<&String> = names.iter().filter(|name| Name::parse(name).is_some()).collect();
+        own.sort_by_key(|name| !matches!(Name::parse(name), Some(Name::Manifest(_))));
+        for name in own {
+            let _ = self.storage.remove(name);
+        }
+        let _ = self.storage.sync_names();
+    }
+
+    /// Makes what there is of a load durable; what it supersedes is removed.
+    ///
+    /// # Errors
+    /// [`Error::Io`], and [`Error::Limit`] if it would be too long: the one before it stands then.
+    pub(in crate::collection) fn checkpoint(&mut self, checkpoint: Checkpoint) -> Result<()> {
+        let written = checkpoint.write(&*self.storage);
+        written.inspect_err(|error| {
+            if !matches!(error, Error::Limit(_)) {
+                self.guard.kill();
+            }
+        })?;
+        let next_run = checkpoint.next.next_run;
+        self.pending = Some(checkpoint);
+        self.tidy(|name| match name {
+            Name::Run(id) => id < next_run,
+            Name::Checkpoint(..) => true,
+            _ => false,
+        })
+    }
+
+    /// A snapshot of what a load has come to: `next` has the runs of the last commit and some after them.
+    ///
+    /// # Errors
+    /// [`Error::Io`] and [`Error::Damaged`].
+    pub(in crate::collection) fn ahead(&self, next: &Manifest) -> Result<Snapshot> {
+        self.snapshot.advance(next.clone())
+    }
+
+    /// The last commit.
+    pub fn snapshot(&self) -> &Snapshot {
+        &self.snapshot
+    }
+
+    /// The folder, as this writer may change it.
+    pub fn storage(&self) -> &Arc<dyn Storage> {
+        &self.storage
+    }
+
+    /// A manifest to be filled in and committed: the last one, with the next number. If what was begun for it is
+    /// not committed, its files stay in the way of the next attempt until the collection is opened again.
+    pub fn next(&self) -> Manifest {
+        let last = self.snapshot.manifest();
+        Manifest { commit: last.commit + 1, ..last.clone() }
+    }
+
+    /// Begins a run for the commit `next`: its id and the file. When it is finished, its [`super::RunEntry`] goes
+    /// into `next`.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn begin_run(&self, next: &mut Manifest) -> Result<(u64, RunWriter)> {
+        let id = next.next_run;
+        let run = RunWriter::create(&*self.storage, &Name::Run(id).to_string(), next.collection, id)?;
+        next.next_run += 1;
+        Ok((id, run))
+    }
+
+    /// Begins the change log of the commit `next`. When it is finished, its [`super::ChangesEntry`] goes to the end
+    /// of [`Manifest::changes`].
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn begin_changes(&self, next: &Manifest) -> Result<ChangesWriter> {
+        ChangesWriter::create(&*self.storage, next.commit)
+    }
+
+    /// Publishes a commit. When this returns `Ok`, it is durable; what it has superseded is removed then, and
+    /// [`Writer::untidied`] tells whether that succeeded. After an error other than those of earlier failures the
+    /// commit may or may not have happened: opening again shows.
+    ///
+    /// # Errors
+    /// [`Error::Io`]; [`Error::Damaged`] if a new run is not as it was written; [`Error::Locked`] if somebody else
+    /// has committed in spite of the lock; [`Error::Limit`] if the manifest is too long.
+    ///
+    /// # Panics
+    /// If `next` cannot come after the last commit.
+    pub fn commit(&mut self, next: Manifest) -> Result<()> {
+        self.guard.check().map_err(|e| Error::io(&folder(&*self.storage), "commit", e))?;
+        if let Err(what) = next.check_after(self.snapshot.manifest()) {
+            panic!("no next commit: {what}");
+        }
+        self.try_commit(next).inspect_err(|_| self.guard.kill())
+    }
+
+    fn try_commit(&mut self, next: Manifest) -> Result<()> {
+        let bytes = bytes_of(&*self.storage, &next)?;
+        self.check_changes(&next)?;
+        let snapshot = self.snapshot.advance(next)?;
+        publish(&*self.storage, snapshot.manifest().commit, &bytes)?;
+        let last = std::mem::replace(&mut self.snapshot, snapshot);
+        self.previous = Previous::Known(Box::new(last.manifest().clone()));
+        self.pending = None;
+        self.tidy_after_commit();
+        Ok(())
+    }
+
+    /// Refuses a new change log that is not there whole.
+    fn check_changes(&self, next: &Manifest) -> Result<()> {
+        let Some(log) = next.changes.last().filter(|log| log.commit == next.commit) else { return Ok(()) };
+        let name = Name::Changes(log.commit).to_string();
+        let path = self.storage.path(&name);
+        let length = self.storage.open(&name).and_then(|reader| reader.len());
+        let length = length.map_err(|e| Error::io(&path, "look at", e))?;
+        if length != log.bytes {
+            let what = format!("{length} bytes, of {} that were written", log.bytes);
+            return Err(Error::damaged(&path, length.min(log.bytes), what));
+        }
+        Ok(())
+    }
+
+    /// Why what the last commit has superseded could not all be removed. After a commit: it stands; the writer is
+    /// dead, and the next one that is opened removes the rest. After opening: the manifest before the last one is
+    /// damaged; the writer is well, and its first commit removes the rest.
+    pub fn untidied(&self) -> Option<&Error> {
+        self.untidied.as_ref()
+    }
+
+    fn tidy_after_commit(&mut self) {
+        let (commit, next_run) = (self.snapshot.manifest().commit, self.snapshot.manifest().next_run);
+        // What has a greater number may belong to the commit that is prepared next.
+        let tidied = self.tidy(|name| match name {
+            Name::Run(id) => id < next_run,
+            Name::Kept(..) | Name::Tidied(..) => false,
+            Name::Unfinished(number)
+            | Name::Checkpoint(number, _)
+            | Name::Refused(number, _)
+            | Name::Manifest(number)
+            | Name::Changes(number) => number <= commit,
+        });
+        self.untidied = tidied.inspect_err(|_| self.guard.kill()).err();
+    }
+
+    /// Removes those files that `may_go` and that neither the last commit nor the one before it names.
+    fn tidy(&self, may_go: impl Fn(Name) -> bool) -> Result<()> {
+        let names = self.storage.names().map_err(|e| Error::io(&folder(&*self.storage), "list", e))?;
+        let names: Vec<Name> = names.iter().filter_map(|name| Name::parse(name)).collect();
+        let last = self.snapshot.manifest();
+        if names.iter().any(|name| matches!(name, Name::Manifest(commit) if *commit > last.commit)) {
+            return Err(Error::Locked(folder(&*self.storage)));
+        }
+        let pending = |name| self.pending.as_ref().is_some_and(|pending| pending.names(name));
+        let kept = |name| last.names(name) || self.previous.may_name(name, last) || pending(name);
+        remove(&*self.storage, names.into_iter().filter(|&name| may_go(name) && !kept(name)).collect())
+    }
+}
+
+impl Drop for Writer {
+    /// What was begun and is not finished may not go on without the lock.
+    fn drop(&mut self) {
+        self.guard.kill();
+    }
+}
+
+/// Takes the lock, and puts a guard over the folder.
+fn begin(storage: &Arc<dyn Storage>) -> Result<(Box<dyn Lock>, Guard)> {
+    let lock = storage.lock().map_err(|e| Error::io(&folder(&**storage), "lock", e))?;
+    let lock = lock.ok_or_else(|| Error::Locked(folder(&**storage)))?;
+    Ok((lock, Guard::new(Arc::clone(storage))))
+}
+
+/// Refuses a folder with any file in it but what an earlier attempt to create a collection leaves, which it returns.
+fn check_empty(storage: &dyn Storage) -> Result<Vec<Name>> {
+    let names = storage.names().map_err(|e| Error::io(&folder(storage), "list", e))?;
+    let parsed: Vec<Option<Name>> = names.iter().map(|name| Name::parse(name)).collect();
+    if parsed.iter().any(|name| matches!(name, Some(Name::Manifest(_)))) {
+        let folder = folder(storage);
+        return Err(Error::config(format!("{}: there is a collection in it already", folder.display())));
+    }
+    match names.iter().zip(&parsed).find(|(_, parsed)| **parsed != Some(Name::Unfinished(1))) {
+        Some((name, _)) => {
+            let reason = format!("{name} is in it, so none is made there");
+            Err(Error::NotACollection(folder(storage), reason))
+        }
+        None => Ok(parsed.into_iter().flatten().collect()),
+    }
+}

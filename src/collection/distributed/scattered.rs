@@ -1,0 +1,233 @@
+//! The files of a collection in the folders of several processes: each keeps the runs that it writes where only it sees
+//! them, and reads those of the others by asking.
+//!
+//! All but runs is in the folder of process 0. The runs of another process are in a folder of its own, named after the
+//! collection, in the folder that its user gave for it. What is asked and answered is in [`super::questions`].
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use crate::collection::commit::manifest::Manifest;
+use crate::collection::commit::names::Name;
+use crate::collection::commit::snapshot::newest;
+use crate::collection::distributed::questions::{Opened, Question, ask, folder_in};
+use crate::error::Result;
+use crate::limits::{MAX_ANSWERED_FILES, MAX_FETCH_BYTES};
+use crate::mesh::Mesh;
+use crate::storage::{Local, Lock, Reader, Storage, Writer};
+
+/// A collection of which this process sees a part, and asks the others for the rest. What it writes goes to its own part.
+pub struct Scattered {
+    own: Arc<dyn Storage>,
+    /// The folder with the runs that this process wrote when it was not process 0.
+    state: Option<PathBuf>,
+    mesh: Option<Arc<Mesh>>,
+    known: OnceLock<Known>,
+    /// What was found with other processes, as far as it is remembered. It never changes: no two runs ever have one name.
+    away: Mutex<BTreeMap<String, Away>>,
+}
+
+/// What is known once there is a manifest.
+struct Known {
+    collection: u64,
+    also: Option<Arc<Local>>,
+}
+
+impl Scattered {
+    /// A collection as process 0 sees it: its folder, then its own part of `state`, then those of the other processes of
+    /// the job, if it has any.
+    pub fn leading(folder: Arc<dyn Storage>, state: &Path, mesh: Option<Arc<Mesh>>) -> Scattered {
+        let (known, away) = (OnceLock::new(), Mutex::default());
+        Scattered { own: folder, state: Some(state.to_path_buf()), mesh, known, away }
+    }
+
+    /// A collection as another process sees it, whose runs go to `state`.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::Io`].
+    pub fn assisting(state: &Path, collection: u64, mesh: Arc<Mesh>) -> Result<Scattered> {
+        let own = Arc::new(Local::create(&folder_in(state, collection))?);
+        let known = OnceLock::from(Known { collection, also: None });
+        Ok(Scattered { own, state: None, mesh: Some(mesh), known, away: Mutex::default() })
+    }
+
+    /// Which collection it is, as its manifest says.
+    fn known(&self) -> io::Result<&Known> {
+        if let Some(known) = self.known.get() {
+            return Ok(known);
+        }
+        let manifest = newest(&*self.own).and_then(|commit| Manifest::read(&*self.own, commit));
+        let collection = manifest.map_err(io::Error::other)?.collection;
+        let folder = self.state.as_ref().map(|state| folder_in(state, collection));
+        let also = folder.filter(|folder| folder.is_dir()).map(|folder| Local::open(&folder)).transpose();
+        let known = Known { collection, also: also.map_err(io::Error::other)?.map(Arc::new) };
+        Ok(self.known.get_or_init(|| known))
+    }
+
+    /// The folder with the runs that this process wrote when it was not process 0, if it is there.
+    fn also(&self) -> Option<&Arc<Local>> {
+        self.known().ok()?.also.as_ref()
+    }
+
+    /// A run that another process has: who wrote it is asked first.
+    fn elsewhere(&self, name: &str) -> io::Result<Option<Away>> {
+        let Some(mesh) = &self.mesh else { return Ok(None) };
+        if let Some(away) = self.away().get(name) {
+            return Ok(Some(away.clone()));
+        }
+        let collection = self.known()?.collection;
+        let writer = match Name::parse(name) {
+            Some(Name::Kept(_, keeper)) => keeper.process as usize,
+            _ => 0,
+        };
+        let others = (0..mesh.processes()).filter(|process| *process != writer);
+        for process in [writer].into_iter().chain(others) {
+            if process == mesh.process() || process >= mesh.processes() {
+                continue;
+            }
+            let question = Question::Open { collection, name: name.to_owned() };
+            let opened = match ask(mesh, process, &question) {
+                Err(e) if e.kind() == ErrorKind::NotFound => continue,
+                answer => Opened::of_bytes(&answer?)?,
+            };
+            let (mesh, opened) = (Arc::clone(mesh), Arc::new(opened));
+            let away = Away { mesh, process, collection, name: name.to_owned(), opened };
+            let mut known = self.away();
+            while known.len() >= MAX_ANSWERED_FILES {
+                known.pop_first();
+            }
+            known.insert(name.to_owned(), away.clone());
+            return Ok(Some(away));
+        }
+        Ok(None)
+    }
+
+    fn away(&self) -> MutexGuard<'_, BTreeMap<String, Away>> {
+        self.away.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for Scattered {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Scattered")
+            .field("own", &self.own)
+            .field("state", &self.state)
+            .finish_non_exhaustive()
+    }
+}
+
+fn is_run(name: &str) -> bool {
+    matches!(Name::parse(name), Some(Name::Run(_) | Name::Kept(..)))
+}
+
+impl Storage for Scattered {
+    /// Those of this process's own part.
+    fn names(&self) -> io::Result<Vec<String>> {
+        self.own.names()
+    }
+
+    fn create(&self, name: &str) -> io::Result<Box<dyn Writer>> {
+        self.own.create(name)
+    }
+
+    fn open(&self, name: &str) -> io::Result<Box<dyn Reader>> {
+        let absent = |found: &io::Result<Box<dyn Reader>>| {
+            is_run(name) && found.as_ref().is_err_and(|error| error.kind() == ErrorKind::NotFound)
+        };
+        let mut found = self.own.open(name);
+        if absent(&found)
+            && let Some(also) = &self.known()?.also
+        {
+            found = also.open(name);
+        }
+        if absent(&found)
+            && let Some(away) = self.elsewhere(name)?
+        {
+            found = Ok(Box::new(away));
+        }
+        found
+    }
+
+    fn link(&self, from: &str, to: &str) -> io::Result<()> {
+        self.own.link(from, to)
+    }
+
+    fn remove(&self, name: &str) -> io::Result<()> {
+        self.own.remove(name)
+    }
+
+    fn sync_names(&self) -> io::Result<()> {
+        self.own.sync_names()
+    }
+
+    fn lock(&self) -> io::Result<Option<Box<dyn Lock>>> {
+        self.own.lock()
+    }
+
+    /// Of a file that another process has, where it would be here, and who has it.
+    fn path(&self, name: &str) -> PathBuf {
+        let own = self.own.path(name);
+        if let Some(away) = self.away().get(name) {
+            let mut path = own.into_os_string();
+            path.push(format!(" of process {} ({})", away.process, away.mesh.address(away.process)));
+            return path.into();
+        }
+        match Name::parse(name) {
+            Some(Name::Kept(..)) if self.state.is_some() => self.also().map_or(own, |also| also.path(name)),
+            _ => own,
+        }
+    }
+
+    fn is_scattered(&self) -> bool {
+        true
+    }
+
+    fn beside(&self) -> Option<Arc<dyn Storage>> {
+        self.also().map(|also| Arc::clone(also) as Arc<dyn Storage>)
+    }
+}
+
+/// A file that another process has.
+#[derive(Clone)]
+struct Away {
+    mesh: Arc<Mesh>,
+    process: usize,
+    collection: u64,
+    name: String,
+    opened: Arc<Opened>,
+}
+
+impl fmt::Debug for Away {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} of process {}", self.name, self.process)
+    }
+}
+
+impl Reader for Away {
+    fn len(&self) -> io::Result<u64> {
+        Ok(self.opened.bytes)
+    }
+
+    fn read_exact_at(&self, bytes: &mut [u8], offset: u64) -> io::Result<()> {
+        if let Some(end) = self.opened.at_end(offset, bytes.len()) {
+            bytes.copy_from_slice(end);
+            return Ok(());
+        }
+        for (at, piece) in (0..).zip(bytes.chunks_mut(MAX_FETCH_BYTES)) {
+            let (offset, length) = (offset + at * MAX_FETCH_BYTES as u64, piece.len());
+            let (collection, name) = (self.collection, self.name.clone());
+            let read = ask(&self.mesh, self.process, &Question::Bytes { collection, name, offset, length })?;
+            if read.len() != length {
+                return Err(io::Error::other(format!(
+                    "{} bytes of {length} from another process",
+                    read.len()
+                )));
+            }
+            piece.copy_from_slice(&read);
+        }
+        Ok(())
+    }
+}

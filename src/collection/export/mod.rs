@@ -1,0 +1,240 @@
+//! The files that the documents of a collection came from, with the records that are kept: from the sources, which must
+//! be as they were, or from stored records.
+
+mod dropped_lines;
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader, BufWriter, Write};
+use std::path::{Component, Path, PathBuf};
+
+use crate::collection::{Origin, Replay, Snapshot, SourceEntry};
+use crate::error::{Error, Result};
+use crate::flow::{Outcome, Replay as _};
+use crate::output::{Hands, hand_out};
+use crate::output::{KeptTally, write_kept};
+use crate::progress::{Progress, Stage};
+use crate::read::{Compression, Format, Source, names_apart, open_decompressed};
+use dropped_lines::others;
+
+/// Bytes of texts, and records, that are fetched at once.
+const BATCH: (u64, usize) = (8 << 20, 1024);
+
+/// Bytes read at once.
+const BLOCK: usize = 1 << 20;
+
+/// What is to be written of a collection.
+#[derive(Debug)]
+pub struct Export<'a> {
+    snapshot: &'a Snapshot,
+    files: Vec<Kept<'a>>,
+    workers: usize,
+    progress: &'a Progress,
+}
+
+/// A file with live documents.
+#[derive(Debug)]
+struct Kept<'a> {
+    entry: &'a SourceEntry,
+    /// Its name below `kept/`, that of no other file.
+    name: String,
+    /// Its records that are kept, in the order of their offsets.
+    records: Vec<Origin>,
+}
+
+impl<'a> Export<'a> {
+    /// What [`Snapshot::again_with_origins`] leaves to be written.
+    pub fn new(snapshot: &'a Snapshot, outcome: &'a Outcome, replay: &'a Replay) -> Export<'a> {
+        let mut gone = vec![false; replay.documents()];
+        for row in &outcome.findings.removed {
+            gone[outcome.shared.catalogue.position(row.doc).offset() as usize] = true;
+        }
+        let mut records: BTreeMap<u32, Vec<Origin>> = BTreeMap::new();
+        for (at, _) in gone.iter().enumerate().filter(|(_, gone)| !**gone) {
+            let origin = replay.origin(at);
+            records.entry(origin.file).or_default().push(origin);
+        }
+        let entries: Vec<&SourceEntry> = replay.sources().values().collect();
+        let named = entries.iter().map(|entry| (Path::new(&entry.path), entry.name.as_str()));
+        let names = names_apart(&named.collect::<Vec<_>>());
+        let files = entries.into_iter().zip(names).map(|(entry, name)| {
+            let mut records = records.remove(&entry.file).unwrap_or_default();
+            records.sort_unstable();
+            Kept { entry, name, records }
+        });
+        let shared = &outcome.shared;
+        Export {
+            snapshot,
+            files: files.collect(),
+            workers: shared.crew.workers(),
+            progress: &shared.progress,
+        }
+    }
+
+    /// Files that have live documents, and their bytes on disk as they were loaded.
+    pub fn inputs(&self) -> (u64, u64) {
+        (self.files.len() as u64, self.files.iter().map(|file| file.entry.bytes).sum())
+    }
+
+    /// Looks whether all can be written: records are kept, or the files are still those that were loaded.
+    ///
+    /// # Errors
+    /// [`Error::Input`] names the first file that is not, and what to do; [`Error::Io`] and [`Error::Interrupted`].
+    pub fn check(&self) -> Result<()> {
+        match self.snapshot.manifest().store_text {
+            true => Ok(()),
+            false => self.sources().map(drop),
+        }
+    }
+
+    /// Writes `kept/NAME` under `staging` for each file that has live documents, with those of its records that are live
+    /// there and kept; a text file that goes is not written. Of a file that is still there lines are copied byte for
+    /// byte, blank ones too. Stored records are written one a line.
+    ///
+    /// # Errors
+    /// Those of [`Export::check`]; [`Error::Changed`] if a file changes meanwhile; [`Error::Damaged`].
+    pub fn write(&self, staging: &Path) -> Result<KeptTally> {
+        if self.snapshot.manifest().store_text {
+            return self.write_stored(staging);
+        }
+        let sources = self.sources()?;
+        self.progress.enter(Stage::Write, self.inputs().1);
+        let parts = hand_out(sources.len(), self.workers, || (), |(), at| self.left_out(&sources[at], at))?;
+        let (removed, ends): (Vec<_>, Vec<_>) = parts.into_iter().unzip();
+        let hands = Hands { workers: self.workers, peers: None };
+        write_kept(staging, &sources, &removed, &ends, hands, self.progress)
+    }
+
+    /// The files, as they were loaded, under their names here.
+    fn sources(&self) -> Result<Vec<Source>> {
+        hand_out(
+            self.files.len(),
+            self.workers,
+            || (),
+            |(), at| {
+                let Kept { entry, name, .. } = &self.files[at];
+                let source = entry.open_or_advise(self.progress)?;
+                Ok(Source { name: name.clone(), ..source })
+            },
+        )
+    }
+
+    /// Where the lines start that are not kept, and where the last good one ends if the file cannot be read further.
+    fn left_out(&self, source: &Source, at: usize) -> Result<(Vec<u64>, Option<u64>)> {
+        let records = &self.files[at].records;
+        if source.format == Format::Text {
+            return Ok((if records.is_empty() { vec![0] } else { Vec::new() }, None));
+        }
+        let kept: Vec<u64> = records.iter().map(|origin| origin.offset).collect();
+        let input = open_decompressed(source).map_err(|e| Error::io(&source.path, "read", e))?;
+        let mut input = BufReader::with_capacity(BLOCK, input);
+        others(&kept, || {
+            self.progress.check()?;
+            let block = input.fill_buf().map(<[u8]>::to_vec);
+            let block = block.map_err(|e| Error::io(&source.path, "read", e))?;
+            input.consume(block.len());
+            Ok(block)
+        })?
+        .ok_or_else(|| Error::Changed(source.path.clone()))
+    }
+
+    fn write_stored(&self, staging: &Path) -> Result<KeptTally> {
+        let folder = staging.join("kept");
+        make_folder(&folder)?;
+        let (_, bytes_in) = self.inputs();
+        self.progress.enter(Stage::Write, bytes_in);
+        let written = |file: &&Kept<'_>| file.entry.format == Format::JsonLines || !file.records.is_empty();
+        let files: Vec<&Kept<'_>> = self.files.iter().filter(written).collect();
+        let bytes = hand_out(
+            files.len(),
+            self.workers,
+            || (),
+            |(), at| {
+                let target = target(&folder, files[at])?;
+                target.parent().map_or(Ok(()), make_folder)?;
+                self.write_file(files[at], &target)?;
+                self.progress.advance(files[at].entry.bytes);
+                fs::metadata(&target).map(|made| made.len()).map_err(|e| Error::io(&target, "read", e))
+            },
+        )?;
+        Ok(KeptTally { files: files.len() as u64, bytes_in, bytes_out: bytes.iter().sum() })
+    }
+
+    /// Writes a file of stored records, compressed as its source was.
+    fn write_file(&self, file: &Kept<'_>, target: &Path) -> Result<()> {
+        let failed = |e| Error::io(target, "write", e);
+        let made = File::create_new(target).map_err(|e| Error::io(target, "create", e))?;
+        match file.entry.compression {
+            Compression::None => {
+                let mut out = BufWriter::with_capacity(BLOCK, made);
+                self.write_records(file, target, &mut out)?;
+                out.flush().map_err(failed)
+            }
+            Compression::Gzip => {
+                let mut out = flate2::write::GzEncoder::new(made, flate2::Compression::default());
+                self.write_records(file, target, &mut out)?;
+                out.finish().map(drop).map_err(failed)
+            }
+            Compression::Zstd => {
+                let mut out = zstd::stream::write::Encoder::new(made, 3).map_err(failed)?;
+                out.include_checksum(true).map_err(failed)?;
+                self.write_records(file, target, &mut out)?;
+                out.finish().map(drop).map_err(failed)
+            }
+        }
+    }
+
+    fn write_records(&self, file: &Kept<'_>, target: &Path, out: &mut dyn Write) -> Result<()> {
+        let end: &[u8] = if file.entry.format == Format::JsonLines { b"\n" } else { b"" };
+        let failed = |e: io::Error| Error::io(target, "write", e);
+        let mut rest = file.records.as_slice();
+        while !rest.is_empty() {
+            self.progress.check()?;
+            let some;
+            (some, rest) = rest.split_at(batch(rest));
+            let mut versions: Vec<u64> = some.iter().map(|origin| u64::from(origin.version)).collect();
+            versions.sort_unstable();
+            let mut found: BTreeMap<u64, Vec<u8>> = BTreeMap::new();
+            self.snapshot.records(&versions, &mut |at, record| {
+                found.insert(versions[at], record);
+                Ok(())
+            })?;
+            for origin in some {
+                let record = found.remove(&u64::from(origin.version)).ok_or_else(|| self.missing(origin))?;
+                out.write_all(&record).and_then(|()| out.write_all(end)).map_err(failed)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A document whose record is not there.
+    fn missing(&self, origin: &Origin) -> Error {
+        let runs = self.snapshot.runs();
+        let path = runs.last().map_or_else(PathBuf::new, |run| run.path().to_path_buf());
+        Error::damaged(&path, 0, format!("record {} is in no run up to this one", origin.version))
+    }
+}
+
+/// How many records are fetched together.
+fn batch(records: &[Origin]) -> usize {
+    let mut bytes = 0;
+    let fits = |origin: &&Origin| {
+        bytes += u64::from(origin.text_bytes);
+        bytes <= BATCH.0
+    };
+    records.iter().take(BATCH.1).take_while(fits).count().max(1)
+}
+
+/// Where a file goes. Names of collections are relative when they are made; what is read is not trusted to be.
+fn target(folder: &Path, file: &Kept<'_>) -> Result<PathBuf> {
+    let inside = Path::new(&file.name).components().all(|part| matches!(part, Component::Normal(_)));
+    if !inside || file.name.is_empty() {
+        let shown = Path::new(&file.entry.shown);
+        return Err(Error::input(shown, "cannot be given a name under the output folder"));
+    }
+    Ok(folder.join(&file.name))
+}
+
+fn make_folder(folder: &Path) -> Result<()> {
+    fs::create_dir_all(folder).map_err(|e| Error::io(folder, "create", e))
+}

@@ -1,0 +1,360 @@
+//! What a load makes of clusters: worked out once, from the tables before the load, the tables after it, and the runs between
+//! them, whatever epochs these came in.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use hashbrown::{HashMap, HashSet};
+
+use crate::collection::HeapCursor;
+use crate::collection::load::settle::{Members, components, newest_documents};
+use crate::collection::tables::clusters::{After, Before, ClusterId, Fate, Line, Member, fate};
+use crate::collection::tables::document::{Document, unpack, wide};
+use crate::collection::tables::{CLUSTERS, CONTENTS, DOCUMENTS, MEMBERS, Tables};
+use crate::config::Keep;
+use crate::error::Result;
+use crate::flow::{Budget, Doc, NO_DOC, Share};
+use crate::progress::Progress;
+
+/// Where a cluster is: the label of its component, and its place in it. A transitive cluster is all of its component,
+/// at place 0; of several the one with the least content is there, each other one at the place of its own least content.
+pub type Place = (u32, u32);
+
+/// A cluster as a row of the table has it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ClusterRow {
+    /// Its [`ClusterId`].
+    pub number: u64,
+    /// Its documents; 0 if it is no more.
+    pub documents: u64,
+    /// Digest of its representative's id.
+    pub representative: u128,
+}
+
+/// What becomes of documents and clusters in a load.
+#[derive(Debug, Default)]
+pub struct Outcome {
+    /// Contents that are at another place of their component: with their documents.
+    pub contents: Vec<(Doc, u32, Place)>,
+    /// Clusters that are other ones now.
+    pub clusters: BTreeMap<Place, ClusterRow>,
+    /// What is said about clusters.
+    pub lines: Vec<Line>,
+    /// Documents that were not there before.
+    pub added: u64,
+    /// Documents whose record is another one now.
+    pub replaced: u64,
+    /// Documents that were another one for some epochs, and are what they were.
+    pub unchanged: u64,
+    /// Documents that are gone.
+    pub removed: u64,
+    /// Ids that were to be deleted and are not there, ascending.
+    pub unknown: Vec<String>,
+    /// Clusters that came, and that went.
+    pub clusters_changed: (u64, u64),
+}
+
+/// How components are divided into clusters, where a cluster is not all of its component.
+pub trait Divide {
+    /// The place of each of these contents in its component, but for those at place 0; the documents are as they are after
+    /// the load.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::Io`], [`crate::error::Error::Damaged`], [`crate::error::Error::Interrupted`].
+    fn divide(&mut self, after: &Tables, components: &Members) -> Result<HashMap<Doc, u32>>;
+}
+
+/// Works out what becomes of documents and clusters. `new` are the runs that `after` has and `before` has not.
+///
+/// # Errors
+/// [`crate::error::Error::Io`], [`crate::error::Error::Damaged`], [`crate::error::Error::Interrupted`], and
+/// [`crate::error::Error::Limit`] if that does not fit in the memory.
+pub fn publish(
+    (before, after, new): (&Tables, &Tables, &Tables),
+    load: u32,
+    keep: &Keep,
+    divide: Option<&mut dyn Divide>,
+    (progress, budget): (&Progress, &Budget),
+) -> Result<Outcome> {
+    let outcome = Outcome::default();
+    let mut publishing = Publishing { before, after, new, progress, budget, outcome, contents: Vec::new() };
+    publishing.documents()?;
+    publishing.touched()?;
+    let labels = publishing.labels()?;
+    let old = publishing.clusters_before(&labels, divide.is_some())?;
+    let places = publishing.clusters_after(&labels, &old, divide)?;
+    publishing.decide(load, keep, &old, places)?;
+    Ok(publishing.outcome)
+}
+
+/// Documents looked up at once.
+const BATCH: usize = 4096;
+/// Bytes that a content takes whose documents or component are others: its number twice, its label, and its component.
+const CONTENT: usize = 160;
+/// Bytes that a document takes of a cluster that anything happened to: what it is, its id wherever that is told, and where
+/// it was and is.
+const DOCUMENT: usize = 2 * size_of::<Member>() + 320;
+
+/// A cluster before the load, with its row.
+struct Old {
+    at: Place,
+    row: ClusterRow,
+    documents: Vec<u128>,
+}
+
+struct Publishing<'a> {
+    before: &'a Tables,
+    after: &'a Tables,
+    new: &'a Tables,
+    progress: &'a Progress,
+    budget: &'a Budget,
+    outcome: Outcome,
+    /// Contents that anything was said of, ascending.
+    contents: Vec<u64>,
+}
+
+impl Publishing<'_> {
+    /// Counts what happened to documents, and notes their contents.
+    fn documents(&mut self) -> Result<()> {
+        let runs: Vec<_> = self.new.having(DOCUMENTS).collect();
+        let mut rows = self.new.scan(DOCUMENTS);
+        let (mut batch, mut cursor) = (Vec::new(), HeapCursor::default());
+        loop {
+            let row = rows.next_row()?.map(Document::of_row);
+            let ended = row.is_none();
+            if let Some(document) = row {
+                self.contents.extend(document.has_content().then_some(u64::from(document.content)));
+                let gone = !document.live;
+                let name = gone.then(|| document.names(runs[rows.source()], &mut cursor)).transpose()?;
+                let now = document.live.then_some(document.fingerprint);
+                batch.push((document.id, now, name.map(|(name, _)| name)));
+            }
+            if ended || batch.len() == BATCH {
+                self.progress.check()?;
+                self.count(std::mem::take(&mut batch))?;
+            }
+            if ended {
+                self.outcome.unknown.sort_unstable();
+                return Ok(());
+            }
+        }
+    }
+
+    /// Counts documents by what their fingerprints were and are.
+    fn count(&mut self, batch: Vec<(u128, Option<u128>, Option<String>)>) -> Result<()> {
+        let ids: Vec<u128> = batch.iter().map(|(id, ..)| *id).collect();
+        let before = newest_documents(self.before, &ids, false)?;
+        for (id, now, name) in batch {
+            let was = before.get(&id).filter(|member| member.document.live);
+            match (was.map(|member| member.document.fingerprint), now) {
+                (None, Some(_)) => self.outcome.added += 1,
+                // Another epoch has made it what it was.
+                (Some(was), Some(now)) if was == now => self.outcome.unchanged += 1,
+                (Some(_), Some(_)) => self.outcome.replaced += 1,
+                (Some(_), None) => self.outcome.removed += 1,
+                (None, None) => self.outcome.unknown.extend(name),
+            }
+        }
+        Ok(())
+    }
+
+    /// Notes the contents whose documents or component are others.
+    fn touched(&mut self) -> Result<()> {
+        let mut rows = self.new.scan(CONTENTS);
+        while let Some(row) = rows.next_row()? {
+            self.contents.push(row[0]);
+        }
+        self.contents.sort_unstable();
+        self.contents.dedup();
+        self.allow(0)
+    }
+
+    /// Refuses what takes more memory than there is, so many documents of clusters included.
+    fn allow(&self, documents: usize) -> Result<()> {
+        let unknown: usize = self.outcome.unknown.iter().map(|id| size_of::<String>() + id.len()).sum();
+        let bytes = self.contents.len() * CONTENT + documents * DOCUMENT + unknown;
+        self.budget.allow_whole(Share::Publishing, bytes as u64, "the clusters that a load changes")
+    }
+
+    /// The labels that these contents had and have.
+    fn labels(&self) -> Result<BTreeSet<u32>> {
+        let mut labels = Vec::new();
+        for tables in [self.before, self.after] {
+            tables.newest(CONTENTS, &self.contents, &mut |_, _, row| {
+                labels.extend((row[1] > 0).then_some(unpack(row[2]).1));
+                Ok(())
+            })?;
+        }
+        Ok(labels.into_iter().collect())
+    }
+
+    /// The clusters of these components before the load.
+    fn clusters_before(&self, labels: &BTreeSet<u32>, divided: bool) -> Result<Vec<Old>> {
+        let rows = cluster_rows(self.before, labels)?;
+        let members = components(self.before, &rows.keys().map(|(label, _)| *label).collect())?;
+        let contents: Vec<Doc> = members.values().flatten().copied().collect();
+        let places = if divided { places(self.before, &contents)? } else { HashMap::new() };
+        let mut documents = documents_of(self.before, &members, |doc| places.get(&doc).copied())?;
+        let old = |(at, row)| Old { at, row, documents: documents.remove(&at).unwrap_or_default() };
+        Ok(rows.into_iter().map(old).collect())
+    }
+
+    /// The documents of the clusters of these components after the load, by place.
+    fn clusters_after(
+        &mut self,
+        labels: &BTreeSet<u32>,
+        old: &[Old],
+        divide: Option<&mut dyn Divide>,
+    ) -> Result<BTreeMap<Place, Vec<u128>>> {
+        let mut members = components(self.after, labels)?;
+        let counts = counts(self.after, &self.contents)?;
+        let had: HashSet<u32> = old.iter().map(|old| old.at.0).collect();
+        // Most new texts are like no other.
+        members.retain(|label, contents| match contents[..] {
+            [] => false,
+            [content] => had.contains(label) || counts.get(&content) != Some(&1),
+            _ => true,
+        });
+        let mut places = HashMap::new();
+        if let Some(divide) = divide {
+            places = divide.divide(self.after, &members)?;
+            self.move_contents(&members, &places)?;
+        }
+        let mut documents = documents_of(self.after, &members, |doc| places.get(&doc).copied())?;
+        documents.retain(|_, documents| documents.len() > 1);
+        Ok(documents)
+    }
+
+    /// Notes the contents that are at another place than their rows say.
+    fn move_contents(&mut self, components: &Members, places: &HashMap<Doc, u32>) -> Result<()> {
+        let mut contents: Vec<u64> = components.values().flatten().map(|doc| u64::from(*doc)).collect();
+        contents.sort_unstable();
+        let moved = &mut self.outcome.contents;
+        self.after.newest(CONTENTS, &contents, &mut |_, _, row| {
+            let (place, label) = unpack(row[2]);
+            let now = places.get(&(row[0] as Doc)).copied().unwrap_or(0);
+            moved.extend((now != place).then_some((row[0] as Doc, row[1] as u32, (label, now))));
+            Ok(())
+        })?;
+        moved.sort_unstable();
+        Ok(())
+    }
+
+    /// Decides which cluster goes on under which number, and what is said about it.
+    fn decide(
+        &mut self,
+        load: u32,
+        keep: &Keep,
+        old: &[Old],
+        places: BTreeMap<Place, Vec<u128>>,
+    ) -> Result<()> {
+        let mut ids: Vec<u128> = places.values().flatten().copied().collect();
+        ids.extend(old.iter().flat_map(|old| &old.documents));
+        ids.sort_unstable();
+        ids.dedup();
+        self.allow(ids.len())?;
+        let mut documents = newest_documents(self.after, &ids, true)?;
+        let names: HashMap<u128, String> =
+            old.iter().flat_map(|old| &old.documents).map(|id| (*id, named(&documents, *id))).collect();
+        let after = places.into_iter().map(|(at, ids)| {
+            let mut members: Vec<Member> = ids.iter().filter_map(|id| documents.remove(id)).collect();
+            members.sort_unstable_by(|a, b| a.name.cmp(&b.name));
+            After { at, members }
+        });
+        let after: Vec<After> = after.collect();
+        let before = old.iter().map(|old| Before {
+            id: ClusterId(old.row.number),
+            representative: old.row.representative,
+            documents: &old.documents,
+        });
+        let before: Vec<Before<'_>> = before.collect();
+        let name = |id: u128| names.get(&id).cloned().unwrap_or_default();
+        let Fate { numbers, representatives, lines } = fate(load, keep, &before, &after, &name);
+        let mut rows: BTreeMap<Place, ClusterRow> = BTreeMap::new();
+        for old in old {
+            rows.insert(old.at, ClusterRow { documents: 0, representative: 0, ..old.row });
+        }
+        for ((cluster, number), best) in after.iter().zip(numbers).zip(representatives) {
+            let (documents, representative) =
+                (cluster.members.len() as u64, cluster.members[best].document.id);
+            rows.insert(cluster.at, ClusterRow { number: number.0, documents, representative });
+        }
+        let was: HashMap<Place, ClusterRow> = old.iter().map(|old| (old.at, old.row)).collect();
+        rows.retain(|at, row| was.get(at) != Some(row));
+        self.outcome.clusters_changed = (after.len() as u64, before.len() as u64);
+        (self.outcome.clusters, self.outcome.lines) = (rows, lines);
+        Ok(())
+    }
+}
+
+/// The id of a document that was looked up.
+fn named(documents: &HashMap<u128, Member>, id: u128) -> String {
+    documents.get(&id).map(|member| member.name.clone()).unwrap_or_default()
+}
+
+/// The clusters of components.
+pub(in crate::collection) fn cluster_rows(
+    tables: &Tables,
+    labels: &BTreeSet<u32>,
+) -> Result<BTreeMap<Place, ClusterRow>> {
+    let keys: Vec<u64> = labels.iter().map(|label| u64::from(*label)).collect();
+    let mut rows = BTreeMap::new();
+    tables.beginning(CLUSTERS, 1, &keys, &mut |_, row| {
+        let (at, cluster) = cluster_row(row);
+        if cluster.documents > 0 {
+            rows.insert(at, cluster);
+        }
+        Ok(())
+    })?;
+    Ok(rows)
+}
+
+/// What a row of clusters says.
+pub(in crate::collection) fn cluster_row(row: &[u64]) -> (Place, ClusterRow) {
+    let cluster = ClusterRow { number: row[2], documents: row[3], representative: wide(row[4], row[5]) };
+    ((row[0] as u32, row[1] as u32), cluster)
+}
+
+/// The documents of contents, ascending contents, by cluster. Contents of no place are at place 0.
+pub(in crate::collection) fn documents_of(
+    tables: &Tables,
+    components: &Members,
+    place: impl Fn(Doc) -> Option<u32>,
+) -> Result<BTreeMap<Place, Vec<u128>>> {
+    let contents =
+        components.iter().flat_map(|(label, contents)| contents.iter().map(|c| (u64::from(*c), *label)));
+    let mut labelled: Vec<(u64, u32)> = contents.collect();
+    labelled.sort_unstable();
+    let keys: Vec<u64> = labelled.iter().map(|(content, _)| *content).collect();
+    let mut documents: BTreeMap<Place, Vec<u128>> = BTreeMap::new();
+    tables.beginning(MEMBERS, 1, &keys, &mut |at, row| {
+        if row[3] == 1 {
+            let at = (labelled[at].1, place(row[0] as Doc).unwrap_or(0));
+            documents.entry(at).or_default().push(wide(row[1], row[2]));
+        }
+        Ok(())
+    })?;
+    Ok(documents)
+}
+
+/// How many documents contents have.
+fn counts(tables: &Tables, contents: &[u64]) -> Result<HashMap<Doc, u32>> {
+    let mut counts = HashMap::with_capacity(contents.len());
+    tables.newest(CONTENTS, contents, &mut |_, _, row| {
+        counts.insert(row[0] as Doc, row[1] as u32);
+        Ok(())
+    })?;
+    Ok(counts)
+}
+
+/// The places of contents in their components.
+pub(in crate::collection) fn places(tables: &Tables, contents: &[Doc]) -> Result<HashMap<Doc, u32>> {
+    let mut keys: Vec<u64> =
+        contents.iter().filter(|doc| **doc != NO_DOC).map(|doc| u64::from(*doc)).collect();
+    keys.sort_unstable();
+    let mut places = HashMap::with_capacity(keys.len());
+    tables.newest(CONTENTS, &keys, &mut |_, _, row| {
+        places.insert(row[0] as Doc, unpack(row[2]).0);
+        Ok(())
+    })?;
+    Ok(places)
+}

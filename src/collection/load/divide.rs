@@ -1,0 +1,154 @@
+//! Components divided with a guarantee: what `dedup` makes of their documents, each component for itself.
+//!
+//! A part of a collection gives the answer of the whole as long as it is made of whole components. Whether two contents
+//! are linked depends on these two alone: a cap on common keys says which contents meet in a load, and not what is linked
+//! within a component. A content joins the first content before it, in keep order, that it is linked to and that
+//! represents others or itself, so it looks at contents of its own component only; and a part keeps their order. A
+//! content stands in that order where its best document does. So that one is enough: documents of one text are always
+//! together, and never decide anything else.
+//!
+//! Documents are in the order of the loads that first brought them, then of ids: the order in which a one-shot run has to
+//! read them for the same clusters.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use hashbrown::HashMap;
+
+use crate::collection::load::Batch;
+use crate::collection::load::diff_clusters::Divide;
+use crate::collection::load::load_base::missing;
+use crate::collection::load::settle::Members;
+use crate::collection::recompute::replay::Replay;
+use crate::collection::tables::Tables;
+use crate::collection::tables::clusters::{Member, keep_order};
+use crate::collection::tables::lookup::members;
+use crate::config::Config;
+use crate::error::Result;
+use crate::flow::{Doc, Outcome, Part, Replay as _, Request, run};
+use crate::progress::{Progress, Stage};
+use crate::simd::Simd;
+use crate::sketch::Basis;
+
+/// Contents that are taken in at once, unless one component alone has more.
+const BATCH: usize = 1 << 16;
+
+/// Divides components by taking in their documents again, by their stored sets.
+pub(in crate::collection) struct Guarantee {
+    config: Config,
+    workers: usize,
+    memory: Option<u64>,
+    simd: Simd,
+    scratch: PathBuf,
+    basis: Option<Arc<Basis>>,
+    progress: Arc<Progress>,
+    /// Contents of a run: [`BATCH`], but for tests.
+    most: usize,
+}
+
+impl Guarantee {
+    /// What divides the components of a collection with this configuration and frozen order of shingles, with what a load
+    /// may use.
+    pub(in crate::collection) fn new(
+        config: &Config,
+        basis: Option<&Arc<Basis>>,
+        batch: &Batch,
+        progress: &Arc<Progress>,
+    ) -> Guarantee {
+        let mut config = config.clone();
+        config.count.common_cap = 0;
+        Guarantee {
+            config,
+            workers: batch.workers,
+            memory: batch.memory,
+            simd: batch.simd,
+            scratch: batch.scratch.clone(),
+            basis: basis.cloned(),
+            progress: Arc::clone(progress),
+            most: BATCH,
+        }
+    }
+
+    /// The clusters of whole components: for each content of one the least content of it. A content that stands alone is
+    /// not among them.
+    fn least(&self, tables: &Tables, contents: &[Doc], least: &mut HashMap<Doc, Doc>) -> Result<()> {
+        let best = self.best(tables, contents)?;
+        let replay = Arc::new(Replay::new(tables, &self.config, &best)?);
+        let outcome = self.run(Arc::clone(&replay))?;
+        let content = |doc: &Doc| {
+            let at = outcome.shared.catalogue.position(*doc).offset() as usize;
+            replay.document(at).content
+        };
+        for cluster in &outcome.findings.clusters {
+            let contents: Vec<Doc> = cluster.members.iter().map(content).collect();
+            let first = contents.iter().copied().min();
+            least.extend(contents.iter().copied().zip(first.into_iter().cycle()));
+        }
+        Ok(())
+    }
+
+    /// Of each content the document that is kept before its others.
+    fn best(&self, tables: &Tables, contents: &[Doc]) -> Result<Vec<Member>> {
+        let keep = &self.config.cluster.keep;
+        let mut documents = members(tables, contents.iter().copied())?;
+        let best = |content: &Doc| {
+            let of_content = documents.remove(content).unwrap_or_default();
+            let best = of_content.into_iter().min_by(|a, b| keep_order(keep, a, b));
+            best.ok_or_else(|| missing(tables, *content))
+        };
+        contents.iter().map(best).collect()
+    }
+
+    fn run(&self, replay: Arc<Replay>) -> Result<Outcome> {
+        let request = Request {
+            part: Part::ALL,
+            sources: Vec::new(),
+            config: self.config.clone(),
+            workers: self.workers,
+            memory: self.memory,
+            pairs: false,
+            simd: self.simd,
+            scratch: self.scratch.clone(),
+            stored: None,
+            replay: Some(replay),
+            basis: self.basis.clone(),
+            lexicon: None,
+            // What a load divides is little, and is at hand where clusters are formed.
+            peers: None,
+        };
+        run(request, Arc::new(self.progress.aside()))
+    }
+}
+
+impl Divide for Guarantee {
+    /// The cluster with the least content of its component is at place 0, where rows put a content before anything else is
+    /// known of it: most components are one content, and need no further row. Every other cluster is at the place of its
+    /// least content. So a cluster that a load leaves alone mostly stays where it was, and its rows are not written again.
+    fn divide(&mut self, after: &Tables, components: &Members) -> Result<HashMap<Doc, u32>> {
+        let several: Vec<&Vec<Doc>> = components.values().filter(|contents| contents.len() > 1).collect();
+        self.progress.enter(Stage::Cluster, several.iter().map(|contents| contents.len() as u64).sum());
+        let (mut places, mut from) = (HashMap::new(), 0);
+        while from < several.len() {
+            self.progress.check()?;
+            let (mut to, mut contents) = (from, Vec::new());
+            while to < several.len() && (to == from || contents.len() + several[to].len() <= self.most) {
+                contents.extend_from_slice(several[to]);
+                to += 1;
+            }
+            let mut least = HashMap::new();
+            self.least(after, &contents, &mut least)?;
+            for component in &several[from..to] {
+                let first = component.iter().min();
+                let place = component.iter().map(|doc| (*doc, *least.get(doc).unwrap_or(doc)));
+                places.extend(place.filter(|(_, place)| Some(place) != first));
+            }
+            self.progress.advance(contents.len() as u64);
+            from = to;
+        }
+        Ok(places)
+    }
+}
+
+#[cfg(test)]
+#[path = "divide_tests.rs"]
+mod tests;

@@ -1,0 +1,359 @@
+//! What the dataflow of a load sees of a collection, and where it leaves what it adds.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use crate::collection::HeapCursor;
+use crate::collection::run::reader::RunReader;
+use crate::collection::run::writer::{RunSummary, RunWriter};
+use crate::collection::tables::dead::Dead;
+use crate::collection::tables::document::{Document, pack, wide};
+use crate::collection::tables::postings::live_postings;
+use crate::collection::tables::records::RecordWriter;
+use crate::collection::tables::{DIGESTS, DOCUMENTS, PARITIES, POSTINGS, SETS, SIGNATURES, TEXTS, Tables};
+use crate::error::{Error, Result};
+use crate::flow::{Doc, Keeper, NO_DOC, Posting, Stored};
+use crate::limits::MAX_WORKERS;
+use crate::similarity::Accept;
+use crate::sketch::{Digest, sign};
+
+/// A commit, and the runs that its workers write.
+#[derive(Debug)]
+pub struct Known {
+    tables: Tables,
+    next: Doc,
+    /// Of sketches of which rule the own words are signed, if they are, and whether records are kept.
+    signed: Option<Accept>,
+    keeps_records: bool,
+    /// Documents there are, and how many bytes may be held of them and of dead contents each.
+    documents: u64,
+    most: u64,
+    /// By the first bits of ids.
+    held: [Held; HELD],
+    /// Dead contents, known when they are first asked for.
+    dead: OnceLock<Dead>,
+    /// The runs that workers have not begun to write, and those for records, if these are kept.
+    runs: Mutex<Vec<Option<RunWriter>>>,
+    records: Mutex<Vec<Option<RunWriter>>>,
+    finished: Arc<Mutex<Vec<Finished>>>,
+}
+
+/// What a run has: by worker, those for records after all others.
+type Finished = (usize, RunSummary);
+
+impl Known {
+    /// The tables of a commit with so many documents, whose contents are all below `next` and have signatures if sketches
+    /// are `signed`; `most` bytes of memory may be taken. Each worker will write one of the runs, and one of those for records, if there are any.
+    pub fn new(
+        tables: Tables,
+        next: Doc,
+        signed: Option<Accept>,
+        documents: u64,
+        most: u64,
+        (runs, records): (Vec<RunWriter>, Vec<RunWriter>),
+    ) -> Known {
+        let keeps_records = !records.is_empty();
+        let [runs, records] = [runs, records].map(|runs| Mutex::new(runs.into_iter().map(Some).collect()));
+        let (held, dead, finished) = (Default::default(), OnceLock::new(), Arc::default());
+        Known { tables, next, signed, keeps_records, documents, most, held, dead, runs, records, finished }
+    }
+
+    /// The same for other tables, whose contents are all below `next`, and which nothing is added to.
+    pub fn again(&self, tables: Tables, next: Doc) -> Known {
+        Known::new(tables, next, self.signed, self.documents, self.most, (Vec::new(), Vec::new()))
+    }
+
+    /// Reads what is needed to know unchanged documents whose ids begin with the same bits as `id`, unless another worker
+    /// has.
+    fn hold(&self, id: u64) -> Result<()> {
+        let part = &self.held[of(id)];
+        let _one = lock(&part.holding);
+        if part.documents.get().is_some() {
+            return Ok(());
+        }
+        let mut held = Vec::with_capacity(self.documents as usize / HELD);
+        let first = id & !(u64::MAX >> HELD.ilog2());
+        let end = first.checked_add(1 << (64 - HELD.ilog2()));
+        let mut rows = self.tables.scan_between(DOCUMENTS, &[first], end.as_ref().map(std::slice::from_ref));
+        while let Some(row) = rows.next_row()? {
+            let document = Document::of_row(row);
+            if document.live {
+                held.push(((document.id >> 64) as u64, (document.fingerprint >> 64) as u64));
+            }
+        }
+        let _ = part.documents.set(held);
+        Ok(())
+    }
+
+    /// The tables.
+    pub fn tables(&self) -> &Tables {
+        &self.tables
+    }
+
+    /// What the runs have, in the order of workers; then those for records.
+    pub fn finished(&self) -> Vec<RunSummary> {
+        let mut finished = std::mem::take(&mut *lock(&self.finished));
+        finished.sort_unstable_by_key(|(worker, _)| *worker);
+        finished.into_iter().map(|(_, summary)| summary).collect()
+    }
+}
+
+/// One in so many documents looked up one by one costs as much as reading all of them.
+const PAYS: u64 = 256;
+
+/// Bytes of a document that is held.
+const BYTES: u64 = 16;
+
+/// Parts that documents are held in, a power of two: workers read different ones at a time.
+const HELD: usize = 16;
+
+/// The part of an id.
+fn of(id: u64) -> usize {
+    (id >> (64 - HELD.ilog2())) as usize
+}
+
+/// What is known of some stored documents.
+#[derive(Debug, Default)]
+struct Held {
+    asked: AtomicU64,
+    /// The first halves of the digests of ids and of fingerprints, ascending: made once that pays, by one worker.
+    documents: OnceLock<Vec<(u64, u64)>>,
+    holding: Mutex<()>,
+}
+
+/// A lock of which every use is one step.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Reads the set of a content, given the tables.
+pub fn read_set(tables: &Tables, content: Doc, set: &mut Vec<u64>) -> Result<()> {
+    each_set(tables, &[u64::from(content)], &mut |_, found| {
+        set.clear();
+        set.extend_from_slice(found);
+        Ok(())
+    })
+}
+
+/// Hands on the sets of ascending, distinct contents, in no order: `each` gets the number of a content and its set.
+pub fn each_set(
+    tables: &Tables,
+    contents: &[u64],
+    each: &mut dyn FnMut(usize, &[u64]) -> Result<()>,
+) -> Result<()> {
+    each_set_of_size(tables, contents, &|_| true, each)
+}
+
+/// The same, but only of those whose sets have a wanted size; the others are not read.
+pub fn each_set_of_size(
+    tables: &Tables,
+    contents: &[u64],
+    wanted: &dyn Fn(u32) -> bool,
+    each: &mut dyn FnMut(usize, &[u64]) -> Result<()>,
+) -> Result<()> {
+    let (mut found, mut set) = (vec![false; contents.len()], Vec::new());
+    let mut cursor = HeapCursor::default();
+    tables.newest(TEXTS, contents, &mut |at, run, row| {
+        found[at] = true;
+        if !wanted(row[2] as u32) {
+            return Ok(());
+        }
+        set.clear();
+        let heap = run.heap(SETS).ok_or_else(|| no_heap(run))?;
+        cursor.read(heap, row[1], row[2] as usize, &mut set)?;
+        each(at, &set)
+    })?;
+    match found.iter().position(|found| !found) {
+        Some(at) => Err(missing(tables, contents[at] as Doc)),
+        None => Ok(()),
+    }
+}
+
+fn no_heap(run: &RunReader) -> Error {
+    Error::damaged(run.path(), 0, "texts without their sets")
+}
+
+/// A content that other rows speak of and that no run has.
+pub fn missing(tables: &Tables, content: Doc) -> Error {
+    let path = tables.runs.last().map_or_else(Default::default, |run| run.path().to_path_buf());
+    Error::damaged(&path, 0, format!("content {content} is in no run up to this one"))
+}
+
+impl Known {
+    /// The contents that are dead.
+    fn dead(&self) -> Result<&Dead> {
+        if let Some(dead) = self.dead.get() {
+            return Ok(dead);
+        }
+        let dead = Dead::of(&self.tables, self.next, self.most)?;
+        Ok(self.dead.get_or_init(|| dead))
+    }
+}
+
+impl Stored for Known {
+    fn next(&self) -> Doc {
+        self.next
+    }
+
+    fn keeps_records(&self) -> bool {
+        self.keeps_records
+    }
+
+    fn is_unchanged(&self, id: u128, fingerprint: u128) -> Result<bool> {
+        // Reading them all costs as much as looking up a small part of them one by one.
+        let halves = ((id >> 64) as u64, (fingerprint >> 64) as u64);
+        let part = &self.held[of(halves.0)];
+        let pays = part.asked.fetch_add(1, Ordering::Relaxed) > self.documents / PAYS / HELD as u64;
+        if pays && self.documents * BYTES <= self.most && part.documents.get().is_none() {
+            self.hold(halves.0)?;
+        }
+        if let Some(held) = part.documents.get() {
+            return Ok(held.binary_search(&halves).is_ok());
+        }
+        let mut unchanged = false;
+        self.tables.newest(DOCUMENTS, &[(id >> 64) as u64, id as u64], &mut |_, _, row| {
+            let document = Document::of_row(row);
+            unchanged = document.live && document.fingerprint == fingerprint;
+            Ok(())
+        })?;
+        Ok(unchanged)
+    }
+
+    fn contents(&self, digests: &[u64], each: &mut dyn FnMut(usize, Doc)) -> Result<()> {
+        self.tables.newest(DIGESTS, digests, &mut |at, _, row| {
+            let content = row[2] as Doc;
+            if content != NO_DOC {
+                each(at, content);
+            }
+            Ok(())
+        })
+    }
+
+    fn postings(&self, keys: &[u64], found: &mut Vec<Posting>) -> Result<()> {
+        live_postings(&self.tables, keys, self.dead()?, found)
+    }
+
+    fn set(&self, content: Doc, set: &mut Vec<u64>) -> Result<()> {
+        read_set(&self.tables, content, set)
+    }
+
+    fn sets(&self, contents: &[Doc], each: &mut dyn FnMut(Doc, &[u64]) -> Result<()>) -> Result<()> {
+        let keys: Vec<u64> = contents.iter().map(|content| u64::from(*content)).collect();
+        each_set(&self.tables, &keys, &mut |at, set| each(contents[at], set))
+    }
+
+    fn signatures(&self, contents: &[Doc], each: &mut dyn FnMut(Doc, &[u64])) -> Result<()> {
+        let keys: Vec<u64> = contents.iter().map(|content| u64::from(*content)).collect();
+        let (mut words, mut cursor) = (Vec::new(), HeapCursor::default());
+        self.tables.newest(SIGNATURES, &keys, &mut |at, run, row| {
+            let heap = run.heap(PARITIES);
+            let heap = heap.ok_or_else(|| Error::damaged(run.path(), 0, "signatures without their words"))?;
+            words.clear();
+            cursor.read(heap, row[1], row[2] as usize, &mut words)?;
+            each(contents[at], &words);
+            Ok(())
+        })
+    }
+
+    fn keeper(&self, worker: usize) -> Result<Box<dyn Keeper>> {
+        let run = lock(&self.runs).get_mut(worker).and_then(Option::take);
+        let mut writer = run.ok_or_else(|| Error::Worker(format!("worker {worker} has no run to write")))?;
+        writer.heap(SETS)?;
+        let records = lock(&self.records).get_mut(worker).and_then(Option::take);
+        let records = records.map(RecordWriter::new).transpose()?;
+        let finished = Arc::clone(&self.finished);
+        let (texts, signatures, signed) = (Vec::new(), Signatures::default(), self.signed);
+        Ok(Box::new(Run { worker, writer, records, texts, signed, signatures, posting: false, finished }))
+    }
+}
+
+/// The run of one worker: sets, then texts, their signatures where these are kept, then postings. Beside it that of its records, if these are kept.
+#[derive(Debug)]
+struct Run {
+    worker: usize,
+    finished: Arc<Mutex<Vec<Finished>>>,
+    writer: RunWriter,
+    records: Option<RecordWriter>,
+    texts: Vec<[u64; 5]>,
+    signed: Option<Accept>,
+    signatures: Signatures,
+    posting: bool,
+}
+
+/// The signatures of texts, in the order of these.
+#[derive(Debug, Default)]
+struct Signatures {
+    /// Their words, one after the other.
+    words: Vec<u64>,
+    /// Where each ends.
+    ends: Vec<u64>,
+}
+
+impl Run {
+    /// Writes the texts with their signatures and begins the postings.
+    fn all_read(&mut self) -> Result<()> {
+        if self.posting {
+            return Ok(());
+        }
+        self.posting = true;
+        let texts = std::mem::take(&mut self.texts);
+        self.writer.rows(TEXTS.kind, TEXTS.shape)?;
+        texts.iter().try_for_each(|row| self.writer.push(row))?;
+        if self.signed.is_some() {
+            let Signatures { words, ends } = std::mem::take(&mut self.signatures);
+            self.writer.heap(PARITIES)?;
+            self.writer.push(&words)?;
+            self.writer.rows(SIGNATURES.kind, SIGNATURES.shape)?;
+            let mut start = 0;
+            for (row, end) in texts.iter().zip(ends) {
+                self.writer.push(&[row[0], start, end - start])?;
+                start = end;
+            }
+        }
+        self.writer.rows(POSTINGS.kind, POSTINGS.shape)
+    }
+}
+
+impl Keeper for Run {
+    fn record(&mut self, doc: Doc, raw: &str) -> Result<()> {
+        self.records.as_mut().map_or(Ok(()), |records| records.push(doc, raw))
+    }
+
+    fn text(&mut self, doc: Doc, digest: Digest, set: &[u64]) -> Result<()> {
+        let start = self.writer.position();
+        self.writer.push(set)?;
+        if let Some(rule) = self.signed {
+            sign(rule.own_words(set), &mut self.signatures.words);
+            self.signatures.ends.push(self.signatures.words.len() as u64);
+        }
+        let digest = [(digest >> 64) as u64, digest as u64];
+        self.texts.push([u64::from(doc), start, set.len() as u64, digest[0], digest[1]]);
+        Ok(())
+    }
+
+    fn postings(&mut self, bucket: &[Posting]) -> Result<()> {
+        self.all_read()?;
+        // Inverted, what comes in descending order ascends.
+        let mut rows = bucket.iter().rev().map(|posting| [!posting.key, !pack(posting.size, posting.doc)]);
+        rows.try_for_each(|row| self.writer.push(&row))
+    }
+
+    fn finish(mut self: Box<Self>) -> Result<()> {
+        self.all_read()?;
+        // Nothing is made durable that is removed at once.
+        let summary = match self.writer.is_empty() {
+            true => RunSummary { bytes: 0, sections: Vec::new() },
+            false => self.writer.finish()?,
+        };
+        let records = self.records.map(RecordWriter::finish).transpose()?;
+        let mut finished = lock(&self.finished);
+        finished.push((self.worker, summary));
+        finished.extend(records.map(|summary| (MAX_WORKERS + self.worker, summary)));
+        Ok(())
+    }
+}
+
+/// The digest of a text's row.
+pub fn digest_of(row: &[u64]) -> u128 {
+    wide(row[3], row[4])
+}

@@ -1,0 +1,43 @@
+//! Colliding a stored content again: which others is it linked to?
+
+use std::sync::Arc;
+
+use crate::collection::load::load_base::{Known, read_set};
+use crate::collection::query::resembling::Resembling;
+use crate::collection::tables::Tables;
+use crate::collection::tables::parts::{Others, Recollide};
+use crate::error::Result;
+use crate::flow::{Doc, Loaded, Stored};
+use crate::progress::Progress;
+
+/// Looks again at contents that seem to have come apart.
+pub(in crate::collection) struct Again<'a> {
+    tables: &'a Tables,
+    resembling: Resembling,
+    progress: &'a Progress,
+    set: Vec<u64>,
+}
+
+impl<'a> Again<'a> {
+    /// Looks among the contents of `known`, with what `loaded` was found with.
+    ///
+    /// # Errors
+    /// Those of [`Resembling::new`].
+    pub(in crate::collection) fn new(known: &'a Known, loaded: &'a Loaded) -> Result<Again<'a>> {
+        let (tables, shared) = (known.tables(), &loaded.shared);
+        let basis = Arc::clone(shared.basis());
+        let resembling = Resembling::new(tables, known.next(), &shared.config, basis)?;
+        Ok(Again { tables, resembling, progress: &shared.progress, set: Vec::new() })
+    }
+}
+
+impl Recollide for Again<'_> {
+    fn linked(&mut self, content: Doc, others: Others<'_>) -> Result<Vec<(Doc, u32)>> {
+        read_set(self.tables, content, &mut self.set)?;
+        let linked = match others {
+            Others::Few(few) => self.resembling.among(&self.set, few, self.progress)?,
+            Others::Many(are) => self.resembling.to(&[&self.set], are, self.progress)?.concat(),
+        };
+        Ok(linked.into_iter().map(|(other, measure)| (other, measure.shared)).collect())
+    }
+}

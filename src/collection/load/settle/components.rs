@@ -1,0 +1,283 @@
+//! What becomes of contents, and of the components that links make of them.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
+use hashbrown::{HashMap, HashSet};
+
+use super::span::span;
+use super::{Content, MEMBER, Settling};
+use crate::collection::load::follow::Order;
+use crate::collection::load::load_base::{digest_of, missing};
+use crate::collection::load::measure::Measuring;
+use crate::collection::tables::parts::{Recollide, neighbours, parts, search};
+use crate::collection::tables::{COMPONENTS, CONTENTS, TEXTS, Tables};
+use crate::error::Result;
+use crate::flow::contract::{Contractor, Relabelled, Touched};
+use crate::flow::{Change, Doc, Forest, Kind, NO_DOC};
+
+/// Contents of components, by label.
+pub(in crate::collection) type Members = BTreeMap<u32, Vec<Doc>>;
+
+/// What takes part in unions: a label that is there (0), or a content that has none yet (1).
+type Node = (u8, u32);
+
+impl Settling<'_> {
+    /// Looks up the contents that the load touches or links to.
+    pub(super) fn find_contents(&mut self) -> Result<()> {
+        let base = self.loaded.shared.catalogue.base();
+        let links = self.loaded.links.iter().flat_map(|link| <[Doc; 2]>::from(link.pair.docs()));
+        let crowded = self.loaded.crowds.iter().flatten().copied();
+        let met: HashSet<Doc> = links.chain(crowded).filter(|content| *content != NO_DOC).collect();
+        for content in met {
+            self.contents.entry(content).or_default();
+        }
+        let stored: Vec<u64> = self.contents.range(..base).map(|(content, _)| u64::from(*content)).collect();
+        let (contents, mut found) = (&mut self.contents, 0);
+        self.tables.newest(CONTENTS, &stored, &mut |at, _, row| {
+            found += 1;
+            if let Some(content) = contents.get_mut(&(stored[at] as Doc)) {
+                *content =
+                    Content { before: row[1] as u32, after: row[1] as u32, label: Some(row[2] as u32) };
+            }
+            Ok(())
+        })?;
+        if found < stored.len() {
+            return Err(missing(self.tables, NO_DOC));
+        }
+        for ((content, _), comes) in &self.delta.members {
+            if let Some(content) = self.contents.get_mut(content) {
+                content.after = if *comes { content.after + 1 } else { content.after.saturating_sub(1) };
+            }
+        }
+        Ok(())
+    }
+
+    /// The label of a content after splits and unions; `None` for a new one that no union has met.
+    fn label(&self, content: Doc) -> Option<u32> {
+        let after = self.relabelled.get(&content).copied();
+        after.or_else(|| self.contents.get(&content).and_then(|content| content.label))
+    }
+
+    fn fresh_label(&mut self) -> u32 {
+        self.delta.next_label += 1;
+        self.delta.next_label - 1
+    }
+
+    fn link(&mut self, a: Doc, b: Doc, shared: u32) {
+        self.delta.links.extend([((a, b), shared), ((b, a), shared)]);
+    }
+
+    /// Splits the components whose contents go.
+    pub(super) fn split(&mut self, recollide: &mut dyn Recollide) -> Result<()> {
+        let mut gone: Members = BTreeMap::new();
+        let goes = |content: &Content| content.before > 0 && content.after == 0;
+        for (doc, content) in self.contents.iter().filter(|(_, content)| goes(content)) {
+            gone.entry(content.label.unwrap_or(u32::MAX)).or_default().push(*doc);
+        }
+        let members = components(self.tables, &gone.keys().copied().collect())?;
+        self.hold(members.values().map(Vec::len).sum(), MEMBER)?;
+        let mut contracted = match self.contractor {
+            Some(contractor) => Some(contracted_parts(self.tables, contractor, &members, &gone)?),
+            None => None,
+        };
+        for (label, members) in members {
+            let gone = &gone[&label];
+            let survivors = members.into_iter().filter(|doc| gone.binary_search(doc).is_err());
+            let survivors: HashSet<Doc> = survivors.collect();
+            self.delta.components.extend(gone.iter().map(|doc| ((label, *doc), false)));
+            let mut starts: Vec<Doc> = neighbours(self.tables, gone)?.into_iter().map(|(_, b)| b).collect();
+            starts.retain(|doc| survivors.contains(doc));
+            starts.sort_unstable();
+            starts.dedup();
+            let ended = match &mut contracted {
+                Some(parts) => parts.remove(&label).unwrap_or_default(),
+                None => search(self.tables, &survivors, &starts)?,
+            };
+            let parts = parts(&survivors, ended, recollide)?;
+            parts.links.iter().for_each(|(a, b, shared)| self.link(*a, *b, *shared));
+            for part in parts.split {
+                let fresh = self.fresh_label();
+                for doc in part {
+                    self.delta.components.extend([((label, doc), false), ((fresh, doc), true)]);
+                    self.relabelled.insert(doc, fresh);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Joins components by new links.
+    pub(super) fn join(&mut self) -> Result<()> {
+        let live: Vec<Doc> =
+            self.contents.iter().filter(|(_, content)| content.after > 0).map(|(doc, _)| *doc).collect();
+        let node = |content: Doc| self.label(content).map_or((1, content), |label| (0, label));
+        let mut nodes: Vec<Node> = live.iter().map(|content| node(*content)).collect();
+        nodes.sort_unstable();
+        nodes.dedup();
+        let number = |content: Doc| nodes.binary_search(&node(content)).map_or(0, |at| at as u32);
+        // Crowds have the same contents in them again and again.
+        let numbers: HashMap<Doc, u32> = live.iter().map(|content| (*content, number(*content))).collect();
+        let mut forest = Forest::new(nodes.len());
+        let mut links = Vec::new();
+        let mut edges = Vec::new();
+        for link in &self.loaded.links {
+            let (a, b) = link.pair.docs();
+            if let (Some(x), Some(y)) = (numbers.get(&a), numbers.get(&b)) {
+                edges.push((*x, *y));
+                links.push((a, b, link.shared));
+            }
+        }
+        if let Some(contractor) = self.contractor {
+            let joined = Touched { insertions: std::mem::take(&mut edges), ..Touched::default() };
+            edges.extend(contract(contractor, joined)?.iter().map(|node| (node.content, node.after)));
+        }
+        for (x, y) in edges {
+            forest.union(x, y);
+        }
+        let shared = &self.loaded.shared;
+        let mut measuring = Measuring::new(shared);
+        for crowd in &self.loaded.crowds {
+            shared.progress.check()?;
+            let members =
+                crowd.iter().filter_map(|content| Some((*numbers.get(content)?, *content))).collect();
+            links.append(&mut span(members, shared.catalogue.base(), &mut forest, &mut measuring)?);
+        }
+        links.into_iter().for_each(|(a, b, shared)| self.link(a, b, shared));
+        let mut groups: BTreeMap<u32, Vec<Node>> = BTreeMap::new();
+        for (at, node) in (0..).zip(&nodes) {
+            groups.entry(forest.find(at)).or_default().push(*node);
+        }
+        let mut united = self.united(groups.values())?;
+        self.hold(united.values().map(Vec::len).sum(), MEMBER)?;
+        groups.into_values().for_each(|group| self.unite(&group, &mut united));
+        Ok(())
+    }
+
+    /// The contents, after splits, of the components that become one with others.
+    fn united<'g>(&self, groups: impl Iterator<Item = &'g Vec<Node>>) -> Result<Members> {
+        let labels =
+            |group: &'g Vec<Node>| group.iter().filter(|(new, _)| *new == 0).map(|(_, label)| *label);
+        let several = groups.filter(|group| labels(group).nth(1).is_some());
+        let wanted: BTreeSet<u32> = several.flat_map(labels).collect();
+        let mut members = components(self.tables, &wanted)?;
+        let mut changed: BTreeMap<(u32, Doc), bool> = BTreeMap::new();
+        changed.extend(self.delta.components.iter().copied());
+        for ((label, content), comes) in changed {
+            if let Some(members) = members.get_mut(&label) {
+                if comes { members.push(content) } else { members.retain(|member| *member != content) }
+            }
+        }
+        Ok(members)
+    }
+
+    /// Makes components and new contents one component, under the label of the largest.
+    fn unite(&mut self, group: &[Node], united: &mut Members) {
+        let labels = group.iter().filter(|(new, _)| *new == 0).map(|(_, label)| *label);
+        let size = |label: &u32| (united.get(label).map_or(0, Vec::len), Reverse(*label));
+        let largest = labels.clone().max_by_key(size);
+        let winner = largest.unwrap_or_else(|| self.fresh_label());
+        let mut coming: Vec<Doc> = group.iter().filter(|(new, _)| *new == 1).map(|(_, doc)| *doc).collect();
+        for label in labels.filter(|label| *label != winner) {
+            let moved = united.remove(&label).unwrap_or_default();
+            self.delta.components.extend(moved.iter().map(|doc| ((label, *doc), false)));
+            coming.extend(moved);
+        }
+        for doc in coming {
+            self.delta.components.push(((winner, doc), true));
+            self.relabelled.insert(doc, winner);
+        }
+    }
+
+    /// Notes the contents whose count or label is another one now, and the digests of those that come and go.
+    pub(super) fn note_contents(&mut self) -> Result<()> {
+        let moved = self.relabelled.keys().filter(|doc| !self.contents.contains_key(*doc));
+        let mut moved: Vec<u64> = moved.map(|doc| u64::from(*doc)).collect();
+        moved.sort_unstable();
+        let contents = &mut self.contents;
+        self.tables.newest(CONTENTS, &moved, &mut |_, _, row| {
+            let (count, label) = (row[1] as u32, Some(row[2] as u32));
+            contents.insert(row[0] as Doc, Content { before: count, after: count, label });
+            Ok(())
+        })?;
+        for (doc, content) in &self.contents {
+            let label = self.label(*doc).unwrap_or(u32::MAX);
+            if content.before != content.after || content.label != Some(label) {
+                self.delta.contents.push((*doc, (content.after, label)));
+            }
+            if content.before > 0 && content.after == 0 {
+                self.delta.dead.push(*doc);
+            }
+        }
+        let came = |change: &Change| match (change.kind, change.doc) {
+            (Kind::Text(digest), Some(doc)) => self.contents.contains_key(&doc).then_some((digest, doc)),
+            _ => None,
+        };
+        let new: Vec<(u128, Doc)> = self.loaded.changes.iter().filter_map(came).collect();
+        let gone: Vec<u64> = self.delta.dead.iter().map(|doc| u64::from(*doc)).collect();
+        self.delta.contents_changed = (new.len() as u64, gone.len() as u64);
+        let digests = &mut self.delta.digests;
+        self.tables.newest(TEXTS, &gone, &mut |_, _, row| {
+            digests.push((digest_of(row), NO_DOC));
+            Ok(())
+        })?;
+        digests.extend(new);
+        super::last_of_each(digests);
+        Ok(())
+    }
+}
+
+/// Has all workers contract links, those of other processes too.
+fn contract(contractor: &Contractor, touched: Touched) -> Result<Vec<Relabelled>> {
+    if touched.insertions.is_empty() && touched.removals.is_empty() {
+        return Ok(Vec::new());
+    }
+    if let Some(peers) = &contractor.peers {
+        peers.say(&Order::Contract)?;
+    }
+    contractor.contract(touched)
+}
+
+/// What is left of components without the contents that go, in parts, by label.
+fn contracted_parts(
+    tables: &Tables,
+    contractor: &Contractor,
+    members: &Members,
+    gone: &Members,
+) -> Result<HashMap<u32, Vec<Vec<Doc>>>> {
+    let all: Vec<Doc> = members.values().flatten().copied().collect();
+    let goes: HashSet<Doc> = gone.values().flatten().copied().collect();
+    let mut links = neighbours(tables, &all)?;
+    // Each link is there both ways; those of contents that went before are of no component.
+    links.retain(|(a, b)| a < b);
+    let live: HashSet<Doc> = all.into_iter().collect();
+    links.retain(|(a, b)| live.contains(a) && live.contains(b));
+    let removals = links.iter().filter(|(a, b)| goes.contains(a) || goes.contains(b)).copied().collect();
+    let changes = contract(contractor, Touched { links, insertions: Vec::new(), removals })?;
+    let labels: HashMap<Doc, Doc> = changes.iter().map(|row| (row.content, row.after)).collect();
+    let mut parts = HashMap::new();
+    for (label, members) in members {
+        let least = members.iter().min().copied().unwrap_or(NO_DOC);
+        let mut by_label: BTreeMap<Doc, Vec<Doc>> = BTreeMap::new();
+        for doc in members.iter().filter(|doc| !goes.contains(*doc)) {
+            by_label.entry(labels.get(doc).copied().unwrap_or(least)).or_default().push(*doc);
+        }
+        parts.insert(*label, by_label.into_values().collect());
+    }
+    Ok(parts)
+}
+
+/// The live contents of components.
+pub(in crate::collection) fn components(tables: &Tables, labels: &BTreeSet<u32>) -> Result<Members> {
+    let keys: Vec<u64> = labels.iter().map(|label| u64::from(*label)).collect();
+    let mut members: Members = labels.iter().map(|label| (*label, Vec::new())).collect();
+    tables.beginning(COMPONENTS, 1, &keys, &mut |_, row| {
+        if row[2] == 1
+            && let Some(members) = members.get_mut(&(row[0] as u32))
+        {
+            members.push(row[1] as Doc);
+        }
+        Ok(())
+    })?;
+    Ok(members)
+}

@@ -1,0 +1,132 @@
+//! What becomes of each document.
+
+use hashbrown::HashMap;
+
+use super::Settling;
+use crate::collection::HeapCursor;
+use crate::collection::tables::clusters::Member;
+use crate::collection::tables::document::Document;
+use crate::collection::tables::{DOCUMENTS, Tables};
+use crate::document::Position;
+use crate::error::Result;
+use crate::flow::{Change, Doc, Kind, NO_DOC, id_digest};
+
+impl Settling<'_> {
+    /// Works out what becomes of each document that the load speaks of.
+    pub(super) fn change_documents(&mut self) -> Result<()> {
+        let firsts = self.loaded.copies.iter().filter(|copy| copy.first != NO_DOC);
+        let first: HashMap<Doc, Doc> = firsts.map(|copy| (copy.doc, copy.first)).collect();
+        let changed = |change: &&Change| change.kind != Kind::Unchanged;
+        let mut changes: Vec<&Change> = self.loaded.changes.iter().filter(changed).collect();
+        changes.sort_unstable_by_key(|change| change.id);
+        let ids: Vec<u128> = changes.iter().map(|change| change.id).collect();
+        let stored = newest_documents(self.tables, &ids, false)?;
+        for change in changes {
+            let Some(doc) = change.doc else { continue };
+            let old = stored.get(&change.id).map(|member| &member.document);
+            let old = old.filter(|old| old.live || old.loads.1 == self.terms.load);
+            let name = self.loaded.shared.catalogue.label(doc)?.unwrap_or_default().into_owned();
+            let content = match change.kind {
+                Kind::Delete => {
+                    self.remove(change.id, old, name);
+                    continue;
+                }
+                Kind::Text(_) => first.get(&doc).copied().unwrap_or(doc),
+                Kind::Empty | Kind::Unchanged => NO_DOC,
+            };
+            self.put(old, content, name, doc, change.fingerprint);
+        }
+        Ok(())
+    }
+
+    /// A document has this content now. `old` is what it was, and whether that is gone since an earlier epoch of the load:
+    /// then it never was away.
+    fn put(&mut self, old: Option<&Document>, content: Doc, name: String, doc: Doc, fingerprint: u128) {
+        let catalogue = &self.loaded.shared.catalogue;
+        let (worth, value) = catalogue.worth(doc);
+        let value = value.to_owned();
+        let position = catalogue.position(doc);
+        let position = Position::new(position.file() + self.terms.first_file, position.offset()).to_bits();
+        let id = id_digest(&name);
+        let loads = (old.map_or(self.terms.load, |old| old.loads.0), self.terms.load);
+        let lengths = (name.len() as u32, value.len() as u32);
+        let document = Document {
+            id,
+            content,
+            live: true,
+            loads,
+            position,
+            fingerprint,
+            label: 0,
+            lengths,
+            worth,
+            version: doc,
+            line: u32::try_from(self.loaded.shared.line(doc)).unwrap_or(u32::MAX),
+            text_bytes: u64::from(catalogue.text_bytes(doc)),
+        };
+        self.supersede(old);
+        if old.is_none_or(|old| old.content != content) {
+            old.into_iter().for_each(|old| self.count(old.content, id, false));
+            self.count(content, id, true);
+        }
+        self.delta.documents.push((document, name, value));
+    }
+
+    /// A document goes. One that is not there leaves a row all the same: from it the load knows what it did not find.
+    fn remove(&mut self, id: u128, old: Option<&Document>, name: String) {
+        let lengths = (name.len() as u32, 0);
+        let loads = (old.map_or(self.terms.load, |old| old.loads.0), self.terms.load);
+        let gone = Document { loads, lengths, ..Document::gone(id) };
+        self.supersede(old);
+        old.into_iter().for_each(|old| self.count(old.content, id, false));
+        self.delta.documents.push((gone, name, String::new()));
+    }
+
+    /// Documents go that are there.
+    pub(super) fn remove_all(&mut self, gone: &[u128]) -> Result<()> {
+        for (id, member) in newest_documents(self.tables, gone, true)? {
+            self.remove(id, Some(&member.document), member.name);
+        }
+        Ok(())
+    }
+
+    /// Counts a document that the load brought in an earlier epoch.
+    fn supersede(&mut self, old: Option<&Document>) {
+        self.delta.superseded += u64::from(old.is_some_and(|old| old.loads.1 == self.terms.load));
+    }
+
+    /// Counts a document into or out of a content.
+    fn count(&mut self, content: Doc, id: u128, comes: bool) {
+        if content != NO_DOC {
+            self.delta.members.push(((content, id), comes));
+            self.contents.entry(content).or_default();
+        }
+    }
+}
+
+/// The documents of ascending digests of ids, those that are gone too; with their names, if asked for.
+pub(in crate::collection) fn newest_documents(
+    tables: &Tables,
+    ids: &[u128],
+    named: bool,
+) -> Result<HashMap<u128, Member>> {
+    let keys: Vec<u64> = ids.iter().flat_map(|id| [(id >> 64) as u64, *id as u64]).collect();
+    let (mut documents, mut cursor) = (HashMap::with_capacity(ids.len()), HeapCursor::default());
+    tables.newest(DOCUMENTS, &keys, &mut |_, run, row| {
+        let document = Document::of_row(row);
+        let (name, value) = if named { document.names(run, &mut cursor)? } else { Default::default() };
+        documents.insert(document.id, Member { document, name, value });
+        Ok(())
+    })?;
+    Ok(documents)
+}
+
+/// The live documents of ascending digests of ids, with their names.
+pub(in crate::collection) fn stored_documents(
+    tables: &Tables,
+    ids: &[u128],
+) -> Result<HashMap<u128, Member>> {
+    let mut documents = newest_documents(tables, ids, true)?;
+    documents.retain(|_, member| member.document.live);
+    Ok(documents)
+}

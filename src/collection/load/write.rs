@@ -1,0 +1,161 @@
+//! Writing what a load changes: a run for each epoch, one for its clusters, one change log.
+
+use std::collections::BTreeMap;
+
+use crate::collection::commit::changes::ChangesWriter;
+use crate::collection::load::diff_clusters::{ClusterRow, Outcome, Place};
+use crate::collection::load::settle::Delta;
+use crate::collection::run::directory::SectionKind;
+use crate::collection::run::writer::{RunSummary, RunWriter};
+use crate::collection::tables::clusters::Line;
+use crate::collection::tables::document::{Document, pack, wide, words_of};
+use crate::collection::tables::sources::SourceEntry;
+use crate::collection::tables::{
+    CLUSTERS, COMPONENTS, CONTENTS, DEAD, DIGESTS, DOCUMENTS, HEAPS, LABELS, LEXICON, LINKS, MEMBERS, RARITY,
+    SEEN, SOURCES, TABLES, Table, Tables,
+};
+use crate::error::{Error, Result};
+use crate::flow::{Doc, Loaded};
+use crate::sketch::Basis;
+
+/// Writes what an epoch changes into a run; the frozen tables too, if the collection has none yet.
+pub fn write_delta(mut run: RunWriter, delta: &mut Delta, basis: Option<&Basis>) -> Result<RunSummary> {
+    if let Some(basis) = basis {
+        run.heap(RARITY)?;
+        // What is missing counts as rarest, so tables that know nothing, those of most methods, take no room.
+        let bytes = basis.rarity.as_bytes();
+        let known = bytes.iter().rposition(|count| *count > 0).map_or(0, |last| last + 1);
+        run.push(&words_of(&bytes[..known]).collect::<Vec<_>>())?;
+        if let Some(lexicon) = &basis.lexicon {
+            run.heap(LEXICON)?;
+            let bytes = lexicon.as_bytes();
+            run.push(&[bytes.len() as u64])?;
+            run.push(&words_of(bytes).collect::<Vec<_>>())?;
+        }
+    }
+    run.heap(LABELS)?;
+    let (mut bytes, mut words) = (Vec::new(), Vec::new());
+    for (document, name, value) in &mut delta.documents {
+        document.label = run.position();
+        bytes.clear();
+        bytes.extend_from_slice(name.as_bytes());
+        bytes.extend_from_slice(value.as_bytes());
+        words.clear();
+        words.extend(words_of(&bytes));
+        run.push(&words)?;
+    }
+    rows(&mut run, DOCUMENTS, delta.documents.iter().map(|(document, ..)| document.to_row()))?;
+    let contents = delta.contents.iter();
+    rows(&mut run, CONTENTS, contents.map(|(c, (count, label))| [c, count, label].map(|n| u64::from(*n))))?;
+    rows(&mut run, DEAD, delta.dead.iter().map(|content| [u64::from(*content)]))?;
+    let digests = delta.digests.iter();
+    rows(&mut run, DIGESTS, digests.map(|(d, content)| [(d >> 64) as u64, *d as u64, u64::from(*content)]))?;
+    let member = |((content, id), is): &((Doc, u128), bool)| {
+        [u64::from(*content), (id >> 64) as u64, *id as u64, u64::from(*is)]
+    };
+    rows(&mut run, MEMBERS, delta.members.iter().map(member))?;
+    let links = delta.links.iter();
+    rows(&mut run, LINKS, links.map(|((a, b), shared)| [a, b, shared].map(|n| u64::from(*n))))?;
+    let component = |((label, content), is): &((u32, Doc), bool)| {
+        [u64::from(*label), u64::from(*content), u64::from(*is)]
+    };
+    rows(&mut run, COMPONENTS, delta.components.iter().map(component))?;
+    run.finish()
+}
+
+/// Digests of all ids that an epoch mentions, ascending.
+pub fn seen(loaded: &Loaded) -> Vec<u128> {
+    let mut seen: Vec<u128> = loaded.changes.iter().map(|change| change.id).collect();
+    seen.sort_unstable();
+    seen
+}
+
+/// Writes the ids that an epoch of load `load` mentions into a run.
+pub fn write_seen(run: &mut RunWriter, seen: &[u128], load: u32) -> Result<()> {
+    rows(run, SEEN, seen.iter().map(|id| [(id >> 64) as u64, *id as u64, u64::from(load)]))
+}
+
+/// Digests of the ids of live documents that load `load` has not mentioned, ascending.
+pub fn missing(tables: &Tables, load: u32) -> Result<Vec<u128>> {
+    let (mut documents, mut seen) = (tables.scan(DOCUMENTS), tables.scan(SEEN));
+    let mut missing = Vec::new();
+    let mut next = |id: u128| -> Result<Option<(u128, u64)>> {
+        loop {
+            match seen.next_row()?.map(|row| (wide(row[0], row[1]), row[2])) {
+                Some((other, _)) if other < id => {}
+                found => return Ok(found),
+            }
+        }
+    };
+    let mut mentioned = next(0)?;
+    while let Some(row) = documents.next_row()? {
+        let document = Document::of_row(row);
+        if mentioned.is_some_and(|(id, _)| id < document.id) {
+            mentioned = next(document.id)?;
+        }
+        if document.live && mentioned != Some((document.id, u64::from(load))) {
+            missing.push(document.id);
+        }
+    }
+    Ok(missing)
+}
+
+/// Writes what becomes of clusters into a run: of contents whose cluster is at another place of their component, and of
+/// clusters. The load's sources stand there, too.
+pub fn write_clusters(mut run: RunWriter, outcome: &Outcome, sources: &[SourceEntry]) -> Result<RunSummary> {
+    run.heap(LABELS)?;
+    let names = sources.iter().map(|source| source.write_names(&mut run));
+    let names: Vec<u64> = names.collect::<Result<_>>()?;
+    let contents = outcome.contents.iter();
+    let content = |(content, count, (label, place)): &(Doc, u32, Place)| {
+        [u64::from(*content), u64::from(*count), pack(*place, *label)]
+    };
+    rows(&mut run, CONTENTS, contents.map(content))?;
+    let cluster = |((label, place), row): (&Place, &ClusterRow)| {
+        let id = row.representative;
+        let (high, low) = ((id >> 64) as u64, id as u64);
+        [u64::from(*label), u64::from(*place), row.number, row.documents, high, low]
+    };
+    rows(&mut run, CLUSTERS, outcome.clusters.iter().map(cluster))?;
+    rows(&mut run, SOURCES, sources.iter().zip(names).map(|(source, start)| source.to_row(start)))?;
+    run.finish()
+}
+
+/// Writes a section of rows.
+fn rows<const N: usize>(
+    run: &mut RunWriter,
+    table: Table,
+    mut rows: impl Iterator<Item = [u64; N]>,
+) -> Result<()> {
+    run.rows(table.kind, table.shape)?;
+    rows.try_for_each(|row| run.push(&row))
+}
+
+/// Writes the lines about clusters into a change log.
+pub fn write_lines(log: &mut ChangesWriter, lines: &[Line]) -> Result<()> {
+    let mut bytes = Vec::new();
+    for line in lines {
+        serde_json::to_writer(&mut bytes, line).map_err(|e| Error::Worker(format!("a change log: {e}")))?;
+        bytes.push(b'\n');
+        if bytes.len() > BLOCK {
+            log.append(&bytes)?;
+            bytes.clear();
+        }
+    }
+    log.append(&bytes)
+}
+
+/// Bytes of lines written at once.
+const BLOCK: usize = 1 << 20;
+
+/// The rows or words of each section, by name.
+pub fn by_name(summary: &RunSummary) -> BTreeMap<String, u64> {
+    summary.sections.iter().map(|(kind, rows)| (name(*kind), *rows)).collect()
+}
+
+/// The name of a section.
+pub fn name(kind: SectionKind) -> String {
+    let table = TABLES.iter().find(|table| table.kind == kind).map(|table| table.name);
+    let heap = HEAPS.into_iter().find(|(heap, _)| *heap == kind).map(|(_, name)| name);
+    table.or(heap).map_or_else(|| kind.0.to_string(), str::to_owned)
+}

@@ -1,0 +1,282 @@
+//! Several neighbouring runs written as one, row by row.
+//!
+//! A run can have one section open at a time, so the values of a heap cannot be written beside the rows that say where
+//! they begin, and to remember where each begins would be memory for each row. Instead the table is read twice: once
+//! to copy the values in the order of the rows, once to write the rows, whose starts then follow from the lengths.
+
+use crate::collection::commit::manifest::Manifest;
+use crate::collection::run::merge::Merge;
+use crate::collection::run::reader::RunReader;
+use crate::collection::run::writer::{RunSummary, RunWriter};
+use crate::collection::tables::bits::Bits;
+use crate::collection::tables::document::Document;
+use crate::collection::tables::sources::name_words;
+use crate::collection::tables::{
+    CLUSTERS, COMPONENTS, CONTENTS, DEAD, DIGESTS, DOCUMENTS, LABELS, LEXICON, LINKS, MEMBERS, PARITIES,
+    POSTINGS, RARITY, RAW, RECORDS, SEEN, SETS, SIGNATURES, SOURCES, TEXTS, Table, Tables,
+};
+use crate::collection::{HeapCursor, HeapReader, SectionKind};
+use crate::document::Position;
+use crate::error::{Error, Result};
+use crate::flow::{Doc, NO_DOC, Peers};
+use crate::progress::Progress;
+
+/// What live documents refer to: a bit for each content, record and file there ever was.
+#[derive(Debug)]
+pub struct Live {
+    contents: Bits,
+    versions: Bits,
+    files: Bits,
+}
+
+impl Live {
+    /// What is live in a commit, given all its tables.
+    pub fn of(tables: &Tables, manifest: &Manifest) -> Result<Live> {
+        let next = u64::from(manifest.next_content);
+        let mut live = Live {
+            contents: Bits::below(next),
+            versions: Bits::below(next),
+            files: Bits::below(u64::from(manifest.next_file)),
+        };
+        let mut rows = tables.scan(CONTENTS);
+        while let Some(row) = rows.next_row()? {
+            if row[1] > 0 {
+                live.contents.add(row[0]);
+            }
+        }
+        let mut rows = tables.scan(DOCUMENTS);
+        while let Some(row) = rows.next_row()? {
+            let document = Document::of_row(row);
+            if document.live {
+                live.versions.add(u64::from(document.version));
+                live.files.add(u64::from(Position::from_bits(document.position).file()));
+            }
+        }
+        Ok(live)
+    }
+}
+
+impl Live {
+    /// Tells it to all other processes, in process 0.
+    pub fn tell(&self, peers: &Peers) -> Result<()> {
+        [&self.contents, &self.versions, &self.files].iter().try_for_each(|bits| peers.tell(bits.to_bytes()))
+    }
+
+    /// What process 0 tells.
+    pub fn hear(peers: &Peers) -> Result<Live> {
+        let [contents, versions, files] =
+            [(); 3].map(|()| peers.listen().map(|bytes| Bits::of_bytes(&bytes)));
+        Ok(Live { contents: contents?, versions: versions?, files: files? })
+    }
+}
+
+/// Whether a row still says anything, if there is no older row that it has to shadow.
+type Stays = fn(&[u64], &Live) -> bool;
+
+/// The tables without heaps.
+const PLAIN: [(Table, Stays); 9] = [
+    (CONTENTS, |row, _| row[1] > 0),
+    (DIGESTS, |row, _| row[2] != u64::from(NO_DOC)),
+    (POSTINGS, |row, live| live.contents.has(u64::from(!row[1] as Doc))),
+    (MEMBERS, |row, _| row[3] == 1),
+    (LINKS, |row, live| live.contents.has(row[0]) && live.contents.has(row[1])),
+    (COMPONENTS, |row, _| row[2] == 1),
+    (CLUSTERS, |row, _| row[3] > 0),
+    // Nothing is left of those who are dead, and nobody asks any more what a load has mentioned.
+    (DEAD, |_, _| false),
+    (SEEN, |_, _| false),
+];
+
+/// A table whose rows say where a value begins in a heap.
+struct Heaped {
+    table: Table,
+    stays: Stays,
+    /// The word of a row that says where the value begins.
+    start: usize,
+    /// The words of the value of a row.
+    words: fn(&[u64]) -> usize,
+}
+
+/// By heap: of one heap there is one section, which values of several tables share.
+const HEAPED: [(SectionKind, &[Heaped]); 4] = [
+    (
+        LABELS,
+        &[
+            Heaped {
+                table: DOCUMENTS,
+                stays: |row, _| Document::of_row(row).live,
+                start: 7,
+                words: |row| {
+                    let (id, value) = Document::of_row(row).lengths;
+                    (id as usize + value as usize).div_ceil(8)
+                },
+            },
+            Heaped { table: SOURCES, stays: |row, live| live.files.has(row[0]), start: 4, words: name_words },
+        ],
+    ),
+    (
+        SETS,
+        &[Heaped {
+            table: TEXTS,
+            stays: |row, live| live.contents.has(row[0]),
+            start: 1,
+            words: |row| row[2] as usize,
+        }],
+    ),
+    (
+        PARITIES,
+        &[Heaped {
+            table: SIGNATURES,
+            stays: |row, live| live.contents.has(row[0]),
+            start: 1,
+            words: |row| row[2] as usize,
+        }],
+    ),
+    (
+        RAW,
+        &[Heaped {
+            table: RECORDS,
+            stays: |row, live| live.versions.has(row[0]),
+            start: 1,
+            words: |row| row[2].div_ceil(8) as usize,
+        }],
+    ),
+];
+
+/// Of every table the rows of one range of its keys: all ranges of a share are alike in size.
+#[derive(Clone, Copy, Debug)]
+pub struct Range {
+    /// Which of them.
+    pub part: u64,
+    /// How many there are.
+    pub parts: u64,
+    /// What keys that are no hashes are below: contents and records, labels, and files.
+    below: [u64; 3],
+}
+
+impl Range {
+    /// All rows.
+    pub const ALL: Range = Range { part: 0, parts: 1, below: [0; 3] };
+
+    /// Range number `part` of so many, of the tables of a commit.
+    pub fn of(manifest: &Manifest, part: usize, parts: usize) -> Range {
+        let below = [manifest.next_content, manifest.next_label, manifest.next_file];
+        Range { part: part as u64, parts: parts as u64, below: below.map(u64::from) }
+    }
+
+    /// Where range number `part` of a table begins; none for the end of the last.
+    fn start(&self, table: Table, part: u64) -> Option<u64> {
+        let [contents, labels, files] = self.below.map(u128::from);
+        let space = match table.kind {
+            kind if [DOCUMENTS.kind, DIGESTS.kind, POSTINGS.kind, SEEN.kind].contains(&kind) => 1 << 64,
+            kind if [COMPONENTS.kind, CLUSTERS.kind].contains(&kind) => labels,
+            kind if kind == SOURCES.kind => files,
+            _ => contents,
+        };
+        (part < self.parts).then(|| (space * u128::from(part) / u128::from(self.parts)) as u64)
+    }
+
+    fn scan(&self, tables: &Tables, table: Table) -> Merge {
+        let (from, to) = (self.start(table, self.part), self.start(table, self.part + 1));
+        tables.scan_between(table, from.as_slice(), to.as_ref().map(std::slice::from_ref))
+    }
+}
+
+/// Writes the runs of `tables`, neighbours, into `run`: of each key of a range the newest row. `live` is given if no older
+/// run is left: then nothing has to be shadowed any more, and all that is gone is left out.
+pub fn combine(
+    run: RunWriter,
+    (tables, range): (&Tables, Range),
+    live: Option<&Live>,
+    progress: &Progress,
+) -> Result<RunSummary> {
+    let mut combining = Combining { run, tables, range, live, progress };
+    for kind in [RARITY, LEXICON].into_iter().filter(|_| range.part == 0) {
+        if let Some(table) = tables.runs.iter().find_map(|run| run.heap(kind)) {
+            combining.run.heap(kind)?;
+            combining.copy_whole(table)?;
+        }
+    }
+    for (heap, tables) in HEAPED {
+        combining.heaped(heap, tables)?;
+    }
+    for (table, stays) in PLAIN {
+        combining.run.rows(table.kind, table.shape)?;
+        combining.each(table, stays, &mut |run, row, _| run.push(row))?;
+    }
+    combining.run.finish()
+}
+
+/// Words copied, or rows, between two looks at whether to stop.
+const STEP: usize = 1 << 14;
+
+/// What takes rows, with the runs they come from.
+type EachRow<'a> = dyn FnMut(&mut RunWriter, &[u64], &RunReader) -> Result<()> + 'a;
+
+struct Combining<'a> {
+    run: RunWriter,
+    tables: &'a Tables,
+    range: Range,
+    live: Option<&'a Live>,
+    progress: &'a Progress,
+}
+
+impl Combining<'_> {
+    fn copy_whole(&mut self, heap: &HeapReader) -> Result<()> {
+        let mut words = Vec::new();
+        for start in (0..heap.len()).step_by(STEP) {
+            self.progress.check()?;
+            words.clear();
+            heap.read(start, (heap.len() - start).min(STEP as u64) as usize, &mut words)?;
+            self.run.push(&words)?;
+        }
+        self.progress.advance(heap.len() * 8);
+        Ok(())
+    }
+
+    /// Writes a heap, and the tables whose values are in it.
+    fn heaped(&mut self, heap: SectionKind, tables: &[Heaped]) -> Result<()> {
+        let (mut words, mut cursor) = (Vec::new(), HeapCursor::default());
+        self.run.heap(heap)?;
+        for of in tables {
+            self.each(of.table, of.stays, &mut |run, row, from| {
+                let heap = from.heap(heap);
+                let heap = heap.ok_or_else(|| Error::damaged(from.path(), 0, "rows without their heap"))?;
+                words.clear();
+                cursor.read(heap, row[of.start], (of.words)(row), &mut words)?;
+                run.push(&words)
+            })?;
+        }
+        let (mut start, mut new) = (0, Vec::new());
+        for of in tables {
+            self.run.rows(of.table.kind, of.table.shape)?;
+            self.each(of.table, of.stays, &mut |run, row, _| {
+                new.clear();
+                new.extend_from_slice(row);
+                new[of.start] = start;
+                start += (of.words)(row) as u64;
+                run.push(&new)
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Hands on the rows that stay, with the runs they come from.
+    fn each(&mut self, table: Table, stays: Stays, each: &mut EachRow<'_>) -> Result<()> {
+        let runs: Vec<_> = self.tables.having(table).collect();
+        let mut rows = self.range.scan(self.tables, table);
+        let mut seen = 0;
+        loop {
+            if seen % STEP == 0 {
+                self.progress.check()?;
+            }
+            let Some(row) = rows.next_row()?.map(<[u64]>::to_vec) else { break };
+            seen += 1;
+            if self.live.is_none_or(|live| stays(&row, live)) {
+                each(&mut self.run, &row, runs[rows.source()])?;
+            }
+        }
+        self.progress.advance((seen * table.shape.width * 8) as u64);
+        Ok(())
+    }
+}

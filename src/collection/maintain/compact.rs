@@ -1,0 +1,354 @@
+//! Compaction: runs merged, so that there are few of them and what is gone takes no room.
+//!
+//! The order of runs is their age, so only neighbours are merged, and what they become takes their place. A merge that
+//! begins with the oldest run leaves out everything that is gone: rows that say so, because there is no older row left
+//! for them to shadow, and all rows of dead contents, because contents get new numbers and never come back. Any other
+//! merge leaves out only what it finds shadowed: a row that says that something is gone may shadow one in an older run.
+
+use std::sync::Arc;
+
+use crate::collection::RunSummary;
+use crate::collection::commit::manifest::Manifest;
+use crate::collection::commit::names::{Name, folder};
+use crate::collection::commit::run_entry::RunEntry;
+use crate::collection::commit::snapshot::Snapshot;
+use crate::collection::commit::writer::Writer;
+use crate::collection::load::follow::{Order, begin, collect};
+use crate::collection::load::write::by_name;
+use crate::collection::maintain::combine::{Live, Range, combine};
+use crate::collection::maintain::local_runs::{Merging, keep};
+use crate::collection::tables::Tables;
+use crate::error::{Error, Result};
+use crate::flow::Peers;
+use crate::metrics::Metric;
+use crate::progress::{Progress, Stage};
+use crate::storage::Storage;
+
+/// How runs are merged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Compaction {
+    /// All runs become one, or one for each of several processes.
+    Full,
+    /// Neighbours of similar size become one wherever there are eight of them.
+    Tiered {
+        /// No merge is begun any more once those before have read this many bytes.
+        fuel_bytes: u64,
+    },
+}
+
+/// What a compaction did.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct CompactReport {
+    /// The commit that has it; `None` if there was nothing to merge.
+    pub commit: Option<u64>,
+    /// Runs before and after it.
+    pub runs: (usize, usize),
+    /// Bytes of the runs before and after it.
+    pub bytes: (u64, u64),
+    /// Why processes that keep runs to themselves could not remove what nobody names any more; the next job does it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub untidied: Option<String>,
+}
+
+/// Merges runs of the last commit, and commits what they become. What the collection holds stays as it is.
+///
+/// # Errors
+/// [`Error::Io`], [`Error::Damaged`], those of [`Writer::commit`], and [`Error::Interrupted`]; the last commit then
+/// stays as it was.
+pub fn compact(writer: &mut Writer, how: Compaction, progress: &Progress) -> Result<CompactReport> {
+    compact_with(writer, how, None, progress)
+}
+
+/// The same with other processes, which [`assist_compaction`]. Where all runs become one, there is one for each process
+/// instead, up to seven, each with a range of the keys of every table.
+///
+/// # Errors
+/// Those of [`compact`]; [`Error::Elsewhere`] if a process that is not there keeps a run to itself; [`Error::Lost`] and
+/// [`Error::GaveUp`] if another process has ended.
+pub fn compact_with(
+    writer: &mut Writer,
+    how: Compaction,
+    peers: Option<&Peers>,
+    progress: &Progress,
+) -> Result<CompactReport> {
+    writer.check_finished()?;
+    writer.snapshot().check_within_reach()?;
+    let mut next = writer.next();
+    let first = next.next_run;
+    let merged = match peers {
+        Some(peers) if peers.state().is_some() => merge_apart(writer, &mut next, how, peers, progress),
+        Some(peers) if how == Compaction::Full => merge_together(writer, &mut next, peers, progress),
+        _ => merge_all(writer, &mut next, how, progress),
+    };
+    let merged = merged.inspect_err(|_| abandon(writer, first..next.next_run))?;
+    let total = |manifest: &Manifest| (manifest.runs.len(), manifest.runs.iter().map(|run| run.bytes).sum());
+    let (before, after): ((usize, u64), (usize, u64)) = (total(writer.snapshot().manifest()), total(&next));
+    let (runs, bytes) = ((before.0, after.0), (before.1, after.1));
+    let mut report = CompactReport { runs, bytes, ..CompactReport::default() };
+    if merged {
+        report.commit = Some(next.commit);
+        writer.commit(next)?;
+        progress.metrics().add(Metric::Commits, 1);
+        report.untidied = keep(writer, peers).err().map(|error| error.to_string());
+    }
+    Ok(report)
+}
+
+/// Merges what is to be merged of all runs; whether there was anything.
+fn merge_all(writer: &Writer, next: &mut Manifest, how: Compaction, progress: &Progress) -> Result<bool> {
+    let sizes: Vec<u64> = next.runs.iter().map(|run| run.bytes).collect();
+    let plan = how.plan(&sizes);
+    progress.enter(Stage::Write, plan.iter().flat_map(|(from, to)| &sizes[*from..*to]).sum());
+    let all = writer.snapshot().tables();
+    let oldest = plan.iter().any(|(from, _)| *from == 0);
+    let live = oldest.then(|| Live::of(&all, next)).transpose()?;
+    merge_ranges(writer, &all, next, &plan, live.as_ref(), progress)?;
+    Ok(!plan.is_empty())
+}
+
+/// Merges ranges of runs, the newest range first, so that the places of the older ones stay what they are; of the one that
+/// begins with the oldest run only what is `live` is left, if that is given.
+fn merge_ranges(
+    writer: &Writer,
+    all: &Tables,
+    next: &mut Manifest,
+    plan: &[(usize, usize)],
+    live: Option<&Live>,
+    progress: &Progress,
+) -> Result<()> {
+    for &(from, to) in plan {
+        let part = Tables { runs: all.runs[from..to].to_vec() };
+        let (id, run) = writer.begin_run(next)?;
+        let summary = combine(run, (&part, Range::ALL), live.filter(|_| from == 0), progress)?;
+        let entry = RunEntry::of(&**writer.storage(), id, None, by_name(&summary))?;
+        next.runs.splice(from..to, [entry]);
+    }
+    Ok(())
+}
+
+/// Merges the runs of each process that keeps its own where they lie; whether there was anything to merge.
+fn merge_apart(
+    writer: &Writer,
+    next: &mut Manifest,
+    how: Compaction,
+    peers: &Peers,
+    progress: &Progress,
+) -> Result<bool> {
+    keep(writer, Some(peers))?;
+    let merging = Merging::plan(next, 0, how, (peers.mesh().processes(), writer.job()));
+    if merging.is_empty() {
+        return Ok(false);
+    }
+    lead_merging(writer, writer.snapshot(), next, merging, peers, progress).map(|()| true)
+}
+
+/// Has all processes merge, and names in `next` what the runs have become.
+fn lead_merging(
+    writer: &Writer,
+    snapshot: &Snapshot,
+    next: &mut Manifest,
+    merging: Merging,
+    peers: &Peers,
+    progress: &Progress,
+) -> Result<()> {
+    progress.enter(Stage::Write, merging.bytes(0));
+    let order = Order::Merge(Box::new(merging));
+    peers.say(&order)?;
+    let Order::Merge(merging) = order else { return Ok(()) };
+    merging.lead(writer, snapshot, next, peers, progress)
+}
+
+/// What other processes must know to merge all runs with process 0.
+#[derive(serde::Serialize, serde::Deserialize)]
+struct Task {
+    manifest: Manifest,
+    first_run: u64,
+}
+
+/// How many runs several processes leave: no more than a tier may have, or the next load would have to merge them.
+fn parts(peers: &Peers) -> usize {
+    peers.mesh().processes().min(MOST)
+}
+
+/// Merges all runs into one for each process that takes part; whether there was anything to merge.
+fn merge_together(writer: &Writer, next: &mut Manifest, peers: &Peers, progress: &Progress) -> Result<bool> {
+    let first = next.next_run;
+    let task = Task { manifest: writer.snapshot().manifest().clone(), first_run: first };
+    peers.say(&(!next.runs.is_empty()).then_some(task))?;
+    if next.runs.is_empty() {
+        return Ok(false);
+    }
+    progress.enter(Stage::Write, next.runs.iter().map(|run| run.bytes).sum());
+    next.next_run += parts(peers) as u64;
+    let written = merge_range(writer.snapshot(), first, peers, progress)?;
+    let (mut entries, storage) = (Vec::new(), &**writer.storage());
+    for (id, summary) in &written {
+        let holds = summary.sections.iter().any(|(_, rows)| *rows > 0);
+        if holds || (entries.is_empty() && *id + 1 == next.next_run) {
+            entries.push(RunEntry::of(storage, *id, None, by_name(summary))?);
+        } else {
+            abandon(writer, *id..*id + 1);
+        }
+    }
+    next.runs = entries;
+    Ok(true)
+}
+
+/// Merges this process's range of all tables into a run of its own; in process 0 what the runs of all hold.
+fn merge_range(
+    snapshot: &Snapshot,
+    first: u64,
+    peers: &Peers,
+    progress: &Progress,
+) -> Result<Vec<(u64, RunSummary)>> {
+    let (process, parts) = (peers.mesh().process(), parts(peers));
+    if process >= parts {
+        return collect(peers, &Vec::new());
+    }
+    let (manifest, storage) = (snapshot.manifest(), snapshot.storage());
+    let tables = snapshot.tables();
+    let live = Live::of(&tables, manifest)?;
+    let id = first + process as u64;
+    let mut runs = begin(storage, manifest.collection, &[id], None)?;
+    let range = Range::of(manifest, process, parts);
+    let run = runs.pop().expect("a run that was begun");
+    let summary = combine(run, (&tables, range), Some(&live), progress)?;
+    storage.sync_names().map_err(|e| Error::io(&folder(storage), "sync", e))?;
+    collect(peers, &vec![(id, summary)])
+}
+
+/// Takes part where process 0 merges all runs of the collection in `storage`.
+///
+/// # Errors
+/// Those of [`compact_with`].
+pub fn assist_compaction(storage: &Arc<dyn Storage>, peers: &Peers, progress: &Progress) -> Result<()> {
+    let Some(Task { manifest, first_run }) = peers.hear()? else { return Ok(()) };
+    let sizes = manifest.runs.iter().map(|run| run.bytes);
+    progress.enter(Stage::Write, sizes.sum::<u64>() / peers.mesh().processes() as u64);
+    merge_range(&Snapshot::ahead_of(storage, manifest)?, first_run, peers, progress).map(drop)
+}
+
+/// Takes away what was begun, so that it is not in the way of the next attempt. Where that fails, the next writer that
+/// is opened does it.
+fn abandon(writer: &Writer, runs: std::ops::Range<u64>) {
+    for id in runs {
+        let _ = writer.storage().remove(&Name::Run(id).to_string());
+    }
+}
+
+/// Most runs of one tier.
+const MOST: usize = 7;
+/// How many times larger the runs of a tier are than those of the one below.
+const RATIO: u64 = 8;
+/// Up to here runs are all of the lowest tier: a run has a page for each of its tables, however few rows they have.
+const LOWEST: u64 = 128 << 10;
+
+/// The ranges of runs to merge, given the sizes of all, the newest range first.
+///
+/// A run counts as of the tier of the largest run that is not older: a smaller one before it could be merged with
+/// nothing else. So tiers never rise from old to new, and with no more than [`MOST`] runs of each there are few.
+pub(in crate::collection) fn tiered(sizes: &[u64], mut fuel: u64) -> Vec<(usize, usize)> {
+    let mut plan = Vec::new();
+    let (mut to, mut tier) = (sizes.len(), 0);
+    let mut tiers: Vec<u32> = sizes.iter().map(|size| (size / LOWEST).max(1).ilog(RATIO)).collect();
+    for of_run in tiers.iter_mut().rev() {
+        tier = tier.max(*of_run);
+        *of_run = tier;
+    }
+    while to > 0 && fuel > 0 {
+        let from = tiers[..to].iter().rposition(|tier| *tier != tiers[to - 1]).map_or(0, |at| at + 1);
+        if to - from > MOST {
+            plan.push((from, to));
+            fuel = fuel.saturating_sub(sizes[from..to].iter().sum());
+        }
+        to = from;
+    }
+    plan
+}
+
+/// Merges runs of a load between its epochs, those from number `first` on: the others are what it began with. Whether there
+/// was anything to merge; `next` names what they became.
+pub(in crate::collection) fn between_epochs(
+    writer: &Writer,
+    next: &mut Manifest,
+    ahead: &Snapshot,
+    first: usize,
+    (peers, progress): (Option<&Peers>, &Progress),
+) -> Result<bool> {
+    if let Some(peers) = peers.filter(|peers| peers.state().is_some()) {
+        let how = Compaction::Tiered { fuel_bytes: u64::MAX };
+        let merging = Merging::plan(next, first, how, (peers.mesh().processes(), writer.job()));
+        let any = !merging.is_empty();
+        return if any {
+            lead_merging(writer, ahead, next, merging, peers, progress).map(|()| true)
+        } else {
+            Ok(false)
+        };
+    }
+    let sizes: Vec<u64> = next.runs[first..].iter().map(|run| run.bytes).collect();
+    let plan: Vec<(usize, usize)> =
+        tiered(&sizes, u64::MAX).into_iter().map(|(from, to)| (first + from, first + to)).collect();
+    // All runs of a first load are its own, and yet none may lose what it says is gone: nothing is published.
+    merge_ranges(writer, &ahead.tables(), next, &plan, None, progress)?;
+    Ok(!plan.is_empty())
+}
+
+/// An error of a compaction after a load, in words: the load stands.
+pub(in crate::collection) fn after_load(
+    writer: &mut Writer,
+    written: u64,
+    peers: Option<&Peers>,
+) -> Option<String> {
+    // Whoever stops the program now has the load already: there is nothing to be interrupted.
+    let fuel_bytes = written.saturating_mul(FUEL);
+    let outcome = compact_with(writer, Compaction::Tiered { fuel_bytes }, peers, &Progress::default());
+    outcome.err().map(|error: Error| error.to_string())
+}
+
+/// Bytes that may be merged for each byte that a load wrote.
+const FUEL: u64 = 4;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KIB: u64 = 1 << 10;
+
+    #[test]
+    fn eight_neighbours_of_a_tier_are_merged_and_the_newest_first() {
+        let small = [100 * KIB; 8];
+        assert_eq!(tiered(&small, 1), [(0, 8)]);
+        assert_eq!(tiered(&small[..7], u64::MAX), []);
+        assert_eq!(tiered(&small, 0), []);
+        let both = [vec![2000 * KIB; 9], small.to_vec()].concat();
+        assert_eq!(tiered(&both, u64::MAX), [(9, 17), (0, 9)]);
+        assert_eq!(tiered(&both, 800 * KIB), [(9, 17)]);
+        assert_eq!(tiered(&both, 801 * KIB), [(9, 17), (0, 9)]);
+    }
+
+    #[test]
+    fn what_is_behind_a_larger_run_counts_as_large() {
+        let mut sizes = [100 * KIB, 2000 * KIB].repeat(4);
+        sizes.push(100 * KIB);
+        assert_eq!(tiered(&sizes, u64::MAX), [(0, 8)]);
+        assert_eq!(tiered(&[], u64::MAX), []);
+    }
+
+    #[test]
+    fn there_are_few_runs_after_any_number_of_loads() {
+        let mut sizes: Vec<u64> = Vec::new();
+        let mut read = 0;
+        for load in 0..5000u64 {
+            let new = (60 + load * 7919 % 200) * KIB;
+            sizes.push(new);
+            for (from, to) in tiered(&sizes, new * FUEL) {
+                let sum: u64 = sizes[from..to].iter().sum();
+                read += sum;
+                sizes.splice(from..to, [sum]);
+            }
+            assert!(sizes.len() < 45, "{} runs after {load}", sizes.len());
+        }
+        let sum: u64 = sizes.iter().sum();
+        assert!(read < 24 * sum, "{read} bytes were read to merge {sum}");
+    }
+}

@@ -1,0 +1,145 @@
+//! Documents, members, digests and texts, each held against contents.
+
+use super::{Check, hashed};
+use crate::collection::HeapCursor;
+use crate::collection::load::load_base::digest_of;
+use crate::collection::tables::document::{Document, wide};
+use crate::collection::tables::{CONTENTS, DIGESTS, DOCUMENTS, MEMBERS, PARITIES, SETS, SIGNATURES, TEXTS};
+use crate::error::{Error, Result};
+use crate::flow::{Doc, NO_DOC, id_digest};
+use crate::sketch::{rule, sign};
+
+impl Check<'_> {
+    /// Documents are those of members, and contents count them.
+    pub(super) fn documents(&mut self) -> Result<()> {
+        let mut cursor = HeapCursor::default();
+        self.each_row(DOCUMENTS, &mut |check, row, run| {
+            let document = Document::of_row(row);
+            if !document.live {
+                return Ok(());
+            }
+            check.report.documents += 1;
+            if id_digest(&document.names(run, &mut cursor)?.0) != document.id {
+                check.wrong(DOCUMENTS, row, "its id has another digest");
+            }
+            let (first, load) = document.loads;
+            if first == 0 || first > load || u64::from(load) > check.manifest.load {
+                check.wrong(DOCUMENTS, row, "it comes from loads that cannot be");
+            }
+            check.origin(&document, row);
+            if !document.has_content() {
+                return Ok(());
+            }
+            match check.facts.get_mut(&document.content) {
+                Some(fact) => {
+                    fact.counted.0 += 1;
+                    fact.members = fact.members.wrapping_add(hashed(&row[..2]));
+                }
+                None => check.wrong(DOCUMENTS, row, "its content is not live"),
+            }
+            Ok(())
+        })?;
+        self.each_row(MEMBERS, &mut |check, row, _| {
+            if row[3] == 0 {
+                return Ok(());
+            }
+            match check.facts.get_mut(&(row[0] as Doc)) {
+                Some(fact) => {
+                    fact.counted.1 += 1;
+                    fact.members = fact.members.wrapping_sub(hashed(&row[1..3]));
+                }
+                None => check.wrong(MEMBERS, row, "its content is not live"),
+            }
+            Ok(())
+        })?;
+        for content in self.contents() {
+            let fact = &self.facts[&content];
+            let (same, counts) = (fact.members == 0, fact.counted == (fact.documents, fact.documents));
+            if !same {
+                self.wrong_content(MEMBERS, content, "they are not the documents that have this content");
+            }
+            if !counts {
+                self.wrong_content(CONTENTS, content, "it has another number of documents");
+            }
+        }
+        Ok(())
+    }
+
+    /// Every live content has one text, a set in order, and the digest that names it.
+    pub(super) fn texts(&mut self) -> Result<()> {
+        self.each_row(DIGESTS, &mut |check, row, _| {
+            if row[2] == u64::from(NO_DOC) {
+                return Ok(());
+            }
+            let digest = wide(row[0], row[1]);
+            match check.facts.get_mut(&(row[2] as Doc)) {
+                None => check.wrong(DIGESTS, row, "its content is not live"),
+                Some(fact) => {
+                    if fact.digest.replace(digest).is_some() {
+                        check.wrong(DIGESTS, row, "its content has another digest too");
+                    }
+                }
+            }
+            Ok(())
+        })?;
+        let rule = rule(&self.manifest.config);
+        let (mut set, mut cursor) = (Vec::new(), HeapCursor::default());
+        self.each_row(TEXTS, &mut |check, row, run| {
+            if row[0] >= u64::from(check.manifest.next_content) {
+                check.wrong(TEXTS, row, "a content that is yet to come");
+            }
+            let Some(fact) = check.facts.get_mut(&(row[0] as Doc)) else { return Ok(()) };
+            fact.text = true;
+            let named = fact.digest == Some(digest_of(row));
+            if !named {
+                check.wrong(TEXTS, row, "its digest names another content, or none");
+            }
+            let heap = run.heap(SETS);
+            let heap = heap.ok_or_else(|| Error::damaged(run.path(), 0, "texts without their sets"))?;
+            set.clear();
+            cursor.read(heap, row[1], row[2] as usize, &mut set)?;
+            if !rule.map_or(set.is_empty(), |rule| rule.is_sketch(&set)) {
+                check.wrong(TEXTS, row, "its set is not in order");
+                return Ok(());
+            }
+            check.expect_postings(row[0] as Doc, &set);
+            check.expect_signature(row[0] as Doc, &set);
+            Ok(())
+        })?;
+        for content in self.contents() {
+            if !self.facts[&content].text {
+                self.wrong_content(TEXTS, content, "a live content has no text");
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds what the signature of a content should be.
+    fn expect_signature(&mut self, content: Doc, set: &[u64]) {
+        let Some(rule) = self.manifest.config.signed() else { return };
+        let Some(fact) = self.facts.get_mut(&content) else { return };
+        let mut signature = Vec::new();
+        sign(rule.own_words(set), &mut signature);
+        fact.signature = fact.signature.wrapping_add(hashed(&signature));
+    }
+
+    /// Takes off what the signatures are.
+    pub(super) fn signatures(&mut self) -> Result<()> {
+        let (mut words, mut cursor) = (Vec::new(), HeapCursor::default());
+        self.each_row(SIGNATURES, &mut |check, row, run| {
+            let Some(fact) = check.facts.get_mut(&(row[0] as Doc)) else { return Ok(()) };
+            let heap = run.heap(PARITIES);
+            let heap = heap.ok_or_else(|| Error::damaged(run.path(), 0, "signatures without their words"))?;
+            words.clear();
+            cursor.read(heap, row[1], row[2] as usize, &mut words)?;
+            fact.signature = fact.signature.wrapping_sub(hashed(&words));
+            Ok(())
+        })?;
+        for content in self.contents() {
+            if self.facts[&content].signature != 0 {
+                self.wrong_content(SIGNATURES, content, "it is not that of its set");
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,56 @@
+//! Postings of live contents, held against those that their sets give.
+
+use std::sync::Arc;
+
+use super::{Check, hashed};
+use crate::collection::load::frozen;
+use crate::collection::tables::POSTINGS;
+use crate::collection::tables::document::unpack;
+use crate::error::Result;
+use crate::flow::{Doc, spread};
+use crate::simd::Simd;
+use crate::sketch::Sketcher;
+
+impl Check<'_> {
+    /// What gives the keys of sets.
+    pub(super) fn prepare_keys(&mut self) -> Result<()> {
+        let basis = frozen(&self.tables)?.unwrap_or_default();
+        self.sketcher = Some(Sketcher::new(&self.manifest.config, Arc::clone(&basis), Simd::Scalar));
+        Ok(())
+    }
+
+    /// Adds what the postings of a content should be.
+    pub(super) fn expect_postings(&mut self, content: Doc, set: &[u64]) {
+        let (Some(sketcher), Some(fact)) = (&mut self.sketcher, self.facts.get_mut(&content)) else { return };
+        let (keys, size) = sketcher.keys_of(set);
+        self.keys.clear();
+        self.keys.extend_from_slice(keys);
+        self.keys.sort_unstable();
+        self.keys.dedup();
+        for key in &self.keys {
+            fact.postings = fact.postings.wrapping_add(hashed(&[spread(*key), u64::from(size)]));
+        }
+    }
+
+    /// Takes off what they are.
+    pub(super) fn postings(&mut self) -> Result<()> {
+        self.each_row(POSTINGS, &mut |check, row, _| {
+            let (size, content) = unpack(!row[1]);
+            if content >= check.manifest.next_content {
+                check.wrong(POSTINGS, row, "a content that is yet to come");
+            }
+            if let Some(fact) = check.facts.get_mut(&content) {
+                fact.postings = fact.postings.wrapping_sub(hashed(&[!row[0], u64::from(size)]));
+            } else if !check.dead.has(u64::from(content)) {
+                check.wrong(POSTINGS, row, "a content that is neither live nor dead");
+            }
+            Ok(())
+        })?;
+        for content in self.contents() {
+            if self.facts[&content].postings != 0 {
+                self.wrong_content(POSTINGS, content, "they are not those that its set gives");
+            }
+        }
+        Ok(())
+    }
+}

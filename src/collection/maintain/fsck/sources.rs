@@ -1,0 +1,70 @@
+//! Sources and records, and what documents refer to of them.
+
+use super::Check;
+use crate::collection::tables::bits::Bits;
+use crate::collection::tables::document::Document;
+use crate::collection::tables::sources::SourceEntry;
+use crate::collection::tables::{DOCUMENTS, RAW, RECORDS, SOURCES};
+use crate::document::Position;
+use crate::error::Result;
+
+/// What there is, and what live documents were found to refer to.
+#[derive(Debug, Default)]
+pub(super) struct Origins {
+    files: Bits,
+    records: Bits,
+    /// Versions of live documents so far.
+    versions: Bits,
+}
+
+impl Check<'_> {
+    /// Sources and records are such that can be, and lie where their rows say.
+    pub(super) fn origins(&mut self) -> Result<()> {
+        let (files, versions) = (u64::from(self.manifest.next_file), u64::from(self.manifest.next_content));
+        self.origins = Origins {
+            files: Bits::below(files),
+            records: Bits::below(versions),
+            versions: Bits::below(versions),
+        };
+        self.each_row(SOURCES, &mut |check, row, run| {
+            if row[0] >= files {
+                check.wrong(SOURCES, row, "a file that is yet to come");
+            }
+            check.origins.files.add(row[0]);
+            SourceEntry::of_row(row, run).map(drop)
+        })?;
+        self.each_row(RECORDS, &mut |check, row, run| {
+            if row[0] >= versions {
+                check.wrong(RECORDS, row, "a version that is yet to come");
+            }
+            if !check.manifest.store_text {
+                check.wrong(RECORDS, row, "a record in a collection that keeps none");
+            }
+            let end = row[1].checked_add(row[2].div_ceil(8));
+            if run.heap(RAW).is_none_or(|heap| end.is_none_or(|end| end > heap.len())) {
+                check.wrong(RECORDS, row, "its bytes are beyond the end of the heap");
+            }
+            check.origins.records.add(row[0]);
+            Ok(())
+        })
+    }
+
+    /// A live document comes from a source that is known, and its record is there if records are kept.
+    pub(super) fn origin(&mut self, document: &Document, row: &[u64]) {
+        let (file, version) = (Position::from_bits(document.position).file(), u64::from(document.version));
+        if file >= self.manifest.next_file {
+            self.wrong(DOCUMENTS, row, "it comes from a file that is yet to come");
+        } else if !self.origins.files.has(u64::from(file)) {
+            self.wrong(DOCUMENTS, row, "it comes from a source that is in no run");
+        }
+        if !self.origins.versions.add(version) {
+            self.wrong(DOCUMENTS, row, "its version is yet to come, or another document's too");
+        }
+        if self.manifest.store_text && !self.origins.records.has(version) {
+            self.wrong(DOCUMENTS, row, "its record is in no run");
+        }
+        if document.line == 0 {
+            self.wrong(DOCUMENTS, row, "it stands in a line that cannot be");
+        }
+    }
+}

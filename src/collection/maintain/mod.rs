@@ -1,0 +1,6 @@
+//! Keeping a commit in order: runs merged, runs of other processes kept or removed, and the proof that all of it is whole.
+
+pub(in crate::collection) mod combine;
+pub(in crate::collection) mod compact;
+pub(in crate::collection) mod fsck;
+pub(in crate::collection) mod local_runs;

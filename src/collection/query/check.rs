@@ -1,0 +1,151 @@
+//! What is known of texts that are not stored: the documents they resemble.
+
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use crate::collection::commit::snapshot::Snapshot;
+use crate::collection::load::frozen;
+use crate::collection::load::load_base::each_set;
+use crate::collection::query::measures::Measures;
+use crate::collection::query::resembling::Resembling;
+use crate::collection::tables::clusters::ClusterId;
+use crate::collection::tables::lookup::{clusters, members};
+use crate::collection::tables::{DIGESTS, Tables};
+use crate::config::Method;
+use crate::error::Result;
+use crate::flow::{Doc, NO_DOC};
+use crate::progress::Progress;
+use crate::read::Day;
+use crate::simd::Simd;
+use crate::similarity::{Accept, Measure};
+use crate::sketch::{Sketcher, rule};
+
+/// A stored document that a text resembles.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Resembled {
+    /// Its id.
+    pub id: String,
+    /// The cluster it is in, if it is in one.
+    pub cluster: Option<ClusterId>,
+    /// Whether its canonical text is the same.
+    pub same_text: bool,
+    /// How much is shared: the text's set is the first.
+    #[serde(flatten)]
+    pub measures: Measures,
+}
+
+/// Holds texts against a commit. It stores nothing.
+pub struct Checker {
+    tables: Tables,
+    exact: bool,
+    sketcher: Sketcher,
+    rule: Option<Accept>,
+    resembling: Resembling,
+}
+
+/// What a text was found to be.
+struct Found {
+    /// The content of the same text.
+    same: Option<Doc>,
+    linked: Vec<(Doc, Measure)>,
+}
+
+impl Checker {
+    /// What checks texts against a commit, by its collection's method.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::Damaged`] and [`crate::error::Error::Io`].
+    pub fn new(snapshot: &Snapshot) -> Result<Checker> {
+        let (tables, config) = (snapshot.tables(), &snapshot.manifest().config);
+        let basis = frozen(&tables)?.unwrap_or_default();
+        Ok(Checker {
+            exact: config.method == Method::Exact,
+            sketcher: Sketcher::new(config, Arc::clone(&basis), Simd::Scalar),
+            rule: rule(config),
+            resembling: Resembling::new(&tables, snapshot.manifest().next_content, config, basis)?,
+            tables,
+        })
+    }
+
+    /// The documents that each text, of a day, resembles: those of the same text first, then the closest; of documents that are
+    /// equally close the lesser id first. A text without a token resembles none. Texts given together are looked up
+    /// together.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::Damaged`], [`crate::error::Error::Io`] and [`crate::error::Error::Interrupted`].
+    pub fn check(&mut self, texts: &[(&str, Day)], progress: &Progress) -> Result<Vec<Vec<Resembled>>> {
+        let (mut digests, mut sets) = (Vec::new(), Vec::new());
+        for (text, day) in texts {
+            let digest = self.sketcher.read(text, *day);
+            let sketched = digest.is_some() && !self.exact;
+            sets.push(if sketched { self.sketcher.words().to_vec() } else { Vec::new() });
+            digests.push(digest);
+        }
+        let sets: Vec<&[u64]> = sets.iter().map(Vec::as_slice).collect();
+        let linked = self.resembling.to(&sets, &|_| true, progress)?;
+        let same = self.same(&digests)?;
+        let found: Vec<Found> =
+            same.into_iter().zip(linked).map(|(same, linked)| Found { same, linked }).collect();
+        self.name(found)
+    }
+
+    /// The live contents of digests.
+    fn same(&self, digests: &[Option<u128>]) -> Result<Vec<Option<Doc>>> {
+        let mut keys: Vec<u128> = digests.iter().copied().flatten().collect();
+        keys.sort_unstable();
+        keys.dedup();
+        let words: Vec<u64> =
+            keys.iter().flat_map(|digest| [(digest >> 64) as u64, *digest as u64]).collect();
+        let mut contents: BTreeMap<u128, Doc> = BTreeMap::new();
+        self.tables.newest(DIGESTS, &words, &mut |at, _, row| {
+            if row[2] != u64::from(NO_DOC) {
+                contents.insert(keys[at], row[2] as Doc);
+            }
+            Ok(())
+        })?;
+        Ok(digests.iter().map(|digest| digest.and_then(|digest| contents.get(&digest)).copied()).collect())
+    }
+
+    /// Makes documents of contents.
+    fn name(&self, found: Vec<Found>) -> Result<Vec<Vec<Resembled>>> {
+        let all = || {
+            found.iter().flat_map(|found| found.linked.iter().map(|(content, _)| *content).chain(found.same))
+        };
+        let (members, clusters) = (members(&self.tables, all())?, clusters(&self.tables, all())?);
+        let mut sizes: BTreeMap<Doc, u32> = BTreeMap::new();
+        let mut same: Vec<u64> = found.iter().filter_map(|found| found.same).map(u64::from).collect();
+        same.sort_unstable();
+        same.dedup();
+        each_set(&self.tables, &same, &mut |at, words| {
+            sizes.insert(same[at] as Doc, self.rule.map_or(0, |rule| rule.size(words)));
+            Ok(())
+        })?;
+        let documents = |content: Doc, same_text: bool, measures: Measures| {
+            let cluster = clusters.get(&content).copied();
+            let members = members.get(&content).into_iter().flatten();
+            members.map(move |member| Resembled { id: member.name.clone(), cluster, same_text, measures })
+        };
+        let of_text = |Found { same, mut linked }: Found| {
+            let mut list: Vec<Resembled> = Vec::new();
+            if let Some(content) = same {
+                let size = sizes.get(&content).copied().unwrap_or(0);
+                list.extend(documents(content, true, Measures::same(size)));
+            }
+            let Some(rule) = self.rule else { return list };
+            linked.retain(|(content, _)| Some(*content) != same);
+            linked.sort_by(|a, b| rule.closer(a.1, b.1));
+            for equal in linked.chunk_by(|a, b| rule.closer(a.1, b.1) == Ordering::Equal) {
+                let start = list.len();
+                for (content, measure) in equal {
+                    list.extend(documents(*content, false, Measures::new(*measure, rule, true)));
+                }
+                list[start..].sort_unstable_by(|a, b| a.id.cmp(&b.id));
+            }
+            list
+        };
+        Ok(found.into_iter().map(of_text).collect())
+    }
+}

@@ -1,0 +1,373 @@
+//! Why documents are together, or are not.
+
+mod apart;
+mod chain;
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::collection::commit::snapshot::Snapshot;
+use crate::collection::load::diff_clusters::cluster_rows;
+use crate::collection::load::load_base::each_set;
+use crate::collection::load::settle::stored_documents;
+use crate::collection::query::diff::{WordDiff, word_diff, word_relation};
+use crate::collection::query::measures::Measures;
+use crate::collection::query::texts::Texts;
+use crate::collection::tables::Tables;
+use crate::collection::tables::clusters::{ClusterId, Member};
+use crate::collection::tables::document::Document;
+use crate::collection::tables::lookup::{clusters, find, members, places};
+use crate::collection::tables::sources::sources;
+use crate::config::Clustering;
+use crate::document::Position;
+use crate::error::{Error, Result};
+use crate::flow::{Doc, NO_DOC};
+use crate::progress::Progress;
+use crate::similarity::{Accept, Relation};
+use crate::sketch::rule;
+
+/// An answer.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "answer", rename_all = "lowercase")]
+pub enum Explanation {
+    /// Of one document.
+    Document(Alone),
+    /// Of two documents of one cluster.
+    Together(Box<Together>),
+    /// Of two documents that are not in one cluster.
+    Apart(Box<Apart>),
+}
+
+/// A document and where it is.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Place {
+    /// Its id.
+    pub id: String,
+    /// The cluster it is in, if it is in one.
+    pub cluster: Option<ClusterId>,
+    /// The file it was read from, as it was named.
+    pub file: String,
+    /// The line in the file, from 1.
+    pub line: u32,
+    /// Bytes of its text.
+    pub text_bytes: u64,
+    /// Whether its text has a token; one that has none is never in a cluster.
+    pub has_tokens: bool,
+}
+
+/// Two documents that were compared.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Step {
+    /// One of them.
+    pub first: String,
+    /// The other.
+    pub second: String,
+    /// Whether their canonical texts are the same.
+    pub same_text: bool,
+    /// How much they share; `None` where the method makes no sets: equal texts are then all it links.
+    pub measures: Option<Measures>,
+    /// How their texts relate word by word, if that was looked at and they can be had.
+    #[serde(flatten)]
+    pub relation: Option<Relation>,
+    /// How their texts differ, if that was looked at.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub texts: Option<Comparison>,
+}
+
+/// Two texts side by side.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Comparison {
+    /// How they differ.
+    Words(WordDiff),
+    /// They cannot be had.
+    Missing {
+        /// Why.
+        why: String,
+    },
+}
+
+/// One document explained.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Alone {
+    /// The document.
+    pub document: Place,
+    /// The document that stands for its cluster.
+    pub representative: Option<String>,
+    /// The links that lead there: none if it stands there itself, one in a collection that clusters with a guarantee.
+    pub chain: Vec<Step>,
+    /// Other documents of the same text, ascending by id.
+    pub same_text: Vec<String>,
+    /// Links of its text that are stored: they hold the cluster together, and need not be all there are. The closest
+    /// first; of documents of one text the one with the least id.
+    pub links: Vec<Step>,
+}
+
+/// Two documents of one cluster.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Together {
+    /// One of them.
+    pub first: Place,
+    /// The other.
+    pub second: Place,
+    /// The shortest chain of stored links between them; in a collection that clusters with a guarantee that by way of the
+    /// representative.
+    pub chain: Vec<Step>,
+    /// Both ends compared with each other, if the chain has more than one step.
+    pub ends: Option<Step>,
+}
+
+/// Two documents that are not in one cluster.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Apart {
+    /// One of them.
+    pub first: Place,
+    /// The other.
+    pub second: Place,
+    /// Both compared with each other; `None` if one of them has no token.
+    pub ends: Option<Step>,
+    /// The documents that stand for their clusters, as far as they are others, each compared with what is on the other side:
+    /// a document is with the first that it is linked to. Only of a collection that clusters with a guarantee.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub representatives: Vec<Step>,
+    /// The closest pair of documents that would have joined them; `None` if no two share anything, or if the collection
+    /// clusters with a guarantee.
+    pub best: Option<Step>,
+    /// Pairs of texts that the closest one was chosen of.
+    pub compared: u64,
+    /// Whether these are all pairs of a text of one cluster with one of the other; if not, they are those of either document
+    /// with the other's cluster.
+    pub all_pairs: bool,
+    /// Whether some of these would be linked, had their documents met: loads ignored keys of theirs as common.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub capped: bool,
+}
+
+/// Steps of a chain whose texts are compared.
+const COMPARED: usize = 10;
+
+impl Snapshot {
+    /// Explains one document, or two.
+    ///
+    /// # Errors
+    /// [`Error::Config`] if an id is not there or both are the same; [`Error::Damaged`], [`Error::Io`] and
+    /// [`Error::Interrupted`].
+    pub fn explain(&self, first: &str, second: Option<&str>, progress: &Progress) -> Result<Explanation> {
+        if second == Some(first) {
+            return Err(Error::config(format!("{first:?} is named twice; name two documents, or one")));
+        }
+        let ids: Vec<String> = [Some(first), second].into_iter().flatten().map(str::to_owned).collect();
+        let mut documents = Vec::new();
+        for (id, document) in ids.iter().zip(find(&self.tables(), &ids)?) {
+            let unknown = || {
+                Error::config(format!("no document {id:?} in the collection; `alike documents` lists all"))
+            };
+            documents.push(document.ok_or_else(unknown)?);
+        }
+        let mut explaining = Explaining::new(self, &ids, &documents, progress)?;
+        match &documents[..] {
+            [first, second] => explaining.two(first, second),
+            [first, ..] => explaining.one(first).map(Explanation::Document),
+            [] => Err(Error::config("no document is named")),
+        }
+    }
+}
+
+/// What explaining takes.
+struct Explaining<'a> {
+    tables: Tables,
+    rule: Option<Accept>,
+    texts: Texts<'a>,
+    progress: &'a Progress,
+    /// The documents asked for, by digest of the id.
+    places: BTreeMap<u128, Place>,
+    at: BTreeMap<Doc, crate::collection::load::diff_clusters::Place>,
+    /// Whether clusters are parts of components, each of which its representative holds together.
+    guarantee: bool,
+    /// Whether a load ever ignored keys as common.
+    capped: bool,
+}
+
+impl<'a> Explaining<'a> {
+    fn new(
+        snapshot: &Snapshot,
+        ids: &[String],
+        documents: &[Document],
+        progress: &'a Progress,
+    ) -> Result<Explaining<'a>> {
+        let tables = snapshot.tables();
+        let file = |document: &Document| Position::from_bits(document.position).file();
+        let mut files: Vec<u64> = documents.iter().map(|document| u64::from(file(document))).collect();
+        files.sort_unstable();
+        files.dedup();
+        let sources = sources(&tables, &files)?;
+        let contents = || documents.iter().map(|document| document.content);
+        let clusters = clusters(&tables, contents())?;
+        let place = |(id, document): (&String, &Document)| {
+            let place = Place {
+                id: id.clone(),
+                cluster: clusters.get(&document.content).copied(),
+                file: sources.get(&file(document)).map(|source| source.shown.clone()).unwrap_or_default(),
+                line: document.line,
+                text_bytes: document.text_bytes,
+                has_tokens: document.has_content(),
+            };
+            (document.id, place)
+        };
+        Ok(Explaining {
+            rule: rule(&snapshot.manifest().config),
+            texts: Texts::new(snapshot, progress)?,
+            progress,
+            places: ids.iter().zip(documents).map(place).collect(),
+            at: places(&tables, contents())?,
+            capped: snapshot.manifest().counts.ignored_keys > 0,
+            guarantee: snapshot.manifest().config.cluster.clustering == Clustering::Guarantee,
+            tables,
+        })
+    }
+
+    fn place(&self, document: &Document) -> Place {
+        self.places[&document.id].clone()
+    }
+
+    fn one(&mut self, document: &Document) -> Result<Alone> {
+        let place = self.place(document);
+        let mut alone = Alone {
+            document: place,
+            representative: None,
+            chain: Vec::new(),
+            same_text: Vec::new(),
+            links: Vec::new(),
+        };
+        if !document.has_content() {
+            return Ok(alone);
+        }
+        let mut same = members(&self.tables, std::iter::once(document.content))?;
+        let same = same.remove(&document.content).unwrap_or_default();
+        let others = same.iter().filter(|member| member.document.id != document.id);
+        alone.same_text = others.map(|member| member.name.clone()).collect();
+        alone.links = self.links(document.content, &alone.document.id)?;
+        if let Some(representative) = self.representative(document.content)? {
+            if representative.document.id != document.id {
+                let from = Member {
+                    document: document.clone(),
+                    name: alone.document.id.clone(),
+                    value: String::new(),
+                };
+                alone.chain = self.between(&from, &representative)?;
+            }
+            alone.representative = Some(representative.name);
+        }
+        Ok(alone)
+    }
+
+    /// The document that stands for the cluster of a content.
+    fn representative(&self, content: Doc) -> Result<Option<Member>> {
+        let Some(at) = self.at.get(&content) else { return Ok(None) };
+        let rows = cluster_rows(&self.tables, &[at.0].into())?;
+        let id = rows.get(at).map(|row| row.representative);
+        let Some(id) = id else { return Ok(None) };
+        Ok(stored_documents(&self.tables, &[id])?.remove(&id))
+    }
+
+    fn two(&mut self, first: &Document, second: &Document) -> Result<Explanation> {
+        let member = |document: &Document, place: &Place| Member {
+            document: document.clone(),
+            name: place.id.clone(),
+            value: String::new(),
+        };
+        let (place, other) = (self.place(first), self.place(second));
+        let (a, b) = (member(first, &place), member(second, &other));
+        let together = first.has_content()
+            && second.has_content()
+            && self.at.get(&first.content) == self.at.get(&second.content);
+        if !together {
+            let apart = self.apart(&a, &b, place, other)?;
+            return Ok(Explanation::Apart(Box::new(apart)));
+        }
+        let chain = self.between(&a, &b)?;
+        let ends = (chain.len() > 1).then(|| self.compare(&a, &b)).transpose()?;
+        let together = Together { first: place, second: other, chain, ends };
+        Ok(Explanation::Together(Box::new(together)))
+    }
+
+    /// What holds two documents of one cluster together.
+    fn between(&mut self, a: &Member, b: &Member) -> Result<Vec<Step>> {
+        if !self.guarantee {
+            return self.chain(a, b);
+        }
+        let content = |member: &Member| member.document.content;
+        match self.representative(content(a))? {
+            Some(leader) if ![a, b].map(content).contains(&content(&leader)) && content(a) != content(b) => {
+                Ok(vec![self.compare(a, &leader)?, self.compare(&leader, b)?])
+            }
+            _ => Ok(vec![self.compare(a, b)?]),
+        }
+    }
+
+    /// Compares two documents, their texts too.
+    fn compare(&mut self, a: &Member, b: &Member) -> Result<Step> {
+        let mut step = self.measure(a, b)?;
+        self.compare_texts(a, b, &mut step)?;
+        Ok(step)
+    }
+
+    /// Measures two documents on their sets.
+    fn measure(&self, a: &Member, b: &Member) -> Result<Step> {
+        let (left, right) = (a.document.content, b.document.content);
+        let same_text = left == right && left != NO_DOC;
+        let measures = if same_text && self.rule.is_some() {
+            self.same_text(left)?
+        } else {
+            self.measure_sets(left, right)?
+        };
+        Ok(Step {
+            first: a.name.clone(),
+            second: b.name.clone(),
+            same_text,
+            measures,
+            relation: None,
+            texts: None,
+        })
+    }
+
+    /// What is to be said of equal texts.
+    fn same_text(&self, content: Doc) -> Result<Option<Measures>> {
+        let Some(rule) = self.rule else { return Ok(None) };
+        let mut same = None;
+        each_set(&self.tables, &[u64::from(content)], &mut |_, words| {
+            same = Some(Measures::same(rule.size(words)));
+            Ok(())
+        })?;
+        Ok(same)
+    }
+
+    /// Measures the sets of two contents.
+    fn measure_sets(&self, left: Doc, right: Doc) -> Result<Option<Measures>> {
+        let Some(rule) = self.rule else { return Ok(None) };
+        let mut sets: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
+        let mut contents = [u64::from(left), u64::from(right)];
+        contents.sort_unstable();
+        each_set(&self.tables, &contents, &mut |at, set| {
+            sets.insert(contents[at], set.to_vec());
+            Ok(())
+        })?;
+        let set = |content: Doc| sets.get(&u64::from(content)).map(Vec::as_slice).unwrap_or_default();
+        Ok(Some(Measures::of_sketches(set(left), set(right), rule)))
+    }
+
+    fn compare_texts(&mut self, a: &Member, b: &Member, step: &mut Step) -> Result<()> {
+        self.progress.check()?;
+        let (first, second) = (self.texts.text(&a.document)?, self.texts.text(&b.document)?);
+        step.texts = Some(match (first, second) {
+            (Ok(first), Ok(second)) => {
+                step.relation = Some(word_relation(&first, &second));
+                Comparison::Words(word_diff(&first, &second))
+            }
+            (Err(why), _) => Comparison::Missing { why: format!("the text of {:?}: {why}", a.name) },
+            (_, Err(why)) => Comparison::Missing { why: format!("the text of {:?}: {why}", b.name) },
+        });
+        Ok(())
+    }
+}

@@ -1,0 +1,145 @@
+//! Which stored contents any sets resemble: their keys probed, what they meet measured.
+
+use std::sync::Arc;
+
+use crate::collection::load::load_base::{each_set, each_set_of_size};
+use crate::collection::tables::Tables;
+use crate::collection::tables::dead::Dead;
+use crate::collection::tables::postings::live_postings;
+use crate::config::{Config, Method};
+use crate::error::Result;
+use crate::flow::{Doc, spread};
+use crate::progress::Progress;
+use crate::simd::Simd;
+use crate::similarity::{Accept, Measure, overlap};
+use crate::sketch::{Basis, Sketcher, rule};
+
+/// Finds stored contents by sets, with what that takes.
+pub struct Resembling {
+    tables: Tables,
+    config: Config,
+    sketcher: Sketcher,
+    rule: Option<Accept>,
+    dead: Dead,
+}
+
+/// Most bytes taken to know which contents are dead.
+const MOST: u64 = 64 << 20;
+
+/// A stored content that shares a key with a set: the content, the number of the set, the size of the content's set.
+type Met = (Doc, u32, u32);
+
+impl Resembling {
+    /// What finds contents of these tables, all below `next`, given the frozen order of shingles.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::Damaged`] and [`crate::error::Error::Io`].
+    pub fn new(tables: &Tables, next: Doc, config: &Config, basis: Arc<Basis>) -> Result<Resembling> {
+        let (tables, config) = (tables.clone(), config.clone());
+        let (sketcher, rule) = (Sketcher::new(&config, basis, Simd::Scalar), rule(&config));
+        let dead = Dead::of(&tables, next, MOST)?;
+        Ok(Resembling { tables, config, sketcher, rule, dead })
+    }
+
+    /// For each set the live contents, of those that are `wanted`, that the rule links it to, ascending, with their
+    /// measures: those whose own set it is are among them.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::Damaged`], [`crate::error::Error::Io`] and [`crate::error::Error::Interrupted`].
+    pub fn to(
+        &mut self,
+        sets: &[&[u64]],
+        wanted: &dyn Fn(Doc) -> bool,
+        progress: &Progress,
+    ) -> Result<Vec<Vec<(Doc, Measure)>>> {
+        let mut linked = vec![Vec::new(); sets.len()];
+        let Some(rule) = self.rule else { return Ok(linked) };
+        progress.check()?;
+        let met = self.meet(sets, wanted)?;
+        let pairs = met.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1));
+        let pairs = pairs.filter(|same| {
+            self.config.is_enough(rule, same.len() as u32, rule.posted(sets[same[0].1 as usize]), same[0].2)
+        });
+        let pairs: Vec<(Doc, usize)> = pairs.map(|same| (same[0].0, same[0].1 as usize)).collect();
+        let of_content: Vec<&[(Doc, usize)]> = pairs.chunk_by(|a, b| a.0 == b.0).collect();
+        let contents: Vec<u64> = of_content.iter().map(|pairs| u64::from(pairs[0].0)).collect();
+        each_set(&self.tables, &contents, &mut |at, set| {
+            progress.check()?;
+            for (content, number) in of_content[at] {
+                let measure = rule.measure(sets[*number], set);
+                linked[*number].extend(measure.map(|measure| (*content, measure)));
+            }
+            Ok(())
+        })?;
+        linked.iter_mut().for_each(|linked| linked.sort_unstable_by_key(|(content, _)| *content));
+        Ok(linked)
+    }
+
+    /// The contents, of ascending ones, that the rule links a set to, with their measures. All are looked at, one after the
+    /// other: for a few that costs less than the postings of the set's keys.
+    ///
+    /// # Errors
+    /// Those of [`Resembling::to`].
+    pub fn among(&mut self, set: &[u64], few: &[u64], progress: &Progress) -> Result<Vec<(Doc, Measure)>> {
+        let Some(rule) = self.rule else { return Ok(Vec::new()) };
+        progress.check()?;
+        let (size, join) = (rule.posted(set), self.config.method == Method::Join);
+        // Then the words of a sketch are as many as its keys are posted with.
+        let sized = join && rule.is_sized();
+        let mut linked = Vec::new();
+        let tables = self.tables.clone();
+        each_set_of_size(
+            &tables,
+            few,
+            &|other| !sized || rule.own().allows(size, other),
+            &mut |at, other| {
+                // All that `join` links shares a key.
+                if join || self.share_enough(rule, set, other) {
+                    linked.extend(rule.measure(set, other).map(|measure| (few[at] as Doc, measure)));
+                }
+                Ok(())
+            },
+        )?;
+        Ok(linked)
+    }
+
+    /// Whether the keys that two sets share make them worth measuring.
+    fn share_enough(&mut self, rule: Accept, a: &[u64], b: &[u64]) -> bool {
+        let mut sorted = |words| {
+            let (keys, size) = self.sketcher.keys_of(words);
+            let mut keys = keys.to_vec();
+            keys.sort_unstable();
+            keys.dedup();
+            (keys, size)
+        };
+        let ((left, of_left), (right, of_right)) = (sorted(a), sorted(b));
+        let shared = overlap(&left, &right) as u32;
+        shared > 0 && self.config.is_enough(rule, shared, of_left, of_right)
+    }
+
+    /// What shares keys with the sets, an entry for each key, ascending.
+    fn meet(&mut self, sets: &[&[u64]], wanted: &dyn Fn(Doc) -> bool) -> Result<Vec<Met>> {
+        let mut keys: Vec<(u64, u32)> = Vec::new();
+        for (number, set) in (0..).zip(sets) {
+            keys.extend(self.sketcher.keys_of(set).0.iter().map(|key| (spread(*key), number)));
+        }
+        keys.sort_unstable();
+        keys.dedup();
+        let owners: Vec<&[(u64, u32)]> = keys.chunk_by(|a, b| a.0 == b.0).collect();
+        let distinct: Vec<u64> = owners.iter().map(|owners| owners[0].0).collect();
+        let mut met: Vec<Met> = Vec::new();
+        let mut found = Vec::new();
+        live_postings(&self.tables, &distinct, &self.dead, &mut found)?;
+        found.retain(|posting| wanted(posting.doc));
+        let mut owners = owners.into_iter();
+        for of_key in found.chunk_by(|a, b| a.key == b.key) {
+            let owners = owners.find(|owners| owners[0].0 == of_key[0].key).unwrap_or_default();
+            let of_owner = |(_, number): &(u64, u32)| {
+                of_key.iter().map(|p| (p.doc, *number, p.size)).collect::<Vec<Met>>()
+            };
+            met.extend(owners.iter().flat_map(of_owner));
+        }
+        met.sort_unstable();
+        Ok(met)
+    }
+}

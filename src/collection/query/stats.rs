@@ -1,0 +1,195 @@
+//! The figures of a commit, read from its tables one after another: what is held does not grow with the collection.
+
+use std::collections::BTreeMap;
+
+use crate::collection::commit::snapshot::Snapshot;
+use crate::collection::load::diff_clusters::{ClusterRow, cluster_row};
+use crate::collection::load::settle::stored_documents;
+use crate::collection::run::heap::HeapReader;
+use crate::collection::run::rows::RowsReader;
+use crate::collection::tables::clusters::ClusterId;
+use crate::collection::tables::document::Document;
+use crate::collection::tables::{CLUSTERS, DOCUMENTS, HEAPS, TABLES, Tables};
+use crate::error::Result;
+use crate::flow::NO_DOC;
+use crate::progress::Progress;
+
+/// Clusters that are named.
+const LARGEST: usize = 10;
+
+/// Rows read between two looks at whether to stop.
+const CHECKED: usize = 1024;
+
+/// What a commit holds, in figures.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct Stats {
+    /// Number of the commit.
+    pub commit: u64,
+    /// Loads and deletions so far.
+    pub loads: u64,
+    /// Input files that they read.
+    pub files: u64,
+    /// Live documents.
+    pub documents: u64,
+    /// Those of them without a token, which are like nothing else.
+    pub empty: u64,
+    /// Distinct canonical texts of the others.
+    pub contents: u64,
+    /// Documents whose canonical text another one has, but for one of each text.
+    pub exact_copies: u64,
+    /// Clusters of two documents or more.
+    pub clusters: u64,
+    /// Documents in clusters.
+    pub clustered: u64,
+    /// Documents that go if each cluster keeps its representative only.
+    pub removed: u64,
+    /// How large clusters are, the smaller ones first; sizes without a cluster are left out.
+    pub sizes: Vec<Sizes>,
+    /// The largest clusters, at most ten, the largest first.
+    pub largest: Vec<Large>,
+    /// Bytes of all runs.
+    pub bytes: u64,
+    /// The runs there are.
+    pub runs: u64,
+    /// What they hold by table or heap, in the order of their kinds; tables without rows are left out.
+    pub tables: Vec<TableStats>,
+}
+
+/// Clusters of similar size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct Sizes {
+    /// Documents of the smallest that are counted here, a power of two.
+    pub from: u64,
+    /// Documents of the largest that are counted here, one less than the next power of two.
+    pub to: u64,
+    /// Clusters.
+    pub clusters: u64,
+    /// Their documents.
+    pub documents: u64,
+}
+
+/// One of the largest clusters.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct Large {
+    /// Its number.
+    pub cluster: ClusterId,
+    /// Its documents.
+    pub size: u64,
+    /// The document that stands for it.
+    pub representative: String,
+}
+
+/// What the runs hold of a table or heap, rows of earlier loads that later ones replaced included.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct TableStats {
+    /// Its name.
+    pub table: &'static str,
+    /// Runs that have any of it.
+    pub runs: u64,
+    /// Rows; words of a heap.
+    pub rows: u64,
+    /// Bytes of these, without checksums, filters and fences.
+    pub bytes: u64,
+}
+
+impl Snapshot {
+    /// Counts what the commit holds.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::Interrupted`], [`crate::error::Error::Io`] and [`crate::error::Error::Damaged`].
+    pub fn stats(&self, progress: &Progress) -> Result<Stats> {
+        let (manifest, tables) = (self.manifest(), self.tables());
+        let mut stats = Stats {
+            commit: manifest.commit,
+            loads: manifest.load,
+            files: u64::from(manifest.next_file),
+            contents: manifest.counts.contents,
+            bytes: self.runs().iter().map(|run| run.bytes()).sum(),
+            runs: self.runs().len() as u64,
+            tables: held(&tables),
+            ..Stats::default()
+        };
+        stats.count_documents(&tables, progress)?;
+        stats.count_clusters(&tables, progress)?;
+        Ok(stats)
+    }
+}
+
+impl Stats {
+    fn count_documents(&mut self, tables: &Tables, progress: &Progress) -> Result<()> {
+        let (mut rows, mut read) = (tables.scan(DOCUMENTS), 0usize);
+        while let Some(document) = rows.next_row()?.map(Document::of_row) {
+            read += 1;
+            if read.is_multiple_of(CHECKED) {
+                progress.check()?;
+            }
+            self.documents += u64::from(document.live);
+            self.empty += u64::from(document.live && document.content == NO_DOC);
+        }
+        self.exact_copies = (self.documents - self.empty).saturating_sub(self.contents);
+        Ok(())
+    }
+
+    fn count_clusters(&mut self, tables: &Tables, progress: &Progress) -> Result<()> {
+        let mut sizes: BTreeMap<u32, Sizes> = BTreeMap::new();
+        // Size, number turned round so that the lower one is the greater, and the representative's id.
+        let mut largest: Vec<(u64, std::cmp::Reverse<u64>, u128)> = Vec::with_capacity(LARGEST + 1);
+        let (mut rows, mut read) = (tables.scan(CLUSTERS), 0usize);
+        while let Some(row) = rows.next_row()? {
+            read += 1;
+            if read.is_multiple_of(CHECKED) {
+                progress.check()?;
+            }
+            let (_, ClusterRow { number, documents: size, representative }) = cluster_row(row);
+            let Some(power) = size.checked_ilog2() else { continue };
+            let from = 1 << power;
+            let of_power =
+                sizes.entry(power).or_insert(Sizes { from, to: from * 2 - 1, clusters: 0, documents: 0 });
+            of_power.clusters += 1;
+            of_power.documents += size;
+            largest.push((size, std::cmp::Reverse(number), representative));
+            largest.sort_unstable_by(|a, b| b.cmp(a));
+            largest.truncate(LARGEST);
+        }
+        self.sizes = sizes.into_values().collect();
+        self.clusters = self.sizes.iter().map(|sizes| sizes.clusters).sum();
+        self.clustered = self.sizes.iter().map(|sizes| sizes.documents).sum();
+        self.removed = self.clustered - self.clusters;
+        self.largest = named(tables, &largest)?;
+        Ok(())
+    }
+}
+
+/// Clusters with the names of their representatives.
+fn named(tables: &Tables, clusters: &[(u64, std::cmp::Reverse<u64>, u128)]) -> Result<Vec<Large>> {
+    let mut ids: Vec<u128> = clusters.iter().map(|(.., id)| *id).collect();
+    ids.sort_unstable();
+    let documents = stored_documents(tables, &ids)?;
+    let large = |(size, number, id): &(u64, std::cmp::Reverse<u64>, u128)| Large {
+        cluster: ClusterId(number.0),
+        size: *size,
+        representative: documents.get(id).map_or_else(String::new, |member| member.name.clone()),
+    };
+    Ok(clusters.iter().map(large).collect())
+}
+
+/// What the runs hold of each table and heap.
+fn held(tables: &Tables) -> Vec<TableStats> {
+    let mut held = Vec::new();
+    for table in TABLES {
+        let rows = tables.runs.iter().filter_map(|run| run.rows(table.kind)).map(RowsReader::len);
+        held.push(total(table.name, rows, table.shape.width as u64));
+    }
+    for (kind, name) in HEAPS {
+        let words = tables.runs.iter().filter_map(|run| run.heap(kind)).map(HeapReader::len);
+        held.push(total(name, words, 1));
+    }
+    held.retain(|table| table.rows > 0);
+    held
+}
+
+/// The rows of all runs that have any, each of so many words.
+fn total(table: &'static str, rows: impl Iterator<Item = u64>, width: u64) -> TableStats {
+    let (runs, rows) = rows.filter(|rows| *rows > 0).fold((0, 0), |(runs, sum), rows| (runs + 1, sum + rows));
+    TableStats { table, runs, rows, bytes: rows * width * 8 }
+}

@@ -1,0 +1,5 @@
+//! Stored documents run through the dataflow once more, with other values where that is possible.
+
+pub(in crate::collection) mod overrides;
+pub(in crate::collection) mod related;
+pub(in crate::collection) mod replay;

@@ -1,0 +1,130 @@
+//! Pairs of a collection's documents, related word by word: their texts are read again, from the records that the
+//! collection keeps or from the files that were loaded.
+
+use std::collections::BTreeMap;
+
+use crate::collection::commit::snapshot::Snapshot;
+use crate::collection::recompute::replay::{Origin, Replay};
+use crate::collection::tables::records::records;
+use crate::error::{Error, Result};
+use crate::flow::{Doc, Outcome, Reason, Related};
+use crate::read::{Fields, Source, record_text, reread};
+
+/// Bytes of texts, and records, that a thread fetches at once.
+const BATCH: (u64, usize) = (4 << 20, 1024);
+
+/// Takes the text of a document.
+type Each<'a> = dyn FnMut(Doc, &str) -> Result<()> + 'a;
+
+/// What it takes to read texts.
+struct Reading<'a> {
+    snapshot: &'a Snapshot,
+    outcome: &'a Outcome,
+    replay: &'a Replay,
+    fields: Fields,
+    /// The files, each as it was loaded, unless records are kept.
+    files: BTreeMap<u32, Source>,
+}
+
+impl Snapshot {
+    /// How the texts of all pairs of an outcome of [`Snapshot::again_with_origins`] relate.
+    ///
+    /// # Errors
+    /// [`Error::Input`] if a text cannot be had any more, with what to do; [`Error::Changed`] if a file changes meanwhile;
+    /// [`Error::Io`], [`Error::Damaged`] and [`Error::Interrupted`].
+    pub fn related(&self, outcome: &Outcome, replay: &Replay) -> Result<Related> {
+        let pairs = outcome.findings.pairs.as_deref().unwrap_or_default();
+        let fields = Fields::of(&self.manifest().config.input)?;
+        let mut reading = Reading { snapshot: self, outcome, replay, fields, files: BTreeMap::new() };
+        if !self.manifest().store_text {
+            let near = pairs.iter().filter(|(.., reason)| *reason != Reason::Exact);
+            for doc in near.flat_map(|(a, b, ..)| [*a, *b]) {
+                reading.open(reading.origin(doc).file)?;
+            }
+        }
+        Related::new(&outcome.shared, &[], pairs, &|docs, each| reading.texts(docs, each))
+    }
+}
+
+impl Reading<'_> {
+    fn origin(&self, doc: Doc) -> Origin {
+        self.replay.origin(self.outcome.shared.catalogue.position(doc).offset() as usize)
+    }
+
+    /// Opens a file, unless it is open. All of it is held against what was loaded.
+    fn open(&mut self, file: u32) -> Result<()> {
+        if !self.files.contains_key(&file) {
+            let entry = &self.replay.sources()[&file];
+            self.files.insert(file, entry.open_or_advise(&self.outcome.shared.progress)?);
+        }
+        Ok(())
+    }
+
+    fn texts(&self, docs: &[Doc], each: &mut Each<'_>) -> Result<()> {
+        let mut docs: Vec<(Origin, Doc)> = docs.iter().map(|doc| (self.origin(*doc), *doc)).collect();
+        if self.files.is_empty() {
+            docs.sort_unstable_by_key(|(origin, _)| origin.version);
+            return self.stored(&docs, each);
+        }
+        docs.sort_unstable();
+        for docs in docs.chunk_by(|(a, _), (b, _)| a.file == b.file) {
+            let file = docs[0].0.file;
+            let offsets: Vec<u64> = docs.iter().map(|(origin, _)| origin.offset).collect();
+            reread(&self.files[&file], file, &offsets, &self.fields, &mut |at, text, _| {
+                self.step()?;
+                each(docs[at].1, text)
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Texts of records that are kept, ascending by version.
+    fn stored(&self, docs: &[(Origin, Doc)], each: &mut Each<'_>) -> Result<()> {
+        let tables = self.snapshot.tables();
+        let mut rest = docs;
+        while !rest.is_empty() {
+            let some;
+            (some, rest) = rest.split_at(batch(rest));
+            let versions: Vec<u64> = some.iter().map(|(origin, _)| u64::from(origin.version)).collect();
+            let mut found = 0;
+            records(&tables, &versions, &mut |at, raw| {
+                self.step()?;
+                found += 1;
+                let text = self.text_of(&some[at].0, &raw)?;
+                each(some[at].1, &text)
+            })?;
+            if found < some.len() {
+                return Err(self.damaged("records that should be kept are in no run"));
+            }
+        }
+        Ok(())
+    }
+
+    fn text_of(&self, origin: &Origin, raw: &[u8]) -> Result<String> {
+        let raw = std::str::from_utf8(raw).map_err(|_| self.damaged("a record that is not UTF-8"))?;
+        let format = self.replay.sources()[&origin.file].format;
+        record_text(format, raw, &self.fields)
+            .map(|(text, _)| text)
+            .map_err(|refusal| self.damaged(&format!("a record that is none: {refusal}")))
+    }
+
+    fn damaged(&self, what: &str) -> Error {
+        let path = self.snapshot.runs().last().map_or_else(Default::default, |run| run.path().to_path_buf());
+        Error::damaged(&path, 0, what.to_owned())
+    }
+
+    fn step(&self) -> Result<()> {
+        self.outcome.shared.progress.advance(1);
+        self.outcome.shared.progress.check()
+    }
+}
+
+/// How many records are fetched together.
+fn batch(docs: &[(Origin, Doc)]) -> usize {
+    let mut bytes = 0;
+    let fits = |(origin, _): &&(Origin, Doc)| {
+        bytes += u64::from(origin.text_bytes);
+        bytes <= BATCH.0
+    };
+    docs.iter().take(BATCH.1).take_while(fits).count().max(1)
+}

@@ -1,0 +1,375 @@
+//! Stored documents for a run that takes them in again, with no text read: the same dataflow as for files.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::collection::HeapCursor;
+use crate::collection::commit::manifest::Manifest;
+use crate::collection::commit::snapshot::Snapshot;
+use crate::collection::load::follow::part_of;
+use crate::collection::load::frozen;
+use crate::collection::load::load_base::missing;
+use crate::collection::recompute::overrides::{Choice, again};
+use crate::collection::tables::clusters::Member;
+use crate::collection::tables::document::Document;
+use crate::collection::tables::sources::{SourceEntry, sources};
+use crate::collection::tables::{DOCUMENTS, SETS, TEXTS, Tables};
+use crate::config::{Config, Keep};
+use crate::document::Position;
+use crate::error::{Error, Result};
+use crate::flow::{self, Doc, NO_DOC, Outcome, Part, Peers, Replayed, Request, run};
+use crate::limits::{BASE_MEMORY, LEAST_MEMORY, WORKER_MEMORY};
+use crate::progress::Progress;
+use crate::simd::Simd;
+use crate::storage::Storage;
+
+/// Looking again at the documents of a collection: what is asked, and with what.
+#[derive(Clone)]
+pub struct Again {
+    /// What differs from the collection's configuration.
+    pub choice: Choice,
+    /// Whether every accepted pair is wanted.
+    pub pairs: bool,
+    /// Worker threads, at least 1.
+    pub workers: usize,
+    /// Bytes the process may use, what is held of the documents included; `None`: no bound.
+    pub memory: Option<u64>,
+    /// Vector instructions to use.
+    pub simd: Simd,
+    /// An existing folder for spill files.
+    pub scratch: PathBuf,
+    /// The other processes that look again at the same commit, if there are any.
+    pub peers: Option<Arc<Peers>>,
+}
+
+/// Documents read between two looks at whether to stop.
+const CHECKED: usize = 1024;
+
+/// Documents of a commit in document order: by the load that first brought the id, then the id. In memory are 56 bytes
+/// and the id of each document, 24 bytes of each text, and the names of the files; sets are read as they are asked for.
+#[derive(Debug)]
+pub struct Replay {
+    tables: Tables,
+    documents: Vec<Row>,
+    /// Whether text lengths are compared, rather than what the collection compares.
+    by_length: bool,
+    /// The files that the documents came from.
+    sources: BTreeMap<u32, SourceEntry>,
+    /// Ids, each with the value that its document is compared by behind it.
+    names: String,
+    /// By content, ascending.
+    texts: Vec<Text>,
+    /// Members of the sets of all documents.
+    members: u64,
+}
+
+/// What a run needs of a document.
+#[derive(Clone, Copy, Debug)]
+struct Row {
+    first_load: u32,
+    content: Doc,
+    position: u64,
+    worth: u64,
+    name: u64,
+    lengths: (u32, u32),
+    line: u32,
+    version: u32,
+    text_bytes: u32,
+}
+
+/// Where a document's record is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Origin {
+    /// The number of its file among all that the collection ever read.
+    pub file: u32,
+    /// Its first byte in the decompressed file.
+    pub offset: u64,
+    /// Its number, by which [`Snapshot::record`] finds it, if records are kept.
+    pub version: u32,
+    /// Bytes of its text; the greatest number for more.
+    pub text_bytes: u32,
+}
+
+/// Where the set of a content is.
+#[derive(Clone, Copy, Debug)]
+struct Text {
+    content: Doc,
+    /// The run, its place among those of the tables.
+    run: u32,
+    start: u64,
+    size: u32,
+}
+
+impl Replay {
+    /// All live documents of a commit, for a run with a configuration that [`again`] gave.
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`], [`Error::Io`] and [`Error::Damaged`].
+    pub fn of(snapshot: &Snapshot, config: &Config, progress: &Progress) -> Result<Replay> {
+        let tables = snapshot.tables();
+        let runs: Vec<_> = tables.having(DOCUMENTS).collect();
+        let mut rows = tables.scan(DOCUMENTS);
+        let mut replay = Replay::empty(&tables, config);
+        let mut cursor = HeapCursor::default();
+        replay.documents.reserve_exact(snapshot.manifest().counts.documents as usize);
+        while let Some(document) = rows.next_row()?.map(Document::of_row) {
+            if replay.documents.len().is_multiple_of(CHECKED) {
+                progress.check()?;
+            }
+            if document.live {
+                let (name, value) = document.names(runs[rows.source()], &mut cursor)?;
+                replay.push(&document, &name, &value);
+            }
+        }
+        replay.find_sources()?;
+        replay.finish()
+    }
+
+    /// Some live documents of these tables, for a run with such a configuration. Which files they came from is not looked
+    /// up: while a load is worked out, its own are not stored yet.
+    ///
+    /// # Errors
+    /// [`Error::Io`] and [`Error::Damaged`].
+    pub fn new<'a>(
+        tables: &Tables,
+        config: &Config,
+        members: impl IntoIterator<Item = &'a Member>,
+    ) -> Result<Replay> {
+        let mut replay = Replay::empty(tables, config);
+        members.into_iter().for_each(|member| replay.push(&member.document, &member.name, &member.value));
+        replay.finish()
+    }
+
+    fn empty(tables: &Tables, config: &Config) -> Replay {
+        Replay {
+            tables: tables.clone(),
+            documents: Vec::new(),
+            by_length: matches!(config.cluster.keep, Keep::Longest | Keep::Shortest),
+            sources: BTreeMap::new(),
+            names: String::new(),
+            texts: Vec::new(),
+            members: 0,
+        }
+    }
+
+    fn push(&mut self, document: &Document, name: &str, value: &str) {
+        self.documents.push(Row {
+            first_load: document.loads.0,
+            content: document.content,
+            position: document.position,
+            worth: if self.by_length { document.text_bytes } else { document.worth },
+            name: self.names.len() as u64,
+            lengths: (name.len() as u32, value.len() as u32),
+            line: document.line,
+            version: document.version,
+            text_bytes: document.text_bytes.min(u64::from(u32::MAX)) as u32,
+        });
+        self.names.push_str(name);
+        self.names.push_str(value);
+    }
+
+    /// Puts the documents in order and finds their sets.
+    fn finish(mut self) -> Result<Replay> {
+        let names = &self.names;
+        self.documents.sort_unstable_by(|a, b| {
+            (a.first_load, a.strings(names).0).cmp(&(b.first_load, b.strings(names).0))
+        });
+        self.find_texts()?;
+        self.members = self.documents.iter().map(|row| u64::from(self.size(row.content))).sum();
+        Ok(self)
+    }
+
+    fn find_sources(&mut self) -> Result<()> {
+        let files = self.documents.iter().map(|row| u64::from(Position::from_bits(row.position).file()));
+        let mut files: Vec<u64> = files.collect();
+        files.sort_unstable();
+        files.dedup();
+        self.sources = sources(&self.tables, &files)?;
+        Ok(())
+    }
+
+    fn find_texts(&mut self) -> Result<()> {
+        let contents = self.documents.iter().map(|row| row.content).filter(|content| *content != NO_DOC);
+        let mut contents: Vec<u64> = contents.map(u64::from).collect();
+        contents.sort_unstable();
+        contents.dedup();
+        let mut texts = Vec::with_capacity(contents.len());
+        let runs = &self.tables.runs;
+        self.tables.newest(TEXTS, &contents, &mut |_, run, row| {
+            let place = runs.iter().position(|of| std::ptr::eq(&**of, run)).unwrap_or_default();
+            texts.push(Text {
+                content: row[0] as Doc,
+                run: place as u32,
+                start: row[1],
+                size: row[2] as u32,
+            });
+            Ok(())
+        })?;
+        texts.sort_unstable_by_key(|text| text.content);
+        let lost = contents.iter().zip(&texts).find(|(content, text)| **content != u64::from(text.content));
+        let lost = lost.map(|(content, _)| content).or_else(|| contents.get(texts.len()));
+        if let Some(content) = lost {
+            return Err(missing(&self.tables, *content as Doc));
+        }
+        self.texts = texts;
+        Ok(())
+    }
+
+    fn text(&self, content: Doc) -> Option<&Text> {
+        let at = self.texts.binary_search_by_key(&content, |text| text.content).ok()?;
+        self.texts.get(at)
+    }
+
+    fn size(&self, content: Doc) -> u32 {
+        self.text(content).map_or(0, |text| text.size)
+    }
+
+    /// The files that the documents came from, by number.
+    pub fn sources(&self) -> &BTreeMap<u32, SourceEntry> {
+        &self.sources
+    }
+
+    /// Where the record of document number `at` is.
+    ///
+    /// # Panics
+    /// If there are no more than `at` documents.
+    pub fn origin(&self, at: usize) -> Origin {
+        let Row { position, version, text_bytes, .. } = self.documents[at];
+        let position = Position::from_bits(position);
+        Origin { file: position.file(), offset: position.offset(), version, text_bytes }
+    }
+
+    /// Bytes of memory that the documents take.
+    pub fn held(&self) -> u64 {
+        let rows = self.documents.capacity() * size_of::<Row>() + self.texts.capacity() * size_of::<Text>();
+        (rows + self.names.capacity()) as u64
+    }
+}
+
+impl Row {
+    /// The id, and the value the document is compared by.
+    fn strings<'a>(&self, names: &'a str) -> (&'a str, &'a str) {
+        let (start, (name, value)) = (self.name as usize, self.lengths);
+        let (name, value) = (name as usize, value as usize);
+        (&names[start..start + name], &names[start + name..start + name + value])
+    }
+}
+
+impl flow::Replay for Replay {
+    fn documents(&self) -> usize {
+        self.documents.len()
+    }
+
+    fn bytes(&self) -> u64 {
+        self.members * 8
+    }
+
+    fn document(&self, at: usize) -> Replayed<'_> {
+        let row = &self.documents[at];
+        let (id, value) = row.strings(&self.names);
+        let (content, text_bytes, worth) = (row.content, row.text_bytes, row.worth);
+        Replayed { id, content, size: self.size(content), text_bytes, worth, value }
+    }
+
+    fn set(&self, content: Doc, set: &mut Vec<u64>) -> Result<()> {
+        set.clear();
+        let text = self.text(content).ok_or_else(|| missing(&self.tables, content))?;
+        let run = &self.tables.runs[text.run as usize];
+        let heap = run.heap(SETS).ok_or_else(|| Error::damaged(run.path(), 0, "texts without their sets"))?;
+        heap.read(text.start, text.size as usize, set)
+    }
+
+    fn place(&self, at: usize) -> (String, u64) {
+        let row = &self.documents[at];
+        let source = self.sources.get(&Position::from_bits(row.position).file());
+        (source.map_or_else(String::new, |source| source.shown.clone()), u64::from(row.line))
+    }
+}
+
+impl Snapshot {
+    /// Finds the near-duplicates among the live documents anew, by their stored sets: what [`run`] finds on files that
+    /// have the same documents in document order. Nothing is stored.
+    ///
+    /// # Errors
+    /// [`Error::Config`] if the choice cannot be made ([`again`]); [`Error::Limit`] if the documents do not fit in
+    /// memory; [`Error::Interrupted`]; [`Error::Io`] and [`Error::Damaged`].
+    pub fn again(&self, asked: Again, progress: Arc<Progress>) -> Result<Outcome> {
+        self.again_with_origins(asked, progress).map(|(outcome, _)| outcome)
+    }
+
+    /// The same, and the documents: the offset of a document's position in the outcome is its number among them.
+    ///
+    /// # Errors
+    /// Those of [`Snapshot::again`].
+    pub fn again_with_origins(
+        &self,
+        asked: Again,
+        progress: Arc<Progress>,
+    ) -> Result<(Outcome, Arc<Replay>)> {
+        if let Some(peers) = &asked.peers {
+            peers.say(self.manifest())?;
+        }
+        let (request, replay) = self.request(asked, &progress)?;
+        Ok((run(request, progress)?, replay))
+    }
+
+    /// Takes part where process 0 looks [`Snapshot::again`] at the collection in `storage`, asking the same.
+    ///
+    /// # Errors
+    /// Those of [`Snapshot::again`]; [`Error::Lost`] and [`Error::GaveUp`] if another process has ended.
+    pub fn assist_again(
+        storage: &dyn Fn() -> Result<Arc<dyn Storage>>,
+        asked: Again,
+        peers: &Arc<Peers>,
+        progress: Arc<Progress>,
+    ) -> Result<()> {
+        let manifest: Manifest = peers.hear()?;
+        let snapshot = Snapshot::ahead_of(&part_of(manifest.collection, peers, storage)?, manifest)?;
+        let (request, _) = snapshot.request(asked, &progress)?;
+        flow::assist(request, progress)
+    }
+
+    /// What is asked of the dataflow, and the documents.
+    fn request(&self, asked: Again, progress: &Arc<Progress>) -> Result<(Request, Arc<Replay>)> {
+        let config = again(&self.manifest().config, &asked.choice)?;
+        let rows = self.manifest().counts.documents.saturating_mul(size_of::<Row>() as u64);
+        left(asked.memory, rows, asked.workers)?;
+        let replay = Arc::new(Replay::of(self, &config, progress)?);
+        let memory = left(asked.memory, replay.held(), asked.workers)?;
+        let request = Request {
+            part: Part::ALL,
+            sources: Vec::new(),
+            config,
+            workers: asked.workers,
+            memory,
+            pairs: asked.pairs,
+            simd: asked.simd,
+            scratch: asked.scratch,
+            stored: None,
+            basis: frozen(&self.tables())?,
+            lexicon: None,
+            replay: Some(Arc::clone(&replay) as Arc<dyn flow::Replay>),
+            peers: asked.peers,
+        };
+        Ok((request, replay))
+    }
+}
+
+/// What is left of the memory allowed once `held` bytes are taken.
+fn left(memory: Option<u64>, held: u64, workers: usize) -> Result<Option<u64>> {
+    let Some(memory) = memory else { return Ok(None) };
+    let needed = held.saturating_add(BASE_MEMORY + WORKER_MEMORY * workers as u64 + LEAST_MEMORY);
+    if memory >= needed {
+        return Ok(Some(memory - held));
+    }
+    Err(Error::Limit(format!(
+        "the documents do not fit in the memory allowed, {} MiB: allow at least {} MiB with --memory",
+        memory >> 20,
+        (needed >> 20) + 1
+    )))
+}
+
+#[cfg(test)]
+#[path = "replay_tests.rs"]
+mod tests;

@@ -1,0 +1,175 @@
+//! Opening a run: its last page, the directory, and the sections that it names.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::collection::RUN_VERSION;
+use crate::collection::run::directory::{
+    DIRECTORY, ENTRIES_IN_PAGE, ENTRY_WORDS, Section, SectionKind, Sort, TRAILER, sections,
+};
+use crate::collection::run::file::RunFile;
+use crate::collection::run::heap::HeapReader;
+use crate::collection::run::page::{PAGE_BYTES, PAGE_WORDS, RawPage, Seal};
+use crate::collection::run::rows::RowsReader;
+use crate::collection::run::verify::{verify_heap, verify_sum};
+use crate::collection::tables::{HEAPS, TABLES};
+use crate::error::Result;
+use crate::storage::Storage;
+
+/// The first word of a trailer.
+pub(in crate::collection) const MAGIC: u64 = u64::from_le_bytes(*b"alikerun");
+/// Words of a trailer: magic, version, collection, run, first page of the directory, sections, pages of the file,
+/// hash of the checksums of all other pages.
+pub(in crate::collection) const TRAILER_WORDS: usize = 8;
+
+/// A section that can be read.
+#[derive(Debug)]
+enum Reader {
+    Rows(RowsReader),
+    Heap(HeapReader),
+}
+
+/// An open run.
+#[derive(Debug)]
+pub struct RunReader {
+    /// In the order of the file.
+    sections: Vec<(SectionKind, Reader)>,
+    file: Arc<RunFile>,
+    /// The hash of the checksums of all pages but the last.
+    sum: u64,
+    path: PathBuf,
+    elsewhere: Option<(u32, bool)>,
+}
+
+impl RunReader {
+    /// Opens the file `name` as run `run` of the collection `collection`, by their ids. Reads the last page and the
+    /// directory and nothing else.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::Io`], and [`crate::error::Error::Damaged`] if the file is not this run.
+    pub fn open(storage: &dyn Storage, name: &str, collection: u64, run: u64) -> Result<RunReader> {
+        let file = RunFile::open(storage, name, Seal::new(collection, run))?;
+        let (sections, sum) = read_directory(&file)?;
+        let path = storage.path(name);
+        Ok(RunReader::of(file, path, sections, sum))
+    }
+
+    /// A run that a process keeps to itself, out of reach from here, whether or not others were asked for it: all that is known is how many rows, or words of a
+    /// heap, each section has, by its name. Whatever is read from one that has any, [`crate::error::Error::Elsewhere`] comes.
+    pub(in crate::collection) fn elsewhere(
+        (path, whose): (PathBuf, (u32, bool)),
+        (collection, run): (u64, u64),
+        bytes: u64,
+        rows: &BTreeMap<String, u64>,
+    ) -> RunReader {
+        let file = RunFile::elsewhere((path.clone(), whose), Seal::new(collection, run), bytes);
+        let tables = TABLES.iter().map(|table| (table.kind, table.name, Sort::Rows(table.shape)));
+        let heaps = HEAPS.iter().map(|(kind, name)| (*kind, *name, Sort::Heap));
+        let sections = tables.chain(heaps).filter_map(|(kind, name, sort)| {
+            let count = rows.get(name).copied().filter(|count| *count > 0)?;
+            Some(Section { kind, sort, count, first: 0, fences: 0 })
+        });
+        RunReader { elsewhere: Some(whose), ..RunReader::of(file, path, sections.collect(), 0) }
+    }
+
+    fn of(file: RunFile, path: PathBuf, sections: Vec<Section>, sum: u64) -> RunReader {
+        let file = Arc::new(file);
+        let reader = |number, section: Section| match section.sort {
+            Sort::Rows(shape) => Reader::Rows(RowsReader::new(Arc::clone(&file), section, number, shape)),
+            Sort::Heap => Reader::Heap(HeapReader::new(Arc::clone(&file), section, number)),
+        };
+        let sections =
+            (0..).zip(sections).map(|(number, section)| (section.kind, reader(number, section))).collect();
+        RunReader { sections, file, sum, path, elsewhere: None }
+    }
+
+    /// The process that keeps the run to itself, if it is out of reach from here, and whether it was asked for.
+    pub(in crate::collection) fn out_of_reach(&self) -> Option<(u32, bool)> {
+        self.elsewhere
+    }
+
+    /// Where the file is, for messages.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Length of the file in bytes.
+    pub fn bytes(&self) -> u64 {
+        self.file.pages() * PAGE_BYTES as u64
+    }
+
+    /// The kinds of all sections, in the order they were written.
+    pub fn kinds(&self) -> impl Iterator<Item = SectionKind> {
+        self.sections.iter().map(|(kind, _)| *kind)
+    }
+
+    fn section(&self, kind: SectionKind) -> Option<&Reader> {
+        self.sections.iter().find(|section| section.0 == kind).map(|(_, reader)| reader)
+    }
+
+    /// Reads every page: each must be sound, and all together those that were written when the run was finished.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::Damaged`] for the first that is not as it was written, and [`crate::error::Error::Io`].
+    pub(in crate::collection) fn verify(&self) -> Result<()> {
+        self.sections.iter().try_for_each(|(_, reader)| match reader {
+            Reader::Rows(rows) => rows.verify(),
+            Reader::Heap(heap) => verify_heap(heap),
+        })?;
+        verify_sum(&self.file, self.sum)
+    }
+
+    /// The rows of this kind, if the run has any such section.
+    pub fn rows(&self, kind: SectionKind) -> Option<&RowsReader> {
+        match self.section(kind)? {
+            Reader::Rows(rows) => Some(rows),
+            Reader::Heap(_) => None,
+        }
+    }
+
+    /// The heap of this kind, if the run has one.
+    pub fn heap(&self, kind: SectionKind) -> Option<&HeapReader> {
+        match self.section(kind)? {
+            Reader::Heap(heap) => Some(heap),
+            Reader::Rows(_) => None,
+        }
+    }
+}
+
+/// Reads the trailer and the directory: the sections, and the hash of the checksums of all pages but the last.
+fn read_directory(file: &RunFile) -> Result<(Vec<Section>, u64)> {
+    let last = file.pages() - 1;
+    let mut raw = [[0; PAGE_WORDS]];
+    file.fetch(last, &mut raw)?;
+    let stranger = stranger(&raw[0], file.seal());
+    let trailer = file.check(&mut raw[0], last, TRAILER).map_err(|error| match stranger {
+        Some(what) => file.damaged(last, what),
+        None => error,
+    })?;
+    let &[MAGIC, version, _, _, directory, count, pages, sum] = trailer.payload() else {
+        return Err(file.damaged(last, "the last page is not that of a run"));
+    };
+    if version != RUN_VERSION {
+        let what = format!("a run of version {version}, and this alike knows version {RUN_VERSION}");
+        return Err(file.damaged(last, what));
+    }
+    let directory_pages = count.div_ceil(ENTRIES_IN_PAGE as u64);
+    if pages != file.pages() || directory > last || last - directory != directory_pages {
+        return Err(file.damaged(last, "the last page is not that of a file of this length"));
+    }
+    let words = count as usize * ENTRY_WORDS;
+    let entries = file.load(directory, DIRECTORY, words, ENTRIES_IN_PAGE * ENTRY_WORDS)?;
+    let sections = sections(&entries, directory).map_err(|what| file.damaged(directory, what))?;
+    Ok((sections, sum))
+}
+
+/// Whether a page that may not pass is the trailer of another run, in words.
+fn stranger(raw: &RawPage, seal: Seal) -> Option<String> {
+    let [magic, collection, run] = [2, 4, 5].map(|at| u64::from_le(raw[at]));
+    let other = magic == MAGIC && (collection, run) != (seal.collection(), seal.run());
+    other.then(|| {
+        let (wanted, wanted_run) = (seal.collection(), seal.run());
+        format!("run {run:016x} of collection {collection:016x}, not {wanted_run:016x} of {wanted:016x}")
+    })
+}

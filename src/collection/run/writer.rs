@@ -1,0 +1,312 @@
+//! Writing a run: sections streamed into pages, pages into large appends.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use xxhash_rust::xxh3::Xxh3;
+
+use crate::collection::RUN_VERSION;
+use crate::collection::run::directory::{
+    DIRECTORY, ENTRIES_IN_PAGE, ENTRY_WORDS, FENCES, FILTERS, MAX_SECTIONS, Section, SectionKind, Shape,
+    Sort, TRAILER,
+};
+use crate::collection::run::page::{PAGE_BYTES, PAGE_WORDS, PAYLOAD_WORDS, RawPage, Seal};
+use crate::collection::run::reader::{MAGIC, TRAILER_WORDS};
+use crate::collection::run::rows::filter;
+use crate::error::{Error, Result};
+use crate::storage::{Storage, Writer};
+
+/// Pages appended at once: 1 MiB.
+const APPEND: usize = 256;
+
+/// What a finished run holds.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct RunSummary {
+    /// Length of the file in bytes.
+    pub bytes: u64,
+    /// The sections in the order they were written: rows, or words of a heap.
+    pub sections: Vec<(SectionKind, u64)>,
+}
+
+/// Pages on their way to the file.
+struct PageStream {
+    writer: Box<dyn Writer>,
+    path: PathBuf,
+    seal: Seal,
+    buffer: Vec<RawPage>,
+    /// How many of the buffer are complete.
+    full: usize,
+    /// How many pages of the file are complete, those in the buffer included.
+    pages: u64,
+    /// Their checksums, one after another.
+    sum: Xxh3,
+}
+
+impl PageStream {
+    /// The payload of the page that comes next.
+    #[inline]
+    fn payload(&mut self) -> &mut [u64] {
+        &mut self.buffer[self.full][2..]
+    }
+
+    /// Makes the next page, of which `used` words of payload are set, a page of the file.
+    fn close(&mut self, section: u32, used: usize) -> Result<()> {
+        let raw = &mut self.buffer[self.full];
+        self.seal.close(raw, self.pages, section, used);
+        self.sum.update(bytemuck::bytes_of(&raw[0]));
+        (self.full, self.pages) = (self.full + 1, self.pages + 1);
+        if self.full == self.buffer.len() { self.append() } else { Ok(()) }
+    }
+
+    /// Appends what is complete to the file.
+    fn append(&mut self) -> Result<()> {
+        let bytes = bytemuck::cast_slice(&self.buffer[..self.full]);
+        self.writer.append(bytes).map_err(|e| Error::io(&self.path, "write", e))?;
+        self.full = 0;
+        Ok(())
+    }
+
+    /// Writes `words` as pages of `section`, `piece` words a page.
+    fn write(&mut self, section: u32, words: &[u64], piece: usize) -> Result<()> {
+        for words in words.chunks(piece) {
+            self.payload()[..words.len()].copy_from_slice(words);
+            self.close(section, words.len())?;
+        }
+        Ok(())
+    }
+}
+
+/// Its buffer would fill the screen.
+impl fmt::Debug for PageStream {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PageStream")
+            .field("path", &self.path)
+            .field("pages", &self.pages)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Writes one run file, section after section. What is not finished is no run: the caller removes the file.
+#[derive(Debug)]
+pub struct RunWriter {
+    stream: PageStream,
+    /// The last one is being written.
+    sections: Vec<Section>,
+    /// The fences of each section.
+    fences: Vec<Vec<u64>>,
+    /// Words used of the payload of the page being written.
+    used: usize,
+    /// Words of payload that a page of this section has room for.
+    room: usize,
+    /// The last row of the page before this one; empty in the first page of a section.
+    last: Vec<u64>,
+    /// The filters of the pages since the last page of filters.
+    filters: Vec<u64>,
+}
+
+impl RunWriter {
+    /// Begins the run `run` of the collection `collection`, by their ids, in a new file. Holds 1 MiB, and 8 bytes for
+    /// each word of key and page.
+    ///
+    /// # Errors
+    /// [`Error::Io`], also if there is a file of this name.
+    pub fn create(storage: &dyn Storage, name: &str, collection: u64, run: u64) -> Result<RunWriter> {
+        let path = storage.path(name);
+        let writer = storage.create(name).map_err(|e| Error::io(&path, "create", e))?;
+        let stream = PageStream {
+            writer,
+            path,
+            seal: Seal::new(collection, run),
+            buffer: vec![[0; PAGE_WORDS]; APPEND],
+            full: 0,
+            pages: 0,
+            sum: Xxh3::new(),
+        };
+        let (sections, fences, last, filters) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        Ok(RunWriter { stream, sections, fences, used: 0, room: 0, last, filters })
+    }
+
+    /// Begins a section of rows, which ends the one before.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    ///
+    /// # Panics
+    /// If there is a section of this kind, or no row has this shape.
+    pub fn rows(&mut self, kind: SectionKind, shape: Shape) -> Result<()> {
+        assert!(shape.is_sound(), "no row has {shape:?}");
+        self.begin(kind, Sort::Rows(shape), shape.rows_in_page() * shape.width)
+    }
+
+    /// Begins a heap, which ends the section before.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    ///
+    /// # Panics
+    /// If there is a section of this kind.
+    pub fn heap(&mut self, kind: SectionKind) -> Result<()> {
+        self.begin(kind, Sort::Heap, PAYLOAD_WORDS)
+    }
+
+    fn begin(&mut self, kind: SectionKind, sort: Sort, room: usize) -> Result<()> {
+        assert!(self.sections.iter().all(|section| section.kind != kind), "two sections of {kind:?}");
+        assert!(self.sections.len() < MAX_SECTIONS, "too many sections");
+        self.end()?;
+        self.sections.push(Section { kind, sort, count: 0, first: self.stream.pages, fences: 0 });
+        self.fences.push(Vec::new());
+        self.room = room;
+        self.last.clear();
+        Ok(())
+    }
+
+    /// Adds one row, or any number of words to a heap.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    ///
+    /// # Panics
+    /// If no section was begun, or a row has another width than the others or does not come after the last one.
+    #[inline]
+    pub fn push(&mut self, words: &[u64]) -> Result<()> {
+        match self.sections.last().expect("a section is begun before anything is pushed").sort {
+            Sort::Rows(shape) => self.push_row(shape, words),
+            Sort::Heap => self.push_words(words),
+        }
+    }
+
+    #[inline]
+    fn push_row(&mut self, shape: Shape, row: &[u64]) -> Result<()> {
+        assert!(row.len() == shape.width, "a row of {} words among such of {}", row.len(), shape.width);
+        if self.used == self.room {
+            self.close_page()?;
+        }
+        if self.used == 0 {
+            // An empty one comes before every row.
+            assert!(self.last[..] < *row, "rows are not in order");
+            if let Some(fences) = self.fences.last_mut() {
+                fences.extend_from_slice(&row[..shape.key]);
+            }
+        }
+        let (before, after) = self.stream.payload().split_at_mut(self.used);
+        if let Some(last) = self.used.checked_sub(row.len()) {
+            let last = &before[last..];
+            assert!(last[0] < row[0] || last < row, "rows are not in order");
+        }
+        after[..row.len()].copy_from_slice(row);
+        self.used += row.len();
+        self.count(1);
+        Ok(())
+    }
+
+    fn push_words(&mut self, mut words: &[u64]) -> Result<()> {
+        while !words.is_empty() {
+            if self.used == self.room {
+                self.close_page()?;
+            }
+            let (now, later) = words.split_at(words.len().min(self.room - self.used));
+            self.stream.payload()[self.used..self.used + now.len()].copy_from_slice(now);
+            self.used += now.len();
+            self.count(now.len());
+            words = later;
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn count(&mut self, more: usize) {
+        if let Some(section) = self.sections.last_mut() {
+            section.count += more as u64;
+        }
+    }
+
+    /// How many words the heap being written has so far: where the next value begins.
+    ///
+    /// # Panics
+    /// If no heap is being written.
+    pub fn position(&self) -> u64 {
+        match self.sections.last() {
+            Some(Section { sort: Sort::Heap, count, .. }) => *count,
+            _ => panic!("only a heap has positions"),
+        }
+    }
+
+    /// Ends the page being written, and the page of filters if that is now full.
+    fn close_page(&mut self) -> Result<()> {
+        let Some(section) = self.sections.last() else { return Ok(()) };
+        let number = self.sections.len() as u32 - 1;
+        if let Sort::Rows(shape) = section.sort {
+            let rows = &self.stream.buffer[self.stream.full][2..2 + self.used];
+            self.last.clear();
+            self.last.extend_from_slice(&rows[self.used - shape.width..]);
+            if shape.filter {
+                let start = self.filters.len();
+                self.filters.resize(start + shape.filter_words(), 0);
+                filter::add(rows, shape.width, &mut self.filters[start..]);
+            }
+        }
+        self.stream.close(number, self.used)?;
+        self.used = 0;
+        if let Sort::Rows(shape) = section.sort
+            && let Some(most) = shape.filters_in_page()
+            && self.filters.len() == most as usize * shape.filter_words()
+        {
+            self.close_filters()?;
+        }
+        Ok(())
+    }
+
+    /// Writes the filters of the pages since the last page of filters, if there are any.
+    fn close_filters(&mut self) -> Result<()> {
+        let number = self.sections.len() as u32 - 1;
+        self.stream.write(number | FILTERS, &self.filters, PAYLOAD_WORDS)?;
+        self.filters.clear();
+        Ok(())
+    }
+
+    /// Ends the section being written.
+    fn end(&mut self) -> Result<()> {
+        if self.used > 0 {
+            self.close_page()?;
+        }
+        if !self.filters.is_empty() {
+            self.close_filters()?;
+        }
+        Ok(())
+    }
+
+    /// Whether no section has anything yet.
+    pub fn is_empty(&self) -> bool {
+        self.sections.iter().all(|section| section.count == 0)
+    }
+
+    /// Writes what finds the rows again, and makes the file durable; its name is not until the folder is synced.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn finish(mut self) -> Result<RunSummary> {
+        self.end()?;
+        let stream = &mut self.stream;
+        for (number, (section, fences)) in (0..).zip(self.sections.iter_mut().zip(&self.fences)) {
+            if let Sort::Rows(shape) = section.sort {
+                section.fences = stream.pages;
+                stream.write(number | FENCES, fences, shape.fences_in_page() * shape.key)?;
+            }
+        }
+        let directory = stream.pages;
+        let entries: Vec<u64> = self.sections.iter().flat_map(|section| section.to_words()).collect();
+        stream.write(DIRECTORY, &entries, ENTRIES_IN_PAGE * ENTRY_WORDS)?;
+        let seal = stream.seal;
+        let count = self.sections.len() as u64;
+        let (pages, sum) = (stream.pages + 1, stream.sum.digest());
+        let trailer: [u64; TRAILER_WORDS] =
+            [MAGIC, RUN_VERSION, seal.collection(), seal.run(), directory, count, pages, sum];
+        stream.write(TRAILER, &trailer, TRAILER_WORDS)?;
+        stream.append()?;
+        stream.writer.sync().map_err(|e| Error::io(&stream.path, "sync", e))?;
+        Ok(RunSummary {
+            bytes: stream.pages * PAGE_BYTES as u64,
+            sections: self.sections.iter().map(|section| (section.kind, section.count)).collect(),
+        })
+    }
+}

@@ -1,0 +1,67 @@
+//! Documents by their ids, clusters of contents, documents of contents: many at a time.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::collection::load::diff_clusters::{Place, cluster_rows};
+use crate::collection::load::settle::stored_documents;
+use crate::collection::tables::clusters::{ClusterId, Member};
+use crate::collection::tables::document::{Document, unpack, wide};
+use crate::collection::tables::{CONTENTS, DOCUMENTS, MEMBERS, Tables};
+use crate::error::Result;
+use crate::flow::{Doc, NO_DOC, id_digest};
+
+/// The live documents of ids, which may repeat; `None` for what is not there.
+pub fn find(tables: &Tables, ids: &[String]) -> Result<Vec<Option<Document>>> {
+    let digests: Vec<u128> = ids.iter().map(|id| id_digest(id)).collect();
+    let distinct: BTreeSet<u128> = digests.iter().copied().collect();
+    let keys: Vec<u64> = distinct.iter().flat_map(|id| [(id >> 64) as u64, *id as u64]).collect();
+    let mut documents = BTreeMap::new();
+    tables.newest(DOCUMENTS, &keys, &mut |_, _, row| {
+        let document = Document::of_row(row);
+        if document.live {
+            documents.insert(document.id, document);
+        }
+        Ok(())
+    })?;
+    Ok(digests.iter().map(|id| documents.get(id).cloned()).collect())
+}
+
+/// Where live contents are.
+pub fn places(tables: &Tables, contents: impl Iterator<Item = Doc>) -> Result<BTreeMap<Doc, Place>> {
+    let contents: BTreeSet<u64> = contents.filter(|content| *content != NO_DOC).map(u64::from).collect();
+    let mut places = BTreeMap::new();
+    tables.newest(CONTENTS, &contents.into_iter().collect::<Vec<_>>(), &mut |_, _, row| {
+        let (place, label) = unpack(row[2]);
+        places.extend((row[1] > 0).then_some((row[0] as Doc, (label, place))));
+        Ok(())
+    })?;
+    Ok(places)
+}
+
+/// The clusters that contents are in; contents of documents alone are in none.
+pub fn clusters(tables: &Tables, contents: impl Iterator<Item = Doc>) -> Result<BTreeMap<Doc, ClusterId>> {
+    let places = places(tables, contents)?;
+    let rows = cluster_rows(tables, &places.values().map(|(label, _)| *label).collect())?;
+    let cluster = |(content, at): (Doc, Place)| rows.get(&at).map(|row| (content, ClusterId(row.number)));
+    Ok(places.into_iter().filter_map(cluster).collect())
+}
+
+/// The documents of contents, ascending by id.
+pub fn members(tables: &Tables, contents: impl Iterator<Item = Doc>) -> Result<BTreeMap<Doc, Vec<Member>>> {
+    let keys: BTreeSet<u64> = contents.map(u64::from).collect();
+    let mut of_content: BTreeMap<Doc, Vec<u128>> = BTreeMap::new();
+    tables.beginning(MEMBERS, 1, &keys.into_iter().collect::<Vec<_>>(), &mut |_, row| {
+        if row[3] == 1 {
+            of_content.entry(row[0] as Doc).or_default().push(wide(row[1], row[2]));
+        }
+        Ok(())
+    })?;
+    let ids: BTreeSet<u128> = of_content.values().flatten().copied().collect();
+    let documents = stored_documents(tables, &ids.into_iter().collect::<Vec<_>>())?;
+    let named = |(content, ids): (Doc, Vec<u128>)| {
+        let mut members: Vec<Member> = ids.iter().filter_map(|id| documents.get(id)).cloned().collect();
+        members.sort_unstable_by(|a, b| a.name.cmp(&b.name));
+        (content, members)
+    };
+    Ok(of_content.into_iter().map(named).collect())
+}

@@ -1,0 +1,30 @@
+//! Stored postings under keys.
+
+use crate::collection::tables::dead::Dead;
+use crate::collection::tables::document::unpack;
+use crate::collection::tables::{POSTINGS, Tables};
+use crate::error::Result;
+use crate::flow::Posting;
+
+/// Appends the postings of live contents under ascending, distinct keys to `found`, which is empty: ascending.
+///
+/// # Errors
+/// [`crate::error::Error::Damaged`] and [`crate::error::Error::Io`].
+pub fn live_postings(tables: &Tables, keys: &[u64], dead: &Dead, found: &mut Vec<Posting>) -> Result<()> {
+    let inverted: Vec<u64> = keys.iter().rev().map(|key| !key).collect();
+    for run in &tables.runs {
+        let Some(rows) = run.rows(POSTINGS.kind) else { continue };
+        let before = found.len();
+        rows.probe(1, &inverted, &mut |_, row| {
+            let (size, doc) = unpack(!row[1]);
+            found.push(Posting { key: !row[0], size, doc });
+            Ok(())
+        })?;
+        // Inverted, they come in descending order.
+        found[before..].reverse();
+    }
+    dead.drop_from(tables, found)?;
+    // Made for lists that are sorted in parts: each run has left one.
+    found.sort();
+    Ok(())
+}

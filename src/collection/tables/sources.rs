@@ -1,0 +1,244 @@
+//! Where documents came from: the files that loads read, and opening them again.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use crate::collection::commit::snapshot::Snapshot;
+use crate::collection::run::reader::RunReader;
+use crate::collection::run::writer::RunWriter;
+use crate::collection::tables::document::{pack, unpack, wide, words_of};
+use crate::collection::tables::{LABELS, SOURCES, Tables};
+use crate::error::{Error, Result};
+use crate::progress::Progress;
+use crate::read::{Compression, Format, Source, file_digests};
+
+/// A file that a load read, as it was then.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourceEntry {
+    /// Its number among all files that the collection ever read.
+    pub file: u32,
+    /// Where it was, an absolute path; empty if it was made for the load only, as standard input is.
+    pub path: String,
+    /// The path as it is shown to people.
+    pub shown: String,
+    /// Where its documents go when they are written out: a relative path, unique among the files of its load.
+    pub name: String,
+    /// How documents stand in it.
+    pub format: Format,
+    /// How it is compressed.
+    pub compression: Compression,
+    /// Its size on disk.
+    pub bytes: u64,
+    /// The 128-bit XXH3 of the file as it lay on disk; 0 if it could not be read to its end.
+    pub digest: u128,
+    /// Whether it may be opened again: not what was made for the load only, what has a path that is not UTF-8, and
+    /// what could not be read to its end.
+    pub reopens: bool,
+}
+
+/// The files of a load, whose first number is `first_file`, but for the digests of those that are `unread`. They are taken
+/// now, after the files were read, by `threads` threads.
+///
+/// # Errors
+/// Those of [`crate::read::file_digest`].
+pub fn sources_of(
+    sources: &[Source],
+    unread: &[u32],
+    first_file: u32,
+    threads: usize,
+    progress: &Progress,
+) -> Result<Vec<SourceEntry>> {
+    let readable = |at: usize| !unread.contains(&(at as u32));
+    let digests = file_digests(sources, threads, &readable, progress)?;
+    let numbered = (first_file..).zip(sources.iter().zip(digests));
+    Ok(numbered.map(|(file, (source, digest))| SourceEntry::new(file, source, digest)).collect())
+}
+
+impl SourceEntry {
+    fn new(file: u32, source: &Source, digest: Option<u128>) -> SourceEntry {
+        let absolute = std::path::absolute(&source.path).ok().filter(|_| source.lasting);
+        let utf8 = absolute.as_ref().is_some_and(|path| path.to_str().is_some());
+        SourceEntry {
+            file,
+            path: absolute.map(|path| path.to_string_lossy().into_owned()).unwrap_or_default(),
+            shown: source.shown.clone(),
+            name: source.name.clone(),
+            format: source.format,
+            compression: source.compression,
+            bytes: source.bytes,
+            digest: digest.unwrap_or_default(),
+            reopens: utf8 && digest.is_some(),
+        }
+    }
+
+    /// The file, to be read again. Size and digest of all of it are held against what was loaded.
+    ///
+    /// # Errors
+    /// [`Error::Input`] if it cannot be opened again, or is gone; [`Error::Changed`] if it is another one now;
+    /// [`Error::Io`].
+    pub fn open(&self) -> Result<Source> {
+        self.open_watched(&Progress::default())
+    }
+
+    /// [`SourceEntry::open_watched`] for who needs the file: if it is not what was loaded, the error says what to do.
+    ///
+    /// # Errors
+    /// [`Error::Input`] in place of [`Error::Changed`]; else those of [`SourceEntry::open`].
+    pub fn open_or_advise(&self, progress: &Progress) -> Result<Source> {
+        self.open_watched(progress).map_err(|error| lost(self, error))
+    }
+
+    /// The same, and [`Error::Interrupted`] if `progress` is stopped.
+    ///
+    /// # Errors
+    /// Those of [`SourceEntry::open`].
+    pub fn open_watched(&self, progress: &Progress) -> Result<Source> {
+        if !self.reopens {
+            let shown = PathBuf::from(&self.shown);
+            return Err(Error::input(
+                &shown,
+                "cannot be read again: it was standard input, has a path that is not UTF-8, or was unreadable; load its \
+                 documents from a file, or keep texts with --store-text",
+            ));
+        }
+        let source = Source {
+            path: PathBuf::from(&self.path),
+            shown: self.shown.clone(),
+            name: self.name.clone(),
+            format: self.format,
+            compression: self.compression,
+            bytes: self.bytes,
+            lasting: true,
+            modified: None,
+        };
+        source.again(self.digest, progress)
+    }
+
+    /// Writes the names into the heap being written: where they start.
+    pub(in crate::collection) fn write_names(&self, run: &mut RunWriter) -> Result<u64> {
+        let start = run.position();
+        let names = [self.path.as_str(), &self.shown, &self.name].concat();
+        run.push(&words_of(names.as_bytes()).collect::<Vec<_>>())?;
+        Ok(start)
+    }
+
+    /// The row, given where the names start.
+    pub(in crate::collection) fn to_row(&self, start: u64) -> [u64; 7] {
+        let [path, shown, name] = [&self.path, &self.shown, &self.name].map(|name| name.len() as u32);
+        let format = match self.format {
+            Format::JsonLines => 0,
+            Format::Text => 1,
+        };
+        let compression = match self.compression {
+            Compression::None => 0,
+            Compression::Gzip => 1,
+            Compression::Zstd => 2,
+        };
+        let form = format | compression << 8 | u32::from(self.reopens) << 16;
+        let digest = [(self.digest >> 64) as u64, self.digest as u64];
+        let file = u64::from(self.file);
+        [file, self.bytes, digest[0], digest[1], start, pack(path, shown), pack(name, form)]
+    }
+
+    /// What a row says, with the names that stand in its run.
+    pub(in crate::collection) fn of_row(row: &[u64], run: &RunReader) -> Result<SourceEntry> {
+        let damaged = |what: &str| Error::damaged(run.path(), 0, what);
+        let ((path, shown), (_, form)) = (unpack(row[5]), unpack(row[6]));
+        let mut words = Vec::new();
+        let heap = run.heap(LABELS).ok_or_else(|| damaged("a source without its names"))?;
+        heap.read(row[4], name_words(row), &mut words)?;
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        let end = name_bytes(row);
+        let (path, shown) = (path as usize, path as usize + shown as usize);
+        let name = |bytes: &[u8]| {
+            std::str::from_utf8(bytes)
+                .map(str::to_owned)
+                .map_err(|_| damaged("a source with a name that is not UTF-8"))
+        };
+        let format = match form & 0xff {
+            0 => Format::JsonLines,
+            1 => Format::Text,
+            _ => return Err(damaged("a source of a format that is not known")),
+        };
+        let compression = match form >> 8 & 0xff {
+            0 => Compression::None,
+            1 => Compression::Gzip,
+            2 => Compression::Zstd,
+            _ => return Err(damaged("a source of a compression that is not known")),
+        };
+        Ok(SourceEntry {
+            file: row[0] as u32,
+            path: name(&bytes[..path])?,
+            shown: name(&bytes[path..shown])?,
+            name: name(&bytes[shown..end])?,
+            format,
+            compression,
+            bytes: row[1],
+            digest: wide(row[2], row[3]),
+            reopens: form >> 16 & 1 == 1,
+        })
+    }
+}
+
+/// Bytes of the names of a source's row.
+fn name_bytes(row: &[u64]) -> usize {
+    let (path, shown) = unpack(row[5]);
+    path as usize + shown as usize + unpack(row[6]).0 as usize
+}
+
+/// Words that the names of a source's row take.
+pub(in crate::collection) fn name_words(row: &[u64]) -> usize {
+    name_bytes(row).div_ceil(8)
+}
+
+/// A source that is not what it was, with what can be done about it.
+fn lost(entry: &SourceEntry, error: Error) -> Error {
+    let (path, what) = match error {
+        Error::Changed(path) => (path, "is not the file that was loaded any more"),
+        Error::Input { path, .. } if entry.reopens => (path, "the file that was loaded is gone"),
+        other => return other,
+    };
+    Error::input(
+        &path,
+        format!(
+            "{what}; restore it, or load into a collection made with --store-text, which keeps all records \
+             (documents that are loaded again unchanged stay with the file that brought them)"
+        ),
+    )
+}
+
+/// The sources of ascending, distinct numbers of files.
+///
+/// # Errors
+/// [`Error::Damaged`], also if one of them is in no run, and [`Error::Io`].
+pub fn sources(tables: &Tables, files: &[u64]) -> Result<BTreeMap<u32, SourceEntry>> {
+    let mut found = BTreeMap::new();
+    tables.newest(SOURCES, files, &mut |_, run, row| {
+        found.insert(row[0] as u32, SourceEntry::of_row(row, run)?);
+        Ok(())
+    })?;
+    match files.iter().find(|file| !found.contains_key(&(**file as u32))) {
+        Some(file) => {
+            let path = tables.runs.last().map_or_else(Default::default, |run| run.path().to_path_buf());
+            Err(Error::damaged(&path, 0, format!("file {file} is in no run up to this one")))
+        }
+        None => Ok(found),
+    }
+}
+
+impl Snapshot {
+    /// The files that documents came from, ascending by number. Files without live documents may be among them until
+    /// the runs are compacted.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] and [`Error::Io`].
+    pub fn sources(&self) -> Result<Vec<SourceEntry>> {
+        let tables = self.tables();
+        let runs: Vec<_> = tables.having(SOURCES).collect();
+        let (mut rows, mut sources) = (tables.scan(SOURCES), Vec::new());
+        while let Some(row) = rows.next_row()?.map(<[u64]>::to_vec) {
+            sources.push(SourceEntry::of_row(&row, runs[rows.source()])?);
+        }
+        Ok(sources)
+    }
+}

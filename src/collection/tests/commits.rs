@@ -1,0 +1,358 @@
+//! A job of many commits, cut off at every operation, and with every operation failing once.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::collection::*;
+use crate::config::Config;
+use crate::error::{Error, Result};
+use crate::storage::{Fault, Simulated, Storage, is_power_cut};
+
+pub(in crate::collection) const ROWS: SectionKind = SectionKind(1);
+/// What a dead writer says.
+const DEAD: &str = "open the collection again";
+/// Commits of the job.
+const COMMITS: u64 = 26;
+
+/// All that can be read of a commit.
+#[derive(Clone, Debug, PartialEq)]
+pub(in crate::collection) struct Contents {
+    pub(in crate::collection) commit: u64,
+    load: u64,
+    next_run: u64,
+    counts: Counts,
+    /// By id.
+    pub(in crate::collection) runs: Vec<(u64, Vec<u64>)>,
+    /// By commit.
+    logs: Vec<(u64, Vec<u8>)>,
+}
+
+pub(in crate::collection) fn rows(run: &RunReader) -> Result<Vec<u64>> {
+    let mut scan = run.rows(ROWS).expect("a section of rows").scan(&[], None);
+    let mut rows = Vec::new();
+    while let Some(row) = scan.next_row()? {
+        rows.extend_from_slice(row);
+    }
+    Ok(rows)
+}
+
+/// Reads a commit, but for change logs that are not asked for.
+pub(in crate::collection) fn contents(snapshot: &Snapshot, with_logs: bool) -> Result<Contents> {
+    let manifest = snapshot.manifest();
+    let runs = manifest.runs.iter().zip(snapshot.runs());
+    let runs = runs.map(|(entry, run)| Ok((entry.id, rows(run)?))).collect::<Result<_>>()?;
+    let mut logs = Vec::new();
+    for entry in manifest.changes.iter().filter(|_| with_logs) {
+        let mut bytes = Vec::new();
+        assert!(snapshot.changes(entry.commit, &mut |piece| {
+            bytes.extend_from_slice(piece);
+            Ok(())
+        })?);
+        logs.push((entry.commit, bytes));
+    }
+    let Manifest { commit, load, next_run, counts, .. } = *manifest;
+    Ok(Contents { commit, load, next_run, counts, runs, logs })
+}
+
+fn add_run(writer: &Writer, next: &mut Manifest, rows: &[u64]) -> Result<()> {
+    let (id, mut run) = writer.begin_run(next)?;
+    run.rows(ROWS, Shape { width: 1, key: 1, filter: false })?;
+    rows.iter().try_for_each(|row| run.push(&[*row]))?;
+    let summary = run.finish()?;
+    let count = [("rows".to_owned(), summary.sections[0].1)].into();
+    next.runs.push(RunEntry::of(&**writer.storage(), id, None, count)?);
+    Ok(())
+}
+
+/// Makes all runs one, but for the newest.
+fn compact(writer: &Writer, next: &mut Manifest) -> Result<()> {
+    let Some(newest) = next.runs.pop() else { return Ok(()) };
+    let mut all = writer.snapshot().runs()[..next.runs.len()]
+        .iter()
+        .map(|run| rows(run))
+        .collect::<Result<Vec<_>>>()?
+        .concat();
+    all.sort_unstable();
+    next.runs.clear();
+    add_run(writer, next, &all)?;
+    next.runs.push(newest);
+    Ok(())
+}
+
+/// Prepares the commit after the last one; its number says what it is.
+pub(in crate::collection) fn prepare(writer: &Writer) -> Result<Manifest> {
+    let mut next = writer.next();
+    let number = next.commit;
+    next.load += 1;
+    next.counts.documents = number * 100;
+    match number % 5 {
+        0 => compact(writer, &mut next)?,
+        1 => {}
+        _ => {
+            for part in 0..1 + number % 2 {
+                add_run(writer, &mut next, &[number * 10 + part, number * 1000 + part])?;
+            }
+        }
+    }
+    if number.is_multiple_of(7) {
+        next.changes.drain(..next.changes.len() - 2);
+    }
+    if !number.is_multiple_of(3) {
+        let mut log = writer.begin_changes(&next)?;
+        for line in 0..number % 3 {
+            log.append(format!("{{\"commit\":{number},\"line\":{line}}}\n").as_bytes())?;
+        }
+        next.changes.push(log.finish()?);
+    }
+    Ok(next)
+}
+
+pub(in crate::collection) fn step(writer: &mut Writer) -> Result<()> {
+    let next = prepare(writer)?;
+    writer.commit(next)
+}
+
+/// Opens the collection, or makes it.
+pub(in crate::collection) fn open_or_create(storage: &Arc<dyn Storage>) -> Result<Writer> {
+    match Writer::open(storage) {
+        Err(Error::NotACollection(..)) => Writer::create(storage, Config::default(), true),
+        outcome => outcome,
+    }
+}
+
+/// Makes the commits that are missing up to `last`. `acknowledged` is how many there are for certain.
+fn job(storage: &Arc<dyn Storage>, last: u64, acknowledged: &AtomicU64) -> Result<()> {
+    let mut writer = open_or_create(storage)?;
+    loop {
+        let commit = writer.snapshot().manifest().commit;
+        acknowledged.store(commit, Ordering::Relaxed);
+        if commit >= last {
+            return Ok(());
+        }
+        step(&mut writer).inspect_err(|error| check_dead(&mut writer, error))?;
+    }
+}
+
+/// Whether nothing more can be written after a failed write.
+fn check_dead(writer: &mut Writer, error: &Error) {
+    let wrote = matches!(error, Error::Io { action: "create" | "write" | "sync" | "commit", .. });
+    let storage = Arc::clone(writer.storage());
+    if storage.sync_names().is_ok() && !wrote {
+        // It was a read of the job itself that failed.
+        return;
+    }
+    let next = writer.next();
+    let attempts = [
+        writer.commit(next.clone()),
+        writer.begin_run(&mut next.clone()).map(drop),
+        writer.begin_changes(&next).map(drop),
+    ];
+    for attempt in attempts {
+        let error = attempt.expect_err("the writer is dead");
+        assert!(matches!(&error, Error::Io { .. }) && error.to_string().contains(DEAD), "{error}");
+    }
+}
+
+pub(in crate::collection) fn share(folder: &Simulated) -> Arc<dyn Storage> {
+    Arc::new(folder.clone())
+}
+
+/// What each commit of the job holds; 0 is before the first.
+pub(in crate::collection) fn expected(commits: u64) -> Vec<Option<Contents>> {
+    let storage = share(&Simulated::new());
+    let mut writer = open_or_create(&storage).expect("created");
+    let mut all = vec![None];
+    loop {
+        assert!(writer.untidied().is_none());
+        all.push(Some(contents(writer.snapshot(), true).expect("read")));
+        assert_eq!(all.last(), Some(&Some(contents(&open(&storage), true).expect("read"))));
+        if all.len() as u64 > commits {
+            return all;
+        }
+        step(&mut writer).expect("committed");
+    }
+}
+
+pub(in crate::collection) fn open(storage: &Arc<dyn Storage>) -> Snapshot {
+    Snapshot::open(storage).expect("opened")
+}
+
+/// What a reader finds, if there is any commit; all of it as it should be.
+fn find(storage: &Arc<dyn Storage>, expected: &[Option<Contents>]) -> u64 {
+    let snapshot = match Snapshot::open(storage) {
+        Err(Error::NotACollection(..)) => return 0,
+        opened => opened.expect("opened"),
+    };
+    let found = contents(&snapshot, true).expect("read");
+    let commit = found.commit;
+    assert_eq!(Some(found), expected[commit as usize]);
+    commit
+}
+
+/// Whether there is nothing in the folder but what the last two commits name.
+fn check_tidy(storage: &Arc<dyn Storage>) {
+    let last = open(storage).manifest().clone();
+    let before = manifest_of(storage, last.commit - 1);
+    for name in storage.names().expect("names") {
+        let known = crate::collection::commit::names::Name::parse(&name).expect("a name of a collection");
+        let kept = last.names(known) || before.as_ref().is_some_and(|before| before.names(known));
+        assert!(kept, "{name} is left after commit {}", last.commit);
+    }
+}
+
+fn manifest_of(storage: &Arc<dyn Storage>, commit: u64) -> Option<Manifest> {
+    (commit > 0).then(|| Manifest::read(&**storage, commit).expect("kept"))
+}
+
+/// What must hold for a folder where at least `acknowledged` commits were made, and at most one more; `further`
+/// commits are made on it.
+fn check_after(storage: &Arc<dyn Storage>, acknowledged: u64, further: u64, expected: &[Option<Contents>]) {
+    let found = find(storage, expected);
+    assert!((acknowledged..=acknowledged + 1).contains(&found), "commit {found} after {acknowledged}");
+    if found > 0 {
+        let writer = Writer::open(storage).expect("opened for writing");
+        assert_eq!(writer.snapshot().manifest().commit, found);
+        check_tidy(storage);
+    }
+    let last = (found + further).clamp(1, COMMITS);
+    job(storage, last, &AtomicU64::new(0)).expect("goes on");
+    assert_eq!(find(storage, expected), last);
+    check_tidy(storage);
+}
+
+/// How many operations the job has.
+fn operations() -> u64 {
+    let folder = Simulated::new();
+    job(&share(&folder), COMMITS, &AtomicU64::new(0)).expect("done");
+    folder.operations()
+}
+
+#[test]
+fn the_job_is_worth_cutting() {
+    let expected = expected(COMMITS);
+    let dropped = expected.windows(2).flat_map(|pair| match pair {
+        [Some(before), Some(after)] => before.runs.iter().filter(|run| !after.runs.contains(run)).collect(),
+        _ => Vec::new(),
+    });
+    assert!(dropped.count() > 10, "runs are dropped");
+    assert!(expected.iter().flatten().any(|contents| contents.logs.len() > 2));
+    assert!(operations() > 500);
+}
+
+#[test]
+fn a_cut_at_any_operation_leaves_a_commit() {
+    let expected = expected(COMMITS);
+    let (mut later, mut from_nothing) = (0, 0);
+    for cut in 0..operations() {
+        let (folder, acknowledged) = (Simulated::new(), AtomicU64::new(0));
+        folder.cut_at(cut);
+        match job(&share(&folder), COMMITS, &acknowledged) {
+            // Cut off while removing: the commit stands, and the next one finds a dead writer.
+            Err(Error::Io { source, .. }) => {
+                assert!(is_power_cut(&source) || source.to_string().contains(DEAD), "{cut}: {source}");
+            }
+            outcome => assert!(outcome.is_ok(), "cut {cut}: {outcome:?}"),
+        }
+        let acknowledged = acknowledged.into_inner();
+        for seed in 0..6 {
+            let after = share(&folder.after_power_cut(cut * 100 + seed));
+            let found = find(&after, &expected);
+            later += u64::from(found > acknowledged);
+            from_nothing += u64::from(found == 0);
+            // One of them to the end, now and then.
+            let further = if seed == 0 && cut % 40 == 0 { COMMITS } else { 2 };
+            check_after(&after, acknowledged, further, &expected);
+        }
+    }
+    assert!(later > 50, "commits survive that were not acknowledged: {later}");
+    assert!(from_nothing > 20);
+}
+
+#[test]
+fn a_second_cut_while_cleaning_up_leaves_a_commit() {
+    let expected = expected(COMMITS);
+    let mut cuts = 0;
+    for first in (0..operations()).step_by(11) {
+        let (folder, acknowledged) = (Simulated::new(), AtomicU64::new(0));
+        folder.cut_at(first);
+        let _ = job(&share(&folder), COMMITS, &acknowledged);
+        let acknowledged = acknowledged.into_inner();
+        for second in 0.. {
+            let folder = folder.after_power_cut(first);
+            folder.cut_at(second);
+            let again = AtomicU64::new(0);
+            let goal = (acknowledged + 1).min(COMMITS);
+            let done = job(&share(&folder), goal, &again).is_ok();
+            let acknowledged = acknowledged.max(again.into_inner());
+            check_after(&share(&folder.after_power_cut(second)), acknowledged, 1, &expected);
+            cuts += 1;
+            if done {
+                break;
+            }
+        }
+    }
+    assert!(cuts > 1000, "{cuts}");
+}
+
+#[test]
+fn any_operation_may_fail() {
+    let expected = expected(COMMITS);
+    let operations = operations();
+    for fault in [Fault::Eio, Fault::Enospc, Fault::ShortWrite, Fault::FailedSync] {
+        let mut survived = 0;
+        for n in 0..operations {
+            let (folder, acknowledged) = (Simulated::new(), AtomicU64::new(0));
+            folder.fail_at(n, fault);
+            let outcome = job(&share(&folder), COMMITS, &acknowledged);
+            let numbers = [Some(5), Some(28)];
+            match &outcome {
+                Err(Error::Io { source, .. }) if numbers.contains(&source.raw_os_error()) => {}
+                // What was superseded could not be removed: the commit stands, and the next one finds a dead writer.
+                Err(Error::Io { source, .. }) => {
+                    assert!(source.to_string().contains(DEAD), "{n}: {source}");
+                }
+                outcome => {
+                    assert!(outcome.is_ok(), "{fault:?} at {n}: {outcome:?}");
+                    survived += 1;
+                }
+            }
+            let acknowledged = acknowledged.into_inner();
+            assert!(outcome.is_err() || acknowledged == COMMITS);
+            let further = if n % 40 == 0 { COMMITS } else { 2 };
+            check_after(&share(&folder.after_power_cut(n)), acknowledged, 2, &expected);
+            check_after(&share(&folder), acknowledged, further, &expected);
+        }
+        assert!(survived < operations / 20, "{survived} of {operations} failures went unnoticed");
+    }
+}
+
+#[test]
+fn what_cannot_be_removed_does_not_undo_the_commit() {
+    let folder = Simulated::new();
+    let storage = share(&folder);
+    job(&storage, 8, &AtomicU64::new(0)).expect("done");
+    let mut writer = Writer::open(&storage).expect("opened");
+    let next = prepare(&writer).expect("prepared");
+    let mut untidied = 0;
+    for n in 0.. {
+        let folder = folder.after_power_cut(0);
+        let storage = share(&folder);
+        let mut writer = Writer::open(&storage).expect("opened");
+        let next = prepare(&writer).expect("prepared");
+        folder.fail_at(folder.operations() + n, Fault::Eio);
+        let committed = writer.commit(next);
+        if committed.is_err() {
+            continue;
+        }
+        let Some(error) = writer.untidied() else { break };
+        assert!(matches!(error, Error::Io { .. }), "{error}");
+        untidied += 1;
+        assert_eq!(open(&share(&folder.after_power_cut(n))).manifest().commit, 9, "it is durable");
+        step(&mut writer).expect_err("the writer is dead");
+        drop(writer);
+        step(&mut Writer::open(&storage).expect("opened")).expect("goes on");
+    }
+    assert!(untidied >= 4, "listing, removing twice or more, syncing: {untidied}");
+    writer.commit(next).expect("committed");
+    assert!(writer.untidied().is_none());
+}
