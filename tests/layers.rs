@@ -44,7 +44,8 @@ const LIBRARY: &[&str] = &[
 ];
 
 /// The parts of the program: folders or files of `jobs`.
-const PROGRAM: &[&str] = &["exit", "terminal", "cli", "session", "cluster", "commands", "main"];
+const PROGRAM: &[&str] =
+    &["environment", "exit", "cli", "terminal", "cluster", "session", "commands", "main"];
 
 /// What the counts may come to; they only ever go down.
 const BOUNDS: &[(&str, usize)] = &[

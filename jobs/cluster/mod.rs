@@ -1,0 +1,9 @@
+//! A job that several processes share.
+
+mod endpoint;
+pub(crate) mod job;
+pub(crate) mod launch;
+mod measured;
+pub(crate) mod processes;
+mod profile;
+pub(crate) mod secret;

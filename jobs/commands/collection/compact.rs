@@ -1,0 +1,64 @@
+//! `alike compact`: all runs of a collection become one, or one for each process.
+
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use alike::collection::{
+    CompactReport, Compaction, Writer, assist_compaction, compact_with, dismiss, gather,
+};
+use alike::error::{Error, Result};
+use alike::flow::Peers;
+use alike::progress::Progress;
+use alike::simd::Simd;
+
+use crate::cli::collections::CompactArgs;
+use crate::cluster::job::{PART_DONE, Team};
+use crate::session::collection::{folder, reach};
+use crate::session::commit::{assist, warn_untidied};
+use crate::session::options::Machine;
+use crate::session::watched::watched;
+use crate::terminal::reporter::Reporter;
+use crate::terminal::stdout::stdout_error;
+
+pub(crate) fn run(args: &CompactArgs, team: &Team) -> Result<ExitCode> {
+    if args.gather && args.at.local_state.is_none() {
+        return Err(Error::config("--gather brings runs from where --local-state says; say that, too"));
+    }
+    let report = watched(&args.report.talk, |progress| {
+        let lead = |peers: Option<Arc<Peers>>| lead(args, peers.as_deref(), progress);
+        let assist = |peers: &Arc<Peers>| match peers.state() {
+            Some(_) => assist(
+                &args.at.collection,
+                Machine { workers: 1, memory: None, simd: Simd::Scalar },
+                peers,
+                progress,
+            ),
+            None => assist_compaction(&folder(&args.at.collection)?, peers, progress),
+        };
+        team.work(1, progress, lead, assist)
+    });
+    let Some(report) = team.tell_profile(report)? else { return Ok(PART_DONE) };
+    let ((runs, to), (bytes, left)) = (report.runs, report.bytes);
+    let reporter = Reporter::new(&args.report);
+    let before = match args.gather {
+        true => "nothing is left elsewhere",
+        false => "the files before go with the next commit, readers may need them until then",
+    };
+    reporter.say(&format!("{runs} runs of {bytes} bytes became {to} of {left} bytes; {before}"));
+    report.untidied.iter().for_each(|why| reporter.say(&format!("not all of that: {why}")));
+    reporter.object(&serde_json::to_value(report).map_err(|e| stdout_error(e.into()))?)
+}
+
+fn lead(args: &CompactArgs, peers: Option<&Peers>, progress: &Progress) -> Result<CompactReport> {
+    let mut writer = Writer::open(&reach(&args.at, peers)?)?;
+    warn_untidied(&writer);
+    let report = match args.gather {
+        true => gather(&mut writer, peers, progress)?,
+        false => compact_with(&mut writer, Compaction::Full, peers, progress)?,
+    };
+    warn_untidied(&writer);
+    if let Some(peers) = peers.filter(|peers| peers.state().is_some()) {
+        dismiss(peers)?;
+    }
+    Ok(report)
+}

@@ -1,0 +1,179 @@
+//! `alike delete`: documents of a collection gone by their ids. It is a load of deletions.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use alike::collection::{Batch, Report, Writer, dismiss};
+use alike::error::{Error, Result};
+use alike::flow::Peers;
+use alike::limits::MAX_RECORD_BYTES;
+use alike::output::Scratch;
+use alike::progress::Progress;
+use alike::read::Rejected;
+
+use crate::cli::collections::DeleteArgs;
+use crate::cluster::job::{PART_DONE, Team};
+use crate::session::commit::{ABOVE, assist, commit, foreseen, refuse_dry_run, unfinished};
+use crate::session::inputs::{find_inputs, refuse};
+use crate::session::load_report::{report_load, unknown};
+use crate::session::options::{Machine, components, epoch};
+use crate::session::target::opened;
+use crate::session::watched::watched;
+use crate::terminal::reporter::Reporter;
+
+pub(crate) fn run(args: &DeleteArgs, team: &Team) -> Result<ExitCode> {
+    let machine = Machine::new(&args.change.machine)?;
+    let epoch_bytes = epoch(args.change.epoch.as_deref())?;
+    refuse_dry_run(args.change.dry_run, team)?;
+    let reporter = Reporter::new(&args.change.report);
+    // Before Ctrl-C is caught: standard input may be silent for ever, and nothing is lost yet.
+    let mut begun = team.is_alone().then(|| Begun::new(args, None)).transpose()?;
+    let work = |progress: &Arc<Progress>| {
+        let lead = |peers: Option<Arc<Peers>>| {
+            let begun = begun.take().map_or_else(|| Begun::new(args, peers.as_deref()), Ok)?;
+            lead(args, begun, (machine, epoch_bytes, peers), &reporter, progress)
+        };
+        let assist = |peers: &Arc<Peers>| assist(&args.at.collection, machine, peers, progress);
+        team.work(machine.workers, progress, lead, assist)
+    };
+    let report = team.tell_profile(watched(&args.change.report.talk, work))?;
+    let Some(report) = report else { return Ok(PART_DONE) };
+    report_load(&reporter, &args.at.collection, &report, args.change.dry_run)
+}
+
+/// A deletion that can begin: the collection, open, and what is to be deleted, if it is anything, in a file.
+struct Begun {
+    writer: Writer,
+    scratch: Scratch,
+    any: bool,
+}
+
+impl Begun {
+    fn new(args: &DeleteArgs, peers: Option<&Peers>) -> Result<Begun> {
+        let scratch = Scratch::beside(&args.at.collection, &std::env::temp_dir())?;
+        let above = args.change.dry_run.then(|| scratch.path().join(ABOVE));
+        let writer = Writer::open(&opened(&args.at, above.as_deref(), peers)?)?;
+        let field = &writer.snapshot().manifest().config.input.id_field;
+        let any = deletions(&args.ids, field, &scratch.path().join(IDS))?;
+        Ok(Begun { writer, scratch, any })
+    }
+}
+
+/// The file of deletions in the scratch folder.
+const IDS: &str = "ids.jsonl";
+
+fn lead(
+    args: &DeleteArgs,
+    Begun { mut writer, scratch, any }: Begun,
+    (machine, epoch_bytes, peers): (Machine, Option<u64>, Option<Arc<Peers>>),
+    reporter: &Reporter<'_>,
+    progress: &Arc<Progress>,
+) -> Result<Report> {
+    let file = scratch.path().join(IDS);
+    let done = match any {
+        true => delete(args, (machine, epoch_bytes, peers), &mut writer, &file, progress),
+        false => writer.check_finished().and_then(|()| {
+            peers.map_or(Ok(()), |peers| dismiss(&peers))?;
+            Ok(nothing(&writer))
+        }),
+    };
+    done.map_err(|error| match writer.pending() {
+        _ if args.change.dry_run => foreseen(&args.at.collection, error),
+        Some(_) => unfinished(reporter, &args.at.collection, &writer, error),
+        None => error,
+    })
+}
+
+fn delete(
+    args: &DeleteArgs,
+    (machine, epoch_bytes, peers): (Machine, Option<u64>, Option<Arc<Peers>>),
+    writer: &mut Writer,
+    file: &Path,
+    progress: &Arc<Progress>,
+) -> Result<Report> {
+    let scratch = file.parent().unwrap_or(file);
+    let mut sources = find_inputs(&[file.to_path_buf()], scratch, progress)?.sources;
+    for source in &mut sources {
+        // The copy lies elsewhere when the command is given again.
+        (source.lasting, source.shown) = (false, format!("the ids of {}", args.ids.display()));
+    }
+    let batch = Batch {
+        sources,
+        workers: machine.workers,
+        memory: machine.memory,
+        epoch_bytes,
+        simd: machine.simd,
+        scratch: scratch.to_path_buf(),
+        delete_missing: false,
+        lexicon: None,
+        peers,
+        components: components(args.change.components),
+    };
+    // Every line of the file is ours: only an id over the length of a record can be refused.
+    let accept = |rejected: &[Rejected], documents| refuse(true, rejected, documents);
+    let agree = |report: &Report| match unknown(&report.unknown).filter(|_| args.strict) {
+        Some(first) => Err(Error::Refused {
+            rejected: report.unknown.len() as u64,
+            records: report.records,
+            reason: "--strict allows none; nothing was deleted".to_owned(),
+            first,
+        }),
+        None => Ok(()),
+    };
+    commit(writer, batch, &[], accept, agree, args.change.dry_run, progress)
+}
+
+/// The report of deleting nothing.
+fn nothing(writer: &Writer) -> Report {
+    let manifest = writer.snapshot().manifest();
+    let (documents, clusters) = (manifest.counts.documents, manifest.counts.clusters);
+    Report { load: manifest.load, documents, clusters, ..Report::default() }
+}
+
+/// Writes a deletion for each id of `ids` into `file`; whether there is any.
+fn deletions(ids: &Path, field: &str, file: &Path) -> Result<bool> {
+    let mut input: Box<dyn BufRead> = match ids.to_str() {
+        Some("-") => Box::new(io::stdin().lock()),
+        _ => {
+            let opened = File::open(ids);
+            let opened =
+                opened.map_err(|e| Error::input(ids, format!("cannot be read ({e}); check the name")))?;
+            Box::new(BufReader::new(opened))
+        }
+    };
+    let failed = |e: io::Error| Error::io(file, "write", e);
+    let mut out = BufWriter::new(File::create_new(file).map_err(failed)?);
+    let mut any = false;
+    let mut line = Vec::new();
+    for number in 1.. {
+        line.clear();
+        let most = MAX_RECORD_BYTES as u64;
+        let read = input.by_ref().take(most).read_until(b'\n', &mut line);
+        match read.map_err(|e| Error::io(ids, "read", e))? as u64 {
+            0 => break,
+            read if read == most => {
+                return Err(Error::input(
+                    ids,
+                    format!("line {number} has {most} bytes or more, and is no id"),
+                ));
+            }
+            _ => {}
+        }
+        let line = line.strip_suffix(b"\n").unwrap_or(&line);
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        let id = std::str::from_utf8(line)
+            .map_err(|_| Error::input(ids, format!("line {number} is not UTF-8")))?;
+        if id.trim().is_empty() {
+            continue;
+        }
+        any = true;
+        // A key that is spelt like the whole path of a nested field stands for it, whatever else is in the record.
+        let row = serde_json::json!({ "op": "delete", field: id });
+        writeln!(out, "{row}").map_err(failed)?;
+    }
+    out.flush().map_err(failed)?;
+    Ok(any)
+}

@@ -1,0 +1,138 @@
+//! `alike info`: what a collection is made of.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::process::ExitCode;
+
+use alike::collection::{FORMAT, Manifest, Snapshot};
+use alike::config::Config;
+use alike::error::{Error, Result};
+use alike::storage::Storage;
+use serde::Serialize;
+
+use crate::cli::collections::ShowArgs;
+use crate::session::collection::reach;
+use crate::terminal::stdout::Lines;
+
+/// All that is told.
+#[derive(Serialize)]
+struct Info<'a> {
+    format: u32,
+    collection: String,
+    commit: u64,
+    load: u64,
+    documents: u64,
+    contents: u64,
+    clusters: u64,
+    /// How often a load ignored a key as common.
+    ignored_keys: u64,
+    store_text: bool,
+    /// Of what the commit names.
+    commit_bytes: u64,
+    bytes_a_document: Option<f64>,
+    /// Of all files in the folder, superseded ones included, without what processes keep to themselves.
+    disk_bytes: u64,
+    runs: Vec<Run<'a>>,
+    configuration: &'a Config,
+}
+
+#[derive(Serialize)]
+struct Run<'a> {
+    run: u64,
+    bytes: u64,
+    rows: &'a BTreeMap<String, u64>,
+    /// The process that keeps it to itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    process: Option<u32>,
+}
+
+pub(crate) fn run(args: &ShowArgs) -> Result<ExitCode> {
+    let storage = reach(&args.at, None)?;
+    let snapshot = Snapshot::open(&storage)?;
+    let info = Info::new(snapshot.manifest(), bytes_on_disk(&*storage)?);
+    let mut lines = Lines::new();
+    let written = if lines.for_people(args.json) {
+        info.text().and_then(|text| text.lines().try_for_each(|line| lines.text(line)))
+    } else {
+        lines.json(&info)
+    };
+    lines.finish(written)
+}
+
+/// Bytes of all files in the folder.
+fn bytes_on_disk(storage: &dyn Storage) -> Result<u64> {
+    let mut sum = 0;
+    for name in storage.names().map_err(|e| Error::io(&storage.path(""), "list", e))? {
+        match storage.open(&name).and_then(|file| file.len()) {
+            Ok(bytes) => sum += bytes,
+            // A commit of somebody else's has superseded it meanwhile.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(Error::io(&storage.path(&name), "look at", error)),
+        }
+    }
+    Ok(sum)
+}
+
+impl<'a> Info<'a> {
+    fn new(manifest: &'a Manifest, disk_bytes: u64) -> Info<'a> {
+        let (counts, bytes) = (manifest.counts, manifest.bytes());
+        let runs = manifest.runs.iter().map(|run| Run {
+            run: run.id,
+            bytes: run.bytes,
+            rows: &run.rows,
+            process: run.keeper.map(|keeper| keeper.process),
+        });
+        Info {
+            format: FORMAT,
+            collection: format!("{:016x}", manifest.collection),
+            commit: manifest.commit,
+            load: manifest.load,
+            documents: counts.documents,
+            contents: counts.contents,
+            clusters: counts.clusters,
+            ignored_keys: counts.ignored_keys,
+            store_text: manifest.store_text,
+            commit_bytes: bytes,
+            disk_bytes,
+            bytes_a_document: (counts.documents > 0).then(|| bytes as f64 / counts.documents as f64),
+            runs: runs.collect(),
+            configuration: &manifest.config,
+        }
+    }
+
+    /// For people.
+    fn text(&self) -> Result<String> {
+        let config = toml::to_string(self.configuration).map_err(|error| Error::config(error.to_string()))?;
+        let each = self.bytes_a_document.map_or_else(String::new, |each| format!(", {each:.1} a document"));
+        let kept = if self.store_text { "; records are kept" } else { "" };
+        let mut text = format!(
+            "collection {}, format {}\ncommit {}, load {}\n{} documents, {} contents, {} clusters\n\
+             {} bytes of this commit{each}{kept}\n{} bytes on disk, superseded files included\n",
+            self.collection,
+            self.format,
+            self.commit,
+            self.load,
+            self.documents,
+            self.contents,
+            self.clusters,
+            self.commit_bytes,
+            self.disk_bytes
+        );
+        if self.ignored_keys > 0 {
+            text += &format!(
+                "keys ignored as common: {}; clusters may depend on the order of loads\n",
+                self.ignored_keys
+            );
+        }
+        for Run { run, bytes, rows, process } in &self.runs {
+            let rows: Vec<String> = rows
+                .iter()
+                .filter(|(_, rows)| **rows > 0)
+                .map(|(name, rows)| format!("{name} {rows}"))
+                .collect();
+            let kept = process.map_or_else(String::new, |process| format!(", kept by process {process}"));
+            text += &format!("run {run}: {bytes} bytes{kept}; {}\n", rows.join(", "));
+        }
+        Ok(text + "\n" + &config)
+    }
+}

@@ -1,0 +1,179 @@
+//! `alike dedup`: find the inputs, find their near-duplicates, write what is kept and why the rest is not.
+
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Instant;
+
+use alike::config::Config;
+use alike::error::{Error, Result};
+use alike::flow::{self, Outcome, Part, Peers, Related, Request};
+use alike::output::{
+    Hands, KeptTally, KindTable, Lists, Scratch, Summary, assist_kept, left_out, summarise, write_kept,
+};
+use alike::progress::{Progress, Stage};
+use alike::read::{Rejected, Source};
+use alike::system_memory::peak_memory;
+
+use crate::cluster::job::{PART_DONE, Team};
+use crate::session::inputs::{find_inputs, refuse};
+use crate::session::options::DedupOptions;
+use crate::session::run_folder::Place;
+use crate::session::run_lexicon::{Making, own_lexicon};
+use crate::terminal::display::{Display, Mode};
+use crate::terminal::interrupt::stop_on_interrupt;
+use crate::terminal::summary::tell;
+
+/// Deduplicates as `options` say and reports on standard error.
+pub(crate) fn run(options: &DedupOptions, team: &Team) -> Result<ExitCode> {
+    let begun = Instant::now();
+    let progress = Arc::new(Progress::default());
+    stop_on_interrupt(Arc::clone(&progress))?;
+    let display = Display::start(Arc::clone(&progress), Mode::choose(options.quiet, options.json_progress));
+    // It goes only when the other processes know that nothing is written to it any more.
+    let mut place = None;
+    let summary = team.work(
+        options.workers,
+        &progress,
+        |peers| dedup(options, begun, &mut place, (peers.as_ref(), &progress)),
+        |peers| assist(options, peers, &progress),
+    );
+    display.finish();
+    let Some(summary) = team.tell_profile(summary)? else { return Ok(PART_DONE) };
+    let out = options.out.as_deref().filter(|_| !options.dry_run);
+    tell(&summary, out, options.quiet, options.json_progress);
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The pipeline.
+fn dedup(
+    options: &DedupOptions,
+    begun: Instant,
+    held: &mut Option<Place>,
+    (peers, progress): (Option<&Arc<Peers>>, &Arc<Progress>),
+) -> Result<Summary> {
+    let place = held.insert(Place::new(options.out.as_deref().filter(|_| !options.dry_run))?);
+    let spool =
+        tempfile::tempdir_in(place.path()).map_err(|e| Error::io(place.path(), "create a folder in", e))?;
+    let discovery = find_inputs(&options.inputs, spool.path(), progress)?;
+    let mut config = options.config.clone();
+    let making = Making {
+        sources: &discovery.sources,
+        workers: options.workers,
+        memory: options.memory,
+        scratch: spool.path(),
+        progress,
+    };
+    let lexicon = own_lexicon(&mut config, options.lexicon.as_deref(), &making)?;
+    if let Some(peers) = peers {
+        let sources = discovery.sources.iter().map(Source::from_anywhere).collect::<Result<_>>()?;
+        peers.say(&Task { sources, config: config.clone() })?;
+    }
+    let task = Task { sources: discovery.sources.clone(), config };
+    let request = Request { lexicon, ..request(options, task, place.path(), peers.cloned()) };
+    let outcome = flow::run(request, Arc::clone(progress))?;
+    let rejected = discovery.rejected(outcome.shared.rejected(&outcome.refused));
+    refuse(options.strict, &rejected, outcome.tally.documents)?;
+    let related =
+        options.kinds.then(|| Related::of_inputs(&outcome.shared, &outcome.findings)).transpose()?;
+    let related = related.as_ref();
+    let summarised = || -> Result<Summary> {
+        let kinds = related.map(|related| KindTable::new(&outcome.findings, related));
+        Ok(Summary { kinds, ..summarise(&discovery, &outcome, &rejected)? })
+    };
+    let Place::Output(staging) = place else {
+        return Ok(finish(options, begun, peers.map(|peers| &**peers), summarised()?));
+    };
+    let shared = &outcome.shared;
+    shared.enter(Stage::Write, shared.sources.iter().map(|source| source.bytes).sum());
+    let lists = Lists::new(&outcome).with_kinds(related);
+    let peers = peers.map(|peers| &**peers);
+    let kept = write(&outcome, &lists, staging.path(), &rejected, (peers, progress))?;
+    let mut summary = summarised()?;
+    summary.kept_bytes = Some(kept.bytes_out);
+    let summary = finish(options, begun, peers, summary);
+    summary.write(staging.path())?;
+    spool.close().map_err(|e| Error::io(staging.path(), "remove the copy of standard input in", e))?;
+    progress.check()?;
+    if let Some(Place::Output(staging)) = held.take() {
+        staging.commit()?;
+    }
+    Ok(summary)
+}
+
+/// Writes the lists and the kept files, side by side where there is more than one worker.
+fn write(
+    outcome: &Outcome,
+    lists: &Lists<'_>,
+    folder: &Path,
+    rejected: &[Rejected],
+    (peers, progress): (Option<&Peers>, &Progress),
+) -> Result<KeptTally> {
+    let shared = &outcome.shared;
+    let lists = || lists.write(folder, rejected);
+    let (removed, ends) = left_out(outcome);
+    let hands = Hands { workers: shared.crew.workers(), peers };
+    let kept = || write_kept(folder, &shared.sources, &removed, &ends, hands, progress);
+    if shared.crew.all() == 1 {
+        return lists().and_then(|()| kept());
+    }
+    let (lists, kept) = std::thread::scope(|scope| {
+        let lists = scope.spawn(lists);
+        let kept = kept();
+        (
+            lists
+                .join()
+                .unwrap_or_else(|_| Err(Error::Worker("the thread that writes lists panicked".into()))),
+            kept,
+        )
+    });
+    lists.and(kept)
+}
+
+/// What process 0 has found out, for the others.
+#[derive(serde::Serialize, serde::Deserialize)]
+struct Task {
+    sources: Vec<Source>,
+    config: Config,
+}
+
+/// Takes part in what process 0 deduplicates.
+fn assist(options: &DedupOptions, peers: &Arc<Peers>, progress: &Arc<Progress>) -> Result<()> {
+    let scratch = Scratch::apart(&std::env::temp_dir())?;
+    let task: Task = peers.hear()?;
+    let sources = task.sources.clone();
+    let request = request(options, task, scratch.path(), Some(Arc::clone(peers)));
+    flow::assist(request, Arc::clone(progress))?;
+    if options.dry_run {
+        return Ok(());
+    }
+    progress.enter(Stage::Write, 0);
+    assist_kept(&sources, options.workers, peers, progress)
+}
+
+fn request(options: &DedupOptions, task: Task, scratch: &Path, peers: Option<Arc<Peers>>) -> Request {
+    Request {
+        sources: task.sources,
+        part: Part::ALL,
+        config: task.config,
+        workers: options.workers,
+        memory: options.memory,
+        pairs: options.pairs,
+        simd: options.simd,
+        scratch: scratch.to_path_buf(),
+        stored: None,
+        replay: None,
+        basis: None,
+        lexicon: None,
+        peers,
+    }
+}
+
+fn finish(options: &DedupOptions, begun: Instant, peers: Option<&Peers>, mut summary: Summary) -> Summary {
+    summary.processes = peers.map(|peers| peers.mesh().processes());
+    summary.wire_bytes = peers.map(Peers::wire_bytes);
+    summary.memory_limit_bytes = options.memory;
+    summary.peak_memory_bytes = peak_memory();
+    summary.set_seconds(begun.elapsed().as_secs_f64());
+    summary
+}

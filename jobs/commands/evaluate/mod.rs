@@ -1,0 +1,142 @@
+//! `alike evaluate`: methods run side by side, and held against labels or the exact join.
+
+mod printer;
+mod report;
+mod runs;
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use alike::config::{Config, Input, Method, PRESETS, Preset};
+use alike::error::{Error, Result};
+use alike::evaluate::{Documents, Form, Labels, Resolved, Unlisted, Wish, resolve};
+use alike::lexicon::{Lexicon, Survey};
+
+use self::report::{Asked, Evaluation};
+use self::runs::Runs;
+use crate::cli::evaluate::{EvaluateArgs, FormArg, FormatArg, PairsOfArg, UnlistedArg};
+use crate::session::inputs::{find_inputs, refuse};
+use crate::session::options::{Machine, records};
+use crate::session::run_folder::Place;
+use crate::session::watched::watched;
+use crate::terminal::stdout::Lines;
+
+pub(crate) fn run(args: &EvaluateArgs) -> Result<ExitCode> {
+    let machine = Machine::new(&args.machine)?;
+    let asked = asked(args)?;
+    // That it is no lexicon is told at once, and not by each method.
+    args.lexicon.as_deref().map(Lexicon::open).transpose()?;
+    let threshold = args.threshold.as_deref().map(str::parse).transpose().map_err(Error::Config)?;
+    let evaluation = watched(&args.talk, |progress| {
+        let place = Place::new(None)?;
+        let sources = find_inputs(&args.inputs, place.path(), progress)?;
+        let survey = Survey {
+            sources: &sources.sources,
+            input: &asked[0].config.input,
+            workers: machine.workers,
+            mesh: None,
+        };
+        let documents = Documents::read(&survey, machine.simd, progress)?;
+        let refused = sources.rejected(documents.refused.clone());
+        refuse(args.records.strict, &refused, documents.len() as u64)?;
+        let labels = args.labels.as_deref().map(|path| labelled(path, args, &documents)).transpose()?;
+        let runs = Runs {
+            sources: &sources.sources,
+            documents: &documents,
+            scratch: place.path(),
+            machine,
+            lexicon: args.lexicon.as_deref(),
+            accepted: args.pairs_of == PairsOfArg::Links,
+            progress,
+            failed: None,
+            done: Vec::new(),
+        };
+        let mut evaluation = Evaluation::new(args, &documents, (&refused, machine.workers), labels.as_ref());
+        evaluation.rows = runs.all(&asked, labels.map(|(_, labels)| labels).as_ref(), threshold)?;
+        Ok(evaluation)
+    })?;
+    let mut lines = Lines::new();
+    let format = args.format.unwrap_or(match lines.for_people(false) {
+        true => FormatArg::Table,
+        false => FormatArg::Json,
+    });
+    let written = match format {
+        FormatArg::Json => lines.json(&evaluation),
+        FormatArg::Table => {
+            printer::table(&evaluation, args.by_size).lines().try_for_each(|line| lines.text(line))
+        }
+        FormatArg::Markdown => {
+            printer::markdown(&evaluation, args.by_size).lines().try_for_each(|line| lines.plain(line))
+        }
+    };
+    lines.finish(written)
+}
+
+/// The methods that were asked for, and one that others are compared with in speed.
+fn asked(args: &EvaluateArgs) -> Result<Vec<Asked>> {
+    let presets: Vec<&str> = match args.all {
+        true => PRESETS.iter().map(|preset| preset.name).collect(),
+        false => args.preset.iter().map(String::as_str).collect(),
+    };
+    let mut asked = Vec::new();
+    for name in presets {
+        let preset = Preset::find(name)?;
+        asked.push(Asked { name: preset.name.to_owned(), config: preset.config()?, beside: false });
+    }
+    for path in &args.config {
+        asked.push(Asked { name: path.display().to_string(), config: Config::load(path)?, beside: false });
+    }
+    for Asked { config, .. } in &mut asked {
+        records(&mut config.input, &args.records);
+    }
+    if !asked.iter().any(|asked| asked.config.method == Method::Join) {
+        // Of other files the fields of records may be others.
+        let input = asked.first().map(|asked| asked.config.input.clone());
+        let mut config = Config { input: input.unwrap_or_default(), ..Config::default() };
+        records(&mut config.input, &args.records);
+        let beside = !asked.is_empty();
+        asked.push(Asked { name: "join".into(), config, beside });
+    }
+    if args.lexicon.is_some() && !asked.iter().any(|asked| asked.config.needs_lexicon()) {
+        return Err(Error::config(
+            "--lexicon has no effect: none of the methods looks terms up; leave it out",
+        ));
+    }
+    // Whether dates are read makes no other documents.
+    let documents = |config: &Config| Input { date_field: String::new(), ..config.input.clone() };
+    for Asked { name, config, .. } in &asked {
+        config.validate()?;
+        if documents(config) != documents(&asked[0].config) {
+            return Err(Error::config(format!(
+                "{} and {name} read other fields of records, or other records; methods are compared on the same \
+                 documents: give --id-field and --text-field, and the same max_record_bytes",
+                asked[0].name
+            )));
+        }
+    }
+    Ok(asked)
+}
+
+/// Reads labels and holds them against the documents.
+fn labelled(path: &Path, args: &EvaluateArgs, documents: &Documents) -> Result<(Form, Resolved)> {
+    let form = args.labels_form.map(|form| match form {
+        FormArg::Pairs => Form::Pairs,
+        FormArg::Clusters => Form::Clusters,
+        FormArg::Marks => Form::Marks,
+    });
+    let unlisted = match args.unlisted {
+        UnlistedArg::Ignored => Unlisted::Ignored,
+        UnlistedArg::Distinct => Unlisted::Distinct,
+    };
+    let wish = Wish { form, column: args.labels_column.clone(), duplicate: args.duplicate.clone() };
+    let labels = Labels::load(path, &wish)?;
+    if unlisted == Unlisted::Distinct && labels.form() != Form::Pairs {
+        return Err(Error::config("--unlisted distinct is about labels that are pairs; leave it out"));
+    }
+    if args.pairs_of == PairsOfArg::Links && labels.form() == Form::Marks {
+        return Err(Error::config(
+            "--pairs-of links is about pairs, and these labels are marks of documents; leave it out",
+        ));
+    }
+    Ok((labels.form(), resolve(path, &labels, documents, unlisted)?))
+}

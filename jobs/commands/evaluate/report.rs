@@ -1,0 +1,130 @@
+//! What a measurement tells.
+
+use alike::config::Config;
+use alike::evaluate::{Documents, Form, Named, Resolved, Scores, Truth};
+use alike::flow::Tally;
+use alike::read::Rejected;
+use alike::threshold::Threshold;
+use serde::Serialize;
+
+use crate::cli::evaluate::{EvaluateArgs, PairsOfArg, UnlistedArg};
+
+/// Refused records that are told one by one.
+const SHOWN: usize = 5;
+
+/// A method that is measured.
+pub(super) struct Asked {
+    pub(super) name: String,
+    pub(super) config: Config,
+    /// Whether nobody asked for it: the speed of others is told beside its own.
+    pub(super) beside: bool,
+}
+
+/// All that is told.
+#[derive(Serialize)]
+pub(super) struct Evaluation {
+    pub(super) version: &'static str,
+    pub(super) documents: usize,
+    pub(super) text_bytes: u64,
+    /// Records that are no documents.
+    pub(super) refused: Named,
+    pub(super) workers: usize,
+    /// `clusters` or `links`.
+    pub(super) pairs_of: &'static str,
+    /// What is in the labels; `None` against the exact join.
+    pub(super) labels: Option<LabelsReport>,
+    /// Share of draws within the intervals.
+    pub(super) confidence: f64,
+    pub(super) rows: Vec<Row>,
+}
+
+/// What labels there are.
+#[derive(Serialize)]
+pub(super) struct LabelsReport {
+    pub(super) file: String,
+    pub(super) form: Form,
+    /// Pairs that are not listed, of labels that are pairs.
+    pub(super) unlisted: &'static str,
+    pub(super) used: u64,
+    pub(super) unknown: Named,
+    pub(super) unlabelled: Named,
+    /// Whether a pair or a document is said to be no duplicate: if none is, nothing found can be wrong.
+    pub(super) all_duplicates: bool,
+}
+
+/// A method and what came of it.
+#[derive(Serialize)]
+pub(super) struct Row {
+    pub(super) name: String,
+    pub(super) config: Config,
+    /// Threshold of the exact join that it is held against.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) truth_threshold: Option<Threshold>,
+    #[serde(flatten)]
+    pub(super) result: Outcome,
+}
+
+/// What came of a method.
+#[derive(Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Outcome {
+    /// It ran.
+    Ran(Box<Measured>),
+    /// It did not, for this reason.
+    Failed(String),
+}
+
+#[derive(Serialize)]
+pub(super) struct Measured {
+    pub(super) scores: Scores,
+    pub(super) seconds: f64,
+    /// Megabytes of text a second.
+    pub(super) megabytes_per_second: f64,
+    /// Against that of the first `join` of the rows.
+    pub(super) speed_to_join: Option<f64>,
+    pub(super) key_bytes_per_document: f64,
+    pub(super) tally: Tally,
+}
+
+impl Evaluation {
+    pub(super) fn new(
+        args: &EvaluateArgs,
+        documents: &Documents,
+        (refused, workers): (&[Rejected], usize),
+        labels: Option<&(Form, Resolved)>,
+    ) -> Evaluation {
+        let labels = labels.zip(args.labels.as_ref()).map(|((form, resolved), path)| LabelsReport {
+            file: path.display().to_string(),
+            form: *form,
+            unlisted: match args.unlisted {
+                UnlistedArg::Ignored => "ignored",
+                UnlistedArg::Distinct => "distinct",
+            },
+            used: resolved.used,
+            unknown: resolved.unknown.clone(),
+            unlabelled: resolved.unlabelled.clone(),
+            all_duplicates: match &resolved.truth {
+                Truth::Judged(pairs) => pairs.iter().all(|(.., duplicates)| *duplicates),
+                Truth::Marks(marks) => marks.iter().all(|mark| *mark),
+                Truth::Whole { .. } => false,
+            },
+        });
+        Evaluation {
+            version: env!("CARGO_PKG_VERSION"),
+            documents: documents.len(),
+            text_bytes: documents.text_bytes,
+            refused: Named {
+                count: refused.len() as u64,
+                first: refused.iter().take(SHOWN).map(Rejected::to_string).collect(),
+            },
+            workers,
+            pairs_of: match args.pairs_of {
+                PairsOfArg::Clusters => "clusters",
+                PairsOfArg::Links => "links",
+            },
+            labels,
+            confidence: alike::evaluate::CONFIDENCE,
+            rows: Vec::new(),
+        }
+    }
+}

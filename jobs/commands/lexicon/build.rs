@@ -1,0 +1,104 @@
+//! `alike lexicon build`: in how many documents terms occur.
+
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use alike::config::Input;
+use alike::error::Result;
+use alike::flow::Peers;
+use alike::lexicon::{Counted, Frozen, Header, Kind, Request, Tally, Terms, assist, count, refuse_existing};
+use alike::output::Scratch;
+use alike::progress::Progress;
+use alike::read::Source;
+
+use super::description::{input, told};
+use crate::cli::lexicon::{BuildArgs, TermsArg};
+use crate::cluster::job::{PART_DONE, Team};
+use crate::session::inputs::{find_inputs, refuse};
+use crate::session::options::Machine;
+use crate::session::watched::watched;
+use crate::terminal::reporter::Reporter;
+
+/// What process 0 has found out, for the others.
+#[derive(serde::Serialize, serde::Deserialize)]
+struct Task {
+    sources: Vec<Source>,
+    input: Input,
+    terms: Terms,
+}
+
+pub(super) fn build(args: &BuildArgs, team: &Team) -> Result<ExitCode> {
+    let machine = Machine::new(&args.machine)?;
+    let reporter = Reporter::new(&args.report);
+    let built = watched(&args.report.talk, |progress| {
+        let lead = |peers: Option<Arc<Peers>>| lead(args, machine, peers.as_ref(), &reporter, progress);
+        let assist = |peers: &Arc<Peers>| take_part(machine, peers, progress);
+        team.work(machine.workers, progress, lead, assist)
+    });
+    let Some((frozen, tally, rejected)) = team.tell_profile(built)? else { return Ok(PART_DONE) };
+    let Tally { documents, empty } = tally;
+    reporter.say(&format!("{documents} documents with a word, {empty} without; {rejected} records refused"));
+    let mut report = told(&args.out, &frozen, &reporter);
+    report["empty"] = empty.into();
+    report["rejected"] = rejected.into();
+    reporter.object(&report)
+}
+
+/// Counts and writes: where this process is alone, or process 0.
+fn lead(
+    args: &BuildArgs,
+    machine: Machine,
+    peers: Option<&Arc<Peers>>,
+    reporter: &Reporter<'_>,
+    progress: &Arc<Progress>,
+) -> Result<(Frozen, Tally, usize)> {
+    refuse_existing(&args.out)?;
+    Header { terms: terms(args), min_df: args.min_df, short: 0, documents: 0 }.check()?;
+    let scratch = Scratch::beside(&args.out, &std::env::temp_dir())?;
+    let found = find_inputs(&args.inputs, scratch.path(), progress)?;
+    let task = Task {
+        sources: found.sources.clone(),
+        input: input(args.text_field.as_deref())?,
+        terms: terms(args),
+    };
+    if let Some(peers) = peers {
+        let sources = task.sources.iter().map(Source::from_anywhere).collect::<Result<_>>()?;
+        peers.say(&Task { sources, input: task.input.clone(), terms: task.terms })?;
+    }
+    let counted = count(&request(task, machine, scratch.path(), peers), progress)?;
+    let rejected = found.rejected(counted.refused.clone());
+    let Counted { tally, .. } = counted;
+    reporter.refused(&rejected);
+    refuse(args.strict, &rejected, tally.documents + tally.empty)?;
+    let frozen = counted.freeze(&args.out, args.min_df, progress)?;
+    Ok((frozen, tally, rejected.len()))
+}
+
+/// Takes part in what process 0 counts.
+fn take_part(machine: Machine, peers: &Arc<Peers>, progress: &Arc<Progress>) -> Result<()> {
+    let scratch = Scratch::apart(&std::env::temp_dir())?;
+    let task: Task = peers.hear()?;
+    assist(&request(task, machine, scratch.path(), Some(peers)), progress)
+}
+
+fn request(task: Task, machine: Machine, scratch: &Path, peers: Option<&Arc<Peers>>) -> Request {
+    Request {
+        sources: task.sources,
+        input: task.input,
+        terms: task.terms,
+        workers: machine.workers,
+        memory: machine.memory,
+        scratch: scratch.to_path_buf(),
+        mesh: peers.map(|peers| peers.share()),
+    }
+}
+
+/// What was typed as a sort of terms.
+fn terms(args: &BuildArgs) -> Terms {
+    let kind = match args.terms {
+        TermsArg::Alphabetic => Kind::Alphabetic,
+        TermsArg::Alphanumeric => Kind::Alphanumeric,
+    };
+    Terms { kind, min_length: args.min_length }
+}

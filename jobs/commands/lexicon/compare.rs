@@ -1,0 +1,136 @@
+//! `alike lexicon compare`: how alike two lexicons are.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use alike::error::{Error, Result};
+use alike::lexicon::{
+    Agreement, Lexicon, Point, Question, Stability, Survey, agreement, refuse_existing, stability,
+};
+use alike::output::Chart;
+use serde_json::{Value, json};
+
+use super::description::{described, input};
+use crate::cli::common::MachineArgs;
+use crate::cli::lexicon::CompareArgs;
+use crate::session::inputs::{find_inputs, refuse};
+use crate::session::options::Machine;
+use crate::session::watched::watched;
+use crate::terminal::reporter::Reporter;
+use crate::terminal::stdout::{Lines, write_new};
+
+/// Documents drawn, and terms of the longest signature, unless said otherwise.
+const SAMPLE: usize = 1000;
+const LONGEST: usize = 30;
+
+pub(crate) fn run(args: &CompareArgs) -> Result<ExitCode> {
+    [&args.tsv, &args.svg].into_iter().flatten().try_for_each(|path| refuse_existing(path))?;
+    let (a, b) = (Lexicon::open(&args.a)?, Lexicon::open(&args.b)?);
+    let agreement = agreement(&a, &b);
+    let stability = (!args.documents.is_empty()).then(|| measure(args, (&a, &b))).transpose()?;
+    if let Some(stability) = &stability {
+        write_new(args.tsv.as_deref(), || tsv(&stability.curve))?;
+        write_new(args.svg.as_deref(), || chart((&args.a, &args.b), &stability.curve).to_svg())?;
+    }
+    let mut lines = Lines::new();
+    let written = if lines.for_people(args.report.json) {
+        text((&a, &b), &agreement, stability.as_ref()).lines().try_for_each(|line| lines.text(line))
+    } else {
+        lines.json(&value((&a, &b), &agreement, stability.as_ref()))
+    };
+    lines.finish(written)
+}
+
+/// Draws documents and compares their signatures.
+fn measure(args: &CompareArgs, lexicons: (&Lexicon, &Lexicon)) -> Result<Stability> {
+    let Machine { workers, simd, .. } =
+        Machine::new(&MachineArgs { workers: args.workers, ..MachineArgs::default() })?;
+    let question = Question {
+        sample: args.sample.unwrap_or(SAMPLE),
+        seed: args.seed.unwrap_or(0),
+        longest: args.longest.unwrap_or(LONGEST),
+        max_idf: args.max_idf.unwrap_or(1.0),
+    };
+    watched(&args.report.talk, |progress| {
+        let spool =
+            tempfile::tempdir().map_err(|e| Error::io(&std::env::temp_dir(), "create a folder in", e))?;
+        let found = find_inputs(&args.documents, spool.path(), progress)?;
+        let input = input(args.text_field.as_deref())?;
+        let survey = Survey { sources: &found.sources, input: &input, workers, mesh: None };
+        let stability = stability(lexicons, &survey, question, simd, progress)?;
+        let rejected = found.rejected(stability.refused.clone());
+        Reporter::new(&args.report).refused(&rejected);
+        refuse(false, &rejected, stability.read)?;
+        Ok(stability)
+    })
+}
+
+/// A line for each length, below a heading; no share where there are no documents.
+fn tsv(curve: &[Point]) -> String {
+    let row = |point: &Point| {
+        let share = point.share.map_or_else(String::new, |share| share.to_string());
+        format!("{}\t{}\t{}\t{share}\n", point.terms, point.documents, point.unchanged)
+    };
+    "terms\tdocuments\tunchanged\tshare\n".to_owned() + &curve.iter().map(row).collect::<String>()
+}
+
+fn chart((a, b): (&Path, &Path), curve: &[Point]) -> Chart {
+    let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let points = curve.iter().filter_map(|point| Some((point.terms as f64, point.share?)));
+    Chart {
+        title: "Signatures that are the same under two lexicons".to_owned(),
+        across: "terms of a signature".to_owned(),
+        up: "share of documents".to_owned(),
+        range: (1.0, curve.len() as f64),
+        curves: vec![(format!("{} and {}", name(a), name(b)), points.collect())],
+    }
+}
+
+/// For people.
+fn text((a, b): (&Lexicon, &Lexicon), agreement: &Agreement, stability: Option<&Stability>) -> String {
+    let line = |lexicon: &Lexicon| {
+        let (path, name) = (lexicon.path().display(), lexicon.name());
+        format!("{path}: {} terms of {} documents, {name}\n", lexicon.len(), lexicon.header().documents)
+    };
+    let Agreement { shared, only_a, only_b, spearman } = agreement;
+    let spearman =
+        spearman.map_or_else(|| "none: all ranks are tied".to_owned(), |value| format!("{value:.6}"));
+    let mut text = line(a) + &line(b);
+    text += &format!(
+        "{shared} terms in both, {only_a} in the first only, {only_b} in the second only\n\
+         rank correlation of terms in both: {spearman}\n"
+    );
+    let Some(Stability { documents, curve, .. }) = stability else { return text };
+    text += &format!(
+        "\n{documents} documents drawn\n\n{:>6}{:>12}{:>12}{:>9}\n",
+        "TERMS", "DOCUMENTS", "UNCHANGED", "SHARE"
+    );
+    for Point { terms, documents, unchanged, share } in curve {
+        let share = share.map_or_else(|| "-".to_owned(), |share| format!("{share:.4}"));
+        text += &format!("{terms:>6}{documents:>12}{unchanged:>12}{share:>9}\n");
+    }
+    text
+}
+
+/// For programs.
+fn value((a, b): (&Lexicon, &Lexicon), agreement: &Agreement, stability: Option<&Stability>) -> Value {
+    let each = |lexicon: &Lexicon| {
+        let path = lexicon.path().display().to_string();
+        described(&path, &lexicon.name(), lexicon.header(), lexicon.len() as u64)
+    };
+    json!({ "a": each(a), "b": each(b), "agreement": agreement, "stability": stability })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_length_without_documents_has_no_share() {
+        let point = |terms, documents, unchanged, share| Point { terms, documents, unchanged, share };
+        let curve = [point(1, 4, 3, Some(0.75)), point(2, 0, 0, None)];
+        assert_eq!(tsv(&curve), "terms\tdocuments\tunchanged\tshare\n1\t4\t3\t0.75\n2\t0\t0\t\n");
+        let chart = chart((Path::new("x/a"), Path::new("b")), &curve);
+        assert_eq!(chart.curves, [("a and b".to_owned(), vec![(1.0, 0.75)])]);
+    }
+}

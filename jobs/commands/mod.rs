@@ -1,0 +1,52 @@
+//! The commands, each in a file of its own.
+
+mod collection;
+mod dedup;
+mod evaluate;
+mod launch;
+mod lexicon;
+mod manual;
+mod presets;
+mod query;
+mod tune;
+
+#[cfg(test)]
+mod cluster_lines_tests;
+
+use std::process::ExitCode;
+
+use alike::error::Result;
+
+use crate::cli::Command;
+use crate::cluster::job::Team;
+use crate::session::options::DedupOptions;
+use crate::terminal::stdout::{print, stdout_error};
+
+/// Does what was asked for.
+pub(crate) fn run(command: Command, team: &Team) -> Result<ExitCode> {
+    match command {
+        Command::Dedup(args) => DedupOptions::new(*args).and_then(|options| dedup::run(&options, team)),
+        Command::Load(args) => collection::load::run(&args, team),
+        Command::Delete(args) => collection::delete::run(&args, team),
+        Command::Clusters(args) => query::clusters::run(&args),
+        Command::Cluster(args) => query::recluster::run(&args, team),
+        Command::Export(args) => query::export::run(&args),
+        Command::Pairs(args) => query::pairs::run(&args),
+        Command::Stats(args) => collection::stats::run(&args),
+        Command::Documents(args) => query::documents::run(&args),
+        Command::Changes(args) => query::changes::run(&args),
+        Command::Explain(args) => query::explain::run(&args),
+        Command::Check(args) => query::check::run(&args),
+        Command::Group(args) => query::group::run(&args),
+        Command::Info(args) => collection::info::run(&args),
+        Command::Presets { name } => presets::text(name.as_deref()).and_then(|text| print(text.as_bytes())),
+        Command::Lexicon(command) => lexicon::run(&command, team),
+        Command::Tune(command) => tune::run(&command),
+        Command::Evaluate(args) => evaluate::run(&args),
+        Command::Compact(args) => collection::compact::run(&args, team),
+        Command::Fsck { at, json } => collection::fsck::run(&at, json),
+        Command::Launch(args) => launch::run(&args),
+        Command::Completions { shell } => print(&manual::completions(shell)),
+        Command::Man => manual::page().map_err(stdout_error).and_then(|page| print(&page)),
+    }
+}

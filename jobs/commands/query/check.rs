@@ -1,0 +1,141 @@
+//! `alike check`: which stored documents texts resemble. Nothing is stored.
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use alike::collection::{Checker, Resembled, Snapshot};
+use alike::document::Position;
+use alike::error::{Error, Result};
+use alike::progress::Progress;
+use alike::read::{Day, Extent, Fields, Record, Refusal, Rejected, Sink, Source, UnitReader, units};
+use serde::Serialize;
+
+use crate::cli::collections::FileArgs;
+use crate::session::collection::open;
+use crate::session::inputs::{find_inputs, refuse};
+use crate::terminal::escape::sanitize;
+use crate::terminal::interrupt::stop_on_interrupt;
+use crate::terminal::stdout::Lines;
+
+/// Refused records that are told one by one.
+const TOLD: usize = 10;
+
+/// A text to be checked.
+struct Text {
+    line: u32,
+    id: Option<String>,
+    text: String,
+    day: Day,
+}
+
+/// What is told of a text.
+#[derive(Serialize)]
+struct Row<'a> {
+    id: Option<&'a str>,
+    file: &'a str,
+    line: u32,
+    resembles: &'a [Resembled],
+}
+
+pub(crate) fn run(args: &FileArgs) -> Result<ExitCode> {
+    let progress = Arc::new(Progress::default());
+    stop_on_interrupt(Arc::clone(&progress))?;
+    let snapshot = open(&args.at)?;
+    let scratch =
+        tempfile::tempdir().map_err(|e| Error::io(&std::env::temp_dir(), "create a folder in", e))?;
+    let found = find_inputs(std::slice::from_ref(&args.file), scratch.path(), &progress)?;
+    let mut lines = Lines::new();
+    let people = lines.for_people(args.json);
+    let written = check_all(&snapshot, &found.sources, &mut lines, people, &progress);
+    let refused = written.as_ref().ok().map(|taken| refuse(false, &taken.refused, taken.documents));
+    let code = lines.finish(written.map(drop))?;
+    refused.unwrap_or(Ok(())).map(|()| code)
+}
+
+fn check_all(
+    snapshot: &Snapshot,
+    sources: &[Source],
+    lines: &mut Lines,
+    people: bool,
+    progress: &Progress,
+) -> Result<Taken> {
+    let fields = Arc::new(Fields::of(&snapshot.manifest().config.input)?);
+    let mut checker = Checker::new(snapshot)?;
+    let mut taken = Taken::default();
+    for source in sources {
+        taken.file.clone_from(&source.shown);
+        for unit in units(std::slice::from_ref(source), Extent::ALL, u64::MAX) {
+            let mut reader = UnitReader::open(0, source, &unit, Arc::clone(&fields));
+            // What one step reads is looked up together.
+            while reader.advance(&mut taken)? || !taken.texts.is_empty() {
+                let texts = std::mem::take(&mut taken.texts);
+                let bodies: Vec<(&str, Day)> =
+                    texts.iter().map(|text| (text.text.as_str(), text.day)).collect();
+                let resembled = checker.check(&bodies, progress)?;
+                for (Text { line, id, .. }, resembles) in texts.iter().zip(&resembled) {
+                    show(
+                        lines,
+                        people,
+                        &Row { id: id.as_deref(), file: &source.shown, line: *line, resembles },
+                    )?;
+                }
+            }
+        }
+    }
+    Ok(taken)
+}
+
+fn show(lines: &mut Lines, people: bool, row: &Row<'_>) -> Result<()> {
+    if !people {
+        return lines.json(row);
+    }
+    let id = row.id.map_or_else(String::new, |id| format!(" ({id})"));
+    let what = match row.resembles {
+        [] => "resembles nothing that is stored".to_owned(),
+        all => format!("resembles {}", all.len()),
+    };
+    lines.text(&format!("{}:{}{id}: {what}", row.file, row.line))?;
+    row.resembles.iter().try_for_each(|resembled| lines.text(&format!("  {}", found(resembled))))
+}
+
+/// A document that a text resembles, for people.
+fn found(resembled: &Resembled) -> String {
+    let measures = &resembled.measures;
+    let how =
+        match (resembled.same_text, measures.resemblance.or(measures.edit_similarity).or(measures.cosine)) {
+            (true, _) => "same text".to_owned(),
+            (false, Some(share)) => format!("{share:.4}"),
+            (false, None) if measures.shared_terms.is_some() => format!("{} terms", measures.shared),
+            (false, None) => format!("{} features", measures.shared),
+        };
+    let cluster = resembled.cluster.map_or_else(|| "-".to_owned(), |cluster| cluster.to_string());
+    format!("{how:<12}{cluster:<12}{}", resembled.id)
+}
+
+/// What was read and not checked yet, and what was refused.
+#[derive(Default)]
+struct Taken {
+    file: String,
+    texts: Vec<Text>,
+    documents: u64,
+    refused: Vec<Rejected>,
+}
+
+impl Sink for Taken {
+    fn document(&mut self, record: &Record<'_>) {
+        self.documents += 1;
+        let id = record.id.as_deref().map(str::to_owned);
+        self.texts.push(Text { line: record.line, id, text: record.text.to_owned(), day: record.day });
+    }
+
+    fn refuse(&mut self, position: Position, line: u32, refusal: Refusal) {
+        let (file, offset) = (self.file.clone(), position.offset());
+        let refused = Rejected { file, line: u64::from(line), offset, reason: refusal.to_string() };
+        if self.refused.len() < TOLD {
+            // Nobody listening is no failure.
+            let _ = writeln!(io::stderr().lock(), "{}", sanitize(&format!("refused: {refused}")));
+        }
+        self.refused.push(refused);
+    }
+}

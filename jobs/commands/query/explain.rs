@@ -1,0 +1,257 @@
+//! `alike explain`: why documents are together, or are not.
+
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use alike::collection::{Alone, Apart, Comparison, Explanation, Measures, Place, Step, Together, WordDiff};
+use alike::error::Result;
+use alike::progress::Progress;
+
+use crate::cli::collections::ExplainArgs;
+use crate::session::collection::open;
+use crate::terminal::interrupt::stop_on_interrupt;
+use crate::terminal::stdout::{Lines, Style};
+use crate::terminal::words::{edits, piece};
+
+/// Links and ids that are shown of a longer list.
+const SHOWN: usize = 20;
+
+pub(crate) fn run(args: &ExplainArgs) -> Result<ExitCode> {
+    let progress = Arc::new(Progress::default());
+    stop_on_interrupt(Arc::clone(&progress))?;
+    let snapshot = open(&args.at)?;
+    let explanation = snapshot.explain(&args.document, args.other.as_deref(), &progress)?;
+    let mut lines = Lines::new();
+    let written = if lines.for_people(args.json) {
+        let mut told = Told { lines: &mut lines };
+        match &explanation {
+            Explanation::Document(alone) => told.alone(alone),
+            Explanation::Together(together) => told.together(together),
+            Explanation::Apart(apart) => told.apart(apart),
+        }
+    } else {
+        lines.json(&explanation)
+    };
+    lines.finish(written)
+}
+
+/// An explanation for people.
+struct Told<'a> {
+    lines: &'a mut Lines,
+}
+
+impl Told<'_> {
+    fn say(&mut self, line: &str) -> Result<()> {
+        self.lines.text(line)
+    }
+
+    fn place(&mut self, place: &Place) -> Result<()> {
+        let cluster = match (place.cluster, place.has_tokens) {
+            (Some(cluster), _) => format!("cluster {cluster}"),
+            (None, true) => "in no cluster".to_owned(),
+            (None, false) => "in no cluster: its text has no token".to_owned(),
+        };
+        let Place { id, file, line, text_bytes, .. } = place;
+        self.say(&format!("{id}: {cluster}; {file}:{line}, {text_bytes} bytes of text"))
+    }
+
+    fn alone(&mut self, alone: &Alone) -> Result<()> {
+        self.place(&alone.document)?;
+        match &alone.representative {
+            Some(id) if alone.chain.is_empty() => self.say(&format!("{id} stands for its cluster")),
+            Some(id) => {
+                self.chain(&format!("what links it to {id}, which stands for its cluster:"), &alone.chain)
+            }
+            None => Ok(()),
+        }?;
+        if !alone.same_text.is_empty() {
+            let shown: Vec<&str> = alone.same_text.iter().take(SHOWN).map(String::as_str).collect();
+            let more = more(alone.same_text.len());
+            self.say(&format!("the same text: {}{more}", shown.join(", ")))?;
+        }
+        if !alone.links.is_empty() {
+            self.say("its stored links:")?;
+            for link in alone.links.iter().take(SHOWN) {
+                self.say(&format!("  {}: {}", link.second, how(link)))?;
+            }
+            let more = more(alone.links.len());
+            if !more.is_empty() {
+                self.say(&format!("  {more}"))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn together(&mut self, together: &Together) -> Result<()> {
+        self.place(&together.first)?;
+        self.place(&together.second)?;
+        self.chain("together, by these links:", &together.chain)?;
+        match &together.ends {
+            Some(ends) => {
+                self.say("both ends with each other:")?;
+                self.step(ends)
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn apart(&mut self, apart: &Apart) -> Result<()> {
+        self.place(&apart.first)?;
+        self.place(&apart.second)?;
+        self.say("not together:")?;
+        let Some(ends) = &apart.ends else {
+            return self.say("  a text without a token is like no other");
+        };
+        self.step(ends)?;
+        if !apart.representatives.is_empty() {
+            let heading = "with what stands for their clusters; each is with the first that it is linked to:";
+            self.chain(heading, &apart.representatives)?;
+        } else {
+            self.closest(apart, ends)?;
+        }
+        match apart.capped {
+            true => self
+                .say("some of that is enough, but the two never met: loads ignored keys of theirs as common"),
+            false => Ok(()),
+        }
+    }
+
+    /// The closest pair of documents of two clusters.
+    fn closest(&mut self, apart: &Apart, ends: &Step) -> Result<()> {
+        let pairs = match apart.all_pairs {
+            true => format!("all {} pairs of texts between the two", apart.compared),
+            false => format!("{} pairs, those of each text with the cluster of the other", apart.compared),
+        };
+        match &apart.best {
+            None if ends.measures.is_some() && apart.compared == 0 => {
+                self.say("each is kept itself: neither is linked to a document that is kept before it")
+            }
+            None if ends.measures.is_none() => self.say("the collection's method links equal texts only"),
+            None => self.say(&format!("of {pairs} none shares anything")),
+            Some(best) if best == ends => self.say(&format!("of {pairs} this is the closest")),
+            Some(best) => {
+                self.say(&format!("of {pairs} the closest is:"))?;
+                self.step(best)
+            }
+        }
+    }
+
+    fn chain(&mut self, heading: &str, chain: &[Step]) -> Result<()> {
+        self.say(heading)?;
+        chain.iter().try_for_each(|step| self.step(step))
+    }
+
+    fn step(&mut self, step: &Step) -> Result<()> {
+        self.say(&format!("  {} - {}: {}", step.first, step.second, how(step)))?;
+        if let Some(relation) = &step.relation {
+            let (kind, edits) = (relation.kind, edits(relation));
+            self.say(&format!("    kind {kind}: {edits} of {} words edited", relation.words))?;
+        }
+        match &step.texts {
+            Some(Comparison::Words(diff)) => self.words(diff),
+            Some(Comparison::Missing { why }) => self.say(&format!("    no words to show: {why}")),
+            None => Ok(()),
+        }
+    }
+
+    fn words(&mut self, diff: &WordDiff) -> Result<()> {
+        for place in &diff.places {
+            let pieces: Vec<(Style, String)> = place.iter().map(piece).collect();
+            self.lines.styled("    ", &pieces)?;
+        }
+        let WordDiff { not_shown, not_compared, .. } = diff;
+        if not_shown + not_compared > 0 {
+            self.say(&format!(
+                "    left out: {not_shown} words not shown, {not_compared} words not compared"
+            ))?;
+        }
+        Ok(())
+    }
+}
+
+/// How many of a list are not shown.
+fn more(of: usize) -> String {
+    if of > SHOWN { format!("... and {} more", of - SHOWN) } else { String::new() }
+}
+
+/// All measures of a pair.
+fn how(step: &Step) -> String {
+    let Some(measures) = &step.measures else {
+        return if step.same_text { "same text" } else { "not measured" }.to_owned();
+    };
+    let Measures { shared, only_first, only_second, union, containment, needed, linked, .. } = measures;
+    let mut said = if step.same_text { "same text".to_owned() } else { measure(measures) };
+    if let Some((first, second)) = containment.filter(|_| !step.same_text) {
+        said += &format!(", containment {first:.4} and {second:.4}");
+    }
+    said += &format!("; {shared} shared of {union}, {only_first} and {only_second} of one only");
+    said += &match (needed, linked) {
+        (Some(needed), false) if *needed > u64::from(*shared) => {
+            format!("; {needed} would link them, {} more", needed - u64::from(*shared))
+        }
+        (Some(_), false) if measures.shared_terms.is_some() => {
+            "; their lengths or dates keep them apart".to_owned()
+        }
+        (Some(_), false) => "; something else than that keeps them apart".to_owned(),
+        (Some(needed), true) => format!("; {needed} were needed"),
+        (None, false) => "; too little, or too unlike in size: such are never linked".to_owned(),
+        (None, true) => String::new(),
+    };
+    said
+}
+
+/// The figure that decides.
+fn measure(measures: &Measures) -> String {
+    match *measures {
+        Measures { edit_similarity: Some(share), .. } => format!("{share:.4} of the longer text unedited"),
+        Measures { cosine: Some(cosine), .. } => format!("cosine {cosine:.4}"),
+        Measures { shared_terms: Some(terms), .. } => format!("{terms} terms shared"),
+        Measures { resemblance: Some(resemblance), .. } => format!("resemblance {resemblance:.4}"),
+        Measures { shared, .. } => format!("{shared} features shared"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn step(measures: Option<Measures>, same_text: bool) -> Step {
+        Step { first: "a".into(), second: "b".into(), same_text, measures, relation: None, texts: None }
+    }
+
+    #[test]
+    fn a_pair_is_told_with_what_it_lacks() {
+        let measures = Measures {
+            shared: 3,
+            only_first: 1,
+            only_second: 3,
+            union: 7,
+            resemblance: Some(3.0 / 7.0),
+            containment: Some((0.75, 0.5)),
+            edit_similarity: None,
+            shared_terms: None,
+            cosine: None,
+            needed: Some(4),
+            linked: false,
+        };
+        let told = how(&step(Some(measures), false));
+        assert!(
+            told.starts_with("resemblance 0.4286, containment 0.7500 and 0.5000; 3 shared of 7"),
+            "{told}"
+        );
+        assert!(told.ends_with("4 would link them, 1 more"), "{told}");
+        let never = Measures { needed: None, ..measures };
+        assert!(how(&step(Some(never), false)).ends_with("never linked"));
+        let features = Measures { resemblance: None, containment: None, linked: true, ..measures };
+        assert!(how(&step(Some(features), false)).starts_with("3 features shared; 3 shared of 7"));
+        assert_eq!(
+            (how(&step(None, true)), how(&step(None, false))),
+            ("same text".into(), "not measured".into())
+        );
+    }
+
+    #[test]
+    fn long_lists_say_what_is_missing() {
+        assert_eq!((more(SHOWN), more(SHOWN + 3)), (String::new(), "... and 3 more".to_owned()));
+    }
+}

@@ -1,0 +1,70 @@
+//! `alike export`: what `dedup` would write of the documents of a collection.
+
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Instant;
+
+use alike::collection::Export;
+use alike::collection::{Again, Snapshot};
+use alike::error::Result;
+use alike::output::{Inputs, Lists, Summary, summarise};
+use alike::progress::Progress;
+use alike::read::Discovery;
+use alike::system_memory::peak_memory;
+
+use crate::cli::recompute::ExportArgs;
+use crate::session::collection::open;
+use crate::session::options::Machine;
+use crate::session::recompute::{choice, warn_of_cap};
+use crate::session::run_folder::Place;
+use crate::session::watched::watched;
+use crate::terminal::summary::tell;
+
+pub(crate) fn run(args: &ExportArgs) -> Result<ExitCode> {
+    let begun = Instant::now();
+    let machine = Machine::new(&args.machine)?;
+    let snapshot = open(&args.at)?;
+    let out = args.out.as_deref().filter(|_| !args.dry_run);
+    let work = |progress: &Arc<Progress>| export(args, &snapshot, (machine, out, begun), progress);
+    let summary = watched(&args.talk, work)?;
+    warn_of_cap(snapshot.manifest(), summary.common_shingles.keys, &args.talk);
+    tell(&summary, out, args.talk.quiet, args.talk.json_progress);
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The pipeline.
+fn export(
+    args: &ExportArgs,
+    snapshot: &Snapshot,
+    (machine, out, begun): (Machine, Option<&Path>, Instant),
+    progress: &Arc<Progress>,
+) -> Result<Summary> {
+    let place = Place::new(out)?;
+    let Machine { workers, memory, simd } = machine;
+    let (choice, scratch) = (choice(&args.choices)?, place.path().to_path_buf());
+    let again = Again { choice, pairs: args.pairs, workers, memory, simd, scratch, peers: None };
+    let (outcome, documents) = snapshot.again_with_origins(again, Arc::clone(progress))?;
+    let export = Export::new(snapshot, &outcome, &documents);
+    let finish = |kept_bytes: Option<u64>| -> Result<Summary> {
+        let (files, bytes) = export.inputs();
+        let mut summary = summarise(&Discovery::default(), &outcome, &[])?;
+        summary.inputs = Inputs { files, bytes, text_bytes: outcome.tally.text_bytes };
+        (summary.kept_bytes, summary.memory_limit_bytes) = (kept_bytes, memory);
+        summary.peak_memory_bytes = peak_memory();
+        summary.set_seconds(begun.elapsed().as_secs_f64());
+        Ok(summary)
+    };
+    let Place::Output(staging) = place else {
+        export.check()?;
+        return finish(None);
+    };
+    // The files first: they may not be there any more.
+    let kept = export.write(staging.path())?;
+    Lists::new(&outcome).write(staging.path(), &[])?;
+    let summary = finish(Some(kept.bytes_out))?;
+    summary.write(staging.path())?;
+    progress.check()?;
+    staging.commit()?;
+    Ok(summary)
+}

@@ -1,0 +1,74 @@
+//! `alike group`: a ranked list of ids with near-duplicates folded under the first of their kind.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use alike::error::{Error, Result};
+use alike::progress::Progress;
+
+use crate::cli::collections::FileArgs;
+use crate::session::collection::open;
+use crate::terminal::escape::sanitize;
+use crate::terminal::interrupt::stop_on_interrupt;
+use crate::terminal::stdout::Lines;
+
+/// Unknown ids that are named.
+const NAMED: usize = 10;
+
+pub(crate) fn run(args: &FileArgs) -> Result<ExitCode> {
+    // Before Ctrl-C is caught: standard input may be silent for ever.
+    let ids = ids(&args.file)?;
+    let progress = Arc::new(Progress::default());
+    stop_on_interrupt(Arc::clone(&progress))?;
+    let groups = open(&args.at)?.group(&ids, &progress)?;
+    let unknown: Vec<&str> =
+        groups.iter().filter(|group| !group.known).map(|group| group.id.as_str()).collect();
+    let mut lines = Lines::new();
+    let written = groups.iter().try_for_each(|group| {
+        if args.json {
+            return lines.json(group);
+        }
+        lines.plain(&group.id)?;
+        group.fellows.iter().try_for_each(|fellow| lines.plain(&format!("  {fellow}")))
+    });
+    let code = lines.finish(written)?;
+    if let Some(told) = told(&unknown) {
+        // Nobody listening is no failure.
+        let _ = writeln!(io::stderr().lock(), "{}", sanitize(&told));
+    }
+    Ok(code)
+}
+
+/// What is said of ids that the collection does not have.
+fn told(unknown: &[&str]) -> Option<String> {
+    let named = unknown.iter().take(NAMED).copied().collect::<Vec<_>>().join(", ");
+    let more = if unknown.len() > NAMED { ", ..." } else { "" };
+    (!unknown.is_empty()).then(|| format!("{} ids are not in the collection: {named}{more}", unknown.len()))
+}
+
+/// The ids of a list, one a line.
+fn ids(list: &Path) -> Result<Vec<String>> {
+    let input: Box<dyn BufRead> = match list.to_str() {
+        Some("-") => Box::new(io::stdin().lock()),
+        _ => {
+            let opened = File::open(list);
+            let opened =
+                opened.map_err(|e| Error::input(list, format!("cannot be read ({e}); check the name")))?;
+            Box::new(BufReader::new(opened))
+        }
+    };
+    let mut ids = Vec::new();
+    for (number, line) in (1..).zip(input.split(b'\n')) {
+        let mut line = line.map_err(|e| Error::io(list, "read", e))?;
+        line.truncate(line.strip_suffix(b"\r").map_or(line.len(), <[u8]>::len));
+        let id = String::from_utf8(line)
+            .map_err(|_| Error::input(list, format!("line {number} is not UTF-8; give one id a line")))?;
+        if !id.trim().is_empty() {
+            ids.push(id);
+        }
+    }
+    Ok(ids)
+}

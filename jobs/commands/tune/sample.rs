@@ -1,0 +1,166 @@
+//! `alike tune sample`: what would go at several thresholds, and pairs near each to look at.
+
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use alike::config::{Config, Text, parse_size};
+use alike::error::{Error, Result};
+use alike::flow::Part;
+use alike::progress::Progress;
+use alike::read::{Extent, Source};
+use alike::threshold::Threshold;
+use alike::tune::{AtThreshold, Example, Measured, thresholds};
+use serde::Serialize;
+
+use super::bench::{Bench, input};
+use crate::cli::tune::SampleArgs;
+use crate::session::inputs::{find_inputs, refuse};
+use crate::session::options::Machine;
+use crate::session::run_folder::Place;
+use crate::session::watched::watched;
+use crate::terminal::stdout::{Lines, Style};
+use crate::terminal::table::Table;
+use crate::terminal::words::piece;
+
+/// Thresholds that are measured where none is given.
+const USUAL: [&str; 5] = ["0.5", "0.6", "0.7", "0.8", "0.9"];
+
+/// All that is told.
+#[derive(Serialize)]
+struct Told {
+    version: &'static str,
+    /// Documents measured.
+    documents: u64,
+    ngram: usize,
+    /// Bytes of the inputs as they lie on disk, and how many of them were measured.
+    bytes: u64,
+    measured_bytes: u64,
+    /// Whether that is all of them; else what goes in the whole input is a lower bound.
+    whole: bool,
+    thresholds: Vec<Row>,
+}
+
+#[derive(Serialize)]
+struct Row {
+    #[serde(flatten)]
+    found: AtThreshold,
+    /// Documents that go, and their share.
+    removed: u64,
+    share: f64,
+    /// Documents of all of the input that go at least, if the rest is like what was measured.
+    removed_of_all: u64,
+}
+
+pub(super) fn run(args: &SampleArgs) -> Result<ExitCode> {
+    let machine = Machine::new(&args.machine)?;
+    let text = Text { ngram: args.ngram.unwrap_or(Text::default().ngram), ..Text::default() };
+    let config = Config { input: input(&args.records), text, ..Config::default() };
+    config.validate()?;
+    let usual = || USUAL.map(str::to_owned).to_vec();
+    let asked = if args.threshold.is_empty() { usual() } else { args.threshold.clone() };
+    let asked: Vec<Threshold> =
+        asked.iter().map(|text| text.parse().map_err(Error::Config)).collect::<Result<_>>()?;
+    let bytes = match parse_size(&args.sample).map_err(|e| Error::config(format!("--sample: {e}")))? {
+        0 => return Err(Error::config("--sample 0: there is nothing to measure on; 256MiB are usual")),
+        bytes => bytes,
+    };
+    let told = watched(&args.talk, |progress| measure(args, (&asked, &config), bytes, machine, progress))?;
+    let mut lines = Lines::new();
+    let written = match lines.for_people(args.json) {
+        true => tell(&told, &mut lines),
+        false => lines.json(&told),
+    };
+    lines.finish(written)
+}
+
+fn measure(
+    args: &SampleArgs,
+    (asked, config): (&[Threshold], &Config),
+    bytes: u64,
+    machine: Machine,
+    progress: &Arc<Progress>,
+) -> Result<Told> {
+    let place = Place::new(None)?;
+    let found = find_inputs(&args.inputs, place.path(), progress)?;
+    let sources = &found.sources;
+    let extent = Extent::next(sources, (0, 0), bytes);
+    let part = Part { extent, lines: 0 };
+    let bench = Bench { sources, part, scratch: place.path(), machine, progress };
+    let Measured { thresholds, lowest } =
+        thresholds(asked, config, &|config, pairs| bench.run(config, pairs), progress)?;
+    let refused = found.rejected(lowest.shared.rejected(&lowest.refused));
+    let documents = lowest.tally.documents;
+    refuse(args.records.strict, &refused, documents)?;
+    let all: u64 = sources.iter().map(|source| source.bytes).sum();
+    let measured = measured_bytes(sources, extent);
+    let row = |found: AtThreshold| {
+        let removed = found.removed();
+        let removed_of_all = (removed as f64 * all as f64 / measured.max(1) as f64).round() as u64;
+        Row { removed, share: removed as f64 / documents.max(1) as f64, removed_of_all, found }
+    };
+    Ok(Told {
+        version: env!("CARGO_PKG_VERSION"),
+        documents,
+        ngram: config.text.ngram,
+        bytes: all,
+        measured_bytes: measured,
+        whole: measured == all,
+        thresholds: thresholds.into_iter().map(row).collect(),
+    })
+}
+
+/// Bytes of the inputs that are in a part of them, as they lie on disk.
+fn measured_bytes(sources: &[Source], extent: Extent) -> u64 {
+    let of = |(file, source)| extent.of(file, source);
+    (0..).zip(sources).map(of).map(|range| range.end - range.start).sum()
+}
+
+/// For people.
+fn tell(told: &Told, lines: &mut Lines) -> Result<()> {
+    table(told).text().lines().try_for_each(|line| lines.text(line))?;
+    lines.text("")?;
+    let documents = told.documents;
+    lines.text(&match told.whole {
+        true => format!("Measured: the whole input, {documents} documents. PAIRS are of distinct texts."),
+        false => format!(
+            "Measured: the first {} of {} bytes, {documents} documents. PAIRS are of distinct texts. What goes of all \
+             is a lower bound, if the rest is like the beginning: in a beginning only pairs are seen that stand in it with \
+             both documents.",
+            told.measured_bytes, told.bytes
+        ),
+    })?;
+    for Row { found, .. } in &told.thresholds {
+        let AtThreshold { threshold, over, under, .. } = found;
+        for (side, examples) in [("at or over", over), ("under", under)] {
+            lines.text("")?;
+            lines.text(&match examples.is_empty() {
+                true => format!("No pair is just {side} {threshold}."),
+                false => format!("Just {side} {threshold}:"),
+            })?;
+            examples.iter().try_for_each(|example| show(example, lines))?;
+        }
+    }
+    Ok(())
+}
+
+fn table(told: &Told) -> Table {
+    let mut heading = vec!["THRESHOLD", "PAIRS", "COPIES", "NEAR", "GO", "SHARE"];
+    if !told.whole {
+        heading.push("OF ALL AT LEAST");
+    }
+    let row = |row: &Row| {
+        let AtThreshold { threshold, pairs, copies, near, .. } = &row.found;
+        let counts = [pairs, copies, near, &row.removed].map(u64::to_string);
+        let share = format!("{:.2} %", 100.0 * row.share);
+        let of_all = (!told.whole).then(|| row.removed_of_all.to_string());
+        [threshold.to_string()].into_iter().chain(counts).chain([share]).chain(of_all).collect()
+    };
+    Table { rows: told.thresholds.iter().map(row).collect(), heading }
+}
+
+fn show(example: &Example, lines: &mut Lines) -> Result<()> {
+    let Example { first, second, resemblance, differ } = example;
+    lines.text(&format!("  {resemblance:.4}  {first}  {second}"))?;
+    let pieces: Vec<(Style, String)> = differ.iter().map(piece).collect();
+    if pieces.is_empty() { lines.text("    the words are the same") } else { lines.styled("    ", &pieces) }
+}

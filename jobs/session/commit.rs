@@ -1,0 +1,103 @@
+//! A change of a collection: worked out, agreed to, and committed.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use alike::collection::{Batch, Means, Report, Writer, prepare};
+use alike::error::{Error, Result};
+use alike::flow::Peers;
+use alike::output::Scratch;
+use alike::progress::Progress;
+use alike::read::{Rejected, unread};
+
+use crate::cluster::job::Team;
+use crate::session::collection::folder;
+use crate::session::options::Machine;
+use crate::terminal::reporter::Reporter;
+use crate::terminal::stderr;
+
+/// Takes part in what process 0 loads into a collection, or deletes from it.
+pub(crate) fn assist(
+    collection: &Path,
+    machine: Machine,
+    peers: &Arc<Peers>,
+    progress: &Arc<Progress>,
+) -> Result<()> {
+    let scratch = Scratch::apart(&std::env::temp_dir())?;
+    let Machine { workers, memory, simd } = machine;
+    let means = Means { workers, memory, simd, scratch: scratch.path().to_path_buf() };
+    alike::collection::assist(&|| folder(collection), &means, peers, progress)
+}
+
+/// What a dry run writes is in a folder that no other process knows.
+pub(crate) fn refuse_dry_run(dry_run: bool, team: &Team) -> Result<()> {
+    if dry_run && !team.is_alone() {
+        return Err(Error::config("--dry-run works with one process; leave out --hosts, -n and -p"));
+    }
+    Ok(())
+}
+
+/// Where in the scratch folder a dry run puts what it does not write to the collection.
+pub(crate) const ABOVE: &str = "collection";
+
+/// Tells what is left of a load that was cut off between its epochs, and why.
+pub(crate) fn unfinished(reporter: &Reporter<'_>, collection: &Path, writer: &Writer, error: Error) -> Error {
+    let records = writer.pending().map_or(0, |pending| pending.tally.records);
+    let path = collection.to_path_buf();
+    match error {
+        Error::Interrupted => Error::Paused { path, records },
+        // This one says so itself.
+        Error::Unfinished { .. } => error,
+        error => {
+            reporter.say(&Error::Paused { path, records }.to_string());
+            error
+        }
+    }
+}
+
+/// Why a dry run came to nothing. It takes no lock, so that what it takes for an interrupted load may be under way.
+pub(crate) fn foreseen(collection: &Path, error: Error) -> Error {
+    let busy = || folder(collection).is_ok_and(|storage| matches!(storage.lock(), Ok(None)));
+    match error {
+        Error::Unfinished { .. } if busy() => Error::Locked(collection.to_path_buf()),
+        error => error,
+    }
+}
+
+/// Works a load out and commits it, if `accept` takes what was refused, and `agree` the report. In a dry run it is not
+/// committed.
+pub(crate) fn commit(
+    writer: &mut Writer,
+    batch: Batch,
+    unreadable: &[(PathBuf, String)],
+    accept: impl FnOnce(&[Rejected], u64) -> Result<()>,
+    agree: impl FnOnce(&Report) -> Result<()>,
+    dry_run: bool,
+    progress: &Arc<Progress>,
+) -> Result<Report> {
+    warn_untidied(writer);
+    let prepared = prepare(writer, batch, Arc::clone(progress))?;
+    let mut rejected = unread(unreadable);
+    rejected.extend(prepared.rejected().cloned());
+    if let Err(error) = accept(&rejected, prepared.records()) {
+        prepared.give_up(&error)?;
+        return Err(error);
+    }
+    if dry_run {
+        let report = prepared.foresee()?;
+        return agree(&report).map(|()| report);
+    }
+    let report = prepared.commit_if(|report| agree(report).and_then(|()| progress.check()))?;
+    if report.commit.is_some() {
+        // It stands, and the next writer tidies up.
+        warn_untidied(writer);
+    }
+    Ok(report)
+}
+
+/// Says why something superseded is still there, which is no failure.
+pub(crate) fn warn_untidied(writer: &Writer) {
+    if let Some(error) = writer.untidied() {
+        stderr::warn(&error.to_string());
+    }
+}

@@ -1,0 +1,38 @@
+//! The inputs of a job: finding them, and refusing those of which too much cannot be used.
+
+use std::path::{Path, PathBuf};
+
+use alike::error::{Error, Result};
+use alike::limits::REFUSED_PERCENT;
+use alike::progress::Progress;
+use alike::read::{Discovery, Rejected, discover};
+
+use crate::terminal::interrupt::unless_stopped;
+
+/// Finds the inputs. Standard input may be silent for ever, so it is awaited on a thread that can be left behind.
+pub(crate) fn find_inputs(inputs: &[PathBuf], spool: &Path, progress: &Progress) -> Result<Discovery> {
+    let name = |path: &PathBuf| {
+        let name = path.to_str().map(str::to_owned);
+        name.ok_or_else(|| Error::input(path, "the name is not UTF-8; name the folder it is in"))
+    };
+    let inputs: Vec<String> = inputs.iter().map(name).collect::<Result<_>>()?;
+    let spool = spool.to_path_buf();
+    unless_stopped(progress, "the search for inputs", move || discover(&inputs, &spool))
+}
+
+/// Refuses an input of which too much could not be used.
+pub(crate) fn refuse(strict: bool, rejected: &[Rejected], documents: u64) -> Result<()> {
+    let Some(first) = rejected.first() else { return Ok(()) };
+    let count = rejected.len() as u64;
+    let records = documents + count;
+    let reason = if strict {
+        "--strict allows none".to_owned()
+    } else if count * 100 > records * REFUSED_PERCENT {
+        format!(
+            "more than {REFUSED_PERCENT} % is a sign of a wrong input or a wrong field; nothing was written"
+        )
+    } else {
+        return Ok(());
+    };
+    Err(Error::Refused { rejected: count, records, reason, first: first.to_string() })
+}

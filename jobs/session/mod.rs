@@ -1,0 +1,12 @@
+//! What commands have in common: options made sense of, inputs, the collection, and the work itself.
+
+pub(crate) mod collection;
+pub(crate) mod commit;
+pub(crate) mod inputs;
+pub(crate) mod load_report;
+pub(crate) mod options;
+pub(crate) mod recompute;
+pub(crate) mod run_folder;
+pub(crate) mod run_lexicon;
+pub(crate) mod target;
+pub(crate) mod watched;

@@ -1,0 +1,334 @@
+//! From what was typed to what will be done: the preset or configuration file, flags laid over it, and every
+//! contradiction refused here, before a byte of input is read.
+
+use std::path::PathBuf;
+use std::thread;
+
+use alike::config::{Clustering, Config, Filter, Input, Method, Tokens, Verify, parse_size};
+use alike::error::{Error, Result};
+use alike::flow::contract::Components;
+use alike::limits::{BASE_MEMORY, LEAST_EPOCH, LEAST_MEMORY, MAX_WORKERS, WORKER_MEMORY};
+use alike::simd::Simd;
+use alike::system_memory::total_memory;
+
+use crate::cli::common::FilterArgs;
+use crate::cli::common::RecordArgs;
+use crate::cli::common::{ConfigArgs, MachineArgs};
+use crate::cli::dedup::DedupArgs;
+use crate::cli::values::{ClusteringArg, ComponentsArg, MethodArg, SimdArg, TokensArg, VerifyArg};
+
+/// All that one run of `dedup` needs to know.
+#[derive(Debug)]
+pub(crate) struct DedupOptions {
+    /// Files, folders, globs and `-`, as given.
+    pub(crate) inputs: Vec<PathBuf>,
+    /// The folder to create; `None` only in a dry run.
+    pub(crate) out: Option<PathBuf>,
+    /// What decides the answer; valid.
+    pub(crate) config: Config,
+    /// The lexicon that was named.
+    pub(crate) lexicon: Option<PathBuf>,
+    /// Worker threads, 1 to [`MAX_WORKERS`].
+    pub(crate) workers: usize,
+    /// Memory to stay within, in bytes; `None` where none was given and the system does not tell its own.
+    pub(crate) memory: Option<u64>,
+    /// Whether every pair is written down.
+    pub(crate) pairs: bool,
+    /// Whether duplicates are related word by word.
+    pub(crate) kinds: bool,
+    /// Whether nothing is written.
+    pub(crate) dry_run: bool,
+    /// Whether one refused record refuses the input.
+    pub(crate) strict: bool,
+    /// Whether only errors are shown.
+    pub(crate) quiet: bool,
+    /// Whether progress is shown as JSON lines.
+    pub(crate) json_progress: bool,
+    /// Vector instructions to use, all of which this machine has.
+    pub(crate) simd: Simd,
+}
+
+impl DedupOptions {
+    /// Makes sense of the arguments of `dedup`, or says why they make none.
+    pub(crate) fn new(args: DedupArgs) -> Result<DedupOptions> {
+        let config = configuration(&args.choices, Config::default())?;
+        let Machine { workers, memory, simd } = Machine::new(&args.machine)?;
+        Ok(DedupOptions {
+            config,
+            lexicon: args.choices.lexicon,
+            workers,
+            memory,
+            simd,
+            inputs: args.inputs,
+            out: args.out,
+            pairs: args.pairs,
+            kinds: args.kinds,
+            dry_run: args.dry_run,
+            strict: args.strict,
+            quiet: args.talk.quiet,
+            json_progress: args.talk.json_progress,
+        })
+    }
+}
+
+/// What a run may use of the machine, made sense of.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Machine {
+    /// Worker threads, 1 to [`MAX_WORKERS`].
+    pub(crate) workers: usize,
+    /// Memory to stay within, in bytes; `None` where none was given and the system does not tell its own.
+    pub(crate) memory: Option<u64>,
+    /// Vector instructions to use, all of which this machine has.
+    pub(crate) simd: Simd,
+}
+
+impl Machine {
+    /// Makes sense of the arguments, or says why they make none.
+    pub(crate) fn new(args: &MachineArgs) -> Result<Machine> {
+        let workers = workers(args.workers)?;
+        let memory = args.memory.as_deref().map(|text| memory(text, workers)).transpose()?;
+        let memory = memory.or_else(|| half_the_machine(workers));
+        Ok(Machine { workers, memory, simd: simd(args.simd)? })
+    }
+}
+
+/// The configuration that was asked for: the preset, or the file over `base`, or else `base`, and the flags over it.
+pub(crate) fn configuration(args: &ConfigArgs, base: Config) -> Result<Config> {
+    let mut config = match (&args.preset, &args.config) {
+        (Some(name), _) => Config::preset(name)?,
+        (None, Some(path)) => Config::load_over(path, &base)?,
+        (None, None) => base,
+    };
+    lay_over(&mut config, args)?;
+    refuse_idle_flags(&config, args)?;
+    config.validate()?;
+    Ok(config)
+}
+
+/// Overwrites what flags say, and only that: a flag that was not given has no default here.
+fn lay_over(config: &mut Config, args: &ConfigArgs) -> Result<()> {
+    if let Some(method) = args.method {
+        config.method = match method {
+            MethodArg::Join => Method::Join,
+            MethodArg::Features => Method::Features,
+            MethodArg::Shingles => Method::Shingles,
+            MethodArg::Supershingles => Method::Supershingles,
+            MethodArg::Winnow => Method::Winnow,
+            MethodArg::Anchors => Method::Anchors,
+            MethodArg::Sentences => Method::Sentences,
+            MethodArg::Lines => Method::Lines,
+            MethodArg::Salient => Method::Salient,
+            MethodArg::Imatch => Method::Imatch,
+            MethodArg::Fingerprint => Method::Fingerprint,
+            MethodArg::Vector => Method::Vector,
+            MethodArg::Cosine => Method::Cosine,
+            MethodArg::Exact => Method::Exact,
+        };
+    }
+    if let Some(threshold) = &args.threshold {
+        config.threshold = threshold.parse().map_err(Error::Config)?;
+    }
+    if let Some(ngram) = args.ngram {
+        config.text.ngram = ngram;
+    }
+    if let Some(tokens) = args.tokens {
+        config.text.tokens = match tokens {
+            TokensArg::Words => Tokens::Words,
+            TokensArg::Chars => Tokens::Chars,
+        };
+    }
+    if let Some(cap) = args.common_cap {
+        config.count.common_cap = cap;
+    }
+    filters(&mut config.text.filter, &args.filters);
+    if let Some(verify) = args.verify {
+        config.verify = match verify {
+            VerifyArg::None => Verify::None,
+            VerifyArg::Resemblance => Verify::Resemblance,
+            VerifyArg::Containment => Verify::Containment,
+            VerifyArg::Edits => Verify::Edits,
+        };
+    }
+    if let Some(clustering) = args.clustering {
+        config.cluster.clustering = self::clustering(clustering);
+    }
+    if let Some(keep) = &args.keep {
+        config.cluster.keep = keep.parse().map_err(Error::Config)?;
+    }
+    if let Some(path) = &args.id_field {
+        config.input.id_field.clone_from(path);
+    }
+    if let Some(path) = &args.text_field {
+        config.input.text_field.clone_from(path);
+    }
+    if let Some(path) = &args.date_field {
+        config.input.date_field.clone_from(path);
+    }
+    Ok(())
+}
+
+/// What flags say of where documents stand in records.
+pub(crate) fn records(input: &mut Input, args: &RecordArgs) {
+    args.id_field.iter().for_each(|path| input.id_field.clone_from(path));
+    args.text_field.iter().for_each(|path| input.text_field.clone_from(path));
+}
+
+/// What flags say of what is left out of texts.
+fn filters(filter: &mut Filter, args: &FilterArgs) {
+    filter.numbers |= args.drop_numbers;
+    filter.alphabetic |= args.alphabetic;
+    if !args.stop_words.is_empty() {
+        filter.stop_words.clone_from(&args.stop_words);
+    }
+    if let Some(length) = args.min_token_length {
+        filter.min_length = length;
+    }
+    if let Some(language) = &args.stem {
+        filter.stem.clone_from(language);
+    }
+}
+
+/// What was typed as a way to keep components.
+pub(crate) fn components(asked: ComponentsArg) -> Components {
+    match asked {
+        ComponentsArg::Forest => Components::Forest,
+        ComponentsArg::Differential => Components::Differential,
+    }
+}
+
+/// What was typed as a clustering.
+pub(crate) fn clustering(asked: ClusteringArg) -> Clustering {
+    match asked {
+        ClusteringArg::Guarantee => Clustering::Guarantee,
+        ClusteringArg::Transitive => Clustering::Transitive,
+    }
+}
+
+/// Refuses a flag that would change nothing: who types a threshold must not get an answer that ignores it.
+/// Only flags are held to this; files and presets spell out every key, whatever the method.
+fn refuse_idle_flags(config: &Config, args: &ConfigArgs) -> Result<()> {
+    let (method, exact) = (config.method, config.method == Method::Exact);
+    let whole = "which compares whole texts; leave it out, or use --method join";
+    // Each with whether it was typed and is idle, and what is to be said of the method.
+    let flags: [(&str, bool, String); 9] = [
+        ("--threshold", args.threshold.is_some() && exact, whole.into()),
+        (
+            "--threshold",
+            args.threshold.is_some() && !config.has_threshold(),
+            format!(
+                "where {}; add --verify to measure accepted pairs against the threshold, use --method join, or leave \
+                 it out",
+                decides(config)
+            ),
+        ),
+        ("--ngram", args.ngram.is_some() && exact, whole.into()),
+        (
+            "--ngram",
+            args.ngram.is_some() && !config.has_shingles(),
+            "which looks at no shingles; leave it out, or add --verify=resemblance".into(),
+        ),
+        ("--tokens", args.tokens.is_some() && exact, whole.into()),
+        (
+            "--verify",
+            args.verify == Some(VerifyArg::Resemblance) && method == Method::Join,
+            "which measures resemblance itself; leave it out".into(),
+        ),
+        (
+            "--common-cap",
+            args.common_cap.is_some_and(|cap| cap > 0) && !method.is_counted(),
+            "which counts no keys; leave it out".into(),
+        ),
+        (
+            "--date-field",
+            args.date_field.is_some() && method != Method::Vector,
+            "which compares no dates; leave it out".into(),
+        ),
+        (
+            "--lexicon",
+            args.lexicon.is_some() && !config.needs_lexicon(),
+            "which looks no term up; leave it out".into(),
+        ),
+    ];
+    match flags.into_iter().find(|(_, idle, _)| *idle) {
+        Some((flag, _, why)) => {
+            Err(Error::Config(format!("{flag} has no effect with method {method}, {why}")))
+        }
+        None => Ok(()),
+    }
+}
+
+/// What decides where nothing is held against the threshold.
+fn decides(config: &Config) -> String {
+    match config.method {
+        Method::Features => {
+            format!("sharing {} of {} features decides", config.features.r, config.features.k)
+        }
+        Method::Imatch => "an equal signature decides".to_owned(),
+        Method::Fingerprint => "an equal fingerprint decides".to_owned(),
+        Method::Vector => {
+            format!("sharing {} of {} terms decides", config.vector.shared, config.vector.terms)
+        }
+        _ => format!("sharing {} decides", config.count.shared),
+    }
+}
+
+/// The number of workers asked for, or one a core.
+fn workers(asked: Option<usize>) -> Result<usize> {
+    match asked {
+        Some(count) if (1..=MAX_WORKERS).contains(&count) => Ok(count),
+        Some(count) => Err(Error::config(format!(
+            "--workers {count}: expected 1 to {MAX_WORKERS}; leave it out for one a core"
+        ))),
+        // A machine that does not tell its cores still has one.
+        None => Ok(thread::available_parallelism().map_or(1, usize::from).min(MAX_WORKERS)),
+    }
+}
+
+fn memory(text: &str, workers: usize) -> Result<u64> {
+    let bytes = parse_size(text).map_err(|error| Error::config(format!("--memory: {error}")))?;
+    let least = least_memory(workers);
+    if bytes < least {
+        let least = least >> 20;
+        return Err(Error::config(format!(
+            "--memory {text} is {bytes} bytes, less than the {least} MiB needed by {workers} worker(s); give a unit, \
+             like 2G, or take fewer workers"
+        )));
+    }
+    Ok(bytes)
+}
+
+/// The bytes of an epoch that were asked for.
+pub(crate) fn epoch(asked: Option<&str>) -> Result<Option<u64>> {
+    let bytes = asked.map(parse_size).transpose()?;
+    match bytes.filter(|bytes| *bytes < LEAST_EPOCH) {
+        Some(bytes) => Err(Error::config(format!(
+            "--epoch: {bytes} bytes are less than {LEAST_EPOCH}; give a size with its unit, like 64M"
+        ))),
+        None => Ok(bytes),
+    }
+}
+
+/// The least memory that so many workers can do anything in.
+fn least_memory(workers: usize) -> u64 {
+    BASE_MEMORY + WORKER_MEMORY * workers as u64 + LEAST_MEMORY
+}
+
+/// Half of the machine's memory, where the system says how much that is.
+fn half_the_machine(workers: usize) -> Option<u64> {
+    Some((total_memory()? / 2).max(least_memory(workers)))
+}
+
+/// The instructions asked for. More than the machine has is an error, not a slower run under a wrong name.
+fn simd(asked: SimdArg) -> Result<Simd> {
+    let best = Simd::detect();
+    match asked {
+        SimdArg::Auto => Ok(best),
+        SimdArg::Scalar => Ok(Simd::Scalar),
+        SimdArg::Avx2 if best >= Simd::Avx2 => Ok(Simd::Avx2),
+        SimdArg::Avx2 => Err(Error::config("--simd avx2: this machine has no AVX2; use --simd auto")),
+    }
+}
+
+#[cfg(test)]
+#[path = "options_tests.rs"]
+mod tests;

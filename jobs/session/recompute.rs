@@ -1,0 +1,96 @@
+//! What `pairs` and `cluster` have in common: the documents of a collection taken in again.
+
+use std::io::{self, Write};
+use std::sync::Arc;
+
+use alike::collection::{Again, Choice, Manifest, Snapshot};
+use alike::error::{Error, Result};
+use alike::flow::{Outcome, Peers, Related};
+use alike::output::Scratch;
+use alike::progress::Progress;
+
+use crate::cli::common::ChoiceArgs;
+use crate::cli::common::PlaceArgs;
+use crate::cli::common::{MachineArgs, TalkArgs};
+use crate::cluster::job::Team;
+use crate::session::collection::{folder, reach};
+use crate::session::options::{Machine, clustering};
+use crate::session::watched::watched;
+
+/// Takes the documents of a collection in again, while progress is shown and Ctrl-C stops it.
+pub(crate) fn again(
+    at: &PlaceArgs,
+    choice: &Choice,
+    pairs: bool,
+    talk: &TalkArgs,
+    machine: &MachineArgs,
+    team: Option<&Team>,
+) -> Result<Option<Outcome>> {
+    let Machine { workers, memory, simd } = Machine::new(machine)?;
+    // Who leads works beside the collection; the others leave that folder alone.
+    let leads = team.is_none_or(Team::leads);
+    let scratch = if leads {
+        Scratch::beside(&at.collection, &std::env::temp_dir())?
+    } else {
+        Scratch::apart(&std::env::temp_dir())?
+    };
+    let scratch = scratch.path().to_path_buf();
+    let asked = |peers| {
+        let (choice, scratch) = (choice.clone(), scratch.clone());
+        Again { choice, pairs, workers, memory, simd, scratch, peers }
+    };
+    let lead = |peers: Option<Arc<Peers>>, progress: &Arc<Progress>| {
+        let snapshot = Snapshot::open(&reach(at, peers.as_deref())?)?;
+        snapshot.again(asked(peers), Arc::clone(progress))
+    };
+    let Some(team) = team else { return watched(talk, |progress| lead(None, progress)).map(Some) };
+    let assist = |peers: &Arc<Peers>, progress: &Arc<Progress>| {
+        let own = asked(Some(Arc::clone(peers)));
+        Snapshot::assist_again(&|| folder(&at.collection), own, peers, Arc::clone(progress))
+    };
+    let done = watched(talk, |progress| {
+        team.work(workers, progress, |peers| lead(peers, progress), |peers| assist(peers, progress))
+    });
+    team.tell_profile(done)
+}
+
+/// Says what a cap on common keys does to the documents of a collection that are taken in again, of which keys were
+/// ignored `now`. Nobody listening is no failure.
+pub(crate) fn warn_of_cap(manifest: &Manifest, now: u64, talk: &TalkArgs) {
+    let ever = manifest.counts.ignored_keys;
+    if now + ever > 0 && !talk.quiet && !talk.json_progress {
+        let _ = writeln!(
+            io::stderr().lock(),
+            "warning: keys in more texts than the cap allows were ignored, {now} now and {ever} by loads; these need not be \
+             the pairs and clusters that the collection has"
+        );
+    }
+}
+
+/// The same for one process, with how all pairs relate word by word.
+pub(crate) fn again_related(
+    at: &PlaceArgs,
+    choice: &Choice,
+    talk: &TalkArgs,
+    machine: &MachineArgs,
+) -> Result<(Outcome, Related)> {
+    let Machine { workers, memory, simd } = Machine::new(machine)?;
+    let scratch = Scratch::beside(&at.collection, &std::env::temp_dir())?;
+    watched(talk, |progress| {
+        let snapshot = Snapshot::open(&reach(at, None)?)?;
+        let (choice, scratch) = (choice.clone(), scratch.path().to_path_buf());
+        let asked = Again { choice, pairs: true, workers, memory, simd, scratch, peers: None };
+        let (outcome, replay) = snapshot.again_with_origins(asked, Arc::clone(progress))?;
+        let related = snapshot.related(&outcome, &replay)?;
+        Ok((outcome, related))
+    })
+}
+
+/// What was typed as a choice.
+pub(crate) fn choice(args: &ChoiceArgs) -> Result<Choice> {
+    Ok(Choice {
+        threshold: args.threshold.as_deref().map(str::parse).transpose().map_err(Error::Config)?,
+        keep: args.keep.as_deref().map(str::parse).transpose().map_err(Error::Config)?,
+        clustering: args.clustering.map(clustering),
+    })
+}

@@ -1,0 +1,223 @@
+//! The collection that a load goes to: one that is there, or one that is made when all else is known to be right.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use alike::collection::{Manifest, Writer};
+use alike::config::{Clustering, Config};
+use alike::error::{Error, Result};
+use alike::flow::Peers;
+use alike::lexicon::Lexicon;
+use alike::sketch::require_fit;
+use alike::storage::{Local, Overlay, Storage};
+use serde_json::Value;
+
+use crate::cli::common::ConfigArgs;
+use crate::cli::common::PlaceArgs;
+use crate::session::collection::{reach, scattered};
+use crate::session::options::configuration;
+
+/// What is asked of the collection that a load goes to.
+pub(crate) struct Asked<'a> {
+    /// What decides the answer.
+    pub(crate) choices: &'a ConfigArgs,
+    /// The lexicon that was named.
+    pub(crate) lexicon: Option<&'a Lexicon>,
+    /// Whether texts are to be kept.
+    pub(crate) store_text: bool,
+}
+
+/// Where a load goes.
+pub(crate) enum Target {
+    /// A collection that is there.
+    There(Box<Writer>),
+    /// A collection that no load has gone to: its first one was killed, and this one asks for something else.
+    Anew { writer: Box<Writer>, config: Box<Config>, store_text: bool },
+    /// Nothing is there yet.
+    New { at: PlaceArgs, above: Option<PathBuf>, config: Box<Config>, store_text: bool },
+}
+
+/// The folder of a collection that is there, as a load changes it. In a dry run all that it writes goes to the folder
+/// `above`.
+pub(crate) fn opened(
+    at: &PlaceArgs,
+    above: Option<&Path>,
+    peers: Option<&Peers>,
+) -> Result<Arc<dyn Storage>> {
+    let there = reach(at, peers)?;
+    match above {
+        Some(above) => Ok(Arc::new(Overlay::new(Some(there), &at.collection, above)?)),
+        None => Ok(there),
+    }
+}
+
+impl Target {
+    /// Opens the collection, if it is one, and holds it against what was asked for. In a dry run nothing is written but to
+    /// the folder `above`.
+    pub(crate) fn find(
+        at: &PlaceArgs,
+        asked: &Asked<'_>,
+        above: Option<PathBuf>,
+        peers: Option<&Peers>,
+    ) -> Result<Target> {
+        let (collection, store_text) = (&at.collection, asked.store_text);
+        match opened(at, above.as_deref(), peers).and_then(|storage| Writer::open(&storage)) {
+            Ok(writer) if writer.is_unused() => {
+                let config = first(asked)?;
+                let manifest = writer.snapshot().manifest();
+                Ok(match config == manifest.config && store_text == manifest.store_text {
+                    true => Target::There(Box::new(writer)),
+                    false => Target::Anew { writer: Box::new(writer), config: Box::new(config), store_text },
+                })
+            }
+            Ok(writer) => {
+                let same = check_same(writer.snapshot().manifest(), asked);
+                same.map_err(|error| match writer.pending() {
+                    Some(pending) => {
+                        Error::unfinished(collection, pending.tally.records, "it has another configuration")
+                    }
+                    None => error,
+                })?;
+                Ok(Target::There(Box::new(writer)))
+            }
+            Err(Error::NotACollection(..)) if can_become_one(collection)? => {
+                Ok(Target::New { at: at.clone(), above, config: Box::new(first(asked)?), store_text })
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Whether an interrupted load would go on.
+    pub(crate) fn goes_on(&self) -> bool {
+        matches!(self, Target::There(writer) if writer.pending().is_some())
+    }
+
+    /// The collection, made if it has to be; whether it was.
+    pub(crate) fn writer(self, peers: Option<&Peers>) -> Result<(Writer, bool)> {
+        match self {
+            Target::There(writer) => Ok((*writer, false)),
+            Target::Anew { writer, config, store_text } => {
+                Ok((writer.start_anew(*config, store_text)?, true))
+            }
+            Target::New { at, above, config, store_text } => {
+                let storage: Arc<dyn Storage> = match above {
+                    Some(above) => Arc::new(Overlay::new(None, &at.collection, &above)?),
+                    None => scattered(Arc::new(Local::create(&at.collection)?), &at, peers),
+                };
+                Ok((Writer::create(&storage, *config, store_text)?, true))
+            }
+        }
+    }
+}
+
+/// Whether there is nothing at `path`, or a folder that the library may find empty. It looks at files only, and must
+/// not make a collection among somebody's folders.
+fn can_become_one(path: &Path) -> Result<bool> {
+    if fs::symlink_metadata(path).is_err() {
+        return Ok(true);
+    }
+    if !path.is_dir() {
+        return Ok(false);
+    }
+    let failed = |e| Error::io(path, "list", e);
+    for entry in fs::read_dir(path).map_err(failed)? {
+        let entry = entry.map_err(failed)?;
+        if !entry.file_type().map_err(failed)?.is_file() || entry.file_name().to_str().is_none() {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// The configuration of a collection that is to be made.
+fn first(asked: &Asked<'_>) -> Result<Config> {
+    let mut config = configuration(asked.choices, unless_said())?;
+    if config.needs_lexicon() {
+        let lexicon = asked.lexicon.ok_or_else(|| {
+            Error::config(format!(
+                "{} needs a lexicon, in a collection one that stays as it is; make one of documents of the same kind \
+                 with `alike lexicon build`, and name it with --lexicon",
+                config.lexicon_user()
+            ))
+        })?;
+        if config.lexicon.is_empty() {
+            config.lexicon = lexicon.name();
+        }
+        require_fit(lexicon, &config)?;
+    }
+    Ok(config)
+}
+
+/// The configuration of a collection for which nothing was said.
+fn unless_said() -> Config {
+    let mut config = Config::default();
+    // Only these clusters do not depend on which document came first.
+    config.cluster.clustering = Clustering::Transitive;
+    // Whether a shingle is common depends on the order of loads.
+    config.count.common_cap = 0;
+    config
+}
+
+/// Refuses another configuration than the one that the collection has for ever. Flags alone are laid over that one, so
+/// that saying again what is so is no difference; nor is it one to leave out that texts are kept.
+fn check_same(manifest: &Manifest, asked: &Asked<'_>) -> Result<()> {
+    let Asked { choices, lexicon, store_text } = *asked;
+    let frozen = &manifest.config;
+    let base = if choices.config.is_some() { unless_said() } else { frozen.clone() };
+    let mut asked = configuration(choices, base)?;
+    match lexicon {
+        Some(lexicon) => asked.lexicon = lexicon.name(),
+        // Who names none wants the one that is there.
+        None if asked.lexicon.is_empty() => asked.lexicon.clone_from(&frozen.lexicon),
+        None => {}
+    }
+    let json = |config: &Config| serde_json::to_value(config).map_err(|e| Error::config(e.to_string()));
+    let mut differences = Vec::new();
+    differ("", &json(frozen)?, &json(&asked)?, &mut differences);
+    if store_text && !manifest.store_text {
+        differences.push("store_text is false, not true".to_owned());
+    }
+    if differences.is_empty() {
+        return Ok(());
+    }
+    Err(Error::config(format!(
+        "the configuration of a collection is fixed when it is made, and this is another: {}; leave it out, or load \
+         into a new collection",
+        differences.join("; ")
+    )))
+}
+
+/// Names the keys in which two configurations differ, with both values.
+fn differ(key: &str, is: &Value, asked: &Value, differences: &mut Vec<String>) {
+    match (is, asked) {
+        (Value::Object(is), Value::Object(asked)) => {
+            for (name, value) in is {
+                let key = if key.is_empty() { name.clone() } else { format!("{key}.{name}") };
+                differ(&key, value, asked.get(name).unwrap_or(&Value::Null), differences);
+            }
+        }
+        _ if is == asked => {}
+        _ => differences.push(format!("{key} is {is}, not {asked}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn differences_name_the_key_and_both_values() {
+        let is = Config::default();
+        let mut asked = is.clone();
+        asked.text.ngram = 3;
+        asked.threshold = "0.9".parse().expect("a threshold");
+        let json = |config| serde_json::to_value(config).expect("JSON");
+        let mut found = Vec::new();
+        differ("", &json(&is), &json(&asked), &mut found);
+        found.sort();
+        assert_eq!(found.len(), 2, "{found:?}");
+        assert_eq!(found[0], "text.ngram is 5, not 3");
+        assert!(found[1].starts_with("threshold is ") && found[1].contains("0.9"), "{found:?}");
+    }
+}

@@ -1,0 +1,13 @@
+//! What people and programs see of a job, and Ctrl-C.
+
+pub(crate) mod display;
+pub(crate) mod epochs;
+pub(crate) mod escape;
+pub(crate) mod interrupt;
+pub(crate) mod launched;
+pub(crate) mod reporter;
+pub(crate) mod stderr;
+pub(crate) mod stdout;
+pub(crate) mod summary;
+pub(crate) mod table;
+pub(crate) mod words;

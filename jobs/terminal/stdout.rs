@@ -1,0 +1,146 @@
+//! Standard output: lines for a terminal or for a program.
+
+use std::fs::File;
+use std::io::{self, BufWriter, StdoutLock, Write};
+use std::path::Path;
+use std::process::ExitCode;
+
+use alike::error::{Error, Result};
+use serde::Serialize;
+
+use crate::terminal::escape::{json_escaped, sanitize};
+use crate::terminal::launched;
+
+/// Writes data to standard output. A reader that has seen enough, such as `head`, is a success.
+pub(crate) fn print(bytes: &[u8]) -> Result<ExitCode> {
+    let mut stdout = io::stdout().lock();
+    match stdout.write_all(bytes).and_then(|()| stdout.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(stdout_error(error)),
+        _ => Ok(ExitCode::SUCCESS),
+    }
+}
+
+/// What is wrong with standard output.
+pub(crate) fn stdout_error(source: io::Error) -> Error {
+    Error::io(Path::new("standard output"), "write", source)
+}
+
+/// Writes a new file, if one was asked for.
+pub(crate) fn write_new(path: Option<&Path>, text: impl FnOnce() -> String) -> Result<()> {
+    let Some(path) = path else { return Ok(()) };
+    let mut file = File::create_new(path).map_err(|e| Error::io(path, "create", e))?;
+    file.write_all(text().as_bytes()).map_err(|e| Error::io(path, "write", e))
+}
+
+/// How a piece of a line looks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Style {
+    /// As everything else.
+    Plain,
+    /// Something that is gone: red.
+    Gone,
+    /// Something that is new: green.
+    New,
+}
+
+/// Pieces as one line, a blank between them. What they say cannot act on a terminal; only the colours do.
+fn coloured(pieces: &[(Style, String)], colours: bool) -> String {
+    let piece = |(style, text): &(Style, String)| {
+        let text = sanitize(text);
+        match style {
+            Style::Gone if colours => format!("\x1b[31m{text}\x1b[0m"),
+            Style::New if colours => format!("\x1b[32m{text}\x1b[0m"),
+            _ => text.into_owned(),
+        }
+    };
+    pieces.iter().map(piece).collect::<Vec<_>>().join(" ")
+}
+
+/// Lines on standard output.
+pub(crate) struct Lines {
+    out: BufWriter<StdoutLock<'static>>,
+    terminal: bool,
+    /// Whether whoever reads has gone, as `head` does.
+    gone: bool,
+}
+
+impl Lines {
+    pub(crate) fn new() -> Lines {
+        let terminal = launched::on_terminal();
+        Lines { out: BufWriter::new(io::stdout().lock()), terminal, gone: false }
+    }
+
+    /// Whether the lines are for people: a terminal, and no wish for JSON.
+    pub(crate) fn for_people(&self, json: bool) -> bool {
+        self.terminal && !json
+    }
+
+    /// A line for people.
+    pub(crate) fn text(&mut self, line: &str) -> Result<()> {
+        let line = sanitize(line);
+        let written = writeln!(self.out, "{line}");
+        self.note(written)
+    }
+
+    /// A line of data: as it is where a program reads it.
+    pub(crate) fn plain(&mut self, line: &str) -> Result<()> {
+        if self.terminal {
+            return self.text(line);
+        }
+        let written = writeln!(self.out, "{line}");
+        self.note(written)
+    }
+
+    /// A line of pieces behind an indent, in colours on a terminal.
+    pub(crate) fn styled(&mut self, indent: &str, pieces: &[(Style, String)]) -> Result<()> {
+        let line = coloured(pieces, self.terminal);
+        let written = writeln!(self.out, "{indent}{line}");
+        self.note(written)
+    }
+
+    /// A line of JSON, given as its text.
+    pub(crate) fn raw(&mut self, line: &str) -> Result<()> {
+        let written = match self.terminal {
+            true => writeln!(self.out, "{}", json_escaped(line)),
+            false => writeln!(self.out, "{line}"),
+        };
+        self.note(written)
+    }
+
+    /// A value as a line of JSON.
+    pub(crate) fn json(&mut self, value: &impl Serialize) -> Result<()> {
+        let line = serde_json::to_string(value).map_err(|e| stdout_error(e.into()))?;
+        self.raw(&line)
+    }
+
+    /// An error ends whoever is writing; a reader that has gone is told apart at the end.
+    fn note(&mut self, written: io::Result<()>) -> Result<()> {
+        self.gone |= written.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::BrokenPipe);
+        written.map_err(stdout_error)
+    }
+
+    /// Writes what is left, after the `outcome` of writing the rest.
+    pub(crate) fn finish(mut self, outcome: Result<()>) -> Result<ExitCode> {
+        let outcome = outcome.and_then(|()| {
+            let flushed = self.out.flush();
+            self.note(flushed)
+        });
+        match outcome {
+            Err(Error::Io { .. }) if self.gone => Ok(ExitCode::SUCCESS),
+            outcome => outcome.map(|()| ExitCode::SUCCESS),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_our_own_colours_act() {
+        let pieces = [(Style::Plain, "a\u{1b}[2J"), (Style::Gone, "b\n"), (Style::New, "c")];
+        let pieces = pieces.map(|(style, text)| (style, text.to_owned()));
+        assert_eq!(coloured(&pieces, false), "a\\u{1b}[2J b\\n c");
+        assert_eq!(coloured(&pieces, true), "a\\u{1b}[2J \x1b[31mb\\n\x1b[0m \x1b[32mc\x1b[0m");
+    }
+}

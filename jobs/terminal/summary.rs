@@ -1,0 +1,32 @@
+//! The summary of a run on standard error.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use alike::output::{Summary, render};
+
+use crate::terminal::escape::sanitize;
+
+/// Tells what a run did: a program or a person, if anybody is to be told.
+pub(crate) fn tell(summary: &Summary, out: Option<&Path>, quiet: bool, json: bool) {
+    if json {
+        report_json(summary);
+    } else if !quiet {
+        report(summary, out);
+    }
+}
+
+/// Tells a person. Nobody listening is no failure.
+fn report(summary: &Summary, out: Option<&Path>) {
+    let mut stderr = io::stderr().lock();
+    for line in render(summary, out).lines() {
+        let _ = writeln!(stderr, "{}", sanitize(line));
+    }
+}
+
+/// Tells a program: whoever reads JSON lines gets nothing else, so the last one is the summary.
+fn report_json(summary: &Summary) {
+    if let Ok(line) = serde_json::to_string(&serde_json::json!({ "summary": summary })) {
+        let _ = writeln!(io::stderr().lock(), "{line}");
+    }
+}
