@@ -4,6 +4,12 @@
 //!
 //! # The map: one line a file
 //!
+//! The front door:
+//! - `api/mod.rs` - deduplication and collections in a few lines
+//! - `api/dedup.rs` - near-duplicates of texts in memory, and of files
+//! - `api/collection.rs` - a collection in a folder: load, delete, clusters, check
+//! - `api/spool.rs` - texts in memory as an input file
+//!
 //! What a run is made of:
 //! - `document.rs` - what a document is: a record at a position of the input
 //! - `config/mod.rs` - the typed configuration and its defaults
@@ -322,6 +328,7 @@
 //!   machine has them, each with a portable twin; and one that decodes a page of 512 words in place, which any bytes
 //!   are, in `collection/run/page.rs`.
 
+mod api;
 pub mod collection;
 pub mod config;
 pub mod document;
@@ -345,3 +352,5 @@ pub mod system_memory;
 pub mod text;
 pub mod threshold;
 pub mod tune;
+
+pub use api::{Collection, Dedup, Deduplicated, DeduplicatedFiles, Duplicate};

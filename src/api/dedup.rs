@@ -1,0 +1,288 @@
+//! Near-duplicates of texts in memory, and of files.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use tempfile::TempDir;
+
+use super::spool::{Line, Lines};
+use crate::config::{Config, Input};
+use crate::error::{Error, Result};
+use crate::flow::{self, Doc, Outcome, Part, Reason, Request};
+use crate::lexicon::Lexicon;
+use crate::limits::{MAX_WORKERS, REFUSED_PERCENT};
+use crate::output::{Hands, KeptTally, Lists, Staging, Summary, left_out, summarise, write_kept};
+use crate::progress::Progress;
+use crate::read::{Discovery, Rejected, discover, unread};
+use crate::simd::Simd;
+
+/// Finds near-duplicates, as it is told. By default: all pairs of texts whose Jaccard resemblance over shingles of 5 words is
+/// at least 0.8, in clusters of which every member is that close to the one that is kept.
+///
+/// ```
+/// let found = alike::Dedup::new().threshold("0.8")?.texts([
+///     "the quick brown fox jumps over the lazy dog by the river",
+///     "The quick brown fox jumps over the lazy dog, by the river!",
+///     "something else altogether",
+/// ])?;
+/// assert_eq!(found.kept, [0, 2]);
+/// assert_eq!((found.duplicates[0].text, found.duplicates[0].kept), (1, 0));
+/// # Ok::<(), alike::error::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Dedup {
+    config: Config,
+    workers: usize,
+    memory: Option<u64>,
+    lexicon: Option<Arc<Lexicon>>,
+}
+
+/// What was found among texts. Texts are numbered from 0, in the order in which they were given.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Deduplicated {
+    /// The texts that stay, ascending.
+    pub kept: Vec<usize>,
+    /// The others, ascending.
+    pub duplicates: Vec<Duplicate>,
+    /// The members of each cluster of two texts or more, ascending.
+    pub clusters: Vec<Vec<usize>>,
+}
+
+/// A text that goes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Duplicate {
+    /// Its number.
+    pub text: usize,
+    /// The number of the text that is kept in its place.
+    pub kept: usize,
+    /// The Jaccard resemblance of the two, in [0, 1]; `None` where the method measures something else.
+    pub resemblance: Option<f64>,
+    /// Why it goes.
+    pub reason: Reason,
+}
+
+/// What was found among the documents of files; nothing is written yet.
+pub struct DeduplicatedFiles {
+    discovery: Discovery,
+    outcome: Outcome,
+    rejected: Vec<Rejected>,
+    workers: usize,
+    progress: Arc<Progress>,
+    /// Spilled names and copied inputs lie here until this is dropped.
+    _scratch: TempDir,
+}
+
+impl Default for Dedup {
+    fn default() -> Dedup {
+        Dedup::new()
+    }
+}
+
+impl Dedup {
+    /// The defaults: `join` at 0.8 over shingles of 5 words, all cores, and no bound of the memory.
+    pub fn new() -> Dedup {
+        Dedup::with_config(Config::default())
+    }
+
+    /// The configuration of a preset, like `web` or `datatrove`.
+    ///
+    /// # Errors
+    /// [`Error::Config`] if there is no preset of that name.
+    pub fn preset(name: &str) -> Result<Dedup> {
+        Config::preset(name).map(Dedup::with_config)
+    }
+
+    /// A configuration of one's own. It is checked when it is used.
+    pub fn with_config(config: Config) -> Dedup {
+        let workers = std::thread::available_parallelism().map_or(1, usize::from).min(MAX_WORKERS);
+        Dedup { config, workers, memory: None, lexicon: None }
+    }
+
+    /// The least resemblance of near-duplicates: a decimal above 0 and at most 1, like `0.8`. It is a text because it is
+    /// exact.
+    ///
+    /// # Errors
+    /// [`Error::Config`] if it is none.
+    pub fn threshold(mut self, threshold: &str) -> Result<Dedup> {
+        self.config.threshold = threshold.parse().map_err(Error::config)?;
+        Ok(self)
+    }
+
+    /// The number of words in a shingle, at least 1.
+    pub fn ngram(mut self, words: usize) -> Dedup {
+        self.config.text.ngram = words;
+        self
+    }
+
+    /// The number of worker threads, 1 to [`MAX_WORKERS`].
+    pub fn workers(mut self, workers: usize) -> Dedup {
+        self.workers = workers;
+        self
+    }
+
+    /// The most memory to use, in bytes; what does not fit goes to temporary files.
+    pub fn memory(mut self, bytes: u64) -> Dedup {
+        self.memory = Some(bytes);
+        self
+    }
+
+    /// The lexicon of a method that weighs terms.
+    pub fn lexicon(mut self, lexicon: Arc<Lexicon>) -> Dedup {
+        self.config.lexicon = lexicon.name();
+        self.lexicon = Some(lexicon);
+        self
+    }
+
+    /// Finds the near-duplicates of texts. They are written to a temporary file for the time of the run, which frees their
+    /// memory as they come.
+    ///
+    /// # Errors
+    /// [`Error::Config`] if the configuration cannot be, [`Error::Refused`] if a text is longer than
+    /// [`Input::max_record_bytes`], and [`Error::Io`].
+    pub fn texts<T: AsRef<str>>(&self, texts: impl IntoIterator<Item = T>) -> Result<Deduplicated> {
+        let folder = temporary()?;
+        let (mut lines, mut count) = (Lines::create(folder.path())?, 0);
+        for text in texts {
+            lines.add(&Line { id: None, text: Some(text.as_ref()), op: None })?;
+            count += 1;
+        }
+        let mut own = self.clone();
+        let max_record_bytes = self.config.input.max_record_bytes;
+        own.config.input = Input { max_record_bytes, ..Input::default() };
+        let run = own.run(&[lines.finish()?], folder)?;
+        refuse(&run.rejected, run.outcome.tally.documents, 0)?;
+        Ok(run.found(count))
+    }
+
+    /// Finds the near-duplicates of the documents of files, folders and patterns, as the program's `dedup` does, and writes
+    /// nothing yet.
+    ///
+    /// # Errors
+    /// [`Error::Config`] if the configuration cannot be, [`Error::Input`] if there is nothing to read, [`Error::Refused`] if
+    /// more than [`REFUSED_PERCENT`] per cent of the records cannot be used, and [`Error::Io`].
+    pub fn files<T: AsRef<str>>(&self, inputs: impl IntoIterator<Item = T>) -> Result<DeduplicatedFiles> {
+        let inputs: Vec<String> = inputs.into_iter().map(|input| input.as_ref().to_owned()).collect();
+        let run = self.run(&inputs, temporary()?)?;
+        refuse(&run.rejected, run.outcome.tally.documents, REFUSED_PERCENT)?;
+        Ok(run)
+    }
+
+    /// Runs the dataflow on inputs.
+    fn run(&self, inputs: &[String], scratch: TempDir) -> Result<DeduplicatedFiles> {
+        self.config.validate()?;
+        if self.config.needs_lexicon() && self.lexicon.is_none() {
+            return Err(Error::config(format!(
+                "{} needs a lexicon; give one with Dedup::lexicon",
+                self.config.lexicon_user()
+            )));
+        }
+        let progress = Arc::new(Progress::default());
+        let discovery = discover(inputs, &scratch.path().join("spool"))?;
+        let request = Request {
+            sources: discovery.sources.clone(),
+            part: Part::ALL,
+            config: self.config.clone(),
+            workers: self.workers,
+            memory: self.memory,
+            pairs: false,
+            simd: Simd::detect(),
+            scratch: scratch.path().to_path_buf(),
+            stored: None,
+            replay: None,
+            basis: None,
+            lexicon: self.lexicon.clone(),
+            peers: None,
+        };
+        let outcome = flow::run(request, Arc::clone(&progress))?;
+        let mut rejected = unread(&discovery.unreadable);
+        rejected.extend(outcome.shared.rejected(&outcome.refused));
+        Ok(DeduplicatedFiles {
+            discovery,
+            outcome,
+            rejected,
+            workers: self.workers,
+            progress,
+            _scratch: scratch,
+        })
+    }
+}
+
+impl DeduplicatedFiles {
+    /// The figures of the run.
+    ///
+    /// # Errors
+    /// [`Error::Io`] of a temporary file.
+    pub fn summary(&self) -> Result<Summary> {
+        summarise(&self.discovery, &self.outcome, &self.rejected)
+    }
+
+    /// Records that could not be used, and why, in document order.
+    pub fn rejected(&self) -> &[Rejected] {
+        &self.rejected
+    }
+
+    /// Writes what the program's `dedup` writes to a folder that must not exist: the inputs without the removed documents in
+    /// `kept/`, the lists of duplicates, clusters and refused records, and the figures. The folder appears when all of it is
+    /// there, or not at all.
+    ///
+    /// # Errors
+    /// [`Error::OutputExists`], [`Error::Changed`] if an input is not what it was, and [`Error::Io`].
+    pub fn write(&self, folder: impl AsRef<Path>) -> Result<KeptTally> {
+        let staging = Staging::new(folder.as_ref())?;
+        Lists::new(&self.outcome).write(staging.path(), &self.rejected)?;
+        let (removed, ends) = left_out(&self.outcome);
+        let sources = &self.outcome.shared.sources;
+        let hands = Hands { workers: self.workers, peers: None };
+        let kept = write_kept(staging.path(), sources, &removed, &ends, hands, &self.progress)?;
+        let mut summary = self.summary()?;
+        summary.kept_bytes = Some(kept.bytes_out);
+        summary.write(staging.path())?;
+        staging.commit()?;
+        Ok(kept)
+    }
+
+    /// What was found, of texts that are the lines of one file.
+    fn found(&self, texts: usize) -> Deduplicated {
+        let Outcome { findings, shared, .. } = &self.outcome;
+        let number = |doc: Doc| shared.line(doc) as usize - 1;
+        let duplicates: Vec<Duplicate> = findings
+            .removed
+            .iter()
+            .map(|removed| {
+                let scores = shared.rule.map(|rule| rule.last().shown(removed.measure)).unwrap_or_default();
+                let scores = if removed.reason == Reason::Exact { scores.equal() } else { scores };
+                Duplicate {
+                    text: number(removed.doc),
+                    kept: number(removed.representative),
+                    resemblance: scores.resemblance,
+                    reason: removed.reason,
+                }
+            })
+            .collect();
+        let mut stays = vec![true; texts];
+        duplicates.iter().for_each(|duplicate| stays[duplicate.text] = false);
+        let members = |cluster: &flow::Cluster| cluster.members.iter().map(|doc| number(*doc)).collect();
+        Deduplicated {
+            kept: (0..texts).filter(|text| stays[*text]).collect(),
+            duplicates,
+            clusters: findings.clusters.iter().map(members).collect(),
+        }
+    }
+}
+
+/// A folder in the system's place for temporary files.
+pub(super) fn temporary() -> Result<TempDir> {
+    tempfile::tempdir().map_err(|error| Error::io(&std::env::temp_dir(), "create a folder in", error))
+}
+
+/// Refuses an input of which more than so many per cent could not be used.
+pub(super) fn refuse(rejected: &[Rejected], documents: u64, percent: u64) -> Result<()> {
+    let Some(first) = rejected.first() else { return Ok(()) };
+    let count = rejected.len() as u64;
+    if count * 100 <= (documents + count) * percent {
+        return Ok(());
+    }
+    let reason =
+        format!("more than {percent} % is a sign of a wrong input or a wrong field; nothing was written");
+    Err(Error::Refused { rejected: count, records: documents + count, reason, first: first.to_string() })
+}

@@ -1,0 +1,77 @@
+//! The front door, as a user of the library meets it.
+
+use super::{Collection, Dedup};
+use crate::error::{Error, Result};
+use crate::flow::Reason;
+
+const FOX: &str = "the quick brown fox jumps over the lazy dog by the river on a warm day in june";
+const DAY: &str = "it was a bright cold day in april and the clocks were striking thirteen times";
+
+fn changed(text: &str) -> String {
+    text.replacen("warm", "cold", 1)
+}
+
+#[test]
+fn texts_are_numbered_as_they_were_given() -> Result<()> {
+    let near = changed(FOX);
+    let texts = [DAY, FOX, "", &near, &FOX.to_uppercase(), DAY];
+    for workers in [1, 3] {
+        let found = Dedup::new().threshold("0.4")?.workers(workers).texts(texts)?;
+        assert_eq!(found.kept, [0, 1, 2]);
+        assert_eq!(found.clusters, [vec![0, 5], vec![1, 3, 4]]);
+        let rows: Vec<_> = found.duplicates.iter().map(|one| (one.text, one.kept, one.reason)).collect();
+        assert_eq!(rows, [(3, 1, Reason::Near), (4, 1, Reason::Exact), (5, 0, Reason::Exact)]);
+        let of = |at: usize| found.duplicates[at].resemblance.expect("a resemblance");
+        assert!(of(0) >= 0.4 && of(0) < 1.0 && (of(1) - 1.0).abs() < f64::EPSILON);
+    }
+    assert_eq!(Dedup::new().texts(texts)?.kept, [0, 1, 2, 3], "at 0.8 the changed one stays");
+    let none: [&str; 0] = [];
+    assert_eq!(Dedup::new().texts(none)?.kept, [0; 0]);
+    Ok(())
+}
+
+#[test]
+fn files_are_written_as_the_program_writes_them() -> Result<()> {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (input, out) = (folder.path().join("a.jsonl"), folder.path().join("out"));
+    let line = |text: &str| format!("{}\n", serde_json::json!({ "text": text }));
+    std::fs::write(&input, [FOX, DAY, FOX].map(line).concat()).expect("written");
+    let found = Dedup::new().files([input.to_str().expect("UTF-8")])?;
+    assert_eq!((found.summary()?.documents, found.summary()?.removed), (3, 1));
+    found.write(&out)?;
+    let kept = std::fs::read_to_string(out.join("kept/a.jsonl")).expect("kept");
+    assert_eq!(kept, [FOX, DAY].map(line).concat());
+    assert!(matches!(found.write(&out), Err(Error::OutputExists(_))));
+    Ok(())
+}
+
+#[test]
+fn what_cannot_be_is_refused() {
+    assert!(matches!(Dedup::new().threshold("1.5"), Err(Error::Config(_))));
+    assert!(matches!(Dedup::preset("nothing"), Err(Error::Config(_))));
+    assert!(matches!(Dedup::new().ngram(0).texts([FOX]), Err(Error::Config(_))));
+    assert!(matches!(Dedup::new().workers(0).texts([FOX]), Err(Error::Config(_))));
+    assert!(matches!(Dedup::new().files(["/no such folder"]), Err(Error::Input { .. })));
+}
+
+#[test]
+fn a_collection_follows_its_documents() -> Result<()> {
+    let folder = tempfile::tempdir().expect("a folder");
+    let collection = Collection::at(folder.path().join("archive")).workers(2);
+    assert!(matches!(collection.clusters(), Err(Error::NotACollection(..))));
+    let report = collection.load([("a", FOX), ("b", DAY)])?;
+    assert_eq!((report.added, report.clusters), (2, 0));
+    let report = collection.load([("c", FOX), ("b", DAY)])?;
+    assert_eq!((report.added, report.unchanged, report.clusters), (1, 1, 1));
+    assert_eq!(collection.clusters()?[0].members, ["a", "c"]);
+    let found = collection.check(&FOX.to_uppercase())?;
+    assert_eq!(
+        found.iter().map(|one| (one.id.as_str(), one.same_text)).collect::<Vec<_>>(),
+        [("a", true), ("c", true)]
+    );
+    assert!(collection.check("nothing of the kind")?.is_empty());
+    let report = collection.delete(["a", "z"])?;
+    assert_eq!((report.removed, report.unknown.as_slice()), (1, &["z".to_owned()][..]));
+    assert!(collection.clusters()?.is_empty());
+    Ok(())
+}
