@@ -1,4 +1,4 @@
-//! The house holds what its papers say: the map, the README and the sources are compared with each other.
+//! The house holds what its papers say: the map, README, the book and the sources are compared with each other.
 //!
 //! The map is in the module docs of `src/lib.rs`: one line a file, in the form
 //!
@@ -63,8 +63,18 @@ fn tests_only(path: &str) -> bool {
 
 /// What stands between backticks in `text`; blocks of code are passed over.
 fn inline_code(text: &str) -> Vec<&str> {
-    let prose = text.lines().filter(|line| !line.starts_with("    "));
+    let mut fenced = false;
+    let prose = text.lines().filter(move |line| {
+        let fence = line.starts_with("```");
+        fenced ^= fence;
+        !fence && !fenced && !line.starts_with("    ")
+    });
     prose.flat_map(|line| line.split('`').skip(1).step_by(2)).collect()
+}
+
+/// All pages of the book, by their paths in the repository.
+fn pages() -> Vec<String> {
+    files("docs/src", ".md").iter().map(|page| format!("docs/src/{page}")).collect()
 }
 
 /// The long flags that `text` names.
@@ -117,23 +127,45 @@ fn the_map_is_read_as_described() {
 }
 
 #[test]
-fn the_readme_names_every_preset_and_no_other() {
-    let readme = read("README.md");
-    let section = readme.split("\n## Presets\n").nth(1).expect("README.md has a section Presets");
-    let section = section.split("\n## ").next().expect("a part");
-    let rows = section.lines().filter_map(|line| line.strip_prefix("| `")?.split_once('`'));
-    let rows = rows.filter(|(name, _)| !name.starts_with("--")); // the heading
-    let named: BTreeSet<_> = rows.map(|(name, _)| name.to_owned()).collect();
+fn the_book_names_every_preset_and_no_other() {
+    let page = read("docs/src/reference/presets.md");
+    let tables = page
+        .split("\n\n")
+        .filter(|part| part.starts_with("| `--preset` |") || part.starts_with("| preset |"));
     let present: BTreeSet<_> =
         files("configs", ".toml").iter().map(|file| file.trim_end_matches(".toml").to_owned()).collect();
     assert!(!present.is_empty());
-    assert_eq!(named, present, "presets of README.md (left) and of configs/ (right)");
+    let mut seen = 0;
+    for table in tables {
+        let rows = table.lines().skip(2).filter_map(|line| line.strip_prefix("| `")?.split_once('`'));
+        let named: BTreeSet<_> = rows.map(|(name, _)| name.to_owned()).collect();
+        assert_eq!(named, present, "presets of a table of the book (left) and of configs/ (right)");
+        seen += 1;
+    }
+    assert_eq!(seen, 2, "tables of presets: what each is for, and how they answer one question");
 }
 
 #[test]
-fn the_readme_and_the_help_name_the_same_flags() {
-    // Flags of cargo that stand in the README's commands.
-    const CARGO: [&str; 6] = ["--release", "--locked", "--path", "--bench", "--benches", "--test"];
+fn the_book_and_the_help_name_the_same_flags() {
+    // Flags of other programs that stand in commands.
+    const OTHERS: [&str; 16] = [
+        "--all-targets",
+        "--bench",
+        "--benches",
+        "--document-private-items",
+        "--fix",
+        "--help",
+        "--ignored",
+        "--lib",
+        "--locked",
+        "--no-default-features",
+        "--open",
+        "--path",
+        "--random-source",
+        "--release",
+        "--test",
+        "--times",
+    ];
     // All commands that have flags.
     const COMMANDS: [&str; 24] = [
         "dedup",
@@ -163,34 +195,53 @@ fn the_readme_and_the_help_name_the_same_flags() {
     ];
     // Every program has these.
     const USUAL: [&str; 2] = ["--help", "--version"];
-    let mut readme = long_flags(&read("README.md"));
-    readme.retain(|flag| !CARGO.contains(&flag.as_str()) && !USUAL.contains(&flag.as_str()));
     let mut help: BTreeSet<String> = COMMANDS
         .iter()
         .flat_map(|command| long_flags(&help(&command.split(' ').collect::<Vec<_>>())))
         .collect();
     help.retain(|flag| !USUAL.contains(&flag.as_str()));
-    let unknown: Vec<_> = readme.difference(&help).collect();
-    assert!(unknown.is_empty(), "README.md names flags that no command of alike has: {unknown:?}");
-    let untold: Vec<_> = help.difference(&readme).collect();
-    assert!(untold.is_empty(), "README.md does not name the flags {untold:?}");
+    let mut papers = pages();
+    papers.extend(["README.md", "CONTRIBUTING.md", "ARCHITECTURE.md"].map(str::to_owned));
+    for paper in papers {
+        let mut named = long_flags(&read(&paper));
+        named.retain(|flag| !OTHERS.contains(&flag.as_str()));
+        let unknown: Vec<_> = named.difference(&help).collect();
+        assert!(unknown.is_empty(), "{paper} names flags that no command of alike has: {unknown:?}");
+    }
+    // One page names them all, so that a reader finds each.
+    let listed = long_flags(&read("docs/src/reference/options.md"));
+    let untold: Vec<_> = help.difference(&listed).collect();
+    assert!(untold.is_empty(), "docs/src/reference/options.md does not name the flags {untold:?}");
 }
 
 #[test]
-fn the_subcommands_of_the_readme_exist() {
-    let readme = read("README.md");
-    let all = help(&[]);
-    let mut seen = 0;
-    for line in readme.lines().filter(|line| line.starts_with("    ")) {
-        let line = line.trim_start();
-        let words = line.strip_prefix("alike ").or_else(|| line.split_once(" -- ").map(|(_, rest)| rest));
-        if let Some(name) = words.and_then(|words| words.split_whitespace().next()) {
-            let known = all.lines().any(|line| line.split_whitespace().next() == Some(name));
-            assert!(known, "`alike --help` does not name the subcommand {name} of README.md");
-            seen += 1;
-        }
+fn the_book_names_every_command() {
+    let page = read("docs/src/reference/options.md");
+    let table =
+        page.split("\n\n").find(|part| part.starts_with("| command | does |")).expect("a table of commands");
+    let mut named = BTreeSet::new();
+    for row in table.lines().skip(2) {
+        let cell = row.split('|').nth(1).expect("a cell");
+        named.extend(inline_code(cell).iter().map(|code| code.split(' ').next().expect("a word").to_owned()));
     }
-    assert!(seen > 0, "README.md has no command of alike");
+    let all = help(&[]);
+    let list = all.split("\nCommands:\n").nth(1).expect("the help lists commands");
+    let list = list.split("\n\n").next().expect("a part");
+    let names = list.lines().filter(|line| line.starts_with("  ") && !line.starts_with("   "));
+    let names = names.filter_map(|line| line.split_whitespace().next()).filter(|name| *name != "help");
+    let missing: Vec<_> = names.filter(|name| !named.contains(*name)).collect();
+    assert!(missing.is_empty(), "docs/src/reference/options.md does not name the commands {missing:?}");
+}
+
+#[test]
+fn the_summary_names_every_page_once() {
+    let summary = read("docs/src/SUMMARY.md");
+    let listed: Vec<&str> = summary.split("](").skip(1).filter_map(|rest| rest.split(')').next()).collect();
+    let unique: BTreeSet<String> = listed.iter().map(|page| (*page).to_owned()).collect();
+    assert_eq!(unique.len(), listed.len(), "docs/src/SUMMARY.md names a page twice");
+    let mut present = files("docs/src", ".md");
+    present.remove("SUMMARY.md");
+    assert_eq!(unique, present, "pages of the summary (left) and of the folder (right)");
 }
 
 #[test]
@@ -202,14 +253,16 @@ fn the_papers_name_only_paths_that_exist() {
         "README.md",
         "ARCHITECTURE.md",
         "CHANGELOG.md",
+        "CONTRIBUTING.md",
         "samples/README.md",
         "cluster/README.md",
         "cluster/ssh.md",
     ];
-    for paper in papers {
+    for paper in papers.map(str::to_owned).into_iter().chain(pages()) {
+        let paper = paper.as_str();
         let text = read(paper);
         let named = inline_code(&text).into_iter().filter(|code| folders.iter().any(|f| code.starts_with(f)));
-        for path in named.filter(|code| !code.contains(['*', ' ', '<'])) {
+        for path in named.filter(|code| !code.contains(['*', ' ', '<']) && !code.contains("NAME")) {
             let path = path.split("::").next().expect("a part");
             assert!(root().join(path).exists(), "{paper} names {path}, which does not exist");
         }

@@ -27,6 +27,8 @@ mod common_keys;
 mod config;
 /// Components that all workers keep together, while links come and go.
 mod contract;
+/// The commands of README and book, and what they print.
+mod docs;
 /// Methods measured against labels and the exact join.
 mod evaluate;
 /// `join` against the oracle, on real corpora and on random collections.
