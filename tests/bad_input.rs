@@ -8,7 +8,9 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::util::{Dir, Output, Ran, gzip, line, words, zst};
+use crate::support::output::Output;
+use crate::support::program::{Dir, Ran};
+use crate::support::texts::{gzip, line, words, zst};
 
 /// Nineteen good lines without duplicates: one bad line among them is 5 % of the records, three are more than 10 %.
 const GOOD: usize = 19;

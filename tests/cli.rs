@@ -2,7 +2,9 @@
 
 use serde_json::{Value, json};
 
-use crate::util::{Dir, gzip, jsonl, line, reread, text, words, zst};
+use crate::support::output::{jsonl, reread};
+use crate::support::program::Dir;
+use crate::support::texts::{gzip, line, text, words, zst};
 
 /// Two texts of which the second is a near-copy, and a third unlike them.
 fn trio() -> [String; 3] {
@@ -182,7 +184,7 @@ fn standard_input() {
     let forms = [whole.clone().into_bytes(), gzip(whole.as_bytes(), 200), zst(whole.as_bytes(), 200)];
     for (name, bytes) in ["plain", "gz", "zst"].iter().zip(forms) {
         dir.alike(&format!("dedup - --out {name}"), Some(&bytes)).ok();
-        let output = crate::util::Output::read(&dir.join(name));
+        let output = crate::support::output::Output::read(&dir.join(name));
         assert_eq!(output.removed_ids(), ["b"], "{name}");
         let (file, packed) = output.kept.iter().next().unwrap();
         assert_eq!((output.kept.len(), text(output.kept(file))), (1, want.clone()), "{name}");

@@ -3,13 +3,17 @@
 
 use serde_json::{Value, json};
 
-use crate::oracle::{Contents, Doc, Pair, Rules, answer, comparable, fraction};
-use crate::util::{Dir, Output, Random, label, line, reread, sorted, words};
+use crate::support::oracle::{Contents, Doc, Pair, Rules, answer, comparable, fraction};
+use crate::support::output::{Output, label, reread, sorted};
+use crate::support::program::Dir;
+use crate::support::texts::{Random, line, words};
 
 /// Copies of each template: more than the 512 contents that make a group a crowd.
 const COPIES: usize = 560;
+
 /// The same for features: a feature is the same in fewer of the copies than a shingle is.
 const FEATURED: usize = 760;
+
 /// Words of a template.
 const WORDS: usize = 200;
 

@@ -10,7 +10,9 @@ use alike::collection::Writer;
 use alike::storage::{Local, Storage};
 use serde_json::{Value, json};
 
-use crate::util::{Dir, Ran, jsonl, line, words};
+use crate::support::output::jsonl;
+use crate::support::program::{Dir, Ran};
+use crate::support::texts::{line, words};
 
 /// A folder with a collection `c` of a and b, which resemble each other, and d, which is unlike them.
 fn made() -> Dir {

@@ -8,11 +8,12 @@ use alike::config::{Config, Method, Rule, Sampling};
 use proptest::prelude::*;
 use serde_json::Value;
 
-use crate::care::findings;
-use crate::guarantee::guaranteed;
-use crate::histories::{Bench, Clusters, Load, Op, config};
-use crate::team::done;
-use crate::util::{Dir, Ran, line, words};
+use crate::support::guaranteed::guaranteed;
+use crate::support::history::{Bench, Clusters, Load, Op, config};
+use crate::support::job::done;
+use crate::support::program::{Dir, Ran};
+use crate::support::texts::{line, words};
+use crate::support::upkeep::findings;
 
 /// Members that two texts must share.
 const SHARED: usize = 2;

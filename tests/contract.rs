@@ -8,7 +8,8 @@ use alike::error::Error;
 use alike::flow::contract::{Engine, Link, Relabelled, Touched, Work, components_of};
 use proptest::prelude::*;
 
-use crate::util::Random;
+use crate::support::corpora::full;
+use crate::support::texts::Random;
 
 /// What all workers are told at once.
 #[derive(Clone, Debug, Default)]
@@ -27,7 +28,7 @@ impl Batch {
 
 /// Histories of each kind; ALIKE_FULL asks for many more.
 fn cases() -> u32 {
-    if std::env::var_os("ALIKE_FULL").is_some() { 5000 } else { 250 }
+    if full() { 5000 } else { 250 }
 }
 
 /// What an engine of so many workers says after each batch, and what all workers did for it. Who is told of a link depends

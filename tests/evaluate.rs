@@ -2,7 +2,9 @@
 
 use serde_json::Value;
 
-use crate::util::{Dir, Ran, jsonl, line, words};
+use crate::support::output::jsonl;
+use crate::support::program::{Dir, Ran};
+use crate::support::texts::{line, words};
 
 /// Seven documents: a, b and c have the same words; d and e differ in the last one; f and g are long and share none.
 fn corpus(dir: &Dir) {

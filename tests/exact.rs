@@ -1,6 +1,6 @@
 //! `join` finds all pairs at or over the threshold and no others, and makes of them the clusters, removals and kept
-//! files that the oracle makes. By default on parts of the real corpora; with ALIKE_FULL=1 in the environment on all
-//! of them (slow: all pairs are counted), and on random collections that shrink to the smallest that fails.
+//! files that the oracle makes. On the sample, on
+//! corpora where they are (ignored by default; all pairs are counted), and on random collections that shrink to the smallest that fails.
 
 use std::path::Path;
 
@@ -8,10 +8,14 @@ use proptest::prelude::*;
 use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
 use serde_json::Value;
 
-use crate::oracle::{Answer, Contents, Doc, Pair, Rules, answer, comparable, fraction};
-use crate::util::{Dir, Output, corpus, families, reread, sorted};
+use crate::support::corpora::{corpus, sample};
+use crate::support::oracle::{Answer, Contents, Doc, Pair, Rules, answer, comparable, fraction};
+use crate::support::output::{Output, reread, sorted};
+use crate::support::program::Dir;
+use crate::support::texts::families;
 
 const THRESHOLDS: [&str; 3] = ["0.5", "0.8", "0.95"];
+
 const NGRAMS: [usize; 3] = [3, 5, 10];
 
 /// Compares everything a run wrote but the pairs with the oracle's answer.
@@ -136,46 +140,31 @@ const KEEPS: [&str; 6] = ["first", "longest", "last", "field:score:max", "shorte
 /// The sample of the repository, which is always there.
 #[test]
 fn the_sample() {
-    let file =
-        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/samples/licences.jsonl")).unwrap();
-    let body = |line: &str| serde_json::from_str::<Value>(line).unwrap()["text"].as_str().unwrap().to_owned();
-    join_is_exact("sample", &file.lines().map(body).collect::<Vec<_>>(), &KEEPS, false);
+    join_is_exact("sample", &sample(), &KEEPS, false);
 }
 
 #[test]
+#[ignore = "needs ALIKE_CORPORA"]
 fn licence_texts_in_part() {
-    if let Some(texts) = corpus("licence_texts") {
-        join_is_exact("licence_texts in part", &families(texts, 12), &KEEPS[..5], false);
-    }
+    join_is_exact("licence_texts in part", &families(corpus("licence_texts"), 12), &KEEPS[..5], false);
 }
 
 #[test]
+#[ignore = "needs ALIKE_CORPORA"]
 fn civil_codes_in_part() {
-    if let Some(texts) = corpus("civil_codes") {
-        join_is_exact("civil_codes in part", &families(texts, 25), &KEEPS[1..], false);
-    }
-}
-
-fn full() -> bool {
-    std::env::var("ALIKE_FULL").is_ok_and(|value| value == "1")
+    join_is_exact("civil_codes in part", &families(corpus("civil_codes"), 25), &KEEPS[1..], false);
 }
 
 #[test]
+#[ignore = "needs ALIKE_CORPORA and an hour"]
 fn licence_texts_in_full() {
-    if full()
-        && let Some(texts) = corpus("licence_texts")
-    {
-        join_is_exact("licence_texts", &texts, &KEEPS[..5], true);
-    }
+    join_is_exact("licence_texts", &corpus("licence_texts"), &KEEPS[..5], true);
 }
 
 #[test]
+#[ignore = "needs ALIKE_CORPORA and an hour"]
 fn civil_codes_in_full() {
-    if full()
-        && let Some(texts) = corpus("civil_codes")
-    {
-        join_is_exact("civil_codes", &texts, &KEEPS[1..], true);
-    }
+    join_is_exact("civil_codes", &corpus("civil_codes"), &KEEPS[1..], true);
 }
 
 /// One document of a random collection, in terms of those before it.
@@ -346,14 +335,14 @@ fn random_collections() {
 /// Containment in the smaller set as the rule: the pairs are those of the oracle (their resemblance may be small).
 #[test]
 fn containment_as_the_rule() {
-    let mut random = crate::util::Random(11);
+    let mut random = crate::support::texts::Random(11);
     let mut texts = Vec::new();
     for document in 0..60 {
         let whole = 20 + random.below(30);
-        texts.push(crate::util::words(document * 100, whole));
+        texts.push(crate::support::texts::words(document * 100, whole));
         for _ in 0..3 {
             let start = document * 100 + random.below(whole);
-            texts.push(crate::util::words(start, 5 + random.below(20)));
+            texts.push(crate::support::texts::words(start, 5 + random.below(20)));
         }
     }
     let docs = Doc::all(&texts);

@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use crate::util::{Dir, Output, Random, gzip, line, text, unpack, words, zst};
+use crate::support::output::Output;
+use crate::support::program::Dir;
+use crate::support::texts::{Random, gzip, line, text, unpack, words, zst};
 
 /// Records with ascending ids: near copies in families, exact copies, texts without a token and ordinary ones.
 fn records(count: usize) -> Vec<String> {

@@ -2,7 +2,7 @@
 //!
 //! ALIKE_FULL=1 takes every operation; otherwise it is every third.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use alike::collection::{Compaction, Snapshot, Writer, compact, fsck};
@@ -11,44 +11,12 @@ use alike::error::Error;
 use alike::progress::Progress;
 use alike::storage::{Fault, Simulated, Storage, is_power_cut};
 
-use crate::care::{findings, first, load, put};
-use crate::histories::{Bench, Clusters, Load, Op, config};
+use crate::support::history::{Bench, Load, Op, config};
+use crate::support::seen::{Seen, expected, stride, try_seen};
+use crate::support::upkeep::{findings, first, load, put};
 
 /// What a writer says that is dead.
 const DEAD: &str = "open the collection again";
-
-/// Clusters and documents, by id.
-pub(crate) type Seen = (Clusters, BTreeSet<String>);
-
-/// What a reader sees of a collection: nothing twice, and as much as the manifest counts.
-pub(crate) fn try_seen(storage: &Arc<dyn Storage>) -> Result<Seen, Error> {
-    let snapshot = Snapshot::open(storage)?;
-    let (mut clusters, mut documents) = (Clusters::new(), BTreeSet::new());
-    snapshot.clusters(&mut |cluster| {
-        let size = cluster.members.len() as u64;
-        let members: BTreeSet<String> = cluster.members.into_iter().collect();
-        assert_eq!((cluster.size, members.len() as u64), (size, size), "no member is there twice");
-        assert!(clusters.insert(members));
-        Ok(())
-    })?;
-    snapshot.documents(&mut |document| {
-        assert!(documents.insert(document.id), "no document is there twice");
-        Ok(())
-    })?;
-    let counts = snapshot.manifest().counts;
-    assert_eq!((counts.clusters, counts.documents), (clusters.len() as u64, documents.len() as u64));
-    Ok((clusters, documents))
-}
-
-/// What a reader should see, by a one-shot run.
-pub(crate) fn expected(bench: &Bench) -> Seen {
-    (bench.rerun(), bench.live.keys().map(|id| format!("d{id}")).collect())
-}
-
-/// All operations with ALIKE_FULL, else one in `few`.
-pub(crate) fn stride(few: usize) -> usize {
-    if std::env::var_os("ALIKE_FULL").is_some() { 1 } else { few }
-}
 
 /// A part of the job. Each can be done again.
 #[derive(Clone, Debug)]

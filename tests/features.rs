@@ -4,13 +4,17 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::oracle::Doc;
-use crate::util::{Dir, Output, Random, label};
+use crate::support::oracle::Doc;
+use crate::support::output::{Output, label};
+use crate::support::program::Dir;
+use crate::support::texts::Random;
 
 /// Pairs at each resemblance.
 const PAIRS: usize = 400;
+
 /// Words of both documents of a pair together; shingles are single words, so this is the union of their sets.
 const UNION: usize = 400;
+
 /// Resemblances in hundredths.
 const LEVELS: [usize; 4] = [50, 80, 90, 95];
 

@@ -6,74 +6,11 @@ use std::collections::BTreeMap;
 use alike::collection::{Manifest, RunEntry, SectionKind, Shape, Snapshot, Writer};
 use alike::config::Method;
 
-use crate::care::{findings, first, load, put};
-use crate::histories::{Bench, config};
+use crate::support::history::{Bench, config};
+use crate::support::tables::{HEAPS, commit, kind, oldest, says};
+use crate::support::upkeep::{findings, first, load, put};
 
-/// The tables, as fsck names them, and their kinds.
-const TABLES: [(&str, u32); 12] = [
-    ("documents", 1),
-    ("texts", 2),
-    ("contents", 3),
-    ("digests", 4),
-    ("postings", 5),
-    ("members", 6),
-    ("links", 7),
-    ("components", 8),
-    ("clusters", 9),
-    ("sources", 10),
-    ("dead", 12),
-    ("signatures", 14),
-];
 const RARITY: u32 = 34;
-/// Heaps that rows of a table point into.
-const HEAPS: [(&str, u32, &str); 3] =
-    [("documents", 32, "labels"), ("texts", 33, "sets"), ("signatures", 36, "parities")];
-
-fn kind(table: &str) -> SectionKind {
-    SectionKind(TABLES.iter().find(|(name, _)| *name == table).expect("a table").1)
-}
-
-/// The rows of a table and its heap, if it has one, in the oldest run that has the table.
-pub(crate) fn oldest(bench: &Bench, table: &str) -> (Shape, Vec<Vec<u64>>, Vec<u64>) {
-    let snapshot = Snapshot::open(&bench.storage).expect("opened");
-    let mut runs = snapshot.runs().iter();
-    let run = runs.find(|run| run.rows(kind(table)).is_some_and(|rows| !rows.is_empty())).expect("a run");
-    let rows = run.rows(kind(table)).expect("rows");
-    let (mut scan, mut all, mut words) = (rows.scan(&[], None), Vec::new(), Vec::new());
-    while let Some(row) = scan.next_row().expect("read") {
-        all.push(row.to_vec());
-    }
-    if let Some(heap) = HEAPS.iter().find(|heap| heap.0 == table) {
-        let heap = run.heap(SectionKind(heap.1)).expect("a heap");
-        heap.read(0, heap.len() as usize, &mut words).expect("read");
-    }
-    (rows.shape(), all, words)
-}
-
-/// Commits a run of one table with its heap, as `change` leaves the manifest.
-pub(crate) fn commit(
-    bench: &Bench,
-    table: &str,
-    shape: Shape,
-    rows: &[Vec<u64>],
-    heap: &[u64],
-    change: impl FnOnce(&mut Manifest),
-) {
-    let mut writer = Writer::open(&bench.storage).expect("opened");
-    let mut next = writer.next();
-    let (id, mut run) = writer.begin_run(&mut next).expect("begun");
-    let mut counts = BTreeMap::from([(table.to_owned(), rows.len() as u64)]);
-    if let Some((_, kind, name)) = HEAPS.iter().find(|heap| heap.0 == table) {
-        run.heap(SectionKind(*kind)).and_then(|()| run.push(heap)).expect("written");
-        counts.insert((*name).to_owned(), heap.len() as u64);
-    }
-    run.rows(kind(table), shape).expect("begun");
-    rows.iter().try_for_each(|row| run.push(row)).expect("written");
-    run.finish().expect("written");
-    next.runs.push(RunEntry::of(&**writer.storage(), id, None, counts).expect("an entry"));
-    change(&mut next);
-    writer.commit(next).expect("committed");
-}
 
 /// Two clusters, one of them held together by its middle, a document that is in none, and one that is gone.
 fn bench(method: Method) -> Bench {
@@ -81,7 +18,7 @@ fn bench(method: Method) -> Bench {
     let mut all = first();
     all.ops.push(put(6, "u v w"));
     bench.load(&all);
-    bench.load(&load(vec![crate::histories::Op::Delete(6)]));
+    bench.load(&load(vec![crate::support::history::Op::Delete(6)]));
     assert_eq!(findings(&bench.storage).expect("read"), []);
     bench
 }
@@ -149,15 +86,6 @@ fn set(row: &mut [u64], at: usize, value: u64) -> bool {
 fn add(row: &mut [u64], at: usize, value: u64) -> bool {
     row[at] = row[at].wrapping_add(value);
     true
-}
-
-/// Whether fsck says this of this place; all it says, for a message.
-pub(crate) fn says(bench: &Bench, place: &str, what: &str) -> Result<(), String> {
-    let found = findings(&bench.storage).expect("read");
-    match found.iter().any(|finding| finding.what.contains(what) && finding.place.contains(place)) {
-        true => Ok(()),
-        false => Err(format!("{place}: {what}: {found:?}")),
-    }
 }
 
 #[test]

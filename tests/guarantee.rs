@@ -1,65 +1,22 @@
 //! A collection that clusters with a guarantee has, after any history of loads, the clusters and representatives of a
 //! one-shot run that reads what is left in document order: by the load that first brought an id, then by id.
 
-use std::collections::BTreeSet;
-
-use alike::collection::{Choice, Compaction};
-use alike::config::{Clustering, Config, Method, Rule};
+use alike::config::{Config, Method, Rule};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::care::{findings, squeeze};
-use crate::fsck::{commit, oldest, says};
-use crate::histories::{Bench, Load, Op, config, history, text, verified};
-use crate::replay::{Asked, keeping, replayed, rerun, sampled};
-use crate::util::{Dir, Random, corpus, families, jsonl, line, words};
-
-pub(crate) fn guaranteed(mut config: Config) -> Config {
-    config.cluster.clustering = Clustering::Guarantee;
-    config
-}
-
-/// Representatives and members, in order.
-fn sorted(
-    clusters: impl Iterator<Item = (String, BTreeSet<String>)>,
-) -> BTreeSet<(String, BTreeSet<String>)> {
-    clusters.collect()
-}
-
-/// Holds a collection, its change log and what is found on looking again against a one-shot run.
-fn check(bench: &Bench, what: &str) {
-    let members = bench.clusters();
-    assert_eq!(members.len(), bench.replayed.len(), "{what}");
-    let asked = Asked { choice: Choice::default(), workers: 1, pairs: false, memory: None };
-    let expected = rerun(bench, &asked);
-    assert_eq!(replayed(bench, &asked), expected, "{what}");
-    let expected = expected.clusters.into_iter().map(|(leader, all)| (leader, all.into_iter().collect()));
-    let found = bench.replayed.values().cloned().map(|(members, leader)| (leader, members));
-    assert_eq!(sorted(found), sorted(expected), "{what}");
-}
-
-fn whole(bench: &Bench, what: &str) {
-    check(bench, what);
-    assert_eq!(findings(&bench.storage).expect("read"), [], "{what}");
-}
+use crate::support::corpora::{full, sample};
+use crate::support::guaranteed::{follow_on, guaranteed, whole};
+use crate::support::history::{Bench, Load, Op, config, history, text, verified};
+use crate::support::output::jsonl;
+use crate::support::program::Dir;
+use crate::support::recompute::{keeping, sampled};
+use crate::support::tables::{commit, oldest, says};
+use crate::support::texts::{Random, families, line, words};
 
 /// Follows a history; what is done after each load says the number with it.
 fn follow(config: Config, history: &[(Load, u8)]) {
     follow_on(Bench::new(config), history);
-}
-
-pub(crate) fn follow_on(mut bench: Bench, history: &[(Load, u8)]) {
-    for (at, (load, then)) in history.iter().enumerate() {
-        bench.load(load);
-        whole(&bench, &format!("after load {at}"));
-        let how = match then {
-            0 => Compaction::Full,
-            1 => Compaction::Tiered { fuel_bytes: u64::MAX },
-            _ => continue,
-        };
-        squeeze(&bench.storage, how).expect("compacted");
-        whole(&bench, &format!("after load {at} and {how:?}"));
-    }
 }
 
 /// Histories in which texts also change in what is no token, so that documents change their length and keep their content.
@@ -82,7 +39,7 @@ fn keep() -> impl Strategy<Value = &'static str> {
 
 /// Histories of each method; ALIKE_FULL asks for many more.
 fn cases() -> u32 {
-    if std::env::var_os("ALIKE_FULL").is_some() { 700 } else { 30 }
+    if full() { 700 } else { 30 }
 }
 
 proptest! {
@@ -145,9 +102,7 @@ fn crowds_and_real_documents() {
         text.join(" ")
     };
     let mut texts: Vec<String> = (0..800).map(copy).collect();
-    if let Some(licences) = corpus("licence_texts") {
-        texts.extend(families(licences, 60));
-    }
+    texts.extend(families(sample(), 3));
     random.shuffle(&mut texts);
     let mut bench = Bench::new(guaranteed(Config::default()));
     let ops: Vec<Op> = texts.iter().cloned().enumerate().map(|(id, text)| Op::Upsert(id, text)).collect();

@@ -12,8 +12,9 @@ use differential_dataflow::input::Input;
 use differential_dataflow::operators::Iterate;
 use proptest::prelude::*;
 
-use crate::histories::{Bench, Clusters, Load, config, history};
-use crate::oracle::{Contents, Doc, fraction};
+use crate::support::corpora::full;
+use crate::support::history::{Bench, Clusters, Load, config, history};
+use crate::support::oracle::{Contents, Doc, fraction};
 
 /// A link, or a content with itself, so that contents without links are nodes, too.
 type Edge = (u32, u32);
@@ -121,7 +122,7 @@ fn follow(method: Method, history: &[Load]) {
 
 /// Histories of each method; ALIKE_FULL asks for many more.
 fn cases() -> u32 {
-    if std::env::var_os("ALIKE_FULL").is_some() { 1000 } else { 40 }
+    if full() { 1000 } else { 40 }
 }
 
 proptest! {

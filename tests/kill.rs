@@ -16,15 +16,19 @@ use alike::error::Error;
 use alike::storage::{Local, Storage};
 use serde_json::Value;
 
-use crate::care::findings;
-use crate::faults::{Seen, expected, try_seen};
-use crate::histories::{Bench, Load, Op, config};
-use crate::util::{Dir, Random, line};
+use crate::support::corpora::full;
+use crate::support::history::{Bench, Load, Op, config};
+use crate::support::program::Dir;
+use crate::support::seen::{Seen, expected, try_seen};
+use crate::support::texts::{Random, line};
+use crate::support::upkeep::findings;
 
 /// As `histories::config` has it.
 const FLAGS: &str = "--method join --ngram 2 --threshold 0.5";
+
 /// Ids that there may be.
 const IDS: usize = 400;
+
 /// Kills in a collection before the next one is begun.
 const KILLS: usize = 10;
 
@@ -238,6 +242,6 @@ fn storage_of(dir: &Dir) -> Arc<dyn Storage> {
 #[test]
 fn killed_at_random_moments() {
     let seed = std::env::var("ALIKE_SEED").ok().and_then(|seed| seed.parse().ok());
-    let full = std::env::var_os("ALIKE_FULL").is_some();
+    let full = full();
     history(seed.unwrap_or(20), if full { 320 } else { 20 });
 }

@@ -2,8 +2,10 @@
 
 use serde_json::{Value, json};
 
-use crate::team::done;
-use crate::util::{Dir, Output, jsonl, line, sorted, words};
+use crate::support::job::done;
+use crate::support::output::{Output, jsonl, sorted};
+use crate::support::program::Dir;
+use crate::support::texts::{line, words};
 
 /// Two articles of 200 words and duplicates of each kind: `id kind edits` of what is removed, in place of each.
 fn made() -> (String, Vec<(&'static str, &'static str, u64)>) {

@@ -1,18 +1,18 @@
 //! `alike launch`: what processes are told, what is heard of them, and how all end. Other machines are played by a script
 //! in the place of ssh.
 
-use std::fs;
 use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::thread;
 use std::time::{Duration, Instant};
+use std::{fs, thread};
 
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use serde_json::Value;
 
-use crate::util::{Dir, Ran, line, words};
+use crate::support::program::{Dir, Ran};
+use crate::support::texts::{line, words};
 
 /// In the place of ssh: notes its own id and arguments, and gives the command to a shell.
 const FAKE_SSH: &str =
@@ -65,7 +65,7 @@ fn one_process_is_as_without_a_launcher() {
     let ran = dir.alike("launch -n 1 -- dedup in.jsonl --out launched", None).ok();
     assert!(ran.stderr.contains("[0] removed 1 of 3 documents"), "{}", ran.stderr);
     assert!(!ran.stderr.contains("\"event\""), "progress is drawn or nothing: {}", ran.stderr);
-    assert_eq!(crate::util::Output::read(&dir.join("launched")).duplicates, alone.duplicates);
+    assert_eq!(crate::support::output::Output::read(&dir.join("launched")).duplicates, alone.duplicates);
 
     // Data is passed through unchanged, and is data where the launcher's standard output is none.
     dir.alike("load c in.jsonl", None).ok();

@@ -8,14 +8,18 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::local_state::{STATE, States, in_place, machine, manifests, pool};
-use crate::losses::{Bench, LOAD, Moment, PROCESSES, Way, copy, killed, texts};
-use crate::processes_load::Seen;
-use crate::util::{Dir, Random};
+use crate::support::corpora::full;
+use crate::support::loads::Seen;
+use crate::support::local::{STATE, States, in_place, machine, manifests, pool};
+use crate::support::loss::{Bench, LOAD, Moment, PROCESSES, Way, copy, killed, texts};
+use crate::support::program::Dir;
+use crate::support::texts::Random;
 
 /// A merge of all that each process has, told of as it goes.
 const COMPACT: &str = "compact c --json-progress --join-timeout 4";
+
 const GATHER: &str = "compact c --gather --json-progress --join-timeout 4";
+
 /// Each process on its own machine.
 const APART: Way =
     Way { command: |dir, hosts, index, line| States::Apart.command(dir, hosts, index, line), reset };
@@ -105,10 +109,7 @@ fn commits(dir: &Dir, collection: &str) -> u64 {
 
 /// The victims of a moment: all of them, or the one whose turn it is.
 fn victims(turn: usize) -> Vec<usize> {
-    match std::env::var_os("ALIKE_FULL") {
-        Some(_) => (0..PROCESSES).collect(),
-        None => vec![turn % PROCESSES],
-    }
+    if full() { (0..PROCESSES).collect() } else { vec![turn % PROCESSES] }
 }
 
 #[test]

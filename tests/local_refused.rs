@@ -8,12 +8,13 @@ use std::path::PathBuf;
 use serde_json::Value;
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::local_state::{STATE, States, in_place, kept, machine, manifests, named, pool, runs};
-use crate::losses::texts;
-use crate::processes::{assert_same, written};
-use crate::processes_load::Seen;
-use crate::team::{Process, at_free_ports, command};
-use crate::util::{Dir, Ran, Random};
+use crate::support::job::{Process, at_free_ports, command};
+use crate::support::loads::Seen;
+use crate::support::local::{STATE, States, in_place, kept, machine, manifests, named, pool, runs};
+use crate::support::loss::texts;
+use crate::support::outputs::{assert_same, written};
+use crate::support::program::{Dir, Ran};
+use crate::support::texts::Random;
 
 const PROCESSES: usize = 3;
 

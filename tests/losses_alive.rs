@@ -8,16 +8,17 @@ use std::time::Duration;
 
 use rustix::process::Signal;
 
-use crate::losses::{Bench, LOAD, Moment, PROCESSES, SOON, copy, others};
-use crate::mesh::{free, show};
-use crate::team::{Process, all};
+use crate::support::corpora::full;
+use crate::support::job::{Process, all};
+use crate::support::loss::{Bench, LOAD, Moment, PROCESSES, SOON, copy, others};
+use crate::support::meeting::{free, show};
 
 /// A process that is stopped and stays: it is missed within the timeout and two seconds; when it goes on it ends as well.
 #[test]
 fn losses_by_silence() {
     let bench = Bench::new();
     let line = &format!("{LOAD} --peer-timeout 2");
-    let full = std::env::var_os("ALIKE_FULL").is_some();
+    let full = full();
     let moments = [
         Moment::Stage("read", 1),
         Moment::File("checkpoint-"),

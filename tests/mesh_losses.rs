@@ -10,7 +10,7 @@ use std::time::Duration;
 use alike::error::Error;
 use alike::mesh::{Membership, Mesh};
 
-use crate::mesh::{child, free, level, member, show, started, timed, together};
+use crate::support::meeting::{child, free, level, member, show, started, timed, together};
 
 #[test]
 fn mesh_one_that_vanishes_is_lost_to_all() {

@@ -8,11 +8,14 @@ use std::time::Duration;
 use alike::error::Error;
 use alike::mesh::{Answer, Mesh};
 
-use crate::mesh::{level, together};
+use crate::support::meeting::{level, together};
 
 const PROCESSES: usize = 3;
+
 const THREADS: usize = 4;
+
 const QUESTIONS: usize = 60;
+
 /// Longer than a piece of a message.
 const LONG: usize = 1 << 20;
 

@@ -10,7 +10,8 @@ use std::time::Duration;
 
 use alike::mesh::Membership;
 
-use crate::mesh::{child, exchange, free, join, member, show, started, timed};
+use crate::support::corpora::full;
+use crate::support::meeting::{child, exchange, free, join, member, show, started, timed};
 
 /// The first bytes of a true process 1, which did not get an answer.
 fn recorded() -> Vec<u8> {
@@ -73,7 +74,7 @@ fn resident(child: &Child) -> u64 {
 #[cfg(target_os = "linux")]
 #[test]
 fn mesh_strangers_neither_stop_nor_grow_a_start() {
-    let count = if std::env::var_os("ALIKE_FULL").is_some() { 10_000 } else { 2_000 };
+    let count = if full() { 10_000 } else { 2_000 };
     let hello = recorded();
     let hosts = free(2);
     let mut first = child(&hosts, 0, "leave");

@@ -13,10 +13,12 @@ use alike::read::discover;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 
-use crate::guarantee;
-use crate::histories::{Bench, Load, Op, follow_on};
-use crate::questions::checks_on;
-use crate::util::{Dir, line};
+use crate::support::checks::checks_on;
+use crate::support::corpora::full;
+use crate::support::guaranteed;
+use crate::support::history::{Bench, Load, Op, follow_on};
+use crate::support::program::Dir;
+use crate::support::texts::line;
 
 /// Words of letters, of which texts are made.
 const WORDS: usize = 26;
@@ -56,7 +58,7 @@ static LEXICON: LazyLock<Arc<Lexicon>> = LazyLock::new(|| {
 
 /// A configuration under which texts of six to eight words have duplicates, bridges between them, and neither.
 fn small(method: Method) -> Config {
-    let mut config = crate::histories::config(method);
+    let mut config = crate::support::history::config(method);
     config.imatch.low = "0.5".parse().expect("an idf");
     (config.imatch.lexicons, config.imatch.min_terms) = (3, 2);
     config.fingerprint.max_idf = "1".parse().expect("an idf");
@@ -126,7 +128,7 @@ fn loads(history: &[(Load, u8)]) -> Vec<Load> {
 
 /// Histories of each method; ALIKE_FULL asks for many more.
 fn cases() -> u32 {
-    if std::env::var_os("ALIKE_FULL").is_some() { 300 } else { 12 }
+    if full() { 300 } else { 12 }
 }
 
 /// One configuration through histories: transitive, with a guarantee, and asked for single texts.
@@ -145,7 +147,7 @@ macro_rules! method {
 
                 #[test]
                 fn is_guaranteed(history in histories()) {
-                    guarantee::follow_on(Bench::by(&LEXICON, guarantee::guaranteed($config)), &history);
+                    guaranteed::follow_on(Bench::by(&LEXICON, guaranteed::guaranteed($config)), &history);
                 }
 
                 #[test]
@@ -158,24 +160,43 @@ macro_rules! method {
 }
 
 method!(adaptive_sampling, small(Method::Shingles));
+
 method!(supershingles, small(Method::Supershingles));
+
 method!(winnow, small(Method::Winnow));
+
 method!(anchors, small(Method::Anchors));
+
 method!(sentences, small(Method::Sentences));
+
 method!(lines, small(Method::Lines));
+
 method!(salient, small(Method::Salient));
+
 method!(imatch, small(Method::Imatch));
+
 method!(fingerprint, small(Method::Fingerprint));
+
 method!(vector, small(Method::Vector));
+
 method!(vector_of_dates, dated());
+
 method!(cosine, small(Method::Cosine));
+
 method!(join_by_edits, verified(Method::Join, Verify::Edits));
+
 method!(join_by_containment, verified(Method::Join, Verify::Containment));
+
 method!(imatch_by_resemblance, verified(Method::Imatch, Verify::Resemblance));
+
 method!(shingles_by_containment, verified(Method::Shingles, Verify::Containment));
+
 method!(features_by_edits, verified(Method::Features, Verify::Edits));
+
 method!(vector_by_edits, Config { verify: Verify::Edits, ..dated() });
+
 method!(cosine_by_edits, verified(Method::Cosine, Verify::Edits));
+
 method!(fingerprint_by_containment, verified(Method::Fingerprint, Verify::Containment));
 
 /// The configurations above make clusters of several contents, and do not make one of all.

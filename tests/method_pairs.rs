@@ -4,64 +4,17 @@
 //! Sketches and rules are the library's own, tested where they stand; how pairs come to be measured is not.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use alike::config::{Clustering, Config};
 use alike::lexicon::Lexicon;
-use alike::read::{Day, day};
 use alike::simd::Simd;
 use alike::sketch::{Basis, Sketcher, rule};
 use serde_json::{Value, json};
 
-use crate::util::{Dir, Output, Random, corpus, families, label};
-
-/// Near copies of one template: more than the 512 contents that a key group may have before it is handled as a crowd.
-const CROWD: usize = 560;
-
-/// A text with what its record says of its date.
-pub(crate) struct Dated {
-    pub(crate) text: String,
-    date: Value,
-}
-
-impl Dated {
-    pub(crate) fn line(&self, id: usize) -> String {
-        format!("{}\n", json!({"id": format!("d{id}"), "text": self.text, "date": self.date}))
-    }
-
-    fn day(&self) -> Day {
-        self.date.as_str().map_or(Day::None, |date| day(date).map_or(Day::Unclear, Day::Known))
-    }
-}
-
-/// A word of letters.
-fn spelt(number: usize) -> String {
-    (0..5).map(|place| char::from(b'a' + (number / 26usize.pow(place) % 26) as u8)).collect()
-}
-
-/// Licences and notices, near copies of one template, texts of few words; on days of four months, some without a date.
-pub(crate) static TEXTS: LazyLock<Vec<Dated>> = LazyLock::new(|| {
-    let sample = include_str!("../samples/licences.jsonl").lines();
-    let text = |line: &str| serde_json::from_str::<Value>(line).unwrap()["text"].as_str().unwrap().to_owned();
-    let mut texts: Vec<String> = sample.map(text).collect();
-    texts.extend(families(corpus("licence_texts").unwrap_or_default(), 20));
-    let mut random = Random(11);
-    for copy in 0..CROWD {
-        let mut words: Vec<String> = (0..100).map(|at| spelt(at * 7919 + 30_000)).collect();
-        for _ in 0..copy % 4 {
-            words[random.below(100)] = spelt(1_000_000 + random.below(5_000_000));
-        }
-        texts.push(words.join(" "));
-    }
-    texts.extend((0..60).map(|few| format!("a few words {} and no more", spelt(few / 2))));
-    random.shuffle(&mut texts);
-    let date = |random: &mut Random| match random.below(20) {
-        0 | 1 => Value::Null,
-        2 => json!("a day in spring"),
-        _ => json!(format!("2024-{:02}-{:02}", 1 + random.below(4), 1 + random.below(28))),
-    };
-    texts.into_iter().map(|text| Dated { date: date(&mut random), text }).collect()
-});
+use crate::support::dated::{Dated, TEXTS};
+use crate::support::output::{Output, label};
+use crate::support::program::Dir;
 
 /// Pairs of documents by number, the earlier one first.
 type Pairs = BTreeSet<(usize, usize)>;

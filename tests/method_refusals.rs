@@ -5,8 +5,10 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::team::done;
-use crate::util::{Dir, Output, jsonl, line};
+use crate::support::job::done;
+use crate::support::output::{Output, jsonl};
+use crate::support::program::Dir;
+use crate::support::texts::line;
 
 /// A word of letters.
 fn spelt(number: usize) -> String {

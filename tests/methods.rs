@@ -5,11 +5,13 @@ use std::fs;
 
 use alike::config::{Clustering, PRESETS};
 
-use crate::method_pairs::TEXTS;
-use crate::processes::alike_in_all;
-use crate::processes_load::{Seen, whole};
-use crate::team::done;
-use crate::util::{Dir, Output, Random};
+use crate::support::dated::TEXTS;
+use crate::support::job::done;
+use crate::support::loads::{Seen, whole};
+use crate::support::output::Output;
+use crate::support::outputs::alike_in_all;
+use crate::support::program::Dir;
+use crate::support::texts::Random;
 
 /// The lists of a run as they stand, in order.
 fn lists(output: &Output) -> [Vec<String>; 3] {

@@ -11,7 +11,9 @@ use std::time::{Duration, Instant};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use serde_json::Value;
 
-use crate::util::{Dir, Output, line, words};
+use crate::support::output::Output;
+use crate::support::program::Dir;
+use crate::support::texts::{line, words};
 
 /// Longest time for anything here to happen.
 const LONG: Duration = Duration::from_secs(60);
@@ -267,7 +269,7 @@ fn processes_of_a_load_count_together_what_its_report_says() {
             assert!(sum(&values, name, &[("peer", "1"), ("channel", channel)]) > 0.0, "{name} {channel}");
         }
     }
-    let lines = crate::util::jsonl(other.stderr.as_bytes());
+    let lines = crate::support::output::jsonl(other.stderr.as_bytes());
     let epochs: Vec<&Value> = lines.iter().filter(|line| line["event"] == "epoch").collect();
     let counted = |field: &str| epochs.iter().map(|line| line[field].as_f64().unwrap()).sum::<f64>();
     for (name, field) in [("alike_documents_total", "records"), ("alike_refused_records_total", "refused")] {
@@ -340,7 +342,7 @@ fn a_port_that_the_system_chose_is_told() {
     let ran = dir.alike("dedup in --dry-run --quiet --metrics 127.0.0.1:0", None).ok();
     assert!(ran.stderr.starts_with("alike: metrics at http://127.0.0.1:"), "{}", ran.stderr);
     let ran = dir.alike("dedup in --dry-run --json-progress --metrics 127.0.0.1:0 --profile", None).ok();
-    let lines = crate::util::jsonl(ran.stderr.as_bytes());
+    let lines = crate::support::output::jsonl(ran.stderr.as_bytes());
     assert!(lines[0]["event"] == "metrics" && lines[0]["address"].is_string(), "{}", lines[0]);
     let [.., profile, summary] = &lines[..] else { panic!("{lines:?}") };
     assert!(profile["event"] == "profile" && summary["summary"]["documents"] == 1600);
@@ -368,7 +370,7 @@ fn every_epoch_has_a_line() {
         .alike(&format!("{} --json-progress -- load two in --epoch 128K -w 1 --json", two(&dir)), None)
         .ok();
     let report: Value = serde_json::from_str(&ran.stdout).unwrap();
-    let lines = crate::util::jsonl(ran.stderr.as_bytes());
+    let lines = crate::support::output::jsonl(ran.stderr.as_bytes());
     let mut records = 0;
     for process in 0..2 {
         let own: Vec<&Value> =

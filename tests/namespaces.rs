@@ -1,23 +1,25 @@
 //! Jobs across network namespaces: three hosts with addresses of their own, a switch between them, and cables that break.
 //!
-//! Needs `ip` and the rights of root; where these are missing the tests say so and pass.
+//! Needs `ip` and the rights of root.
 
 use std::fs;
-use std::io::Write;
 use std::process::{Command, Output};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::losses::{copy, texts, times_begun};
-use crate::mesh::show;
-use crate::processes::{assert_same, written};
-use crate::processes_load::{Seen, whole};
-use crate::team::{Process, all, command};
-use crate::util::{Dir, Ran, Random};
+use crate::support::job::{Process, all, command};
+use crate::support::loads::{Seen, whole};
+use crate::support::loss::{copy, texts, times_begun};
+use crate::support::meeting::show;
+use crate::support::outputs::{assert_same, written};
+use crate::support::program::{Dir, Ran};
+use crate::support::texts::Random;
 
 const HOSTS: usize = 3;
+
 /// Where `ip` may be, since the PATH of a user does not always name it.
 const PLACES: [&str; 3] = ["/usr/sbin/ip", "/sbin/ip", "/usr/bin/ip"];
+
 /// A station that is not there.
 const NOBODY: &str = "02:00:00:00:00:fe";
 
@@ -28,22 +30,16 @@ struct Net {
 }
 
 impl Net {
-    /// Three hosts, or nothing where there can be none.
-    fn new() -> Option<Net> {
+    /// Three hosts.
+    fn new() -> Net {
         static NUMBER: AtomicUsize = AtomicUsize::new(0);
-        let Some(ip) = PLACES.into_iter().find(|place| fs::exists(place).unwrap_or(false)) else {
-            skipped("there is no program ip");
-            return None;
-        };
+        let ip = PLACES.into_iter().find(|place| fs::exists(place).unwrap_or(false)).expect("the program ip");
         let name = format!("alike-{}-{}", std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed));
         let net = Net { ip, name };
         let made = net.try_ip(&format!("netns add {}", net.switch()));
-        if !made.status.success() {
-            skipped(String::from_utf8_lossy(&made.stderr).trim());
-            return None;
-        }
+        assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
         net.wire();
-        Some(net)
+        net
     }
 
     fn switch(&self) -> String {
@@ -124,12 +120,6 @@ fn address(host: usize) -> String {
     format!("10.77.113.{}", host + 1)
 }
 
-/// Says on standard error why nothing is tested: the harness would hide what a passing test prints.
-fn skipped(why: &str) {
-    let mut stderr = std::io::stderr();
-    writeln!(stderr, "skipped: no network namespaces: {why}").unwrap();
-}
-
 fn input() -> Dir {
     let dir = Dir::new();
     dir.write("in.jsonl", texts(&mut Random(17), 0, 4000));
@@ -137,8 +127,9 @@ fn input() -> Dir {
 }
 
 #[test]
+#[ignore = "needs the rights of root and the program ip"]
 fn namespaces_give_the_same_answer() {
-    let Some(net) = Net::new() else { return };
+    let net = Net::new();
     let dir = input();
     dir.alike("dedup in.jsonl --pairs --out want -w 1", None).ok();
     for ran in all(&mut net.start(&dir, "dedup in.jsonl --pairs --out out -w 2")) {
@@ -154,8 +145,8 @@ fn namespaces_give_the_same_answer() {
 }
 
 /// Cuts cables when a stage has begun: how all ended, within the timeout of 2 s and 3 s more.
-fn cut_at(stage: &str, cut: impl Fn(&Net)) -> Option<Vec<Ran>> {
-    let net = Net::new()?;
+fn cut_at(stage: &str, cut: impl Fn(&Net)) -> Vec<Ran> {
+    let net = Net::new();
     let dir = input();
     dir.alike("load base in.jsonl -w 1 -q", None).ok();
     dir.write("more.jsonl", texts(&mut Random(18), 2000, 24_000));
@@ -187,7 +178,7 @@ fn cut_at(stage: &str, cut: impl Fn(&Net)) -> Option<Vec<Ran>> {
     drop((processes, net));
     dir.alike(&format!("{} -q", line.split(" --json").next().unwrap()), None).ok();
     whole(&dir, "c");
-    Some(ended)
+    ended
 }
 
 /// Whether a process says that one of some is lost, or that the others hold itself for lost.
@@ -198,9 +189,10 @@ fn names_one(ran: &Ran, some: &[usize]) -> bool {
 }
 
 #[test]
+#[ignore = "needs the rights of root and the program ip"]
 fn namespaces_cut_one_way() {
     for (stage, from, to) in [("read", 1, 2), ("verify", 2, 1), ("read", 0, 2), ("collide", 1, 0)] {
-        let Some(ended) = cut_at(stage, |net| net.cut(from, to)) else { return };
+        let ended = cut_at(stage, |net| net.cut(from, to));
         for ran in ended {
             assert!(names_one(&ran, &[from, to]), "from {from} to {to}: {ran:?}");
         }
@@ -208,15 +200,16 @@ fn namespaces_cut_one_way() {
 }
 
 #[test]
+#[ignore = "needs the rights of root and the program ip"]
 fn namespaces_cut_both_ways() {
     let between = |net: &Net| {
         net.cut(1, 2);
         net.cut(2, 1);
     };
-    let Some(ended) = cut_at("read", between) else { return };
+    let ended = cut_at("read", between);
     assert!(ended.iter().all(|ran| names_one(ran, &[1, 2])), "{ended:?}");
     for host in [0, 2] {
-        let Some(ended) = cut_at("verify", |net| net.unplug(host)) else { return };
+        let ended = cut_at("verify", |net| net.unplug(host));
         for (index, ran) in ended.iter().enumerate().filter(|(index, _)| *index != host) {
             assert!(names_one(ran, &[host]), "without {host}, process {index}: {ran:?}");
         }
@@ -224,8 +217,9 @@ fn namespaces_cut_both_ways() {
 }
 
 #[test]
+#[ignore = "needs the rights of root and the program ip"]
 fn namespaces_cut_before_the_start() {
-    let Some(net) = Net::new() else { return };
+    let net = Net::new();
     let dir = input();
     net.cut(2, 1);
     let begun = Instant::now();

@@ -1,90 +1,20 @@
 //! `dedup` as several processes: what it writes is, byte for byte once lists are sorted, what one worker writes.
-//!
-//! ALIKE_FULL=1 takes whole corpora as well.
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
 
 use serde_json::Value;
 
-use crate::oracle::Doc;
-use crate::same_answer::{METHODS, collection};
-use crate::team::{Shape, clashed, done};
-use crate::util::{Dir, corpus, gzip, line, words, zst};
+use crate::support::corpora::corpus;
+use crate::support::job::{Shape, clashed, done};
+use crate::support::methods::{METHODS, collection};
+use crate::support::oracle::Doc;
+use crate::support::outputs::{alike_in_all, assert_same, figures, written};
+use crate::support::program::Dir;
+use crate::support::texts::{gzip, line, words, zst};
 
 /// Processes and workers of each; the plainest is what the others are held against.
 const SHAPES: [Shape; 4] = [(1, 2), (2, 1), (3, 1), (4, 2)];
-
-/// What an output folder holds: files as they are, but lists of lines in order, and of the summary what does not tell
-/// of time, memory and shape.
-pub(crate) fn written(folder: &Path) -> BTreeMap<String, Vec<u8>> {
-    let files = walkdir::WalkDir::new(folder).into_iter().map(Result::unwrap);
-    let files = files.filter(|entry| entry.file_type().is_file());
-    let content = |entry: walkdir::DirEntry| {
-        let name = entry.path().strip_prefix(folder).unwrap().to_str().unwrap().to_owned();
-        let bytes = fs::read(entry.path()).unwrap();
-        let bytes = match name.as_str() {
-            "summary.json" => figures(&bytes),
-            list if list.ends_with(".jsonl") && !list.contains('/') => {
-                let mut lines: Vec<&[u8]> = bytes.split_inclusive(|byte| *byte == b'\n').collect();
-                lines.sort_unstable();
-                lines.concat()
-            }
-            _ => bytes,
-        };
-        (name, bytes)
-    };
-    files.map(content).collect()
-}
-
-/// The figures that are those of the input and the configuration.
-fn figures(summary: &[u8]) -> Vec<u8> {
-    let mut summary: Value = serde_json::from_slice(summary).unwrap();
-    let of_the_run = [
-        "workers",
-        "processes",
-        "wire_bytes",
-        "memory_limit_bytes",
-        "peak_memory_bytes",
-        "seconds",
-        "stages",
-        "documents_per_second",
-        "megabytes_per_second",
-    ];
-    of_the_run.iter().for_each(|key| drop(summary.as_object_mut().unwrap().remove(*key)));
-    serde_json::to_vec_pretty(&summary).unwrap()
-}
-
-/// Two outputs must be the same; the first line that is not is shown.
-#[track_caller]
-pub(crate) fn assert_same(want: &BTreeMap<String, Vec<u8>>, got: &BTreeMap<String, Vec<u8>>, what: &str) {
-    let names = |files: &BTreeMap<String, Vec<u8>>| files.keys().cloned().collect::<Vec<_>>();
-    assert_eq!(names(want), names(got), "{what}: other files");
-    for ((name, want), got) in want.iter().zip(got.values()) {
-        if want != got {
-            let (want, got) = (String::from_utf8_lossy(want), String::from_utf8_lossy(got));
-            let other = |a: &str, b: &str| a.lines().find(|row| !b.contains(row)).map(str::to_owned);
-            panic!("{what}: {name}\nmissing: {:?}\nextra: {:?}", other(&want, &got), other(&got, &want));
-        }
-    }
-}
-
-/// Runs a job in every shape and holds the outputs against that of one worker, which is returned.
-#[track_caller]
-pub(crate) fn alike_in_all(dir: &Dir, flags: &str, shapes: &[Shape]) -> BTreeMap<String, Vec<u8>> {
-    let run = |shape| {
-        done(dir, shape, &format!("dedup {flags} --out out"));
-        let output = written(&dir.join("out"));
-        fs::remove_dir_all(dir.join("out")).unwrap();
-        output
-    };
-    let want = run((1, 1));
-    for shape in shapes {
-        assert_same(&want, &run(*shape), &format!("{flags}, {} x {}", shape.0, shape.1));
-    }
-    want
-}
 
 fn rows(output: &BTreeMap<String, Vec<u8>>, name: &str) -> usize {
     output.get(name).map_or(0, |bytes| bytes.split(|byte| *byte == b'\n').count() - 1)
@@ -139,7 +69,7 @@ fn method(name: &str) {
             format!("in --config {name}.toml --clustering {clustering} --pairs --keep field:score:max");
         let output = alike_in_all(&dir, &flags, &SHAPES);
         assert!(rows(&output, "duplicates.jsonl") > 500 && rows(&output, "pairs.jsonl") > 200, "{flags}");
-        let refused = crate::util::jsonl(&output["rejected.jsonl"]);
+        let refused = crate::support::output::jsonl(&output["rejected.jsonl"]);
         let place = |row: &Value| (row["file"].as_str().unwrap().to_owned(), row["line"].as_u64().unwrap());
         let mut places: Vec<_> = refused.iter().map(place).collect();
         places.sort();
@@ -239,7 +169,7 @@ fn launched() {
     mixed(&dir);
     let want = alike_in_all(&dir, "in --pairs", &[]);
     for attempt in 0..4 {
-        dir.write("hosts", crate::mesh::free(3).join("\n"));
+        dir.write("hosts", crate::support::meeting::free(3).join("\n"));
         let ran = dir.alike("launch --hosts hosts -- dedup in --pairs --out out -w 1", None);
         if clashed(std::slice::from_ref(&ran)) && attempt < 3 {
             continue;
@@ -251,14 +181,11 @@ fn launched() {
 }
 
 #[test]
-fn whole_corpora() {
-    if std::env::var_os("ALIKE_FULL").is_none() {
-        return;
-    }
+#[ignore = "needs ALIKE_CORPORA and an hour"]
+fn whole_corpora_in_full() {
     for name in ["licence_texts", "civil_codes", "mccormick_articles", "multilingual_small", "html_kafka"] {
-        let Some(texts) = corpus(name) else { continue };
         let dir = Dir::new();
-        dir.write("in.jsonl", Doc::jsonl(&Doc::all(&texts)));
+        dir.write("in.jsonl", Doc::jsonl(&Doc::all(&corpus(name))));
         for flags in
             ["--pairs", "--method features", "--method shingles --clustering transitive", "--threshold 0.5"]
         {

@@ -4,9 +4,10 @@ use std::fs;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use crate::mesh::free;
-use crate::team::{Process, all, clashed, command, together};
-use crate::util::{Dir, Ran, line, words};
+use crate::support::job::{Process, all, clashed, command, together};
+use crate::support::meeting::free;
+use crate::support::program::{Dir, Ran};
+use crate::support::texts::{line, words};
 
 /// A folder with good inputs, bad ones, a configuration that makes no sense, and a collection.
 fn bench() -> Dir {

@@ -12,17 +12,18 @@ use alike::error::Error;
 use alike::flow::contract::Components;
 use alike::limits::{BASE_MEMORY, WORKER_MEMORY};
 use alike::progress::Progress;
-use alike::read::Rejected;
-use alike::read::discover;
+use alike::read::{Rejected, discover};
 use alike::simd::Simd;
 use alike::storage::{Fault, Local, Simulated, Storage};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
-use crate::care::findings;
-use crate::faults::try_seen;
-use crate::histories::config;
-use crate::util::{Dir, Ran, Random, jsonl, line, words};
+use crate::support::history::config;
+use crate::support::output::jsonl;
+use crate::support::program::{Dir, Ran};
+use crate::support::seen::try_seen;
+use crate::support::texts::{Random, line, words};
+use crate::support::upkeep::findings;
 
 /// What a load came to, and what it refused.
 type Done = (Report, Vec<Rejected>);

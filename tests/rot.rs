@@ -11,9 +11,9 @@ use alike::config::Method;
 use alike::error::Error;
 use alike::storage::{Simulated, Storage};
 
-use crate::care::{findings, first, load, put, squeeze};
-use crate::faults::{Seen, expected, stride, try_seen};
-use crate::histories::{Bench, Load, Op, config};
+use crate::support::history::{Bench, Load, Op, config};
+use crate::support::seen::{Seen, expected, stride, try_seen};
+use crate::support::upkeep::{findings, first, load, put, squeeze};
 
 const PAGE: usize = 4096;
 

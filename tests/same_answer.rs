@@ -3,66 +3,11 @@
 
 use serde_json::Value;
 
-use crate::oracle::Doc;
-use crate::util::{Dir, Output, Random, corpus, families, gzip, sorted, zst};
-
-/// Near copies of one template: more than the 512 contents that a key group may have before it is handled as a crowd.
-const CROWD: usize = 900;
-
-/// A collection of everything that is handled in a way of its own: a crowd, chains in which only neighbours resemble
-/// each other, exact copies, short and empty texts, and ordinary ones.
-pub(crate) fn collection() -> Vec<Doc> {
-    let mut random = Random(2026);
-    let mut texts = Vec::new();
-    let mut words = |count: usize, vocabulary: usize| -> Vec<String> {
-        (0..count).map(|_| format!("v{}", random.below(vocabulary))).collect()
-    };
-    let template = words(120, 5000);
-    for copy in 0..CROWD {
-        let mut text = template.clone();
-        text[copy % 120] = format!("x{copy}");
-        if copy % 3 == 0 {
-            text[(copy * 7 + 50) % 120] = format!("y{copy}");
-        }
-        texts.push(text.join(" "));
-    }
-    for _ in 0..40 {
-        let mut text = words(80, 5000);
-        for step in 0..12 {
-            texts.push(text.join(" "));
-            let place = step * 6;
-            text.splice(place..place + 2, words(2, 5000));
-        }
-    }
-    for size in [3, 8, 30, 60] {
-        for _ in 0..250 {
-            let text = words(size, if size < 10 { 12 } else { 3000 }).join(" ");
-            texts.push(text.clone());
-            if size != 60 {
-                texts.push(format!("<< {} >>", text.to_uppercase()));
-            }
-        }
-    }
-    texts.extend(["", " ", "...", "!", ""].map(str::to_owned));
-    if let Some(licences) = corpus("licence_texts") {
-        texts.extend(families(licences, 60));
-    }
-    let mut random = Random(7);
-    random.shuffle(&mut texts);
-    Doc::all(&texts)
-}
-
-/// Configuration files for every method; the cap on common shingles is below the size of the crowd.
-pub(crate) const METHODS: [(&str, &str); 8] = [
-    ("join", "method = 'join'"),
-    ("exact", "method = 'exact'"),
-    ("features", "method = 'features'"),
-    ("bands", "method = 'features'\n[features]\nk = 14\ns = 8\nr = 1"),
-    ("verified", "method = 'features'\nverify = 'resemblance'"),
-    ("mod", "method = 'shingles'\n[shingles]\nsampling = 'mod'\nmodulus = 4\nper_document = 40"),
-    ("smallest", "method = 'shingles'\n[shingles]\nsampling = 'smallest'\nper_document = 50"),
-    ("none", "method = 'shingles'\n[shingles]\nsampling = 'none'\n[count]\ncommon_cap = 600"),
-];
+use crate::support::methods::{CROWD, METHODS, collection};
+use crate::support::oracle::Doc;
+use crate::support::output::{Output, sorted};
+use crate::support::program::Dir;
+use crate::support::texts::{Random, gzip, zst};
 
 /// The inputs of every shape, and a configuration file for every method.
 fn prepare(dir: &Dir, docs: &[Doc]) {
@@ -292,12 +237,14 @@ fn repeated_runs_are_byte_equal() {
 fn figures_of_common_shingles_do_not_depend_on_workers() {
     let dir = Dir::new();
     let once: Vec<String> = (0..40)
-        .map(|i| format!("{} {}", crate::util::words(0, 30), crate::util::words(1000 * i, 30)))
+        .map(|i| {
+            format!("{} {}", crate::support::texts::words(0, 30), crate::support::texts::words(1000 * i, 30))
+        })
         .collect();
     let all: String = (0..3)
         .flat_map(|_| &once)
         .enumerate()
-        .map(|(i, body)| crate::util::line(&i.to_string(), body))
+        .map(|(i, body)| crate::support::texts::line(&i.to_string(), body))
         .collect();
     dir.write("in.jsonl", all);
     dir.write("capped.toml", "method = 'shingles'\n[count]\ncommon_cap = 20");

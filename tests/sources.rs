@@ -12,7 +12,9 @@ use alike::read::{Compression, Format, open_decompressed};
 use alike::storage::{Local, Storage};
 use serde_json::{Value, json};
 
-use crate::util::{Dir, gzip, jsonl, line, words, zst};
+use crate::support::output::jsonl;
+use crate::support::program::Dir;
+use crate::support::texts::{gzip, line, words, zst};
 
 fn storage(dir: &Dir) -> Arc<dyn Storage> {
     Arc::new(Local::open(&dir.join("c")).unwrap())

@@ -6,22 +6,22 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
-use std::fs;
-use std::io;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+use std::{fs, io};
 
 use alike::collection::{Compaction, Snapshot, Writer, compact};
 use alike::config::Method;
 use alike::progress::Progress;
 use alike::storage::{Local, Lock, Reader, Storage, Writer as FileWriter};
 
-use crate::care::{findings, first, load, put, squeeze};
-use crate::faults::{Seen, expected, try_seen};
-use crate::histories::{Bench, Op, config};
+use crate::support::corpora::full;
+use crate::support::history::{Bench, Op, config};
+use crate::support::seen::{Seen, expected, try_seen};
+use crate::support::upkeep::{findings, first, load, put, squeeze};
 
 /// Tells a child what to do: the folder, the job, the number of the operation (or none), and `before` or `after`.
 const ORDERS: &str = "ALIKE_TEST_STEPS";
@@ -175,7 +175,7 @@ enum Job {
 }
 
 impl Job {
-    fn load(self) -> Option<crate::histories::Load> {
+    fn load(self) -> Option<crate::support::history::Load> {
         match self {
             Job::Load => Some(load(vec![put(1, "p q r s t"), put(6, "c d e f g h"), Op::Delete(5)])),
             Job::Delete => Some(load(vec![Op::Delete(1), Op::Delete(4)])),
@@ -309,7 +309,7 @@ impl Scene {
 
 #[test]
 fn killed_at_every_step() {
-    let full = std::env::var_os("ALIKE_FULL").is_some();
+    let full = full();
     let mut kills: BTreeMap<String, usize> = BTreeMap::new();
     for job in [Job::Load, Job::Delete, Job::Compact] {
         let mut scene = Scene::new(job);

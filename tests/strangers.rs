@@ -9,14 +9,18 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::losses::texts;
-use crate::mesh::{free, show};
-use crate::processes::{assert_same, written};
-use crate::team::{Process, clashed, command};
-use crate::util::{Dir, Ran, Random};
+use crate::support::corpora::full;
+use crate::support::job::{Process, clashed, command};
+use crate::support::loss::texts;
+use crate::support::meeting::{free, show};
+use crate::support::outputs::{assert_same, written};
+use crate::support::program::{Dir, Ran};
+use crate::support::texts::Random;
 
 const PROCESSES: usize = 3;
+
 const LINE: &str = "dedup in.jsonl --out out --pairs -w 1";
+
 /// Strangers that are held at a time, at each port.
 const HELD: usize = 150;
 
@@ -104,7 +108,7 @@ fn run(dir: &Dir, hosts: &[String], ready: impl Fn() -> bool) -> (Vec<u64>, Vec<
 #[cfg(target_os = "linux")]
 #[test]
 fn strangers_neither_stop_nor_grow_a_job() {
-    let count = if std::env::var_os("ALIKE_FULL").is_some() { 10_000 } else { 1_000 };
+    let count = if full() { 10_000 } else { 1_000 };
     let dir = Dir::new();
     dir.write("in.jsonl", texts(&mut Random(23), 0, 400));
     let hello = recorded(&dir);

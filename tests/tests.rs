@@ -89,8 +89,6 @@ mod methods;
 mod metrics;
 /// Jobs across network namespaces.
 mod namespaces;
-/// The obvious independent program that `join` is held against.
-mod oracle;
 /// `dedup` as several processes.
 mod processes;
 /// Collections that several processes change.
@@ -115,13 +113,9 @@ mod steps;
 mod strangers;
 /// What the tests share: no test is in here.
 mod support;
-/// The processes of a job, for tests.
-mod team;
 /// Sampling planned on documents, and thresholds tried on them.
 mod tune_sampling;
 /// Transitive clusters against differential-dataflow's connected components.
 mod union_oracle;
-/// Folders, inputs, runs and outputs.
-mod util;
 /// What crosses between processes.
 mod wire;

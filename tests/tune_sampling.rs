@@ -8,10 +8,14 @@ use alike::sketch::{shingles, size_group};
 use alike::text::Tokenizer;
 use serde_json::{Value, json};
 
-use crate::util::{Dir, jsonl, line};
+use crate::support::output::jsonl;
+use crate::support::program::Dir;
+use crate::support::texts::line;
 
 const RATIOS: [u64; 6] = [2, 4, 8, 16, 32, 64];
+
 const GROUPS: usize = 11;
+
 const NGRAM: usize = 4;
 
 /// Families of texts of one length each; every next member has more of its words replaced.

@@ -7,8 +7,11 @@ use std::sync::mpsc;
 use differential_dataflow::input::Input;
 use differential_dataflow::operators::Iterate;
 
-use crate::oracle::Doc;
-use crate::util::{Dir, Random, corpus, families, label, words};
+use crate::support::corpora::{corpus, sample};
+use crate::support::oracle::Doc;
+use crate::support::output::label;
+use crate::support::program::Dir;
+use crate::support::texts::{Random, families, words};
 
 /// The components of two nodes or more, by label propagation to a fixed point. Links come in several epochs.
 fn components(links: &[(u32, u32)]) -> Vec<Vec<u32>> {
@@ -102,9 +105,15 @@ fn chains_and_branches() {
 }
 
 #[test]
+fn the_sample() {
+    agree(&sample(), "--threshold 0.7");
+    agree(&sample(), "--method features");
+}
+
+#[test]
+#[ignore = "needs ALIKE_CORPORA"]
 fn licence_texts() {
-    if let Some(texts) = corpus("licence_texts") {
-        agree(&families(texts, 30), "--threshold 0.7");
-        agree(&families(corpus("licence_texts").unwrap(), 30), "--method features");
-    }
+    let texts = families(corpus("licence_texts"), 30);
+    agree(&texts, "--threshold 0.7");
+    agree(&texts, "--method features");
 }

@@ -8,12 +8,14 @@ use std::thread;
 
 use serde_json::Value;
 
-use crate::local_state::States;
-use crate::mesh::{free, show};
-use crate::team::{Process, all, clashed, command};
-use crate::util::{Dir, Ran, Random, line};
+use crate::support::job::{Process, all, clashed, command};
+use crate::support::local::States;
+use crate::support::meeting::{free, show};
+use crate::support::program::{Dir, Ran};
+use crate::support::texts::{Random, line};
 
 const PROCESSES: usize = 3;
+
 /// Letters of a word that are not found on the wire by chance.
 const PIECE: usize = 6;
 

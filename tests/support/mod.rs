@@ -1,4 +1,44 @@
 //! What the tests share: no test is in here.
 
+/// Texts checked against a collection, and the brute-force answer.
+pub(crate) mod checks;
+/// Corpora outside the repository.
+pub(crate) mod corpora;
+/// Texts with dates, which every method can use.
+pub(crate) mod dated;
+/// Collections that cluster with a guarantee, held against one-shot runs.
+pub(crate) mod guaranteed;
+/// Histories of loads, and collections that are held against one-shot runs after each of them.
+pub(crate) mod history;
+/// The processes of a job, started without a launcher.
+pub(crate) mod job;
+/// Loads by several processes, and what a collection holds after them.
+pub(crate) mod loads;
+/// Processes that keep their runs in folders of their own.
+pub(crate) mod local;
+/// Jobs that lose a process at a chosen moment, and go on after it.
+pub(crate) mod loss;
+/// Processes that meet on this machine: addresses, members, and threads in place of machines.
+pub(crate) mod meeting;
+/// Every method as a command line, and documents that all of them find something in.
+pub(crate) mod methods;
+/// The obvious independent program that `join` is held against.
+pub(crate) mod oracle;
+/// What the program wrote, read back.
+pub(crate) mod output;
+/// What a job wrote, read whole and compared.
+pub(crate) mod outputs;
+/// Folders, and runs of the program in them. Nothing here knows what an answer should be.
+pub(crate) mod program;
+/// A collection's documents clustered again, by the collection and by a one-shot run on their texts.
+pub(crate) mod recompute;
+/// A job over a storage that fails, and what of it can be read afterwards.
+pub(crate) mod seen;
 /// Source files as the compiler sees them: modules, what they declare, and what they name.
 pub(crate) mod sources;
+/// Tables of a collection, read raw, changed and sealed again.
+pub(crate) mod tables;
+/// Inputs: texts, lines, compressed files, and the random numbers that they are made of.
+pub(crate) mod texts;
+/// Small loads, compactions, and what fsck finds.
+pub(crate) mod upkeep;

@@ -8,11 +8,12 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::NamedTempFile;
 
-use crate::mesh::free;
-use crate::util::{Dir, Ran};
+use crate::support::meeting::free;
+use crate::support::program::{Dir, Ran};
 
 /// What the processes of the tests share.
 pub(crate) const SECRET: &str = "a secret that only tests know";
+
 /// Longer than anything here takes, on a machine that is busy with other tests: who is not done by then hangs.
 const HANG: Duration = Duration::from_secs(180);
 

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde_json::{Value, json};
 
-use crate::util::label;
+use crate::support::output::label;
 
 /// What a token is: the library's own slow form, which shares nothing with the way the program takes.
 fn canonical_tokens(text: &str) -> Vec<String> {

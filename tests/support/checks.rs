@@ -1,0 +1,79 @@
+//! Texts checked against a collection, and the brute-force answer.
+
+use std::sync::Arc;
+
+use alike::collection::{Checker, Snapshot};
+use alike::config::{Config, Method};
+use alike::progress::Progress;
+use alike::read::Day;
+use alike::simd::Simd;
+use alike::similarity::Measure;
+use alike::sketch::{Basis, Sketcher, rule};
+
+use crate::support::history::{Bench, Load, Op};
+
+/// What a text is to a sketcher: its digest, its set, its features or other keys.
+type Sketched = (Option<u128>, Vec<u64>, Vec<u64>);
+
+pub(crate) fn sketch(sketcher: &mut Sketcher, config: &Config, (text, day): (&str, Day)) -> Sketched {
+    let digest = sketcher.read(text, day);
+    if digest.is_none() || config.method == Method::Exact {
+        return (digest, Vec::new(), Vec::new());
+    }
+    let mut keys = sketcher.keys().0.to_vec();
+    keys.sort_unstable();
+    keys.dedup();
+    (digest, sketcher.words().to_vec(), keys)
+}
+
+/// Ids of what resembles a text, best first, and whether the text is the same: every stored text looked at.
+fn brute_force(bench: &Bench, config: &Config, text: &str) -> Vec<(String, bool)> {
+    let basis = Basis { lexicon: bench.lexicon.clone(), ..Basis::default() };
+    let mut sketcher = Sketcher::new(config, Arc::new(basis), Simd::Scalar);
+    let (digest, set, keys) = sketch(&mut sketcher, config, (text, Day::None));
+    let mut found: Vec<(bool, Measure, String)> = Vec::new();
+    for (id, other) in &bench.live {
+        let (other_digest, other_set, other_keys) =
+            sketch(&mut sketcher, config, (other, Op::day(*id, other)));
+        let measure = rule(config).map_or(Measure::equal(1), |rule| rule.full(&set, &other_set));
+        let same = digest.is_some() && digest == other_digest;
+        let keyed = config.method != Method::Features
+            || Measure::of(&keys, &other_keys).shared as usize >= config.features.r;
+        let linked = keyed && rule(config).is_some_and(|rule| rule.measure(&set, &other_set).is_some());
+        if same || (linked && digest.is_some() && other_digest.is_some()) {
+            found.push((!same, measure, format!("d{id}")));
+        }
+    }
+    found.sort_by(|a, b| {
+        let closer = rule(config).filter(|_| a.0).map(|rule| rule.closer(a.1, b.1));
+        a.0.cmp(&b.0).then_with(|| closer.unwrap_or(std::cmp::Ordering::Equal)).then_with(|| a.2.cmp(&b.2))
+    });
+    found.into_iter().map(|(other, _, id)| (id, !other)).collect()
+}
+
+pub(crate) fn checks_on(mut bench: Bench, history: &[Load], texts: &[String]) {
+    let config = &bench.config.clone();
+    for load in history {
+        bench.load(load);
+    }
+    let mut checker = Checker::new(&Snapshot::open(&bench.storage).unwrap()).unwrap();
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    let texts: Vec<(&str, Day)> = texts.iter().map(|text| (*text, Day::None)).collect();
+    let together = checker.check(&texts, &Progress::default()).unwrap();
+    for ((text, _), found) in texts.iter().zip(&together) {
+        let alone = checker.check(&[(text, Day::None)], &Progress::default()).unwrap();
+        assert_eq!(&alone[0], found, "{text}");
+        let seen: Vec<(String, bool)> =
+            found.iter().map(|found| (found.id.clone(), found.same_text)).collect();
+        assert_eq!(seen, brute_force(&bench, config, text), "{:?} {text}", config.method);
+    }
+    // Every text of a cluster knows where it is.
+    let mut clusters = std::collections::BTreeMap::new();
+    let snapshot = Snapshot::open(&bench.storage).unwrap();
+    let read = snapshot.documents(&mut |document| {
+        clusters.insert(document.id, document.cluster);
+        Ok(())
+    });
+    read.unwrap();
+    assert!(together.iter().flatten().all(|found| clusters[&found.id] == found.cluster));
+}

@@ -1,0 +1,78 @@
+//! Inputs: texts, lines, compressed files, and the random numbers that they are made of.
+
+use std::io::{Read, Write};
+
+use serde_json::json;
+
+/// Bytes that must be UTF-8.
+pub(crate) fn text(bytes: Vec<u8>) -> String {
+    String::from_utf8(bytes).unwrap()
+}
+
+/// One JSONL line of a document with these fields and a line feed.
+pub(crate) fn line(id: &str, body: &str) -> String {
+    format!("{}\n", json!({"id": id, "text": body}))
+}
+
+/// `count` distinct words from `start`: texts of different ranges share none.
+pub(crate) fn words(start: usize, count: usize) -> String {
+    (start..start + count).map(|i| format!("w{i}")).collect::<Vec<_>>().join(" ")
+}
+
+/// The bytes as gzip members of at most `member` bytes each.
+pub(crate) fn gzip(bytes: &[u8], member: usize) -> Vec<u8> {
+    let mut packed = Vec::new();
+    for part in bytes.chunks(member) {
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        encoder.write_all(part).unwrap();
+        packed.extend(encoder.finish().unwrap());
+    }
+    packed
+}
+
+/// The bytes as zstd frames of at most `frame` bytes each.
+pub(crate) fn zst(bytes: &[u8], frame: usize) -> Vec<u8> {
+    bytes.chunks(frame).flat_map(|part| zstd::encode_all(part, 1).unwrap()).collect()
+}
+
+/// Decompresses gzip or zstd, known by the first bytes; anything else is returned as it is.
+pub(crate) fn unpack(bytes: &[u8]) -> Vec<u8> {
+    let mut plain = Vec::new();
+    if bytes.starts_with(&[0x1f, 0x8b]) {
+        flate2::read::MultiGzDecoder::new(bytes).read_to_end(&mut plain).unwrap();
+    } else if bytes.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) {
+        zstd::Decoder::new(bytes).unwrap().read_to_end(&mut plain).unwrap();
+    } else {
+        plain.extend_from_slice(bytes);
+    }
+    plain
+}
+
+/// About one in `n` of the texts, families together: those whose least word hash falls into one class of `n`. Texts
+/// that share most of their words mostly share the least of them, so near-duplicates stay or go as one.
+pub(crate) fn families(texts: Vec<String>, n: u64) -> Vec<String> {
+    let least = |body: &String| {
+        body.split_whitespace().map(|word| xxhash_rust::xxh3::xxh3_64(word.as_bytes())).min().unwrap_or(0)
+    };
+    texts.into_iter().filter(|body| least(body) % n == 0).collect()
+}
+
+/// A small deterministic generator (SplitMix64), so that the same seed gives the same texts for ever.
+pub(crate) struct Random(pub(crate) u64);
+
+impl Random {
+    pub(crate) fn below(&mut self, bound: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((z ^ (z >> 31)) % bound as u64) as usize
+    }
+
+    /// Puts the items into a random order.
+    pub(crate) fn shuffle<T>(&mut self, items: &mut [T]) {
+        for i in (1..items.len()).rev() {
+            items.swap(i, self.below(i + 1));
+        }
+    }
+}
