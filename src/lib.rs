@@ -200,6 +200,8 @@
 //! - `collection/run/heap.rs` - values of any length
 //! - `collection/run/merge.rs` - several runs as one, newer rows shadowing older ones
 //! - `collection/run/verify.rs` - reading every page of a run
+//! - `collection/run/schema.rs` - which tables and heaps a collection has, and what their rows look like
+//! - `collection/run/rows/section.rs` - a section of rows as it lies in its file
 //! - `collection/commit/mod.rs` - what a commit is, file by file
 //! - `collection/commit/names.rs` - the names of a collection's files
 //! - `collection/commit/manifest.rs` - everything that a commit is, in one small file
@@ -213,7 +215,8 @@
 //! - `collection/commit/checkpoint.rs` - what there is of a load between two epochs
 //! - `collection/commit/refused.rs` - records that the epochs of an interrupted load refused
 //! - `collection/commit/sealed.rs` - small text files with a digest
-//! - `collection/tables/mod.rs` - what a collection's tables are, and reading them through several runs
+//! - `collection/commit/tally.rs` - what is counted over the epochs of a load
+//! - `collection/tables/mod.rs` - the tables of a collection, read through several runs
 //! - `collection/tables/bits.rs` - sets of small numbers
 //! - `collection/tables/document.rs` - the rows of tables as what they mean
 //! - `collection/tables/sources.rs` - the files that documents came from, and opening them again
@@ -221,11 +224,16 @@
 //! - `collection/tables/dead.rs` - contents that are dead
 //! - `collection/tables/postings.rs` - stored postings under keys
 //! - `collection/tables/lookup.rs` - documents by id, clusters and documents of contents
-//! - `collection/tables/parts.rs` - what a component falls into when contents go
-//! - `collection/tables/clusters.rs` - clusters over time: their numbers, and what is said about them
+//! - `collection/tables/clusters.rs` - clusters as they are stored, and the documents of each
+//! - `collection/tables/sets.rs` - the stored sets of contents
+//! - `collection/tables/frozen.rs` - the tables that a collection was created with
+//! - `collection/tables/components.rs` - contents of components, and links, as they are stored
+//! - `collection/tables/cluster_changes.rs` - the numbers of clusters, and what a load says about them
+//! - `collection/tables/member.rs` - a document with its names, and the order in which documents are kept
 //! - `collection/distributed/mod.rs` - collections whose runs lie with several processes
 //! - `collection/distributed/scattered.rs` - runs in the folders of several processes
 //! - `collection/distributed/questions.rs` - what processes ask each other about runs, and the answers
+//! - `collection/distributed/protocol.rs` - what the leader of a job has its followers do, as data
 //! - `collection/query/mod.rs` - questions to a commit
 //! - `collection/query/resembling.rs` - which stored contents any sets resemble
 //! - `collection/query/measures.rs` - all that is said of how much two sets share
@@ -243,19 +251,22 @@
 //! - `collection/recompute/replay.rs` - stored documents for a run that takes them in again
 //! - `collection/recompute/overrides.rs` - what may be asked in place of the collection's own configuration
 //! - `collection/maintain/mod.rs` - keeping a commit in order
-//! - `collection/maintain/local_runs.rs` - runs that processes keep to themselves, merged and removed where they lie
-//! - `collection/maintain/compact.rs` - which runs are merged, and the commit of what they become
+//! - `collection/maintain/local_runs.rs` - runs that processes keep to themselves, removed once nobody names them
+//! - `collection/maintain/compact.rs` - merging runs, and the commit of what they become
 //! - `collection/maintain/combine.rs` - neighbouring runs written as one, without what is gone
 //! - `collection/maintain/fsck/mod.rs` - proving that a commit is whole: its pages, then its tables against each other
 //! - `collection/maintain/fsck/documents.rs` - documents, members, digests and texts against contents
 //! - `collection/maintain/fsck/components.rs` - components, links and clusters against contents
 //! - `collection/maintain/fsck/postings.rs` - postings against sets
 //! - `collection/maintain/fsck/sources.rs` - documents against sources and records
-//! - `collection/load/mod.rs` - a load, from its inputs over its epochs to its commit
+//! - `collection/maintain/merge_plan.rs` - runs of several processes merged where they lie
+//! - `collection/maintain/tiers.rs` - which runs are merged
+//! - `collection/maintain/fsck/check.rs` - a commit while it is checked
+//! - `collection/load/mod.rs` - the parts of a load
 //! - `collection/load/load_base.rs` - what the dataflow of a load sees of a collection, and where it leaves what it adds
 //! - `collection/load/epoch.rs` - a part of a load: what the dataflow finds in it, settled and written
 //! - `collection/load/conclude.rs` - the end of a load: what its epochs make of the clusters, and the commit
-//! - `collection/load/follow.rs` - a load as those processes see it that do not lead it
+//! - `collection/load/follow.rs` - a load as followers see it
 //! - `collection/load/report.rs` - what a load did
 //! - `collection/load/settle/mod.rs` - from what an epoch found to what it changes
 //! - `collection/load/settle/documents.rs` - what becomes of documents
@@ -266,6 +277,10 @@
 //! - `collection/load/diff_clusters.rs` - what a load makes of documents and clusters
 //! - `collection/load/divide.rs` - components divided with a guarantee
 //! - `collection/load/write.rs` - what a load changes, written
+//! - `collection/load/epoch_done.rs` - what an epoch came to in a process
+//! - `collection/load/match_clusters.rs` - which clusters go on under their numbers, and what is said about them
+//! - `collection/load/parts.rs` - what a component falls into when contents go
+//! - `collection/load/prepare.rs` - a load from its inputs over its epochs to its commit
 //! - `collection/export/mod.rs` - the files that the documents of a collection came from, with what is kept
 //! - `collection/export/dropped_lines.rs` - which lines of a file are left when some are kept
 //!

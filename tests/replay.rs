@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use alike::collection::Choice;
+use alike::collection::QueryOverrides;
 use alike::config::{Clustering, Config, Method, Rule};
 use proptest::prelude::*;
 
@@ -19,7 +19,7 @@ fn agree(bench: &Bench, thresholds: &[&str], keeps: &[&str], random: &mut Random
     for threshold in thresholds.chain([None]) {
         for clustering in [Clustering::Transitive, Clustering::Guarantee] {
             let keep = keeps[random.below(keeps.len())].parse().expect("a policy");
-            let choice = Choice { threshold, keep: Some(keep), clustering: Some(clustering) };
+            let choice = QueryOverrides { threshold, keep: Some(keep), clustering: Some(clustering) };
             let (workers, pairs) = (1 + random.below(3), random.below(3) > 0);
             let asked = Asked { choice, workers, pairs, memory: None };
             let found = replayed(bench, &asked);
@@ -106,7 +106,7 @@ fn crowds_and_real_documents() {
         bench.load(&load);
         let removed = agree(&bench, thresholds, &ENDS, &mut random);
         assert!(removed.iter().all(|removed| *removed > 30), "{method:?}: {removed:?}");
-        let (choice, memory) = (Choice::default(), Some(60 << 20));
+        let (choice, memory) = (QueryOverrides::default(), Some(60 << 20));
         let tight = Asked { choice, workers: 2, pairs: true, memory };
         assert_eq!(replayed(&bench, &tight), rerun(&bench, &tight));
     }
@@ -115,7 +115,7 @@ fn crowds_and_real_documents() {
 /// A collection of nothing has nothing in it, and one of empty texts has no pairs.
 #[test]
 fn nothing_and_empty_texts() {
-    let asked = Asked { choice: Choice::default(), workers: 2, pairs: true, memory: None };
+    let asked = Asked { choice: QueryOverrides::default(), workers: 2, pairs: true, memory: None };
     let mut bench = Bench::new(config(Method::Join));
     assert_eq!(replayed(&bench, &asked).tally, [0; 4]);
     let ops = (0..3).map(|id| Op::Upsert(id, "...".to_owned())).collect();
@@ -137,7 +137,8 @@ fn a_field_decides_again() {
     bench.load_lines(&rows.concat());
     let mut kept = BTreeMap::new();
     for keep in ["field:date:max", "field:date:min", "first", "last", "longest"] {
-        let choice = Choice { keep: Some(keep.parse().expect("a policy")), ..Choice::default() };
+        let choice =
+            QueryOverrides { keep: Some(keep.parse().expect("a policy")), ..QueryOverrides::default() };
         let found = replayed(&bench, &Asked { choice, workers: 2, pairs: false, memory: None });
         assert_eq!(found.clusters.len(), 1);
         kept.insert(keep, found.clusters[0].0.clone());

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use alike::collection::{Batch, Means, Report, Writer, prepare};
+use alike::collection::{Batch, LocalResources, Report, Writer, prepare};
 use alike::error::{Error, Result};
 use alike::flow::Peers;
 use alike::output::Scratch;
@@ -25,8 +25,8 @@ pub(crate) fn assist(
 ) -> Result<()> {
     let scratch = Scratch::apart(&std::env::temp_dir())?;
     let Machine { workers, memory, simd } = machine;
-    let means = Means { workers, memory, simd, scratch: scratch.path().to_path_buf() };
-    alike::collection::assist(&|| folder(collection), &means, peers, progress)
+    let means = LocalResources { workers, memory, simd, scratch: scratch.path().to_path_buf() };
+    alike::collection::follow(&|| folder(collection), &means, peers, progress)
 }
 
 /// What a dry run writes is in a folder that no other process knows.

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::sync::Arc;
 
-use alike::collection::{Again, Choice, Manifest, Snapshot};
+use alike::collection::{Manifest, QueryOverrides, RecomputeRequest, Snapshot};
 use alike::error::{Error, Result};
 use alike::flow::{Outcome, Peers, Related};
 use alike::output::Scratch;
@@ -20,7 +20,7 @@ use crate::session::watched::watched;
 /// Takes the documents of a collection in again, while progress is shown and Ctrl-C stops it.
 pub(crate) fn again(
     at: &PlaceArgs,
-    choice: &Choice,
+    choice: &QueryOverrides,
     pairs: bool,
     talk: &TalkArgs,
     machine: &MachineArgs,
@@ -37,16 +37,16 @@ pub(crate) fn again(
     let scratch = scratch.path().to_path_buf();
     let asked = |peers| {
         let (choice, scratch) = (choice.clone(), scratch.clone());
-        Again { choice, pairs, workers, memory, simd, scratch, peers }
+        RecomputeRequest { overrides: choice, pairs, workers, memory, simd, scratch, peers }
     };
     let lead = |peers: Option<Arc<Peers>>, progress: &Arc<Progress>| {
         let snapshot = Snapshot::open(&reach(at, peers.as_deref())?)?;
-        snapshot.again(asked(peers), Arc::clone(progress))
+        snapshot.recompute(asked(peers), Arc::clone(progress))
     };
     let Some(team) = team else { return watched(talk, |progress| lead(None, progress)).map(Some) };
     let assist = |peers: &Arc<Peers>, progress: &Arc<Progress>| {
         let own = asked(Some(Arc::clone(peers)));
-        Snapshot::assist_again(&|| folder(&at.collection), own, peers, Arc::clone(progress))
+        Snapshot::follow_recompute(&|| folder(&at.collection), own, peers, Arc::clone(progress))
     };
     let done = watched(talk, |progress| {
         team.work(workers, progress, |peers| lead(peers, progress), |peers| assist(peers, progress))
@@ -70,7 +70,7 @@ pub(crate) fn warn_of_cap(manifest: &Manifest, now: u64, talk: &TalkArgs) {
 /// The same for one process, with how all pairs relate word by word.
 pub(crate) fn again_related(
     at: &PlaceArgs,
-    choice: &Choice,
+    choice: &QueryOverrides,
     talk: &TalkArgs,
     machine: &MachineArgs,
 ) -> Result<(Outcome, Related)> {
@@ -79,16 +79,17 @@ pub(crate) fn again_related(
     watched(talk, |progress| {
         let snapshot = Snapshot::open(&reach(at, None)?)?;
         let (choice, scratch) = (choice.clone(), scratch.path().to_path_buf());
-        let asked = Again { choice, pairs: true, workers, memory, simd, scratch, peers: None };
-        let (outcome, replay) = snapshot.again_with_origins(asked, Arc::clone(progress))?;
+        let asked =
+            RecomputeRequest { overrides: choice, pairs: true, workers, memory, simd, scratch, peers: None };
+        let (outcome, replay) = snapshot.recompute_with_origins(asked, Arc::clone(progress))?;
         let related = snapshot.related(&outcome, &replay)?;
         Ok((outcome, related))
     })
 }
 
 /// What was typed as a choice.
-pub(crate) fn choice(args: &ChoiceArgs) -> Result<Choice> {
-    Ok(Choice {
+pub(crate) fn choice(args: &ChoiceArgs) -> Result<QueryOverrides> {
+    Ok(QueryOverrides {
         threshold: args.threshold.as_deref().map(str::parse).transpose().map_err(Error::Config)?,
         keep: args.keep.as_deref().map(str::parse).transpose().map_err(Error::Config)?,
         clustering: args.clustering.map(clustering),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use alike::collection::{Choice, Compaction};
+use alike::collection::{Compaction, QueryOverrides};
 use alike::config::{Clustering, Config};
 
 use crate::support::history::{Bench, Load};
@@ -25,7 +25,7 @@ fn sorted(
 pub(crate) fn check(bench: &Bench, what: &str) {
     let members = bench.clusters();
     assert_eq!(members.len(), bench.replayed.len(), "{what}");
-    let asked = Asked { choice: Choice::default(), workers: 1, pairs: false, memory: None };
+    let asked = Asked { choice: QueryOverrides::default(), workers: 1, pairs: false, memory: None };
     let expected = rerun(bench, &asked);
     assert_eq!(replayed(bench, &asked), expected, "{what}");
     let expected = expected.clusters.into_iter().map(|(leader, all)| (leader, all.into_iter().collect()));

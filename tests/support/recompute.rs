@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use alike::collection::{Again, Choice, Snapshot, again};
+use alike::collection::{QueryOverrides, RecomputeRequest, Snapshot, overridden};
 use alike::config::{Config, Method, Rule, Sampling};
 use alike::flow::{Outcome, Part, Reason, Request, run};
 use alike::progress::Progress;
@@ -50,7 +50,7 @@ impl Found {
 /// What is asked, and how.
 #[derive(Clone, Debug)]
 pub(crate) struct Asked {
-    pub(crate) choice: Choice,
+    pub(crate) choice: QueryOverrides,
     pub(crate) workers: usize,
     pub(crate) pairs: bool,
     pub(crate) memory: Option<u64>,
@@ -60,8 +60,16 @@ pub(crate) fn replayed(bench: &Bench, asked: &Asked) -> Found {
     let snapshot = Snapshot::open(&bench.storage).expect("opened");
     let Asked { choice, workers, pairs, memory } = asked.clone();
     let scratch = bench.dir.join(".");
-    let again = Again { choice, pairs, workers, memory, simd: Simd::detect(), scratch, peers: None };
-    Found::of(&snapshot.again(again, Arc::new(Progress::default())).expect("a run"), asked.pairs)
+    let again = RecomputeRequest {
+        overrides: choice,
+        pairs,
+        workers,
+        memory,
+        simd: Simd::detect(),
+        scratch,
+        peers: None,
+    };
+    Found::of(&snapshot.recompute(again, Arc::new(Progress::default())).expect("a run"), asked.pairs)
 }
 
 /// The one-shot run on the live documents.
@@ -87,7 +95,7 @@ pub(crate) fn rerun(bench: &Bench, asked: &Asked) -> Found {
     let request = Request {
         part: Part::ALL,
         sources,
-        config: again(&bench.config, &asked.choice).expect("a choice"),
+        config: overridden(&bench.config, &asked.choice).expect("a choice"),
         workers: 1,
         memory: None,
         pairs: asked.pairs,

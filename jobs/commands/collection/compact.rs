@@ -4,7 +4,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use alike::collection::{
-    CompactReport, Compaction, Writer, assist_compaction, compact_with, dismiss, gather,
+    CompactReport, Compaction, Writer, compact_with, follow_compaction, gather, release_followers,
 };
 use alike::error::{Error, Result};
 use alike::flow::Peers;
@@ -33,7 +33,7 @@ pub(crate) fn run(args: &CompactArgs, team: &Team) -> Result<ExitCode> {
                 peers,
                 progress,
             ),
-            None => assist_compaction(&folder(&args.at.collection)?, peers, progress),
+            None => follow_compaction(&folder(&args.at.collection)?, peers, progress),
         };
         team.work(1, progress, lead, assist)
     });
@@ -58,7 +58,7 @@ fn lead(args: &CompactArgs, peers: Option<&Peers>, progress: &Progress) -> Resul
     };
     warn_untidied(&writer);
     if let Some(peers) = peers.filter(|peers| peers.state().is_some()) {
-        dismiss(peers)?;
+        release_followers(peers)?;
     }
     Ok(report)
 }

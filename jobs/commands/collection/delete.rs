@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use alike::collection::{Batch, Report, Writer, dismiss};
+use alike::collection::{Batch, Report, Writer, release_followers};
 use alike::error::{Error, Result};
 use alike::flow::Peers;
 use alike::limits::MAX_RECORD_BYTES;
@@ -76,7 +76,7 @@ fn lead(
     let done = match any {
         true => delete(args, (machine, epoch_bytes, peers), &mut writer, &file, progress),
         false => writer.check_finished().and_then(|()| {
-            peers.map_or(Ok(()), |peers| dismiss(&peers))?;
+            peers.map_or(Ok(()), |peers| release_followers(&peers))?;
             Ok(nothing(&writer))
         }),
     };

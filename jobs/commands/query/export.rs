@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use alike::collection::Export;
-use alike::collection::{Again, Snapshot};
+use alike::collection::{RecomputeRequest, Snapshot};
 use alike::error::Result;
 use alike::output::{Inputs, Lists, Summary, summarise};
 use alike::progress::Progress;
@@ -43,8 +43,16 @@ fn export(
     let place = Place::new(out)?;
     let Machine { workers, memory, simd } = machine;
     let (choice, scratch) = (choice(&args.choices)?, place.path().to_path_buf());
-    let again = Again { choice, pairs: args.pairs, workers, memory, simd, scratch, peers: None };
-    let (outcome, documents) = snapshot.again_with_origins(again, Arc::clone(progress))?;
+    let again = RecomputeRequest {
+        overrides: choice,
+        pairs: args.pairs,
+        workers,
+        memory,
+        simd,
+        scratch,
+        peers: None,
+    };
+    let (outcome, documents) = snapshot.recompute_with_origins(again, Arc::clone(progress))?;
     let export = Export::new(snapshot, &outcome, &documents);
     let finish = |kept_bytes: Option<u64>| -> Result<Summary> {
         let (files, bytes) = export.inputs();

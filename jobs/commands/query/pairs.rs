@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use alike::collection::Choice;
+use alike::collection::QueryOverrides;
 use alike::error::{Error, Result};
 use alike::output::{Lists, PairRow};
 
@@ -14,7 +14,7 @@ use crate::terminal::words::edits;
 
 pub(crate) fn run(args: &PairsArgs) -> Result<ExitCode> {
     let threshold = args.threshold.as_deref().map(str::parse).transpose().map_err(Error::Config)?;
-    let choice = Choice { threshold, ..Choice::default() };
+    let choice = QueryOverrides { threshold, ..QueryOverrides::default() };
     let (outcome, related) = if args.kinds {
         let (outcome, related) = again_related(&args.at, &choice, &args.talk, &args.machine)?;
         (outcome, Some(related))

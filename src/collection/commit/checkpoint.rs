@@ -7,7 +7,7 @@ use crate::collection::commit::manifest::Manifest;
 use crate::collection::commit::names::{Name, folder};
 use crate::collection::commit::refused::RefusedEntry;
 use crate::collection::commit::sealed::{read_whole, seal, unseal};
-use crate::collection::load::report::Tally;
+use crate::collection::commit::tally::Tally;
 use crate::error::{Error, Result};
 use crate::hex;
 use crate::limits::MAX_MANIFEST_BYTES;

@@ -14,9 +14,6 @@ use crate::error::{Error, Result};
 use crate::hex;
 use crate::storage::Storage;
 
-/// The form of collections that this version writes, and the newest that it reads.
-pub const FORMAT: u32 = 1;
-
 /// What every manifest begins with.
 const START: &str = "alike collection, format ";
 

@@ -12,4 +12,5 @@ pub(in crate::collection) mod refused;
 pub(in crate::collection) mod run_entry;
 pub(in crate::collection) mod sealed;
 pub(in crate::collection) mod snapshot;
+pub(in crate::collection) mod tally;
 pub(in crate::collection) mod writer;

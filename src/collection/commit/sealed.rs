@@ -7,11 +7,13 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use xxhash_rust::xxh3::xxh3_128;
 
-use crate::collection::commit::manifest::FORMAT;
 use crate::error::{Error, Result};
 use crate::hex;
 use crate::limits::MAX_MANIFEST_BYTES;
 use crate::storage::Storage;
+
+/// The form of collections that this version writes, and the newest that it reads.
+pub const FORMAT: u32 = 1;
 
 /// What stands between the number of the form and the digest.
 const DIGEST: &str = ", xxh3-128 ";

@@ -15,6 +15,7 @@ use crate::collection::commit::names::Name;
 use crate::collection::commit::snapshot::newest;
 use crate::collection::distributed::questions::{Opened, Question, ask, folder_in};
 use crate::error::Result;
+use crate::flow::Peers;
 use crate::limits::{MAX_ANSWERED_FILES, MAX_FETCH_BYTES};
 use crate::mesh::Mesh;
 use crate::storage::{Local, Lock, Reader, Storage, Writer};
@@ -230,4 +231,14 @@ impl Reader for Away {
         }
         Ok(())
     }
+}
+
+/// The files of a collection as a follower sees them: its own part, if each process has one, else the folder of all.
+pub(in crate::collection) fn follower_storage(
+    collection: u64,
+    peers: &Peers,
+    folder: &dyn Fn() -> Result<Arc<dyn Storage>>,
+) -> Result<Arc<dyn Storage>> {
+    let Some(state) = peers.state() else { return folder() };
+    Ok(Arc::new(Scattered::assisting(state, collection, peers.share())?))
 }

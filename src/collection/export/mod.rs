@@ -43,7 +43,7 @@ struct Kept<'a> {
 }
 
 impl<'a> Export<'a> {
-    /// What [`Snapshot::again_with_origins`] leaves to be written.
+    /// What [`Snapshot::recompute_with_origins`] leaves to be written.
     pub fn new(snapshot: &'a Snapshot, outcome: &'a Outcome, replay: &'a Replay) -> Export<'a> {
         let mut gone = vec![false; replay.documents()];
         for row in &outcome.findings.removed {

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use super::{Batch, FEW, Prepared};
-use crate::collection::load::diff_clusters::{Divide, Outcome, publish};
+use crate::collection::distributed::protocol::release_followers;
+use crate::collection::load::diff_clusters::{ClusterDiff, Divide, diff_clusters};
 use crate::collection::load::divide::Guarantee;
-use crate::collection::load::follow::dismiss;
-use crate::collection::load::recollider::Again;
+use crate::collection::load::prepare::{Batch, FEW, Prepared};
+use crate::collection::load::recollider::Recollider;
 use crate::collection::load::report::Report;
-use crate::collection::load::settle::{CHANGE, settle_removals};
+use crate::collection::load::settle::{CHANGE, compute_removals};
 use crate::collection::load::write::{missing, write_clusters, write_lines};
 use crate::collection::maintain::compact::after_load;
 use crate::collection::maintain::local_runs::keep;
@@ -46,7 +46,7 @@ impl Prepared<'_> {
         let apart = self.batch.peers.clone().filter(|peers| peers.state().is_some());
         if !report.changes_documents() {
             self.abandon()?;
-            apart.map_or(Ok(()), |peers| dismiss(&peers))?;
+            apart.map_or(Ok(()), |peers| release_followers(&peers))?;
             return Ok(report);
         }
         self.progress.enter(Stage::Write, 0);
@@ -59,7 +59,7 @@ impl Prepared<'_> {
         report.uncompacted = after_load(self.writer, written, apart.as_deref());
         // The load stands, whoever is lost now.
         let kept = keep(self.writer, apart.as_deref());
-        let ended = kept.and(apart.map_or(Ok(()), |peers| dismiss(&peers)));
+        let ended = kept.and(apart.map_or(Ok(()), |peers| release_followers(&peers)));
         report.uncompacted = report.uncompacted.or(ended.err().map(|error| error.to_string()));
         Ok(report)
     }
@@ -77,12 +77,12 @@ impl Prepared<'_> {
     }
 
     /// Works out what becomes of clusters.
-    fn work_out(&mut self) -> Result<(Outcome, Report)> {
+    fn work_out(&mut self) -> Result<(ClusterDiff, Report)> {
         self.progress.enter(Stage::Cluster, 0);
         self.remove_missing()?;
         // Where each keeps its runs to itself, the others are needed to the end.
         if let Some(peers) = self.batch.peers.as_ref().filter(|peers| peers.state().is_none()) {
-            dismiss(peers)?;
+            release_followers(peers)?;
         }
         let before = self.writer.snapshot().tables();
         let after = self.ahead.tables();
@@ -91,7 +91,7 @@ impl Prepared<'_> {
         let budget = self.budget();
         let mut guarantee = self.guarantee();
         let divide = guarantee.as_mut().map(|guarantee| guarantee as &mut dyn Divide);
-        let outcome = publish((&before, &after, &new), load, &keep, divide, (&self.progress, &budget))?;
+        let outcome = diff_clusters((&before, &after, &new), load, &keep, divide, (&self.progress, &budget))?;
         let report = self.report(&outcome);
         Ok((outcome, report))
     }
@@ -105,7 +105,7 @@ impl Prepared<'_> {
 
     /// Has the documents go that the load has not mentioned, if it is to be all there is.
     fn remove_missing(&mut self) -> Result<()> {
-        let Some((known, loaded)) = self.last.take().filter(|_| self.batch.delete_missing) else {
+        let Some((base, loaded)) = self.last.take().filter(|_| self.batch.delete_missing) else {
             return Ok(());
         };
         let tables = self.ahead.tables();
@@ -113,11 +113,11 @@ impl Prepared<'_> {
         let loaded = loaded.settled();
         let room = self.budget().whole(Share::Settling) / (2 * CHANGE as u64);
         for some in missing.chunks(usize::try_from(room).unwrap_or(usize::MAX).max(FEW)) {
-            let known = known.again(self.ahead.tables(), self.next.next_content);
-            let mut again = Again::new(&known, &loaded)?;
+            let base = base.for_tables(self.ahead.tables(), self.next.next_content);
+            let mut recollider = Recollider::new(&base, &loaded)?;
             let contractor = self.contractor();
             let terms = (self.terms(), contractor.as_ref());
-            let mut delta = settle_removals(known.tables(), &loaded, terms, some, &mut again)?;
+            let mut delta = compute_removals(base.tables(), &loaded, terms, some, &mut recollider)?;
             self.tally.contents.1 += delta.contents_changed.1;
             self.write(Vec::new(), &mut delta, None, &loaded)?;
         }
@@ -125,7 +125,7 @@ impl Prepared<'_> {
     }
 
     /// All workers, if components are theirs.
-    pub(super) fn contractor(&self) -> Option<Contractor> {
+    pub(in crate::collection::load) fn contractor(&self) -> Option<Contractor> {
         let (workers, peers) = (self.batch.workers, self.batch.peers.clone());
         let progress = Arc::clone(&self.progress);
         (self.batch.components == Components::Differential).then_some(Contractor { workers, peers, progress })
@@ -135,7 +135,7 @@ impl Prepared<'_> {
         Budget::new(self.batch.memory, self.batch.workers)
     }
 
-    fn report(&mut self, outcome: &Outcome) -> Report {
+    fn report(&mut self, outcome: &ClusterDiff) -> Report {
         let (tally, counts) = (&self.tally, &mut self.next.counts);
         counts.documents = counts.documents + outcome.added - outcome.removed;
         counts.contents = counts.contents + tally.contents.0 - tally.contents.1;
@@ -166,7 +166,7 @@ impl Prepared<'_> {
     }
 
     /// Writes what becomes of clusters, and names it in the next commit.
-    fn publish(&mut self, outcome: &Outcome) -> Result<()> {
+    fn publish(&mut self, outcome: &ClusterDiff) -> Result<()> {
         let Batch { sources, workers, .. } = &self.batch;
         let unread: Vec<u32> = self.refused.iter().filter_map(|row| row.unread).collect();
         let sources = sources_of(sources, &unread, self.next.next_file, *workers, &self.progress)?;

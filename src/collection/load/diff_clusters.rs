@@ -1,42 +1,37 @@
 //! What a load makes of clusters: worked out once, from the tables before the load, the tables after it, and the runs between
 //! them, whatever epochs these came in.
 
+use crate::collection::tables::clusters::ClusterKey;
+use crate::collection::tables::clusters::ClusterRow;
+use crate::collection::tables::clusters::cluster_rows;
+use crate::collection::tables::clusters::document_counts;
+use crate::collection::tables::clusters::documents_of;
+use crate::collection::tables::clusters::places_of;
 use std::collections::{BTreeMap, BTreeSet};
 
 use hashbrown::{HashMap, HashSet};
 
 use crate::collection::HeapCursor;
-use crate::collection::load::settle::{Members, components, newest_documents};
-use crate::collection::tables::clusters::{After, Before, ClusterId, Fate, Line, Member, fate};
-use crate::collection::tables::document::{Document, unpack, wide};
-use crate::collection::tables::{CLUSTERS, CONTENTS, DOCUMENTS, MEMBERS, Tables};
+use crate::collection::load::match_clusters::{After, Before, ClusterMatching, match_clusters};
+use crate::collection::run::schema::{CONTENTS, DOCUMENTS};
+use crate::collection::tables::Tables;
+use crate::collection::tables::cluster_changes::{ClusterId, Line};
+use crate::collection::tables::components::{Members, components};
+use crate::collection::tables::document::{Document, unpack};
+use crate::collection::tables::lookup::newest_documents;
+use crate::collection::tables::member::Member;
 use crate::config::Keep;
 use crate::error::Result;
-use crate::flow::{Budget, Doc, NO_DOC, Share};
+use crate::flow::{Budget, Doc, Share};
 use crate::progress::Progress;
-
-/// Where a cluster is: the label of its component, and its place in it. A transitive cluster is all of its component,
-/// at place 0; of several the one with the least content is there, each other one at the place of its own least content.
-pub type Place = (u32, u32);
-
-/// A cluster as a row of the table has it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ClusterRow {
-    /// Its [`ClusterId`].
-    pub number: u64,
-    /// Its documents; 0 if it is no more.
-    pub documents: u64,
-    /// Digest of its representative's id.
-    pub representative: u128,
-}
 
 /// What becomes of documents and clusters in a load.
 #[derive(Debug, Default)]
-pub struct Outcome {
+pub struct ClusterDiff {
     /// Contents that are at another place of their component: with their documents.
-    pub contents: Vec<(Doc, u32, Place)>,
+    pub contents: Vec<(Doc, u32, ClusterKey)>,
     /// Clusters that are other ones now.
-    pub clusters: BTreeMap<Place, ClusterRow>,
+    pub clusters: BTreeMap<ClusterKey, ClusterRow>,
     /// What is said about clusters.
     pub lines: Vec<Line>,
     /// Documents that were not there before.
@@ -68,22 +63,22 @@ pub trait Divide {
 /// # Errors
 /// [`crate::error::Error::Io`], [`crate::error::Error::Damaged`], [`crate::error::Error::Interrupted`], and
 /// [`crate::error::Error::Limit`] if that does not fit in the memory.
-pub fn publish(
+pub fn diff_clusters(
     (before, after, new): (&Tables, &Tables, &Tables),
     load: u32,
     keep: &Keep,
     divide: Option<&mut dyn Divide>,
     (progress, budget): (&Progress, &Budget),
-) -> Result<Outcome> {
-    let outcome = Outcome::default();
-    let mut publishing = Publishing { before, after, new, progress, budget, outcome, contents: Vec::new() };
-    publishing.documents()?;
-    publishing.touched()?;
-    let labels = publishing.labels()?;
-    let old = publishing.clusters_before(&labels, divide.is_some())?;
-    let places = publishing.clusters_after(&labels, &old, divide)?;
-    publishing.decide(load, keep, &old, places)?;
-    Ok(publishing.outcome)
+) -> Result<ClusterDiff> {
+    let outcome = ClusterDiff::default();
+    let mut diffing = Diffing { before, after, new, progress, budget, outcome, contents: Vec::new() };
+    diffing.documents()?;
+    diffing.touched()?;
+    let labels = diffing.labels()?;
+    let old = diffing.clusters_before(&labels, divide.is_some())?;
+    let places = diffing.clusters_after(&labels, &old, divide)?;
+    diffing.decide(load, keep, &old, places)?;
+    Ok(diffing.outcome)
 }
 
 /// Documents looked up at once.
@@ -96,23 +91,23 @@ const DOCUMENT: usize = 2 * size_of::<Member>() + 320;
 
 /// A cluster before the load, with its row.
 struct Old {
-    at: Place,
+    at: ClusterKey,
     row: ClusterRow,
     documents: Vec<u128>,
 }
 
-struct Publishing<'a> {
+struct Diffing<'a> {
     before: &'a Tables,
     after: &'a Tables,
     new: &'a Tables,
     progress: &'a Progress,
     budget: &'a Budget,
-    outcome: Outcome,
+    outcome: ClusterDiff,
     /// Contents that anything was said of, ascending.
     contents: Vec<u64>,
 }
 
-impl Publishing<'_> {
+impl Diffing<'_> {
     /// Counts what happened to documents, and notes their contents.
     fn documents(&mut self) -> Result<()> {
         let runs: Vec<_> = self.new.having(DOCUMENTS).collect();
@@ -192,7 +187,7 @@ impl Publishing<'_> {
         let rows = cluster_rows(self.before, labels)?;
         let members = components(self.before, &rows.keys().map(|(label, _)| *label).collect())?;
         let contents: Vec<Doc> = members.values().flatten().copied().collect();
-        let places = if divided { places(self.before, &contents)? } else { HashMap::new() };
+        let places = if divided { places_of(self.before, &contents)? } else { HashMap::new() };
         let mut documents = documents_of(self.before, &members, |doc| places.get(&doc).copied())?;
         let old = |(at, row)| Old { at, row, documents: documents.remove(&at).unwrap_or_default() };
         Ok(rows.into_iter().map(old).collect())
@@ -204,9 +199,9 @@ impl Publishing<'_> {
         labels: &BTreeSet<u32>,
         old: &[Old],
         divide: Option<&mut dyn Divide>,
-    ) -> Result<BTreeMap<Place, Vec<u128>>> {
+    ) -> Result<BTreeMap<ClusterKey, Vec<u128>>> {
         let mut members = components(self.after, labels)?;
-        let counts = counts(self.after, &self.contents)?;
+        let counts = document_counts(self.after, &self.contents)?;
         let had: HashSet<u32> = old.iter().map(|old| old.at.0).collect();
         // Most new texts are like no other.
         members.retain(|label, contents| match contents[..] {
@@ -245,7 +240,7 @@ impl Publishing<'_> {
         load: u32,
         keep: &Keep,
         old: &[Old],
-        places: BTreeMap<Place, Vec<u128>>,
+        places: BTreeMap<ClusterKey, Vec<u128>>,
     ) -> Result<()> {
         let mut ids: Vec<u128> = places.values().flatten().copied().collect();
         ids.extend(old.iter().flat_map(|old| &old.documents));
@@ -268,8 +263,9 @@ impl Publishing<'_> {
         });
         let before: Vec<Before<'_>> = before.collect();
         let name = |id: u128| names.get(&id).cloned().unwrap_or_default();
-        let Fate { numbers, representatives, lines } = fate(load, keep, &before, &after, &name);
-        let mut rows: BTreeMap<Place, ClusterRow> = BTreeMap::new();
+        let ClusterMatching { numbers, representatives, lines } =
+            match_clusters(load, keep, &before, &after, &name);
+        let mut rows: BTreeMap<ClusterKey, ClusterRow> = BTreeMap::new();
         for old in old {
             rows.insert(old.at, ClusterRow { documents: 0, representative: 0, ..old.row });
         }
@@ -278,7 +274,7 @@ impl Publishing<'_> {
                 (cluster.members.len() as u64, cluster.members[best].document.id);
             rows.insert(cluster.at, ClusterRow { number: number.0, documents, representative });
         }
-        let was: HashMap<Place, ClusterRow> = old.iter().map(|old| (old.at, old.row)).collect();
+        let was: HashMap<ClusterKey, ClusterRow> = old.iter().map(|old| (old.at, old.row)).collect();
         rows.retain(|at, row| was.get(at) != Some(row));
         self.outcome.clusters_changed = (after.len() as u64, before.len() as u64);
         (self.outcome.clusters, self.outcome.lines) = (rows, lines);
@@ -289,72 +285,4 @@ impl Publishing<'_> {
 /// The id of a document that was looked up.
 fn named(documents: &HashMap<u128, Member>, id: u128) -> String {
     documents.get(&id).map(|member| member.name.clone()).unwrap_or_default()
-}
-
-/// The clusters of components.
-pub(in crate::collection) fn cluster_rows(
-    tables: &Tables,
-    labels: &BTreeSet<u32>,
-) -> Result<BTreeMap<Place, ClusterRow>> {
-    let keys: Vec<u64> = labels.iter().map(|label| u64::from(*label)).collect();
-    let mut rows = BTreeMap::new();
-    tables.beginning(CLUSTERS, 1, &keys, &mut |_, row| {
-        let (at, cluster) = cluster_row(row);
-        if cluster.documents > 0 {
-            rows.insert(at, cluster);
-        }
-        Ok(())
-    })?;
-    Ok(rows)
-}
-
-/// What a row of clusters says.
-pub(in crate::collection) fn cluster_row(row: &[u64]) -> (Place, ClusterRow) {
-    let cluster = ClusterRow { number: row[2], documents: row[3], representative: wide(row[4], row[5]) };
-    ((row[0] as u32, row[1] as u32), cluster)
-}
-
-/// The documents of contents, ascending contents, by cluster. Contents of no place are at place 0.
-pub(in crate::collection) fn documents_of(
-    tables: &Tables,
-    components: &Members,
-    place: impl Fn(Doc) -> Option<u32>,
-) -> Result<BTreeMap<Place, Vec<u128>>> {
-    let contents =
-        components.iter().flat_map(|(label, contents)| contents.iter().map(|c| (u64::from(*c), *label)));
-    let mut labelled: Vec<(u64, u32)> = contents.collect();
-    labelled.sort_unstable();
-    let keys: Vec<u64> = labelled.iter().map(|(content, _)| *content).collect();
-    let mut documents: BTreeMap<Place, Vec<u128>> = BTreeMap::new();
-    tables.beginning(MEMBERS, 1, &keys, &mut |at, row| {
-        if row[3] == 1 {
-            let at = (labelled[at].1, place(row[0] as Doc).unwrap_or(0));
-            documents.entry(at).or_default().push(wide(row[1], row[2]));
-        }
-        Ok(())
-    })?;
-    Ok(documents)
-}
-
-/// How many documents contents have.
-fn counts(tables: &Tables, contents: &[u64]) -> Result<HashMap<Doc, u32>> {
-    let mut counts = HashMap::with_capacity(contents.len());
-    tables.newest(CONTENTS, contents, &mut |_, _, row| {
-        counts.insert(row[0] as Doc, row[1] as u32);
-        Ok(())
-    })?;
-    Ok(counts)
-}
-
-/// The places of contents in their components.
-pub(in crate::collection) fn places(tables: &Tables, contents: &[Doc]) -> Result<HashMap<Doc, u32>> {
-    let mut keys: Vec<u64> =
-        contents.iter().filter(|doc| **doc != NO_DOC).map(|doc| u64::from(*doc)).collect();
-    keys.sort_unstable();
-    let mut places = HashMap::with_capacity(keys.len());
-    tables.newest(CONTENTS, &keys, &mut |_, _, row| {
-        places.insert(row[0] as Doc, unpack(row[2]).0);
-        Ok(())
-    })?;
-    Ok(places)
 }

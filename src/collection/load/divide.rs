@@ -15,14 +15,14 @@ use std::sync::Arc;
 
 use hashbrown::HashMap;
 
-use crate::collection::load::Batch;
 use crate::collection::load::diff_clusters::Divide;
-use crate::collection::load::load_base::missing;
-use crate::collection::load::settle::Members;
+use crate::collection::load::prepare::Batch;
 use crate::collection::recompute::replay::Replay;
 use crate::collection::tables::Tables;
-use crate::collection::tables::clusters::{Member, keep_order};
+use crate::collection::tables::components::Members;
 use crate::collection::tables::lookup::members;
+use crate::collection::tables::member::{Member, keep_order};
+use crate::collection::tables::sets::missing;
 use crate::config::Config;
 use crate::error::Result;
 use crate::flow::{Doc, Outcome, Part, Replay as _, Request, run};

@@ -1,7 +1,7 @@
 use std::path::Path;
 
 use super::*;
-use crate::collection::load::settle::components;
+use crate::collection::tables::components::components;
 use crate::collection::{Snapshot, Writer, prepare};
 use crate::config::{Clustering, Keep};
 use crate::flow::contract::Components;

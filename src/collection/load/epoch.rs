@@ -3,16 +3,19 @@
 use std::io::ErrorKind;
 use std::sync::Arc;
 
-use super::Prepared;
 use crate::collection::commit::manifest::Manifest;
 use crate::collection::commit::names::{Keeper, Name};
 use crate::collection::commit::refused::Row;
 use crate::collection::commit::run_entry::RunEntry;
-use crate::collection::load::follow::{Epoch, Order, begin, came_to, collect, mark, own_runs, tell};
-use crate::collection::load::load_base::Known;
-use crate::collection::load::recollider::Again;
-use crate::collection::load::settle::{Delta, Terms, settle};
-use crate::collection::load::write::{by_name, seen, write_delta, write_seen};
+use crate::collection::distributed::protocol::{
+    EpochCommand, LeaderCommand, begin_runs, collect_summaries, own_runs,
+};
+use crate::collection::load::epoch_done::{came_to, mark, tell};
+use crate::collection::load::load_base::LoadBase;
+use crate::collection::load::prepare::Prepared;
+use crate::collection::load::recollider::Recollider;
+use crate::collection::load::settle::{Delta, Terms, compute_delta};
+use crate::collection::load::write::{seen, write_delta, write_seen};
 use crate::collection::run::writer::RunSummary;
 use crate::error::{Error, Result};
 use crate::flow::{Crew, Loaded, Part, Remarks, Request, Stored, load as run};
@@ -20,12 +23,12 @@ use crate::progress::{Mark, Stage};
 use crate::read::{Refusal, Refused};
 
 /// What was found in an epoch: what the runs of all workers hold, by id, and what changes.
-type Found = (Arc<Known>, Loaded, Vec<(u64, RunSummary)>, Delta);
+type Found = (Arc<LoadBase>, Loaded, Vec<(u64, RunSummary)>, Delta);
 
 impl Prepared<'_> {
     /// Reads a part of the inputs and writes what comes of it. The lines of the last file up to its end, if that is
     /// within the file. What does not fit in the memory leaves everything as it was.
-    pub(super) fn epoch(&mut self, part: Part) -> Result<u64> {
+    pub(in crate::collection::load) fn epoch(&mut self, part: Part) -> Result<u64> {
         // That of the epoch before would be in the way.
         self.last = None;
         let before = self.next.clone();
@@ -36,7 +39,7 @@ impl Prepared<'_> {
         let all: Vec<u64> = self.workers_runs.clone().collect();
         let (ids, of_records) = own_runs(crew, first, with_records);
         let (storage, collection) = (&**self.writer.storage(), self.next.collection);
-        let begin = |ids: &[u64]| begin(storage, collection, ids, None);
+        let begin = |ids: &[u64]| begin_runs(storage, collection, ids, None);
         let runs = (begin(&ids)?, begin(&of_records)?);
         let bytes = self.batch.memory.unwrap_or(u64::MAX) / 10;
         let documents = self.next.counts.documents + self.tally.records;
@@ -45,16 +48,17 @@ impl Prepared<'_> {
         if let Some(peers) = &self.batch.peers {
             let (ahead, frozen) = (self.ahead.manifest().clone(), self.basis.is_some());
             let (at, job) = ((self.next.load, self.epochs + 1), self.writer.job());
-            let epoch = Epoch { part, at, ahead, next_content, documents, first_run: first, frozen, job };
-            peers.say(&Order::Epoch(Box::new(epoch)))?;
+            let epoch =
+                EpochCommand { part, at, ahead, next_content, documents, first_run: first, frozen, job };
+            peers.say(&LeaderCommand::Epoch(Box::new(epoch)))?;
         }
-        let known = Known::new(tables, next_content, signed, documents, bytes, runs);
-        let found = self.found(part, &Arc::new(known), ids.into_iter().chain(of_records).collect());
+        let base = LoadBase::new(tables, next_content, signed, documents, bytes, runs);
+        let found = self.found(part, &Arc::new(base), ids.into_iter().chain(of_records).collect());
         if matches!(found, Err(Error::Limit(_))) {
             self.remove_runs(&all)?;
             self.next = Manifest { next_run: self.next.next_run, ..before.clone() };
         }
-        let (known, loaded, written, mut delta) = found?;
+        let (base, loaded, written, mut delta) = found?;
         self.count(&loaded, &delta)?;
         self.epochs += 1;
         self.progress.enter(Stage::Write, 0);
@@ -68,31 +72,32 @@ impl Prepared<'_> {
         }
         let (file, byte) = part.extent.to;
         let lines = if byte == 0 { 0 } else { loaded.shared.lines_read(file) };
-        self.last = Some((known, loaded));
+        self.last = Some((base, loaded));
         Ok(lines)
     }
 
     /// Runs the dataflow on a part of the inputs and settles what it finds. `ids` are those of the runs of this process.
-    fn found(&self, part: Part, known: &Arc<Known>, ids: Vec<u64>) -> Result<Found> {
-        let loaded = run(self.request(part, known), Arc::clone(&self.progress))?;
-        let own = ids.into_iter().zip(known.finished()).collect();
+    fn found(&self, part: Part, base: &Arc<LoadBase>, ids: Vec<u64>) -> Result<Found> {
+        let loaded = run(self.request(part, base), Arc::clone(&self.progress))?;
+        let own = ids.into_iter().zip(base.finished()).collect();
         let written = match &self.batch.peers {
-            Some(peers) => collect(peers, &own)?,
+            Some(peers) => collect_summaries(peers, &own)?,
             None => own,
         };
-        let mut again = Again::new(known, &loaded)?;
+        let mut recollider = Recollider::new(base, &loaded)?;
         let contractor = self.contractor();
-        let delta = settle(known.tables(), &loaded, self.terms(), contractor.as_ref(), &mut again)?;
-        Ok((Arc::clone(known), loaded, written, delta))
+        let delta =
+            compute_delta(base.tables(), &loaded, self.terms(), contractor.as_ref(), &mut recollider)?;
+        Ok((Arc::clone(base), loaded, written, delta))
     }
 
     /// The counters of this process before an epoch.
-    pub(super) fn mark(&self) -> Mark {
+    pub(in crate::collection::load) fn mark(&self) -> Mark {
         mark(&self.progress, self.batch.peers.as_deref())
     }
 
     /// Tells what the last epoch came to, since `before`.
-    pub(super) fn tell(&self, before: &Mark, last: bool) {
+    pub(in crate::collection::load) fn tell(&self, before: &Mark, last: bool) {
         let at = (self.next.load, self.epochs);
         tell(&self.progress, came_to(&self.progress, self.batch.peers.as_deref(), before, at, last));
     }
@@ -103,7 +108,7 @@ impl Prepared<'_> {
         self.batch.peers.as_ref().map_or(Crew::alone(workers), |peers| peers.crew(workers))
     }
 
-    fn request(&self, part: Part, known: &Arc<Known>) -> Request {
+    fn request(&self, part: Part, base: &Arc<LoadBase>) -> Request {
         Request {
             sources: self.batch.sources.clone(),
             part,
@@ -113,7 +118,7 @@ impl Prepared<'_> {
             pairs: false,
             simd: self.batch.simd,
             scratch: self.batch.scratch.clone(),
-            stored: Some(Arc::clone(known) as Arc<dyn Stored>),
+            stored: Some(Arc::clone(base) as Arc<dyn Stored>),
             replay: None,
             basis: self.basis.clone(),
             lexicon: self.batch.lexicon.clone(),
@@ -121,7 +126,7 @@ impl Prepared<'_> {
         }
     }
 
-    pub(super) fn terms(&self) -> Terms {
+    pub(in crate::collection::load) fn terms(&self) -> Terms {
         let load = self.next.load as u32;
         Terms { load, first_file: self.next.next_file, next_label: self.next.next_label }
     }
@@ -147,7 +152,7 @@ impl Prepared<'_> {
     }
 
     /// Writes what an epoch changes, beside what its workers have written.
-    pub(super) fn write(
+    pub(in crate::collection::load) fn write(
         &mut self,
         mut written: Vec<(u64, RunSummary)>,
         delta: &mut Delta,
@@ -170,13 +175,13 @@ impl Prepared<'_> {
     }
 
     /// Names runs in the next commit, those that hold anything.
-    pub(super) fn name(&mut self, written: &[(u64, RunSummary)]) -> Result<()> {
+    pub(in crate::collection::load) fn name(&mut self, written: &[(u64, RunSummary)]) -> Result<()> {
         let holds = |(_, summary): &&(u64, RunSummary)| summary.sections.iter().any(|(_, rows)| *rows > 0);
         let (full, empty): (Vec<_>, Vec<_>) = written.iter().partition(holds);
         self.remove_runs(&empty.iter().map(|(id, _)| *id).collect::<Vec<_>>())?;
         for (id, summary) in full {
             let keeper = Keeper::of(self.writes(*id), self.writer.job());
-            self.next.runs.push(RunEntry::of(&**self.writer.storage(), *id, keeper, by_name(summary))?);
+            self.next.runs.push(RunEntry::of(&**self.writer.storage(), *id, keeper, summary.by_name())?);
         }
         self.ahead = self.ahead.advance(self.next.clone())?;
         Ok(())

@@ -4,13 +4,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use crate::collection::HeapCursor;
-use crate::collection::run::reader::RunReader;
+use crate::collection::run::schema::{DIGESTS, DOCUMENTS, PARITIES, POSTINGS, SETS, SIGNATURES, TEXTS};
 use crate::collection::run::writer::{RunSummary, RunWriter};
+use crate::collection::tables::Tables;
 use crate::collection::tables::dead::Dead;
-use crate::collection::tables::document::{Document, pack, wide};
+use crate::collection::tables::document::{Document, pack};
 use crate::collection::tables::postings::live_postings;
 use crate::collection::tables::records::RecordWriter;
-use crate::collection::tables::{DIGESTS, DOCUMENTS, PARITIES, POSTINGS, SETS, SIGNATURES, TEXTS, Tables};
+use crate::collection::tables::sets::{each_set, read_set};
 use crate::error::{Error, Result};
 use crate::flow::{Doc, Keeper, NO_DOC, Posting, Stored};
 use crate::limits::MAX_WORKERS;
@@ -19,17 +20,17 @@ use crate::sketch::{Digest, sign};
 
 /// A commit, and the runs that its workers write.
 #[derive(Debug)]
-pub struct Known {
+pub struct LoadBase {
     tables: Tables,
     next: Doc,
     /// Of sketches of which rule the own words are signed, if they are, and whether records are kept.
     signed: Option<Accept>,
     keeps_records: bool,
-    /// Documents there are, and how many bytes may be held of them and of dead contents each.
+    /// Documents there are, and how many bytes may be ids of them and of dead contents each.
     documents: u64,
     most: u64,
     /// By the first bits of ids.
-    held: [Held; HELD],
+    ids: [IdCache; ID_CACHES],
     /// Dead contents, known when they are first asked for.
     dead: OnceLock<Dead>,
     /// The runs that workers have not begun to write, and those for records, if these are kept.
@@ -41,7 +42,7 @@ pub struct Known {
 /// What a run has: by worker, those for records after all others.
 type Finished = (usize, RunSummary);
 
-impl Known {
+impl LoadBase {
     /// The tables of a commit with so many documents, whose contents are all below `next` and have signatures if sketches
     /// are `signed`; `most` bytes of memory may be taken. Each worker will write one of the runs, and one of those for records, if there are any.
     pub fn new(
@@ -51,37 +52,37 @@ impl Known {
         documents: u64,
         most: u64,
         (runs, records): (Vec<RunWriter>, Vec<RunWriter>),
-    ) -> Known {
+    ) -> LoadBase {
         let keeps_records = !records.is_empty();
         let [runs, records] = [runs, records].map(|runs| Mutex::new(runs.into_iter().map(Some).collect()));
-        let (held, dead, finished) = (Default::default(), OnceLock::new(), Arc::default());
-        Known { tables, next, signed, keeps_records, documents, most, held, dead, runs, records, finished }
+        let (ids, dead, finished) = (Default::default(), OnceLock::new(), Arc::default());
+        LoadBase { tables, next, signed, keeps_records, documents, most, ids, dead, runs, records, finished }
     }
 
     /// The same for other tables, whose contents are all below `next`, and which nothing is added to.
-    pub fn again(&self, tables: Tables, next: Doc) -> Known {
-        Known::new(tables, next, self.signed, self.documents, self.most, (Vec::new(), Vec::new()))
+    pub fn for_tables(&self, tables: Tables, next: Doc) -> LoadBase {
+        LoadBase::new(tables, next, self.signed, self.documents, self.most, (Vec::new(), Vec::new()))
     }
 
     /// Reads what is needed to know unchanged documents whose ids begin with the same bits as `id`, unless another worker
     /// has.
-    fn hold(&self, id: u64) -> Result<()> {
-        let part = &self.held[of(id)];
-        let _one = lock(&part.holding);
+    fn fill(&self, id: u64) -> Result<()> {
+        let part = &self.ids[of(id)];
+        let _one = lock(&part.filling);
         if part.documents.get().is_some() {
             return Ok(());
         }
-        let mut held = Vec::with_capacity(self.documents as usize / HELD);
-        let first = id & !(u64::MAX >> HELD.ilog2());
-        let end = first.checked_add(1 << (64 - HELD.ilog2()));
+        let mut ids = Vec::with_capacity(self.documents as usize / ID_CACHES);
+        let first = id & !(u64::MAX >> ID_CACHES.ilog2());
+        let end = first.checked_add(1 << (64 - ID_CACHES.ilog2()));
         let mut rows = self.tables.scan_between(DOCUMENTS, &[first], end.as_ref().map(std::slice::from_ref));
         while let Some(row) = rows.next_row()? {
             let document = Document::of_row(row);
             if document.live {
-                held.push(((document.id >> 64) as u64, (document.fingerprint >> 64) as u64));
+                ids.push(((document.id >> 64) as u64, (document.fingerprint >> 64) as u64));
             }
         }
-        let _ = part.documents.set(held);
+        let _ = part.documents.set(ids);
         Ok(())
     }
 
@@ -101,24 +102,24 @@ impl Known {
 /// One in so many documents looked up one by one costs as much as reading all of them.
 const PAYS: u64 = 256;
 
-/// Bytes of a document that is held.
+/// Bytes of a document that is ids.
 const BYTES: u64 = 16;
 
-/// Parts that documents are held in, a power of two: workers read different ones at a time.
-const HELD: usize = 16;
+/// Parts that documents are ids in, a power of two: workers read different ones at a time.
+const ID_CACHES: usize = 16;
 
 /// The part of an id.
 fn of(id: u64) -> usize {
-    (id >> (64 - HELD.ilog2())) as usize
+    (id >> (64 - ID_CACHES.ilog2())) as usize
 }
 
 /// What is known of some stored documents.
 #[derive(Debug, Default)]
-struct Held {
+struct IdCache {
     asked: AtomicU64,
     /// The first halves of the digests of ids and of fingerprints, ascending: made once that pays, by one worker.
     documents: OnceLock<Vec<(u64, u64)>>,
-    holding: Mutex<()>,
+    filling: Mutex<()>,
 }
 
 /// A lock of which every use is one step.
@@ -126,60 +127,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Reads the set of a content, given the tables.
-pub fn read_set(tables: &Tables, content: Doc, set: &mut Vec<u64>) -> Result<()> {
-    each_set(tables, &[u64::from(content)], &mut |_, found| {
-        set.clear();
-        set.extend_from_slice(found);
-        Ok(())
-    })
-}
-
-/// Hands on the sets of ascending, distinct contents, in no order: `each` gets the number of a content and its set.
-pub fn each_set(
-    tables: &Tables,
-    contents: &[u64],
-    each: &mut dyn FnMut(usize, &[u64]) -> Result<()>,
-) -> Result<()> {
-    each_set_of_size(tables, contents, &|_| true, each)
-}
-
-/// The same, but only of those whose sets have a wanted size; the others are not read.
-pub fn each_set_of_size(
-    tables: &Tables,
-    contents: &[u64],
-    wanted: &dyn Fn(u32) -> bool,
-    each: &mut dyn FnMut(usize, &[u64]) -> Result<()>,
-) -> Result<()> {
-    let (mut found, mut set) = (vec![false; contents.len()], Vec::new());
-    let mut cursor = HeapCursor::default();
-    tables.newest(TEXTS, contents, &mut |at, run, row| {
-        found[at] = true;
-        if !wanted(row[2] as u32) {
-            return Ok(());
-        }
-        set.clear();
-        let heap = run.heap(SETS).ok_or_else(|| no_heap(run))?;
-        cursor.read(heap, row[1], row[2] as usize, &mut set)?;
-        each(at, &set)
-    })?;
-    match found.iter().position(|found| !found) {
-        Some(at) => Err(missing(tables, contents[at] as Doc)),
-        None => Ok(()),
-    }
-}
-
-fn no_heap(run: &RunReader) -> Error {
-    Error::damaged(run.path(), 0, "texts without their sets")
-}
-
-/// A content that other rows speak of and that no run has.
-pub fn missing(tables: &Tables, content: Doc) -> Error {
-    let path = tables.runs.last().map_or_else(Default::default, |run| run.path().to_path_buf());
-    Error::damaged(&path, 0, format!("content {content} is in no run up to this one"))
-}
-
-impl Known {
+impl LoadBase {
     /// The contents that are dead.
     fn dead(&self) -> Result<&Dead> {
         if let Some(dead) = self.dead.get() {
@@ -190,7 +138,7 @@ impl Known {
     }
 }
 
-impl Stored for Known {
+impl Stored for LoadBase {
     fn next(&self) -> Doc {
         self.next
     }
@@ -202,13 +150,13 @@ impl Stored for Known {
     fn is_unchanged(&self, id: u128, fingerprint: u128) -> Result<bool> {
         // Reading them all costs as much as looking up a small part of them one by one.
         let halves = ((id >> 64) as u64, (fingerprint >> 64) as u64);
-        let part = &self.held[of(halves.0)];
-        let pays = part.asked.fetch_add(1, Ordering::Relaxed) > self.documents / PAYS / HELD as u64;
+        let part = &self.ids[of(halves.0)];
+        let pays = part.asked.fetch_add(1, Ordering::Relaxed) > self.documents / PAYS / ID_CACHES as u64;
         if pays && self.documents * BYTES <= self.most && part.documents.get().is_none() {
-            self.hold(halves.0)?;
+            self.fill(halves.0)?;
         }
-        if let Some(held) = part.documents.get() {
-            return Ok(held.binary_search(&halves).is_ok());
+        if let Some(ids) = part.documents.get() {
+            return Ok(ids.binary_search(&halves).is_ok());
         }
         let mut unchanged = false;
         self.tables.newest(DOCUMENTS, &[(id >> 64) as u64, id as u64], &mut |_, _, row| {
@@ -351,9 +299,4 @@ impl Keeper for Run {
         finished.extend(records.map(|summary| (MAX_WORKERS + self.worker, summary)));
         Ok(())
     }
-}
-
-/// The digest of a text's row.
-pub fn digest_of(row: &[u64]) -> u128 {
-    wide(row[3], row[4])
 }

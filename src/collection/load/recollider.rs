@@ -1,37 +1,38 @@
-//! Colliding a stored content again: which others is it linked to?
+//! Colliding a stored content again: which other contents it is linked to.
 
 use std::sync::Arc;
 
-use crate::collection::load::load_base::{Known, read_set};
+use crate::collection::load::load_base::LoadBase;
+use crate::collection::load::parts::{Others, Recollide};
 use crate::collection::query::resembling::Resembling;
 use crate::collection::tables::Tables;
-use crate::collection::tables::parts::{Others, Recollide};
+use crate::collection::tables::sets::read_set;
 use crate::error::Result;
 use crate::flow::{Doc, Loaded, Stored};
 use crate::progress::Progress;
 
 /// Looks again at contents that seem to have come apart.
-pub(in crate::collection) struct Again<'a> {
+pub(in crate::collection) struct Recollider<'a> {
     tables: &'a Tables,
     resembling: Resembling,
     progress: &'a Progress,
     set: Vec<u64>,
 }
 
-impl<'a> Again<'a> {
-    /// Looks among the contents of `known`, with what `loaded` was found with.
+impl<'a> Recollider<'a> {
+    /// Looks among the contents of `base`, with what `loaded` was found with.
     ///
     /// # Errors
     /// Those of [`Resembling::new`].
-    pub(in crate::collection) fn new(known: &'a Known, loaded: &'a Loaded) -> Result<Again<'a>> {
-        let (tables, shared) = (known.tables(), &loaded.shared);
+    pub(in crate::collection) fn new(base: &'a LoadBase, loaded: &'a Loaded) -> Result<Recollider<'a>> {
+        let (tables, shared) = (base.tables(), &loaded.shared);
         let basis = Arc::clone(shared.basis());
-        let resembling = Resembling::new(tables, known.next(), &shared.config, basis)?;
-        Ok(Again { tables, resembling, progress: &shared.progress, set: Vec::new() })
+        let resembling = Resembling::new(tables, base.next(), &shared.config, basis)?;
+        Ok(Recollider { tables, resembling, progress: &shared.progress, set: Vec::new() })
     }
 }
 
-impl Recollide for Again<'_> {
+impl Recollide for Recollider<'_> {
     fn linked(&mut self, content: Doc, others: Others<'_>) -> Result<Vec<(Doc, u32)>> {
         read_set(self.tables, content, &mut self.set)?;
         let linked = match others {

@@ -1,9 +1,8 @@
 //! What a load did.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
-use crate::flow::{Common, CommonKey};
-use crate::limits::{COMMON_NAMED, DOCUMENTS_NAMED};
+use crate::collection::commit::tally::Ignored;
 
 /// What a load did.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -58,97 +57,5 @@ impl Report {
     /// Whether any document is another one, or came or went: what there is a commit for.
     pub(in crate::collection) fn changes_documents(&self) -> bool {
         self.added + self.replaced + self.removed > 0
-    }
-}
-
-/// What is counted over the epochs of a load.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Tally {
-    /// Records, refused ones not included.
-    pub records: u64,
-    /// Documents that were there just so.
-    pub unchanged: u64,
-    /// Records that a later one of the same id replaced.
-    pub superseded: u64,
-    /// Records with too few terms for the method.
-    pub poor: u64,
-    /// The first of them, at most [`DOCUMENTS_NAMED`].
-    #[serde(default)]
-    pub first_poor: Vec<String>,
-    /// Records without a date that is understood.
-    pub undated: u64,
-    /// The first of them, at most [`DOCUMENTS_NAMED`].
-    #[serde(default)]
-    pub first_undated: Vec<String>,
-    /// Keys ignored as common.
-    #[serde(default)]
-    pub common_keys: Ignored,
-    /// Texts that came and went.
-    pub contents: (u64, u64),
-}
-
-impl Tally {
-    /// Adds the names of documents of an epoch, as far as names are still wanted.
-    pub(in crate::collection) fn name(&mut self, poor: Vec<String>, undated: Vec<String>) {
-        for (names, new) in [(&mut self.first_poor, poor), (&mut self.first_undated, undated)] {
-            // Of one id there may be several records.
-            new.into_iter().for_each(|name| {
-                if !names.contains(&name) {
-                    names.push(name);
-                }
-            });
-            names.truncate(DOCUMENTS_NAMED);
-        }
-    }
-}
-
-/// Keys that a load ignored because more contents have them than the cap allows: new ones, and those that were live before
-/// it, even if it replaces or deletes them.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Ignored {
-    /// How often one was: in each epoch that ignored it a key counts again.
-    pub times: u64,
-    /// Postings (a key of a new content) under them.
-    pub postings: u64,
-    /// All postings of new contents.
-    pub of_postings: u64,
-    /// Those in the most contents, at most [`COMMON_NAMED`], the most common first.
-    pub most: Vec<CommonKey>,
-}
-
-impl Ignored {
-    /// Adds what an epoch ignored.
-    pub(in crate::collection) fn add(&mut self, common: &Common, of_postings: u64) {
-        self.times += common.keys();
-        self.postings += common.postings();
-        self.of_postings += of_postings;
-        self.name(common.most());
-    }
-
-    fn name(&mut self, most: Vec<CommonKey>) {
-        self.most.extend(most);
-        // Of one key the greatest number.
-        self.most.sort_by(|a, b| (&a.key, b.contents).cmp(&(&b.key, a.contents)));
-        self.most.dedup_by(|a, b| a.key == b.key);
-        self.most.sort_by(|a, b| (b.contents, &a.key).cmp(&(a.contents, &b.key)));
-        self.most.truncate(COMMON_NAMED);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_key_of_several_epochs_is_named_once() {
-        let named = |key: &str, contents| CommonKey { key: key.into(), contents };
-        let mut ignored = Ignored::default();
-        ignored.name(vec![named("a", 20), named("b", 10)]);
-        ignored.name(vec![named("b", 25), named("c", 10)]);
-        assert_eq!(ignored.most, [named("b", 25), named("a", 20), named("c", 10)]);
-        ignored.name((0..200).map(|key| named(&format!("{key:03}"), 15)).collect());
-        assert_eq!((ignored.most.len(), &*ignored.most[99].key), (COMMON_NAMED, "097"));
     }
 }

@@ -1,19 +1,18 @@
 //! Writing what a load changes: a run for each epoch, one for its clusters, one change log.
 
-use std::collections::BTreeMap;
-
 use crate::collection::commit::changes::ChangesWriter;
-use crate::collection::load::diff_clusters::{ClusterRow, Outcome, Place};
+use crate::collection::load::diff_clusters::ClusterDiff;
 use crate::collection::load::settle::Delta;
-use crate::collection::run::directory::SectionKind;
+use crate::collection::run::schema::{
+    CLUSTERS, COMPONENTS, CONTENTS, DEAD, DIGESTS, DOCUMENTS, LABELS, LEXICON, LINKS, MEMBERS, RARITY, SEEN,
+    SOURCES, Table,
+};
 use crate::collection::run::writer::{RunSummary, RunWriter};
-use crate::collection::tables::clusters::Line;
+use crate::collection::tables::Tables;
+use crate::collection::tables::cluster_changes::Line;
+use crate::collection::tables::clusters::{ClusterKey, ClusterRow};
 use crate::collection::tables::document::{Document, pack, wide, words_of};
 use crate::collection::tables::sources::SourceEntry;
-use crate::collection::tables::{
-    CLUSTERS, COMPONENTS, CONTENTS, DEAD, DIGESTS, DOCUMENTS, HEAPS, LABELS, LEXICON, LINKS, MEMBERS, RARITY,
-    SEEN, SOURCES, TABLES, Table, Tables,
-};
 use crate::error::{Error, Result};
 use crate::flow::{Doc, Loaded};
 use crate::sketch::Basis;
@@ -102,16 +101,20 @@ pub fn missing(tables: &Tables, load: u32) -> Result<Vec<u128>> {
 
 /// Writes what becomes of clusters into a run: of contents whose cluster is at another place of their component, and of
 /// clusters. The load's sources stand there, too.
-pub fn write_clusters(mut run: RunWriter, outcome: &Outcome, sources: &[SourceEntry]) -> Result<RunSummary> {
+pub fn write_clusters(
+    mut run: RunWriter,
+    outcome: &ClusterDiff,
+    sources: &[SourceEntry],
+) -> Result<RunSummary> {
     run.heap(LABELS)?;
     let names = sources.iter().map(|source| source.write_names(&mut run));
     let names: Vec<u64> = names.collect::<Result<_>>()?;
     let contents = outcome.contents.iter();
-    let content = |(content, count, (label, place)): &(Doc, u32, Place)| {
+    let content = |(content, count, (label, place)): &(Doc, u32, ClusterKey)| {
         [u64::from(*content), u64::from(*count), pack(*place, *label)]
     };
     rows(&mut run, CONTENTS, contents.map(content))?;
-    let cluster = |((label, place), row): (&Place, &ClusterRow)| {
+    let cluster = |((label, place), row): (&ClusterKey, &ClusterRow)| {
         let id = row.representative;
         let (high, low) = ((id >> 64) as u64, id as u64);
         [u64::from(*label), u64::from(*place), row.number, row.documents, high, low]
@@ -147,15 +150,3 @@ pub fn write_lines(log: &mut ChangesWriter, lines: &[Line]) -> Result<()> {
 
 /// Bytes of lines written at once.
 const BLOCK: usize = 1 << 20;
-
-/// The rows or words of each section, by name.
-pub fn by_name(summary: &RunSummary) -> BTreeMap<String, u64> {
-    summary.sections.iter().map(|(kind, rows)| (name(*kind), *rows)).collect()
-}
-
-/// The name of a section.
-pub fn name(kind: SectionKind) -> String {
-    let table = TABLES.iter().find(|table| table.kind == kind).map(|table| table.name);
-    let heap = HEAPS.into_iter().find(|(heap, _)| *heap == kind).map(|(_, name)| name);
-    table.or(heap).map_or_else(|| kind.0.to_string(), str::to_owned)
-}

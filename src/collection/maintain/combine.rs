@@ -7,14 +7,15 @@
 use crate::collection::commit::manifest::Manifest;
 use crate::collection::run::merge::Merge;
 use crate::collection::run::reader::RunReader;
+use crate::collection::run::schema::{
+    CLUSTERS, COMPONENTS, CONTENTS, DEAD, DIGESTS, DOCUMENTS, LABELS, LEXICON, LINKS, MEMBERS, PARITIES,
+    POSTINGS, RARITY, RAW, RECORDS, SEEN, SETS, SIGNATURES, SOURCES, TEXTS, Table,
+};
 use crate::collection::run::writer::{RunSummary, RunWriter};
+use crate::collection::tables::Tables;
 use crate::collection::tables::bits::Bits;
 use crate::collection::tables::document::Document;
 use crate::collection::tables::sources::name_words;
-use crate::collection::tables::{
-    CLUSTERS, COMPONENTS, CONTENTS, DEAD, DIGESTS, DOCUMENTS, LABELS, LEXICON, LINKS, MEMBERS, PARITIES,
-    POSTINGS, RARITY, RAW, RECORDS, SEEN, SETS, SIGNATURES, SOURCES, TEXTS, Table, Tables,
-};
 use crate::collection::{HeapCursor, HeapReader, SectionKind};
 use crate::document::Position;
 use crate::error::{Error, Result};

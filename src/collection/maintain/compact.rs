@@ -13,28 +13,16 @@ use crate::collection::commit::names::{Name, folder};
 use crate::collection::commit::run_entry::RunEntry;
 use crate::collection::commit::snapshot::Snapshot;
 use crate::collection::commit::writer::Writer;
-use crate::collection::load::follow::{Order, begin, collect};
-use crate::collection::load::write::by_name;
+use crate::collection::distributed::protocol::{LeaderCommand, MergePlan, begin_runs, collect_summaries};
 use crate::collection::maintain::combine::{Live, Range, combine};
-use crate::collection::maintain::local_runs::{Merging, keep};
+use crate::collection::maintain::local_runs::keep;
+use crate::collection::maintain::tiers::{Compaction, FUEL, MOST, tiered};
 use crate::collection::tables::Tables;
 use crate::error::{Error, Result};
 use crate::flow::Peers;
 use crate::metrics::Metric;
 use crate::progress::{Progress, Stage};
 use crate::storage::Storage;
-
-/// How runs are merged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Compaction {
-    /// All runs become one, or one for each of several processes.
-    Full,
-    /// Neighbours of similar size become one wherever there are eight of them.
-    Tiered {
-        /// No merge is begun any more once those before have read this many bytes.
-        fuel_bytes: u64,
-    },
-}
 
 /// What a compaction did.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
@@ -59,7 +47,7 @@ pub fn compact(writer: &mut Writer, how: Compaction, progress: &Progress) -> Res
     compact_with(writer, how, None, progress)
 }
 
-/// The same with other processes, which [`assist_compaction`]. Where all runs become one, there is one for each process
+/// The same with other processes, which [`follow_compaction`]. Where all runs become one, there is one for each process
 /// instead, up to seven, each with a range of the keys of every table.
 ///
 /// # Errors
@@ -94,6 +82,24 @@ pub fn compact_with(
     Ok(report)
 }
 
+/// Merges all runs into one in the folder of the collection, those too that other processes keep to themselves; of these
+/// nothing is left there. That takes two commits: what the first of them supersedes goes with the second.
+///
+/// # Errors
+/// Those of [`compact_with`].
+pub fn gather(writer: &mut Writer, peers: Option<&Peers>, progress: &Progress) -> Result<CompactReport> {
+    writer.snapshot().check_within_reach()?;
+    keep(writer, peers)?;
+    let mut report = compact(writer, Compaction::Full, progress)?;
+    if report.commit.is_some() {
+        let next = writer.next();
+        report.commit = Some(next.commit);
+        writer.commit(next)?;
+        report.untidied = keep(writer, peers).err().map(|error| error.to_string());
+    }
+    Ok(report)
+}
+
 /// Merges what is to be merged of all runs; whether there was anything.
 fn merge_all(writer: &Writer, next: &mut Manifest, how: Compaction, progress: &Progress) -> Result<bool> {
     let sizes: Vec<u64> = next.runs.iter().map(|run| run.bytes).collect();
@@ -120,7 +126,7 @@ fn merge_ranges(
         let part = Tables { runs: all.runs[from..to].to_vec() };
         let (id, run) = writer.begin_run(next)?;
         let summary = combine(run, (&part, Range::ALL), live.filter(|_| from == 0), progress)?;
-        let entry = RunEntry::of(&**writer.storage(), id, None, by_name(&summary))?;
+        let entry = RunEntry::of(&**writer.storage(), id, None, summary.by_name())?;
         next.runs.splice(from..to, [entry]);
     }
     Ok(())
@@ -135,7 +141,7 @@ fn merge_apart(
     progress: &Progress,
 ) -> Result<bool> {
     keep(writer, Some(peers))?;
-    let merging = Merging::plan(next, 0, how, (peers.mesh().processes(), writer.job()));
+    let merging = MergePlan::plan(next, 0, how, (peers.mesh().processes(), writer.job()));
     if merging.is_empty() {
         return Ok(false);
     }
@@ -147,14 +153,14 @@ fn lead_merging(
     writer: &Writer,
     snapshot: &Snapshot,
     next: &mut Manifest,
-    merging: Merging,
+    merging: MergePlan,
     peers: &Peers,
     progress: &Progress,
 ) -> Result<()> {
     progress.enter(Stage::Write, merging.bytes(0));
-    let order = Order::Merge(Box::new(merging));
+    let order = LeaderCommand::Merge(Box::new(merging));
     peers.say(&order)?;
-    let Order::Merge(merging) = order else { return Ok(()) };
+    let LeaderCommand::Merge(merging) = order else { return Ok(()) };
     merging.lead(writer, snapshot, next, peers, progress)
 }
 
@@ -183,9 +189,9 @@ fn merge_together(writer: &Writer, next: &mut Manifest, peers: &Peers, progress:
     let written = merge_range(writer.snapshot(), first, peers, progress)?;
     let (mut entries, storage) = (Vec::new(), &**writer.storage());
     for (id, summary) in &written {
-        let holds = summary.sections.iter().any(|(_, rows)| *rows > 0);
+        let holds = !summary.is_empty();
         if holds || (entries.is_empty() && *id + 1 == next.next_run) {
-            entries.push(RunEntry::of(storage, *id, None, by_name(summary))?);
+            entries.push(RunEntry::of(storage, *id, None, summary.by_name())?);
         } else {
             abandon(writer, *id..*id + 1);
         }
@@ -203,25 +209,25 @@ fn merge_range(
 ) -> Result<Vec<(u64, RunSummary)>> {
     let (process, parts) = (peers.mesh().process(), parts(peers));
     if process >= parts {
-        return collect(peers, &Vec::new());
+        return collect_summaries(peers, &Vec::new());
     }
     let (manifest, storage) = (snapshot.manifest(), snapshot.storage());
     let tables = snapshot.tables();
     let live = Live::of(&tables, manifest)?;
     let id = first + process as u64;
-    let mut runs = begin(storage, manifest.collection, &[id], None)?;
+    let mut runs = begin_runs(storage, manifest.collection, &[id], None)?;
     let range = Range::of(manifest, process, parts);
     let run = runs.pop().expect("a run that was begun");
     let summary = combine(run, (&tables, range), Some(&live), progress)?;
     storage.sync_names().map_err(|e| Error::io(&folder(storage), "sync", e))?;
-    collect(peers, &vec![(id, summary)])
+    collect_summaries(peers, &vec![(id, summary)])
 }
 
 /// Takes part where process 0 merges all runs of the collection in `storage`.
 ///
 /// # Errors
 /// Those of [`compact_with`].
-pub fn assist_compaction(storage: &Arc<dyn Storage>, peers: &Peers, progress: &Progress) -> Result<()> {
+pub fn follow_compaction(storage: &Arc<dyn Storage>, peers: &Peers, progress: &Progress) -> Result<()> {
     let Some(Task { manifest, first_run }) = peers.hear()? else { return Ok(()) };
     let sizes = manifest.runs.iter().map(|run| run.bytes);
     progress.enter(Stage::Write, sizes.sum::<u64>() / peers.mesh().processes() as u64);
@@ -236,36 +242,6 @@ fn abandon(writer: &Writer, runs: std::ops::Range<u64>) {
     }
 }
 
-/// Most runs of one tier.
-const MOST: usize = 7;
-/// How many times larger the runs of a tier are than those of the one below.
-const RATIO: u64 = 8;
-/// Up to here runs are all of the lowest tier: a run has a page for each of its tables, however few rows they have.
-const LOWEST: u64 = 128 << 10;
-
-/// The ranges of runs to merge, given the sizes of all, the newest range first.
-///
-/// A run counts as of the tier of the largest run that is not older: a smaller one before it could be merged with
-/// nothing else. So tiers never rise from old to new, and with no more than [`MOST`] runs of each there are few.
-pub(in crate::collection) fn tiered(sizes: &[u64], mut fuel: u64) -> Vec<(usize, usize)> {
-    let mut plan = Vec::new();
-    let (mut to, mut tier) = (sizes.len(), 0);
-    let mut tiers: Vec<u32> = sizes.iter().map(|size| (size / LOWEST).max(1).ilog(RATIO)).collect();
-    for of_run in tiers.iter_mut().rev() {
-        tier = tier.max(*of_run);
-        *of_run = tier;
-    }
-    while to > 0 && fuel > 0 {
-        let from = tiers[..to].iter().rposition(|tier| *tier != tiers[to - 1]).map_or(0, |at| at + 1);
-        if to - from > MOST {
-            plan.push((from, to));
-            fuel = fuel.saturating_sub(sizes[from..to].iter().sum());
-        }
-        to = from;
-    }
-    plan
-}
-
 /// Merges runs of a load between its epochs, those from number `first` on: the others are what it began with. Whether there
 /// was anything to merge; `next` names what they became.
 pub(in crate::collection) fn between_epochs(
@@ -277,7 +253,7 @@ pub(in crate::collection) fn between_epochs(
 ) -> Result<bool> {
     if let Some(peers) = peers.filter(|peers| peers.state().is_some()) {
         let how = Compaction::Tiered { fuel_bytes: u64::MAX };
-        let merging = Merging::plan(next, first, how, (peers.mesh().processes(), writer.job()));
+        let merging = MergePlan::plan(next, first, how, (peers.mesh().processes(), writer.job()));
         let any = !merging.is_empty();
         return if any {
             lead_merging(writer, ahead, next, merging, peers, progress).map(|()| true)
@@ -303,52 +279,4 @@ pub(in crate::collection) fn after_load(
     let fuel_bytes = written.saturating_mul(FUEL);
     let outcome = compact_with(writer, Compaction::Tiered { fuel_bytes }, peers, &Progress::default());
     outcome.err().map(|error: Error| error.to_string())
-}
-
-/// Bytes that may be merged for each byte that a load wrote.
-const FUEL: u64 = 4;
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const KIB: u64 = 1 << 10;
-
-    #[test]
-    fn eight_neighbours_of_a_tier_are_merged_and_the_newest_first() {
-        let small = [100 * KIB; 8];
-        assert_eq!(tiered(&small, 1), [(0, 8)]);
-        assert_eq!(tiered(&small[..7], u64::MAX), []);
-        assert_eq!(tiered(&small, 0), []);
-        let both = [vec![2000 * KIB; 9], small.to_vec()].concat();
-        assert_eq!(tiered(&both, u64::MAX), [(9, 17), (0, 9)]);
-        assert_eq!(tiered(&both, 800 * KIB), [(9, 17)]);
-        assert_eq!(tiered(&both, 801 * KIB), [(9, 17), (0, 9)]);
-    }
-
-    #[test]
-    fn what_is_behind_a_larger_run_counts_as_large() {
-        let mut sizes = [100 * KIB, 2000 * KIB].repeat(4);
-        sizes.push(100 * KIB);
-        assert_eq!(tiered(&sizes, u64::MAX), [(0, 8)]);
-        assert_eq!(tiered(&[], u64::MAX), []);
-    }
-
-    #[test]
-    fn there_are_few_runs_after_any_number_of_loads() {
-        let mut sizes: Vec<u64> = Vec::new();
-        let mut read = 0;
-        for load in 0..5000u64 {
-            let new = (60 + load * 7919 % 200) * KIB;
-            sizes.push(new);
-            for (from, to) in tiered(&sizes, new * FUEL) {
-                let sum: u64 = sizes[from..to].iter().sum();
-                read += sum;
-                sizes.splice(from..to, [sum]);
-            }
-            assert!(sizes.len() < 45, "{} runs after {load}", sizes.len());
-        }
-        let sum: u64 = sizes.iter().sum();
-        assert!(read < 24 * sum, "{read} bytes were read to merge {sum}");
-    }
 }

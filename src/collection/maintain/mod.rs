@@ -4,3 +4,5 @@ pub(in crate::collection) mod combine;
 pub(in crate::collection) mod compact;
 pub(in crate::collection) mod fsck;
 pub(in crate::collection) mod local_runs;
+pub(in crate::collection) mod merge_plan;
+pub(in crate::collection) mod tiers;

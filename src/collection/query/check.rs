@@ -7,13 +7,14 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use crate::collection::commit::snapshot::Snapshot;
-use crate::collection::load::frozen;
-use crate::collection::load::load_base::each_set;
 use crate::collection::query::measures::Measures;
 use crate::collection::query::resembling::Resembling;
-use crate::collection::tables::clusters::ClusterId;
+use crate::collection::run::schema::DIGESTS;
+use crate::collection::tables::Tables;
+use crate::collection::tables::cluster_changes::ClusterId;
+use crate::collection::tables::frozen::frozen;
 use crate::collection::tables::lookup::{clusters, members};
-use crate::collection::tables::{DIGESTS, Tables};
+use crate::collection::tables::sets::each_set;
 use crate::config::Method;
 use crate::error::Result;
 use crate::flow::{Doc, NO_DOC};

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde::Serialize;
 
 use crate::collection::commit::snapshot::Snapshot;
-use crate::collection::tables::clusters::ClusterId;
+use crate::collection::tables::cluster_changes::ClusterId;
 use crate::collection::tables::lookup::{clusters, find};
 use crate::error::Result;
 use crate::progress::Progress;

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::collection::load::load_base::{each_set, each_set_of_size};
 use crate::collection::tables::Tables;
 use crate::collection::tables::dead::Dead;
 use crate::collection::tables::postings::live_postings;
+use crate::collection::tables::sets::{each_set, each_set_of_size};
 use crate::config::{Config, Method};
 use crate::error::Result;
 use crate::flow::{Doc, spread};

@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 
 use crate::collection::commit::snapshot::Snapshot;
-use crate::collection::load::diff_clusters::{ClusterRow, cluster_row};
-use crate::collection::load::settle::stored_documents;
 use crate::collection::run::heap::HeapReader;
 use crate::collection::run::rows::RowsReader;
-use crate::collection::tables::clusters::ClusterId;
+use crate::collection::run::schema::{CLUSTERS, DOCUMENTS, HEAPS, TABLES};
+use crate::collection::tables::Tables;
+use crate::collection::tables::cluster_changes::ClusterId;
+use crate::collection::tables::clusters::{ClusterRow, cluster_row};
 use crate::collection::tables::document::Document;
-use crate::collection::tables::{CLUSTERS, DOCUMENTS, HEAPS, TABLES, Tables};
+use crate::collection::tables::lookup::stored_documents;
 use crate::error::Result;
 use crate::flow::NO_DOC;
 use crate::progress::Progress;

@@ -4,13 +4,16 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::collection::HeapCursor;
 use crate::collection::commit::snapshot::Snapshot;
-use crate::collection::load::diff_clusters::{ClusterRow, Place, cluster_row, documents_of, places};
-use crate::collection::load::settle::{components, stored_documents};
-use crate::collection::tables::clusters::{ClusterId, Member};
+use crate::collection::run::schema::{CLUSTERS, DOCUMENTS};
+use crate::collection::tables::Tables;
+use crate::collection::tables::cluster_changes::ClusterId;
+use crate::collection::tables::clusters::{ClusterKey, ClusterRow, cluster_row, documents_of, places_of};
+use crate::collection::tables::components::components;
 use crate::collection::tables::document::Document;
 use crate::collection::tables::lookup::clusters;
+use crate::collection::tables::lookup::stored_documents;
+use crate::collection::tables::member::Member;
 use crate::collection::tables::sources::sources;
-use crate::collection::tables::{CLUSTERS, DOCUMENTS, Tables};
 use crate::document::Position;
 use crate::error::Result;
 use crate::flow::Doc;
@@ -55,11 +58,6 @@ pub struct DocumentView {
 const BATCH: usize = 4096;
 
 impl Snapshot {
-    /// The tables of the commit.
-    pub(in crate::collection) fn tables(&self) -> Tables {
-        Tables { runs: self.runs().to_vec() }
-    }
-
     /// Hands all clusters to `each`, in no particular order.
     ///
     /// # Errors
@@ -67,7 +65,7 @@ impl Snapshot {
     pub fn clusters(&self, each: &mut dyn FnMut(ClusterView) -> Result<()>) -> Result<()> {
         let tables = self.tables();
         let mut rows = tables.scan(CLUSTERS);
-        let mut batch: BTreeMap<Place, ClusterRow> = BTreeMap::new();
+        let mut batch: BTreeMap<ClusterKey, ClusterRow> = BTreeMap::new();
         while let Some(row) = rows.next_row()? {
             let (at, cluster) = cluster_row(row);
             // Clusters of one component are looked up together.
@@ -131,12 +129,12 @@ fn with_clusters(
 /// Looks clusters up, all of each component that has any of them.
 fn look_up(
     tables: &Tables,
-    clusters: &BTreeMap<Place, ClusterRow>,
+    clusters: &BTreeMap<ClusterKey, ClusterRow>,
     each: &mut dyn FnMut(ClusterView) -> Result<()>,
 ) -> Result<()> {
     let components = components(tables, &clusters.keys().map(|(label, _)| *label).collect())?;
     let contents: Vec<Doc> = components.values().flatten().copied().collect();
-    let places = places(tables, &contents)?;
+    let places = places_of(tables, &contents)?;
     let members = documents_of(tables, &components, |doc| places.get(&doc).copied())?;
     let mut ids: Vec<u128> = clusters.keys().filter_map(|at| members.get(at)).flatten().copied().collect();
     ids.sort_unstable();

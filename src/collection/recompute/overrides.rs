@@ -6,7 +6,7 @@ use crate::threshold::Threshold;
 
 /// Another threshold, keep policy or clustering than those of the collection; what is `None` stays.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Choice {
+pub struct QueryOverrides {
     /// Least resemblance (or containment), at or over the collection's.
     pub threshold: Option<Threshold>,
     /// Which document of a cluster stands for it.
@@ -15,25 +15,25 @@ pub struct Choice {
     pub clustering: Option<Clustering>,
 }
 
-/// The configuration of a collection with a choice laid over it.
+/// The configuration of a collection with a overrides laid over it.
 ///
 /// # Errors
 /// [`Error::Config`] if the method has no threshold, if the threshold is below the collection's, or if what the keep
 /// policy compares is not stored.
-pub fn again(config: &Config, choice: &Choice) -> Result<Config> {
-    let mut again = config.clone();
-    if let Some(threshold) = choice.threshold {
+pub fn overridden(config: &Config, overrides: &QueryOverrides) -> Result<Config> {
+    let mut overridden = config.clone();
+    if let Some(threshold) = overrides.threshold {
         check_threshold(config, threshold)?;
-        again.threshold = threshold;
+        overridden.threshold = threshold;
     }
-    if let Some(keep) = &choice.keep {
+    if let Some(keep) = &overrides.keep {
         check_keep(&config.cluster.keep, keep)?;
-        again.cluster.keep = keep.clone();
+        overridden.cluster.keep = keep.clone();
     }
-    if let Some(clustering) = choice.clustering {
-        again.cluster.clustering = clustering;
+    if let Some(clustering) = overrides.clustering {
+        overridden.cluster.clustering = clustering;
     }
-    Ok(again)
+    Ok(overridden)
 }
 
 /// Only where a threshold decides can another one be asked for, and then a higher one: the clusters at a higher one are
@@ -89,7 +89,10 @@ mod tests {
 
     fn raised(method: Method, verify: bool, threshold: &str) -> Result<Config> {
         let threshold = Some(threshold.parse().expect("a threshold"));
-        again(&config(method, verify, "first"), &Choice { threshold, ..Choice::default() })
+        overridden(
+            &config(method, verify, "first"),
+            &QueryOverrides { threshold, ..QueryOverrides::default() },
+        )
     }
 
     #[test]
@@ -115,7 +118,11 @@ mod tests {
         let possible = |stored: &str| -> Vec<&str> {
             let asked = |keep: &&&str| {
                 let keep = Some(keep.parse().expect("a policy"));
-                again(&config(Method::Join, false, stored), &Choice { keep, ..Choice::default() }).is_ok()
+                overridden(
+                    &config(Method::Join, false, stored),
+                    &QueryOverrides { keep, ..QueryOverrides::default() },
+                )
+                .is_ok()
             };
             policies.iter().filter(asked).copied().collect()
         };
@@ -127,9 +134,10 @@ mod tests {
     #[test]
     fn what_is_not_chosen_stays() {
         let config = config(Method::Join, false, "longest");
-        assert_eq!(again(&config, &Choice::default()).expect("nothing chosen"), config);
-        let choice = Choice { clustering: Some(Clustering::Transitive), ..Choice::default() };
-        let chosen = again(&config, &choice).expect("a clustering");
+        assert_eq!(overridden(&config, &QueryOverrides::default()).expect("nothing chosen"), config);
+        let overrides =
+            QueryOverrides { clustering: Some(Clustering::Transitive), ..QueryOverrides::default() };
+        let chosen = overridden(&config, &overrides).expect("a clustering");
         assert_eq!((chosen.cluster.clustering, chosen.cluster.keep), (Clustering::Transitive, Keep::Longest));
     }
 }

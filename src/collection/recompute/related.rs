@@ -27,7 +27,7 @@ struct Reading<'a> {
 }
 
 impl Snapshot {
-    /// How the texts of all pairs of an outcome of [`Snapshot::again_with_origins`] relate.
+    /// How the texts of all pairs of an outcome of [`Snapshot::recompute_with_origins`] relate.
     ///
     /// # Errors
     /// [`Error::Input`] if a text cannot be had any more, with what to do; [`Error::Changed`] if a file changes meanwhile;

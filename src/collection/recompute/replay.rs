@@ -7,14 +7,15 @@ use std::sync::Arc;
 use crate::collection::HeapCursor;
 use crate::collection::commit::manifest::Manifest;
 use crate::collection::commit::snapshot::Snapshot;
-use crate::collection::load::follow::part_of;
-use crate::collection::load::frozen;
-use crate::collection::load::load_base::missing;
-use crate::collection::recompute::overrides::{Choice, again};
-use crate::collection::tables::clusters::Member;
+use crate::collection::distributed::scattered::follower_storage;
+use crate::collection::recompute::overrides::{QueryOverrides, overridden};
+use crate::collection::run::schema::{DOCUMENTS, SETS, TEXTS};
+use crate::collection::tables::Tables;
 use crate::collection::tables::document::Document;
+use crate::collection::tables::frozen::frozen;
+use crate::collection::tables::member::Member;
+use crate::collection::tables::sets::missing;
 use crate::collection::tables::sources::{SourceEntry, sources};
-use crate::collection::tables::{DOCUMENTS, SETS, TEXTS, Tables};
 use crate::config::{Config, Keep};
 use crate::document::Position;
 use crate::error::{Error, Result};
@@ -26,9 +27,9 @@ use crate::storage::Storage;
 
 /// Looking again at the documents of a collection: what is asked, and with what.
 #[derive(Clone)]
-pub struct Again {
+pub struct RecomputeRequest {
     /// What differs from the collection's configuration.
-    pub choice: Choice,
+    pub overrides: QueryOverrides,
     /// Whether every accepted pair is wanted.
     pub pairs: bool,
     /// Worker threads, at least 1.
@@ -294,17 +295,17 @@ impl Snapshot {
     /// # Errors
     /// [`Error::Config`] if the choice cannot be made ([`again`]); [`Error::Limit`] if the documents do not fit in
     /// memory; [`Error::Interrupted`]; [`Error::Io`] and [`Error::Damaged`].
-    pub fn again(&self, asked: Again, progress: Arc<Progress>) -> Result<Outcome> {
-        self.again_with_origins(asked, progress).map(|(outcome, _)| outcome)
+    pub fn recompute(&self, asked: RecomputeRequest, progress: Arc<Progress>) -> Result<Outcome> {
+        self.recompute_with_origins(asked, progress).map(|(outcome, _)| outcome)
     }
 
     /// The same, and the documents: the offset of a document's position in the outcome is its number among them.
     ///
     /// # Errors
     /// Those of [`Snapshot::again`].
-    pub fn again_with_origins(
+    pub fn recompute_with_origins(
         &self,
-        asked: Again,
+        asked: RecomputeRequest,
         progress: Arc<Progress>,
     ) -> Result<(Outcome, Arc<Replay>)> {
         if let Some(peers) = &asked.peers {
@@ -318,21 +319,21 @@ impl Snapshot {
     ///
     /// # Errors
     /// Those of [`Snapshot::again`]; [`Error::Lost`] and [`Error::GaveUp`] if another process has ended.
-    pub fn assist_again(
+    pub fn follow_recompute(
         storage: &dyn Fn() -> Result<Arc<dyn Storage>>,
-        asked: Again,
+        asked: RecomputeRequest,
         peers: &Arc<Peers>,
         progress: Arc<Progress>,
     ) -> Result<()> {
         let manifest: Manifest = peers.hear()?;
-        let snapshot = Snapshot::ahead_of(&part_of(manifest.collection, peers, storage)?, manifest)?;
+        let snapshot = Snapshot::ahead_of(&follower_storage(manifest.collection, peers, storage)?, manifest)?;
         let (request, _) = snapshot.request(asked, &progress)?;
         flow::assist(request, progress)
     }
 
     /// What is asked of the dataflow, and the documents.
-    fn request(&self, asked: Again, progress: &Arc<Progress>) -> Result<(Request, Arc<Replay>)> {
-        let config = again(&self.manifest().config, &asked.choice)?;
+    fn request(&self, asked: RecomputeRequest, progress: &Arc<Progress>) -> Result<(Request, Arc<Replay>)> {
+        let config = overridden(&self.manifest().config, &asked.overrides)?;
         let rows = self.manifest().counts.documents.saturating_mul(size_of::<Row>() as u64);
         left(asked.memory, rows, asked.workers)?;
         let replay = Arc::new(Replay::of(self, &config, progress)?);

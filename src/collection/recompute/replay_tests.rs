@@ -2,8 +2,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::*;
-use crate::collection::load::settle::stored_documents;
-use crate::collection::{Batch, Choice, Snapshot, Writer, prepare};
+use crate::collection::tables::lookup::stored_documents;
+use crate::collection::{Batch, QueryOverrides, Snapshot, Writer, prepare};
 use crate::flow::contract::Components;
 use crate::flow::{Replay as _, id_digest};
 use crate::read::discover;
@@ -95,8 +95,8 @@ fn some_documents_are_as_they_are_among_all() {
 fn too_little_memory_and_a_stop_are_errors() {
     let folder = tempfile::tempdir().expect("a folder");
     let snapshot = collection(folder.path());
-    let asked = |memory| Again {
-        choice: Choice::default(),
+    let asked = |memory| RecomputeRequest {
+        overrides: QueryOverrides::default(),
         pairs: true,
         workers: 2,
         memory,
@@ -105,10 +105,10 @@ fn too_little_memory_and_a_stop_are_errors() {
         peers: None,
     };
     let least = BASE_MEMORY + 2 * WORKER_MEMORY + LEAST_MEMORY;
-    assert!(matches!(snapshot.again(asked(Some(least)), Arc::default()), Err(Error::Limit(_))));
-    let outcome = snapshot.again(asked(Some(least + (1 << 20))), Arc::default()).expect("a run");
+    assert!(matches!(snapshot.recompute(asked(Some(least)), Arc::default()), Err(Error::Limit(_))));
+    let outcome = snapshot.recompute(asked(Some(least + (1 << 20))), Arc::default()).expect("a run");
     assert_eq!((outcome.tally.documents, outcome.findings.removed.len()), (5, 1));
     let stopped = Arc::new(Progress::default());
     stopped.stop();
-    assert!(matches!(snapshot.again(asked(None), stopped), Err(Error::Interrupted)));
+    assert!(matches!(snapshot.recompute(asked(None), stopped), Err(Error::Interrupted)));
 }

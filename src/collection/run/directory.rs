@@ -2,6 +2,14 @@
 
 use crate::collection::run::page::PAYLOAD_WORDS;
 
+/// Version of the form of run files, written in their last page.
+pub const RUN_VERSION: u64 = 1;
+/// The first word of a trailer.
+pub(in crate::collection) const MAGIC: u64 = u64::from_le_bytes(*b"alikerun");
+/// Words of a trailer: magic, version, collection, run, first page of the directory, sections, pages of the file,
+/// hash of the checksums of all other pages.
+pub(in crate::collection) const TRAILER_WORDS: usize = 8;
+
 /// What a section is; the caller gives the numbers their meanings (postings, contents, ...). Each occurs once in a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
 pub struct SectionKind(pub u32);

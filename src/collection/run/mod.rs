@@ -7,5 +7,6 @@ pub(in crate::collection) mod merge;
 pub mod page;
 pub(in crate::collection) mod reader;
 pub(in crate::collection) mod rows;
+pub(in crate::collection) mod schema;
 pub(in crate::collection) mod verify;
 pub(in crate::collection) mod writer;

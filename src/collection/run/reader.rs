@@ -4,24 +4,18 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::collection::RUN_VERSION;
 use crate::collection::run::directory::{
-    DIRECTORY, ENTRIES_IN_PAGE, ENTRY_WORDS, Section, SectionKind, Sort, TRAILER, sections,
+    DIRECTORY, ENTRIES_IN_PAGE, ENTRY_WORDS, MAGIC, RUN_VERSION, Section, SectionKind, Sort, TRAILER,
+    sections,
 };
 use crate::collection::run::file::RunFile;
 use crate::collection::run::heap::HeapReader;
 use crate::collection::run::page::{PAGE_BYTES, PAGE_WORDS, RawPage, Seal};
 use crate::collection::run::rows::RowsReader;
+use crate::collection::run::schema::{HEAPS, TABLES};
 use crate::collection::run::verify::{verify_heap, verify_sum};
-use crate::collection::tables::{HEAPS, TABLES};
 use crate::error::Result;
 use crate::storage::Storage;
-
-/// The first word of a trailer.
-pub(in crate::collection) const MAGIC: u64 = u64::from_le_bytes(*b"alikerun");
-/// Words of a trailer: magic, version, collection, run, first page of the directory, sections, pages of the file,
-/// hash of the checksums of all other pages.
-pub(in crate::collection) const TRAILER_WORDS: usize = 8;
 
 /// A section that can be read.
 #[derive(Debug)]

@@ -7,8 +7,8 @@ use crate::collection::run::directory::FILTERS;
 use crate::collection::run::file::{BLOCK, RunFile};
 use crate::collection::run::heap::HeapReader;
 use crate::collection::run::page::PAGE_WORDS;
-use crate::collection::run::rows::Rows;
 use crate::collection::run::rows::filter::may_hold;
+use crate::collection::run::rows::section::Rows;
 use crate::error::Result;
 
 /// Words of a heap read at once.

@@ -1,17 +1,17 @@
 //! Writing a run: sections streamed into pages, pages into large appends.
 
+use crate::collection::run::schema::section_name;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 
 use xxhash_rust::xxh3::Xxh3;
 
-use crate::collection::RUN_VERSION;
 use crate::collection::run::directory::{
-    DIRECTORY, ENTRIES_IN_PAGE, ENTRY_WORDS, FENCES, FILTERS, MAX_SECTIONS, Section, SectionKind, Shape,
-    Sort, TRAILER,
+    DIRECTORY, ENTRIES_IN_PAGE, ENTRY_WORDS, FENCES, FILTERS, MAGIC, MAX_SECTIONS, RUN_VERSION, Section,
+    SectionKind, Shape, Sort, TRAILER, TRAILER_WORDS,
 };
 use crate::collection::run::page::{PAGE_BYTES, PAGE_WORDS, PAYLOAD_WORDS, RawPage, Seal};
-use crate::collection::run::reader::{MAGIC, TRAILER_WORDS};
 use crate::collection::run::rows::filter;
 use crate::error::{Error, Result};
 use crate::storage::{Storage, Writer};
@@ -26,6 +26,18 @@ pub struct RunSummary {
     pub bytes: u64,
     /// The sections in the order they were written: rows, or words of a heap.
     pub sections: Vec<(SectionKind, u64)>,
+}
+
+impl RunSummary {
+    /// Whether no section has a row or a word.
+    pub(in crate::collection) fn is_empty(&self) -> bool {
+        self.sections.iter().all(|(_, rows)| *rows == 0)
+    }
+
+    /// The rows or words of each section, by name.
+    pub(in crate::collection) fn by_name(&self) -> BTreeMap<String, u64> {
+        self.sections.iter().map(|(kind, rows)| (section_name(*kind), *rows)).collect()
+    }
 }
 
 /// Pages on their way to the file.

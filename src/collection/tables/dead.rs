@@ -1,8 +1,9 @@
 //! Contents that are dead: their postings stay until a compaction, and have to be passed over.
 
 use crate::collection::run::rows::RowsReader;
+use crate::collection::run::schema::DEAD;
+use crate::collection::tables::Tables;
 use crate::collection::tables::bits::Bits;
-use crate::collection::tables::{DEAD, Tables};
 use crate::error::Result;
 use crate::flow::{Doc, Posting};
 

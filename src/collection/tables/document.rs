@@ -2,7 +2,7 @@
 
 use crate::collection::HeapCursor;
 use crate::collection::run::reader::RunReader;
-use crate::collection::tables::LABELS;
+use crate::collection::run::schema::LABELS;
 use crate::error::{Error, Result};
 use crate::flow::{Doc, NO_DOC};
 

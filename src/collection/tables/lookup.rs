@@ -1,12 +1,15 @@
 //! Documents by their ids, clusters of contents, documents of contents: many at a time.
 
+use crate::collection::run::heap::HeapCursor;
+use hashbrown::HashMap;
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::collection::load::diff_clusters::{Place, cluster_rows};
-use crate::collection::load::settle::stored_documents;
-use crate::collection::tables::clusters::{ClusterId, Member};
+use crate::collection::run::schema::{CONTENTS, DOCUMENTS, MEMBERS};
+use crate::collection::tables::Tables;
+use crate::collection::tables::cluster_changes::ClusterId;
+use crate::collection::tables::clusters::{ClusterKey, cluster_rows};
 use crate::collection::tables::document::{Document, unpack, wide};
-use crate::collection::tables::{CONTENTS, DOCUMENTS, MEMBERS, Tables};
+use crate::collection::tables::member::Member;
 use crate::error::Result;
 use crate::flow::{Doc, NO_DOC, id_digest};
 
@@ -27,7 +30,10 @@ pub fn find(tables: &Tables, ids: &[String]) -> Result<Vec<Option<Document>>> {
 }
 
 /// Where live contents are.
-pub fn places(tables: &Tables, contents: impl Iterator<Item = Doc>) -> Result<BTreeMap<Doc, Place>> {
+pub fn cluster_keys(
+    tables: &Tables,
+    contents: impl Iterator<Item = Doc>,
+) -> Result<BTreeMap<Doc, ClusterKey>> {
     let contents: BTreeSet<u64> = contents.filter(|content| *content != NO_DOC).map(u64::from).collect();
     let mut places = BTreeMap::new();
     tables.newest(CONTENTS, &contents.into_iter().collect::<Vec<_>>(), &mut |_, _, row| {
@@ -40,9 +46,10 @@ pub fn places(tables: &Tables, contents: impl Iterator<Item = Doc>) -> Result<BT
 
 /// The clusters that contents are in; contents of documents alone are in none.
 pub fn clusters(tables: &Tables, contents: impl Iterator<Item = Doc>) -> Result<BTreeMap<Doc, ClusterId>> {
-    let places = places(tables, contents)?;
+    let places = cluster_keys(tables, contents)?;
     let rows = cluster_rows(tables, &places.values().map(|(label, _)| *label).collect())?;
-    let cluster = |(content, at): (Doc, Place)| rows.get(&at).map(|row| (content, ClusterId(row.number)));
+    let cluster =
+        |(content, at): (Doc, ClusterKey)| rows.get(&at).map(|row| (content, ClusterId(row.number)));
     Ok(places.into_iter().filter_map(cluster).collect())
 }
 
@@ -64,4 +71,31 @@ pub fn members(tables: &Tables, contents: impl Iterator<Item = Doc>) -> Result<B
         (content, members)
     };
     Ok(of_content.into_iter().map(named).collect())
+}
+
+/// The documents of ascending digests of ids, those that are gone too; with their names, if asked for.
+pub(in crate::collection) fn newest_documents(
+    tables: &Tables,
+    ids: &[u128],
+    named: bool,
+) -> Result<HashMap<u128, Member>> {
+    let keys: Vec<u64> = ids.iter().flat_map(|id| [(id >> 64) as u64, *id as u64]).collect();
+    let (mut documents, mut cursor) = (HashMap::with_capacity(ids.len()), HeapCursor::default());
+    tables.newest(DOCUMENTS, &keys, &mut |_, run, row| {
+        let document = Document::of_row(row);
+        let (name, value) = if named { document.names(run, &mut cursor)? } else { Default::default() };
+        documents.insert(document.id, Member { document, name, value });
+        Ok(())
+    })?;
+    Ok(documents)
+}
+
+/// The live documents of ascending digests of ids, with their names.
+pub(in crate::collection) fn stored_documents(
+    tables: &Tables,
+    ids: &[u128],
+) -> Result<HashMap<u128, Member>> {
+    let mut documents = newest_documents(tables, ids, true)?;
+    documents.retain(|_, member| member.document.live);
+    Ok(documents)
 }

@@ -1,8 +1,9 @@
 //! Stored postings under keys.
 
+use crate::collection::run::schema::POSTINGS;
+use crate::collection::tables::Tables;
 use crate::collection::tables::dead::Dead;
 use crate::collection::tables::document::unpack;
-use crate::collection::tables::{POSTINGS, Tables};
 use crate::error::Result;
 use crate::flow::Posting;
 

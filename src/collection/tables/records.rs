@@ -2,9 +2,10 @@
 
 use crate::collection::commit::snapshot::Snapshot;
 use crate::collection::run::reader::RunReader;
+use crate::collection::run::schema::{RAW, RECORDS};
 use crate::collection::run::writer::{RunSummary, RunWriter};
+use crate::collection::tables::Tables;
 use crate::collection::tables::document::words_of;
-use crate::collection::tables::{RAW, RECORDS, Tables};
 use crate::error::{Error, Result};
 use crate::flow::Doc;
 

@@ -5,9 +5,10 @@ use std::path::PathBuf;
 
 use crate::collection::commit::snapshot::Snapshot;
 use crate::collection::run::reader::RunReader;
+use crate::collection::run::schema::{LABELS, SOURCES};
 use crate::collection::run::writer::RunWriter;
+use crate::collection::tables::Tables;
 use crate::collection::tables::document::{pack, unpack, wide, words_of};
-use crate::collection::tables::{LABELS, SOURCES, Tables};
 use crate::error::{Error, Result};
 use crate::progress::Progress;
 use crate::read::{Compression, Format, Source, file_digests};

@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use super::*;
 use crate::collection::RunEntry;
-use crate::collection::tables::{DEAD, DOCUMENTS, HEAPS, POSTINGS, TABLES, Table, Tables};
+use crate::collection::run::schema::{DEAD, DOCUMENTS, HEAPS, POSTINGS, TABLES, Table};
+use crate::collection::tables::Tables;
 use crate::collection::{HeapCursor, Keeper};
 
 const PROCESS: u32 = 3;

@@ -1,5 +1,7 @@
 //! What becomes of contents, and of the components that links make of them.
 
+use crate::collection::tables::components::Members;
+use crate::collection::tables::components::components;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,17 +9,16 @@ use hashbrown::{HashMap, HashSet};
 
 use super::span::span;
 use super::{Content, MEMBER, Settling};
-use crate::collection::load::follow::Order;
-use crate::collection::load::load_base::{digest_of, missing};
+use crate::collection::distributed::protocol::LeaderCommand;
 use crate::collection::load::measure::Measuring;
-use crate::collection::tables::parts::{Recollide, neighbours, parts, search};
-use crate::collection::tables::{COMPONENTS, CONTENTS, TEXTS, Tables};
+use crate::collection::load::parts::{Recollide, parts, search};
+use crate::collection::run::schema::{CONTENTS, TEXTS};
+use crate::collection::tables::Tables;
+use crate::collection::tables::components::neighbours;
+use crate::collection::tables::sets::{digest_of, missing};
 use crate::error::Result;
 use crate::flow::contract::{Contractor, Relabelled, Touched};
 use crate::flow::{Change, Doc, Forest, Kind, NO_DOC};
-
-/// Contents of components, by label.
-pub(in crate::collection) type Members = BTreeMap<u32, Vec<Doc>>;
 
 /// What takes part in unions: a label that is there (0), or a content that has none yet (1).
 type Node = (u8, u32);
@@ -233,7 +234,7 @@ fn contract(contractor: &Contractor, touched: Touched) -> Result<Vec<Relabelled>
         return Ok(Vec::new());
     }
     if let Some(peers) = &contractor.peers {
-        peers.say(&Order::Contract)?;
+        peers.say(&LeaderCommand::Contract)?;
     }
     contractor.contract(touched)
 }
@@ -265,19 +266,4 @@ fn contracted_parts(
         parts.insert(*label, by_label.into_values().collect());
     }
     Ok(parts)
-}
-
-/// The live contents of components.
-pub(in crate::collection) fn components(tables: &Tables, labels: &BTreeSet<u32>) -> Result<Members> {
-    let keys: Vec<u64> = labels.iter().map(|label| u64::from(*label)).collect();
-    let mut members: Members = labels.iter().map(|label| (*label, Vec::new())).collect();
-    tables.beginning(COMPONENTS, 1, &keys, &mut |_, row| {
-        if row[2] == 1
-            && let Some(members) = members.get_mut(&(row[0] as u32))
-        {
-            members.push(row[1] as Doc);
-        }
-        Ok(())
-    })?;
-    Ok(members)
 }

@@ -1,12 +1,10 @@
 //! What becomes of each document.
 
+use crate::collection::tables::lookup::newest_documents;
 use hashbrown::HashMap;
 
 use super::Settling;
-use crate::collection::HeapCursor;
-use crate::collection::tables::clusters::Member;
 use crate::collection::tables::document::Document;
-use crate::collection::tables::{DOCUMENTS, Tables};
 use crate::document::Position;
 use crate::error::Result;
 use crate::flow::{Change, Doc, Kind, NO_DOC, id_digest};
@@ -102,31 +100,4 @@ impl Settling<'_> {
             self.contents.entry(content).or_default();
         }
     }
-}
-
-/// The documents of ascending digests of ids, those that are gone too; with their names, if asked for.
-pub(in crate::collection) fn newest_documents(
-    tables: &Tables,
-    ids: &[u128],
-    named: bool,
-) -> Result<HashMap<u128, Member>> {
-    let keys: Vec<u64> = ids.iter().flat_map(|id| [(id >> 64) as u64, *id as u64]).collect();
-    let (mut documents, mut cursor) = (HashMap::with_capacity(ids.len()), HeapCursor::default());
-    tables.newest(DOCUMENTS, &keys, &mut |_, run, row| {
-        let document = Document::of_row(row);
-        let (name, value) = if named { document.names(run, &mut cursor)? } else { Default::default() };
-        documents.insert(document.id, Member { document, name, value });
-        Ok(())
-    })?;
-    Ok(documents)
-}
-
-/// The live documents of ascending digests of ids, with their names.
-pub(in crate::collection) fn stored_documents(
-    tables: &Tables,
-    ids: &[u128],
-) -> Result<HashMap<u128, Member>> {
-    let mut documents = newest_documents(tables, ids, true)?;
-    documents.retain(|_, member| member.document.live);
-    Ok(documents)
 }

@@ -9,18 +9,15 @@ use std::collections::BTreeMap;
 
 use hashbrown::{HashMap, HashSet};
 
-pub(in crate::collection) use components::{Members, components};
-pub(in crate::collection) use documents::{newest_documents, stored_documents};
-
+use crate::collection::load::parts::Recollide;
 use crate::collection::tables::Tables;
-use crate::collection::tables::clusters::Member;
 use crate::collection::tables::document::Document;
-use crate::collection::tables::parts::Recollide;
+use crate::collection::tables::member::Member;
 use crate::error::Result;
 use crate::flow::contract::Contractor;
 use crate::flow::{Change, Doc, Loaded};
 
-/// How a load is settled.
+/// What a load is settled with.
 #[derive(Clone, Copy, Debug)]
 pub struct Terms {
     /// The load's number.
@@ -97,7 +94,7 @@ const MEMBER: usize = 3 * size_of::<((u32, Doc), bool)>() + 2 * size_of::<(Doc, 
 /// # Errors
 /// [`crate::error::Error::Io`], [`crate::error::Error::Damaged`], [`crate::error::Error::Interrupted`], and
 /// [`crate::error::Error::Limit`] if what changes does not fit in the memory.
-pub fn settle(
+pub fn compute_delta(
     tables: &Tables,
     loaded: &Loaded,
     terms: Terms,
@@ -118,8 +115,8 @@ pub fn settle(
 /// Settles that documents go: those of these ascending digests of ids, which are there.
 ///
 /// # Errors
-/// Those of [`settle`].
-pub fn settle_removals(
+/// Those of [`compute_delta`].
+pub fn compute_removals(
     tables: &Tables,
     loaded: &Loaded,
     (terms, contractor): (Terms, Option<&Contractor>),

@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 
 use hashbrown::{HashMap, HashSet};
 
-use super::{Check, Fact, hashed};
-use crate::collection::load::diff_clusters::{ClusterRow, Place, cluster_row, documents_of};
-use crate::collection::load::load_base::each_set;
-use crate::collection::load::settle::{components, stored_documents};
-use crate::collection::tables::clusters::{Member, keep_order};
+use super::check::{Check, Fact, hashed};
+use crate::collection::run::schema::{CLUSTERS, COMPONENTS, CONTENTS, LINKS};
+use crate::collection::tables::clusters::{ClusterKey, ClusterRow, cluster_row, documents_of};
+use crate::collection::tables::components::components;
 use crate::collection::tables::document::unpack;
-use crate::collection::tables::{CLUSTERS, COMPONENTS, CONTENTS, LINKS};
+use crate::collection::tables::lookup::stored_documents;
+use crate::collection::tables::member::{Member, keep_order};
+use crate::collection::tables::sets::each_set;
 use crate::config::Clustering;
 use crate::error::Result;
 use crate::flow::{Doc, Forest, NO_DOC};
@@ -82,7 +83,7 @@ impl Check<'_> {
     fn places(&mut self) {
         let transitive = self.manifest.config.cluster.clustering == Clustering::Transitive;
         let mut firsts: HashMap<u32, Doc> = HashMap::new();
-        let mut leasts: HashMap<Place, Doc> = HashMap::new();
+        let mut leasts: HashMap<ClusterKey, Doc> = HashMap::new();
         for content in self.contents() {
             let Fact { label, place, .. } = self.facts[&content];
             let first = *firsts.entry(label).or_insert(content);
@@ -99,13 +100,13 @@ impl Check<'_> {
     /// all of their links.
     pub(super) fn clusters(&mut self) -> Result<()> {
         self.places();
-        let mut sizes: BTreeMap<Place, u64> = BTreeMap::new();
+        let mut sizes: BTreeMap<ClusterKey, u64> = BTreeMap::new();
         for content in self.contents() {
             let fact = &self.facts[&content];
             *sizes.entry((fact.label, fact.place)).or_default() += u64::from(fact.documents);
         }
         let mut numbers: HashSet<u64> = HashSet::new();
-        let (mut batch, mut documents): (BTreeMap<Place, ClusterRow>, u64) = Default::default();
+        let (mut batch, mut documents): (BTreeMap<ClusterKey, ClusterRow>, u64) = Default::default();
         self.each_row(CLUSTERS, &mut |check, row, _| {
             let (at, cluster) = cluster_row(row);
             if cluster.documents == 0 {
@@ -136,7 +137,7 @@ impl Check<'_> {
     }
 
     /// Whether each cluster is represented by the best of its documents.
-    fn represented(&mut self, clusters: &BTreeMap<Place, ClusterRow>) -> Result<()> {
+    fn represented(&mut self, clusters: &BTreeMap<ClusterKey, ClusterRow>) -> Result<()> {
         let members = components(&self.tables, &clusters.keys().map(|(label, _)| *label).collect())?;
         let place = |doc: Doc| self.facts.get(&doc).map(|fact| fact.place);
         let members = documents_of(&self.tables, &members, place)?;
@@ -162,7 +163,7 @@ impl Check<'_> {
     }
 
     /// Whether each content of a cluster resembles that of its representative.
-    fn guaranteed(&mut self, leaders: &BTreeMap<Place, Doc>) -> Result<()> {
+    fn guaranteed(&mut self, leaders: &BTreeMap<ClusterKey, Doc>) -> Result<()> {
         let Some(rule) = rule(&self.manifest.config) else { return Ok(()) };
         let tables = self.tables.clone();
         let mut of_leaders: BTreeMap<u64, Vec<u64>> =

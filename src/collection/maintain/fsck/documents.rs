@@ -1,10 +1,12 @@
 //! Documents, members, digests and texts, each held against contents.
 
-use super::{Check, hashed};
+use super::check::{Check, hashed};
 use crate::collection::HeapCursor;
-use crate::collection::load::load_base::digest_of;
+use crate::collection::run::schema::{
+    CONTENTS, DIGESTS, DOCUMENTS, MEMBERS, PARITIES, SETS, SIGNATURES, TEXTS,
+};
 use crate::collection::tables::document::{Document, wide};
-use crate::collection::tables::{CONTENTS, DIGESTS, DOCUMENTS, MEMBERS, PARITIES, SETS, SIGNATURES, TEXTS};
+use crate::collection::tables::sets::digest_of;
 use crate::error::{Error, Result};
 use crate::flow::{Doc, NO_DOC, id_digest};
 use crate::sketch::{rule, sign};

@@ -3,104 +3,33 @@
 //!
 //! Each table is read once, in its own order, a block for each run. What two tables say of a content in different
 //! orders is compared by sums: each adds a hash of every statement, one the other way round, and what is left is 0
-//! only if both said the same, but for an accident of one in 2^64. So memory is one [`Fact`] for each live content and
+//! only if both said the same, but for an accident of one in 2^64. So memory is one `Fact` for each live content and
 //! a few words for each component, however many documents, links and postings there are.
 
+mod check;
 mod components;
 mod documents;
 mod postings;
 mod sources;
 
+use crate::collection::commit::manifest::Manifest;
 use std::io;
 use std::sync::Arc;
 
 use hashbrown::HashMap;
-use xxhash_rust::xxh3::xxh3_64;
 
-use crate::collection::Manifest;
+use self::check::{Check, Fact, Origins};
+pub use self::check::{Finding, FsckReport};
 use crate::collection::commit::snapshot::{Snapshot, newest};
-use crate::collection::load::write::name;
-use crate::collection::run::reader::RunReader;
+use crate::collection::run::schema::{CONTENTS, DEAD, LEXICON, RARITY, TABLES, section_name};
 use crate::collection::tables::bits::Bits;
-use crate::collection::tables::clusters::Line;
+use crate::collection::tables::cluster_changes::Line;
 use crate::collection::tables::document::unpack;
-use crate::collection::tables::{CONTENTS, DEAD, LEXICON, RARITY, TABLES, Table, Tables};
 use crate::collection::{HeapReader, RowsReader};
 use crate::error::{Error, Result};
 use crate::flow::Doc;
 use crate::progress::{Progress, Stage};
-use crate::sketch::Sketcher;
 use crate::storage::Storage;
-
-/// Something that is not as it should be.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
-pub struct Finding {
-    /// The file, or the table.
-    pub place: String,
-    /// What is wrong.
-    pub what: String,
-    /// Where in it: an offset in a file, the key of a row in words of 16 hexadecimal digits, or empty.
-    pub key: String,
-}
-
-/// What was looked at.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
-pub struct FsckReport {
-    /// The commit.
-    pub commit: u64,
-    /// Its runs.
-    pub runs: usize,
-    /// Their bytes, and those of the change logs.
-    pub bytes: u64,
-    /// Live documents.
-    pub documents: u64,
-    /// Live contents.
-    pub contents: u64,
-    /// Clusters.
-    pub clusters: u64,
-    /// How much is wrong.
-    pub findings: u64,
-    /// Whether the tables could be held against each other; not where files are damaged.
-    pub complete: bool,
-}
-
-/// What is known of a live content.
-#[derive(Debug, Default)]
-struct Fact {
-    /// Its number among live contents.
-    number: u32,
-    documents: u32,
-    label: u32,
-    place: u32,
-    digest: Option<u128>,
-    text: bool,
-    component: bool,
-    /// Documents by their own rows, and those by rows of members.
-    counted: (u32, u32),
-    /// Sums that have to come out as 0.
-    members: u64,
-    links: u64,
-    postings: u64,
-    signature: u64,
-}
-
-/// A commit being looked at.
-struct Check<'a> {
-    tables: Tables,
-    manifest: &'a Manifest,
-    progress: &'a Progress,
-    each: &'a mut dyn FnMut(Finding),
-    report: FsckReport,
-    facts: HashMap<Doc, Fact>,
-    origins: sources::Origins,
-    dead: Bits,
-    rows: u64,
-    sketcher: Option<Sketcher>,
-    keys: Vec<u64>,
-}
-
-/// What takes rows, with the runs they come from.
-type EachRow<'a, C> = dyn FnMut(&mut C, &[u64], &RunReader) -> Result<()> + 'a;
 
 /// Reads all of a commit and hands what is wrong to `each`.
 ///
@@ -115,7 +44,7 @@ pub fn fsck(snapshot: &Snapshot, progress: &Progress, each: &mut dyn FnMut(Findi
         ..FsckReport::default()
     };
     progress.enter(Stage::Verify, report.bytes);
-    let (facts, origins, keys) = (HashMap::new(), sources::Origins::default(), Vec::new());
+    let (facts, origins, keys) = (HashMap::new(), Origins::default(), Vec::new());
     let (dead, rows, sketcher) = (Bits::below(u64::from(manifest.next_content)), 0, None);
     let mut check =
         Check { tables, manifest, progress, each, report, facts, origins, dead, rows, sketcher, keys };
@@ -159,55 +88,6 @@ pub fn broken_files(storage: &Arc<dyn Storage>) -> Result<Vec<Finding>> {
 }
 
 impl Check<'_> {
-    fn find(&mut self, place: impl Into<String>, what: impl Into<String>, key: impl Into<String>) {
-        self.report.findings += 1;
-        (self.each)(Finding { place: place.into(), what: what.into(), key: key.into() });
-    }
-
-    /// Something is wrong with a row.
-    fn wrong(&mut self, table: Table, row: &[u64], what: &str) {
-        let words: Vec<String> = row[..table.shape.key].iter().map(|word| format!("{word:016x}")).collect();
-        self.find(table.name, what, words.join(" "));
-    }
-
-    /// Something is wrong with a content.
-    fn wrong_content(&mut self, table: Table, content: Doc, what: &str) {
-        self.find(table.name, what, format!("{content:016x}"));
-    }
-
-    /// Makes damage a finding; whether there was none.
-    fn note(&mut self, outcome: Result<()>) -> Result<bool> {
-        match outcome {
-            Err(Error::Damaged { path, offset, what }) => {
-                self.find(path.display().to_string(), what, format!("byte {offset}"));
-                Ok(false)
-            }
-            outcome => outcome.map(|()| true),
-        }
-    }
-
-    /// Hands all newest rows of a table on.
-    fn each_row(&mut self, table: Table, each: &mut EachRow<'_, Self>) -> Result<()> {
-        let tables = self.tables.clone();
-        let runs: Vec<_> = tables.having(table).collect();
-        let mut rows = tables.scan(table);
-        while let Some(row) = rows.next_row()?.map(<[u64]>::to_vec) {
-            self.rows += 1;
-            if self.rows.is_multiple_of(4096) {
-                self.progress.check()?;
-            }
-            each(self, &row, runs[rows.source()])?;
-        }
-        Ok(())
-    }
-
-    /// The live contents, ascending.
-    fn contents(&self) -> Vec<Doc> {
-        let mut contents: Vec<Doc> = self.facts.keys().copied().collect();
-        contents.sort_unstable();
-        contents
-    }
-
     fn files(&mut self, snapshot: &Snapshot) -> Result<()> {
         let (mut rarities, mut lexicons) = (0, 0);
         // Whoever opens the collection for writing reads it too.
@@ -224,11 +104,15 @@ impl Check<'_> {
                 let table = TABLES.iter().find(|table| table.kind == kind);
                 let rows = run.rows(kind);
                 if table.is_some_and(|table| rows.is_none_or(|rows| rows.shape() != table.shape)) {
-                    self.find(path.clone(), "a table with rows of another form", name(kind));
+                    self.find(path.clone(), "a table with rows of another form", section_name(kind));
                 }
                 let count = rows.map(RowsReader::len).or(run.heap(kind).map(HeapReader::len));
-                if entry.rows.get(&name(kind)).copied() != count {
-                    self.find(path.clone(), "the manifest knows another number of rows or words", name(kind));
+                if entry.rows.get(&section_name(kind)).copied() != count {
+                    self.find(
+                        path.clone(),
+                        "the manifest knows another number of rows or words",
+                        section_name(kind),
+                    );
                 }
             }
             self.progress.advance(entry.bytes);
@@ -315,10 +199,4 @@ impl Check<'_> {
             Ok(())
         })
     }
-}
-
-/// A statement as a number to be summed up.
-fn hashed(words: &[u64]) -> u64 {
-    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-    xxh3_64(&bytes)
 }

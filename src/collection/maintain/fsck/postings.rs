@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use super::{Check, hashed};
-use crate::collection::load::frozen;
-use crate::collection::tables::POSTINGS;
+use super::check::{Check, hashed};
+use crate::collection::run::schema::POSTINGS;
 use crate::collection::tables::document::unpack;
+use crate::collection::tables::frozen::frozen;
 use crate::error::Result;
 use crate::flow::{Doc, spread};
 use crate::simd::Simd;

@@ -1,21 +1,12 @@
 //! Sources and records, and what documents refer to of them.
 
-use super::Check;
+use super::check::{Check, Origins};
+use crate::collection::run::schema::{DOCUMENTS, RAW, RECORDS, SOURCES};
 use crate::collection::tables::bits::Bits;
 use crate::collection::tables::document::Document;
 use crate::collection::tables::sources::SourceEntry;
-use crate::collection::tables::{DOCUMENTS, RAW, RECORDS, SOURCES};
 use crate::document::Position;
 use crate::error::Result;
-
-/// What there is, and what live documents were found to refer to.
-#[derive(Debug, Default)]
-pub(super) struct Origins {
-    files: Bits,
-    records: Bits,
-    /// Versions of live documents so far.
-    versions: Bits,
-}
 
 impl Check<'_> {
     /// Sources and records are such that can be, and lie where their rows say.

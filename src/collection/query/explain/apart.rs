@@ -4,10 +4,10 @@ use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
 use super::{Apart, Explaining, Place, Step};
-use crate::collection::load::load_base::each_set;
-use crate::collection::load::settle::components;
-use crate::collection::tables::clusters::Member;
+use crate::collection::tables::components::components;
 use crate::collection::tables::lookup::members;
+use crate::collection::tables::member::Member;
+use crate::collection::tables::sets::each_set;
 use crate::error::Result;
 use crate::flow::{Doc, NO_DOC};
 use crate::similarity::{Accept, Measure};

@@ -5,12 +5,12 @@ use std::collections::BTreeSet;
 use hashbrown::HashMap;
 
 use super::{COMPARED, Explaining, Step};
-use crate::collection::load::load_base::missing;
-use crate::collection::load::settle::components;
 use crate::collection::query::measures::Measures;
-use crate::collection::tables::clusters::Member;
+use crate::collection::tables::components::components;
+use crate::collection::tables::components::neighbours;
 use crate::collection::tables::lookup::members;
-use crate::collection::tables::parts::neighbours;
+use crate::collection::tables::member::Member;
+use crate::collection::tables::sets::missing;
 use crate::error::Result;
 use crate::flow::Doc;
 use crate::similarity::Measure;

@@ -3,21 +3,24 @@
 mod apart;
 mod chain;
 
+use crate::collection::tables::clusters::ClusterKey;
+use crate::collection::tables::lookup::cluster_keys;
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 
 use crate::collection::commit::snapshot::Snapshot;
-use crate::collection::load::diff_clusters::cluster_rows;
-use crate::collection::load::load_base::each_set;
-use crate::collection::load::settle::stored_documents;
 use crate::collection::query::diff::{WordDiff, word_diff, word_relation};
 use crate::collection::query::measures::Measures;
 use crate::collection::query::texts::Texts;
 use crate::collection::tables::Tables;
-use crate::collection::tables::clusters::{ClusterId, Member};
+use crate::collection::tables::cluster_changes::ClusterId;
+use crate::collection::tables::clusters::cluster_rows;
 use crate::collection::tables::document::Document;
-use crate::collection::tables::lookup::{clusters, find, members, places};
+use crate::collection::tables::lookup::stored_documents;
+use crate::collection::tables::lookup::{clusters, find, members};
+use crate::collection::tables::member::Member;
+use crate::collection::tables::sets::each_set;
 use crate::collection::tables::sources::sources;
 use crate::config::Clustering;
 use crate::document::Position;
@@ -182,7 +185,7 @@ struct Explaining<'a> {
     progress: &'a Progress,
     /// The documents asked for, by digest of the id.
     places: BTreeMap<u128, Place>,
-    at: BTreeMap<Doc, crate::collection::load::diff_clusters::Place>,
+    at: BTreeMap<Doc, ClusterKey>,
     /// Whether clusters are parts of components, each of which its representative holds together.
     guarantee: bool,
     /// Whether a load ever ignored keys as common.
@@ -220,7 +223,7 @@ impl<'a> Explaining<'a> {
             texts: Texts::new(snapshot, progress)?,
             progress,
             places: ids.iter().zip(documents).map(place).collect(),
-            at: places(&tables, contents())?,
+            at: cluster_keys(&tables, contents())?,
             capped: snapshot.manifest().counts.ignored_keys > 0,
             guarantee: snapshot.manifest().config.cluster.clustering == Clustering::Guarantee,
             tables,

@@ -5,7 +5,7 @@ use crate::collection::run::file::BLOCK;
 use crate::collection::run::page::{PAGE_WORDS, RawPage, decode};
 use crate::collection::run::rows::fences::Fences;
 use crate::collection::run::rows::filter::may_hold;
-use crate::collection::run::rows::{Rows, first_from};
+use crate::collection::run::rows::section::{Rows, first_from};
 use crate::error::Result;
 
 /// Most pages looked at before any is fetched.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::collection::run::file::BLOCK;
 use crate::collection::run::page::{PAGE_WORDS, RawPage, decode};
-use crate::collection::run::rows::{Rows, first_from, less};
+use crate::collection::run::rows::section::{Rows, first_from, less};
 use crate::error::Result;
 
 /// Rows in ascending order. Holds 256 KiB once it has begun, however many rows there are.

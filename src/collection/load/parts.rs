@@ -2,11 +2,12 @@
 //! work is in proportion to the smaller parts; and a second look before it is split, because stored links only show
 //! that a component hangs together.
 
+use crate::collection::tables::components::neighbours;
 use std::collections::BTreeMap;
 
 use hashbrown::{HashMap, HashSet};
 
-use crate::collection::tables::{LINKS, Tables};
+use crate::collection::tables::Tables;
 use crate::error::Result;
 use crate::flow::{Doc, Forest};
 
@@ -143,17 +144,4 @@ fn meet(forest: &mut Forest, a: u32, b: u32, fronts: &mut [Vec<Doc>], reached: &
             lists[root as usize].extend(moved);
         }
     }
-}
-
-/// The stored links of some contents.
-pub fn neighbours(tables: &Tables, contents: &[Doc]) -> Result<Vec<(Doc, Doc)>> {
-    let mut keys: Vec<u64> = contents.iter().map(|content| u64::from(*content)).collect();
-    keys.sort_unstable();
-    keys.dedup();
-    let mut links = Vec::new();
-    tables.beginning(LINKS, 1, &keys, &mut |_, row| {
-        links.push((row[0] as Doc, row[1] as Doc));
-        Ok(())
-    })?;
-    Ok(links)
 }

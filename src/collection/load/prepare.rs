@@ -1,0 +1,242 @@
+//! A load: its epochs, each a dataflow on a part of the changes and what comes of it, then what they make of the clusters,
+//! then the commit.
+
+use std::ops::Range;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::collection::commit::checkpoint::{Checkpoint, Consumed, Inputs};
+use crate::collection::commit::manifest::Manifest;
+use crate::collection::commit::names::folder;
+use crate::collection::commit::refused::{self, RefusedEntry, Row};
+use crate::collection::commit::snapshot::Snapshot;
+use crate::collection::commit::tally::Tally;
+use crate::collection::commit::writer::Writer;
+use crate::collection::distributed::protocol::LeaderCommand;
+use crate::collection::load::load_base::LoadBase;
+use crate::collection::maintain::compact::between_epochs;
+use crate::collection::maintain::local_runs::keep;
+use crate::collection::tables::frozen::frozen;
+use crate::error::{Error, Result};
+use crate::flow::contract::Components;
+use crate::flow::{Loaded, Part, Peers};
+use crate::lexicon::Lexicon;
+use crate::limits::MAX_FILES;
+use crate::progress::Progress;
+use crate::read::Rejected;
+use crate::read::{Extent, Source};
+use crate::simd::Simd;
+use crate::sketch::Basis;
+
+/// What to load, and with what.
+pub struct Batch {
+    /// The inputs, in document order.
+    pub sources: Vec<Source>,
+    /// Worker threads, at least 1.
+    pub workers: usize,
+    /// Bytes the process may use.
+    pub memory: Option<u64>,
+    /// Most bytes of input of an epoch, decompressed; `None`: what suits the memory.
+    pub epoch_bytes: Option<u64>,
+    /// Vector instructions to use.
+    pub simd: Simd,
+    /// An existing folder for spill files.
+    pub scratch: PathBuf,
+    /// Whether documents that the load does not mention go.
+    pub delete_missing: bool,
+    /// The lexicon that a collection is made with, if its method needs one; later loads have it already.
+    pub lexicon: Option<Arc<Lexicon>>,
+    /// The other processes that take part with [`crate::collection::follow`], if there are any.
+    pub peers: Option<Arc<Peers>>,
+    /// How components are kept.
+    pub components: Components,
+}
+
+/// A load that is worked out, and not committed yet: its refusals can still be looked at.
+pub struct Prepared<'a> {
+    pub(in crate::collection::load) writer: &'a mut Writer,
+    pub(in crate::collection::load) batch: Batch,
+    pub(in crate::collection::load) progress: Arc<Progress>,
+    /// What the commit will be, as far as it has come.
+    pub(in crate::collection::load) next: Manifest,
+    /// The last commit, and the runs of the epochs.
+    pub(in crate::collection::load) ahead: Snapshot,
+    pub(in crate::collection::load) tally: Tally,
+    pub(in crate::collection::load) epochs: u32,
+    /// The numbers of the runs that the workers of all processes write in an epoch.
+    pub(in crate::collection::load) workers_runs: Range<u64>,
+    pub(in crate::collection::load) consumed: Vec<Consumed>,
+    /// Records refused, in document order, and of which epochs they are durable.
+    pub(in crate::collection::load) refused: Vec<Row>,
+    pub(in crate::collection::load) kept: Vec<RefusedEntry>,
+    /// Refused records that were there at the last checkpoint.
+    pub(in crate::collection::load) noted: usize,
+    /// What the last epoch left.
+    pub(in crate::collection::load) last: Option<(Arc<LoadBase>, Loaded)>,
+    pub(in crate::collection::load) basis: Option<Arc<Basis>>,
+}
+
+/// Runs the epochs of a load, or those that an interrupted one has left.
+///
+/// # Errors
+/// [`Error::Unfinished`] if another load was interrupted; [`Error::Elsewhere`] if a process that is not there keeps a run to
+/// itself; those of reading, of the dataflow and of writing.
+pub fn prepare<'a>(writer: &'a mut Writer, batch: Batch, progress: Arc<Progress>) -> Result<Prepared<'a>> {
+    let mut prepared = Prepared::begin(writer, batch, progress)?;
+    let (mut at, mut lines) = prepared.resume()?;
+    prepared.ahead.check_within_reach()?;
+    keep(prepared.writer, prepared.batch.peers.as_deref())?;
+    if let Some(peers) = prepared.batch.peers.clone() {
+        peers.say(&LeaderCommand::inputs(&prepared.batch.sources)?)?;
+    }
+    let mut bytes = prepared.epoch_bytes();
+    loop {
+        let extent = Extent::next(&prepared.batch.sources, at, bytes);
+        let mark = prepared.mark();
+        match prepared.epoch(Part { extent, lines }) {
+            Ok(read) => (at, lines) = (extent.to, read),
+            // How much memory an epoch takes shows only when it is read.
+            Err(Error::Limit(what)) => {
+                bytes = smaller(&prepared.batch.sources, at, bytes).ok_or(Error::Limit(what))?;
+                continue;
+            }
+            Err(error) => return Err(error),
+        }
+        if at.0 as usize >= prepared.batch.sources.len() {
+            prepared.tell(&mark, true);
+            return Ok(prepared);
+        }
+        prepared.checkpoint(extent, lines)?;
+        prepared.tell(&mark, false);
+    }
+}
+
+/// Part of the memory that the input of an epoch may be: short documents take several times their text.
+const PART: u64 = 8;
+/// Least bytes of an epoch, if nobody asks for fewer.
+const LEAST: u64 = 1 << 20;
+/// Least bytes of an epoch that is read again because it did not fit as it was.
+const SMALLEST: u64 = 64 << 10;
+/// Least documents that go at once.
+pub(in crate::collection::load) const FEW: usize = 1 << 10;
+
+/// Bytes of an epoch that begins at the same place and ends earlier than one of `bytes`, if there is one.
+fn smaller(sources: &[Source], from: (u32, u64), bytes: u64) -> Option<u64> {
+    let to = Extent::next(sources, from, bytes).to;
+    let sizes = (0..SMALLEST.leading_zeros()).rev().map(|doublings| SMALLEST << doublings);
+    let mut smaller = sizes.filter(|size| *size < bytes);
+    smaller.find(|size| Extent::next(sources, from, *size).to != to)
+}
+
+impl<'a> Prepared<'a> {
+    fn begin(writer: &'a mut Writer, batch: Batch, progress: Arc<Progress>) -> Result<Prepared<'a>> {
+        let mut next = writer.next();
+        next.load += 1;
+        if next.next_file as usize + batch.sources.len() > MAX_FILES {
+            return Err(Error::Limit(format!(
+                "more than {MAX_FILES} files were ever loaded; load larger ones, or what is there into a new collection"
+            )));
+        }
+        let ahead = writer.snapshot().clone();
+        let basis = frozen(&ahead.tables())?;
+        Ok(Prepared {
+            writer,
+            batch,
+            progress,
+            next,
+            ahead,
+            tally: Tally::default(),
+            epochs: 0,
+            workers_runs: 0..0,
+            consumed: Vec::new(),
+            refused: Vec::new(),
+            kept: Vec::new(),
+            noted: 0,
+            last: None,
+            basis,
+        })
+    }
+
+    /// Goes on where an interrupted load ended: at a byte of a source, after so many lines of it.
+    fn resume(&mut self) -> Result<((u32, u64), u64)> {
+        let Some(pending) = self.writer.pending().cloned() else { return Ok(((0, 0), 0)) };
+        let Batch { sources, delete_missing, .. } = &self.batch;
+        if let Some(differs) = pending.differs(sources, *delete_missing, &self.progress)? {
+            let folder = folder(&**self.writer.storage());
+            return Err(Error::unfinished(&folder, pending.tally.records, &differs));
+        }
+        let at = (pending.at(), pending.lines);
+        let Checkpoint { next, epoch, consumed, refused, tally, .. } = pending;
+        self.ahead = self.writer.ahead(&next)?;
+        self.basis = frozen(&self.ahead.tables())?;
+        for entry in &refused {
+            entry.read(&**self.writer.storage(), next.commit, &mut self.refused)?;
+        }
+        (self.kept, self.noted) = (refused, self.refused.len());
+        (self.next, self.epochs, self.consumed, self.tally) = (next, epoch, consumed, tally);
+        Ok(at)
+    }
+
+    fn epoch_bytes(&self) -> u64 {
+        let suits = self.batch.memory.map_or(u64::MAX, |memory| (memory / PART).max(LEAST));
+        self.batch.epoch_bytes.unwrap_or(suits)
+    }
+
+    /// Makes the epochs so far durable, and sees to it that their runs are not too many.
+    fn checkpoint(&mut self, extent: Extent, lines: u64) -> Result<()> {
+        let first = self.writer.snapshot().runs().len();
+        let others = (self.batch.peers.as_deref(), &*self.progress);
+        let merged = between_epochs(self.writer, &mut self.next, &self.ahead, first, others)?;
+        if merged {
+            self.ahead = self.ahead.advance(self.next.clone())?;
+        }
+        self.consumed.push(Consumed::of(&self.batch.sources, extent, &self.progress)?);
+        if self.refused.len() > self.noted {
+            let (storage, new) = (self.writer.storage(), &self.refused[self.noted..]);
+            self.kept.push(refused::write(&**storage, self.next.commit, self.epochs, new)?);
+            self.noted = self.refused.len();
+        }
+        let checkpoint = Checkpoint {
+            next: self.next.clone(),
+            epoch: self.epochs,
+            delete_missing: self.batch.delete_missing,
+            inputs: Inputs::of(&self.batch.sources),
+            consumed: self.consumed.clone(),
+            lines,
+            refused: self.kept.clone(),
+            tally: self.tally.clone(),
+        };
+        self.writer.checkpoint(checkpoint)?;
+        if merged { keep(self.writer, self.batch.peers.as_deref()) } else { Ok(()) }
+    }
+
+    /// Records refused, in document order.
+    pub fn rejected(&self) -> impl ExactSizeIterator<Item = &Rejected> {
+        self.refused.iter().map(|row| &row.rejected)
+    }
+
+    /// Records that were not.
+    pub fn records(&self) -> u64 {
+        self.tally.records
+    }
+
+    /// Takes away what was begun, because of an error; but only a refusal takes away epochs that are durable.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn give_up(self, error: &Error) -> Result<()> {
+        match error {
+            Error::Refused { .. } => self.abandon(),
+            _ if self.writer.pending().is_none() => self.abandon(),
+            _ => Ok(()),
+        }
+    }
+
+    /// Takes away what was begun: nothing is committed.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn abandon(self) -> Result<()> {
+        self.writer.abandon()
+    }
+}

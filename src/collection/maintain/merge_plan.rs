@@ -1,0 +1,161 @@
+//! Runs of several processes merged where they lie, by a plan that the leader makes.
+//!
+//! Only process 0 writes rows that are replaced some day: what the others write is never shadowed. So it does not matter
+//! how old their runs are beside those of process 0, and the runs of each process are merged among themselves.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::collection::commit::manifest::Manifest;
+use crate::collection::commit::names::{Keeper, folder};
+use crate::collection::commit::run_entry::RunEntry;
+use crate::collection::commit::snapshot::Snapshot;
+use crate::collection::commit::writer::Writer;
+use crate::collection::distributed::protocol::{MergeGroup, MergePlan, begin_runs, collect_summaries};
+use crate::collection::maintain::combine::{Live, Range, combine};
+use crate::collection::maintain::tiers::Compaction;
+use crate::collection::run::writer::RunSummary;
+use crate::collection::tables::Tables;
+use crate::error::{Error, Result};
+use crate::flow::Peers;
+use crate::progress::Progress;
+use crate::storage::Storage;
+
+impl MergeGroup {
+    /// The run whose place what they become takes. A row that says that a content is dead is never older than what there is
+    /// of that content: so what process 0 has stays behind the runs of the others that it was behind.
+    fn place(&self) -> Option<&u64> {
+        if self.process == 0 { self.runs.last() } else { self.runs.first() }
+    }
+}
+
+impl MergePlan {
+    /// What is merged of the runs of `next` from place `first` on; nothing where there is nothing to merge. Numbers for
+    /// what they become are taken from `next`.
+    pub(in crate::collection) fn plan(
+        next: &mut Manifest,
+        first: usize,
+        how: Compaction,
+        (processes, job): (usize, u64),
+    ) -> MergePlan {
+        let mut runs: BTreeMap<usize, Vec<(u64, u64)>> = BTreeMap::new();
+        for run in &next.runs[first..] {
+            let process = run.keeper.map_or(0, |keeper| keeper.process as usize % processes);
+            runs.entry(process).or_default().push((run.id, run.bytes));
+        }
+        let mut groups = Vec::new();
+        for (process, runs) in runs {
+            let sizes: Vec<u64> = runs.iter().map(|(_, bytes)| *bytes).collect();
+            for (from, to) in how.plan(&sizes) {
+                let runs = runs[from..to].iter().map(|(id, _)| *id).collect();
+                groups.push(MergeGroup { process, id: next.next_run, runs });
+                next.next_run += 1;
+            }
+        }
+        MergePlan { manifest: next.clone(), groups, job, live: how == Compaction::Full }
+    }
+
+    /// Whether there is nothing to merge.
+    pub(in crate::collection) fn is_empty(&self) -> bool {
+        self.groups.is_empty()
+    }
+
+    /// Bytes of the runs that process `process` merges.
+    pub(in crate::collection) fn bytes(&self, process: usize) -> u64 {
+        let groups = self.groups.iter().filter(|group| group.process == process);
+        let of = |id: &u64| self.manifest.runs.iter().find(|run| run.id == *id).map_or(0, |run| run.bytes);
+        groups.flat_map(|group| &group.runs).map(of).sum()
+    }
+
+    /// Merges what is for this process.
+    fn merge(
+        &self,
+        snapshot: &Snapshot,
+        (process, live): (usize, Option<&Live>),
+        progress: &Progress,
+    ) -> Result<Vec<(u64, RunSummary)>> {
+        let storage = snapshot.storage();
+        let mut done = Vec::new();
+        for group in self.groups.iter().filter(|group| group.process == process) {
+            let run = |id: &u64| {
+                let at = snapshot.manifest().runs.iter().position(|run| run.id == *id);
+                let missing = || Error::Worker(format!("run {id} is to be merged and is in no commit"));
+                at.map(|at| Arc::clone(&snapshot.runs()[at])).ok_or_else(missing)
+            };
+            let tables = Tables { runs: group.runs.iter().map(run).collect::<Result<_>>()? };
+            let keeper = Keeper::of(process, self.job);
+            for run in begin_runs(storage, self.manifest.collection, &[group.id], keeper)? {
+                done.push((group.id, combine(run, (&tables, Range::ALL), live, progress)?));
+            }
+        }
+        storage.sync_names().map_err(|e| Error::io(&folder(storage), "sync", e))?;
+        Ok(done)
+    }
+
+    /// Merges, in process 0, where `snapshot` has the runs, what is for it; the others [`MergePlan::follow`]. `next` then names
+    /// what they have become.
+    pub(in crate::collection) fn lead(
+        &self,
+        writer: &Writer,
+        snapshot: &Snapshot,
+        next: &mut Manifest,
+        peers: &Peers,
+        progress: &Progress,
+    ) -> Result<()> {
+        let live = self.live.then(|| Live::of(&snapshot.tables(), &self.manifest)).transpose()?;
+        live.as_ref().map_or(Ok(()), |live| live.tell(peers))?;
+        let own = self.merge(snapshot, (0, live.as_ref()), progress);
+        // What the others have merged is on its way, whatever has failed here.
+        let merged = collect_summaries(peers, own.as_ref().unwrap_or(&Vec::new()))?;
+        own?;
+        let merged: BTreeMap<u64, RunSummary> = merged.into_iter().collect();
+        next.runs = self.replaced(std::mem::take(&mut next.runs), |group| {
+            let missing = || Error::Worker(format!("run {} was merged by nobody", group.id));
+            let summary = merged.get(&group.id).ok_or_else(missing)?;
+            if summary.is_empty() {
+                return Ok(None);
+            }
+            let keeper = Keeper::of(group.process, self.job);
+            RunEntry::of(&**writer.storage(), group.id, keeper, summary.by_name()).map(Some)
+        })?;
+        Ok(())
+    }
+
+    /// Runs with those that were merged replaced by what they have become, if that is anything.
+    fn replaced(
+        &self,
+        runs: Vec<RunEntry>,
+        merged: impl Fn(&MergeGroup) -> Result<Option<RunEntry>>,
+    ) -> Result<Vec<RunEntry>> {
+        let mut replaced = Vec::new();
+        for run in runs {
+            match self.groups.iter().find(|group| group.runs.contains(&run.id)) {
+                None => replaced.push(run),
+                Some(group) if group.place() == Some(&run.id) => replaced.extend(merged(group)?),
+                Some(_) => {}
+            }
+        }
+        Ok(replaced)
+    }
+
+    /// Merges what is for this process, which is not process 0.
+    pub(in crate::collection) fn follow(
+        mut self,
+        storage: &Arc<dyn Storage>,
+        peers: &Peers,
+        progress: &Progress,
+    ) -> Result<()> {
+        let live = self.live.then(|| Live::hear(peers)).transpose()?;
+        let process = peers.mesh().process();
+        let own = self.groups.iter().filter(|group| group.process == process);
+        let wanted: Vec<u64> = own.flat_map(|group| group.runs.clone()).collect();
+        self.manifest.runs.retain(|run| wanted.contains(&run.id));
+        let snapshot = Snapshot::ahead_of(storage, self.manifest.clone())?;
+        let merged = self.merge(&snapshot, (process, live.as_ref()), progress)?;
+        collect_summaries(peers, &merged).map(drop)
+    }
+}
+
+#[cfg(test)]
+#[path = "merge_plan_tests.rs"]
+mod tests;

@@ -1,0 +1,39 @@
+//! Components and links as they are stored: which contents a component has, and which contents a content is linked to.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::collection::run::schema::{COMPONENTS, LINKS};
+use crate::collection::tables::Tables;
+use crate::error::Result;
+use crate::flow::Doc;
+
+/// Contents of components, by label.
+pub(in crate::collection) type Members = BTreeMap<u32, Vec<Doc>>;
+
+/// The live contents of components.
+pub(in crate::collection) fn components(tables: &Tables, labels: &BTreeSet<u32>) -> Result<Members> {
+    let keys: Vec<u64> = labels.iter().map(|label| u64::from(*label)).collect();
+    let mut members: Members = labels.iter().map(|label| (*label, Vec::new())).collect();
+    tables.beginning(COMPONENTS, 1, &keys, &mut |_, row| {
+        if row[2] == 1
+            && let Some(members) = members.get_mut(&(row[0] as u32))
+        {
+            members.push(row[1] as Doc);
+        }
+        Ok(())
+    })?;
+    Ok(members)
+}
+
+/// The stored links of some contents.
+pub fn neighbours(tables: &Tables, contents: &[Doc]) -> Result<Vec<(Doc, Doc)>> {
+    let mut keys: Vec<u64> = contents.iter().map(|content| u64::from(*content)).collect();
+    keys.sort_unstable();
+    keys.dedup();
+    let mut links = Vec::new();
+    tables.beginning(LINKS, 1, &keys, &mut |_, row| {
+        links.push((row[0] as Doc, row[1] as Doc));
+        Ok(())
+    })?;
+    Ok(links)
+}

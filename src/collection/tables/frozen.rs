@@ -1,0 +1,29 @@
+//! The tables that a collection was created with, and that no load changes: counts of shingles, and the lexicon.
+
+use std::sync::Arc;
+
+use crate::collection::run::directory::SectionKind;
+use crate::collection::run::schema::{LEXICON, RARITY};
+use crate::collection::tables::Tables;
+use crate::error::Result;
+use crate::sketch::Basis;
+
+/// The tables that the collection was created with.
+pub(in crate::collection) fn frozen(tables: &Tables) -> Result<Option<Arc<Basis>>> {
+    let Some(rarity) = whole(tables, RARITY)? else { return Ok(None) };
+    let lexicon = whole(tables, LEXICON)?.map(|bytes| {
+        let (length, bytes) = bytes
+            .split_first_chunk::<8>()
+            .map_or((0, &[][..]), |(length, bytes)| (u64::from_le_bytes(*length) as usize, bytes));
+        bytes[..length.min(bytes.len())].to_vec()
+    });
+    Basis::of_bytes(&rarity, lexicon.unwrap_or_default()).map(|basis| Some(Arc::new(basis)))
+}
+
+/// The bytes of the heap that one run of a collection has.
+fn whole(tables: &Tables, kind: SectionKind) -> Result<Option<Vec<u8>>> {
+    let Some(heap) = tables.runs.iter().find_map(|run| run.heap(kind)) else { return Ok(None) };
+    let mut words = Vec::new();
+    heap.read(0, heap.len() as usize, &mut words)?;
+    Ok(Some(words.iter().flat_map(|word| word.to_le_bytes()).collect()))
+}

@@ -1,0 +1,51 @@
+//! A document with its names, and the order in which documents of a cluster are kept.
+
+use std::cmp::Ordering;
+
+use crate::collection::tables::document::Document;
+use crate::config::Keep;
+
+/// A document in a cluster, as far as clusters care.
+#[derive(Clone, Debug)]
+pub struct Member {
+    /// Its row.
+    pub document: Document,
+    /// Its id.
+    pub name: String,
+    /// The value it is compared by.
+    pub value: String,
+}
+
+/// Orders members by the keep policy, the one to keep first; ties go to the load that first brought the id, then the id.
+pub fn keep_order(keep: &Keep, a: &Member, b: &Member) -> Ordering {
+    let position = (a.document.loads.0, &a.name).cmp(&(b.document.loads.0, &b.name));
+    let policy = match keep {
+        Keep::First => Ordering::Equal,
+        Keep::Last => return position.reverse(),
+        Keep::Longest => b.document.worth.cmp(&a.document.worth),
+        Keep::Shortest => a.document.worth.cmp(&b.document.worth),
+        Keep::Field { max, .. } => by_value(a, b, *max),
+    };
+    policy.then(position)
+}
+
+/// Documents without the value come last, whichever way the others are ordered; numbers stand before strings.
+fn by_value(a: &Member, b: &Member, max: bool) -> Ordering {
+    let rank = |member: &Member| match member.document.worth {
+        0 => 2,
+        u64::MAX => 1,
+        _ => 0,
+    };
+    let ascending = (a.document.worth, &a.value).cmp(&(b.document.worth, &b.value));
+    match rank(a).cmp(&rank(b)) {
+        Ordering::Equal => {
+            if max {
+                ascending.reverse()
+            } else {
+                ascending
+            }
+        }
+        _ if rank(a) == 2 || rank(b) == 2 || !max => rank(a).cmp(&rank(b)),
+        other => other.reverse(),
+    }
+}

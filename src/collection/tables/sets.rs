@@ -1,0 +1,67 @@
+//! The stored sets of contents: what their sketches are, a word a member.
+
+use crate::collection::HeapCursor;
+use crate::collection::run::reader::RunReader;
+use crate::collection::run::schema::{SETS, TEXTS};
+use crate::collection::tables::Tables;
+use crate::collection::tables::document::wide;
+use crate::error::{Error, Result};
+use crate::flow::Doc;
+
+/// Reads the set of a content, given the tables.
+pub fn read_set(tables: &Tables, content: Doc, set: &mut Vec<u64>) -> Result<()> {
+    each_set(tables, &[u64::from(content)], &mut |_, found| {
+        set.clear();
+        set.extend_from_slice(found);
+        Ok(())
+    })
+}
+
+/// Hands on the sets of ascending, distinct contents, in no order: `each` gets the number of a content and its set.
+pub fn each_set(
+    tables: &Tables,
+    contents: &[u64],
+    each: &mut dyn FnMut(usize, &[u64]) -> Result<()>,
+) -> Result<()> {
+    each_set_of_size(tables, contents, &|_| true, each)
+}
+
+/// The same, but only of those whose sets have a wanted size; the others are not read.
+pub fn each_set_of_size(
+    tables: &Tables,
+    contents: &[u64],
+    wanted: &dyn Fn(u32) -> bool,
+    each: &mut dyn FnMut(usize, &[u64]) -> Result<()>,
+) -> Result<()> {
+    let (mut found, mut set) = (vec![false; contents.len()], Vec::new());
+    let mut cursor = HeapCursor::default();
+    tables.newest(TEXTS, contents, &mut |at, run, row| {
+        found[at] = true;
+        if !wanted(row[2] as u32) {
+            return Ok(());
+        }
+        set.clear();
+        let heap = run.heap(SETS).ok_or_else(|| no_heap(run))?;
+        cursor.read(heap, row[1], row[2] as usize, &mut set)?;
+        each(at, &set)
+    })?;
+    match found.iter().position(|found| !found) {
+        Some(at) => Err(missing(tables, contents[at] as Doc)),
+        None => Ok(()),
+    }
+}
+
+fn no_heap(run: &RunReader) -> Error {
+    Error::damaged(run.path(), 0, "texts without their sets")
+}
+
+/// A content that other rows speak of and that no run has.
+pub fn missing(tables: &Tables, content: Doc) -> Error {
+    let path = tables.runs.last().map_or_else(Default::default, |run| run.path().to_path_buf());
+    Error::damaged(&path, 0, format!("content {content} is in no run up to this one"))
+}
+
+/// The digest of a text's row.
+pub fn digest_of(row: &[u64]) -> u128 {
+    wide(row[3], row[4])
+}
