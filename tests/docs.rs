@@ -7,7 +7,7 @@
 //! the first word of their lines counts. `ALIKE_REWRITE_DOCS=1` writes what the commands print into the pages.
 //!
 //! A block of the kind `sh` needs what the test lacks, such as other machines. Each command of `alike` in it must be one
-//! that the program understands.
+//! that the program understands. A block of the kind `rust` stands in a file of `examples/`, which is compiled.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -224,6 +224,25 @@ fn commands_that_need_more_are_understood() {
         }
     }
     assert!(seen > 20, "only {seen} commands of alike in all papers");
+}
+
+#[test]
+fn rust_is_taken_from_the_examples() {
+    let lines = |text: &str| text.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join("\n");
+    let folder = fs::read_dir(root().join("examples")).expect("a folder");
+    let examples: Vec<String> =
+        folder.map(|file| lines(&fs::read_to_string(file.expect("an entry").path()).expect("an example"))).collect();
+    let mut seen = 0;
+    for paper in papers() {
+        let text = fs::read_to_string(&paper).expect("a page");
+        for block in blocks(&text, "rust") {
+            let block = lines(&block.join("\n"));
+            let known = examples.iter().any(|example| example.contains(&block));
+            assert!(known, "{}: no file of examples/ has\n{block}", paper.display());
+            seen += 1;
+        }
+    }
+    assert!(seen >= 4, "only {seen} blocks of Rust in all papers");
 }
 
 #[test]
