@@ -228,10 +228,13 @@ fn commands_that_need_more_are_understood() {
 
 #[test]
 fn rust_is_taken_from_the_examples() {
-    let lines = |text: &str| text.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join("\n");
+    let lines = |text: &str| {
+        text.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join("\n")
+    };
     let folder = fs::read_dir(root().join("examples")).expect("a folder");
-    let examples: Vec<String> =
-        folder.map(|file| lines(&fs::read_to_string(file.expect("an entry").path()).expect("an example"))).collect();
+    let examples: Vec<String> = folder
+        .map(|file| lines(&fs::read_to_string(file.expect("an entry").path()).expect("an example")))
+        .collect();
     let mut seen = 0;
     for paper in papers() {
         let text = fs::read_to_string(&paper).expect("a page");
