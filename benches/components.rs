@@ -15,8 +15,8 @@ use std::sync::Arc;
 use std::time::Instant;
 use std::{env, fs};
 
-use alike::flow::Forest;
-use alike::flow::contract::{Engine, Link, Relabelled, Touched, Work, relabel};
+use alike::components::Forest;
+use alike::components::{Engine, Link, Relabelled, Touched, Work, relabel};
 use timely::worker::Worker;
 
 /// A fixed stream of numbers (splitmix64).

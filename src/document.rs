@@ -2,6 +2,13 @@
 
 use crate::limits::{MAX_FILE_BYTES, MAX_FILES};
 
+/// A document's number within a run: `base + row * workers + worker`, over the workers of all processes. It names the
+/// worker that read the document (its *owner*) and the row there. Numbers depend on the run; positions do not.
+pub type Doc = u32;
+
+/// The number of no document.
+pub const NO_DOC: Doc = Doc::MAX;
+
 /// Where a document stands in the input: the file's index in input order and the offset of its record in the
 /// decompressed bytes of that file. Positions order documents: this is *document order*. Ids are labels only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]

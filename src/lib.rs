@@ -120,50 +120,75 @@
 //! - `similarity/relation.rs` - how one text became another
 //! - `similarity/design.rs` - which filter suits a threshold, given what errors cost
 //!
+//! Links and components:
+//! - `components/mod.rs` - connected components, in one process and over all workers
+//! - `components/link.rs` - a link between two contents
+//! - `components/forest.rs` - union-find
+//! - `components/levels.rs` - the dataflow: links contracted level by level, labels brought back down
+//! - `components/trees.rs` - links that stay, contracted before they are exchanged
+//! - `components/engine.rs` - the dataflow with its input and output
+//! - `components/touched.rs` - what a load does to the components that it touches
+//!
 //! The dataflow:
-//! - `flow/mod.rs` - the two dataflows of a run, and what goes in and comes out
-//! - `flow/work.rs` - what a worker does: two dataflows, one after the other
-//! - `flow/crew.rs` - the workers of all processes: who is home to what, and whose a key is
-//! - `flow/peers.rs` - one run after the other that several processes share, their failures agreed by all
-//! - `flow/shared.rs` - the state that the workers of a process share
-//! - `flow/places.rs` - where documents stand, as people are told
-//! - `flow/measures.rs` - sizes and sets of documents, and measuring them
-//! - `flow/gathered.rs` - what the workers of a run hand in, and whether it fits
-//! - `flow/catalogue.rs` - what a run remembers of each document
-//! - `flow/catalogue/sent.rs` - rows on their way to another process
-//! - `flow/intake.rs` - a worker's reading, and the sample that the rarity table is made of
-//! - `flow/noted.rs` - documents that something is to be said of: the first ones, by name
-//! - `flow/replay.rs` - stored documents taken in in place of inputs
-//! - `flow/stored.rs` - what a load sees of its collection
-//! - `flow/net.rs` - operator: of several changes of one id the last one
-//! - `flow/dedup_exact.rs` - operator: equal canonical texts
-//! - `flow/budget.rs` - how a bound of the memory is shared out
-//! - `flow/spill.rs` - files for what does not fit
-//! - `flow/buckets.rs` - postings and arrivals bucketed by key, spilled when they outgrow their memory
-//! - `flow/collide.rs` - operator: postings to key groups
-//! - `flow/collide/order.rs` - postings of a bucket rid of those that meet nobody, and sorted
-//! - `flow/common.rs` - keys ignored because more contents have them than the cap allows
-//! - `flow/rows.rs` - operator: rows of documents, sent to the processes that need them
-//! - `flow/count.rs` - operator: key groups to candidates, with the keys each pair shares
-//! - `flow/rounds.rs` - key groups given out in rounds, spilled when they outgrow their memory
-//! - `flow/trade.rs` - exchanging what workers have among each other at one go
-//! - `flow/abroad.rs` - candidates whose documents were read in different processes
-//! - `flow/recall.rs` - sets derived again from the text, spilled when they outgrow their memory
-//! - `flow/verify.rs` - operators: sets recalled, candidates measured, links
-//! - `flow/hand_over.rs` - what other processes have gathered, handed over to process 0
-//! - `flow/graph.rs` - contents, links, copies and crowds in document order
-//! - `flow/components.rs` - union-find
-//! - `flow/contract.rs` - components kept by all workers together, while links come and go
-//! - `flow/contract/levels.rs` - the dataflow: links contracted level by level, labels brought back down
-//! - `flow/contract/trees.rs` - links that stay, contracted before they are exchanged
-//! - `flow/contract/engine.rs` - the dataflow with its input and output
-//! - `flow/contract/touched.rs` - what a load does to the components that it touches
-//! - `flow/contract/contractor.rs` - who contracts links for a load: the workers of one process or of all
-//! - `flow/kinds.rs` - texts of duplicates read again and related word by word
+//! - `flow/mod.rs` - a run: its two dataflows, then its clusters, and what goes in and comes out
+//! - `flow/request.rs` - what a run is asked for
+//! - `flow/records.rs` - what crosses between operators
+//! - `flow/stored.rs` - what a load sees of its collection, and stored documents that are taken in again
+//! - `flow/status.rs` - the stage of a run, whether it is over, and with which error
+//! - `flow/context.rs` - what every part of a run needs
+//! - `flow/inputs.rs` - the inputs divided into units, and their lines
+//! - `flow/documents.rs` - names and places of documents, and their texts, read again
+//! - `flow/document_sets.rs` - sizes and sets of documents, and measuring pairs of them
+//! - `flow/tables.rs` - the frozen tables of a run that brings none
+//! - `flow/run.rs` - the parts of a run, put together
+//! - `flow/worker.rs` - what a worker does: two dataflows, one after the other
 //! - `flow/profiled.rs` - times of operators, from what timely logs
-//! - `flow/transitive.rs` - connected components, and the chain that holds each member
-//! - `flow/conservative.rs` - clustering with a guarantee
-//! - `flow/settle.rs` - from links to findings
+//! - `flow/catalogue/mod.rs` - what a run remembers of each document
+//! - `flow/catalogue/segment.rs` - the rows of one worker
+//! - `flow/catalogue/keep_key.rs` - what the keep policy compares
+//! - `flow/catalogue/rows.rs` - rows on their way to another process
+//! - `flow/intake/mod.rs` - a worker's reading
+//! - `flow/intake/replayed.rs` - stored documents taken in in place of inputs
+//! - `flow/intake/sample.rs` - the sample that the rarity table is made of
+//! - `flow/intake/unit_queue.rs` - which unit is read next, among all workers
+//! - `flow/intake/keepers.rs` - what a load keeps of each worker
+//! - `flow/operators/mod.rs` - the operators
+//! - `flow/operators/last_write_wins.rs` - of several changes of one id the last one
+//! - `flow/operators/exact_duplicates.rs` - equal canonical texts
+//! - `flow/operators/broadcast_rows.rs` - rows of documents to the processes that need them
+//! - `flow/operators/collide/mod.rs` - postings to key groups
+//! - `flow/operators/collide/grouping.rs` - groups addressed to the owners of their members
+//! - `flow/operators/collide/order.rs` - postings of a bucket rid of singletons, and sorted
+//! - `flow/operators/count.rs` - key groups to candidates, with the keys each pair shares
+//! - `flow/operators/recall.rs` - sets derived again, and sent to where they are measured
+//! - `flow/operators/verify.rs` - candidates measured, links
+//! - `flow/memory/mod.rs` - what is held in memory, and what goes to disk
+//! - `flow/memory/budget.rs` - how a bound of the memory is shared out
+//! - `flow/memory/store.rs` - the budget, and the folder of spill files
+//! - `flow/memory/spill.rs` - files for what does not fit
+//! - `flow/memory/buckets.rs` - postings and arrivals bucketed by key
+//! - `flow/memory/rounds.rs` - key groups given out in rounds
+//! - `flow/memory/sets.rs` - lists of words by document
+//! - `flow/distributed/mod.rs` - a run in several processes
+//! - `flow/distributed/topology.rs` - the workers of all processes: who owns which document, and which key
+//! - `flow/distributed/execute.rs` - running on the workers of one process or of all, failures agreed by all
+//! - `flow/distributed/send_window.rs` - how much may wait for the network
+//! - `flow/distributed/exchange_all.rs` - exchanging what workers have, at one go
+//! - `flow/distributed/remote_candidates.rs` - candidates whose documents were read in different processes
+//! - `flow/distributed/gather_to_leader.rs` - what other processes have gathered, sent to process 0
+//! - `flow/distributed/contractor.rs` - who contracts links for a load: one process or all
+//! - `flow/clustering/mod.rs` - from links to clusters
+//! - `flow/clustering/graph.rs` - contents, links, copies and crowds in document order
+//! - `flow/clustering/transitive.rs` - connected components, and the chain that holds each member
+//! - `flow/clustering/conservative.rs` - clustering with a guarantee
+//! - `flow/clustering/form_clusters.rs` - from links to findings
+//! - `flow/clustering/relate.rs` - texts of duplicates read again and related word by word
+//! - `flow/results/mod.rs` - what a run finds
+//! - `flow/results/tally.rs` - counts of a run
+//! - `flow/results/common_keys.rs` - keys ignored because more contents have them than the cap allows
+//! - `flow/results/warnings.rs` - documents that a user is warned about
+//! - `flow/results/findings.rs` - clusters, and which documents are removed
+//! - `flow/results/gathered.rs` - what the workers of a run hand in
 //!
 //! Many processes:
 //! - `mesh/mod.rs` - how the processes of a job meet, stay in touch, and notice a loss
@@ -183,6 +208,7 @@
 //! - `mesh/contact.rs` - how it stands with each other process
 //! - `mesh/watchdog.rs` - heartbeats, and silence
 //! - `mesh/wire.rs` - data sockets that count their bytes, and do not fail before their run is over
+//! - `peers.rs` - what the processes of a job send each other beside the dataflow
 //!
 //! Durable state:
 //! - `collection/mod.rs` - what the state of a collection is made of
@@ -345,6 +371,7 @@
 
 mod api;
 pub mod collection;
+pub mod components;
 pub mod config;
 pub mod document;
 pub mod error;
@@ -356,6 +383,7 @@ pub mod limits;
 pub mod mesh;
 pub mod metrics;
 pub mod output;
+pub mod peers;
 pub mod profile;
 pub mod progress;
 pub mod read;

@@ -4,8 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use alike::components::{Engine, Link, Relabelled, Touched, Work, components_of};
 use alike::error::Error;
-use alike::flow::contract::{Engine, Link, Relabelled, Touched, Work, components_of};
 use proptest::prelude::*;
 
 use crate::support::corpora::full;

@@ -30,6 +30,7 @@ const LIBRARY: &[&str] = &[
     "read",
     "lexicon",
     "mesh",
+    "peers",
     "resources",
     "sketch",
     "method",

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use alike::collection::{Batch, Prepared, Report, Writer, prepare};
 use alike::config::Method;
 use alike::error::Error;
-use alike::flow::contract::Components;
+use alike::flow::Components;
 use alike::limits::{BASE_MEMORY, WORKER_MEMORY};
 use alike::progress::Progress;
 use alike::read::{Rejected, discover};

@@ -12,8 +12,8 @@ use std::time::Duration;
 
 use alike::collection::answer_about_runs;
 use alike::error::{Error, Result};
-use alike::flow::Peers;
 use alike::mesh::{Membership, Mesh, Secret};
+use alike::peers::Peers;
 use alike::progress::Progress;
 use xxhash_rust::xxh3::xxh3_128;
 

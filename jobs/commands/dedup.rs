@@ -7,10 +7,11 @@ use std::time::Instant;
 
 use alike::config::Config;
 use alike::error::{Error, Result};
-use alike::flow::{self, Outcome, Part, Peers, Related, Request};
+use alike::flow::{self, Outcome, Part, Related, Request};
 use alike::output::{
     Hands, KeptTally, KindTable, Lists, Scratch, Summary, assist_kept, left_out, summarise, write_kept,
 };
+use alike::peers::Peers;
 use alike::progress::{Progress, Stage};
 use alike::read::{Rejected, Source};
 use alike::system_memory::peak_memory;
@@ -67,15 +68,15 @@ fn dedup(
     let lexicon = own_lexicon(&mut config, options.lexicon.as_deref(), &making)?;
     if let Some(peers) = peers {
         let sources = discovery.sources.iter().map(Source::from_anywhere).collect::<Result<_>>()?;
-        peers.say(&Task { sources, config: config.clone() })?;
+        peers.broadcast(&Task { sources, config: config.clone() })?;
     }
     let task = Task { sources: discovery.sources.clone(), config };
     let request = Request { lexicon, ..request(options, task, place.path(), peers.cloned()) };
     let outcome = flow::run(request, Arc::clone(progress))?;
-    let rejected = discovery.rejected(outcome.shared.rejected(&outcome.refused));
+    let rejected = discovery.rejected(outcome.run.documents.inputs.rejected(&outcome.refused));
     refuse(options.strict, &rejected, outcome.tally.documents)?;
     let related =
-        options.kinds.then(|| Related::of_inputs(&outcome.shared, &outcome.findings)).transpose()?;
+        options.kinds.then(|| Related::of_inputs(&outcome.run.sets, &outcome.findings)).transpose()?;
     let related = related.as_ref();
     let summarised = || -> Result<Summary> {
         let kinds = related.map(|related| KindTable::new(&outcome.findings, related));
@@ -84,8 +85,10 @@ fn dedup(
     let Place::Output(staging) = place else {
         return Ok(finish(options, begun, peers.map(|peers| &**peers), summarised()?));
     };
-    let shared = &outcome.shared;
-    shared.enter(Stage::Write, shared.sources.iter().map(|source| source.bytes).sum());
+    let run = &outcome.run;
+    run.context
+        .status
+        .enter(Stage::Write, run.documents.inputs.sources.iter().map(|source| source.bytes).sum());
     let lists = Lists::new(&outcome).with_kinds(related);
     let peers = peers.map(|peers| &**peers);
     let kept = write(&outcome, &lists, staging.path(), &rejected, (peers, progress))?;
@@ -109,12 +112,12 @@ fn write(
     rejected: &[Rejected],
     (peers, progress): (Option<&Peers>, &Progress),
 ) -> Result<KeptTally> {
-    let shared = &outcome.shared;
+    let run = &outcome.run;
     let lists = || lists.write(folder, rejected);
     let (removed, ends) = left_out(outcome);
-    let hands = Hands { workers: shared.crew.workers(), peers };
-    let kept = || write_kept(folder, &shared.sources, &removed, &ends, hands, progress);
-    if shared.crew.all() == 1 {
+    let hands = Hands { workers: run.context.topology.workers(), peers };
+    let kept = || write_kept(folder, &run.documents.inputs.sources, &removed, &ends, hands, progress);
+    if run.context.topology.all() == 1 {
         return lists().and_then(|()| kept());
     }
     let (lists, kept) = std::thread::scope(|scope| {
@@ -140,7 +143,7 @@ struct Task {
 /// Takes part in what process 0 deduplicates.
 fn assist(options: &DedupOptions, peers: &Arc<Peers>, progress: &Arc<Progress>) -> Result<()> {
     let scratch = Scratch::apart(&std::env::temp_dir())?;
-    let task: Task = peers.hear()?;
+    let task: Task = peers.receive()?;
     let sources = task.sources.clone();
     let request = request(options, task, scratch.path(), Some(Arc::clone(peers)));
     flow::assist(request, Arc::clone(progress))?;

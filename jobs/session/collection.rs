@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use alike::collection::{Scattered, Snapshot};
 use alike::error::Result;
-use alike::flow::Peers;
+use alike::peers::Peers;
 use alike::storage::{Local, Storage};
 
 use crate::cli::common::PlaceArgs;

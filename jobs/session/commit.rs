@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use alike::collection::{Batch, LocalResources, Report, Writer, prepare};
 use alike::error::{Error, Result};
-use alike::flow::Peers;
 use alike::output::Scratch;
+use alike::peers::Peers;
 use alike::progress::Progress;
 use alike::read::{Rejected, unread};
 

@@ -6,7 +6,7 @@ use std::thread;
 
 use alike::config::{Clustering, Config, Filter, Input, Method, Tokens, Verify, parse_size};
 use alike::error::{Error, Result};
-use alike::flow::contract::Components;
+use alike::flow::Components;
 use alike::limits::{BASE_MEMORY, LEAST_EPOCH, LEAST_MEMORY, MAX_WORKERS, WORKER_MEMORY};
 use alike::simd::Simd;
 use alike::system_memory::total_memory;

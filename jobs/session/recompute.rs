@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use alike::collection::{Manifest, QueryOverrides, RecomputeRequest, Snapshot};
 use alike::error::{Error, Result};
-use alike::flow::{Outcome, Peers, Related};
+use alike::flow::{Outcome, Related};
 use alike::output::Scratch;
+use alike::peers::Peers;
 use alike::progress::Progress;
 
 use crate::cli::common::ChoiceArgs;

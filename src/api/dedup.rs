@@ -7,8 +7,9 @@ use tempfile::TempDir;
 
 use super::spool::{Line, Lines};
 use crate::config::{Config, Input};
+use crate::document::Doc;
 use crate::error::{Error, Result};
-use crate::flow::{self, Doc, Outcome, Part, Reason, Request};
+use crate::flow::{self, Outcome, Part, Reason, Request};
 use crate::lexicon::Lexicon;
 use crate::limits::{MAX_WORKERS, REFUSED_PERCENT};
 use crate::output::{Hands, KeptTally, Lists, Staging, Summary, left_out, summarise, write_kept};
@@ -195,7 +196,7 @@ impl Dedup {
         };
         let outcome = flow::run(request, Arc::clone(&progress))?;
         let mut rejected = unread(&discovery.unreadable);
-        rejected.extend(outcome.shared.rejected(&outcome.refused));
+        rejected.extend(outcome.run.documents.inputs.rejected(&outcome.refused));
         Ok(DeduplicatedFiles {
             discovery,
             outcome,
@@ -231,7 +232,7 @@ impl DeduplicatedFiles {
         let staging = Staging::new(folder.as_ref())?;
         Lists::new(&self.outcome).write(staging.path(), &self.rejected)?;
         let (removed, ends) = left_out(&self.outcome);
-        let sources = &self.outcome.shared.sources;
+        let sources = &self.outcome.run.documents.inputs.sources;
         let hands = Hands { workers: self.workers, peers: None };
         let kept = write_kept(staging.path(), sources, &removed, &ends, hands, &self.progress)?;
         let mut summary = self.summary()?;
@@ -243,13 +244,14 @@ impl DeduplicatedFiles {
 
     /// What was found, of texts that are the lines of one file.
     fn found(&self, texts: usize) -> Deduplicated {
-        let Outcome { findings, shared, .. } = &self.outcome;
-        let number = |doc: Doc| shared.line(doc) as usize - 1;
+        let Outcome { findings, run, .. } = &self.outcome;
+        let number = |doc: Doc| run.documents.line(doc) as usize - 1;
         let duplicates: Vec<Duplicate> = findings
             .removed
             .iter()
             .map(|removed| {
-                let scores = shared.rule.map(|rule| rule.last().shown(removed.measure)).unwrap_or_default();
+                let scores =
+                    run.context.rule.map(|rule| rule.last().shown(removed.measure)).unwrap_or_default();
                 let scores = if removed.reason == Reason::Exact { scores.equal() } else { scores };
                 Duplicate {
                     text: number(removed.doc),

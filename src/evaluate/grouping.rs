@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::sizes::{SIZES, Sizes, between, within};
-use crate::flow::Forest;
+use crate::components::Forest;
 
 /// A set of pairs of documents: all pairs within each group, and all pairs of a document of one group and a document of
 /// another where the two groups are linked.

@@ -2,8 +2,9 @@
 
 use super::documents::Documents;
 use super::grouping::Grouping;
+use crate::document::Doc;
 use crate::error::Result;
-use crate::flow::{Doc, Outcome, Reason};
+use crate::flow::{Outcome, Reason};
 
 /// What a method says of the documents.
 #[derive(Clone, Debug)]
@@ -21,8 +22,9 @@ pub struct Found {
 /// # Errors
 /// [`crate::error::Error::Changed`] if it has met a document that is not one of them.
 pub fn found(outcome: &Outcome, documents: &Documents) -> Result<Found> {
-    let shared = &outcome.shared;
-    let number = |doc: Doc| documents.at(shared.catalogue.position(doc), &shared.sources);
+    let run = &outcome.run;
+    let number =
+        |doc: Doc| documents.at(run.documents.catalogue.position(doc), &run.documents.inputs.sources);
     let findings = &outcome.findings;
     let mut clusters: Vec<u32> = (0..documents.len() as u32).collect();
     for cluster in &findings.clusters {

@@ -4,7 +4,7 @@ use super::grouping::Grouping;
 use super::outcome::Found;
 use super::sizes::{SIZES, Sizes};
 use super::truth::Truth;
-use crate::flow::Forest;
+use crate::components::Forest;
 
 /// Places of counts: one for each group of lengths, and one for all.
 pub(super) const PLACES: usize = SIZES + 1;

@@ -9,8 +9,8 @@ use serde::Serialize;
 use super::documents::Documents;
 use super::grouping::Grouping;
 use super::labels::{Labels, Rows};
+use crate::components::Forest;
 use crate::error::{Error, Result};
-use crate::flow::Forest;
 
 /// Names that are told one by one.
 const TOLD: usize = 5;

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use timely::logging::{ParkEvent, StartStop, TimelyEvent, TimelyEventBuilder};
 use timely::worker::Worker;
 
-use super::Shared;
+use crate::flow::context::RunContext;
 use crate::profile::{OUTSIDE, PARKED, Profile, Spent, Times};
 use crate::progress::Stage;
 
@@ -26,15 +26,15 @@ pub struct Timed {
 impl Timed {
     /// Has timely log what a worker does, if a profile is wanted. Before its first dataflow: one that is there already logs
     /// nothing.
-    pub fn new(worker: &Worker, shared: &Arc<Shared>) -> Option<Timed> {
-        let profile = Arc::clone(shared.progress.profile()?);
+    pub fn new(worker: &Worker, context: &Arc<RunContext>) -> Option<Timed> {
+        let profile = Arc::clone(context.status.progress.profile()?);
         let (begun, origin) = (Instant::now(), worker.timer()?);
         let log = Rc::new(RefCell::new(Log::default()));
-        let (writes, of) = (Rc::clone(&log), Arc::clone(shared));
+        let (writes, of) = (Rc::clone(&log), Arc::clone(context));
         let action = move |_: &Duration, events: &mut Option<Vec<(Duration, TimelyEvent)>>| {
             let mut log = writes.borrow_mut();
             if let Some(events) = events {
-                let stages = of.stages_entered();
+                let stages = of.status.stages_entered();
                 events.drain(..).for_each(|(time, event)| log.take(origin + time, event, &stages));
             }
         };
@@ -43,13 +43,13 @@ impl Timed {
     }
 
     /// Adds what the worker has taken to the profile.
-    pub fn finish(self, worker: &Worker, shared: &Shared) {
+    pub fn finish(self, worker: &Worker, context: &RunContext) {
         if let Some(mut register) = worker.log_register() {
             register.flush();
             register.remove(LOG);
         }
         let mut log = self.log.take();
-        let stages = shared.stages_entered();
+        let stages = context.status.stages_entered();
         for (stage, time) in within(&stages, self.begun, Instant::now()) {
             let known = log.covered.get(&stage).copied().unwrap_or_default();
             let spent = Spent { time: time.saturating_sub(known), activations: 0 };

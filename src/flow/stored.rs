@@ -1,9 +1,9 @@
 //! What earlier loads of a collection left, as the dataflow of a load sees it, and where it leaves what it adds.
 
+use crate::flow::records::Posting;
 use std::fmt::Debug;
 
-use super::catalogue::Doc;
-use super::collide::Posting;
+use crate::document::Doc;
 use crate::error::Result;
 use crate::sketch::Digest;
 
@@ -51,4 +51,42 @@ pub trait Keeper: Debug + Send {
 
     /// All is kept.
     fn finish(self: Box<Self>) -> Result<()>;
+}
+
+/// Stored documents, numbered from 0 in document order.
+pub trait Replay: Debug + Send + Sync {
+    /// How many there are.
+    fn documents(&self) -> usize;
+
+    /// Bytes of the sets of all of them, eight a member: a measure of the work.
+    fn bytes(&self) -> u64;
+
+    /// Document number `at`, below [`Replay::documents`].
+    fn document(&self, at: usize) -> Replayed<'_>;
+
+    /// The stored set of the content of a document, which replaces what is in `set`.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::Io`] and [`crate::error::Error::Damaged`].
+    fn set(&self, content: Doc, set: &mut Vec<u64>) -> Result<()>;
+
+    /// The file of document number `at`, as people are shown it, and its line, counted from 1.
+    fn place(&self, at: usize) -> (String, u64);
+}
+
+/// A stored document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Replayed<'a> {
+    /// Its id.
+    pub id: &'a str,
+    /// The number of its canonical text, the same for equal texts and no others; [`NO_DOC`] for one without a token.
+    pub content: Doc,
+    /// Members of its set.
+    pub size: u32,
+    /// Bytes of its text.
+    pub text_bytes: u32,
+    /// What the keep policy of the run compares, as [`crate::flow::Catalogue::keep_key`] gives it.
+    pub keep_key: u64,
+    /// The string that `keep_key` stands for, if it is one.
+    pub value: &'a str,
 }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
 use crate::error::{Error, Result};
-use crate::flow::Peers;
+use crate::peers::Peers;
 
 /// Who does jobs: threads of this process and, if there are any, those of others that have the same list of jobs.
 #[derive(Clone, Copy)]
@@ -19,7 +19,7 @@ pub struct Hands<'a> {
 impl Hands<'_> {
     /// The threads of all processes.
     pub(super) fn all(self) -> usize {
-        self.peers.map_or(self.workers, |peers| peers.crew(self.workers).all())
+        self.peers.map_or(self.workers, |peers| peers.mesh().processes() * self.workers)
     }
 }
 

@@ -10,7 +10,7 @@ use super::filter::{Filter, fill};
 use super::hand_out::{Hands, hand_out, hand_out_among};
 use super::plan::{Loss, Piece, Sizes, between, cuts, measure, pieces};
 use crate::error::{Error, Result};
-use crate::flow::Peers;
+use crate::peers::Peers;
 use crate::progress::Progress;
 use crate::read::{Compression, Format, InputFile, Source, open_decompressed};
 
@@ -82,7 +82,7 @@ pub(super) fn write_kept_sized(
 /// # Errors
 /// Those of [`write_kept`]; [`Error::Lost`] and [`Error::GaveUp`] if another process has ended.
 pub fn assist_kept(sources: &[Source], workers: usize, peers: &Peers, progress: &Progress) -> Result<()> {
-    let shared: Shared<'_> = peers.hear()?;
+    let shared: Shared<'_> = peers.receive()?;
     let hands = Hands { workers, peers: Some(peers) };
     let (removed, ends) = (&*shared.removed, &*shared.ends);
     let kept = Kept {
@@ -132,12 +132,12 @@ impl Kept<'_> {
         if let Some(peers) = leads {
             let folder = std::path::absolute(&self.folder).map_err(|e| Error::io(&self.folder, "find", e))?;
             let (removed, ends) = (Cow::Borrowed(self.removed), Cow::Borrowed(self.ends));
-            peers.say(&Shared { folder: folder.into(), removed, ends, jobs: Cow::Borrowed(jobs) })?;
+            peers.broadcast(&Shared { folder: folder.into(), removed, ends, jobs: Cow::Borrowed(jobs) })?;
         }
         let work = |buffer: &mut Vec<u8>, i: usize| self.work(&jobs[i], buffer);
         let own: u64 = hand_out_among(jobs.len(), self.hands, || self.buffer(), work)?.iter().sum();
         match self.hands.peers {
-            Some(peers) => Ok(peers.collect(&own)?.iter().sum()),
+            Some(peers) => Ok(peers.gather(&own)?.iter().sum()),
             None => Ok(own),
         }
     }

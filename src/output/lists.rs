@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 
 use super::rows::{ClusterRow, DuplicateRow, PairRow, RejectedRow, Rows};
 use super::summary::{CommonShingles, Inputs, Skipped, StageSeconds, Summary};
+use crate::document::Doc;
 use crate::error::Result;
-use crate::flow::{Doc, Outcome, Reason, Related};
+use crate::flow::{Outcome, Reason, Related};
 use crate::read::{Discovery, Refused, Rejected};
 use crate::similarity::{Measure, Shown};
 
@@ -37,16 +38,16 @@ impl<'a> Lists<'a> {
     }
 
     fn duplicates(&self, staging: &Path) -> Result<()> {
-        let shared = &self.outcome.shared;
+        let run = &self.outcome.run;
         let mut rows = Rows::create(staging, "duplicates.jsonl")?;
         for removed in &self.outcome.findings.removed {
-            let parent = removed.parent.map(|doc| shared.name(doc)).transpose()?;
+            let parent = removed.parent.map(|doc| run.documents.name(doc)).transpose()?;
             rows.write(&DuplicateRow {
-                id: &shared.name(removed.doc)?,
-                file: &shared.file(removed.doc),
-                line: shared.line(removed.doc),
+                id: &run.documents.name(removed.doc)?,
+                file: &run.documents.file(removed.doc),
+                line: run.documents.line(removed.doc),
                 cluster: removed.cluster as u64 + 1,
-                representative: &shared.name(removed.representative)?,
+                representative: &run.documents.name(removed.representative)?,
                 shown: self.shown(removed.measure, removed.reason),
                 reason: removed.reason,
                 parent: parent.as_deref(),
@@ -68,12 +69,12 @@ impl<'a> Lists<'a> {
     /// [`crate::error::Error::Io`] of a spill file, and what `each` gives.
     pub fn each_cluster(&self, each: &mut dyn FnMut(&ClusterRow<'_>) -> Result<()>) -> Result<()> {
         for (number, cluster) in (1..).zip(&self.outcome.findings.clusters) {
-            let names = cluster.members.iter().map(|doc| self.outcome.shared.name(*doc));
+            let names = cluster.members.iter().map(|doc| self.outcome.run.documents.name(*doc));
             let names: Vec<String> = names.collect::<Result<_>>()?;
             each(&ClusterRow {
                 cluster: number,
                 size: names.len() as u64,
-                representative: &self.outcome.shared.name(cluster.representative)?,
+                representative: &self.outcome.run.documents.name(cluster.representative)?,
                 members: &names.iter().map(String::as_str).collect::<Vec<_>>(),
             })?;
         }
@@ -94,10 +95,10 @@ impl<'a> Lists<'a> {
     /// # Errors
     /// [`crate::error::Error::Io`] of a spill file, and what `each` gives.
     pub fn each_pair(&self, each: &mut dyn FnMut(&PairRow<'_>) -> Result<()>) -> Result<()> {
-        let shared = &self.outcome.shared;
+        let run = &self.outcome.run;
         for (a, b, measure, reason) in self.outcome.findings.pairs.iter().flatten() {
             let relation = self.related.map(|related| related.pair(*a, *b, *reason));
-            let (a, b) = (&shared.name(*a)?, &shared.name(*b)?);
+            let (a, b) = (&run.documents.name(*a)?, &run.documents.name(*b)?);
             each(&PairRow { a, b, shown: self.shown(*measure, *reason), relation })?;
         }
         Ok(())
@@ -105,7 +106,7 @@ impl<'a> Lists<'a> {
 
     /// What is told of a measure.
     fn shown(&self, measure: Measure, reason: Reason) -> Shown {
-        let shown = self.outcome.shared.rule.map(|rule| rule.last().shown(measure)).unwrap_or_default();
+        let shown = self.outcome.run.context.rule.map(|rule| rule.last().shown(measure)).unwrap_or_default();
         if reason == Reason::Exact { shown.equal() } else { shown }
     }
 }
@@ -113,10 +114,10 @@ impl<'a> Lists<'a> {
 /// The offsets that do not go to `kept/`, for each source, ascending: removed documents and refused records.
 /// Beside it, for a source that could only be read to some offset, that offset.
 pub fn left_out(outcome: &Outcome) -> (Vec<Vec<u64>>, Vec<Option<u64>>) {
-    let shared = &outcome.shared;
-    let mut removed: Vec<Vec<u64>> = vec![Vec::new(); shared.sources.len()];
-    let mut ends = vec![None; shared.sources.len()];
-    let position = |doc: Doc| shared.catalogue.position(doc);
+    let run = &outcome.run;
+    let mut removed: Vec<Vec<u64>> = vec![Vec::new(); run.documents.inputs.sources.len()];
+    let mut ends = vec![None; run.documents.inputs.sources.len()];
+    let position = |doc: Doc| run.documents.catalogue.position(doc);
     for row in &outcome.findings.removed {
         removed[position(row.doc).file() as usize].push(position(row.doc).offset());
     }
@@ -136,7 +137,7 @@ pub fn left_out(outcome: &Outcome) -> (Vec<Vec<u64>>, Vec<Option<u64>>) {
 /// # Errors
 /// [`crate::error::Error::Io`] if the names of documents cannot be read.
 pub fn summarise(discovery: &Discovery, outcome: &Outcome, rejected: &[Rejected]) -> Result<Summary> {
-    let (tally, findings, shared) = (&outcome.tally, &outcome.findings, &outcome.shared);
+    let (tally, findings, run) = (&outcome.tally, &outcome.findings, &outcome.run);
     let because = |reason| findings.removed.iter().filter(|row| row.reason == reason).count() as u64;
     let removed = findings.removed.len() as u64;
     let skipped = |path: &PathBuf| Skipped {
@@ -150,16 +151,16 @@ pub fn summarise(discovery: &Discovery, outcome: &Outcome, rejected: &[Rejected]
     };
     Ok(Summary {
         inputs: Inputs {
-            files: shared.sources.len() as u64,
-            bytes: shared.sources.iter().map(|source| source.bytes).sum(),
+            files: run.documents.inputs.sources.len() as u64,
+            bytes: run.documents.inputs.sources.iter().map(|source| source.bytes).sum(),
             text_bytes: tally.text_bytes,
         },
         documents: tally.documents,
         empty: tally.empty,
-        poor: tally.poor,
-        first_poor: outcome.remarks.poor.names(shared)?,
-        undated: tally.undated,
-        first_undated: outcome.remarks.undated.names(shared)?,
+        poor: tally.too_few_terms,
+        first_poor: outcome.warnings.too_few_terms.names(&run.documents)?,
+        undated: tally.missing_date,
+        first_undated: outcome.warnings.missing_date.names(&run.documents)?,
         rejected: rejected.len() as u64,
         first_rejected: rejected.first().map(ToString::to_string),
         unread_files: (discovery.unreadable.len()
@@ -185,12 +186,14 @@ pub fn summarise(discovery: &Discovery, outcome: &Outcome, rejected: &[Rejected]
         },
         crowds: tally.crowds,
         skipped: discovery.skipped.iter().map(skipped).collect(),
-        workers: shared.crew.workers(),
-        stages: shared
+        workers: run.context.topology.workers(),
+        stages: run
+            .context
+            .status
             .stage_seconds()
             .into_iter()
             .map(|(stage, seconds)| StageSeconds { name: stage.name(), seconds })
             .collect(),
-        ..Summary::new(shared.config.clone())
+        ..Summary::new(run.context.config.clone())
     })
 }

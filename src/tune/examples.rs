@@ -6,8 +6,9 @@ use hashbrown::{HashMap, HashSet};
 use serde::Serialize;
 
 use crate::collection::{Piece, word_diff};
+use crate::document::Doc;
 use crate::error::{Error, Result};
-use crate::flow::{Doc, Outcome, Reason};
+use crate::flow::{Outcome, Reason};
 use crate::progress::Progress;
 use crate::read::{Fields, reread};
 use crate::similarity::Measure;
@@ -43,15 +44,15 @@ pub(super) fn near(
     let pairs = pairs.map(|(a, b, measure, _)| (*a, *b, *measure));
     let (mut over, mut under): (Vec<Found>, Vec<Found>) =
         pairs.partition(|(.., measure)| threshold.is_met(u64::from(measure.shared), either(*measure)));
-    let position = |pair: &Found| [pair.0, pair.1].map(|doc| outcome.shared.catalogue.position(doc));
+    let position = |pair: &Found| [pair.0, pair.1].map(|doc| outcome.run.documents.catalogue.position(doc));
     over.sort_unstable_by(|a, b| compare(a.2, b.2).then_with(|| position(a).cmp(&position(b))));
     under.sort_unstable_by(|a, b| compare(b.2, a.2).then_with(|| position(a).cmp(&position(b))));
     let (count, over, under) = (over.len() as u64, apart(&over), apart(&under));
     let texts = texts(outcome, over.iter().chain(&under), progress)?;
     let example = |(a, b, measure): &Found| {
         Ok(Example {
-            first: outcome.shared.name(*a)?,
-            second: outcome.shared.name(*b)?,
+            first: outcome.run.documents.name(*a)?,
+            second: outcome.run.documents.name(*b)?,
             resemblance: measure.resemblance(),
             differ: word_diff(&texts[a], &texts[b]).places.into_iter().next().unwrap_or_default(),
         })
@@ -92,16 +93,18 @@ fn texts<'a>(
     pairs: impl Iterator<Item = &'a Found>,
     progress: &Progress,
 ) -> Result<HashMap<Doc, String>> {
-    let shared = &outcome.shared;
-    let mut docs: Vec<_> =
-        pairs.flat_map(|(a, b, _)| [*a, *b]).map(|doc| (shared.catalogue.position(doc), doc)).collect();
+    let run = &outcome.run;
+    let mut docs: Vec<_> = pairs
+        .flat_map(|(a, b, _)| [*a, *b])
+        .map(|doc| (run.documents.catalogue.position(doc), doc))
+        .collect();
     docs.sort_unstable();
     docs.dedup();
-    let fields = Fields::of(&shared.config.input)?;
+    let fields = Fields::of(&run.context.config.input)?;
     let mut texts = HashMap::new();
     for of_file in docs.chunk_by(|a, b| a.0.file() == b.0.file()) {
         let file = of_file[0].0.file();
-        let source = shared.sources.get(file as usize);
+        let source = run.documents.inputs.sources.get(file as usize);
         let source = source.ok_or_else(|| Error::Worker("a document of no file".into()))?;
         let offsets: Vec<u64> = of_file.iter().map(|(position, _)| position.offset()).collect();
         reread(source, file, &offsets, &fields, &mut |index, text, _| {

@@ -5,9 +5,10 @@ use serde::Serialize;
 use super::Run;
 use super::plan::{Accuracy, AtRatio, Floors, MOST_RESIDUES, RATIOS, Trial, by_size, choose};
 use crate::config::{Config, Count, Input, Method, Sampling, Shingles, Text};
+use crate::document::Doc;
 use crate::error::{Error, Result};
 use crate::evaluate::{BOUNDS, Documents, SIZES, Sizes, group_of};
-use crate::flow::{Doc, Outcome, Reason};
+use crate::flow::{Outcome, Reason};
 use crate::threshold::Threshold;
 
 /// What a plan is for.
@@ -148,13 +149,14 @@ struct Found {
 
 impl Found {
     fn new(outcome: &Outcome, documents: &Documents) -> Result<Found> {
-        let shared = &outcome.shared;
-        let number = |doc: Doc| documents.at(shared.catalogue.position(doc), &shared.sources);
+        let run = &outcome.run;
+        let number =
+            |doc: Doc| documents.at(run.documents.catalogue.position(doc), &run.documents.inputs.sources);
         let accepted = outcome.findings.pairs.as_ref();
         let accepted = accepted.ok_or_else(|| Error::Worker("a run was not asked for its pairs".into()))?;
         let mut sizes = vec![0; documents.len()];
-        for doc in shared.catalogue.docs() {
-            sizes[number(doc)? as usize] = u64::from(shared.catalogue.size(doc));
+        for doc in run.documents.catalogue.docs() {
+            sizes[number(doc)? as usize] = u64::from(run.documents.catalogue.size(doc));
         }
         let (mut pairs, mut firsts) = (Vec::new(), vec![true; documents.len()]);
         for (a, b, _, reason) in accepted {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use alike::collection::{Batch, Line, Report, Snapshot, Writer, prepare};
 use alike::config::{Clustering, Config, Method, Verify};
 use alike::error::Error;
-use alike::flow::contract::Components;
+use alike::flow::Components;
 use alike::flow::{Part, Request, run};
 use alike::lexicon::Lexicon;
 use alike::progress::Progress;
@@ -267,7 +267,7 @@ impl Bench {
             peers: None,
         };
         let outcome = run(request, Arc::new(Progress::default())).expect("a run");
-        let name = |doc: &u32| outcome.shared.name(*doc).expect("a name");
+        let name = |doc: &u32| outcome.run.documents.name(*doc).expect("a name");
         outcome.findings.clusters.iter().map(|cluster| cluster.members.iter().map(name).collect()).collect()
     }
 

@@ -7,7 +7,7 @@ use alike::collection::{
     CompactReport, Compaction, Writer, compact_with, follow_compaction, gather, release_followers,
 };
 use alike::error::{Error, Result};
-use alike::flow::Peers;
+use alike::peers::Peers;
 use alike::progress::Progress;
 use alike::simd::Simd;
 

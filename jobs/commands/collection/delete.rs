@@ -8,9 +8,9 @@ use std::sync::Arc;
 
 use alike::collection::{Batch, Report, Writer, release_followers};
 use alike::error::{Error, Result};
-use alike::flow::Peers;
 use alike::limits::MAX_RECORD_BYTES;
 use alike::output::Scratch;
+use alike::peers::Peers;
 use alike::progress::Progress;
 use alike::read::Rejected;
 

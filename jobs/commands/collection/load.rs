@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use alike::collection::{Batch, Report, Writer};
 use alike::error::{Error, Result};
-use alike::flow::Peers;
 use alike::lexicon::Lexicon;
 use alike::output::{RejectedRow, Rows, Scratch};
+use alike::peers::Peers;
 use alike::progress::Progress;
 use alike::read::{Discovery, Rejected};
 

@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use alike::config::Input;
 use alike::error::Result;
-use alike::flow::Peers;
 use alike::lexicon::{Counted, Frozen, Header, Kind, Request, Tally, Terms, assist, count, refuse_existing};
 use alike::output::Scratch;
+use alike::peers::Peers;
 use alike::progress::Progress;
 use alike::read::Source;
 
@@ -64,7 +64,7 @@ fn lead(
     };
     if let Some(peers) = peers {
         let sources = task.sources.iter().map(Source::from_anywhere).collect::<Result<_>>()?;
-        peers.say(&Task { sources, input: task.input.clone(), terms: task.terms })?;
+        peers.broadcast(&Task { sources, input: task.input.clone(), terms: task.terms })?;
     }
     let counted = count(&request(task, machine, scratch.path(), peers), progress)?;
     let rejected = found.rejected(counted.refused.clone());
@@ -78,7 +78,7 @@ fn lead(
 /// Takes part in what process 0 counts.
 fn take_part(machine: Machine, peers: &Arc<Peers>, progress: &Arc<Progress>) -> Result<()> {
     let scratch = Scratch::apart(&std::env::temp_dir())?;
-    let task: Task = peers.hear()?;
+    let task: Task = peers.receive()?;
     assist(&request(task, machine, scratch.path(), Some(peers)), progress)
 }
 

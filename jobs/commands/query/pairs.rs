@@ -28,7 +28,7 @@ pub(crate) fn run(args: &PairsArgs) -> Result<ExitCode> {
     let written = if people { lines.text(&heading(args.kinds)) } else { Ok(()) };
     let written = written.and_then(|()| {
         Lists::new(&outcome).with_kinds(related.as_ref()).each_pair(&mut |pair| {
-            outcome.shared.progress.check()?;
+            outcome.run.context.status.progress.check()?;
             if people { lines.text(&row(pair)) } else { lines.json(pair) }
         })
     });

@@ -25,7 +25,7 @@ pub(crate) fn run(args: &ClusterArgs, team: &Team) -> Result<ExitCode> {
     let written = if people { lines.text(&heading) } else { Ok(()) };
     let written = written.and_then(|()| {
         Lists::new(&outcome).each_cluster(&mut |cluster| {
-            outcome.shared.progress.check()?;
+            outcome.run.context.status.progress.check()?;
             if people { lines.text(&row(cluster)) } else { lines.json(cluster) }
         })
     });

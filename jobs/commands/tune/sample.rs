@@ -88,7 +88,7 @@ fn measure(
     let bench = Bench { sources, part, scratch: place.path(), machine, progress };
     let Measured { thresholds, lowest } =
         thresholds(asked, config, &|config, pairs| bench.run(config, pairs), progress)?;
-    let refused = found.rejected(lowest.shared.rejected(&lowest.refused));
+    let refused = found.rejected(lowest.run.documents.inputs.rejected(&lowest.refused));
     let documents = lowest.tally.documents;
     refuse(args.records.strict, &refused, documents)?;
     let all: u64 = sources.iter().map(|source| source.bytes).sum();

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::flow::{Common, CommonKey};
+use crate::flow::{CommonKey, CommonKeys};
 use crate::limits::{COMMON_NAMED, DOCUMENTS_NAMED};
 
 /// What is counted over the epochs of a load.
@@ -64,7 +64,7 @@ pub struct Ignored {
 
 impl Ignored {
     /// Adds what an epoch ignored.
-    pub(in crate::collection) fn add(&mut self, common: &Common, of_postings: u64) {
+    pub(in crate::collection) fn add(&mut self, common: &CommonKeys, of_postings: u64) {
         self.times += common.keys();
         self.postings += common.postings();
         self.of_postings += of_postings;

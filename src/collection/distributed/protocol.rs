@@ -8,7 +8,8 @@ use crate::collection::commit::manifest::Manifest;
 use crate::collection::commit::names::{Keeper, Name};
 use crate::collection::run::writer::{RunSummary, RunWriter};
 use crate::error::Result;
-use crate::flow::{Crew, Part, Peers};
+use crate::flow::{Part, Topology};
+use crate::peers::Peers;
 use crate::read::Source;
 use crate::storage::Storage;
 
@@ -91,9 +92,13 @@ pub(in crate::collection) struct MergeGroup {
 
 /// The ids of the runs of this process's workers in an epoch whose first id is given: for what they read, then, if
 /// records are kept, for those.
-pub(in crate::collection) fn own_runs(crew: Crew, first: u64, with_records: bool) -> (Vec<u64>, Vec<u64>) {
-    let ids = |from: u64| crew.own().map(|worker| from + worker as u64).collect();
-    let records = if with_records { ids(first + crew.all() as u64) } else { Vec::new() };
+pub(in crate::collection) fn own_runs(
+    topology: Topology,
+    first: u64,
+    with_records: bool,
+) -> (Vec<u64>, Vec<u64>) {
+    let ids = |from: u64| topology.local_workers().map(|worker| from + worker as u64).collect();
+    let records = if with_records { ids(first + topology.all() as u64) } else { Vec::new() };
     (ids(first), records)
 }
 
@@ -114,7 +119,7 @@ pub(in crate::collection) fn collect_summaries(
     peers: &Peers,
     own: &Vec<(u64, RunSummary)>,
 ) -> Result<Vec<(u64, RunSummary)>> {
-    let mut all = peers.collect(own)?.concat();
+    let mut all = peers.gather(own)?.concat();
     all.sort_unstable_by_key(|(id, _)| *id);
     Ok(all)
 }
@@ -124,5 +129,5 @@ pub(in crate::collection) fn collect_summaries(
 /// # Errors
 /// [`Error::Lost`] and [`Error::GaveUp`].
 pub fn release_followers(peers: &Peers) -> Result<()> {
-    peers.say(&LeaderCommand::End)
+    peers.broadcast(&LeaderCommand::End)
 }

@@ -15,9 +15,9 @@ use crate::collection::commit::names::Name;
 use crate::collection::commit::snapshot::newest;
 use crate::collection::distributed::questions::{Opened, Question, ask, folder_in};
 use crate::error::Result;
-use crate::flow::Peers;
 use crate::limits::{MAX_ANSWERED_FILES, MAX_FETCH_BYTES};
 use crate::mesh::Mesh;
+use crate::peers::Peers;
 use crate::storage::{Local, Lock, Reader, Storage, Writer};
 
 /// A collection of which this process sees a part, and asks the others for the rest. What it writes goes to its own part.

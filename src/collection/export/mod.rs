@@ -47,7 +47,7 @@ impl<'a> Export<'a> {
     pub fn new(snapshot: &'a Snapshot, outcome: &'a Outcome, replay: &'a Replay) -> Export<'a> {
         let mut gone = vec![false; replay.documents()];
         for row in &outcome.findings.removed {
-            gone[outcome.shared.catalogue.position(row.doc).offset() as usize] = true;
+            gone[outcome.run.documents.catalogue.position(row.doc).offset() as usize] = true;
         }
         let mut records: BTreeMap<u32, Vec<Origin>> = BTreeMap::new();
         for (at, _) in gone.iter().enumerate().filter(|(_, gone)| !**gone) {
@@ -62,12 +62,12 @@ impl<'a> Export<'a> {
             records.sort_unstable();
             Kept { entry, name, records }
         });
-        let shared = &outcome.shared;
+        let run = &outcome.run;
         Export {
             snapshot,
             files: files.collect(),
-            workers: shared.crew.workers(),
-            progress: &shared.progress,
+            workers: run.context.topology.workers(),
+            progress: &run.context.status.progress,
         }
     }
 

@@ -16,8 +16,8 @@ use crate::collection::tables::Tables;
 use crate::collection::tables::sources::sources_of;
 use crate::config::Clustering;
 use crate::error::Result;
-use crate::flow::contract::{Components, Contractor};
 use crate::flow::{Budget, Share};
+use crate::flow::{Components, Contractor};
 use crate::metrics::Metric;
 use crate::progress::Stage;
 

@@ -21,8 +21,9 @@ use crate::collection::tables::document::{Document, unpack};
 use crate::collection::tables::lookup::newest_documents;
 use crate::collection::tables::member::Member;
 use crate::config::Keep;
+use crate::document::Doc;
 use crate::error::Result;
-use crate::flow::{Budget, Doc, Share};
+use crate::flow::{Budget, Share};
 use crate::progress::Progress;
 
 /// What becomes of documents and clusters in a load.

@@ -24,8 +24,9 @@ use crate::collection::tables::lookup::members;
 use crate::collection::tables::member::{Member, keep_order};
 use crate::collection::tables::sets::missing;
 use crate::config::Config;
+use crate::document::Doc;
 use crate::error::Result;
-use crate::flow::{Doc, Outcome, Part, Replay as _, Request, run};
+use crate::flow::{Outcome, Part, Replay as _, Request, run};
 use crate::progress::{Progress, Stage};
 use crate::simd::Simd;
 use crate::sketch::Basis;
@@ -76,7 +77,7 @@ impl Guarantee {
         let replay = Arc::new(Replay::new(tables, &self.config, &best)?);
         let outcome = self.run(Arc::clone(&replay))?;
         let content = |doc: &Doc| {
-            let at = outcome.shared.catalogue.position(*doc).offset() as usize;
+            let at = outcome.run.documents.catalogue.position(*doc).offset() as usize;
             replay.document(at).content
         };
         for cluster in &outcome.findings.clusters {

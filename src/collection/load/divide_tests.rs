@@ -4,7 +4,7 @@ use super::*;
 use crate::collection::tables::components::components;
 use crate::collection::{Snapshot, Writer, prepare};
 use crate::config::{Clustering, Keep};
-use crate::flow::contract::Components;
+use crate::flow::Components;
 use crate::read::discover;
 use crate::storage::{Simulated, Storage};
 

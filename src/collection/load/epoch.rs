@@ -18,7 +18,7 @@ use crate::collection::load::settle::{Delta, Terms, compute_delta};
 use crate::collection::load::write::{seen, write_delta, write_seen};
 use crate::collection::run::writer::RunSummary;
 use crate::error::{Error, Result};
-use crate::flow::{Crew, Loaded, Part, Remarks, Request, Stored, load as run};
+use crate::flow::{DocumentWarnings, Loaded, Part, Request, Stored, Topology, load as run};
 use crate::progress::{Mark, Stage};
 use crate::read::{Refusal, Refused};
 
@@ -33,11 +33,11 @@ impl Prepared<'_> {
         self.last = None;
         let before = self.next.clone();
         let (first, with_records) = (self.next.next_run, self.next.store_text);
-        let crew = self.crew();
-        self.next.next_run += (crew.all() * if with_records { 2 } else { 1 }) as u64;
+        let topology = self.topology();
+        self.next.next_run += (topology.all() * if with_records { 2 } else { 1 }) as u64;
         self.workers_runs = first..self.next.next_run;
         let all: Vec<u64> = self.workers_runs.clone().collect();
-        let (ids, of_records) = own_runs(crew, first, with_records);
+        let (ids, of_records) = own_runs(topology, first, with_records);
         let (storage, collection) = (&**self.writer.storage(), self.next.collection);
         let begin = |ids: &[u64]| begin_runs(storage, collection, ids, None);
         let runs = (begin(&ids)?, begin(&of_records)?);
@@ -50,7 +50,7 @@ impl Prepared<'_> {
             let (at, job) = ((self.next.load, self.epochs + 1), self.writer.job());
             let epoch =
                 EpochCommand { part, at, ahead, next_content, documents, first_run: first, frozen, job };
-            peers.say(&LeaderCommand::Epoch(Box::new(epoch)))?;
+            peers.broadcast(&LeaderCommand::Epoch(Box::new(epoch)))?;
         }
         let base = LoadBase::new(tables, next_content, signed, documents, bytes, runs);
         let found = self.found(part, &Arc::new(base), ids.into_iter().chain(of_records).collect());
@@ -71,7 +71,7 @@ impl Prepared<'_> {
             self.write(written, &mut delta, seen, &loaded)?;
         }
         let (file, byte) = part.extent.to;
-        let lines = if byte == 0 { 0 } else { loaded.shared.lines_read(file) };
+        let lines = if byte == 0 { 0 } else { loaded.run.documents.inputs.lines_read(file) };
         self.last = Some((base, loaded));
         Ok(lines)
     }
@@ -103,9 +103,9 @@ impl Prepared<'_> {
     }
 
     /// The workers of all processes.
-    fn crew(&self) -> Crew {
+    fn topology(&self) -> Topology {
         let workers = self.batch.workers;
-        self.batch.peers.as_ref().map_or(Crew::alone(workers), |peers| peers.crew(workers))
+        Topology::of(self.batch.peers.as_deref(), workers)
     }
 
     fn request(&self, part: Part, base: &Arc<LoadBase>) -> Request {
@@ -136,17 +136,17 @@ impl Prepared<'_> {
         tally.records += loaded.tally.documents;
         tally.unchanged += loaded.tally.unchanged;
         tally.superseded += loaded.superseded + delta.superseded;
-        tally.poor += loaded.tally.poor;
-        tally.undated += loaded.tally.undated;
+        tally.poor += loaded.tally.too_few_terms;
+        tally.undated += loaded.tally.missing_date;
         tally.common_keys.add(&loaded.common, loaded.tally.postings);
-        let Remarks { poor, undated } = &loaded.remarks;
-        tally.name(poor.names(&loaded.shared)?, undated.names(&loaded.shared)?);
+        let DocumentWarnings { too_few_terms, missing_date } = &loaded.warnings;
+        tally.name(too_few_terms.names(&loaded.run.documents)?, missing_date.names(&loaded.run.documents)?);
         tally.contents.0 += delta.contents_changed.0;
         tally.contents.1 += delta.contents_changed.1;
         let unread = |refused: &Refused| {
             matches!(refused.refusal, Refusal::Unreadable(_)).then(|| refused.position.file())
         };
-        let rejected = loaded.shared.rejected(&loaded.refused).into_iter().zip(&loaded.refused);
+        let rejected = loaded.run.documents.inputs.rejected(&loaded.refused).into_iter().zip(&loaded.refused);
         self.refused.extend(rejected.map(|(rejected, refused)| Row { rejected, unread: unread(refused) }));
         Ok(())
     }
@@ -163,13 +163,13 @@ impl Prepared<'_> {
         if let Some(seen) = seen {
             write_seen(&mut run, &seen, self.next.load as u32)?;
         }
-        let new = self.basis.is_none().then(|| Arc::clone(loaded.shared.basis()));
+        let new = self.basis.is_none().then(|| Arc::clone(&loaded.run.context.basis));
         written.push((id, write_delta(run, delta, new.as_deref())?));
-        self.basis.get_or_insert_with(|| Arc::clone(loaded.shared.basis()));
+        self.basis.get_or_insert_with(|| Arc::clone(&loaded.run.context.basis));
         let full = |_| {
             Error::Limit("more records than 4,294,967,294 have numbers; load into a new collection".into())
         };
-        self.next.next_content = u32::try_from(loaded.shared.catalogue.doc_limit()).map_err(full)?;
+        self.next.next_content = u32::try_from(loaded.run.documents.catalogue.doc_limit()).map_err(full)?;
         self.next.next_label = delta.next_label;
         self.name(&written)
     }
@@ -191,7 +191,7 @@ impl Prepared<'_> {
     fn writes(&self, id: u64) -> usize {
         let apart = self.batch.peers.as_ref().is_some_and(|peers| peers.state().is_some());
         match self.workers_runs.clone().position(|of| of == id).filter(|_| apart) {
-            Some(at) => at % self.crew().all() / self.batch.workers,
+            Some(at) => at % self.topology().all() / self.batch.workers,
             None => 0,
         }
     }

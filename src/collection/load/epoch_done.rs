@@ -1,7 +1,7 @@
 //! What an epoch came to in a process, for the metrics.
 
-use crate::flow::Peers;
 use crate::metrics::Metric;
+use crate::peers::Peers;
 use crate::progress::{EpochDone, Mark, Progress};
 use crate::system_memory::peak_memory;
 

@@ -15,8 +15,9 @@ use crate::collection::load::epoch_done::{came_to, mark, tell};
 use crate::collection::load::load_base::LoadBase;
 use crate::collection::tables::frozen::frozen;
 use crate::error::{Error, Result};
-use crate::flow::contract::assist_contraction;
-use crate::flow::{self, Peers, Request, Stored};
+use crate::flow::assist_contraction;
+use crate::flow::{self, Request, Stored, Topology};
+use crate::peers::Peers;
 use crate::progress::{EpochDone, Progress, Stage};
 use crate::read::Source;
 use crate::simd::Simd;
@@ -53,7 +54,7 @@ pub fn follow(
     // It stays what it is, and may have to be asked for.
     let mut basis: Option<Arc<Basis>> = None;
     loop {
-        let command = peers.hear()?;
+        let command = peers.receive()?;
         let over = match &command {
             LeaderCommand::Epoch(epoch) => {
                 done.take_if(|done: &mut EpochDone| (done.load, done.epoch) != epoch.at)
@@ -96,7 +97,7 @@ pub fn follow(
             LeaderCommand::Keep(keep) => {
                 let own = follower_storage(keep.collection, peers, storage)?;
                 keep.tidy(&*own)?;
-                peers.collect(&())?;
+                peers.gather(&())?;
             }
             LeaderCommand::Merge(merging) => {
                 progress.enter(Stage::Write, merging.bytes(peers.mesh().process()));
@@ -118,8 +119,8 @@ fn take_part(
     progress: &Arc<Progress>,
 ) -> Result<()> {
     let Manifest { collection, store_text, config, .. } = ahead.manifest();
-    let crew = peers.crew(means.workers);
-    let (ids, of_records) = own_runs(crew, epoch.first_run, *store_text);
+    let topology = Topology::of(Some(peers), means.workers);
+    let (ids, of_records) = own_runs(topology, epoch.first_run, *store_text);
     let storage = ahead.storage();
     let keeper = peers.state().and_then(|_| Keeper::of(peers.mesh().process(), epoch.job));
     let begin = |ids: &[u64]| begin_runs(storage, *collection, ids, keeper);

@@ -4,8 +4,9 @@ use std::rc::Rc;
 
 use hashbrown::{HashMap, HashSet};
 
+use crate::document::Doc;
 use crate::error::Result;
-use crate::flow::{Doc, Shared};
+use crate::flow::DocumentSets;
 use crate::similarity::Accept;
 
 /// Members of sets that are kept at hand.
@@ -13,7 +14,7 @@ const MOST: usize = 8 << 20;
 
 /// Remembers sets, and pairs that are not linked.
 pub struct Measuring<'a> {
-    shared: &'a Shared,
+    run: &'a DocumentSets,
     sets: HashMap<Doc, Rc<[u64]>>,
     held: usize,
     apart: HashSet<(Doc, Doc)>,
@@ -22,15 +23,15 @@ pub struct Measuring<'a> {
 
 impl<'a> Measuring<'a> {
     /// Nothing measured yet.
-    pub fn new(shared: &'a Shared) -> Measuring<'a> {
-        Measuring { shared, sets: HashMap::new(), held: 0, apart: HashSet::new(), scratch: Vec::new() }
+    pub fn new(run: &'a DocumentSets) -> Measuring<'a> {
+        Measuring { run, sets: HashMap::new(), held: 0, apart: HashSet::new(), scratch: Vec::new() }
     }
 
     /// What two contents share, if they are linked.
     pub fn linked(&mut self, a: Doc, b: Doc) -> Result<Option<u32>> {
         let pair = (a.min(b), a.max(b));
-        let allows = |rule: &Accept| rule.own().allows(self.shared.size(a), self.shared.size(b));
-        let may = self.shared.rule.filter(allows);
+        let allows = |rule: &Accept| rule.own().allows(self.run.size(a), self.run.size(b));
+        let may = self.run.context.rule.filter(allows);
         let Some(rule) = may.filter(|_| !self.apart.contains(&pair)) else { return Ok(None) };
         let (x, y) = (self.set(a)?, self.set(b)?);
         let measure = rule.measure(&x, &y);
@@ -48,7 +49,7 @@ impl<'a> Measuring<'a> {
             self.sets.clear();
             self.held = 0;
         }
-        let set: Rc<[u64]> = self.shared.set(content, &mut self.scratch)?.into();
+        let set: Rc<[u64]> = self.run.set(content, &mut self.scratch)?.into();
         self.held += set.len();
         self.sets.insert(content, Rc::clone(&set));
         Ok(set)

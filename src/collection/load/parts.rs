@@ -8,8 +8,9 @@ use std::collections::BTreeMap;
 use hashbrown::{HashMap, HashSet};
 
 use crate::collection::tables::Tables;
+use crate::components::Forest;
+use crate::document::Doc;
 use crate::error::Result;
-use crate::flow::{Doc, Forest};
 
 /// What is needed to look again: whether a content is linked to any others, and to which.
 pub trait Recollide {

@@ -18,10 +18,11 @@ use crate::collection::maintain::compact::between_epochs;
 use crate::collection::maintain::local_runs::keep;
 use crate::collection::tables::frozen::frozen;
 use crate::error::{Error, Result};
-use crate::flow::contract::Components;
-use crate::flow::{Loaded, Part, Peers};
+use crate::flow::Components;
+use crate::flow::{Loaded, Part};
 use crate::lexicon::Lexicon;
 use crate::limits::MAX_FILES;
+use crate::peers::Peers;
 use crate::progress::Progress;
 use crate::read::Rejected;
 use crate::read::{Extent, Source};
@@ -87,7 +88,7 @@ pub fn prepare<'a>(writer: &'a mut Writer, batch: Batch, progress: Arc<Progress>
     prepared.ahead.check_within_reach()?;
     keep(prepared.writer, prepared.batch.peers.as_deref())?;
     if let Some(peers) = prepared.batch.peers.clone() {
-        peers.say(&LeaderCommand::inputs(&prepared.batch.sources)?)?;
+        peers.broadcast(&LeaderCommand::inputs(&prepared.batch.sources)?)?;
     }
     let mut bytes = prepared.epoch_bytes();
     loop {

@@ -7,8 +7,9 @@ use crate::collection::load::parts::{Others, Recollide};
 use crate::collection::query::resembling::Resembling;
 use crate::collection::tables::Tables;
 use crate::collection::tables::sets::read_set;
+use crate::document::Doc;
 use crate::error::Result;
-use crate::flow::{Doc, Loaded, Stored};
+use crate::flow::{Loaded, Stored};
 use crate::progress::Progress;
 
 /// Looks again at contents that seem to have come apart.
@@ -25,10 +26,10 @@ impl<'a> Recollider<'a> {
     /// # Errors
     /// Those of [`Resembling::new`].
     pub(in crate::collection) fn new(base: &'a LoadBase, loaded: &'a Loaded) -> Result<Recollider<'a>> {
-        let (tables, shared) = (base.tables(), &loaded.shared);
-        let basis = Arc::clone(shared.basis());
-        let resembling = Resembling::new(tables, base.next(), &shared.config, basis)?;
-        Ok(Recollider { tables, resembling, progress: &shared.progress, set: Vec::new() })
+        let (tables, run) = (base.tables(), &loaded.run);
+        let basis = Arc::clone(&run.context.basis);
+        let resembling = Resembling::new(tables, base.next(), &run.context.config, basis)?;
+        Ok(Recollider { tables, resembling, progress: &run.context.status.progress, set: Vec::new() })
     }
 }
 

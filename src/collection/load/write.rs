@@ -13,8 +13,9 @@ use crate::collection::tables::cluster_changes::Line;
 use crate::collection::tables::clusters::{ClusterKey, ClusterRow};
 use crate::collection::tables::document::{Document, pack, wide, words_of};
 use crate::collection::tables::sources::SourceEntry;
+use crate::document::Doc;
 use crate::error::{Error, Result};
-use crate::flow::{Doc, Loaded};
+use crate::flow::Loaded;
 use crate::sketch::Basis;
 
 /// Writes what an epoch changes into a run; the frozen tables too, if the collection has none yet.

@@ -18,8 +18,9 @@ use crate::collection::tables::document::Document;
 use crate::collection::tables::sources::name_words;
 use crate::collection::{HeapCursor, HeapReader, SectionKind};
 use crate::document::Position;
+use crate::document::{Doc, NO_DOC};
 use crate::error::{Error, Result};
-use crate::flow::{Doc, NO_DOC, Peers};
+use crate::peers::Peers;
 use crate::progress::Progress;
 
 /// What live documents refer to: a bit for each content, record and file there ever was.
@@ -60,13 +61,15 @@ impl Live {
 impl Live {
     /// Tells it to all other processes, in process 0.
     pub fn tell(&self, peers: &Peers) -> Result<()> {
-        [&self.contents, &self.versions, &self.files].iter().try_for_each(|bits| peers.tell(bits.to_bytes()))
+        [&self.contents, &self.versions, &self.files]
+            .iter()
+            .try_for_each(|bits| peers.broadcast_bytes(bits.to_bytes()))
     }
 
     /// What process 0 tells.
     pub fn hear(peers: &Peers) -> Result<Live> {
         let [contents, versions, files] =
-            [(); 3].map(|()| peers.listen().map(|bytes| Bits::of_bytes(&bytes)));
+            [(); 3].map(|()| peers.receive_bytes().map(|bytes| Bits::of_bytes(&bytes)));
         Ok(Live { contents: contents?, versions: versions?, files: files? })
     }
 }

@@ -19,8 +19,8 @@ use crate::collection::maintain::local_runs::keep;
 use crate::collection::maintain::tiers::{Compaction, FUEL, MOST, tiered};
 use crate::collection::tables::Tables;
 use crate::error::{Error, Result};
-use crate::flow::Peers;
 use crate::metrics::Metric;
+use crate::peers::Peers;
 use crate::progress::{Progress, Stage};
 use crate::storage::Storage;
 
@@ -159,7 +159,7 @@ fn lead_merging(
 ) -> Result<()> {
     progress.enter(Stage::Write, merging.bytes(0));
     let order = LeaderCommand::Merge(Box::new(merging));
-    peers.say(&order)?;
+    peers.broadcast(&order)?;
     let LeaderCommand::Merge(merging) = order else { return Ok(()) };
     merging.lead(writer, snapshot, next, peers, progress)
 }
@@ -180,7 +180,7 @@ fn parts(peers: &Peers) -> usize {
 fn merge_together(writer: &Writer, next: &mut Manifest, peers: &Peers, progress: &Progress) -> Result<bool> {
     let first = next.next_run;
     let task = Task { manifest: writer.snapshot().manifest().clone(), first_run: first };
-    peers.say(&(!next.runs.is_empty()).then_some(task))?;
+    peers.broadcast(&(!next.runs.is_empty()).then_some(task))?;
     if next.runs.is_empty() {
         return Ok(false);
     }
@@ -228,7 +228,7 @@ fn merge_range(
 /// # Errors
 /// Those of [`compact_with`].
 pub fn follow_compaction(storage: &Arc<dyn Storage>, peers: &Peers, progress: &Progress) -> Result<()> {
-    let Some(Task { manifest, first_run }) = peers.hear()? else { return Ok(()) };
+    let Some(Task { manifest, first_run }) = peers.receive()? else { return Ok(()) };
     let sizes = manifest.runs.iter().map(|run| run.bytes);
     progress.enter(Stage::Write, sizes.sum::<u64>() / peers.mesh().processes() as u64);
     merge_range(&Snapshot::ahead_of(storage, manifest)?, first_run, peers, progress).map(drop)

@@ -6,7 +6,7 @@ use crate::collection::commit::names::{Name, folder};
 use crate::collection::commit::writer::Writer;
 use crate::collection::distributed::protocol::{LeaderCommand, NamedRuns};
 use crate::error::{Error, Result};
-use crate::flow::Peers;
+use crate::peers::Peers;
 use crate::storage::Storage;
 
 impl NamedRuns {
@@ -89,9 +89,9 @@ pub(in crate::collection) fn keep(writer: &Writer, peers: Option<&Peers>) -> Res
     let keep = NamedRuns::of(writer)?;
     let own = beside.map_or(Ok(()), |beside| keep.tidy(&*beside));
     if let Some(peers) = peers {
-        peers.say(&LeaderCommand::Keep(keep))?;
+        peers.broadcast(&LeaderCommand::Keep(keep))?;
         // Processes of one machine may share a folder: nobody begins a run there before all have tidied it.
-        peers.collect(&())?;
+        peers.gather(&())?;
     }
     own
 }

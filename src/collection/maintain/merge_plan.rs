@@ -17,7 +17,7 @@ use crate::collection::maintain::tiers::Compaction;
 use crate::collection::run::writer::RunSummary;
 use crate::collection::tables::Tables;
 use crate::error::{Error, Result};
-use crate::flow::Peers;
+use crate::peers::Peers;
 use crate::progress::Progress;
 use crate::storage::Storage;
 

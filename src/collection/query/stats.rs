@@ -11,8 +11,8 @@ use crate::collection::tables::cluster_changes::ClusterId;
 use crate::collection::tables::clusters::{ClusterRow, cluster_row};
 use crate::collection::tables::document::Document;
 use crate::collection::tables::lookup::stored_documents;
+use crate::document::NO_DOC;
 use crate::error::Result;
-use crate::flow::NO_DOC;
 use crate::progress::Progress;
 
 /// Clusters that are named.

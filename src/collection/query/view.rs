@@ -14,9 +14,9 @@ use crate::collection::tables::lookup::clusters;
 use crate::collection::tables::lookup::stored_documents;
 use crate::collection::tables::member::Member;
 use crate::collection::tables::sources::sources;
+use crate::document::Doc;
 use crate::document::Position;
 use crate::error::Result;
-use crate::flow::Doc;
 
 /// A cluster of two documents or more.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]

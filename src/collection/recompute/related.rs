@@ -6,8 +6,9 @@ use std::collections::BTreeMap;
 use crate::collection::commit::snapshot::Snapshot;
 use crate::collection::recompute::replay::{Origin, Replay};
 use crate::collection::tables::records::records;
+use crate::document::Doc;
 use crate::error::{Error, Result};
-use crate::flow::{Doc, Outcome, Reason, Related};
+use crate::flow::{Outcome, Reason, Related};
 use crate::read::{Fields, Source, record_text, reread};
 
 /// Bytes of texts, and records, that a thread fetches at once.
@@ -42,20 +43,20 @@ impl Snapshot {
                 reading.open(reading.origin(doc).file)?;
             }
         }
-        Related::new(&outcome.shared, &[], pairs, &|docs, each| reading.texts(docs, each))
+        Related::new(&outcome.run.sets, &[], pairs, &|docs, each| reading.texts(docs, each))
     }
 }
 
 impl Reading<'_> {
     fn origin(&self, doc: Doc) -> Origin {
-        self.replay.origin(self.outcome.shared.catalogue.position(doc).offset() as usize)
+        self.replay.origin(self.outcome.run.documents.catalogue.position(doc).offset() as usize)
     }
 
     /// Opens a file, unless it is open. All of it is held against what was loaded.
     fn open(&mut self, file: u32) -> Result<()> {
         if !self.files.contains_key(&file) {
             let entry = &self.replay.sources()[&file];
-            self.files.insert(file, entry.open_or_advise(&self.outcome.shared.progress)?);
+            self.files.insert(file, entry.open_or_advise(&self.outcome.run.context.status.progress)?);
         }
         Ok(())
     }
@@ -114,8 +115,8 @@ impl Reading<'_> {
     }
 
     fn step(&self) -> Result<()> {
-        self.outcome.shared.progress.advance(1);
-        self.outcome.shared.progress.check()
+        self.outcome.run.context.status.progress.advance(1);
+        self.outcome.run.context.status.progress.check()
     }
 }
 

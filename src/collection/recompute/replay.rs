@@ -18,9 +18,11 @@ use crate::collection::tables::sets::missing;
 use crate::collection::tables::sources::{SourceEntry, sources};
 use crate::config::{Config, Keep};
 use crate::document::Position;
+use crate::document::{Doc, NO_DOC};
 use crate::error::{Error, Result};
-use crate::flow::{self, Doc, NO_DOC, Outcome, Part, Peers, Replayed, Request, run};
+use crate::flow::{self, Outcome, Part, Replayed, Request, run};
 use crate::limits::{BASE_MEMORY, LEAST_MEMORY, WORKER_MEMORY};
+use crate::peers::Peers;
 use crate::progress::Progress;
 use crate::simd::Simd;
 use crate::storage::Storage;
@@ -269,8 +271,8 @@ impl flow::Replay for Replay {
     fn document(&self, at: usize) -> Replayed<'_> {
         let row = &self.documents[at];
         let (id, value) = row.strings(&self.names);
-        let (content, text_bytes, worth) = (row.content, row.text_bytes, row.worth);
-        Replayed { id, content, size: self.size(content), text_bytes, worth, value }
+        let (content, text_bytes, keep_key) = (row.content, row.text_bytes, row.worth);
+        Replayed { id, content, size: self.size(content), text_bytes, keep_key, value }
     }
 
     fn set(&self, content: Doc, set: &mut Vec<u64>) -> Result<()> {
@@ -309,7 +311,7 @@ impl Snapshot {
         progress: Arc<Progress>,
     ) -> Result<(Outcome, Arc<Replay>)> {
         if let Some(peers) = &asked.peers {
-            peers.say(self.manifest())?;
+            peers.broadcast(self.manifest())?;
         }
         let (request, replay) = self.request(asked, &progress)?;
         Ok((run(request, progress)?, replay))
@@ -325,7 +327,7 @@ impl Snapshot {
         peers: &Arc<Peers>,
         progress: Arc<Progress>,
     ) -> Result<()> {
-        let manifest: Manifest = peers.hear()?;
+        let manifest: Manifest = peers.receive()?;
         let snapshot = Snapshot::ahead_of(&follower_storage(manifest.collection, peers, storage)?, manifest)?;
         let (request, _) = snapshot.request(asked, &progress)?;
         flow::assist(request, progress)

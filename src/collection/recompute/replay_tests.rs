@@ -4,7 +4,7 @@ use std::sync::Arc;
 use super::*;
 use crate::collection::tables::lookup::stored_documents;
 use crate::collection::{Batch, QueryOverrides, Snapshot, Writer, prepare};
-use crate::flow::contract::Components;
+use crate::flow::Components;
 use crate::flow::{Replay as _, id_digest};
 use crate::read::discover;
 use crate::storage::{Simulated, Storage};
@@ -83,7 +83,7 @@ fn some_documents_are_as_they_are_among_all() {
     for (at, in_all) in [1, 3, 4].into_iter().enumerate() {
         let document = some.document(at);
         assert_eq!(document, all.document(in_all));
-        assert_eq!(document.worth, u64::from(document.text_bytes));
+        assert_eq!(document.keep_key, u64::from(document.text_bytes));
         let (mut x, mut y) = (Vec::new(), Vec::new());
         some.set(document.content, &mut x).expect("read");
         all.set(document.content, &mut y).expect("read");

@@ -24,7 +24,7 @@ pub const DOCUMENTS: Table = table(1, "documents", 12, 2, true);
 pub const TEXTS: Table = table(2, "texts", 5, 1, false);
 /// Contents: content -> documents, place of its cluster (or of it alone) in its component, label of that. Those of no document are dead.
 pub const CONTENTS: Table = table(3, "contents", 3, 1, false);
-/// Digests of canonical texts (2) -> live content, or [`crate::flow::NO_DOC`].
+/// Digests of canonical texts (2) -> live content, or [`crate::document::NO_DOC`].
 pub const DIGESTS: Table = table(4, "digests", 3, 2, true);
 /// Postings: inverted key, inverted size and content. Never replaced.
 pub const POSTINGS: Table = table(5, "postings", 2, 2, true);

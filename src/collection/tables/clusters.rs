@@ -8,8 +8,8 @@ use crate::collection::run::schema::{CLUSTERS, CONTENTS, MEMBERS};
 use crate::collection::tables::Tables;
 use crate::collection::tables::components::Members;
 use crate::collection::tables::document::{unpack, wide};
+use crate::document::{Doc, NO_DOC};
 use crate::error::Result;
-use crate::flow::{Doc, NO_DOC};
 
 /// Where a cluster is: the label of its component, and its place in it. A transitive cluster is all of its component,
 /// at place 0; of several the one with the least content is there, each other one at the place of its own least content.

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::collection::run::schema::{COMPONENTS, LINKS};
 use crate::collection::tables::Tables;
+use crate::document::Doc;
 use crate::error::Result;
-use crate::flow::Doc;
 
 /// Contents of components, by label.
 pub(in crate::collection) type Members = BTreeMap<u32, Vec<Doc>>;

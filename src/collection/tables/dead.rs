@@ -4,8 +4,9 @@ use crate::collection::run::rows::RowsReader;
 use crate::collection::run::schema::DEAD;
 use crate::collection::tables::Tables;
 use crate::collection::tables::bits::Bits;
+use crate::document::Doc;
 use crate::error::Result;
-use crate::flow::{Doc, Posting};
+use crate::flow::Posting;
 
 /// The dead contents of some tables.
 #[derive(Debug)]

@@ -3,8 +3,8 @@
 use crate::collection::HeapCursor;
 use crate::collection::run::reader::RunReader;
 use crate::collection::run::schema::LABELS;
+use crate::document::{Doc, NO_DOC};
 use crate::error::{Error, Result};
-use crate::flow::{Doc, NO_DOC};
 
 /// A document as its collection knows it.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -10,8 +10,9 @@ use crate::collection::tables::cluster_changes::ClusterId;
 use crate::collection::tables::clusters::{ClusterKey, cluster_rows};
 use crate::collection::tables::document::{Document, unpack, wide};
 use crate::collection::tables::member::Member;
+use crate::document::{Doc, NO_DOC};
 use crate::error::Result;
-use crate::flow::{Doc, NO_DOC, id_digest};
+use crate::flow::id_digest;
 
 /// The live documents of ids, which may repeat; `None` for what is not there.
 pub fn find(tables: &Tables, ids: &[String]) -> Result<Vec<Option<Document>>> {

@@ -6,8 +6,8 @@ use crate::collection::run::schema::{RAW, RECORDS};
 use crate::collection::run::writer::{RunSummary, RunWriter};
 use crate::collection::tables::Tables;
 use crate::collection::tables::document::words_of;
+use crate::document::Doc;
 use crate::error::{Error, Result};
-use crate::flow::Doc;
 
 /// Writes a run of records, one after the other. Holds 16 bytes for each.
 #[derive(Debug)]

@@ -5,8 +5,8 @@ use crate::collection::run::reader::RunReader;
 use crate::collection::run::schema::{SETS, TEXTS};
 use crate::collection::tables::Tables;
 use crate::collection::tables::document::wide;
+use crate::document::Doc;
 use crate::error::{Error, Result};
-use crate::flow::Doc;
 
 /// Reads the set of a content, given the tables.
 pub fn read_set(tables: &Tables, content: Doc, set: &mut Vec<u64>) -> Result<()> {

@@ -16,9 +16,12 @@ use crate::collection::run::schema::{CONTENTS, TEXTS};
 use crate::collection::tables::Tables;
 use crate::collection::tables::components::neighbours;
 use crate::collection::tables::sets::{digest_of, missing};
+use crate::components::Forest;
+use crate::components::{Relabelled, Touched};
+use crate::document::{Doc, NO_DOC};
 use crate::error::Result;
-use crate::flow::contract::{Contractor, Relabelled, Touched};
-use crate::flow::{Change, Doc, Forest, Kind, NO_DOC};
+use crate::flow::Contractor;
+use crate::flow::{Change, ChangeKind};
 
 /// What takes part in unions: a label that is there (0), or a content that has none yet (1).
 type Node = (u8, u32);
@@ -26,7 +29,7 @@ type Node = (u8, u32);
 impl Settling<'_> {
     /// Looks up the contents that the load touches or links to.
     pub(super) fn find_contents(&mut self) -> Result<()> {
-        let base = self.loaded.shared.catalogue.base();
+        let base = self.loaded.run.documents.catalogue.base();
         let links = self.loaded.links.iter().flat_map(|link| <[Doc; 2]>::from(link.pair.docs()));
         let crowded = self.loaded.crowds.iter().flatten().copied();
         let met: HashSet<Doc> = links.chain(crowded).filter(|content| *content != NO_DOC).collect();
@@ -136,13 +139,13 @@ impl Settling<'_> {
         for (x, y) in edges {
             forest.union(x, y);
         }
-        let shared = &self.loaded.shared;
-        let mut measuring = Measuring::new(shared);
+        let run = &self.loaded.run;
+        let mut measuring = Measuring::new(&run.sets);
         for crowd in &self.loaded.crowds {
-            shared.progress.check()?;
+            run.context.status.progress.check()?;
             let members =
                 crowd.iter().filter_map(|content| Some((*numbers.get(content)?, *content))).collect();
-            links.append(&mut span(members, shared.catalogue.base(), &mut forest, &mut measuring)?);
+            links.append(&mut span(members, run.documents.catalogue.base(), &mut forest, &mut measuring)?);
         }
         links.into_iter().for_each(|(a, b, shared)| self.link(a, b, shared));
         let mut groups: BTreeMap<u32, Vec<Node>> = BTreeMap::new();
@@ -211,7 +214,9 @@ impl Settling<'_> {
             }
         }
         let came = |change: &Change| match (change.kind, change.doc) {
-            (Kind::Text(digest), Some(doc)) => self.contents.contains_key(&doc).then_some((digest, doc)),
+            (ChangeKind::Text(digest), Some(doc)) => {
+                self.contents.contains_key(&doc).then_some((digest, doc))
+            }
             _ => None,
         };
         let new: Vec<(u128, Doc)> = self.loaded.changes.iter().filter_map(came).collect();
@@ -234,7 +239,7 @@ fn contract(contractor: &Contractor, touched: Touched) -> Result<Vec<Relabelled>
         return Ok(Vec::new());
     }
     if let Some(peers) = &contractor.peers {
-        peers.say(&LeaderCommand::Contract)?;
+        peers.broadcast(&LeaderCommand::Contract)?;
     }
     contractor.contract(touched)
 }

@@ -6,15 +6,16 @@ use hashbrown::HashMap;
 use super::Settling;
 use crate::collection::tables::document::Document;
 use crate::document::Position;
+use crate::document::{Doc, NO_DOC};
 use crate::error::Result;
-use crate::flow::{Change, Doc, Kind, NO_DOC, id_digest};
+use crate::flow::{Change, ChangeKind, id_digest};
 
 impl Settling<'_> {
     /// Works out what becomes of each document that the load speaks of.
     pub(super) fn change_documents(&mut self) -> Result<()> {
         let firsts = self.loaded.copies.iter().filter(|copy| copy.first != NO_DOC);
         let first: HashMap<Doc, Doc> = firsts.map(|copy| (copy.doc, copy.first)).collect();
-        let changed = |change: &&Change| change.kind != Kind::Unchanged;
+        let changed = |change: &&Change| change.kind != ChangeKind::Unchanged;
         let mut changes: Vec<&Change> = self.loaded.changes.iter().filter(changed).collect();
         changes.sort_unstable_by_key(|change| change.id);
         let ids: Vec<u128> = changes.iter().map(|change| change.id).collect();
@@ -23,14 +24,14 @@ impl Settling<'_> {
             let Some(doc) = change.doc else { continue };
             let old = stored.get(&change.id).map(|member| &member.document);
             let old = old.filter(|old| old.live || old.loads.1 == self.terms.load);
-            let name = self.loaded.shared.catalogue.label(doc)?.unwrap_or_default().into_owned();
+            let name = self.loaded.run.documents.catalogue.label(doc)?.unwrap_or_default().into_owned();
             let content = match change.kind {
-                Kind::Delete => {
+                ChangeKind::Delete => {
                     self.remove(change.id, old, name);
                     continue;
                 }
-                Kind::Text(_) => first.get(&doc).copied().unwrap_or(doc),
-                Kind::Empty | Kind::Unchanged => NO_DOC,
+                ChangeKind::Text(_) => first.get(&doc).copied().unwrap_or(doc),
+                ChangeKind::Empty | ChangeKind::Unchanged => NO_DOC,
             };
             self.put(old, content, name, doc, change.fingerprint);
         }
@@ -40,8 +41,8 @@ impl Settling<'_> {
     /// A document has this content now. `old` is what it was, and whether that is gone since an earlier epoch of the load:
     /// then it never was away.
     fn put(&mut self, old: Option<&Document>, content: Doc, name: String, doc: Doc, fingerprint: u128) {
-        let catalogue = &self.loaded.shared.catalogue;
-        let (worth, value) = catalogue.worth(doc);
+        let catalogue = &self.loaded.run.documents.catalogue;
+        let (worth, value) = catalogue.keep_key(doc);
         let value = value.to_owned();
         let position = catalogue.position(doc);
         let position = Position::new(position.file() + self.terms.first_file, position.offset()).to_bits();
@@ -59,7 +60,7 @@ impl Settling<'_> {
             lengths,
             worth,
             version: doc,
-            line: u32::try_from(self.loaded.shared.line(doc)).unwrap_or(u32::MAX),
+            line: u32::try_from(self.loaded.run.documents.line(doc)).unwrap_or(u32::MAX),
             text_bytes: u64::from(catalogue.text_bytes(doc)),
         };
         self.supersede(old);

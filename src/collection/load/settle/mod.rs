@@ -13,9 +13,10 @@ use crate::collection::load::parts::Recollide;
 use crate::collection::tables::Tables;
 use crate::collection::tables::document::Document;
 use crate::collection::tables::member::Member;
+use crate::document::Doc;
 use crate::error::Result;
-use crate::flow::contract::Contractor;
-use crate::flow::{Change, Doc, Loaded};
+use crate::flow::Contractor;
+use crate::flow::{Change, Loaded};
 
 /// What a load is settled with.
 #[derive(Clone, Copy, Debug)]
@@ -37,7 +38,7 @@ pub struct Delta {
     pub contents: Vec<(Doc, (u32, u32))>,
     /// Contents that no document has any more.
     pub dead: Vec<Doc>,
-    /// Contents by digest; [`crate::flow::NO_DOC`] for what is gone.
+    /// Contents by digest; [`crate::document::NO_DOC`] for what is gone.
     pub digests: Vec<(u128, Doc)>,
     /// Documents of contents.
     pub members: Vec<((Doc, u128), bool)>,
@@ -144,7 +145,7 @@ impl<'a> Settling<'a> {
     /// Notes that so many things of so many bytes are held from here on, and refuses what does not fit.
     fn hold(&mut self, count: usize, bytes: usize) -> Result<()> {
         self.held += (count * bytes) as u64;
-        self.loaded.shared.allow_settling(self.held)
+        self.loaded.run.context.allow_settling(self.held)
     }
 
     /// What the changes of documents, which are known, do to contents and components.

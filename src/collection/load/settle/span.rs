@@ -2,8 +2,9 @@
 //! that can join components that are still apart.
 
 use crate::collection::load::measure::Measuring;
+use crate::components::Forest;
+use crate::document::Doc;
 use crate::error::Result;
-use crate::flow::{Doc, Forest};
 
 /// Members of a crowd that are known to hang together: those that are stored, and those that are new.
 #[derive(Default)]

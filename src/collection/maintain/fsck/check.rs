@@ -8,8 +8,8 @@ use crate::collection::run::reader::RunReader;
 use crate::collection::run::schema::Table;
 use crate::collection::tables::Tables;
 use crate::collection::tables::bits::Bits;
+use crate::document::Doc;
 use crate::error::{Error, Result};
-use crate::flow::Doc;
 use crate::progress::Progress;
 use crate::sketch::Sketcher;
 

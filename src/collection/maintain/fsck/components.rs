@@ -12,9 +12,10 @@ use crate::collection::tables::document::unpack;
 use crate::collection::tables::lookup::stored_documents;
 use crate::collection::tables::member::{Member, keep_order};
 use crate::collection::tables::sets::each_set;
+use crate::components::Forest;
 use crate::config::Clustering;
+use crate::document::{Doc, NO_DOC};
 use crate::error::Result;
-use crate::flow::{Doc, Forest, NO_DOC};
 use crate::sketch::rule;
 
 /// Documents of clusters that are looked at together, unless one alone has more.

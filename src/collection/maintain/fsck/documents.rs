@@ -7,8 +7,9 @@ use crate::collection::run::schema::{
 };
 use crate::collection::tables::document::{Document, wide};
 use crate::collection::tables::sets::digest_of;
+use crate::document::{Doc, NO_DOC};
 use crate::error::{Error, Result};
-use crate::flow::{Doc, NO_DOC, id_digest};
+use crate::flow::id_digest;
 use crate::sketch::{rule, sign};
 
 impl Check<'_> {

@@ -26,8 +26,8 @@ use crate::collection::tables::bits::Bits;
 use crate::collection::tables::cluster_changes::Line;
 use crate::collection::tables::document::unpack;
 use crate::collection::{HeapReader, RowsReader};
+use crate::document::Doc;
 use crate::error::{Error, Result};
-use crate::flow::Doc;
 use crate::progress::{Progress, Stage};
 use crate::storage::Storage;
 

@@ -6,8 +6,9 @@ use super::check::{Check, hashed};
 use crate::collection::run::schema::POSTINGS;
 use crate::collection::tables::document::unpack;
 use crate::collection::tables::frozen::frozen;
+use crate::document::Doc;
 use crate::error::Result;
-use crate::flow::{Doc, spread};
+use crate::flow::spread;
 use crate::simd::Simd;
 use crate::sketch::Sketcher;
 

@@ -8,8 +8,8 @@ use crate::collection::tables::components::components;
 use crate::collection::tables::lookup::members;
 use crate::collection::tables::member::Member;
 use crate::collection::tables::sets::each_set;
+use crate::document::{Doc, NO_DOC};
 use crate::error::Result;
-use crate::flow::{Doc, NO_DOC};
 use crate::similarity::{Accept, Measure};
 
 /// Pairs of texts that are all compared; where there are more, only those of either end are.

@@ -11,8 +11,8 @@ use crate::collection::tables::components::neighbours;
 use crate::collection::tables::lookup::members;
 use crate::collection::tables::member::Member;
 use crate::collection::tables::sets::missing;
+use crate::document::Doc;
 use crate::error::Result;
-use crate::flow::Doc;
 use crate::similarity::Measure;
 
 impl Explaining<'_> {

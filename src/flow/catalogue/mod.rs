@@ -1,0 +1,149 @@
+//! What a run remembers of each document: a row in the segment of the worker that read it. Never its text.
+
+mod keep_key;
+pub mod rows;
+pub mod segment;
+
+use std::borrow::Cow;
+use std::cmp::Ordering;
+use std::ops::Range;
+use std::sync::OnceLock;
+
+use crate::config::Keep;
+use crate::document::{Doc, Position};
+use crate::error::Result;
+use crate::flow::catalogue::rows::Rows;
+use crate::flow::catalogue::segment::Segment;
+use crate::flow::distributed::topology::Topology;
+use crate::flow::memory::store::Memory;
+
+/// The segments of all workers; each is there from the moment its worker has read its last record, those of other
+/// processes once all have.
+#[derive(Debug)]
+pub struct Catalogue {
+    /// The number of the first document.
+    base: Doc,
+    topology: Topology,
+    /// By worker.
+    segments: Vec<OnceLock<Segment>>,
+    keep: Keep,
+    /// Whether a collection asks for the lengths of texts.
+    load: bool,
+}
+
+impl Catalogue {
+    /// A catalogue without segments yet, of a load of a collection or not.
+    pub fn new(topology: Topology, keep: &Keep, load: bool, base: Doc) -> Catalogue {
+        let segments = (0..topology.all()).map(|_| OnceLock::new()).collect();
+        Catalogue { base, topology, segments, keep: keep.clone(), load }
+    }
+
+    /// A segment without rows, one of all that this process holds.
+    pub fn empty_segment(&self, memory: &Memory) -> Segment {
+        Segment::new(&self.keep, self.load, self.topology.workers_held(), memory)
+    }
+
+    /// Hands in the finished segment of a worker, once.
+    pub fn publish(&self, worker: usize, segment: Segment) {
+        let first = self.segments[worker].set(segment).is_ok();
+        debug_assert!(first, "a worker reads once");
+    }
+
+    fn segment(&self, doc: Doc) -> (&Segment, usize) {
+        let segment = self.segments[self.topology.owner_of(doc)].get();
+        (
+            segment.expect("asked only once every worker has read its input"),
+            (doc - self.base) as usize / self.segments.len(),
+        )
+    }
+
+    /// The number of the first document, a multiple of the number of workers; smaller ones are stored contents'.
+    pub fn base(&self) -> Doc {
+        self.base
+    }
+
+    /// Where the document stands.
+    pub fn position(&self, doc: Doc) -> Position {
+        let (segment, row) = self.segment(doc);
+        segment.position(row)
+    }
+
+    /// The document's line, counted from 1 within its unit of reading.
+    pub fn line(&self, doc: Doc) -> u32 {
+        let (segment, row) = self.segment(doc);
+        segment.line(row)
+    }
+
+    /// Bytes of the document's text, the greatest number for more; 0 if neither the keep policy nor a collection asks.
+    pub fn text_bytes(&self, doc: Doc) -> u32 {
+        let (segment, row) = self.segment(doc);
+        segment.length(row)
+    }
+
+    /// The size of the set that pairs of the document are measured on.
+    pub fn size(&self, doc: Doc) -> u32 {
+        let (segment, row) = self.segment(doc);
+        segment.size(row)
+    }
+
+    /// The signature of a document's set, if it was signed.
+    pub fn signature(&self, doc: Doc) -> &[u64] {
+        let (segment, row) = self.segment(doc);
+        segment.signature(row)
+    }
+
+    /// Some rows of a worker for another process: all that is known of them but their signatures, or their sizes alone.
+    pub fn some_rows(&self, worker: usize, range: Range<usize>, whole: bool) -> Result<Rows> {
+        self.segments[worker].get().map_or_else(|| Ok(Rows::default()), |segment| segment.rows(range, whole))
+    }
+
+    /// Bytes of memory that the rows of all workers take that are known by now.
+    pub fn bytes(&self) -> u64 {
+        self.segments.iter().filter_map(OnceLock::get).map(Segment::bytes).sum()
+    }
+
+    /// Rows of a worker.
+    pub fn rows(&self, worker: usize) -> usize {
+        self.segments[worker].get().map_or(0, Segment::len)
+    }
+
+    /// One more than the greatest number of any document.
+    pub fn doc_limit(&self) -> usize {
+        let rows = self.segments.iter().map(|segment| segment.get().map_or(0, Segment::len));
+        let ends = (1..).zip(rows).filter(|(_, rows)| *rows > 0);
+        let ends = ends.map(|(worker, rows)| (rows - 1) * self.segments.len() + worker);
+        self.base as usize + ends.max().unwrap_or(0)
+    }
+
+    /// The documents of all workers, in no order that means anything.
+    pub fn docs(&self) -> impl Iterator<Item = Doc> {
+        let workers = self.segments.len();
+        let of =
+            move |worker| (0..self.rows(worker)).map(move |row| (row * workers + worker) as Doc + self.base);
+        (0..workers).flat_map(of)
+    }
+
+    /// The document's id, if its record has one.
+    pub fn label(&self, doc: Doc) -> Result<Option<Cow<'_, str>>> {
+        let (segment, row) = self.segment(doc);
+        segment.label(row)
+    }
+
+    /// What the keep policy compares, as a number that orders as it does, and the string beside it if it is one: 0 for
+    /// none, the greatest for a string, else bytes of text or a value.
+    pub fn keep_key(&self, doc: Doc) -> (u64, &str) {
+        let (segment, row) = self.segment(doc);
+        segment.keep_key(row)
+    }
+
+    /// Orders documents by the keep policy, the one to keep first; ties go to the earlier position.
+    pub fn keep_order(&self, a: Doc, b: Doc) -> Ordering {
+        let (left, i) = self.segment(a);
+        let (right, j) = self.segment(b);
+        let position = left.position(i).cmp(&right.position(j));
+        match &self.keep {
+            Keep::Last => position.reverse(),
+            keep => left.compare_keys(keep, i, right, j).then(position),
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! From links to findings: clusters, who represents each, what is removed and why.
+
+use crate::config::Clustering;
+use crate::document::Doc;
+use crate::error::Result;
+use crate::flow::clustering::conservative::conservative;
+use crate::flow::clustering::graph::{Graph, Node};
+use crate::flow::clustering::transitive::transitive;
+use crate::flow::document_sets::DocumentSets;
+use crate::flow::records::{Candidate, ExactDuplicate};
+use crate::flow::results::findings::{Cluster, Findings, Reason, Removed};
+use crate::similarity::{Accept, Measure};
+
+/// Clusters what the workers gathered.
+pub fn form_clusters(
+    sets: &DocumentSets,
+    links: &[Candidate],
+    copies: &[ExactDuplicate],
+    crowds: Vec<Vec<Doc>>,
+) -> Result<Findings> {
+    let crowded = crowds.iter().map(Vec::len).sum();
+    let graph = Graph::new(sets, links, copies, crowds);
+    sets.context.allow_graph(links.len(), crowded, graph.contents())?;
+    let (representative, parent) = match sets.context.config.cluster.clustering {
+        Clustering::Guarantee => {
+            let representative = conservative(&graph, sets)?;
+            (representative.clone(), representative)
+        }
+        Clustering::Transitive => {
+            let components = transitive(&graph, sets)?;
+            (components.representative, components.parent)
+        }
+    };
+    let clusters = clusters(sets, &graph, &representative);
+    let mut removed = Vec::new();
+    let measures = measures(sets, &graph, &representative, &parent)?;
+    for node in 0..graph.contents() as Node {
+        let leader = representative[node as usize];
+        let reason = match parent[node as usize] {
+            _ if leader == node => Reason::Exact,
+            parent if parent == leader => Reason::Near,
+            _ => Reason::Linked,
+        };
+        let linked = (reason == Reason::Linked).then(|| graph.doc(parent[node as usize]));
+        for doc in std::iter::once(graph.doc(node)).chain(graph.copies(node).iter().copied()) {
+            if doc != graph.best(leader) {
+                let (representative, measure) = (graph.best(leader), measures[node as usize]);
+                let texts = (graph.doc(node), graph.doc(leader));
+                removed.push(Removed {
+                    doc,
+                    cluster: 0,
+                    representative,
+                    reason,
+                    parent: linked,
+                    texts,
+                    measure,
+                });
+            }
+        }
+    }
+    removed.sort_unstable_by_key(|row| sets.documents.catalogue.position(row.doc));
+    number(&mut removed, &clusters);
+    let pairs = sets.context.pairs.then(|| pairs(sets, links, copies)).transpose()?;
+    Ok(Findings { removed, clusters, pairs })
+}
+
+/// The documents of each representative's contents, where there are two or more.
+fn clusters(sets: &DocumentSets, graph: &Graph, representative: &[Node]) -> Vec<Cluster> {
+    let mut by_leader: Vec<(Node, Node)> = representative.iter().copied().zip(0..).collect();
+    by_leader.sort_unstable();
+    let position = |doc: &Doc| sets.documents.catalogue.position(*doc);
+    let mut clusters = Vec::new();
+    for group in by_leader.chunk_by(|a, b| a.0 == b.0) {
+        let mut members: Vec<Doc> = Vec::new();
+        for (_, node) in group {
+            members.push(graph.doc(*node));
+            members.extend_from_slice(graph.copies(*node));
+        }
+        members.sort_unstable_by_key(position);
+        if members.len() > 1 {
+            clusters.push(Cluster { representative: graph.best(group[0].0), members });
+        }
+    }
+    clusters.sort_unstable_by_key(|cluster| position(&cluster.members[0]));
+    clusters
+}
+
+/// Gives each removed document the index of its cluster: representatives name clusters.
+fn number(removed: &mut [Removed], clusters: &[Cluster]) {
+    let index: hashbrown::HashMap<Doc, usize> =
+        clusters.iter().enumerate().map(|(at, cluster)| (cluster.representative, at)).collect();
+    for row in removed {
+        row.cluster = index[&row.representative];
+    }
+}
+
+/// Each content measured against its representative.
+fn measures(
+    sets: &DocumentSets,
+    graph: &Graph,
+    representative: &[Node],
+    parent: &[Node],
+) -> Result<Vec<Measure>> {
+    let sized = sets.context.rule.is_none_or(Accept::is_sized);
+    let size = |node: Node| sets.documents.catalogue.size(graph.doc(node));
+    let whole = |node: Node| Measure::equal(size(node));
+    let mut measures: Vec<Measure> = (0..graph.contents() as Node).map(whole).collect();
+    let mut unmeasured = Vec::new();
+    for (node, leader) in (0..).zip(representative).filter(|(node, leader)| node != *leader) {
+        // Counts of pairs in a crowd are incomplete, and capped ones leave out what is common: what is shown is
+        // measured on sketches. Other links were counted in full, if it is their sizes that are known.
+        let in_full = sized && !sets.context.capped() && graph.first_crowd(node, *leader).is_none();
+        let counted = graph.link(node, *leader).filter(|_| in_full);
+        match counted {
+            Some(shared) if parent[node as usize] == *leader => {
+                measures[node as usize] = Measure { shared, left: size(node), right: size(*leader) };
+            }
+            _ => unmeasured.push(node),
+        }
+    }
+    let pairs: Vec<(Doc, Doc)> =
+        unmeasured.iter().map(|node| (graph.doc(*node), graph.doc(representative[*node as usize]))).collect();
+    for (node, measure) in unmeasured.iter().zip(sets.measure_all(&pairs)?) {
+        measures[*node as usize] = measure;
+    }
+    Ok(measures)
+}
+
+/// All accepted pairs: links between the first documents of two texts, and each first document with its copies.
+fn pairs(
+    sets: &DocumentSets,
+    links: &[Candidate],
+    copies: &[ExactDuplicate],
+) -> Result<Vec<(Doc, Doc, Measure, Reason)>> {
+    let catalogue = &sets.documents.catalogue;
+    let in_order = |link: &Candidate| {
+        let (a, b) = link.pair.docs();
+        if catalogue.position(a) < catalogue.position(b) { (a, b) } else { (b, a) }
+    };
+    let measures = if sets.context.rule.is_none_or(Accept::is_sized) {
+        let counted = |link: &Candidate| {
+            let (a, b) = in_order(link);
+            Measure { shared: link.shared, left: catalogue.size(a), right: catalogue.size(b) }
+        };
+        links.iter().map(counted).collect()
+    } else {
+        sets.measure_all(&links.iter().map(in_order).collect::<Vec<_>>())?
+    };
+    let link = |(link, measure): (&Candidate, Measure)| {
+        let (a, b) = in_order(link);
+        (a, b, measure, Reason::Near)
+    };
+    let copy = |copy: &ExactDuplicate| {
+        (copy.first, copy.doc, Measure::equal(catalogue.size(copy.first)), Reason::Exact)
+    };
+    let mut pairs: Vec<_> = links.iter().zip(measures).map(link).chain(copies.iter().map(copy)).collect();
+    pairs.sort_unstable_by_key(|(a, b, ..)| (catalogue.position(*a), catalogue.position(*b)));
+    Ok(pairs)
+}

@@ -1,0 +1,217 @@
+//! The near-duplicate graph: contents that anything links, in document order, with their links, copies and crowds.
+
+use crate::document::Doc;
+use crate::error::Result;
+use crate::flow::document_sets::DocumentSets;
+use crate::flow::memory::budget::mapped;
+use crate::flow::records::{Candidate, ExactDuplicate};
+use crate::similarity::Measure;
+
+/// A content's number in the graph. Numbers follow the positions of the contents' first documents.
+pub type Node = u32;
+
+/// The graph. Links within a crowd are not stored but measured when asked for.
+pub struct Graph {
+    docs: Vec<Doc>,
+    links: Lists<(Node, u32)>,
+    copies: Lists<Doc>,
+    members: Vec<Vec<Node>>,
+    crowds: Lists<u32>,
+    best: Vec<Doc>,
+    rank: Vec<u32>,
+    by_rank: Vec<Node>,
+}
+
+/// A list for each node, in one allocation.
+struct Lists<T> {
+    starts: Vec<usize>,
+    items: Vec<T>,
+}
+
+impl<T: Ord + std::marker::Copy + Default> Lists<T> {
+    /// Sorted lists of the entries, which are gone through twice.
+    fn new(nodes: usize, entries: impl Iterator<Item = (Node, T)> + Clone) -> Lists<T> {
+        let mut starts = vec![0; nodes + 1];
+        entries.clone().for_each(|(node, _)| starts[node as usize + 1] += 1);
+        for i in 0..nodes {
+            starts[i + 1] += starts[i];
+        }
+        let mut items = mapped(starts[nodes]);
+        items.resize(starts[nodes], T::default());
+        let mut next = starts.clone();
+        for (node, item) in entries {
+            items[next[node as usize]] = item;
+            next[node as usize] += 1;
+        }
+        starts.windows(2).for_each(|list| items[list[0]..list[1]].sort_unstable());
+        Lists { starts, items }
+    }
+
+    fn of(&self, node: Node) -> &[T] {
+        &self.items[self.starts[node as usize]..self.starts[node as usize + 1]]
+    }
+}
+
+impl Graph {
+    /// Builds the graph of what a run gathered.
+    pub fn new(
+        sets: &DocumentSets,
+        links: &[Candidate],
+        copies: &[ExactDuplicate],
+        crowds: Vec<Vec<Doc>>,
+    ) -> Graph {
+        let mut nodes = vec![Node::MAX; sets.documents.catalogue.doc_limit()];
+        let ends = links.iter().flat_map(|link| <[Doc; 2]>::from(link.pair.docs()));
+        let firsts = copies.iter().map(|copy| copy.first);
+        for doc in ends.chain(firsts).chain(crowds.iter().flatten().copied()) {
+            nodes[doc as usize] = 0;
+        }
+        let docs = (0..).zip(&nodes).filter(|(_, node)| **node == 0).map(|(doc, _)| doc);
+        let mut docs: Vec<Doc> = docs.collect();
+        docs.sort_unstable_by_key(|doc| sets.documents.catalogue.position(*doc));
+        for (node, doc) in (0..).zip(&docs) {
+            nodes[*doc as usize] = node;
+        }
+        let both = |link: &Candidate| {
+            let (a, b) = link.pair.docs();
+            let (a, b) = (nodes[a as usize], nodes[b as usize]);
+            [(a, (b, link.shared)), (b, (a, link.shared))]
+        };
+        let members: Vec<Vec<Node>> = crowds.into_iter().map(|crowd| in_order(crowd, &nodes)).collect();
+        let crowds = (0..).zip(&members).flat_map(|(id, crowd)| crowd.iter().map(move |node| (*node, id)));
+        // Copies are listed by position: their numbers are turned into documents after sorting.
+        let mut of_content: Vec<(Node, u64, Doc)> = copies
+            .iter()
+            .map(|copy| {
+                (nodes[copy.first as usize], sets.documents.catalogue.position(copy.doc).to_bits(), copy.doc)
+            })
+            .collect();
+        of_content.sort_unstable();
+        let mut graph = Graph {
+            links: Lists::new(docs.len(), links.iter().flat_map(both)),
+            copies: Lists::in_given_order(
+                docs.len(),
+                of_content.into_iter().map(|(node, _, doc)| (node, doc)),
+            ),
+            crowds: Lists::new(docs.len(), crowds),
+            members,
+            best: Vec::new(),
+            rank: vec![0; docs.len()],
+            by_rank: (0..docs.len() as Node).collect(),
+            docs,
+        };
+        graph.order_to_keep(sets);
+        graph
+    }
+
+    /// Finds each content's best document under the keep policy, and ranks the contents by it.
+    fn order_to_keep(&mut self, sets: &DocumentSets) {
+        let catalogue = &sets.documents.catalogue;
+        let best = |node: Node| {
+            let all = self.copies.of(node).iter().copied().chain([self.docs[node as usize]]);
+            all.min_by(|a, b| catalogue.keep_order(*a, *b)).unwrap_or(self.docs[node as usize])
+        };
+        self.best = self.by_rank.iter().map(|node| best(*node)).collect();
+        self.by_rank
+            .sort_unstable_by(|a, b| catalogue.keep_order(self.best[*a as usize], self.best[*b as usize]));
+        for (rank, node) in (0..).zip(&self.by_rank) {
+            self.rank[*node as usize] = rank;
+        }
+    }
+
+    /// Number of contents.
+    pub fn contents(&self) -> usize {
+        self.docs.len()
+    }
+
+    /// The first document of a content.
+    pub fn doc(&self, node: Node) -> Doc {
+        self.docs[node as usize]
+    }
+
+    /// The other documents of a content, in document order.
+    pub fn copies(&self, node: Node) -> &[Doc] {
+        self.copies.of(node)
+    }
+
+    /// The document of a content that the keep policy prefers.
+    pub fn best(&self, node: Node) -> Doc {
+        self.best[node as usize]
+    }
+
+    /// A content's place in keep order; 0 is kept first.
+    pub fn rank(&self, node: Node) -> u32 {
+        self.rank[node as usize]
+    }
+
+    /// All contents in keep order.
+    pub fn by_rank(&self) -> &[Node] {
+        &self.by_rank
+    }
+
+    /// The stored links of a content: the other end and the shared members, in document order.
+    pub fn links(&self, node: Node) -> &[(Node, u32)] {
+        self.links.of(node)
+    }
+
+    /// The shared members of a stored link.
+    pub fn link(&self, a: Node, b: Node) -> Option<u32> {
+        let links = self.links(a);
+        links.binary_search_by_key(&b, |(node, _)| *node).ok().map(|at| links[at].1)
+    }
+
+    /// The crowds a content belongs to, ascending.
+    pub fn crowds(&self, node: Node) -> &[u32] {
+        self.crowds.of(node)
+    }
+
+    /// The members of every crowd, each in document order.
+    pub fn members(&self) -> &[Vec<Node>] {
+        &self.members
+    }
+
+    /// Whether `crowd` is the first that two contents have in common: there, and only there, is the pair looked at.
+    pub fn meet_first_in(&self, crowd: u32, a: Node, b: Node) -> bool {
+        self.first_crowd(a, b) == Some(crowd)
+    }
+
+    /// The first crowd that two contents have in common.
+    pub fn first_crowd(&self, a: Node, b: Node) -> Option<u32> {
+        let (mut x, mut y) = (self.crowds(a).iter().peekable(), self.crowds(b).iter().peekable());
+        while let (Some(i), Some(j)) = (x.peek(), y.peek()) {
+            match i.cmp(j) {
+                std::cmp::Ordering::Less => x.next(),
+                std::cmp::Ordering::Greater => y.next(),
+                std::cmp::Ordering::Equal => return Some(**i),
+            };
+        }
+        None
+    }
+
+    /// Measures a pair of a crowd: `Some` if the two are linked.
+    pub fn measure(&self, sets: &DocumentSets, a: Node, b: Node) -> Result<Option<Measure>> {
+        sets.measure(self.doc(a), self.doc(b))
+    }
+}
+
+impl Lists<Doc> {
+    /// From entries that are sorted by node already; items keep their order.
+    fn in_given_order(nodes: usize, entries: impl Iterator<Item = (Node, Doc)>) -> Lists<Doc> {
+        let mut lists = Lists { starts: vec![0; nodes + 1], items: Vec::new() };
+        for (node, doc) in entries {
+            lists.starts[node as usize + 1] += 1;
+            lists.items.push(doc);
+        }
+        for i in 0..nodes {
+            lists.starts[i + 1] += lists.starts[i];
+        }
+        lists
+    }
+}
+
+/// A crowd's contents in document order, in the memory of the list of its documents.
+fn in_order(mut crowd: Vec<Doc>, nodes: &[Node]) -> Vec<Node> {
+    crowd.iter_mut().for_each(|member| *member = nodes[*member as usize]);
+    crowd.sort_unstable();
+    crowd
+}

@@ -1,0 +1,7 @@
+//! From links to clusters: who represents each, and how the texts of a cluster relate.
+
+mod conservative;
+pub mod form_clusters;
+mod graph;
+pub mod relate;
+mod transitive;

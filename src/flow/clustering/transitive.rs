@@ -1,0 +1,163 @@
+//! Clustering by connected components, with the path that holds each member to its representative.
+
+use crate::components::Forest;
+use crate::error::Result;
+use crate::flow::clustering::graph::{Graph, Node};
+use crate::flow::document_sets::DocumentSets;
+
+/// Components and paths.
+pub struct Components {
+    /// For each content the content that represents its component: the best in keep order.
+    pub representative: Vec<Node>,
+    /// For each content its parent in a breadth-first search from the representative; itself for a representative.
+    pub parent: Vec<Node>,
+}
+
+/// The components of the graph, crowds included.
+pub fn transitive(graph: &Graph, sets: &DocumentSets) -> Result<Components> {
+    let mut forest = Forest::new(graph.contents());
+    for node in 0..graph.contents() as Node {
+        graph.links(node).iter().for_each(|(other, _)| {
+            forest.union(node, *other);
+        });
+    }
+    for crowd in 0..graph.members().len() as u32 {
+        connect(graph, sets, crowd, &mut forest)?;
+    }
+    let mut representative = vec![Node::MAX; graph.contents()];
+    for node in graph.by_rank() {
+        let root = forest.find(*node) as usize;
+        if representative[root] == Node::MAX {
+            representative[root] = *node;
+        }
+    }
+    let representative: Vec<Node> =
+        (0..graph.contents() as Node).map(|node| representative[forest.find(node) as usize]).collect();
+    let parent = paths(graph, sets, &representative)?;
+    Ok(Components { representative, parent })
+}
+
+/// Joins the components that a crowd spans wherever any two of their members in it are linked. Pairs within one
+/// component are never looked at, and a pair only in the first crowd both are in.
+fn connect(graph: &Graph, sets: &DocumentSets, crowd: u32, forest: &mut Forest) -> Result<()> {
+    let mut parts: Vec<(Node, Node)> =
+        graph.members()[crowd as usize].iter().map(|node| (forest.find(*node), *node)).collect();
+    parts.sort_unstable();
+    let mut settled: Vec<Vec<Node>> = Vec::new();
+    for part in parts.chunk_by(|a, b| a.0 == b.0) {
+        let new: Vec<Node> = part.iter().map(|(_, node)| *node).collect();
+        let mut part = new.clone();
+        let mut apart = Vec::new();
+        for mut other in settled {
+            sets.context.status.progress.check()?;
+            // Settled parts are known to be apart: what the new one is joined to is not compared again.
+            if any_link(graph, sets, crowd, &new, &other)? {
+                forest.union(part[0], other[0]);
+                part.append(&mut other);
+            } else {
+                apart.push(other);
+            }
+        }
+        // The largest part first: most of what comes joins it at once.
+        let at = apart.iter().position(|other| other.len() < part.len()).unwrap_or(apart.len());
+        apart.insert(at, part);
+        settled = apart;
+    }
+    Ok(())
+}
+
+fn any_link(graph: &Graph, sets: &DocumentSets, crowd: u32, a: &[Node], b: &[Node]) -> Result<bool> {
+    for x in a {
+        for y in b {
+            if graph.meet_first_in(crowd, *x, *y) && graph.measure(sets, *x, *y)?.is_some() {
+                return Ok(true);
+            }
+        }
+    }
+    Ok(false)
+}
+
+/// Breadth-first parents in every component, the earliest possible one for each content.
+fn paths(graph: &Graph, sets: &DocumentSets, representative: &[Node]) -> Result<Vec<Node>> {
+    let mut parent: Vec<Node> = vec![Node::MAX; graph.contents()];
+    let mut members: Vec<(Node, Node)> = representative.iter().copied().zip(0..).collect();
+    members.sort_unstable();
+    for component in members.chunk_by(|a, b| a.0 == b.0) {
+        let start = component[0].0;
+        parent[start as usize] = start;
+        let crowded = component.iter().map(|(_, node)| *node);
+        let mut left: Vec<Node> =
+            crowded.filter(|node| !graph.crowds(*node).is_empty() && *node != start).collect();
+        let mut level = vec![start];
+        while !level.is_empty() {
+            sets.context.status.progress.check()?;
+            level = next_level(graph, sets, &level, &mut left, &mut parent)?;
+        }
+    }
+    Ok(parent)
+}
+
+/// One step of the search: whatever is linked to `level` and not reached yet, in document order.
+fn next_level(
+    graph: &Graph,
+    sets: &DocumentSets,
+    level: &[Node],
+    left: &mut Vec<Node>,
+    parent: &mut [Node],
+) -> Result<Vec<Node>> {
+    let mut next = Vec::new();
+    for node in level {
+        for (other, _) in graph.links(*node) {
+            if parent[*other as usize] == Node::MAX {
+                parent[*other as usize] = *node;
+                next.push(*other);
+            }
+        }
+    }
+    next.sort_unstable();
+    left.retain(|node| parent[*node as usize] == Node::MAX || next.binary_search(node).is_ok());
+    if !left.is_empty() {
+        let by_crowd = members_by_crowd(graph, level);
+        for node in left.iter() {
+            let known = parent[*node as usize];
+            let first = first_in_level(graph, sets, *node, known, &by_crowd)?;
+            if known == Node::MAX && first != Node::MAX {
+                next.push(*node);
+            }
+            parent[*node as usize] = first;
+        }
+        left.retain(|node| parent[*node as usize] == Node::MAX);
+        next.sort_unstable();
+    }
+    Ok(next)
+}
+
+/// (crowd, member) for the members of a level, sorted.
+fn members_by_crowd(graph: &Graph, level: &[Node]) -> Vec<(u32, Node)> {
+    let each = |node: &Node| graph.crowds(*node).iter().map(|crowd| (*crowd, *node)).collect::<Vec<_>>();
+    let mut all: Vec<(u32, Node)> = level.iter().flat_map(each).collect();
+    all.sort_unstable();
+    all
+}
+
+/// The earliest member of a level that `node` is linked to: `known`, or an earlier one that shares a crowd.
+fn first_in_level(
+    graph: &Graph,
+    sets: &DocumentSets,
+    node: Node,
+    known: Node,
+    by_crowd: &[(u32, Node)],
+) -> Result<Node> {
+    let mut first = known;
+    for crowd in graph.crowds(node) {
+        let from = by_crowd.partition_point(|(id, _)| id < crowd);
+        let fellows = by_crowd[from..].iter().take_while(|(id, other)| id == crowd && *other < first);
+        for (_, other) in fellows {
+            if graph.meet_first_in(*crowd, node, *other) && graph.measure(sets, node, *other)?.is_some() {
+                first = *other;
+                break;
+            }
+        }
+    }
+    Ok(first)
+}

@@ -1,0 +1,118 @@
+//! What every part of a run needs: the configuration, the workers, the memory, and how the run stands.
+
+use std::sync::Arc;
+
+use crate::config::{Config, Method};
+use crate::error::Result;
+use crate::flow::distributed::topology::Topology;
+use crate::flow::memory::buckets::Buckets;
+use crate::flow::memory::budget::Share;
+use crate::flow::memory::store::Memory;
+use crate::flow::records::{Candidate, Keyed};
+use crate::flow::status::RunStatus;
+use crate::simd::Simd;
+use crate::similarity::Accept;
+use crate::sketch::{Basis, Sketcher};
+
+/// What every part of a run needs.
+pub struct RunContext {
+    /// What decides the answer.
+    pub config: Config,
+    /// The workers of all processes.
+    pub topology: Topology,
+    /// How the run stands.
+    pub status: RunStatus,
+    /// What makes two contents linked; `None` where nothing does.
+    pub rule: Option<Accept>,
+    /// Whether every accepted pair is wanted.
+    pub pairs: bool,
+    /// What the run may hold, and where the rest goes.
+    pub memory: Memory,
+    /// Bytes of the inputs on disk, or of the sets of stored documents.
+    pub input_bytes: u64,
+    /// The frozen tables that sketches are made by.
+    pub basis: Arc<Basis>,
+    /// Vector instructions to use.
+    pub simd: Simd,
+}
+
+/// Bytes of a link as it comes and in the graph: there the other end and what is shared, at both ends.
+const LINK: usize = size_of::<Candidate>() + 16;
+/// Bytes of a member of a crowd: there, and in the list of its crowds.
+const CROWDED: usize = 8;
+/// Bytes of a content in the graph and in what is found out about it.
+const CONTENT: usize = 100;
+
+impl RunContext {
+    /// A sketcher of this run.
+    pub fn sketcher(&self) -> Sketcher {
+        Sketcher::new(&self.config, Arc::clone(&self.basis), self.simd)
+    }
+
+    /// Whether documents have keys to be found by, beside the digests of their texts.
+    pub fn has_keys(&self) -> bool {
+        self.config.method != Method::Exact
+    }
+
+    /// Whether sets have signatures that tell most of those apart that are not alike.
+    pub fn has_signatures(&self) -> bool {
+        self.config.method == Method::Join
+    }
+
+    /// Whether pairs are measured on sets, rather than by their shared keys alone.
+    pub fn measured_on_sets(&self) -> bool {
+        self.config.is_measured()
+    }
+
+    /// Whether keys that are too common are left out of counts.
+    pub fn capped(&self) -> bool {
+        self.config.cap() > 0
+    }
+
+    /// An empty store of buckets, of which each has what comes of `bytes` of input; at most as many as can be divided by
+    /// at once and sorted well, but for inputs so large that such buckets would not fit in memory.
+    pub fn buckets<T: Keyed>(&self, worker: usize, share: Share, bytes: u64) -> Buckets<T> {
+        let most = if self.input_bytes >> 10 > 64 << 20 { 16 } else { 10 };
+        let bits = (self.input_bytes / bytes).max(1).ilog2().clamp(4, most);
+        Buckets::new(bits, self.topology.keys(worker), self.memory.budget.part(share), &self.memory.scratch)
+    }
+
+    /// Takes a batch into a store; the run fails if it cannot.
+    pub fn store<T: Keyed>(&self, store: &mut Buckets<T>, batch: &mut Vec<T>) {
+        if !self.status.failed() {
+            store.extend(batch).unwrap_or_else(|error| self.status.fail(error));
+        }
+        batch.clear();
+    }
+
+    /// The next bucket of a store, until there is none or the run has failed.
+    pub fn next_bucket<T: Keyed>(&self, store: &mut Buckets<T>) -> Option<Vec<T>> {
+        let bucket = store.take_last().unwrap_or_else(|error| {
+            self.status.fail(error);
+            None
+        });
+        bucket.filter(|_| !self.status.failed())
+    }
+
+    /// As many links as fit in their share of the memory.
+    pub fn most_links(&self) -> usize {
+        usize::try_from(self.memory.budget.whole(Share::Links)).unwrap_or(usize::MAX) / LINK
+    }
+
+    /// Refuses a graph that does not fit in its share of the memory: so many links, members of crowds, and contents.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::Limit`].
+    pub fn allow_graph(&self, links: usize, crowded: usize, contents: usize) -> Result<()> {
+        let bytes = (links * LINK + crowded * CROWDED + contents * CONTENT) / self.topology.workers();
+        self.memory.budget.allow(Share::Links, bytes as u64, 0, "the links between documents")
+    }
+
+    /// Refuses what an epoch changes if it does not fit: so many bytes, as far as they are known.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::Limit`].
+    pub fn allow_settling(&self, bytes: u64) -> Result<()> {
+        self.memory.budget.allow_whole(Share::Settling, bytes, "the changes of a load")
+    }
+}

@@ -1,0 +1,96 @@
+//! What the other processes have gathered, sent to process 0, the leader, where links become clusters.
+
+use std::sync::Arc;
+
+use timely::worker::Worker;
+
+use crate::document::Doc;
+use crate::flow::distributed::exchange_all::exchange_all;
+use crate::flow::document_sets::DocumentSets;
+use crate::flow::memory::spill::SLICE;
+use crate::flow::records::{Change, ExactDuplicate};
+use crate::flow::results::common_keys::CommonKeys;
+use crate::flow::results::gathered::{Collector, Gathered};
+use crate::flow::results::tally::Tally;
+use crate::flow::results::warnings::DocumentWarnings;
+use crate::read::Refused;
+
+/// A piece of what a process has gathered.
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
+enum Piece {
+    Copies(Vec<ExactDuplicate>),
+    Changes(Vec<Change>),
+    /// A crowd, and the sizes of its stored members.
+    Crowd(Vec<Doc>, Vec<(Doc, u32)>),
+    Refused(Vec<Refused>),
+    /// Lines of units, by number.
+    Lines(Vec<(u64, u64)>),
+    Counts(Box<Tally>, u64),
+    Common(CommonKeys),
+    Warnings(DocumentWarnings),
+}
+
+/// Sends what this process has gathered to process 0, once all of its workers have handed it in. Links are there already.
+pub fn gather_to_leader(worker: &mut Worker, sets: &Arc<DocumentSets>, collector: &Arc<Collector>) {
+    let topology = sets.context.topology;
+    let sends = topology.process() != 0 && worker.index() == topology.local_workers().start;
+    let pieces = sends.then(|| pieces(sets, collector.take_local())).into_iter().flatten();
+    let (takes, taking) = (Arc::clone(collector), Arc::clone(sets));
+    exchange_all(
+        worker,
+        &sets.context,
+        pieces.map(|piece| Ok(vec![piece])),
+        |_: &Piece| 0,
+        move |pieces| {
+            pieces.into_iter().for_each(|piece| take(&takes, &taking, piece));
+            Ok(())
+        },
+    );
+}
+
+fn pieces(sets: &DocumentSets, gathered: Gathered) -> impl Iterator<Item = Piece> {
+    let Gathered { copies, crowds, refused, changes, superseded, tally, common, warnings, .. } = gathered;
+    let lines: Vec<(u64, u64)> = sets.documents.inputs.units_read().collect();
+    let stored = |crowd: &[Doc]| {
+        let stored = crowd.iter().filter(|doc| sets.is_stored(**doc));
+        stored.map(|doc| (*doc, sets.size(*doc))).collect::<Vec<_>>()
+    };
+    slices(copies, Piece::Copies)
+        .chain(slices(changes, Piece::Changes))
+        .chain(slices(refused, Piece::Refused))
+        .chain(slices(lines, Piece::Lines))
+        .chain(crowds.into_iter().map(move |crowd| {
+            let sizes = stored(&crowd);
+            Piece::Crowd(crowd, sizes)
+        }))
+        .chain([Piece::Counts(Box::new(tally), superseded as u64)])
+        .chain((common.keys() > 0).then_some(Piece::Common(common)))
+        .chain([Piece::Warnings(warnings)])
+}
+
+fn slices<T>(mut all: Vec<T>, piece: impl Fn(Vec<T>) -> Piece) -> impl Iterator<Item = Piece> {
+    std::iter::from_fn(move || {
+        let slice = all.split_off(all.len().saturating_sub(SLICE));
+        (!slice.is_empty()).then(|| piece(slice))
+    })
+}
+
+/// Takes a piece of what another process has gathered.
+fn take(collector: &Collector, sets: &DocumentSets, piece: Piece) {
+    match piece {
+        Piece::Copies(copies) => collector.add_copies(&copies),
+        Piece::Changes(changes) => collector.add_changes(&changes, 0),
+        Piece::Crowd(crowd, sizes) => {
+            sets.record_stored_sizes(sizes.into_iter());
+            collector.add_crowds(vec![crowd]);
+        }
+        Piece::Refused(mut refused) => collector.add_refused(&mut refused),
+        Piece::Lines(lines) => {
+            let inputs = &sets.documents.inputs;
+            lines.into_iter().for_each(|(unit, lines)| inputs.set_unit_lines(unit as usize, lines));
+        }
+        Piece::Common(common) => collector.add_common(&common),
+        Piece::Warnings(warnings) => collector.add_warnings(&warnings),
+        Piece::Counts(tally, superseded) => collector.add_counts(&tally, superseded as usize),
+    }
+}

@@ -1,0 +1,195 @@
+//! Sizes and sets of documents, and measuring pairs of them.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use bytemuck::zeroed_vec;
+
+use crate::document::Doc;
+use crate::error::{Error, Result};
+use crate::flow::context::RunContext;
+use crate::flow::documents::Documents;
+use crate::flow::memory::budget::Share;
+use crate::flow::memory::sets::{Sets, not_recalled};
+use crate::flow::records::Candidate;
+use crate::flow::stored::Stored;
+use crate::similarity::Measure;
+use crate::sketch::least_difference;
+
+/// Sizes and sets of the documents of a run, as far as they are known in this process.
+pub struct DocumentSets {
+    /// What every part of the run needs.
+    pub context: Arc<RunContext>,
+    /// The documents of the run.
+    pub documents: Arc<Documents>,
+    /// What earlier loads left, if this is a load.
+    pub stored: Option<Arc<dyn Stored>>,
+    /// Sizes of the stored contents that share a key with a new one, a place each; of the others no page is touched.
+    stored_sizes: Vec<AtomicU32>,
+    /// Sets that the workers of this process have recalled, by worker.
+    recalled: Vec<OnceLock<Sets>>,
+    /// Sets that each worker of this process has taken in from others.
+    received: Vec<OnceLock<Sets>>,
+}
+
+impl DocumentSets {
+    /// No sizes of stored contents, and no sets yet.
+    pub fn new(
+        context: Arc<RunContext>,
+        documents: Arc<Documents>,
+        stored: Option<Arc<dyn Stored>>,
+    ) -> DocumentSets {
+        let topology = context.topology;
+        DocumentSets {
+            stored_sizes: zeroed_vec(stored.as_deref().map_or(0, Stored::next) as usize),
+            recalled: (0..topology.all()).map(|_| OnceLock::new()).collect(),
+            received: (0..topology.workers()).map(|_| OnceLock::new()).collect(),
+            context,
+            documents,
+            stored,
+        }
+    }
+
+    /// What earlier loads left, if this is a load.
+    pub fn stored(&self) -> Option<&dyn Stored> {
+        self.stored.as_deref()
+    }
+
+    /// Whether a number is that of a stored content.
+    pub fn is_stored(&self, doc: Doc) -> bool {
+        doc < self.documents.catalogue.base()
+    }
+
+    /// Remembers the sizes of stored contents that share a key with a new one.
+    pub fn record_stored_sizes(&self, sizes: impl Iterator<Item = (Doc, u32)>) {
+        for (doc, size) in sizes {
+            self.stored_sizes[doc as usize].store(size, Ordering::Relaxed);
+        }
+    }
+
+    /// The size of the set of a document, or of a stored content that shares a key with a new one.
+    pub fn size(&self, doc: Doc) -> u32 {
+        if !self.is_stored(doc) {
+            return self.documents.catalogue.size(doc);
+        }
+        self.stored_sizes[doc as usize].load(Ordering::Relaxed)
+    }
+
+    /// The signature of a document's set; those of stored ones are looked up when all candidates are known.
+    fn signature(&self, doc: Doc) -> &[u64] {
+        if self.is_stored(doc) { &[] } else { self.documents.catalogue.signature(doc) }
+    }
+
+    /// Whether a pair shares enough keys to be measured, or to be accepted where keys are all there is.
+    pub fn enough(&self, candidate: Candidate) -> bool {
+        let (a, b) = candidate.pair.docs();
+        let (left, right) = (self.size(a), self.size(b));
+        let context = &self.context;
+        context.rule.is_some_and(|rule| context.config.is_enough(rule, candidate.shared, left, right))
+            && (!context.has_signatures()
+                || self.may_be_alike((a, self.signature(a)), (b, self.signature(b))))
+    }
+
+    /// Whether the signatures of two documents, as far as there are any, leave room for as many shared members as the rule
+    /// wants.
+    pub fn may_be_alike(&self, (a, of_a): (Doc, &[u64]), (b, of_b): (Doc, &[u64])) -> bool {
+        let (left, right) = (self.size(a), self.size(b));
+        let needed = self.context.rule.and_then(|rule| rule.own().needed(left, right));
+        needed.is_some_and(|needed| {
+            least_difference(of_a, of_b) <= u64::from(left) + u64::from(right) - 2 * needed
+        })
+    }
+
+    /// Measures two documents whose sets were recalled or are stored: `Some` if the rule accepts them.
+    pub fn measure(&self, a: Doc, b: Doc) -> Result<Option<Measure>> {
+        let Some(rule) = self.context.rule else { return Ok(None) };
+        let (mut x, mut y) = (Vec::new(), Vec::new());
+        Ok(rule.measure(self.set(a, &mut x)?, self.set(b, &mut y)?))
+    }
+
+    /// The set of a document that was recalled or of a stored content, in `scratch` unless it is in memory.
+    ///
+    /// # Errors
+    /// [`Error::Io`] and [`Error::Damaged`]; [`Error::Worker`] if the set was not recalled.
+    pub fn set<'a>(&'a self, doc: Doc, scratch: &'a mut Vec<u64>) -> Result<&'a [u64]> {
+        match self.stored().filter(|_| self.is_stored(doc)) {
+            Some(stored) => stored.set(doc, scratch).map(|()| scratch.as_slice()),
+            None => self.holder(doc).ok_or_else(|| not_recalled(doc))?.get(doc, scratch),
+        }
+    }
+
+    /// Where the set of a document is, if it is in this process: with the worker that read it, or, if another process has
+    /// sent it, with the one that received it.
+    fn holder(&self, doc: Doc) -> Option<&Sets> {
+        let topology = self.context.topology;
+        match topology.is_local(doc) {
+            true => self.recalled[topology.owner_of(doc)].get(),
+            false => self.received[topology.receiver_of(doc)].get(),
+        }
+    }
+
+    /// Measures pairs of any documents, reading again those whose sets are not at hand.
+    pub fn measure_all(&self, pairs: &[(Doc, Doc)]) -> Result<Vec<Measure>> {
+        let at_hand = |doc: Doc| self.holder(doc).filter(|sets| sets.contains(doc));
+        let mut missing: Vec<Doc> = pairs.iter().flat_map(|(a, b)| [*a, *b]).collect();
+        missing.retain(|doc| at_hand(*doc).is_none());
+        missing.sort_unstable();
+        missing.dedup();
+        let extra = self.side_by_side(&missing, &|docs, sets| self.recall(docs, sets))?;
+        let read = |doc: Doc| extra.iter().find(|sets| sets.contains(doc));
+        let holder = |doc: Doc| at_hand(doc).or_else(|| read(doc)).ok_or_else(|| not_recalled(doc));
+        let full = |a: &[u64], b: &[u64]| self.context.rule.map_or(Measure::of(a, b), |rule| rule.full(a, b));
+        let measured = |(a, b): &(Doc, Doc)| {
+            let (mut x, mut y) = (Vec::new(), Vec::new());
+            Ok(full(holder(*a)?.get(*a, &mut x)?, holder(*b)?.get(*b, &mut y)?))
+        };
+        pairs.iter().map(measured).collect()
+    }
+
+    /// Derives the sets of `docs` (ascending, all of one owner, none twice) again and stores them.
+    pub fn recall(&self, docs: &[Doc], sets: &mut Sets) -> Result<()> {
+        self.documents.recall(docs, &mut self.context.sketcher(), &self.context.status.progress, sets)
+    }
+
+    /// Derives what is stored of documents on all cores, what each has read in a store of its own.
+    pub fn side_by_side(
+        &self,
+        docs: &[Doc],
+        derive: &(dyn Fn(&[Doc], &mut Sets) -> Result<()> + Sync),
+    ) -> Result<Vec<Sets>> {
+        // Texts are read in the order they stand in: each thread has a stretch of it.
+        let mut docs = docs.to_vec();
+        docs.sort_unstable_by_key(|doc| self.documents.catalogue.position(*doc));
+        let stretch = docs.len().div_ceil(self.context.topology.workers()).max(1);
+        std::thread::scope(|scope| {
+            let threads: Vec<_> = docs
+                .chunks(stretch)
+                .map(|docs| {
+                    scope.spawn(move || {
+                        // By now there are no candidates any more.
+                        let mut sets = self.context.memory.sets(Share::Candidates);
+                        derive(docs, &mut sets).map(|()| sets)
+                    })
+                })
+                .collect();
+            let joined = threads.into_iter().map(|thread| {
+                thread
+                    .join()
+                    .unwrap_or_else(|_| Err(Error::Worker("a thread that reads texts again panicked".into())))
+            });
+            joined.collect()
+        })
+    }
+
+    /// Makes a worker's sets visible to all.
+    pub fn publish_recalled(&self, worker: usize, sets: Sets) {
+        let first = self.recalled[worker].set(sets).is_ok();
+        debug_assert!(first, "a worker recalls once");
+    }
+
+    /// Makes the sets visible that a worker of this process has received from other processes.
+    pub fn publish_received(&self, worker: usize, sets: Sets) {
+        let first = self.received[worker - self.context.topology.local_workers().start].set(sets).is_ok();
+        debug_assert!(first, "a worker receives once");
+    }
+}

@@ -1,0 +1,123 @@
+//! The documents of a run: how they are called, where they stand, and their texts, read again.
+
+use std::sync::Arc;
+
+use crate::document::Doc;
+use crate::error::Result;
+use crate::flow::catalogue::Catalogue;
+use crate::flow::inputs::Inputs;
+use crate::flow::memory::sets::Sets;
+use crate::flow::stored::Replay;
+use crate::progress::Progress;
+use crate::read::{Compression, Day, reread};
+use crate::sketch::Sketcher;
+
+/// Documents read again between two looks at whether to stop.
+const SLICE: usize = 1024;
+
+/// The documents of a run.
+pub struct Documents {
+    /// A row for each document.
+    pub catalogue: Catalogue,
+    /// The inputs that they were read from; none where stored documents were replayed.
+    pub inputs: Inputs,
+    /// The stored documents that were taken in in place of inputs.
+    pub replay: Option<Arc<dyn Replay>>,
+}
+
+impl Documents {
+    /// The document's id, or `FILE:LINE` if its record has none.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::Io`].
+    pub fn name(&self, doc: Doc) -> Result<String> {
+        Ok(match self.catalogue.label(doc)? {
+            Some(label) => label.into_owned(),
+            None => format!("{}:{}", self.file(doc), self.line(doc)),
+        })
+    }
+
+    /// Path of the document's file, as the user named it.
+    pub fn file(&self, doc: Doc) -> String {
+        let position = self.catalogue.position(doc);
+        match &self.replay {
+            Some(replay) => replay.place(position.offset() as usize).0,
+            None => self.inputs.sources[position.file() as usize].shown.clone(),
+        }
+    }
+
+    /// The document's line in its file, counted from 1.
+    pub fn line(&self, doc: Doc) -> u64 {
+        let position = self.catalogue.position(doc);
+        match &self.replay {
+            Some(replay) => replay.place(position.offset() as usize).1,
+            None => self.inputs.line_at(position, self.catalogue.line(doc)),
+        }
+    }
+
+    /// Derives the sets of `docs` (ascending, all of one owner, none twice) from their texts and stores them; those of
+    /// stored documents are stored already.
+    pub fn recall(
+        &self,
+        docs: &[Doc],
+        sketcher: &mut Sketcher,
+        progress: &Progress,
+        sets: &mut Sets,
+    ) -> Result<()> {
+        if let Some(replay) = &self.replay {
+            return self.recall_stored(&**replay, docs, progress, sets);
+        }
+        self.each_text(docs, progress, &mut |doc, text, day| {
+            sketcher.read(text, day);
+            sets.insert(doc, sketcher.words())
+        })
+    }
+
+    fn recall_stored(
+        &self,
+        replay: &dyn Replay,
+        docs: &[Doc],
+        progress: &Progress,
+        sets: &mut Sets,
+    ) -> Result<()> {
+        let mut set = Vec::new();
+        for some in docs.chunks(SLICE) {
+            progress.check()?;
+            for doc in some {
+                let at = self.catalogue.position(*doc).offset() as usize;
+                replay.set(replay.document(at).content, &mut set)?;
+                sets.insert(*doc, &set)?;
+            }
+            progress.advance(some.len() as u64);
+        }
+        Ok(())
+    }
+
+    /// Reads the texts of `docs` (ascending by position, none twice) again.
+    pub fn each_text(
+        &self,
+        docs: &[Doc],
+        progress: &Progress,
+        each: &mut dyn FnMut(Doc, &str, Day) -> Result<()>,
+    ) -> Result<()> {
+        let file = |doc: &Doc| self.catalogue.position(*doc).file();
+        for same_file in docs.chunk_by(|a, b| file(a) == file(b)) {
+            let number = file(&same_file[0]);
+            let source = &self.inputs.sources[number as usize];
+            // A compressed file can only be read from its start: once, then.
+            let slice = if source.compression == Compression::None { SLICE } else { same_file.len() };
+            for some in same_file.chunks(slice) {
+                let offsets: Vec<u64> =
+                    some.iter().map(|doc| self.catalogue.position(*doc).offset()).collect();
+                reread(source, number, &offsets, &self.inputs.fields, &mut |index, text, day| {
+                    if index % SLICE == 0 {
+                        progress.check()?;
+                    }
+                    each(some[index], text, day)
+                })?;
+                progress.advance(some.len() as u64);
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,289 @@
+//! What a worker does with its share of the input: read, tokenise, sketch, remember, and send on.
+
+pub mod keepers;
+mod replayed;
+pub mod sample;
+pub mod unit_queue;
+
+use std::sync::Arc;
+
+use hashbrown::HashSet;
+use xxhash_rust::xxh3::Xxh3Default;
+
+use crate::document::{Doc, NO_DOC, Position};
+use crate::error::{Error, Result};
+use crate::flow::catalogue::Catalogue;
+use crate::flow::catalogue::segment::Segment;
+use crate::flow::context::RunContext;
+use crate::flow::distributed::topology::Topology;
+use crate::flow::inputs::Inputs;
+use crate::flow::intake::keepers::Keepers;
+use crate::flow::intake::unit_queue::UnitQueue;
+use crate::flow::memory::budget::Share;
+use crate::flow::records::{Arrival, Change, ChangeKind, Posting, id_digest, spread};
+use crate::flow::results::gathered::ReadResults;
+use crate::flow::stored::Stored;
+use crate::metrics::Metric;
+use crate::read::Refused;
+use crate::read::{Day, Record, Refusal, Sink, UnitReader, Value};
+use crate::sketch::{Digest, Sketcher};
+
+/// Bytes a remembered digest takes at most, in a table that may just have doubled.
+const SEEN: usize = 40;
+
+/// A worker's reading.
+pub struct Intake {
+    context: Arc<RunContext>,
+    sketcher: Sketcher,
+    has_keys: bool,
+    signed: bool,
+    dated: bool,
+    worker: usize,
+    workers: usize,
+    base: Doc,
+    seen: HashSet<Digest>,
+    most_seen: usize,
+    /// What is stored, and what keeps what this worker adds, of a load.
+    load: Option<(Arc<dyn Stored>, Arc<Keepers>)>,
+    /// Rows of the documents read.
+    pub segment: Segment,
+    /// Arrivals not yet sent.
+    pub arrivals: Vec<Arrival>,
+    /// Postings not yet sent.
+    pub postings: Vec<Posting>,
+    /// Changes not yet sent, of a load.
+    pub changes: Vec<Change>,
+    results: ReadResults,
+    failure: Option<Error>,
+}
+
+impl Intake {
+    /// The intake of a worker before its first record.
+    pub fn new(
+        context: &Arc<RunContext>,
+        catalogue: &Catalogue,
+        load: Option<(Arc<dyn Stored>, Arc<Keepers>)>,
+        worker: usize,
+    ) -> Intake {
+        let most_seen = usize::try_from(context.memory.budget.part(Share::Seen)).unwrap_or(usize::MAX) / SEEN;
+        Intake {
+            context: Arc::clone(context),
+            sketcher: context.sketcher(),
+            has_keys: context.has_keys(),
+            signed: context.has_signatures(),
+            dated: context.config.is_dated(),
+            worker,
+            workers: context.topology.all(),
+            base: catalogue.base(),
+            seen: HashSet::new(),
+            most_seen,
+            load,
+            segment: catalogue.empty_segment(&context.memory),
+            arrivals: Vec::new(),
+            postings: Vec::new(),
+            changes: Vec::new(),
+            results: ReadResults::default(),
+            failure: None,
+        }
+    }
+
+    /// Reads units until none is left, calling `send` about once a MiB.
+    pub fn run(
+        &mut self,
+        inputs: &Inputs,
+        queue: &UnitQueue,
+        mut send: impl FnMut(&mut Intake),
+    ) -> Result<()> {
+        let context = Arc::clone(&self.context);
+        let (progress, metrics) = (&context.status.progress, context.status.progress.metrics());
+        loop {
+            let at = queue.take()?;
+            let Some(unit) = inputs.units.get(at) else { return Ok(()) };
+            metrics.add(Metric::Units, 1);
+            let source = &inputs.sources[unit.file as usize];
+            let mut reader = UnitReader::open(unit.file, source, unit, Arc::clone(&inputs.fields));
+            let (mut bytes, mut documents) = (0, self.documents());
+            loop {
+                let more = reader.advance(self)?;
+                progress.advance(reader.bytes() - bytes);
+                metrics.add(Metric::ReadBytes, reader.bytes() - bytes);
+                progress.add_documents(self.documents() - documents);
+                (bytes, documents) = (reader.bytes(), self.documents());
+                send(self);
+                if let Some(error) = self.failure.take() {
+                    return Err(error);
+                }
+                self.allow_rows()?;
+                progress.check()?;
+                if context.status.failed() {
+                    return Ok(());
+                }
+                if !more {
+                    break;
+                }
+            }
+            inputs.set_unit_lines(at, reader.lines());
+        }
+    }
+
+    /// What was read: the rows, and all else.
+    pub fn finish(mut self) -> (Segment, ReadResults) {
+        self.results.tally.documents = self.documents();
+        (self.segment, self.results)
+    }
+
+    /// Bytes of digests and postings that go to other processes next.
+    pub fn bytes_for_others(&self, topology: Topology) -> u64 {
+        let remote = |key: u64| !topology.local_workers().contains(&topology.of_key(key));
+        let arrivals = self.arrivals.iter().filter(|arrival| remote(arrival.digest)).count();
+        let postings = self.postings.iter().filter(|posting| remote(posting.key)).count();
+        (arrivals * size_of::<Arrival>() + postings * size_of::<Posting>()) as u64
+    }
+
+    /// Refuses rows that do not fit in their share of the memory, with what all of them will come to.
+    fn allow_rows(&self) -> Result<()> {
+        let (rows, (_, done, total)) = (self.segment.bytes(), self.context.status.progress.now());
+        let expected = (u128::from(rows) * u128::from(total) / u128::from(done.max(1))) as u64;
+        self.context.memory.budget.allow(Share::Rows, rows, expected, "the documents")
+    }
+
+    /// Whether this worker has met the text, as far as it remembers: what it forgets, `exact_duplicates` finds.
+    fn has_seen(&mut self, digest: Digest) -> bool {
+        if self.seen.len() < self.most_seen { !self.seen.insert(digest) } else { self.seen.contains(&digest) }
+    }
+
+    /// Documents read, those without a token included.
+    fn documents(&self) -> u64 {
+        self.segment.len() as u64 + self.results.tally.empty + self.results.tally.unchanged
+    }
+}
+
+impl Sink for Intake {
+    fn document(&mut self, record: &Record<'_>) {
+        self.results.tally.text_bytes += record.text.len() as u64;
+        let taken = match self.load.take() {
+            Some(load) => {
+                let taken = self.change(&*load.0, &load.1, record);
+                self.load = Some(load);
+                taken
+            }
+            None => self.arrive(record),
+        };
+        if let Err(error) = taken {
+            self.failure.get_or_insert(error);
+        }
+    }
+
+    fn refuse(&mut self, position: Position, line: u32, refusal: Refusal) {
+        self.results.refused.push(Refused { position, line, refusal });
+    }
+}
+
+impl Intake {
+    /// A document of a run of its own.
+    fn arrive(&mut self, record: &Record<'_>) -> Result<()> {
+        let Some(digest) = self.sketcher.read(record.text, record.day) else {
+            self.results.tally.empty += 1;
+            return Ok(());
+        };
+        let doc = self.next_doc()?;
+        self.warn(record, doc);
+        self.segment.push(record)?;
+        self.arrivals.push(Arrival::new(digest, doc, record.position.to_bits()));
+        // A text this worker has met is not the first of its kind, whatever the others read: it needs no keys.
+        if self.has_keys && !self.has_seen(digest) {
+            self.sketch(doc);
+        }
+        Ok(())
+    }
+
+    /// A record of a load.
+    fn change(&mut self, stored: &dyn Stored, keepers: &Keepers, record: &Record<'_>) -> Result<()> {
+        let id = id_digest(record.id.as_deref().unwrap_or_default());
+        let fingerprint = fingerprint(record, stored.keeps_records());
+        let position = record.position.to_bits();
+        if !record.deleted && stored.is_unchanged(id, fingerprint)? {
+            self.changes.push(Change { id, fingerprint, position, doc: None, kind: ChangeKind::Unchanged });
+            self.results.tally.unchanged += 1;
+            return Ok(());
+        }
+        let doc = self.next_doc()?;
+        self.segment.push(record)?;
+        let kind = match self.sketcher.read(record.text, record.day) {
+            _ if record.deleted => ChangeKind::Delete,
+            Some(digest) => ChangeKind::Text(digest),
+            None => ChangeKind::Empty,
+        };
+        self.changes.push(Change { id, fingerprint, position, doc: Some(doc), kind });
+        if kind != ChangeKind::Delete {
+            keepers.keep(self.worker, |keeper| keeper.record(doc, record.raw))?;
+        }
+        if let ChangeKind::Text(digest) = kind {
+            self.warn(record, doc);
+            if self.has_keys {
+                self.sketch(doc);
+            }
+            let set = if self.has_keys { self.sketcher.words() } else { &[] };
+            keepers.keep(self.worker, |keeper| keeper.text(doc, digest, set))?;
+        }
+        Ok(())
+    }
+
+    /// Notes what a user is warned about of the text last read.
+    fn warn(&mut self, record: &Record<'_>, doc: Doc) {
+        let ReadResults { tally, warnings, .. } = &mut self.results;
+        if self.sketcher.is_poor() {
+            tally.too_few_terms += 1;
+            warnings.too_few_terms.note(record.position, doc);
+        }
+        if self.dated && !matches!(record.day, Day::Known(_)) {
+            tally.missing_date += 1;
+            warnings.missing_date.note(record.position, doc);
+        }
+    }
+
+    fn next_doc(&self) -> Result<Doc> {
+        let number = self.base as usize + self.segment.len() * self.workers + self.worker;
+        let full = || Error::Limit("more than 4,294,967,295 documents; split the input".into());
+        Doc::try_from(number).ok().filter(|doc| *doc != NO_DOC).ok_or_else(full)
+    }
+
+    /// Sketches the text last read, the last row's.
+    fn sketch(&mut self, doc: Doc) {
+        let (keys, size) = self.sketcher.keys();
+        self.postings.extend(keys.iter().map(|key| Posting { key: spread(*key), size, doc }));
+        self.segment.set_last_size(size);
+        if self.signed {
+            self.segment.sign_last(self.sketcher.own_words());
+        }
+    }
+}
+
+/// Digest of all that a collection stores of a record: of the record itself, too, if it is kept.
+fn fingerprint(record: &Record<'_>, kept: bool) -> u128 {
+    let mut state = Xxh3Default::new();
+    if kept {
+        state.update(record.raw.as_bytes());
+        state.update(&(record.raw.len() as u64).to_le_bytes());
+    }
+    state.update(record.text.as_bytes());
+    match &record.value {
+        None => {}
+        Some(Value::Number(number)) => {
+            state.update(&[1]);
+            state.update(&number.to_bits().to_le_bytes());
+        }
+        Some(Value::Text(text)) => {
+            state.update(&[2]);
+            state.update(text.as_bytes());
+        }
+    }
+    if let Day::Known(day) = record.day {
+        state.update(&[3]);
+        state.update(&day.to_le_bytes());
+    }
+    // With its length a text and a value cannot pass for another text. The length of the value is left out, as it is in
+    // stored fingerprints: a value that ends in the bytes of a day could pass for a shorter one with that day.
+    state.update(&(record.text.len() as u64).to_le_bytes());
+    state.digest128()
+}

@@ -1,0 +1,106 @@
+//! The sample of the inputs that the rarity table is made of.
+
+use std::sync::Arc;
+
+use hashbrown::HashSet;
+
+use crate::config::Config;
+use crate::document::Position;
+use crate::error::{Error, Result};
+use crate::lexicon::Lexicon;
+use crate::limits::MAX_RECORD_BYTES;
+use crate::read::{Day, Extent, Fields, Record, Refusal, Sink, Source, Unit, UnitReader, units};
+use crate::simd::Simd;
+use crate::sketch::{Basis, Digest, Rarity, Sketcher};
+
+/// Bytes of a stretch of the sample.
+const STRETCH: u64 = 256 << 10;
+/// Least and greatest size of the sample, in bytes, and its share of the input.
+const SAMPLE: (u64, u64, u64) = (4 << 20, 64 << 20, 64);
+
+/// The rarity table of an input: stretches at even distances over the files, each text counted once. Threads share
+/// the stretches; their findings are put together in document order, so the table does not depend on their number.
+pub fn sample_rarity(
+    sources: &[Source],
+    fields: &Arc<Fields>,
+    config: &Config,
+    lexicon: Option<&Arc<Lexicon>>,
+    simd: Simd,
+    threads: usize,
+) -> Result<Rarity> {
+    let bytes: u64 = sources.iter().map(|source| source.bytes).sum();
+    let wanted = (bytes / SAMPLE.2).clamp(SAMPLE.0, SAMPLE.1);
+    let stretches = units(sources, Extent::ALL, STRETCH);
+    let every = stretches.len().div_ceil((wanted / STRETCH) as usize).max(1);
+    let chosen: Vec<&Unit> = stretches.iter().step_by(every).collect();
+    let part = chosen.len().div_ceil(threads).max(1);
+    let samples: Result<Vec<Sample>> = std::thread::scope(|scope| {
+        let read = |units: &[&Unit]| -> Result<Sample> {
+            let mut sample = Sample::new(Sketcher::new(
+                config,
+                Arc::new(Basis { lexicon: lexicon.cloned(), ..Basis::default() }),
+                simd,
+            ));
+            units
+                .iter()
+                .try_for_each(|unit| read_stretch(&sources[unit.file as usize], unit, fields, &mut sample))?;
+            Ok(sample)
+        };
+        let mut parts = chosen.chunks(part);
+        let own = parts.next().unwrap_or_default();
+        let others: Vec<_> = parts.map(|units| scope.spawn(move || read(units))).collect();
+        let panicked = |_| Err(Error::Worker("a thread that samples the input panicked".into()));
+        let joined = others.into_iter().map(|thread| thread.join().unwrap_or_else(panicked));
+        std::iter::once(read(own)).chain(joined.collect::<Vec<_>>()).collect()
+    });
+    let (mut seen, mut shingles) = (HashSet::new(), Vec::new());
+    for sample in samples? {
+        let mut rest = sample.shingles.as_slice();
+        for (digest, count) in sample.texts {
+            let set;
+            (set, rest) = rest.split_at(count);
+            if seen.insert(digest) {
+                shingles.extend_from_slice(set);
+            }
+        }
+    }
+    Ok(Rarity::of_sample(shingles))
+}
+
+/// Reads one stretch; of a file that can only be read whole, about as much from its start.
+fn read_stretch(source: &Source, unit: &Unit, fields: &Arc<Fields>, sample: &mut Sample) -> Result<()> {
+    let mut reader = UnitReader::open(unit.file, source, unit, Arc::clone(fields));
+    let before = sample.bytes;
+    while reader.advance(sample)? && sample.bytes < before + STRETCH {}
+    Ok(())
+}
+
+/// The shingles of some texts, one text after the other.
+struct Sample {
+    sketcher: Sketcher,
+    /// Digest and number of shingles of each text.
+    texts: Vec<(Digest, usize)>,
+    shingles: Vec<u64>,
+    bytes: u64,
+}
+
+impl Sample {
+    fn new(sketcher: Sketcher) -> Sample {
+        Sample { sketcher, texts: Vec::new(), shingles: Vec::new(), bytes: 0 }
+    }
+}
+
+impl Sink for Sample {
+    fn document(&mut self, record: &Record<'_>) {
+        self.bytes += record.text.len() as u64;
+        if record.text.len() < MAX_RECORD_BYTES / 16
+            && let Some(digest) = self.sketcher.read(record.text, Day::None)
+        {
+            let set = self.sketcher.distinct();
+            self.texts.push((digest, set.len()));
+            self.shingles.extend_from_slice(set);
+        }
+    }
+
+    fn refuse(&mut self, _: Position, _: u32, _: Refusal) {}
+}

@@ -1,0 +1,182 @@
+//! Numbered things on their way to meet those of the same key: held in arrival order, divided into buckets of keys in
+//! place at the end, spilled to disk bucket by bucket when they outgrow their share of the memory.
+
+use std::path::Path;
+
+use crate::error::Result;
+use crate::flow::distributed::topology::Keys;
+use crate::flow::memory::budget::mapped;
+use crate::flow::memory::spill::Spill;
+use crate::flow::records::Keyed;
+
+/// What one worker has collected, such as its postings.
+pub struct Buckets<T> {
+    bits: u32,
+    keys: Keys,
+    /// One allocation, so large that the system maps it: growing moves no bytes, and what is cut off goes back.
+    held: Vec<T>,
+    most: usize,
+    spill: Spill,
+    /// For each bucket its stretches in the spill: first byte, and how many values.
+    stretches: Vec<Vec<(u64, usize)>>,
+    /// Once divided: where each bucket starts in memory, and the end of the last one.
+    starts: Option<Vec<usize>>,
+}
+
+impl<T: Keyed> Buckets<T> {
+    /// An empty store of `1 << bits` buckets of these keys that holds at most `bytes` in memory; its spill file stands in
+    /// `scratch`.
+    pub fn new(bits: u32, keys: Keys, bytes: u64, scratch: &Path) -> Buckets<T> {
+        let most = usize::try_from(bytes).unwrap_or(usize::MAX) / size_of::<T>();
+        Buckets {
+            bits,
+            keys,
+            held: mapped(most),
+            most: most.max(1 << bits),
+            spill: Spill::new(scratch),
+            stretches: vec![Vec::new(); 1 << bits],
+            starts: None,
+        }
+    }
+
+    /// Takes values in.
+    pub fn extend(&mut self, values: &[T]) -> Result<()> {
+        if self.held.len() + values.len() > self.most && !self.held.is_empty() {
+            self.spill()?;
+        }
+        self.held.extend_from_slice(values);
+        Ok(())
+    }
+
+    /// Moves all that is in memory to disk, a stretch for each bucket.
+    fn spill(&mut self) -> Result<()> {
+        let starts = divide(&mut self.held, self.keys, self.bits);
+        let first = self.spill.append(&self.held)?;
+        for (stretches, range) in self.stretches.iter_mut().zip(starts.windows(2)) {
+            if range[0] < range[1] {
+                stretches.push((first + (range[0] * size_of::<T>()) as u64, range[1] - range[0]));
+            }
+        }
+        self.held.clear();
+        Ok(())
+    }
+
+    /// Takes the last bucket that is left, in no particular order; `None` when all have been taken. What is given
+    /// out is no longer held.
+    pub fn take_last(&mut self) -> Result<Option<Vec<T>>> {
+        let starts = match &mut self.starts {
+            Some(starts) => starts,
+            none => none.insert(divide(&mut self.held, self.keys, self.bits)),
+        };
+        let Some(stretches) = self.stretches.pop() else { return Ok(None) };
+        starts.pop();
+        let start = starts.last().copied().unwrap_or(0);
+        let mut values = self.held.split_off(start);
+        if self.held.len() * 8 < self.held.capacity() * 7 {
+            self.held.shrink_to_fit();
+        }
+        for (first, count) in stretches {
+            let start = values.len();
+            values.resize(start + count, T::zeroed());
+            self.spill.read(first, &mut values[start..])?;
+        }
+        Ok(Some(values))
+    }
+}
+
+/// Most bits divided by at once: more streams of writes than pages the processor keeps at hand are slow.
+const AT_ONCE: u32 = 5;
+
+/// Brings values into the order of the high `bits` of their keys within a range, in place. The start of each bucket, and
+/// the end of the last.
+fn divide<T: Keyed>(values: &mut [T], keys: Keys, bits: u32) -> Vec<usize> {
+    let mut starts = Vec::with_capacity((1 << bits) + 1);
+    divide_below(values, (keys, 0), bits, 0, &mut starts);
+    starts.push(values.len());
+    starts
+}
+
+/// Divides values that agree in the `above` highest bits of their keys by the `bits` below those; `first` is the
+/// place of the first of them.
+fn divide_below<T: Keyed>(
+    values: &mut [T],
+    (keys, above): (Keys, u32),
+    bits: u32,
+    first: usize,
+    starts: &mut Vec<usize>,
+) {
+    if bits == 0 {
+        return starts.push(first);
+    }
+    let now = bits.min(AT_ONCE);
+    let ends = permute(values, (keys, above), now);
+    let mut start = 0;
+    for end in ends {
+        divide_below(&mut values[start..end], (keys, above + now), bits - now, first + start, starts);
+        start = end;
+    }
+}
+
+/// Permutes values by some bits of their keys: each swap puts one where it belongs (McIlroy, Bostic and McIlroy,
+/// "Engineering Radix Sort", 1993). The end of each bucket.
+fn permute<T: Keyed>(values: &mut [T], (keys, above): (Keys, u32), bits: u32) -> Vec<usize> {
+    let bucket = |value: &T| (keys.of(value) << above >> (64 - bits)) as usize;
+    let mut ends = vec![0; 1 << bits];
+    values.iter().for_each(|value| ends[bucket(value)] += 1);
+    let mut next = ends.clone();
+    let mut sum = 0;
+    for (next, end) in next.iter_mut().zip(&mut ends) {
+        *next = sum;
+        sum += *end;
+        *end = sum;
+    }
+    for here in 0..ends.len() {
+        while next[here] < ends[here] {
+            let mut carried = values[next[here]];
+            let mut place = bucket(&carried);
+            while place != here {
+                std::mem::swap(&mut carried, &mut values[next[place]]);
+                next[place] += 1;
+                place = bucket(&carried);
+            }
+            values[next[here]] = carried;
+            next[here] += 1;
+        }
+    }
+    ends
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::flow::records::Posting;
+
+    #[test]
+    fn what_is_spilled_comes_back() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let posting = |i: u64| Posting { key: i.wrapping_mul(0x9e37_79b9_7f4a_7c15), size: 1, doc: i as u32 };
+        let all: Vec<Posting> = (0..5000).map(posting).collect();
+        let whole = Keys { first: 0, zeros: 0 };
+        let third = Keys { first: u64::MAX / 3 + 1, zeros: 1 };
+        for (bytes, bits, keys) in
+            [(0, 4, whole), (4000, 7, third), (1 << 20, 4, third), (1 << 20, 11, whole), (0, 4, third)]
+        {
+            let all: Vec<Posting> =
+                all.iter().copied().filter(|p| keys == whole || p.key / third.first == 1).collect();
+            let mut postings = Buckets::new(bits, keys, bytes, folder.path());
+            for part in all.chunks(300) {
+                postings.extend(part).expect("taken in");
+            }
+            assert_eq!(postings.spill.bytes() > 0, bytes < 1 << 20);
+            let (mut back, mut bucket) = (Vec::new(), 1 << bits);
+            while let Some(taken) = postings.take_last().expect("taken out") {
+                bucket -= 1;
+                assert!(taken.iter().all(|p| (keys.of(p) >> (64 - bits)) as usize == bucket));
+                back.extend(taken);
+            }
+            assert_eq!(bucket, 0);
+            back.sort_unstable_by_key(|p| p.doc);
+            assert_eq!(back, all);
+        }
+    }
+}

@@ -1,0 +1,8 @@
+//! What a run holds in memory, within its bound, and what goes to disk beyond it.
+
+pub mod buckets;
+pub mod budget;
+pub mod rounds;
+pub mod sets;
+pub mod spill;
+pub mod store;

@@ -1,0 +1,277 @@
+//! Key groups that a worker has received, given out again in rounds: each round has the groups of some of the worker's
+//! documents. Without a bound of the memory there is one round of all; with one, groups beyond it wait on disk.
+
+use std::ops::Range;
+use std::path::Path;
+
+use crate::document::Doc;
+use crate::error::{Error, Result};
+use crate::flow::memory::budget::mapped;
+use crate::flow::memory::spill::Spill;
+use crate::flow::records::KeyGroups;
+
+/// The places of some of a worker's documents in groups.
+#[derive(Default)]
+pub struct Index {
+    /// The rows of those documents.
+    pub rows: Range<usize>,
+    docs: Vec<Doc>,
+    starts: Vec<usize>,
+    places: Vec<Place>,
+}
+
+/// Where a document stands in a group. Most groups are of two: then the partner itself stands here, and the group,
+/// which lies anywhere in memory, need not be looked at.
+#[derive(Clone, Copy, Default)]
+struct Place {
+    /// First partner: its place among the members, or the partner itself if there is only one.
+    first: u32,
+    /// Number of partners, at least one.
+    partners: u32,
+}
+
+/// A document with partners in a group: its row, the place of the first partner, and how many there are.
+type Lead = (u32, u32, u32);
+
+impl Index {
+    /// Lists for each row where it stands; `leads` are gone through twice.
+    fn build(&mut self, rows: Range<usize>, leads: impl Iterator<Item = Lead> + Clone, docs: &[Doc]) {
+        let first_row = rows.start;
+        let mut starts: Vec<usize> = vec![0; rows.len() + 1];
+        leads.clone().for_each(|(row, ..)| starts[row as usize - first_row + 1] += 1);
+        for row in 1..starts.len() {
+            starts[row] += starts[row - 1];
+        }
+        let placed = starts.last().copied().unwrap_or(0);
+        self.places = mapped(placed);
+        self.places.resize(placed, Place::default());
+        let mut next = starts.clone();
+        for (row, first, partners) in leads {
+            let next = &mut next[row as usize - first_row];
+            let first = if partners == 1 { docs[first as usize] } else { first };
+            self.places[*next] = Place { first, partners };
+            *next += 1;
+        }
+        (self.rows, self.starts) = (rows, starts);
+    }
+
+    /// The documents that a row is to be paired with, a slice for each group.
+    pub fn partners(&self, row: usize) -> impl Iterator<Item = &[Doc]> {
+        let row = row - self.rows.start;
+        self.places[self.starts[row]..self.starts[row + 1]].iter().map(|place| match place.partners {
+            1 => std::slice::from_ref(&place.first),
+            count => &self.docs[place.first as usize..][..count as usize],
+        })
+    }
+}
+
+/// Parts that rows are divided into once groups have to be spilled: a bit each of a word.
+const PARTS: usize = 64;
+
+/// The groups of one worker.
+pub struct Rounds {
+    held: KeyGroups,
+    /// Members that may be held.
+    most: usize,
+    spill: Spill,
+    /// For each part its stretches in the spill: first byte, and how many numbers.
+    stretches: Vec<Vec<(u64, usize)>>,
+    /// Rows of this worker, and of one part.
+    rows: (usize, usize),
+    base: Doc,
+    worker: usize,
+    workers: usize,
+    /// The part after the one whose rounds these are.
+    next: usize,
+    tiles: Vec<Tile>,
+}
+
+/// A round of groups that were spilled: some rows of a part, and a share of their partners.
+struct Tile {
+    part: usize,
+    rows: Range<usize>,
+    /// Of `of` shares the one of partners whose number leaves `share` when divided by `of`.
+    share: u32,
+    of: u32,
+}
+
+impl Rounds {
+    /// No groups yet, for a worker with this many rows, whose documents' numbers begin at `base`; at most `bytes` of
+    /// them will be held, give or take one batch.
+    pub fn new(
+        rows: usize,
+        base: Doc,
+        (worker, workers): (usize, usize),
+        bytes: u64,
+        scratch: &Path,
+    ) -> Rounds {
+        // Places of members are numbers of 32 bits, whatever the memory.
+        let most = usize::try_from(bytes / 8).unwrap_or(usize::MAX).min(1 << 31);
+        Rounds {
+            held: KeyGroups { docs: mapped(most), following: mapped(most), ..KeyGroups::default() },
+            most,
+            spill: Spill::new(scratch),
+            stretches: vec![Vec::new(); PARTS],
+            rows: (rows, rows.div_ceil(PARTS).max(1)),
+            base,
+            worker,
+            workers,
+            next: 0,
+            tiles: Vec::new(),
+        }
+    }
+
+    /// Takes in what another worker found.
+    pub fn take_in(&mut self, groups: &KeyGroups) -> Result<()> {
+        if self.held.docs.len() + groups.docs.len() > self.most && !self.held.docs.is_empty() {
+            self.spill()?;
+        }
+        // Two large allocations: growing them moves no bytes, and all of their memory goes back when they are dropped.
+        self.held.docs.extend_from_slice(&groups.docs);
+        self.held.following.extend_from_slice(&groups.following);
+        Ok(())
+    }
+
+    /// The index of the next round; `None` after the last. A pair is met in one round only, as often there as it
+    /// shares a key.
+    pub fn next_round(&mut self) -> Result<Option<Index>> {
+        if self.spill.bytes() == 0 {
+            let first = std::mem::replace(&mut self.next, PARTS) == 0;
+            return Ok(first.then(|| self.all()));
+        }
+        if self.next == 0 {
+            self.spill()?;
+            self.held = KeyGroups::default();
+        }
+        while self.tiles.is_empty() && self.next < PARTS {
+            self.tiles = self.tiles(self.next);
+            self.next += 1;
+        }
+        self.tiles.pop().map(|tile| self.read(tile)).transpose()
+    }
+
+    /// What is held, as one round.
+    fn all(&mut self) -> Index {
+        let KeyGroups { docs, following, .. } = std::mem::take(&mut self.held);
+        let leads = (1..).zip(docs.iter().zip(&following)).filter_map(|(behind, (doc, following))| {
+            let row = self.row(*doc).filter(|_| *following > 0)?;
+            Some((row as u32, behind, *following))
+        });
+        let mut index = Index::default();
+        index.build(0..self.rows.0, leads, &docs);
+        Index { docs, ..index }
+    }
+
+    /// The row of a document whose owner is this worker.
+    fn row(&self, doc: Doc) -> Option<usize> {
+        let here = doc >= self.base && doc as usize % self.workers == self.worker;
+        here.then(|| (doc - self.base) as usize / self.workers)
+    }
+
+    /// Moves all that is held to disk: each part of the rows gets the groups that its rows have partners in.
+    fn spill(&mut self) -> Result<()> {
+        let groups = self.divided();
+        let mut numbers: Vec<u32> = mapped(self.most * 3);
+        for (part, stretches) in self.stretches.iter_mut().enumerate() {
+            numbers.clear();
+            for (range, _) in groups.iter().filter(|(_, parts)| parts >> part & 1 == 1) {
+                let range = range.start as usize..range.end as usize;
+                numbers.push(range.len() as u32);
+                numbers.extend_from_slice(&self.held.docs[range.clone()]);
+                numbers.extend_from_slice(&self.held.following[range]);
+            }
+            if !numbers.is_empty() {
+                stretches.push((self.spill.append(&numbers)?, numbers.len()));
+            }
+        }
+        self.held.docs.clear();
+        self.held.following.clear();
+        Ok(())
+    }
+
+    /// What is held, group by group, and the parts that have rows with partners in each.
+    fn divided(&self) -> Vec<(Range<u32>, u64)> {
+        let mut groups: Vec<(Range<u32>, u64)> = Vec::new();
+        let mut end = 0;
+        for (at, (doc, following)) in (0..).zip(self.held.docs.iter().zip(&self.held.following)) {
+            // A member that no earlier one pairs with begins a group, or what is as good as one.
+            if at >= end {
+                groups.push((at..at, 0));
+            }
+            end = end.max(at + 1 + following);
+            if let Some((range, parts)) = groups.last_mut() {
+                range.end = at + 1;
+                if let Some(row) = self.row(*doc).filter(|_| *following > 0) {
+                    *parts |= 1 << (row / self.rows.1);
+                }
+            }
+        }
+        groups.retain(|(_, parts)| *parts != 0);
+        groups
+    }
+
+    /// The rounds of a part: one, unless it has more groups than may be held. Then its rows are divided, and the
+    /// partners, so that each round has about as many of both as fit.
+    fn tiles(&self, part: usize) -> Vec<Tile> {
+        let rows = part * self.rows.1..((part + 1) * self.rows.1).min(self.rows.0);
+        let numbers: usize = self.stretches[part].iter().map(|(_, count)| count).sum();
+        let of = (numbers / 2).div_ceil(self.most.max(1)).clamp(1, rows.len().max(1));
+        let step = rows.len().div_ceil(of).max(1);
+        let ranges = rows.clone().step_by(step).map(|from| from..(from + step).min(rows.end));
+        let tile = |rows: Range<usize>, share: usize| Tile { part, rows, share: share as u32, of: of as u32 };
+        ranges
+            .flat_map(|rows| (0..of).map(move |share| (rows.clone(), share)))
+            .map(|(r, s)| tile(r, s))
+            .collect()
+    }
+
+    /// Reads a round back.
+    fn read(&self, tile: Tile) -> Result<Index> {
+        let (mut docs, mut leads): (Vec<Doc>, Vec<Lead>) = (mapped(self.most), mapped(self.most));
+        let (mut numbers, mut before) = (mapped(self.most * 3), Vec::new());
+        for (start, count) in &self.stretches[tile.part] {
+            numbers.clear();
+            numbers.resize(*count, 0);
+            self.spill.read(*start, &mut numbers)?;
+            let mut rest = numbers.as_slice();
+            while let [members, behind @ ..] = rest {
+                let (group, behind) = behind.split_at(*members as usize);
+                let (following, behind) = behind.split_at(*members as usize);
+                rest = behind;
+                self.lay_out(&tile, group, following, (&mut docs, &mut leads, &mut before));
+            }
+        }
+        if u32::try_from(docs.len()).is_err() {
+            return Err(Error::Limit("more shared keys than a worker can count; use more workers".into()));
+        }
+        let mut index = Index::default();
+        index.build(tile.rows, leads.iter().copied(), &docs);
+        Ok(Index { docs, ..index })
+    }
+
+    /// Adds to a round what it needs of a group: partners of its share, and rows of its range that have any.
+    fn lay_out(
+        &self,
+        tile: &Tile,
+        group: &[Doc],
+        following: &[u32],
+        (docs, leads, before): (&mut Vec<Doc>, &mut Vec<Lead>, &mut Vec<u32>),
+    ) {
+        // Of the members before each one, and before the end, those that are laid out.
+        before.clear();
+        before.push(docs.len() as u32);
+        for doc in group {
+            if doc % tile.of == tile.share {
+                docs.push(*doc);
+            }
+            before.push(docs.len() as u32);
+        }
+        for (at, (doc, following)) in group.iter().zip(following).enumerate() {
+            let Some(row) = self.row(*doc).filter(|row| tile.rows.contains(row)) else { continue };
+            let (first, end) = (before[at + 1], before[at + 1 + *following as usize]);
+            if first < end {
+                leads.push((row as u32, first, end - first));
+            }
+        }
+    }
+}

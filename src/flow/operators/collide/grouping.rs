@@ -1,0 +1,225 @@
+//! Postings that are sorted by key to groups of documents, addressed to the workers that own their members.
+
+use std::ops::Range;
+
+use crate::flow::context::RunContext;
+use crate::flow::distributed::topology::Topology;
+use crate::flow::records::{KeyGroups, Posting};
+use crate::flow::results::gathered::Collided;
+use crate::limits::CROWD;
+use crate::similarity::{Accept, Test};
+
+/// So many times as large is a crowd under keys that alone say little.
+const LOOSE: usize = 32;
+
+/// How postings become groups.
+pub struct Grouping {
+    /// Test whose size filter applies to pairs; `None` where sizes say nothing.
+    sizes: Option<Test>,
+    /// Contents a key may be in, 0 for any number.
+    cap: usize,
+    /// New contents from which on a group of no others is a crowd.
+    crowd: usize,
+    /// What goes to each worker, in this bucket.
+    sent: Vec<KeyGroups>,
+    /// The workers of this process.
+    local: Range<usize>,
+    /// The group that is addressed, and for each worker the last one that was addressed to it.
+    turn: u64,
+    turns: Vec<u64>,
+    following: Vec<u32>,
+}
+
+impl Grouping {
+    /// Groups as the configuration of a run wants them.
+    pub fn of(context: &RunContext) -> Grouping {
+        let cap = context.config.cap();
+        let own = context.rule.map(Accept::own);
+        let sizes = own.filter(|own| !matches!(own, Test::Shared(_)));
+        // A crowd is measured on sketches alone. Under a cap counts decide, and must be complete. Where many have a term in
+        // common that are not alike, counting is cheaper than measuring up to much larger groups.
+        let crowd = match own {
+            _ if context.pairs || cap > 0 => usize::MAX,
+            Some(Test::Vector(_)) => CROWD * LOOSE,
+            _ => CROWD,
+        };
+        Grouping::new(sizes, cap, crowd, context.topology)
+    }
+
+    fn new(sizes: Option<Test>, cap: usize, crowd: usize, topology: Topology) -> Grouping {
+        Grouping {
+            sizes,
+            cap,
+            crowd,
+            sent: vec![KeyGroups::default(); topology.all()],
+            local: topology.local_workers(),
+            turn: 0,
+            turns: vec![0; topology.all()],
+            following: Vec::new(),
+        }
+    }
+
+    /// Forms the groups of one bucket of sorted postings; what goes to whom is then in `sent`.
+    ///
+    /// Within a key sizes ascend: once the size filter fails for a partner it fails for all after it. `stored` holds
+    /// the postings of stored contents under the same keys, in the same order.
+    pub fn form(&mut self, postings: &[Posting], mut stored: &[Posting], collided: &mut Collided) {
+        for group in postings.chunk_by(|a, b| a.key == b.key) {
+            let key = group[0].key;
+            let (of_key, rest) = stored.split_at(stored.partition_point(|posting| posting.key <= key));
+            stored = rest;
+            if self.is_crowd(group.len(), of_key.len()) {
+                collided.crowds.push(of_key.iter().chain(group).map(|posting| posting.doc).collect());
+                continue;
+            }
+            let contents = (of_key.len() + group.len()) as u64;
+            if self.cap > 0 && contents > self.cap as u64 {
+                collided.common.ignore(key, contents, group.len() as u64);
+                continue;
+            }
+            group.iter().filter(|_| !of_key.is_empty()).for_each(|posting| self.send_alone(posting, of_key));
+            if group.len() > 1 {
+                self.send(group);
+            }
+        }
+    }
+
+    /// Whether there are more pairs in a group than in one of as many new contents as make a crowd. Pairs of stored
+    /// contents are known: a few new ones can meet very many of them.
+    fn is_crowd(&self, new: usize, stored: usize) -> bool {
+        new.saturating_mul(2 * stored + new) > self.crowd.saturating_mul(self.crowd)
+    }
+
+    /// Addresses a new posting and the stored ones that it may be paired with to the owner of the new one. Pairs of
+    /// stored contents are known, so it is never they that lead.
+    fn send_alone(&mut self, posting: &Posting, stored: &[Posting]) {
+        let meets = |other: &&Posting| {
+            let (small, large) = (posting.size.min(other.size), posting.size.max(other.size));
+            self.sizes.is_none_or(|rule| rule.allows(small, large))
+        };
+        let owner = posting.doc as usize % self.sent.len();
+        let groups = &mut self.sent[owner];
+        let before = groups.docs.len();
+        groups.docs.push(posting.doc);
+        groups.docs.extend(stored.iter().filter(meets).map(|other| other.doc));
+        if !self.local.contains(&owner) {
+            groups.stored_sizes.extend(stored.iter().filter(meets).map(|other| (other.doc, other.size)));
+        }
+        let partners = groups.docs.len() - before - 1;
+        if partners == 0 {
+            groups.docs.truncate(before);
+            return;
+        }
+        groups.following.push(partners as u32);
+        groups.following.resize(before + 1 + partners, 0);
+    }
+
+    /// Addresses a group to every worker that owns a member with partners behind it.
+    fn send(&mut self, group: &[Posting]) {
+        self.follow(group);
+        self.turn += 1;
+        for (posting, _) in group.iter().zip(&self.following).filter(|(_, following)| **following > 0) {
+            let owner = posting.doc as usize % self.sent.len();
+            if std::mem::replace(&mut self.turns[owner], self.turn) != self.turn {
+                let groups = &mut self.sent[owner];
+                groups.docs.extend(group.iter().map(|posting| posting.doc));
+                groups.following.extend_from_slice(&self.following);
+            }
+        }
+    }
+
+    /// For each member of a group how many behind it the size filter lets it meet.
+    fn follow(&mut self, group: &[Posting]) {
+        self.following.clear();
+        let mut end = 0;
+        for (at, a) in group.iter().enumerate() {
+            end = end.max(at + 1);
+            let meets = |b: &Posting| self.sizes.is_none_or(|rule| rule.allows(a.size, b.size));
+            end += group[end..].iter().take_while(|b| meets(b)).count();
+            self.following.push((end - at - 1) as u32);
+        }
+    }
+
+    /// What goes out for this bucket.
+    pub fn take(&mut self) -> impl Iterator<Item = KeyGroups> + '_ {
+        let filled = self.sent.iter_mut().zip(0..).filter(|(groups, _)| !groups.docs.is_empty());
+        filled.map(|(groups, owner)| KeyGroups { owner, ..std::mem::take(groups) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::document::Doc;
+    use crate::flow::operators::collide::order::{Singletons, is_set, set};
+    use crate::flow::records::Pair;
+    use proptest::prelude::*;
+
+    fn postings() -> impl Strategy<Value = Vec<Posting>> {
+        prop::collection::btree_set((0u64..20, 0u32..30), 0..120).prop_map(|all| {
+            let posting = |(key, doc): (u64, Doc)| Posting { key: key << 16, size: 10 + doc % 7, doc };
+            all.into_iter().map(posting).collect()
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn meets_exactly_the_pairs_of_a_key(all in postings(), copied in prop::collection::btree_set(0u32..30, 0..6),
+                                            cap in prop::sample::select(vec![0usize, 3]), workers in 1usize..4,
+                                            base in prop::sample::select(vec![0u32, 11, 30])) {
+            // What is below `base` is stored.
+            let rule = Test::Resemblance("0.8".parse().expect("a threshold"));
+            let live: Vec<Posting> = all.iter().copied().filter(|p| !copied.contains(&p.doc)).collect();
+            let mut truth = Vec::new();
+            for (i, a) in live.iter().enumerate() {
+                for b in &live[i + 1..] {
+                    let group = live.iter().filter(|p| p.key == a.key).count();
+                    if a.key == b.key && a.doc.max(b.doc) >= base && rule.needed(a.size, b.size).is_some() && (cap == 0 || group <= cap) {
+                        truth.push(Pair::new(a.doc, b.doc));
+                    }
+                }
+            }
+            let mut copies = Vec::new();
+            copied.iter().for_each(|doc| set(&mut copies, *doc));
+            let (mut held, mut collided) = (all, Collided::default());
+            if base == 0 {
+                Singletons::default().drop_from(&mut held, &copies);
+            }
+            held.retain(|posting| !is_set(&copies, posting.doc));
+            held.sort_unstable();
+            let keys: Vec<u64> = held.iter().filter(|p| p.doc >= base).map(|p| p.key).collect();
+            let (stored, held): (Vec<Posting>, Vec<Posting>) = held.into_iter().partition(|p| p.doc < base);
+            let stored: Vec<Posting> = stored.into_iter().filter(|p| keys.contains(&p.key)).collect();
+            let mut pairs = Vec::new();
+            let mut grouping = Grouping::new(Some(rule), cap, usize::MAX, Topology::alone(workers));
+            grouping.form(&held, &stored, &mut collided);
+            for groups in grouping.take() {
+                for (at, doc) in groups.docs.iter().enumerate().filter(|(_, doc)| **doc as usize % workers == groups.owner as usize) {
+                    let behind = &groups.docs[at + 1..=at + groups.following[at] as usize];
+                    pairs.extend(behind.iter().map(|other| Pair::new(*doc, *other)));
+                }
+            }
+            pairs.sort_unstable();
+            truth.sort_unstable();
+            prop_assert_eq!(pairs, truth);
+            let everywhere = |key: &u64| live.iter().filter(|p| p.key == *key).count();
+            let new: std::collections::BTreeSet<u64> = held.iter().map(|p| p.key).collect();
+            let common = new.iter().filter(|key| cap > 0 && everywhere(key) > cap).count();
+            prop_assert_eq!(collided.common.keys(), common as u64);
+            if cap == 0 {
+                let mut collided = Collided::default();
+                Grouping::new(Some(rule), cap, 4, Topology::alone(workers)).form(&held, &stored, &mut collided);
+                let of_key = |key: u64| live.iter().filter(move |p| p.key == key << 16);
+                let sizes = (0..20u64).map(|key| {
+                    let new = of_key(key).filter(|p| p.doc >= base).count();
+                    (new, of_key(key).count() - new)
+                });
+                // More pairs, counted from both ends, than four contents have, each with all and itself.
+                let crowds = sizes.filter(|(new, stored)| new * new + 2 * new * stored > 16);
+                let groups: Vec<usize> = crowds.map(|(new, stored)| new + stored).collect();
+                let found: Vec<usize> = collided.crowds.iter().map(Vec::len).collect();
+                prop_assert_eq!(found, groups);
+            }
+        }
+    }
+}

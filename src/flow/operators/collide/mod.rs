@@ -1,0 +1,110 @@
+//! The operator in which documents with a key in common meet: postings in, key groups out.
+//!
+//! Morally: `for each key, for each two documents a, b with that key whose set sizes allow the rule: emit (a, b)`.
+//! What is emitted is the group, to the owner of each of its members; `count` reads the pairs off it.
+
+mod grouping;
+mod order;
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use timely::container::CapacityContainerBuilder;
+use timely::dataflow::Stream;
+use timely::dataflow::channels::pact::{Exchange, Pipeline};
+use timely::dataflow::operators::generic::operator::Operator;
+
+use crate::error::Result;
+use crate::flow::document_sets::DocumentSets;
+use crate::flow::intake::keepers::Keepers;
+use crate::flow::memory::budget::Share;
+use crate::flow::operators::collide::grouping::Grouping;
+use crate::flow::operators::collide::order::{KeyOrder, Singletons, is_set, set};
+use crate::flow::records::{ExactDuplicate, KeyGroups, Posting};
+use crate::flow::results::gathered::Collided;
+use crate::flow::stored::Stored;
+
+/// Bytes of input whose postings make a bucket: they fit the second-level cache when they are sorted.
+const BUCKET: u64 = 128 << 10;
+
+/// Collides postings of the first documents of all texts: `copies` names the others. `outcome` is complete when the
+/// output's frontier is empty.
+pub fn collide<'scope>(
+    postings: Stream<'scope, u64, Vec<Posting>>,
+    copies: Stream<'scope, u64, Vec<ExactDuplicate>>,
+    sets: Arc<DocumentSets>,
+    keepers: Arc<Keepers>,
+    worker: usize,
+    outcome: Rc<RefCell<Collided>>,
+) -> Stream<'scope, u64, Vec<KeyGroups>> {
+    let scope = postings.scope();
+    let topology = sets.context.topology;
+    let by_key = Exchange::new(move |posting: &Posting| topology.of_key(posting.key) as u64);
+    postings.binary_frontier::<_, CapacityContainerBuilder<Vec<KeyGroups>>, _, _, _, _>(
+        copies,
+        by_key,
+        Pipeline,
+        "Collide",
+        |cap, info| {
+            let activator = scope.activator_for(info.address);
+            let context = Arc::clone(&sets.context);
+            let mut store = context.buckets(worker, Share::Postings, BUCKET);
+            let (mut grouping, mut order) = (Grouping::of(&context), KeyOrder::default());
+            let (mut singletons, mut copied) = (Singletons::default(), Vec::new());
+            let mut cap = Some(cap);
+            move |(input, frontier), (copies, copies_frontier), output| {
+                input.for_each_time(|_, data| data.for_each(|batch| context.store(&mut store, batch)));
+                copies.for_each_time(|_, data| {
+                    data.for_each(|batch| batch.drain(..).for_each(|copy| set(&mut copied, copy.doc)));
+                });
+                if !frontier.is_empty() || !copies_frontier.is_empty() {
+                    return;
+                }
+                let Some(held) = &cap else { return };
+                let Some(mut postings) = context.next_bucket(&mut store) else {
+                    cap = None;
+                    return;
+                };
+                let mut outcome = outcome.borrow_mut();
+                outcome.postings +=
+                    postings.iter().filter(|posting| !is_set(&copied, posting.doc)).count() as u64;
+                let stored = match sets.stored() {
+                    None => {
+                        singletons.drop_from(&mut postings, &copied);
+                        order.sort(&mut postings);
+                        Vec::new()
+                    }
+                    Some(stored) => {
+                        postings.retain(|posting| !is_set(&copied, posting.doc));
+                        order.sort(&mut postings);
+                        stored_beside(&sets, &keepers, stored, worker, &postings).unwrap_or_else(|error| {
+                            context.status.fail(error);
+                            Vec::new()
+                        })
+                    }
+                };
+                grouping.form(&postings, &stored, &mut outcome);
+                output.session(held).give_iterator(grouping.take());
+                activator.activate();
+            }
+        },
+    )
+}
+
+/// Keeps the postings of a load, and finds the stored ones under the same keys, sorted like them.
+fn stored_beside(
+    sets: &DocumentSets,
+    keepers: &Keepers,
+    stored: &dyn Stored,
+    worker: usize,
+    postings: &[Posting],
+) -> Result<Vec<Posting>> {
+    keepers.keep(worker, |keeper| keeper.postings(postings))?;
+    let mut keys: Vec<u64> = postings.iter().map(|posting| posting.key).collect();
+    keys.dedup();
+    let mut found = Vec::new();
+    stored.postings(&keys, &mut found)?;
+    sets.record_stored_sizes(found.iter().map(|posting| (posting.doc, posting.size)));
+    Ok(found)
+}

@@ -1,0 +1,83 @@
+//! The operator that finds equal canonical texts: one key, the digest, accepted on one shared.
+
+use std::sync::Arc;
+
+use timely::container::CapacityContainerBuilder;
+use timely::dataflow::Stream;
+use timely::dataflow::channels::pact::Exchange;
+use timely::dataflow::operators::generic::operator::Operator;
+
+use crate::document::{Doc, NO_DOC};
+use crate::error::Result;
+use crate::flow::context::RunContext;
+use crate::flow::memory::budget::Share;
+use crate::flow::records::{Arrival, ExactDuplicate};
+use crate::flow::stored::Stored;
+
+/// Bytes of input whose arrivals make a bucket.
+const BUCKET: u64 = 16 << 20;
+
+/// Names every document that is not the first of its text.
+pub fn exact_duplicates<'scope>(
+    arrivals: Stream<'scope, u64, Vec<Arrival>>,
+    context: Arc<RunContext>,
+    stored: Option<Arc<dyn Stored>>,
+    worker: usize,
+) -> Stream<'scope, u64, Vec<ExactDuplicate>> {
+    let scope = arrivals.scope();
+    let topology = context.topology;
+    let by_digest = Exchange::new(move |arrival: &Arrival| topology.of_key(arrival.digest) as u64);
+    arrivals.unary_frontier::<CapacityContainerBuilder<Vec<ExactDuplicate>>, _, _, _>(
+        by_digest,
+        "DedupExact",
+        |cap, info| {
+            let activator = scope.activator_for(info.address);
+            let mut store = context.buckets(worker, Share::Arrivals, BUCKET);
+            let mut cap = Some(cap);
+            move |(input, frontier), output| {
+                input.for_each_time(|_, data| data.for_each(|batch| context.store(&mut store, batch)));
+                let Some(held) = cap.as_ref().filter(|_| frontier.is_empty()) else { return };
+                match context.next_bucket(&mut store) {
+                    Some(mut bucket) => {
+                        let contents =
+                            stored_contents(stored.as_deref(), &mut bucket).unwrap_or_else(|error| {
+                                context.status.fail(error);
+                                Vec::new()
+                            });
+                        output.session(held).give_iterator(copies(&bucket, &contents));
+                        activator.activate();
+                    }
+                    None => cap = None,
+                }
+            }
+        },
+    )
+}
+
+/// Sorts arrivals by digest; for each distinct digest the stored content that has it. Empty if there is nothing stored.
+fn stored_contents(stored: Option<&dyn Stored>, arrivals: &mut [Arrival]) -> Result<Vec<Option<Doc>>> {
+    let digest = |arrival: &Arrival| (arrival.digest, arrival.rest);
+    arrivals.sort_unstable_by_key(digest);
+    let Some(stored) = stored else { return Ok(Vec::new()) };
+    let distinct = arrivals.chunk_by(|a, b| digest(a) == digest(b));
+    let digests: Vec<u64> = distinct.flat_map(|same| [same[0].digest, same[0].rest]).collect();
+    let mut contents = vec![None; digests.len() / 2];
+    stored.contents(&digests, &mut |at, content| contents[at] = Some(content))?;
+    Ok(contents)
+}
+
+/// All but the first of each run of equal digests; all of it if the text is that of a stored content.
+fn copies(arrivals: &[Arrival], contents: &[Option<Doc>]) -> impl Iterator<Item = ExactDuplicate> {
+    let same = |a: &Arrival, b: &Arrival| (a.digest, a.rest) == (b.digest, b.rest);
+    arrivals.chunk_by(same).enumerate().flat_map(move |(at, same)| {
+        let stored = contents.get(at).copied().flatten();
+        let counting = same.iter().filter(|arrival| !arrival.is_superseded());
+        let first = counting.min_by_key(|arrival| arrival.position).map(|arrival| arrival.doc as Doc);
+        let first = stored.or(first);
+        let copy = move |arrival: &Arrival| ExactDuplicate {
+            doc: arrival.doc as Doc,
+            first: first.filter(|_| !arrival.is_superseded()).unwrap_or(NO_DOC),
+        };
+        same.iter().map(copy).filter(|copy| copy.first != copy.doc)
+    })
+}

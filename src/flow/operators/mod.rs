@@ -1,0 +1,9 @@
+//! The operators of a run, each a function from streams to a stream.
+
+pub mod broadcast_rows;
+pub mod collide;
+pub mod count;
+pub mod exact_duplicates;
+pub mod last_write_wins;
+pub mod recall;
+pub mod verify;

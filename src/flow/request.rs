@@ -1,0 +1,56 @@
+//! What a run is asked for.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::config::Config;
+use crate::flow::stored::{Replay, Stored};
+use crate::lexicon::Lexicon;
+use crate::peers::Peers;
+use crate::read::{Extent, Source};
+use crate::simd::Simd;
+use crate::sketch::Basis;
+
+/// Which part of the inputs a run reads.
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
+pub struct Part {
+    /// The part.
+    pub extent: Extent,
+    /// Lines of its first file that stand before it.
+    pub lines: u64,
+}
+
+impl Part {
+    /// All of the inputs.
+    pub const ALL: Part = Part { extent: Extent::ALL, lines: 0 };
+}
+
+/// What to run on, and with what.
+pub struct Request {
+    /// The inputs, in document order; none if documents are replayed.
+    pub sources: Vec<Source>,
+    /// Which part of them is read.
+    pub part: Part,
+    /// What decides the answer.
+    pub config: Config,
+    /// Worker threads, at least 1.
+    pub workers: usize,
+    /// Bytes the process may use; postings and sets beyond their share of it go to disk. `None`: no bound.
+    pub memory: Option<u64>,
+    /// Whether every accepted pair is wanted.
+    pub pairs: bool,
+    /// Vector instructions to use.
+    pub simd: Simd,
+    /// An existing folder for spill files.
+    pub scratch: PathBuf,
+    /// What earlier loads left, if this is a load of a collection.
+    pub stored: Option<Arc<dyn Stored>>,
+    /// Stored documents to take in in place of inputs.
+    pub replay: Option<Arc<dyn Replay>>,
+    /// The frozen tables that sketches are made by; `None`: they are made here, of the inputs and the lexicon.
+    pub basis: Option<Arc<Basis>>,
+    /// The lexicon of a run whose tables are made here; only process 0 is asked for one.
+    pub lexicon: Option<Arc<Lexicon>>,
+    /// The other processes of the job, if there are any: they have the same request, but for what is their machine's.
+    pub peers: Option<Arc<Peers>>,
+}

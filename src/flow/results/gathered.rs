@@ -1,0 +1,184 @@
+//! What the workers of a run hand in, and whether it fits.
+
+use std::sync::{Arc, Mutex};
+
+use crate::document::Doc;
+use crate::flow::context::RunContext;
+use crate::flow::memory::budget::mapped;
+use crate::flow::records::{Candidate, Change, ExactDuplicate};
+use crate::flow::results::common_keys::CommonKeys;
+use crate::flow::results::tally::Tally;
+use crate::flow::results::warnings::DocumentWarnings;
+use crate::flow::status::lock;
+use crate::metrics::Metric;
+use crate::read::Refused;
+
+/// What workers hand in.
+#[derive(Default)]
+pub struct Gathered {
+    /// Pairs of documents that are linked.
+    pub links: Vec<Candidate>,
+    /// Documents that are not the first of their text.
+    pub copies: Vec<ExactDuplicate>,
+    /// Contents under one key, too many to be expanded.
+    pub crowds: Vec<Vec<Doc>>,
+    /// Members of all crowds.
+    crowded: usize,
+    /// Records that are not documents.
+    pub refused: Vec<Refused>,
+    /// The change that counts of every id, of a load.
+    pub changes: Vec<Change>,
+    /// Changes that do not count.
+    pub superseded: usize,
+    /// Counts of the run.
+    pub tally: Tally,
+    /// Keys ignored as common.
+    pub common: CommonKeys,
+    /// Documents that a user is warned about.
+    pub warnings: DocumentWarnings,
+}
+
+/// What a worker has read, beside the rows of its documents.
+#[derive(Default)]
+pub struct ReadResults {
+    /// Counts of what was read.
+    pub tally: Tally,
+    /// Records that are not documents.
+    pub refused: Vec<Refused>,
+    /// Documents that a user is warned about.
+    pub warnings: DocumentWarnings,
+}
+
+/// What a worker's collisions leave behind beside the pairs.
+#[derive(Debug, Default)]
+pub struct Collided {
+    /// Key groups too large to expand: the contents that share one key.
+    pub crowds: Vec<Vec<Doc>>,
+    /// Keys ignored as common.
+    pub common: CommonKeys,
+    /// All postings of contents.
+    pub postings: u64,
+}
+
+/// Where the workers of a process hand in what they have found.
+pub struct Collector {
+    context: Arc<RunContext>,
+    gathered: Mutex<Gathered>,
+}
+
+impl Collector {
+    /// Nothing yet; there will be as many links as fit in their share of the memory.
+    pub fn new(context: Arc<RunContext>) -> Collector {
+        let links = mapped(context.most_links());
+        Collector { gathered: Mutex::new(Gathered { links, ..Gathered::default() }), context }
+    }
+
+    /// Takes all that was handed in.
+    pub fn take(&self) -> Gathered {
+        let mut gathered = std::mem::take(&mut *lock(&self.gathered));
+        gathered.tally.links = gathered.links.len() as u64;
+        gathered.tally.copies = gathered.copies.len() as u64;
+        gathered.refused.sort_unstable_by_key(|refused| refused.position);
+        gathered
+    }
+
+    /// Takes what was handed in, to be sent to another process.
+    pub fn take_local(&self) -> Gathered {
+        std::mem::take(&mut *lock(&self.gathered))
+    }
+
+    /// Adds the changes that count, and how many do not.
+    pub fn add_changes(&self, changes: &[Change], superseded: usize) {
+        let mut gathered = lock(&self.gathered);
+        gathered.changes.extend_from_slice(changes);
+        gathered.superseded += superseded;
+    }
+
+    /// Adds documents that are not the first of their text.
+    pub fn add_copies(&self, copies: &[ExactDuplicate]) {
+        lock(&self.gathered).copies.extend_from_slice(copies);
+    }
+
+    /// Adds links. The run fails if they do not fit.
+    pub fn add_links(&self, links: &mut Vec<Candidate>) {
+        let mut gathered = lock(&self.gathered);
+        gathered.links.append(links);
+        let known = (gathered.links.len(), gathered.crowded);
+        drop(gathered);
+        self.allow(known);
+    }
+
+    /// Adds crowds. The run fails if they do not fit.
+    pub fn add_crowds(&self, mut crowds: Vec<Vec<Doc>>) {
+        let mut gathered = lock(&self.gathered);
+        gathered.crowded += crowds.iter().map(Vec::len).sum::<usize>();
+        gathered.crowds.append(&mut crowds);
+        let known = (gathered.links.len(), gathered.crowded);
+        drop(gathered);
+        self.allow(known);
+    }
+
+    fn allow(&self, (links, crowded): (usize, usize)) {
+        let allowed = self.context.allow_graph(links, crowded, 0);
+        allowed.unwrap_or_else(|error| self.context.status.fail(error));
+    }
+
+    /// Adds what a worker of this process has read.
+    pub fn add_read(&self, mut read: ReadResults) {
+        let metrics = self.context.status.progress.metrics();
+        metrics.add(Metric::Unchanged, read.tally.unchanged);
+        metrics.add(Metric::TextBytes, read.tally.text_bytes);
+        metrics.add(Metric::Refused, read.refused.len() as u64);
+        let mut gathered = lock(&self.gathered);
+        gathered.tally.add(&read.tally);
+        gathered.warnings.add(&read.warnings);
+        gathered.refused.append(&mut read.refused);
+    }
+
+    /// Adds records that another process has refused.
+    pub fn add_refused(&self, refused: &mut Vec<Refused>) {
+        lock(&self.gathered).refused.append(refused);
+    }
+
+    /// Adds the counts of a worker's collisions; its crowds come with the candidates.
+    pub fn add_collided(&self, collided: &Collided) {
+        let mut gathered = lock(&self.gathered);
+        gathered.tally.postings += collided.postings;
+        gathered.common.add(&collided.common);
+        self.context.status.progress.metrics().add(Metric::Postings, collided.postings);
+    }
+
+    /// Counts the candidates of a worker, and adds its crowds.
+    pub fn add_candidates(&self, crowds: Vec<Vec<Doc>>, candidates: usize) {
+        let verified = if self.context.measured_on_sets() { candidates as u64 } else { 0 };
+        let counted = Tally {
+            crowds: crowds.len() as u64,
+            candidates: candidates as u64,
+            verified,
+            ..Tally::default()
+        };
+        lock(&self.gathered).tally.add(&counted);
+        let metrics = self.context.status.progress.metrics();
+        metrics.add(Metric::Crowds, counted.crowds);
+        metrics.add(Metric::Candidates, counted.candidates);
+        metrics.add(Metric::Verified, verified);
+        self.add_crowds(crowds);
+    }
+
+    /// Adds keys that another process has ignored.
+    pub fn add_common(&self, common: &CommonKeys) {
+        lock(&self.gathered).common.add(common);
+    }
+
+    /// Adds the documents that another process warns about.
+    pub fn add_warnings(&self, warnings: &DocumentWarnings) {
+        lock(&self.gathered).warnings.add(warnings);
+    }
+
+    /// Adds the counts of another process.
+    pub fn add_counts(&self, tally: &Tally, superseded: usize) {
+        let mut gathered = lock(&self.gathered);
+        gathered.tally.add(tally);
+        gathered.superseded += superseded;
+    }
+}

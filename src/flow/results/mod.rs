@@ -1,0 +1,7 @@
+//! What a run finds: counts, warnings, clusters, and why documents are removed.
+
+pub mod common_keys;
+pub mod findings;
+pub mod gathered;
+pub mod tally;
+pub mod warnings;

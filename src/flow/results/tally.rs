@@ -1,0 +1,60 @@
+//! Counts of a run.
+
+/// Counts of a run.
+#[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
+pub struct Tally {
+    /// Documents read, those without a token included.
+    pub documents: u64,
+    /// Documents that a collection has just so.
+    pub unchanged: u64,
+    /// Documents without a token: kept, never matched.
+    pub empty: u64,
+    /// Documents with too few terms for the method: compared with equal texts only.
+    pub too_few_terms: u64,
+    /// Documents without a date that is understood, where documents are compared by it: compared with each other only.
+    pub missing_date: u64,
+    /// Bytes of text in documents.
+    pub text_bytes: u64,
+    /// Documents whose canonical text an earlier document has.
+    pub copies: u64,
+    /// Postings of distinct texts that were collided or ignored as common.
+    pub postings: u64,
+    /// Key groups handed to clustering whole.
+    pub crowds: u64,
+    /// Pairs that shared enough keys to be looked at.
+    pub candidates: u64,
+    /// Candidates measured on their sets; what clustering measures within crowds is not counted.
+    pub verified: u64,
+    /// Pairs found linked.
+    pub links: u64,
+}
+
+impl Tally {
+    /// Adds the counts of another process.
+    pub fn add(&mut self, other: &Tally) {
+        let Tally {
+            documents,
+            unchanged,
+            empty,
+            too_few_terms,
+            missing_date,
+            text_bytes,
+            copies,
+            postings,
+            ..
+        } = *other;
+        let Tally { crowds, candidates, verified, links, .. } = *other;
+        self.documents += documents;
+        self.unchanged += unchanged;
+        self.empty += empty;
+        self.too_few_terms += too_few_terms;
+        self.missing_date += missing_date;
+        self.text_bytes += text_bytes;
+        self.copies += copies;
+        self.postings += postings;
+        self.crowds += crowds;
+        self.candidates += candidates;
+        self.verified += verified;
+        self.links += links;
+    }
+}

@@ -1,0 +1,123 @@
+//! The parts of a run, each of which its workers share.
+
+use std::sync::Arc;
+
+use crate::config::{Config, Keep};
+use crate::document::Doc;
+use crate::error::{Error, Result};
+use crate::flow::catalogue::Catalogue;
+use crate::flow::context::RunContext;
+use crate::flow::distributed::send_window::SendWindow;
+use crate::flow::distributed::topology::Topology;
+use crate::flow::document_sets::DocumentSets;
+use crate::flow::documents::Documents;
+use crate::flow::inputs::Inputs;
+use crate::flow::intake::keepers::Keepers;
+use crate::flow::intake::unit_queue::UnitQueue;
+use crate::flow::memory::budget::Budget;
+use crate::flow::memory::store::Memory;
+use crate::flow::request::Request;
+use crate::flow::results::gathered::Collector;
+use crate::flow::status::RunStatus;
+use crate::flow::stored::Stored;
+use crate::flow::tables::{TableInputs, make_tables};
+use crate::limits::MAX_WORKERS;
+use crate::progress::Progress;
+use crate::read::{FieldPath, Fields};
+use crate::sketch::rule;
+
+/// The parts of a run in one process.
+pub struct Run {
+    /// What every part needs: configuration, workers, memory, and how the run stands.
+    pub context: Arc<RunContext>,
+    /// The documents: how they are called, and where they stand.
+    pub documents: Arc<Documents>,
+    /// Their sizes and sets, and measuring pairs of them.
+    pub sets: Arc<DocumentSets>,
+    pub(super) keepers: Arc<Keepers>,
+    pub(super) collector: Arc<Collector>,
+    pub(super) queue: UnitQueue,
+    /// How much may wait for the network, if there is one.
+    pub(super) window: Option<SendWindow>,
+}
+
+impl Run {
+    /// Prepares a run: divides the inputs, and makes the frozen tables unless the request has them.
+    pub(super) fn new(request: Request, progress: Arc<Progress>) -> Result<Run> {
+        let Request { sources, part, config, workers, memory, pairs, simd, scratch, .. } = request;
+        let Request { stored, replay, basis, lexicon, peers, .. } = request;
+        if workers == 0 || workers > MAX_WORKERS {
+            return Err(Error::config(format!("{workers} workers: expected 1 to {MAX_WORKERS}")));
+        }
+        let status = RunStatus::new(progress);
+        let topology = Topology::of(peers.as_deref(), workers);
+        let fields = Arc::new(fields(&config, stored.is_some())?);
+        let basis = match basis {
+            Some(frozen) => frozen,
+            None => {
+                let (sources, fields, config) = (&sources[..], &fields, &config);
+                let inputs = TableInputs { sources, fields, config, lexicon, simd, workers };
+                Arc::new(make_tables(inputs, peers.as_deref())?)
+            }
+        };
+        // A collection that nothing was ever loaded into has no tables yet.
+        if replay.as_ref().is_none_or(|replay| replay.documents() > 0) {
+            basis.check(&config)?;
+        }
+        let parts = (0..).zip(&sources).map(|(file, source)| part.extent.of(file, source));
+        let read_bytes: u64 = parts.map(|bytes| bytes.end - bytes.start).sum();
+        let catalogue = Catalogue::new(
+            topology,
+            &config.cluster.keep,
+            stored.is_some(),
+            base(stored.as_deref(), topology)?,
+        );
+        let keepers = Arc::new(Keepers::new(stored.as_deref(), topology)?);
+        let context = Arc::new(RunContext {
+            topology,
+            status,
+            rule: rule(&config),
+            pairs,
+            memory: Memory { budget: Budget::new(memory, workers), scratch },
+            input_bytes: replay.as_ref().map_or(read_bytes, |replay| replay.bytes()),
+            basis,
+            simd,
+            config,
+        });
+        // A file made for this run only is where process 0 is, and perhaps nowhere else.
+        let reads = topology.process() == 0 || sources.iter().all(|source| source.lasting);
+        let inputs = Inputs::new(sources, fields, part, read_bytes, topology.all());
+        let documents = Arc::new(Documents { catalogue, inputs, replay });
+        Ok(Run {
+            sets: Arc::new(DocumentSets::new(Arc::clone(&context), Arc::clone(&documents), stored)),
+            collector: Arc::new(Collector::new(Arc::clone(&context))),
+            keepers,
+            window: peers.clone().map(|peers| SendWindow::new(peers, topology)),
+            queue: UnitQueue::new(peers, reads),
+            documents,
+            context,
+        })
+    }
+}
+
+/// The fields of a record that a run asks for.
+fn fields(config: &Config, load: bool) -> Result<Fields> {
+    let value = match &config.cluster.keep {
+        Keep::Field { name, .. } => Some(FieldPath::parse(name)?),
+        _ => None,
+    };
+    let op = load.then(|| FieldPath::parse("op")).transpose()?;
+    Ok(Fields { value, op, ..Fields::of(&config.input)? })
+}
+
+/// The number of a load's first document: above all that is stored, and divided evenly among the workers.
+fn base(stored: Option<&dyn Stored>, topology: Topology) -> Result<Doc> {
+    let next = stored.map_or(0, Stored::next) as usize;
+    let full = || {
+        Error::Limit(
+            "more than 4,294,967,295 records were ever loaded; load what is left into a new collection"
+                .into(),
+        )
+    };
+    Doc::try_from(next.next_multiple_of(topology.all())).map_err(|_| full())
+}

@@ -1,0 +1,52 @@
+//! The frozen tables of a run that brings none: a rarity table of a sample of its inputs, and its lexicon.
+
+use std::sync::Arc;
+
+use crate::config::{Config, Method};
+use crate::error::Result;
+use crate::flow::intake::sample::sample_rarity;
+use crate::lexicon::Lexicon;
+use crate::peers::Peers;
+use crate::read::{Fields, Source};
+use crate::simd::Simd;
+use crate::sketch::Basis;
+
+/// What tables are made of.
+pub struct TableInputs<'a> {
+    /// The inputs, in document order.
+    pub sources: &'a [Source],
+    /// Where in a record its text and its other fields are.
+    pub fields: &'a Arc<Fields>,
+    /// What decides which tables there are.
+    pub config: &'a Config,
+    /// The lexicon, in process 0.
+    pub lexicon: Option<Arc<Lexicon>>,
+    /// Vector instructions to use.
+    pub simd: Simd,
+    /// Threads that sample the inputs.
+    pub workers: usize,
+}
+
+/// The tables of a run: process 0 makes them, for all.
+pub fn make_tables(inputs: TableInputs<'_>, peers: Option<&Peers>) -> Result<Basis> {
+    let config = inputs.config;
+    let Some(mesh) = peers.map(Peers::mesh) else { return make_here(inputs) };
+    let (rarity, lexicon) = match mesh.process() {
+        0 => make_here(inputs)?.to_bytes(config.method),
+        _ => Default::default(),
+    };
+    let of_all = |wanted: bool, own: Vec<u8>| if wanted { mesh.broadcast(own) } else { Ok(own) };
+    let rarity = of_all(config.method == Method::Join, rarity)?;
+    Basis::of_bytes(&rarity, of_all(config.needs_lexicon(), lexicon)?)
+}
+
+fn make_here(inputs: TableInputs<'_>) -> Result<Basis> {
+    let TableInputs { sources, fields, config, lexicon, simd, workers } = inputs;
+    let mut basis = Basis { lexicon, ..Basis::default() };
+    // Without the lexicon that it needs, a run of any document is refused.
+    let ready = basis.lexicon.is_some() || !config.needs_lexicon();
+    if config.method == Method::Join && ready {
+        basis.rarity = sample_rarity(sources, fields, config, basis.lexicon.as_ref(), simd, workers)?;
+    }
+    Ok(basis)
+}

@@ -1,0 +1,251 @@
+//! What a worker does: two dataflows, one after the other.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+
+use timely::container::CapacityContainerBuilder;
+use timely::dataflow::channels::pact::Exchange;
+use timely::dataflow::operators::generic::operator::Operator;
+use timely::dataflow::operators::vec::Broadcast;
+use timely::dataflow::operators::{Inspect, Probe};
+use timely::dataflow::{InputHandle, ProbeHandle};
+use timely::worker::Worker;
+
+use crate::document::Doc;
+use crate::error::{Error, Result};
+use crate::flow::context::RunContext;
+use crate::flow::distributed::exchange_all::{PATIENCE, wait};
+use crate::flow::distributed::gather_to_leader::gather_to_leader;
+use crate::flow::distributed::remote_candidates::bring_to_sets;
+use crate::flow::distributed::send_window::SendWindow;
+use crate::flow::intake::Intake;
+use crate::flow::memory::budget::Share;
+use crate::flow::memory::spill::Pile;
+use crate::flow::operators::broadcast_rows::{SentRows, broadcast_rows, rows_for_others};
+use crate::flow::operators::collide::collide;
+use crate::flow::operators::count::count;
+use crate::flow::operators::exact_duplicates::exact_duplicates;
+use crate::flow::operators::last_write_wins::last_write_wins;
+use crate::flow::operators::recall::{recall_wanted, receive_sets};
+use crate::flow::operators::verify::{drop_unlike, verify};
+use crate::flow::profiled::Timed;
+use crate::flow::records::{Arrival, Candidate, Change, Posting, Wanted};
+use crate::flow::results::gathered::Collided;
+use crate::flow::run::Run;
+use crate::progress::Stage;
+
+/// One worker's part.
+pub fn work(worker: &mut Worker, run: &Arc<Run>) {
+    let guard = PanicGuard(Arc::clone(&run.context));
+    let status = &run.context.status;
+    let timed = Timed::new(worker, &run.context);
+    let candidates = Rc::new(RefCell::new(run.context.memory.pile(Share::Candidates)));
+    let collided = Rc::new(RefCell::new(Collided::default()));
+    candidate_phase(worker, run, &candidates, &collided);
+    let mut collided = collided.take();
+    if !status.failed() {
+        let crowds = std::mem::take(&mut collided.crowds);
+        run.collector.add_collided(&collided);
+        measuring_phase(worker, run, candidates, crowds);
+    }
+    if !status.failed() && run.context.topology.processes() > 1 {
+        gather_to_leader(worker, &run.sets, &run.collector);
+    }
+    if status.failed() {
+        // Peers that are gone will never close their inputs: nothing is left to wait for.
+        worker.installed_dataflows().into_iter().for_each(|dataflow| worker.drop_dataflow(dataflow));
+    }
+    if let Some(timed) = timed {
+        timed.finish(worker, &run.context);
+    }
+    drop(guard);
+}
+
+/// Fails the run if its worker panics, so that no other worker waits for it.
+struct PanicGuard(Arc<RunContext>);
+
+impl Drop for PanicGuard {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.status.fail(Error::Worker("a worker thread panicked".into()));
+        }
+    }
+}
+
+/// An input of a dataflow.
+type Input<T> = InputHandle<u64, CapacityContainerBuilder<Vec<T>>>;
+
+/// The inputs of the first dataflow of one worker.
+struct FirstInputs {
+    arrivals: Input<Arrival>,
+    changes: Input<Change>,
+    postings: Input<Posting>,
+    rows: Input<SentRows>,
+}
+
+/// The first dataflow: reading, exact duplicates, collisions and counts. Leaves this worker's candidates.
+fn candidate_phase(
+    worker: &mut Worker,
+    run: &Run,
+    candidates: &Rc<RefCell<Pile<Candidate>>>,
+    collided: &Rc<RefCell<Collided>>,
+) {
+    let (index, status) = (worker.index(), &run.context.status);
+    let (mut inputs, probe) = first_dataflow(worker, run, candidates, collided);
+    read(worker, run, &mut inputs).unwrap_or_else(|error| status.fail(error));
+    let rows = rows_for_others(&run.context, &run.documents.catalogue, index);
+    for some in rows.take_while(|_| !status.failed()) {
+        match some {
+            Ok(some) => inputs.rows.send(some),
+            Err(error) => status.fail(error),
+        }
+        worker.step();
+    }
+    drop(inputs);
+    if index == run.context.topology.local_workers().start {
+        status.enter(Stage::Collide, 0);
+    }
+    wait(worker, status, &probe);
+    if !status.failed() {
+        run.keepers.finish(index).unwrap_or_else(|error| status.fail(error));
+    }
+}
+
+/// Builds the first dataflow.
+fn first_dataflow(
+    worker: &mut Worker,
+    run: &Run,
+    candidates: &Rc<RefCell<Pile<Candidate>>>,
+    collided: &Rc<RefCell<Collided>>,
+) -> (FirstInputs, ProbeHandle<u64>) {
+    let index = worker.index();
+    let mut inputs = FirstInputs {
+        arrivals: Input::new_with_builder(),
+        changes: Input::new_with_builder(),
+        postings: Input::new_with_builder(),
+        rows: Input::new_with_builder(),
+    };
+    let probe = ProbeHandle::new();
+    worker.dataflow(|scope| {
+        let (context, collector) = (&run.context, Arc::clone(&run.collector));
+        let arrived = match run.sets.stored {
+            Some(_) => last_write_wins(inputs.changes.to_stream(scope), Arc::clone(&run.collector)),
+            None => inputs.arrivals.to_stream(scope),
+        };
+        let copies = exact_duplicates(arrived, Arc::clone(context), run.sets.stored.clone(), index)
+            .inspect_batch(move |_, copies| collector.add_copies(copies));
+        let rows = inputs.rows.to_stream(scope);
+        let known = broadcast_rows(rows, Arc::clone(context), Arc::clone(&run.documents), index);
+        if !context.has_keys() {
+            copies.probe_with(&probe);
+            known.probe_with(&probe);
+            return;
+        }
+        let (kept, failing) = (Rc::clone(candidates), Arc::clone(context));
+        let (sets, keepers) = (Arc::clone(&run.sets), Arc::clone(&run.keepers));
+        let posted = inputs.postings.to_stream(scope);
+        let groups = collide(posted, copies.broadcast(), sets, keepers, index, Rc::clone(collided));
+        count(groups, known, Arc::clone(&run.sets), index)
+            .inspect_batch(move |_, batch| {
+                kept.borrow_mut().extend(batch).unwrap_or_else(|error| failing.status.fail(error));
+            })
+            .probe_with(&probe);
+    });
+    (inputs, probe)
+}
+
+/// Reads this worker's share of the inputs, or of the stored documents, and hands in what it has read.
+fn read(worker: &mut Worker, run: &Run, inputs: &mut FirstInputs) -> Result<()> {
+    let (index, context) = (worker.index(), &run.context);
+    let load = run.sets.stored.clone().map(|stored| (stored, Arc::clone(&run.keepers)));
+    let mut intake = Intake::new(context, &run.documents.catalogue, load, index);
+    let send = |intake: &mut Intake| {
+        if let Some(window) = &run.window {
+            window.hand_on(intake.bytes_for_others(context.topology));
+        }
+        inputs.arrivals.send_batch(&mut intake.arrivals);
+        inputs.changes.send_batch(&mut intake.changes);
+        inputs.postings.send_batch(&mut intake.postings);
+        worker.step();
+        while run.window.as_ref().is_some_and(SendWindow::is_full) && !context.status.failed() {
+            worker.step_or_park(Some(BREATH));
+        }
+    };
+    let read = match &run.documents.replay {
+        Some(replay) => intake.replay(&**replay, &run.queue, send),
+        None => intake.run(&run.documents.inputs, &run.queue, send),
+    };
+    let (segment, results) = intake.finish();
+    run.collector.add_read(results);
+    run.documents.catalogue.publish(index, segment);
+    read
+}
+
+/// The second dataflow: sets of the documents in question, and the candidates measured on them.
+fn measuring_phase(
+    worker: &mut Worker,
+    run: &Run,
+    candidates: Rc<RefCell<Pile<Candidate>>>,
+    crowds: Vec<Vec<Doc>>,
+) {
+    let (index, context) = (worker.index(), &run.context);
+    let status = &context.status;
+    if index == context.topology.local_workers().start {
+        status.enter(Stage::Verify, 0);
+    }
+    let mut wanted = Input::<Wanted>::new_with_builder();
+    if let Some(stored) = run.sets.stored().filter(|_| context.has_signatures()) {
+        let alike = drop_unlike(&run.sets, stored, &candidates.borrow());
+        alike.map_or_else(|error| status.fail(error), |alike| drop(candidates.replace(alike)));
+    }
+    if context.topology.processes() > 1 && context.measured_on_sets() {
+        bring_to_sets(worker, &run.sets, &candidates).unwrap_or_else(|error| status.fail(error));
+    }
+    let mut docs = in_question(run, &candidates.borrow(), &crowds).unwrap_or_else(|error| {
+        status.fail(error);
+        Vec::new()
+    });
+    run.collector.add_candidates(crowds, candidates.borrow().len());
+    worker.dataflow(|scope| {
+        let recalled = recall_wanted(wanted.to_stream(scope), Arc::clone(&run.sets), index);
+        let ready = receive_sets(recalled, Arc::clone(&run.sets), index);
+        let collector = Arc::clone(&run.collector);
+        let to_leader = Exchange::new(|_: &Candidate| 0);
+        verify(ready, candidates, Arc::clone(&run.sets)).sink(to_leader, "Gather", move |(input, _)| {
+            input.for_each_time(|_, data| data.for_each(|links| collector.add_links(links)));
+        });
+    });
+    wanted.send_batch(&mut docs);
+    wanted.close();
+    while worker.has_dataflows() && !status.failed() {
+        worker.step_or_park(Some(PATIENCE));
+    }
+}
+
+/// The documents that are measured, and where: those of candidates here, those of crowds where clusters are formed.
+fn in_question(run: &Run, candidates: &Pile<Candidate>, crowds: &[Vec<Doc>]) -> Result<Vec<Wanted>> {
+    let catalogue = &run.documents.catalogue;
+    let base = catalogue.base();
+    let none = || vec![false; catalogue.doc_limit() - base as usize];
+    let (mut here, mut at_leader) = (none(), none());
+    // The sets of stored contents are stored.
+    let of_crowds = crowds.iter().flatten().filter_map(|doc| doc.checked_sub(base));
+    of_crowds.for_each(|row| at_leader[row as usize] = true);
+    if run.context.measured_on_sets() {
+        candidates.each_slice(|some| {
+            let docs = some.iter().flat_map(|candidate| <[Doc; 2]>::from(candidate.pair.docs()));
+            docs.filter_map(|doc| doc.checked_sub(base)).for_each(|row| here[row as usize] = true);
+            Ok(())
+        })?;
+    }
+    let wanted = |asked: Vec<bool>, process: usize| {
+        let asked = (base..).zip(asked).filter(|(_, asked)| *asked);
+        asked.map(move |(doc, _)| (doc, process as u32))
+    };
+    Ok(wanted(here, run.context.topology.process()).chain(wanted(at_leader, 0)).collect())
+}
+
+/// How long a worker waits for the network before it looks again.
+const BREATH: Duration = Duration::from_millis(1);
