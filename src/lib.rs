@@ -32,20 +32,30 @@
 //!
 //! Bytes to documents:
 //! - `read/mod.rs` - the parts of reading and how they fit
-//! - `read/discover.rs` - arguments to sources
-//! - `read/recognise.rs` - what a file is, by its content first and its name second
-//! - `read/names.rs` - names for the outputs of sources: relative, harmless, unique
-//! - `read/spool.rs` - standard input made a file
-//! - `read/source.rs` - an input file as found, and its division into units
-//! - `read/open.rs` - the one place that opens inputs and constructs decoders
-//! - `read/checksum.rs` - digests of input files, by which they are known again
-//! - `read/decoder.rs` - decompression beside parsing
-//! - `read/window.rs` - a window that slides over the decompressed bytes of a file
-//! - `read/unit.rs` - reading a unit: its lines to a sink
+//! - `read/format.rs` - the formats of input files by name
+//! - `read/codec.rs` - the seam: what a format has to know
+//! - `read/formats/mod.rs` - the formats there are
+//! - `read/formats/jsonl.rs` - JSON Lines: a record is a line
+//! - `read/formats/extract.rs` - one line of JSON to one record
+//! - `read/formats/find.rs` - the wanted fields of a line of JSON
+//! - `read/formats/object.rs` - the members of an object, and what strings mean
+//! - `read/formats/text.rs` - plain text: the whole file is one document
+//! - `read/find/mod.rs` - finding the input
+//! - `read/find/discover.rs` - arguments to sources
+//! - `read/find/recognise.rs` - format and compression of a file
+//! - `read/find/names.rs` - names for the outputs of sources: relative, harmless, unique
+//! - `read/find/spool.rs` - standard input made a file
+//! - `read/head.rs` - the beginning of a file, by which its format is recognised
+//! - `read/source.rs` - an input file as found, and parts of it
+//! - `read/bytes/mod.rs` - the bytes of input files
+//! - `read/bytes/open.rs` - the one place that opens inputs and constructs decoders
+//! - `read/bytes/digest.rs` - digests of input files, by which they are known again
+//! - `read/bytes/decoder.rs` - decompression beside parsing
+//! - `read/bytes/window.rs` - a window that slides over the decompressed bytes of a file
+//! - `read/unit.rs` - inputs cut into units, and reading a unit
+//! - `read/windowed.rs` - units of formats whose records are stretches of bytes
 //! - `read/input.rs` - where the fields of a record stand, as a configuration says
-//! - `read/field.rs` - which fields of a record are wanted, and finding them
-//! - `read/extract.rs` - one line of JSON to one record
-//! - `read/object.rs` - the wanted fields of a line of JSON
+//! - `read/field.rs` - which fields of a record are wanted
 //! - `read/date.rs` - dates as records have them, to days
 //! - `read/record.rs` - records, refusals, and who takes them
 //! - `read/rejected.rs` - refused records and files, ready to be shown

@@ -4,40 +4,37 @@
 //! a [`UnitReader`] hands the records of one piece to a [`Sink`], and [`reread`] brings single records back.
 //! What is wrong with a record costs that record ([`Refusal`]), never the run.
 
-mod checksum;
+mod bytes;
+mod codec;
 mod date;
-mod decoder;
-mod discover;
-mod extract;
 mod field;
+mod find;
+mod format;
+mod formats;
+mod head;
 mod input;
-mod names;
-mod object;
-mod open;
-mod recognise;
 mod record;
 mod rejected;
 mod reread;
 mod source;
-mod spool;
 mod unit;
-mod window;
+mod windowed;
 
 #[cfg(test)]
 mod tests;
 
-pub use checksum::{file_digest, file_digests};
+pub use bytes::{InputFile, file_digest, file_digests, open_decompressed};
+pub use codec::Boundaries;
 pub use date::{Day, day};
-pub use discover::{Discovery, discover};
 pub use field::{FieldPath, Fields};
+pub use find::{Discovery, discover, names_apart};
+pub use format::{Compression, Format};
 pub use input::Input;
-pub use names::names_apart;
-pub use open::{InputFile, open_decompressed};
 pub use record::{Record, Refusal, Sink, Value};
 pub use rejected::{Refused, Rejected, unread};
-pub use reread::{record_text, reread};
-pub use source::{Compression, Extent, Format, Source, Unit, units};
-pub use unit::UnitReader;
+pub use reread::{record_text, reread, stored_pieces};
+pub use source::{Extent, Source, Unit};
+pub use unit::{UnitReader, units};
 
 /// Bytes read at once, and so about the work of one [`UnitReader::advance`].
 const BLOCK: usize = 1 << 20;

@@ -30,6 +30,8 @@ pub struct Record<'a> {
     pub id: Option<Cow<'a, str>>,
     /// Its text.
     pub text: &'a str,
+    /// What stands before the first record of its file and has to be known to read it; mostly nothing.
+    pub header: &'a str,
     /// What it is in its file: a line as it stands, without its line feed and a byte order mark before it, or a whole
     /// text file.
     pub raw: &'a str,
@@ -39,6 +41,16 @@ pub struct Record<'a> {
     pub day: Day,
     /// Whether it is a change that deletes the document of its id; its text is then empty.
     pub deleted: bool,
+}
+
+impl Record<'_> {
+    /// All that it takes to read the record without its file: what a collection keeps of it.
+    pub fn stored(&self) -> Cow<'_, str> {
+        match self.header {
+            "" => Cow::Borrowed(self.raw),
+            header => Cow::Owned([header, self.raw].concat()),
+        }
+    }
 }
 
 /// Why a record, or the rest of a file, could not be used. Its `Display` is the reason for people.

@@ -1,14 +1,13 @@
 //! Reading single records a second time.
 
-use memchr::memchr;
-
+use super::bytes::{Fault, Window};
+use super::codec::Boundaries;
 use super::date::Day;
-use super::decoder::Fault;
-use super::extract::Extractor;
 use super::field::Fields;
+use super::format::Format;
+use super::formats::codec;
 use super::record::Refusal;
-use super::source::{Format, Source};
-use super::window::Window;
+use super::source::Source;
 use super::{BLOCK, BOM};
 use crate::document::Position;
 use crate::error::{Error, Result};
@@ -19,8 +18,10 @@ const GAP: u64 = 256 << 10;
 const FIRST: usize = 64 << 10;
 
 /// Reads the records at `offsets` (sorted) of `source`, file number `file`, again and hands on the index, the text
-/// and the day of each; an error of `each` ends it. All of them were records the first time; one that no longer is means
-/// [`Error::Changed`].
+/// and the day of each; an error of `each` ends it. All of them were records the first time.
+///
+/// # Errors
+/// [`Error::Changed`] if one of them is no record any more; [`Error::Io`], and what `each` gives.
 pub fn reread(
     source: &Source,
     file: u32,
@@ -33,49 +34,61 @@ pub fn reread(
         return Ok(());
     }
     let window = Window::open(source, 0).map_err(|error| Error::io(&source.path, "read", error))?;
-    let mut again = Again { source, window, step: FIRST };
-    let mut extractor = Extractor::default();
+    let codec = codec(source.format);
+    let mut again = Again { source, window, boundaries: codec.boundaries(), step: FIRST };
+    let changed = || Error::Changed(source.path.clone());
+    let header = again.header(fields)?;
+    let mut parser = codec.parser(&header, fields).map_err(|_| changed())?;
     for (index, &offset) in offsets.iter().enumerate() {
+        if again.boundaries.is_none() && offset != 0 {
+            return Err(changed());
+        }
         again.go_to(offset)?;
         let bytes = again.record(fields)?;
         let bytes = if offset == 0 { bytes.strip_prefix(BOM).unwrap_or(bytes) } else { bytes };
-        let changed = || Error::Changed(source.path.clone());
-        let text = std::str::from_utf8(bytes).map_err(|_| changed())?;
-        match source.format {
-            Format::Text if offset == 0 => each(index, text, Day::None)?,
-            Format::Text => return Err(changed()),
-            Format::JsonLines => {
-                let position = Position::new(file, offset);
-                let record = extractor.record(fields, position, 1, text).map_err(|_| changed())?;
-                each(index, record.text, record.day)?;
-            }
-        }
+        let raw = std::str::from_utf8(bytes).map_err(|_| changed())?;
+        let record = parser.record(Position::new(file, offset), 1, raw).map_err(|_| changed())?;
+        each(index, record.text, record.day)?;
     }
     Ok(())
 }
 
-/// The text and the day of a record, given as [`Record::raw`](super::Record::raw) gave it.
+/// The text and the day of a record, given as [`Record::stored`](super::Record::stored) gave it.
 ///
 /// # Errors
 /// The [`Refusal`] of a record that is none.
 pub fn record_text(
     format: Format,
-    raw: &str,
+    stored: &str,
     fields: &Fields,
 ) -> std::result::Result<(String, Day), Refusal> {
-    match format {
-        Format::Text => Ok((raw.strip_prefix('\u{feff}').unwrap_or(raw).to_owned(), Day::None)),
-        Format::JsonLines => {
-            let mut extractor = Extractor::default();
-            let record = extractor.record(fields, Position::new(0, 0), 1, raw)?;
-            Ok((record.text.to_owned(), record.day))
-        }
-    }
+    let codec = codec(format);
+    let (header, raw) = stored.split_at(header_end(codec.boundaries(), stored.as_bytes()));
+    let mut parser = codec.parser(header, fields)?;
+    let record = parser.record(Position::new(0, 0), 1, raw.strip_prefix('\u{feff}').unwrap_or(raw))?;
+    Ok((record.text.to_owned(), record.day))
+}
+
+/// What has to be written of a record, given as [`Record::stored`](super::Record::stored) gave it, where a file is made of
+/// such records one after the other: `first` of all, or behind others.
+pub fn stored_pieces(format: Format, stored: &[u8], first: bool) -> [&[u8]; 2] {
+    let boundaries = codec(format).boundaries();
+    let end = boundaries.as_ref().map_or(&b""[..], |boundaries| boundaries.line_end());
+    let header = if first { 0 } else { header_end(boundaries, stored) };
+    [&stored[header..], end]
+}
+
+/// Where the header ends with which a stored record begins.
+fn header_end(boundaries: Option<Box<dyn Boundaries>>, stored: &[u8]) -> usize {
+    let with_header = boundaries.filter(|boundaries| boundaries.has_header());
+    with_header.map_or(0, |mut boundaries| boundaries.end(stored).unwrap_or(stored.len()))
 }
 
 struct Again<'a> {
     source: &'a Source,
     window: Window,
+    /// `None` where the file is one record.
+    boundaries: Option<Box<dyn Boundaries>>,
     /// Bytes to read next: more and more, as long as reading goes straight on.
     step: usize,
 }
@@ -117,16 +130,22 @@ impl Again<'_> {
         }
     }
 
-    /// The bytes of the record that starts with the first pending byte: a line without its end, or all of a text.
+    /// The header of the file, if it has one.
+    fn header(&mut self, fields: &Fields) -> Result<String> {
+        if !self.boundaries.as_ref().is_some_and(|boundaries| boundaries.has_header()) {
+            return Ok(String::new());
+        }
+        let bytes = self.record(fields)?;
+        let bytes = bytes.strip_prefix(BOM).unwrap_or(bytes).to_vec();
+        String::from_utf8(bytes).map_err(|_| Error::Changed(self.source.path.clone()))
+    }
+
+    /// The bytes of the record that starts with the first pending byte, with its line end.
     fn record(&mut self, fields: &Fields) -> Result<&[u8]> {
         let mut searched = 0;
         let length = loop {
             let pending = self.window.pending();
-            let end = match self.source.format {
-                Format::JsonLines => memchr(b'\n', &pending[searched..]),
-                Format::Text => None,
-            };
-            if let Some(end) = end {
+            if let Some(end) = self.boundaries.as_mut().and_then(|found| found.end(&pending[searched..])) {
                 break searched + end;
             }
             searched = pending.len();

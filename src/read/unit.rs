@@ -1,334 +1,176 @@
-//! Reading a unit: its lines, one after the other, to a sink.
+//! Inputs cut into units, and reading a unit: its records, one after the other, to a sink.
 
-use std::io;
 use std::sync::Arc;
 
-use memchr::{memchr, memchr_iter, memrchr};
-
-use super::date::Day;
-use super::decoder::Fault;
-use super::extract::Extractor;
+use super::codec::Records;
 use super::field::Fields;
-use super::record::{Record, Refusal, Sink};
-use super::source::{Compression, Format, Source, Unit};
-use super::window::Window;
-use super::{BLOCK, BOM};
-use crate::document::Position;
-use crate::error::{Error, Result};
-use crate::limits::MAX_FILE_BYTES;
+use super::format::Compression;
+use super::formats::codec;
+use super::record::Sink;
+use super::source::{Extent, Source, Unit};
+use crate::error::Result;
 
-/// Bytes read at once beyond the end of a unit, for the rest of its last line.
-const BEYOND: usize = 64 << 10;
+/// How much larger a compressed file is taken to be when it is decompressed.
+const EXPANDS: u64 = 6;
+
+impl Extent {
+    /// What comes next from `from` on, of about `bytes` when decompressed. Lines may be divided anywhere: each
+    /// belongs to where its first byte is. Files that can only be read whole are not divided.
+    pub fn next(sources: &[Source], from: (u32, u64), bytes: u64) -> Extent {
+        let (mut at, mut left) = (from, bytes.max(1));
+        while let Some(source) = sources.get(at.0 as usize) {
+            let rest = source.bytes.saturating_sub(at.1);
+            let weight =
+                if source.compression == Compression::None { rest } else { rest.saturating_mul(EXPANDS) };
+            if source.compression == Compression::None && rest > left {
+                let end = codec(source.format).unit_start(source, at.1 + left);
+                if end < source.bytes {
+                    return Extent { from, to: (at.0, end) };
+                }
+            }
+            if weight > left && at != from {
+                break;
+            }
+            (at, left) = ((at.0 + 1, 0), left.saturating_sub(weight));
+            if left == 0 {
+                break;
+            }
+        }
+        Extent { from, to: at }
+    }
+}
+
+/// Cuts the part `extent` of sources into units of about `target_bytes`, in document order. Empty files have none.
+pub fn units(sources: &[Source], extent: Extent, target_bytes: u64) -> Vec<Unit> {
+    let mut units = Vec::new();
+    for (file, source) in (0u32..).zip(sources) {
+        let part = extent.of(file, source);
+        if part.is_empty() {
+            continue;
+        }
+        if source.compression != Compression::None {
+            units.push(Unit { file, start: 0, end: u64::MAX });
+            continue;
+        }
+        let codec = codec(source.format);
+        // Equal pieces rather than full ones and a rest: the last worker to finish finishes sooner.
+        let bytes = part.end - part.start;
+        let size = bytes.div_ceil(bytes.div_ceil(target_bytes.max(1)));
+        let mut start = part.start;
+        while start < part.end {
+            let end = codec.unit_start(source, part.end.min(start + size)).min(part.end);
+            units.push(Unit { file, start, end });
+            start = end;
+        }
+    }
+    units
+}
 
 /// Reads the records of one unit.
 pub struct UnitReader {
-    source: Source,
-    unit: Unit,
-    /// Opened by the first `advance`, so that readers made in advance hold no file and no thread.
-    window: Option<Window>,
-    state: State,
-    lines: Lines,
-    /// Pending bytes known to hold no line end.
-    searched: usize,
-    /// Where the unit's first line starts.
-    first: u64,
-    /// Where reading stands.
-    cursor: u64,
-    /// Bytes of a compressed file consumed so far.
-    compressed: u64,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum State {
-    /// In a line that belongs to an earlier unit.
-    Before,
-    /// At the start of a line.
-    Within,
-    /// In a line that is too long and began at this offset.
-    Skipping(u64),
-    Done,
+    records: Box<dyn Records>,
 }
 
 impl UnitReader {
     /// A reader of `unit` of `source`, which is file number `file`. What goes wrong on opening is refused by the
     /// first [`advance`](UnitReader::advance).
     pub fn open(file: u32, source: &Source, unit: &Unit, fields: Arc<Fields>) -> UnitReader {
-        let name = fields.op.as_ref().filter(|_| source.format == Format::Text).map(|_| source.name.clone());
-        UnitReader {
-            source: source.clone(),
-            unit: *unit,
-            window: None,
-            state: if unit.start == 0 { State::Within } else { State::Before },
-            lines: Lines { file, name, fields, extractor: Extractor::default(), count: 0 },
-            searched: 0,
-            first: unit.start,
-            cursor: unit.start,
-            compressed: 0,
-        }
+        UnitReader { records: codec(source.format).records(file, source, unit, fields) }
     }
 
-    /// Reads about a mebibyte more and hands on its records; `false` when the unit is exhausted.
-    /// A fault in the file is refused and ends the unit; an error is a bug.
-    pub fn advance(&mut self, sink: &mut impl Sink) -> Result<bool> {
-        if self.state == State::Done {
-            return Ok(false);
-        }
-        let mut window = match self.window.take() {
-            Some(window) => window,
-            // The byte before the unit tells whether a line starts with the unit.
-            None => match Window::open(&self.source, self.unit.start.saturating_sub(1)) {
-                Ok(window) => window,
-                Err(error) => return Ok(self.fault(self.unit.start, 0, &error, sink)),
-            },
-        };
-        let left = self.unit.end.saturating_sub(window.read_to());
-        let want = if left == 0 { BEYOND } else { usize::try_from(left).unwrap_or(BLOCK).min(BLOCK) };
-        let read = window.more(want);
-        self.compressed = window.compressed().unwrap_or_default();
-        let more = match read {
-            Ok(read) => match self.source.format {
-                Format::JsonLines => self.take_lines(&mut window, read == 0, sink),
-                Format::Text => self.take_text(&mut window, read == 0, sink),
-            },
-            Err(Fault::Io(error)) => self.faulty(&mut window, &error, sink),
-            Err(Fault::Panic(what)) => return Err(Error::Worker(what)),
-        };
-        if more {
-            self.window = Some(window);
-        } else {
-            self.state = State::Done;
-        }
-        Ok(more)
+    /// Reads about a mebibyte more and hands on its records; `false` when the unit is exhausted. A fault in the file is
+    /// refused and ends the unit.
+    ///
+    /// # Errors
+    /// An error is a bug.
+    pub fn advance(&mut self, sink: &mut dyn Sink) -> Result<bool> {
+        self.records.advance(sink)
     }
 
-    /// Lines seen so far in this unit: blank and refused ones included. A text file is one line, and so is what a
-    /// fault cuts off.
+    /// Lines seen so far in this unit, or what else numbers of records count: blank and refused ones included. A text
+    /// file is one line, and so is what a fault cuts off.
     pub fn lines(&self) -> u64 {
-        u64::from(self.lines.count)
+        self.records.lines()
     }
 
     /// Bytes of the file consumed so far; those of all units sum up to the file's size.
     pub fn bytes(&self) -> u64 {
-        match (self.source.compression, self.state) {
-            (Compression::None, State::Done) => self.unit.end.saturating_sub(self.unit.start),
-            (Compression::None, _) => self.cursor.min(self.unit.end).saturating_sub(self.unit.start),
-            (_, State::Done) => self.source.bytes,
-            _ => self.compressed,
-        }
+        self.records.bytes()
     }
 
-    /// Decompressed bytes of the lines seen so far.
+    /// Decompressed bytes of the records seen so far.
     pub fn text_bytes(&self) -> u64 {
-        self.cursor.saturating_sub(self.first)
-    }
-
-    /// Hands on the lines that are complete; whether more may come.
-    fn take_lines(&mut self, window: &mut Window, last: bool, sink: &mut impl Sink) -> bool {
-        if self.state == State::Before && !self.find_first(window) {
-            return !last && window.offset() < self.unit.end;
-        }
-        if let State::Skipping(start) = self.state {
-            let end = memchr(b'\n', window.pending());
-            window.consume(end.map_or(usize::MAX, |end| end + 1));
-            self.cursor = window.offset();
-            if end.is_none() && !last {
-                return true;
-            }
-            self.lines.too_long(start, sink);
-            self.state = State::Within;
-        }
-        if !self.complete_lines(window, sink) {
-            return false;
-        }
-        let rest = window.pending();
-        if last && !rest.is_empty() {
-            self.lines.lines(window.offset(), rest, sink);
-            window.consume(usize::MAX);
-            self.cursor = window.offset();
-        } else if rest.len() > self.lines.bound() {
-            self.state = State::Skipping(window.offset());
-            window.consume(usize::MAX);
-            self.cursor = window.offset();
-        }
-        self.searched = window.pending().len();
-        !last
-    }
-
-    /// Passes over the rest of a line of an earlier unit; whether a line starts in this one (or later).
-    fn find_first(&mut self, window: &mut Window) -> bool {
-        let end = memchr(b'\n', window.pending());
-        window.consume(end.map_or(usize::MAX, |end| end + 1));
-        (self.first, self.cursor) = (window.offset(), window.offset());
-        if end.is_some() {
-            self.state = State::Within;
-        }
-        end.is_some()
-    }
-
-    /// Hands on the pending lines that have an end; whether lines of this unit may follow.
-    fn complete_lines(&mut self, window: &mut Window, sink: &mut impl Sink) -> bool {
-        let (offset, pending) = (window.offset(), window.pending());
-        let searched = self.searched.min(pending.len());
-        let mut length = memrchr(b'\n', &pending[searched..]).map_or(0, |end| searched + end + 1);
-        // The last line of the unit is the one that holds the byte before the unit's end.
-        let left = usize::try_from(self.unit.end.saturating_sub(offset)).unwrap_or(usize::MAX);
-        if left <= length {
-            length = match left {
-                0 => 0,
-                _ => memchr(b'\n', &pending[left - 1..length]).map_or(length, |end| left + end),
-            };
-        }
-        self.lines.lines(offset, &pending[..length], sink);
-        window.consume(length);
-        self.searched = 0;
-        self.cursor = window.offset();
-        window.offset() < self.unit.end
-    }
-
-    /// Hands on the document that a text file is, once it was read to the end; whether more may come.
-    fn take_text(&mut self, window: &mut Window, last: bool, sink: &mut impl Sink) -> bool {
-        let text = window.pending();
-        self.cursor = window.read_to();
-        let too_long = text.len() > self.lines.bound();
-        if last || too_long {
-            self.lines.text(text, sink);
-        }
-        !last && !too_long
-    }
-
-    /// Hands on what came before a fault, then refuses the rest.
-    fn faulty(&mut self, window: &mut Window, error: &io::Error, sink: &mut impl Sink) -> bool {
-        let start = match (self.source.format, self.state) {
-            (Format::Text, _) => 0,
-            (Format::JsonLines, State::Skipping(start)) => start,
-            (Format::JsonLines, State::Before) if !self.find_first(window) => self.unit.start,
-            (Format::JsonLines, _) => {
-                if !self.complete_lines(window, sink) {
-                    return false;
-                }
-                window.offset()
-            }
-        };
-        self.cursor = window.read_to();
-        self.fault(start, window.read_to(), error, sink)
-    }
-
-    /// Refuses the rest of the file, which begins with the line at `start`; `good` bytes could be read.
-    fn fault(&mut self, start: u64, good: u64, error: &io::Error, sink: &mut impl Sink) -> bool {
-        let compressed = self.source.compression != Compression::None;
-        // The system fails to read; a decoder fails to make sense of what was read.
-        let refusal = if compressed && error.raw_os_error().is_none() {
-            let why = match error.kind() {
-                io::ErrorKind::UnexpectedEof => "the compressed data ends too early".to_owned(),
-                _ => error.to_string(),
-            };
-            Refusal::Truncated(format!("{why}, after {good} decompressed bytes"))
-        } else {
-            Refusal::Unreadable(error.to_string())
-        };
-        self.state = State::Done;
-        self.window = None;
-        self.lines.refuse(start, refusal, sink);
-        false
+        self.records.text_bytes()
     }
 }
 
-/// Makes records of lines, and counts them.
-struct Lines {
-    file: u32,
-    /// The id of a text file, where one is needed.
-    name: Option<String>,
-    fields: Arc<Fields>,
-    extractor: Extractor,
-    count: u32,
-}
+#[cfg(test)]
+mod tests {
+    use super::super::Format;
+    use super::*;
 
-impl Lines {
-    /// What is longer than this is too long even without a byte order mark.
-    fn bound(&self) -> usize {
-        self.fields.max_record_bytes.saturating_add(BOM.len())
+    fn source(bytes: u64, format: Format, compression: Compression) -> Source {
+        Source {
+            path: "x".into(),
+            shown: "x".into(),
+            name: "x".into(),
+            format,
+            compression,
+            bytes,
+            lasting: true,
+            modified: None,
+        }
     }
 
-    /// The position of what starts at an offset. Offsets are bounded where sources are opened; a refusal may stand
-    /// right after the last byte allowed.
-    fn position(&self, offset: u64) -> Position {
-        Position::new(self.file, offset.min(MAX_FILE_BYTES - 1))
+    #[test]
+    fn units_cover_files_in_order() {
+        let sources = [
+            source(1000, Format::JsonLines, Compression::None),
+            source(0, Format::JsonLines, Compression::None),
+            source(1000, Format::Text, Compression::None),
+            source(1000, Format::JsonLines, Compression::Gzip),
+            source(1, Format::JsonLines, Compression::None),
+        ];
+        for target in [0, 1, 7, 333, 999, 1000, 1001, u64::MAX] {
+            let units = units(&sources, Extent::ALL, target);
+            let of = |file| units.iter().filter(move |unit| unit.file == file).collect::<Vec<_>>();
+            assert!(units.is_sorted_by_key(|unit| (unit.file, unit.start)));
+            assert!(of(0).windows(2).all(|pair| pair[0].end == pair[1].start && pair[0].start < pair[0].end));
+            assert_eq!((of(0)[0].start, of(0).last().map(|unit| unit.end)), (0, Some(1000)));
+            assert!(of(0).iter().all(|unit| unit.end - unit.start <= target.max(1)));
+            assert!(of(1).is_empty());
+            assert_eq!(of(2), [&Unit { file: 2, start: 0, end: 1000 }]);
+            assert_eq!(of(3), [&Unit { file: 3, start: 0, end: u64::MAX }]);
+            assert_eq!(of(4), [&Unit { file: 4, start: 0, end: 1 }]);
+        }
     }
 
-    /// Counts a line and refuses it.
-    fn refuse(&mut self, offset: u64, refusal: Refusal, sink: &mut impl Sink) {
-        self.count = self.count.saturating_add(1);
-        sink.refuse(self.position(offset), self.count, refusal);
-    }
-
-    fn too_long(&mut self, offset: u64, sink: &mut impl Sink) {
-        self.refuse(offset, Refusal::TooLong { limit: self.fields.max_record_bytes }, sink);
-    }
-
-    /// Hands on lines, the last of which may lack its end.
-    fn lines(&mut self, offset: u64, lines: &[u8], sink: &mut impl Sink) {
-        // One check for all; only where it fails, one for each.
-        let checked = std::str::from_utf8(lines).ok();
-        let mut start = 0;
-        for end in memchr_iter(b'\n', lines).chain((!lines.ends_with(b"\n")).then_some(lines.len())) {
-            if start < lines.len() {
-                let line = &lines[start..end];
-                let text = checked.and_then(|text| text.get(start..end));
-                self.line(offset + start as u64, line, text, sink);
+    #[test]
+    fn extents_follow_each_other_and_leave_nothing_out() {
+        let sources = [
+            source(1000, Format::JsonLines, Compression::None),
+            source(0, Format::JsonLines, Compression::None),
+            source(300, Format::Text, Compression::None),
+            source(500, Format::JsonLines, Compression::Gzip),
+            source(77, Format::JsonLines, Compression::None),
+        ];
+        for bytes in [0, 1, 7, 299, 300, 301, 999, 1000, 1500, 4000, u64::MAX] {
+            let (mut from, mut all, mut extents) = ((0, 0), Vec::new(), 0);
+            while (from.0 as usize) < sources.len() {
+                let extent = Extent::next(&sources, from, bytes);
+                assert!(extent.from == from && extent.to > from, "{extent:?}");
+                all.append(&mut units(&sources, extent, 100));
+                (from, extents) = (extent.to, extents + 1);
             }
-            start = end + 1;
-        }
-    }
-
-    /// Hands on one line without its end; `text` is the same, if it was checked.
-    fn line(&mut self, offset: u64, line: &[u8], text: Option<&str>, sink: &mut impl Sink) {
-        let bom = if offset == 0 && line.starts_with(BOM) { BOM.len() } else { 0 };
-        let line = &line[bom..];
-        if line.len() > self.fields.max_record_bytes {
-            return self.too_long(offset, sink);
-        }
-        let text = match text.and_then(|text| text.get(bom..)) {
-            Some(text) => text,
-            None => match std::str::from_utf8(line) {
-                Ok(text) => text,
-                Err(_) => return self.refuse(offset, Refusal::NotUtf8, sink),
-            },
-        };
-        if text.bytes().all(|byte| matches!(byte, b' ' | b'\t' | b'\r')) {
-            self.count = self.count.saturating_add(1);
-            return;
-        }
-        let position = self.position(offset);
-        let number = self.count.saturating_add(1);
-        match self.extractor.record(&self.fields, position, number, text) {
-            Ok(record) => {
-                self.count = number;
-                sink.document(&record);
+            assert!(bytes < u64::MAX || extents == 1);
+            assert!(all.is_sorted_by_key(|unit| (unit.file, unit.start)));
+            let of = |file| all.iter().filter(move |unit: &&Unit| unit.file == file).collect::<Vec<_>>();
+            for (file, bytes) in [(0, 1000), (4, 77)] {
+                assert!(of(file).windows(2).all(|pair| pair[0].end == pair[1].start));
+                assert_eq!((of(file)[0].start, of(file).last().map(|unit| unit.end)), (0, Some(bytes)));
             }
-            Err(refusal) => self.refuse(offset, refusal, sink),
-        }
-    }
-
-    /// Hands on a text file; an empty one is no document.
-    fn text(&mut self, text: &[u8], sink: &mut impl Sink) {
-        let bom = if text.starts_with(BOM) { BOM.len() } else { 0 };
-        if text.len() == bom {
-            return;
-        }
-        if text.len() - bom > self.fields.max_record_bytes {
-            return self.too_long(0, sink);
-        }
-        match std::str::from_utf8(text) {
-            Ok(raw) => {
-                let text = &raw[bom..];
-                self.count += 1;
-                let position = self.position(0);
-                // A change needs an id, and a text file has nothing else than its name.
-                let id = self.name.as_deref().map(Into::into);
-                let (value, day, deleted) = (None, Day::None, false);
-                sink.document(&Record { position, line: 1, id, text, raw, value, day, deleted });
-            }
-            Err(_) => self.refuse(0, Refusal::NotUtf8, sink),
+            assert_eq!(of(2), [&Unit { file: 2, start: 0, end: 300 }]);
+            assert_eq!(of(3), [&Unit { file: 3, start: 0, end: u64::MAX }]);
         }
     }
 }

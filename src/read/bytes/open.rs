@@ -12,8 +12,9 @@ use std::time::SystemTime;
 
 use flate2::bufread::GzDecoder;
 
-use super::source::{Compression, Source};
 use crate::limits::{MAX_DECOMPRESSION_RATIO, MAX_FILE_BYTES, RATIO_FREE_BYTES};
+use crate::read::format::Compression;
+use crate::read::source::Source;
 
 /// Bytes read from a compressed file at once.
 const INPUT: usize = 128 << 10;
@@ -28,11 +29,11 @@ pub struct InputFile(File);
 
 /// What tells that an input file changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct FileState {
+pub(in crate::read) struct FileState {
     /// Its size on disk.
-    pub(super) bytes: u64,
+    pub(in crate::read) bytes: u64,
     /// When it was last written to, as far as the system knows.
-    pub(super) modified: Option<SystemTime>,
+    pub(in crate::read) modified: Option<SystemTime>,
 }
 
 impl From<Metadata> for FileState {
@@ -43,7 +44,7 @@ impl From<Metadata> for FileState {
 
 impl FileState {
     /// The state of the file at `path` as it is now.
-    pub(super) fn of(path: &Path) -> io::Result<FileState> {
+    pub(in crate::read) fn of(path: &Path) -> io::Result<FileState> {
         fs::metadata(path).map(FileState::from)
     }
 }
@@ -58,12 +59,12 @@ impl InputFile {
     }
 
     /// The state of the opened file.
-    pub(super) fn state(&self) -> io::Result<FileState> {
+    pub(in crate::read) fn state(&self) -> io::Result<FileState> {
         self.0.metadata().map(FileState::from)
     }
 
     /// Reads at an offset; 0 is the end.
-    pub(super) fn read_at(&self, into: &mut [u8], offset: u64) -> io::Result<usize> {
+    pub(in crate::read) fn read_at(&self, into: &mut [u8], offset: u64) -> io::Result<usize> {
         self.0.read_at(into, offset)
     }
 }
@@ -91,7 +92,10 @@ pub fn open_decompressed(source: &Source) -> io::Result<Box<dyn Read + Send>> {
 }
 
 /// The same; `consumed` follows the bytes of the file read so far.
-pub(super) fn open_counted(source: &Source, consumed: Arc<AtomicU64>) -> io::Result<Box<dyn Read + Send>> {
+pub(in crate::read) fn open_counted(
+    source: &Source,
+    consumed: Arc<AtomicU64>,
+) -> io::Result<Box<dyn Read + Send>> {
     let file = Counted { file: InputFile::open(&source.path)?, consumed: Arc::clone(&consumed) };
     let decoder: Box<dyn Read + Send> = match source.compression {
         Compression::None => return Ok(Box::new(file)),

@@ -9,12 +9,13 @@ use glob::{MatchOptions, Pattern};
 use walkdir::{DirEntry, WalkDir};
 
 use super::names::{Wish, parts, unique};
-use super::recognise::{Found, recognise};
-use super::rejected::{Rejected, unread};
-use super::source::Source;
+use super::recognise::recognise;
 use super::spool::spool;
 use crate::error::{Error, Result};
 use crate::limits::{MAX_FILE_BYTES, MAX_FILES};
+use crate::read::head::Found;
+use crate::read::rejected::{Rejected, unread};
+use crate::read::source::Source;
 
 /// Whether a folder is the result of an earlier run: what was kept and removed then is no input now.
 fn is_result(folder: &Path) -> bool {

@@ -2,10 +2,11 @@
 
 use std::io;
 
-use super::BLOCK;
 use super::decoder::{Decoder, Fault};
 use super::open::InputFile;
-use super::source::{Compression, Source};
+use crate::read::BLOCK;
+use crate::read::format::Compression;
+use crate::read::source::Source;
 
 /// A buffer that grew beyond this for a long line is given back after it.
 const KEPT: usize = 8 * BLOCK;
@@ -19,7 +20,7 @@ enum Feed {
 }
 
 /// The bytes of a file from `offset` on, as far as they were read and not yet consumed.
-pub(super) struct Window {
+pub(in crate::read) struct Window {
     feed: Feed,
     /// Initialised throughout; what counts is `start..end`.
     data: Vec<u8>,
@@ -32,7 +33,7 @@ pub(super) struct Window {
 
 impl Window {
     /// A window at the byte `offset`, which is 0 for a compressed file.
-    pub(super) fn open(source: &Source, offset: u64) -> io::Result<Window> {
+    pub(in crate::read) fn open(source: &Source, offset: u64) -> io::Result<Window> {
         let feed = match source.compression {
             Compression::None => Feed::Plain { file: InputFile::open(&source.path)?, limit: source.bytes },
             Compression::Gzip | Compression::Zstd => Feed::Decoded(Decoder::open(source)?),
@@ -41,29 +42,29 @@ impl Window {
     }
 
     /// What was read and not consumed.
-    pub(super) fn pending(&self) -> &[u8] {
+    pub(in crate::read) fn pending(&self) -> &[u8] {
         &self.data[self.start..self.end]
     }
 
     /// The offset of the first pending byte.
-    pub(super) fn offset(&self) -> u64 {
+    pub(in crate::read) fn offset(&self) -> u64 {
         self.offset
     }
 
     /// The offset after the last pending byte.
-    pub(super) fn read_to(&self) -> u64 {
+    pub(in crate::read) fn read_to(&self) -> u64 {
         self.offset + (self.end - self.start) as u64
     }
 
     /// Passes over pending bytes.
-    pub(super) fn consume(&mut self, count: usize) {
+    pub(in crate::read) fn consume(&mut self, count: usize) {
         let count = count.min(self.end - self.start);
         self.start += count;
         self.offset += count as u64;
     }
 
     /// Bytes of a compressed file consumed so far.
-    pub(super) fn compressed(&self) -> Option<u64> {
+    pub(in crate::read) fn compressed(&self) -> Option<u64> {
         match &self.feed {
             Feed::Plain { .. } => None,
             Feed::Decoded(decoder) => Some(decoder.consumed()),
@@ -71,7 +72,7 @@ impl Window {
     }
 
     /// Moves to `offset`, if the file is one in which one can move.
-    pub(super) fn seek(&mut self, offset: u64) -> bool {
+    pub(in crate::read) fn seek(&mut self, offset: u64) -> bool {
         let plain = matches!(self.feed, Feed::Plain { .. });
         if plain {
             (self.start, self.end, self.offset) = (0, 0, offset);
@@ -80,7 +81,7 @@ impl Window {
     }
 
     /// Reads up to `want` bytes more, and fewer only before the end or a fault; 0 is the end.
-    pub(super) fn more(&mut self, want: usize) -> Result<usize, Fault> {
+    pub(in crate::read) fn more(&mut self, want: usize) -> Result<usize, Fault> {
         if let Some(fault) = self.fault.take() {
             return Err(fault);
         }

@@ -4,11 +4,12 @@ use std::borrow::Cow;
 
 use serde_json::value::RawValue;
 
-use super::date::{Day, day};
-use super::field::{Fields, find};
+use super::find::find;
 use super::object::{Kind, Text, keys, no_object, string};
-use super::record::{Record, Refusal, SHOWN_KEYS, Value};
 use crate::document::Position;
+use crate::read::date::{Day, day};
+use crate::read::field::Fields;
+use crate::read::record::{Record, Refusal, SHOWN_KEYS, Value};
 
 /// Scratch space kept from record to record; what one huge record needed beyond it is given back.
 const KEPT: usize = 8 << 20;
@@ -61,7 +62,17 @@ impl Extractor {
         }
         let value = found.value.map(|raw| value(json, raw)).transpose()?.flatten();
         let day = found.date.map(|raw| dated(json, raw)).transpose()?.unwrap_or_default();
-        Ok(Record { position, line, id: id.map(Cow::Borrowed), text, raw: json, value, day, deleted })
+        Ok(Record {
+            position,
+            line,
+            id: id.map(Cow::Borrowed),
+            text,
+            header: "",
+            raw: json,
+            value,
+            day,
+            deleted,
+        })
     }
 }
 
@@ -104,8 +115,8 @@ fn dated(json: &str, raw: &RawValue) -> Result<Day, Refusal> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::field::FieldPath;
     use super::*;
+    use crate::read::field::FieldPath;
 
     fn fields() -> Fields {
         let path = |text| FieldPath::parse(text).expect("a path");

@@ -4,9 +4,11 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::Path;
 
-use super::recognise::{Found, recognise};
-use super::source::{Compression, Format, Source};
+use super::recognise::recognise;
 use crate::error::{Error, Result};
+use crate::read::format::Compression;
+use crate::read::head::Found;
+use crate::read::source::Source;
 
 /// Copies `input` to a file in the folder `spool`, as it is, and names it by its content.
 pub(super) fn spool(input: &mut dyn Read, spool: &Path) -> Result<Source> {
@@ -21,10 +23,7 @@ pub(super) fn spool(input: &mut dyn Read, spool: &Path) -> Result<Source> {
             "standard input is neither JSON Lines nor UTF-8 text; pipe one of these, plain, gzip or zstd";
         return Err(Error::input(Path::new("-"), reason));
     };
-    let format = match source.format {
-        Format::JsonLines => "jsonl",
-        Format::Text => "txt",
-    };
+    let format = source.format.extension();
     let compression = match source.compression {
         Compression::None => "",
         Compression::Gzip => ".gz",

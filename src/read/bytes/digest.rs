@@ -1,15 +1,73 @@
-//! Digests of input files, by which they are known again.
+//! Input files as they lie on disk: their bytes, their digests, and whether they are what they were.
 
-use std::io::Read;
+use std::io::{ErrorKind, Read, Seek, SeekFrom};
+use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use xxhash_rust::xxh3::Xxh3Default;
 
-use super::BLOCK;
-use super::open::InputFile;
-use super::source::Source;
+use super::open::{FileState, InputFile};
 use crate::error::{Error, Result};
 use crate::progress::Progress;
+use crate::read::BLOCK;
+use crate::read::source::Source;
+
+impl Source {
+    /// Hands the bytes of a range of the file, as it lies on disk, to `each`, block by block.
+    ///
+    /// # Errors
+    /// [`Error::Io`]; [`Error::Changed`] if the file ends before; what `each` gives, which ends it.
+    pub fn bytes_of(&self, range: Range<u64>, each: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
+        let failed = |error| Error::io(&self.path, "read", error);
+        let mut file = InputFile::open(&self.path).map_err(failed)?;
+        file.seek(SeekFrom::Start(range.start)).map_err(failed)?;
+        let (mut left, mut block) = (range.end - range.start, vec![0; BLOCK]);
+        while left > 0 {
+            let part = &mut block[..left.min(BLOCK as u64) as usize];
+            match file.read_exact(part) {
+                Err(error) if error.kind() == ErrorKind::UnexpectedEof => {
+                    return Err(Error::Changed(self.path.clone()));
+                }
+                read => read.map_err(failed)?,
+            }
+            left -= part.len() as u64;
+            each(part)?;
+        }
+        Ok(())
+    }
+
+    /// Whether the file is still as it was found.
+    ///
+    /// # Errors
+    /// [`Error::Changed`] if size or time of the last change are no longer those of [`discover`](crate::read::discover());
+    /// [`Error::Io`].
+    pub fn unchanged(&self) -> Result<()> {
+        let now = FileState::of(&self.path).map_err(|error| Error::io(&self.path, "read", error))?;
+        if now == (FileState { bytes: self.bytes, modified: self.modified }) {
+            Ok(())
+        } else {
+            Err(Error::Changed(self.path.clone()))
+        }
+    }
+
+    /// This source, given as an earlier run found it, to be read again: the file must still have its size, and the
+    /// digest that [`file_digest`] gave then.
+    ///
+    /// # Errors
+    /// [`Error::Input`] if there is no such file any more, [`Error::Changed`] if it is another one, [`Error::Io`] if it
+    /// cannot be read, and [`Error::Interrupted`].
+    pub fn again(mut self, digest: u128, progress: &Progress) -> Result<Source> {
+        let now = FileState::of(&self.path).map_err(|error| match error.kind() {
+            ErrorKind::NotFound => Error::input(&self.path, "the file that was loaded is gone; put it back"),
+            _ => Error::io(&self.path, "read", error),
+        })?;
+        self.modified = now.modified;
+        if file_digest(&self, progress)? != digest {
+            return Err(Error::Changed(self.path));
+        }
+        Ok(self)
+    }
+}
 
 /// The 128-bit XXH3 of a file as it lies on disk.
 ///
@@ -26,7 +84,7 @@ pub fn file_digest(source: &Source, progress: &Progress) -> Result<u128> {
         match file.read(&mut block) {
             Ok(0) => break,
             Ok(read) => state.update(&block[..read]),
-            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
             Err(error) => return Err(failed(error)),
         }
     }
@@ -71,10 +129,11 @@ pub fn file_digests(
 
 #[cfg(test)]
 mod tests {
-    use xxhash_rust::xxh3::xxh3_128;
+    use std::fs;
 
-    use super::super::{Discovery, discover};
     use super::*;
+    use crate::read::{Compression, Discovery, Format, discover};
+    use xxhash_rust::xxh3::xxh3_128;
 
     fn found(folder: &tempfile::TempDir, files: usize) -> Discovery {
         for at in 0..files {
@@ -115,5 +174,33 @@ mod tests {
         assert!(matches!(again(digest), Err(Error::Changed(_))));
         std::fs::remove_file(&sources[2].path).expect("removed");
         assert!(matches!(again(digest), Err(Error::Input { .. })));
+    }
+
+    fn source(bytes: u64, format: Format, compression: Compression) -> Source {
+        Source {
+            path: "x".into(),
+            shown: "x".into(),
+            name: "x".into(),
+            format,
+            compression,
+            bytes,
+            lasting: true,
+            modified: None,
+        }
+    }
+
+    #[test]
+    fn a_change_is_noticed() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("a.jsonl");
+        fs::write(&path, "one").expect("written");
+        let mut source = source(3, Format::JsonLines, Compression::None);
+        source.modified = fs::metadata(&path).expect("metadata").modified().ok();
+        source.path = path.clone();
+        assert!(source.unchanged().is_ok());
+        fs::write(&path, "three").expect("written");
+        assert!(matches!(source.unchanged(), Err(Error::Changed(_))));
+        fs::remove_file(&path).expect("removed");
+        assert!(matches!(source.unchanged(), Err(Error::Io { .. })));
     }
 }

@@ -7,16 +7,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread::{self, JoinHandle};
 
-use super::BLOCK;
 use super::open::open_counted;
-use super::source::Source;
+use crate::read::BLOCK;
+use crate::read::source::Source;
 
 /// Blocks decoded ahead.
 const AHEAD: usize = 4;
 
 /// Why no more bytes come.
 #[derive(Debug)]
-pub(super) enum Fault {
+pub(in crate::read) enum Fault {
     /// The file, or what is in it.
     Io(io::Error),
     /// The decoding thread ended with a panic: its message.
@@ -30,7 +30,7 @@ impl From<io::Error> for Fault {
 }
 
 /// The decompressed bytes of a source, decoded by a thread that ends when this is dropped.
-pub(super) struct Decoder {
+pub(in crate::read) struct Decoder {
     /// `None` once the thread was told to end.
     blocks: Option<Receiver<io::Result<Vec<u8>>>>,
     spent: Sender<Vec<u8>>,
@@ -41,7 +41,7 @@ pub(super) struct Decoder {
 }
 
 impl Decoder {
-    pub(super) fn open(source: &Source) -> io::Result<Decoder> {
+    pub(in crate::read) fn open(source: &Source) -> io::Result<Decoder> {
         let consumed = Arc::new(AtomicU64::new(0));
         let input = open_counted(source, Arc::clone(&consumed))?;
         Decoder::spawn(input, consumed)
@@ -58,12 +58,12 @@ impl Decoder {
     }
 
     /// Bytes of the file consumed so far.
-    pub(super) fn consumed(&self) -> u64 {
+    pub(in crate::read) fn consumed(&self) -> u64 {
         self.consumed.load(Ordering::Relaxed)
     }
 
     /// Copies decoded bytes; 0 is the end.
-    pub(super) fn read(&mut self, into: &mut [u8]) -> Result<usize, Fault> {
+    pub(in crate::read) fn read(&mut self, into: &mut [u8]) -> Result<usize, Fault> {
         while self.taken == self.block.len() {
             match self.blocks.as_ref().map(Receiver::recv) {
                 Some(Ok(Ok(block))) => {

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::record::Refusal;
+use crate::read::record::Refusal;
 
 /// What a value is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

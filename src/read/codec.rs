@@ -1,0 +1,96 @@
+//! The seam between reading and the formats: what a format has to know. All else is the same for all of them.
+
+use std::sync::Arc;
+
+use super::field::Fields;
+use super::record::{Record, Refusal, Sink};
+use super::source::{Source, Unit};
+use crate::document::Position;
+use crate::error::Result;
+
+/// How sure a format is that a file is of it. The surest format reads the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Certainty {
+    /// The file can be read so.
+    Possible,
+    /// Some of the content looks so.
+    Likely,
+    /// The name promises it.
+    Named,
+    /// The first record proves it.
+    Proven,
+    /// The name promises it, and this format never doubts a name.
+    Certain,
+}
+
+/// What a format knows.
+pub(super) trait Codec {
+    /// The first offset at or after `at` at which a unit of an uncompressed file may begin; the size of the file if there
+    /// is none.
+    fn unit_start(&self, source: &Source, at: u64) -> u64;
+
+    /// The records of a unit. Opening must not touch the file.
+    fn records(&self, file: u32, source: &Source, unit: &Unit, fields: Arc<Fields>) -> Box<dyn Records>;
+
+    /// Where records end; `None` if a file is one record.
+    fn boundaries(&self) -> Option<Box<dyn Boundaries>>;
+
+    /// Reads single records of a file that begins with `header`, which is empty unless [`Boundaries::has_header`].
+    ///
+    /// # Errors
+    /// The refusal of a header that is none.
+    fn parser<'a>(
+        &self,
+        header: &str,
+        fields: &'a Fields,
+    ) -> std::result::Result<Box<dyn Parser + 'a>, Refusal>;
+}
+
+/// The records of a unit, read step by step: a step is about a mebibyte.
+pub(super) trait Records: Send {
+    /// Hands on the records of one step; `false` when the unit is exhausted. A fault in the file is refused and ends the
+    /// unit.
+    ///
+    /// # Errors
+    /// An error is a bug.
+    fn advance(&mut self, sink: &mut dyn Sink) -> Result<bool>;
+
+    /// What numbers of records count, as far as it was seen: blank and refused ones included.
+    fn lines(&self) -> u64;
+
+    /// Bytes of the file consumed so far; those of all units sum up to the file's size.
+    fn bytes(&self) -> u64;
+
+    /// Decompressed bytes seen so far.
+    fn text_bytes(&self) -> u64;
+}
+
+/// Finds where records end as the bytes of a file pass by.
+pub trait Boundaries: Send {
+    /// Where the present record ends, if it ends in `bytes`, its line end included. The next call is then about the next
+    /// record. If it does not, the next call goes on behind `bytes`.
+    fn end(&mut self, bytes: &[u8]) -> Option<usize>;
+
+    /// Whether a record of these bytes, or of which these bytes are a part, says nothing so far.
+    fn is_blank(&self, bytes: &[u8]) -> bool;
+
+    /// Whether the first record that is not blank is the header of the file.
+    fn has_header(&self) -> bool;
+
+    /// What has to follow a record that was taken out of its file: its line end, if the record is without it.
+    fn line_end(&self) -> &'static [u8];
+}
+
+/// Reads single records.
+pub(super) trait Parser {
+    /// The record that `raw` is, number `line` of its unit. A byte order mark is no part of it.
+    ///
+    /// # Errors
+    /// The refusal of what is no record.
+    fn record<'a>(
+        &'a mut self,
+        position: Position,
+        line: u32,
+        raw: &'a str,
+    ) -> std::result::Result<Record<'a>, Refusal>;
+}

@@ -1,0 +1,9 @@
+//! Finding the input: arguments to sources, each with a format and a name.
+
+mod discover;
+mod names;
+mod recognise;
+mod spool;
+
+pub use discover::{Discovery, discover};
+pub use names::names_apart;

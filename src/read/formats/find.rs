@@ -1,0 +1,134 @@
+//! The wanted fields of a line of JSON.
+
+use serde_json::value::RawValue;
+
+use super::object::{Kind, Text, members, not_json};
+use crate::read::field::{FieldPath, Fields};
+use crate::read::record::Refusal;
+
+/// The values of the wanted fields of one record, those found.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Found<'a> {
+    pub(super) text: Option<Text<'a>>,
+    pub(super) id: Option<&'a RawValue>,
+    pub(super) value: Option<&'a RawValue>,
+    pub(super) date: Option<&'a RawValue>,
+    pub(super) op: Option<&'a RawValue>,
+}
+
+/// Finds the wanted fields in the object that all of `line` is; a text with escapes may be copied to `copy`.
+/// Of a key that occurs twice the last one counts, and takes the place of all that was inside the first.
+pub(super) fn find<'a>(
+    fields: &Fields,
+    line: &'a str,
+    copy: &mut String,
+) -> std::result::Result<Found<'a>, Refusal> {
+    let Fields { id, text, value, date, op, .. } = fields;
+    let paths = [Some(text), Some(id), value.as_ref(), date.as_ref(), op.as_ref()];
+    let [text, id, value, date, op] = paths.map(|path| path.map(FieldPath::as_str));
+    let [in_text, in_id, in_value, in_date, in_op] = paths.map(|path| path.and_then(FieldPath::outer));
+    let names = [text, id, value, date, op, in_text, in_id, in_value, in_date, in_op];
+    let taken = members(line, names, Some(copy))
+        // The text is no string, or was none before it occurred again, or nothing helps.
+        .or_else(|_| members(line, names, None))
+        .map_err(|error| not_json(line, line, &error))?;
+    let [text, id, value, date, op, in_text, in_id, in_value, in_date, in_op] = taken.values;
+    let text = text.or(inside(line, in_text, paths[0])?);
+    Ok(Found {
+        text: taken.text.or(text.map(Text::Raw)),
+        id: id.or(inside(line, in_id, paths[1])?),
+        value: value.or(inside(line, in_value, paths[2])?),
+        date: date.or(inside(line, in_date, paths[3])?),
+        op: op.or(inside(line, in_op, paths[4])?),
+    })
+}
+
+/// The value at the end of `path`, whose first name stands for `outer`.
+fn inside<'a>(
+    line: &str,
+    outer: Option<&'a RawValue>,
+    path: Option<&FieldPath>,
+) -> std::result::Result<Option<&'a RawValue>, Refusal> {
+    let mut value = outer;
+    for name in path.into_iter().flat_map(|path| &path.parts()[1..]) {
+        let Some(object) = value.filter(|value| Kind::of(value) == Kind::Object) else { return Ok(None) };
+        let taken = members(object.get(), [Some(name)], None);
+        [value] = taken.map_err(|error| not_json(line, object.get(), &error))?.values;
+    }
+    Ok(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn path(text: &str) -> FieldPath {
+        FieldPath::parse(text).expect("a path")
+    }
+
+    /// What stands at a path, asked for as id, text and value at once.
+    fn text_of<'a>(text: &str, json: &'a str) -> Option<&'a str> {
+        let fields = Fields {
+            id: path(text),
+            text: path(text),
+            value: Some(path(text)),
+            date: Some(path(text)),
+            op: None,
+            max_record_bytes: 1000,
+        };
+        let found = find(&fields, json, &mut String::new()).expect("JSON");
+        let text = match found.text {
+            Some(Text::Raw(text)) => Some(text.get()),
+            None => None,
+            other => panic!("one value as text and as id: {other:?}"),
+        };
+        let others = [found.id, found.value, found.date].map(|found| found.map(RawValue::get));
+        assert_eq!(others, [text; 3]);
+        text
+    }
+
+    #[test]
+    fn follows_paths() {
+        assert_eq!(text_of("a", r#"{"b": 1, "a": "x"}"#), Some(r#""x""#));
+        assert_eq!(text_of("a.b", r#"{"a": {"c": 1, "b": "x"}, "b": "y"}"#), Some(r#""x""#));
+        assert_eq!(text_of("a.b", r#"{"a": {"b": "x"}, "a.b": "y"}"#), Some(r#""y""#));
+        assert_eq!(text_of("a.b", r#"{"a.b": "y", "a": {"b": "x"}}"#), Some(r#""y""#));
+        assert_eq!(text_of("a.b.c", r#"{"a": {"b.c": "y", "b": {"c": {"c": 1}}}}"#), Some(r#"{"c": 1}"#));
+        assert_eq!(text_of("a.b", r#"{"a": [{"b": "x"}]}"#), None);
+        assert_eq!(text_of("a", "{}"), None);
+        assert_eq!(text_of("text", r#"{"te\u0078t": "x"}"#), Some(r#""x""#));
+    }
+
+    #[test]
+    fn the_last_of_equal_keys_counts() {
+        assert_eq!(text_of("a", r#"{"a": 1, "a": 2}"#), Some("2"));
+        assert_eq!(text_of("a.b", r#"{"a": {"b": 1}, "a": {"b": 2}}"#), Some("2"));
+        assert_eq!(text_of("a.b", r#"{"a": {"b": 1}, "a": {"c": 2}}"#), None);
+        assert_eq!(text_of("a.b", r#"{"a": {"b": 1}, "a": 3}"#), None);
+        assert_eq!(text_of("a.b.c", r#"{"a": {"b": {"c": 1}, "b": 2}}"#), None);
+    }
+
+    #[test]
+    fn takes_an_object_and_what_is_inside_it() {
+        let fields = Fields {
+            id: path("m.id"),
+            text: path("m.t.x"),
+            value: Some(path("m")),
+            date: None,
+            op: None,
+            max_record_bytes: 1000,
+        };
+        let json = r#"{"m": {"t": {"x": "T"}, "id": 7}, "z": []}"#;
+        let found = find(&fields, json, &mut String::new()).expect("JSON");
+        assert!(matches!(found.text, Some(Text::Raw(text)) if text.get() == r#""T""#));
+        assert_eq!(found.id.map(RawValue::get), Some("7"));
+        assert_eq!(found.value.map(RawValue::get), Some(r#"{"t": {"x": "T"}, "id": 7}"#));
+    }
+
+    #[test]
+    fn depth_costs_no_stack() {
+        let depth = 2000;
+        let json = format!("{}1{}", "{\"a\":".repeat(depth), "}".repeat(depth));
+        assert_eq!(text_of(&vec!["a"; depth].join("."), &json), Some("1"));
+    }
+}

@@ -1,0 +1,246 @@
+//! JSON Lines: a record is a line, and a line belongs to the unit in which its first byte lies.
+
+use std::io;
+use std::sync::Arc;
+
+use memchr::{memchr, memchr_iter, memrchr};
+
+use super::extract::Extractor;
+use crate::document::Position;
+use crate::read::BOM;
+use crate::read::bytes::Window;
+use crate::read::codec::{Boundaries, Certainty, Codec, Parser, Records};
+use crate::read::field::Fields;
+use crate::read::format::Format;
+use crate::read::head::Head;
+use crate::read::record::{Record, Refusal, Sink};
+use crate::read::source::{Source, Unit};
+use crate::read::windowed::{Numbers, Span, Splitter, Windowed};
+
+/// Whether a file is JSON Lines.
+pub(super) fn recognise(head: &Head) -> Option<(Certainty, Format)> {
+    let certainty = match head.extension() {
+        Some("jsonl" | "ndjson" | "json") => Certainty::Certain,
+        _ if head.is_json_record() => Certainty::Proven,
+        _ if head.has_json_records() => Certainty::Likely,
+        _ if head.is_named() && head.is_empty() => Certainty::Likely,
+        _ => return None,
+    };
+    Some((certainty, Format::JsonLines))
+}
+
+/// JSON Lines.
+pub(super) struct JsonLines;
+
+impl Codec for JsonLines {
+    fn unit_start(&self, _: &Source, at: u64) -> u64 {
+        at
+    }
+
+    fn records(&self, file: u32, source: &Source, unit: &Unit, fields: Arc<Fields>) -> Box<dyn Records> {
+        let numbers = Numbers::new(file, fields.max_record_bytes);
+        let state = if unit.start == 0 { State::Within } else { State::Before };
+        let lines = Lines { numbers, fields, extractor: Extractor::default() };
+        Box::new(Windowed::new(source, unit, LineSplitter { state, lines, searched: 0 }))
+    }
+
+    fn boundaries(&self) -> Option<Box<dyn Boundaries>> {
+        Some(Box::new(LineEnds))
+    }
+
+    fn parser<'a>(&self, _: &str, fields: &'a Fields) -> Result<Box<dyn Parser + 'a>, Refusal> {
+        Ok(Box::new(LineParser { fields, extractor: Extractor::default() }))
+    }
+}
+
+/// Records end with their line.
+struct LineEnds;
+
+impl Boundaries for LineEnds {
+    fn end(&mut self, bytes: &[u8]) -> Option<usize> {
+        memchr(b'\n', bytes).map(|end| end + 1)
+    }
+
+    fn is_blank(&self, bytes: &[u8]) -> bool {
+        bytes.iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\r' | b'\n'))
+    }
+
+    fn has_header(&self) -> bool {
+        false
+    }
+
+    fn line_end(&self) -> &'static [u8] {
+        b"\n"
+    }
+}
+
+struct LineParser<'a> {
+    fields: &'a Fields,
+    extractor: Extractor,
+}
+
+impl Parser for LineParser<'_> {
+    fn record<'a>(&'a mut self, position: Position, line: u32, raw: &'a str) -> Result<Record<'a>, Refusal> {
+        self.extractor.record(self.fields, position, line, raw)
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// In a line that belongs to an earlier unit.
+    Before,
+    /// At the start of a line.
+    Within,
+    /// In a line that is too long and began at this offset.
+    Skipping(u64),
+}
+
+/// Divides the bytes of a unit into lines.
+struct LineSplitter {
+    state: State,
+    lines: Lines,
+    /// Pending bytes known to hold no line end.
+    searched: usize,
+}
+
+impl Splitter for LineSplitter {
+    fn begin(&mut self, _: &Source, unit: &Unit) -> io::Result<u64> {
+        // The byte before the unit tells whether a line starts with the unit.
+        Ok(unit.start.saturating_sub(1))
+    }
+
+    fn take(&mut self, window: &mut Window, last: bool, span: &mut Span, sink: &mut dyn Sink) -> bool {
+        if self.state == State::Before && !self.find_first(window, span) {
+            return !last && window.offset() < span.unit.end;
+        }
+        if let State::Skipping(start) = self.state {
+            let end = memchr(b'\n', window.pending());
+            window.consume(end.map_or(usize::MAX, |end| end + 1));
+            span.cursor = window.offset();
+            if end.is_none() && !last {
+                return true;
+            }
+            self.lines.numbers.too_long(start, sink);
+            self.state = State::Within;
+        }
+        if !self.complete_lines(window, span, sink) {
+            return false;
+        }
+        let rest = window.pending();
+        if last && !rest.is_empty() {
+            self.lines.lines(window.offset(), rest, sink);
+            window.consume(usize::MAX);
+            span.cursor = window.offset();
+        } else if rest.len() > self.lines.numbers.bound() {
+            self.state = State::Skipping(window.offset());
+            window.consume(usize::MAX);
+            span.cursor = window.offset();
+        }
+        self.searched = window.pending().len();
+        !last
+    }
+
+    fn cut_off(&mut self, window: &mut Window, span: &mut Span, sink: &mut dyn Sink) -> Option<u64> {
+        if let State::Skipping(start) = self.state {
+            return Some(start);
+        }
+        if self.state == State::Before && !self.find_first(window, span) {
+            return Some(span.unit.start);
+        }
+        self.complete_lines(window, span, sink).then(|| window.offset())
+    }
+
+    fn numbers(&mut self) -> &mut Numbers {
+        &mut self.lines.numbers
+    }
+
+    fn count(&self) -> u32 {
+        self.lines.numbers.count
+    }
+}
+
+impl LineSplitter {
+    /// Passes over the rest of a line of an earlier unit; whether a line starts in this one (or later).
+    fn find_first(&mut self, window: &mut Window, span: &mut Span) -> bool {
+        let end = memchr(b'\n', window.pending());
+        window.consume(end.map_or(usize::MAX, |end| end + 1));
+        (span.first, span.cursor) = (window.offset(), window.offset());
+        if end.is_some() {
+            self.state = State::Within;
+        }
+        end.is_some()
+    }
+
+    /// Hands on the pending lines that have an end; whether lines of this unit may follow.
+    fn complete_lines(&mut self, window: &mut Window, span: &mut Span, sink: &mut dyn Sink) -> bool {
+        let (offset, pending) = (window.offset(), window.pending());
+        let searched = self.searched.min(pending.len());
+        let mut length = memrchr(b'\n', &pending[searched..]).map_or(0, |end| searched + end + 1);
+        // The last line of the unit is the one that holds the byte before the unit's end.
+        let left = usize::try_from(span.unit.end.saturating_sub(offset)).unwrap_or(usize::MAX);
+        if left <= length {
+            length = match left {
+                0 => 0,
+                _ => memchr(b'\n', &pending[left - 1..length]).map_or(length, |end| left + end),
+            };
+        }
+        self.lines.lines(offset, &pending[..length], sink);
+        window.consume(length);
+        self.searched = 0;
+        span.cursor = window.offset();
+        window.offset() < span.unit.end
+    }
+}
+
+/// Makes records of lines, and counts them.
+struct Lines {
+    numbers: Numbers,
+    fields: Arc<Fields>,
+    extractor: Extractor,
+}
+
+impl Lines {
+    /// Hands on lines, the last of which may lack its end.
+    fn lines(&mut self, offset: u64, lines: &[u8], sink: &mut dyn Sink) {
+        // One check for all; only where it fails, one for each.
+        let checked = std::str::from_utf8(lines).ok();
+        let mut start = 0;
+        for end in memchr_iter(b'\n', lines).chain((!lines.ends_with(b"\n")).then_some(lines.len())) {
+            if start < lines.len() {
+                let line = &lines[start..end];
+                let text = checked.and_then(|text| text.get(start..end));
+                self.line(offset + start as u64, line, text, sink);
+            }
+            start = end + 1;
+        }
+    }
+
+    /// Hands on one line without its end; `text` is the same, if it was checked.
+    fn line(&mut self, offset: u64, line: &[u8], text: Option<&str>, sink: &mut dyn Sink) {
+        let bom = if offset == 0 && line.starts_with(BOM) { BOM.len() } else { 0 };
+        let line = &line[bom..];
+        if line.len() > self.fields.max_record_bytes {
+            return self.numbers.too_long(offset, sink);
+        }
+        let text = match text.and_then(|text| text.get(bom..)) {
+            Some(text) => text,
+            None => match std::str::from_utf8(line) {
+                Ok(text) => text,
+                Err(_) => return self.numbers.refuse(offset, Refusal::NotUtf8, sink),
+            },
+        };
+        let number = self.numbers.next();
+        if text.bytes().all(|byte| matches!(byte, b' ' | b'\t' | b'\r')) {
+            self.numbers.count = number;
+            return;
+        }
+        let position = self.numbers.position(offset);
+        match self.extractor.record(&self.fields, position, number, text) {
+            Ok(record) => {
+                self.numbers.count = number;
+                sink.document(&record);
+            }
+            Err(refusal) => self.numbers.refuse(offset, refusal, sink),
+        }
+    }
+}

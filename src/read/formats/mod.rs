@@ -1,0 +1,27 @@
+//! The formats there are. A new one is a file here, a name in [`Format`], and a line in each of the two lists below.
+
+mod extract;
+mod find;
+mod jsonl;
+mod object;
+mod text;
+
+use super::codec::{Certainty, Codec};
+use super::format::Format;
+use super::head::Head;
+use jsonl::JsonLines;
+use text::WholeText;
+
+/// What a format knows.
+pub(super) fn codec(format: Format) -> Box<dyn Codec> {
+    match format {
+        Format::JsonLines => Box::new(JsonLines),
+        Format::Text => Box::new(WholeText),
+    }
+}
+
+/// The format that is surest of a file, if any takes it.
+pub(super) fn recognise(head: &Head) -> Option<Format> {
+    let claims: [Option<(Certainty, Format)>; 2] = [jsonl::recognise(head), text::recognise(head)];
+    claims.into_iter().flatten().max_by_key(|(certainty, _)| *certainty).map(|(_, format)| format)
+}

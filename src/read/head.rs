@@ -1,0 +1,125 @@
+//! The beginning of a file, by which its format is recognised.
+
+use std::io::{self, Read};
+use std::path::Path;
+
+use memchr::memchr;
+use serde::de::IgnoredAny;
+
+use super::BOM;
+use super::bytes::open_decompressed;
+use super::format::Compression;
+use super::source::Source;
+
+/// Bytes looked at, decompressed.
+pub(super) const HEAD_BYTES: usize = 8 << 10;
+/// Bytes looked at for the end of the first line of a text file that begins like JSON.
+const LINE: usize = 4 << 20;
+
+/// How a file was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Found {
+    /// Someone named it.
+    Named,
+    /// It stands in a folder that someone named.
+    Walked,
+}
+
+/// The end of a file's name, in lower case, without that of the compression.
+fn extension(path: &Path) -> Option<String> {
+    let name = path.file_name()?.to_string_lossy().to_lowercase();
+    let name = name.strip_suffix(".gz").or(name.strip_suffix(".zst")).unwrap_or(&name);
+    Some(name.rsplit_once('.')?.1.to_owned())
+}
+
+/// What a file is recognised by: its decompressed beginning, its name, and how it was found.
+pub(super) struct Head {
+    bytes: Vec<u8>,
+    /// Whether that is all of it.
+    whole: bool,
+    /// The end of the name, in lower case, without that of the compression.
+    extension: Option<String>,
+    found: Found,
+}
+
+impl Head {
+    /// Reads the head. What damage leaves of a compressed one is taken: reading will refuse the rest in its place.
+    pub(super) fn read(source: &Source, found: Found) -> io::Result<Head> {
+        let mut input = open_decompressed(source)?;
+        let extension = extension(&source.path);
+        let mut head = Head { bytes: Vec::new(), whole: false, extension, found };
+        let mut outcome = head.extend(&mut input, HEAD_BYTES);
+        if outcome.is_ok() && head.first_byte() == Some(b'{') {
+            while !head.whole
+                && head.bytes.len() < LINE
+                && memchr(b'\n', &head.bytes).is_none()
+                && outcome.is_ok()
+            {
+                outcome = head.extend(&mut input, 16 * HEAD_BYTES);
+            }
+        }
+        match outcome {
+            Err(error) if source.compression == Compression::None || error.raw_os_error().is_some() => {
+                Err(error)
+            }
+            _ => Ok(head),
+        }
+    }
+
+    /// The end of the file's name, in lower case, without that of the compression.
+    pub(super) fn extension(&self) -> Option<&str> {
+        self.extension.as_deref()
+    }
+
+    /// Whether someone named the file.
+    pub(super) fn is_named(&self) -> bool {
+        self.found == Found::Named
+    }
+
+    /// Whether there is nothing.
+    pub(super) fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
+    }
+
+    fn extend(&mut self, input: &mut impl Read, bytes: usize) -> io::Result<()> {
+        let read = input.take(bytes as u64).read_to_end(&mut self.bytes)?;
+        self.whole = read < bytes;
+        Ok(())
+    }
+
+    fn content(&self) -> &[u8] {
+        self.bytes.strip_prefix(BOM).unwrap_or(&self.bytes)
+    }
+
+    /// Whether it begins like JSON, or a later line of it does: one bad line does not make a text of the others.
+    pub(super) fn has_json_records(&self) -> bool {
+        let mut lines = self.content().split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
+        self.first_byte() == Some(b'{') || lines.any(|line| line.starts_with(b"{\"") && line.ends_with(b"}"))
+    }
+
+    /// The first byte that is not blank.
+    fn first_byte(&self) -> Option<u8> {
+        self.content().iter().copied().find(|byte| !byte.is_ascii_whitespace())
+    }
+
+    /// Whether the first line that is not blank is a JSON object.
+    pub(super) fn is_json_record(&self) -> bool {
+        let line = self.content().trim_ascii_start();
+        let end = match memchr(b'\n', line) {
+            Some(end) => end,
+            None if self.whole => line.len(),
+            None => return false,
+        };
+        let Ok(text) = std::str::from_utf8(&line[..end]) else { return false };
+        text.starts_with('{') && serde_json::from_str::<IgnoredAny>(text).is_ok()
+    }
+
+    /// Whether it is UTF-8 without NUL; a character that the end of the head cuts is none of its faults.
+    pub(super) fn is_text(&self) -> bool {
+        let valid = match std::str::from_utf8(&self.bytes) {
+            Ok(_) => true,
+            Err(error) => error.error_len().is_none() && !self.whole,
+        };
+        valid && memchr(0, &self.bytes).is_none()
+    }
+}

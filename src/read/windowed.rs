@@ -1,0 +1,181 @@
+//! Formats whose records are stretches of bytes: the frame that reads a unit through a [`Window`] and hands the bytes to a
+//! [`Splitter`].
+
+use std::io;
+
+use super::BLOCK;
+use super::BOM;
+use super::bytes::{Fault, Window};
+use super::codec::Records;
+use super::format::Compression;
+use super::record::{Refusal, Sink};
+use super::source::{Source, Unit};
+use crate::document::Position;
+use crate::error::{Error, Result};
+use crate::limits::MAX_FILE_BYTES;
+
+/// Bytes read at once beyond the end of a unit, for the rest of its last record.
+const BEYOND: usize = 64 << 10;
+
+/// Makes records of the bytes of a unit.
+pub(super) trait Splitter: Send {
+    /// Looks at the file before the unit is read; where reading begins.
+    fn begin(&mut self, source: &Source, unit: &Unit) -> io::Result<u64>;
+
+    /// Hands on the records that are complete, or all of them if no bytes follow; whether more may come.
+    fn take(&mut self, window: &mut Window, last: bool, span: &mut Span, sink: &mut dyn Sink) -> bool;
+
+    /// Hands on what is complete before a fault; where the rest begins, or `None` if it is none of this unit's.
+    fn cut_off(&mut self, window: &mut Window, span: &mut Span, sink: &mut dyn Sink) -> Option<u64>;
+
+    /// The numbers of its records.
+    fn numbers(&mut self) -> &mut Numbers;
+
+    /// How many records were numbered.
+    fn count(&self) -> u32;
+}
+
+/// What was read of a unit.
+pub(super) struct Span {
+    /// The unit.
+    pub(super) unit: Unit,
+    /// Where the unit's first record starts.
+    pub(super) first: u64,
+    /// Where reading stands.
+    pub(super) cursor: u64,
+}
+
+/// Numbers and places of the records of a unit.
+pub(super) struct Numbers {
+    file: u32,
+    max_record_bytes: usize,
+    /// How many there were.
+    pub(super) count: u32,
+}
+
+impl Numbers {
+    pub(super) fn new(file: u32, max_record_bytes: usize) -> Numbers {
+        Numbers { file, max_record_bytes, count: 0 }
+    }
+
+    /// What is longer than this is too long even without a byte order mark.
+    pub(super) fn bound(&self) -> usize {
+        self.max_record_bytes.saturating_add(BOM.len())
+    }
+
+    /// The position of what starts at an offset. Offsets are bounded where sources are opened; a refusal may stand
+    /// right after the last byte allowed.
+    pub(super) fn position(&self, offset: u64) -> Position {
+        Position::new(self.file, offset.min(MAX_FILE_BYTES - 1))
+    }
+
+    /// The number of the next record.
+    pub(super) fn next(&self) -> u32 {
+        self.count.saturating_add(1)
+    }
+
+    /// Counts a record and refuses it.
+    pub(super) fn refuse(&mut self, offset: u64, refusal: Refusal, sink: &mut dyn Sink) {
+        self.count = self.next();
+        sink.refuse(self.position(offset), self.count, refusal);
+    }
+
+    /// Counts a record and refuses it as too long.
+    pub(super) fn too_long(&mut self, offset: u64, sink: &mut dyn Sink) {
+        self.refuse(offset, Refusal::TooLong { limit: self.max_record_bytes }, sink);
+    }
+}
+
+/// A unit read through a window.
+pub(super) struct Windowed<S> {
+    source: Source,
+    /// Opened by the first `advance`, so that readers made in advance hold no file and no thread.
+    window: Option<Window>,
+    splitter: S,
+    span: Span,
+    done: bool,
+    /// Bytes of a compressed file consumed so far.
+    compressed: u64,
+}
+
+impl<S: Splitter> Windowed<S> {
+    pub(super) fn new(source: &Source, unit: &Unit, splitter: S) -> Windowed<S> {
+        let span = Span { unit: *unit, first: unit.start, cursor: unit.start };
+        Windowed { source: source.clone(), window: None, splitter, span, done: false, compressed: 0 }
+    }
+
+    fn open(&mut self) -> io::Result<Window> {
+        let start = self.splitter.begin(&self.source, &self.span.unit)?;
+        Window::open(&self.source, start)
+    }
+
+    /// Refuses the rest of the file, which begins with the record at `start`; `good` bytes could be read.
+    fn fault(&mut self, start: u64, good: u64, error: &io::Error, sink: &mut dyn Sink) {
+        let compressed = self.source.compression != Compression::None;
+        // The system fails to read; a decoder fails to make sense of what was read.
+        let refusal = if compressed && error.raw_os_error().is_none() {
+            let why = match error.kind() {
+                io::ErrorKind::UnexpectedEof => "the compressed data ends too early".to_owned(),
+                _ => error.to_string(),
+            };
+            Refusal::Truncated(format!("{why}, after {good} decompressed bytes"))
+        } else {
+            Refusal::Unreadable(error.to_string())
+        };
+        self.splitter.numbers().refuse(start, refusal, sink);
+    }
+}
+
+impl<S: Splitter> Records for Windowed<S> {
+    fn advance(&mut self, sink: &mut dyn Sink) -> Result<bool> {
+        if self.done {
+            return Ok(false);
+        }
+        self.done = true;
+        let mut window = match self.window.take().map_or_else(|| self.open(), Ok) {
+            Ok(window) => window,
+            Err(error) => {
+                self.fault(self.span.unit.start, 0, &error, sink);
+                return Ok(false);
+            }
+        };
+        let left = self.span.unit.end.saturating_sub(window.read_to());
+        let want = if left == 0 { BEYOND } else { usize::try_from(left).unwrap_or(BLOCK).min(BLOCK) };
+        let read = window.more(want);
+        self.compressed = window.compressed().unwrap_or_default();
+        match read {
+            Ok(read) => {
+                if self.splitter.take(&mut window, read == 0, &mut self.span, sink) {
+                    self.done = false;
+                    self.window = Some(window);
+                }
+            }
+            Err(Fault::Io(error)) => {
+                if let Some(start) = self.splitter.cut_off(&mut window, &mut self.span, sink) {
+                    self.span.cursor = window.read_to();
+                    self.fault(start, window.read_to(), &error, sink);
+                }
+            }
+            Err(Fault::Panic(what)) => return Err(Error::Worker(what)),
+        }
+        Ok(!self.done)
+    }
+
+    fn lines(&self) -> u64 {
+        u64::from(self.splitter.count())
+    }
+
+    fn bytes(&self) -> u64 {
+        let Unit { start, end, .. } = self.span.unit;
+        match (self.source.compression, self.done) {
+            (Compression::None, true) => end.saturating_sub(start),
+            (Compression::None, false) => self.span.cursor.min(end).saturating_sub(start),
+            (_, true) => self.source.bytes,
+            (_, false) => self.compressed,
+        }
+    }
+
+    fn text_bytes(&self) -> u64 {
+        self.span.cursor.saturating_sub(self.span.first)
+    }
+}
