@@ -1,22 +1,28 @@
-//! Which bytes of a file of lines are kept.
+//! Which bytes of a file of records are kept.
 
 use std::io::{self, Read, Seek, SeekFrom};
 
-use memchr::memchr;
+use crate::read::Boundaries;
 
-/// Passes over the bytes of a file of lines, block by block, and drops the removed lines, newline included.
+/// Passes over the bytes of a file of records, block by block, and drops the removed records, line ends included.
 pub(super) struct Filter<'a> {
-    /// Where removed lines start, ascending; those before `position` are gone.
+    /// Where removed records start, ascending; those before `position` are gone.
     removed: &'a [u64],
     position: u64,
-    /// Within a removed line.
+    /// Within a removed record.
     inside: bool,
+    /// `None` where the file is one record.
+    boundaries: Option<Box<dyn Boundaries>>,
 }
 
 impl<'a> Filter<'a> {
-    /// A filter that starts at `position`, which must not be inside a removed line.
-    pub(super) fn new(removed: &'a [u64], position: u64) -> Filter<'a> {
-        Filter { removed, position, inside: false }
+    /// A filter that starts at `position`, which must not be inside a removed record.
+    pub(super) fn new(
+        removed: &'a [u64],
+        position: u64,
+        boundaries: Option<Box<dyn Boundaries>>,
+    ) -> Filter<'a> {
+        Filter { removed, position, inside: false, boundaries }
     }
 
     /// Moves the kept bytes of the next `block` to its front and returns how many there are. Moving within the
@@ -25,9 +31,9 @@ impl<'a> Filter<'a> {
         let (mut read, mut kept) = (0, 0);
         while read < block.len() {
             if self.inside {
-                let newline = memchr(b'\n', &block[read..]);
-                self.inside = newline.is_none();
-                read = newline.map_or(block.len(), |n| read + n + 1);
+                let end = self.boundaries.as_mut().and_then(|found| found.end(&block[read..]));
+                self.inside = end.is_none();
+                read = end.map_or(block.len(), |end| read + end);
                 continue;
             }
             let end = match self.next_removed(self.position + read as u64) {
@@ -41,14 +47,14 @@ impl<'a> Filter<'a> {
             }
             kept += end - read;
             read = end;
-            // The loop ended before the block did: a removed line starts here.
+            // The loop ended before the block did: a removed record starts here.
             self.inside = read < block.len();
         }
         self.position += block.len() as u64;
         kept
     }
 
-    /// The first removed line that starts at or after `from`.
+    /// The first removed record that starts at or after `from`.
     fn next_removed(&mut self, from: u64) -> Option<u64> {
         while let [first, rest @ ..] = self.removed {
             if *first >= from {
@@ -60,23 +66,29 @@ impl<'a> Filter<'a> {
     }
 }
 
-/// Finds where lines end, reading as little as it can: a small block a line where the lines asked for lie far
+/// Finds where records end, reading as little as it can: a small block a record where the records asked for lie far
 /// apart, one pass over all bytes where they lie close.
-pub(super) struct LineEnds<'a, F> {
+pub(super) struct RecordEnds<'a, F> {
     file: &'a mut F,
-    /// Line ends beyond this are at this: the end of the file.
+    /// Ends beyond this are at this: the end of the file.
     limit: u64,
     buffer: &'a mut [u8],
     start: u64,
     filled: usize,
+    boundaries: Box<dyn Boundaries>,
 }
 
-impl<'a, F: Read + Seek> LineEnds<'a, F> {
-    pub(super) fn new(file: &'a mut F, limit: u64, buffer: &'a mut [u8]) -> LineEnds<'a, F> {
-        LineEnds { file, limit, buffer, start: 0, filled: 0 }
+impl<'a, F: Read + Seek> RecordEnds<'a, F> {
+    pub(super) fn new(
+        file: &'a mut F,
+        limit: u64,
+        boundaries: Box<dyn Boundaries>,
+        buffer: &'a mut [u8],
+    ) -> RecordEnds<'a, F> {
+        RecordEnds { file, limit, buffer, start: 0, filled: 0, boundaries }
     }
 
-    /// The offset after the newline of the line that `offset` lies in. `block` is how much to read at `offset`
+    /// Where the record that starts at `offset` ends, its line end included. `block` is how much to read at `offset`
     /// if those bytes are not at hand.
     pub(super) fn after(&mut self, offset: u64, block: usize) -> io::Result<u64> {
         let mut from = offset;
@@ -85,12 +97,12 @@ impl<'a, F: Read + Seek> LineEnds<'a, F> {
             let held = from.checked_sub(self.start).and_then(|skip| usize::try_from(skip).ok());
             let Some(skip) = held.filter(|&skip| skip < self.filled) else {
                 self.read_at(from, block)?;
-                // A line longer than the first guess: read on by whole buffers.
+                // A record longer than the first guess: read on by whole buffers.
                 block = self.buffer.len();
                 continue;
             };
-            if let Some(newline) = memchr(b'\n', &self.buffer[skip..self.filled]) {
-                return Ok((from + newline as u64 + 1).min(self.limit));
+            if let Some(end) = self.boundaries.end(&self.buffer[skip..self.filled]) {
+                return Ok((from + end as u64).min(self.limit));
             }
             from = self.start + self.filled as u64;
         }
@@ -124,12 +136,17 @@ pub(super) fn fill(input: &mut dyn Read, buffer: &mut [u8]) -> io::Result<usize>
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::read::{Format, boundaries};
+
+    fn lines() -> Box<dyn Boundaries> {
+        boundaries(Format::JsonLines).expect("lines")
+    }
 
     #[test]
     fn filters_across_blocks_of_every_size() {
         let text = b"ab\n\ncdef\ng\nlast";
         for size in 1..=text.len() {
-            let mut filter = Filter::new(&[0, 3, 9], 0);
+            let mut filter = Filter::new(&[0, 3, 9], 0, Some(lines()));
             let mut kept = Vec::new();
             for block in text.chunks(size) {
                 let mut block = block.to_vec();
@@ -143,7 +160,7 @@ mod tests {
     #[test]
     fn an_offset_within_a_removed_line_costs_no_other_line() {
         let mut block = *b"abc\ndef\n";
-        let len = Filter::new(&[0, 0, 2], 0).apply(&mut block);
+        let len = Filter::new(&[0, 0, 2], 0, Some(lines())).apply(&mut block);
         assert_eq!(&block[..len], b"def\n");
     }
 
@@ -154,12 +171,15 @@ mod tests {
         for block in 1..8 {
             for size in 1..20 {
                 let mut buffer = vec![0; size];
-                let mut ends = LineEnds::new(&mut file, 16, &mut buffer);
+                let mut ends = RecordEnds::new(&mut file, 16, lines(), &mut buffer);
                 let found = [0, 3, 4, 15].map(|o| ends.after(o, block).expect("an end"));
                 assert_eq!(found, [3, 4, 15, 16], "block {block}, buffer {size}");
             }
         }
         let mut buffer = [0; 4];
-        assert!(LineEnds::new(&mut file, 99, &mut buffer).after(15, 4).is_err(), "shorter than it was");
+        assert!(
+            RecordEnds::new(&mut file, 99, lines(), &mut buffer).after(15, 4).is_err(),
+            "shorter than it was"
+        );
     }
 }

@@ -12,7 +12,7 @@ use super::plan::{Loss, Piece, Sizes, between, cuts, measure, pieces};
 use crate::error::{Error, Result};
 use crate::peers::Peers;
 use crate::progress::Progress;
-use crate::read::{Compression, Format, InputFile, Source, open_decompressed};
+use crate::read::{Compression, InputFile, Source, boundaries, open_decompressed};
 
 /// What [`write_kept`] wrote.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
@@ -147,8 +147,7 @@ impl Kept<'_> {
         let mut written = Vec::with_capacity(self.sources.len());
         let mut folders = BTreeSet::from([self.folder.clone()]);
         for (i, source) in self.sources.iter().enumerate() {
-            if matches!(source.format, Format::Text)
-                && (!self.removed[i].is_empty() || self.ends[i].is_some())
+            if boundaries(source.format).is_none() && (!self.removed[i].is_empty() || self.ends[i].is_some())
             {
                 // Removed because of what it said: it must still say it.
                 source.unchanged()?;
@@ -216,7 +215,8 @@ impl Kept<'_> {
                     |buffer, cut| {
                         self.progress.check()?;
                         let mut file = self.open(source)?;
-                        measure(&mut file, len, removed, cut, self.sizes, buffer)
+                        let ends = boundaries(self.sources[source].format).expect("a file of records");
+                        measure(&mut file, len, removed, cut, self.sizes, ends, buffer)
                             .map_err(|e| self.unread(source, e))
                     },
                 )?
@@ -253,7 +253,8 @@ impl Kept<'_> {
         let mut output =
             OpenOptions::new().write(true).open(&target).map_err(|e| Error::io(&target, "write", e))?;
         output.seek(SeekFrom::Start(piece.to)).map_err(|e| Error::io(&target, "write", e))?;
-        let mut filter = Filter::new(between(&self.removed[source], piece.start, piece.end), piece.start);
+        let mut filter =
+            self.filter(source, between(&self.removed[source], piece.start, piece.end), piece.start);
         let len = Some(piece.end - piece.start);
         let kept = self.pump(source, &mut input, &mut output, &mut filter, len, buffer)?;
         // The lines are not where they were when they were measured.
@@ -264,7 +265,7 @@ impl Kept<'_> {
         let target = self.target(source);
         let failed = |e| Error::io(&target, "write", e);
         let mut output = File::create_new(&target).map_err(|e| Error::io(&target, "create", e))?;
-        let mut filter = Filter::new(&self.removed[source], 0);
+        let mut filter = self.filter(source, &self.removed[source], 0);
         if self.is_copied(source) {
             let len = Some(self.len(source));
             self.progress.advance(self.sources[source].bytes - self.len(source));
@@ -318,6 +319,11 @@ impl Kept<'_> {
             total += kept as u64;
         }
         Ok(total)
+    }
+
+    /// Drops the records at `removed` from a source's bytes, which begin at `position`.
+    fn filter<'a>(&self, source: usize, removed: &'a [u64], position: u64) -> Filter<'a> {
+        Filter::new(removed, position, boundaries(self.sources[source].format))
     }
 
     fn open(&self, source: usize) -> Result<InputFile> {

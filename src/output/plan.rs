@@ -2,7 +2,8 @@
 
 use std::io::{self, Read, Seek};
 
-use super::filter::LineEnds;
+use super::filter::RecordEnds;
+use crate::read::Boundaries;
 
 /// Sizes in bytes that decide how work is cut, but never what is written.
 #[derive(Clone, Copy, Debug)]
@@ -11,7 +12,7 @@ pub(super) struct Sizes {
     pub(super) piece: u64,
     /// What is read and written at once.
     pub(super) block: usize,
-    /// What is read to find the end of a removed line that has no other close by.
+    /// What is read to find the end of a removed record that has no other close by.
     pub(super) probe: usize,
 }
 
@@ -22,7 +23,7 @@ impl Sizes {
     pub(super) const USUAL: Sizes = Sizes { piece: 8 << 20, block: 256 << 10, probe: 4 << 10 };
 }
 
-/// A part of an uncompressed file that one worker copies: it begins and ends outside removed lines.
+/// A part of an uncompressed file that one worker copies: it begins and ends outside removed records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub(super) struct Piece {
     /// Its first byte in the input.
@@ -35,7 +36,7 @@ pub(super) struct Piece {
     pub(super) kept: u64,
 }
 
-/// The removed lines that start within one cut of a file.
+/// The removed records that start within one cut of a file.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Loss {
     bytes: u64,
@@ -55,21 +56,22 @@ pub(super) fn between(removed: &[u64], start: u64, end: u64) -> &[u64] {
     &removed[from..until]
 }
 
-/// Measures the removed lines that start in cut number `cut` of a file with `len` good bytes.
+/// Measures the removed records that start in cut number `cut` of a file with `len` good bytes.
 pub(super) fn measure(
     file: &mut (impl Read + Seek),
     len: u64,
     removed: &[u64],
     cut: usize,
     sizes: Sizes,
+    boundaries: Box<dyn Boundaries>,
     buffer: &mut [u8],
 ) -> io::Result<Loss> {
     let start = cut as u64 * sizes.piece;
     let removed = between(removed, start, len.min(start + sizes.piece));
-    let mut ends = LineEnds::new(file, len, buffer);
+    let mut ends = RecordEnds::new(file, len, boundaries, buffer);
     let mut loss = Loss::default();
     for (i, &offset) in removed.iter().enumerate() {
-        // Where the next removed line is close, the block that holds both costs less than two.
+        // Where the next removed record is close, the block that holds both costs less than two.
         let close = removed.get(i + 1).is_some_and(|next| next - offset < sizes.block as u64 / 4);
         let end = ends.after(offset, if close { sizes.block } else { sizes.probe })?;
         loss.bytes += end - offset;
@@ -78,7 +80,7 @@ pub(super) fn measure(
     Ok(loss)
 }
 
-/// The pieces of a file with `len` good bytes, from the losses of its cuts. A removed line that crosses a cut
+/// The pieces of a file with `len` good bytes, from the losses of its cuts. A removed record that crosses a cut
 /// moves the border between two pieces to its end, so that no piece begins within it.
 pub(super) fn pieces(len: u64, losses: &[Loss], sizes: Sizes) -> Vec<Piece> {
     let mut pieces = Vec::with_capacity(losses.len());
@@ -98,6 +100,11 @@ pub(super) fn pieces(len: u64, losses: &[Loss], sizes: Sizes) -> Vec<Piece> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::read::{Format, boundaries};
+
+    fn lines() -> Box<dyn Boundaries> {
+        boundaries(Format::JsonLines).expect("lines")
+    }
 
     #[test]
     fn a_removed_line_over_several_cuts_moves_their_borders() {
@@ -106,7 +113,7 @@ mod tests {
         io::Write::write_all(&mut file, b"ab\n0123456789\nc\nd").expect("written");
         let mut buffer = [0; 8];
         let losses: Vec<Loss> = (0..cuts(17, sizes))
-            .map(|cut| measure(&mut file, 17, &[3], cut, sizes, &mut buffer).expect("measured"))
+            .map(|cut| measure(&mut file, 17, &[3], cut, sizes, lines(), &mut buffer).expect("measured"))
             .collect();
         let expected = [
             Piece { start: 0, end: 14, to: 0, kept: 3 },

@@ -29,14 +29,15 @@ pub use date::{Day, day};
 pub use field::{FieldPath, Fields};
 pub use find::{Discovery, discover, names_apart};
 pub use format::{Compression, Format};
+pub use formats::boundaries;
 pub use input::Input;
 pub use record::{Record, Refusal, Sink, Value};
 pub use rejected::{Refused, Rejected, unread};
-pub use reread::{record_text, reread, stored_pieces};
+pub use reread::{record_text, reread, stays_empty, stored_pieces};
 pub use source::{Extent, Source, Unit};
 pub use unit::{UnitReader, units};
 
 /// Bytes read at once, and so about the work of one [`UnitReader::advance`].
 const BLOCK: usize = 1 << 20;
 /// The byte order mark that some programs put before UTF-8.
-const BOM: &[u8] = b"\xef\xbb\xbf";
+pub(crate) const BOM: &[u8] = b"\xef\xbb\xbf";

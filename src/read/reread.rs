@@ -78,6 +78,12 @@ pub fn stored_pieces(format: Format, stored: &[u8], first: bool) -> [&[u8]; 2] {
     [&stored[header..], end]
 }
 
+/// Whether a file without records is written at all, where records come from a collection: it is nothing if it was one
+/// record, and there is no header.
+pub fn stays_empty(format: Format) -> bool {
+    codec(format).boundaries().is_some_and(|boundaries| !boundaries.has_header())
+}
+
 /// Where the header ends with which a stored record begins.
 fn header_end(boundaries: Option<Box<dyn Boundaries>>, stored: &[u8]) -> usize {
     let with_header = boundaries.filter(|boundaries| boundaries.has_header());
@@ -142,7 +148,8 @@ impl Again<'_> {
 
     /// The bytes of the record that starts with the first pending byte, with its line end.
     fn record(&mut self, fields: &Fields) -> Result<&[u8]> {
-        let mut searched = 0;
+        let bom = self.window.offset() == 0 && self.window.pending().starts_with(BOM);
+        let mut searched = if bom { BOM.len() } else { 0 };
         let length = loop {
             let pending = self.window.pending();
             if let Some(end) = self.boundaries.as_mut().and_then(|found| found.end(&pending[searched..])) {

@@ -1,8 +1,7 @@
 //! Which lines of a file are left when some are kept: what a collection does not have any more, or never had.
 
-use memchr::memchr;
-
 use crate::error::{Error, Result};
+use crate::read::{BOM, Boundaries};
 
 /// Where lines start that are left out, ascending, and where the good ones end if the rest cannot be read.
 pub(super) type LeftOut = (Vec<u64>, Option<u64>);
@@ -10,8 +9,14 @@ pub(super) type LeftOut = (Vec<u64>, Option<u64>);
 /// Reads a file by `next`, which gives block after block and an empty one at the end, and finds where the lines start
 /// that are neither at the ascending offsets `kept` nor blank. An error behind the last line that is kept ends the file
 /// there. `None` if there are no lines at some of the offsets.
-pub(super) fn others(kept: &[u64], mut next: impl FnMut() -> Result<Vec<u8>>) -> Result<Option<LeftOut>> {
-    let mut lines = Lines { kept, start: 0, position: 0, blank: true, others: Vec::new() };
+pub(super) fn others(
+    kept: &[u64],
+    boundaries: Box<dyn Boundaries>,
+    mut next: impl FnMut() -> Result<Vec<u8>>,
+) -> Result<Option<LeftOut>> {
+    let header = boundaries.has_header();
+    let mut lines =
+        Lines { kept, boundaries, header, start: 0, position: 0, blank: true, others: Vec::new() };
     let mut end = None;
     loop {
         match next() {
@@ -34,6 +39,9 @@ pub(super) fn others(kept: &[u64], mut next: impl FnMut() -> Result<Vec<u8>>) ->
 struct Lines<'a> {
     /// Offsets that are still to come.
     kept: &'a [u64],
+    boundaries: Box<dyn Boundaries>,
+    /// Whether the header is still to come.
+    header: bool,
     /// The first byte of the present line.
     start: u64,
     /// The next byte.
@@ -45,10 +53,13 @@ struct Lines<'a> {
 
 impl Lines<'_> {
     fn take(&mut self, mut bytes: &[u8]) {
+        if self.position == 0 && bytes.starts_with(BOM) {
+            (self.position, bytes) = (BOM.len() as u64, &bytes[BOM.len()..]);
+        }
         while !bytes.is_empty() {
-            let end = memchr(b'\n', bytes);
-            let (part, rest) = bytes.split_at(end.map_or(bytes.len(), |end| end + 1));
-            self.blank = self.blank && part.iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\r' | b'\n'));
+            let end = self.boundaries.end(bytes);
+            let (part, rest) = bytes.split_at(end.unwrap_or(bytes.len()));
+            self.blank = self.blank && self.boundaries.is_blank(part);
             self.position += part.len() as u64;
             if end.is_some() {
                 self.end();
@@ -62,6 +73,7 @@ impl Lines<'_> {
         match self.kept {
             [first, rest @ ..] if *first == self.start => self.kept = rest,
             _ if self.blank => {}
+            _ if self.header => self.header = false,
             _ => self.others.push(self.start),
         }
         (self.start, self.blank) = (self.position, true);
@@ -73,6 +85,7 @@ mod tests {
     use std::path::Path;
 
     use super::*;
+    use crate::read::{Format, boundaries};
 
     /// The lines of `text`, read in blocks of `size`; an error follows if `broken`.
     fn left(text: &str, kept: &[u64], size: usize, broken: bool) -> Option<LeftOut> {
@@ -83,7 +96,7 @@ mod tests {
             None if broken => Err(failed()),
             None => Ok(Vec::new()),
         };
-        others(kept, next).unwrap_or(None)
+        others(kept, boundaries(Format::JsonLines).expect("lines"), next).unwrap_or(None)
     }
 
     #[test]

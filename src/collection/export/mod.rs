@@ -14,7 +14,9 @@ use crate::flow::{Outcome, Replay as _};
 use crate::output::{Hands, hand_out};
 use crate::output::{KeptTally, write_kept};
 use crate::progress::{Progress, Stage};
-use crate::read::{Compression, Format, Source, names_apart, open_decompressed};
+use crate::read::{
+    Compression, Source, boundaries, names_apart, open_decompressed, stays_empty, stored_pieces,
+};
 use dropped_lines::others;
 
 /// Bytes of texts, and records, that are fetched at once.
@@ -122,13 +124,13 @@ impl<'a> Export<'a> {
     /// Where the lines start that are not kept, and where the last good one ends if the file cannot be read further.
     fn left_out(&self, source: &Source, at: usize) -> Result<(Vec<u64>, Option<u64>)> {
         let records = &self.files[at].records;
-        if source.format == Format::Text {
+        let Some(boundaries) = boundaries(source.format) else {
             return Ok((if records.is_empty() { vec![0] } else { Vec::new() }, None));
-        }
+        };
         let kept: Vec<u64> = records.iter().map(|origin| origin.offset).collect();
         let input = open_decompressed(source).map_err(|e| Error::io(&source.path, "read", e))?;
         let mut input = BufReader::with_capacity(BLOCK, input);
-        others(&kept, || {
+        others(&kept, boundaries, || {
             self.progress.check()?;
             let block = input.fill_buf().map(<[u8]>::to_vec);
             let block = block.map_err(|e| Error::io(&source.path, "read", e))?;
@@ -143,7 +145,7 @@ impl<'a> Export<'a> {
         make_folder(&folder)?;
         let (_, bytes_in) = self.inputs();
         self.progress.enter(Stage::Write, bytes_in);
-        let written = |file: &&Kept<'_>| file.entry.format == Format::JsonLines || !file.records.is_empty();
+        let written = |file: &&Kept<'_>| !file.records.is_empty() || stays_empty(file.entry.format);
         let files: Vec<&Kept<'_>> = self.files.iter().filter(written).collect();
         let bytes = hand_out(
             files.len(),
@@ -185,7 +187,7 @@ impl<'a> Export<'a> {
     }
 
     fn write_records(&self, file: &Kept<'_>, target: &Path, out: &mut dyn Write) -> Result<()> {
-        let end: &[u8] = if file.entry.format == Format::JsonLines { b"\n" } else { b"" };
+        let mut first = true;
         let failed = |e: io::Error| Error::io(target, "write", e);
         let mut rest = file.records.as_slice();
         while !rest.is_empty() {
@@ -201,7 +203,9 @@ impl<'a> Export<'a> {
             })?;
             for origin in some {
                 let record = found.remove(&u64::from(origin.version)).ok_or_else(|| self.missing(origin))?;
-                out.write_all(&record).and_then(|()| out.write_all(end)).map_err(failed)?;
+                let pieces = stored_pieces(file.entry.format, &record, first);
+                pieces.iter().try_for_each(|piece| out.write_all(piece)).map_err(failed)?;
+                first = false;
             }
         }
         Ok(())

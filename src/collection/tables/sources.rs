@@ -126,16 +126,13 @@ impl SourceEntry {
     /// The row, given where the names start.
     pub(in crate::collection) fn to_row(&self, start: u64) -> [u64; 7] {
         let [path, shown, name] = [&self.path, &self.shown, &self.name].map(|name| name.len() as u32);
-        let format = match self.format {
-            Format::JsonLines => 0,
-            Format::Text => 1,
-        };
         let compression = match self.compression {
             Compression::None => 0,
             Compression::Gzip => 1,
             Compression::Zstd => 2,
         };
-        let form = format | compression << 8 | u32::from(self.reopens) << 16;
+        let [kind, parameter] = self.format.code().to_le_bytes().map(u32::from);
+        let form = kind | compression << 8 | u32::from(self.reopens) << 16 | parameter << 24;
         let digest = [(self.digest >> 64) as u64, self.digest as u64];
         let file = u64::from(self.file);
         [file, self.bytes, digest[0], digest[1], start, pack(path, shown), pack(name, form)]
@@ -156,11 +153,9 @@ impl SourceEntry {
                 .map(str::to_owned)
                 .map_err(|_| damaged("a source with a name that is not UTF-8"))
         };
-        let format = match form & 0xff {
-            0 => Format::JsonLines,
-            1 => Format::Text,
-            _ => return Err(damaged("a source of a format that is not known")),
-        };
+        let code = (form & 0xff) as u16 | ((form >> 24) as u16) << 8;
+        let format =
+            Format::of_code(code).ok_or_else(|| damaged("a source of a format that is not known"))?;
         let compression = match form >> 8 & 0xff {
             0 => Compression::None,
             1 => Compression::Gzip,

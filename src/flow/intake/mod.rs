@@ -216,7 +216,7 @@ impl Intake {
         };
         self.changes.push(Change { id, fingerprint, position, doc: Some(doc), kind });
         if kind != ChangeKind::Delete {
-            keepers.keep(self.worker, |keeper| keeper.record(doc, record.raw))?;
+            keepers.keep(self.worker, |keeper| keeper.record(doc, &record.stored()))?;
         }
         if let ChangeKind::Text(digest) = kind {
             self.warn(record, doc);
@@ -263,8 +263,9 @@ impl Intake {
 fn fingerprint(record: &Record<'_>, kept: bool) -> u128 {
     let mut state = Xxh3Default::new();
     if kept {
-        state.update(record.raw.as_bytes());
-        state.update(&(record.raw.len() as u64).to_le_bytes());
+        let stored = record.stored();
+        state.update(stored.as_bytes());
+        state.update(&(stored.len() as u64).to_le_bytes());
     }
     state.update(record.text.as_bytes());
     match &record.value {

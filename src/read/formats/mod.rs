@@ -6,7 +6,7 @@ mod jsonl;
 mod object;
 mod text;
 
-use super::codec::{Certainty, Codec};
+use super::codec::{Boundaries, Certainty, Codec};
 use super::format::Format;
 use super::head::Head;
 use jsonl::JsonLines;
@@ -18,6 +18,12 @@ pub(super) fn codec(format: Format) -> Box<dyn Codec> {
         Format::JsonLines => Box::new(JsonLines),
         Format::Text => Box::new(WholeText),
     }
+}
+
+/// Where the records of a file end; `None` if the file is one record. The first byte that is looked at begins a record, and
+/// is no byte order mark.
+pub fn boundaries(format: Format) -> Option<Box<dyn Boundaries>> {
+    codec(format).boundaries()
 }
 
 /// The format that is surest of a file, if any takes it.
