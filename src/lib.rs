@@ -218,6 +218,7 @@
 //! - `mesh/contact.rs` - how it stands with each other process
 //! - `mesh/watchdog.rs` - heartbeats, and silence
 //! - `mesh/wire.rs` - data sockets that count their bytes, and do not fail before their run is over
+//! - `resources.rs` - what a process may use of its machine, and the processes that work with it
 //! - `peers.rs` - what the processes of a job send each other beside the dataflow
 //!
 //! Durable state:
@@ -397,6 +398,7 @@ pub mod peers;
 pub mod profile;
 pub mod progress;
 pub mod read;
+pub mod resources;
 pub mod simd;
 pub mod similarity;
 pub mod sketch;

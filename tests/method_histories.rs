@@ -10,6 +10,8 @@ use alike::config::{Config, Method, Rule, Sampling, Verify};
 use alike::lexicon::{Lexicon, Request, Terms, count};
 use alike::progress::Progress;
 use alike::read::discover;
+use alike::resources::Resources;
+use alike::simd::Simd;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 
@@ -45,10 +47,13 @@ static LEXICON: LazyLock<Arc<Lexicon>> = LazyLock::new(|| {
             .sources,
         input: Config::default().input,
         terms: Terms::default(),
-        workers: 1,
-        memory: None,
-        scratch: dir.join("."),
-        mesh: None,
+        resources: Resources {
+            workers: 1,
+            memory: None,
+            scratch: dir.join("."),
+            simd: Simd::detect(),
+            peers: None,
+        },
     };
     let progress = Progress::default();
     let counted = count(&request, &progress).expect("counted");

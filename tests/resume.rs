@@ -13,6 +13,7 @@ use alike::flow::Components;
 use alike::limits::{BASE_MEMORY, WORKER_MEMORY};
 use alike::progress::Progress;
 use alike::read::{Rejected, discover};
+use alike::resources::Resources;
 use alike::simd::Simd;
 use alike::storage::{Fault, Local, Simulated, Storage};
 use rustix::process::{Pid, Signal, kill_process};
@@ -36,15 +37,17 @@ fn load(dir: &Dir, storage: &Arc<dyn Storage>) -> Result<Done, Error> {
 fn batch(dir: &Dir, memory: Option<u64>, epoch_bytes: u64) -> Result<Batch, Error> {
     Ok(Batch {
         sources: discover(&[dir.join("in.jsonl").to_string_lossy().into_owned()], &dir.join("."))?.sources,
-        workers: 1,
-        memory,
         epoch_bytes: Some(epoch_bytes),
-        simd: Simd::detect(),
-        scratch: dir.join("."),
         delete_missing: false,
         lexicon: None,
-        peers: None,
         components: Components::Forest,
+        resources: Resources {
+            workers: 1,
+            memory,
+            simd: Simd::detect(),
+            scratch: dir.join("."),
+            peers: None,
+        },
     })
 }
 
@@ -233,15 +236,17 @@ fn many_documents_go_in_parts() {
         sources: discover(&[dir.join("in.jsonl").to_string_lossy().into_owned()], &dir.join("."))
             .unwrap()
             .sources,
-        workers: 1,
-        memory: Some(BASE_MEMORY + WORKER_MEMORY + (6 << 20)),
         epoch_bytes: None,
-        simd: Simd::detect(),
-        scratch: dir.join("."),
         delete_missing: true,
         lexicon: None,
-        peers: None,
         components: Components::Forest,
+        resources: Resources {
+            workers: 1,
+            memory: Some(BASE_MEMORY + WORKER_MEMORY + (6 << 20)),
+            simd: Simd::detect(),
+            scratch: dir.join("."),
+            peers: None,
+        },
     };
     let report = prepare(&mut writer, batch, Arc::default()).and_then(Prepared::commit).unwrap();
     assert_eq!((report.removed, report.unchanged, report.documents), (2993, 7, 7));

@@ -14,6 +14,7 @@ use alike::output::{
 use alike::peers::Peers;
 use alike::progress::{Progress, Stage};
 use alike::read::{Rejected, Source};
+use alike::resources::Resources;
 use alike::system_memory::peak_memory;
 
 use crate::cluster::job::{PART_DONE, Team};
@@ -159,16 +160,18 @@ fn request(options: &DedupOptions, task: Task, scratch: &Path, peers: Option<Arc
         sources: task.sources,
         part: Part::ALL,
         config: task.config,
-        workers: options.workers,
-        memory: options.memory,
         pairs: options.pairs,
-        simd: options.simd,
-        scratch: scratch.to_path_buf(),
         stored: None,
         replay: None,
         basis: None,
         lexicon: None,
-        peers,
+        resources: Resources {
+            workers: options.workers,
+            memory: options.memory,
+            simd: options.simd,
+            scratch: scratch.to_path_buf(),
+            peers,
+        },
     }
 }
 

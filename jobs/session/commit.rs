@@ -3,12 +3,13 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use alike::collection::{Batch, LocalResources, Report, Writer, prepare};
+use alike::collection::{Batch, Report, Writer, prepare};
 use alike::error::{Error, Result};
 use alike::output::Scratch;
 use alike::peers::Peers;
 use alike::progress::Progress;
 use alike::read::{Rejected, unread};
+use alike::resources::Resources;
 
 use crate::cluster::job::Team;
 use crate::session::collection::folder;
@@ -25,7 +26,7 @@ pub(crate) fn assist(
 ) -> Result<()> {
     let scratch = Scratch::apart(&std::env::temp_dir())?;
     let Machine { workers, memory, simd } = machine;
-    let means = LocalResources { workers, memory, simd, scratch: scratch.path().to_path_buf() };
+    let means = Resources { workers, memory, simd, scratch: scratch.path().to_path_buf(), peers: None };
     alike::collection::follow(&|| folder(collection), &means, peers, progress)
 }
 

@@ -9,6 +9,7 @@ use alike::flow::{Outcome, Related};
 use alike::output::Scratch;
 use alike::peers::Peers;
 use alike::progress::Progress;
+use alike::resources::Resources;
 
 use crate::cli::common::ChoiceArgs;
 use crate::cli::common::PlaceArgs;
@@ -38,7 +39,11 @@ pub(crate) fn again(
     let scratch = scratch.path().to_path_buf();
     let asked = |peers| {
         let (choice, scratch) = (choice.clone(), scratch.clone());
-        RecomputeRequest { overrides: choice, pairs, workers, memory, simd, scratch, peers }
+        RecomputeRequest {
+            overrides: choice,
+            pairs,
+            resources: Resources { workers, memory, simd, scratch, peers },
+        }
     };
     let lead = |peers: Option<Arc<Peers>>, progress: &Arc<Progress>| {
         let snapshot = Snapshot::open(&reach(at, peers.as_deref())?)?;
@@ -80,8 +85,11 @@ pub(crate) fn again_related(
     watched(talk, |progress| {
         let snapshot = Snapshot::open(&reach(at, None)?)?;
         let (choice, scratch) = (choice.clone(), scratch.path().to_path_buf());
-        let asked =
-            RecomputeRequest { overrides: choice, pairs: true, workers, memory, simd, scratch, peers: None };
+        let asked = RecomputeRequest {
+            overrides: choice,
+            pairs: true,
+            resources: Resources { workers, memory, simd, scratch, peers: None },
+        };
         let (outcome, replay) = snapshot.recompute_with_origins(asked, Arc::clone(progress))?;
         let related = snapshot.related(&outcome, &replay)?;
         Ok((outcome, related))

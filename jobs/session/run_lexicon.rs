@@ -8,6 +8,8 @@ use alike::error::{Error, Result};
 use alike::lexicon::{Lexicon, Request, Terms, count};
 use alike::progress::Progress;
 use alike::read::Source;
+use alike::resources::Resources;
+use alike::simd::Simd;
 use alike::sketch::require_fit;
 
 /// What a lexicon is made of, and with what.
@@ -61,10 +63,13 @@ fn counted(config: &Config, making: &Making<'_>) -> Result<Lexicon> {
         sources: making.sources.to_vec(),
         input: config.input.clone(),
         terms: Terms::default(),
-        workers: making.workers,
-        memory: making.memory,
-        scratch: folder.path().to_path_buf(),
-        mesh: None,
+        resources: Resources {
+            workers: making.workers,
+            memory: making.memory,
+            simd: Simd::Scalar,
+            scratch: folder.path().to_path_buf(),
+            peers: None,
+        },
     };
     let path = folder.path().join("lexicon");
     match count(&request, making.progress)?.freeze(&path, LEAST_DF, making.progress) {

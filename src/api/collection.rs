@@ -12,6 +12,7 @@ use crate::limits::{MAX_WORKERS, REFUSED_PERCENT};
 use crate::output::Scratch;
 use crate::progress::Progress;
 use crate::read::{Day, Rejected, discover, unread};
+use crate::resources::Resources;
 use crate::simd::Simd;
 use crate::storage::{Local, Storage};
 
@@ -112,15 +113,17 @@ impl Collection {
         let mut writer = self.writer()?;
         let batch = Batch {
             sources: discovery.sources,
-            workers: self.workers,
-            memory: self.memory,
             epoch_bytes: None,
-            simd: Simd::detect(),
-            scratch: scratch.path().to_path_buf(),
             delete_missing: false,
             lexicon: None,
-            peers: None,
             components: Default::default(),
+            resources: Resources {
+                workers: self.workers,
+                memory: self.memory,
+                simd: Simd::detect(),
+                scratch: scratch.path().to_path_buf(),
+                peers: None,
+            },
         };
         let prepared = prepare(&mut writer, batch, Arc::new(Progress::default()))?;
         let mut rejected: Vec<Rejected> = unread(&discovery.unreadable);

@@ -15,6 +15,7 @@ use crate::limits::{MAX_WORKERS, REFUSED_PERCENT};
 use crate::output::{Hands, KeptTally, Lists, Staging, Summary, left_out, summarise, write_kept};
 use crate::progress::Progress;
 use crate::read::{Discovery, Rejected, discover, unread};
+use crate::resources::Resources;
 use crate::simd::Simd;
 
 /// Finds near-duplicates, as it is told. By default: all pairs of texts whose Jaccard resemblance over shingles of 5 words is
@@ -183,16 +184,18 @@ impl Dedup {
             sources: discovery.sources.clone(),
             part: Part::ALL,
             config: self.config.clone(),
-            workers: self.workers,
-            memory: self.memory,
             pairs: false,
-            simd: Simd::detect(),
-            scratch: scratch.path().to_path_buf(),
             stored: None,
             replay: None,
             basis: None,
             lexicon: self.lexicon.clone(),
-            peers: None,
+            resources: Resources {
+                workers: self.workers,
+                memory: self.memory,
+                simd: Simd::detect(),
+                scratch: scratch.path().to_path_buf(),
+                peers: None,
+            },
         };
         let outcome = flow::run(request, Arc::clone(&progress))?;
         let mut rejected = unread(&discovery.unreadable);

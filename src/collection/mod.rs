@@ -40,7 +40,7 @@ pub use distributed::protocol::release_followers;
 pub use distributed::questions::answer_about_runs;
 pub use distributed::scattered::Scattered;
 pub use export::Export;
-pub use load::follow::{LocalResources, follow};
+pub use load::follow::follow;
 pub use load::prepare::{Batch, Prepared, prepare};
 pub use load::report::Report;
 pub use maintain::compact::{CompactReport, compact, compact_with, follow_compaction, gather};

@@ -1,14 +1,12 @@
 //! What a run is asked for.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::config::Config;
 use crate::flow::stored::{Replay, Stored};
 use crate::lexicon::Lexicon;
-use crate::peers::Peers;
 use crate::read::{Extent, Source};
-use crate::simd::Simd;
+use crate::resources::Resources;
 use crate::sketch::Basis;
 
 /// Which part of the inputs a run reads.
@@ -33,16 +31,8 @@ pub struct Request {
     pub part: Part,
     /// What decides the answer.
     pub config: Config,
-    /// Worker threads, at least 1.
-    pub workers: usize,
-    /// Bytes the process may use; postings and sets beyond their share of it go to disk. `None`: no bound.
-    pub memory: Option<u64>,
     /// Whether every accepted pair is wanted.
     pub pairs: bool,
-    /// Vector instructions to use.
-    pub simd: Simd,
-    /// An existing folder for spill files.
-    pub scratch: PathBuf,
     /// What earlier loads left, if this is a load of a collection.
     pub stored: Option<Arc<dyn Stored>>,
     /// Stored documents to take in in place of inputs.
@@ -51,6 +41,7 @@ pub struct Request {
     pub basis: Option<Arc<Basis>>,
     /// The lexicon of a run whose tables are made here; only process 0 is asked for one.
     pub lexicon: Option<Arc<Lexicon>>,
-    /// The other processes of the job, if there are any: they have the same request, but for what is their machine's.
-    pub peers: Option<Arc<Peers>>,
+    /// What the run may use: postings and sets beyond their share of the memory go to disk. The other processes have the
+    /// same request, but for what is their machine's.
+    pub resources: Resources,
 }

@@ -24,6 +24,7 @@ use crate::flow::tables::{TableInputs, make_tables};
 use crate::limits::MAX_WORKERS;
 use crate::progress::Progress;
 use crate::read::{FieldPath, Fields};
+use crate::resources::Resources;
 use crate::sketch::rule;
 
 /// The parts of a run in one process.
@@ -44,8 +45,8 @@ pub struct Run {
 impl Run {
     /// Prepares a run: divides the inputs, and makes the frozen tables unless the request has them.
     pub(super) fn new(request: Request, progress: Arc<Progress>) -> Result<Run> {
-        let Request { sources, part, config, workers, memory, pairs, simd, scratch, .. } = request;
-        let Request { stored, replay, basis, lexicon, peers, .. } = request;
+        let Request { sources, part, config, pairs, resources, stored, replay, basis, lexicon } = request;
+        let Resources { workers, memory, simd, scratch, peers } = resources;
         if workers == 0 || workers > MAX_WORKERS {
             return Err(Error::config(format!("{workers} workers: expected 1 to {MAX_WORKERS}")));
         }

@@ -1,7 +1,6 @@
 //! A lexicon from texts: counted by the workers of all processes, put together in the order of terms.
 
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
@@ -14,8 +13,10 @@ use super::terms::{Header, Terms};
 use crate::error::{Error, Result};
 use crate::limits::{BASE_MEMORY, WORKER_MEMORY};
 use crate::mesh::Mesh;
+use crate::peers::Peers;
 use crate::progress::{Progress, Stage};
 use crate::read::{Input, Rejected, Source};
+use crate::resources::Resources;
 
 /// What to count, and with what.
 pub struct Request {
@@ -25,15 +26,15 @@ pub struct Request {
     pub input: Input,
     /// Which words are terms.
     pub terms: Terms,
-    /// Worker threads of this process, at least 1.
-    pub workers: usize,
-    /// Bytes this process may use; counts beyond them go to disk. The terms of a single text are held whatever they
-    /// take. `None`: no bound.
-    pub memory: Option<u64>,
-    /// An existing folder for spill files.
-    pub scratch: PathBuf,
-    /// The other processes of the job, if there are any: they have the same request, but for what is their machine's.
-    pub mesh: Option<Arc<Mesh>>,
+    /// What this process may use: counts beyond its memory go to disk, but the terms of a single text are held whatever
+    /// they take. The other processes have the same request, but for what is their machine's.
+    pub resources: Resources,
+}
+
+impl Request {
+    fn mesh(&self) -> Option<&Mesh> {
+        self.resources.peers.as_deref().map(Peers::mesh)
+    }
 }
 
 /// How many texts were read.
@@ -64,12 +65,13 @@ pub struct Counted {
 pub fn count(request: &Request, progress: &Progress) -> Result<Counted> {
     let (tally, refused, mut own) = read(request, progress)?;
     let mut all = Tally::default();
-    for process in gather(request.mesh.as_deref(), tally)? {
+    for process in gather(request.mesh(), tally)? {
         all = Tally { documents: all.documents + process.documents, empty: all.empty + process.empty };
     }
-    if let Some(mesh) = &request.mesh {
+    if let Some(peers) = &request.resources.peers {
+        let mesh = peers.share();
         for process in 1..mesh.processes() {
-            own.push(Box::new(Remote::new(mesh, process)?));
+            own.push(Box::new(Remote::new(&mesh, process)?));
         }
     }
     Ok(Counted { tally: all, refused, terms: request.terms, counts: Merge::new(own)? })
@@ -81,9 +83,9 @@ pub fn count(request: &Request, progress: &Progress) -> Result<Counted> {
 /// As [`count`].
 pub fn assist(request: &Request, progress: &Progress) -> Result<()> {
     let (tally, _, own) = read(request, progress)?;
-    gather(request.mesh.as_deref(), tally)?;
+    gather(request.mesh(), tally)?;
     progress.enter(Stage::Write, 0);
-    request.mesh.as_deref().map_or(Ok(()), |mesh| give(mesh, Merge::new(own)?))
+    request.mesh().map_or(Ok(()), |mesh| give(mesh, Merge::new(own)?))
 }
 
 impl Counted {
@@ -103,11 +105,12 @@ impl Counted {
 type Read = (Tally, Vec<Rejected>, Vec<Box<dyn Sorted + Send>>);
 
 fn read(request: &Request, progress: &Progress) -> Result<Read> {
-    let Request { sources, input, terms, workers, memory, scratch, mesh } = request;
+    let Request { sources, input, terms, resources } = request;
+    let Resources { workers, memory, scratch, .. } = resources;
     let base = BASE_MEMORY + WORKER_MEMORY * *workers as u64;
     let each = memory.map_or(u64::MAX, |memory| memory.saturating_sub(base) / *workers as u64);
     let most = usize::try_from(each).unwrap_or(usize::MAX);
-    let survey = Survey { sources, input, workers: *workers, mesh: mesh.as_deref() };
+    let survey = Survey { sources, input, workers: *workers, mesh: request.mesh() };
     let surveyed = survey.read(|| Counter::new(*terms, most, scratch), progress)?;
     let mut tally = Tally::default();
     for (documents, empty) in surveyed.readers.iter().map(Counter::documents) {

@@ -11,6 +11,7 @@ use alike::flow::{Part, Request, run};
 use alike::lexicon::Lexicon;
 use alike::progress::Progress;
 use alike::read::{Day, day, discover};
+use alike::resources::Resources;
 use alike::simd::Simd;
 use alike::storage::{Simulated, Storage};
 use proptest::prelude::*;
@@ -155,15 +156,17 @@ impl Bench {
     ) -> Result<Report, Error> {
         let batch = Batch {
             sources: discover(names, &self.dir.join("."))?.sources,
-            workers,
-            memory: None,
             epoch_bytes,
-            simd: Simd::detect(),
-            scratch: self.dir.join("."),
             delete_missing: false,
             lexicon: self.lexicon.clone(),
-            peers: None,
             components: if workers.is_multiple_of(2) { Components::Differential } else { Components::Forest },
+            resources: Resources {
+                workers,
+                memory: None,
+                simd: Simd::detect(),
+                scratch: self.dir.join("."),
+                peers: None,
+            },
         };
         let prepared = prepare(writer, batch, Arc::new(Progress::default()))?;
         assert!(prepared.rejected().len() == 0);
@@ -255,16 +258,18 @@ impl Bench {
             sources: discover(&[name], &self.dir.join(".")).expect("inputs").sources,
             part: Part::ALL,
             config: self.config.clone(),
-            workers: 1,
-            memory: None,
             pairs: false,
-            simd: Simd::detect(),
-            scratch: self.dir.join("."),
             stored: None,
             replay: None,
             basis: None,
             lexicon: self.lexicon.clone(),
-            peers: None,
+            resources: Resources {
+                workers: 1,
+                memory: None,
+                simd: Simd::detect(),
+                scratch: self.dir.join("."),
+                peers: None,
+            },
         };
         let outcome = run(request, Arc::new(Progress::default())).expect("a run");
         let name = |doc: &u32| outcome.run.documents.name(*doc).expect("a name");

@@ -7,6 +7,7 @@ use alike::config::{Config, Method, Rule, Sampling};
 use alike::flow::{Outcome, Part, Reason, Request, run};
 use alike::progress::Progress;
 use alike::read::discover;
+use alike::resources::Resources;
 use alike::simd::Simd;
 use alike::similarity::Measure;
 
@@ -63,11 +64,7 @@ pub(crate) fn replayed(bench: &Bench, asked: &Asked) -> Found {
     let again = RecomputeRequest {
         overrides: choice,
         pairs,
-        workers,
-        memory,
-        simd: Simd::detect(),
-        scratch,
-        peers: None,
+        resources: Resources { workers, memory, simd: Simd::detect(), scratch, peers: None },
     };
     Found::of(&snapshot.recompute(again, Arc::new(Progress::default())).expect("a run"), asked.pairs)
 }
@@ -96,16 +93,18 @@ pub(crate) fn rerun(bench: &Bench, asked: &Asked) -> Found {
         part: Part::ALL,
         sources,
         config: overridden(&bench.config, &asked.choice).expect("a choice"),
-        workers: 1,
-        memory: None,
         pairs: asked.pairs,
-        simd: Simd::detect(),
-        scratch: bench.dir.join("."),
         stored: None,
         replay: None,
         basis: None,
         lexicon: bench.lexicon.clone(),
-        peers: None,
+        resources: Resources {
+            workers: 1,
+            memory: None,
+            simd: Simd::detect(),
+            scratch: bench.dir.join("."),
+            peers: None,
+        },
     };
     Found::of(&run(request, Arc::new(Progress::default())).expect("a run"), asked.pairs)
 }

@@ -13,6 +13,7 @@ use alike::output::Scratch;
 use alike::peers::Peers;
 use alike::progress::Progress;
 use alike::read::Rejected;
+use alike::resources::Resources;
 
 use crate::cli::collections::DeleteArgs;
 use crate::cluster::job::{PART_DONE, Team};
@@ -102,15 +103,17 @@ fn delete(
     }
     let batch = Batch {
         sources,
-        workers: machine.workers,
-        memory: machine.memory,
         epoch_bytes,
-        simd: machine.simd,
-        scratch: scratch.to_path_buf(),
         delete_missing: false,
         lexicon: None,
-        peers,
         components: components(args.change.components),
+        resources: Resources {
+            workers: machine.workers,
+            memory: machine.memory,
+            simd: machine.simd,
+            scratch: scratch.to_path_buf(),
+            peers,
+        },
     };
     // Every line of the file is ours: only an id over the length of a record can be refused.
     let accept = |rejected: &[Rejected], documents| refuse(true, rejected, documents);

@@ -12,6 +12,7 @@ use alike::output::{RejectedRow, Rows, Scratch};
 use alike::peers::Peers;
 use alike::progress::Progress;
 use alike::read::{Discovery, Rejected};
+use alike::resources::Resources;
 
 use crate::cli::collections::LoadArgs;
 use crate::cluster::job::{PART_DONE, Team};
@@ -65,15 +66,17 @@ fn load(
     let (mut writer, new) = target.writer(peers.as_deref())?;
     let batch = Batch {
         sources: discovery.sources,
-        workers: machine.workers,
-        memory: machine.memory,
         epoch_bytes,
-        simd: machine.simd,
-        scratch: scratch.path().to_path_buf(),
         delete_missing: args.delete_missing,
         lexicon,
-        peers,
         components: components(args.change.components),
+        resources: Resources {
+            workers: machine.workers,
+            memory: machine.memory,
+            simd: machine.simd,
+            scratch: scratch.path().to_path_buf(),
+            peers,
+        },
     };
     let accept = |rejected: &[Rejected], documents: u64| {
         if let Some((folder, name)) = &list {

@@ -10,6 +10,7 @@ use alike::evaluate::{Documents, Found, Resolved, Scores, Truth, found, group_of
 use alike::flow::{self, Part, Request, Tally};
 use alike::progress::Progress;
 use alike::read::Source;
+use alike::resources::Resources;
 use alike::threshold::Threshold;
 
 use super::report::{Asked, Measured, Outcome, Row};
@@ -139,16 +140,12 @@ impl Runs<'_> {
             sources: self.sources.to_vec(),
             part: Part::ALL,
             config,
-            workers,
-            memory,
             pairs: self.accepted,
-            simd,
-            scratch: self.scratch.to_path_buf(),
             stored: None,
             replay: None,
             basis: None,
             lexicon,
-            peers: None,
+            resources: Resources { workers, memory, simd, scratch: self.scratch.to_path_buf(), peers: None },
         };
         let outcome = flow::run(request, Arc::clone(self.progress))?;
         let seconds = begun.elapsed().as_secs_f64();

@@ -11,6 +11,7 @@ use alike::output::Scratch;
 use alike::peers::Peers;
 use alike::progress::Progress;
 use alike::read::Source;
+use alike::resources::Resources;
 
 use super::description::{input, told};
 use crate::cli::lexicon::{BuildArgs, TermsArg};
@@ -87,10 +88,13 @@ fn request(task: Task, machine: Machine, scratch: &Path, peers: Option<&Arc<Peer
         sources: task.sources,
         input: task.input,
         terms: task.terms,
-        workers: machine.workers,
-        memory: machine.memory,
-        scratch: scratch.to_path_buf(),
-        mesh: peers.map(|peers| peers.share()),
+        resources: Resources {
+            workers: machine.workers,
+            memory: machine.memory,
+            simd: machine.simd,
+            scratch: scratch.to_path_buf(),
+            peers: peers.cloned(),
+        },
     }
 }
 

@@ -11,6 +11,7 @@ use alike::error::Result;
 use alike::output::{Inputs, Lists, Summary, summarise};
 use alike::progress::Progress;
 use alike::read::Discovery;
+use alike::resources::Resources;
 use alike::system_memory::peak_memory;
 
 use crate::cli::recompute::ExportArgs;
@@ -46,11 +47,7 @@ fn export(
     let again = RecomputeRequest {
         overrides: choice,
         pairs: args.pairs,
-        workers,
-        memory,
-        simd,
-        scratch,
-        peers: None,
+        resources: Resources { workers, memory, simd, scratch, peers: None },
     };
     let (outcome, documents) = snapshot.recompute_with_origins(again, Arc::clone(progress))?;
     let export = Export::new(snapshot, &outcome, &documents);

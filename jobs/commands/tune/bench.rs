@@ -8,6 +8,7 @@ use alike::error::Result;
 use alike::flow::{self, Outcome, Part, Request};
 use alike::progress::Progress;
 use alike::read::Source;
+use alike::resources::Resources;
 
 use crate::cli::common::RecordArgs;
 use crate::session::options::{Machine, records};
@@ -30,16 +31,12 @@ impl Bench<'_> {
             sources: self.sources.to_vec(),
             part: self.part,
             config,
-            workers,
-            memory,
             pairs,
-            simd,
-            scratch: self.scratch.to_path_buf(),
             stored: None,
             replay: None,
             basis: None,
             lexicon: None,
-            peers: None,
+            resources: Resources { workers, memory, simd, scratch: self.scratch.to_path_buf(), peers: None },
         };
         flow::run(request, Arc::clone(self.progress))
     }

@@ -43,7 +43,7 @@ impl Prepared<'_> {
             return Err(error);
         }
         // Where each process keeps its runs to itself, the others have waited for the end.
-        let apart = self.batch.peers.clone().filter(|peers| peers.state().is_some());
+        let apart = self.batch.resources.peers.clone().filter(|peers| peers.state().is_some());
         if !report.changes_documents() {
             self.abandon()?;
             apart.map_or(Ok(()), |peers| release_followers(&peers))?;
@@ -81,7 +81,7 @@ impl Prepared<'_> {
         self.progress.enter(Stage::Cluster, 0);
         self.remove_missing()?;
         // Where each keeps its runs to itself, the others are needed to the end.
-        if let Some(peers) = self.batch.peers.as_ref().filter(|peers| peers.state().is_none()) {
+        if let Some(peers) = self.batch.resources.peers.as_ref().filter(|peers| peers.state().is_none()) {
             release_followers(peers)?;
         }
         let before = self.writer.snapshot().tables();
@@ -126,13 +126,13 @@ impl Prepared<'_> {
 
     /// All workers, if components are theirs.
     pub(in crate::collection::load) fn contractor(&self) -> Option<Contractor> {
-        let (workers, peers) = (self.batch.workers, self.batch.peers.clone());
+        let (workers, peers) = (self.batch.resources.workers, self.batch.resources.peers.clone());
         let progress = Arc::clone(&self.progress);
         (self.batch.components == Components::Differential).then_some(Contractor { workers, peers, progress })
     }
 
     fn budget(&self) -> Budget {
-        Budget::new(self.batch.memory, self.batch.workers)
+        Budget::new(self.batch.resources.memory, self.batch.resources.workers)
     }
 
     fn report(&mut self, outcome: &ClusterDiff) -> Report {
@@ -167,9 +167,9 @@ impl Prepared<'_> {
 
     /// Writes what becomes of clusters, and names it in the next commit.
     fn publish(&mut self, outcome: &ClusterDiff) -> Result<()> {
-        let Batch { sources, workers, .. } = &self.batch;
+        let Batch { sources, resources, .. } = &self.batch;
         let unread: Vec<u32> = self.refused.iter().filter_map(|row| row.unread).collect();
-        let sources = sources_of(sources, &unread, self.next.next_file, *workers, &self.progress)?;
+        let sources = sources_of(sources, &unread, self.next.next_file, resources.workers, &self.progress)?;
         let (id, run) = self.writer.begin_run(&mut self.next)?;
         let written = [(id, write_clusters(run, outcome, &sources)?)];
         self.name(&written)?;

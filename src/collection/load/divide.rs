@@ -10,7 +10,6 @@
 //! Documents are in the order of the loads that first brought them, then of ids: the order in which a one-shot run has to
 //! read them for the same clusters.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use hashbrown::HashMap;
@@ -28,7 +27,7 @@ use crate::document::Doc;
 use crate::error::Result;
 use crate::flow::{Outcome, Part, Replay as _, Request, run};
 use crate::progress::{Progress, Stage};
-use crate::simd::Simd;
+use crate::resources::Resources;
 use crate::sketch::Basis;
 
 /// Contents that are taken in at once, unless one component alone has more.
@@ -37,10 +36,8 @@ const BATCH: usize = 1 << 16;
 /// Divides components by taking in their documents again, by their stored sets.
 pub(in crate::collection) struct Guarantee {
     config: Config,
-    workers: usize,
-    memory: Option<u64>,
-    simd: Simd,
-    scratch: PathBuf,
+    /// Without other processes: what a load divides is little, and is at hand where clusters are formed.
+    resources: Resources,
     basis: Option<Arc<Basis>>,
     progress: Arc<Progress>,
     /// Contents of a run: [`BATCH`], but for tests.
@@ -60,10 +57,7 @@ impl Guarantee {
         config.count.common_cap = 0;
         Guarantee {
             config,
-            workers: batch.workers,
-            memory: batch.memory,
-            simd: batch.simd,
-            scratch: batch.scratch.clone(),
+            resources: Resources { peers: None, ..batch.resources.clone() },
             basis: basis.cloned(),
             progress: Arc::clone(progress),
             most: BATCH,
@@ -105,17 +99,12 @@ impl Guarantee {
             part: Part::ALL,
             sources: Vec::new(),
             config: self.config.clone(),
-            workers: self.workers,
-            memory: self.memory,
             pairs: false,
-            simd: self.simd,
-            scratch: self.scratch.clone(),
             stored: None,
             replay: Some(replay),
             basis: self.basis.clone(),
             lexicon: None,
-            // What a load divides is little, and is at hand where clusters are formed.
-            peers: None,
+            resources: self.resources.clone(),
         };
         run(request, Arc::new(self.progress.aside()))
     }

@@ -6,6 +6,8 @@ use crate::collection::{Snapshot, Writer, prepare};
 use crate::config::{Clustering, Keep};
 use crate::flow::Components;
 use crate::read::discover;
+use crate::resources::Resources;
+use crate::simd::Simd;
 use crate::storage::{Simulated, Storage};
 
 /// Twelve words of an endless sequence.
@@ -32,14 +34,16 @@ fn batch(folder: &Path) -> Batch {
     Batch {
         epoch_bytes: None,
         sources: discover(&[path.to_str().expect("UTF-8").to_owned()], folder).expect("found").sources,
-        workers: 1,
-        memory: None,
-        simd: Simd::Scalar,
-        scratch: folder.to_path_buf(),
         delete_missing: false,
         lexicon: None,
-        peers: None,
         components: Components::Forest,
+        resources: Resources {
+            workers: 1,
+            memory: None,
+            simd: Simd::Scalar,
+            scratch: folder.to_path_buf(),
+            peers: None,
+        },
     }
 }
 
@@ -80,7 +84,8 @@ fn chains_are_cut_whatever_is_taken_in_at_once() {
         for (most, workers) in [(1, 1), (4, 2), (1000, 3)] {
             let mut config = config();
             (config.cluster.clustering, config.cluster.keep) = (Clustering::Guarantee, keep.clone());
-            let batch = Batch { workers, ..batch(folder.path()) };
+            let mut batch = batch(folder.path());
+            batch.resources.workers = workers;
             let mut divide = Guarantee { most, ..Guarantee::new(&config, None, &batch, &Arc::default()) };
             let places = divide.divide(&tables, &components).expect("divided");
             let mut places: Vec<(Doc, u32)> = places.into_iter().collect();

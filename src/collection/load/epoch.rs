@@ -41,11 +41,11 @@ impl Prepared<'_> {
         let (storage, collection) = (&**self.writer.storage(), self.next.collection);
         let begin = |ids: &[u64]| begin_runs(storage, collection, ids, None);
         let runs = (begin(&ids)?, begin(&of_records)?);
-        let bytes = self.batch.memory.unwrap_or(u64::MAX) / 10;
+        let bytes = self.batch.resources.memory.unwrap_or(u64::MAX) / 10;
         let documents = self.next.counts.documents + self.tally.records;
         let signed = self.next.config.signed();
         let (tables, next_content) = (self.ahead.tables(), self.next.next_content);
-        if let Some(peers) = &self.batch.peers {
+        if let Some(peers) = &self.batch.resources.peers {
             let (ahead, frozen) = (self.ahead.manifest().clone(), self.basis.is_some());
             let (at, job) = ((self.next.load, self.epochs + 1), self.writer.job());
             let epoch =
@@ -80,7 +80,7 @@ impl Prepared<'_> {
     fn found(&self, part: Part, base: &Arc<LoadBase>, ids: Vec<u64>) -> Result<Found> {
         let loaded = run(self.request(part, base), Arc::clone(&self.progress))?;
         let own = ids.into_iter().zip(base.finished()).collect();
-        let written = match &self.batch.peers {
+        let written = match &self.batch.resources.peers {
             Some(peers) => collect_summaries(peers, &own)?,
             None => own,
         };
@@ -93,19 +93,22 @@ impl Prepared<'_> {
 
     /// The counters of this process before an epoch.
     pub(in crate::collection::load) fn mark(&self) -> Mark {
-        mark(&self.progress, self.batch.peers.as_deref())
+        mark(&self.progress, self.batch.resources.peers.as_deref())
     }
 
     /// Tells what the last epoch came to, since `before`.
     pub(in crate::collection::load) fn tell(&self, before: &Mark, last: bool) {
         let at = (self.next.load, self.epochs);
-        tell(&self.progress, came_to(&self.progress, self.batch.peers.as_deref(), before, at, last));
+        tell(
+            &self.progress,
+            came_to(&self.progress, self.batch.resources.peers.as_deref(), before, at, last),
+        );
     }
 
     /// The workers of all processes.
     fn topology(&self) -> Topology {
-        let workers = self.batch.workers;
-        Topology::of(self.batch.peers.as_deref(), workers)
+        let workers = self.batch.resources.workers;
+        Topology::of(self.batch.resources.peers.as_deref(), workers)
     }
 
     fn request(&self, part: Part, base: &Arc<LoadBase>) -> Request {
@@ -113,16 +116,12 @@ impl Prepared<'_> {
             sources: self.batch.sources.clone(),
             part,
             config: self.next.config.clone(),
-            workers: self.batch.workers,
-            memory: self.batch.memory,
             pairs: false,
-            simd: self.batch.simd,
-            scratch: self.batch.scratch.clone(),
             stored: Some(Arc::clone(base) as Arc<dyn Stored>),
             replay: None,
             basis: self.basis.clone(),
             lexicon: self.batch.lexicon.clone(),
-            peers: self.batch.peers.clone(),
+            resources: self.batch.resources.clone(),
         }
     }
 
@@ -189,9 +188,9 @@ impl Prepared<'_> {
 
     /// The process that keeps a run of this epoch to itself, or 0.
     fn writes(&self, id: u64) -> usize {
-        let apart = self.batch.peers.as_ref().is_some_and(|peers| peers.state().is_some());
+        let apart = self.batch.resources.peers.as_ref().is_some_and(|peers| peers.state().is_some());
         match self.workers_runs.clone().position(|of| of == id).filter(|_| apart) {
-            Some(at) => at % self.topology().all() / self.batch.workers,
+            Some(at) => at % self.topology().all() / self.batch.resources.workers,
             None => 0,
         }
     }
@@ -203,7 +202,7 @@ impl Prepared<'_> {
             let name = Name::Run(*id).to_string();
             match storage.remove(&name) {
                 // Another process was to begin it, and came to no beginning.
-                Err(e) if e.kind() == ErrorKind::NotFound && self.batch.peers.is_some() => {}
+                Err(e) if e.kind() == ErrorKind::NotFound && self.batch.resources.peers.is_some() => {}
                 removed => removed.map_err(|e| Error::io(&storage.path(&name), "remove", e))?,
             }
         }

@@ -1,7 +1,6 @@
 //! A load as followers see it, the processes but process 0: they take part in the dataflow of each epoch, each of their
 //! workers writes its runs, and process 0 settles and commits.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::collection::commit::manifest::Manifest;
@@ -20,22 +19,9 @@ use crate::flow::{self, Request, Stored, Topology};
 use crate::peers::Peers;
 use crate::progress::{EpochDone, Progress, Stage};
 use crate::read::Source;
-use crate::simd::Simd;
+use crate::resources::Resources;
 use crate::sketch::Basis;
 use crate::storage::Storage;
-
-/// What a process that takes part may use of its machine.
-#[derive(Clone, Debug)]
-pub struct LocalResources {
-    /// Worker threads, as many as every other process has.
-    pub workers: usize,
-    /// Bytes the process may use.
-    pub memory: Option<u64>,
-    /// Vector instructions to use.
-    pub simd: Simd,
-    /// An existing folder for spill files.
-    pub scratch: PathBuf,
-}
 
 /// Takes part in what process 0 does to a collection, until that is over. Nothing here is committed, and nothing is left
 /// to be done after an error. `storage` opens its folder, where all processes have the same one.
@@ -44,7 +30,7 @@ pub struct LocalResources {
 /// Those of the dataflow, of reading and of writing; [`Error::Lost`] and [`Error::GaveUp`] if another process has ended.
 pub fn follow(
     storage: &dyn Fn() -> Result<Arc<dyn Storage>>,
-    means: &LocalResources,
+    resources: &Resources,
     peers: &Arc<Peers>,
     progress: &Arc<Progress>,
 ) -> Result<()> {
@@ -82,7 +68,7 @@ pub fn follow(
                     basis = frozen(&ahead.tables())?;
                 }
                 let known = (&*sources, basis.clone());
-                match take_part(&ahead, &epoch, known, means, peers, progress) {
+                match take_part(&ahead, &epoch, known, resources, peers, progress) {
                     Ok(()) => {
                         let last = epoch.part.extent.to.0 as usize >= sources.len();
                         done = Some(came_to(progress, Some(peers), &before, epoch.at, last));
@@ -93,7 +79,7 @@ pub fn follow(
                 }
                 at = Some(ahead);
             }
-            LeaderCommand::Contract => assist_contraction(peers, means.workers, progress)?,
+            LeaderCommand::Contract => assist_contraction(peers, resources.workers, progress)?,
             LeaderCommand::Keep(keep) => {
                 let own = follower_storage(keep.collection, peers, storage)?;
                 keep.tidy(&*own)?;
@@ -114,34 +100,30 @@ fn take_part(
     ahead: &Snapshot,
     epoch: &EpochCommand,
     (sources, basis): (&[Source], Option<Arc<Basis>>),
-    means: &LocalResources,
+    resources: &Resources,
     peers: &Arc<Peers>,
     progress: &Arc<Progress>,
 ) -> Result<()> {
     let Manifest { collection, store_text, config, .. } = ahead.manifest();
-    let topology = Topology::of(Some(peers), means.workers);
+    let topology = Topology::of(Some(peers), resources.workers);
     let (ids, of_records) = own_runs(topology, epoch.first_run, *store_text);
     let storage = ahead.storage();
     let keeper = peers.state().and_then(|_| Keeper::of(peers.mesh().process(), epoch.job));
     let begin = |ids: &[u64]| begin_runs(storage, *collection, ids, keeper);
     let runs = (begin(&ids)?, begin(&of_records)?);
     let (tables, signed) = (ahead.tables(), config.signed());
-    let most = means.memory.unwrap_or(u64::MAX) / 10;
+    let most = resources.memory.unwrap_or(u64::MAX) / 10;
     let known = Arc::new(LoadBase::new(tables, epoch.next_content, signed, epoch.documents, most, runs));
     let request = Request {
         sources: sources.to_vec(),
         part: epoch.part,
         config: config.clone(),
-        workers: means.workers,
-        memory: means.memory,
         pairs: false,
-        simd: means.simd,
-        scratch: means.scratch.clone(),
         stored: Some(Arc::clone(&known) as Arc<dyn Stored>),
         replay: None,
         basis,
         lexicon: None,
-        peers: Some(Arc::clone(peers)),
+        resources: Resources { peers: Some(Arc::clone(peers)), ..resources.clone() },
     };
     flow::assist(request, Arc::clone(progress))?;
     storage.sync_names().map_err(|e| Error::io(&folder(storage), "sync", e))?;

@@ -2,7 +2,6 @@
 //! then the commit.
 
 use std::ops::Range;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::collection::commit::checkpoint::{Checkpoint, Consumed, Inputs};
@@ -22,35 +21,26 @@ use crate::flow::Components;
 use crate::flow::{Loaded, Part};
 use crate::lexicon::Lexicon;
 use crate::limits::MAX_FILES;
-use crate::peers::Peers;
 use crate::progress::Progress;
 use crate::read::Rejected;
 use crate::read::{Extent, Source};
-use crate::simd::Simd;
+use crate::resources::Resources;
 use crate::sketch::Basis;
 
 /// What to load, and with what.
 pub struct Batch {
     /// The inputs, in document order.
     pub sources: Vec<Source>,
-    /// Worker threads, at least 1.
-    pub workers: usize,
-    /// Bytes the process may use.
-    pub memory: Option<u64>,
     /// Most bytes of input of an epoch, decompressed; `None`: what suits the memory.
     pub epoch_bytes: Option<u64>,
-    /// Vector instructions to use.
-    pub simd: Simd,
-    /// An existing folder for spill files.
-    pub scratch: PathBuf,
     /// Whether documents that the load does not mention go.
     pub delete_missing: bool,
     /// The lexicon that a collection is made with, if its method needs one; later loads have it already.
     pub lexicon: Option<Arc<Lexicon>>,
-    /// The other processes that take part with [`crate::collection::follow`], if there are any.
-    pub peers: Option<Arc<Peers>>,
     /// How components are kept.
     pub components: Components,
+    /// What this process may use, and the processes that take part with [`crate::collection::follow`], if there are any.
+    pub resources: Resources,
 }
 
 /// A load that is worked out, and not committed yet: its refusals can still be looked at.
@@ -86,8 +76,8 @@ pub fn prepare<'a>(writer: &'a mut Writer, batch: Batch, progress: Arc<Progress>
     let mut prepared = Prepared::begin(writer, batch, progress)?;
     let (mut at, mut lines) = prepared.resume()?;
     prepared.ahead.check_within_reach()?;
-    keep(prepared.writer, prepared.batch.peers.as_deref())?;
-    if let Some(peers) = prepared.batch.peers.clone() {
+    keep(prepared.writer, prepared.batch.resources.peers.as_deref())?;
+    if let Some(peers) = prepared.batch.resources.peers.clone() {
         peers.broadcast(&LeaderCommand::inputs(&prepared.batch.sources)?)?;
     }
     let mut bytes = prepared.epoch_bytes();
@@ -179,14 +169,14 @@ impl<'a> Prepared<'a> {
     }
 
     fn epoch_bytes(&self) -> u64 {
-        let suits = self.batch.memory.map_or(u64::MAX, |memory| (memory / PART).max(LEAST));
+        let suits = self.batch.resources.memory.map_or(u64::MAX, |memory| (memory / PART).max(LEAST));
         self.batch.epoch_bytes.unwrap_or(suits)
     }
 
     /// Makes the epochs so far durable, and sees to it that their runs are not too many.
     fn checkpoint(&mut self, extent: Extent, lines: u64) -> Result<()> {
         let first = self.writer.snapshot().runs().len();
-        let others = (self.batch.peers.as_deref(), &*self.progress);
+        let others = (self.batch.resources.peers.as_deref(), &*self.progress);
         let merged = between_epochs(self.writer, &mut self.next, &self.ahead, first, others)?;
         if merged {
             self.ahead = self.ahead.advance(self.next.clone())?;
@@ -208,7 +198,7 @@ impl<'a> Prepared<'a> {
             tally: self.tally.clone(),
         };
         self.writer.checkpoint(checkpoint)?;
-        if merged { keep(self.writer, self.batch.peers.as_deref()) } else { Ok(()) }
+        if merged { keep(self.writer, self.batch.resources.peers.as_deref()) } else { Ok(()) }
     }
 
     /// Records refused, in document order.

@@ -1,7 +1,6 @@
 //! Stored documents for a run that takes them in again, with no text read: the same dataflow as for files.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::collection::HeapCursor;
@@ -24,7 +23,7 @@ use crate::flow::{self, Outcome, Part, Replayed, Request, run};
 use crate::limits::{BASE_MEMORY, LEAST_MEMORY, WORKER_MEMORY};
 use crate::peers::Peers;
 use crate::progress::Progress;
-use crate::simd::Simd;
+use crate::resources::Resources;
 use crate::storage::Storage;
 
 /// Looking again at the documents of a collection: what is asked, and with what.
@@ -34,16 +33,8 @@ pub struct RecomputeRequest {
     pub overrides: QueryOverrides,
     /// Whether every accepted pair is wanted.
     pub pairs: bool,
-    /// Worker threads, at least 1.
-    pub workers: usize,
-    /// Bytes the process may use, what is held of the documents included; `None`: no bound.
-    pub memory: Option<u64>,
-    /// Vector instructions to use.
-    pub simd: Simd,
-    /// An existing folder for spill files.
-    pub scratch: PathBuf,
-    /// The other processes that look again at the same commit, if there are any.
-    pub peers: Option<Arc<Peers>>,
+    /// What may be used, what is held of the documents included, and the processes that look again at the same commit.
+    pub resources: Resources,
 }
 
 /// Documents read between two looks at whether to stop.
@@ -310,7 +301,7 @@ impl Snapshot {
         asked: RecomputeRequest,
         progress: Arc<Progress>,
     ) -> Result<(Outcome, Arc<Replay>)> {
-        if let Some(peers) = &asked.peers {
+        if let Some(peers) = &asked.resources.peers {
             peers.broadcast(self.manifest())?;
         }
         let (request, replay) = self.request(asked, &progress)?;
@@ -337,23 +328,19 @@ impl Snapshot {
     fn request(&self, asked: RecomputeRequest, progress: &Arc<Progress>) -> Result<(Request, Arc<Replay>)> {
         let config = overridden(&self.manifest().config, &asked.overrides)?;
         let rows = self.manifest().counts.documents.saturating_mul(size_of::<Row>() as u64);
-        left(asked.memory, rows, asked.workers)?;
+        left(asked.resources.memory, rows, asked.resources.workers)?;
         let replay = Arc::new(Replay::of(self, &config, progress)?);
-        let memory = left(asked.memory, replay.held(), asked.workers)?;
+        let memory = left(asked.resources.memory, replay.held(), asked.resources.workers)?;
         let request = Request {
             part: Part::ALL,
             sources: Vec::new(),
             config,
-            workers: asked.workers,
-            memory,
             pairs: asked.pairs,
-            simd: asked.simd,
-            scratch: asked.scratch,
             stored: None,
             basis: frozen(&self.tables())?,
             lexicon: None,
             replay: Some(Arc::clone(&replay) as Arc<dyn flow::Replay>),
-            peers: asked.peers,
+            resources: Resources { memory, ..asked.resources },
         };
         Ok((request, replay))
     }

@@ -7,6 +7,8 @@ use crate::collection::{Batch, QueryOverrides, Snapshot, Writer, prepare};
 use crate::flow::Components;
 use crate::flow::{Replay as _, id_digest};
 use crate::read::discover;
+use crate::resources::Resources;
+use crate::simd::Simd;
 use crate::storage::{Simulated, Storage};
 
 /// A collection of two loads, the second of which replaces a document and brings another one.
@@ -29,14 +31,16 @@ fn collection(folder: &Path) -> Snapshot {
         let batch = Batch {
             epoch_bytes: None,
             sources: discover(&[path.to_str().expect("UTF-8").to_owned()], folder).expect("found").sources,
-            workers: 1 + at,
-            memory: None,
-            simd: Simd::Scalar,
-            scratch: folder.to_path_buf(),
             delete_missing: false,
             lexicon: None,
-            peers: None,
             components: Components::Forest,
+            resources: Resources {
+                workers: 1 + at,
+                memory: None,
+                simd: Simd::Scalar,
+                scratch: folder.to_path_buf(),
+                peers: None,
+            },
         };
         let prepared = prepare(&mut writer, batch, Arc::default()).expect("worked out");
         prepared.commit().expect("committed");
@@ -98,11 +102,13 @@ fn too_little_memory_and_a_stop_are_errors() {
     let asked = |memory| RecomputeRequest {
         overrides: QueryOverrides::default(),
         pairs: true,
-        workers: 2,
-        memory,
-        simd: Simd::Scalar,
-        scratch: folder.path().to_path_buf(),
-        peers: None,
+        resources: Resources {
+            workers: 2,
+            memory,
+            simd: Simd::Scalar,
+            scratch: folder.path().to_path_buf(),
+            peers: None,
+        },
     };
     let least = BASE_MEMORY + 2 * WORKER_MEMORY + LEAST_MEMORY;
     assert!(matches!(snapshot.recompute(asked(Some(least)), Arc::default()), Err(Error::Limit(_))));

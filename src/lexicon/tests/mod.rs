@@ -15,6 +15,8 @@ use crate::config::{Input, Tokens};
 use crate::error::Result;
 use crate::progress::Progress;
 use crate::read::{Source, discover};
+use crate::resources::Resources;
+use crate::simd::Simd;
 use crate::text::canonical_tokens;
 
 /// Words from which texts are made, some of them not terms, some the same in canonical form.
@@ -75,10 +77,13 @@ impl Bench {
             sources: self.sources("in.jsonl"),
             input: Input::default(),
             terms,
-            workers,
-            memory,
-            scratch: self.0.path().to_path_buf(),
-            mesh: None,
+            resources: Resources {
+                workers,
+                memory,
+                simd: Simd::Scalar,
+                scratch: self.0.path().to_path_buf(),
+                peers: None,
+            },
         }
     }
 

@@ -8,6 +8,7 @@ use super::{LEVELS, MODES, equality};
 use crate::lexicon::{Kind, Lexicon, Request, Terms, count};
 use crate::progress::Progress;
 use crate::read::{Input, discover};
+use crate::resources::Resources;
 use crate::simd::Simd;
 use crate::text::{
     Filter, NoFrequencies, Text, Tokenizer, Tokens, canonical_tokens, filtered_tokens, token_hash,
@@ -160,10 +161,13 @@ fn lexicon() -> Arc<Lexicon> {
         sources: discover(&[input], folder.path()).expect("found").sources,
         input: Input::default(),
         terms: Terms { kind: Kind::Alphanumeric, min_length: 3 },
-        workers: 1,
-        memory: None,
-        scratch: folder.path().to_path_buf(),
-        mesh: None,
+        resources: Resources {
+            workers: 1,
+            memory: None,
+            scratch: folder.path().to_path_buf(),
+            simd: Simd::Scalar,
+            peers: None,
+        },
     };
     let progress = Progress::default();
     count(&request, &progress).expect("counted").freeze(&out, 1, &progress).expect("written");
