@@ -267,6 +267,7 @@
 //! - `collection/tables/components.rs` - contents of components, and links, as they are stored
 //! - `collection/tables/cluster_changes.rs` - the numbers of clusters, and what a load says about them
 //! - `collection/tables/member.rs` - a document with its names, and the order in which documents are kept
+//! - `collection/tables/rows.rs` - the rows of tables as what they mean
 //! - `collection/distributed/mod.rs` - collections whose runs lie with several processes
 //! - `collection/distributed/scattered.rs` - runs in the folders of several processes
 //! - `collection/distributed/questions.rs` - what processes ask each other about runs, and the answers

@@ -1,12 +1,13 @@
 //! What a load makes of clusters: worked out once, from the tables before the load, the tables after it, and the runs between
 //! them, whatever epochs these came in.
 
-use crate::collection::tables::clusters::ClusterKey;
-use crate::collection::tables::clusters::ClusterRow;
 use crate::collection::tables::clusters::cluster_rows;
 use crate::collection::tables::clusters::document_counts;
 use crate::collection::tables::clusters::documents_of;
 use crate::collection::tables::clusters::places_of;
+use crate::collection::tables::rows::ClusterKey;
+use crate::collection::tables::rows::StoredCluster;
+use crate::collection::tables::rows::StoredContent;
 use std::collections::{BTreeMap, BTreeSet};
 
 use hashbrown::{HashMap, HashSet};
@@ -17,7 +18,7 @@ use crate::collection::run::schema::{CONTENTS, DOCUMENTS};
 use crate::collection::tables::Tables;
 use crate::collection::tables::cluster_changes::{ClusterId, Line};
 use crate::collection::tables::components::{Members, components};
-use crate::collection::tables::document::{Document, unpack};
+use crate::collection::tables::document::Document;
 use crate::collection::tables::lookup::newest_documents;
 use crate::collection::tables::member::Member;
 use crate::config::Keep;
@@ -30,9 +31,9 @@ use crate::progress::Progress;
 #[derive(Debug, Default)]
 pub struct ClusterDiff {
     /// Contents that are at another place of their component: with their documents.
-    pub contents: Vec<(Doc, u32, ClusterKey)>,
+    pub contents: Vec<StoredContent>,
     /// Clusters that are other ones now.
-    pub clusters: BTreeMap<ClusterKey, ClusterRow>,
+    pub clusters: BTreeMap<ClusterKey, StoredCluster>,
     /// What is said about clusters.
     pub lines: Vec<Line>,
     /// Documents that were not there before.
@@ -93,7 +94,7 @@ const DOCUMENT: usize = 2 * size_of::<Member>() + 320;
 /// A cluster before the load, with its row.
 struct Old {
     at: ClusterKey,
-    row: ClusterRow,
+    row: StoredCluster,
     documents: Vec<u128>,
 }
 
@@ -157,7 +158,7 @@ impl Diffing<'_> {
     fn touched(&mut self) -> Result<()> {
         let mut rows = self.new.scan(CONTENTS);
         while let Some(row) = rows.next_row()? {
-            self.contents.push(row[0]);
+            self.contents.push(StoredContent::of_row(row).content);
         }
         self.contents.sort_unstable();
         self.contents.dedup();
@@ -176,7 +177,8 @@ impl Diffing<'_> {
         let mut labels = Vec::new();
         for tables in [self.before, self.after] {
             tables.newest(CONTENTS, &self.contents, &mut |_, _, row| {
-                labels.extend((row[1] > 0).then_some(unpack(row[2]).1));
+                let content = StoredContent::of_row(row);
+                labels.extend(content.is_live().then_some(content.at.component));
                 Ok(())
             })?;
         }
@@ -186,7 +188,7 @@ impl Diffing<'_> {
     /// The clusters of these components before the load.
     fn clusters_before(&self, labels: &BTreeSet<u32>, divided: bool) -> Result<Vec<Old>> {
         let rows = cluster_rows(self.before, labels)?;
-        let members = components(self.before, &rows.keys().map(|(label, _)| *label).collect())?;
+        let members = components(self.before, &rows.keys().map(|at| at.component).collect())?;
         let contents: Vec<Doc> = members.values().flatten().copied().collect();
         let places = if divided { places_of(self.before, &contents)? } else { HashMap::new() };
         let mut documents = documents_of(self.before, &members, |doc| places.get(&doc).copied())?;
@@ -203,7 +205,7 @@ impl Diffing<'_> {
     ) -> Result<BTreeMap<ClusterKey, Vec<u128>>> {
         let mut members = components(self.after, labels)?;
         let counts = document_counts(self.after, &self.contents)?;
-        let had: HashSet<u32> = old.iter().map(|old| old.at.0).collect();
+        let had: HashSet<u32> = old.iter().map(|old| old.at.component).collect();
         // Most new texts are like no other.
         members.retain(|label, contents| match contents[..] {
             [] => false,
@@ -226,12 +228,15 @@ impl Diffing<'_> {
         contents.sort_unstable();
         let moved = &mut self.outcome.contents;
         self.after.newest(CONTENTS, &contents, &mut |_, _, row| {
-            let (place, label) = unpack(row[2]);
-            let now = places.get(&(row[0] as Doc)).copied().unwrap_or(0);
-            moved.extend((now != place).then_some((row[0] as Doc, row[1] as u32, (label, now))));
+            let mut content = StoredContent::of_row(row);
+            let now = places.get(&(content.content as Doc)).copied().unwrap_or(0);
+            if now != content.at.place {
+                content.at.place = now;
+                moved.push(content);
+            }
             Ok(())
         })?;
-        moved.sort_unstable();
+        moved.sort_unstable_by_key(|content| content.content);
         Ok(())
     }
 
@@ -266,16 +271,16 @@ impl Diffing<'_> {
         let name = |id: u128| names.get(&id).cloned().unwrap_or_default();
         let ClusterMatching { numbers, representatives, lines } =
             match_clusters(load, keep, &before, &after, &name);
-        let mut rows: BTreeMap<ClusterKey, ClusterRow> = BTreeMap::new();
+        let mut rows: BTreeMap<ClusterKey, StoredCluster> = BTreeMap::new();
         for old in old {
-            rows.insert(old.at, ClusterRow { documents: 0, representative: 0, ..old.row });
+            rows.insert(old.at, StoredCluster { documents: 0, representative: 0, ..old.row });
         }
         for ((cluster, number), best) in after.iter().zip(numbers).zip(representatives) {
             let (documents, representative) =
                 (cluster.members.len() as u64, cluster.members[best].document.id);
-            rows.insert(cluster.at, ClusterRow { number: number.0, documents, representative });
+            rows.insert(cluster.at, StoredCluster { number: number.0, documents, representative });
         }
-        let was: HashMap<ClusterKey, ClusterRow> = old.iter().map(|old| (old.at, old.row)).collect();
+        let was: HashMap<ClusterKey, StoredCluster> = old.iter().map(|old| (old.at, old.row)).collect();
         rows.retain(|at, row| was.get(at) != Some(row));
         self.outcome.clusters_changed = (after.len() as u64, before.len() as u64);
         (self.outcome.clusters, self.outcome.lines) = (rows, lines);

@@ -1,5 +1,9 @@
 //! What the dataflow of a load sees of a collection, and where it leaves what it adds.
 
+use crate::collection::tables::rows::StoredDigest;
+use crate::collection::tables::rows::StoredSignature;
+use crate::collection::tables::rows::StoredText;
+use crate::collection::tables::rows::posting_to_row;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -8,11 +12,11 @@ use crate::collection::run::schema::{DIGESTS, DOCUMENTS, PARITIES, POSTINGS, SET
 use crate::collection::run::writer::{RunSummary, RunWriter};
 use crate::collection::tables::Tables;
 use crate::collection::tables::dead::Dead;
-use crate::collection::tables::document::{Document, pack};
+use crate::collection::tables::document::Document;
 use crate::collection::tables::postings::live_postings;
 use crate::collection::tables::records::RecordWriter;
 use crate::collection::tables::sets::{each_set, read_set};
-use crate::document::{Doc, NO_DOC};
+use crate::document::Doc;
 use crate::error::{Error, Result};
 use crate::flow::{Keeper, Posting, Stored};
 use crate::limits::MAX_WORKERS;
@@ -170,9 +174,9 @@ impl Stored for LoadBase {
 
     fn contents(&self, digests: &[u64], each: &mut dyn FnMut(usize, Doc)) -> Result<()> {
         self.tables.newest(DIGESTS, digests, &mut |at, _, row| {
-            let content = row[2] as Doc;
-            if content != NO_DOC {
-                each(at, content);
+            let found = StoredDigest::of_row(row);
+            if found.is_live() {
+                each(at, found.content as Doc);
             }
             Ok(())
         })
@@ -198,7 +202,8 @@ impl Stored for LoadBase {
             let heap = run.heap(PARITIES);
             let heap = heap.ok_or_else(|| Error::damaged(run.path(), 0, "signatures without their words"))?;
             words.clear();
-            cursor.read(heap, row[1], row[2] as usize, &mut words)?;
+            let signature = StoredSignature::of_row(row);
+            cursor.read(heap, signature.start, signature.words as usize, &mut words)?;
             each(contents[at], &words);
             Ok(())
         })
@@ -223,7 +228,7 @@ struct Run {
     finished: Arc<Mutex<Vec<Finished>>>,
     writer: RunWriter,
     records: Option<RecordWriter>,
-    texts: Vec<[u64; 5]>,
+    texts: Vec<StoredText>,
     signed: Option<Accept>,
     signatures: Signatures,
     posting: bool,
@@ -247,15 +252,16 @@ impl Run {
         self.posting = true;
         let texts = std::mem::take(&mut self.texts);
         self.writer.rows(TEXTS.kind, TEXTS.shape)?;
-        texts.iter().try_for_each(|row| self.writer.push(row))?;
+        texts.iter().try_for_each(|text| self.writer.push(&text.to_row()))?;
         if self.signed.is_some() {
             let Signatures { words, ends } = std::mem::take(&mut self.signatures);
             self.writer.heap(PARITIES)?;
             self.writer.push(&words)?;
             self.writer.rows(SIGNATURES.kind, SIGNATURES.shape)?;
             let mut start = 0;
-            for (row, end) in texts.iter().zip(ends) {
-                self.writer.push(&[row[0], start, end - start])?;
+            for (text, end) in texts.iter().zip(ends) {
+                let row = StoredSignature { content: text.content, start, words: end - start };
+                self.writer.push(&row.to_row())?;
                 start = end;
             }
         }
@@ -275,15 +281,15 @@ impl Keeper for Run {
             sign(rule.own_words(set), &mut self.signatures.words);
             self.signatures.ends.push(self.signatures.words.len() as u64);
         }
-        let digest = [(digest >> 64) as u64, digest as u64];
-        self.texts.push([u64::from(doc), start, set.len() as u64, digest[0], digest[1]]);
+        let (content, size) = (u64::from(doc), set.len() as u32);
+        self.texts.push(StoredText { content, start, size, digest });
         Ok(())
     }
 
     fn postings(&mut self, bucket: &[Posting]) -> Result<()> {
         self.all_read()?;
         // Inverted, what comes in descending order ascends.
-        let mut rows = bucket.iter().rev().map(|posting| [!posting.key, !pack(posting.size, posting.doc)]);
+        let mut rows = bucket.iter().rev().map(posting_to_row);
         rows.try_for_each(|row| self.writer.push(&row))
     }
 

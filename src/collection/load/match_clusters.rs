@@ -1,5 +1,6 @@
 //! Clusters over time: which one goes on under its number, what is new, and what is said about it.
 
+use crate::collection::tables::rows::ClusterKey;
 use hashbrown::HashMap;
 
 use crate::collection::tables::cluster_changes::{ClusterId, Line};
@@ -20,8 +21,8 @@ pub struct Before<'a> {
 /// A cluster after a load: at least two documents, ascending by id.
 #[derive(Debug)]
 pub struct After {
-    /// The label of its component, and its place in it.
-    pub at: (u32, u32),
+    /// Where it is.
+    pub at: ClusterKey,
     /// Its documents.
     pub members: Vec<Member>,
 }

@@ -10,8 +10,14 @@ use crate::collection::run::schema::{
 use crate::collection::run::writer::{RunSummary, RunWriter};
 use crate::collection::tables::Tables;
 use crate::collection::tables::cluster_changes::Line;
-use crate::collection::tables::clusters::{ClusterKey, ClusterRow};
-use crate::collection::tables::document::{Document, pack, wide, words_of};
+use crate::collection::tables::document::{Document, words_of};
+use crate::collection::tables::rows::ClusterKey;
+use crate::collection::tables::rows::SeenId;
+use crate::collection::tables::rows::StoredComponent;
+use crate::collection::tables::rows::StoredContent;
+use crate::collection::tables::rows::StoredDigest;
+use crate::collection::tables::rows::StoredLink;
+use crate::collection::tables::rows::StoredMember;
 use crate::collection::tables::sources::SourceEntry;
 use crate::document::Doc;
 use crate::error::{Error, Result};
@@ -46,18 +52,29 @@ pub fn write_delta(mut run: RunWriter, delta: &mut Delta, basis: Option<&Basis>)
     }
     rows(&mut run, DOCUMENTS, delta.documents.iter().map(|(document, ..)| document.to_row()))?;
     let contents = delta.contents.iter();
-    rows(&mut run, CONTENTS, contents.map(|(c, (count, label))| [c, count, label].map(|n| u64::from(*n))))?;
+    let content = |(content, (documents, component)): &(Doc, (u32, u32))| {
+        let at = ClusterKey { component: *component, place: 0 };
+        StoredContent { content: u64::from(*content), documents: *documents, at }.to_row()
+    };
+    rows(&mut run, CONTENTS, contents.map(content))?;
     rows(&mut run, DEAD, delta.dead.iter().map(|content| [u64::from(*content)]))?;
     let digests = delta.digests.iter();
-    rows(&mut run, DIGESTS, digests.map(|(d, content)| [(d >> 64) as u64, *d as u64, u64::from(*content)]))?;
+    let digest = |(digest, content): &(u128, Doc)| {
+        StoredDigest { digest: *digest, content: u64::from(*content) }.to_row()
+    };
+    rows(&mut run, DIGESTS, digests.map(digest))?;
     let member = |((content, id), is): &((Doc, u128), bool)| {
-        [u64::from(*content), (id >> 64) as u64, *id as u64, u64::from(*is)]
+        StoredMember { content: u64::from(*content), id: *id, is: *is }.to_row()
     };
     rows(&mut run, MEMBERS, delta.members.iter().map(member))?;
     let links = delta.links.iter();
-    rows(&mut run, LINKS, links.map(|((a, b), shared)| [a, b, shared].map(|n| u64::from(*n))))?;
+    let link = |((content, other), shared): &((Doc, Doc), u32)| {
+        let [content, other, shared] = [*content, *other, *shared].map(u64::from);
+        StoredLink { content, other, shared }.to_row()
+    };
+    rows(&mut run, LINKS, links.map(link))?;
     let component = |((label, content), is): &((u32, Doc), bool)| {
-        [u64::from(*label), u64::from(*content), u64::from(*is)]
+        StoredComponent { component: u64::from(*label), content: u64::from(*content), is: *is }.to_row()
     };
     rows(&mut run, COMPONENTS, delta.components.iter().map(component))?;
     run.finish()
@@ -72,17 +89,17 @@ pub fn seen(loaded: &Loaded) -> Vec<u128> {
 
 /// Writes the ids that an epoch of load `load` mentions into a run.
 pub fn write_seen(run: &mut RunWriter, seen: &[u128], load: u32) -> Result<()> {
-    rows(run, SEEN, seen.iter().map(|id| [(id >> 64) as u64, *id as u64, u64::from(load)]))
+    rows(run, SEEN, seen.iter().map(|id| SeenId { id: *id, load: u64::from(load) }.to_row()))
 }
 
 /// Digests of the ids of live documents that load `load` has not mentioned, ascending.
 pub fn missing(tables: &Tables, load: u32) -> Result<Vec<u128>> {
     let (mut documents, mut seen) = (tables.scan(DOCUMENTS), tables.scan(SEEN));
     let mut missing = Vec::new();
-    let mut next = |id: u128| -> Result<Option<(u128, u64)>> {
+    let mut next = |id: u128| -> Result<Option<SeenId>> {
         loop {
-            match seen.next_row()?.map(|row| (wide(row[0], row[1]), row[2])) {
-                Some((other, _)) if other < id => {}
+            match seen.next_row()?.map(SeenId::of_row) {
+                Some(other) if other.id < id => {}
                 found => return Ok(found),
             }
         }
@@ -90,10 +107,11 @@ pub fn missing(tables: &Tables, load: u32) -> Result<Vec<u128>> {
     let mut mentioned = next(0)?;
     while let Some(row) = documents.next_row()? {
         let document = Document::of_row(row);
-        if mentioned.is_some_and(|(id, _)| id < document.id) {
+        if mentioned.is_some_and(|seen| seen.id < document.id) {
             mentioned = next(document.id)?;
         }
-        if document.live && mentioned != Some((document.id, u64::from(load))) {
+        let is = |seen: SeenId| (seen.id, seen.load) == (document.id, u64::from(load));
+        if document.live && !mentioned.is_some_and(is) {
             missing.push(document.id);
         }
     }
@@ -110,17 +128,8 @@ pub fn write_clusters(
     run.heap(LABELS)?;
     let names = sources.iter().map(|source| source.write_names(&mut run));
     let names: Vec<u64> = names.collect::<Result<_>>()?;
-    let contents = outcome.contents.iter();
-    let content = |(content, count, (label, place)): &(Doc, u32, ClusterKey)| {
-        [u64::from(*content), u64::from(*count), pack(*place, *label)]
-    };
-    rows(&mut run, CONTENTS, contents.map(content))?;
-    let cluster = |((label, place), row): (&ClusterKey, &ClusterRow)| {
-        let id = row.representative;
-        let (high, low) = ((id >> 64) as u64, id as u64);
-        [u64::from(*label), u64::from(*place), row.number, row.documents, high, low]
-    };
-    rows(&mut run, CLUSTERS, outcome.clusters.iter().map(cluster))?;
+    rows(&mut run, CONTENTS, outcome.contents.iter().map(|content| content.to_row()))?;
+    rows(&mut run, CLUSTERS, outcome.clusters.iter().map(|(at, cluster)| cluster.to_row(*at)))?;
     rows(&mut run, SOURCES, sources.iter().zip(names).map(|(source, start)| source.to_row(start)))?;
     run.finish()
 }

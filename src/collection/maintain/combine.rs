@@ -15,10 +15,20 @@ use crate::collection::run::writer::{RunSummary, RunWriter};
 use crate::collection::tables::Tables;
 use crate::collection::tables::bits::Bits;
 use crate::collection::tables::document::Document;
+use crate::collection::tables::rows::StoredCluster;
+use crate::collection::tables::rows::StoredComponent;
+use crate::collection::tables::rows::StoredContent;
+use crate::collection::tables::rows::StoredDigest;
+use crate::collection::tables::rows::StoredLink;
+use crate::collection::tables::rows::StoredMember;
+use crate::collection::tables::rows::StoredRecord;
+use crate::collection::tables::rows::StoredSignature;
+use crate::collection::tables::rows::StoredText;
+use crate::collection::tables::rows::posting_of_row;
+use crate::collection::tables::sources::SourceEntry;
 use crate::collection::tables::sources::name_words;
 use crate::collection::{HeapCursor, HeapReader, SectionKind};
 use crate::document::Position;
-use crate::document::{Doc, NO_DOC};
 use crate::error::{Error, Result};
 use crate::peers::Peers;
 use crate::progress::Progress;
@@ -42,8 +52,9 @@ impl Live {
         };
         let mut rows = tables.scan(CONTENTS);
         while let Some(row) = rows.next_row()? {
-            if row[1] > 0 {
-                live.contents.add(row[0]);
+            let content = StoredContent::of_row(row);
+            if content.is_live() {
+                live.contents.add(content.content);
             }
         }
         let mut rows = tables.scan(DOCUMENTS);
@@ -79,13 +90,16 @@ type Stays = fn(&[u64], &Live) -> bool;
 
 /// The tables without heaps.
 const PLAIN: [(Table, Stays); 9] = [
-    (CONTENTS, |row, _| row[1] > 0),
-    (DIGESTS, |row, _| row[2] != u64::from(NO_DOC)),
-    (POSTINGS, |row, live| live.contents.has(u64::from(!row[1] as Doc))),
-    (MEMBERS, |row, _| row[3] == 1),
-    (LINKS, |row, live| live.contents.has(row[0]) && live.contents.has(row[1])),
-    (COMPONENTS, |row, _| row[2] == 1),
-    (CLUSTERS, |row, _| row[3] > 0),
+    (CONTENTS, |row, _| StoredContent::of_row(row).is_live()),
+    (DIGESTS, |row, _| StoredDigest::of_row(row).is_live()),
+    (POSTINGS, |row, live| live.contents.has(u64::from(posting_of_row(row).doc))),
+    (MEMBERS, |row, _| StoredMember::of_row(row).is),
+    (LINKS, |row, live| {
+        let link = StoredLink::of_row(row);
+        live.contents.has(link.content) && live.contents.has(link.other)
+    }),
+    (COMPONENTS, |row, _| StoredComponent::of_row(row).is),
+    (CLUSTERS, |row, _| StoredCluster::of_row(row).1.documents > 0),
     // Nothing is left of those who are dead, and nobody asks any more what a load has mentioned.
     (DEAD, |_, _| false),
     (SEEN, |_, _| false),
@@ -95,7 +109,7 @@ const PLAIN: [(Table, Stays); 9] = [
 struct Heaped {
     table: Table,
     stays: Stays,
-    /// The word of a row that says where the value begins.
+    /// The column that says where the value begins.
     start: usize,
     /// The words of the value of a row.
     words: fn(&[u64]) -> usize,
@@ -109,40 +123,45 @@ const HEAPED: [(SectionKind, &[Heaped]); 4] = [
             Heaped {
                 table: DOCUMENTS,
                 stays: |row, _| Document::of_row(row).live,
-                start: 7,
+                start: Document::LABEL,
                 words: |row| {
                     let (id, value) = Document::of_row(row).lengths;
                     (id as usize + value as usize).div_ceil(8)
                 },
             },
-            Heaped { table: SOURCES, stays: |row, live| live.files.has(row[0]), start: 4, words: name_words },
+            Heaped {
+                table: SOURCES,
+                stays: |row, live| live.files.has(SourceEntry::file_of(row)),
+                start: SourceEntry::NAMES,
+                words: name_words,
+            },
         ],
     ),
     (
         SETS,
         &[Heaped {
             table: TEXTS,
-            stays: |row, live| live.contents.has(row[0]),
-            start: 1,
-            words: |row| row[2] as usize,
+            stays: |row, live| live.contents.has(StoredText::of_row(row).content),
+            start: StoredText::START,
+            words: |row| StoredText::of_row(row).size as usize,
         }],
     ),
     (
         PARITIES,
         &[Heaped {
             table: SIGNATURES,
-            stays: |row, live| live.contents.has(row[0]),
-            start: 1,
-            words: |row| row[2] as usize,
+            stays: |row, live| live.contents.has(StoredSignature::of_row(row).content),
+            start: StoredSignature::START,
+            words: |row| StoredSignature::of_row(row).words as usize,
         }],
     ),
     (
         RAW,
         &[Heaped {
             table: RECORDS,
-            stays: |row, live| live.versions.has(row[0]),
-            start: 1,
-            words: |row| row[2].div_ceil(8) as usize,
+            stays: |row, live| live.versions.has(StoredRecord::of_row(row).version),
+            start: StoredRecord::START,
+            words: |row| StoredRecord::of_row(row).words() as usize,
         }],
     ),
 ];
@@ -274,10 +293,10 @@ impl Combining<'_> {
             if seen % STEP == 0 {
                 self.progress.check()?;
             }
-            let Some(row) = rows.next_row()?.map(<[u64]>::to_vec) else { break };
+            let Some((source, row)) = rows.next_of_source()? else { break };
             seen += 1;
-            if self.live.is_none_or(|live| stays(&row, live)) {
-                each(&mut self.run, &row, runs[rows.source()])?;
+            if self.live.is_none_or(|live| stays(row, live)) {
+                each(&mut self.run, row, runs[source])?;
             }
         }
         self.progress.advance((seen * table.shape.width * 8) as u64);

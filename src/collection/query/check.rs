@@ -1,5 +1,7 @@
 //! What is known of texts that are not stored: the documents they resemble.
 
+use crate::collection::tables::rows::StoredDigest;
+use crate::collection::tables::rows::halves;
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,7 +18,7 @@ use crate::collection::tables::frozen::frozen;
 use crate::collection::tables::lookup::{clusters, members};
 use crate::collection::tables::sets::each_set;
 use crate::config::Method;
-use crate::document::{Doc, NO_DOC};
+use crate::document::Doc;
 use crate::error::Result;
 use crate::progress::Progress;
 use crate::read::Day;
@@ -98,12 +100,12 @@ impl Checker {
         let mut keys: Vec<u128> = digests.iter().copied().flatten().collect();
         keys.sort_unstable();
         keys.dedup();
-        let words: Vec<u64> =
-            keys.iter().flat_map(|digest| [(digest >> 64) as u64, *digest as u64]).collect();
+        let words: Vec<u64> = keys.iter().copied().flat_map(halves).collect();
         let mut contents: BTreeMap<u128, Doc> = BTreeMap::new();
         self.tables.newest(DIGESTS, &words, &mut |at, _, row| {
-            if row[2] != u64::from(NO_DOC) {
-                contents.insert(keys[at], row[2] as Doc);
+            let found = StoredDigest::of_row(row);
+            if found.is_live() {
+                contents.insert(keys[at], found.content as Doc);
             }
             Ok(())
         })?;

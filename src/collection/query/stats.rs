@@ -1,5 +1,6 @@
 //! The figures of a commit, read from its tables one after another: what is held does not grow with the collection.
 
+use crate::collection::tables::rows::StoredCluster;
 use std::collections::BTreeMap;
 
 use crate::collection::commit::snapshot::Snapshot;
@@ -8,7 +9,6 @@ use crate::collection::run::rows::RowsReader;
 use crate::collection::run::schema::{CLUSTERS, DOCUMENTS, HEAPS, TABLES};
 use crate::collection::tables::Tables;
 use crate::collection::tables::cluster_changes::ClusterId;
-use crate::collection::tables::clusters::{ClusterRow, cluster_row};
 use crate::collection::tables::document::Document;
 use crate::collection::tables::lookup::stored_documents;
 use crate::document::NO_DOC;
@@ -141,7 +141,7 @@ impl Stats {
             if read.is_multiple_of(CHECKED) {
                 progress.check()?;
             }
-            let (_, ClusterRow { number, documents: size, representative }) = cluster_row(row);
+            let (_, StoredCluster { number, documents: size, representative }) = StoredCluster::of_row(row);
             let Some(power) = size.checked_ilog2() else { continue };
             let from = 1 << power;
             let of_power =

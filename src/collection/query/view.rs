@@ -1,5 +1,7 @@
 //! Looking at a commit: its clusters and documents.
 
+use crate::collection::tables::rows::ClusterKey;
+use crate::collection::tables::rows::StoredCluster;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::collection::HeapCursor;
@@ -7,7 +9,7 @@ use crate::collection::commit::snapshot::Snapshot;
 use crate::collection::run::schema::{CLUSTERS, DOCUMENTS};
 use crate::collection::tables::Tables;
 use crate::collection::tables::cluster_changes::ClusterId;
-use crate::collection::tables::clusters::{ClusterKey, ClusterRow, cluster_row, documents_of, places_of};
+use crate::collection::tables::clusters::{documents_of, places_of};
 use crate::collection::tables::components::components;
 use crate::collection::tables::document::Document;
 use crate::collection::tables::lookup::clusters;
@@ -65,11 +67,13 @@ impl Snapshot {
     pub fn clusters(&self, each: &mut dyn FnMut(ClusterView) -> Result<()>) -> Result<()> {
         let tables = self.tables();
         let mut rows = tables.scan(CLUSTERS);
-        let mut batch: BTreeMap<ClusterKey, ClusterRow> = BTreeMap::new();
+        let mut batch: BTreeMap<ClusterKey, StoredCluster> = BTreeMap::new();
         while let Some(row) = rows.next_row()? {
-            let (at, cluster) = cluster_row(row);
+            let (at, cluster) = StoredCluster::of_row(row);
             // Clusters of one component are looked up together.
-            if batch.len() >= BATCH && batch.last_key_value().is_some_and(|((label, _), _)| *label != at.0) {
+            if batch.len() >= BATCH
+                && batch.last_key_value().is_some_and(|(last, _)| last.component != at.component)
+            {
                 look_up(&tables, &std::mem::take(&mut batch), each)?;
             }
             if cluster.documents > 0 {
@@ -129,10 +133,10 @@ fn with_clusters(
 /// Looks clusters up, all of each component that has any of them.
 fn look_up(
     tables: &Tables,
-    clusters: &BTreeMap<ClusterKey, ClusterRow>,
+    clusters: &BTreeMap<ClusterKey, StoredCluster>,
     each: &mut dyn FnMut(ClusterView) -> Result<()>,
 ) -> Result<()> {
-    let components = components(tables, &clusters.keys().map(|(label, _)| *label).collect())?;
+    let components = components(tables, &clusters.keys().map(|at| at.component).collect())?;
     let contents: Vec<Doc> = components.values().flatten().copied().collect();
     let places = places_of(tables, &contents)?;
     let members = documents_of(tables, &components, |doc| places.get(&doc).copied())?;

@@ -1,5 +1,6 @@
 //! Stored documents for a run that takes them in again, with no text read: the same dataflow as for files.
 
+use crate::collection::tables::rows::StoredText;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -192,12 +193,8 @@ impl Replay {
         let runs = &self.tables.runs;
         self.tables.newest(TEXTS, &contents, &mut |_, run, row| {
             let place = runs.iter().position(|of| std::ptr::eq(&**of, run)).unwrap_or_default();
-            texts.push(Text {
-                content: row[0] as Doc,
-                run: place as u32,
-                start: row[1],
-                size: row[2] as u32,
-            });
+            let StoredText { content, start, size, .. } = StoredText::of_row(row);
+            texts.push(Text { content: content as Doc, run: place as u32, start, size });
             Ok(())
         })?;
         texts.sort_unstable_by_key(|text| text.content);

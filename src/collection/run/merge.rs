@@ -63,6 +63,18 @@ impl Merge {
         Ok(found?.map(|scan| &self.heads[scan * self.width..][..self.width]))
     }
 
+    /// The next row, with the number of the scan that it comes from.
+    ///
+    /// # Errors
+    /// Those of [`Merge::next_row`].
+    pub fn next_of_source(&mut self) -> Result<Option<(usize, &[u64])>> {
+        if self.next_row()?.is_none() {
+            return Ok(None);
+        }
+        let scan = self.source();
+        Ok(Some((scan, &self.heads[scan * self.width..][..self.width])))
+    }
+
     /// The number of the scan that the last row came from.
     pub fn source(&self) -> usize {
         match self.given {

@@ -69,8 +69,8 @@ pub(in crate::collection) fn verify_rows(rows: &Rows) -> Result<()> {
             }
             last.clear();
             last.extend_from_slice(row);
-            if let Some((_, slot)) = slot
-                && !may_hold(&filters[slot * filter..][..filter], row[0])
+            if let (Some((_, slot)), [first, ..]) = (slot, row)
+                && !may_hold(&filters[slot * filter..][..filter], *first)
             {
                 return Err(rows.file.damaged(page, "the page has a row that its filter denies"));
             }

@@ -203,7 +203,7 @@ impl RunWriter {
         let (before, after) = self.stream.payload().split_at_mut(self.used);
         if let Some(last) = self.used.checked_sub(row.len()) {
             let last = &before[last..];
-            assert!(last[0] < row[0] || last < row, "rows are not in order");
+            assert!(last.first() < row.first() || last < row, "rows are not in order");
         }
         after[..row.len()].copy_from_slice(row);
         self.used += row.len();

@@ -1,5 +1,7 @@
 //! Components and links as they are stored: which contents a component has, and which contents a content is linked to.
 
+use crate::collection::tables::rows::StoredComponent;
+use crate::collection::tables::rows::StoredLink;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::collection::run::schema::{COMPONENTS, LINKS};
@@ -15,10 +17,11 @@ pub(in crate::collection) fn components(tables: &Tables, labels: &BTreeSet<u32>)
     let keys: Vec<u64> = labels.iter().map(|label| u64::from(*label)).collect();
     let mut members: Members = labels.iter().map(|label| (*label, Vec::new())).collect();
     tables.beginning(COMPONENTS, 1, &keys, &mut |_, row| {
-        if row[2] == 1
-            && let Some(members) = members.get_mut(&(row[0] as u32))
+        let row = StoredComponent::of_row(row);
+        if row.is
+            && let Some(members) = members.get_mut(&(row.component as u32))
         {
-            members.push(row[1] as Doc);
+            members.push(row.content as Doc);
         }
         Ok(())
     })?;
@@ -32,7 +35,8 @@ pub fn neighbours(tables: &Tables, contents: &[Doc]) -> Result<Vec<(Doc, Doc)>> 
     keys.dedup();
     let mut links = Vec::new();
     tables.beginning(LINKS, 1, &keys, &mut |_, row| {
-        links.push((row[0] as Doc, row[1] as Doc));
+        let link = StoredLink::of_row(row);
+        links.push((link.content as Doc, link.other as Doc));
         Ok(())
     })?;
     Ok(links)

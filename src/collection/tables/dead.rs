@@ -4,6 +4,7 @@ use crate::collection::run::rows::RowsReader;
 use crate::collection::run::schema::DEAD;
 use crate::collection::tables::Tables;
 use crate::collection::tables::bits::Bits;
+use crate::collection::tables::rows::dead_content;
 use crate::document::Doc;
 use crate::error::Result;
 use crate::flow::Posting;
@@ -35,7 +36,7 @@ impl Dead {
         let mut dead = Bits::below(u64::from(next));
         let mut rows = tables.scan(DEAD);
         while let Some(row) = rows.next_row()? {
-            dead.add(row[0]);
+            dead.add(dead_content(row));
         }
         Ok(Dead::Known(dead))
     }
@@ -54,7 +55,7 @@ impl Dead {
                 contents.dedup();
                 let mut dead: Vec<Doc> = Vec::new();
                 tables.newest(DEAD, &contents, &mut |_, _, row| {
-                    dead.push(row[0] as Doc);
+                    dead.push(dead_content(row) as Doc);
                     Ok(())
                 })?;
                 dead.sort_unstable();

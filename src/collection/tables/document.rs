@@ -36,6 +36,9 @@ pub struct Document {
 }
 
 impl Document {
+    /// The column of [`Document::label`].
+    pub const LABEL: usize = 7;
+
     /// The row that says that the document of an id is not there.
     pub fn gone(id: u128) -> Document {
         let (content, live, loads, position, fingerprint) = (NO_DOC, false, (0, 0), 0, 0);
@@ -76,21 +79,34 @@ impl Document {
 
     /// What a row says.
     pub fn of_row(row: &[u64]) -> Document {
-        let (content, live) = unpack(row[2]);
-        let (version, line) = unpack(row[10]);
+        let [
+            id,
+            id_low,
+            content,
+            loads,
+            position,
+            print,
+            print_low,
+            label,
+            lengths,
+            worth,
+            version,
+            text_bytes,
+        ] = *row.first_chunk().expect("a row has the width of its table");
+        let ((content, live), (version, line)) = (unpack(content), unpack(version));
         Document {
-            id: wide(row[0], row[1]),
+            id: wide(id, id_low),
             content,
             live: live == 1,
-            loads: unpack(row[3]),
-            position: row[4],
-            fingerprint: wide(row[5], row[6]),
-            label: row[7],
-            lengths: unpack(row[8]),
-            worth: row[9],
+            loads: unpack(loads),
+            position,
+            fingerprint: wide(print, print_low),
+            label,
+            lengths: unpack(lengths),
+            worth,
             version,
             line,
-            text_bytes: row[11],
+            text_bytes,
         }
     }
 

@@ -1,14 +1,18 @@
 //! Documents by their ids, clusters of contents, documents of contents: many at a time.
 
 use crate::collection::run::heap::HeapCursor;
+use crate::collection::tables::rows::ClusterKey;
+use crate::collection::tables::rows::StoredContent;
+use crate::collection::tables::rows::StoredMember;
+use crate::collection::tables::rows::halves;
 use hashbrown::HashMap;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::collection::run::schema::{CONTENTS, DOCUMENTS, MEMBERS};
 use crate::collection::tables::Tables;
 use crate::collection::tables::cluster_changes::ClusterId;
-use crate::collection::tables::clusters::{ClusterKey, cluster_rows};
-use crate::collection::tables::document::{Document, unpack, wide};
+use crate::collection::tables::clusters::cluster_rows;
+use crate::collection::tables::document::Document;
 use crate::collection::tables::member::Member;
 use crate::document::{Doc, NO_DOC};
 use crate::error::Result;
@@ -18,7 +22,7 @@ use crate::flow::id_digest;
 pub fn find(tables: &Tables, ids: &[String]) -> Result<Vec<Option<Document>>> {
     let digests: Vec<u128> = ids.iter().map(|id| id_digest(id)).collect();
     let distinct: BTreeSet<u128> = digests.iter().copied().collect();
-    let keys: Vec<u64> = distinct.iter().flat_map(|id| [(id >> 64) as u64, *id as u64]).collect();
+    let keys: Vec<u64> = distinct.iter().copied().flat_map(halves).collect();
     let mut documents = BTreeMap::new();
     tables.newest(DOCUMENTS, &keys, &mut |_, _, row| {
         let document = Document::of_row(row);
@@ -38,8 +42,8 @@ pub fn cluster_keys(
     let contents: BTreeSet<u64> = contents.filter(|content| *content != NO_DOC).map(u64::from).collect();
     let mut places = BTreeMap::new();
     tables.newest(CONTENTS, &contents.into_iter().collect::<Vec<_>>(), &mut |_, _, row| {
-        let (place, label) = unpack(row[2]);
-        places.extend((row[1] > 0).then_some((row[0] as Doc, (label, place))));
+        let content = StoredContent::of_row(row);
+        places.extend(content.is_live().then_some((content.content as Doc, content.at)));
         Ok(())
     })?;
     Ok(places)
@@ -48,7 +52,7 @@ pub fn cluster_keys(
 /// The clusters that contents are in; contents of documents alone are in none.
 pub fn clusters(tables: &Tables, contents: impl Iterator<Item = Doc>) -> Result<BTreeMap<Doc, ClusterId>> {
     let places = cluster_keys(tables, contents)?;
-    let rows = cluster_rows(tables, &places.values().map(|(label, _)| *label).collect())?;
+    let rows = cluster_rows(tables, &places.values().map(|at| at.component).collect())?;
     let cluster =
         |(content, at): (Doc, ClusterKey)| rows.get(&at).map(|row| (content, ClusterId(row.number)));
     Ok(places.into_iter().filter_map(cluster).collect())
@@ -59,8 +63,9 @@ pub fn members(tables: &Tables, contents: impl Iterator<Item = Doc>) -> Result<B
     let keys: BTreeSet<u64> = contents.map(u64::from).collect();
     let mut of_content: BTreeMap<Doc, Vec<u128>> = BTreeMap::new();
     tables.beginning(MEMBERS, 1, &keys.into_iter().collect::<Vec<_>>(), &mut |_, row| {
-        if row[3] == 1 {
-            of_content.entry(row[0] as Doc).or_default().push(wide(row[1], row[2]));
+        let member = StoredMember::of_row(row);
+        if member.is {
+            of_content.entry(member.content as Doc).or_default().push(member.id);
         }
         Ok(())
     })?;
@@ -80,7 +85,7 @@ pub(in crate::collection) fn newest_documents(
     ids: &[u128],
     named: bool,
 ) -> Result<HashMap<u128, Member>> {
-    let keys: Vec<u64> = ids.iter().flat_map(|id| [(id >> 64) as u64, *id as u64]).collect();
+    let keys: Vec<u64> = ids.iter().copied().flat_map(halves).collect();
     let (mut documents, mut cursor) = (HashMap::with_capacity(ids.len()), HeapCursor::default());
     tables.newest(DOCUMENTS, &keys, &mut |_, run, row| {
         let document = Document::of_row(row);

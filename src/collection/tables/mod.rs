@@ -14,6 +14,7 @@ pub(in crate::collection) mod lookup;
 pub(in crate::collection) mod member;
 pub(in crate::collection) mod postings;
 pub(in crate::collection) mod records;
+pub(in crate::collection) mod rows;
 pub(in crate::collection) mod sets;
 pub(in crate::collection) mod sources;
 
@@ -84,7 +85,10 @@ impl Tables {
         let mut rows: Vec<&[u64]> = found.chunks_exact(width + 2).collect();
         rows.sort_unstable_by(|a, b| (&a[..=key], a[width + 1]).cmp(&(&b[..=key], b[width + 1])));
         rows.dedup_by(|later, first| later[..=key] == first[..=key]);
-        rows.into_iter().try_for_each(|row| each(row[0] as usize, &row[1..=width]))
+        rows.into_iter().try_for_each(|found| match found {
+            [at, row @ ..] => each(*at as usize, &row[..width]),
+            [] => Ok(()),
+        })
     }
 
     /// The runs that have a table, the newest first: those that [`Merge::source`] of a scan counts.

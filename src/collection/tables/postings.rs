@@ -3,7 +3,7 @@
 use crate::collection::run::schema::POSTINGS;
 use crate::collection::tables::Tables;
 use crate::collection::tables::dead::Dead;
-use crate::collection::tables::document::unpack;
+use crate::collection::tables::rows::posting_of_row;
 use crate::error::Result;
 use crate::flow::Posting;
 
@@ -17,8 +17,7 @@ pub fn live_postings(tables: &Tables, keys: &[u64], dead: &Dead, found: &mut Vec
         let Some(rows) = run.rows(POSTINGS.kind) else { continue };
         let before = found.len();
         rows.probe(1, &inverted, &mut |_, row| {
-            let (size, doc) = unpack(!row[1]);
-            found.push(Posting { key: !row[0], size, doc });
+            found.push(posting_of_row(row));
             Ok(())
         })?;
         // Inverted, they come in descending order.

@@ -6,6 +6,7 @@ use crate::collection::run::schema::{RAW, RECORDS};
 use crate::collection::run::writer::{RunSummary, RunWriter};
 use crate::collection::tables::Tables;
 use crate::collection::tables::document::words_of;
+use crate::collection::tables::rows::StoredRecord;
 use crate::document::Doc;
 use crate::error::{Error, Result};
 
@@ -41,8 +42,9 @@ impl RecordWriter {
         self.run.rows(RECORDS.kind, RECORDS.shape)?;
         let mut start = 0;
         for (version, bytes) in self.records {
-            self.run.push(&[u64::from(version), start, bytes])?;
-            start += bytes.div_ceil(8);
+            let record = StoredRecord { version: u64::from(version), start, bytes };
+            self.run.push(&record.to_row())?;
+            start += record.words();
         }
         self.run.finish()
     }
@@ -55,9 +57,10 @@ const BLOCK: usize = 512;
 fn read(row: &[u64], run: &RunReader) -> Result<Vec<u8>> {
     let heap = run.heap(RAW).ok_or_else(|| Error::damaged(run.path(), 0, "records without their bytes"))?;
     let mut words = Vec::new();
-    heap.read(row[1], row[2].div_ceil(8) as usize, &mut words)?;
+    let record = StoredRecord::of_row(row);
+    heap.read(record.start, record.words() as usize, &mut words)?;
     let mut bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-    bytes.truncate(row[2] as usize);
+    bytes.truncate(record.bytes as usize);
     Ok(bytes)
 }
 

@@ -4,7 +4,7 @@ use crate::collection::HeapCursor;
 use crate::collection::run::reader::RunReader;
 use crate::collection::run::schema::{SETS, TEXTS};
 use crate::collection::tables::Tables;
-use crate::collection::tables::document::wide;
+use crate::collection::tables::rows::StoredText;
 use crate::document::Doc;
 use crate::error::{Error, Result};
 
@@ -37,12 +37,13 @@ pub fn each_set_of_size(
     let mut cursor = HeapCursor::default();
     tables.newest(TEXTS, contents, &mut |at, run, row| {
         found[at] = true;
-        if !wanted(row[2] as u32) {
+        let text = StoredText::of_row(row);
+        if !wanted(text.size) {
             return Ok(());
         }
         set.clear();
         let heap = run.heap(SETS).ok_or_else(|| no_heap(run))?;
-        cursor.read(heap, row[1], row[2] as usize, &mut set)?;
+        cursor.read(heap, text.start, text.size as usize, &mut set)?;
         each(at, &set)
     })?;
     match found.iter().position(|found| !found) {
@@ -59,9 +60,4 @@ fn no_heap(run: &RunReader) -> Error {
 pub fn missing(tables: &Tables, content: Doc) -> Error {
     let path = tables.runs.last().map_or_else(Default::default, |run| run.path().to_path_buf());
     Error::damaged(&path, 0, format!("content {content} is in no run up to this one"))
-}
-
-/// The digest of a text's row.
-pub fn digest_of(row: &[u64]) -> u128 {
-    wide(row[3], row[4])
 }

@@ -1,5 +1,6 @@
 //! Where documents came from: the files that loads read, and opening them again.
 
+use crate::collection::tables::rows::columns;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -56,6 +57,15 @@ pub fn sources_of(
 }
 
 impl SourceEntry {
+    /// The column that says where the names start.
+    pub(in crate::collection) const NAMES: usize = 4;
+
+    /// The number of a row's file, as it stands there.
+    pub(in crate::collection) fn file_of(row: &[u64]) -> u64 {
+        let [file] = columns(row);
+        file
+    }
+
     fn new(file: u32, source: &Source, digest: Option<u128>) -> SourceEntry {
         let absolute = std::path::absolute(&source.path).ok().filter(|_| source.lasting);
         let utf8 = absolute.as_ref().is_some_and(|path| path.to_str().is_some());
@@ -141,10 +151,11 @@ impl SourceEntry {
     /// What a row says, with the names that stand in its run.
     pub(in crate::collection) fn of_row(row: &[u64], run: &RunReader) -> Result<SourceEntry> {
         let damaged = |what: &str| Error::damaged(run.path(), 0, what);
-        let ((path, shown), (_, form)) = (unpack(row[5]), unpack(row[6]));
+        let [file, bytes_on_disk, high, low, start, path_shown, name_form] = columns(row);
+        let ((path, shown), (_, form)) = (unpack(path_shown), unpack(name_form));
         let mut words = Vec::new();
         let heap = run.heap(LABELS).ok_or_else(|| damaged("a source without its names"))?;
-        heap.read(row[4], name_words(row), &mut words)?;
+        heap.read(start, name_words(row), &mut words)?;
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
         let end = name_bytes(row);
         let (path, shown) = (path as usize, path as usize + shown as usize);
@@ -163,14 +174,14 @@ impl SourceEntry {
             _ => return Err(damaged("a source of a compression that is not known")),
         };
         Ok(SourceEntry {
-            file: row[0] as u32,
+            file: file as u32,
             path: name(&bytes[..path])?,
             shown: name(&bytes[path..shown])?,
             name: name(&bytes[shown..end])?,
             format,
             compression,
-            bytes: row[1],
-            digest: wide(row[2], row[3]),
+            bytes: bytes_on_disk,
+            digest: wide(high, low),
             reopens: form >> 16 & 1 == 1,
         })
     }
@@ -178,8 +189,9 @@ impl SourceEntry {
 
 /// Bytes of the names of a source's row.
 fn name_bytes(row: &[u64]) -> usize {
-    let (path, shown) = unpack(row[5]);
-    path as usize + shown as usize + unpack(row[6]).0 as usize
+    let [_, _, _, _, _, path_shown, name_form] = columns(row);
+    let ((path, shown), (name, _)) = (unpack(path_shown), unpack(name_form));
+    path as usize + shown as usize + name as usize
 }
 
 /// Words that the names of a source's row take.
@@ -210,7 +222,8 @@ fn lost(entry: &SourceEntry, error: Error) -> Error {
 pub fn sources(tables: &Tables, files: &[u64]) -> Result<BTreeMap<u32, SourceEntry>> {
     let mut found = BTreeMap::new();
     tables.newest(SOURCES, files, &mut |_, run, row| {
-        found.insert(row[0] as u32, SourceEntry::of_row(row, run)?);
+        let source = SourceEntry::of_row(row, run)?;
+        found.insert(source.file, source);
         Ok(())
     })?;
     match files.iter().find(|file| !found.contains_key(&(**file as u32))) {
@@ -232,8 +245,8 @@ impl Snapshot {
         let tables = self.tables();
         let runs: Vec<_> = tables.having(SOURCES).collect();
         let (mut rows, mut sources) = (tables.scan(SOURCES), Vec::new());
-        while let Some(row) = rows.next_row()?.map(<[u64]>::to_vec) {
-            sources.push(SourceEntry::of_row(&row, runs[rows.source()])?);
+        while let Some((source, row)) = rows.next_of_source()? {
+            sources.push(SourceEntry::of_row(row, runs[source])?);
         }
         Ok(sources)
     }

@@ -2,6 +2,8 @@
 
 use crate::collection::tables::components::Members;
 use crate::collection::tables::components::components;
+use crate::collection::tables::rows::StoredContent;
+use crate::collection::tables::rows::StoredText;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,7 +17,8 @@ use crate::collection::load::parts::{Recollide, parts, search};
 use crate::collection::run::schema::{CONTENTS, TEXTS};
 use crate::collection::tables::Tables;
 use crate::collection::tables::components::neighbours;
-use crate::collection::tables::sets::{digest_of, missing};
+use crate::collection::tables::sets::digest_of;
+use crate::collection::tables::sets::missing;
 use crate::components::Forest;
 use crate::components::{Relabelled, Touched};
 use crate::document::{Doc, NO_DOC};
@@ -41,8 +44,8 @@ impl Settling<'_> {
         self.tables.newest(CONTENTS, &stored, &mut |at, _, row| {
             found += 1;
             if let Some(content) = contents.get_mut(&(stored[at] as Doc)) {
-                *content =
-                    Content { before: row[1] as u32, after: row[1] as u32, label: Some(row[2] as u32) };
+                let StoredContent { documents, at, .. } = StoredContent::of_row(row);
+                *content = Content { before: documents, after: documents, label: Some(at.component) };
             }
             Ok(())
         })?;
@@ -200,8 +203,9 @@ impl Settling<'_> {
         moved.sort_unstable();
         let contents = &mut self.contents;
         self.tables.newest(CONTENTS, &moved, &mut |_, _, row| {
-            let (count, label) = (row[1] as u32, Some(row[2] as u32));
-            contents.insert(row[0] as Doc, Content { before: count, after: count, label });
+            let StoredContent { content, documents, at } = StoredContent::of_row(row);
+            let label = Some(at.component);
+            contents.insert(content as Doc, Content { before: documents, after: documents, label });
             Ok(())
         })?;
         for (doc, content) in &self.contents {
@@ -224,7 +228,7 @@ impl Settling<'_> {
         self.delta.contents_changed = (new.len() as u64, gone.len() as u64);
         let digests = &mut self.delta.digests;
         self.tables.newest(TEXTS, &gone, &mut |_, _, row| {
-            digests.push((digest_of(row), NO_DOC));
+            digests.push((StoredText::of_row(row).digest, NO_DOC));
             Ok(())
         })?;
         digests.extend(new);

@@ -125,12 +125,12 @@ impl Check<'_> {
         let tables = self.tables.clone();
         let runs: Vec<_> = tables.having(table).collect();
         let mut rows = tables.scan(table);
-        while let Some(row) = rows.next_row()?.map(<[u64]>::to_vec) {
+        while let Some((source, row)) = rows.next_of_source()? {
             self.rows += 1;
             if self.rows.is_multiple_of(4096) {
                 self.progress.check()?;
             }
-            each(self, &row, runs[rows.source()])?;
+            each(self, row, runs[source])?;
         }
         Ok(())
     }

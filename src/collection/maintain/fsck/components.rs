@@ -1,12 +1,16 @@
 //! Components, the links that hold them together, and their clusters.
 
+use crate::collection::tables::rows::ClusterKey;
+use crate::collection::tables::rows::StoredCluster;
+use crate::collection::tables::rows::StoredComponent;
+use crate::collection::tables::rows::StoredLink;
 use std::collections::BTreeMap;
 
 use hashbrown::{HashMap, HashSet};
 
 use super::check::{Check, Fact, hashed};
 use crate::collection::run::schema::{CLUSTERS, COMPONENTS, CONTENTS, LINKS};
-use crate::collection::tables::clusters::{ClusterKey, ClusterRow, cluster_row, documents_of};
+use crate::collection::tables::clusters::documents_of;
 use crate::collection::tables::components::components;
 use crate::collection::tables::document::unpack;
 use crate::collection::tables::lookup::stored_documents;
@@ -25,12 +29,13 @@ impl Check<'_> {
     /// Every live content is in the component of its label and in no other, and links hold each component together.
     pub(super) fn components(&mut self) -> Result<()> {
         self.each_row(COMPONENTS, &mut |check, row, _| {
-            if row[2] == 0 {
+            let stored = StoredComponent::of_row(row);
+            if !stored.is {
                 return Ok(());
             }
-            match check.facts.get_mut(&(row[1] as Doc)) {
+            match check.facts.get_mut(&(stored.content as Doc)) {
                 None => check.wrong(COMPONENTS, row, "its content is not live"),
-                Some(fact) if u64::from(fact.label) != row[0] => {
+                Some(fact) if u64::from(fact.label) != stored.component => {
                     check.wrong(COMPONENTS, row, "its content has another label");
                 }
                 Some(fact) => fact.component = true,
@@ -60,8 +65,9 @@ impl Check<'_> {
     fn links(&mut self) -> Result<Forest> {
         let mut forest = Forest::new(self.facts.len());
         self.each_row(LINKS, &mut |check, row, _| {
-            let (a, b) = (row[0] as Doc, row[1] as Doc);
-            if row[0].max(row[1]) >= u64::from(check.manifest.next_content) || a == b {
+            let link = StoredLink::of_row(row);
+            let (a, b) = (link.content as Doc, link.other as Doc);
+            if link.content.max(link.other) >= u64::from(check.manifest.next_content) || a == b {
                 check.wrong(LINKS, row, "a link that cannot be");
                 return Ok(());
             }
@@ -70,7 +76,11 @@ impl Check<'_> {
             if left.label != right.label {
                 check.wrong(LINKS, row, "its ends are in two components");
             }
-            for (content, sum) in [(a, hashed(&row[1..])), (b, hashed(&[row[0], row[2]]).wrapping_neg())] {
+            let sums = [
+                (a, hashed(&[link.other, link.shared])),
+                (b, hashed(&[link.content, link.shared]).wrapping_neg()),
+            ];
+            for (content, sum) in sums {
                 let fact = check.facts.entry(content).or_default();
                 fact.links = fact.links.wrapping_add(sum);
             }
@@ -88,7 +98,7 @@ impl Check<'_> {
         for content in self.contents() {
             let Fact { label, place, .. } = self.facts[&content];
             let first = *firsts.entry(label).or_insert(content);
-            let least = *leasts.entry((label, place)).or_insert(content);
+            let least = *leasts.entry(ClusterKey { component: label, place }).or_insert(content);
             let right = if transitive || least == first { 0 } else { least };
             if place != right {
                 self.wrong_content(CONTENTS, content, "its cluster is at a place where it cannot be");
@@ -104,12 +114,13 @@ impl Check<'_> {
         let mut sizes: BTreeMap<ClusterKey, u64> = BTreeMap::new();
         for content in self.contents() {
             let fact = &self.facts[&content];
-            *sizes.entry((fact.label, fact.place)).or_default() += u64::from(fact.documents);
+            *sizes.entry(ClusterKey { component: fact.label, place: fact.place }).or_default() +=
+                u64::from(fact.documents);
         }
         let mut numbers: HashSet<u64> = HashSet::new();
-        let (mut batch, mut documents): (BTreeMap<ClusterKey, ClusterRow>, u64) = Default::default();
+        let (mut batch, mut documents): (BTreeMap<ClusterKey, StoredCluster>, u64) = Default::default();
         self.each_row(CLUSTERS, &mut |check, row, _| {
-            let (at, cluster) = cluster_row(row);
+            let (at, cluster) = StoredCluster::of_row(row);
             if cluster.documents == 0 {
                 return Ok(());
             }
@@ -121,7 +132,9 @@ impl Check<'_> {
             if !numbers.insert(cluster.number) || load == 0 || load > check.manifest.load {
                 check.wrong(CLUSTERS, row, "it has a number that cannot be");
             }
-            if documents >= BATCH && batch.last_key_value().is_some_and(|((label, _), _)| *label != at.0) {
+            if documents >= BATCH
+                && batch.last_key_value().is_some_and(|(last, _)| last.component != at.component)
+            {
                 documents = 0;
                 check.represented(&std::mem::take(&mut batch))?;
             }
@@ -130,7 +143,9 @@ impl Check<'_> {
             Ok(())
         })?;
         self.represented(&batch)?;
-        for ((label, place), _) in sizes.into_iter().filter(|(_, documents)| *documents > 1) {
+        for (ClusterKey { component: label, place }, _) in
+            sizes.into_iter().filter(|(_, documents)| *documents > 1)
+        {
             let key = format!("{label:016x} {place:016x}");
             self.find(CLUSTERS.name, "contents of several documents have none", key);
         }
@@ -138,8 +153,8 @@ impl Check<'_> {
     }
 
     /// Whether each cluster is represented by the best of its documents.
-    fn represented(&mut self, clusters: &BTreeMap<ClusterKey, ClusterRow>) -> Result<()> {
-        let members = components(&self.tables, &clusters.keys().map(|(label, _)| *label).collect())?;
+    fn represented(&mut self, clusters: &BTreeMap<ClusterKey, StoredCluster>) -> Result<()> {
+        let members = components(&self.tables, &clusters.keys().map(|at| at.component).collect())?;
         let place = |doc: Doc| self.facts.get(&doc).map(|fact| fact.place);
         let members = documents_of(&self.tables, &members, place)?;
         let mut ids: Vec<u128> =
@@ -151,12 +166,13 @@ impl Check<'_> {
             let of_cluster = members.get(at).into_iter().flatten().filter_map(|id| documents.get(id));
             let best = of_cluster.min_by(|a: &&Member, b: &&Member| keep_order(keep, a, b));
             if best.map(|member| member.document.id) != Some(cluster.representative) {
-                let key = format!("{:016x} {:016x}", at.0, at.1);
+                let key = format!("{:016x} {:016x}", at.component, at.place);
                 self.find(CLUSTERS.name, "it is not represented by the best of its documents", key);
             }
         }
         if self.manifest.config.cluster.clustering == Clustering::Guarantee {
-            let leader = |row: &ClusterRow| documents.get(&row.representative).map(|of| of.document.content);
+            let leader =
+                |row: &StoredCluster| documents.get(&row.representative).map(|of| of.document.content);
             let leaders = clusters.iter().filter_map(|(at, row)| Some((*at, leader(row)?)));
             self.guaranteed(&leaders.filter(|(_, leader)| *leader != NO_DOC).collect())?;
         }
@@ -175,10 +191,10 @@ impl Check<'_> {
             Ok(())
         })?;
         let mut contents: BTreeMap<u64, u64> = BTreeMap::new();
-        for (label, of_label) in components(&tables, &leaders.keys().map(|(label, _)| *label).collect())? {
+        for (label, of_label) in components(&tables, &leaders.keys().map(|at| at.component).collect())? {
             let place = |doc: &Doc| self.facts.get(doc).map_or(0, |fact| fact.place);
             let led = of_label.iter().filter_map(|doc| {
-                let leader = leaders.get(&(label, place(doc)))?;
+                let leader = leaders.get(&ClusterKey { component: label, place: place(doc) })?;
                 (leader != doc).then_some((u64::from(*doc), u64::from(*leader)))
             });
             contents.extend(led);

@@ -5,9 +5,13 @@ use crate::collection::HeapCursor;
 use crate::collection::run::schema::{
     CONTENTS, DIGESTS, DOCUMENTS, MEMBERS, PARITIES, SETS, SIGNATURES, TEXTS,
 };
-use crate::collection::tables::document::{Document, wide};
-use crate::collection::tables::sets::digest_of;
-use crate::document::{Doc, NO_DOC};
+use crate::collection::tables::document::Document;
+use crate::collection::tables::rows::StoredDigest;
+use crate::collection::tables::rows::StoredMember;
+use crate::collection::tables::rows::StoredSignature;
+use crate::collection::tables::rows::StoredText;
+use crate::collection::tables::rows::halves;
+use crate::document::Doc;
 use crate::error::{Error, Result};
 use crate::flow::id_digest;
 use crate::sketch::{rule, sign};
@@ -36,20 +40,21 @@ impl Check<'_> {
             match check.facts.get_mut(&document.content) {
                 Some(fact) => {
                     fact.counted.0 += 1;
-                    fact.members = fact.members.wrapping_add(hashed(&row[..2]));
+                    fact.members = fact.members.wrapping_add(hashed(&halves(document.id)));
                 }
                 None => check.wrong(DOCUMENTS, row, "its content is not live"),
             }
             Ok(())
         })?;
         self.each_row(MEMBERS, &mut |check, row, _| {
-            if row[3] == 0 {
+            let member = StoredMember::of_row(row);
+            if !member.is {
                 return Ok(());
             }
-            match check.facts.get_mut(&(row[0] as Doc)) {
+            match check.facts.get_mut(&(member.content as Doc)) {
                 Some(fact) => {
                     fact.counted.1 += 1;
-                    fact.members = fact.members.wrapping_sub(hashed(&row[1..3]));
+                    fact.members = fact.members.wrapping_sub(hashed(&halves(member.id)));
                 }
                 None => check.wrong(MEMBERS, row, "its content is not live"),
             }
@@ -71,14 +76,14 @@ impl Check<'_> {
     /// Every live content has one text, a set in order, and the digest that names it.
     pub(super) fn texts(&mut self) -> Result<()> {
         self.each_row(DIGESTS, &mut |check, row, _| {
-            if row[2] == u64::from(NO_DOC) {
+            let stored = StoredDigest::of_row(row);
+            if !stored.is_live() {
                 return Ok(());
             }
-            let digest = wide(row[0], row[1]);
-            match check.facts.get_mut(&(row[2] as Doc)) {
+            match check.facts.get_mut(&(stored.content as Doc)) {
                 None => check.wrong(DIGESTS, row, "its content is not live"),
                 Some(fact) => {
-                    if fact.digest.replace(digest).is_some() {
+                    if fact.digest.replace(stored.digest).is_some() {
                         check.wrong(DIGESTS, row, "its content has another digest too");
                     }
                 }
@@ -88,25 +93,26 @@ impl Check<'_> {
         let rule = rule(&self.manifest.config);
         let (mut set, mut cursor) = (Vec::new(), HeapCursor::default());
         self.each_row(TEXTS, &mut |check, row, run| {
-            if row[0] >= u64::from(check.manifest.next_content) {
+            let text = StoredText::of_row(row);
+            if text.content >= u64::from(check.manifest.next_content) {
                 check.wrong(TEXTS, row, "a content that is yet to come");
             }
-            let Some(fact) = check.facts.get_mut(&(row[0] as Doc)) else { return Ok(()) };
+            let Some(fact) = check.facts.get_mut(&(text.content as Doc)) else { return Ok(()) };
             fact.text = true;
-            let named = fact.digest == Some(digest_of(row));
+            let named = fact.digest == Some(text.digest);
             if !named {
                 check.wrong(TEXTS, row, "its digest names another content, or none");
             }
             let heap = run.heap(SETS);
             let heap = heap.ok_or_else(|| Error::damaged(run.path(), 0, "texts without their sets"))?;
             set.clear();
-            cursor.read(heap, row[1], row[2] as usize, &mut set)?;
+            cursor.read(heap, text.start, text.size as usize, &mut set)?;
             if !rule.map_or(set.is_empty(), |rule| rule.is_sketch(&set)) {
                 check.wrong(TEXTS, row, "its set is not in order");
                 return Ok(());
             }
-            check.expect_postings(row[0] as Doc, &set);
-            check.expect_signature(row[0] as Doc, &set);
+            check.expect_postings(text.content as Doc, &set);
+            check.expect_signature(text.content as Doc, &set);
             Ok(())
         })?;
         for content in self.contents() {
@@ -130,11 +136,12 @@ impl Check<'_> {
     pub(super) fn signatures(&mut self) -> Result<()> {
         let (mut words, mut cursor) = (Vec::new(), HeapCursor::default());
         self.each_row(SIGNATURES, &mut |check, row, run| {
-            let Some(fact) = check.facts.get_mut(&(row[0] as Doc)) else { return Ok(()) };
+            let stored = StoredSignature::of_row(row);
+            let Some(fact) = check.facts.get_mut(&(stored.content as Doc)) else { return Ok(()) };
             let heap = run.heap(PARITIES);
             let heap = heap.ok_or_else(|| Error::damaged(run.path(), 0, "signatures without their words"))?;
             words.clear();
-            cursor.read(heap, row[1], row[2] as usize, &mut words)?;
+            cursor.read(heap, stored.start, stored.words as usize, &mut words)?;
             fact.signature = fact.signature.wrapping_sub(hashed(&words));
             Ok(())
         })?;

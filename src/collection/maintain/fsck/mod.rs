@@ -13,6 +13,9 @@ mod postings;
 mod sources;
 
 use crate::collection::commit::manifest::Manifest;
+use crate::collection::tables::rows::ClusterKey;
+use crate::collection::tables::rows::StoredContent;
+use crate::collection::tables::rows::dead_content;
 use std::io;
 use std::sync::Arc;
 
@@ -24,7 +27,6 @@ use crate::collection::commit::snapshot::{Snapshot, newest};
 use crate::collection::run::schema::{CONTENTS, DEAD, LEXICON, RARITY, TABLES, section_name};
 use crate::collection::tables::bits::Bits;
 use crate::collection::tables::cluster_changes::Line;
-use crate::collection::tables::document::unpack;
 use crate::collection::{HeapReader, RowsReader};
 use crate::document::Doc;
 use crate::error::{Error, Result};
@@ -176,26 +178,29 @@ impl Check<'_> {
     fn live_contents(&mut self) -> Result<()> {
         self.each_row(CONTENTS, &mut |check, row, _| {
             let (next, next_label) = (check.manifest.next_content, check.manifest.next_label);
-            if row[0] >= u64::from(next) {
+            let stored = StoredContent::of_row(row);
+            if stored.content >= u64::from(next) {
                 check.wrong(CONTENTS, row, "a content that is yet to come");
-            } else if row[1] > 0 {
-                let (documents, (place, label)) = (row[1] as u32, unpack(row[2]));
+            } else if stored.is_live() {
+                let (documents, ClusterKey { component: label, place }) = (stored.documents, stored.at);
                 if label >= next_label {
                     check.wrong(CONTENTS, row, "a label that is yet to come");
                 }
                 let number = check.facts.len() as u32;
-                check
-                    .facts
-                    .insert(row[0] as Doc, Fact { number, documents, label, place, ..Fact::default() });
+                check.facts.insert(
+                    stored.content as Doc,
+                    Fact { number, documents, label, place, ..Fact::default() },
+                );
             }
             Ok(())
         })?;
         self.report.contents = self.facts.len() as u64;
         self.each_row(DEAD, &mut |check, row, _| {
-            if check.facts.contains_key(&(row[0] as Doc)) {
+            let content = dead_content(row);
+            if check.facts.contains_key(&(content as Doc)) {
                 check.wrong(DEAD, row, "a content that is live");
             }
-            check.dead.add(row[0]);
+            check.dead.add(content);
             Ok(())
         })
     }

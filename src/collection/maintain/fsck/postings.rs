@@ -1,10 +1,11 @@
 //! Postings of live contents, held against those that their sets give.
 
+use crate::collection::tables::rows::posting_of_row;
+use crate::flow::Posting;
 use std::sync::Arc;
 
 use super::check::{Check, hashed};
 use crate::collection::run::schema::POSTINGS;
-use crate::collection::tables::document::unpack;
 use crate::collection::tables::frozen::frozen;
 use crate::document::Doc;
 use crate::error::Result;
@@ -36,12 +37,12 @@ impl Check<'_> {
     /// Takes off what they are.
     pub(super) fn postings(&mut self) -> Result<()> {
         self.each_row(POSTINGS, &mut |check, row, _| {
-            let (size, content) = unpack(!row[1]);
+            let Posting { key, size, doc: content } = posting_of_row(row);
             if content >= check.manifest.next_content {
                 check.wrong(POSTINGS, row, "a content that is yet to come");
             }
             if let Some(fact) = check.facts.get_mut(&content) {
-                fact.postings = fact.postings.wrapping_sub(hashed(&[!row[0], u64::from(size)]));
+                fact.postings = fact.postings.wrapping_sub(hashed(&[key, u64::from(size)]));
             } else if !check.dead.has(u64::from(content)) {
                 check.wrong(POSTINGS, row, "a content that is neither live nor dead");
             }

@@ -4,6 +4,7 @@ use super::check::{Check, Origins};
 use crate::collection::run::schema::{DOCUMENTS, RAW, RECORDS, SOURCES};
 use crate::collection::tables::bits::Bits;
 use crate::collection::tables::document::Document;
+use crate::collection::tables::rows::StoredRecord;
 use crate::collection::tables::sources::SourceEntry;
 use crate::document::Position;
 use crate::error::Result;
@@ -18,24 +19,26 @@ impl Check<'_> {
             versions: Bits::below(versions),
         };
         self.each_row(SOURCES, &mut |check, row, run| {
-            if row[0] >= files {
+            let file = SourceEntry::file_of(row);
+            if file >= files {
                 check.wrong(SOURCES, row, "a file that is yet to come");
             }
-            check.origins.files.add(row[0]);
+            check.origins.files.add(file);
             SourceEntry::of_row(row, run).map(drop)
         })?;
         self.each_row(RECORDS, &mut |check, row, run| {
-            if row[0] >= versions {
+            let record = StoredRecord::of_row(row);
+            if record.version >= versions {
                 check.wrong(RECORDS, row, "a version that is yet to come");
             }
             if !check.manifest.store_text {
                 check.wrong(RECORDS, row, "a record in a collection that keeps none");
             }
-            let end = row[1].checked_add(row[2].div_ceil(8));
+            let end = record.start.checked_add(record.words());
             if run.heap(RAW).is_none_or(|heap| end.is_none_or(|end| end > heap.len())) {
                 check.wrong(RECORDS, row, "its bytes are beyond the end of the heap");
             }
-            check.origins.records.add(row[0]);
+            check.origins.records.add(record.version);
             Ok(())
         })
     }

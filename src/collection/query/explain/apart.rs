@@ -54,7 +54,7 @@ impl Explaining<'_> {
         let ends = self.compare(a, b)?;
         if self.guarantee && self.rule.is_some() {
             (apart.representatives, apart.all_pairs) = (self.across(a, b)?, false);
-            let component = |member: &Member| self.at.get(&member.document.content).map(|at| at.0);
+            let component = |member: &Member| self.at.get(&member.document.content).map(|at| at.component);
             let met = component(a).is_some() && component(a) == component(b);
             let linked = is_linked(&ends) || apart.representatives.iter().any(is_linked);
             apart.capped = self.capped && !met && linked;
@@ -102,7 +102,7 @@ impl Explaining<'_> {
 
     /// The contents of the component of a content, ascending.
     fn component(&self, content: Doc) -> Result<Vec<Doc>> {
-        let label = self.at.get(&content).map_or(u32::MAX, |at| at.0);
+        let label = self.at.get(&content).map_or(u32::MAX, |at| at.component);
         let members = components(&self.tables, &BTreeSet::from([label]))?;
         let members: BTreeSet<Doc> = members.into_values().flatten().chain([content]).collect();
         Ok(members.into_iter().collect())

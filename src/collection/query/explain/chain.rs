@@ -23,7 +23,7 @@ impl Explaining<'_> {
         if start == end {
             return Ok(vec![self.compare(from, to)?]);
         }
-        let label = self.at.get(&start).map_or(u32::MAX, |at| at.0);
+        let label = self.at.get(&start).map_or(u32::MAX, |at| at.component);
         let component = components(&self.tables, &BTreeSet::from([label]))?;
         let component: BTreeSet<Doc> = component.into_values().flatten().collect();
         let depths = self.depths(start, end, &component)?;

@@ -3,8 +3,8 @@
 mod apart;
 mod chain;
 
-use crate::collection::tables::clusters::ClusterKey;
 use crate::collection::tables::lookup::cluster_keys;
+use crate::collection::tables::rows::ClusterKey;
 use std::collections::BTreeMap;
 
 use serde::Serialize;
@@ -268,7 +268,7 @@ impl<'a> Explaining<'a> {
     /// The document that stands for the cluster of a content.
     fn representative(&self, content: Doc) -> Result<Option<Member>> {
         let Some(at) = self.at.get(&content) else { return Ok(None) };
-        let rows = cluster_rows(&self.tables, &[at.0].into())?;
+        let rows = cluster_rows(&self.tables, &[at.component].into())?;
         let id = rows.get(at).map(|row| row.representative);
         let Some(id) = id else { return Ok(None) };
         Ok(stored_documents(&self.tables, &[id])?.remove(&id))

@@ -18,11 +18,11 @@ fn place(first: u64, words: usize) -> (usize, u64) {
 /// Adds the first words of the rows of a page, `width` words each, to its filter.
 pub(in crate::collection) fn add(rows: &[u64], width: usize, filter: &mut [u64]) {
     let mut last = None;
-    for row in rows.chunks_exact(width) {
-        if last.replace(row[0]) == Some(row[0]) {
+    for first in rows.iter().step_by(width) {
+        if last.replace(*first) == Some(*first) {
             continue;
         }
-        let (word, bits) = place(row[0], filter.len());
+        let (word, bits) = place(*first, filter.len());
         filter[word] |= bits;
     }
 }
