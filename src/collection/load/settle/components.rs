@@ -17,7 +17,6 @@ use crate::collection::load::parts::{Recollide, parts, search};
 use crate::collection::run::schema::{CONTENTS, TEXTS};
 use crate::collection::tables::Tables;
 use crate::collection::tables::components::neighbours;
-use crate::collection::tables::sets::digest_of;
 use crate::collection::tables::sets::missing;
 use crate::components::Forest;
 use crate::components::{Relabelled, Touched};
