@@ -11,16 +11,14 @@ mod terminal;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use clap::Parser;
-
-use crate::cli::Cli;
-use crate::cluster::job::Team;
+use crate::cli::line::CommandLine;
+use crate::cluster::job::DistributedJob;
 use crate::exit::{WRONG_USE, exit_code};
 use crate::terminal::stderr::message;
 
 fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
-        Ok(cli) => cli,
+    let line = match CommandLine::parse(&std::env::args_os().collect::<Vec<_>>()) {
+        Ok(line) => line,
         Err(error) => {
             // Help and version arrive here too, as errors that use standard output. If nobody reads either stream
             // any more there is no one to tell.
@@ -28,8 +26,7 @@ fn main() -> ExitCode {
             return if error.use_stderr() { ExitCode::from(WRONG_USE) } else { ExitCode::SUCCESS };
         }
     };
-    let again = Cli::try_parse().ok().map(|cli| cli.command);
-    let outcome = Team::new(&cli.command, again).and_then(|team| commands::run(cli.command, &team));
+    let outcome = DistributedJob::new(&line).and_then(|job| commands::run(line.command, &job));
     outcome.unwrap_or_else(|error| {
         // A message that cannot be shown must not hide the exit code.
         let _ = writeln!(io::stderr().lock(), "alike: error: {}", message(&error));

@@ -73,18 +73,6 @@ fn a_filter_is_chosen_and_used() {
 }
 
 #[test]
-fn completions_and_manual() {
-    let dir = Dir::new();
-    for shell in ["bash", "zsh", "fish"] {
-        let script = dir.alike(&format!("completions {shell}"), None).ok().stdout;
-        assert!(script.contains("alike") && script.contains("dedup"), "{shell}: {script}");
-    }
-    dir.alike("completions no-such-shell", None).code(2);
-    let page = dir.alike("man", None).ok().stdout;
-    assert!(page.contains(".TH") && page.contains("alike"), "{page}");
-}
-
-#[test]
 fn every_preset_runs() {
     let dir = Dir::new();
     dir.write("in.jsonl", trio_jsonl());

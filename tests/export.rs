@@ -168,7 +168,7 @@ fn pairs_clusters_and_figures_are_those_of_dedup() {
             let bytes = std::fs::read(dir.join(&format!("d{at}/{name}"))).unwrap();
             text(bytes).lines().map(str::to_owned).collect()
         };
-        assert_eq!(lines(&format!("cluster c {flags}")), rows("clusters.jsonl"));
+        assert_eq!(lines(&format!("recluster c {flags}")), rows("clusters.jsonl"));
         assert_eq!(
             lines(&format!("pairs c {}", &flags["--clustering transitive".len()..])),
             rows("pairs.jsonl")
@@ -188,8 +188,8 @@ fn pairs_clusters_and_figures_are_those_of_dedup() {
         (json!(sum("clusters")), json!(sum("documents"))),
         (stats["clusters"].clone(), stats["clustered"].clone())
     );
-    dir.alike("cluster c --threshold 0.7", None).code(2).says("0.7").says("0.8");
+    dir.alike("recluster c --threshold 0.7", None).code(2).says("0.7").says("0.8");
     dir.alike("pairs c --threshold 2", None).code(2).says("threshold");
-    dir.alike("cluster c --keep field:date:max", None).code(2).says("field:date:max");
-    dir.alike("cluster in", None).code(4);
+    dir.alike("recluster c --keep field:date:max", None).code(2).says("field:date:max");
+    dir.alike("recluster in", None).code(4);
 }

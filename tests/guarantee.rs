@@ -170,7 +170,7 @@ fn another_value_of_a_field_is_another_order() {
     dir.write("b.jsonl", row("b", 4, "2004"));
     dir.alike("load c b.jsonl", None).ok();
     assert_eq!(told("clusters c"), [(json!("b"), json!(["a", "b", "c"]))]);
-    assert_eq!(told("clusters c"), told("cluster c"));
+    assert_eq!(told("clusters c"), told("recluster c"));
     let changes: Vec<Value> = jsonl(dir.alike("changes c --since 2", None).ok().stdout.as_bytes());
     let said = |what: &str| changes.iter().filter(|line| line["change"] == json!(what)).count();
     assert_eq!((said("joined"), said("representative"), said("created")), (1, 1, 0), "{changes:?}");
@@ -232,12 +232,12 @@ fn every_command_knows_the_clusters() {
     let rows = |line: &str| jsonl(dir.alike(line, None).ok().stdout.as_bytes());
     let cluster = |row: &Value| (row["representative"].clone(), row["members"].clone());
     let expected = [(json!("a2"), json!(["a2", "a3", "b"])), (json!("a0"), json!(["a0", "a1"]))];
-    for line in ["clusters c --json", "cluster c --json"] {
+    for line in ["clusters c --json", "recluster c --json"] {
         let mut found: Vec<_> = rows(line).iter().map(cluster).collect();
         found.sort_by_key(|(_, members)| members.as_array().map(|all| std::cmp::Reverse(all.len())));
         assert_eq!(found, expected, "{line}");
     }
-    assert_eq!(cluster(&rows("cluster c --clustering transitive --json")[0]).0, json!("a0"));
+    assert_eq!(cluster(&rows("recluster c --clustering transitive --json")[0]).0, json!("a0"));
     let at: Vec<Value> = rows("documents c --json").into_iter().map(|row| row["cluster"].clone()).collect();
     assert_eq!(at.iter().filter(|at| **at == json!("1.1")).count(), 2);
     assert_eq!(at.iter().filter(|at| **at == json!("1.2")).count(), 3);

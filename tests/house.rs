@@ -179,7 +179,7 @@ fn the_book_and_the_help_name_the_same_flags() {
         "check",
         "group",
         "pairs",
-        "cluster",
+        "recluster",
         "stats",
         "export",
         "launch",

@@ -69,9 +69,9 @@ fn one_process_is_as_without_a_launcher() {
 
     // Data is passed through unchanged, and is data where the launcher's standard output is none.
     dir.alike("load c in.jsonl", None).ok();
-    let clusters = dir.alike("cluster c", None).ok().stdout;
+    let clusters = dir.alike("recluster c", None).ok().stdout;
     dir.write("one", "localhost:2101\n");
-    let ran = dir.alike("launch -q --hosts one -- cluster c", None).ok();
+    let ran = dir.alike("launch -q --hosts one -- recluster c", None).ok();
     assert_eq!((ran.stdout.as_str(), ran.stderr.as_str()), (clusters.as_str(), ""));
     assert!(clusters.starts_with('{'));
 

@@ -146,7 +146,7 @@ fn local_fewer_processes_are_refused() {
         "delete c --ids gone.txt",
         "compact c",
         "compact c --gather",
-        "cluster c --json",
+        "recluster c --json",
     ] {
         for ran in States::Apart.job(&dir, (PROCESSES - 1, 1), line) {
             ran.code(2).says("process 2").says("compact").says("--gather");
@@ -193,7 +193,7 @@ fn local_state_is_said_by_all_or_none() {
 
 /// What `cluster` makes of a collection.
 fn clustered(dir: &Dir, name: &str) -> Vec<String> {
-    let line = format!("cluster {name} --json -q --threshold 0.9");
+    let line = format!("recluster {name} --json -q --threshold 0.9");
     let ran = match name {
         "c" => States::Apart.done(dir, (PROCESSES, 1), &line),
         _ => dir.alike(&line, None).ok(),
@@ -247,7 +247,7 @@ fn local_states_may_change_places() {
     let mixed = other.with_file_name(of_2.file_name().unwrap());
     fs::copy(&other, &mixed).unwrap();
     let before = Seen::of(&dir, "c");
-    for line in ["cluster c --json -q", "load c first.jsonl -q --delete-missing"] {
+    for line in ["recluster c --json -q", "load c first.jsonl -q --delete-missing"] {
         for ran in States::Apart.job(&dir, (PROCESSES, 1), line) {
             assert!(ran.stderr.contains("process") || ran.stderr.contains(STATE), "{ran:?}");
             ran.code(4).says("damaged");
@@ -323,7 +323,7 @@ fn local_runs_missing_or_damaged_are_named() {
             let before = files(&dir);
             let codes: &[i32] = if bytes.is_none() { &[2] } else { &[4] };
             for line in
-                ["load c second.jsonl -q", "compact c -q", "compact c --gather -q", "cluster c --json -q"]
+                ["load c second.jsonl -q", "compact c -q", "compact c --gather -q", "recluster c --json -q"]
             {
                 let what = format!("{line}: {:?} bytes of process {process}", bytes.map(<[u8]>::len));
                 let ended = States::Apart.job(&dir, (PROCESSES, 1), line);

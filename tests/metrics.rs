@@ -324,7 +324,7 @@ fn an_address_that_cannot_be_is_a_clear_error() {
         (":9100".to_owned(), "expected host:port".to_owned()),
         ("no.such.host.invalid:9100".to_owned(), "the host is not found".to_owned()),
     ] {
-        for command in ["dedup in --out out", "load c in", "delete c --ids in", "compact c", "cluster c"] {
+        for command in ["dedup in --out out", "load c in", "delete c --ids in", "compact c", "recluster c"] {
             dir.alike(&format!("{command} --metrics {address}"), None).code(2).says(&part).says("--metrics");
         }
     }
@@ -415,7 +415,7 @@ fn a_profile_says_where_the_time_went() {
         assert!(rows.iter().all(|row| row["seconds"].as_f64().is_some_and(|s| (0.0..600.0).contains(&s))));
     }
     dir.write("mine", "mine");
-    dir.alike("cluster c --profile=mine", None).code(2).says("exists already");
+    dir.alike("recluster c --profile=mine", None).code(2).says("exists already");
     // Without an equals sign the next word is an input.
     dir.alike("dedup --profile in --dry-run", None).ok().says("OPERATOR");
     assert_eq!(fs::read(dir.join("mine")).unwrap(), b"mine");

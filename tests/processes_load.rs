@@ -93,7 +93,7 @@ fn looking_again() {
     done(&dir, (3, 1), "load c first second.jsonl third -q");
     for flags in ["--threshold 0.9", "--clustering guarantee", "--clustering guarantee --keep longest"] {
         let sorted = |shape| {
-            let ran = done(&dir, shape, &format!("cluster c --json -q {flags}"));
+            let ran = done(&dir, shape, &format!("recluster c --json -q {flags}"));
             let mut lines: Vec<String> = ran.stdout.lines().map(str::to_owned).collect();
             lines.sort_unstable();
             lines

@@ -50,7 +50,7 @@ fn what_one_process_refuses_all_refuse() {
         ("load c good.jsonl --threshold 0.5", 2, "threshold"),
         ("load c good.jsonl --epoch 1", 2, "--epoch"),
         ("load c good.jsonl --dry-run", 2, "--dry-run"),
-        ("cluster c --threshold 0.1", 2, "threshold"),
+        ("recluster c --threshold 0.1", 2, "threshold"),
         ("delete nowhere --ids ids.txt", 4, "nowhere"),
         ("dedup good.jsonl --out out --memory 1M", 2, "memory"),
     ] {

@@ -15,6 +15,8 @@ mod bad_input;
 mod care;
 /// The command line: every flag and subcommand, files in and files out.
 mod cli;
+/// What helps who types: help, suggestions, completions and manual pages.
+mod cli_help;
 /// The files of `cluster/`, each read as what it is for.
 mod cluster_files;
 /// Crowds against all pairs, and chains.

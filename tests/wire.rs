@@ -139,11 +139,11 @@ fn wire_carries_no_text() {
         "load c in.jsonl --epoch 200K --store-text --clustering guarantee",
         "load c in.jsonl",
         "delete c --ids ids.txt",
-        "cluster c --clustering transitive --threshold 0.9",
+        "recluster c --clustering transitive --threshold 0.9",
         "load apart in.jsonl --epoch 200K --store-text --clustering guarantee",
         "load apart in.jsonl",
         "delete apart --ids ids.txt",
-        "cluster apart --clustering transitive --threshold 0.9",
+        "recluster apart --clustering transitive --threshold 0.9",
         "compact apart",
     ] {
         let workers = if line.starts_with("compact") { "" } else { " -w 1" };

@@ -1,4 +1,4 @@
-//! The command line of collections; part of the one definition in `cli.rs`.
+//! The arguments of commands that change or show a collection.
 
 use std::path::PathBuf;
 
@@ -10,27 +10,27 @@ use super::processes::ProcessArgs;
 pub(crate) const LOAD_EXAMPLES: &str = "\
 Examples:
   alike load archive crawl/ --threshold 0.9 --keep longest
-      Makes the collection archive, if there is none, and loads every file below crawl/.
+      Create the collection archive if needed, and load all files below crawl/.
   alike load archive crawl/ --clustering guarantee
-      Makes one in which nothing is in a cluster unless it resembles the representative.
+      Create one whose clusters contain only documents similar to the representative.
   alike load archive today.jsonl.gz
-      Adds and replaces what is in the file; what is not in it stays.
+      Add and replace the documents of the file; others stay.
   alike load archive dump.jsonl --delete-missing
-      The file is all there is now: documents that are not in it go.
+      Full sync: also delete the documents that the file does not contain.
   zcat dump.jsonl.gz | alike load archive - --store-text
-      Makes a collection that keeps the records too: standard input cannot be read again.
+      Create a collection that also stores the records: standard input cannot be read again.
   alike load archive today.jsonl --rejected refused.jsonl --json
-      Lists refused records in a file, and reports as a JSON object.
+      List refused records in a file, and report as a JSON object.
   alike load archive today.jsonl --dry-run
-      Says what would be added, replaced and removed, and what would become of clusters.
+      Report what would be added, replaced and removed, and how clusters would change.
   alike load archive --abandon
-      Removes what an interrupted load left, checkpoints included; the same load would go on from these.
+      Discard an interrupted load with its checkpoints. The same load command would continue it instead.
 
-A configuration made for a collection is transitive and has no cap on common shingles unless it says so.";
+In a new collection clustering is transitive and no common key is ignored, unless you configure it.";
 
 pub(crate) const DELETE_EXAMPLES: &str = "\
 Examples:
-  alike delete archive --ids gone.txt             one id a line
+  alike delete archive --ids gone.txt             a file with one id a line
   grep spam ids.txt | alike delete archive --ids - --strict";
 
 pub(crate) const CLUSTERS_EXAMPLES: &str = "\
@@ -45,23 +45,23 @@ Examples:
 
 pub(crate) const EXPLAIN_EXAMPLES: &str = "\
 Examples:
-  alike explain archive doc17                     its cluster, what links it to the representative, and its links
-  alike explain archive doc17 doc99               the chain between two documents, or what they lack";
+  alike explain archive doc17                     its cluster and its links
+  alike explain archive doc17 doc99               the links between two documents, or what they lack";
 
 pub(crate) const CHECK_EXAMPLES: &str = "\
 Examples:
-  alike check archive draft.txt                   which documents a text resembles
-  alike check archive today.jsonl --json          one line for each record
+  alike check archive draft.txt                   the documents that a text resembles
+  alike check archive today.jsonl --json          one line of JSON for each record
   alike check archive < draft.txt";
 
 pub(crate) const GROUP_EXAMPLES: &str = "\
 Examples:
-  search shoes | alike group archive              the first of each kind, its near-duplicates indented under it
-  alike group archive ranked.txt --json           one line a group";
+  search shoes | alike group archive              near-duplicates indented below the best of them
+  alike group archive ranked.txt --json           one line of JSON for each group";
 
 pub(crate) const CHANGES_EXAMPLES: &str = "\
 Examples:
-  alike changes archive                           all there ever was
+  alike changes archive                           all commits
   alike changes archive --since 7                 commits 8 and later";
 
 pub(crate) const INFO_EXAMPLES: &str = "\
@@ -69,33 +69,44 @@ Examples:
   alike info archive                              for people
   alike info archive --json                       for programs";
 
+pub(crate) const COMPACT_EXAMPLES: &str = "\
+Examples:
+  alike compact archive                           after many small loads
+  alike compact archive --local-state /ssd/state --gather
+      Move the data of all processes into the folder of the collection; run it as all of them.";
+
+pub(crate) const FSCK_EXAMPLES: &str = "\
+Examples:
+  alike fsck archive                              exit code 0: no damage; 4: damage found
+  alike fsck archive --json";
+
 #[derive(Debug, Args)]
 pub(crate) struct LoadArgs {
     #[command(flatten)]
     pub(crate) at: PlaceArgs,
-    /// Files, folders (walked), globs, or - for standard input
+    /// Files, folders (with all below them), globs, or - for standard input
     #[arg(value_name = "INPUT", required_unless_present = "abandon")]
     pub(crate) inputs: Vec<PathBuf>,
-    /// The load is all there is: delete documents that it does not mention. Refused if any record is
+    /// Also delete every document that this load does not contain (full sync); fails if a record is refused
     #[arg(long)]
     pub(crate) delete_missing: bool,
-    /// Only remove what an interrupted load left, and say what
+    /// Discard an interrupted load; loads nothing
     #[arg(long, conflicts_with_all = ["inputs", "delete_missing", "store_text", "dry_run"])]
     pub(crate) abandon: bool,
 
-    /// Keep every record as it stands, so that texts can be shown and written out when the input is gone; fixed when
-    /// the collection is made
-    #[arg(long)]
+    /// Also store the records, so that texts can be shown and exported without the inputs; fixed when the collection
+    /// is created
+    #[arg(long, hide_short_help = true)]
     pub(crate) store_text: bool,
 
     #[command(flatten)]
     pub(crate) choices: ConfigArgs,
 
-    /// End with code 3 and load nothing if a single record is refused, not only above 10 %
-    #[arg(long, help_heading = "Records")]
+    /// Fail (exit code 3) on the first refused record, not only if more than 10 % are refused
+    #[arg(long, hide_short_help = true, help_heading = "Records")]
     pub(crate) strict: bool,
-    /// Write all refused records to a new file, as JSON lines; without it the first 10 are shown
-    #[arg(long, value_name = "FILE", help_heading = "Records")]
+    /// Write all refused records to a new file as JSON Lines [default: show the first 10]
+    #[arg(long, value_name = "FILE", hide_short_help = true, help_heading = "Records")]
     pub(crate) rejected: Option<PathBuf>,
 
     #[command(flatten)]
@@ -106,7 +117,7 @@ pub(crate) struct LoadArgs {
 pub(crate) struct CompactArgs {
     #[command(flatten)]
     pub(crate) at: PlaceArgs,
-    /// All runs become one in the folder of the collection, those too that processes keep in their --local-state
+    /// Merge all runs into the folder of the collection, including those in --local-state of processes
     #[arg(long)]
     pub(crate) gather: bool,
     #[command(flatten)]
@@ -119,10 +130,10 @@ pub(crate) struct CompactArgs {
 pub(crate) struct DeleteArgs {
     #[command(flatten)]
     pub(crate) at: PlaceArgs,
-    /// File with one id a line, or - for standard input; blank lines are passed over
+    /// File with one id a line, or - for standard input; blank lines are ignored
     #[arg(long, value_name = "FILE")]
     pub(crate) ids: PathBuf,
-    /// End with code 3 and delete nothing if an id is not there
+    /// Fail (exit code 3) and delete nothing if an id does not exist
     #[arg(long)]
     pub(crate) strict: bool,
 
@@ -135,7 +146,7 @@ pub(crate) struct DeleteArgs {
 pub(crate) struct ShowArgs {
     #[command(flatten)]
     pub(crate) at: PlaceArgs,
-    /// JSON on a terminal too
+    /// Print JSON, also on a terminal
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -147,10 +158,10 @@ pub(crate) struct ExplainArgs {
     /// Id of a document
     #[arg(value_name = "DOC")]
     pub(crate) document: String,
-    /// Id of another one
+    /// Id of another document
     #[arg(value_name = "DOC")]
     pub(crate) other: Option<String>,
-    /// JSON on a terminal too
+    /// Print JSON, also on a terminal
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -163,7 +174,7 @@ pub(crate) struct FileArgs {
     /// File to read, or - for standard input
     #[arg(default_value = "-")]
     pub(crate) file: PathBuf,
-    /// Lines of JSON, one for each text or group
+    /// Print JSON Lines, one for each text or group
     #[arg(long)]
     pub(crate) json: bool,
 }

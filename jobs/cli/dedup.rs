@@ -10,20 +10,20 @@ use super::processes::ProcessArgs;
 pub(super) const DEDUP_EXAMPLES: &str = "\
 Examples:
   alike dedup crawl/ --out clean
-      Every JSONL and text file below crawl/, plain, gzip or zstd. Kept records go to clean/kept/, the removed ones
-      are named in clean/duplicates.jsonl, each with its representative and their resemblance.
+      Read all JSON Lines and text files below crawl/, plain, gzip or zstd. Write kept records to clean/kept/, and
+      each removed one with its representative and their similarity to clean/duplicates.jsonl.
   alike dedup 'dump-*.jsonl.gz' --out clean --threshold 0.9 --keep longest --pairs
-      A glob; only closer copies; the longest of each cluster is kept; all pairs are written down too.
+      Read the files of a glob, remove only closer copies, keep the longest of each cluster, and list all pairs.
   alike dedup news.jsonl --preset news --text-field body --id-field meta.id --out clean
-      A preset for the kind of text, and where id and text stand in a record.
+      Start from a preset, and name the fields of id and text.
   alike dedup pages.jsonl --preset datatrove --verify --threshold 0.8 --out clean
-      The bands of another tool, each pair then measured on full shingle sets.
+      Use the MinHash bands of another tool, and check each pair by its exact Jaccard similarity.
   zstdcat pages.jsonl.zst | alike dedup - --dry-run
-      Standard input; nothing is written.";
+      Read standard input and write nothing.";
 
 #[derive(Debug, Args)]
 pub(crate) struct DedupArgs {
-    /// Files, folders (walked), globs, or - for standard input
+    /// Files, folders (with all below them), globs, or - for standard input
     #[arg(value_name = "INPUT", required = true)]
     pub(crate) inputs: Vec<PathBuf>,
     /// Folder for the result; must not exist yet
@@ -33,18 +33,18 @@ pub(crate) struct DedupArgs {
     #[command(flatten)]
     pub(crate) choices: ConfigArgs,
 
-    /// End with code 3 if a single record is refused, not only above 10 %
-    #[arg(long, help_heading = "Records")]
+    /// Fail (exit code 3) on the first refused record, not only if more than 10 % are refused
+    #[arg(long, hide_short_help = true, help_heading = "Records")]
     pub(crate) strict: bool,
 
-    /// Write pairs.jsonl as well: every pair of near-duplicates
+    /// Also write pairs.jsonl: every pair of near-duplicates
     #[arg(long, help_heading = "Output")]
     pub(crate) pairs: bool,
-    /// Read duplicates again and say of what kind they are (exact, excerpt, elaboration, insertion, focus, revision)
-    /// and how many words were edited, in the lists and in the report
-    #[arg(long, help_heading = "Output")]
+    /// Also compare duplicates word by word: kind (exact, excerpt, elaboration, insertion, focus, revision) and number
+    /// of edited words
+    #[arg(long, hide_short_help = true, help_heading = "Output")]
     pub(crate) kinds: bool,
-    /// Find duplicates and report them, but write nothing
+    /// Report duplicates, but write nothing
     #[arg(long, help_heading = "Output")]
     pub(crate) dry_run: bool,
     #[command(flatten)]

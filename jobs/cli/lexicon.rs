@@ -1,4 +1,4 @@
-//! The command line of lexicons; part of the one definition in `cli.rs`.
+//! The arguments of `alike lexicon`.
 
 use std::path::PathBuf;
 
@@ -10,16 +10,16 @@ use super::processes::ProcessArgs;
 pub(crate) const LEXICON_EXAMPLES: &str = "\
 Examples:
   alike lexicon build crawl/ --out may.lexicon
-      Terms of three letters or more that are in five documents or more.
+      Terms of at least three letters that occur in at least five documents.
   alike lexicon compare april.lexicon may.lexicon --documents crawl/ --svg stability.svg
-      How alike they rank terms, and how many signatures of documents stay the same.
+      Rank correlation of the terms, and how many document signatures stay the same.
   alike lexicon show may.lexicon --term copyright --common 20";
 
 const BUILD_EXAMPLES: &str = "\
 Examples:
   alike lexicon build crawl/ --out may.lexicon
   alike lexicon build 'dump-*.jsonl.gz' --text-field body --terms alphanumeric --min-df 1 --out part1.lexicon
-      A part of something larger: without a floor, so that parts can be merged exactly.
+      Part of a larger corpus: with all terms, so that parts can be merged exactly.
   alike launch --hosts hosts --ssh -- lexicon build crawl/ --out may.lexicon -w 16
       On many machines; the file is the same.";
 
@@ -36,40 +36,40 @@ Examples:
 
 const SHOW_EXAMPLES: &str = "\
 Examples:
-  alike lexicon show may.lexicon                  how it was made, and its name
+  alike lexicon show may.lexicon                  its settings and its name
   alike lexicon show may.lexicon --term don\\'t --term licence
   alike lexicon show may.lexicon --top 100 --json | jq .terms";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum LexiconCommand {
-    /// Count in how many documents each term occurs, and write that down
+    /// Count document frequencies of terms, and write a lexicon
     ///
-    /// Documents are read as `dedup` reads them; text, not records, decides what comes out: neither order nor workers
-    /// change a byte of the file. A term is a word in canonical form. Each character of a script without spaces is one.
+    /// Reads documents as `dedup` does. A term is a word in canonical form; in scripts without spaces each character is
+    /// a term. The same texts give the same file, byte for byte, in any order and with any number of workers.
     #[command(after_long_help = BUILD_EXAMPLES)]
     Build(Box<BuildArgs>),
-    /// Make one lexicon of several, of documents that they do not share
+    /// Merge lexicons of different documents into one
     ///
-    /// Of lexicons built with --min-df 1 that is exactly what a build over all their documents would write. Others have
-    /// left out terms, so counts may be too low; the file says by how much at most.
+    /// Merging lexicons built with --min-df 1 gives exactly the lexicon of all their documents. Others lack rare terms,
+    /// so counts can be too low; the new lexicon records by how much at most.
     #[command(after_long_help = MERGE_EXAMPLES)]
     Merge(MergeArgs),
-    /// Say how alike two lexicons are
+    /// Compare two lexicons
     ///
-    /// Spearman's rank correlation (with ties) of the terms that both have; with --documents also how many documents keep
-    /// the same signature, which is their terms of highest idf, by its length.
+    /// Prints Spearman's rank correlation (with ties) of their common terms. With --documents also prints how many
+    /// documents keep the same signature (their terms of highest idf), by the length of the signature.
     #[command(after_long_help = COMPARE_EXAMPLES)]
     Compare(Box<CompareArgs>),
-    /// Show how a lexicon was made, and terms of it
+    /// Show the settings of a lexicon, and terms of it
     ///
-    /// A table on a terminal; elsewhere a JSON object.
+    /// Prints a table on a terminal, otherwise a JSON object.
     #[command(after_long_help = SHOW_EXAMPLES)]
     Show(ShowLexiconArgs),
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct BuildArgs {
-    /// Files, folders (walked), globs, or - for standard input
+    /// Files, folders (with all below them), globs, or - for standard input
     #[arg(value_name = "INPUT", required = true)]
     pub(crate) inputs: Vec<PathBuf>,
     /// File for the lexicon; must not exist yet
@@ -79,17 +79,17 @@ pub(crate) struct BuildArgs {
     /// Which words are terms
     #[arg(long, value_enum, default_value_t = TermsArg::Alphabetic, help_heading = "Terms")]
     pub(crate) terms: TermsArg,
-    /// Least characters of a term; a character of a script without spaces needs no more
+    /// Shortest term, in characters; in scripts without spaces one is always enough
     #[arg(long, value_name = "N", default_value_t = 3, help_heading = "Terms")]
     pub(crate) min_length: usize,
-    /// Leave out terms of fewer documents
+    /// Ignore terms that fewer documents contain
     #[arg(long, value_name = "N", default_value_t = 5, help_heading = "Terms")]
     pub(crate) min_df: u64,
 
-    /// Where the text of a record stands [default: text]
+    /// Field of the text [default: text]
     #[arg(long, value_name = "PATH", help_heading = "Records")]
     pub(crate) text_field: Option<String>,
-    /// End with code 3 if a single record is refused, not only above 10 %
+    /// Fail (exit code 3) on the first refused record, not only if more than 10 % are refused
     #[arg(long, help_heading = "Records")]
     pub(crate) strict: bool,
 
@@ -103,13 +103,13 @@ pub(crate) struct BuildArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct MergeArgs {
-    /// Lexicons of the same sort of terms
+    /// Lexicons with the same settings of terms
     #[arg(value_name = "LEXICON", required = true)]
     pub(crate) lexicons: Vec<PathBuf>,
     /// File for the lexicon; must not exist yet
     #[arg(long, value_name = "FILE")]
     pub(crate) out: PathBuf,
-    /// Leave out terms of fewer documents [default: the greatest of theirs]
+    /// Ignore terms that fewer documents contain [default: the greatest value of the inputs]
     #[arg(long, value_name = "N")]
     pub(crate) min_df: Option<u64>,
     #[command(flatten)]
@@ -118,34 +118,34 @@ pub(crate) struct MergeArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct CompareArgs {
-    /// A lexicon
+    /// First lexicon
     pub(crate) a: PathBuf,
-    /// Another one
+    /// Second lexicon
     pub(crate) b: PathBuf,
 
-    /// Files, folders or globs of documents whose signatures are compared
+    /// Documents (files, folders or globs) whose signatures are compared
     #[arg(long, value_name = "INPUT", num_args = 1.., help_heading = "Signatures")]
     pub(crate) documents: Vec<PathBuf>,
-    /// Documents drawn [default: 1000]
+    /// Number of documents to draw [default: 1000]
     #[arg(long, value_name = "N", requires = "documents", help_heading = "Signatures")]
     pub(crate) sample: Option<usize>,
-    /// Draws others: the same seed draws the same texts [default: 0]
+    /// Seed of the draw: the same seed draws the same texts [default: 0]
     #[arg(long, value_name = "N", requires = "documents", help_heading = "Signatures")]
     pub(crate) seed: Option<u64>,
-    /// Terms of the longest signature, at most 64 [default: 30]
+    /// Terms in the longest signature, at most 64 [default: 30]
     #[arg(long, value_name = "N", requires = "documents", help_heading = "Signatures")]
     pub(crate) longest: Option<usize>,
-    /// Pass over terms of a greater normalised idf, above 0 and at most 1 [default: 1]
+    /// Ignore terms of a greater normalised idf, above 0 and at most 1 [default: 1]
     #[arg(long, value_name = "X", requires = "documents", help_heading = "Signatures")]
     pub(crate) max_idf: Option<f64>,
-    /// Where the text of a record stands [default: text]
+    /// Field of the text [default: text]
     #[arg(long, value_name = "PATH", requires = "documents", help_heading = "Signatures")]
     pub(crate) text_field: Option<String>,
 
-    /// Write the curve to a new file, as columns between tabulators
+    /// Write the curve to a new file, as tab-separated columns
     #[arg(long, value_name = "FILE", requires = "documents", help_heading = "Output")]
     pub(crate) tsv: Option<PathBuf>,
-    /// Write the curve to a new file, as a picture
+    /// Draw the curve into a new SVG file
     #[arg(long, value_name = "FILE", requires = "documents", help_heading = "Output")]
     pub(crate) svg: Option<PathBuf>,
     #[command(flatten)]
@@ -158,9 +158,9 @@ pub(crate) struct CompareArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ShowLexiconArgs {
-    /// The lexicon
+    /// Lexicon to show
     pub(crate) lexicon: PathBuf,
-    /// Show a term; may be given several times
+    /// Show a term; can be repeated
     #[arg(long, value_name = "TERM")]
     pub(crate) term: Vec<String>,
     /// Show the N terms of highest idf, the rarest
@@ -169,7 +169,7 @@ pub(crate) struct ShowLexiconArgs {
     /// Show the N terms of lowest idf, the most common
     #[arg(long, value_name = "N")]
     pub(crate) common: Option<usize>,
-    /// JSON on a terminal too
+    /// Print JSON, also on a terminal
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -179,6 +179,6 @@ pub(crate) struct ShowLexiconArgs {
 pub(crate) enum TermsArg {
     /// Words of letters
     Alphabetic,
-    /// Words with numbers in them, and numbers, too
+    /// Words of letters and digits
     Alphanumeric,
 }

@@ -1,29 +1,34 @@
-//! The command line, and nothing else: what may be typed, as clap reads it. It uses no other part of alike, so that
-//! help, completions and manual page all come from this one definition. What was typed means something only after
-//! `options.rs` laid it over a configuration; every option that decides the answer is therefore an [`Option`] here,
-//! and the defaults told in its help are those of the configuration.
+//! The command line, and nothing else: what may be typed, as clap reads it. Help, completions and manual pages all come
+//! from this one definition. What was typed means something only after `session/options.rs` laid it over a
+//! configuration; every option that decides the answer is therefore an [`Option`] here, and the defaults named in its
+//! help are those of the configuration.
 
 pub(crate) mod collections;
 pub(crate) mod common;
 pub(crate) mod dedup;
 mod distributed;
 pub(crate) mod evaluate;
+mod help;
 pub(crate) mod launch;
 pub(crate) mod lexicon;
+pub(crate) mod line;
 pub(crate) mod processes;
 pub(crate) mod recompute;
+mod suggestions;
 #[cfg(test)]
 mod tests;
 pub(crate) mod tune;
 pub(crate) mod values;
 
-use clap::{Parser, Subcommand};
+use std::path::PathBuf;
+
+use clap::{Args, CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 
 use self::collections::{
-    CHANGES_EXAMPLES, CHECK_EXAMPLES, CLUSTERS_EXAMPLES, ChangesArgs, CompactArgs, DELETE_EXAMPLES,
-    DOCUMENTS_EXAMPLES, DeleteArgs, EXPLAIN_EXAMPLES, ExplainArgs, FileArgs, GROUP_EXAMPLES, INFO_EXAMPLES,
-    LOAD_EXAMPLES, LoadArgs, ShowArgs,
+    CHANGES_EXAMPLES, CHECK_EXAMPLES, CLUSTERS_EXAMPLES, COMPACT_EXAMPLES, ChangesArgs, CompactArgs,
+    DELETE_EXAMPLES, DOCUMENTS_EXAMPLES, DeleteArgs, EXPLAIN_EXAMPLES, ExplainArgs, FSCK_EXAMPLES, FileArgs,
+    GROUP_EXAMPLES, INFO_EXAMPLES, LOAD_EXAMPLES, LoadArgs, ShowArgs,
 };
 use self::common::PlaceArgs;
 use self::dedup::{DEDUP_EXAMPLES, DedupArgs};
@@ -31,164 +36,207 @@ use self::evaluate::{EVALUATE_EXAMPLES, EvaluateArgs};
 use self::launch::{LAUNCH_EXAMPLES, LaunchArgs};
 use self::lexicon::{LEXICON_EXAMPLES, LexiconCommand};
 use self::recompute::{
-    CLUSTER_EXAMPLES, ClusterArgs, EXPORT_EXAMPLES, ExportArgs, PAIRS_EXAMPLES, PairsArgs, STATS_EXAMPLES,
+    EXPORT_EXAMPLES, ExportArgs, PAIRS_EXAMPLES, PairsArgs, RECLUSTER_EXAMPLES, ReclusterArgs, STATS_EXAMPLES,
 };
-use self::tune::TuneCommand;
+use self::tune::{TUNE_EXAMPLES, TuneCommand};
+use self::values::presets;
 
 const EXAMPLES: &str = "\
 Examples:
-  alike dedup crawl/ --out clean              deduplicate a folder; clean/kept/ mirrors it
-  alike dedup a.jsonl.gz b.jsonl --dry-run    only say what would be removed
-  alike load archive crawl/                   keep a collection on disk, and load what changed into it
-  alike clusters archive                      its clusters
-  alike presets                               list ready-made configurations
-  alike presets news > my.toml                write one down, to edit and give to dedup --config
+  alike dedup crawl/ --out clean              deduplicate a folder into clean/kept/
+  alike dedup a.jsonl.gz b.jsonl --dry-run    report the duplicates, write nothing
+  alike load archive crawl/                   create a collection, or update it with what changed
+  alike clusters archive                      list its clusters of near-duplicates
+  alike check archive draft.txt               find the documents that a new text resembles
+  alike presets web > my.toml                 write a configuration file to edit
 
 Exit codes: 0 done; 1 failed; 2 wrong use or configuration; 3 input refused; 4 no usable collection or lexicon;
 5 another process was lost; 130 interrupted.";
 
-/// Find near-duplicate documents: exact, parallel, explained
+const SHORT: &str = "More: alike help COMMAND, or alike COMMAND -h for its most used options.";
+
+const PRESETS_EXAMPLES: &str = "\
+Examples:
+  alike presets                                   a table of all presets
+  alike presets news > my.toml                    a configuration file to edit
+  alike dedup crawl/ --config my.toml --out clean";
+
+const COMPLETIONS_EXAMPLES: &str = "\
+Examples:
+  alike completions bash > ~/.local/share/bash-completion/completions/alike
+  alike completions zsh > ~/.zfunc/_alike         with fpath+=~/.zfunc before compinit in ~/.zshrc
+  alike completions fish > ~/.config/fish/completions/alike.fish";
+
+const MAN_EXAMPLES: &str = "\
+Examples:
+  alike man | man -l -                            read the page of the program
+  alike man lexicon build | man -l -              read the page of a command
+  alike man --out ~/.local/share/man/man1         write the pages of all commands";
+
+/// Find near-duplicate documents: exact Jaccard join, MinHash LSH and others
+///
+/// alike deduplicates text corpora, keeps collections deduplicated as they change, and explains each decision. Inputs
+/// are JSON Lines and plain text, also compressed with gzip or zstd. The default method is an exact set-similarity
+/// join: it finds all pairs of documents whose shingle sets have a Jaccard similarity at or above the threshold.
 #[derive(Debug, Parser)]
-#[command(name = "alike", version, arg_required_else_help = true, disable_help_subcommand = true)]
-#[command(after_long_help = EXAMPLES)]
+#[command(name = "alike", version, arg_required_else_help = true)]
+#[command(after_help = SHORT, after_long_help = EXAMPLES)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
 }
 
+/// The whole definition, with the commands in groups.
+pub(crate) fn definition() -> clap::Command {
+    help::grouped(Cli::command())
+}
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Remove near-duplicates from files and say why each one went
+    /// Remove near-duplicates from files
     ///
-    /// Reads documents from JSONL and plain-text files (gzip and zstd are recognised by content), finds which
-    /// resemble each other, keeps one of each cluster, and writes the input files back without the others. DIR gets
-    /// kept/, duplicates.jsonl, clusters.jsonl, rejected.jsonl and summary.json; it appears under its name only when
-    /// it is complete.
-    #[command(after_long_help = DEDUP_EXAMPLES)]
+    /// Reads documents, finds near-duplicates, keeps one document of each cluster, and writes the input files again
+    /// without the others. DIR gets kept/ (the files), duplicates.jsonl (each removed document with its
+    /// representative and their similarity), clusters.jsonl, rejected.jsonl and summary.json. DIR appears only when it
+    /// is complete.
+    #[command(after_help = help::more("dedup"), after_long_help = DEDUP_EXAMPLES)]
     Dedup(Box<DedupArgs>),
-    /// Load records into a collection on disk; make it if there is none
+    /// Add or update documents of a collection on disk; create it if needed
     ///
-    /// A record is put under its id: a new one is added, one that is there is replaced, and one that is there just so
-    /// costs no more than reading it. Of several records of one id in a load the last one counts. A record
-    /// {"op":"delete","id":...} deletes; {"op":"upsert",...} is the default. A plain-text file has its name for an
-    /// id. The load is committed as a whole or not at all. The configuration is fixed when the collection is made. A large
-    /// load leaves checkpoints; when it is interrupted, the same command goes on from the last one, and until then nothing
-    /// else can be loaded, deleted or compacted.
-    #[command(after_long_help = LOAD_EXAMPLES)]
+    /// Each record is stored under its id. A new id is added, a known id is replaced, and an unchanged record is only
+    /// read. If an id occurs several times in a load, its last record counts. A record {"op":"delete","id":...}
+    /// deletes a document. A plain-text file has its name as id. A load is atomic: it is committed as a whole or not
+    /// at all. The configuration is fixed when the collection is created. Large loads leave checkpoints: after an
+    /// interruption, run the same command again to continue. Until then no other change is possible.
+    #[command(after_help = help::more("load"), after_long_help = LOAD_EXAMPLES)]
     Load(Box<LoadArgs>),
-    /// Delete documents of a collection by their ids
-    #[command(after_long_help = DELETE_EXAMPLES)]
+    /// Delete documents of a collection by id
+    #[command(after_help = help::more("delete"), after_long_help = DELETE_EXAMPLES)]
     Delete(DeleteArgs),
-    /// Show the clusters of a collection, the largest first
+    /// List the clusters of a collection, the largest first
     ///
-    /// A table on a terminal; elsewhere JSON lines, with all members.
+    /// Prints a table on a terminal. Otherwise prints JSON Lines, each cluster with all its members.
     #[command(after_long_help = CLUSTERS_EXAMPLES)]
     Clusters(ShowArgs),
-    /// Show every pair of near-duplicates of a collection, found again from what is stored
+    /// List all pairs of near-duplicates of a collection
     ///
-    /// A table on a terminal; elsewhere JSON lines as `dedup --pairs` writes them. No text is read; the stored sets
-    /// are compared anew, since a collection keeps only the links that hold clusters together.
-    #[command(after_long_help = PAIRS_EXAMPLES)]
+    /// A collection stores only the links that connect clusters, so this command computes the pairs again from stored
+    /// signatures. It reads no texts. Prints a table on a terminal, otherwise JSON Lines like `dedup --pairs`.
+    #[command(after_help = help::more("pairs"), after_long_help = PAIRS_EXAMPLES)]
     Pairs(PairsArgs),
-    /// Show what the clusters of a collection are at another threshold, keep policy or clustering
+    /// Show the clusters at another threshold, keep policy or clustering
     ///
-    /// A table on a terminal; elsewhere JSON lines as in dedup's clusters.jsonl, clusters numbered in document order:
-    /// by the load that first brought a document's id, then the id. No text is read, and nothing is stored.
-    #[command(after_long_help = CLUSTER_EXAMPLES)]
-    Cluster(ClusterArgs),
-    /// Write what `dedup` would write of the documents of a collection
+    /// Stores nothing and reads no texts. Prints a table on a terminal, otherwise JSON Lines like clusters.jsonl of
+    /// `dedup`. Clusters are numbered in document order: by the load that first added an id, then by the id.
+    #[command(after_help = help::more("recluster"), after_long_help = RECLUSTER_EXAMPLES)]
+    Recluster(ReclusterArgs),
+    /// Write the deduplicated files of a collection
     ///
-    /// DIR gets kept/, duplicates.jsonl, clusters.jsonl, rejected.jsonl (empty) and summary.json. For each file with
-    /// documents that are still there kept/ has those of its records that are live and stay. The files must be as they
-    /// were when they were loaded, which is checked, unless the collection keeps records (load --store-text): then
-    /// these are written, one a line.
-    #[command(after_long_help = EXPORT_EXAMPLES)]
+    /// DIR gets what `dedup` would write for the documents of the collection: kept/, duplicates.jsonl,
+    /// clusters.jsonl, rejected.jsonl (empty) and summary.json. The input files must still exist unchanged, which is
+    /// checked. A collection created with `load --store-text` needs no input files: it writes its own records.
+    #[command(after_help = help::more("export"), after_long_help = EXPORT_EXAMPLES)]
     Export(Box<ExportArgs>),
-    /// Show the figures of a collection: copies, cluster sizes, the largest clusters, what takes the room
+    /// Summarise a collection: duplicates, cluster sizes, disk use
     #[command(after_long_help = STATS_EXAMPLES)]
     Stats(ShowArgs),
-    /// Show the documents of a collection
+    /// List the documents of a collection
     ///
-    /// A table on a terminal; elsewhere JSON lines: id, cluster, the loads that first brought and last changed it, and
-    /// where that record stood: its file as it was named, the line, and the offset in the decompressed file.
+    /// Prints a table on a terminal, otherwise JSON Lines: id, cluster, the loads that first added and last changed
+    /// the document, and its source (file, line, and offset in the decompressed file).
     #[command(after_long_help = DOCUMENTS_EXAMPLES)]
     Documents(ShowArgs),
-    /// Explain why documents of a collection are together, or are not
+    /// Explain why documents are in one cluster, or are not
     ///
-    /// One document: its cluster, the links that lead to the representative, and its own links. Two documents of a cluster:
-    /// the shortest chain of links between them. Others: how much they share, and the closest pair between their
-    /// clusters. Where clusters are made with a guarantee, the links are those with the representative, and others are
-    /// compared with the representative they are not with. Pairs come with all measures, how far they are from a link, and, where the texts can still be had, the
-    /// words that differ.
+    /// For one document: its cluster, the links to the representative, and its own links. For two documents of a
+    /// cluster: the shortest chain of links between them. For other pairs: how much they share, and the closest pair
+    /// between their clusters. With guarantee clustering, links are those to the representative. Each pair comes with
+    /// all its measures, its distance from the threshold, and the words that differ, if the texts can still be read.
     #[command(after_long_help = EXPLAIN_EXAMPLES)]
     Explain(ExplainArgs),
-    /// Say which documents of a collection new texts resemble; store nothing
+    /// Find the documents of a collection that new texts resemble
     ///
-    /// FILE is a text, or records as `load` reads them. Equal texts come first, then the closest. Ends with 0
-    /// whether anything was found or not.
+    /// FILE is a plain text, or records as `load` reads them. Stores nothing. Equal texts come first, then the most
+    /// similar ones. The exit code is 0 whether or not anything was found.
     #[command(after_long_help = CHECK_EXAMPLES)]
     Check(FileArgs),
-    /// Group a ranked list of ids: near-duplicates go under the first of their kind
+    /// Group a ranked list of ids by near-duplicates, such as search results
     ///
-    /// One id a line, in any order that means something; nothing is lost, and ids that the collection does not have stay
-    /// alone. Fellows are indented by two blanks.
+    /// Reads one id a line, the best first. Prints each id with its near-duplicates of the list below it, indented by
+    /// two spaces. Ids that the collection does not have stay alone.
     #[command(after_long_help = GROUP_EXAMPLES)]
     Group(FileArgs),
-    /// Show what happened to the clusters of a collection, commit by commit
+    /// List how clusters changed, commit by commit
     ///
-    /// JSON lines, each with its commit. All lines of a commit turn the clusters before it into those after it.
+    /// Prints JSON Lines, each with its commit. The lines of a commit turn the clusters before it into those after it.
     #[command(after_long_help = CHANGES_EXAMPLES)]
     Changes(ChangesArgs),
-    /// Show what a collection is made of
+    /// Show the configuration, counts and files of a collection
     #[command(after_long_help = INFO_EXAMPLES)]
     Info(ShowArgs),
-    /// List the presets, or print one as TOML
+    /// List the presets, or print one as a configuration file
     ///
-    /// Without NAME a table of all presets. With NAME the configuration file itself: every key, each with the
-    /// source of its value; a good start for one of your own.
+    /// With NAME, prints a TOML file with every key and the source of each value: a good start for your own.
+    #[command(after_long_help = PRESETS_EXAMPLES)]
     Presets {
         /// Preset to print
+        #[arg(value_parser = presets(), hide_possible_values = true)]
         name: Option<String>,
     },
-    /// Merge the files of a collection, and leave out what is gone
+    /// Merge the runs of a collection into one, and drop deleted data
+    #[command(after_long_help = COMPACT_EXAMPLES)]
     Compact(CompactArgs),
-    /// Read all of a collection and say what is damaged; repairs nothing
+    /// Check all files of a collection for damage; repairs nothing
+    #[command(after_long_help = FSCK_EXAMPLES)]
     Fsck {
         #[command(flatten)]
         at: PlaceArgs,
-        /// Print findings and figures as lines of JSON
+        /// Print findings and figures as JSON Lines
         #[arg(long)]
         json: bool,
     },
-    /// Count terms and how rare they are: build, merge, compare and show lexicons
+    /// Build, merge, compare and show lexicons (document frequencies of terms)
     ///
-    /// A lexicon says in how many documents of a collection each term occurs. It is counted once and does not change;
-    /// methods that use one know it by its name, the digest of its content.
+    /// A lexicon stores in how many documents each term occurs. Methods that weigh terms by rarity (idf) need one. A
+    /// lexicon never changes after it was built; its name is the digest of its content.
     #[command(after_long_help = LEXICON_EXAMPLES, subcommand, arg_required_else_help = true)]
     Lexicon(LexiconCommand),
-    /// Choose parameters for what is wanted
-    #[command(subcommand, arg_required_else_help = true)]
+    /// Choose parameters: thresholds, MinHash bands, sampling
+    #[command(after_long_help = TUNE_EXAMPLES, subcommand, arg_required_else_help = true)]
     Tune(TuneCommand),
-    /// Measure how right and how fast methods are, against labels or the exact join
+    /// Measure precision, recall and speed of methods on your data
     ///
-    /// Runs each method on the same documents, writes nothing, and tells precision, recall and F1 of pairs, the adjusted Rand
-    /// index, exact sets, B-cubed, what is removed, and what it costs. A method that cannot be run has a row that says why.
-    #[command(after_long_help = EVALUATE_EXAMPLES)]
+    /// Runs each method on the same documents and compares it with labels or with the exact join. Prints precision,
+    /// recall and F1 of pairs, the adjusted Rand index, exact sets, B-cubed, the number of removed documents, and the
+    /// cost. Writes no files. A method that cannot run gets a row that says why.
+    #[command(after_help = help::more("evaluate"), after_long_help = EVALUATE_EXAMPLES)]
     Evaluate(Box<EvaluateArgs>),
-    /// Run a subcommand as many processes, here or on many machines
+    /// Run a command as several processes, on one or many machines
     ///
-    /// Starts process i of dedup, load, delete, compact, cluster or lexicon build for each line of the file of hosts,
-    /// watches all, puts the index in front of what they say, and shows one progress for all. What process 0 writes to standard
-    /// output is written unchanged. Ctrl-C stops all; when one fails, the others get 10 s to notice and end by
-    /// themselves. On one machine give -w and --memory, or each process takes all of it.
-    #[command(after_long_help = LAUNCH_EXAMPLES)]
+    /// Starts one process for each line of the hosts file. Works with dedup, load, delete, compact, recluster and
+    /// lexicon build. Puts the number of the process in front of each line that it prints, and shows one progress for
+    /// all. Standard output of process 0 is passed on unchanged. Ctrl-C stops all processes. If one fails, the others
+    /// get 10 s to end by themselves. On one machine give each process its share with -w and --memory.
+    #[command(after_help = help::more("launch"), after_long_help = LAUNCH_EXAMPLES)]
     Launch(Box<LaunchArgs>),
     /// Print a completion script for a shell
+    #[command(after_long_help = COMPLETIONS_EXAMPLES)]
     Completions {
         /// Shell to complete for
         #[arg(value_enum)]
         shell: Shell,
     },
-    /// Print the manual page (view it with: alike man | man -l -)
-    Man,
+    /// Print a manual page, or write all of them to a folder
+    #[command(after_long_help = MAN_EXAMPLES)]
+    Man(ManArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ManArgs {
+    /// Command whose page is printed [default: the program itself]
+    #[arg(value_name = "COMMAND", conflicts_with = "out")]
+    pub(crate) command: Vec<String>,
+    /// Write one page for each command into this folder
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
 }

@@ -1,4 +1,4 @@
-//! The command line of what looks at the documents of a collection again; part of the one definition in `cli.rs`.
+//! The arguments of commands that compare the documents of a collection again.
 
 use std::path::PathBuf;
 
@@ -11,19 +11,19 @@ pub(crate) const PAIRS_EXAMPLES: &str = "\
 Examples:
   alike pairs archive                             a table
   alike pairs archive --threshold 0.95 --json > pairs.jsonl
-      Only the closer ones, as dedup --pairs writes them.";
+      Only closer pairs, in the form of dedup --pairs.";
 
-pub(crate) const CLUSTER_EXAMPLES: &str = "\
+pub(crate) const RECLUSTER_EXAMPLES: &str = "\
 Examples:
-  alike cluster archive --threshold 0.9           what would be together at 0.9
-  alike cluster archive --keep last --clustering guarantee --json > clusters.jsonl
-      Other representatives, and no chains; in the form of dedup's clusters.jsonl.";
+  alike recluster archive --threshold 0.9         the clusters at 0.9
+  alike recluster archive --keep last --clustering guarantee --json > clusters.jsonl
+      Other representatives and no chains, in the form of dedup's clusters.jsonl.";
 
 pub(crate) const EXPORT_EXAMPLES: &str = "\
 Examples:
-  alike export archive --out clean                what dedup would write of the documents that are there
+  alike export archive --out clean                what dedup would write of these documents
   alike export archive --out clean --threshold 0.95 --keep longest --clustering guarantee --pairs
-  alike export archive --dry-run                  only say what would go, and whether all files are still there";
+  alike export archive --dry-run                  report duplicates, and whether all files still exist";
 
 pub(crate) const STATS_EXAMPLES: &str = "\
 Examples:
@@ -34,15 +34,15 @@ Examples:
 pub(crate) struct PairsArgs {
     #[command(flatten)]
     pub(crate) at: PlaceArgs,
-    /// Least resemblance (or containment), not below the collection's [default: the collection's]
+    /// Similarity threshold, not below that of the collection [default: the collection's]
     #[arg(long, value_name = "T")]
     pub(crate) threshold: Option<String>,
 
-    /// Read the texts again and say of each pair of what kind it is (exact, excerpt, elaboration, insertion, focus,
-    /// revision) and how many words were edited
+    /// Also read the texts and compare them word by word: kind (exact, excerpt, elaboration, insertion, focus,
+    /// revision) and number of edited words
     #[arg(long, help_heading = "Output")]
     pub(crate) kinds: bool,
-    /// JSON on a terminal too
+    /// Print JSON, also on a terminal
     #[arg(long, help_heading = "Output")]
     pub(crate) json: bool,
     #[command(flatten)]
@@ -53,13 +53,13 @@ pub(crate) struct PairsArgs {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct ClusterArgs {
+pub(crate) struct ReclusterArgs {
     #[command(flatten)]
     pub(crate) at: PlaceArgs,
     #[command(flatten)]
     pub(crate) choices: ChoiceArgs,
 
-    /// JSON on a terminal too
+    /// Print JSON, also on a terminal
     #[arg(long, help_heading = "Output")]
     pub(crate) json: bool,
     #[command(flatten)]
@@ -81,10 +81,10 @@ pub(crate) struct ExportArgs {
     #[command(flatten)]
     pub(crate) choices: ChoiceArgs,
 
-    /// Write pairs.jsonl as well: every pair of near-duplicates
+    /// Also write pairs.jsonl: every pair of near-duplicates
     #[arg(long, help_heading = "Output")]
     pub(crate) pairs: bool,
-    /// Report what would be removed, and whether all can be written, but write nothing
+    /// Report what would be removed, and whether all files can be written, but write nothing
     #[arg(long, help_heading = "Output")]
     pub(crate) dry_run: bool,
     #[command(flatten)]

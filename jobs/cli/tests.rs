@@ -1,12 +1,12 @@
 //! Which lines are accepted.
 
-use clap::{CommandFactory, Parser};
+use clap::Parser;
 
-use super::Cli;
+use super::{Cli, definition};
 
 #[test]
 fn the_definition_is_sound() {
-    Cli::command().debug_assert();
+    definition().debug_assert();
 }
 
 #[test]
@@ -82,5 +82,42 @@ fn what_belongs_to_documents_needs_some() {
     ] {
         let line = ["alike", "lexicon"].into_iter().chain(line.split(' '));
         assert_eq!(Cli::try_parse_from(line.clone()).is_ok(), good, "{:?}", line.collect::<Vec<_>>());
+    }
+}
+
+/// The help of the command that `words` name, as it is printed.
+fn help(words: &str) -> String {
+    let line = ["alike"].into_iter().chain(words.split_whitespace());
+    let error = definition().try_get_matches_from(line).expect_err("help");
+    assert!(!error.use_stderr(), "{error}");
+    error.to_string()
+}
+
+#[test]
+fn short_help_fits_a_screen() {
+    for words in ["-h", "dedup -h", "load -h", "recluster -h", "evaluate -h", "launch -h"] {
+        let help = help(words);
+        assert!(help.lines().count() <= 50, "{words}: {} lines\n{help}", help.lines().count());
+    }
+}
+
+#[test]
+fn help_is_asked_for_in_either_way() {
+    for name in ["dedup", "recluster", "lexicon build", "tune filter"] {
+        assert_eq!(help(&format!("help {name}")), help(&format!("{name} --help")), "{name}");
+    }
+}
+
+#[test]
+fn every_command_has_examples_and_stands_in_the_list() {
+    let all = help("--help");
+    for command in definition().get_subcommands() {
+        let name = command.get_name();
+        assert!(all.contains(&format!("{name} ")), "{name}");
+        assert!(command.get_about().is_some(), "{name}");
+        for command in command.get_subcommands().chain([command]) {
+            let examples = command.get_after_long_help().map(ToString::to_string).unwrap_or_default();
+            assert!(examples.starts_with("Examples:\n  alike "), "{}: {examples}", command.get_name());
+        }
     }
 }

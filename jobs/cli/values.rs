@@ -1,37 +1,72 @@
-//! The values of options of several commands; part of the one definition in `cli.rs`.
+//! The values of options of several commands.
 
+use std::ffi::OsStr;
+
+use alike::config::PRESETS;
 use clap::ValueEnum;
+use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
+
+/// Any text, which completions begin with the names of presets.
+pub(crate) fn presets() -> impl TypedValueParser<Value = String> {
+    Hinted(PRESETS.iter().map(|preset| PossibleValue::new(preset.name).help(preset.about)).collect())
+}
+
+/// Any text, which completions begin with the policies that need no field.
+pub(crate) fn policies() -> impl TypedValueParser<Value = String> {
+    Hinted(["first", "last", "longest", "shortest", "field:"].map(PossibleValue::new).to_vec())
+}
+
+/// Any text; completions offer some values.
+#[derive(Clone)]
+struct Hinted(Vec<PossibleValue>);
+
+impl TypedValueParser for Hinted {
+    type Value = String;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        argument: Option<&clap::Arg>,
+        value: &OsStr,
+    ) -> Result<String, clap::Error> {
+        StringValueParser::new().parse_ref(command, argument, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(self.0.iter().cloned()))
+    }
+}
 
 /// `--method`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum MethodArg {
-    /// All pairs at or over the threshold and no others
+    /// Exact set-similarity join (prefix filter): all pairs at or above the threshold and no others
     Join,
-    /// Pairs that share enough min-wise features; MinHash bands are one case
+    /// MinHash LSH: pairs that share enough min-wise features, such as one of several bands
     Features,
-    /// Pairs by their count of shared, perhaps sampled, shingles
+    /// Number of shared shingles, which may be sampled (Broder 1997)
     Shingles,
-    /// By shared runs of sorted, perhaps sampled, shingles
+    /// Shared runs of sorted shingles (supershingles)
     Supershingles,
-    /// By shared shingles that winnowing keeps
+    /// Shared fingerprints of winnowing (Schleimer, Wilkerson and Aiken 2003)
     Winnow,
-    /// By shared windows of characters that their hash selects
+    /// Shared windows of characters, selected by their hash (Manber 1994)
     Anchors,
-    /// By shared chunks of sentences
+    /// Shared sentences
     Sentences,
-    /// By shared chunks of lines
+    /// Shared lines
     Lines,
-    /// By shared terms of the rarest
+    /// Shared terms among the rarest of each text
     Salient,
-    /// I-Match: all terms of middling rarity are the same
+    /// I-Match: the same set of terms of medium idf
     Imatch,
-    /// A few rare terms and their places are the same
+    /// The same few rare terms at the same places
     Fingerprint,
-    /// Enough of the rarest terms are shared, lengths and dates are close
+    /// Enough shared rare terms, similar lengths, close dates
     Vector,
-    /// All pairs whose cosine over rare terms is at or over the threshold
+    /// Exact cosine join: all pairs whose cosine of tf-idf vectors is at or above the threshold
     Cosine,
-    /// Equal canonical text only
+    /// Equal texts only (ignoring case and punctuation)
     Exact,
 }
 
@@ -40,11 +75,11 @@ pub(crate) enum MethodArg {
 pub(crate) enum VerifyArg {
     /// Nothing
     None,
-    /// Resemblance of all shingles
+    /// Jaccard similarity of all shingles
     Resemblance,
-    /// Containment of the smaller text's shingles
+    /// Share of the smaller text's shingles that the other text contains
     Containment,
-    /// What is left of the longer text after the fewest edits of words
+    /// Edit similarity of words
     Edits,
 }
 
@@ -60,16 +95,16 @@ pub(crate) enum TokensArg {
 /// `--clustering`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ClusteringArg {
-    /// No document goes unless a kept one resembles it: no chains
+    /// Remove a document only if it is similar to the kept one: no chains
     Guarantee,
-    /// Connected components: whatever hangs together
+    /// Connected components, with chains of similar documents
     Transitive,
 }
 
 /// `--simd`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SimdArg {
-    /// The best this machine has
+    /// The best of this machine
     #[default]
     Auto,
     /// AVX2
@@ -81,9 +116,9 @@ pub(crate) enum SimdArg {
 /// `--components`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ComponentsArg {
-    /// Union-find, and searches in lock-step
+    /// Union-find in process 0: fastest while the part of a load fits there
     #[default]
     Forest,
-    /// A differential-dataflow collection
+    /// Differential dataflow, on all workers of all processes
     Differential,
 }

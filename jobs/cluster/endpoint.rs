@@ -51,11 +51,11 @@ pub(crate) type Pages = Box<dyn Fn(&str) -> Answer + Send>;
 /// Answers who comes to `listener`, on a thread that ends with the process.
 pub(crate) fn serve(listener: TcpListener, pages: Pages) -> io::Result<()> {
     thread::Builder::new().name("metrics".into()).spawn(move || {
-        let mut guests = Vec::new();
+        let mut clients = Vec::new();
         loop {
-            let open = admit(&listener, &mut guests).is_ok();
-            guests.retain_mut(|guest: &mut Guest| guest.go_on(&pages));
-            if !open || !guests.is_empty() {
+            let open = admit(&listener, &mut clients).is_ok();
+            clients.retain_mut(|client: &mut HttpClient| client.go_on(&pages));
+            if !open || !clients.is_empty() {
                 thread::sleep(if open { LOOK } else { REST });
             }
         }
@@ -65,16 +65,16 @@ pub(crate) fn serve(listener: TcpListener, pages: Pages) -> io::Result<()> {
 
 /// Lets in who waits at the door, as many as are served at a time; waits for somebody where nobody is served. Fails if the
 /// system lets nobody in, as when too many files are open.
-fn admit(listener: &TcpListener, guests: &mut Vec<Guest>) -> io::Result<()> {
+fn admit(listener: &TcpListener, clients: &mut Vec<HttpClient>) -> io::Result<()> {
     for _ in 0..MOST {
-        listener.set_nonblocking(!guests.is_empty())?;
+        listener.set_nonblocking(!clients.is_empty())?;
         match listener.accept() {
             Ok((stream, _)) => {
-                if guests.len() == MOST {
-                    guests.remove(0);
+                if clients.len() == MOST {
+                    clients.remove(0);
                 }
                 stream.set_nonblocking(true)?;
-                guests.push(Guest::new(stream));
+                clients.push(HttpClient::new(stream));
             }
             Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
             // Somebody who has gone already.
@@ -86,13 +86,13 @@ fn admit(listener: &TcpListener, guests: &mut Vec<Guest>) -> io::Result<()> {
 }
 
 /// Somebody who is served.
-struct Guest {
+struct HttpClient {
     stream: TcpStream,
     until: Instant,
-    state: State,
+    state: HttpState,
 }
 
-enum State {
+enum HttpState {
     /// What was read of the request.
     Asking(Vec<u8>),
     /// What is left of the answer.
@@ -102,24 +102,24 @@ enum State {
 }
 
 /// Whether something can go on at once.
-enum Step {
-    On(State),
+enum HttpStep {
+    On(HttpState),
     Later,
     Over,
 }
 
-impl Guest {
-    fn new(stream: TcpStream) -> Guest {
-        Guest { stream, until: Instant::now() + PATIENCE, state: State::Asking(Vec::new()) }
+impl HttpClient {
+    fn new(stream: TcpStream) -> HttpClient {
+        HttpClient { stream, until: Instant::now() + PATIENCE, state: HttpState::Asking(Vec::new()) }
     }
 
     /// Does what can be done without waiting; whether there is more to do.
     fn go_on(&mut self, pages: &Pages) -> bool {
         while Instant::now() < self.until {
             match self.step(pages) {
-                Ok(Step::On(state)) => self.state = state,
-                Ok(Step::Later) => return true,
-                Ok(Step::Over) => return false,
+                Ok(HttpStep::On(state)) => self.state = state,
+                Ok(HttpStep::Later) => return true,
+                Ok(HttpStep::Over) => return false,
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return true,
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(_) => return false,
@@ -128,31 +128,31 @@ impl Guest {
         false
     }
 
-    fn step(&mut self, pages: &Pages) -> io::Result<Step> {
+    fn step(&mut self, pages: &Pages) -> io::Result<HttpStep> {
         match &mut self.state {
-            State::Asking(head) => {
+            HttpState::Asking(head) => {
                 let mut some = [0; 1024];
                 let read = self.stream.read(&mut some)?;
                 head.extend_from_slice(&some[..read]);
                 let whole = head.windows(4).any(|end| end == b"\r\n\r\n");
                 Ok(match answer(head, whole, pages) {
-                    Some(answer) => Step::On(State::Answering(answer.bytes(), 0)),
-                    None if read == 0 => Step::Over,
-                    None => Step::On(State::Asking(std::mem::take(head))),
+                    Some(answer) => HttpStep::On(HttpState::Answering(answer.bytes(), 0)),
+                    None if read == 0 => HttpStep::Over,
+                    None => HttpStep::On(HttpState::Asking(std::mem::take(head))),
                 })
             }
-            State::Answering(bytes, sent) => {
+            HttpState::Answering(bytes, sent) => {
                 *sent += self.stream.write(&bytes[*sent..])?;
                 if *sent < bytes.len() {
-                    return Ok(Step::Later);
+                    return Ok(HttpStep::Later);
                 }
                 self.stream.shutdown(Shutdown::Write)?;
-                Ok(Step::On(State::Leaving))
+                Ok(HttpStep::On(HttpState::Leaving))
             }
-            State::Leaving => {
+            HttpState::Leaving => {
                 let read = self.stream.read(&mut [0; 1024])?;
                 // One who never stops talking is heard a little at a time, until the patience is over.
-                Ok(if read == 0 { Step::Over } else { Step::Later })
+                Ok(if read == 0 { HttpStep::Over } else { HttpStep::Later })
             }
         }
     }

@@ -17,10 +17,10 @@ use alike::peers::Peers;
 use alike::progress::Progress;
 use xxhash_rust::xxh3::xxh3_128;
 
-use crate::cli::Command;
+use crate::cli::line::CommandLine;
 use crate::cli::processes::WatchArgs;
-use crate::cluster::measured::Measured;
-use crate::cluster::processes::Member;
+use crate::cluster::metrics::ProcessMetrics;
+use crate::cluster::processes::JobMember;
 use crate::cluster::profile::Profiled;
 use crate::environment::{METRICS, METRICS_ABOVE, environment, number};
 use crate::exit::{INTERRUPTED, exit_code};
@@ -35,35 +35,34 @@ const GLANCE: Duration = Duration::from_millis(50);
 const DONE: u32 = 2;
 
 /// The processes of a job, before they have met.
-pub(crate) struct Team {
-    member: Option<Member>,
-    job: u128,
-    measured: Option<Arc<Measured>>,
+pub(crate) struct DistributedJob {
+    member: Option<JobMember>,
+    /// Processes meet only those with the same one: a digest of what their command lines have in common.
+    id: u128,
+    metrics: Option<Arc<ProcessMetrics>>,
     profiled: Option<Profiled>,
     /// The collection, and where this process keeps what it writes of it to itself, if each does.
     state: Option<(PathBuf, PathBuf)>,
 }
 
-impl Team {
-    /// Makes sense of options and environment. `again` is the same command, read a second time.
-    pub(crate) fn new(command: &Command, again: Option<Command>) -> Result<Team> {
+impl DistributedJob {
+    /// Makes sense of options and environment.
+    pub(crate) fn new(line: &CommandLine) -> Result<DistributedJob> {
+        let command = &line.command;
         let args = command.processes();
-        let member = args.map(|args| Member::new(args, &environment, &warn)).transpose()?.flatten();
-        let job = again.map_or(0, |mut command| {
-            command.forget_machine();
-            xxh3_128(format!("{command:?}").as_bytes())
-        });
+        let member = args.map(|args| JobMember::new(args, &environment, &warn)).transpose()?.flatten();
         if member.is_some() && command.reads_standard_input() {
             return Err(Error::config(
                 "standard input is there for one process only; name files that all processes can read",
             ));
         }
+        let id = if member.is_some() { xxh3_128(&line.common_words()) } else { 0 };
         let state = command.place().and_then(|at| Some((at.collection.clone(), at.local_state.clone()?)));
-        let mut team = Team { member, job, measured: None, profiled: None, state };
-        if let (Some(args), Some((name, talk))) = (args, command.told()) {
-            team.watch(&args.watch, name, talk.json_progress)?;
+        let mut job = DistributedJob { member, id, metrics: None, profiled: None, state };
+        if let (Some(args), Some((name, talk))) = (args, command.name_and_talk()) {
+            job.watch(&args.watch, name, talk.json_progress)?;
         }
-        Ok(team)
+        Ok(job)
     }
 
     /// Opens what was asked for to be watched.
@@ -72,10 +71,10 @@ impl Team {
         let variable = || environment(METRICS).map(|value| value.to_string_lossy().into_owned());
         if let Some(address) = args.metrics.clone().or_else(variable) {
             let above = number(METRICS_ABOVE, &environment)?.unwrap_or(0);
-            let measured = Measured::new(command, process);
-            let chosen = measured.open(&address, above)?;
-            chosen.into_iter().for_each(|address| tell_address(address, process, json));
-            self.measured = Some(measured);
+            let metrics = ProcessMetrics::new(command, process);
+            let chosen = metrics.open(&address, above)?;
+            chosen.into_iter().for_each(|address| print_address(address, process, json));
+            self.metrics = Some(metrics);
         }
         let profiled = args.profile.as_ref();
         let profiled = profiled.map(|file| Profiled::new(file.as_deref(), (command, process, several), json));
@@ -84,8 +83,8 @@ impl Team {
     }
 
     /// Tells at the end where the time went, if that was asked for, whatever came of the job.
-    pub(crate) fn tell_profile<T>(&self, done: Result<T>) -> Result<T> {
-        let told = self.profiled.as_ref().map_or(Ok(()), Profiled::tell);
+    pub(crate) fn print_profile<T>(&self, done: Result<T>) -> Result<T> {
+        let told = self.profiled.as_ref().map_or(Ok(()), Profiled::print);
         done.and_then(|done| told.map(|()| done))
     }
 
@@ -108,11 +107,11 @@ impl Team {
         lead: impl FnOnce(Option<Arc<Peers>>) -> Result<T>,
         assist: impl FnOnce(&Arc<Peers>) -> Result<()>,
     ) -> Result<Option<T>> {
-        self.measured.iter().for_each(|measured| measured.begin(progress, workers));
+        self.metrics.iter().for_each(|metrics| metrics.begin(progress, workers));
         self.profiled.iter().for_each(|profiled| profiled.begin(progress));
         let Some(member) = &self.member else { return lead(None).map(Some) };
         let mesh = self.meet(member, workers, progress)?;
-        self.measured.iter().for_each(|measured| measured.meet(&mesh));
+        self.metrics.iter().for_each(|metrics| metrics.meet(&mesh));
         let stop = Arc::clone(progress);
         mesh.on_loss(Box::new(move |_| stop.stop()));
         if let Some((collection, state)) = &self.state {
@@ -121,25 +120,25 @@ impl Team {
         }
         let state = self.state.as_ref().map(|(_, state)| state.clone());
         let peers = Arc::new(Peers::new(Arc::clone(&mesh), state));
-        let waiting = Waiting::watch(&mesh, progress);
+        let watchdog = StopWatchdog::watch(&mesh, progress);
         let done = match mesh.process() {
             0 => lead(Some(peers)).map(Some),
             _ => assist(&peers).and_then(|()| mesh.receive(0, DONE)).map(|_| None),
         };
-        let done = if waiting.gave_up() { done.map_err(|_| Error::Interrupted) } else { part(&mesh, done) };
-        self.measured.iter().for_each(|measured| measured.leave(&mesh));
+        let done = if watchdog.gave_up() { done.map_err(|_| Error::Interrupted) } else { part(&mesh, done) };
+        self.metrics.iter().for_each(|metrics| metrics.leave(&mesh));
         done
     }
 
     /// Meets the other processes, on a thread that can be left behind: they may never come.
-    fn meet(&self, member: &Member, workers: usize, progress: &Progress) -> Result<Arc<Mesh>> {
+    fn meet(&self, member: &JobMember, workers: usize, progress: &Progress) -> Result<Arc<Mesh>> {
         quiet_communication();
         let membership = Membership {
             hosts: member.hosts.clone(),
             process: member.process,
             workers,
             secret: member.secret.as_deref().map(Secret::new).transpose()?,
-            job: self.job,
+            job: self.id,
             join_timeout: member.join_timeout,
             peer_timeout: member.peer_timeout,
         };
@@ -151,12 +150,12 @@ impl Team {
 }
 
 /// Sees to it that a process that is asked to stop does so while it waits for another one, which may take long.
-struct Waiting(Arc<AtomicBool>, Arc<AtomicBool>);
+struct StopWatchdog(Arc<AtomicBool>, Arc<AtomicBool>);
 
-impl Waiting {
-    fn watch(mesh: &Arc<Mesh>, progress: &Arc<Progress>) -> Waiting {
+impl StopWatchdog {
+    fn watch(mesh: &Arc<Mesh>, progress: &Arc<Progress>) -> StopWatchdog {
         let (over, gave_up) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
-        let waiting = Waiting(Arc::clone(&over), Arc::clone(&gave_up));
+        let watchdog = StopWatchdog(Arc::clone(&over), Arc::clone(&gave_up));
         let (mesh, progress) = (Arc::clone(mesh), Arc::clone(progress));
         thread::spawn(move || {
             let mut stopped = Duration::ZERO;
@@ -169,7 +168,7 @@ impl Waiting {
                 stopped += if progress.stopped() { GLANCE } else { Duration::ZERO };
             }
         });
-        waiting
+        watchdog
     }
 
     /// Ends the watch: whether it has told the others that this process is gone.
@@ -209,7 +208,7 @@ fn part<T>(mesh: &Mesh, done: Result<Option<T>>) -> Result<Option<T>> {
 }
 
 /// Tells where the metrics are, if it was left to the system.
-fn tell_address(address: SocketAddr, process: usize, json: bool) {
+fn print_address(address: SocketAddr, process: usize, json: bool) {
     let line = match json {
         true => serde_json::json!({ "event": "metrics", "process": process, "address": address }).to_string(),
         false => format!("alike: metrics at http://{address}/metrics"),

@@ -3,7 +3,7 @@
 mod endpoint;
 pub(crate) mod job;
 pub(crate) mod launch;
-mod measured;
+mod metrics;
 pub(crate) mod processes;
 mod profile;
 pub(crate) mod secret;

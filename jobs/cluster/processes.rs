@@ -28,7 +28,7 @@ const MOST_SECONDS: u64 = 24 * 60 * 60;
 
 /// What one of many processes knows of all.
 #[derive(Clone, PartialEq, Eq)]
-pub(crate) struct Member {
+pub(crate) struct JobMember {
     /// The address of each process, `host:port`, in order; two or more.
     pub(crate) hosts: Vec<String>,
     /// Which of them this one is.
@@ -41,9 +41,9 @@ pub(crate) struct Member {
     pub(crate) peer_timeout: Duration,
 }
 
-impl fmt::Debug for Member {
+impl fmt::Debug for JobMember {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Member")
+        f.debug_struct("JobMember")
             .field("hosts", &self.hosts)
             .field("process", &self.process)
             .field("secret", &self.secret.as_ref().map(|_| "..."))
@@ -53,7 +53,7 @@ impl fmt::Debug for Member {
     }
 }
 
-impl Member {
+impl JobMember {
     /// What the options and the environment come to; `None` is a job of one process. `warn` is told what is doubtful.
     ///
     /// # Errors
@@ -63,7 +63,7 @@ impl Member {
         args: &ProcessArgs,
         variables: Variables<'_>,
         warn: &dyn Fn(&str),
-    ) -> Result<Option<Member>> {
+    ) -> Result<Option<JobMember>> {
         let Some(hosts) = hosts(&args.hosts, variables)? else {
             refuse_idle(args, variables)?;
             return Ok(None);
@@ -83,7 +83,7 @@ impl Member {
                 hosts.len()
             )));
         }
-        Ok(Some(Member { hosts, process, secret, join_timeout, peer_timeout }))
+        Ok(Some(JobMember { hosts, process, secret, join_timeout, peer_timeout }))
     }
 }
 

@@ -13,7 +13,7 @@ use crate::environment::{SECRET, SECRET_FILE};
 const GOOD: (&str, &str) = (SECRET, "0123456789abcdef");
 
 /// What `alike load c in FLAGS` comes to in an environment.
-fn member(flags: &str, environment: &[(&str, &str)]) -> Result<Option<Member>> {
+fn member(flags: &str, environment: &[(&str, &str)]) -> Result<Option<JobMember>> {
     let line = ["alike", "load", "c", "in"].into_iter().chain(flags.split_whitespace());
     let cli = Cli::try_parse_from(line).expect("a line that clap accepts");
     let variables = |name: &str| {
@@ -22,12 +22,12 @@ fn member(flags: &str, environment: &[(&str, &str)]) -> Result<Option<Member>> {
     };
     let warned = RefCell::new(Vec::new());
     let args = cli.command.processes().expect("load has processes");
-    let member = Member::new(args, &variables, &|line| warned.borrow_mut().push(line.to_owned()));
+    let member = JobMember::new(args, &variables, &|line| warned.borrow_mut().push(line.to_owned()));
     assert!(warned.borrow().is_empty(), "{warned:?}");
     member
 }
 
-fn good(flags: &str, environment: &[(&str, &str)]) -> Member {
+fn good(flags: &str, environment: &[(&str, &str)]) -> JobMember {
     let member = member(flags, environment).unwrap_or_else(|e| panic!("{flags} {environment:?}: {e}"));
     member.unwrap_or_else(|| panic!("{flags} {environment:?}: one process"))
 }
@@ -69,7 +69,7 @@ fn without_any_of_it_there_is_one_process() {
 #[test]
 fn without_a_file_processes_are_on_this_machine() {
     let found = good("-n 3 -p 2", &[GOOD]);
-    let expected = Member {
+    let expected = JobMember {
         hosts: ["localhost:2101", "localhost:2102", "localhost:2103"].map(str::to_owned).to_vec(),
         process: 2,
         secret: Some(b"0123456789abcdef".to_vec()),

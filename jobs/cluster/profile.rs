@@ -54,7 +54,7 @@ impl Profiled {
     }
 
     /// Tells what was added.
-    pub(crate) fn tell(&self) -> Result<()> {
+    pub(crate) fn print(&self) -> Result<()> {
         let rows = self.profile.rows();
         let value = serde_json::json!({
             "event": "profile", "command": self.command, "process": self.process, "rows": rows,
@@ -118,7 +118,7 @@ mod tests {
         let of = |several| Profiled::new(Some(&path), ("load", 2, several), false);
         assert!(matches!(of(false), Err(Error::Config(_))));
         let profiled = of(true).expect("another name");
-        profiled.tell().expect("written");
+        profiled.print().expect("written");
         let written = std::fs::read(folder.path().join("times.2")).expect("there");
         let value: serde_json::Value = serde_json::from_slice(&written).expect("JSON");
         assert_eq!((&value["process"], &value["command"]), (&2.into(), &"load".into()));

@@ -17,33 +17,33 @@ use alike::read::{Rejected, Source};
 use alike::resources::Resources;
 use alike::system_memory::peak_memory;
 
-use crate::cluster::job::{PART_DONE, Team};
+use crate::cluster::job::{DistributedJob, PART_DONE};
 use crate::session::inputs::{find_inputs, refuse};
 use crate::session::options::DedupOptions;
-use crate::session::run_folder::Place;
+use crate::session::run_folder::RunFolder;
 use crate::session::run_lexicon::{Making, own_lexicon};
 use crate::terminal::display::{Display, Mode};
 use crate::terminal::interrupt::stop_on_interrupt;
-use crate::terminal::summary::tell;
+use crate::terminal::summary::print_summary;
 
 /// Deduplicates as `options` say and reports on standard error.
-pub(crate) fn run(options: &DedupOptions, team: &Team) -> Result<ExitCode> {
+pub(crate) fn run(options: &DedupOptions, job: &DistributedJob) -> Result<ExitCode> {
     let begun = Instant::now();
     let progress = Arc::new(Progress::default());
     stop_on_interrupt(Arc::clone(&progress))?;
     let display = Display::start(Arc::clone(&progress), Mode::choose(options.quiet, options.json_progress));
     // It goes only when the other processes know that nothing is written to it any more.
     let mut place = None;
-    let summary = team.work(
+    let summary = job.work(
         options.workers,
         &progress,
         |peers| dedup(options, begun, &mut place, (peers.as_ref(), &progress)),
         |peers| assist(options, peers, &progress),
     );
     display.finish();
-    let Some(summary) = team.tell_profile(summary)? else { return Ok(PART_DONE) };
+    let Some(summary) = job.print_profile(summary)? else { return Ok(PART_DONE) };
     let out = options.out.as_deref().filter(|_| !options.dry_run);
-    tell(&summary, out, options.quiet, options.json_progress);
+    print_summary(&summary, out, options.quiet, options.json_progress);
     Ok(ExitCode::SUCCESS)
 }
 
@@ -51,10 +51,10 @@ pub(crate) fn run(options: &DedupOptions, team: &Team) -> Result<ExitCode> {
 fn dedup(
     options: &DedupOptions,
     begun: Instant,
-    held: &mut Option<Place>,
+    held: &mut Option<RunFolder>,
     (peers, progress): (Option<&Arc<Peers>>, &Arc<Progress>),
 ) -> Result<Summary> {
-    let place = held.insert(Place::new(options.out.as_deref().filter(|_| !options.dry_run))?);
+    let place = held.insert(RunFolder::new(options.out.as_deref().filter(|_| !options.dry_run))?);
     let spool =
         tempfile::tempdir_in(place.path()).map_err(|e| Error::io(place.path(), "create a folder in", e))?;
     let discovery = find_inputs(&options.inputs, spool.path(), progress)?;
@@ -69,9 +69,9 @@ fn dedup(
     let lexicon = own_lexicon(&mut config, options.lexicon.as_deref(), &making)?;
     if let Some(peers) = peers {
         let sources = discovery.sources.iter().map(Source::from_anywhere).collect::<Result<_>>()?;
-        peers.broadcast(&Task { sources, config: config.clone() })?;
+        peers.broadcast(&DedupTask { sources, config: config.clone() })?;
     }
-    let task = Task { sources: discovery.sources.clone(), config };
+    let task = DedupTask { sources: discovery.sources.clone(), config };
     let request = Request { lexicon, ..request(options, task, place.path(), peers.cloned()) };
     let outcome = flow::run(request, Arc::clone(progress))?;
     let rejected = discovery.rejected(outcome.run.documents.inputs.rejected(&outcome.refused));
@@ -83,7 +83,7 @@ fn dedup(
         let kinds = related.map(|related| KindTable::new(&outcome.findings, related));
         Ok(Summary { kinds, ..summarise(&discovery, &outcome, &rejected)? })
     };
-    let Place::Output(staging) = place else {
+    let RunFolder::Output(staging) = place else {
         return Ok(finish(options, begun, peers.map(|peers| &**peers), summarised()?));
     };
     let run = &outcome.run;
@@ -99,7 +99,7 @@ fn dedup(
     summary.write(staging.path())?;
     spool.close().map_err(|e| Error::io(staging.path(), "remove the copy of standard input in", e))?;
     progress.check()?;
-    if let Some(Place::Output(staging)) = held.take() {
+    if let Some(RunFolder::Output(staging)) = held.take() {
         staging.commit()?;
     }
     Ok(summary)
@@ -136,7 +136,7 @@ fn write(
 
 /// What process 0 has found out, for the others.
 #[derive(serde::Serialize, serde::Deserialize)]
-struct Task {
+struct DedupTask {
     sources: Vec<Source>,
     config: Config,
 }
@@ -144,7 +144,7 @@ struct Task {
 /// Takes part in what process 0 deduplicates.
 fn assist(options: &DedupOptions, peers: &Arc<Peers>, progress: &Arc<Progress>) -> Result<()> {
     let scratch = Scratch::apart(&std::env::temp_dir())?;
-    let task: Task = peers.receive()?;
+    let task: DedupTask = peers.receive()?;
     let sources = task.sources.clone();
     let request = request(options, task, scratch.path(), Some(Arc::clone(peers)));
     flow::assist(request, Arc::clone(progress))?;
@@ -155,7 +155,7 @@ fn assist(options: &DedupOptions, peers: &Arc<Peers>, progress: &Arc<Progress>) 
     assist_kept(&sources, options.workers, peers, progress)
 }
 
-fn request(options: &DedupOptions, task: Task, scratch: &Path, peers: Option<Arc<Peers>>) -> Request {
+fn request(options: &DedupOptions, task: DedupTask, scratch: &Path, peers: Option<Arc<Peers>>) -> Request {
     Request {
         sources: task.sources,
         part: Part::ALL,

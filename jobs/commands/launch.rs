@@ -8,13 +8,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use alike::error::{Error, Result};
-use clap::{CommandFactory, Parser};
 
-use crate::cli::Cli;
+use crate::cli::definition;
 use crate::cli::launch::LaunchArgs;
+use crate::cli::line::CommandLine;
 use crate::cli::processes::ProcessArgs;
-use crate::cluster::launch::command::{Plan, Reach};
-use crate::cluster::launch::output::Voice;
+use crate::cluster::launch::command::{LaunchPlan, Reach};
+use crate::cluster::launch::output::LauncherOutput;
 use crate::cluster::launch::watch::{Patience, watch};
 use crate::cluster::launch::{child, ends};
 use crate::cluster::processes::hosts;
@@ -34,16 +34,16 @@ pub(crate) fn run(args: &LaunchArgs) -> Result<ExitCode> {
     })?;
     let lines = (0..plan.hosts.len()).map(|i| plan.line(i)).collect::<Result<Vec<_>>>()?;
     let (children, events) = child::start_all(&lines, io::stdout().is_terminal())?;
-    let mut voice = Voice::new(children.len(), &args.talk);
-    let ended = watch(children, &events, &interrupts, &mut voice, Patience::default())?;
-    match voice.finish() {
+    let mut output = LauncherOutput::new(children.len(), &args.talk);
+    let ended = watch(children, &events, &interrupts, &mut output, Patience::default())?;
+    match output.finish() {
         Some(error) => Err(stdout_error(error)),
         None => Ok(ExitCode::from(ends::worst(&ended.ends, ended.interrupted))),
     }
 }
 
 /// What is started where; everything that is wrong with it is found here.
-fn plan(args: &LaunchArgs) -> Result<Plan> {
+fn plan(args: &LaunchArgs) -> Result<LaunchPlan> {
     let words = subcommand(args)?;
     let hosts = hosts(&args.hosts, &environment)?.ok_or_else(|| {
         Error::config("which processes? Give --hosts FILE with an address for each, or -n N for this machine")
@@ -87,7 +87,7 @@ fn plan(args: &LaunchArgs) -> Result<Plan> {
             .map_err(|e| Error::io(&PathBuf::from("."), "find the present folder", e))?,
     };
     let (terminal, metrics) = (io::stdout().is_terminal(), environment(METRICS));
-    Ok(Plan { hosts, secret, program, folder, words, reach, terminal, metrics })
+    Ok(LaunchPlan { hosts, secret, program, folder, words, reach, terminal, metrics })
 }
 
 /// The words behind `--`, which must be a subcommand that runs as many processes and leaves it to the launcher which;
@@ -102,20 +102,20 @@ pub(crate) fn subcommand(args: &LaunchArgs) -> Result<Vec<OsString>> {
     let passed: Vec<OsString> =
         passed.iter().filter(|(_, given)| *given).map(|(flag, _)| OsString::from(flag)).collect();
     // Options stand behind all names of a command.
-    let command = Cli::command();
+    let command = definition();
     let named = words.first().and_then(|name| command.find_subcommand(name));
     let names = if named.is_some_and(clap::Command::has_subcommands) { 2 } else { 1 }.min(words.len());
     words.splice(names..names, passed);
     let line = [OsString::from("alike")].into_iter().chain(words.iter().cloned());
-    let cli = Cli::try_parse_from(line).map_err(|error| {
+    let line = CommandLine::parse(&line.collect::<Vec<_>>()).map_err(|error| {
         let told = error.to_string();
         let told = told.trim_end();
         Error::config(format!("behind --: {}", told.strip_prefix("error: ").unwrap_or(told)))
     })?;
     let name = words.first().map(|word| word.to_string_lossy().into_owned()).unwrap_or_default();
-    let Some(processes) = cli.command.processes() else {
+    let Some(processes) = line.command.processes() else {
         return Err(Error::config(format!(
-            "alike {name} does not run as many processes; dedup, load, delete, compact, cluster and lexicon build do"
+            "alike {name} does not run as many processes; dedup, load, delete, compact, recluster and lexicon build do"
         )));
     };
     if let Some(flag) = of_the_launcher(processes, args.hosts.insecure) {
@@ -123,7 +123,7 @@ pub(crate) fn subcommand(args: &LaunchArgs) -> Result<Vec<OsString>> {
             "{flag} stands behind --; the launcher tells its processes: put it in front, or leave it out"
         )));
     }
-    if cli.command.reads_standard_input() {
+    if line.command.reads_standard_input() {
         return Err(Error::config(format!(
             "alike {name} cannot read standard input as many processes; write it to a file that all of them can read"
         )));
@@ -154,8 +154,10 @@ fn fresh() -> Result<Vec<u8>> {
 
 #[cfg(test)]
 mod tests {
+    use clap::Parser;
+
     use super::*;
-    use crate::cli::Command;
+    use crate::cli::{Cli, Command};
 
     /// What `alike launch LINE` would pass on.
     fn passed(line: &str) -> Result<Vec<OsString>> {
@@ -172,7 +174,7 @@ mod tests {
             ("-n 2 -- load c in -w 2", "load c in -w 2"),
             ("-n 2 -q --insecure -- delete c --ids f", "delete --quiet --insecure c --ids f"),
             ("-n 2 --json-progress -- compact c", "compact --json-progress c"),
-            ("-n 2 -- cluster c --peer-timeout 5", "cluster c --peer-timeout 5"),
+            ("-n 2 -- recluster c --peer-timeout 5", "recluster c --peer-timeout 5"),
             ("-n 2 -q -- lexicon build in --out l", "lexicon build --quiet in --out l"),
         ] {
             let words = passed(line).expect("good");

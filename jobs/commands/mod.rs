@@ -18,18 +18,18 @@ use std::process::ExitCode;
 use alike::error::Result;
 
 use crate::cli::Command;
-use crate::cluster::job::Team;
+use crate::cluster::job::DistributedJob;
 use crate::session::options::DedupOptions;
-use crate::terminal::stdout::{print, stdout_error};
+use crate::terminal::stdout::print;
 
 /// Does what was asked for.
-pub(crate) fn run(command: Command, team: &Team) -> Result<ExitCode> {
+pub(crate) fn run(command: Command, job: &DistributedJob) -> Result<ExitCode> {
     match command {
-        Command::Dedup(args) => DedupOptions::new(*args).and_then(|options| dedup::run(&options, team)),
-        Command::Load(args) => collection::load::run(&args, team),
-        Command::Delete(args) => collection::delete::run(&args, team),
+        Command::Dedup(args) => DedupOptions::new(*args).and_then(|options| dedup::run(&options, job)),
+        Command::Load(args) => collection::load::run(&args, job),
+        Command::Delete(args) => collection::delete::run(&args, job),
         Command::Clusters(args) => query::clusters::run(&args),
-        Command::Cluster(args) => query::recluster::run(&args, team),
+        Command::Recluster(args) => query::recluster::run(&args, job),
         Command::Export(args) => query::export::run(&args),
         Command::Pairs(args) => query::pairs::run(&args),
         Command::Stats(args) => collection::stats::run(&args),
@@ -40,13 +40,13 @@ pub(crate) fn run(command: Command, team: &Team) -> Result<ExitCode> {
         Command::Group(args) => query::group::run(&args),
         Command::Info(args) => collection::info::run(&args),
         Command::Presets { name } => presets::text(name.as_deref()).and_then(|text| print(text.as_bytes())),
-        Command::Lexicon(command) => lexicon::run(&command, team),
+        Command::Lexicon(command) => lexicon::run(&command, job),
         Command::Tune(command) => tune::run(&command),
         Command::Evaluate(args) => evaluate::run(&args),
-        Command::Compact(args) => collection::compact::run(&args, team),
+        Command::Compact(args) => collection::compact::run(&args, job),
         Command::Fsck { at, json } => collection::fsck::run(&at, json),
         Command::Launch(args) => launch::run(&args),
         Command::Completions { shell } => print(&manual::completions(shell)),
-        Command::Man => manual::page().map_err(stdout_error).and_then(|page| print(&page)),
+        Command::Man(args) => manual::run(&args),
     }
 }

@@ -11,7 +11,7 @@ use alike::progress::Progress;
 use alike::read::{Rejected, unread};
 use alike::resources::Resources;
 
-use crate::cluster::job::Team;
+use crate::cluster::job::DistributedJob;
 use crate::session::collection::folder;
 use crate::session::options::Machine;
 use crate::terminal::reporter::Reporter;
@@ -31,8 +31,8 @@ pub(crate) fn assist(
 }
 
 /// What a dry run writes is in a folder that no other process knows.
-pub(crate) fn refuse_dry_run(dry_run: bool, team: &Team) -> Result<()> {
-    if dry_run && !team.is_alone() {
+pub(crate) fn refuse_dry_run(dry_run: bool, job: &DistributedJob) -> Result<()> {
+    if dry_run && !job.is_alone() {
         return Err(Error::config("--dry-run works with one process; leave out --hosts, -n and -p"));
     }
     Ok(())
@@ -50,7 +50,7 @@ pub(crate) fn unfinished(reporter: &Reporter<'_>, collection: &Path, writer: &Wr
         // This one says so itself.
         Error::Unfinished { .. } => error,
         error => {
-            reporter.say(&Error::Paused { path, records }.to_string());
+            reporter.line(&Error::Paused { path, records }.to_string());
             error
         }
     }

@@ -22,19 +22,19 @@ pub(crate) fn report_load(
 ) -> Result<ExitCode> {
     let Report { records, added, replaced, unchanged, removed, superseded, .. } = report;
     let would = if dry_run { "would be " } else { "" };
-    reporter.say(&format!(
+    reporter.line(&format!(
         "{records} records: {added} {would}added, {replaced} {would}replaced, {removed} {would}removed, \
          {unchanged} unchanged, {superseded} superseded by a later record of their id"
     ));
     if report.poor > 0 {
-        reporter.say(&format!(
+        reporter.line(&format!(
             "{} records with too few terms for the method: compared with equal texts only{}",
             report.poor,
             examples(&report.first_poor, report.poor)
         ));
     }
     if report.undated > 0 {
-        reporter.say(&format!(
+        reporter.line(&format!(
             "{} records without a date that is understood: compared with each other only{}",
             report.undated,
             examples(&report.first_undated, report.undated)
@@ -42,7 +42,7 @@ pub(crate) fn report_load(
     }
     let Ignored { times, postings, of_postings, .. } = report.common_keys;
     if times > 0 {
-        reporter.say(&format!(
+        reporter.line(&format!(
             "keys ignored because more texts have them than the cap allows: {times}, {:.1} % of all postings; what is \
              found may depend on the order of loads, and on how --memory and --epoch divide them; --json names the \
              most common keys",
@@ -50,7 +50,7 @@ pub(crate) fn report_load(
         ));
     }
     if let Some(unknown) = unknown(&report.unknown) {
-        reporter.say(&unknown);
+        reporter.line(&unknown);
     }
     let state = match report.commit {
         Some(commit) if dry_run => format!("nothing was written; there would be commit {commit}"),
@@ -59,7 +59,7 @@ pub(crate) fn report_load(
         None => "nothing changed".to_owned(),
     };
     let (documents, clusters, changes) = (report.documents, report.clusters, report.changes);
-    reporter.say(&format!(
+    reporter.line(&format!(
         "{}: {state}; {documents} documents, {clusters} clusters, {changes} lines about clusters",
         collection.display()
     ));

@@ -1,4 +1,4 @@
-//! What `pairs` and `cluster` have in common: the documents of a collection taken in again.
+//! What `pairs` and `recluster` have in common: the documents of a collection taken in again.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use alike::resources::Resources;
 use crate::cli::common::ChoiceArgs;
 use crate::cli::common::PlaceArgs;
 use crate::cli::common::{MachineArgs, TalkArgs};
-use crate::cluster::job::Team;
+use crate::cluster::job::DistributedJob;
 use crate::session::collection::{folder, reach};
 use crate::session::options::{Machine, clustering};
 use crate::session::watched::watched;
@@ -26,11 +26,11 @@ pub(crate) fn again(
     pairs: bool,
     talk: &TalkArgs,
     machine: &MachineArgs,
-    team: Option<&Team>,
+    job: Option<&DistributedJob>,
 ) -> Result<Option<Outcome>> {
     let Machine { workers, memory, simd } = Machine::new(machine)?;
     // Who leads works beside the collection; the others leave that folder alone.
-    let leads = team.is_none_or(Team::leads);
+    let leads = job.is_none_or(DistributedJob::leads);
     let scratch = if leads {
         Scratch::beside(&at.collection, &std::env::temp_dir())?
     } else {
@@ -49,15 +49,15 @@ pub(crate) fn again(
         let snapshot = Snapshot::open(&reach(at, peers.as_deref())?)?;
         snapshot.recompute(asked(peers), Arc::clone(progress))
     };
-    let Some(team) = team else { return watched(talk, |progress| lead(None, progress)).map(Some) };
+    let Some(job) = job else { return watched(talk, |progress| lead(None, progress)).map(Some) };
     let assist = |peers: &Arc<Peers>, progress: &Arc<Progress>| {
         let own = asked(Some(Arc::clone(peers)));
         Snapshot::follow_recompute(&|| folder(&at.collection), own, peers, Arc::clone(progress))
     };
     let done = watched(talk, |progress| {
-        team.work(workers, progress, |peers| lead(peers, progress), |peers| assist(peers, progress))
+        job.work(workers, progress, |peers| lead(peers, progress), |peers| assist(peers, progress))
     });
-    team.tell_profile(done)
+    job.print_profile(done)
 }
 
 /// Says what a cap on common keys does to the documents of a collection that are taken in again, of which keys were

@@ -6,22 +6,22 @@ use alike::error::{Error, Result};
 use alike::output::Staging;
 
 /// Where a run works: beside its output, or, in a dry run, wherever the system keeps temporary files.
-pub(crate) enum Place {
+pub(crate) enum RunFolder {
     /// Beside the output.
     Output(Staging),
     /// In a dry run.
     Nowhere(tempfile::TempDir),
 }
 
-impl Place {
+impl RunFolder {
     /// The place for a run that writes `out`, or nothing.
-    pub(crate) fn new(out: Option<&Path>) -> Result<Place> {
+    pub(crate) fn new(out: Option<&Path>) -> Result<RunFolder> {
         match out {
-            Some(out) => Staging::new(out).map(Place::Output),
+            Some(out) => Staging::new(out).map(RunFolder::Output),
             None => {
                 let folder = tempfile::tempdir();
                 folder
-                    .map(Place::Nowhere)
+                    .map(RunFolder::Nowhere)
                     .map_err(|e| Error::io(&std::env::temp_dir(), "create a folder in", e))
             }
         }
@@ -29,8 +29,8 @@ impl Place {
 
     pub(crate) fn path(&self) -> &Path {
         match self {
-            Place::Output(staging) => staging.path(),
-            Place::Nowhere(folder) => folder.path(),
+            RunFolder::Output(staging) => staging.path(),
+            RunFolder::Nowhere(folder) => folder.path(),
         }
     }
 }

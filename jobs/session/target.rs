@@ -19,7 +19,7 @@ use crate::session::collection::{reach, scattered};
 use crate::session::options::configuration;
 
 /// What is asked of the collection that a load goes to.
-pub(crate) struct Asked<'a> {
+pub(crate) struct CreateOptions<'a> {
     /// What decides the answer.
     pub(crate) choices: &'a ConfigArgs,
     /// The lexicon that was named.
@@ -57,7 +57,7 @@ impl Target {
     /// the folder `above`.
     pub(crate) fn find(
         at: &PlaceArgs,
-        asked: &Asked<'_>,
+        asked: &CreateOptions<'_>,
         above: Option<PathBuf>,
         peers: Option<&Peers>,
     ) -> Result<Target> {
@@ -131,7 +131,7 @@ fn can_become_one(path: &Path) -> Result<bool> {
 }
 
 /// The configuration of a collection that is to be made.
-fn first(asked: &Asked<'_>) -> Result<Config> {
+fn first(asked: &CreateOptions<'_>) -> Result<Config> {
     let mut config = configuration(asked.choices, unless_said())?;
     if config.needs_lexicon() {
         let lexicon = asked.lexicon.ok_or_else(|| {
@@ -161,8 +161,8 @@ fn unless_said() -> Config {
 
 /// Refuses another configuration than the one that the collection has for ever. Flags alone are laid over that one, so
 /// that saying again what is so is no difference; nor is it one to leave out that texts are kept.
-fn check_same(manifest: &Manifest, asked: &Asked<'_>) -> Result<()> {
-    let Asked { choices, lexicon, store_text } = *asked;
+fn check_same(manifest: &Manifest, asked: &CreateOptions<'_>) -> Result<()> {
+    let CreateOptions { choices, lexicon, store_text } = *asked;
     let frozen = &manifest.config;
     let base = if choices.config.is_some() { unless_said() } else { frozen.clone() };
     let mut asked = configuration(choices, base)?;

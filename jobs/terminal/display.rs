@@ -82,14 +82,14 @@ fn screen(mode: Mode) -> Option<Box<dyn Screen + Send>> {
         Mode::Hidden => None,
         Mode::Plain => Some(Box::new(Plain { out: io::stderr() })),
         Mode::Bars => Some(Box::new(Bars { bar: ProgressBar::hidden() })),
-        Mode::Json => Some(Box::new(Lines { out: io::stderr(), last: Duration::ZERO })),
+        Mode::Json => Some(Box::new(JsonProgress { out: io::stderr(), last: Duration::ZERO })),
     }
 }
 
 /// A display that is told what to show, and shows nothing between two calls.
 pub(crate) struct Show {
     screen: Option<Box<dyn Screen + Send>>,
-    last: Option<Snapshot>,
+    last: Option<ProgressSnapshot>,
 }
 
 impl Show {
@@ -98,7 +98,7 @@ impl Show {
     }
 
     /// Shows the present state.
-    pub(crate) fn see(&mut self, now: Snapshot) {
+    pub(crate) fn see(&mut self, now: ProgressSnapshot) {
         if let Some(screen) = &mut self.screen {
             turn(&mut **screen, self.last.replace(now), now);
         }
@@ -122,7 +122,7 @@ impl Show {
 
 /// The counters at one moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Snapshot {
+pub(crate) struct ProgressSnapshot {
     pub(crate) stage: Stage,
     pub(crate) done: u64,
     /// 0 is unknown.
@@ -132,24 +132,29 @@ pub(crate) struct Snapshot {
     pub(crate) elapsed: Duration,
 }
 
-impl Snapshot {
-    fn of(progress: &Progress, begun: Instant) -> Snapshot {
+impl ProgressSnapshot {
+    fn of(progress: &Progress, begun: Instant) -> ProgressSnapshot {
         let (stage, done, total) = progress.now();
-        Snapshot { stage, done, total, documents: progress.documents(), elapsed: begun.elapsed() }
+        ProgressSnapshot { stage, done, total, documents: progress.documents(), elapsed: begun.elapsed() }
     }
 
     /// The stage of this snapshot as it was when it gave way to that of `next`. Its counters are gone by then, but a
     /// stage is left only when its work is done.
-    fn left_for(self, next: Snapshot) -> Snapshot {
-        Snapshot { done: self.done.max(self.total), documents: next.documents, elapsed: next.elapsed, ..self }
+    fn left_for(self, next: ProgressSnapshot) -> ProgressSnapshot {
+        ProgressSnapshot {
+            done: self.done.max(self.total),
+            documents: next.documents,
+            elapsed: next.elapsed,
+            ..self
+        }
     }
 }
 
 /// Something that shows stages begin, advance and end.
 trait Screen {
-    fn begin(&mut self, now: Snapshot);
-    fn advance(&mut self, now: Snapshot);
-    fn end(&mut self, now: Snapshot);
+    fn begin(&mut self, now: ProgressSnapshot);
+    fn advance(&mut self, now: ProgressSnapshot);
+    fn end(&mut self, now: ProgressSnapshot);
     /// An epoch is done.
     fn epoch(&mut self, done: &EpochDone);
 
@@ -160,7 +165,7 @@ trait Screen {
 }
 
 /// Brings a screen from the last state, if there was one, to the present one.
-fn turn(screen: &mut dyn Screen, last: Option<Snapshot>, now: Snapshot) {
+fn turn(screen: &mut dyn Screen, last: Option<ProgressSnapshot>, now: ProgressSnapshot) {
     if let Some(last) = last.filter(|last| last.stage != now.stage) {
         screen.end(last.left_for(now));
     }
@@ -173,11 +178,11 @@ fn turn(screen: &mut dyn Screen, last: Option<Snapshot>, now: Snapshot) {
 /// Shows `progress` on `screen` until the other side of `stopped` closes.
 fn watch(progress: &Progress, screen: &mut dyn Screen, stopped: &Receiver<()>) {
     let begun = Instant::now();
-    let mut last = Snapshot::of(progress, begun);
+    let mut last = ProgressSnapshot::of(progress, begun);
     screen.begin(last);
     loop {
         let over = stopped.recv_timeout(TICK) != Err(RecvTimeoutError::Timeout);
-        let now = Snapshot::of(progress, begun);
+        let now = ProgressSnapshot::of(progress, begun);
         progress.take_epochs().iter().for_each(|done| screen.epoch(done));
         turn(screen, Some(last), now);
         last = now;
@@ -194,7 +199,7 @@ struct Bars {
 }
 
 impl Bars {
-    fn update(&self, now: Snapshot) {
+    fn update(&self, now: ProgressSnapshot) {
         if now.total > 0 && self.bar.length() != Some(now.total) {
             self.bar.set_length(now.total);
             self.bar.set_style(style(now.stage, true));
@@ -207,7 +212,7 @@ impl Bars {
 }
 
 impl Screen for Bars {
-    fn begin(&mut self, now: Snapshot) {
+    fn begin(&mut self, now: ProgressSnapshot) {
         // The watcher's own rhythm is the limit; indicatif's would drop the last update of a stage.
         self.bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(20));
         self.bar.set_style(style(now.stage, false));
@@ -215,12 +220,12 @@ impl Screen for Bars {
         self.update(now);
     }
 
-    fn advance(&mut self, now: Snapshot) {
+    fn advance(&mut self, now: ProgressSnapshot) {
         self.update(now);
         self.bar.tick();
     }
 
-    fn end(&mut self, now: Snapshot) {
+    fn end(&mut self, now: ProgressSnapshot) {
         self.update(now);
         if now.done == 0 {
             self.bar.finish_and_clear();
@@ -251,11 +256,11 @@ struct Plain<W> {
 }
 
 impl<W: Write> Screen for Plain<W> {
-    fn begin(&mut self, _: Snapshot) {}
+    fn begin(&mut self, _: ProgressSnapshot) {}
 
-    fn advance(&mut self, _: Snapshot) {}
+    fn advance(&mut self, _: ProgressSnapshot) {}
 
-    fn end(&mut self, _: Snapshot) {}
+    fn end(&mut self, _: ProgressSnapshot) {}
 
     fn epoch(&mut self, done: &EpochDone) {
         tell(&mut self.out, done);
@@ -282,14 +287,14 @@ fn style(stage: Stage, total_known: bool) -> ProgressStyle {
 }
 
 /// One JSON object a line.
-struct Lines<W> {
+struct JsonProgress<W> {
     out: W,
     /// When the last line was written, since the start.
     last: Duration,
 }
 
-impl<W: Write> Lines<W> {
-    fn write(&mut self, event: &str, now: Snapshot) {
+impl<W: Write> JsonProgress<W> {
+    fn write(&mut self, event: &str, now: ProgressSnapshot) {
         self.last = now.elapsed;
         let line = serde_json::json!({
             "event": event,
@@ -304,18 +309,18 @@ impl<W: Write> Lines<W> {
     }
 }
 
-impl<W: Write> Screen for Lines<W> {
-    fn begin(&mut self, now: Snapshot) {
+impl<W: Write> Screen for JsonProgress<W> {
+    fn begin(&mut self, now: ProgressSnapshot) {
         self.write("start", now);
     }
 
-    fn advance(&mut self, now: Snapshot) {
+    fn advance(&mut self, now: ProgressSnapshot) {
         if now.elapsed >= self.last + LINE_EVERY {
             self.write("progress", now);
         }
     }
 
-    fn end(&mut self, now: Snapshot) {
+    fn end(&mut self, now: ProgressSnapshot) {
         self.write("end", now);
     }
 

@@ -10,7 +10,7 @@ fn lines(work: impl FnOnce(&Progress)) -> Vec<Value> {
     let (stop, stopped) = mpsc::channel();
     let watched = Arc::clone(&progress);
     let watcher = thread::spawn(move || {
-        let mut lines = Lines { out: Vec::new(), last: Duration::ZERO };
+        let mut lines = JsonProgress { out: Vec::new(), last: Duration::ZERO };
         watch(&watched, &mut lines, &stopped);
         lines.out
     });
@@ -96,7 +96,7 @@ fn bars_take_every_stage_with_and_without_a_total() {
     for stage in Stage::ALL {
         for total in [0, 100] {
             let mut bars = Bars { bar: ProgressBar::hidden() };
-            let mut now = Snapshot { stage, done: 0, total, documents: 3, elapsed: Duration::ZERO };
+            let mut now = ProgressSnapshot { stage, done: 0, total, documents: 3, elapsed: Duration::ZERO };
             bars.begin(now);
             now.done = 50;
             bars.advance(now);

@@ -9,7 +9,7 @@ use alike::read::Rejected;
 use crate::cli::common::{ReportArgs, TalkArgs};
 use crate::terminal::escape::sanitize;
 use crate::terminal::launched::on_terminal;
-use crate::terminal::stdout::Lines;
+use crate::terminal::stdout::OutputLines;
 
 /// Refused records that are shown one by one.
 const SHOWN: usize = 10;
@@ -26,7 +26,7 @@ impl<'a> Reporter<'a> {
     }
 
     /// A line for people. Nobody listening is no failure.
-    pub(crate) fn say(&self, line: &str) {
+    pub(crate) fn line(&self, line: &str) {
         if !self.talk.quiet && !self.talk.json_progress {
             let _ = writeln!(io::stderr().lock(), "{}", sanitize(line));
         }
@@ -37,7 +37,7 @@ impl<'a> Reporter<'a> {
         if !self.json && (self.talk.quiet || on_terminal()) {
             return Ok(ExitCode::SUCCESS);
         }
-        let mut lines = Lines::new();
+        let mut lines = OutputLines::new();
         let written = lines.json(value);
         lines.finish(written)
     }
@@ -45,10 +45,10 @@ impl<'a> Reporter<'a> {
     /// The first of the refused records.
     pub(crate) fn refused(&self, rejected: &[Rejected]) {
         for rejected in rejected.iter().take(SHOWN) {
-            self.say(&format!("refused: {rejected}"));
+            self.line(&format!("refused: {rejected}"));
         }
         if rejected.len() > SHOWN {
-            self.say(&format!("refused: and {} more", rejected.len() - SHOWN));
+            self.line(&format!("refused: and {} more", rejected.len() - SHOWN));
         }
     }
 }

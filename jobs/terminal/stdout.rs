@@ -56,18 +56,18 @@ fn coloured(pieces: &[(Style, String)], colours: bool) -> String {
     pieces.iter().map(piece).collect::<Vec<_>>().join(" ")
 }
 
-/// Lines on standard output.
-pub(crate) struct Lines {
+/// OutputLines on standard output.
+pub(crate) struct OutputLines {
     out: BufWriter<StdoutLock<'static>>,
     terminal: bool,
     /// Whether whoever reads has gone, as `head` does.
     gone: bool,
 }
 
-impl Lines {
-    pub(crate) fn new() -> Lines {
+impl OutputLines {
+    pub(crate) fn new() -> OutputLines {
         let terminal = launched::on_terminal();
-        Lines { out: BufWriter::new(io::stdout().lock()), terminal, gone: false }
+        OutputLines { out: BufWriter::new(io::stdout().lock()), terminal, gone: false }
     }
 
     /// Whether the lines are for people: a terminal, and no wish for JSON.

@@ -8,16 +8,16 @@ use alike::output::{Summary, render};
 use crate::terminal::escape::sanitize;
 
 /// Tells what a run did: a program or a person, if anybody is to be told.
-pub(crate) fn tell(summary: &Summary, out: Option<&Path>, quiet: bool, json: bool) {
+pub(crate) fn print_summary(summary: &Summary, out: Option<&Path>, quiet: bool, json: bool) {
     if json {
-        report_json(summary);
+        print_json(summary);
     } else if !quiet {
-        report(summary, out);
+        print_text(summary, out);
     }
 }
 
 /// Tells a person. Nobody listening is no failure.
-fn report(summary: &Summary, out: Option<&Path>) {
+fn print_text(summary: &Summary, out: Option<&Path>) {
     let mut stderr = io::stderr().lock();
     for line in render(summary, out).lines() {
         let _ = writeln!(stderr, "{}", sanitize(line));
@@ -25,7 +25,7 @@ fn report(summary: &Summary, out: Option<&Path>) {
 }
 
 /// Tells a program: whoever reads JSON lines gets nothing else, so the last one is the summary.
-fn report_json(summary: &Summary) {
+fn print_json(summary: &Summary) {
     if let Ok(line) = serde_json::to_string(&serde_json::json!({ "summary": summary })) {
         let _ = writeln!(io::stderr().lock(), "{line}");
     }

@@ -1,12 +1,12 @@
 //! Tables for people: aligned for a terminal, or as Markdown.
 
 /// A table: columns with a heading each. The first column begins at the left, the others end at the right.
-pub(crate) struct Table {
+pub(crate) struct TextTable {
     pub(crate) heading: Vec<&'static str>,
     pub(crate) rows: Vec<Vec<String>>,
 }
 
-impl Table {
+impl TextTable {
     pub(crate) fn text(&self) -> String {
         let width = |column: usize| {
             let cells = self.rows.iter().map(|row| row[column].chars().count());

@@ -8,8 +8,8 @@ use std::thread;
 
 use alike::error::{Error, Result};
 
-use super::command::Line;
-use super::ends::End;
+use super::command::ProcessCommand;
+use super::ends::ProcessEnd;
 
 /// Most bytes of a line that is waited for; a longer one comes in pieces.
 const MOST: usize = 64 << 10;
@@ -37,12 +37,12 @@ pub(crate) struct Child {
     lifeline: Option<ChildStdin>,
     remote: bool,
     asked: bool,
-    end: Option<End>,
+    end: Option<ProcessEnd>,
 }
 
 /// Starts all processes, or none. What they write comes out of the receiver, which ends when none can write any more;
 /// if standard output is no `terminal`, what process 0 writes there goes there directly.
-pub(crate) fn start_all(lines: &[Line], terminal: bool) -> Result<(Vec<Child>, Receiver<Event>)> {
+pub(crate) fn start_all(lines: &[ProcessCommand], terminal: bool) -> Result<(Vec<Child>, Receiver<Event>)> {
     let (send, events) = mpsc::sync_channel(WAITING);
     let mut children: Vec<Child> = Vec::with_capacity(lines.len());
     for (i, line) in lines.iter().enumerate() {
@@ -92,9 +92,9 @@ impl Child {
     }
 
     /// How it ended, once it has.
-    pub(crate) fn end(&mut self) -> io::Result<Option<End>> {
+    pub(crate) fn end(&mut self) -> io::Result<Option<ProcessEnd>> {
         if self.end.is_none() {
-            self.end = self.process.try_wait()?.map(|status| End::new(status, self.asked));
+            self.end = self.process.try_wait()?.map(|status| ProcessEnd::new(status, self.asked));
         }
         Ok(self.end)
     }
@@ -124,7 +124,7 @@ impl Child {
 
     /// Waits for one that was killed, so that nothing is left of it.
     fn wait(&mut self) {
-        // It was killed; if the system cannot say so, there is nothing to be done about it.
+        // It was killed; if the system cannot line so, there is nothing to be done about it.
         let _ = self.process.wait();
     }
 

@@ -16,7 +16,7 @@ use crate::environment::{
 const SSH: &str = "ssh -o BatchMode=yes";
 
 /// What is started where.
-pub(crate) struct Plan {
+pub(crate) struct LaunchPlan {
     /// The address of each process.
     pub(crate) hosts: Vec<String>,
     /// What only these processes know: one line.
@@ -53,7 +53,7 @@ impl Reach {
 
 /// A process to start.
 #[derive(Debug)]
-pub(crate) struct Line {
+pub(crate) struct ProcessCommand {
     pub(crate) program: OsString,
     pub(crate) args: Vec<OsString>,
     /// Laid over the environment of the launcher.
@@ -67,11 +67,11 @@ pub(crate) struct Line {
     pub(crate) remote: bool,
 }
 
-impl Plan {
+impl LaunchPlan {
     /// How process `i` is started.
-    pub(crate) fn line(&self, i: usize) -> Result<Line> {
+    pub(crate) fn line(&self, i: usize) -> Result<ProcessCommand> {
         match &self.reach {
-            None => Ok(Line {
+            None => Ok(ProcessCommand {
                 program: self.program.clone().into(),
                 args: self.words.clone(),
                 variables: self.variables(i),
@@ -86,7 +86,14 @@ impl Plan {
                 let program = words.next().unwrap_or_default();
                 let args = words.chain([host.0.into(), "--".into(), self.script(i)?.into()]).collect();
                 let secret = self.line_of_secret();
-                Ok(Line { program, args, variables: Vec::new(), folder: None, secret, remote: true })
+                Ok(ProcessCommand {
+                    program,
+                    args,
+                    variables: Vec::new(),
+                    folder: None,
+                    secret,
+                    remote: true,
+                })
             }
         }
     }
@@ -149,7 +156,7 @@ fn quoted(word: &OsStr) -> Result<String> {
     }
 }
 
-impl Line {
+impl ProcessCommand {
     /// The command, its streams connected with the launcher. It is in a group of its own: Ctrl-C on the terminal is for
     /// the launcher, which passes it on once; a second one would end a process at once.
     pub(crate) fn command(&self) -> Command {
@@ -169,8 +176,8 @@ impl Line {
 mod tests {
     use super::*;
 
-    fn plan(reach: Option<&str>) -> Plan {
-        Plan {
+    fn plan(reach: Option<&str>) -> LaunchPlan {
+        LaunchPlan {
             hosts: ["a:2101", "[fd00::1]:2101"].map(str::to_owned).to_vec(),
             secret: Some(b"a secret of one line".to_vec()),
             program: "/opt/a b/alike".into(),
@@ -186,7 +193,7 @@ mod tests {
 
     #[test]
     fn processes_of_one_machine_have_ports_of_their_own() {
-        let above = |plan: &Plan| -> Vec<usize> {
+        let above = |plan: &LaunchPlan| -> Vec<usize> {
             (0..plan.hosts.len()).map(|i| plan.before_on_its_machine(i)).collect()
         };
         let mut of = plan(None);

@@ -6,23 +6,23 @@ use crate::exit::{INTERRUPTED, LOST};
 
 /// How a process ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct End {
+pub(crate) struct ProcessEnd {
     /// Its exit code, 128 and the number of the signal that ended it, as shells have it.
     pub(crate) code: u8,
     /// Whether the launcher had asked it to end.
     pub(crate) asked: bool,
 }
 
-impl End {
-    pub(crate) fn new(status: ExitStatus, asked: bool) -> End {
-        End { code: code(status), asked }
+impl ProcessEnd {
+    pub(crate) fn new(status: ExitStatus, asked: bool) -> ProcessEnd {
+        ProcessEnd { code: code(status), asked }
     }
 }
 
 /// The exit code of all. 0 if every process ended with 0. 130 if the launcher was interrupted. Else those count that
 /// failed by themselves, rather than because they lost another one or were asked to end; of several the greatest, so
 /// that it does not depend on which was seen first. Where there is none such, [`LOST`].
-pub(crate) fn worst(ends: &[End], interrupted: bool) -> u8 {
+pub(crate) fn worst(ends: &[ProcessEnd], interrupted: bool) -> u8 {
     if ends.iter().all(|end| end.code == 0) {
         return 0;
     }
@@ -56,8 +56,8 @@ mod tests {
 
     #[test]
     fn the_worst_is_what_failed_by_itself() {
-        let end = |code| End { code, asked: false };
-        let asked = |code| End { code, asked: true };
+        let end = |code| ProcessEnd { code, asked: false };
+        let asked = |code| ProcessEnd { code, asked: true };
         for (ends, interrupted, code) in [
             (vec![end(0), end(0)], false, 0),
             (vec![end(5), end(3), end(5)], false, 3),

@@ -5,11 +5,11 @@ use std::time::Instant;
 use alike::progress::Stage;
 use serde::Deserialize;
 
-use crate::terminal::display::Snapshot;
+use crate::terminal::display::ProgressSnapshot;
 
 /// A line of progress as a process writes it (`display.rs`).
 #[derive(Debug, Deserialize)]
-struct Told {
+struct ProgressLine {
     event: String,
     stage: String,
     done: u64,
@@ -44,7 +44,8 @@ impl Merged {
     /// Takes a line of a process; false if it is none of progress.
     pub(crate) fn take(&mut self, process: usize, line: &[u8]) -> bool {
         // Most other lines are not JSON, and few that are have an event.
-        let Some(told) = line.starts_with(b"{").then(|| serde_json::from_slice::<Told>(line).ok()).flatten()
+        let Some(told) =
+            line.starts_with(b"{").then(|| serde_json::from_slice::<ProgressLine>(line).ok()).flatten()
         else {
             return false;
         };
@@ -74,14 +75,15 @@ impl Merged {
 
     /// The stage of the slowest, and what all have done of it: those that are beyond it have done all of theirs.
     /// `None` until somebody has told anything, and once nobody will any more.
-    pub(crate) fn now(&self) -> Option<Snapshot> {
+    pub(crate) fn now(&self) -> Option<ProgressSnapshot> {
         let place = |process: &Process| process.at.map(|(round, stage)| (round, stage as u8));
         let told = || self.processes.iter().filter(|process| process.at.is_some());
         let running = told().filter(|process| !process.ended);
         let slowest = running.min_by_key(|process| place(process))?;
         let (_, stage) = slowest.at?;
         let here = place(slowest);
-        let mut now = Snapshot { stage, done: 0, total: 0, documents: 0, elapsed: self.begun.elapsed() };
+        let mut now =
+            ProgressSnapshot { stage, done: 0, total: 0, documents: 0, elapsed: self.begun.elapsed() };
         let mut known = true;
         for process in told() {
             let (done, total) = process.stages[stage as usize];

@@ -13,15 +13,15 @@ use crate::terminal::epochs;
 use crate::terminal::escape::{json_escaped, sanitize};
 
 use super::child::Event;
-use super::ends::End;
+use super::ends::ProcessEnd;
 use super::merged::Merged;
-use super::watch::Ear;
+use super::watch::LaunchObserver;
 
 /// Colours of the indices, one after the other: none that is hard to read on black or on white.
 const COLOURS: [u8; 5] = [36, 35, 32, 33, 34];
 
 /// Standard error and standard output of the launcher.
-pub(crate) struct Voice {
+pub(crate) struct LauncherOutput {
     show: Show,
     merged: Merged,
     colours: bool,
@@ -32,10 +32,10 @@ pub(crate) struct Voice {
     broken: Option<io::Error>,
 }
 
-impl Voice {
-    /// The voice of so many processes.
-    pub(crate) fn new(processes: usize, talk: &TalkArgs) -> Voice {
-        Voice {
+impl LauncherOutput {
+    /// The output of so many processes.
+    pub(crate) fn new(processes: usize, talk: &TalkArgs) -> LauncherOutput {
+        LauncherOutput {
             show: Show::new(Mode::choose(talk.quiet, talk.json_progress)),
             merged: Merged::new(processes),
             colours: io::stderr().is_terminal() && environment("NO_COLOR").is_none(),
@@ -79,8 +79,8 @@ impl Voice {
     }
 }
 
-impl Ear for Voice {
-    fn hear(&mut self, event: Event) {
+impl LaunchObserver for LauncherOutput {
+    fn receive(&mut self, event: Event) {
         match event {
             Event::Data(bytes) => self.data(&bytes),
             Event::Broken(error) => self.broken = Some(error),
@@ -107,11 +107,11 @@ impl Ear for Voice {
         }
     }
 
-    fn ended(&mut self, process: usize, _end: End) {
+    fn ended(&mut self, process: usize, _end: ProcessEnd) {
         self.merged.ended(process);
     }
 
-    fn say(&mut self, line: &str) {
+    fn note(&mut self, line: &str) {
         self.line(format_args!("alike: launch: {line}"));
     }
 

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use alike::error::{Error, Result};
 
 use super::child::{Child, Event};
-use super::ends::End;
+use super::ends::ProcessEnd;
 
 /// How often processes and signals are looked at.
 const TICK: Duration = Duration::from_millis(50);
@@ -38,13 +38,13 @@ impl Default for Patience {
 }
 
 /// Who is told what happens.
-pub(crate) trait Ear {
+pub(crate) trait LaunchObserver {
     /// Something was written.
-    fn hear(&mut self, event: Event);
+    fn receive(&mut self, event: Event);
     /// A process has ended, well or not.
-    fn ended(&mut self, process: usize, end: End);
-    /// What the launcher itself has to say.
-    fn say(&mut self, line: &str);
+    fn ended(&mut self, process: usize, end: ProcessEnd);
+    /// What the launcher itself has to line.
+    fn note(&mut self, line: &str);
     /// Some time has passed.
     fn tick(&mut self);
 }
@@ -53,14 +53,14 @@ pub(crate) trait Ear {
 #[derive(Debug)]
 pub(crate) struct Ended {
     /// How each process ended, in order.
-    pub(crate) ends: Vec<End>,
+    pub(crate) ends: Vec<ProcessEnd>,
     /// Whether the launcher was interrupted before all had ended.
     pub(crate) interrupted: bool,
 }
 
 /// What is done with processes that still run when their time is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Next {
+enum Escalation {
     Ask,
     Kill,
 }
@@ -70,18 +70,26 @@ pub(crate) fn watch(
     children: Vec<Child>,
     events: &Receiver<Event>,
     interrupts: &AtomicUsize,
-    ear: &mut dyn Ear,
+    observer: &mut dyn LaunchObserver,
     patience: Patience,
 ) -> Result<Ended> {
     let ends = children.iter().map(|_| None).collect();
-    let watch =
-        Watch { children, ends, interrupts, seen: 0, failed: false, drained: false, due: None, patience };
-    watch.run(events, ear)
+    let watch = LaunchWatch {
+        children,
+        ends,
+        interrupts,
+        seen: 0,
+        failed: false,
+        drained: false,
+        due: None,
+        patience,
+    };
+    watch.run(events, observer)
 }
 
-struct Watch<'a> {
+struct LaunchWatch<'a> {
     children: Vec<Child>,
-    ends: Vec<Option<End>>,
+    ends: Vec<Option<ProcessEnd>>,
     interrupts: &'a AtomicUsize,
     /// Interrupts that were answered.
     seen: usize,
@@ -90,17 +98,17 @@ struct Watch<'a> {
     /// Whether what process 0 wrote has been taken; a slow reader gets all of it.
     drained: bool,
     /// What is done when, if not all have ended by then.
-    due: Option<(Instant, Next)>,
+    due: Option<(Instant, Escalation)>,
     patience: Patience,
 }
 
-impl Watch<'_> {
-    fn run(mut self, events: &Receiver<Event>, ear: &mut dyn Ear) -> Result<Ended> {
+impl LaunchWatch<'_> {
+    fn run(mut self, events: &Receiver<Event>, observer: &mut dyn LaunchObserver) -> Result<Ended> {
         let mut silent = None;
         loop {
-            let open = self.hear(events, ear);
-            self.look(ear).map_err(|e| Error::io(Path::new("a process"), "wait for", e))?;
-            if let Some(ends) = self.ends.iter().copied().collect::<Option<Vec<End>>>() {
+            let open = self.receive(events, observer);
+            self.look(observer).map_err(|e| Error::io(Path::new("a process"), "wait for", e))?;
+            if let Some(ends) = self.ends.iter().copied().collect::<Option<Vec<ProcessEnd>>>() {
                 let since = *silent.get_or_insert_with(Instant::now);
                 // Somebody may not want to wait for a slow reader.
                 let over = self.drained || self.interrupts.load(Ordering::Relaxed) > self.seen;
@@ -108,15 +116,15 @@ impl Watch<'_> {
                     return Ok(Ended { ends, interrupted: self.seen > 0 });
                 }
             } else {
-                self.answer(ear);
-                self.act(ear);
+                self.answer(observer);
+                self.act(observer);
             }
-            ear.tick();
+            observer.tick();
         }
     }
 
     /// Takes what was written; whether more may come.
-    fn hear(&mut self, events: &Receiver<Event>, ear: &mut dyn Ear) -> bool {
+    fn receive(&mut self, events: &Receiver<Event>, observer: &mut dyn LaunchObserver) -> bool {
         let first = match events.recv_timeout(TICK) {
             Ok(event) => event,
             Err(RecvTimeoutError::Timeout) => return true,
@@ -128,61 +136,61 @@ impl Watch<'_> {
         for event in [first].into_iter().chain(events.try_iter().take(BATCH)) {
             match event {
                 Event::Drained => self.drained = true,
-                event => ear.hear(event),
+                event => observer.receive(event),
             }
         }
         true
     }
 
     /// Sees who has ended.
-    fn look(&mut self, ear: &mut dyn Ear) -> io::Result<()> {
+    fn look(&mut self, observer: &mut dyn LaunchObserver) -> io::Result<()> {
         for (i, (child, known)) in self.children.iter_mut().zip(&mut self.ends).enumerate() {
             let Some(end) = child.end()?.filter(|_| known.is_none()) else { continue };
             *known = Some(end);
-            ear.ended(i, end);
+            observer.ended(i, end);
             if end.code == 0 || end.asked {
                 continue;
             }
-            ear.say(&format!("process {i} ended with {}", end.code));
+            observer.note(&format!("process {i} ended with {}", end.code));
             self.failed = true;
         }
         if self.failed && self.due.is_none() && self.seen == 0 {
-            self.due = Some((Instant::now() + self.patience.notice, Next::Ask));
+            self.due = Some((Instant::now() + self.patience.notice, Escalation::Ask));
         }
         Ok(())
     }
 
     /// Passes interrupts on.
-    fn answer(&mut self, ear: &mut dyn Ear) {
+    fn answer(&mut self, observer: &mut dyn LaunchObserver) {
         let now = self.interrupts.load(Ordering::Relaxed);
         match (self.seen, now) {
             (0, 1..) => {
-                ear.say("interrupted; waiting for all processes to end");
+                observer.note("interrupted; waiting for all processes to end");
                 self.ask();
-                self.due = Some((Instant::now() + self.patience.interrupt, Next::Kill));
+                self.due = Some((Instant::now() + self.patience.interrupt, Escalation::Kill));
             }
-            (1.., _) if now > self.seen => self.due = Some((Instant::now(), Next::Kill)),
+            (1.., _) if now > self.seen => self.due = Some((Instant::now(), Escalation::Kill)),
             _ => {}
         }
         self.seen = now;
     }
 
     /// Does what is due.
-    fn act(&mut self, ear: &mut dyn Ear) {
+    fn act(&mut self, observer: &mut dyn LaunchObserver) {
         match self.due {
             Some((when, next)) if when <= Instant::now() => {
                 let names = self.running().map(|i| i.to_string()).collect::<Vec<_>>().join(", ");
                 match next {
-                    Next::Ask => {
-                        ear.say(&format!("still running, and asked to end: {names}"));
+                    Escalation::Ask => {
+                        observer.note(&format!("still running, and asked to end: {names}"));
                         self.ask();
-                        self.due = Some((Instant::now() + self.patience.end, Next::Kill));
+                        self.due = Some((Instant::now() + self.patience.end, Escalation::Kill));
                     }
-                    Next::Kill => {
-                        ear.say(&format!("still running, and killed: {names}"));
+                    Escalation::Kill => {
+                        observer.note(&format!("still running, and killed: {names}"));
                         self.children.iter_mut().for_each(Child::kill);
                         // Whoever is killed ends; but the system may take its time.
-                        self.due = Some((Instant::now() + self.patience.end, Next::Kill));
+                        self.due = Some((Instant::now() + self.patience.end, Escalation::Kill));
                     }
                 }
             }

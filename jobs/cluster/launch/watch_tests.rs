@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 
 use super::super::child::start_all;
-use super::super::command::Line;
+use super::super::command::ProcessCommand;
 use super::super::ends::worst;
 use super::*;
 
@@ -20,8 +20,8 @@ struct Notes {
     at_tick: Option<Act>,
 }
 
-impl Ear for Notes {
-    fn hear(&mut self, event: Event) {
+impl LaunchObserver for Notes {
+    fn receive(&mut self, event: Event) {
         match event {
             Event::Line(i, line) => self.lines.push((i, String::from_utf8(line).expect("UTF-8"))),
             Event::Data(bytes) => self.data.extend(bytes),
@@ -29,9 +29,9 @@ impl Ear for Notes {
         }
     }
 
-    fn ended(&mut self, _: usize, _: End) {}
+    fn ended(&mut self, _: usize, _: ProcessEnd) {}
 
-    fn say(&mut self, line: &str) {
+    fn note(&mut self, line: &str) {
         self.said.push(line.to_owned());
     }
 
@@ -51,8 +51,8 @@ const SHORT: Patience = Patience {
 /// Longer than any test takes.
 const LONG: Duration = Duration::from_secs(20);
 
-fn script(text: &str) -> Line {
-    Line {
+fn script(text: &str) -> ProcessCommand {
+    ProcessCommand {
         program: "sh".into(),
         args: ["-c", text].map(OsString::from).to_vec(),
         variables: Vec::new(),
@@ -62,12 +62,12 @@ fn script(text: &str) -> Line {
     }
 }
 
-fn scripts(texts: &[&str]) -> Vec<Line> {
+fn scripts(texts: &[&str]) -> Vec<ProcessCommand> {
     texts.iter().map(|text| script(text)).collect()
 }
 
 /// Runs the lines to their end, which must come soon.
-fn run(lines: &[Line], interrupts: &AtomicUsize, notes: &mut Notes, patience: Patience) -> Ended {
+fn run(lines: &[ProcessCommand], interrupts: &AtomicUsize, notes: &mut Notes, patience: Patience) -> Ended {
     let begun = Instant::now();
     let (children, events) = start_all(lines, true).expect("started");
     let ended = watch(children, &events, interrupts, notes, patience).expect("watched");

@@ -12,7 +12,7 @@ use alike::progress::Progress;
 use alike::simd::Simd;
 
 use crate::cli::collections::CompactArgs;
-use crate::cluster::job::{PART_DONE, Team};
+use crate::cluster::job::{DistributedJob, PART_DONE};
 use crate::session::collection::{folder, reach};
 use crate::session::commit::{assist, warn_untidied};
 use crate::session::options::Machine;
@@ -20,7 +20,7 @@ use crate::session::watched::watched;
 use crate::terminal::reporter::Reporter;
 use crate::terminal::stdout::stdout_error;
 
-pub(crate) fn run(args: &CompactArgs, team: &Team) -> Result<ExitCode> {
+pub(crate) fn run(args: &CompactArgs, job: &DistributedJob) -> Result<ExitCode> {
     if args.gather && args.at.local_state.is_none() {
         return Err(Error::config("--gather brings runs from where --local-state says; say that, too"));
     }
@@ -35,17 +35,17 @@ pub(crate) fn run(args: &CompactArgs, team: &Team) -> Result<ExitCode> {
             ),
             None => follow_compaction(&folder(&args.at.collection)?, peers, progress),
         };
-        team.work(1, progress, lead, assist)
+        job.work(1, progress, lead, assist)
     });
-    let Some(report) = team.tell_profile(report)? else { return Ok(PART_DONE) };
+    let Some(report) = job.print_profile(report)? else { return Ok(PART_DONE) };
     let ((runs, to), (bytes, left)) = (report.runs, report.bytes);
     let reporter = Reporter::new(&args.report);
     let before = match args.gather {
         true => "nothing is left elsewhere",
         false => "the files before go with the next commit, readers may need them until then",
     };
-    reporter.say(&format!("{runs} runs of {bytes} bytes became {to} of {left} bytes; {before}"));
-    report.untidied.iter().for_each(|why| reporter.say(&format!("not all of that: {why}")));
+    reporter.line(&format!("{runs} runs of {bytes} bytes became {to} of {left} bytes; {before}"));
+    report.untidied.iter().for_each(|why| reporter.line(&format!("not all of that: {why}")));
     reporter.object(&serde_json::to_value(report).map_err(|e| stdout_error(e.into()))?)
 }
 

@@ -16,7 +16,7 @@ use alike::read::Rejected;
 use alike::resources::Resources;
 
 use crate::cli::collections::DeleteArgs;
-use crate::cluster::job::{PART_DONE, Team};
+use crate::cluster::job::{DistributedJob, PART_DONE};
 use crate::session::commit::{ABOVE, assist, commit, foreseen, refuse_dry_run, unfinished};
 use crate::session::inputs::{find_inputs, refuse};
 use crate::session::load_report::{report_load, unknown};
@@ -25,41 +25,41 @@ use crate::session::target::opened;
 use crate::session::watched::watched;
 use crate::terminal::reporter::Reporter;
 
-pub(crate) fn run(args: &DeleteArgs, team: &Team) -> Result<ExitCode> {
+pub(crate) fn run(args: &DeleteArgs, job: &DistributedJob) -> Result<ExitCode> {
     let machine = Machine::new(&args.change.machine)?;
     let epoch_bytes = epoch(args.change.epoch.as_deref())?;
-    refuse_dry_run(args.change.dry_run, team)?;
+    refuse_dry_run(args.change.dry_run, job)?;
     let reporter = Reporter::new(&args.change.report);
     // Before Ctrl-C is caught: standard input may be silent for ever, and nothing is lost yet.
-    let mut begun = team.is_alone().then(|| Begun::new(args, None)).transpose()?;
+    let mut prepared = job.is_alone().then(|| PreparedDelete::new(args, None)).transpose()?;
     let work = |progress: &Arc<Progress>| {
         let lead = |peers: Option<Arc<Peers>>| {
-            let begun = begun.take().map_or_else(|| Begun::new(args, peers.as_deref()), Ok)?;
-            lead(args, begun, (machine, epoch_bytes, peers), &reporter, progress)
+            let prepared = prepared.take().map_or_else(|| PreparedDelete::new(args, peers.as_deref()), Ok)?;
+            lead(args, prepared, (machine, epoch_bytes, peers), &reporter, progress)
         };
         let assist = |peers: &Arc<Peers>| assist(&args.at.collection, machine, peers, progress);
-        team.work(machine.workers, progress, lead, assist)
+        job.work(machine.workers, progress, lead, assist)
     };
-    let report = team.tell_profile(watched(&args.change.report.talk, work))?;
+    let report = job.print_profile(watched(&args.change.report.talk, work))?;
     let Some(report) = report else { return Ok(PART_DONE) };
     report_load(&reporter, &args.at.collection, &report, args.change.dry_run)
 }
 
 /// A deletion that can begin: the collection, open, and what is to be deleted, if it is anything, in a file.
-struct Begun {
+struct PreparedDelete {
     writer: Writer,
     scratch: Scratch,
     any: bool,
 }
 
-impl Begun {
-    fn new(args: &DeleteArgs, peers: Option<&Peers>) -> Result<Begun> {
+impl PreparedDelete {
+    fn new(args: &DeleteArgs, peers: Option<&Peers>) -> Result<PreparedDelete> {
         let scratch = Scratch::beside(&args.at.collection, &std::env::temp_dir())?;
         let above = args.change.dry_run.then(|| scratch.path().join(ABOVE));
         let writer = Writer::open(&opened(&args.at, above.as_deref(), peers)?)?;
         let field = &writer.snapshot().manifest().config.input.id_field;
         let any = deletions(&args.ids, field, &scratch.path().join(IDS))?;
-        Ok(Begun { writer, scratch, any })
+        Ok(PreparedDelete { writer, scratch, any })
     }
 }
 
@@ -68,7 +68,7 @@ const IDS: &str = "ids.jsonl";
 
 fn lead(
     args: &DeleteArgs,
-    Begun { mut writer, scratch, any }: Begun,
+    PreparedDelete { mut writer, scratch, any }: PreparedDelete,
     (machine, epoch_bytes, peers): (Machine, Option<u64>, Option<Arc<Peers>>),
     reporter: &Reporter<'_>,
     progress: &Arc<Progress>,

@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use crate::cli::collections::ShowArgs;
 use crate::session::collection::reach;
-use crate::terminal::stdout::Lines;
+use crate::terminal::stdout::OutputLines;
 
 /// All that is told.
 #[derive(Serialize)]
@@ -32,12 +32,12 @@ struct Info<'a> {
     bytes_a_document: Option<f64>,
     /// Of all files in the folder, superseded ones included, without what processes keep to themselves.
     disk_bytes: u64,
-    runs: Vec<Run<'a>>,
+    runs: Vec<RunInfo<'a>>,
     configuration: &'a Config,
 }
 
 #[derive(Serialize)]
-struct Run<'a> {
+struct RunInfo<'a> {
     run: u64,
     bytes: u64,
     rows: &'a BTreeMap<String, u64>,
@@ -50,7 +50,7 @@ pub(crate) fn run(args: &ShowArgs) -> Result<ExitCode> {
     let storage = reach(&args.at, None)?;
     let snapshot = Snapshot::open(&storage)?;
     let info = Info::new(snapshot.manifest(), bytes_on_disk(&*storage)?);
-    let mut lines = Lines::new();
+    let mut lines = OutputLines::new();
     let written = if lines.for_people(args.json) {
         info.text().and_then(|text| text.lines().try_for_each(|line| lines.text(line)))
     } else {
@@ -76,7 +76,7 @@ fn bytes_on_disk(storage: &dyn Storage) -> Result<u64> {
 impl<'a> Info<'a> {
     fn new(manifest: &'a Manifest, disk_bytes: u64) -> Info<'a> {
         let (counts, bytes) = (manifest.counts, manifest.bytes());
-        let runs = manifest.runs.iter().map(|run| Run {
+        let runs = manifest.runs.iter().map(|run| RunInfo {
             run: run.id,
             bytes: run.bytes,
             rows: &run.rows,
@@ -124,7 +124,7 @@ impl<'a> Info<'a> {
                 self.ignored_keys
             );
         }
-        for Run { run, bytes, rows, process } in &self.runs {
+        for RunInfo { run, bytes, rows, process } in &self.runs {
             let rows: Vec<String> = rows
                 .iter()
                 .filter(|(_, rows)| **rows > 0)

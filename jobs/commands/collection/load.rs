@@ -15,19 +15,19 @@ use alike::read::{Discovery, Rejected};
 use alike::resources::Resources;
 
 use crate::cli::collections::LoadArgs;
-use crate::cluster::job::{PART_DONE, Team};
+use crate::cluster::job::{DistributedJob, PART_DONE};
 use crate::session::collection::folder;
 use crate::session::commit::{ABOVE, assist, commit, foreseen, refuse_dry_run, unfinished};
 use crate::session::inputs::{find_inputs, refuse};
 use crate::session::load_report::report_load;
 use crate::session::options::{Machine, components, epoch};
-use crate::session::target::{Asked, Target};
+use crate::session::target::{CreateOptions, Target};
 use crate::session::watched::watched;
 use crate::terminal::reporter::Reporter;
 
-pub(crate) fn run(args: &LoadArgs, team: &Team) -> Result<ExitCode> {
+pub(crate) fn run(args: &LoadArgs, job: &DistributedJob) -> Result<ExitCode> {
     if args.abandon {
-        if !team.is_alone() {
+        if !job.is_alone() {
             return Err(Error::config("--abandon works with one process; leave out --hosts, -n and -p"));
         }
         return abandon(args);
@@ -35,13 +35,13 @@ pub(crate) fn run(args: &LoadArgs, team: &Team) -> Result<ExitCode> {
     let machine = Machine::new(&args.change.machine)?;
     let epoch_bytes = epoch(args.change.epoch.as_deref())?;
     let reporter = Reporter::new(&args.change.report);
-    refuse_dry_run(args.change.dry_run, team)?;
+    refuse_dry_run(args.change.dry_run, job)?;
     let work = |progress: &Arc<Progress>| {
         let lead = |peers| load(args, (machine, epoch_bytes, peers), &reporter, progress);
         let assist = |peers: &Arc<Peers>| assist(&args.at.collection, machine, peers, progress);
-        team.work(machine.workers, progress, lead, assist)
+        job.work(machine.workers, progress, lead, assist)
     };
-    let report = team.tell_profile(watched(&args.change.report.talk, work))?;
+    let report = job.print_profile(watched(&args.change.report.talk, work))?;
     let Some(report) = report else { return Ok(PART_DONE) };
     report_load(&reporter, &args.at.collection, &report, args.change.dry_run)
 }
@@ -56,7 +56,8 @@ fn load(
     let scratch = Scratch::beside(&args.at.collection, &std::env::temp_dir())?;
     let above = dry_run.then(|| scratch.path().join(ABOVE));
     let lexicon = args.choices.lexicon.as_deref().map(Lexicon::open).transpose()?.map(Arc::new);
-    let asked = Asked { choices: &args.choices, lexicon: lexicon.as_deref(), store_text: args.store_text };
+    let asked =
+        CreateOptions { choices: &args.choices, lexicon: lexicon.as_deref(), store_text: args.store_text };
     let target = Target::find(&args.at, &asked, above, peers.as_deref())?;
     // An interrupted load that is gone on with may have written it.
     let goes_on = target.goes_on();
@@ -163,10 +164,10 @@ fn abandon(args: &LoadArgs) -> Result<ExitCode> {
     let removed: Vec<&String> = before.iter().filter(|name| !after.contains(name)).collect();
     let reporter = Reporter::new(&args.change.report);
     for name in &removed {
-        reporter.say(&format!("removed {name}"));
+        reporter.line(&format!("removed {name}"));
     }
     if removed.is_empty() {
-        reporter.say("nothing was left behind");
+        reporter.line("nothing was left behind");
     }
     reporter.object(&serde_json::json!({ "removed": removed }))
 }

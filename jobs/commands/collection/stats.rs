@@ -9,7 +9,7 @@ use alike::progress::Progress;
 
 use crate::cli::collections::ShowArgs;
 use crate::session::collection::open;
-use crate::terminal::stdout::Lines;
+use crate::terminal::stdout::OutputLines;
 
 /// Characters of the longest bar.
 const BAR: u64 = 40;
@@ -17,7 +17,7 @@ const BAR: u64 = 40;
 pub(crate) fn run(args: &ShowArgs) -> Result<ExitCode> {
     // Nothing is begun that would have to be ended in order: Ctrl-C just ends it.
     let stats = open(&args.at)?.stats(&Progress::default())?;
-    let mut lines = Lines::new();
+    let mut lines = OutputLines::new();
     let written = if lines.for_people(args.json) {
         text(&stats).lines().try_for_each(|line| lines.text(line))
     } else {

@@ -12,14 +12,14 @@ use alike::error::{Error, Result};
 use alike::evaluate::{Documents, Form, Labels, Resolved, Unlisted, Wish, resolve};
 use alike::lexicon::{Lexicon, Survey};
 
-use self::report::{Asked, Evaluation};
-use self::runs::Runs;
+use self::report::{EvaluatedMethod, Evaluation};
+use self::runs::MethodRuns;
 use crate::cli::evaluate::{EvaluateArgs, FormArg, FormatArg, PairsOfArg, UnlistedArg};
 use crate::session::inputs::{find_inputs, refuse};
 use crate::session::options::{Machine, records};
-use crate::session::run_folder::Place;
+use crate::session::run_folder::RunFolder;
 use crate::session::watched::watched;
-use crate::terminal::stdout::Lines;
+use crate::terminal::stdout::OutputLines;
 
 pub(crate) fn run(args: &EvaluateArgs) -> Result<ExitCode> {
     let machine = Machine::new(&args.machine)?;
@@ -28,7 +28,7 @@ pub(crate) fn run(args: &EvaluateArgs) -> Result<ExitCode> {
     args.lexicon.as_deref().map(Lexicon::open).transpose()?;
     let threshold = args.threshold.as_deref().map(str::parse).transpose().map_err(Error::Config)?;
     let evaluation = watched(&args.talk, |progress| {
-        let place = Place::new(None)?;
+        let place = RunFolder::new(None)?;
         let sources = find_inputs(&args.inputs, place.path(), progress)?;
         let survey = Survey {
             sources: &sources.sources,
@@ -40,7 +40,7 @@ pub(crate) fn run(args: &EvaluateArgs) -> Result<ExitCode> {
         let refused = sources.rejected(documents.refused.clone());
         refuse(args.records.strict, &refused, documents.len() as u64)?;
         let labels = args.labels.as_deref().map(|path| labelled(path, args, &documents)).transpose()?;
-        let runs = Runs {
+        let runs = MethodRuns {
             sources: &sources.sources,
             documents: &documents,
             scratch: place.path(),
@@ -55,7 +55,7 @@ pub(crate) fn run(args: &EvaluateArgs) -> Result<ExitCode> {
         evaluation.rows = runs.all(&asked, labels.map(|(_, labels)| labels).as_ref(), threshold)?;
         Ok(evaluation)
     })?;
-    let mut lines = Lines::new();
+    let mut lines = OutputLines::new();
     let format = args.format.unwrap_or(match lines.for_people(false) {
         true => FormatArg::Table,
         false => FormatArg::Json,
@@ -73,7 +73,7 @@ pub(crate) fn run(args: &EvaluateArgs) -> Result<ExitCode> {
 }
 
 /// The methods that were asked for, and one that others are compared with in speed.
-fn asked(args: &EvaluateArgs) -> Result<Vec<Asked>> {
+fn asked(args: &EvaluateArgs) -> Result<Vec<EvaluatedMethod>> {
     let presets: Vec<&str> = match args.all {
         true => PRESETS.iter().map(|preset| preset.name).collect(),
         false => args.preset.iter().map(String::as_str).collect(),
@@ -81,12 +81,16 @@ fn asked(args: &EvaluateArgs) -> Result<Vec<Asked>> {
     let mut asked = Vec::new();
     for name in presets {
         let preset = Preset::find(name)?;
-        asked.push(Asked { name: preset.name.to_owned(), config: preset.config()?, beside: false });
+        asked.push(EvaluatedMethod { name: preset.name.to_owned(), config: preset.config()?, beside: false });
     }
     for path in &args.config {
-        asked.push(Asked { name: path.display().to_string(), config: Config::load(path)?, beside: false });
+        asked.push(EvaluatedMethod {
+            name: path.display().to_string(),
+            config: Config::load(path)?,
+            beside: false,
+        });
     }
-    for Asked { config, .. } in &mut asked {
+    for EvaluatedMethod { config, .. } in &mut asked {
         records(&mut config.input, &args.records);
     }
     if !asked.iter().any(|asked| asked.config.method == Method::Join) {
@@ -95,7 +99,7 @@ fn asked(args: &EvaluateArgs) -> Result<Vec<Asked>> {
         let mut config = Config { input: input.unwrap_or_default(), ..Config::default() };
         records(&mut config.input, &args.records);
         let beside = !asked.is_empty();
-        asked.push(Asked { name: "join".into(), config, beside });
+        asked.push(EvaluatedMethod { name: "join".into(), config, beside });
     }
     if args.lexicon.is_some() && !asked.iter().any(|asked| asked.config.needs_lexicon()) {
         return Err(Error::config(
@@ -104,7 +108,7 @@ fn asked(args: &EvaluateArgs) -> Result<Vec<Asked>> {
     }
     // Whether dates are read makes no other documents.
     let documents = |config: &Config| Input { date_field: String::new(), ..config.input.clone() };
-    for Asked { name, config, .. } in &asked {
+    for EvaluatedMethod { name, config, .. } in &asked {
         config.validate()?;
         if documents(config) != documents(&asked[0].config) {
             return Err(Error::config(format!(

@@ -4,27 +4,27 @@ use std::fmt::Write as _;
 
 use alike::evaluate::{Estimate, Form, Measures, Named, REPLICATES, SizeScores, size_name};
 
-use super::report::{Evaluation, LabelsReport, Measured, Outcome, Row};
-use crate::terminal::table::Table;
+use super::report::{Evaluation, EvaluationRow, LabelsReport, MethodScores, RunResult};
+use crate::terminal::table::TextTable;
 
 /// Most characters of a name.
 const NAME: usize = 24;
 
 /// For a terminal.
 pub(super) fn table(evaluation: &Evaluation, by_size: bool) -> String {
-    let tables: Vec<String> = tables(evaluation, by_size).iter().map(Table::text).collect();
+    let tables: Vec<String> = tables(evaluation, by_size).iter().map(TextTable::text).collect();
     let notes: String = notes(evaluation).iter().map(|note| format!("{note}\n")).collect();
     format!("{}\n{notes}", tables.join("\n"))
 }
 
 /// For a document.
 pub(super) fn markdown(evaluation: &Evaluation, by_size: bool) -> String {
-    let tables: Vec<String> = tables(evaluation, by_size).iter().map(Table::markdown).collect();
+    let tables: Vec<String> = tables(evaluation, by_size).iter().map(TextTable::markdown).collect();
     let notes: String = notes(evaluation).iter().map(|note| format!("- {note}\n")).collect();
     format!("{}\n{notes}", tables.join("\n"))
 }
 
-fn tables(evaluation: &Evaluation, by_size: bool) -> Vec<Table> {
+fn tables(evaluation: &Evaluation, by_size: bool) -> Vec<TextTable> {
     let rows = &evaluation.rows;
     let mut tables = vec![accuracy(rows), cost(rows)];
     if by_size {
@@ -33,7 +33,7 @@ fn tables(evaluation: &Evaluation, by_size: bool) -> Vec<Table> {
     tables
 }
 
-fn name(row: &Row) -> String {
+fn name(row: &EvaluationRow) -> String {
     let extra = row.name.chars().count().saturating_sub(NAME);
     match extra {
         0 => row.name.clone(),
@@ -43,21 +43,25 @@ fn name(row: &Row) -> String {
 }
 
 /// A line for each method that ran, and one of nothing for the others.
-fn lines(rows: &[Row], columns: usize, cells: impl Fn(&Measured, &Row) -> Vec<String>) -> Vec<Vec<String>> {
-    let line = |row: &Row| {
+fn lines(
+    rows: &[EvaluationRow],
+    columns: usize,
+    cells: impl Fn(&MethodScores, &EvaluationRow) -> Vec<String>,
+) -> Vec<Vec<String>> {
+    let line = |row: &EvaluationRow| {
         let cells = match &row.result {
-            Outcome::Ran(measured) => cells(measured, row),
-            Outcome::Failed(_) => vec!["-".to_owned(); columns - 1],
+            RunResult::Ran(measured) => cells(measured, row),
+            RunResult::Failed(_) => vec!["-".to_owned(); columns - 1],
         };
         [name(row)].into_iter().chain(cells).collect()
     };
     rows.iter().map(line).collect()
 }
 
-fn accuracy(rows: &[Row]) -> Table {
+fn accuracy(rows: &[EvaluationRow]) -> TextTable {
     let heading = vec!["METHOD", "PRECISION", "RECALL", "F1", "RAND", "EXACT SETS", "B-CUBED", "REMOVED"];
-    let cells = |measured: &Measured, _: &Row| measures(&measured.scores.all, true);
-    Table { rows: lines(rows, heading.len(), cells), heading }
+    let cells = |measured: &MethodScores, _: &EvaluationRow| measures(&measured.scores.all, true);
+    TextTable { rows: lines(rows, heading.len(), cells), heading }
 }
 
 /// The measures of some documents, the first two with their intervals if there is room.
@@ -87,10 +91,10 @@ fn short(share: Option<f64>) -> String {
     share.map_or_else(|| "-".to_owned(), text)
 }
 
-fn cost(rows: &[Row]) -> Table {
+fn cost(rows: &[EvaluationRow]) -> TextTable {
     let heading =
         vec!["METHOD", "TRUTH", "FOUND", "EXPECTED", "BOTH", "SECONDS", "MB/S", "X JOIN", "KEYS B/DOC"];
-    let cells = |measured: &Measured, row: &Row| {
+    let cells = |measured: &MethodScores, row: &EvaluationRow| {
         let all = &measured.scores.all;
         vec![
             row.truth_threshold.map_or_else(|| "labels".to_owned(), |threshold| format!("join {threshold}")),
@@ -103,10 +107,10 @@ fn cost(rows: &[Row]) -> Table {
             format!("{:.0}", measured.key_bytes_per_document),
         ]
     };
-    Table { rows: lines(rows, heading.len(), cells), heading }
+    TextTable { rows: lines(rows, heading.len(), cells), heading }
 }
 
-fn lengths(rows: &[Row]) -> Table {
+fn lengths(rows: &[EvaluationRow]) -> TextTable {
     let heading = vec![
         "METHOD",
         "WORDS",
@@ -120,8 +124,8 @@ fn lengths(rows: &[Row]) -> Table {
         "B-CUBED",
         "REMOVED",
     ];
-    let of_row = |row: &Row| -> Vec<Vec<String>> {
-        let Outcome::Ran(measured) = &row.result else { return Vec::new() };
+    let of_row = |row: &EvaluationRow| -> Vec<Vec<String>> {
+        let RunResult::Ran(measured) = &row.result else { return Vec::new() };
         let line = |scores: &SizeScores| {
             let group = alike::evaluate::group_of(scores.words_from);
             let counts = [scores.measures.documents, scores.measures.truth].map(|count| count.to_string());
@@ -133,7 +137,7 @@ fn lengths(rows: &[Row]) -> Table {
         };
         measured.scores.by_size.iter().map(line).collect()
     };
-    Table { rows: rows.iter().flat_map(of_row).collect(), heading }
+    TextTable { rows: rows.iter().flat_map(of_row).collect(), heading }
 }
 
 /// What has to be known to read the tables.
@@ -162,7 +166,7 @@ fn notes(evaluation: &Evaluation) -> Vec<String> {
         "95 % intervals from {REPLICATES} draws of whole families of duplicates, or Wilson's over families"
     ));
     for row in &evaluation.rows {
-        if let Outcome::Failed(reason) = &row.result {
+        if let RunResult::Failed(reason) = &row.result {
             notes.push(format!("{} could not be run: {}", row.name, reason.replace('\n', " ")));
         }
     }

@@ -13,7 +13,7 @@ use crate::cli::evaluate::{EvaluateArgs, PairsOfArg, UnlistedArg};
 const SHOWN: usize = 5;
 
 /// A method that is measured.
-pub(super) struct Asked {
+pub(super) struct EvaluatedMethod {
     pub(super) name: String,
     pub(super) config: Config,
     /// Whether nobody asked for it: the speed of others is told beside its own.
@@ -35,7 +35,7 @@ pub(super) struct Evaluation {
     pub(super) labels: Option<LabelsReport>,
     /// Share of draws within the intervals.
     pub(super) confidence: f64,
-    pub(super) rows: Vec<Row>,
+    pub(super) rows: Vec<EvaluationRow>,
 }
 
 /// What labels there are.
@@ -54,28 +54,28 @@ pub(super) struct LabelsReport {
 
 /// A method and what came of it.
 #[derive(Serialize)]
-pub(super) struct Row {
+pub(super) struct EvaluationRow {
     pub(super) name: String,
     pub(super) config: Config,
     /// Threshold of the exact join that it is held against.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) truth_threshold: Option<Threshold>,
     #[serde(flatten)]
-    pub(super) result: Outcome,
+    pub(super) result: RunResult,
 }
 
 /// What came of a method.
 #[derive(Serialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Outcome {
+pub(super) enum RunResult {
     /// It ran.
-    Ran(Box<Measured>),
+    Ran(Box<MethodScores>),
     /// It did not, for this reason.
     Failed(String),
 }
 
 #[derive(Serialize)]
-pub(super) struct Measured {
+pub(super) struct MethodScores {
     pub(super) scores: Scores,
     pub(super) seconds: f64,
     /// Megabytes of text a second.

@@ -13,7 +13,7 @@ use alike::read::Source;
 use alike::resources::Resources;
 use alike::threshold::Threshold;
 
-use super::report::{Asked, Measured, Outcome, Row};
+use super::report::{EvaluatedMethod, EvaluationRow, MethodScores, RunResult};
 use crate::session::options::Machine;
 use crate::session::run_lexicon::{Making, own_lexicon};
 use crate::terminal::stderr::message;
@@ -28,8 +28,8 @@ pub(super) struct Ran {
     seconds: f64,
 }
 
-/// Runs on the same inputs, each configuration once.
-pub(super) struct Runs<'a> {
+/// MethodRuns on the same inputs, each configuration once.
+pub(super) struct MethodRuns<'a> {
     pub(super) sources: &'a [Source],
     pub(super) documents: &'a Documents,
     pub(super) scratch: &'a Path,
@@ -45,20 +45,20 @@ pub(super) struct Runs<'a> {
     pub(super) done: Vec<(Config, std::result::Result<Arc<Ran>, String>)>,
 }
 
-impl Runs<'_> {
+impl MethodRuns<'_> {
     /// Measures every method, in order. Truth is what labels say, or else the exact join.
     pub(super) fn all(
         mut self,
-        asked: &[Asked],
+        asked: &[EvaluatedMethod],
         labels: Option<&Resolved>,
         threshold: Option<Threshold>,
-    ) -> Result<Vec<Row>> {
+    ) -> Result<Vec<EvaluationRow>> {
         let sizes: Vec<u8> = self.documents.words().map(group_of).collect();
         let everything: Vec<u32> = (0..sizes.len() as u32).collect();
         let (mut rows, mut failures) = (Vec::new(), 0);
-        for Asked { name, config, beside } in asked {
+        for EvaluatedMethod { name, config, beside } in asked {
             let truth = exact_join(config, threshold);
-            let mut measure = || -> Result<std::result::Result<Measured, String>> {
+            let mut measure = || -> Result<std::result::Result<MethodScores, String>> {
                 let ran = match self.run(config)? {
                     Ok(ran) => ran,
                     Err(reason) => return Ok(Err(reason)),
@@ -80,16 +80,16 @@ impl Runs<'_> {
                 Ok(Ok(self.measured(&ran, scores)))
             };
             let result = match measure()? {
-                Ok(measured) => Outcome::Ran(Box::new(measured)),
+                Ok(measured) => RunResult::Ran(Box::new(measured)),
                 Err(reason) => {
                     failures += usize::from(!beside);
-                    Outcome::Failed(reason)
+                    RunResult::Failed(reason)
                 }
             };
             let truth_threshold = labels.is_none().then_some(truth.threshold);
-            rows.push(Row { name: name.clone(), config: config.clone(), truth_threshold, result });
+            rows.push(EvaluationRow { name: name.clone(), config: config.clone(), truth_threshold, result });
         }
-        if let (true, Some(Row { result: Outcome::Failed(reason), .. })) =
+        if let (true, Some(EvaluationRow { result: RunResult::Failed(reason), .. })) =
             (failures == asked.iter().filter(|asked| !asked.beside).count(), rows.first())
         {
             return Err(self.failed.take().unwrap_or_else(|| Error::config(reason.clone())));
@@ -98,9 +98,9 @@ impl Runs<'_> {
         Ok(rows)
     }
 
-    fn measured(&self, ran: &Ran, scores: Scores) -> Measured {
+    fn measured(&self, ran: &Ran, scores: Scores) -> MethodScores {
         let documents = self.documents.len().max(1) as f64;
-        Measured {
+        MethodScores {
             scores,
             seconds: ran.seconds,
             megabytes_per_second: self.documents.text_bytes as f64 / 1e6 / ran.seconds,
@@ -110,7 +110,7 @@ impl Runs<'_> {
         }
     }
 
-    /// Runs a configuration, unless it was run before. That it cannot be run is told in its row, whatever the reason but for
+    /// MethodRuns a configuration, unless it was run before. That it cannot be run is told in its row, whatever the reason but for
     /// a wish to stop.
     fn run(&mut self, config: &Config) -> Result<std::result::Result<Arc<Ran>, String>> {
         if let Some((_, done)) = self.done.iter().find(|(other, _)| other == config) {
@@ -173,14 +173,14 @@ fn whole(found: &Found) -> Truth {
 }
 
 /// Says of all rows how fast they are beside the first `join`.
-fn compare_speed(rows: &mut [Row]) {
-    let seconds = |row: &Row| match &row.result {
-        Outcome::Ran(measured) if row.config.method == Method::Join => Some(measured.seconds),
+fn compare_speed(rows: &mut [EvaluationRow]) {
+    let seconds = |row: &EvaluationRow| match &row.result {
+        RunResult::Ran(measured) if row.config.method == Method::Join => Some(measured.seconds),
         _ => None,
     };
     let join = rows.iter().find_map(seconds);
     for row in rows {
-        if let Outcome::Ran(measured) = &mut row.result {
+        if let RunResult::Ran(measured) = &mut row.result {
             measured.speed_to_join = join.map(|join| join / measured.seconds);
         }
     }

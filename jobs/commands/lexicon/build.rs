@@ -13,9 +13,9 @@ use alike::progress::Progress;
 use alike::read::Source;
 use alike::resources::Resources;
 
-use super::description::{input, told};
+use super::description::{describe_new, input};
 use crate::cli::lexicon::{BuildArgs, TermsArg};
-use crate::cluster::job::{PART_DONE, Team};
+use crate::cluster::job::{DistributedJob, PART_DONE};
 use crate::session::inputs::{find_inputs, refuse};
 use crate::session::options::Machine;
 use crate::session::watched::watched;
@@ -23,24 +23,24 @@ use crate::terminal::reporter::Reporter;
 
 /// What process 0 has found out, for the others.
 #[derive(serde::Serialize, serde::Deserialize)]
-struct Task {
+struct LexiconTask {
     sources: Vec<Source>,
     input: Input,
     terms: Terms,
 }
 
-pub(super) fn build(args: &BuildArgs, team: &Team) -> Result<ExitCode> {
+pub(super) fn build(args: &BuildArgs, job: &DistributedJob) -> Result<ExitCode> {
     let machine = Machine::new(&args.machine)?;
     let reporter = Reporter::new(&args.report);
     let built = watched(&args.report.talk, |progress| {
         let lead = |peers: Option<Arc<Peers>>| lead(args, machine, peers.as_ref(), &reporter, progress);
         let assist = |peers: &Arc<Peers>| take_part(machine, peers, progress);
-        team.work(machine.workers, progress, lead, assist)
+        job.work(machine.workers, progress, lead, assist)
     });
-    let Some((frozen, tally, rejected)) = team.tell_profile(built)? else { return Ok(PART_DONE) };
+    let Some((frozen, tally, rejected)) = job.print_profile(built)? else { return Ok(PART_DONE) };
     let Tally { documents, empty } = tally;
-    reporter.say(&format!("{documents} documents with a word, {empty} without; {rejected} records refused"));
-    let mut report = told(&args.out, &frozen, &reporter);
+    reporter.line(&format!("{documents} documents with a word, {empty} without; {rejected} records refused"));
+    let mut report = describe_new(&args.out, &frozen, &reporter);
     report["empty"] = empty.into();
     report["rejected"] = rejected.into();
     reporter.object(&report)
@@ -58,14 +58,14 @@ fn lead(
     Header { terms: terms(args), min_df: args.min_df, short: 0, documents: 0 }.check()?;
     let scratch = Scratch::beside(&args.out, &std::env::temp_dir())?;
     let found = find_inputs(&args.inputs, scratch.path(), progress)?;
-    let task = Task {
+    let task = LexiconTask {
         sources: found.sources.clone(),
         input: input(args.text_field.as_deref())?,
         terms: terms(args),
     };
     if let Some(peers) = peers {
         let sources = task.sources.iter().map(Source::from_anywhere).collect::<Result<_>>()?;
-        peers.broadcast(&Task { sources, input: task.input.clone(), terms: task.terms })?;
+        peers.broadcast(&LexiconTask { sources, input: task.input.clone(), terms: task.terms })?;
     }
     let counted = count(&request(task, machine, scratch.path(), peers), progress)?;
     let rejected = found.rejected(counted.refused.clone());
@@ -79,11 +79,11 @@ fn lead(
 /// Takes part in what process 0 counts.
 fn take_part(machine: Machine, peers: &Arc<Peers>, progress: &Arc<Progress>) -> Result<()> {
     let scratch = Scratch::apart(&std::env::temp_dir())?;
-    let task: Task = peers.receive()?;
+    let task: LexiconTask = peers.receive()?;
     assist(&request(task, machine, scratch.path(), Some(peers)), progress)
 }
 
-fn request(task: Task, machine: Machine, scratch: &Path, peers: Option<&Arc<Peers>>) -> Request {
+fn request(task: LexiconTask, machine: Machine, scratch: &Path, peers: Option<&Arc<Peers>>) -> Request {
     Request {
         sources: task.sources,
         input: task.input,

@@ -17,7 +17,7 @@ use crate::session::inputs::{find_inputs, refuse};
 use crate::session::options::Machine;
 use crate::session::watched::watched;
 use crate::terminal::reporter::Reporter;
-use crate::terminal::stdout::{Lines, write_new};
+use crate::terminal::stdout::{OutputLines, write_new};
 
 /// Documents drawn, and terms of the longest signature, unless said otherwise.
 const SAMPLE: usize = 1000;
@@ -32,7 +32,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<ExitCode> {
         write_new(args.tsv.as_deref(), || tsv(&stability.curve))?;
         write_new(args.svg.as_deref(), || chart((&args.a, &args.b), &stability.curve).to_svg())?;
     }
-    let mut lines = Lines::new();
+    let mut lines = OutputLines::new();
     let written = if lines.for_people(args.report.json) {
         text((&a, &b), &agreement, stability.as_ref()).lines().try_for_each(|line| lines.text(line))
     } else {

@@ -17,22 +17,22 @@ pub(super) fn input(text_field: Option<&str>) -> Result<Input> {
     Ok(config.input)
 }
 
-/// Tells people what was written; what programs are told.
-pub(super) fn told(out: &Path, frozen: &Frozen, reporter: &Reporter<'_>) -> Value {
+/// Tells people what was written; what programs are describe_new.
+pub(super) fn describe_new(out: &Path, frozen: &Frozen, reporter: &Reporter<'_>) -> Value {
     let Frozen { header, count, left_out, bytes, .. } = frozen;
     let Header { min_df, short, .. } = header;
-    reporter.say(&format!(
+    reporter.line(&format!(
         "{}: {count} terms in {min_df} documents or more of {}; {left_out} rarer ones left out; {bytes} bytes",
         out.display(),
         header.documents
     ));
     if *short > 0 {
-        reporter.say(&format!(
+        reporter.line(&format!(
             "counts may be too low by up to {short}: lexicons that were merged had left out terms; build them with \
              --min-df 1 to have exact ones"
         ));
     }
-    reporter.say(&format!("its name is {}", frozen.name()));
+    reporter.line(&format!("its name is {}", frozen.name()));
     let mut report = described(&out.display().to_string(), &frozen.name(), header, *count);
     report["left_out"] = (*left_out).into();
     report["bytes"] = (*bytes).into();

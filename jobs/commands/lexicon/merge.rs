@@ -7,7 +7,7 @@ use alike::error::{Error, Result};
 use alike::lexicon::{Lexicon, merge, refuse_existing};
 use alike::progress::Progress;
 
-use super::description::told;
+use super::description::describe_new;
 use crate::cli::lexicon::MergeArgs;
 use crate::session::watched::watched;
 use crate::terminal::reporter::Reporter;
@@ -19,7 +19,7 @@ pub(super) fn merge_all(args: &MergeArgs) -> Result<ExitCode> {
         let lexicons = open_all(&args.lexicons, progress)?;
         merge(&lexicons, &args.out, args.min_df, progress)
     })?;
-    let report = told(&args.out, &frozen, &reporter);
+    let report = describe_new(&args.out, &frozen, &reporter);
     reporter.object(&report)
 }
 

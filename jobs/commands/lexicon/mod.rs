@@ -11,11 +11,11 @@ use std::process::ExitCode;
 use alike::error::Result;
 
 use crate::cli::lexicon::LexiconCommand;
-use crate::cluster::job::Team;
+use crate::cluster::job::DistributedJob;
 
-pub(crate) fn run(command: &LexiconCommand, team: &Team) -> Result<ExitCode> {
+pub(crate) fn run(command: &LexiconCommand, job: &DistributedJob) -> Result<ExitCode> {
     match command {
-        LexiconCommand::Build(args) => build::build(args, team),
+        LexiconCommand::Build(args) => build::build(args, job),
         LexiconCommand::Merge(args) => merge::merge_all(args),
         LexiconCommand::Compare(args) => compare::run(args),
         LexiconCommand::Show(args) => show::run(args),

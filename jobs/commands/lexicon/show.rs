@@ -10,13 +10,13 @@ use serde_json::{Value, json};
 
 use super::description::described;
 use crate::cli::lexicon::ShowLexiconArgs;
-use crate::terminal::stdout::Lines;
+use crate::terminal::stdout::OutputLines;
 
 pub(crate) fn run(args: &ShowLexiconArgs) -> Result<ExitCode> {
     let asked = args.term.iter().map(|term| canonical(term)).collect::<Result<Vec<String>>>()?;
     let lexicon = Lexicon::open(&args.lexicon)?;
     let rows = rows(&lexicon, &asked, (args.top.unwrap_or(0), args.common.unwrap_or(0)));
-    let mut lines = Lines::new();
+    let mut lines = OutputLines::new();
     let written = if lines.for_people(args.json) {
         text(&lexicon, &rows).lines().try_for_each(|line| lines.text(line))
     } else {

@@ -8,7 +8,7 @@ use alike::error::{Error, Result};
 
 use crate::cli::collections::ChangesArgs;
 use crate::session::collection::open;
-use crate::terminal::stdout::Lines;
+use crate::terminal::stdout::OutputLines;
 
 pub(crate) fn run(args: &ChangesArgs) -> Result<ExitCode> {
     let snapshot = open(&args.at)?;
@@ -16,7 +16,7 @@ pub(crate) fn run(args: &ChangesArgs) -> Result<ExitCode> {
     if since > last {
         return Err(Error::config(format!("--since {since}: the last commit is {last}")));
     }
-    let mut lines = Lines::new();
+    let mut lines = OutputLines::new();
     let logs = snapshot.manifest().changes.iter().map(|log| log.commit).filter(|commit| *commit > since);
     let written =
         logs.into_iter().try_for_each(|commit| show(&snapshot, commit, &args.at.collection, &mut lines));
@@ -24,7 +24,7 @@ pub(crate) fn run(args: &ChangesArgs) -> Result<ExitCode> {
 }
 
 /// Shows one log.
-fn show(snapshot: &Snapshot, commit: u64, collection: &Path, lines: &mut Lines) -> Result<()> {
+fn show(snapshot: &Snapshot, commit: u64, collection: &Path, lines: &mut OutputLines) -> Result<()> {
     // Only the end of a log vouches for its beginning, and what was shown cannot be taken back.
     snapshot.changes(commit, &mut |_| Ok(()))?;
     let mut begun: Vec<u8> = Vec::new();

@@ -16,13 +16,13 @@ use crate::session::collection::open;
 use crate::session::inputs::{find_inputs, refuse};
 use crate::terminal::escape::sanitize;
 use crate::terminal::interrupt::stop_on_interrupt;
-use crate::terminal::stdout::Lines;
+use crate::terminal::stdout::OutputLines;
 
 /// Refused records that are told one by one.
 const TOLD: usize = 10;
 
 /// A text to be checked.
-struct Text {
+struct CheckedText {
     line: u32,
     id: Option<String>,
     text: String,
@@ -31,7 +31,7 @@ struct Text {
 
 /// What is told of a text.
 #[derive(Serialize)]
-struct Row<'a> {
+struct CheckRow<'a> {
     id: Option<&'a str>,
     file: &'a str,
     line: u32,
@@ -45,7 +45,7 @@ pub(crate) fn run(args: &FileArgs) -> Result<ExitCode> {
     let scratch =
         tempfile::tempdir().map_err(|e| Error::io(&std::env::temp_dir(), "create a folder in", e))?;
     let found = find_inputs(std::slice::from_ref(&args.file), scratch.path(), &progress)?;
-    let mut lines = Lines::new();
+    let mut lines = OutputLines::new();
     let people = lines.for_people(args.json);
     let written = check_all(&snapshot, &found.sources, &mut lines, people, &progress);
     let refused = written.as_ref().ok().map(|taken| refuse(false, &taken.refused, taken.documents));
@@ -56,13 +56,13 @@ pub(crate) fn run(args: &FileArgs) -> Result<ExitCode> {
 fn check_all(
     snapshot: &Snapshot,
     sources: &[Source],
-    lines: &mut Lines,
+    lines: &mut OutputLines,
     people: bool,
     progress: &Progress,
-) -> Result<Taken> {
+) -> Result<CheckedRecords> {
     let fields = Arc::new(Fields::of(&snapshot.manifest().config.input)?);
     let mut checker = Checker::new(snapshot)?;
-    let mut taken = Taken::default();
+    let mut taken = CheckedRecords::default();
     for source in sources {
         taken.file.clone_from(&source.shown);
         for unit in units(std::slice::from_ref(source), Extent::ALL, u64::MAX) {
@@ -73,11 +73,11 @@ fn check_all(
                 let bodies: Vec<(&str, Day)> =
                     texts.iter().map(|text| (text.text.as_str(), text.day)).collect();
                 let resembled = checker.check(&bodies, progress)?;
-                for (Text { line, id, .. }, resembles) in texts.iter().zip(&resembled) {
+                for (CheckedText { line, id, .. }, resembles) in texts.iter().zip(&resembled) {
                     show(
                         lines,
                         people,
-                        &Row { id: id.as_deref(), file: &source.shown, line: *line, resembles },
+                        &CheckRow { id: id.as_deref(), file: &source.shown, line: *line, resembles },
                     )?;
                 }
             }
@@ -86,7 +86,7 @@ fn check_all(
     Ok(taken)
 }
 
-fn show(lines: &mut Lines, people: bool, row: &Row<'_>) -> Result<()> {
+fn show(lines: &mut OutputLines, people: bool, row: &CheckRow<'_>) -> Result<()> {
     if !people {
         return lines.json(row);
     }
@@ -115,18 +115,18 @@ fn found(resembled: &Resembled) -> String {
 
 /// What was read and not checked yet, and what was refused.
 #[derive(Default)]
-struct Taken {
+struct CheckedRecords {
     file: String,
-    texts: Vec<Text>,
+    texts: Vec<CheckedText>,
     documents: u64,
     refused: Vec<Rejected>,
 }
 
-impl Sink for Taken {
+impl Sink for CheckedRecords {
     fn document(&mut self, record: &Record<'_>) {
         self.documents += 1;
         let id = record.id.as_deref().map(str::to_owned);
-        self.texts.push(Text { line: record.line, id, text: record.text.to_owned(), day: record.day });
+        self.texts.push(CheckedText { line: record.line, id, text: record.text.to_owned(), day: record.day });
     }
 
     fn refuse(&mut self, position: Position, line: u32, refusal: Refusal) {

@@ -8,7 +8,7 @@ use alike::error::Result;
 
 use crate::cli::collections::ShowArgs;
 use crate::session::collection::open;
-use crate::terminal::stdout::Lines;
+use crate::terminal::stdout::OutputLines;
 
 /// Members named in a line of the table.
 const NAMED: usize = 4;
@@ -21,7 +21,7 @@ pub(crate) fn run(args: &ShowArgs) -> Result<ExitCode> {
         Ok(())
     })?;
     clusters.sort_unstable_by_key(|cluster| (Reverse(cluster.size), cluster.cluster));
-    let mut lines = Lines::new();
+    let mut lines = OutputLines::new();
     let written = if lines.for_people(args.json) {
         table(&mut lines, &clusters)
     } else {
@@ -30,7 +30,7 @@ pub(crate) fn run(args: &ShowArgs) -> Result<ExitCode> {
     lines.finish(written)
 }
 
-fn table(lines: &mut Lines, clusters: &[ClusterView]) -> Result<()> {
+fn table(lines: &mut OutputLines, clusters: &[ClusterView]) -> Result<()> {
     lines.text(&format!("{:<12}{:>8}  {:<24}  {}", "CLUSTER", "SIZE", "REPRESENTATIVE", "MEMBERS"))?;
     clusters.iter().try_for_each(|cluster| lines.text(&row(cluster)))
 }

@@ -6,11 +6,11 @@ use alike::error::Result;
 
 use crate::cli::collections::ShowArgs;
 use crate::session::collection::open;
-use crate::terminal::stdout::Lines;
+use crate::terminal::stdout::OutputLines;
 
 pub(crate) fn run(args: &ShowArgs) -> Result<ExitCode> {
     let snapshot = open(&args.at)?;
-    let mut lines = Lines::new();
+    let mut lines = OutputLines::new();
     let written = if lines.for_people(args.json) {
         let heading = format!("{:<12}{:>6}{:>6}  {:<24}  {}", "CLUSTER", "FIRST", "LOAD", "ID", "FILE:LINE");
         lines.text(&heading).and_then(|()| {

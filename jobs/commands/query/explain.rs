@@ -10,7 +10,7 @@ use alike::progress::Progress;
 use crate::cli::collections::ExplainArgs;
 use crate::session::collection::open;
 use crate::terminal::interrupt::stop_on_interrupt;
-use crate::terminal::stdout::{Lines, Style};
+use crate::terminal::stdout::{OutputLines, Style};
 use crate::terminal::words::{edits, piece};
 
 /// Links and ids that are shown of a longer list.
@@ -21,9 +21,9 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<ExitCode> {
     stop_on_interrupt(Arc::clone(&progress))?;
     let snapshot = open(&args.at)?;
     let explanation = snapshot.explain(&args.document, args.other.as_deref(), &progress)?;
-    let mut lines = Lines::new();
+    let mut lines = OutputLines::new();
     let written = if lines.for_people(args.json) {
-        let mut told = Told { lines: &mut lines };
+        let mut told = ExplanationPrinter { lines: &mut lines };
         match &explanation {
             Explanation::Document(alone) => told.alone(alone),
             Explanation::Together(together) => told.together(together),
@@ -36,12 +36,12 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<ExitCode> {
 }
 
 /// An explanation for people.
-struct Told<'a> {
-    lines: &'a mut Lines,
+struct ExplanationPrinter<'a> {
+    lines: &'a mut OutputLines,
 }
 
-impl Told<'_> {
-    fn say(&mut self, line: &str) -> Result<()> {
+impl ExplanationPrinter<'_> {
+    fn line(&mut self, line: &str) -> Result<()> {
         self.lines.text(line)
     }
 
@@ -52,13 +52,13 @@ impl Told<'_> {
             (None, false) => "in no cluster: its text has no token".to_owned(),
         };
         let Place { id, file, line, text_bytes, .. } = place;
-        self.say(&format!("{id}: {cluster}; {file}:{line}, {text_bytes} bytes of text"))
+        self.line(&format!("{id}: {cluster}; {file}:{line}, {text_bytes} bytes of text"))
     }
 
     fn alone(&mut self, alone: &Alone) -> Result<()> {
         self.place(&alone.document)?;
         match &alone.representative {
-            Some(id) if alone.chain.is_empty() => self.say(&format!("{id} stands for its cluster")),
+            Some(id) if alone.chain.is_empty() => self.line(&format!("{id} stands for its cluster")),
             Some(id) => {
                 self.chain(&format!("what links it to {id}, which stands for its cluster:"), &alone.chain)
             }
@@ -67,16 +67,16 @@ impl Told<'_> {
         if !alone.same_text.is_empty() {
             let shown: Vec<&str> = alone.same_text.iter().take(SHOWN).map(String::as_str).collect();
             let more = more(alone.same_text.len());
-            self.say(&format!("the same text: {}{more}", shown.join(", ")))?;
+            self.line(&format!("the same text: {}{more}", shown.join(", ")))?;
         }
         if !alone.links.is_empty() {
-            self.say("its stored links:")?;
+            self.line("its stored links:")?;
             for link in alone.links.iter().take(SHOWN) {
-                self.say(&format!("  {}: {}", link.second, how(link)))?;
+                self.line(&format!("  {}: {}", link.second, how(link)))?;
             }
             let more = more(alone.links.len());
             if !more.is_empty() {
-                self.say(&format!("  {more}"))?;
+                self.line(&format!("  {more}"))?;
             }
         }
         Ok(())
@@ -88,7 +88,7 @@ impl Told<'_> {
         self.chain("together, by these links:", &together.chain)?;
         match &together.ends {
             Some(ends) => {
-                self.say("both ends with each other:")?;
+                self.line("both ends with each other:")?;
                 self.step(ends)
             }
             None => Ok(()),
@@ -98,9 +98,9 @@ impl Told<'_> {
     fn apart(&mut self, apart: &Apart) -> Result<()> {
         self.place(&apart.first)?;
         self.place(&apart.second)?;
-        self.say("not together:")?;
+        self.line("not together:")?;
         let Some(ends) = &apart.ends else {
-            return self.say("  a text without a token is like no other");
+            return self.line("  a text without a token is like no other");
         };
         self.step(ends)?;
         if !apart.representatives.is_empty() {
@@ -110,8 +110,9 @@ impl Told<'_> {
             self.closest(apart, ends)?;
         }
         match apart.capped {
-            true => self
-                .say("some of that is enough, but the two never met: loads ignored keys of theirs as common"),
+            true => self.line(
+                "some of that is enough, but the two never met: loads ignored keys of theirs as common",
+            ),
             false => Ok(()),
         }
     }
@@ -124,32 +125,32 @@ impl Told<'_> {
         };
         match &apart.best {
             None if ends.measures.is_some() && apart.compared == 0 => {
-                self.say("each is kept itself: neither is linked to a document that is kept before it")
+                self.line("each is kept itself: neither is linked to a document that is kept before it")
             }
-            None if ends.measures.is_none() => self.say("the collection's method links equal texts only"),
-            None => self.say(&format!("of {pairs} none shares anything")),
-            Some(best) if best == ends => self.say(&format!("of {pairs} this is the closest")),
+            None if ends.measures.is_none() => self.line("the collection's method links equal texts only"),
+            None => self.line(&format!("of {pairs} none shares anything")),
+            Some(best) if best == ends => self.line(&format!("of {pairs} this is the closest")),
             Some(best) => {
-                self.say(&format!("of {pairs} the closest is:"))?;
+                self.line(&format!("of {pairs} the closest is:"))?;
                 self.step(best)
             }
         }
     }
 
     fn chain(&mut self, heading: &str, chain: &[Step]) -> Result<()> {
-        self.say(heading)?;
+        self.line(heading)?;
         chain.iter().try_for_each(|step| self.step(step))
     }
 
     fn step(&mut self, step: &Step) -> Result<()> {
-        self.say(&format!("  {} - {}: {}", step.first, step.second, how(step)))?;
+        self.line(&format!("  {} - {}: {}", step.first, step.second, how(step)))?;
         if let Some(relation) = &step.relation {
             let (kind, edits) = (relation.kind, edits(relation));
-            self.say(&format!("    kind {kind}: {edits} of {} words edited", relation.words))?;
+            self.line(&format!("    kind {kind}: {edits} of {} words edited", relation.words))?;
         }
         match &step.texts {
             Some(Comparison::Words(diff)) => self.words(diff),
-            Some(Comparison::Missing { why }) => self.say(&format!("    no words to show: {why}")),
+            Some(Comparison::Missing { why }) => self.line(&format!("    no words to show: {why}")),
             None => Ok(()),
         }
     }
@@ -161,7 +162,7 @@ impl Told<'_> {
         }
         let WordDiff { not_shown, not_compared, .. } = diff;
         if not_shown + not_compared > 0 {
-            self.say(&format!(
+            self.line(&format!(
                 "    left out: {not_shown} words not shown, {not_compared} words not compared"
             ))?;
         }

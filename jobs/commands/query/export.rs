@@ -18,9 +18,9 @@ use crate::cli::recompute::ExportArgs;
 use crate::session::collection::open;
 use crate::session::options::Machine;
 use crate::session::recompute::{choice, warn_of_cap};
-use crate::session::run_folder::Place;
+use crate::session::run_folder::RunFolder;
 use crate::session::watched::watched;
-use crate::terminal::summary::tell;
+use crate::terminal::summary::print_summary;
 
 pub(crate) fn run(args: &ExportArgs) -> Result<ExitCode> {
     let begun = Instant::now();
@@ -30,7 +30,7 @@ pub(crate) fn run(args: &ExportArgs) -> Result<ExitCode> {
     let work = |progress: &Arc<Progress>| export(args, &snapshot, (machine, out, begun), progress);
     let summary = watched(&args.talk, work)?;
     warn_of_cap(snapshot.manifest(), summary.common_shingles.keys, &args.talk);
-    tell(&summary, out, args.talk.quiet, args.talk.json_progress);
+    print_summary(&summary, out, args.talk.quiet, args.talk.json_progress);
     Ok(ExitCode::SUCCESS)
 }
 
@@ -41,7 +41,7 @@ fn export(
     (machine, out, begun): (Machine, Option<&Path>, Instant),
     progress: &Arc<Progress>,
 ) -> Result<Summary> {
-    let place = Place::new(out)?;
+    let place = RunFolder::new(out)?;
     let Machine { workers, memory, simd } = machine;
     let (choice, scratch) = (choice(&args.choices)?, place.path().to_path_buf());
     let again = RecomputeRequest {
@@ -60,7 +60,7 @@ fn export(
         summary.set_seconds(begun.elapsed().as_secs_f64());
         Ok(summary)
     };
-    let Place::Output(staging) = place else {
+    let RunFolder::Output(staging) = place else {
         export.check()?;
         return finish(None);
     };

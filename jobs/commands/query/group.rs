@@ -13,7 +13,7 @@ use crate::cli::collections::FileArgs;
 use crate::session::collection::open;
 use crate::terminal::escape::sanitize;
 use crate::terminal::interrupt::stop_on_interrupt;
-use crate::terminal::stdout::Lines;
+use crate::terminal::stdout::OutputLines;
 
 /// Unknown ids that are named.
 const NAMED: usize = 10;
@@ -26,7 +26,7 @@ pub(crate) fn run(args: &FileArgs) -> Result<ExitCode> {
     let groups = open(&args.at)?.group(&ids, &progress)?;
     let unknown: Vec<&str> =
         groups.iter().filter(|group| !group.known).map(|group| group.id.as_str()).collect();
-    let mut lines = Lines::new();
+    let mut lines = OutputLines::new();
     let written = groups.iter().try_for_each(|group| {
         if args.json {
             return lines.json(group);

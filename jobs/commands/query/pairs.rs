@@ -9,7 +9,7 @@ use alike::output::{Lists, PairRow};
 use crate::cli::recompute::PairsArgs;
 use crate::session::collection::open;
 use crate::session::recompute::{again, again_related, warn_of_cap};
-use crate::terminal::stdout::Lines;
+use crate::terminal::stdout::OutputLines;
 use crate::terminal::words::edits;
 
 pub(crate) fn run(args: &PairsArgs) -> Result<ExitCode> {
@@ -23,7 +23,7 @@ pub(crate) fn run(args: &PairsArgs) -> Result<ExitCode> {
         (outcome.expect("who works alone has a result"), None)
     };
     warn_of_cap(open(&args.at)?.manifest(), outcome.common.keys(), &args.talk);
-    let mut lines = Lines::new();
+    let mut lines = OutputLines::new();
     let people = lines.for_people(args.json);
     let written = if people { lines.text(&heading(args.kinds)) } else { Ok(()) };
     let written = written.and_then(|()| {

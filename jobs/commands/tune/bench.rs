@@ -14,7 +14,7 @@ use crate::cli::common::RecordArgs;
 use crate::session::options::{Machine, records};
 
 /// What runs are made on, and with.
-pub(super) struct Bench<'a> {
+pub(super) struct TrialRuns<'a> {
     pub(super) sources: &'a [Source],
     pub(super) part: Part,
     /// An existing folder for spill files.
@@ -23,7 +23,7 @@ pub(super) struct Bench<'a> {
     pub(super) progress: &'a Arc<Progress>,
 }
 
-impl Bench<'_> {
+impl TrialRuns<'_> {
     /// Runs a configuration; with all accepted pairs, if they are wanted.
     pub(super) fn run(&self, config: Config, pairs: bool) -> Result<Outcome> {
         let Machine { workers, memory, simd } = self.machine;

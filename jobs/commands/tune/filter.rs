@@ -10,8 +10,8 @@ use alike::output::Chart;
 use alike::similarity::{Design, Wish, acceptance, design};
 use serde_json::json;
 
-use crate::cli::tune::FilterArgs;
-use crate::terminal::stdout::{Lines, print, write_new};
+use crate::cli::tune::TuneFilterArgs;
+use crate::terminal::stdout::{OutputLines, print, write_new};
 
 /// Bytes of a feature.
 const FEATURE: usize = 8;
@@ -19,7 +19,7 @@ const FEATURE: usize = 8;
 const PARTS: usize = 200;
 const PLOT: (usize, usize) = (64, 16);
 
-pub(super) fn run(args: &FilterArgs) -> Result<ExitCode> {
+pub(super) fn run(args: &TuneFilterArgs) -> Result<ExitCode> {
     let wish = wish(args)?;
     let other = other(&args.compare, &wish)?;
     if let Some(svg) = &args.svg {
@@ -33,7 +33,7 @@ pub(super) fn run(args: &FilterArgs) -> Result<ExitCode> {
     if args.toml {
         return print(toml(&best, &wish).as_bytes());
     }
-    let mut lines = Lines::new();
+    let mut lines = OutputLines::new();
     let written = if lines.for_people(args.json) {
         text(&wish, &designs, &shown).lines().try_for_each(|line| lines.text(line))
     } else {
@@ -44,8 +44,8 @@ pub(super) fn run(args: &FilterArgs) -> Result<ExitCode> {
 }
 
 /// What was asked for, if it can be.
-fn wish(args: &FilterArgs) -> Result<Wish> {
-    let FilterArgs { threshold, missed, wrong, bytes, values, .. } = *args;
+fn wish(args: &TuneFilterArgs) -> Result<Wish> {
+    let TuneFilterArgs { threshold, missed, wrong, bytes, values, .. } = *args;
     if !(threshold > 0.0 && threshold < 1.0) {
         return Err(Error::config(format!(
             "--threshold {threshold}: expected more than 0 and less than 1; equal texts need no filter"

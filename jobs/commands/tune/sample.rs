@@ -12,14 +12,14 @@ use alike::threshold::Threshold;
 use alike::tune::{AtThreshold, Example, Measured, thresholds};
 use serde::Serialize;
 
-use super::bench::{Bench, input};
+use super::bench::{TrialRuns, input};
 use crate::cli::tune::SampleArgs;
 use crate::session::inputs::{find_inputs, refuse};
 use crate::session::options::Machine;
-use crate::session::run_folder::Place;
+use crate::session::run_folder::RunFolder;
 use crate::session::watched::watched;
-use crate::terminal::stdout::{Lines, Style};
-use crate::terminal::table::Table;
+use crate::terminal::stdout::{OutputLines, Style};
+use crate::terminal::table::TextTable;
 use crate::terminal::words::piece;
 
 /// Thresholds that are measured where none is given.
@@ -27,7 +27,7 @@ const USUAL: [&str; 5] = ["0.5", "0.6", "0.7", "0.8", "0.9"];
 
 /// All that is told.
 #[derive(Serialize)]
-struct Told {
+struct SampleReport {
     version: &'static str,
     /// Documents measured.
     documents: u64,
@@ -37,11 +37,11 @@ struct Told {
     measured_bytes: u64,
     /// Whether that is all of them; else what goes in the whole input is a lower bound.
     whole: bool,
-    thresholds: Vec<Row>,
+    thresholds: Vec<ThresholdRow>,
 }
 
 #[derive(Serialize)]
-struct Row {
+struct ThresholdRow {
     #[serde(flatten)]
     found: AtThreshold,
     /// Documents that go, and their share.
@@ -65,7 +65,7 @@ pub(super) fn run(args: &SampleArgs) -> Result<ExitCode> {
         bytes => bytes,
     };
     let told = watched(&args.talk, |progress| measure(args, (&asked, &config), bytes, machine, progress))?;
-    let mut lines = Lines::new();
+    let mut lines = OutputLines::new();
     let written = match lines.for_people(args.json) {
         true => tell(&told, &mut lines),
         false => lines.json(&told),
@@ -79,13 +79,13 @@ fn measure(
     bytes: u64,
     machine: Machine,
     progress: &Arc<Progress>,
-) -> Result<Told> {
-    let place = Place::new(None)?;
+) -> Result<SampleReport> {
+    let place = RunFolder::new(None)?;
     let found = find_inputs(&args.inputs, place.path(), progress)?;
     let sources = &found.sources;
     let extent = Extent::next(sources, (0, 0), bytes);
     let part = Part { extent, lines: 0 };
-    let bench = Bench { sources, part, scratch: place.path(), machine, progress };
+    let bench = TrialRuns { sources, part, scratch: place.path(), machine, progress };
     let Measured { thresholds, lowest } =
         thresholds(asked, config, &|config, pairs| bench.run(config, pairs), progress)?;
     let refused = found.rejected(lowest.run.documents.inputs.rejected(&lowest.refused));
@@ -96,9 +96,9 @@ fn measure(
     let row = |found: AtThreshold| {
         let removed = found.removed();
         let removed_of_all = (removed as f64 * all as f64 / measured.max(1) as f64).round() as u64;
-        Row { removed, share: removed as f64 / documents.max(1) as f64, removed_of_all, found }
+        ThresholdRow { removed, share: removed as f64 / documents.max(1) as f64, removed_of_all, found }
     };
-    Ok(Told {
+    Ok(SampleReport {
         version: env!("CARGO_PKG_VERSION"),
         documents,
         ngram: config.text.ngram,
@@ -116,7 +116,7 @@ fn measured_bytes(sources: &[Source], extent: Extent) -> u64 {
 }
 
 /// For people.
-fn tell(told: &Told, lines: &mut Lines) -> Result<()> {
+fn tell(told: &SampleReport, lines: &mut OutputLines) -> Result<()> {
     table(told).text().lines().try_for_each(|line| lines.text(line))?;
     lines.text("")?;
     let documents = told.documents;
@@ -129,7 +129,7 @@ fn tell(told: &Told, lines: &mut Lines) -> Result<()> {
             told.measured_bytes, told.bytes
         ),
     })?;
-    for Row { found, .. } in &told.thresholds {
+    for ThresholdRow { found, .. } in &told.thresholds {
         let AtThreshold { threshold, over, under, .. } = found;
         for (side, examples) in [("at or over", over), ("under", under)] {
             lines.text("")?;
@@ -143,22 +143,22 @@ fn tell(told: &Told, lines: &mut Lines) -> Result<()> {
     Ok(())
 }
 
-fn table(told: &Told) -> Table {
+fn table(told: &SampleReport) -> TextTable {
     let mut heading = vec!["THRESHOLD", "PAIRS", "COPIES", "NEAR", "GO", "SHARE"];
     if !told.whole {
         heading.push("OF ALL AT LEAST");
     }
-    let row = |row: &Row| {
+    let row = |row: &ThresholdRow| {
         let AtThreshold { threshold, pairs, copies, near, .. } = &row.found;
         let counts = [pairs, copies, near, &row.removed].map(u64::to_string);
         let share = format!("{:.2} %", 100.0 * row.share);
         let of_all = (!told.whole).then(|| row.removed_of_all.to_string());
         [threshold.to_string()].into_iter().chain(counts).chain([share]).chain(of_all).collect()
     };
-    Table { rows: told.thresholds.iter().map(row).collect(), heading }
+    TextTable { rows: told.thresholds.iter().map(row).collect(), heading }
 }
 
-fn show(example: &Example, lines: &mut Lines) -> Result<()> {
+fn show(example: &Example, lines: &mut OutputLines) -> Result<()> {
     let Example { first, second, resemblance, differ } = example;
     lines.text(&format!("  {resemblance:.4}  {first}  {second}"))?;
     let pieces: Vec<(Style, String)> = differ.iter().map(piece).collect();

@@ -14,21 +14,21 @@ use alike::read::Source;
 use alike::tune::{Accuracy, Floors, Group, MOST_RESIDUES, Plan, Wish, plan, write_part};
 use serde::Serialize;
 
-use super::bench::{Bench, input};
+use super::bench::{TrialRuns, input};
 use crate::cli::tune::SamplingArgs;
 use crate::session::inputs::{find_inputs, refuse};
 use crate::session::options::Machine;
-use crate::session::run_folder::Place;
+use crate::session::run_folder::RunFolder;
 use crate::session::watched::watched;
-use crate::terminal::stdout::{Lines, print, write_new};
-use crate::terminal::table::Table;
+use crate::terminal::stdout::{OutputLines, print, write_new};
+use crate::terminal::table::TextTable;
 
 /// Pairs of a group below which its measures are chance.
 const FEW: u64 = 30;
 
 /// All that is told.
 #[derive(Serialize)]
-struct Told {
+struct SamplingReport {
     version: &'static str,
     /// Of the inputs.
     documents: usize,
@@ -52,7 +52,7 @@ pub(super) fn run(args: &SamplingArgs) -> Result<ExitCode> {
     if args.toml {
         return print(toml(&told).as_bytes());
     }
-    let mut lines = Lines::new();
+    let mut lines = OutputLines::new();
     let written = match lines.for_people(args.json) {
         true => text(&told).lines().try_for_each(|line| lines.text(line)),
         false => lines.json(&told),
@@ -82,8 +82,13 @@ fn wish(args: &SamplingArgs) -> Result<Wish> {
 }
 
 /// Reads the documents, chooses some if there are too many, and has the plan made.
-fn measure(args: &SamplingArgs, mut wish: Wish, machine: Machine, progress: &Arc<Progress>) -> Result<Told> {
-    let place = Place::new(None)?;
+fn measure(
+    args: &SamplingArgs,
+    mut wish: Wish,
+    machine: Machine,
+    progress: &Arc<Progress>,
+) -> Result<SamplingReport> {
+    let place = RunFolder::new(None)?;
     let read = |sources: &[Source], wish: &Wish| {
         let survey = Survey { sources, input: &wish.input, workers: machine.workers, mesh: None };
         Documents::read(&survey, machine.simd, progress)
@@ -100,8 +105,8 @@ fn measure(args: &SamplingArgs, mut wish: Wish, machine: Machine, progress: &Arc
         documents = read(&found.sources, &wish)?;
     }
     let sources = &found.sources;
-    let bench = Bench { sources, part: Part::ALL, scratch: place.path(), machine, progress };
-    Ok(Told {
+    let bench = TrialRuns { sources, part: Part::ALL, scratch: place.path(), machine, progress };
+    Ok(SamplingReport {
         version: env!("CARGO_PKG_VERSION"),
         documents: all,
         measured: documents.len(),
@@ -113,7 +118,7 @@ fn measure(args: &SamplingArgs, mut wish: Wish, machine: Machine, progress: &Arc
 }
 
 /// Precision by ratio, of each group that has a pair and of all; of all shingles it is 1.
-fn chart(told: &Told) -> Chart {
+fn chart(told: &SamplingReport) -> Chart {
     let plan = &told.plan;
     let curve = |of: &dyn Fn(usize) -> Option<f64>| {
         let points = plan.by_ratio.iter().enumerate();
@@ -136,8 +141,8 @@ fn chart(told: &Told) -> Chart {
 }
 
 /// A configuration with the plan.
-fn toml(told: &Told) -> String {
-    let Told { threshold, ngram, floors, plan, .. } = told;
+fn toml(told: &SamplingReport) -> String {
+    let SamplingReport { threshold, ngram, floors, plan, .. } = told;
     let ratios: Vec<String> = plan.ratios.iter().map(u64::to_string).collect();
     format!(
         "# Chosen by `alike tune sampling` for a precision of {}: keeps {:.2} % of the shingles of {} texts.\n\
@@ -151,8 +156,8 @@ fn toml(told: &Told) -> String {
 }
 
 /// For people.
-fn text(told: &Told) -> String {
-    let Told { plan, floors, .. } = told;
+fn text(told: &SamplingReport) -> String {
+    let SamplingReport { plan, floors, .. } = told;
     let part = match told.measured == told.documents {
         true => "all".to_owned(),
         false => told.measured.to_string(),
@@ -182,7 +187,7 @@ fn text(told: &Told) -> String {
 }
 
 /// A line for each group that has texts, and one for all.
-fn table(plan: &Plan) -> Table {
+fn table(plan: &Plan) -> TextTable {
     const RATIOS: [&str; 6] = ["1/2", "1/4", "1/8", "1/16", "1/32", "1/64"];
     let mut heading = vec!["WORDS", "TEXTS", "PAIRS"];
     heading.extend(&RATIOS[..plan.by_ratio.len()]);
@@ -204,7 +209,7 @@ fn table(plan: &Plan) -> Table {
     let cells = plan.by_ratio.iter().map(|at| at.all).collect();
     let share = format!("{:.2} %", 100.0 * plan.adaptive.share);
     rows.push(row("all".into(), [plan.texts, plan.pairs], cells, share, &plan.adaptive.all));
-    Table { heading, rows }
+    TextTable { heading, rows }
 }
 
 fn both(accuracy: &Accuracy) -> String {

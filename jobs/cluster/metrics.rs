@@ -14,7 +14,7 @@ use crate::cluster::endpoint::{Answer, listen, serve};
 use crate::cluster::processes::split_any;
 
 /// What is measured of a process, from its start to its end.
-pub(crate) struct Measured {
+pub(crate) struct ProcessMetrics {
     command: &'static str,
     process: usize,
     begun: Instant,
@@ -26,12 +26,12 @@ pub(crate) struct Measured {
 struct Now {
     progress: Option<Arc<Progress>>,
     workers: usize,
-    peers: Peers,
+    peers: KnownPeers,
 }
 
 /// The other processes.
 #[derive(Default)]
-enum Peers {
+enum KnownPeers {
     #[default]
     None,
     Met(Weak<Mesh>),
@@ -39,14 +39,18 @@ enum Peers {
     Left(Vec<Contact>),
 }
 
-impl Measured {
+impl ProcessMetrics {
     /// Process `process` of a command, which has just begun.
-    pub(crate) fn new(command: &'static str, process: usize) -> Arc<Measured> {
-        Arc::new(Measured { command, process, begun: Instant::now(), now: Mutex::default() })
+    pub(crate) fn new(command: &'static str, process: usize) -> Arc<ProcessMetrics> {
+        Arc::new(ProcessMetrics { command, process, begun: Instant::now(), now: Mutex::default() })
     }
 
     /// Answers at `address` from now on; where it listens, if that was left to the system.
-    pub(crate) fn open(self: &Arc<Measured>, address: &str, above: usize) -> Result<Option<SocketAddr>> {
+    pub(crate) fn open(
+        self: &Arc<ProcessMetrics>,
+        address: &str,
+        above: usize,
+    ) -> Result<Option<SocketAddr>> {
         let wrong = |what: &str| Error::config(format!("--metrics {address}: {what}"));
         let (host, port) = split_any(address).map_err(wrong)?;
         let port = match port {
@@ -74,12 +78,12 @@ impl Measured {
 
     /// The others are there.
     pub(crate) fn meet(&self, mesh: &Arc<Mesh>) {
-        self.now().peers = Peers::Met(Arc::downgrade(mesh));
+        self.now().peers = KnownPeers::Met(Arc::downgrade(mesh));
     }
 
     /// The others are asked no more.
     pub(crate) fn leave(&self, mesh: &Mesh) {
-        self.now().peers = Peers::Left(mesh.contacts());
+        self.now().peers = KnownPeers::Left(mesh.contacts());
     }
 
     fn now(&self) -> MutexGuard<'_, Now> {
@@ -113,9 +117,9 @@ impl Measured {
         page.add(Metric::Workers, &[], now.workers as f64);
         now.progress.iter().for_each(|progress| of_run(&mut page, progress));
         let contacts = match &now.peers {
-            Peers::None => Vec::new(),
-            Peers::Met(mesh) => mesh.upgrade().map(|mesh| mesh.contacts()).unwrap_or_default(),
-            Peers::Left(contacts) => contacts.clone(),
+            KnownPeers::None => Vec::new(),
+            KnownPeers::Met(mesh) => mesh.upgrade().map(|mesh| mesh.contacts()).unwrap_or_default(),
+            KnownPeers::Left(contacts) => contacts.clone(),
         };
         of_peers(&mut page, &contacts);
         page

@@ -1,0 +1,262 @@
+//! What users of other tools type, and the option or value of alike that means the same.
+
+use std::ffi::OsString;
+
+use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
+
+use super::definition;
+
+/// Flags of other tools, each line with the flag of alike that means the same.
+const FLAGS: &[(&str, &str)] = &[
+    (
+        "--text-column --column --content-column --text-key --field --content-field --content --body --key --text",
+        "--text-field",
+    ),
+    ("--id-column --index-column --id-key --doc-id --key-field --id", "--id-field"),
+    ("--date-column --timestamp-field --date", "--date-field"),
+    ("--output --output-dir --output-folder --output-path --out-dir --dest --to -o", "--out"),
+    (
+        "--ngram-size --n-gram --n-grams --ngrams --shingle-size --shingle --shingles --shingle-length --k --width -n",
+        "--ngram",
+    ),
+    (
+        "--jaccard --jaccard-threshold --similarity --similarity-threshold --min-similarity --sim --cutoff -t",
+        "--threshold",
+    ),
+    (
+        "--num-workers --num-proc --nproc --jobs --threads --num-threads --parallel --cpus --cores -j",
+        "--workers",
+    ),
+    ("--ram --mem --max-memory --memory-limit --sort-memory -m", "--memory"),
+    ("--cluster-method --cluster --clusters --linkage", "--clustering"),
+    ("--keep-policy --keep-first --keep-last --keep-longest --keep-shortest", "--keep"),
+    ("--tokenizer --tokenize --token --analyzer", "--tokens"),
+    ("--stopwords --stop-word", "--stop-words"),
+    ("--stemmer --stemming", "--stem"),
+    ("--min-length --min-token --min-word-length", "--min-token-length"),
+    ("--algorithm --algo --mode --technique", "--method"),
+    ("--settings --options --config-file -c", "--config"),
+    ("--silent", "--quiet"),
+    ("--save-pairs --output-pairs", "--pairs"),
+    ("--dryrun --simulate --check-only", "--dry-run"),
+    ("--sync --mirror --prune --full", "--delete-missing"),
+    ("--rank --process-id --node-rank", "--process"),
+    ("--num-processes --nodes --num-nodes --np", "--processes"),
+    ("--hostfile --machinefile --host", "--hosts"),
+];
+
+/// Flags of other tools that alike has in another form.
+const HINTS: &[(&str, &str)] = &[
+    (
+        "--num-perm --num-perms --permutations --num-hashes --num-hash --hashes --bands --num-bands --band --rows \
+         --num-rows --band-size --rows-per-band",
+        "MinHash bands and rows are keys of a configuration, k and s; see `alike presets` for ready ones, as in --preset \
+         text-dedup, and `alike tune filter` to choose them for a threshold",
+    ),
+    (
+        "--input --inputs --input-dir --input-file --path --data --files -i -f",
+        "name inputs without a flag, as in: alike dedup FILE",
+    ),
+    ("--recursive -r -R", "folders are always read with all folders in them"),
+    ("--force --overwrite -y --yes", "alike overwrites nothing; name a new folder, or remove the old one"),
+    ("--verbose --progress -v", "progress is shown on a terminal; --json-progress writes it as JSON lines"),
+    ("--seed --random-seed", "results depend on no random numbers; leave it out"),
+    (
+        "--lowercase --ignore-case --punctuation --ignore-punctuation --normalize --normalise",
+        "case, punctuation and Unicode forms never matter; leave it out",
+    ),
+    ("--gpu --use-gpu --device --cuda", "alike runs on processors; --workers says on how many cores"),
+    ("--exact", "for equal texts only: --method exact"),
+    ("--minhash --lsh", "for MinHash: --method features, or a preset of it from `alike presets`"),
+];
+
+/// Values of other tools, each line with the flag, and with the value of alike that means the same.
+const VALUES: &[(&str, &str, &str)] = &[
+    (
+        "--method",
+        "minhash minhash-lsh minhashlsh minhash_lsh lsh minhash_deduplication fuzzy bands min-hash",
+        "features",
+    ),
+    ("--method", "exact-jaccard jaccard set-similarity-join ssjoin allpairs ppjoin brute-force", "join"),
+    ("--method", "sha1 sha256 md5 hash exact-hash exact_hash equal identical url", "exact"),
+    ("--method", "tfidf tf-idf tf_idf cosine-similarity", "cosine"),
+    ("--method", "winnowing moss", "winnow"),
+    ("--method", "i-match i_match", "imatch"),
+    ("--method", "ngram ngrams n-gram k-shingles shingling", "shingles"),
+    ("--method", "super-shingles supershingle", "supershingles"),
+    ("--method", "paragraph paragraphs ccnet line", "lines"),
+    (
+        "--clustering",
+        "components connected-components connected_components union-find uf single-linkage single cc",
+        "transitive",
+    ),
+    ("--clustering", "star greedy center representative", "guarantee"),
+    ("--tokens", "word whitespace unicode", "words"),
+    ("--tokens", "char character characters letters", "chars"),
+    ("--verify", "jaccard similarity exact", "resemblance"),
+    ("--verify", "edit edit-distance levenshtein edit_similarity", "edits"),
+];
+
+/// Subcommands of other tools.
+const COMMANDS: &[(&str, &str)] = &[
+    ("deduplicate dedupe deduplication find run minhash lsh unique uniq clean", "dedup"),
+    ("add insert index import ingest update upsert create init append put", "load"),
+    ("remove rm del drop", "delete"),
+    ("query search lookup match find-similar test", "check"),
+    ("verify doctor validate scrub", "fsck"),
+    ("vacuum optimize optimise gc merge", "compact"),
+    ("list ls docs", "documents"),
+    ("show status describe", "info"),
+    ("history log diff", "changes"),
+    ("why compare", "explain"),
+    ("cluster", "recluster"),
+    ("dump write extract", "export"),
+    ("benchmark bench measure score eval", "evaluate"),
+    ("mpirun srun distribute parallel", "launch"),
+    ("preset configs config methods", "presets"),
+    ("completion complete autocomplete", "completions"),
+    ("manual manpage", "man"),
+    ("idf terms vocabulary", "lexicon"),
+];
+
+/// The meaning of `typed` in a table.
+fn meaning<'a>(table: &[(&str, &'a str)], typed: &str) -> Option<&'a str> {
+    table.iter().find(|(words, _)| words.split(' ').any(|word| word == typed)).map(|(_, meaning)| *meaning)
+}
+
+/// The error of the command line `words`, with the option, value or command that was probably meant.
+pub(super) fn with_suggestion(mut error: Error, words: &[OsString]) -> Error {
+    let (kind, typed) = match error.kind() {
+        ErrorKind::UnknownArgument => (ContextKind::SuggestedArg, ContextKind::InvalidArg),
+        ErrorKind::InvalidValue => (ContextKind::SuggestedValue, ContextKind::InvalidValue),
+        ErrorKind::InvalidSubcommand => (ContextKind::SuggestedSubcommand, ContextKind::InvalidSubcommand),
+        _ => return error,
+    };
+    let Some(ContextValue::String(typed)) = error.get(typed).cloned() else { return error };
+    let typed = typed.split('=').next().unwrap_or(&typed).to_owned();
+    match error.kind() {
+        ErrorKind::UnknownArgument => {
+            let flag = meaning(FLAGS, &typed).filter(|flag| has_flag(words, flag));
+            let hint = meaning(HINTS, &typed);
+            if let Some(flag) = flag {
+                error.insert(kind, ContextValue::String(flag.to_owned()));
+                error.remove(ContextKind::Suggested);
+            } else if let Some(hint) = hint {
+                error.remove(kind);
+                error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![hint.into()]));
+            }
+        }
+        ErrorKind::InvalidValue => {
+            let Some(ContextValue::String(argument)) = error.get(ContextKind::InvalidArg) else {
+                return error;
+            };
+            let of = |flag: &str| argument.split([' ', '[', '=']).next() == Some(flag);
+            let typed = typed.to_ascii_lowercase();
+            let known =
+                VALUES.iter().find(|(flag, words, _)| of(flag) && words.split(' ').any(|word| word == typed));
+            if let Some((.., value)) = known {
+                error.insert(kind, ContextValue::String((*value).to_owned()));
+            }
+        }
+        _ => {
+            if let Some(command) = meaning(COMMANDS, &typed) {
+                error.insert(kind, ContextValue::String(command.to_owned()));
+            }
+        }
+    }
+    error
+}
+
+/// Whether the command that `words` name has a flag.
+fn has_flag(words: &[OsString], flag: &str) -> bool {
+    let mut command = definition();
+    for word in words.iter().skip(1) {
+        if let Some(subcommand) = command.find_subcommand(word).cloned() {
+            command = subcommand;
+        }
+    }
+    let name = flag.trim_start_matches('-');
+    command.get_arguments().any(|argument| argument.get_long() == Some(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::ValueEnum;
+
+    use super::*;
+    use crate::cli::line::CommandLine;
+    use crate::cli::values::{ClusteringArg, MethodArg, TokensArg, VerifyArg};
+
+    fn message(line: &str) -> String {
+        let words: Vec<OsString> = ["alike"].into_iter().chain(line.split(' ')).map(OsString::from).collect();
+        match CommandLine::parse(&words) {
+            Ok(_) => panic!("{line}: accepted"),
+            Err(error) => error.to_string(),
+        }
+    }
+
+    #[test]
+    fn words_of_other_tools_lead_to_ours() {
+        for (line, meant) in [
+            ("dedup in --out o --text-column body", "'--text-field'"),
+            ("dedup in --out o --column=body", "'--text-field'"),
+            ("dedup in --output o", "'--out'"),
+            ("dedup in -o o", "'--out'"),
+            ("load c in --ngram-size 5", "'--ngram'"),
+            ("dedup in --out o --jaccard 0.8", "'--threshold'"),
+            ("dedup in --out o --num-workers 4", "'--workers'"),
+            ("evaluate in -j 4", "'--workers'"),
+            ("dedup in --out o --num-perm 128", "alike presets"),
+            ("dedup --input in --out o", "without a flag"),
+            ("dedup in --out o --threshhold 0.8", "'--threshold'"),
+            ("dedup in --out o --method minhash-lsh", "'features'"),
+            ("dedup in --out o --method SHA256", "'exact'"),
+            ("dedup in --out o --method joins", "'join'"),
+            ("dedup in --out o --clustering union-find", "'transitive'"),
+            ("dedup in --out o --verify=jaccard", "'resemblance'"),
+            ("cluster c", "'recluster'"),
+            ("dedupe in", "'dedup'"),
+            ("rm c", "'delete'"),
+        ] {
+            let message = message(line);
+            assert!(message.contains("tip:") && message.contains(meant), "{line}: {message}");
+        }
+    }
+
+    #[test]
+    fn a_flag_is_only_suggested_where_it_is_one() {
+        assert!(!message("info c --column text").contains("--text-field"));
+        assert!(!message("stats c --jobs 3").contains("--workers"));
+    }
+
+    #[test]
+    fn the_tables_name_what_there_is() {
+        let definition = definition();
+        let of_commands = definition.get_subcommands().flat_map(|command| {
+            command.get_subcommands().chain([command]).flat_map(clap::Command::get_arguments)
+        });
+        let flags: Vec<String> =
+            of_commands.filter_map(|argument| Some(format!("--{}", argument.get_long()?))).collect();
+        for (typed, flag) in FLAGS {
+            assert!(flags.contains(&(*flag).to_owned()), "{flag}");
+            // A flag of one command may be a word for another one in the next.
+            assert!(!typed.split(' ').any(|word| word == *flag), "{flag}");
+        }
+        for (_, command) in COMMANDS {
+            assert!(definition.find_subcommand(command).is_some(), "{command}");
+        }
+        let known = |flag: &str, value: &str| match flag {
+            "--method" => MethodArg::from_str(value, false).is_ok(),
+            "--clustering" => ClusteringArg::from_str(value, false).is_ok(),
+            "--tokens" => TokensArg::from_str(value, false).is_ok(),
+            "--verify" => VerifyArg::from_str(value, false).is_ok(),
+            _ => false,
+        };
+        for (flag, typed, value) in VALUES {
+            assert!(known(flag, value), "{flag} {value}");
+            for word in typed.split(' ') {
+                assert!(!known(flag, word), "{flag} {word} is a value of alike");
+            }
+        }
+    }
+}
