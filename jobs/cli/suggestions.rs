@@ -181,11 +181,8 @@ fn has_flag(words: &[OsString], flag: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use clap::ValueEnum;
-
     use super::*;
     use crate::cli::line::CommandLine;
-    use crate::cli::values::{ClusteringArg, MethodArg, TokensArg, VerifyArg};
 
     fn message(line: &str) -> String {
         let words: Vec<OsString> = ["alike"].into_iter().chain(line.split(' ')).map(OsString::from).collect();
@@ -245,12 +242,11 @@ mod tests {
         for (_, command) in COMMANDS {
             assert!(definition.find_subcommand(command).is_some(), "{command}");
         }
-        let known = |flag: &str, value: &str| match flag {
-            "--method" => MethodArg::from_str(value, false).is_ok(),
-            "--clustering" => ClusteringArg::from_str(value, false).is_ok(),
-            "--tokens" => TokensArg::from_str(value, false).is_ok(),
-            "--verify" => VerifyArg::from_str(value, false).is_ok(),
-            _ => false,
+        let dedup = definition.find_subcommand("dedup").expect("a command");
+        let known = |flag: &str, value: &str| {
+            let argument = dedup.get_arguments().find(|argument| argument.get_long() == Some(&flag[2..]));
+            let values = argument.expect("a flag").get_possible_values();
+            values.iter().any(|possible| possible.matches(value, false))
         };
         for (flag, typed, value) in VALUES {
             assert!(known(flag, value), "{flag} {value}");
