@@ -149,7 +149,6 @@
 //! - `flow/inputs.rs` - the inputs divided into units, and their lines
 //! - `flow/documents.rs` - names and places of documents, and their texts, read again
 //! - `flow/document_sets.rs` - sizes and sets of documents, and measuring pairs of them
-//! - `flow/tables.rs` - the frozen tables of a run that brings none
 //! - `flow/run.rs` - the parts of a run, put together
 //! - `flow/worker.rs` - what a worker does: two dataflows, one after the other
 //! - `flow/profiled.rs` - times of operators, from what timely logs
@@ -160,6 +159,7 @@
 //! - `flow/intake/mod.rs` - a worker's reading
 //! - `flow/intake/replayed.rs` - stored documents taken in in place of inputs
 //! - `flow/intake/sample.rs` - the sample that the rarity table is made of
+//! - `flow/intake/tables.rs` - the frozen tables of a run that brings none
 //! - `flow/intake/unit_queue.rs` - which unit is read next, among all workers
 //! - `flow/intake/keepers.rs` - what a load keeps of each worker
 //! - `flow/operators/mod.rs` - the operators
@@ -188,7 +188,7 @@
 //! - `flow/distributed/gather_to_leader.rs` - what other processes have gathered, sent to process 0
 //! - `flow/distributed/contractor.rs` - who contracts links for a load: one process or all
 //! - `flow/clustering/mod.rs` - from links to clusters
-//! - `flow/clustering/graph.rs` - contents, links, copies and crowds in document order
+//! - `flow/clustering/graph.rs` - contents, links, copies and hot groups in document order
 //! - `flow/clustering/transitive.rs` - connected components, and the chain that holds each member
 //! - `flow/clustering/conservative.rs` - clustering with a guarantee
 //! - `flow/clustering/form_clusters.rs` - from links to findings
@@ -309,8 +309,8 @@
 //! - `collection/load/settle/mod.rs` - from what an epoch found to what it changes
 //! - `collection/load/settle/documents.rs` - what becomes of documents
 //! - `collection/load/settle/components.rs` - what becomes of contents and components
-//! - `collection/load/settle/span.rs` - crowds, as far as they join components
-//! - `collection/load/measure.rs` - pairs of a load's crowds, each measured once
+//! - `collection/load/settle/span.rs` - hot groups, as far as they join components
+//! - `collection/load/measure.rs` - pairs of a load's hot groups, each measured once
 //! - `collection/load/recollider.rs` - colliding a stored content again
 //! - `collection/load/diff_clusters.rs` - what a load makes of documents and clusters
 //! - `collection/load/divide.rs` - components divided with a guarantee

@@ -1,4 +1,4 @@
-//! What becomes a cluster where the plain way is not taken: crowds (key groups too large to be expanded into pairs) against
+//! What becomes a cluster where the plain way is not taken: hot groups (key groups too large to be expanded into pairs) against
 //! runs that expand everything and against the oracle; and the chain of methods section 9.
 
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ use crate::support::output::{Output, label, reread, sorted};
 use crate::support::program::Dir;
 use crate::support::texts::{Random, line, words};
 
-/// Copies of each template: more than the 512 contents that make a group a crowd.
+/// Copies of each template: more than the 512 contents that make a group a hot group.
 const COPIES: usize = 560;
 
 /// The same for features: a feature is the same in fewer of the copies than a shingle is.
@@ -73,13 +73,13 @@ fn assert_found(want: &[Vec<Value>; 3], got: &[Vec<Value>; 3], what: &str) {
     }
 }
 
-fn crowds(output: &Output) -> u64 {
-    output.summary["crowds"].as_u64().unwrap()
+fn hot_groups(output: &Output) -> u64 {
+    output.summary["hot_groups"].as_u64().unwrap()
 }
 
-/// `join`: with `--pairs` no group is a crowd, without it the templates' groups are, and both answer as the oracle does.
+/// `join`: with `--pairs` no group is a hot group, without it the templates' groups are, and both answer as the oracle does.
 #[test]
-fn crowds_answer_like_all_pairs_and_like_the_oracle() {
+fn hot_groups_answer_like_all_pairs_and_like_the_oracle() {
     let mut components = Vec::new();
     for (seed, bridged, threshold, keeps) in [
         (1, true, "0.8", ["first", "longest"]),
@@ -106,14 +106,17 @@ fn crowds_answer_like_all_pairs_and_like_the_oracle() {
             let flags = format!("in.jsonl --threshold {threshold} --clustering {clustering} --keep {keep}");
             let expanded = dir.output(&format!("{flags} --pairs -w 2"), &format!("{clustering}-pairs"));
             assert_eq!(
-                (crowds(&expanded), expanded.pairs.len()),
+                (hot_groups(&expanded), expanded.pairs.len()),
                 (0, contents.expected_pairs(&links).len()),
                 "{flags} --pairs"
             );
             assert_found(&want_found, &found(&expanded), &format!("seed {seed}: {flags} --pairs"));
-            let crowded = dir.output(&format!("{flags} -w {seed}"), clustering);
-            assert!(crowds(&crowded) > 0, "seed {seed}: {flags}: no crowd, so this shows nothing");
-            assert_found(&want_found, &found(&crowded), &format!("seed {seed}: {flags}"));
+            let hot_members = dir.output(&format!("{flags} -w {seed}"), clustering);
+            assert!(
+                hot_groups(&hot_members) > 0,
+                "seed {seed}: {flags}: no hot group, so this shows nothing"
+            );
+            assert_found(&want_found, &found(&hot_members), &format!("seed {seed}: {flags}"));
             if transitive {
                 let size = |row: &Value| row["size"].as_u64().unwrap() as usize;
                 components.push((bridged, want.clusters.iter().filter(|row| size(row) > COPIES / 2).count()));
@@ -124,14 +127,14 @@ fn crowds_answer_like_all_pairs_and_like_the_oracle() {
     assert!(components.contains(&(true, 1)) && components.contains(&(false, 2)), "{components:?}");
 }
 
-/// The other methods whose groups may be crowds, against themselves with every group expanded.
+/// The other methods whose groups may be hot groups, against themselves with every group expanded.
 #[test]
-fn crowds_of_the_other_methods_answer_like_all_pairs() {
+fn hot_groups_of_the_other_methods_answer_like_all_pairs() {
     let configs = [
         ("features", "method = 'features'\n[features]\nk = 6\ns = 4\nr = 2"),
         ("bands", "method = 'features'\n[features]\nk = 8\ns = 3\nr = 1"),
         ("verified", "method = 'features'\nverify = 'resemblance'\n[features]\nk = 6\ns = 4\nr = 1"),
-        // Of a crowd both is measured: what features are shared, and what resemblance there is.
+        // Of a hot group both is measured: what features are shared, and what resemblance there is.
         ("counted", "method = 'features'\nverify = 'resemblance'\n[features]\nk = 6\ns = 4\nr = 2"),
         (
             "smallest",
@@ -150,14 +153,14 @@ fn crowds_of_the_other_methods_answer_like_all_pairs() {
         for clustering in ["guarantee", "transitive"] {
             let flags = format!("in.jsonl --config {name}.toml --clustering {clustering} -w 2");
             let expanded = dir.output(&format!("{flags} --pairs"), &format!("{name}-{clustering}-pairs"));
-            let crowded = dir.output(&flags, &format!("{name}-{clustering}"));
+            let hot_members = dir.output(&flags, &format!("{name}-{clustering}"));
             assert!(
-                crowds(&crowded) > 0 && crowds(&expanded) == 0,
-                "{flags}: no crowd, so this shows nothing"
+                hot_groups(&hot_members) > 0 && hot_groups(&expanded) == 0,
+                "{flags}: no hot group, so this shows nothing"
             );
             let (removed, kept) = (expanded.duplicates.len(), expanded.kept_ids().len());
             assert!(removed > 100 && kept > 5, "{flags}: {removed} removed, {kept} kept");
-            assert_found(&found(&expanded), &found(&crowded), &flags);
+            assert_found(&found(&expanded), &found(&hot_members), &flags);
         }
     }
 }

@@ -41,10 +41,10 @@ proptest! {
     }
 }
 
-/// Near-copies beyond what a key group may have before it is handled as a crowd, that come in several loads, are
+/// Near-copies beyond what a key group may have before it is handled as a hot group, that come in several loads, are
 /// bridged, and go again.
 #[test]
-fn crowds_come_and_go() {
+fn hot_groups_come_and_go() {
     let mut config = config(Method::Join);
     config.threshold = "0.8".parse().expect("a threshold");
     let words = |from: usize, count: usize| (from..from + count).map(|i| format!("w{i}")).collect::<Vec<_>>();
@@ -62,10 +62,10 @@ fn crowds_come_and_go() {
     let copies = |template: &[String], ids: std::ops::Range<usize>| -> Vec<Op> {
         ids.map(|id| Op::Upsert(id, copy(template, id))).collect()
     };
-    load(&mut bench, copies(&one, 0..700), "one crowd");
-    load(&mut bench, copies(&other, 1000..1600), "two crowds that share keys");
-    load(&mut bench, copies(&one, 700..720), "a crowd grows");
-    // Each of these resembles the one before it, the first the one crowd, the last the other.
+    load(&mut bench, copies(&one, 0..700), "one hot group");
+    load(&mut bench, copies(&other, 1000..1600), "two hot groups that share keys");
+    load(&mut bench, copies(&one, 700..720), "a hot group grows");
+    // Each of these resembles the one before it, the first the one hot group, the last the other.
     let bridge = (0..=35).map(|step| {
         let text = [one[..25].to_vec(), other[25..25 + step].to_vec(), one[25 + step..].to_vec()].concat();
         Op::Upsert(2000 + step, text.join(" "))
@@ -75,12 +75,12 @@ fn crowds_come_and_go() {
     load(&mut bench, vec![Op::Delete(2017), Op::Delete(2018), Op::Delete(2019), Op::Delete(2020)], "a gap");
     load(&mut bench, (2010..2030).map(Op::Delete).collect(), "no bridge");
     assert_eq!(bench.clusters().len(), 2);
-    load(&mut bench, (0..650).map(Op::Delete).collect(), "less than a crowd");
+    load(&mut bench, (0..650).map(Op::Delete).collect(), "less than a hot group");
 }
 
-/// Crowds of verified features are measured on sets, whose sizes are not those of postings.
+/// Hot groups of verified features are measured on sets, whose sizes are not those of postings.
 #[test]
-fn crowds_of_verified_features_grow() {
+fn hot_groups_of_verified_features_grow() {
     let mut config = config(Method::Features);
     config.threshold = "0.8".parse().expect("a threshold");
     (config.features.k, config.features.s, config.features.r) = (6, 4, 1);
@@ -92,7 +92,7 @@ fn crowds_of_verified_features_grow() {
         ids.map(|id| Op::Upsert(id, words(id).collect::<Vec<_>>().join(" "))).collect()
     };
     let mut bench = Bench::new(config);
-    for (ids, what) in [(0..600, "a crowd"), (600..1200, "it doubles"), (1200..1203, "a few more")] {
+    for (ids, what) in [(0..600, "a hot group"), (600..1200, "it doubles"), (1200..1203, "a few more")] {
         bench.load(&Load { ops: copies(ids), workers: 2, files: 2, epoch_bytes: None });
         bench.check(what);
     }

@@ -227,7 +227,7 @@ fn a_run_counts_what_its_summary_says() {
         ("alike_candidates_total", &summary["candidates"]),
         ("alike_verified_candidates_total", &summary["verified"]),
         ("alike_links_total", &summary["near_duplicates"]),
-        ("alike_crowds_total", &summary["crowds"]),
+        ("alike_hot_groups_total", &summary["hot_groups"]),
         ("alike_workers", &summary["workers"]),
     ] {
         assert_eq!(

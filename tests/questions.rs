@@ -139,7 +139,7 @@ fn two_that_are_apart_are_explained_by_what_they_lack() {
 #[test]
 fn the_closest_pair_is_found_between_large_clusters_too() {
     let dir = Dir::new();
-    // Two crowds of 330 texts: more than a hundred thousand pairs. The last of each shares a word with the other end.
+    // Two hot groups of 330 texts: more than a hundred thousand pairs. The last of each shares a word with the other end.
     let text = |family: usize, at: usize| {
         let bridge = if at == 0 { "bridge" } else { "" };
         format!("{} own{family}x{at} {bridge}", words(family * 1000, 40))

@@ -80,7 +80,7 @@ proptest! {
 /// Near copies beyond what a key group may have, and real texts, in several loads with replacements and deletions;
 /// once within little memory.
 #[test]
-fn crowds_and_real_documents() {
+fn hot_groups_and_real_documents() {
     let mut random = Random(11);
     let template: Vec<String> = (0..60).map(|i| format!("w{i}")).collect();
     let copy = |at: usize| {

@@ -143,7 +143,7 @@ fn shingles_all_with_a_cap() {
     method("none");
 }
 
-/// The cap takes effect in the test above: without it the crowd is found by its shingles, with it they are ignored.
+/// The cap takes effect in the test above: without it the hot group is found by its shingles, with it they are ignored.
 #[test]
 fn the_cap_is_over_the_whole_input() {
     let dir = Dir::new();

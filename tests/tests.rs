@@ -19,7 +19,7 @@ mod cli;
 mod cli_help;
 /// The files of `cluster/`, each read as what it is for.
 mod cluster_files;
-/// Crowds against all pairs, and chains.
+/// Hot groups against all pairs, and chains.
 mod clusters;
 /// Collections: loads, deletions, what is shown, and what is refused.
 mod collections;

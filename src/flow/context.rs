@@ -38,8 +38,8 @@ pub struct RunContext {
 
 /// Bytes of a link as it comes and in the graph: there the other end and what is shared, at both ends.
 const LINK: usize = size_of::<Candidate>() + 16;
-/// Bytes of a member of a crowd: there, and in the list of its crowds.
-const CROWDED: usize = 8;
+/// Bytes of a member of a hot group: there, and in the list of its hot groups.
+const HOT_MEMBER: usize = 8;
 /// Bytes of a content in the graph and in what is found out about it.
 const CONTENT: usize = 100;
 
@@ -99,12 +99,12 @@ impl RunContext {
         usize::try_from(self.memory.budget.whole(Share::Links)).unwrap_or(usize::MAX) / LINK
     }
 
-    /// Refuses a graph that does not fit in its share of the memory: so many links, members of crowds, and contents.
+    /// Refuses a graph that does not fit in its share of the memory: so many links, members of hot groups, and contents.
     ///
     /// # Errors
     /// [`crate::error::Error::Limit`].
-    pub fn allow_graph(&self, links: usize, crowded: usize, contents: usize) -> Result<()> {
-        let bytes = (links * LINK + crowded * CROWDED + contents * CONTENT) / self.topology.workers();
+    pub fn allow_graph(&self, links: usize, hot_members: usize, contents: usize) -> Result<()> {
+        let bytes = (links * LINK + hot_members * HOT_MEMBER + contents * CONTENT) / self.topology.workers();
         self.memory.budget.allow(Share::Links, bytes as u64, 0, "the links between documents")
     }
 

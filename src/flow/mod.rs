@@ -28,7 +28,6 @@ mod results;
 mod run;
 mod status;
 mod stored;
-mod tables;
 mod worker;
 
 use std::sync::Arc;
@@ -88,7 +87,7 @@ pub struct Loaded {
     /// Links of new contents, with new and with stored ones, and what their sets share.
     pub links: Vec<Candidate>,
     /// Contents under one key, too many to be expanded: which of them are linked is to be found out.
-    pub crowds: Vec<Vec<Doc>>,
+    pub hot_groups: Vec<Vec<Doc>>,
     /// Counts of the run.
     pub tally: Tally,
     /// Keys ignored as common.
@@ -104,8 +103,8 @@ pub struct Loaded {
 impl Loaded {
     /// What is left when all that was found is settled.
     pub fn settled(self) -> Loaded {
-        let (changes, copies, links, crowds) = Default::default();
-        Loaded { changes, copies, links, crowds, ..self }
+        let (changes, copies, links, hot_groups) = Default::default();
+        Loaded { changes, copies, links, hot_groups, ..self }
     }
 }
 
@@ -118,7 +117,7 @@ impl Loaded {
 /// [`crate::error::Error::Lost`] and [`crate::error::Error::GaveUp`] if another process has ended.
 pub fn run(request: Request, progress: Arc<Progress>) -> Result<Outcome> {
     let (run, gathered) = gather(request, progress)?;
-    let findings = form_clusters(&run.sets, &gathered.links, &gathered.copies, gathered.crowds)?;
+    let findings = form_clusters(&run.sets, &gathered.links, &gathered.copies, gathered.hot_groups)?;
     let Gathered { tally, common, warnings, refused, .. } = gathered;
     Ok(Outcome { findings, tally, common, warnings, refused, run })
 }
@@ -130,9 +129,9 @@ pub fn run(request: Request, progress: Arc<Progress>) -> Result<Outcome> {
 /// Those of [`run`], and of the stored tables.
 pub fn load(request: Request, progress: Arc<Progress>) -> Result<Loaded> {
     let (run, gathered) = gather(request, progress)?;
-    let Gathered { links, copies, crowds, refused, changes, tally, common, warnings, .. } = gathered;
+    let Gathered { links, copies, hot_groups, refused, changes, tally, common, warnings, .. } = gathered;
     let superseded = gathered.superseded as u64;
-    Ok(Loaded { changes, superseded, copies, links, crowds, tally, common, warnings, refused, run })
+    Ok(Loaded { changes, superseded, copies, links, hot_groups, tally, common, warnings, refused, run })
 }
 
 /// Takes part in what process 0 [`run`]s or [`load`]s, which has the results.

@@ -46,9 +46,9 @@ pub fn work(worker: &mut Worker, run: &Arc<Run>) {
     candidate_phase(worker, run, &candidates, &collided);
     let mut collided = collided.take();
     if !status.failed() {
-        let crowds = std::mem::take(&mut collided.crowds);
+        let hot_groups = std::mem::take(&mut collided.hot_groups);
         run.collector.add_collided(&collided);
-        measuring_phase(worker, run, candidates, crowds);
+        measuring_phase(worker, run, candidates, hot_groups);
     }
     if !status.failed() && run.context.topology.processes() > 1 {
         gather_to_leader(worker, &run.sets, &run.collector);
@@ -188,7 +188,7 @@ fn measuring_phase(
     worker: &mut Worker,
     run: &Run,
     candidates: Rc<RefCell<Pile<Candidate>>>,
-    crowds: Vec<Vec<Doc>>,
+    hot_groups: Vec<Vec<Doc>>,
 ) {
     let (index, context) = (worker.index(), &run.context);
     let status = &context.status;
@@ -203,11 +203,11 @@ fn measuring_phase(
     if context.topology.processes() > 1 && context.measured_on_sets() {
         bring_to_sets(worker, &run.sets, &candidates).unwrap_or_else(|error| status.fail(error));
     }
-    let mut docs = in_question(run, &candidates.borrow(), &crowds).unwrap_or_else(|error| {
+    let mut docs = in_question(run, &candidates.borrow(), &hot_groups).unwrap_or_else(|error| {
         status.fail(error);
         Vec::new()
     });
-    run.collector.add_candidates(crowds, candidates.borrow().len());
+    run.collector.add_candidates(hot_groups, candidates.borrow().len());
     worker.dataflow(|scope| {
         let recalled = recall_wanted(wanted.to_stream(scope), Arc::clone(&run.sets), index);
         let ready = receive_sets(recalled, Arc::clone(&run.sets), index);
@@ -224,15 +224,15 @@ fn measuring_phase(
     }
 }
 
-/// The documents that are measured, and where: those of candidates here, those of crowds where clusters are formed.
-fn in_question(run: &Run, candidates: &Pile<Candidate>, crowds: &[Vec<Doc>]) -> Result<Vec<Wanted>> {
+/// The documents that are measured, and where: those of candidates here, those of hot groups where clusters are formed.
+fn in_question(run: &Run, candidates: &Pile<Candidate>, hot_groups: &[Vec<Doc>]) -> Result<Vec<Wanted>> {
     let catalogue = &run.documents.catalogue;
     let base = catalogue.base();
     let none = || vec![false; catalogue.doc_limit() - base as usize];
     let (mut here, mut at_leader) = (none(), none());
     // The sets of stored contents are stored.
-    let of_crowds = crowds.iter().flatten().filter_map(|doc| doc.checked_sub(base));
-    of_crowds.for_each(|row| at_leader[row as usize] = true);
+    let of_hot_groups = hot_groups.iter().flatten().filter_map(|doc| doc.checked_sub(base));
+    of_hot_groups.for_each(|row| at_leader[row as usize] = true);
     if run.context.measured_on_sets() {
         candidates.each_slice(|some| {
             let docs = some.iter().flat_map(|candidate| <[Doc; 2]>::from(candidate.pair.docs()));

@@ -184,7 +184,7 @@ pub fn summarise(discovery: &Discovery, outcome: &Outcome, rejected: &[Rejected]
             fraction_of_postings: outcome.common.postings() as f64 / tally.postings.max(1) as f64,
             most: outcome.common.most(),
         },
-        crowds: tally.crowds,
+        hot_groups: tally.hot_groups,
         skipped: discovery.skipped.iter().map(skipped).collect(),
         workers: run.context.topology.workers(),
         stages: run

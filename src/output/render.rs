@@ -61,9 +61,15 @@ fn rows(s: &Summary) -> Vec<(&'static str, String)> {
     }
     rows.extend(s.kinds.iter().flat_map(|table| shown(table, s.clusters)));
     if s.configuration.method != Method::Exact {
-        let crowds =
-            if s.crowds > 0 { format!(", {}", counted(s.crowds, "crowd", "crowds")) } else { String::new() };
-        rows.push(("candidates", format!("{}, {} verified{crowds}", count(s.candidates), count(s.verified))));
+        let hot_groups = if s.hot_groups > 0 {
+            format!(", {}", counted(s.hot_groups, "hot group", "hot groups"))
+        } else {
+            String::new()
+        };
+        rows.push((
+            "candidates",
+            format!("{}, {} verified{hot_groups}", count(s.candidates), count(s.verified)),
+        ));
     }
     if let Some(bytes) = s.kept_bytes {
         rows.push(("kept", size(bytes)));
@@ -327,7 +333,7 @@ removed 1,234 of 56,789 documents (2.2 %): 800 exact, 434 near; 55,555 kept in O
         summary.first_undated = vec!["in:1".into(), "in:2".into()];
         summary.linked = 5;
         summary.pairs = Some(1_000_000);
-        summary.crowds = 1;
+        summary.hot_groups = 1;
         summary.common_shingles =
             CommonShingles { keys: 12, postings: 34_567, fraction_of_postings: 0.0321, most: Vec::new() };
         let skipped = |i| Skipped { file: format!("odd\u{1b}[2J{i}"), reason: "not text".into() };
@@ -336,7 +342,7 @@ removed 1,234 of 56,789 documents (2.2 %): 800 exact, 434 near; 55,555 kept in O
         for part in [
             "800 exact, 434 near, 5 linked;",
             "  pairs       1,000,000\n",
-            "10,093 verified, 1 crowd\n",
+            "10,093 verified, 1 hot group\n",
             "warning: 1 record (< 0.1 %) refused; see OUT/rejected.jsonl\n",
             "warning: 12 common keys left out when shared ones were counted: 34,567 postings, 3.2 % of all;",
             "warning: 5 texts with too few terms for the method: compared with equal texts only (a, b\\u{1b}, c, ...)\n",

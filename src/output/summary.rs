@@ -65,7 +65,7 @@ pub struct Summary {
     /// What the cap on common shingles left out.
     pub common_shingles: CommonShingles,
     /// Key groups too large to be expanded into all their pairs.
-    pub crowds: u64,
+    pub hot_groups: u64,
     /// The kinds of duplicates, if they were asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kinds: Option<KindTable>,

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::support::corpora::sample;
 use crate::support::texts::Random;
 
-/// Near copies of one template: more than the 512 contents that a key group may have before it is handled as a crowd.
+/// Near copies of one template: more than the 512 contents that a key group may have before it is handled as a hot group.
 const CROWD: usize = 560;
 
 /// A text with what its record says of its date.

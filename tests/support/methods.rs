@@ -4,10 +4,10 @@ use crate::support::corpora::sample;
 use crate::support::oracle::Doc;
 use crate::support::texts::{Random, families};
 
-/// Near copies of one template: more than the 512 contents that a key group may have before it is handled as a crowd.
+/// Near copies of one template: more than the 512 contents that a key group may have before it is handled as a hot group.
 pub(crate) const CROWD: usize = 900;
 
-/// A collection of everything that is handled in a way of its own: a crowd, chains in which only neighbours resemble
+/// A collection of everything that is handled in a way of its own: a hot group, chains in which only neighbours resemble
 /// each other, exact copies, short and empty texts, and ordinary ones.
 pub(crate) fn collection() -> Vec<Doc> {
     let mut random = Random(2026);
@@ -48,7 +48,7 @@ pub(crate) fn collection() -> Vec<Doc> {
     Doc::all(&texts)
 }
 
-/// Configuration files for every method; the cap on common shingles is below the size of the crowd.
+/// Configuration files for every method; the cap on common shingles is below the size of the hot group.
 pub(crate) const METHODS: [(&str, &str); 8] = [
     ("join", "method = 'join'"),
     ("exact", "method = 'exact'"),

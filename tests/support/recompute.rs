@@ -37,7 +37,7 @@ impl Found {
         let of_pair =
             |(a, b, measure, reason): &(u32, u32, Measure, Reason)| (name(*a), name(*b), *measure, *reason);
         let tally = outcome.tally;
-        // Where not all pairs are asked for, how many links there are depends on what is a crowd.
+        // Where not all pairs are asked for, how many links there are depends on what is a hot group.
         let links = if pairs { tally.links } else { 0 };
         Found {
             removed: removed.collect(),

@@ -1,4 +1,4 @@
-//! Measuring pairs of a load's crowds: each pair once, and each set read about once.
+//! Measuring pairs of a load's hot groups: each pair once, and each set read about once.
 
 use std::rc::Rc;
 

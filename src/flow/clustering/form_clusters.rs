@@ -16,11 +16,11 @@ pub fn form_clusters(
     sets: &DocumentSets,
     links: &[Candidate],
     copies: &[ExactDuplicate],
-    crowds: Vec<Vec<Doc>>,
+    hot_groups: Vec<Vec<Doc>>,
 ) -> Result<Findings> {
-    let crowded = crowds.iter().map(Vec::len).sum();
-    let graph = Graph::new(sets, links, copies, crowds);
-    sets.context.allow_graph(links.len(), crowded, graph.contents())?;
+    let hot_members = hot_groups.iter().map(Vec::len).sum();
+    let graph = Graph::new(sets, links, copies, hot_groups);
+    sets.context.allow_graph(links.len(), hot_members, graph.contents())?;
     let (representative, parent) = match sets.context.config.cluster.clustering {
         Clustering::Guarantee => {
             let representative = conservative(&graph, sets)?;
@@ -107,9 +107,9 @@ fn measures(
     let mut measures: Vec<Measure> = (0..graph.contents() as Node).map(whole).collect();
     let mut unmeasured = Vec::new();
     for (node, leader) in (0..).zip(representative).filter(|(node, leader)| node != *leader) {
-        // Counts of pairs in a crowd are incomplete, and capped ones leave out what is common: what is shown is
+        // Counts of pairs in a hot group are incomplete, and capped ones leave out what is common: what is shown is
         // measured on sketches. Other links were counted in full, if it is their sizes that are known.
-        let in_full = sized && !sets.context.capped() && graph.first_crowd(node, *leader).is_none();
+        let in_full = sized && !sets.context.capped() && graph.first_hot_group(node, *leader).is_none();
         let counted = graph.link(node, *leader).filter(|_| in_full);
         match counted {
             Some(shared) if parent[node as usize] == *leader => {

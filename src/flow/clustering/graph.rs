@@ -1,4 +1,4 @@
-//! The near-duplicate graph: contents that anything links, in document order, with their links, copies and crowds.
+//! The near-duplicate graph: contents that anything links, in document order, with their links, copies and hot groups.
 
 use crate::document::Doc;
 use crate::error::Result;
@@ -10,13 +10,13 @@ use crate::similarity::Measure;
 /// A content's number in the graph. Numbers follow the positions of the contents' first documents.
 pub type Node = u32;
 
-/// The graph. Links within a crowd are not stored but measured when asked for.
+/// The graph. Links within a hot group are not stored but measured when asked for.
 pub struct Graph {
     docs: Vec<Doc>,
     links: Lists<(Node, u32)>,
     copies: Lists<Doc>,
     members: Vec<Vec<Node>>,
-    crowds: Lists<u32>,
+    hot_groups: Lists<u32>,
     best: Vec<Doc>,
     rank: Vec<u32>,
     by_rank: Vec<Node>,
@@ -58,12 +58,12 @@ impl Graph {
         sets: &DocumentSets,
         links: &[Candidate],
         copies: &[ExactDuplicate],
-        crowds: Vec<Vec<Doc>>,
+        hot_groups: Vec<Vec<Doc>>,
     ) -> Graph {
         let mut nodes = vec![Node::MAX; sets.documents.catalogue.doc_limit()];
         let ends = links.iter().flat_map(|link| <[Doc; 2]>::from(link.pair.docs()));
         let firsts = copies.iter().map(|copy| copy.first);
-        for doc in ends.chain(firsts).chain(crowds.iter().flatten().copied()) {
+        for doc in ends.chain(firsts).chain(hot_groups.iter().flatten().copied()) {
             nodes[doc as usize] = 0;
         }
         let docs = (0..).zip(&nodes).filter(|(_, node)| **node == 0).map(|(doc, _)| doc);
@@ -77,8 +77,10 @@ impl Graph {
             let (a, b) = (nodes[a as usize], nodes[b as usize]);
             [(a, (b, link.shared)), (b, (a, link.shared))]
         };
-        let members: Vec<Vec<Node>> = crowds.into_iter().map(|crowd| in_order(crowd, &nodes)).collect();
-        let crowds = (0..).zip(&members).flat_map(|(id, crowd)| crowd.iter().map(move |node| (*node, id)));
+        let members: Vec<Vec<Node>> =
+            hot_groups.into_iter().map(|hot_group| in_order(hot_group, &nodes)).collect();
+        let hot_groups =
+            (0..).zip(&members).flat_map(|(id, hot_group)| hot_group.iter().map(move |node| (*node, id)));
         // Copies are listed by position: their numbers are turned into documents after sorting.
         let mut of_content: Vec<(Node, u64, Doc)> = copies
             .iter()
@@ -93,7 +95,7 @@ impl Graph {
                 docs.len(),
                 of_content.into_iter().map(|(node, _, doc)| (node, doc)),
             ),
-            crowds: Lists::new(docs.len(), crowds),
+            hot_groups: Lists::new(docs.len(), hot_groups),
             members,
             best: Vec::new(),
             rank: vec![0; docs.len()],
@@ -160,24 +162,24 @@ impl Graph {
         links.binary_search_by_key(&b, |(node, _)| *node).ok().map(|at| links[at].1)
     }
 
-    /// The crowds a content belongs to, ascending.
-    pub fn crowds(&self, node: Node) -> &[u32] {
-        self.crowds.of(node)
+    /// The hot groups a content belongs to, ascending.
+    pub fn hot_groups(&self, node: Node) -> &[u32] {
+        self.hot_groups.of(node)
     }
 
-    /// The members of every crowd, each in document order.
+    /// The members of every hot group, each in document order.
     pub fn members(&self) -> &[Vec<Node>] {
         &self.members
     }
 
-    /// Whether `crowd` is the first that two contents have in common: there, and only there, is the pair looked at.
-    pub fn meet_first_in(&self, crowd: u32, a: Node, b: Node) -> bool {
-        self.first_crowd(a, b) == Some(crowd)
+    /// Whether `hot_group` is the first that two contents have in common: there, and only there, is the pair looked at.
+    pub fn meet_first_in(&self, hot_group: u32, a: Node, b: Node) -> bool {
+        self.first_hot_group(a, b) == Some(hot_group)
     }
 
-    /// The first crowd that two contents have in common.
-    pub fn first_crowd(&self, a: Node, b: Node) -> Option<u32> {
-        let (mut x, mut y) = (self.crowds(a).iter().peekable(), self.crowds(b).iter().peekable());
+    /// The first hot group that two contents have in common.
+    pub fn first_hot_group(&self, a: Node, b: Node) -> Option<u32> {
+        let (mut x, mut y) = (self.hot_groups(a).iter().peekable(), self.hot_groups(b).iter().peekable());
         while let (Some(i), Some(j)) = (x.peek(), y.peek()) {
             match i.cmp(j) {
                 std::cmp::Ordering::Less => x.next(),
@@ -188,7 +190,7 @@ impl Graph {
         None
     }
 
-    /// Measures a pair of a crowd: `Some` if the two are linked.
+    /// Measures a pair of a hot group: `Some` if the two are linked.
     pub fn measure(&self, sets: &DocumentSets, a: Node, b: Node) -> Result<Option<Measure>> {
         sets.measure(self.doc(a), self.doc(b))
     }
@@ -209,9 +211,9 @@ impl Lists<Doc> {
     }
 }
 
-/// A crowd's contents in document order, in the memory of the list of its documents.
-fn in_order(mut crowd: Vec<Doc>, nodes: &[Node]) -> Vec<Node> {
-    crowd.iter_mut().for_each(|member| *member = nodes[*member as usize]);
-    crowd.sort_unstable();
-    crowd
+/// A hot group's contents in document order, in the memory of the list of its documents.
+fn in_order(mut hot_group: Vec<Doc>, nodes: &[Node]) -> Vec<Node> {
+    hot_group.iter_mut().for_each(|member| *member = nodes[*member as usize]);
+    hot_group.sort_unstable();
+    hot_group
 }

@@ -13,7 +13,7 @@ pub struct Components {
     pub parent: Vec<Node>,
 }
 
-/// The components of the graph, crowds included.
+/// The components of the graph, hot groups included.
 pub fn transitive(graph: &Graph, sets: &DocumentSets) -> Result<Components> {
     let mut forest = Forest::new(graph.contents());
     for node in 0..graph.contents() as Node {
@@ -21,8 +21,8 @@ pub fn transitive(graph: &Graph, sets: &DocumentSets) -> Result<Components> {
             forest.union(node, *other);
         });
     }
-    for crowd in 0..graph.members().len() as u32 {
-        connect(graph, sets, crowd, &mut forest)?;
+    for hot_group in 0..graph.members().len() as u32 {
+        connect(graph, sets, hot_group, &mut forest)?;
     }
     let mut representative = vec![Node::MAX; graph.contents()];
     for node in graph.by_rank() {
@@ -37,11 +37,11 @@ pub fn transitive(graph: &Graph, sets: &DocumentSets) -> Result<Components> {
     Ok(Components { representative, parent })
 }
 
-/// Joins the components that a crowd spans wherever any two of their members in it are linked. Pairs within one
-/// component are never looked at, and a pair only in the first crowd both are in.
-fn connect(graph: &Graph, sets: &DocumentSets, crowd: u32, forest: &mut Forest) -> Result<()> {
+/// Joins the components that a hot group spans wherever any two of their members in it are linked. Pairs within one
+/// component are never looked at, and a pair only in the first hot group both are in.
+fn connect(graph: &Graph, sets: &DocumentSets, hot_group: u32, forest: &mut Forest) -> Result<()> {
     let mut parts: Vec<(Node, Node)> =
-        graph.members()[crowd as usize].iter().map(|node| (forest.find(*node), *node)).collect();
+        graph.members()[hot_group as usize].iter().map(|node| (forest.find(*node), *node)).collect();
     parts.sort_unstable();
     let mut settled: Vec<Vec<Node>> = Vec::new();
     for part in parts.chunk_by(|a, b| a.0 == b.0) {
@@ -51,7 +51,7 @@ fn connect(graph: &Graph, sets: &DocumentSets, crowd: u32, forest: &mut Forest) 
         for mut other in settled {
             sets.context.status.progress.check()?;
             // Settled parts are known to be apart: what the new one is joined to is not compared again.
-            if any_link(graph, sets, crowd, &new, &other)? {
+            if any_link(graph, sets, hot_group, &new, &other)? {
                 forest.union(part[0], other[0]);
                 part.append(&mut other);
             } else {
@@ -66,10 +66,10 @@ fn connect(graph: &Graph, sets: &DocumentSets, crowd: u32, forest: &mut Forest) 
     Ok(())
 }
 
-fn any_link(graph: &Graph, sets: &DocumentSets, crowd: u32, a: &[Node], b: &[Node]) -> Result<bool> {
+fn any_link(graph: &Graph, sets: &DocumentSets, hot_group: u32, a: &[Node], b: &[Node]) -> Result<bool> {
     for x in a {
         for y in b {
-            if graph.meet_first_in(crowd, *x, *y) && graph.measure(sets, *x, *y)?.is_some() {
+            if graph.meet_first_in(hot_group, *x, *y) && graph.measure(sets, *x, *y)?.is_some() {
                 return Ok(true);
             }
         }
@@ -85,9 +85,9 @@ fn paths(graph: &Graph, sets: &DocumentSets, representative: &[Node]) -> Result<
     for component in members.chunk_by(|a, b| a.0 == b.0) {
         let start = component[0].0;
         parent[start as usize] = start;
-        let crowded = component.iter().map(|(_, node)| *node);
+        let hot_members = component.iter().map(|(_, node)| *node);
         let mut left: Vec<Node> =
-            crowded.filter(|node| !graph.crowds(*node).is_empty() && *node != start).collect();
+            hot_members.filter(|node| !graph.hot_groups(*node).is_empty() && *node != start).collect();
         let mut level = vec![start];
         while !level.is_empty() {
             sets.context.status.progress.check()?;
@@ -117,10 +117,10 @@ fn next_level(
     next.sort_unstable();
     left.retain(|node| parent[*node as usize] == Node::MAX || next.binary_search(node).is_ok());
     if !left.is_empty() {
-        let by_crowd = members_by_crowd(graph, level);
+        let by_hot_group = members_by_hot_group(graph, level);
         for node in left.iter() {
             let known = parent[*node as usize];
-            let first = first_in_level(graph, sets, *node, known, &by_crowd)?;
+            let first = first_in_level(graph, sets, *node, known, &by_hot_group)?;
             if known == Node::MAX && first != Node::MAX {
                 next.push(*node);
             }
@@ -132,28 +132,29 @@ fn next_level(
     Ok(next)
 }
 
-/// (crowd, member) for the members of a level, sorted.
-fn members_by_crowd(graph: &Graph, level: &[Node]) -> Vec<(u32, Node)> {
-    let each = |node: &Node| graph.crowds(*node).iter().map(|crowd| (*crowd, *node)).collect::<Vec<_>>();
+/// (hot group, member) for the members of a level, sorted.
+fn members_by_hot_group(graph: &Graph, level: &[Node]) -> Vec<(u32, Node)> {
+    let each =
+        |node: &Node| graph.hot_groups(*node).iter().map(|hot_group| (*hot_group, *node)).collect::<Vec<_>>();
     let mut all: Vec<(u32, Node)> = level.iter().flat_map(each).collect();
     all.sort_unstable();
     all
 }
 
-/// The earliest member of a level that `node` is linked to: `known`, or an earlier one that shares a crowd.
+/// The earliest member of a level that `node` is linked to: `known`, or an earlier one that shares a hot group.
 fn first_in_level(
     graph: &Graph,
     sets: &DocumentSets,
     node: Node,
     known: Node,
-    by_crowd: &[(u32, Node)],
+    by_hot_group: &[(u32, Node)],
 ) -> Result<Node> {
     let mut first = known;
-    for crowd in graph.crowds(node) {
-        let from = by_crowd.partition_point(|(id, _)| id < crowd);
-        let fellows = by_crowd[from..].iter().take_while(|(id, other)| id == crowd && *other < first);
+    for hot_group in graph.hot_groups(node) {
+        let from = by_hot_group.partition_point(|(id, _)| id < hot_group);
+        let fellows = by_hot_group[from..].iter().take_while(|(id, other)| id == hot_group && *other < first);
         for (_, other) in fellows {
-            if graph.meet_first_in(*crowd, node, *other) && graph.measure(sets, node, *other)?.is_some() {
+            if graph.meet_first_in(*hot_group, node, *other) && graph.measure(sets, node, *other)?.is_some() {
                 first = *other;
                 break;
             }

@@ -20,8 +20,8 @@ use crate::read::Refused;
 enum Piece {
     Copies(Vec<ExactDuplicate>),
     Changes(Vec<Change>),
-    /// A crowd, and the sizes of its stored members.
-    Crowd(Vec<Doc>, Vec<(Doc, u32)>),
+    /// A hot group, and the sizes of its stored members.
+    HotGroup(Vec<Doc>, Vec<(Doc, u32)>),
     Refused(Vec<Refused>),
     /// Lines of units, by number.
     Lines(Vec<(u64, u64)>),
@@ -49,19 +49,19 @@ pub fn gather_to_leader(worker: &mut Worker, sets: &Arc<DocumentSets>, collector
 }
 
 fn pieces(sets: &DocumentSets, gathered: Gathered) -> impl Iterator<Item = Piece> {
-    let Gathered { copies, crowds, refused, changes, superseded, tally, common, warnings, .. } = gathered;
+    let Gathered { copies, hot_groups, refused, changes, superseded, tally, common, warnings, .. } = gathered;
     let lines: Vec<(u64, u64)> = sets.documents.inputs.units_read().collect();
-    let stored = |crowd: &[Doc]| {
-        let stored = crowd.iter().filter(|doc| sets.is_stored(**doc));
+    let stored = |hot_group: &[Doc]| {
+        let stored = hot_group.iter().filter(|doc| sets.is_stored(**doc));
         stored.map(|doc| (*doc, sets.size(*doc))).collect::<Vec<_>>()
     };
     slices(copies, Piece::Copies)
         .chain(slices(changes, Piece::Changes))
         .chain(slices(refused, Piece::Refused))
         .chain(slices(lines, Piece::Lines))
-        .chain(crowds.into_iter().map(move |crowd| {
-            let sizes = stored(&crowd);
-            Piece::Crowd(crowd, sizes)
+        .chain(hot_groups.into_iter().map(move |hot_group| {
+            let sizes = stored(&hot_group);
+            Piece::HotGroup(hot_group, sizes)
         }))
         .chain([Piece::Counts(Box::new(tally), superseded as u64)])
         .chain((common.keys() > 0).then_some(Piece::Common(common)))
@@ -80,9 +80,9 @@ fn take(collector: &Collector, sets: &DocumentSets, piece: Piece) {
     match piece {
         Piece::Copies(copies) => collector.add_copies(&copies),
         Piece::Changes(changes) => collector.add_changes(&changes, 0),
-        Piece::Crowd(crowd, sizes) => {
+        Piece::HotGroup(hot_group, sizes) => {
             sets.record_stored_sizes(sizes.into_iter());
-            collector.add_crowds(vec![crowd]);
+            collector.add_hot_groups(vec![hot_group]);
         }
         Piece::Refused(mut refused) => collector.add_refused(&mut refused),
         Piece::Lines(lines) => {

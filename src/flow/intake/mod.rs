@@ -3,6 +3,7 @@
 pub mod keepers;
 mod replayed;
 pub mod sample;
+pub mod tables;
 pub mod unit_queue;
 
 use std::sync::Arc;

@@ -21,9 +21,9 @@ pub struct Gathered {
     /// Documents that are not the first of their text.
     pub copies: Vec<ExactDuplicate>,
     /// Contents under one key, too many to be expanded.
-    pub crowds: Vec<Vec<Doc>>,
-    /// Members of all crowds.
-    crowded: usize,
+    pub hot_groups: Vec<Vec<Doc>>,
+    /// Members of all hot groups.
+    hot_members: usize,
     /// Records that are not documents.
     pub refused: Vec<Refused>,
     /// The change that counts of every id, of a load.
@@ -53,7 +53,7 @@ pub struct ReadResults {
 #[derive(Debug, Default)]
 pub struct Collided {
     /// Key groups too large to expand: the contents that share one key.
-    pub crowds: Vec<Vec<Doc>>,
+    pub hot_groups: Vec<Vec<Doc>>,
     /// Keys ignored as common.
     pub common: CommonKeys,
     /// All postings of contents.
@@ -103,23 +103,23 @@ impl Collector {
     pub fn add_links(&self, links: &mut Vec<Candidate>) {
         let mut gathered = lock(&self.gathered);
         gathered.links.append(links);
-        let known = (gathered.links.len(), gathered.crowded);
+        let known = (gathered.links.len(), gathered.hot_members);
         drop(gathered);
         self.allow(known);
     }
 
-    /// Adds crowds. The run fails if they do not fit.
-    pub fn add_crowds(&self, mut crowds: Vec<Vec<Doc>>) {
+    /// Adds hot groups. The run fails if they do not fit.
+    pub fn add_hot_groups(&self, mut hot_groups: Vec<Vec<Doc>>) {
         let mut gathered = lock(&self.gathered);
-        gathered.crowded += crowds.iter().map(Vec::len).sum::<usize>();
-        gathered.crowds.append(&mut crowds);
-        let known = (gathered.links.len(), gathered.crowded);
+        gathered.hot_members += hot_groups.iter().map(Vec::len).sum::<usize>();
+        gathered.hot_groups.append(&mut hot_groups);
+        let known = (gathered.links.len(), gathered.hot_members);
         drop(gathered);
         self.allow(known);
     }
 
-    fn allow(&self, (links, crowded): (usize, usize)) {
-        let allowed = self.context.allow_graph(links, crowded, 0);
+    fn allow(&self, (links, hot_members): (usize, usize)) {
+        let allowed = self.context.allow_graph(links, hot_members, 0);
         allowed.unwrap_or_else(|error| self.context.status.fail(error));
     }
 
@@ -140,7 +140,7 @@ impl Collector {
         lock(&self.gathered).refused.append(refused);
     }
 
-    /// Adds the counts of a worker's collisions; its crowds come with the candidates.
+    /// Adds the counts of a worker's collisions; its hot groups come with the candidates.
     pub fn add_collided(&self, collided: &Collided) {
         let mut gathered = lock(&self.gathered);
         gathered.tally.postings += collided.postings;
@@ -148,21 +148,21 @@ impl Collector {
         self.context.status.progress.metrics().add(Metric::Postings, collided.postings);
     }
 
-    /// Counts the candidates of a worker, and adds its crowds.
-    pub fn add_candidates(&self, crowds: Vec<Vec<Doc>>, candidates: usize) {
+    /// Counts the candidates of a worker, and adds its hot groups.
+    pub fn add_candidates(&self, hot_groups: Vec<Vec<Doc>>, candidates: usize) {
         let verified = if self.context.measured_on_sets() { candidates as u64 } else { 0 };
         let counted = Tally {
-            crowds: crowds.len() as u64,
+            hot_groups: hot_groups.len() as u64,
             candidates: candidates as u64,
             verified,
             ..Tally::default()
         };
         lock(&self.gathered).tally.add(&counted);
         let metrics = self.context.status.progress.metrics();
-        metrics.add(Metric::Crowds, counted.crowds);
+        metrics.add(Metric::HotGroups, counted.hot_groups);
         metrics.add(Metric::Candidates, counted.candidates);
         metrics.add(Metric::Verified, verified);
-        self.add_crowds(crowds);
+        self.add_hot_groups(hot_groups);
     }
 
     /// Adds keys that another process has ignored.

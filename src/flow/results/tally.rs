@@ -20,10 +20,10 @@ pub struct Tally {
     /// Postings of distinct texts that were collided or ignored as common.
     pub postings: u64,
     /// Key groups handed to clustering whole.
-    pub crowds: u64,
+    pub hot_groups: u64,
     /// Pairs that shared enough keys to be looked at.
     pub candidates: u64,
-    /// Candidates measured on their sets; what clustering measures within crowds is not counted.
+    /// Candidates measured on their sets; what clustering measures within hot groups is not counted.
     pub verified: u64,
     /// Pairs found linked.
     pub links: u64,
@@ -43,7 +43,7 @@ impl Tally {
             postings,
             ..
         } = *other;
-        let Tally { crowds, candidates, verified, links, .. } = *other;
+        let Tally { hot_groups, candidates, verified, links, .. } = *other;
         self.documents += documents;
         self.unchanged += unchanged;
         self.empty += empty;
@@ -52,7 +52,7 @@ impl Tally {
         self.text_bytes += text_bytes;
         self.copies += copies;
         self.postings += postings;
-        self.crowds += crowds;
+        self.hot_groups += hot_groups;
         self.candidates += candidates;
         self.verified += verified;
         self.links += links;

@@ -33,8 +33,8 @@ impl Settling<'_> {
     pub(super) fn find_contents(&mut self) -> Result<()> {
         let base = self.loaded.run.documents.catalogue.base();
         let links = self.loaded.links.iter().flat_map(|link| <[Doc; 2]>::from(link.pair.docs()));
-        let crowded = self.loaded.crowds.iter().flatten().copied();
-        let met: HashSet<Doc> = links.chain(crowded).filter(|content| *content != NO_DOC).collect();
+        let hot_members = self.loaded.hot_groups.iter().flatten().copied();
+        let met: HashSet<Doc> = links.chain(hot_members).filter(|content| *content != NO_DOC).collect();
         for content in met {
             self.contents.entry(content).or_default();
         }
@@ -122,7 +122,7 @@ impl Settling<'_> {
         nodes.sort_unstable();
         nodes.dedup();
         let number = |content: Doc| nodes.binary_search(&node(content)).map_or(0, |at| at as u32);
-        // Crowds have the same contents in them again and again.
+        // Hot groups have the same contents in them again and again.
         let numbers: HashMap<Doc, u32> = live.iter().map(|content| (*content, number(*content))).collect();
         let mut forest = Forest::new(nodes.len());
         let mut links = Vec::new();
@@ -143,10 +143,10 @@ impl Settling<'_> {
         }
         let run = &self.loaded.run;
         let mut measuring = Measuring::new(&run.sets);
-        for crowd in &self.loaded.crowds {
+        for hot_group in &self.loaded.hot_groups {
             run.context.status.progress.check()?;
             let members =
-                crowd.iter().filter_map(|content| Some((*numbers.get(content)?, *content))).collect();
+                hot_group.iter().filter_map(|content| Some((*numbers.get(content)?, *content))).collect();
             links.append(&mut span(members, run.documents.catalogue.base(), &mut forest, &mut measuring)?);
         }
         links.into_iter().for_each(|(a, b, shared)| self.link(a, b, shared));

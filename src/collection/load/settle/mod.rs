@@ -84,7 +84,7 @@ pub(in crate::collection) const CHANGE: usize = size_of::<Change>()
     + size_of::<(Document, String, String)>()
     + 2 * (size_of::<((Doc, u128), bool)>() + 2 * size_of::<(Doc, Content)>())
     + 128;
-/// Bytes of a link, or of a member of a crowd, which leads to one: both ways, sorted, and its two ends.
+/// Bytes of a link, or of a member of a hot group, which leads to one: both ways, sorted, and its two ends.
 const LINK: usize = 3 * size_of::<((Doc, Doc), u32)>() + 4 * size_of::<(Doc, Content)>();
 /// Bytes of a content of a component that is taken apart or joined.
 const MEMBER: usize = 3 * size_of::<((u32, Doc), bool)>() + 2 * size_of::<(Doc, Content)>() + 32;
@@ -103,10 +103,10 @@ pub fn compute_delta(
     recollide: &mut dyn Recollide,
 ) -> Result<Delta> {
     let mut settling = Settling::new(tables, loaded, terms, contractor);
-    let crowded: usize = loaded.crowds.iter().map(Vec::len).sum();
+    let hot_members: usize = loaded.hot_groups.iter().map(Vec::len).sum();
     settling.hold(loaded.changes.len(), CHANGE)?;
-    settling.hold(crowded, size_of::<Doc>() + size_of::<(u32, Doc)>())?;
-    let members: HashSet<Doc> = loaded.crowds.iter().flatten().copied().collect();
+    settling.hold(hot_members, size_of::<Doc>() + size_of::<(u32, Doc)>())?;
+    let members: HashSet<Doc> = loaded.hot_groups.iter().flatten().copied().collect();
     settling.hold(loaded.links.len() + members.len(), LINK)?;
     drop(members);
     settling.change_documents()?;

@@ -1,4 +1,4 @@
-//! Crowds: contents under one key, too many to be expanded into pairs. Which of them are linked is looked into only where
+//! Hot groups: contents under one key, too many to be expanded into pairs. Which of them are linked is looked into only where
 //! that can join components that are still apart.
 
 use crate::collection::load::measure::Measuring;
@@ -6,7 +6,7 @@ use crate::components::Forest;
 use crate::document::Doc;
 use crate::error::Result;
 
-/// Members of a crowd that are known to hang together: those that are stored, and those that are new.
+/// Members of a hot group that are known to hang together: those that are stored, and those that are new.
 #[derive(Default)]
 struct Part {
     root: u32,

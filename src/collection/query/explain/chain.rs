@@ -83,7 +83,7 @@ impl Explaining<'_> {
         Ok(depths)
     }
 
-    /// What the sets of linked contents share: the count that a link has leaves out keys under which there was a crowd.
+    /// What the sets of linked contents share: the count that a link has leaves out keys under which there was a hot group.
     fn link_measures(&self, pairs: &[(Doc, Doc)]) -> Result<Vec<Option<Measures>>> {
         pairs
             .iter()

@@ -6,11 +6,11 @@ use crate::flow::context::RunContext;
 use crate::flow::distributed::topology::Topology;
 use crate::flow::records::{KeyGroups, Posting};
 use crate::flow::results::gathered::Collided;
-use crate::limits::CROWD;
+use crate::limits::MAX_EXPANDED_GROUP;
 use crate::similarity::{Accept, Test};
 
-/// So many times as large is a crowd under keys that alone say little.
-const LOOSE: usize = 32;
+/// So many times as large is a hot group under keys that alone say little.
+const WEAK_KEY_FACTOR: usize = 32;
 
 /// How postings become groups.
 pub struct Grouping {
@@ -18,8 +18,8 @@ pub struct Grouping {
     sizes: Option<Test>,
     /// Contents a key may be in, 0 for any number.
     cap: usize,
-    /// New contents from which on a group of no others is a crowd.
-    crowd: usize,
+    /// A group with more pairs than so many new contents have is a hot group.
+    most_expanded: usize,
     /// What goes to each worker, in this bucket.
     sent: Vec<KeyGroups>,
     /// The workers of this process.
@@ -36,21 +36,21 @@ impl Grouping {
         let cap = context.config.cap();
         let own = context.rule.map(Accept::own);
         let sizes = own.filter(|own| !matches!(own, Test::Shared(_)));
-        // A crowd is measured on sketches alone. Under a cap counts decide, and must be complete. Where many have a term in
+        // A hot group is measured on sketches alone. Under a cap counts decide, and must be complete. Where many have a term in
         // common that are not alike, counting is cheaper than measuring up to much larger groups.
-        let crowd = match own {
+        let most_expanded = match own {
             _ if context.pairs || cap > 0 => usize::MAX,
-            Some(Test::Vector(_)) => CROWD * LOOSE,
-            _ => CROWD,
+            Some(Test::Vector(_)) => MAX_EXPANDED_GROUP * WEAK_KEY_FACTOR,
+            _ => MAX_EXPANDED_GROUP,
         };
-        Grouping::new(sizes, cap, crowd, context.topology)
+        Grouping::new(sizes, cap, most_expanded, context.topology)
     }
 
-    fn new(sizes: Option<Test>, cap: usize, crowd: usize, topology: Topology) -> Grouping {
+    fn new(sizes: Option<Test>, cap: usize, most_expanded: usize, topology: Topology) -> Grouping {
         Grouping {
             sizes,
             cap,
-            crowd,
+            most_expanded,
             sent: vec![KeyGroups::default(); topology.all()],
             local: topology.local_workers(),
             turn: 0,
@@ -68,8 +68,8 @@ impl Grouping {
             let key = group[0].key;
             let (of_key, rest) = stored.split_at(stored.partition_point(|posting| posting.key <= key));
             stored = rest;
-            if self.is_crowd(group.len(), of_key.len()) {
-                collided.crowds.push(of_key.iter().chain(group).map(|posting| posting.doc).collect());
+            if self.is_hot(group.len(), of_key.len()) {
+                collided.hot_groups.push(of_key.iter().chain(group).map(|posting| posting.doc).collect());
                 continue;
             }
             let contents = (of_key.len() + group.len()) as u64;
@@ -84,10 +84,10 @@ impl Grouping {
         }
     }
 
-    /// Whether there are more pairs in a group than in one of as many new contents as make a crowd. Pairs of stored
+    /// Whether there are more pairs in a group than in one of as many new contents as make a hot group. Pairs of stored
     /// contents are known: a few new ones can meet very many of them.
-    fn is_crowd(&self, new: usize, stored: usize) -> bool {
-        new.saturating_mul(2 * stored + new) > self.crowd.saturating_mul(self.crowd)
+    fn is_hot(&self, new: usize, stored: usize) -> bool {
+        new.saturating_mul(2 * stored + new) > self.most_expanded.saturating_mul(self.most_expanded)
     }
 
     /// Addresses a new posting and the stored ones that it may be paired with to the owner of the new one. Pairs of
@@ -215,9 +215,9 @@ mod tests {
                     (new, of_key(key).count() - new)
                 });
                 // More pairs, counted from both ends, than four contents have, each with all and itself.
-                let crowds = sizes.filter(|(new, stored)| new * new + 2 * new * stored > 16);
-                let groups: Vec<usize> = crowds.map(|(new, stored)| new + stored).collect();
-                let found: Vec<usize> = collided.crowds.iter().map(Vec::len).collect();
+                let hot_groups = sizes.filter(|(new, stored)| new * new + 2 * new * stored > 16);
+                let groups: Vec<usize> = hot_groups.map(|(new, stored)| new + stored).collect();
+                let found: Vec<usize> = collided.hot_groups.iter().map(Vec::len).collect();
                 prop_assert_eq!(found, groups);
             }
         }
