@@ -15,8 +15,8 @@
 //! - `config/mod.rs` - the typed configuration and its defaults
 //! - `config/keep.rs` - how a keep policy is written and read
 //! - `config/load.rs` - from TOML to a configuration, with located messages
-//! - `config/methods.rs` - parameters of the methods of terms, chunks and chosen shingles
 //! - `config/presets.rs` - the presets of `configs/`, embedded
+//! - `config/rule.rs` - the method of a configuration, and what follows from its parameters
 //! - `config/size.rs` - byte sizes as people write them
 //! - `config/validate.rs` - which values make no sense, alone or together
 //! - `error.rs` - what can go wrong, one variant per thing a person can act on
@@ -95,34 +95,46 @@
 //! - `lexicon/spearman.rs` - how alike two lexicons rank terms
 //! - `lexicon/stability.rs` - how many signatures of documents are the same under two lexicons
 //!
-//! Tokens to keys, and the rules of pairs:
-//! - `sketch/mod.rs` - the parts of sketching
-//! - `sketch/sketcher.rs` - from text to digest, posting keys and the sketch that pairs are measured on
-//! - `sketch/own.rs` - the words that a method itself looks at, and their keys: the one place that knows all methods
-//! - `sketch/rule.rs` - the acceptance rule of a configuration, and what shared keys say about it
-//! - `sketch/basis.rs` - the frozen tables that sketches are made by
+//! What sketches are made of:
+//! - `sketch/mod.rs` - the parts of sketches
 //! - `sketch/shingles.rs` - runs of tokens as 64-bit identities, and sets of them in order
 //! - `sketch/rarity.rs` - the frozen table of how common shingles are
 //! - `sketch/signature.rs` - parity signatures: a lower bound of how much two sets differ
-//! - `sketch/sampling.rs` - which shingles `method = "shingles"` keeps
-//! - `sketch/features.rs` - min-wise values and features of them
-//! - `sketch/salient.rs` - terms of a document, the rarest first, and the most salient as a set
-//! - `sketch/imatch.rs` - I-Match: digests of terms of middling idf
-//! - `sketch/fingerprint.rs` - a few rare terms and where they stand
-//! - `sketch/term_vector.rs` - vectors of rare terms
-//! - `sketch/cosine.rs` - vectors of idf weights, and how many of them are keys
-//! - `sketch/winnow.rs` - winnowing: one shingle of neighbouring ones
-//! - `sketch/anchors.rs` - windows of characters that their own hash selects
-//! - `sketch/chunks.rs` - chunks of sentences and of lines
-//! - `sketch/supershingles.rs` - shingles of the sorted sketch
+//! - `sketch/sampling.rs` - which shingles are kept, by the methods that sample them
+//! - `sketch/minwise.rs` - min-wise values and features of them
+//! - `sketch/terms.rs` - terms of a document, the rarest first
+//!
+//! The methods:
+//! - `method/mod.rs` - the list of methods
+//! - `method/technique.rs` - the seam: what a method is
+//! - `method/tables.rs` - the frozen tables that sketches are made by
+//! - `method/count.rs` - when counted members are enough
+//! - `method/exact.rs` - equal canonical text
+//! - `method/join.rs` - the exact join by resemblance
+//! - `method/minhash.rs` - min-wise features, and banded MinHash
+//! - `method/imatch.rs` - I-Match: digests of terms of middling idf
+//! - `method/fingerprint.rs` - a few rare terms and where they stand
+//! - `method/term_vector.rs` - vectors of rare terms
+//! - `method/cosine.rs` - vectors of idf weights, and how many of them are keys
+//! - `method/counted/mod.rs` - the methods that count members of sets
+//! - `method/counted/shingles.rs` - shared, perhaps sampled, shingles
+//! - `method/counted/supershingles.rs` - shingles of the sorted sketch
+//! - `method/counted/winnow.rs` - winnowing: one shingle of neighbouring ones
+//! - `method/counted/anchors.rs` - windows of characters that their own hash selects
+//! - `method/counted/chunks.rs` - chunks of sentences and of lines
+//! - `method/counted/salient.rs` - the most salient terms as a set
+//! - `sketcher/mod.rs` - from text to digest, posting keys and the sketch that pairs are measured on
+//! - `sketcher/method_sketch.rs` - what a method itself looks at of the texts, one after the other
+//!
+//! The rules of pairs:
 //! - `similarity/mod.rs` - the parts of measuring
 //! - `similarity/lengths.rs` - lengths that are about equal
 //! - `similarity/overlap.rs` - how many members two sorted sets share
 //! - `similarity/packed_vector.rs` - a vector of terms in 184 bytes, and comparing two
 //! - `similarity/cosine.rs` - the cosine of two vectors of weighted terms
-//! - `similarity/rule.rs` - when a pair is accepted: by its method, and by what verifies it
-//! - `similarity/measure.rs` - what was measured of a pair, and what is told of it
-//! - `similarity/test.rs` - single tests of a pair: what is counted, and how much of it is enough
+//! - `similarity/acceptance_rule.rs` - when a pair is accepted: by its method, and by what verifies it
+//! - `similarity/measure.rs` - what was measured of a pair, and what is reported of it
+//! - `similarity/pair_test.rs` - single tests of a pair: what is counted, and how much of it is enough
 //! - `similarity/curve.rs` - the filter curve of feature methods
 //! - `similarity/edits.rs` - word edit distance
 //! - `similarity/align.rs` - which words of two texts stand in both in the same order
@@ -368,7 +380,7 @@
 //!
 //! # Invariants
 //!
-//! - `text`, `sketch` and `similarity` touch no file and cannot fail: every text has tokens or none.
+//! - `text`, `sketch`, `method` and `similarity` touch no file and cannot fail: every text has tokens or none.
 //! - Nothing here prints, exits, or reads the environment or the command line.
 //! - Only `read` opens inputs and constructs decoders; only `output`, `storage`, `lexicon`, `tune/part.rs` and the spill
 //!   files of `flow` write.
@@ -393,6 +405,7 @@ mod hex;
 pub mod lexicon;
 pub mod limits;
 pub mod mesh;
+pub mod method;
 pub mod metrics;
 pub mod output;
 pub mod peers;
@@ -403,6 +416,7 @@ pub mod resources;
 pub mod simd;
 pub mod similarity;
 pub mod sketch;
+pub mod sketcher;
 pub mod storage;
 pub mod system_memory;
 pub mod text;

@@ -322,7 +322,7 @@ fn texts_without_words() {
         "in.jsonl",
         texts.iter().enumerate().map(|(i, text)| line(&i.to_string(), text)).collect::<String>(),
     );
-    for method in ["join", "exact", "features", "shingles"] {
+    for method in ["join", "exact", "minhash", "shingles"] {
         for clustering in ["guarantee", "transitive"] {
             let flags = format!("in.jsonl --pairs --method {method} --clustering {clustering}");
             let output = dir.output(&flags, &format!("{method}-{clustering}"));

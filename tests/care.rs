@@ -52,7 +52,7 @@ proptest! {
 
     #[test]
     fn features(history in cared()) {
-        follow(Method::Features, &history);
+        follow(Method::Minhash, &history);
     }
 
     #[test]

@@ -52,7 +52,7 @@ fn a_filter_is_chosen_and_used() {
     dir.write("in.jsonl", trio_jsonl());
     dir.alike("dedup in.jsonl --config filter.toml --out out -q", None).ok();
     let summary: Value = serde_json::from_str(&read(&dir, "out/summary.json")).unwrap();
-    assert_eq!(summary["configuration"]["features"]["s"], 15, "{summary}");
+    assert_eq!(summary["configuration"]["minhash"]["s"], 15, "{summary}");
     for wrong in [
         "--threshold 1",
         "--threshold 0",

@@ -131,11 +131,11 @@ fn hot_groups_answer_like_all_pairs_and_like_the_oracle() {
 #[test]
 fn hot_groups_of_the_other_methods_answer_like_all_pairs() {
     let configs = [
-        ("features", "method = 'features'\n[features]\nk = 6\ns = 4\nr = 2"),
-        ("bands", "method = 'features'\n[features]\nk = 8\ns = 3\nr = 1"),
-        ("verified", "method = 'features'\nverify = 'resemblance'\n[features]\nk = 6\ns = 4\nr = 1"),
+        ("minhash", "method = 'minhash'\n[minhash]\nk = 6\ns = 4\nr = 2"),
+        ("bands", "method = 'minhash'\n[minhash]\nk = 8\ns = 3\nr = 1"),
+        ("verified", "method = 'minhash'\nverify = 'resemblance'\n[minhash]\nk = 6\ns = 4\nr = 1"),
         // Of a hot group both is measured: what features are shared, and what resemblance there is.
-        ("counted", "method = 'features'\nverify = 'resemblance'\n[features]\nk = 6\ns = 4\nr = 2"),
+        ("counted", "method = 'minhash'\nverify = 'resemblance'\n[minhash]\nk = 6\ns = 4\nr = 2"),
         (
             "smallest",
             "method = 'shingles'\n[shingles]\nsampling = 'smallest'\nper_document = 50\n[count]\ncommon_cap = 0",

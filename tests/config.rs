@@ -102,8 +102,8 @@ fn presets_say_what_was_published() {
         ("text-dedup", 5, 24, 10, 1),
     ] {
         let config = preset(name);
-        assert_eq!(config.method, Method::Features, "{name}");
-        let found = (config.text.ngram, config.features.k, config.features.s, config.features.r);
+        assert_eq!(config.method, Method::Minhash, "{name}");
+        let found = (config.text.ngram, config.minhash.k, config.minhash.s, config.minhash.r);
         assert_eq!(found, (ngram, k, s, r), "{name}");
         assert_eq!(config.verify, Verify::None, "{name}");
         assert_eq!(config.text.tokens, if name == "nemo" { Tokens::Chars } else { Tokens::Words }, "{name}");

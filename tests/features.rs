@@ -73,7 +73,7 @@ fn accepted(output: &Output) -> Vec<(usize, usize)> {
 
 fn config(k: u32, s: i32, r: u32, verify: bool) -> String {
     format!(
-        "method = 'features'\nverify = '{}'\n[text]\nngram = 1\n[features]\nk = {k}\ns = {s}\nr = {r}\n",
+        "method = 'minhash'\nverify = '{}'\n[text]\nngram = 1\n[minhash]\nk = {k}\ns = {s}\nr = {r}\n",
         if verify { "resemblance" } else { "none" }
     )
 }

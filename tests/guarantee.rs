@@ -52,7 +52,7 @@ proptest! {
 
     #[test]
     fn features(history in histories(), keep in keep(), verify in any::<bool>()) {
-        let config = if verify { verified() } else { config(Method::Features) };
+        let config = if verify { verified() } else { config(Method::Minhash) };
         follow(keeping(guaranteed(config), keep), &history);
     }
 

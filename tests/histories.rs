@@ -27,7 +27,7 @@ proptest! {
 
     #[test]
     fn features(history in history()) {
-        follow(config(Method::Features), &history);
+        follow(config(Method::Minhash), &history);
     }
 
     #[test]
@@ -81,9 +81,9 @@ fn hot_groups_come_and_go() {
 /// Hot groups of verified features are measured on sets, whose sizes are not those of postings.
 #[test]
 fn hot_groups_of_verified_features_grow() {
-    let mut config = config(Method::Features);
+    let mut config = config(Method::Minhash);
     config.threshold = "0.8".parse().expect("a threshold");
-    (config.features.k, config.features.s, config.features.r) = (6, 4, 1);
+    (config.minhash.k, config.minhash.s, config.minhash.r) = (6, 4, 1);
     config.verify = Verify::Resemblance;
     let copies = |ids: std::ops::Range<usize>| -> Vec<Op> {
         let words = |id: usize| {

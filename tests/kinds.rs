@@ -94,7 +94,7 @@ fn kinds_do_not_depend_on_workers_memory_files_or_processes() {
     dir.write("in/licences.jsonl", &licences);
     dir.write("in/made.jsonl", made().0);
     for flags in
-        ["--pairs --threshold 0.6", "--method features --clustering transitive --tokens chars --ngram 9"]
+        ["--pairs --threshold 0.6", "--method minhash --clustering transitive --tokens chars --ngram 9"]
     {
         let one = essence(&dir.output(&format!("in --kinds {flags} -w 1"), "one"));
         assert!(one[0].as_array().unwrap().len() > 50, "{flags}");

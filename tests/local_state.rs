@@ -79,7 +79,7 @@ fn local_join_with_a_guarantee_and_texts() {
 
 #[test]
 fn local_features() {
-    follow(States::Apart, "--method features --keep longest");
+    follow(States::Apart, "--method minhash --keep longest");
 }
 
 #[test]

@@ -68,8 +68,8 @@ fn small(method: Method) -> Config {
     (config.imatch.lexicons, config.imatch.min_terms) = (3, 2);
     config.fingerprint.max_idf = "1".parse().expect("an idf");
     (config.fingerprint.terms, config.fingerprint.bin, config.fingerprint.length_percent) = (2, 20, 30);
-    (config.vector.terms, config.vector.shared, config.vector.min_terms) = (6, 4, 3);
-    config.vector.length_percent = 40;
+    (config.term_vector.terms, config.term_vector.shared, config.term_vector.min_terms) = (6, 4, 3);
+    config.term_vector.length_percent = 40;
     config.cosine.common_percent = 50;
     config.salient.terms = 4;
     config.winnow.window = 2;
@@ -94,9 +94,9 @@ fn small(method: Method) -> Config {
 
 /// The same with dates.
 fn dated() -> Config {
-    let mut config = small(Method::Vector);
+    let mut config = small(Method::TermVector);
     config.input.date_field = "date".to_owned();
-    config.vector.days = 20;
+    config.term_vector.days = 20;
     config
 }
 
@@ -182,7 +182,7 @@ method!(imatch, small(Method::Imatch));
 
 method!(fingerprint, small(Method::Fingerprint));
 
-method!(vector, small(Method::Vector));
+method!(vector, small(Method::TermVector));
 
 method!(vector_of_dates, dated());
 
@@ -196,7 +196,7 @@ method!(imatch_by_resemblance, verified(Method::Imatch, Verify::Resemblance));
 
 method!(shingles_by_containment, verified(Method::Shingles, Verify::Containment));
 
-method!(features_by_edits, verified(Method::Features, Verify::Edits));
+method!(features_by_edits, verified(Method::Minhash, Verify::Edits));
 
 method!(vector_by_edits, Config { verify: Verify::Edits, ..dated() });
 
@@ -230,13 +230,13 @@ fn histories_have_something_to_show() {
         Method::Salient,
         Method::Imatch,
         Method::Fingerprint,
-        Method::Vector,
+        Method::TermVector,
         Method::Cosine,
     ];
     for method in methods {
         let (clusters, clustered, report) = of(small(method));
         assert!(clusters > 1 && clustered > equal, "{method}: {clusters} clusters of {clustered}, {equal}");
-        let least = [Method::Imatch, Method::Fingerprint, Method::Vector].contains(&method);
+        let least = [Method::Imatch, Method::Fingerprint, Method::TermVector].contains(&method);
         assert_eq!(report.poor > 0, least, "{method}: {report:?}");
         assert_eq!(report.undated, 0);
     }

@@ -8,8 +8,9 @@ use std::sync::Arc;
 
 use alike::config::{Clustering, Config};
 use alike::lexicon::Lexicon;
+use alike::method::FrozenTables;
 use alike::simd::Simd;
-use alike::sketch::{Basis, Sketcher, rule};
+use alike::sketcher::Sketcher;
 use serde_json::{Value, json};
 
 use crate::support::dated::{Dated, TEXTS};
@@ -30,14 +31,14 @@ struct Expected {
 
 impl Expected {
     fn of(config: &Config, lexicon: Option<Arc<Lexicon>>, texts: &[Dated]) -> Expected {
-        let basis = Basis { lexicon, ..Basis::default() };
-        let mut sketcher = Sketcher::new(config, Arc::new(basis), Simd::detect());
-        let rule = rule(config).expect("a method with pairs");
+        let basis = FrozenTables { lexicon, ..FrozenTables::default() };
+        let mut sketcher = Sketcher::new(config, &basis, Simd::detect());
+        let rule = config.rule().expect("a method with pairs");
         let (mut known, mut poor) = (BTreeMap::new(), 0);
         let (mut holders, mut sketches): (Vec<Vec<usize>>, Vec<Vec<u64>>) = (Vec::new(), Vec::new());
         for (at, text) in texts.iter().enumerate() {
             let Some(digest) = sketcher.read(&text.text, text.day()) else { continue };
-            poor += u64::from(sketcher.is_poor());
+            poor += u64::from(sketcher.has_too_few_terms());
             let content = *known.entry(digest).or_insert(holders.len());
             if content == holders.len() {
                 holders.push(Vec::new());
@@ -151,10 +152,10 @@ fn vectors_of_terms() {
     for (options, least) in [
         ("", 1000),
         (dated, 1000),
-        (&*format!("{dated}\n[vector]\ndays = 5\nterms = 30\nshared = 20\nmin_terms = 15"), 500),
-        (&*format!("{dated}\n[vector]\ndays = 0\nlength_percent = 60"), 50),
+        (&*format!("{dated}\n[term-vector]\ndays = 5\nterms = 30\nshared = 20\nmin_terms = 15"), 500),
+        (&*format!("{dated}\n[term-vector]\ndays = 0\nlength_percent = 60"), 50),
     ] {
-        let links = holds(&format!("method = 'vector'\n{options}"), 4000);
+        let links = holds(&format!("method = 'term-vector'\n{options}"), 4000);
         assert!(links > least, "{options}: {links}");
     }
 }
@@ -201,7 +202,7 @@ fn signatures() {
         "method = 'imatch'",
         "method = 'imatch'\n[imatch]\nlexicons = 10",
         "method = 'fingerprint'\n[fingerprint]\nbin = 25\nlength_percent = 20",
-        "method = 'features'\n[features]\nk = 8\ns = 4\nr = 2",
+        "method = 'minhash'\n[minhash]\nk = 8\ns = 4\nr = 2",
     ] {
         let links = holds(options, 2500);
         assert!(links > 50, "{options}: {links}");
@@ -214,8 +215,8 @@ fn verified_pairs() {
         ("method = 'join'\nverify = 'edits'\nthreshold = 0.7", 1000),
         ("method = 'imatch'\nverify = 'resemblance'\nthreshold = 0.7\n[imatch]\nlexicons = 4", 50),
         ("method = 'shingles'\nverify = 'containment'\nthreshold = 0.5\n[count]\ncommon_cap = 0", 1000),
-        ("method = 'features'\nverify = 'edits'\nthreshold = 0.9", 100),
-        ("method = 'vector'\nverify = 'edits'\nthreshold = 0.9\n[input]\ndate_field = 'date'", 100),
+        ("method = 'minhash'\nverify = 'edits'\nthreshold = 0.9", 100),
+        ("method = 'term-vector'\nverify = 'edits'\nthreshold = 0.9\n[input]\ndate_field = 'date'", 100),
         ("method = 'cosine'\nverify = 'containment'\nthreshold = 0.7", 100),
         ("method = 'fingerprint'\nverify = 'resemblance'\nthreshold = 0.5", 10),
     ] {

@@ -48,8 +48,8 @@ fn lexicons_that_cannot_be_used() {
     let before = dir.names();
     dir.write("named.toml", format!("method = 'imatch'\nlexicon = '{}'", name(&dir, "other")));
     for (flags, code, part) in [
-        ("--method vector --lexicon small", 4, "has 10 terms, and a vector of 60 terms needs 60"),
-        ("--method vector --lexicon damaged", 4, "damaged"),
+        ("--method term-vector --lexicon small", 4, "has 10 terms, and a vector of 60 terms needs 60"),
+        ("--method term-vector --lexicon damaged", 4, "damaged"),
         ("--method imatch --lexicon in.jsonl", 4, "no lexicon"),
         ("--method salient --lexicon missing", 4, "missing"),
         ("--method salient --lexicon small", 4, "has 10 terms, and a choice of 40 salient terms needs 40"),
@@ -87,7 +87,7 @@ fn flags_that_would_change_nothing() {
         ("--preset broder1997 --lexicon of-it", "--lexicon has no effect with method shingles"),
         ("--method imatch --threshold 0.9", "an equal signature decides"),
         ("--method fingerprint --threshold 0.9", "an equal fingerprint decides"),
-        ("--method vector --threshold 0.9", "sharing 50 of 60 terms decides"),
+        ("--method term-vector --threshold 0.9", "sharing 50 of 60 terms decides"),
         ("--method cosine --stem english", "a lexicon has words as they are"),
         ("--method exact --verify=edits", "nothing is left to verify"),
         ("--method imatch --ngram 7", "--ngram has no effect with method imatch"),
@@ -125,7 +125,7 @@ fn an_evaluation_has_one_lexicon_for_all_methods() {
 fn a_collection_has_its_lexicon_for_ever() {
     let dir = made();
     let (of_it, other) = (name(&dir, "of-it"), name(&dir, "other"));
-    dir.alike("load c in.jsonl --method vector --lexicon of-it", None).ok();
+    dir.alike("load c in.jsonl --method term-vector --lexicon of-it", None).ok();
     let clusters = |dir: &Dir| dir.alike("clusters c --json", None).ok().stdout;
     let before = clusters(&dir);
     assert_eq!(before.lines().count(), 10);
@@ -160,7 +160,7 @@ fn texts_and_dates_that_cannot_be_used_are_counted() {
         row("copy", &few.to_uppercase(), json!("2031-03-10")),
     ];
     dir.write("dated.jsonl", rows.concat());
-    let flags = "dated.jsonl --method vector --lexicon of-it --clustering transitive";
+    let flags = "dated.jsonl --method term-vector --lexicon of-it --clustering transitive";
     let plain = dir.output(flags, "plain");
     assert_eq!((&plain.summary["poor"], &plain.summary["undated"]), (&json!(2), &json!(0)));
     assert_eq!(plain.partition().len(), 2);
@@ -174,7 +174,7 @@ fn texts_and_dates_that_cannot_be_used_are_counted() {
     assert_eq!((&both.summary["first_poor"], &both.summary["first_undated"]), (&poor, &undated));
     // Equal texts of other years are no duplicates, but where there are too few terms; without a date is one day.
     assert_eq!(dated.partition(), [vec!["copy", "few"], vec!["day", "weeks"], vec!["none", "unclear"]]);
-    let line = "load c dated.jsonl --method vector --lexicon of-it --date-field date --json";
+    let line = "load c dated.jsonl --method term-vector --lexicon of-it --date-field date --json";
     let report: Value = serde_json::from_str(&dir.alike(line, None).ok().stdout).unwrap();
     assert_eq!((&report["poor"], &report["undated"]), (&json!(2), &json!(2)), "{report}");
     assert_eq!((&report["first_poor"], &report["first_undated"]), (&poor, &undated), "{report}");

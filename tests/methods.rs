@@ -76,7 +76,7 @@ fn made() -> Dir {
     }
     for (name, config) in [
         ("imatch", "method = 'imatch'\n[imatch]\nlexicons = 4"),
-        ("vector", "method = 'vector'\n[input]\ndate_field = 'date'"),
+        ("term-vector", "method = 'term-vector'\n[input]\ndate_field = 'date'"),
         ("cosine", "method = 'cosine'\n[cosine]\ncommon_percent = 50"),
         ("verified", "method = 'imatch'\nthreshold = 0.7\nverify = 'edits'\n[imatch]\nlexicons = 4"),
         ("contained", "method = 'winnow'\nthreshold = 0.6\nverify = 'containment'\n[count]\ncommon_cap = 0"),
@@ -93,8 +93,8 @@ fn several_processes_find_what_one_finds() {
     for (name, lexicon) in [
         ("imatch", ""),
         ("imatch", "--lexicon lexicon"),
-        ("vector", ""),
-        ("vector", "--lexicon lexicon"),
+        ("term-vector", ""),
+        ("term-vector", "--lexicon lexicon"),
         ("cosine", ""),
         ("cosine", "--lexicon lexicon"),
         ("verified", ""),
@@ -111,7 +111,7 @@ fn several_processes_find_what_one_finds() {
 #[test]
 fn several_processes_load_what_one_loads() {
     let dir = made();
-    for name in ["imatch", "vector", "cosine", "verified", "contained"] {
+    for name in ["imatch", "term-vector", "cosine", "verified", "contained"] {
         let lexicon = if name == "contained" { "" } else { "--lexicon lexicon" };
         let flags = format!("--config {name}.toml {lexicon} --clustering transitive --quiet");
         let mut seen = Vec::new();

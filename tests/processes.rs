@@ -91,7 +91,7 @@ fn exact() {
 
 #[test]
 fn features() {
-    method("features");
+    method("minhash");
     method("bands");
 }
 
@@ -120,7 +120,7 @@ fn inputs_for_fewer_than_there_are() {
     dir.write("few.jsonl", line("a", &words(0, 40)) + &line("b", &words(0, 40)) + &line("c", &words(1, 40)));
     dir.write("half/1.jsonl", line("a", &words(0, 40)));
     dir.write("half/2.txt", words(0, 40));
-    for method in ["join", "exact", "features", "shingles"] {
+    for method in ["join", "exact", "minhash", "shingles"] {
         for input in [
             "empty.jsonl",
             "one.jsonl",
@@ -187,7 +187,7 @@ fn whole_corpora_in_full() {
         let dir = Dir::new();
         dir.write("in.jsonl", Doc::jsonl(&Doc::all(&corpus(name))));
         for flags in
-            ["--pairs", "--method features", "--method shingles --clustering transitive", "--threshold 0.5"]
+            ["--pairs", "--method minhash", "--method shingles --clustering transitive", "--threshold 0.5"]
         {
             alike_in_all(&dir, &format!("in.jsonl {flags}"), &SHAPES);
         }

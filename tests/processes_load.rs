@@ -71,7 +71,7 @@ fn join_with_a_guarantee_and_texts() {
 
 #[test]
 fn features() {
-    follow("--method features --keep longest");
+    follow("--method minhash --keep longest");
     follow("--config verified.toml --clustering guarantee");
 }
 

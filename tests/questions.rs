@@ -30,7 +30,7 @@ proptest! {
 
     #[test]
     fn features(history in history(), texts in texts(), verify in any::<bool>()) {
-        let mut config = config(Method::Features);
+        let mut config = config(Method::Minhash);
         config.verify = if verify { Verify::Resemblance } else { Verify::None };
         checks(&config, &history, &texts);
     }

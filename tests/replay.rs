@@ -61,7 +61,7 @@ proptest! {
 
     #[test]
     fn features(history in history()) {
-        follow(config(Method::Features), &history, &[], &ENDS);
+        follow(config(Method::Minhash), &history, &[], &ENDS);
         follow(verified(), &history, &HIGHER, &ENDS);
     }
 
@@ -92,7 +92,7 @@ fn hot_groups_and_real_documents() {
     let mut texts: Vec<String> = (0..800).map(copy).collect();
     texts.extend(families(sample(), 3));
     random.shuffle(&mut texts);
-    for (method, thresholds) in [(Method::Join, ["0.9", "0.95"].as_slice()), (Method::Features, &[])] {
+    for (method, thresholds) in [(Method::Join, ["0.9", "0.95"].as_slice()), (Method::Minhash, &[])] {
         let mut config = Config { method, ..Config::default() };
         config.cluster.clustering = Clustering::Transitive;
         let mut bench = Bench::new(config);

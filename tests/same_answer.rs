@@ -115,7 +115,7 @@ fn exact() {
 
 #[test]
 fn features() {
-    method("features");
+    method("minhash");
 }
 
 #[test]

@@ -107,7 +107,7 @@ fn chains_and_branches() {
 #[test]
 fn the_sample() {
     agree(&sample(), "--threshold 0.7");
-    agree(&sample(), "--method features");
+    agree(&sample(), "--method minhash");
 }
 
 #[test]
@@ -115,5 +115,5 @@ fn the_sample() {
 fn licence_texts() {
     let texts = families(corpus("licence_texts"), 30);
     agree(&texts, "--threshold 0.7");
-    agree(&texts, "--method features");
+    agree(&texts, "--method minhash");
 }

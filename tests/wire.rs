@@ -133,7 +133,7 @@ fn wire_carries_no_text() {
     let text_bytes: usize = 300 * 4 * 60 * 8;
     for line in [
         "dedup in.jsonl --out out --pairs --method join",
-        "dedup in.jsonl --out out --pairs --method features",
+        "dedup in.jsonl --out out --pairs --method minhash",
         "dedup in.jsonl --out out --pairs --method shingles",
         "dedup in.jsonl --out out --pairs --method exact",
         "load c in.jsonl --epoch 200K --store-text --clustering guarantee",

@@ -2,11 +2,12 @@
 
 use std::path::PathBuf;
 
+use alike::config::Method;
 use clap::Args;
 
 use super::processes::ProcessArgs;
 use super::values::{
-    ClusteringArg, ComponentsArg, MethodArg, SimdArg, TokensArg, VerifyArg, policies, presets,
+    ClusteringArg, ComponentsArg, SimdArg, TokensArg, VerifyArg, method_parser, policies, presets,
 };
 
 /// Where a collection lies.
@@ -40,8 +41,8 @@ pub(crate) struct ConfigArgs {
     #[arg(long, value_name = "FILE", help_heading = "Method")]
     pub(crate) config: Option<PathBuf>,
     /// How near-duplicate pairs are found [default: join]
-    #[arg(long, value_enum, help_heading = "Method")]
-    pub(crate) method: Option<MethodArg>,
+    #[arg(long, value_name = "METHOD", value_parser = method_parser(), help_heading = "Method")]
+    pub(crate) method: Option<Method>,
     /// Similarity threshold (Jaccard), above 0 and at most 1 [default: 0.8]
     #[arg(long, value_name = "T", help_heading = "Method")]
     pub(crate) threshold: Option<String>,
@@ -112,11 +113,21 @@ pub(crate) struct ConfigArgs {
 #[derive(Debug, Default, Args)]
 pub(crate) struct FilterArgs {
     /// Ignore words that consist of digits
-    #[arg(long, help_heading = "Text", hide_short_help = true)]
-    pub(crate) drop_numbers: bool,
+    #[arg(
+        long,
+        value_name = "BOOL",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "true", help_heading = "Text", hide_short_help = true)]
+    pub(crate) drop_numbers: Option<bool>,
     /// Ignore words that contain a digit
-    #[arg(long, help_heading = "Text", hide_short_help = true)]
-    pub(crate) alphabetic: bool,
+    #[arg(
+        long,
+        value_name = "BOOL",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "true", help_heading = "Text", hide_short_help = true)]
+    pub(crate) alphabetic: Option<bool>,
     /// Ignore the stop words of these languages, by code: en,fr,zh
     #[arg(long, value_name = "LANG", value_delimiter = ',', help_heading = "Text", hide_short_help = true)]
     pub(crate) stop_words: Vec<String>,

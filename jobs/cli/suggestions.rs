@@ -67,15 +67,15 @@ const HINTS: &[(&str, &str)] = &[
     ),
     ("--gpu --use-gpu --device --cuda", "alike runs on processors; --workers says on how many cores"),
     ("--exact", "for equal texts only: --method exact"),
-    ("--minhash --lsh", "for MinHash: --method features, or a preset of it from `alike presets`"),
+    ("--minhash --lsh", "for MinHash: --method minhash, or a preset of it from `alike presets`"),
 ];
 
 /// Values of other tools, each line with the flag, and with the value of alike that means the same.
 const VALUES: &[(&str, &str, &str)] = &[
     (
         "--method",
-        "minhash minhash-lsh minhashlsh minhash_lsh lsh minhash_deduplication fuzzy bands min-hash",
-        "features",
+        "minhash-lsh minhashlsh minhash_lsh lsh minhash_deduplication fuzzy bands min-hash",
+        "minhash",
     ),
     ("--method", "exact-jaccard jaccard set-similarity-join ssjoin allpairs ppjoin brute-force", "join"),
     ("--method", "sha1 sha256 md5 hash exact-hash exact_hash equal identical url", "exact"),
@@ -206,7 +206,7 @@ mod tests {
             ("dedup in --out o --num-perm 128", "alike presets"),
             ("dedup --input in --out o", "without a flag"),
             ("dedup in --out o --threshhold 0.8", "'--threshold'"),
-            ("dedup in --out o --method minhash-lsh", "'features'"),
+            ("dedup in --out o --method minhash-lsh", "'minhash'"),
             ("dedup in --out o --method SHA256", "'exact'"),
             ("dedup in --out o --method joins", "'join'"),
             ("dedup in --out o --clustering union-find", "'transitive'"),

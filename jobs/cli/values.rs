@@ -2,9 +2,9 @@
 
 use std::ffi::OsStr;
 
-use alike::config::PRESETS;
+use alike::config::{Method, PRESETS};
 use clap::ValueEnum;
-use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
+use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
 
 /// Any text, which completions begin with the names of presets.
 pub(crate) fn presets() -> impl TypedValueParser<Value = String> {
@@ -37,37 +37,12 @@ impl TypedValueParser for Hinted {
     }
 }
 
-/// `--method`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum MethodArg {
-    /// Exact set-similarity join (prefix filter): all pairs at or above the threshold and no others
-    Join,
-    /// MinHash LSH: pairs that share enough min-wise features, such as one of several bands
-    Features,
-    /// Number of shared shingles, which may be sampled (Broder 1997)
-    Shingles,
-    /// Shared runs of sorted shingles (supershingles)
-    Supershingles,
-    /// Shared fingerprints of winnowing (Schleimer, Wilkerson and Aiken 2003)
-    Winnow,
-    /// Shared windows of characters, selected by their hash (Manber 1994)
-    Anchors,
-    /// Shared sentences
-    Sentences,
-    /// Shared lines
-    Lines,
-    /// Shared terms among the rarest of each text
-    Salient,
-    /// I-Match: the same set of terms of medium idf
-    Imatch,
-    /// The same few rare terms at the same places
-    Fingerprint,
-    /// Enough shared rare terms, similar lengths, close dates
-    Vector,
-    /// Exact cosine join: all pairs whose cosine of tf-idf vectors is at or above the threshold
-    Cosine,
-    /// Equal texts only (ignoring case and punctuation)
-    Exact,
+/// What reads `--method`: the list of methods, each with what it is.
+pub(crate) fn method_parser() -> impl TypedValueParser<Value = Method> {
+    let values = Method::ALL.iter().map(|method| {
+        PossibleValue::new(method.name()).aliases(method.aliases().iter().copied()).help(method.about())
+    });
+    PossibleValuesParser::new(values).try_map(|name| name.parse::<Method>())
 }
 
 /// `--verify`.

@@ -15,7 +15,7 @@ use crate::cli::common::FilterArgs;
 use crate::cli::common::RecordArgs;
 use crate::cli::common::{ConfigArgs, MachineArgs};
 use crate::cli::dedup::DedupArgs;
-use crate::cli::values::{ClusteringArg, ComponentsArg, MethodArg, SimdArg, TokensArg, VerifyArg};
+use crate::cli::values::{ClusteringArg, ComponentsArg, SimdArg, TokensArg, VerifyArg};
 
 /// All that one run of `dedup` needs to know.
 #[derive(Debug)]
@@ -108,22 +108,7 @@ pub(crate) fn configuration(args: &ConfigArgs, base: Config) -> Result<Config> {
 /// Overwrites what flags say, and only that: a flag that was not given has no default here.
 fn lay_over(config: &mut Config, args: &ConfigArgs) -> Result<()> {
     if let Some(method) = args.method {
-        config.method = match method {
-            MethodArg::Join => Method::Join,
-            MethodArg::Features => Method::Features,
-            MethodArg::Shingles => Method::Shingles,
-            MethodArg::Supershingles => Method::Supershingles,
-            MethodArg::Winnow => Method::Winnow,
-            MethodArg::Anchors => Method::Anchors,
-            MethodArg::Sentences => Method::Sentences,
-            MethodArg::Lines => Method::Lines,
-            MethodArg::Salient => Method::Salient,
-            MethodArg::Imatch => Method::Imatch,
-            MethodArg::Fingerprint => Method::Fingerprint,
-            MethodArg::Vector => Method::Vector,
-            MethodArg::Cosine => Method::Cosine,
-            MethodArg::Exact => Method::Exact,
-        };
+        config.method = method;
     }
     if let Some(threshold) = &args.threshold {
         config.threshold = threshold.parse().map_err(Error::Config)?;
@@ -175,8 +160,12 @@ pub(crate) fn records(input: &mut Input, args: &RecordArgs) {
 
 /// What flags say of what is left out of texts.
 fn filters(filter: &mut Filter, args: &FilterArgs) {
-    filter.numbers |= args.drop_numbers;
-    filter.alphabetic |= args.alphabetic;
+    if let Some(numbers) = args.drop_numbers {
+        filter.numbers = numbers;
+    }
+    if let Some(alphabetic) = args.alphabetic {
+        filter.alphabetic = alphabetic;
+    }
     if !args.stop_words.is_empty() {
         filter.stop_words.clone_from(&args.stop_words);
     }
@@ -207,7 +196,7 @@ pub(crate) fn clustering(asked: ClusteringArg) -> Clustering {
 /// Refuses a flag that would change nothing: who types a threshold must not get an answer that ignores it.
 /// Only flags are held to this; files and presets spell out every key, whatever the method.
 fn refuse_idle_flags(config: &Config, args: &ConfigArgs) -> Result<()> {
-    let (method, exact) = (config.method, config.method == Method::Exact);
+    let (method, exact) = (config.method, !config.finds_pairs());
     let whole = "which compares whole texts; leave it out, or use --method join";
     // Each with whether it was typed and is idle, and what is to be said of the method.
     let flags: [(&str, bool, String); 9] = [
@@ -218,7 +207,7 @@ fn refuse_idle_flags(config: &Config, args: &ConfigArgs) -> Result<()> {
             format!(
                 "where {}; add --verify to measure accepted pairs against the threshold, use --method join, or leave \
                  it out",
-                decides(config)
+                config.description().decides
             ),
         ),
         ("--ngram", args.ngram.is_some() && exact, whole.into()),
@@ -240,7 +229,7 @@ fn refuse_idle_flags(config: &Config, args: &ConfigArgs) -> Result<()> {
         ),
         (
             "--date-field",
-            args.date_field.is_some() && method != Method::Vector,
+            args.date_field.is_some() && !config.needs().dates,
             "which compares no dates; leave it out".into(),
         ),
         (
@@ -254,21 +243,6 @@ fn refuse_idle_flags(config: &Config, args: &ConfigArgs) -> Result<()> {
             Err(Error::Config(format!("{flag} has no effect with method {method}, {why}")))
         }
         None => Ok(()),
-    }
-}
-
-/// What decides where nothing is held against the threshold.
-fn decides(config: &Config) -> String {
-    match config.method {
-        Method::Features => {
-            format!("sharing {} of {} features decides", config.features.r, config.features.k)
-        }
-        Method::Imatch => "an equal signature decides".to_owned(),
-        Method::Fingerprint => "an equal fingerprint decides".to_owned(),
-        Method::Vector => {
-            format!("sharing {} of {} terms decides", config.vector.shared, config.vector.terms)
-        }
-        _ => format!("sharing {} decides", config.count.shared),
     }
 }
 

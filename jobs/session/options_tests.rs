@@ -73,10 +73,10 @@ fn flags_win_over_a_preset_and_leave_the_rest() {
     assert_eq!(config(&flags.split_whitespace().collect::<Vec<_>>()), wanted);
 
     let dated = config(&["--preset", "conrad2003-ddd", "--date-field", "meta.date"]);
-    assert_eq!((dated.method, dated.input.date_field.as_str()), (Method::Vector, "meta.date"));
+    assert_eq!((dated.method, dated.input.date_field.as_str()), (Method::TermVector, "meta.date"));
     let verified = config(&["--preset", "datatrove", "--verify", "--threshold", "0.9"]);
     assert_eq!(verified.verify, Verify::Resemblance);
-    assert_eq!((verified.features.k, verified.threshold.to_string().as_str()), (14, "0.9"));
+    assert_eq!((verified.minhash.k, verified.threshold.to_string().as_str()), (14, "0.9"));
     assert_eq!(config(&["--preset", "web", "--method", "exact"]).method, Method::Exact);
 }
 
@@ -96,7 +96,7 @@ fn flags_win_over_a_file_which_wins_over_the_defaults() {
 fn a_flag_without_effect_is_refused() {
     assert!(refusal(&["--method", "exact", "--threshold", "0.9"]).contains("method exact"));
     assert!(refusal(&["--method", "exact", "--ngram", "3"]).contains("--ngram has no effect"));
-    assert!(refusal(&["--method", "features", "--threshold", "0.9"]).contains("add --verify"));
+    assert!(refusal(&["--method", "minhash", "--threshold", "0.9"]).contains("add --verify"));
     assert!(refusal(&["--preset", "nemo", "--threshold", "0.9"]).contains("1 of 20 features"));
     assert!(refusal(&["--method", "exact", "--verify"]).contains("nothing is left to verify"));
     assert!(refusal(&["--lexicon", "my.lexicon"]).contains("looks no term up"));
@@ -118,7 +118,7 @@ fn bad_values_say_what_is_expected() {
     assert!(refusal(&["--stop-words", "en,tlh"]).contains("\"tlh\""));
     assert!(refusal(&["--stem", "tlh"]).contains("english"));
     assert!(refusal(&["--min-token-length", "65"]).contains("at most 64"));
-    assert!(refusal(&["--method", "vector", "--date-field", "a..b"]).contains("input.date_field"));
+    assert!(refusal(&["--method", "term-vector", "--date-field", "a..b"]).contains("input.date_field"));
     assert!(refusal(&["--date-field", "date"]).contains("compares no dates"));
     assert!(refusal(&["--text-field", ""]).contains("input.text_field"));
 }

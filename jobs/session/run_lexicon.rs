@@ -10,7 +10,6 @@ use alike::progress::Progress;
 use alike::read::Source;
 use alike::resources::Resources;
 use alike::simd::Simd;
-use alike::sketch::require_fit;
 
 /// What a lexicon is made of, and with what.
 pub(crate) struct Making<'a> {
@@ -47,7 +46,7 @@ pub(crate) fn own_lexicon(
         config.lexicon = lexicon.name();
     }
     if named.is_some() {
-        require_fit(&lexicon, config)?;
+        config.require_fit(&lexicon)?;
     }
     Ok(Some(Arc::new(lexicon)))
 }

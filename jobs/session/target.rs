@@ -9,7 +9,6 @@ use alike::config::{Clustering, Config};
 use alike::error::{Error, Result};
 use alike::lexicon::Lexicon;
 use alike::peers::Peers;
-use alike::sketch::require_fit;
 use alike::storage::{Local, Overlay, Storage};
 use serde_json::Value;
 
@@ -144,7 +143,7 @@ fn first(asked: &CreateOptions<'_>) -> Result<Config> {
         if config.lexicon.is_empty() {
             config.lexicon = lexicon.name();
         }
-        require_fit(lexicon, &config)?;
+        config.require_fit(lexicon)?;
     }
     Ok(config)
 }

@@ -254,7 +254,7 @@ impl DeduplicatedFiles {
             .iter()
             .map(|removed| {
                 let scores =
-                    run.context.rule.map(|rule| rule.last().shown(removed.measure)).unwrap_or_default();
+                    run.context.rule.map(|rule| rule.last().reported(removed.measure)).unwrap_or_default();
                 let scores = if removed.reason == Reason::Exact { scores.equal() } else { scores };
                 Duplicate {
                     text: number(removed.doc),

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use toml::{Table, Value};
 
-use super::{Config, Preset};
+use super::{Config, Method, Preset};
 use crate::error::{Error, Result};
 
 impl Config {
@@ -36,7 +36,8 @@ impl Config {
         Config::parse(name, text)?;
         let wrong = |error: &dyn Display| Error::config(format!("{name}: {error}"));
         let mut whole = Table::try_from(base).map_err(|error| wrong(&error))?;
-        lay_over(&mut whole, text.parse().map_err(|error| wrong(&error))?);
+        let written: Table = text.parse().map_err(|error| wrong(&error))?;
+        lay_over(&mut whole, written.into_iter().map(|(key, value)| (canonical(key), value)).collect());
         whole.try_into().map_err(|error| wrong(&error))
     }
 
@@ -45,6 +46,12 @@ impl Config {
         let preset = Preset::find(name)?;
         Config::parse(preset.name, preset.source)
     }
+}
+
+/// The name of a table, of whichever name a method was called by.
+fn canonical(key: String) -> String {
+    let named = |method: &&Method| method.aliases().contains(&key.as_str());
+    Method::ALL.iter().find(named).map_or(key, |method| method.name().to_owned())
 }
 
 /// Overwrites what is written, and only that.

@@ -6,29 +6,31 @@
 //! | `mod.rs` | the types and their defaults |
 //! | `keep.rs` | how a keep policy is written and read |
 //! | `load.rs` | from TOML to a [`Config`], with located messages |
-//! | `methods.rs` | parameters of the methods of terms, chunks and chosen shingles |
 //! | `presets.rs` | the table of presets and the search for a name |
+//! | `rule.rs` | the method of a configuration, and what follows from its parameters |
 //! | `size.rs` | byte sizes as people write them: `2G`, `512MiB` |
 //! | `validate.rs` | which values make no sense alone or together |
 
 mod keep;
 mod load;
-mod methods;
 mod presets;
+mod rule;
 mod size;
 mod validate;
 
-pub use methods::{
-    Anchors, Cosine, Fingerprint, Imatch, Lines, Salient, Sentences, Supershingles, Vector, Winnow,
-};
 pub use presets::{PRESETS, Preset};
 pub use size::parse_size;
 
+pub use crate::method::{
+    Anchors, Cosine, Count, Exact, Fingerprint, Imatch, Join, Lines, Method, Minhash, Rule, Salient,
+    Sampling, Sentences, Shingles, Supershingles, TermVector, Winnow,
+};
 pub use crate::read::Input;
 pub use crate::text::{Filter, Text, Tokens};
 
 use serde::{Deserialize, Serialize};
 
+use crate::method::Technique;
 use crate::threshold::Threshold;
 
 /// Everything that decides the answer, and nothing that only decides how fast it comes.
@@ -48,8 +50,9 @@ pub struct Config {
     pub input: Input,
     /// How text becomes tokens and tokens become shingles.
     pub text: Text,
-    /// Parameters of `method = "features"`.
-    pub features: Features,
+    /// Parameters of `method = "minhash"`.
+    #[serde(alias = "features")]
+    pub minhash: Minhash,
     /// Parameters of `method = "shingles"`.
     pub shingles: Shingles,
     /// Parameters of `method = "supershingles"`.
@@ -68,102 +71,15 @@ pub struct Config {
     pub imatch: Imatch,
     /// Parameters of `method = "fingerprint"`.
     pub fingerprint: Fingerprint,
-    /// Parameters of `method = "vector"`.
-    pub vector: Vector,
+    /// Parameters of `method = "term-vector"`.
+    #[serde(rename = "term-vector", alias = "vector")]
+    pub term_vector: TermVector,
     /// Parameters of `method = "cosine"`.
     pub cosine: Cosine,
     /// What is made of counted keys, by the methods whose keys are members of sets.
     pub count: Count,
     /// How links become clusters, and who represents one.
     pub cluster: Cluster,
-}
-
-/// How near-duplicates are found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Method {
-    /// Equal canonical text only.
-    Exact,
-    /// All pairs with resemblance at or over the threshold and no others.
-    Join,
-    /// At least r of k features agree (Broder 2000, section 3; banded MinHash is r = 1).
-    Features,
-    /// Counting shared, perhaps sampled, shingles (Broder 2000, section 2).
-    Shingles,
-    /// Counting shared shingles of the sorted, perhaps sampled, shingles (Broder et al. 1997).
-    Supershingles,
-    /// Counting shared shingles that winnowing keeps (Schleimer et al. 2003).
-    Winnow,
-    /// Counting shared windows of characters that their own hash selects (sif: Manber 1994).
-    Anchors,
-    /// Counting shared chunks of sentences (COPS: Brin et al. 1995).
-    Sentences,
-    /// Counting shared chunks of lines (Shivakumar and Garcia-Molina 1998).
-    Lines,
-    /// Counting shared terms, of the rarest ones (Cooper et al. 2002).
-    Salient,
-    /// One digest of all terms of middling rarity agrees, or one of a random part of them (I-Match: Chowdhury et al. 2002,
-    /// Kolcz et al. 2004).
-    Imatch,
-    /// A digest of a few rare terms and where they stand agrees (Conrad et al. 2003, section 6.1).
-    Fingerprint,
-    /// Enough of the rarest terms are shared, of texts of about one length and day (Conrad et al. 2003, section 7).
-    Vector,
-    /// All pairs of texts whose cosine over idf weights is at or over the threshold (Kolcz et al. 2003).
-    Cosine,
-}
-
-impl std::fmt::Display for Method {
-    /// As a configuration writes it.
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl Method {
-    /// What a configuration calls it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Method::Exact => "exact",
-            Method::Join => "join",
-            Method::Features => "features",
-            Method::Shingles => "shingles",
-            Method::Supershingles => "supershingles",
-            Method::Winnow => "winnow",
-            Method::Anchors => "anchors",
-            Method::Sentences => "sentences",
-            Method::Lines => "lines",
-            Method::Salient => "salient",
-            Method::Imatch => "imatch",
-            Method::Fingerprint => "fingerprint",
-            Method::Vector => "vector",
-            Method::Cosine => "cosine",
-        }
-    }
-
-    /// The tables of a configuration that the method looks at, besides those that all do.
-    pub fn tables(self) -> &'static [&'static str] {
-        match self {
-            Method::Exact | Method::Join => &[],
-            Method::Features => &["features"],
-            Method::Shingles => &["shingles", "count"],
-            Method::Supershingles => &["supershingles", "shingles", "count"],
-            Method::Winnow => &["winnow", "count"],
-            Method::Anchors => &["anchors", "count"],
-            Method::Sentences => &["sentences", "count"],
-            Method::Lines => &["lines", "count"],
-            Method::Salient => &["salient", "count"],
-            Method::Imatch => &["imatch"],
-            Method::Fingerprint => &["fingerprint"],
-            Method::Vector => &["vector"],
-            Method::Cosine => &["cosine"],
-        }
-    }
-
-    /// Whether the keys are members of sets that are counted, as `[count]` says.
-    pub fn is_counted(self) -> bool {
-        self.tables().contains(&"count")
-    }
 }
 
 /// What accepted pairs must also pass (Wang and Gemmell 2005, section 3.1).
@@ -178,73 +94,6 @@ pub enum Verify {
     Containment,
     /// The share of the longer text that is left after the fewest insertions, deletions and replacements of tokens.
     Edits,
-}
-
-/// Parameters of `method = "features"`: k features of s min-wise values each, r of which must agree.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Features {
-    /// Features a document.
-    pub k: usize,
-    /// Min-wise values a feature.
-    pub s: usize,
-    /// Features two documents must share.
-    pub r: usize,
-}
-
-/// Parameters of `method = "shingles"`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Shingles {
-    /// Which shingles of a document are kept.
-    pub sampling: Sampling,
-    /// With `sampling = "adaptive"`: of the shingles of a text one in so many, each a power of two: a number for texts of up
-    /// to 500 words, then 1,000, 2,000 and so on to 9,000, and one for longer ones (Ye et al. 2008, section 5).
-    pub ratios: [u64; 11],
-    /// With `sampling = "mod"`: keep the hashes that leave `residue` modulo this.
-    pub modulus: u64,
-    /// With `sampling = "mod"`: the residue kept, below `modulus`.
-    pub residue: u64,
-    /// Most shingles kept a document, the smallest hashes first; 0 is no bound. With `sampling = "smallest"` it is N.
-    pub per_document: usize,
-}
-
-/// What is made of counted keys, by the methods whose keys are members of sets.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Count {
-    /// What is held against the threshold, or against `shared`.
-    pub rule: Rule,
-    /// With `rule = "shared"`: members two documents must share, at least 1.
-    pub shared: usize,
-    /// A member in more contents than this is ignored when shared members are counted; 0 is no cap.
-    pub common_cap: usize,
-}
-
-/// Which shingles of a document are kept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Sampling {
-    /// All of them.
-    None,
-    /// Those whose hash leaves a given residue (Broder 1997: modulo 25).
-    Mod,
-    /// The N smallest hashes (Heintze 1996).
-    Smallest,
-    /// One in so many, which depends on how long the text is (Ye et al. 2008, section 5).
-    Adaptive,
-}
-
-/// What decides about counted members.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Rule {
-    /// Shared members over all members of both, held against the threshold.
-    Resemblance,
-    /// Shared members over those of the smaller set, held against the threshold.
-    Containment,
-    /// How many are shared (Shivakumar and Garcia-Molina: 15 or 25 lines).
-    Shared,
 }
 
 /// How links become clusters, and who represents one.
@@ -299,7 +148,7 @@ impl Default for Config {
             lexicon: String::new(),
             input: Input::default(),
             text: Text::default(),
-            features: Features::default(),
+            minhash: Minhash::default(),
             shingles: Shingles::default(),
             supershingles: Supershingles::default(),
             winnow: Winnow::default(),
@@ -309,7 +158,7 @@ impl Default for Config {
             salient: Salient::default(),
             imatch: Imatch::default(),
             fingerprint: Fingerprint::default(),
-            vector: Vector::default(),
+            term_vector: TermVector::default(),
             cosine: Cosine::default(),
             count: Count::default(),
             cluster: Cluster::default(),
@@ -317,27 +166,25 @@ impl Default for Config {
     }
 }
 
-impl Default for Features {
-    fn default() -> Features {
-        Features { k: 6, s: 14, r: 2 }
-    }
-}
-
-impl Default for Shingles {
-    fn default() -> Shingles {
-        Shingles {
-            sampling: Sampling::None,
-            ratios: [1, 1, 2, 4, 8, 8, 16, 16, 16, 16, 32],
-            modulus: 25,
-            residue: 0,
-            per_document: 0,
+impl Config {
+    /// A method with the parameters that this configuration has for it.
+    pub fn technique_of(&self, method: Method) -> &dyn Technique {
+        match method {
+            Method::Exact => &Exact,
+            Method::Join => &Join,
+            Method::Minhash => &self.minhash,
+            Method::Shingles => &self.shingles,
+            Method::Supershingles => &self.supershingles,
+            Method::Winnow => &self.winnow,
+            Method::Anchors => &self.anchors,
+            Method::Sentences => &self.sentences,
+            Method::Lines => &self.lines,
+            Method::Salient => &self.salient,
+            Method::Imatch => &self.imatch,
+            Method::Fingerprint => &self.fingerprint,
+            Method::TermVector => &self.term_vector,
+            Method::Cosine => &self.cosine,
         }
-    }
-}
-
-impl Default for Count {
-    fn default() -> Count {
-        Count { rule: Rule::Resemblance, shared: 15, common_cap: 1000 }
     }
 }
 

@@ -1,8 +1,7 @@
 //! Which values make no sense, alone or together. Every message says what to write instead.
 
-use super::{Config, Features, Method, Rule, Sampling, Shingles, Tokens, Verify};
+use super::{Config, Method, Tokens, Verify};
 use crate::error::{Error, Result};
-use crate::limits::{MAX_DAYS, MAX_MINWISE_VALUES};
 
 impl Config {
     /// Refuses a configuration that contradicts itself. Parameters of methods not chosen are checked as well, so
@@ -10,35 +9,17 @@ impl Config {
     pub fn validate(&self) -> Result<()> {
         self.input.check()?;
         self.text.check()?;
-        self.features.check()?;
-        self.shingles.check()?;
-        if self.count.rule == Rule::Shared && self.count.shared == 0 {
-            return Err(Error::config(
-                "count.shared = 0: documents share 1 member or more; 15 lines are usual",
-            ));
+        self.count.check()?;
+        for method in Method::ALL {
+            self.technique_of(*method).check()?;
         }
-        if self.method == Method::Exact && self.verify != Verify::None {
+        if !self.finds_pairs() && self.verify != Verify::None {
             return Err(Error::config(
                 "verify: method = \"exact\" finds equal texts, of which nothing is left to verify; choose another \
                  method, or verify = \"none\"",
             ));
         }
-        self.check_methods()?;
-        self.check_lexicon()?;
-        Ok(())
-    }
-
-    fn check_methods(&self) -> Result<()> {
-        self.supershingles.check()?;
-        self.winnow.check()?;
-        self.anchors.check()?;
-        self.sentences.check()?;
-        self.lines.check()?;
-        self.salient.check()?;
-        self.imatch.check()?;
-        self.fingerprint.check()?;
-        self.vector.check()?;
-        self.cosine.check()
+        self.check_lexicon()
     }
 
     fn check_lexicon(&self) -> Result<()> {
@@ -65,65 +46,6 @@ impl Config {
                 self.text.filter.stem
             )));
         }
-        if self.method == Method::Vector && self.vector.days > MAX_DAYS {
-            return Err(Error::config(format!(
-                "vector.days = {}: it must be at most {MAX_DAYS}; 42 days are published; to compare whatever the date, \
-                 set input.date_field to \"\"",
-                self.vector.days
-            )));
-        }
-        Ok(())
-    }
-}
-
-impl Features {
-    fn check(&self) -> Result<()> {
-        let Features { k, s, r } = *self;
-        if k == 0 || s == 0 {
-            return Err(Error::config(format!(
-                "features.k = {k}, features.s = {s}: both must be at least 1, as in k = 6, s = 14, r = 2"
-            )));
-        }
-        if k.checked_mul(s).is_none_or(|values| values > MAX_MINWISE_VALUES) {
-            return Err(Error::config(format!(
-                "features.k = {k} times features.s = {s} is over {MAX_MINWISE_VALUES} min-wise values a document; \
-                 choose fewer, as in k = 14, s = 8"
-            )));
-        }
-        if !(1..=k).contains(&r) {
-            return Err(Error::config(format!(
-                "features.r = {r}: documents share 1 to k = {k} features; r = 1 is banded MinHash"
-            )));
-        }
-        Ok(())
-    }
-}
-
-impl Shingles {
-    fn check(&self) -> Result<()> {
-        if self.modulus == 0 {
-            return Err(Error::config(
-                "shingles.modulus = 0: it must be at least 1; 1 keeps every shingle, 25 one in 25",
-            ));
-        }
-        if let Some(ratio) = self.ratios.iter().find(|ratio| !ratio.is_power_of_two()) {
-            return Err(Error::config(format!(
-                "shingles.ratios: {ratio} is no power of two; of what one ratio keeps a greater one must keep a part, as of \
-                 1, 2, 4, 8"
-            )));
-        }
-        if self.residue >= self.modulus {
-            return Err(Error::config(format!(
-                "shingles.residue = {}: it must be below modulus = {}, else no shingle is ever kept",
-                self.residue, self.modulus
-            )));
-        }
-        if self.sampling == Sampling::Smallest && self.per_document == 0 {
-            return Err(Error::config(
-                "shingles.sampling = \"smallest\" keeps the per_document smallest hashes; set per_document to 1 or \
-                 more, like 400",
-            ));
-        }
         Ok(())
     }
 }
@@ -131,6 +53,7 @@ impl Shingles {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::{Minhash, Rule, Sampling};
 
     /// The message for a default configuration changed by `change`.
     fn refusal(change: impl Fn(&mut Config)) -> String {
@@ -144,7 +67,7 @@ mod tests {
         let mut config = Config::default();
         config.validate().expect("the default is valid");
         config.text.ngram = 1000;
-        config.features = Features { k: 64, s: 64, r: 64 };
+        config.minhash = Minhash { k: 64, s: 64, r: 64 };
         config.shingles.modulus = 1;
         config.validate().expect("the bounds are valid");
         config.method = Method::Shingles;
@@ -156,12 +79,12 @@ mod tests {
     fn names_the_key_and_the_cure() {
         assert!(refusal(|c| c.text.ngram = 0).starts_with("text.ngram = 0"));
         assert!(refusal(|c| c.text.ngram = 1001).contains("1 to 1000"));
-        assert!(refusal(|c| c.features.k = 0).contains("at least 1"));
-        assert!(refusal(|c| c.features.s = 0).contains("at least 1"));
-        assert!(refusal(|c| c.features.s = 683).contains("over 4096"));
-        assert!(refusal(|c| c.features.k = usize::MAX).contains("over 4096"));
-        assert!(refusal(|c| c.features.r = 0).contains("1 to k = 6"));
-        assert!(refusal(|c| c.features.r = 7).contains("1 to k = 6"));
+        assert!(refusal(|c| c.minhash.k = 0).contains("at least 1"));
+        assert!(refusal(|c| c.minhash.s = 0).contains("at least 1"));
+        assert!(refusal(|c| c.minhash.s = 683).contains("over 4096"));
+        assert!(refusal(|c| c.minhash.k = usize::MAX).contains("over 4096"));
+        assert!(refusal(|c| c.minhash.r = 0).contains("1 to k = 6"));
+        assert!(refusal(|c| c.minhash.r = 7).contains("1 to k = 6"));
         assert!(refusal(|c| c.shingles.modulus = 0).contains("at least 1"));
         assert!(refusal(|c| c.shingles.residue = 25).contains("below modulus = 25"));
         assert!(refusal(|c| c.shingles.sampling = Sampling::Smallest).contains("per_document"));
@@ -174,10 +97,10 @@ mod tests {
         assert!(refusal(|c| c.text.filter.stem = "tlh".into()).contains("text.filter.stem"));
         let stems = |c: &mut Config| (c.method, c.text.filter.stem) = (Method::Cosine, "en".into());
         assert!(refusal(stems).contains("a lexicon has words as they are"));
-        let chars = |c: &mut Config| (c.method, c.text.tokens) = (Method::Vector, Tokens::Chars);
+        let chars = |c: &mut Config| (c.method, c.text.tokens) = (Method::TermVector, Tokens::Chars);
         assert!(refusal(chars).contains("no single characters"));
-        let days = |c: &mut Config| (c.method, c.vector.days) = (Method::Vector, u32::MAX);
-        assert!(refusal(days).contains("vector.days"));
+        let days = |c: &mut Config| (c.method, c.term_vector.days) = (Method::TermVector, u32::MAX);
+        assert!(refusal(days).contains("term-vector.days"));
         assert!(refusal(|c| c.shingles.ratios[3] = 6).contains("power of two"));
         assert!(refusal(|c| c.input.max_record_bytes = 0).contains("max_record_bytes"));
     }

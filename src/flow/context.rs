@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::config::{Config, Method};
+use crate::config::Config;
 use crate::error::Result;
 use crate::flow::distributed::topology::Topology;
 use crate::flow::memory::buckets::Buckets;
@@ -10,9 +10,10 @@ use crate::flow::memory::budget::Share;
 use crate::flow::memory::store::Memory;
 use crate::flow::records::{Candidate, Keyed};
 use crate::flow::status::RunStatus;
+use crate::method::FrozenTables;
 use crate::simd::Simd;
-use crate::similarity::Accept;
-use crate::sketch::{Basis, Sketcher};
+use crate::similarity::AcceptanceRule;
+use crate::sketcher::Sketcher;
 
 /// What every part of a run needs.
 pub struct RunContext {
@@ -23,7 +24,7 @@ pub struct RunContext {
     /// How the run stands.
     pub status: RunStatus,
     /// What makes two contents linked; `None` where nothing does.
-    pub rule: Option<Accept>,
+    pub rule: Option<AcceptanceRule>,
     /// Whether every accepted pair is wanted.
     pub pairs: bool,
     /// What the run may hold, and where the rest goes.
@@ -31,7 +32,7 @@ pub struct RunContext {
     /// Bytes of the inputs on disk, or of the sets of stored documents.
     pub input_bytes: u64,
     /// The frozen tables that sketches are made by.
-    pub basis: Arc<Basis>,
+    pub basis: Arc<FrozenTables>,
     /// Vector instructions to use.
     pub simd: Simd,
 }
@@ -46,17 +47,17 @@ const CONTENT: usize = 100;
 impl RunContext {
     /// A sketcher of this run.
     pub fn sketcher(&self) -> Sketcher {
-        Sketcher::new(&self.config, Arc::clone(&self.basis), self.simd)
+        Sketcher::new(&self.config, &self.basis, self.simd)
     }
 
     /// Whether documents have keys to be found by, beside the digests of their texts.
     pub fn has_keys(&self) -> bool {
-        self.config.method != Method::Exact
+        self.config.finds_pairs()
     }
 
     /// Whether sets have signatures that tell most of those apart that are not alike.
     pub fn has_signatures(&self) -> bool {
-        self.config.method == Method::Join
+        self.config.needs().signatures
     }
 
     /// Whether pairs are measured on sets, rather than by their shared keys alone.

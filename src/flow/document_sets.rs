@@ -85,7 +85,7 @@ impl DocumentSets {
         let (a, b) = candidate.pair.docs();
         let (left, right) = (self.size(a), self.size(b));
         let context = &self.context;
-        context.rule.is_some_and(|rule| context.config.is_enough(rule, candidate.shared, left, right))
+        context.rule.is_some_and(|rule| rule.is_enough(candidate.shared, left, right))
             && (!context.has_signatures()
                 || self.may_be_alike((a, self.signature(a)), (b, self.signature(b))))
     }

@@ -10,7 +10,7 @@ use crate::flow::memory::sets::Sets;
 use crate::flow::stored::Replay;
 use crate::progress::Progress;
 use crate::read::{Compression, Day, reread};
-use crate::sketch::Sketcher;
+use crate::sketcher::Sketcher;
 
 /// Documents read again between two looks at whether to stop.
 const SLICE: usize = 1024;

@@ -4,7 +4,7 @@ use bytemuck::{Pod, Zeroable};
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::document::Doc;
-use crate::sketch::Digest;
+use crate::sketcher::Digest;
 
 /// What is collected by a key of 64 bits, all of which vary.
 pub trait Keyed: Pod {

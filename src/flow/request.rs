@@ -5,9 +5,9 @@ use std::sync::Arc;
 use crate::config::Config;
 use crate::flow::stored::{Replay, Stored};
 use crate::lexicon::Lexicon;
+use crate::method::FrozenTables;
 use crate::read::{Extent, Source};
 use crate::resources::Resources;
-use crate::sketch::Basis;
 
 /// Which part of the inputs a run reads.
 #[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
@@ -38,7 +38,7 @@ pub struct Request {
     /// Stored documents to take in in place of inputs.
     pub replay: Option<Arc<dyn Replay>>,
     /// The frozen tables that sketches are made by; `None`: they are made here, of the inputs and the lexicon.
-    pub basis: Option<Arc<Basis>>,
+    pub basis: Option<Arc<FrozenTables>>,
     /// The lexicon of a run whose tables are made here; only process 0 is asked for one.
     pub lexicon: Option<Arc<Lexicon>>,
     /// What the run may use: postings and sets beyond their share of the memory go to disk. The other processes have the

@@ -25,7 +25,6 @@ use crate::limits::MAX_WORKERS;
 use crate::progress::Progress;
 use crate::read::{FieldPath, Fields};
 use crate::resources::Resources;
-use crate::sketch::rule;
 
 /// The parts of a run in one process.
 pub struct Run {
@@ -63,7 +62,7 @@ impl Run {
         };
         // A collection that nothing was ever loaded into has no tables yet.
         if replay.as_ref().is_none_or(|replay| replay.documents() > 0) {
-            basis.check(&config)?;
+            config.check_tables(&basis)?;
         }
         let parts = (0..).zip(&sources).map(|(file, source)| part.extent.of(file, source));
         let read_bytes: u64 = parts.map(|bytes| bytes.end - bytes.start).sum();
@@ -77,7 +76,7 @@ impl Run {
         let context = Arc::new(RunContext {
             topology,
             status,
-            rule: rule(&config),
+            rule: config.rule(),
             pairs,
             memory: Memory { budget: Budget::new(memory, workers), scratch },
             input_bytes: replay.as_ref().map_or(read_bytes, |replay| replay.bytes()),

@@ -5,7 +5,7 @@ use std::fmt::Debug;
 
 use crate::document::Doc;
 use crate::error::Result;
-use crate::sketch::Digest;
+use crate::sketcher::Digest;
 
 /// The contents and documents of a collection before a load. Stored contents have numbers like the documents of the
 /// run, all below [`Stored::next`].

@@ -8,7 +8,7 @@ use crate::document::Doc;
 use crate::error::Result;
 use crate::flow::{Outcome, Reason, Related};
 use crate::read::{Discovery, Refused, Rejected};
-use crate::similarity::{Measure, Shown};
+use crate::similarity::{Measure, ReportedScores};
 
 /// The lists of an outcome.
 pub struct Lists<'a> {
@@ -105,8 +105,9 @@ impl<'a> Lists<'a> {
     }
 
     /// What is told of a measure.
-    fn shown(&self, measure: Measure, reason: Reason) -> Shown {
-        let shown = self.outcome.run.context.rule.map(|rule| rule.last().shown(measure)).unwrap_or_default();
+    fn shown(&self, measure: Measure, reason: Reason) -> ReportedScores {
+        let shown =
+            self.outcome.run.context.rule.map(|rule| rule.last().reported(measure)).unwrap_or_default();
         if reason == Reason::Exact { shown.equal() } else { shown }
     }
 }

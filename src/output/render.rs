@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::kinds::shown;
 use super::summary::Summary;
-use crate::config::{Config, Fingerprint, Imatch, Method, Rule, Tokens, Vector, Verify};
+use crate::config::{Config, Tokens, Verify};
 
 /// Most skipped files that are named.
 const NAMED: usize = 5;
@@ -60,7 +60,7 @@ fn rows(s: &Summary) -> Vec<(&'static str, String)> {
         rows.push(("pairs", count(pairs)));
     }
     rows.extend(s.kinds.iter().flat_map(|table| shown(table, s.clusters)));
-    if s.configuration.method != Method::Exact {
+    if s.configuration.finds_pairs() {
         let hot_groups = if s.hot_groups > 0 {
             format!(", {}", counted(s.hot_groups, "hot group", "hot groups"))
         } else {
@@ -105,71 +105,8 @@ fn method(c: &Config) -> String {
         Verify::Containment => format!(" and containment at least {}", c.threshold),
         Verify::Edits => format!(" and at least {} of the longer text unedited", c.threshold),
     };
-    let f = &c.features;
-    match c.method {
-        Method::Exact => "exact: equal canonical text".to_string(),
-        Method::Join => format!("join: resemblance at least {}{verified}, {shingles}", c.threshold),
-        Method::Features => {
-            format!("features: {} of {} features of {} values agree{verified}, {shingles}", f.r, f.k, f.s)
-        }
-        Method::Shingles => {
-            format!("shingles: {}{verified}, {shingles}", counted_rule(c))
-        }
-        Method::Supershingles => {
-            format!(
-                "supershingles: {} of runs of {}{verified}, {shingles}",
-                counted_rule(c),
-                c.supershingles.group
-            )
-        }
-        Method::Winnow => {
-            format!(
-                "winnow: {} of one in each {} in a row{verified}, {shingles}",
-                counted_rule(c),
-                c.winnow.window
-            )
-        }
-        Method::Anchors => {
-            let anchors = &c.anchors;
-            format!(
-                "anchors: {} of windows of {} characters, one in {}{verified}",
-                counted_rule(c),
-                anchors.characters,
-                anchors.one_in
-            )
-        }
-        Method::Sentences => {
-            format!("sentences: {} of chunks of {}{verified}", counted_rule(c), c.sentences.per_chunk)
-        }
-        Method::Lines => format!("lines: {} of chunks of {}{verified}", counted_rule(c), c.lines.per_chunk),
-        Method::Salient => format!("salient: {} of {} terms{verified}", counted_rule(c), c.salient.terms),
-        Method::Imatch => {
-            let Imatch { low, high, lexicons, .. } = &c.imatch;
-            let random = if *lexicons > 0 { format!(", {lexicons} random lexicons") } else { String::new() };
-            format!("imatch: all terms of idf {low} to {high} are the same{random}{verified}")
-        }
-        Method::Fingerprint => {
-            let Fingerprint { terms, length_percent, .. } = &c.fingerprint;
-            format!(
-                "fingerprint: {terms} terms and their places, lengths within {length_percent} %{verified}"
-            )
-        }
-        Method::Vector => {
-            let Vector { terms, shared, days, length_percent, .. } = &c.vector;
-            let days = if c.is_dated() { format!(", within {days} days") } else { String::new() };
-            format!("vector: {shared} of {terms} terms, lengths within {length_percent} %{days}{verified}")
-        }
-        Method::Cosine => format!("cosine: at least {}{verified}", c.threshold),
-    }
-}
-
-/// What is made of counted members.
-fn counted_rule(c: &Config) -> String {
-    match c.count.rule {
-        Rule::Resemblance => format!("resemblance at least {}", c.threshold),
-        Rule::Containment => format!("containment at least {}", c.threshold),
-        Rule::Shared => format!("{} shared", c.count.shared),
-    }
+    let shingles = if c.needs().shingles { format!(", {shingles}") } else { String::new() };
+    format!("{}: {}{verified}{shingles}", c.method, c.description().sentence)
 }
 
 fn warnings(s: &Summary, out: Option<&str>) -> Vec<String> {
@@ -277,6 +214,7 @@ fn printable(text: &str) -> String {
 mod tests {
     use super::super::summary::{CommonShingles, Inputs, Skipped, StageSeconds};
     use super::*;
+    use crate::config::{Method, Rule};
 
     fn example() -> Summary {
         Summary {
@@ -372,9 +310,9 @@ removed 1,234 of 56,789 documents (2.2 %): 800 exact, 434 near; 55,555 kept in O
     fn methods_are_told() {
         let mut config = Config::default();
         config.text.tokens = Tokens::Chars;
-        config.method = Method::Features;
+        config.method = Method::Minhash;
         config.verify = Verify::Resemblance;
-        let features = "features: 2 of 6 features of 14 values agree and resemblance at least 0.8, shingles of 5 characters";
+        let features = "minhash: 2 of 6 features of 14 values agree and resemblance at least 0.8, shingles of 5 characters";
         assert_eq!(method(&config), features);
         config.method = Method::Shingles;
         config.verify = Verify::None;

@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::error::{Error, Result};
 use crate::flow::Reason;
 use crate::read::Rejected;
-use crate::similarity::{Relation, Shown};
+use crate::similarity::{Relation, ReportedScores};
 
 /// A removed document: a line of `duplicates.jsonl`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -26,7 +26,7 @@ pub struct DuplicateRow<'a> {
     pub representative: &'a str,
     /// How much it has in common with the representative itself.
     #[serde(flatten)]
-    pub shown: Shown,
+    pub shown: ReportedScores,
     /// Why it was removed.
     pub reason: Reason,
     /// Only with [`Reason::Linked`]: id of the document before it on the way from the representative.
@@ -59,7 +59,7 @@ pub struct PairRow<'a> {
     pub b: &'a str,
     /// How much they have in common.
     #[serde(flatten)]
-    pub shown: Shown,
+    pub shown: ReportedScores,
     /// How the texts relate word by word, if that was asked for.
     #[serde(flatten)]
     pub relation: Option<Relation>,
@@ -150,18 +150,22 @@ mod tests {
             line: 7,
             cluster: 3,
             representative: "a",
-            shown: Shown { resemblance: Some(1.0), ..Shown::default() },
+            shown: ReportedScores { resemblance: Some(1.0), ..ReportedScores::default() },
             reason: Reason::Exact,
             parent: None,
             relation: None,
         };
         let related = DuplicateRow { relation: Some(Relation::SAME), ..exact };
         let near = |shown| DuplicateRow { shown, reason: Reason::Near, ..exact };
-        let shown = Shown { resemblance: Some(0.25), ..Shown::default() };
+        let shown = ReportedScores { resemblance: Some(0.25), ..ReportedScores::default() };
         let linked = DuplicateRow { reason: Reason::Linked, parent: Some("c"), ..near(shown) };
-        let features = near(Shown { shared_features: Some(4), ..Shown::default() });
-        let contained = near(Shown { resemblance: Some(1.0), containment: Some(0.875), ..Shown::default() });
-        let edited = near(Shown { edit_similarity: Some(0.5), ..Shown::default() });
+        let features = near(ReportedScores { shared_features: Some(4), ..ReportedScores::default() });
+        let contained = near(ReportedScores {
+            resemblance: Some(1.0),
+            containment: Some(0.875),
+            ..ReportedScores::default()
+        });
+        let edited = near(ReportedScores { edit_similarity: Some(0.5), ..ReportedScores::default() });
         let head =
             r#"{"id":"b\"1","file":"x/a.jsonl","line":7,"cluster":3,"representative":"a","resemblance""#;
         let expected = format!(
@@ -186,9 +190,9 @@ mod tests {
     #[test]
     fn pairs() {
         let row = |shown| PairRow { a: "x", b: "y", shown, relation: None };
-        let resembling = Shown { resemblance: Some(0.8), ..Shown::default() };
-        let features = row(Shown { shared_features: Some(2), ..Shown::default() });
-        let contained = row(Shown { containment: Some(0.9), ..resembling });
+        let resembling = ReportedScores { resemblance: Some(0.8), ..ReportedScores::default() };
+        let features = row(ReportedScores { shared_features: Some(2), ..ReportedScores::default() });
+        let contained = row(ReportedScores { containment: Some(0.9), ..resembling });
         let expected = "{\"a\":\"x\",\"b\":\"y\",\"resemblance\":0.8}\n\
             {\"a\":\"x\",\"b\":\"y\",\"resemblance\":null,\"shared_features\":2}\n\
             {\"a\":\"x\",\"b\":\"y\",\"resemblance\":0.8,\"containment\":0.9}\n";

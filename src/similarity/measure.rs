@@ -1,8 +1,8 @@
-//! What was measured of a pair, and what is told of it.
+//! What was measured of a pair, and what is reported of it.
 
 use super::overlap;
 
-/// What was measured of a pair: what it shares and the sizes of both, in the units of its [`super::Test`].
+/// What was measured of a pair: what it shares and the sizes of both, in the units of its [`super::PairTest`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Measure {
     /// What both have.
@@ -36,21 +36,21 @@ impl Measure {
         f64::from(self.shared) / f64::from(self.left.min(self.right).max(1))
     }
 
-    /// Shared weight over the geometric mean of both weights, in [0, 1]: of what [`super::Test::Cosine`] measured.
+    /// Shared weight over the geometric mean of both weights, in [0, 1]: of what [`super::PairTest::Cosine`] measured.
     pub fn cosine(self) -> f64 {
         let norms = f64::from(self.left.max(1)) * f64::from(self.right.max(1));
         (f64::from(self.shared) / norms.sqrt()).min(1.0)
     }
 
-    /// What is left where it stands over the longer text, in [0, 1]: of what [`super::Test::Edits`] measured.
+    /// What is left where it stands over the longer text, in [0, 1]: of what [`super::PairTest::Edits`] measured.
     pub fn unedited(self) -> f64 {
         f64::from(self.shared) / f64::from(self.left.max(self.right).max(1))
     }
 }
 
-/// What is told of a measure; what its [`super::Test`] says nothing about is `None`.
+/// What is reported of a measure; what its [`super::PairTest`] says nothing about is `None`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
-pub struct Shown {
+pub struct ReportedScores {
     /// Shared members over members of either, in [0, 1].
     pub resemblance: Option<f64>,
     /// Shared features (or signatures), where they say nothing about resemblance.
@@ -70,25 +70,25 @@ pub struct Shown {
     pub cosine: Option<f64>,
 }
 
-impl std::fmt::Display for Shown {
+impl std::fmt::Display for ReportedScores {
     /// The one figure that decides, in a few letters.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match *self {
-            Shown { shared_features: Some(features), .. } => write!(f, "{features} features"),
-            Shown { edit_similarity: Some(share), .. } => write!(f, "{share:.4} unedited"),
-            Shown { shared_terms: Some(terms), .. } => write!(f, "{terms} terms"),
-            Shown { cosine: Some(cosine), .. } => write!(f, "{cosine:.4} cosine"),
-            Shown { containment: Some(share), .. } => write!(f, "{share:.4} contained"),
-            Shown { resemblance: Some(share), .. } => write!(f, "{share:.4}"),
+            ReportedScores { shared_features: Some(features), .. } => write!(f, "{features} features"),
+            ReportedScores { edit_similarity: Some(share), .. } => write!(f, "{share:.4} unedited"),
+            ReportedScores { shared_terms: Some(terms), .. } => write!(f, "{terms} terms"),
+            ReportedScores { cosine: Some(cosine), .. } => write!(f, "{cosine:.4} cosine"),
+            ReportedScores { containment: Some(share), .. } => write!(f, "{share:.4} contained"),
+            ReportedScores { resemblance: Some(share), .. } => write!(f, "{share:.4}"),
             _ => f.write_str("-"),
         }
     }
 }
 
-impl Shown {
-    /// What is told of equal texts: they resemble each other whatever the method.
-    pub fn equal(mut self) -> Shown {
+impl ReportedScores {
+    /// What is reported of equal texts: they resemble each other whatever the method.
+    pub fn equal(mut self) -> ReportedScores {
         (self.shared_features, self.shared_terms) = (None, None);
-        Shown { resemblance: Some(1.0), ..self }
+        ReportedScores { resemblance: Some(1.0), ..self }
     }
 }

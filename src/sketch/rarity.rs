@@ -43,13 +43,6 @@ impl Rarity {
         Rarity { counts }
     }
 
-    /// The table whose bytes, eight a word and the first one lowest, are given; what is missing counts as rarest.
-    pub fn of_words(words: &[u64]) -> Rarity {
-        let mut counts: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-        counts.resize(SLOTS, 0);
-        Rarity { counts }
-    }
-
     /// How common a shingle is, 0 for the rarest.
     pub fn rank(&self, shingle: u64) -> u8 {
         self.counts[shingle as usize & (SLOTS - 1)]

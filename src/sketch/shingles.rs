@@ -4,7 +4,7 @@
 const BASE: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// A bijection that spreads every bit over the whole word (the finaliser of MurmurHash3).
-pub(super) fn finish(mut h: u64) -> u64 {
+pub(crate) fn finish(mut h: u64) -> u64 {
     h ^= h >> 33;
     h = h.wrapping_mul(0xff51_afd7_ed55_8ccd);
     h ^= h >> 33;
@@ -13,7 +13,7 @@ pub(super) fn finish(mut h: u64) -> u64 {
 }
 
 /// Writes the identity of every run of `n` tokens to `out` (cleared first), in text order, repeats included.
-/// A text shorter than `n` is one shingle, of its own kind; a text of no tokens has none (methods section 0).
+/// A text shorter than `n` is one shingle, of its own kind; a text of no tokens has none.
 ///
 /// An identity is the value at [`BASE`] of the polynomial whose coefficients are the token hashes: it rolls, so a
 /// shingle costs two multiplications whatever its length.
@@ -42,7 +42,7 @@ fn roll(h: u64, token: u64) -> u64 {
 }
 
 /// The identity of a text that is one shingle because it is shorter than one.
-pub(super) fn whole(tokens: &[u64]) -> u64 {
+pub(crate) fn whole(tokens: &[u64]) -> u64 {
     let value = tokens.iter().fold(0, |h, t| roll(h, *t));
     // The length sets a short text apart from a shingle whose first coefficients happen to be small.
     finish(value ^ (tokens.len() as u64).wrapping_mul(0xd6e8_feb8_6659_fd93))

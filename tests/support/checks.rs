@@ -1,14 +1,13 @@
 //! Texts checked against a collection, and the brute-force answer.
 
-use std::sync::Arc;
-
 use alike::collection::{Checker, Snapshot};
 use alike::config::{Config, Method};
+use alike::method::FrozenTables;
 use alike::progress::Progress;
 use alike::read::Day;
 use alike::simd::Simd;
 use alike::similarity::Measure;
-use alike::sketch::{Basis, Sketcher, rule};
+use alike::sketcher::Sketcher;
 
 use crate::support::history::{Bench, Load, Op};
 
@@ -17,7 +16,7 @@ type Sketched = (Option<u128>, Vec<u64>, Vec<u64>);
 
 pub(crate) fn sketch(sketcher: &mut Sketcher, config: &Config, (text, day): (&str, Day)) -> Sketched {
     let digest = sketcher.read(text, day);
-    if digest.is_none() || config.method == Method::Exact {
+    if digest.is_none() || !config.finds_pairs() {
         return (digest, Vec::new(), Vec::new());
     }
     let mut keys = sketcher.keys().0.to_vec();
@@ -28,24 +27,24 @@ pub(crate) fn sketch(sketcher: &mut Sketcher, config: &Config, (text, day): (&st
 
 /// Ids of what resembles a text, best first, and whether the text is the same: every stored text looked at.
 fn brute_force(bench: &Bench, config: &Config, text: &str) -> Vec<(String, bool)> {
-    let basis = Basis { lexicon: bench.lexicon.clone(), ..Basis::default() };
-    let mut sketcher = Sketcher::new(config, Arc::new(basis), Simd::Scalar);
+    let basis = FrozenTables { lexicon: bench.lexicon.clone(), ..FrozenTables::default() };
+    let mut sketcher = Sketcher::new(config, &basis, Simd::Scalar);
     let (digest, set, keys) = sketch(&mut sketcher, config, (text, Day::None));
     let mut found: Vec<(bool, Measure, String)> = Vec::new();
     for (id, other) in &bench.live {
         let (other_digest, other_set, other_keys) =
             sketch(&mut sketcher, config, (other, Op::day(*id, other)));
-        let measure = rule(config).map_or(Measure::equal(1), |rule| rule.full(&set, &other_set));
+        let measure = config.rule().map_or(Measure::equal(1), |rule| rule.full(&set, &other_set));
         let same = digest.is_some() && digest == other_digest;
-        let keyed = config.method != Method::Features
-            || Measure::of(&keys, &other_keys).shared as usize >= config.features.r;
-        let linked = keyed && rule(config).is_some_and(|rule| rule.measure(&set, &other_set).is_some());
+        let keyed = config.method != Method::Minhash
+            || Measure::of(&keys, &other_keys).shared as usize >= config.minhash.r;
+        let linked = keyed && config.rule().is_some_and(|rule| rule.measure(&set, &other_set).is_some());
         if same || (linked && digest.is_some() && other_digest.is_some()) {
             found.push((!same, measure, format!("d{id}")));
         }
     }
     found.sort_by(|a, b| {
-        let closer = rule(config).filter(|_| a.0).map(|rule| rule.closer(a.1, b.1));
+        let closer = config.rule().filter(|_| a.0).map(|rule| rule.closer(a.1, b.1));
         a.0.cmp(&b.0).then_with(|| closer.unwrap_or(std::cmp::Ordering::Equal)).then_with(|| a.2.cmp(&b.2))
     });
     found.into_iter().map(|(other, _, id)| (id, !other)).collect()

@@ -288,8 +288,8 @@ pub(crate) fn config(method: Method) -> Config {
     config.cluster.clustering = Clustering::Transitive;
     config.text.ngram = 2;
     config.threshold = "0.5".parse().expect("a threshold");
-    if method == Method::Features {
-        (config.features.k, config.features.s, config.features.r) = (6, 2, 2);
+    if method == Method::Minhash {
+        (config.minhash.k, config.minhash.s, config.minhash.r) = (6, 2, 2);
     }
     config.count.common_cap = 0;
     config
@@ -297,7 +297,7 @@ pub(crate) fn config(method: Method) -> Config {
 
 /// Two features must be shared, and then sets are measured.
 pub(crate) fn verified() -> Config {
-    let mut config = config(Method::Features);
+    let mut config = config(Method::Minhash);
     config.verify = Verify::Resemblance;
     config
 }

@@ -114,7 +114,7 @@ pub(crate) fn files(dir: &Dir) {
         "none.toml",
         "method = 'shingles'\n[shingles]\nsampling = 'mod'\nmodulus = 4\nper_document = 40\n[count]\ncommon_cap = 0",
     );
-    dir.write("verified.toml", "method = 'features'\nverify = 'resemblance'");
+    dir.write("verified.toml", "method = 'minhash'\nverify = 'resemblance'");
     for (at, some) in docs.chunks(docs.len().div_ceil(4)).enumerate().skip(1) {
         dir.write(&format!("now/{at}.jsonl"), Doc::jsonl(some));
     }

@@ -52,9 +52,9 @@ pub(crate) fn collection() -> Vec<Doc> {
 pub(crate) const METHODS: [(&str, &str); 8] = [
     ("join", "method = 'join'"),
     ("exact", "method = 'exact'"),
-    ("features", "method = 'features'"),
-    ("bands", "method = 'features'\n[features]\nk = 14\ns = 8\nr = 1"),
-    ("verified", "method = 'features'\nverify = 'resemblance'"),
+    ("minhash", "method = 'minhash'"),
+    ("bands", "method = 'minhash'\n[minhash]\nk = 14\ns = 8\nr = 1"),
+    ("verified", "method = 'minhash'\nverify = 'resemblance'"),
     ("mod", "method = 'shingles'\n[shingles]\nsampling = 'mod'\nmodulus = 4\nper_document = 40"),
     ("smallest", "method = 'shingles'\n[shingles]\nsampling = 'smallest'\nper_document = 50"),
     ("none", "method = 'shingles'\n[shingles]\nsampling = 'none'\n[count]\ncommon_cap = 600"),

@@ -49,13 +49,13 @@ fn row(pair: &PairRow<'_>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use alike::similarity::{Relation, Shown};
+    use alike::similarity::{Relation, ReportedScores};
 
     use super::*;
 
     #[test]
     fn rows_stand_under_their_headings() {
-        let shown = Shown { resemblance: Some(0.87654), ..Shown::default() };
+        let shown = ReportedScores { resemblance: Some(0.87654), ..ReportedScores::default() };
         let pair = PairRow { a: "x", b: "y", shown, relation: None };
         assert_eq!(row(&pair).find("8765").map(|at| at + 4), heading(false).find("  A"));
         assert_eq!(row(&pair).find('x'), heading(false).find(" A ").map(|at| at + 1));
@@ -63,7 +63,10 @@ mod tests {
         let related = row(&PairRow { relation: Some(relation), ..pair });
         assert_eq!(related.find("exact"), heading(true).find("KIND"));
         assert_eq!(related.find(">7").map(|at| at + 2), heading(true).find("EDITS").map(|at| at + 5));
-        let features = PairRow { shown: Shown { shared_features: Some(3), ..Shown::default() }, ..pair };
+        let features = PairRow {
+            shown: ReportedScores { shared_features: Some(3), ..ReportedScores::default() },
+            ..pair
+        };
         assert_eq!(row(&features).split_whitespace().collect::<Vec<_>>(), ["3", "features", "x", "y"]);
     }
 }

@@ -115,7 +115,7 @@ fn chart(designs: &[Design]) -> Chart {
 fn toml(best: &Design, wish: &Wish) -> String {
     format!(
         "# Chosen by `alike tune filter` for resemblance {}: accepts half of all pairs at {:.4}.\n\
-         method = \"features\"\n\n[features]\nk = {}\ns = {}\nr = {}\n",
+         method = \"minhash\"\n\n[minhash]\nk = {}\ns = {}\nr = {}\n",
         wish.threshold, best.half, best.k, best.s, best.r
     )
 }
@@ -201,6 +201,6 @@ mod tests {
     fn the_configuration_is_one() {
         let best = *design(&WISH).last().expect("designs");
         let config = alike::config::Config::parse("filter.toml", &toml(&best, &WISH)).expect("valid");
-        assert_eq!((config.features.k, config.features.s, config.features.r), (6, 15, 2));
+        assert_eq!((config.minhash.k, config.minhash.s, config.minhash.r), (6, 15, 2));
     }
 }

@@ -26,9 +26,9 @@ use crate::config::Config;
 use crate::document::Doc;
 use crate::error::Result;
 use crate::flow::{Outcome, Part, Replay as _, Request, run};
+use crate::method::FrozenTables;
 use crate::progress::{Progress, Stage};
 use crate::resources::Resources;
-use crate::sketch::Basis;
 
 /// Contents that are taken in at once, unless one component alone has more.
 const BATCH: usize = 1 << 16;
@@ -38,7 +38,7 @@ pub(in crate::collection) struct Guarantee {
     config: Config,
     /// Without other processes: what a load divides is little, and is at hand where clusters are formed.
     resources: Resources,
-    basis: Option<Arc<Basis>>,
+    basis: Option<Arc<FrozenTables>>,
     progress: Arc<Progress>,
     /// Contents of a run: [`BATCH`], but for tests.
     most: usize,
@@ -49,7 +49,7 @@ impl Guarantee {
     /// may use.
     pub(in crate::collection) fn new(
         config: &Config,
-        basis: Option<&Arc<Basis>>,
+        basis: Option<&Arc<FrozenTables>>,
         batch: &Batch,
         progress: &Arc<Progress>,
     ) -> Guarantee {

@@ -16,11 +16,11 @@ use crate::collection::tables::frozen::frozen;
 use crate::error::{Error, Result};
 use crate::flow::assist_contraction;
 use crate::flow::{self, Request, Stored, Topology};
+use crate::method::FrozenTables;
 use crate::peers::Peers;
 use crate::progress::{EpochDone, Progress, Stage};
 use crate::read::Source;
 use crate::resources::Resources;
-use crate::sketch::Basis;
 use crate::storage::Storage;
 
 /// Takes part in what process 0 does to a collection, until that is over. Nothing here is committed, and nothing is left
@@ -38,7 +38,7 @@ pub fn follow(
     // Whether it is done, or did not fit in process 0, shows in what that wants next.
     let mut done: Option<EpochDone> = None;
     // It stays what it is, and may have to be asked for.
-    let mut basis: Option<Arc<Basis>> = None;
+    let mut basis: Option<Arc<FrozenTables>> = None;
     loop {
         let command = peers.receive()?;
         let over = match &command {
@@ -99,7 +99,7 @@ pub fn follow(
 fn take_part(
     ahead: &Snapshot,
     epoch: &EpochCommand,
-    (sources, basis): (&[Source], Option<Arc<Basis>>),
+    (sources, basis): (&[Source], Option<Arc<FrozenTables>>),
     resources: &Resources,
     peers: &Arc<Peers>,
     progress: &Arc<Progress>,

@@ -20,8 +20,9 @@ use crate::document::Doc;
 use crate::error::{Error, Result};
 use crate::flow::{Keeper, Posting, Stored};
 use crate::limits::MAX_WORKERS;
-use crate::similarity::Accept;
-use crate::sketch::{Digest, sign};
+use crate::similarity::AcceptanceRule;
+use crate::sketch::sign;
+use crate::sketcher::Digest;
 
 /// A commit, and the runs that its workers write.
 #[derive(Debug)]
@@ -29,7 +30,7 @@ pub struct LoadBase {
     tables: Tables,
     next: Doc,
     /// Of sketches of which rule the own words are signed, if they are, and whether records are kept.
-    signed: Option<Accept>,
+    signed: Option<AcceptanceRule>,
     keeps_records: bool,
     /// Documents there are, and how many bytes may be ids of them and of dead contents each.
     documents: u64,
@@ -53,7 +54,7 @@ impl LoadBase {
     pub fn new(
         tables: Tables,
         next: Doc,
-        signed: Option<Accept>,
+        signed: Option<AcceptanceRule>,
         documents: u64,
         most: u64,
         (runs, records): (Vec<RunWriter>, Vec<RunWriter>),
@@ -229,7 +230,7 @@ struct Run {
     writer: RunWriter,
     records: Option<RecordWriter>,
     texts: Vec<StoredText>,
-    signed: Option<Accept>,
+    signed: Option<AcceptanceRule>,
     signatures: Signatures,
     posting: bool,
 }

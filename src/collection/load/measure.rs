@@ -7,7 +7,7 @@ use hashbrown::{HashMap, HashSet};
 use crate::document::Doc;
 use crate::error::Result;
 use crate::flow::DocumentSets;
-use crate::similarity::Accept;
+use crate::similarity::AcceptanceRule;
 
 /// Members of sets that are kept at hand.
 const MOST: usize = 8 << 20;
@@ -30,7 +30,7 @@ impl<'a> Measuring<'a> {
     /// What two contents share, if they are linked.
     pub fn linked(&mut self, a: Doc, b: Doc) -> Result<Option<u32>> {
         let pair = (a.min(b), a.max(b));
-        let allows = |rule: &Accept| rule.own().allows(self.run.size(a), self.run.size(b));
+        let allows = |rule: &AcceptanceRule| rule.own().allows(self.run.size(a), self.run.size(b));
         let may = self.run.context.rule.filter(allows);
         let Some(rule) = may.filter(|_| !self.apart.contains(&pair)) else { return Ok(None) };
         let (x, y) = (self.set(a)?, self.set(b)?);

@@ -21,11 +21,11 @@ use crate::flow::Components;
 use crate::flow::{Loaded, Part};
 use crate::lexicon::Lexicon;
 use crate::limits::MAX_FILES;
+use crate::method::FrozenTables;
 use crate::progress::Progress;
 use crate::read::Rejected;
 use crate::read::{Extent, Source};
 use crate::resources::Resources;
-use crate::sketch::Basis;
 
 /// What to load, and with what.
 pub struct Batch {
@@ -64,7 +64,7 @@ pub struct Prepared<'a> {
     pub(in crate::collection::load) noted: usize,
     /// What the last epoch left.
     pub(in crate::collection::load) last: Option<(Arc<LoadBase>, Loaded)>,
-    pub(in crate::collection::load) basis: Option<Arc<Basis>>,
+    pub(in crate::collection::load) basis: Option<Arc<FrozenTables>>,
 }
 
 /// Runs the epochs of a load, or those that an interrupted one has left.

@@ -1,7 +1,5 @@
 //! Colliding a stored content again: which other contents it is linked to.
 
-use std::sync::Arc;
-
 use crate::collection::load::load_base::LoadBase;
 use crate::collection::load::parts::{Others, Recollide};
 use crate::collection::query::resembling::Resembling;
@@ -27,8 +25,7 @@ impl<'a> Recollider<'a> {
     /// Those of [`Resembling::new`].
     pub(in crate::collection) fn new(base: &'a LoadBase, loaded: &'a Loaded) -> Result<Recollider<'a>> {
         let (tables, run) = (base.tables(), &loaded.run);
-        let basis = Arc::clone(&run.context.basis);
-        let resembling = Resembling::new(tables, base.next(), &run.context.config, basis)?;
+        let resembling = Resembling::new(tables, base.next(), &run.context.config, &run.context.basis)?;
         Ok(Recollider { tables, resembling, progress: &run.context.status.progress, set: Vec::new() })
     }
 }

@@ -22,10 +22,14 @@ use crate::collection::tables::sources::SourceEntry;
 use crate::document::Doc;
 use crate::error::{Error, Result};
 use crate::flow::Loaded;
-use crate::sketch::Basis;
+use crate::method::FrozenTables;
 
 /// Writes what an epoch changes into a run; the frozen tables too, if the collection has none yet.
-pub fn write_delta(mut run: RunWriter, delta: &mut Delta, basis: Option<&Basis>) -> Result<RunSummary> {
+pub fn write_delta(
+    mut run: RunWriter,
+    delta: &mut Delta,
+    basis: Option<&FrozenTables>,
+) -> Result<RunSummary> {
     if let Some(basis) = basis {
         run.heap(RARITY)?;
         // What is missing counts as rarest, so tables that know nothing, those of most methods, take no room.

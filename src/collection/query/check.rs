@@ -4,7 +4,6 @@ use crate::collection::tables::rows::StoredDigest;
 use crate::collection::tables::rows::halves;
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use serde::Serialize;
 
@@ -17,14 +16,14 @@ use crate::collection::tables::cluster_changes::ClusterId;
 use crate::collection::tables::frozen::frozen;
 use crate::collection::tables::lookup::{clusters, members};
 use crate::collection::tables::sets::each_set;
-use crate::config::Method;
+
 use crate::document::Doc;
 use crate::error::Result;
 use crate::progress::Progress;
 use crate::read::Day;
 use crate::simd::Simd;
-use crate::similarity::{Accept, Measure};
-use crate::sketch::{Sketcher, rule};
+use crate::similarity::{AcceptanceRule, Measure};
+use crate::sketcher::Sketcher;
 
 /// A stored document that a text resembles.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -45,7 +44,7 @@ pub struct Checker {
     tables: Tables,
     exact: bool,
     sketcher: Sketcher,
-    rule: Option<Accept>,
+    rule: Option<AcceptanceRule>,
     resembling: Resembling,
 }
 
@@ -65,10 +64,10 @@ impl Checker {
         let (tables, config) = (snapshot.tables(), &snapshot.manifest().config);
         let basis = frozen(&tables)?.unwrap_or_default();
         Ok(Checker {
-            exact: config.method == Method::Exact,
-            sketcher: Sketcher::new(config, Arc::clone(&basis), Simd::Scalar),
-            rule: rule(config),
-            resembling: Resembling::new(&tables, snapshot.manifest().next_content, config, basis)?,
+            exact: !config.finds_pairs(),
+            sketcher: Sketcher::new(config, &basis, Simd::Scalar),
+            rule: config.rule(),
+            resembling: Resembling::new(&tables, snapshot.manifest().next_content, config, &basis)?,
             tables,
         })
     }

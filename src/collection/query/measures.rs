@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::similarity::{Accept, Measure, Test};
+use crate::similarity::{AcceptanceRule, Measure, PairTest};
 
 /// How much two texts share, in members of the sets that the collection's method measures: shingles, sampled shingles,
 /// or features.
@@ -37,11 +37,11 @@ pub struct Measures {
 
 impl Measures {
     /// What is to be said of a measure under the rule of a collection, which links the two or not.
-    pub fn new(measure: Measure, rule: Accept, linked: bool) -> Measures {
+    pub fn new(measure: Measure, rule: AcceptanceRule, linked: bool) -> Measures {
         let test = rule.last();
-        let sets = matches!(test, Test::Resemblance(_) | Test::Containment(_));
+        let sets = matches!(test, PairTest::Resemblance(_) | PairTest::Containment(_));
         let needed = test.needed(measure.left, measure.right);
-        let (all, shown) = (Measures::of(measure), test.shown(measure));
+        let (all, shown) = (Measures::of(measure), test.reported(measure));
         Measures {
             resemblance: all.resemblance.filter(|_| sets),
             containment: all.containment.filter(|_| sets),
@@ -55,7 +55,7 @@ impl Measures {
     }
 
     /// The same of two sketches.
-    pub fn of_sketches(a: &[u64], b: &[u64], rule: Accept) -> Measures {
+    pub fn of_sketches(a: &[u64], b: &[u64], rule: AcceptanceRule) -> Measures {
         Measures::new(rule.full(a, b), rule, rule.measure(a, b).is_some())
     }
 
@@ -88,15 +88,23 @@ impl Measures {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::similarity::Evidence;
 
     #[test]
     fn all_measures_of_a_pair() {
-        let rule = Accept::from(Test::Resemblance("0.5".parse().expect("a threshold")));
+        let rule = AcceptanceRule::new(
+            PairTest::Resemblance("0.5".parse().expect("a threshold")),
+            Evidence::Decisive,
+        );
         let measures = Measures::of_sketches(&[1, 2, 3, 4], &[2, 3, 4, 5, 6, 7], rule);
         assert_eq!((measures.only_first, measures.only_second, measures.union), (1, 3, 7));
         assert_eq!((measures.resemblance, measures.containment), (Some(3.0 / 7.0), Some((0.75, 0.5))));
         assert_eq!((measures.needed, measures.linked), (Some(4), false));
-        let features = Measures::new(Measure { shared: 2, left: 6, right: 6 }, Test::Shared(2).into(), true);
+        let features = Measures::new(
+            Measure { shared: 2, left: 6, right: 6 },
+            AcceptanceRule::new(PairTest::Shared(2), Evidence::Decisive),
+            true,
+        );
         assert_eq!((features.resemblance, features.containment, features.linked), (None, None, true));
         let same = [0, 7].map(Measures::same);
         assert!(same.iter().all(|same| same.resemblance == Some(1.0) && same.linked));

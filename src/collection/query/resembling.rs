@@ -1,26 +1,24 @@
 //! Which stored contents any sets resemble: their keys probed, what they meet measured.
 
-use std::sync::Arc;
-
 use crate::collection::tables::Tables;
 use crate::collection::tables::dead::Dead;
 use crate::collection::tables::postings::live_postings;
 use crate::collection::tables::sets::{each_set, each_set_of_size};
-use crate::config::{Config, Method};
+use crate::config::Config;
 use crate::document::Doc;
 use crate::error::Result;
 use crate::flow::spread;
+use crate::method::FrozenTables;
 use crate::progress::Progress;
 use crate::simd::Simd;
-use crate::similarity::{Accept, Measure, overlap};
-use crate::sketch::{Basis, Sketcher, rule};
+use crate::similarity::{AcceptanceRule, Measure, overlap};
+use crate::sketcher::Sketcher;
 
 /// Finds stored contents by sets, with what that takes.
 pub struct Resembling {
     tables: Tables,
-    config: Config,
     sketcher: Sketcher,
-    rule: Option<Accept>,
+    rule: Option<AcceptanceRule>,
     dead: Dead,
 }
 
@@ -35,11 +33,10 @@ impl Resembling {
     ///
     /// # Errors
     /// [`crate::error::Error::Damaged`] and [`crate::error::Error::Io`].
-    pub fn new(tables: &Tables, next: Doc, config: &Config, basis: Arc<Basis>) -> Result<Resembling> {
-        let (tables, config) = (tables.clone(), config.clone());
-        let (sketcher, rule) = (Sketcher::new(&config, basis, Simd::Scalar), rule(&config));
-        let dead = Dead::of(&tables, next, MOST)?;
-        Ok(Resembling { tables, config, sketcher, rule, dead })
+    pub fn new(tables: &Tables, next: Doc, config: &Config, basis: &FrozenTables) -> Result<Resembling> {
+        let (sketcher, rule) = (Sketcher::new(config, basis, Simd::Scalar), config.rule());
+        let dead = Dead::of(tables, next, MOST)?;
+        Ok(Resembling { tables: tables.clone(), sketcher, rule, dead })
     }
 
     /// For each set the live contents, of those that are `wanted`, that the rule links it to, ascending, with their
@@ -59,7 +56,7 @@ impl Resembling {
         let met = self.meet(sets, wanted)?;
         let pairs = met.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1));
         let pairs = pairs.filter(|same| {
-            self.config.is_enough(rule, same.len() as u32, rule.posted(sets[same[0].1 as usize]), same[0].2)
+            rule.is_enough(same.len() as u32, rule.posted(sets[same[0].1 as usize]), same[0].2)
         });
         let pairs: Vec<(Doc, usize)> = pairs.map(|same| (same[0].0, same[0].1 as usize)).collect();
         let of_content: Vec<&[(Doc, usize)]> = pairs.chunk_by(|a, b| a.0 == b.0).collect();
@@ -84,7 +81,7 @@ impl Resembling {
     pub fn among(&mut self, set: &[u64], few: &[u64], progress: &Progress) -> Result<Vec<(Doc, Measure)>> {
         let Some(rule) = self.rule else { return Ok(Vec::new()) };
         progress.check()?;
-        let (size, join) = (rule.posted(set), self.config.method == Method::Join);
+        let (size, join) = (rule.posted(set), rule.has_prefixes());
         // Then the words of a sketch are as many as its keys are posted with.
         let sized = join && rule.is_sized();
         let mut linked = Vec::new();
@@ -105,7 +102,7 @@ impl Resembling {
     }
 
     /// Whether the keys that two sets share make them worth measuring.
-    fn share_enough(&mut self, rule: Accept, a: &[u64], b: &[u64]) -> bool {
+    fn share_enough(&mut self, rule: AcceptanceRule, a: &[u64], b: &[u64]) -> bool {
         let mut sorted = |words| {
             let (keys, size) = self.sketcher.keys_of(words);
             let mut keys = keys.to_vec();
@@ -115,7 +112,7 @@ impl Resembling {
         };
         let ((left, of_left), (right, of_right)) = (sorted(a), sorted(b));
         let shared = overlap(&left, &right) as u32;
-        shared > 0 && self.config.is_enough(rule, shared, of_left, of_right)
+        shared > 0 && rule.is_enough(shared, of_left, of_right)
     }
 
     /// What shares keys with the sets, an entry for each key, ascending.

@@ -97,7 +97,7 @@ mod tests {
 
     #[test]
     fn thresholds_may_rise_where_there_are_any() {
-        for (method, verify) in [(Method::Join, false), (Method::Features, true), (Method::Shingles, false)] {
+        for (method, verify) in [(Method::Join, false), (Method::Minhash, true), (Method::Shingles, false)] {
             for higher in ["0.8", "0.800001", "1"] {
                 let config = raised(method, verify, higher).expect("higher");
                 assert_eq!(config.threshold, higher.parse().expect("a threshold"));
@@ -105,7 +105,7 @@ mod tests {
             let lower = raised(method, verify, "0.799999").expect_err("lower").to_string();
             assert!(lower.contains("0.799999") && lower.contains("0.8,"), "{lower}");
         }
-        for (method, verify) in [(Method::Exact, false), (Method::Features, false)] {
+        for (method, verify) in [(Method::Exact, false), (Method::Minhash, false)] {
             let none = raised(method, verify, "0.9").expect_err("no threshold").to_string();
             assert!(none.contains("has no threshold"), "{none}");
         }

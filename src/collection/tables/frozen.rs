@@ -6,10 +6,10 @@ use crate::collection::run::directory::SectionKind;
 use crate::collection::run::schema::{LEXICON, RARITY};
 use crate::collection::tables::Tables;
 use crate::error::Result;
-use crate::sketch::Basis;
+use crate::method::FrozenTables;
 
 /// The tables that the collection was created with.
-pub(in crate::collection) fn frozen(tables: &Tables) -> Result<Option<Arc<Basis>>> {
+pub(in crate::collection) fn frozen(tables: &Tables) -> Result<Option<Arc<FrozenTables>>> {
     let Some(rarity) = whole(tables, RARITY)? else { return Ok(None) };
     let lexicon = whole(tables, LEXICON)?.map(|bytes| {
         let (length, bytes) = bytes
@@ -17,7 +17,7 @@ pub(in crate::collection) fn frozen(tables: &Tables) -> Result<Option<Arc<Basis>
             .map_or((0, &[][..]), |(length, bytes)| (u64::from_le_bytes(*length) as usize, bytes));
         bytes[..length.min(bytes.len())].to_vec()
     });
-    Basis::of_bytes(&rarity, lexicon.unwrap_or_default()).map(|basis| Some(Arc::new(basis)))
+    FrozenTables::of_bytes(&rarity, lexicon.unwrap_or_default()).map(|basis| Some(Arc::new(basis)))
 }
 
 /// The bytes of the heap that one run of a collection has.

@@ -9,7 +9,7 @@ use crate::flow::clustering::transitive::transitive;
 use crate::flow::document_sets::DocumentSets;
 use crate::flow::records::{Candidate, ExactDuplicate};
 use crate::flow::results::findings::{Cluster, Findings, Reason, Removed};
-use crate::similarity::{Accept, Measure};
+use crate::similarity::{AcceptanceRule, Measure};
 
 /// Clusters what the workers gathered.
 pub fn form_clusters(
@@ -101,7 +101,7 @@ fn measures(
     representative: &[Node],
     parent: &[Node],
 ) -> Result<Vec<Measure>> {
-    let sized = sets.context.rule.is_none_or(Accept::is_sized);
+    let sized = sets.context.rule.is_none_or(AcceptanceRule::is_sized);
     let size = |node: Node| sets.documents.catalogue.size(graph.doc(node));
     let whole = |node: Node| Measure::equal(size(node));
     let mut measures: Vec<Measure> = (0..graph.contents() as Node).map(whole).collect();
@@ -137,7 +137,7 @@ fn pairs(
         let (a, b) = link.pair.docs();
         if catalogue.position(a) < catalogue.position(b) { (a, b) } else { (b, a) }
     };
-    let measures = if sets.context.rule.is_none_or(Accept::is_sized) {
+    let measures = if sets.context.rule.is_none_or(AcceptanceRule::is_sized) {
         let counted = |link: &Candidate| {
             let (a, b) = in_order(link);
             Measure { shared: link.shared, left: catalogue.size(a), right: catalogue.size(b) }

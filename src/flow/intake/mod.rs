@@ -27,7 +27,7 @@ use crate::flow::stored::Stored;
 use crate::metrics::Metric;
 use crate::read::Refused;
 use crate::read::{Day, Record, Refusal, Sink, UnitReader, Value};
-use crate::sketch::{Digest, Sketcher};
+use crate::sketcher::{Digest, Sketcher};
 
 /// Bytes a remembered digest takes at most, in a table that may just have doubled.
 const SEEN: usize = 40;
@@ -233,7 +233,7 @@ impl Intake {
     /// Notes what a user is warned about of the text last read.
     fn warn(&mut self, record: &Record<'_>, doc: Doc) {
         let ReadResults { tally, warnings, .. } = &mut self.results;
-        if self.sketcher.is_poor() {
+        if self.sketcher.has_too_few_terms() {
             tally.too_few_terms += 1;
             warnings.too_few_terms.note(record.position, doc);
         }

@@ -9,9 +9,11 @@ use crate::document::Position;
 use crate::error::{Error, Result};
 use crate::lexicon::Lexicon;
 use crate::limits::MAX_RECORD_BYTES;
+use crate::method::FrozenTables;
 use crate::read::{Day, Extent, Fields, Record, Refusal, Sink, Source, Unit, UnitReader, units};
 use crate::simd::Simd;
-use crate::sketch::{Basis, Digest, Rarity, Sketcher};
+use crate::sketch::Rarity;
+use crate::sketcher::{Digest, Sketcher};
 
 /// Bytes of a stretch of the sample.
 const STRETCH: u64 = 256 << 10;
@@ -38,7 +40,7 @@ pub fn sample_rarity(
         let read = |units: &[&Unit]| -> Result<Sample> {
             let mut sample = Sample::new(Sketcher::new(
                 config,
-                Arc::new(Basis { lexicon: lexicon.cloned(), ..Basis::default() }),
+                &FrozenTables { lexicon: lexicon.cloned(), ..FrozenTables::default() },
                 simd,
             ));
             units

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use crate::config::{Config, Method};
+use crate::config::Config;
 use crate::error::Result;
 use crate::flow::intake::sample::sample_rarity;
 use crate::lexicon::Lexicon;
+use crate::method::FrozenTables;
 use crate::peers::Peers;
 use crate::read::{Fields, Source};
 use crate::simd::Simd;
-use crate::sketch::Basis;
 
 /// What tables are made of.
 pub struct TableInputs<'a> {
@@ -28,25 +28,26 @@ pub struct TableInputs<'a> {
 }
 
 /// The tables of a run: process 0 makes them, for all.
-pub fn make_tables(inputs: TableInputs<'_>, peers: Option<&Peers>) -> Result<Basis> {
+pub fn make_tables(inputs: TableInputs<'_>, peers: Option<&Peers>) -> Result<FrozenTables> {
     let config = inputs.config;
     let Some(mesh) = peers.map(Peers::mesh) else { return make_here(inputs) };
     let (rarity, lexicon) = match mesh.process() {
-        0 => make_here(inputs)?.to_bytes(config.method),
+        0 => make_here(inputs)?.to_bytes(config.needs().rarity),
         _ => Default::default(),
     };
     let of_all = |wanted: bool, own: Vec<u8>| if wanted { mesh.broadcast(own) } else { Ok(own) };
-    let rarity = of_all(config.method == Method::Join, rarity)?;
-    Basis::of_bytes(&rarity, of_all(config.needs_lexicon(), lexicon)?)
+    let rarity = of_all(config.needs().rarity, rarity)?;
+    FrozenTables::of_bytes(&rarity, of_all(config.needs_lexicon(), lexicon)?)
 }
 
-fn make_here(inputs: TableInputs<'_>) -> Result<Basis> {
+fn make_here(inputs: TableInputs<'_>) -> Result<FrozenTables> {
     let TableInputs { sources, fields, config, lexicon, simd, workers } = inputs;
-    let mut basis = Basis { lexicon, ..Basis::default() };
+    let mut basis = FrozenTables { lexicon, ..FrozenTables::default() };
     // Without the lexicon that it needs, a run of any document is refused.
     let ready = basis.lexicon.is_some() || !config.needs_lexicon();
-    if config.method == Method::Join && ready {
-        basis.rarity = sample_rarity(sources, fields, config, basis.lexicon.as_ref(), simd, workers)?;
+    if config.needs().rarity && ready {
+        let rarity = sample_rarity(sources, fields, config, basis.lexicon.as_ref(), simd, workers)?;
+        basis.rarity = Arc::new(rarity);
     }
     Ok(basis)
 }

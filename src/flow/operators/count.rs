@@ -17,6 +17,7 @@ use crate::flow::document_sets::DocumentSets;
 use crate::flow::memory::budget::Share;
 use crate::flow::memory::rounds::{Index, Rounds};
 use crate::flow::records::{Candidate, KeyGroups, Pair};
+use crate::similarity::AcceptanceRule;
 
 /// Counts how often each document is met.
 enum Counter {
@@ -102,7 +103,7 @@ impl Counting {
             groups,
             index: Index::default(),
             counter,
-            fewest: context.rule.map_or(1, |rule| context.config.fewest(rule)),
+            fewest: context.rule.map_or(1, AcceptanceRule::fewest),
             row: 0,
             base,
             worker,

@@ -11,7 +11,7 @@ use crate::collection::tables::bits::Bits;
 use crate::document::Doc;
 use crate::error::{Error, Result};
 use crate::progress::Progress;
-use crate::sketch::Sketcher;
+use crate::sketcher::Sketcher;
 
 /// Something that is not as it should be.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]

@@ -20,7 +20,6 @@ use crate::components::Forest;
 use crate::config::Clustering;
 use crate::document::{Doc, NO_DOC};
 use crate::error::Result;
-use crate::sketch::rule;
 
 /// Documents of clusters that are looked at together, unless one alone has more.
 const BATCH: u64 = 4096;
@@ -181,7 +180,7 @@ impl Check<'_> {
 
     /// Whether each content of a cluster resembles that of its representative.
     fn guaranteed(&mut self, leaders: &BTreeMap<ClusterKey, Doc>) -> Result<()> {
-        let Some(rule) = rule(&self.manifest.config) else { return Ok(()) };
+        let Some(rule) = self.manifest.config.rule() else { return Ok(()) };
         let tables = self.tables.clone();
         let mut of_leaders: BTreeMap<u64, Vec<u64>> =
             leaders.values().map(|leader| (u64::from(*leader), Vec::new())).collect();

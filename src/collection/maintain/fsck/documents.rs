@@ -14,7 +14,7 @@ use crate::collection::tables::rows::halves;
 use crate::document::Doc;
 use crate::error::{Error, Result};
 use crate::flow::id_digest;
-use crate::sketch::{rule, sign};
+use crate::sketch::sign;
 
 impl Check<'_> {
     /// Documents are those of members, and contents count them.
@@ -90,7 +90,7 @@ impl Check<'_> {
             }
             Ok(())
         })?;
-        let rule = rule(&self.manifest.config);
+        let rule = self.manifest.config.rule();
         let (mut set, mut cursor) = (Vec::new(), HeapCursor::default());
         self.each_row(TEXTS, &mut |check, row, run| {
             let text = StoredText::of_row(row);

@@ -2,7 +2,6 @@
 
 use crate::collection::tables::rows::posting_of_row;
 use crate::flow::Posting;
-use std::sync::Arc;
 
 use super::check::{Check, hashed};
 use crate::collection::run::schema::POSTINGS;
@@ -11,13 +10,13 @@ use crate::document::Doc;
 use crate::error::Result;
 use crate::flow::spread;
 use crate::simd::Simd;
-use crate::sketch::Sketcher;
+use crate::sketcher::Sketcher;
 
 impl Check<'_> {
     /// What gives the keys of sets.
     pub(super) fn prepare_keys(&mut self) -> Result<()> {
         let basis = frozen(&self.tables)?.unwrap_or_default();
-        self.sketcher = Some(Sketcher::new(&self.manifest.config, Arc::clone(&basis), Simd::Scalar));
+        self.sketcher = Some(Sketcher::new(&self.manifest.config, &basis, Simd::Scalar));
         Ok(())
     }
 

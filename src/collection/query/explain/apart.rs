@@ -10,14 +10,14 @@ use crate::collection::tables::member::Member;
 use crate::collection::tables::sets::each_set;
 use crate::document::{Doc, NO_DOC};
 use crate::error::Result;
-use crate::similarity::{Accept, Measure};
+use crate::similarity::{AcceptanceRule, Measure};
 
 /// Pairs of texts that are all compared; where there are more, only those of either end are.
 const ALL_PAIRS: u64 = 100_000;
 
 /// The closest pairs so far, all as close.
 struct Best {
-    rule: Accept,
+    rule: AcceptanceRule,
     measure: Option<Measure>,
     pairs: Vec<(Doc, Doc)>,
     compared: u64,

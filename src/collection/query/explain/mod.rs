@@ -27,8 +27,7 @@ use crate::document::Position;
 use crate::document::{Doc, NO_DOC};
 use crate::error::{Error, Result};
 use crate::progress::Progress;
-use crate::similarity::{Accept, Relation};
-use crate::sketch::rule;
+use crate::similarity::{AcceptanceRule, Relation};
 
 /// An answer.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -180,7 +179,7 @@ impl Snapshot {
 /// What explaining takes.
 struct Explaining<'a> {
     tables: Tables,
-    rule: Option<Accept>,
+    rule: Option<AcceptanceRule>,
     texts: Texts<'a>,
     progress: &'a Progress,
     /// The documents asked for, by digest of the id.
@@ -219,7 +218,7 @@ impl<'a> Explaining<'a> {
             (document.id, place)
         };
         Ok(Explaining {
-            rule: rule(&snapshot.manifest().config),
+            rule: snapshot.manifest().config.rule(),
             texts: Texts::new(snapshot, progress)?,
             progress,
             places: ids.iter().zip(documents).map(place).collect(),

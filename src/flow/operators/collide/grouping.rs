@@ -7,7 +7,7 @@ use crate::flow::distributed::topology::Topology;
 use crate::flow::records::{KeyGroups, Posting};
 use crate::flow::results::gathered::Collided;
 use crate::limits::MAX_EXPANDED_GROUP;
-use crate::similarity::{Accept, Test};
+use crate::similarity::{AcceptanceRule, PairTest};
 
 /// So many times as large is a hot group under keys that alone say little.
 const WEAK_KEY_FACTOR: usize = 32;
@@ -15,7 +15,7 @@ const WEAK_KEY_FACTOR: usize = 32;
 /// How postings become groups.
 pub struct Grouping {
     /// Test whose size filter applies to pairs; `None` where sizes say nothing.
-    sizes: Option<Test>,
+    sizes: Option<PairTest>,
     /// Contents a key may be in, 0 for any number.
     cap: usize,
     /// A group with more pairs than so many new contents have is a hot group.
@@ -34,19 +34,19 @@ impl Grouping {
     /// Groups as the configuration of a run wants them.
     pub fn of(context: &RunContext) -> Grouping {
         let cap = context.config.cap();
-        let own = context.rule.map(Accept::own);
-        let sizes = own.filter(|own| !matches!(own, Test::Shared(_)));
+        let own = context.rule.map(AcceptanceRule::own);
+        let sizes = own.filter(|own| !matches!(own, PairTest::Shared(_)));
         // A hot group is measured on sketches alone. Under a cap counts decide, and must be complete. Where many have a term in
         // common that are not alike, counting is cheaper than measuring up to much larger groups.
         let most_expanded = match own {
             _ if context.pairs || cap > 0 => usize::MAX,
-            Some(Test::Vector(_)) => MAX_EXPANDED_GROUP * WEAK_KEY_FACTOR,
+            Some(PairTest::Vector(_)) => MAX_EXPANDED_GROUP * WEAK_KEY_FACTOR,
             _ => MAX_EXPANDED_GROUP,
         };
         Grouping::new(sizes, cap, most_expanded, context.topology)
     }
 
-    fn new(sizes: Option<Test>, cap: usize, most_expanded: usize, topology: Topology) -> Grouping {
+    fn new(sizes: Option<PairTest>, cap: usize, most_expanded: usize, topology: Topology) -> Grouping {
         Grouping {
             sizes,
             cap,
@@ -168,7 +168,7 @@ mod tests {
                                             cap in prop::sample::select(vec![0usize, 3]), workers in 1usize..4,
                                             base in prop::sample::select(vec![0u32, 11, 30])) {
             // What is below `base` is stored.
-            let rule = Test::Resemblance("0.8".parse().expect("a threshold"));
+            let rule = PairTest::Resemblance("0.8".parse().expect("a threshold"));
             let live: Vec<Posting> = all.iter().copied().filter(|p| !copied.contains(&p.doc)).collect();
             let mut truth = Vec::new();
             for (i, a) in live.iter().enumerate() {

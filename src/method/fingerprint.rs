@@ -1,18 +1,111 @@
 //! The fingerprint of identical duplicates: a few rare terms and where they stand (Conrad, Guo and Schriber 2003,
 //! section 6.1). 8 bytes a document, beside its length.
 
+use serde::{Deserialize, Serialize};
+
+use super::tables::FrozenTables;
+use super::technique::decimal;
+use super::technique::{Description, MethodSketcher, Needs, Settings, Technique, within};
+use crate::error::Result;
+use crate::lexicon::{Band, Lexicon};
+use crate::limits::MAX_VECTOR;
+use crate::simd::Simd;
+use crate::similarity::{AcceptanceRule, Evidence, PairTest};
+use crate::sketch::{Term, TermFinder, length_of};
+use crate::threshold::Threshold;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::Term;
-use crate::config::Fingerprint;
+/// The fingerprint of identical duplicates: a few rare terms and where they stand (Conrad et al. 2003, section 6.1).
+/// 8 bytes a document, and its length.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Fingerprint {
+    /// Terms of highest idf, 1 to [`MAX_VECTOR`]: six (section 6.1). A document of fewer has no fingerprint.
+    pub terms: usize,
+    /// Terms of a greater normalised idf are passed over: 0.8 (section 6.1).
+    pub max_idf: Threshold,
+    /// Tokens that a bin of offsets spans, at least 1: an offset is rounded up to the limit of its bin. 1 keeps
+    /// offsets as they are; 10 and 25 are published.
+    pub bin: u64,
+    /// Percent by which lengths may differ, 0 to 100. "Small" in the paper; ours: 5.
+    pub length_percent: u32,
+}
+
+impl Default for Fingerprint {
+    fn default() -> Fingerprint {
+        Fingerprint { terms: 6, max_idf: decimal("0.8"), bin: 1, length_percent: 5 }
+    }
+}
+
+impl Technique for Fingerprint {
+    fn check(&self) -> Result<()> {
+        within("fingerprint.terms", self.terms as u64, 1..=MAX_VECTOR as u64, "6 are published")?;
+        within(
+            "fingerprint.bin",
+            self.bin,
+            1..=u64::MAX,
+            "1 keeps offsets as they are, 10 and 25 are published",
+        )?;
+        let percent = u64::from(self.length_percent);
+        within("fingerprint.length_percent", percent, 0..=100, "it is a percentage, like 5")
+    }
+
+    fn needs(&self) -> Needs {
+        Needs { terms: true, ..Needs::NOTHING }
+    }
+
+    fn rule(&self, _: &Settings<'_>) -> Option<AcceptanceRule> {
+        Some(AcceptanceRule::new(PairTest::Lengths(self.length_percent), Evidence::Decisive))
+    }
+
+    fn description(&self, _: &Settings<'_>) -> Description {
+        let Fingerprint { terms, length_percent, .. } = self;
+        Description {
+            unit: format!("{terms} terms"),
+            rule: "equal".to_owned(),
+            sentence: format!("{terms} terms and their places, lengths within {length_percent} %"),
+            decides: "an equal fingerprint decides".to_owned(),
+        }
+    }
+
+    fn require(&self, lexicon: &Lexicon) -> Result<()> {
+        lexicon.require(self.terms, &format!("a fingerprint of {} terms", self.terms))
+    }
+
+    fn sketcher(&self, _: &Settings<'_>, tables: &FrozenTables, _: Simd) -> Box<dyn MethodSketcher> {
+        let band = |lexicon: &Lexicon| Band::new(lexicon, None, Some(self.max_idf));
+        let finder = TermFinder::new(tables.lexicon.as_ref(), band);
+        Box::new(Fingerprints { fingerprint: self.clone(), finder, buffer: Vec::new() })
+    }
+}
+
+/// The sketcher of [`Fingerprint`]: the length of the text, and its fingerprint.
+struct Fingerprints {
+    fingerprint: Fingerprint,
+    finder: TermFinder,
+    buffer: Vec<u64>,
+}
+
+impl MethodSketcher for Fingerprints {
+    fn sketch(&mut self, tokens: &[u64], _: Option<i32>, words: &mut Vec<u64>) {
+        let Some((terms, _)) = self.finder.find(tokens) else { return };
+        let key = fingerprint(terms, &self.fingerprint, &mut self.buffer);
+        words.extend(key.into_iter().flat_map(|key| [u64::from(length_of(tokens)), key]));
+    }
+
+    fn keys<'a>(&'a mut self, words: &'a [u64]) -> &'a [u64] {
+        // Before the key stands the length.
+        words.get(1..).unwrap_or_default()
+    }
+}
 
 /// The key of a text with these terms: its distinct terms of an idf of at most `config.max_idf`
-/// ([`super::terms_of`]). The rarest `config.terms` of them, by ascending rank, each with how many tokens it first
+/// ([`crate::sketch::terms_of`]). The rarest `config.terms` of them, by ascending rank, each with how many tokens it first
 /// stands after the first of them, rounded up to the limit of its bin.
 ///
 /// `None` where the text has fewer terms: the paper found six to be enough to tell documents apart, and says nothing
 /// of fewer. `buffer` is working memory.
-pub fn fingerprint(terms: &[Term], config: &Fingerprint, buffer: &mut Vec<u64>) -> Option<u64> {
+fn fingerprint(terms: &[Term], config: &Fingerprint, buffer: &mut Vec<u64>) -> Option<u64> {
     let rarest = terms.get(..config.terms)?;
     let first = rarest.iter().map(|term| term.position).min()?;
     let offset = |term: &Term| (term.position - first).div_ceil(config.bin).saturating_mul(config.bin);
@@ -23,10 +116,10 @@ pub fn fingerprint(terms: &[Term], config: &Fingerprint, buffer: &mut Vec<u64>) 
 
 #[cfg(test)]
 mod tests {
-    use super::super::salient::tests::{graded, hashes, word};
-    use super::super::terms_of;
     use super::*;
-    use crate::lexicon::{Band, Lexicon, made::lexicon};
+    use crate::lexicon::made::lexicon;
+    use crate::lexicon::made::{graded, hashes, word};
+    use crate::sketch::terms_of;
     use proptest::prelude::*;
 
     fn key(lexicon: &Lexicon, config: &Fingerprint, text: &str) -> Option<u64> {

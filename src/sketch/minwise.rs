@@ -1,4 +1,4 @@
-//! Features: hashes of groups of min-wise values (Broder 2000 sections 2 and 3; there also "super-shingles").
+//! Min-wise values, and features of them: hashes of groups of min-wise values (Broder 2000 sections 2 and 3; there also "super-shingles").
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 

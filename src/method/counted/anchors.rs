@@ -1,7 +1,87 @@
 //! Anchors: windows of characters that their own hash selects (sif: Manber 1994).
 
-use super::shingles;
-use crate::config::Anchors;
+use serde::{Deserialize, Serialize};
+
+use crate::error::Result;
+use crate::lexicon::Lexicon;
+use crate::limits::MAX_NGRAM;
+use crate::method::tables::FrozenTables;
+use crate::method::technique::{Description, MethodSketcher, Needs, Settings, Technique, within};
+use crate::simd::Simd;
+use crate::similarity::AcceptanceRule;
+use crate::sketch::{Spread, shingles};
+use crate::text::{Text, Tokenizer, Tokens};
+
+/// Anchors of sif (Manber 1994). About `8 / one_in` bytes a character.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Anchors {
+    /// Characters of a window, 1 to [`MAX_NGRAM`]: 50.
+    pub characters: usize,
+    /// Of so many windows about one is kept, at least 1. Ours: 256, which is eight bits of a hash.
+    pub one_in: u64,
+}
+
+impl Default for Anchors {
+    fn default() -> Anchors {
+        Anchors { characters: 50, one_in: 256 }
+    }
+}
+
+impl Technique for Anchors {
+    fn check(&self) -> Result<()> {
+        let characters = self.characters as u64;
+        within("anchors.characters", characters, 1..=MAX_NGRAM as u64, "50 are published")?;
+        within("anchors.one_in", self.one_in, 1..=u64::MAX, "256 keeps one window of 256")
+    }
+
+    fn needs(&self) -> Needs {
+        Needs::NOTHING
+    }
+
+    fn rule(&self, settings: &Settings<'_>) -> Option<AcceptanceRule> {
+        Some(settings.counted())
+    }
+
+    fn description(&self, settings: &Settings<'_>) -> Description {
+        Description::counted(
+            settings,
+            format!("{} chars", self.characters),
+            &format!(" of windows of {} characters, one in {}", self.characters, self.one_in),
+        )
+    }
+
+    fn sketcher(
+        &self,
+        settings: &Settings<'_>,
+        tables: &FrozenTables,
+        simd: Simd,
+    ) -> Box<dyn MethodSketcher> {
+        let text = Text { tokens: Tokens::Chars, ..settings.text.clone() };
+        Box::new(Anchored {
+            anchors: self.clone(),
+            tokenizer: tables.tokenizer(text, simd),
+            buffer: Vec::new(),
+            spread: Spread::default(),
+        })
+    }
+}
+
+/// The sketcher of [`Anchors`].
+struct Anchored {
+    anchors: Anchors,
+    tokenizer: Tokenizer<Lexicon>,
+    buffer: Vec<u64>,
+    spread: Spread,
+}
+
+impl MethodSketcher for Anchored {
+    fn cut(&mut self, text: &str, words: &mut Vec<u64>) -> bool {
+        anchors(self.tokenizer.tokens(text), &self.anchors, &mut self.buffer, words);
+        self.spread.sort_distinct(words);
+        true
+    }
+}
 
 /// Writes to `anchors` (cleared first) the hashes of the windows that are kept, in the order of the text. `tokens` are
 /// those of character mode, one a character of canonical text; `buffer` is working memory.
@@ -13,7 +93,7 @@ use crate::config::Anchors;
 ///
 /// Ours: a text of which no window is kept has its window of the least hash, and a text shorter than a window is one
 /// window, so that no text but the empty one is without an anchor.
-pub fn anchors(tokens: &[u64], config: &Anchors, buffer: &mut Vec<u64>, anchors: &mut Vec<u64>) {
+fn anchors(tokens: &[u64], config: &Anchors, buffer: &mut Vec<u64>, anchors: &mut Vec<u64>) {
     anchors.clear();
     shingles(tokens, config.characters, buffer);
     let mut free = 0;

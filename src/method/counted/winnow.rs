@@ -1,6 +1,74 @@
 //! Winnowing: of neighbouring shingles one is kept, so that what two texts share is found if it is long enough
 //! (Schleimer, Wilkerson and Aiken 2003).
 
+use serde::{Deserialize, Serialize};
+
+use crate::error::Result;
+use crate::limits::MAX_WINDOW;
+use crate::method::tables::FrozenTables;
+use crate::method::technique::{Description, MethodSketcher, Needs, Settings, Technique, within};
+use crate::simd::Simd;
+use crate::similarity::AcceptanceRule;
+use crate::sketch::{Spread, shingles};
+
+/// Winnowing (Schleimer, Wilkerson and Aiken 2003). About `16 / (window + 1)` bytes a token.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Winnow {
+    /// Neighbouring shingles of which one is kept, 1 to [`MAX_WINDOW`]. With shingles of k tokens, whatever two texts
+    /// share of `window + k - 1` tokens or more is found. Ours: 4, as in the example of the paper.
+    pub window: usize,
+}
+
+impl Default for Winnow {
+    fn default() -> Winnow {
+        Winnow { window: 4 }
+    }
+}
+
+impl Technique for Winnow {
+    fn check(&self) -> Result<()> {
+        within("winnow.window", self.window as u64, 1..=MAX_WINDOW as u64, "4 keeps two shingles of five")
+    }
+
+    fn needs(&self) -> Needs {
+        Needs { shingles: true, ..Needs::NOTHING }
+    }
+
+    fn rule(&self, settings: &Settings<'_>) -> Option<AcceptanceRule> {
+        Some(settings.counted())
+    }
+
+    fn description(&self, settings: &Settings<'_>) -> Description {
+        Description::counted(
+            settings,
+            settings.shingle(),
+            &format!(" of one in each {} in a row", self.window),
+        )
+    }
+
+    fn sketcher(&self, settings: &Settings<'_>, _: &FrozenTables, _: Simd) -> Box<dyn MethodSketcher> {
+        let (ngram, window) = (settings.text.ngram, self.window);
+        Box::new(Winnowed { ngram, window, shingles: Vec::new(), spread: Spread::default() })
+    }
+}
+
+/// The sketcher of [`Winnow`].
+struct Winnowed {
+    ngram: usize,
+    window: usize,
+    shingles: Vec<u64>,
+    spread: Spread,
+}
+
+impl MethodSketcher for Winnowed {
+    fn sketch(&mut self, tokens: &[u64], _: Option<i32>, words: &mut Vec<u64>) {
+        shingles(tokens, self.ngram, &mut self.shingles);
+        winnow(&self.shingles, self.window, words);
+        self.spread.sort_distinct(words);
+    }
+}
+
 /// Writes to `selected` (cleared first) the shingles of a text that winnowing keeps, in their order; `hashes` are the
 /// shingles in the order of the text, repeats included, `window` is at least 1.
 ///
@@ -9,7 +77,7 @@
 /// itself). So of every run of `window` hashes or more that two texts share, both keep one in common; with shingles of
 /// k tokens that is every shared run of `window + k - 1` tokens. Of random hashes 2 in `window + 1` are kept: about
 /// `16 / (window + 1)` bytes a token. A text of fewer hashes than a window is one window; the paper is silent on it.
-pub fn winnow(hashes: &[u64], window: usize, selected: &mut Vec<u64>) {
+fn winnow(hashes: &[u64], window: usize, selected: &mut Vec<u64>) {
     selected.clear();
     let window = window.min(hashes.len());
     if window == 0 {
@@ -38,8 +106,8 @@ fn rightmost_least(hashes: &[u64], from: usize, to: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::super::shingles::finish;
     use super::*;
+    use crate::sketch::finish;
     use proptest::prelude::*;
 
     fn winnowed(hashes: &[u64], window: usize) -> Vec<u64> {

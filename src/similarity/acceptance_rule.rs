@@ -2,43 +2,77 @@
 
 use std::cmp::Ordering;
 
-use super::{Measure, Test};
+use super::{Measure, PairTest};
+use crate::threshold::Threshold;
+
+/// What the keys that two sketches share say about them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Evidence {
+    /// Keys are all that a method looks at: how many are shared decides.
+    Decisive,
+    /// Who shares enough keys is measured.
+    Proposal,
+    /// The same, and keys are the first members of sets in one order, as many as this threshold of resemblance needs. So who
+    /// is accepted shares a key, and how many are shared bounds what else can be.
+    Prefix(Threshold),
+}
 
 /// The acceptance rule of a method over the sketches of a pair: what the method itself looks at, and perhaps what its
 /// pairs are verified by (Wang and Gemmell 2005, section 3.1).
 ///
-/// The words of a sketch are what [`Test`] says. If pairs are verified there are two in one: the number of words that the
+/// The words of a sketch are what [`PairTest`] says. If pairs are verified there are two in one: the number of words that the
 /// method's own take, these, and those that pairs are verified on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Accept {
-    own: Test,
-    by: Option<Test>,
+pub struct AcceptanceRule {
+    own: PairTest,
+    by: Option<PairTest>,
+    evidence: Evidence,
 }
 
-impl From<Test> for Accept {
-    fn from(own: Test) -> Accept {
-        Accept { own, by: None }
+impl AcceptanceRule {
+    /// The rule of a test on sketches whose shared keys say so much.
+    pub fn new(own: PairTest, evidence: Evidence) -> AcceptanceRule {
+        AcceptanceRule { own, by: None, evidence }
     }
-}
 
-impl Accept {
+    /// Whether pairs are measured on sketches, rather than by their shared keys alone.
+    pub fn is_measured(self) -> bool {
+        self.by.is_some() || self.evidence != Evidence::Decisive
+    }
+
+    /// Whether keys are the first members of sets in one order, so that who is accepted shares a key.
+    pub fn has_prefixes(self) -> bool {
+        matches!(self.evidence, Evidence::Prefix(_))
+    }
+
+    /// The fewest shared keys that [`AcceptanceRule::is_enough`] finds enough for any sizes.
+    pub fn fewest(self) -> u32 {
+        if self.has_prefixes() { 1 } else { self.own.fewest() }
+    }
+
+    /// Whether sketches that share so many keys, posted with these sizes, are worth measuring; or, where keys are all there
+    /// is, are accepted.
+    pub fn is_enough(self, shared: u32, left: u32, right: u32) -> bool {
+        let Evidence::Prefix(threshold) = self.evidence else { return self.own.counts(shared, left, right) };
+        // Of the one whose last key comes first in the order, all shared shingles that are keys of it are keys of both; the
+        // rest of it can share no more than its length.
+        let rest = |size: u32| u64::from(size) - threshold.prefix(size as usize) as u64;
+        let most = u64::from(shared) + rest(left).max(rest(right));
+        self.own.needed(left, right).is_some_and(|needed| most >= needed)
+    }
+
     /// The same, of pairs that must pass another test, too.
-    pub fn verified(self, by: Test) -> Accept {
-        Accept { by: Some(by), ..self }
+    pub fn verified(self, by: PairTest) -> AcceptanceRule {
+        AcceptanceRule { by: Some(by), ..self }
     }
 
     /// The test of the method itself.
-    pub fn own(self) -> Test {
+    pub fn own(self) -> PairTest {
         self.own
     }
 
-    /// Whether pairs are verified.
-    pub fn is_verified(self) -> bool {
-        self.by.is_some()
-    }
-
     /// The test that measures pairs: in its units are all that is measured.
-    pub fn last(self) -> Test {
+    pub fn last(self) -> PairTest {
         self.by.unwrap_or(self.own)
     }
 
@@ -110,7 +144,8 @@ mod tests {
     #[test]
     fn a_verified_pair_passes_both_tests() {
         let t = |text: &str| text.parse().expect("a threshold");
-        let rule = Accept::from(Test::Shared(1)).verified(Test::Resemblance(t("0.5")));
+        let rule = AcceptanceRule::new(PairTest::Shared(1), Evidence::Decisive)
+            .verified(PairTest::Resemblance(t("0.5")));
         let sketch = |own: &[u64], by: &[u64]| [&[own.len() as u64], own, by].concat();
         let a = sketch(&[7, 9], &[1, 2, 3]);
         assert_eq!((rule.own_words(&a), rule.posted(&a), rule.size(&a)), (&[7, 9][..], 2, 3));
@@ -123,12 +158,13 @@ mod tests {
         for none in [[2, 9, 7, 1].as_slice(), &[2, 7, 9, 3, 1], &[3, 7, 9], &[u64::MAX, 1]] {
             assert!(!rule.is_sketch(none), "{none:?}");
         }
-        assert!(!rule.is_sized() && Accept::from(Test::Shared(1)).is_sized());
+        assert!(!rule.is_sized() && AcceptanceRule::new(PairTest::Shared(1), Evidence::Decisive).is_sized());
     }
 
     #[test]
     fn no_sketch_shares_nothing() {
-        let rule = Accept::from(Test::Shared(1)).verified(Test::Edits("0.5".parse().expect("a threshold")));
+        let rule = AcceptanceRule::new(PairTest::Shared(1), Evidence::Decisive)
+            .verified(PairTest::Edits("0.5".parse().expect("a threshold")));
         assert_eq!((rule.posted(&[]), rule.size(&[]), rule.measure(&[], &[])), (0, 0, None));
     }
 }

@@ -1,17 +1,18 @@
-//! From text to what the dataflow needs of it: a digest, posting keys, and the sketch that pairs are measured on.
+//! The methods of configurations put to work: from text to what the dataflow needs of it: a digest, posting keys, and the sketch that pairs are measured on.
 
-use std::sync::Arc;
+mod method_sketch;
 
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::own::{Own, keys_of, tokenizer};
-use super::{Basis, Spread, rule, shingles};
 use crate::config::{Config, Verify};
 use crate::lexicon::Lexicon;
+use crate::method::FrozenTables;
 use crate::read::Day;
 use crate::simd::Simd;
-use crate::similarity::Accept;
+use crate::similarity::AcceptanceRule;
+use crate::sketch::{Spread, shingles};
 use crate::text::Tokenizer;
+use method_sketch::MethodSketch;
 
 /// Digest of a canonical text: equal for two texts that differ only in what canonical text leaves out.
 pub type Digest = u128;
@@ -19,34 +20,27 @@ pub type Digest = u128;
 /// The sketcher of a method, with the buffers it reuses from text to text.
 pub struct Sketcher {
     config: Config,
-    rule: Option<Accept>,
-    basis: Arc<Basis>,
+    rule: Option<AcceptanceRule>,
     tokenizer: Tokenizer<Lexicon>,
-    own: Own,
+    own: MethodSketch,
     day: Option<i32>,
     spread: Spread,
     shingles: Vec<u64>,
     words: Vec<u64>,
-    keys: Vec<u64>,
-    commoner: Vec<(u8, u64)>,
 }
 
 impl Sketcher {
     /// A sketcher for a configuration, with the frozen tables that it makes sketches by.
-    pub fn new(config: &Config, basis: Arc<Basis>, simd: Simd) -> Sketcher {
-        let tokenizer = tokenizer(config.text.clone(), &basis, simd);
+    pub fn new(config: &Config, tables: &FrozenTables, simd: Simd) -> Sketcher {
         Sketcher {
             config: config.clone(),
-            rule: rule(config),
-            own: Own::new(config, &basis, simd),
-            basis,
-            tokenizer,
+            rule: config.rule(),
+            own: MethodSketch::new(config, tables, simd),
+            tokenizer: tables.tokenizer(config.text.clone(), simd),
             day: None,
             spread: Spread::default(),
             shingles: Vec::new(),
             words: Vec::new(),
-            keys: Vec::new(),
-            commoner: Vec::new(),
         }
     }
 
@@ -66,7 +60,7 @@ impl Sketcher {
         let digest = xxh3_128(bytemuck::cast_slice(tokens));
         let day = self.day;
         match day {
-            Some(day) if !self.is_poor() => {
+            Some(day) if !self.has_too_few_terms() => {
                 Some(xxh3_128(bytemuck::cast_slice(&[digest, u128::from(day.cast_unsigned())])))
             }
             _ => Some(digest),
@@ -75,9 +69,8 @@ impl Sketcher {
 
     /// The posting keys of the text last read, and the size they are posted with.
     pub fn keys(&mut self) -> (&[u64], u32) {
-        let own = self.own.words(self.tokenizer.last(), self.day, &self.basis);
-        let size = self.rule.map_or(0, |rule| rule.own().posted(own));
-        (keys_of(&self.config, &self.basis, own, &mut self.keys, &mut self.commoner), size)
+        let (own, keys) = self.own.keys(self.tokenizer.last(), self.day);
+        (keys, self.rule.map_or(0, |rule| rule.own().posted(own)))
     }
 
     /// The posting keys of a text whose sketch is at hand, and the size they are posted with.
@@ -86,14 +79,13 @@ impl Sketcher {
         // Copied, since the keys of many methods are part of the sketch.
         self.words.clear();
         self.words.extend_from_slice(rule.own_words(words));
-        let keys = keys_of(&self.config, &self.basis, &self.words, &mut self.keys, &mut self.commoner);
-        (keys, rule.posted(words))
+        (self.own.keys_of(&self.words), rule.posted(words))
     }
 
-    /// The sketch of the text last read: what pairs are measured on, as [`Accept`] has it.
+    /// The sketch of the text last read: what pairs are measured on, as [`AcceptanceRule`] has it.
     pub fn words(&mut self) -> &[u64] {
         let tokens = self.tokenizer.last();
-        let own = self.own.words(tokens, self.day, &self.basis);
+        let own = self.own.words(tokens, self.day);
         if self.config.verify == Verify::None || self.rule.is_none() {
             return own;
         }
@@ -112,7 +104,7 @@ impl Sketcher {
 
     /// What the method itself looks at of the text last read: for `join` its distinct shingles, ascending.
     pub fn own_words(&mut self) -> &[u64] {
-        self.own.words(self.tokenizer.last(), self.day, &self.basis)
+        self.own.words(self.tokenizer.last(), self.day)
     }
 
     /// What the method itself looks at of a text whose sketch is at hand.
@@ -121,7 +113,7 @@ impl Sketcher {
     }
 
     /// Whether the text last read has too few terms for the method, so that only an equal text is its duplicate.
-    pub fn is_poor(&mut self) -> bool {
+    pub fn has_too_few_terms(&mut self) -> bool {
         self.config.needs_terms() && self.own_words().is_empty()
     }
 

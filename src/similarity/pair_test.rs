@@ -3,14 +3,14 @@
 use std::cmp::Ordering;
 
 use super::{
-    Measure, PackedVector, Shown, VectorAgreement, cosine_at_least, edit_distance, edit_distance_at_most,
-    lengths_agree, norm, overlap_at_least, shared_weight, unpack, vectors_alike,
+    Measure, PackedVector, ReportedScores, VectorAgreement, cosine_at_least, edit_distance,
+    edit_distance_at_most, lengths_agree, norm, overlap_at_least, shared_weight, unpack, vectors_alike,
 };
 use crate::threshold::Threshold;
 
 /// A test of a pair of sketches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Test {
+pub enum PairTest {
     /// Resemblance of strictly ascending sets at or over the threshold.
     Resemblance(Threshold),
     /// Containment of the smaller of two strictly ascending sets at or over the threshold.
@@ -42,25 +42,28 @@ fn packed(words: &[u64]) -> Option<&PackedVector> {
     words.try_into().ok()
 }
 
-impl Test {
+impl PairTest {
     /// Whether the sizes that are posted with keys are those that pairs are measured on.
     pub fn is_sized(self) -> bool {
-        !matches!(self, Test::Lengths(_) | Test::Vector(_))
+        !matches!(self, PairTest::Lengths(_) | PairTest::Vector(_))
     }
 
     /// Whether it compares with a threshold that may be raised.
     pub fn threshold(self) -> Option<Threshold> {
         match self {
-            Test::Resemblance(t) | Test::Containment(t) | Test::Edits(t) | Test::Cosine(t) => Some(t),
-            Test::Shared(_) | Test::Lengths(_) | Test::Vector(_) => None,
+            PairTest::Resemblance(t)
+            | PairTest::Containment(t)
+            | PairTest::Edits(t)
+            | PairTest::Cosine(t) => Some(t),
+            PairTest::Shared(_) | PairTest::Lengths(_) | PairTest::Vector(_) => None,
         }
     }
 
     /// The size of a sketch that its keys are posted with.
     pub fn posted(self, words: &[u64]) -> u32 {
         match self {
-            Test::Lengths(_) | Test::Vector(_) => words.first().map_or(0, |length| *length as u32),
-            Test::Cosine(_) => coarse(norm(words)),
+            PairTest::Lengths(_) | PairTest::Vector(_) => words.first().map_or(0, |length| *length as u32),
+            PairTest::Cosine(_) => coarse(norm(words)),
             _ => words.len() as u32,
         }
     }
@@ -68,8 +71,8 @@ impl Test {
     /// What a sketch shares with itself.
     pub fn size(self, words: &[u64]) -> u32 {
         match self {
-            Test::Vector(_) => packed(words).map_or(0, |vector| unpack(vector).entries.len() as u32),
-            Test::Cosine(_) => coarse(norm(words)),
+            PairTest::Vector(_) => packed(words).map_or(0, |vector| unpack(vector).entries.len() as u32),
+            PairTest::Cosine(_) => coarse(norm(words)),
             _ => self.members(words).len() as u32,
         }
     }
@@ -78,8 +81,8 @@ impl Test {
     pub fn is_sketch(self, words: &[u64]) -> bool {
         let ascend = |words: &[u64]| words.is_sorted_by(|a, b| a < b);
         match self {
-            Test::Edits(_) => true,
-            Test::Vector(_) => {
+            PairTest::Edits(_) => true,
+            PairTest::Vector(_) => {
                 words.is_empty() || packed(words).is_some_and(|vector| ascend(&unpack(vector).entries))
             }
             _ => ascend(self.members(words)),
@@ -89,7 +92,7 @@ impl Test {
     /// The members of a sketch.
     pub fn members(self, words: &[u64]) -> &[u64] {
         match self {
-            Test::Lengths(_) => words.split_first().map_or(&[], |(_, members)| members),
+            PairTest::Lengths(_) => words.split_first().map_or(&[], |(_, members)| members),
             _ => words,
         }
     }
@@ -99,13 +102,13 @@ impl Test {
     pub fn allows(self, a: u32, b: u32) -> bool {
         let (small, large) = (u64::from(a.min(b)), u64::from(a.max(b)));
         match self {
-            Test::Resemblance(t) | Test::Edits(t) => t.is_met(small, large),
-            Test::Containment(_) => small > 0,
-            Test::Shared(r) => small >= u64::from(r),
-            Test::Lengths(percent) => lengths_agree(a, b, percent),
-            Test::Vector(vector) => lengths_agree(a, b, vector.length_percent),
+            PairTest::Resemblance(t) | PairTest::Edits(t) => t.is_met(small, large),
+            PairTest::Containment(_) => small > 0,
+            PairTest::Shared(r) => small >= u64::from(r),
+            PairTest::Lengths(percent) => lengths_agree(a, b, percent),
+            PairTest::Vector(vector) => lengths_agree(a, b, vector.length_percent),
             // What is shared is no more than the smaller norm, which was rounded down.
-            Test::Cosine(t) => t.is_met_squared(small + 1, large),
+            PairTest::Cosine(t) => t.is_met_squared(small + 1, large),
         }
     }
 
@@ -113,13 +116,13 @@ impl Test {
     pub fn needed(self, a: u32, b: u32) -> Option<u64> {
         let (small, large) = (u64::from(a.min(b)), u64::from(a.max(b)));
         let needed = match self {
-            Test::Resemblance(t) => t.needed(small, large),
-            Test::Containment(t) => t.ceil(small),
-            Test::Edits(t) => t.ceil(large),
-            Test::Shared(r) => u64::from(r),
-            Test::Lengths(_) => 1,
-            Test::Vector(vector) => u64::from(vector.shared),
-            Test::Cosine(t) => t.ceil_of_root(small, large),
+            PairTest::Resemblance(t) => t.needed(small, large),
+            PairTest::Containment(t) => t.ceil(small),
+            PairTest::Edits(t) => t.ceil(large),
+            PairTest::Shared(r) => u64::from(r),
+            PairTest::Lengths(_) => 1,
+            PairTest::Vector(vector) => u64::from(vector.shared),
+            PairTest::Cosine(t) => t.ceil_of_root(small, large),
         };
         (needed <= small && needed > 0).then_some(needed)
     }
@@ -128,37 +131,41 @@ impl Test {
     /// and all that is looked at, to be measured elsewhere.
     pub fn counts(self, shared: u32, a: u32, b: u32) -> bool {
         match self {
-            Test::Lengths(_) | Test::Cosine(_) => shared > 0,
-            Test::Vector(vector) => shared >= vector.meeting,
+            PairTest::Lengths(_) | PairTest::Cosine(_) => shared > 0,
+            PairTest::Vector(vector) => shared >= vector.meeting,
             _ => self.reaches(Measure { shared, left: a, right: b }),
         }
     }
 
-    /// The fewest shared keys that [`Test::counts`] finds enough for any sizes.
+    /// The fewest shared keys that [`PairTest::counts`] finds enough for any sizes.
     pub fn fewest(self) -> u32 {
         match self {
-            Test::Vector(vector) => vector.meeting,
-            Test::Shared(least) => least,
+            PairTest::Vector(vector) => vector.meeting,
+            PairTest::Shared(least) => least,
             _ => 1,
         }
     }
 
-    /// What is told of a measure.
-    pub fn shown(self, measure: Measure) -> Shown {
-        let nothing = Shown::default();
+    /// What is reported of a measure.
+    pub fn reported(self, measure: Measure) -> ReportedScores {
+        let nothing = ReportedScores::default();
         match self {
-            Test::Resemblance(_) => Shown { resemblance: Some(measure.resemblance()), ..nothing },
-            Test::Containment(_) => Shown {
+            PairTest::Resemblance(_) => {
+                ReportedScores { resemblance: Some(measure.resemblance()), ..nothing }
+            }
+            PairTest::Containment(_) => ReportedScores {
                 resemblance: Some(measure.resemblance()),
                 containment: Some(measure.containment()),
                 ..nothing
             },
-            Test::Shared(_) | Test::Lengths(_) => {
-                Shown { shared_features: Some(u64::from(measure.shared)), ..nothing }
+            PairTest::Shared(_) | PairTest::Lengths(_) => {
+                ReportedScores { shared_features: Some(u64::from(measure.shared)), ..nothing }
             }
-            Test::Edits(_) => Shown { edit_similarity: Some(measure.unedited()), ..nothing },
-            Test::Vector(_) => Shown { shared_terms: Some(u64::from(measure.shared)), ..nothing },
-            Test::Cosine(_) => Shown { cosine: Some(measure.cosine()), ..nothing },
+            PairTest::Edits(_) => ReportedScores { edit_similarity: Some(measure.unedited()), ..nothing },
+            PairTest::Vector(_) => {
+                ReportedScores { shared_terms: Some(u64::from(measure.shared)), ..nothing }
+            }
+            PairTest::Cosine(_) => ReportedScores { cosine: Some(measure.cosine()), ..nothing },
         }
     }
 
@@ -172,15 +179,15 @@ impl Test {
         let square = |n: u32| u128::from(n) * u128::from(n);
         // Of cosines the squares are compared.
         let part = |m: Measure| match self {
-            Test::Cosine(_) => square(m.shared),
+            PairTest::Cosine(_) => square(m.shared),
             _ => u128::from(m.shared),
         };
         let whole = |m: Measure| match self {
-            Test::Resemblance(_) => u128::from(m.left) + u128::from(m.right) - u128::from(m.shared),
-            Test::Containment(_) => u128::from(m.left.min(m.right)),
-            Test::Edits(_) => u128::from(m.left.max(m.right)),
-            Test::Cosine(_) => u128::from(m.left) * u128::from(m.right),
-            Test::Shared(_) | Test::Lengths(_) | Test::Vector(_) => 1,
+            PairTest::Resemblance(_) => u128::from(m.left) + u128::from(m.right) - u128::from(m.shared),
+            PairTest::Containment(_) => u128::from(m.left.min(m.right)),
+            PairTest::Edits(_) => u128::from(m.left.max(m.right)),
+            PairTest::Cosine(_) => u128::from(m.left) * u128::from(m.right),
+            PairTest::Shared(_) | PairTest::Lengths(_) | PairTest::Vector(_) => 1,
         };
         (part(b) * whole(a).max(1)).cmp(&(part(a) * whole(b).max(1)))
     }
@@ -188,15 +195,15 @@ impl Test {
     /// Measures two sketches, whatever comes of it.
     pub fn full(self, a: &[u64], b: &[u64]) -> Measure {
         match self {
-            Test::Edits(_) => {
+            PairTest::Edits(_) => {
                 let (left, right) = (a.len() as u32, b.len() as u32);
                 Measure { shared: left.max(right) - edit_distance(a, b), left, right }
             }
-            Test::Vector(_) => {
+            PairTest::Vector(_) => {
                 let entries = |words| packed(words).map(|vector| unpack(vector).entries).unwrap_or_default();
                 Measure::of(&entries(a), &entries(b))
             }
-            Test::Cosine(_) => {
+            PairTest::Cosine(_) => {
                 Measure { shared: coarse(shared_weight(a, b)), left: coarse(norm(a)), right: coarse(norm(b)) }
             }
             _ => Measure::of(self.members(a), self.members(b)),
@@ -209,19 +216,19 @@ impl Test {
             return None;
         }
         match self {
-            Test::Vector(vector) => {
+            PairTest::Vector(vector) => {
                 let (x, y) = (packed(a)?, packed(b)?);
                 let (left, right) = (self.size(a), self.size(b));
                 return vectors_alike(x, y, vector).map(|shared| Measure { shared, left, right });
             }
-            Test::Cosine(t) => return cosine_at_least(a, b, t).then(|| self.full(a, b)),
+            PairTest::Cosine(t) => return cosine_at_least(a, b, t).then(|| self.full(a, b)),
             _ => {}
         }
         let (x, y) = (self.members(a), self.members(b));
         let (left, right) = (x.len() as u32, y.len() as u32);
         let needed = self.needed(left, right)?;
         let shared = match self {
-            Test::Edits(_) => {
+            PairTest::Edits(_) => {
                 let most = left.max(right) - needed as u32;
                 left.max(right) - edit_distance_at_most(a, b, most)?
             }
@@ -236,15 +243,15 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn tests() -> impl Strategy<Value = Test> {
+    fn tests() -> impl Strategy<Value = PairTest> {
         let t = prop::sample::select(vec!["0.3", "0.5", "0.55", "0.8", "0.95", "1"]);
         let t = t.prop_map(|t| t.parse::<Threshold>().expect("a threshold"));
         prop_oneof![
-            t.clone().prop_map(Test::Resemblance),
-            t.clone().prop_map(Test::Containment),
-            t.prop_map(Test::Edits),
-            (1u32..4).prop_map(Test::Shared),
-            (0u32..100).prop_map(Test::Lengths),
+            t.clone().prop_map(PairTest::Resemblance),
+            t.clone().prop_map(PairTest::Containment),
+            t.prop_map(PairTest::Edits),
+            (1u32..4).prop_map(PairTest::Shared),
+            (0u32..100).prop_map(PairTest::Lengths),
         ]
     }
 
@@ -253,12 +260,12 @@ mod tests {
         let measure = |shared, left, right| Measure { shared, left, right };
         let t = "0.5".parse().expect("a threshold");
         let (long, short) = (measure(6, 9, 9), measure(3, 3, 6));
-        assert_eq!(Test::Resemblance(t).closer(long, short), Ordering::Equal);
-        assert_eq!(Test::Resemblance(t).closer(measure(7, 9, 9), short), Ordering::Less);
-        assert_eq!(Test::Containment(t).closer(long, short), Ordering::Greater);
-        assert_eq!(Test::Edits(t).closer(long, short), Ordering::Less);
-        assert_eq!(Test::Shared(1).closer(long, short), Ordering::Less);
-        assert_eq!(Test::Resemblance(t).closer(measure(0, 0, 0), short), Ordering::Greater);
+        assert_eq!(PairTest::Resemblance(t).closer(long, short), Ordering::Equal);
+        assert_eq!(PairTest::Resemblance(t).closer(measure(7, 9, 9), short), Ordering::Less);
+        assert_eq!(PairTest::Containment(t).closer(long, short), Ordering::Greater);
+        assert_eq!(PairTest::Edits(t).closer(long, short), Ordering::Less);
+        assert_eq!(PairTest::Shared(1).closer(long, short), Ordering::Less);
+        assert_eq!(PairTest::Resemblance(t).closer(measure(0, 0, 0), short), Ordering::Greater);
     }
 
     #[test]
@@ -305,18 +312,18 @@ mod tests {
             let full = test.full(&a, &b);
             let length = |words: &[u64]| words.first().copied().unwrap_or(0);
             let plain = match test {
-                Test::Resemblance(t) => {
+                PairTest::Resemblance(t) => {
                     t.is_met(full.shared.into(), u64::from(full.left + full.right - full.shared))
                 }
-                Test::Containment(t) => t.is_met(full.shared.into(), full.left.min(full.right).into()),
-                Test::Shared(r) => full.shared >= r,
-                Test::Edits(t) => {
+                PairTest::Containment(t) => t.is_met(full.shared.into(), full.left.min(full.right).into()),
+                PairTest::Shared(r) => full.shared >= r,
+                PairTest::Edits(t) => {
                     let longer = a.len().max(b.len()) as u64;
                     prop_assert_eq!(u64::from(full.shared), longer - u64::from(edits(&a, &b)));
                     t.is_met(full.shared.into(), longer)
                 }
-                Test::Vector(_) | Test::Cosine(_) => unreachable!("other words"),
-                Test::Lengths(percent) => {
+                PairTest::Vector(_) | PairTest::Cosine(_) => unreachable!("other words"),
+                PairTest::Lengths(percent) => {
                     let (x, y) = (length(&a), length(&b));
                     full.shared > 0 && x.abs_diff(y) * 100 <= x.min(y) * u64::from(percent)
                 }

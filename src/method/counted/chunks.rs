@@ -1,13 +1,156 @@
 //! Chunks of sentences (COPS: Brin, Davis and Garcia-Molina 1995) and of lines (Shivakumar and Garcia-Molina 1998) as
 //! 64-bit identities.
 
-use super::shingles;
-use super::shingles::whole;
-use crate::config::{Lines, Sentences};
-use crate::text::{each_line, each_sentence};
+use serde::{Deserialize, Serialize};
+
+use crate::error::Result;
+use crate::lexicon::Lexicon;
+use crate::limits::MAX_PIECES;
+use crate::method::tables::FrozenTables;
+use crate::method::technique::{Description, MethodSketcher, Needs, Settings, Technique, within};
+use crate::simd::Simd;
+use crate::similarity::AcceptanceRule;
+use crate::sketch::{Spread, shingles, whole};
+use crate::text::{Tokenizer, each_line, each_sentence};
+
+/// Chunks of sentences (COPS: Brin, Davis and Garcia-Molina 1995). About 8 bytes a sentence.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Sentences {
+    /// Sentences of a chunk, 1 to [`MAX_PIECES`]: 1.
+    pub per_chunk: usize,
+    /// A chunk begins at every so many sentences, 1 to `per_chunk`: 1 makes chunks overlap, `per_chunk` makes them
+    /// follow each other.
+    pub every: usize,
+}
+
+impl Default for Sentences {
+    fn default() -> Sentences {
+        Sentences { per_chunk: 1, every: 1 }
+    }
+}
+
+/// Chunks of lines (Shivakumar and Garcia-Molina 1998). About `8 / every` bytes a line.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Lines {
+    /// Lines of a chunk, 1 to [`MAX_PIECES`]. Ours: 4.
+    pub per_chunk: usize,
+    /// A chunk begins at every so many lines, 1 to `per_chunk`. Ours: 4, so that chunks follow each other.
+    pub every: usize,
+}
+
+impl Default for Lines {
+    fn default() -> Lines {
+        Lines { per_chunk: 4, every: 4 }
+    }
+}
+
+impl Technique for Sentences {
+    fn check(&self) -> Result<()> {
+        let chunk = self.per_chunk as u64;
+        within("sentences.per_chunk", chunk, 1..=MAX_PIECES as u64, "1 is published")?;
+        within("sentences.every", self.every as u64, 1..=chunk, "otherwise sentences between chunks are lost")
+    }
+
+    fn needs(&self) -> Needs {
+        Needs::NOTHING
+    }
+
+    fn rule(&self, settings: &Settings<'_>) -> Option<AcceptanceRule> {
+        Some(settings.counted())
+    }
+
+    fn description(&self, settings: &Settings<'_>) -> Description {
+        Description::counted(settings, "sentences".to_owned(), &format!(" of chunks of {}", self.per_chunk))
+    }
+
+    fn sketcher(
+        &self,
+        settings: &Settings<'_>,
+        tables: &FrozenTables,
+        simd: Simd,
+    ) -> Box<dyn MethodSketcher> {
+        let tokenizer = tables.tokenizer(settings.text.clone(), simd);
+        let cut = Cut { tokenizer, buffer: Vec::new(), spread: Spread::default() };
+        Box::new(SentenceSketcher { chunks: self.clone(), cut })
+    }
+}
+
+impl Technique for Lines {
+    fn check(&self) -> Result<()> {
+        let chunk = self.per_chunk as u64;
+        within("lines.per_chunk", chunk, 1..=MAX_PIECES as u64, "4 or 2 are usual")?;
+        within("lines.every", self.every as u64, 1..=chunk, "otherwise lines between chunks are lost")
+    }
+
+    fn needs(&self) -> Needs {
+        Needs::NOTHING
+    }
+
+    fn rule(&self, settings: &Settings<'_>) -> Option<AcceptanceRule> {
+        Some(settings.counted())
+    }
+
+    fn description(&self, settings: &Settings<'_>) -> Description {
+        Description::counted(
+            settings,
+            format!("{} lines", self.per_chunk),
+            &format!(" of chunks of {}", self.per_chunk),
+        )
+    }
+
+    fn sketcher(
+        &self,
+        settings: &Settings<'_>,
+        tables: &FrozenTables,
+        simd: Simd,
+    ) -> Box<dyn MethodSketcher> {
+        let tokenizer = tables.tokenizer(settings.text.clone(), simd);
+        let cut = Cut { tokenizer, buffer: Vec::new(), spread: Spread::default() };
+        Box::new(LineSketcher { chunks: self.clone(), cut })
+    }
+}
+
+/// What both sketchers work with.
+struct Cut {
+    tokenizer: Tokenizer<Lexicon>,
+    buffer: Vec<u64>,
+    spread: Spread,
+}
+
+/// The sketcher of [`Sentences`].
+struct SentenceSketcher {
+    chunks: Sentences,
+    cut: Cut,
+}
+
+impl MethodSketcher for SentenceSketcher {
+    fn cut(&mut self, text: &str, words: &mut Vec<u64>) -> bool {
+        let Cut { tokenizer, buffer, spread } = &mut self.cut;
+        sentence_chunks(text, &self.chunks, |piece| piece_hash(tokenizer.tokens(piece)), buffer, words);
+        spread.sort_distinct(words);
+        true
+    }
+}
+
+/// The sketcher of [`Lines`].
+struct LineSketcher {
+    chunks: Lines,
+    cut: Cut,
+}
+
+impl MethodSketcher for LineSketcher {
+    fn cut(&mut self, text: &str, words: &mut Vec<u64>) -> bool {
+        let Cut { tokenizer, buffer, spread } = &mut self.cut;
+        line_chunks(text, &self.chunks, |piece| piece_hash(tokenizer.tokens(piece)), buffer, words);
+        spread.sort_distinct(words);
+        true
+    }
+}
 
 /// The identity of a piece of text with these tokens; `None` if it has none.
-pub fn piece_hash(tokens: &[u64]) -> Option<u64> {
+fn piece_hash(tokens: &[u64]) -> Option<u64> {
     (!tokens.is_empty()).then(|| whole(tokens))
 }
 
@@ -18,7 +161,7 @@ pub fn piece_hash(tokens: &[u64]) -> Option<u64> {
 /// A chunk is of `per_chunk` sentences, and one begins at every `every`-th. Sentences after the last whole chunk, or of
 /// a text with fewer, are a chunk of their own kind, so that no sentence goes unseen; the paper is silent here. What a
 /// sentence is says [`each_sentence`]: ours too.
-pub fn sentence_chunks(
+fn sentence_chunks(
     text: &str,
     config: &Sentences,
     mut hash: impl FnMut(&str) -> Option<u64>,
@@ -31,7 +174,7 @@ pub fn sentence_chunks(
 }
 
 /// The same of lines; what a line is says [`each_line`].
-pub fn line_chunks(
+fn line_chunks(
     text: &str,
     config: &Lines,
     mut hash: impl FnMut(&str) -> Option<u64>,
@@ -60,8 +203,8 @@ fn join(pieces: &[u64], size: usize, every: usize, chunks: &mut Vec<u64>) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::salient::tests::hashes;
     use super::*;
+    use crate::lexicon::made::hashes;
     use proptest::prelude::*;
 
     fn joined(pieces: &[u64], size: usize, every: usize) -> Vec<u64> {

@@ -1,20 +1,111 @@
 //! Vectors of idf weights, and their cosine (Kolcz, Chowdhury and Alspector 2003, with their rule that common terms are
 //! in every document and so left out). 8 bytes a distinct term.
 
-use super::Term;
-use crate::lexicon::Lexicon;
+use serde::{Deserialize, Serialize};
+
+use super::tables::FrozenTables;
+use super::technique::{Description, MethodSketcher, Needs, Settings, Technique, within};
+use crate::error::Result;
+use crate::lexicon::{Band, Lexicon};
+use crate::simd::Simd;
+use crate::similarity::{AcceptanceRule, Evidence, PairTest};
 use crate::similarity::{norm, weight};
+use crate::sketch::{Term, TermFinder};
 use crate::threshold::Threshold;
 
-/// Writes to `words` (cleared first) the vector of a text with these terms ([`super::terms_of`], without the common
-/// ones: [`crate::lexicon::Band::uncommon`]), strictly ascending, so the rarest first: a term's rank in the upper 32
+/// Cosine over idf, without common terms (Kolcz, Chowdhury and Alspector 2003). 8 bytes a distinct term.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Cosine {
+    /// A term in more than this percentage of the documents of the lexicon is taken to be in all, and left out, 1 to
+    /// 100: 5.
+    pub common_percent: u64,
+}
+
+impl Default for Cosine {
+    fn default() -> Cosine {
+        Cosine { common_percent: 5 }
+    }
+}
+
+impl Technique for Cosine {
+    fn check(&self) -> Result<()> {
+        within(
+            "cosine.common_percent",
+            self.common_percent,
+            1..=100,
+            "5 is published, 100 leaves out no term",
+        )
+    }
+
+    fn needs(&self) -> Needs {
+        Needs { terms: true, ..Needs::NOTHING }
+    }
+
+    fn rule(&self, settings: &Settings<'_>) -> Option<AcceptanceRule> {
+        Some(AcceptanceRule::new(PairTest::Cosine(settings.threshold), Evidence::Proposal))
+    }
+
+    fn description(&self, settings: &Settings<'_>) -> Description {
+        let rule = format!("at least {}", settings.threshold);
+        Description {
+            unit: "terms".to_owned(),
+            sentence: rule.clone(),
+            decides: "the cosine decides".to_owned(),
+            rule,
+        }
+    }
+
+    fn require_named(&self, lexicon: &Lexicon) -> Result<()> {
+        require_uncommon(lexicon, self.common_percent)
+    }
+
+    fn sketcher(&self, settings: &Settings<'_>, tables: &FrozenTables, _: Simd) -> Box<dyn MethodSketcher> {
+        let band = |lexicon: &Lexicon| Band::uncommon(lexicon, self.common_percent);
+        let finder = TermFinder::new(tables.lexicon.as_ref(), band);
+        Box::new(CosineVectors { threshold: settings.threshold, finder })
+    }
+}
+
+/// The sketcher of [`Cosine`].
+struct CosineVectors {
+    threshold: Threshold,
+    finder: TermFinder,
+}
+
+impl MethodSketcher for CosineVectors {
+    fn sketch(&mut self, tokens: &[u64], _: Option<i32>, words: &mut Vec<u64>) {
+        if let Some((terms, lexicon)) = self.finder.find(tokens) {
+            cosine_vector(terms, lexicon, words);
+        }
+    }
+
+    fn keys<'a>(&'a mut self, words: &'a [u64]) -> &'a [u64] {
+        &words[..cosine_prefix(words, self.threshold)]
+    }
+}
+
+/// Refuses a lexicon of which all terms are left out.
+fn require_uncommon(lexicon: &Lexicon, percent: u64) -> Result<()> {
+    if !Band::uncommon(lexicon, percent).is_empty() {
+        return Ok(());
+    }
+    let documents = lexicon.header().documents;
+    Err(lexicon.unfit(&format!(
+        "has no term in {percent} % of its {documents} documents or in fewer, and all others are left out; build one \
+         from more documents"
+    )))
+}
+
+/// Writes to `words` (cleared first) the vector of a text with these terms ([`crate::sketch::terms_of`], without the common
+/// ones: [`Band::uncommon`]), strictly ascending, so the rarest first: a term's rank in the upper 32
 /// bits, its weight in the lower.
 ///
 /// A component of the vector is the normalised idf of a term that the text has, in parts of 2^-16; the weight is its
 /// square, so that what two vectors share is a sum of weights. It is of integers and the same on every machine. Ours is
 /// that a term counts once however often it stands: the rule says whether a document has a term. A term of weight 0 is
 /// left out.
-pub fn cosine_vector(terms: &[Term], lexicon: &Lexicon, words: &mut Vec<u64>) {
+fn cosine_vector(terms: &[Term], lexicon: &Lexicon, words: &mut Vec<u64>) {
     words.clear();
     words.extend(terms.iter().filter_map(|term| {
         let idf = lexicon.fixed_idf(term.hash).filter(|idf| *idf > 0)?;
@@ -28,7 +119,7 @@ pub fn cosine_vector(terms: &[Term], lexicon: &Lexicon, words: &mut Vec<u64>) {
 /// Were no word shared before that, what is shared, S, would be part of the rest of this vector, and part of the other:
 /// `S <= B`. From `S^2 >= t^2 A B >= t^2 A S` follows `S >= t^2 A`, and the rest weighs less. The rarest shared word is
 /// so within the prefixes of both.
-pub fn cosine_prefix(words: &[u64], threshold: Threshold) -> usize {
+fn cosine_prefix(words: &[u64], threshold: Threshold) -> usize {
     let (num, den) = threshold.fraction();
     let times = |sum: u64, factor: u64| u128::from(sum) * u128::from(factor) * u128::from(factor);
     let needed = times(norm(words), num);
@@ -42,11 +133,10 @@ pub fn cosine_prefix(words: &[u64], threshold: Threshold) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::super::salient::tests::{graded, hashes, word};
-    use super::super::terms_of;
     use super::*;
-    use crate::lexicon::Band;
+    use crate::lexicon::made::{graded, hashes, word};
     use crate::similarity::{cosine_at_least, shared_weight};
+    use crate::sketch::terms_of;
     use proptest::prelude::*;
 
     fn t(text: &str) -> Threshold {

@@ -1,7 +1,7 @@
-//! The terms of a document, the rarest first: what all methods of rare terms begin with; and the most salient of them
-//! as a set (Cooper, Coden and Brown 2002).
+//! The terms of a document, the rarest first: what all methods of rare terms begin with.
 
-use crate::config::Salient;
+use std::sync::Arc;
+
 use crate::lexicon::{Band, Lexicon};
 
 /// A term of a document.
@@ -27,38 +27,40 @@ pub fn terms_of(tokens: &[u64], lexicon: &Lexicon, band: &Band, terms: &mut Vec<
     terms.dedup_by_key(|term| term.rank);
 }
 
-/// Writes to `set` (cleared first) the hashes of the most salient of a text's terms ([`terms_of`]), strictly
-/// ascending, at most `config.terms` of them: 8 bytes each. Fewer where the text has fewer.
-///
-/// Cooper, Coden and Brown rank terms that a recogniser of phrases finds, and call two documents very similar if few
-/// terms, for their number, are not in both. Ours are single words ranked by rarity, so that the sketch depends on
-/// the text and the lexicon only; their rule is resemblance of these sets.
-pub fn salient(terms: &[Term], config: &Salient, set: &mut Vec<u64>) {
-    set.clear();
-    set.extend(terms.iter().take(config.terms).map(|term| term.hash));
-    set.sort_unstable();
+/// The length of a text of these tokens, as sketches have it.
+pub fn length_of(tokens: &[u64]) -> u32 {
+    tokens.len().min(u32::MAX as usize) as u32
+}
+
+/// Finds the terms of texts by a lexicon, if there is one.
+#[derive(Default)]
+pub struct TermFinder {
+    known: Option<(Arc<Lexicon>, Band)>,
+    terms: Vec<Term>,
+}
+
+impl TermFinder {
+    /// What finds the terms of a lexicon that `band` holds; without a lexicon, none.
+    pub fn new(lexicon: Option<&Arc<Lexicon>>, band: impl FnOnce(&Lexicon) -> Band) -> TermFinder {
+        let known = lexicon.map(|lexicon| (Arc::clone(lexicon), band(lexicon)));
+        TermFinder { known, terms: Vec::new() }
+    }
+
+    /// The terms of a text with these tokens, as [`terms_of`] has them, and the lexicon that they are of.
+    pub fn find(&mut self, tokens: &[u64]) -> Option<(&[Term], &Lexicon)> {
+        let (lexicon, band) = self.known.as_ref()?;
+        terms_of(tokens, lexicon, band, &mut self.terms);
+        Some((&self.terms, lexicon))
+    }
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+mod tests {
     use super::*;
-    use crate::lexicon::made::lexicon;
-    pub(in crate::sketch) use crate::lexicon::made::word;
+    use crate::lexicon::made::{graded, hashes, lexicon, word};
     use crate::text::token_hash;
     use proptest::prelude::*;
     use std::collections::BTreeMap;
-
-    /// The hashes of the words of a text.
-    pub(in crate::sketch) fn hashes(text: &str) -> Vec<u64> {
-        text.split_whitespace().map(|word| token_hash(word.as_bytes())).collect()
-    }
-
-    /// A lexicon of 1,000 documents whose words, by number, are in 1, 2, 3 ... documents.
-    pub(in crate::sketch) fn graded(words: usize) -> Lexicon {
-        let words: Vec<String> = (0..words).map(word).collect();
-        let terms: Vec<(&str, u64)> = words.iter().map(String::as_str).zip(1..).collect();
-        lexicon(1000, &terms)
-    }
 
     #[test]
     fn terms_come_rarest_first_with_their_first_places() {
@@ -74,11 +76,6 @@ pub(super) mod tests {
         let uncommon = Band::uncommon(&lexicon, 5);
         terms_of(&tokens, &lexicon, &uncommon, &mut terms);
         assert_eq!(terms.len(), 3);
-        let mut set = vec![7];
-        salient(&terms, &Salient { terms: 2 }, &mut set);
-        let mut expected = hashes("rarest even");
-        expected.sort_unstable();
-        assert_eq!(set, expected);
     }
 
     proptest! {

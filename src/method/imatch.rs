@@ -1,17 +1,113 @@
 //! I-Match: one digest of a document's terms of middling idf (Chowdhury et al. 2002), and one for each random part of
 //! the lexicon (Kolcz, Chowdhury and Alspector 2004). 8 bytes a document and lexicon.
 
+use serde::{Deserialize, Serialize};
+
+use super::tables::FrozenTables;
+use super::technique::decimal;
+use super::technique::{Description, MethodSketcher, Needs, Settings, Technique, within};
+use crate::error::{Error, Result};
+use crate::lexicon::{Band, Lexicon};
+use crate::limits::MAX_LEXICONS;
+use crate::simd::Simd;
+use crate::similarity::{AcceptanceRule, Evidence, PairTest};
+use crate::sketch::{Term, TermFinder, finish};
+use crate::threshold::Threshold;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use super::Term;
-use super::shingles::finish;
-use crate::config::Imatch;
+/// I-Match: one digest of the distinct terms of middling idf (Chowdhury et al. 2002), and one more for each random
+/// part of the lexicon (Kolcz, Chowdhury and Alspector 2004). 8 bytes a document and lexicon.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Imatch {
+    /// Least normalised idf of a term that counts. Ours: 0.2.
+    pub low: Threshold,
+    /// Greatest normalised idf of a term that counts, at least `low`. Ours: 0.8, over which Conrad et al. 2003
+    /// (section 6.1) found misspellings.
+    pub high: Threshold,
+    /// Random lexicons beside the whole one, at most [`MAX_LEXICONS`]: 0 is I-Match, 10 what Kolcz et al. 2004 use.
+    pub lexicons: usize,
+    /// Percent of the terms that each random lexicon keeps, 1 to 99. Ours: 70, since the sources at hand name none.
+    pub share: u64,
+    /// Least distinct terms that a signature is made of, at least 1: a document of fewer has none. Ours: 5.
+    pub min_terms: usize,
+}
+
+impl Default for Imatch {
+    fn default() -> Imatch {
+        Imatch { low: decimal("0.2"), high: decimal("0.8"), lexicons: 0, share: 70, min_terms: 5 }
+    }
+}
+
+impl Technique for Imatch {
+    fn check(&self) -> Result<()> {
+        if self.high.is_below(self.low) {
+            return Err(Error::config(format!(
+                "imatch.low = {}, imatch.high = {}: no idf is between them; low = 0.2 and high = 0.8 suit most texts",
+                self.low, self.high
+            )));
+        }
+        within(
+            "imatch.lexicons",
+            self.lexicons as u64,
+            0..=MAX_LEXICONS as u64,
+            "10 are published, 0 is I-Match",
+        )?;
+        within("imatch.share", self.share, 1..=99, "it is a percentage, like 70")?;
+        within("imatch.min_terms", self.min_terms as u64, 1..=u64::MAX, "5 is usual")
+    }
+
+    fn needs(&self) -> Needs {
+        Needs { terms: true, ..Needs::NOTHING }
+    }
+
+    fn rule(&self, _: &Settings<'_>) -> Option<AcceptanceRule> {
+        Some(AcceptanceRule::new(PairTest::Shared(1), Evidence::Decisive))
+    }
+
+    fn description(&self, _: &Settings<'_>) -> Description {
+        let Imatch { low, high, lexicons, .. } = self;
+        let random = if *lexicons > 0 { format!(", {lexicons} random lexicons") } else { String::new() };
+        Description {
+            unit: "terms".to_owned(),
+            rule: format!("1 of {} digests", lexicons + 1),
+            sentence: format!("all terms of idf {low} to {high} are the same{random}"),
+            decides: "an equal signature decides".to_owned(),
+        }
+    }
+
+    fn require(&self, lexicon: &Lexicon) -> Result<()> {
+        lexicon.require(self.min_terms, &format!("a signature of {} terms", self.min_terms))
+    }
+
+    fn sketcher(&self, _: &Settings<'_>, tables: &FrozenTables, _: Simd) -> Box<dyn MethodSketcher> {
+        let band = |lexicon: &Lexicon| Band::new(lexicon, Some(self.low), Some(self.high));
+        let finder = TermFinder::new(tables.lexicon.as_ref(), band);
+        Box::new(Signatures { imatch: self.clone(), finder, buffer: Vec::new() })
+    }
+}
+
+/// The sketcher of [`Imatch`].
+struct Signatures {
+    imatch: Imatch,
+    finder: TermFinder,
+    buffer: Vec<u64>,
+}
+
+impl MethodSketcher for Signatures {
+    fn sketch(&mut self, tokens: &[u64], _: Option<i32>, words: &mut Vec<u64>) {
+        let Some((terms, _)) = self.finder.find(tokens) else { return };
+        imatch(terms, &self.imatch, &mut self.buffer, words);
+        words.sort_unstable();
+        words.dedup();
+    }
+}
 
 /// Parts in a hundred of a word of 64 bits.
 const PERCENT: u64 = u64::MAX / 100;
 
 /// Writes to `keys` (cleared first) the signatures of a text with these terms: its distinct terms within the idf band
-/// ([`super::terms_of`]). False if they are fewer than `config.min_terms`: then there is no signature, and only equal
+/// ([`crate::sketch::terms_of`]). False if they are fewer than `config.min_terms`: then there is no signature, and only equal
 /// texts are duplicates.
 ///
 /// The first key is of all terms. The others are of those that are in a random lexicon each; a random lexicon is a
@@ -21,7 +117,7 @@ const PERCENT: u64 = u64::MAX / 100;
 ///
 /// Terms are digested in the order of their hashes where the paper takes Unicode's: any one order tells the same sets
 /// apart. `buffer` is working memory.
-pub fn imatch(terms: &[Term], config: &Imatch, buffer: &mut Vec<u64>, keys: &mut Vec<u64>) -> bool {
+fn imatch(terms: &[Term], config: &Imatch, buffer: &mut Vec<u64>, keys: &mut Vec<u64>) -> bool {
     keys.clear();
     if terms.len() < config.min_terms {
         return false;
@@ -45,10 +141,9 @@ fn is_in(hash: u64, lexicon: u64, share: u64) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::salient::tests::{graded, hashes, word};
-    use super::super::terms_of;
     use super::*;
-    use crate::lexicon::{Band, Lexicon};
+    use crate::lexicon::made::{graded, hashes, word};
+    use crate::sketch::terms_of;
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 
