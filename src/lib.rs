@@ -23,6 +23,8 @@
 //! - `limits.rs` - every fixed bound
 //! - `progress.rs` - what a run tells while it works, and how it is told to stop
 //! - `progress/epoch.rs` - what an epoch of a load came to in one process
+//! - `progress/mark.rs` - counters at the beginning of an epoch, and what was counted since
+//! - `progress/stage.rs` - the steps of a run
 //! - `metrics.rs` - what is measured, named once, and as Prometheus reads it
 //! - `profile.rs` - where the time of the workers goes
 //! - `simd.rs` - which vector instructions a run may use
@@ -223,7 +225,9 @@
 //! - `mesh/rendezvous.rs` - meeting all others, or saying who did not come
 //! - `mesh/rounds.rs` - the data sockets of the runs of a job
 //! - `mesh/socket.rs` - addresses, and the options of connections
-//! - `mesh/link.rs` - the control connection to one process: what waits to be sent, and the threads at its ends
+//! - `mesh/link.rs` - the control connection to one process: what waits to be sent, and the thread that sends it
+//! - `mesh/reader.rs` - the reading end of a control connection
+//! - `mesh/topic.rs` - the topics of the mesh itself, and the number before a question and its answer
 //! - `mesh/ask.rs` - questions that one process asks another
 //! - `mesh/frame.rs` - the frames of a control connection, as bytes
 //! - `mesh/state.rs` - what the others have said: messages, numbers, goodbyes, and the one loss

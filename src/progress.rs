@@ -1,53 +1,20 @@
 //! What a run tells the outside while it works, and how the outside tells it to stop.
 
 mod epoch;
+mod mark;
+mod stage;
 
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-pub use epoch::{EpochDone, Mark};
+pub use epoch::EpochDone;
+pub use mark::Mark;
+pub use stage::Stage;
 
 use crate::error::{Error, Result};
 use crate::metrics::{Metric, Metrics};
 use crate::profile::Profile;
-
-/// The steps of a run, in order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
-#[serde(rename_all = "lowercase")]
-#[repr(u8)]
-pub enum Stage {
-    /// Finding and opening the inputs.
-    Open,
-    /// Reading, tokenising and sketching.
-    Read,
-    /// Grouping postings by key and counting shared keys.
-    Collide,
-    /// Measuring candidate pairs.
-    Verify,
-    /// Forming clusters.
-    Cluster,
-    /// Writing the output.
-    Write,
-}
-
-impl Stage {
-    /// All stages, in order.
-    pub const ALL: [Stage; 6] =
-        [Stage::Open, Stage::Read, Stage::Collide, Stage::Verify, Stage::Cluster, Stage::Write];
-
-    /// The stage's name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Stage::Open => "open",
-            Stage::Read => "read",
-            Stage::Collide => "collide",
-            Stage::Verify => "verify",
-            Stage::Cluster => "cluster",
-            Stage::Write => "write",
-        }
-    }
-}
 
 /// Counters of a run, shared between its workers and whoever displays them.
 #[derive(Debug, Default)]

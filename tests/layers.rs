@@ -25,8 +25,9 @@ const LIBRARY: &[&str] = &[
     "peers",
     "resources",
     "metrics",
-    "progress",
+    "progress/stage",
     "profile",
+    "progress",
     "storage",
     "text",
     "similarity",
@@ -41,6 +42,7 @@ const LIBRARY: &[&str] = &[
     "collection",
     "evaluate",
     "tune",
+    "api",
     "lib",
 ];
 

@@ -7,8 +7,9 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::thread;
 
+use super::Mesh;
 use super::state::State;
-use super::{ASK, Mesh, REPLY};
+use super::topic::{ASK, NUMBER, REPLY, numbered};
 use crate::error::Result;
 
 /// Gives the answer to a question that a process asks.
@@ -16,8 +17,6 @@ pub type Answer = dyn Fn(usize, &[u8]) -> Vec<u8> + Send + Sync;
 
 /// The exit code of a process that breaks off because of a bug.
 const BROKEN: u8 = 1;
-/// Bytes before a question and before its answer: the number of the request.
-const NUMBER: usize = size_of::<u64>();
 
 impl Mesh {
     /// What process `process` answers to a question; waits for it. That one must [`Mesh::answer`] some time.
@@ -61,15 +60,4 @@ fn answer_all(state: &State, from: usize, answer: &Answer) {
             return;
         }
     }
-}
-
-fn numbered(request: u64, bytes: &[u8]) -> Vec<u8> {
-    [&request.to_le_bytes(), bytes].concat()
-}
-
-/// The number of the request that a message answers, and the answer.
-pub(super) fn reply(mut message: Vec<u8>) -> Option<(u64, Vec<u8>)> {
-    let number = u64::from_le_bytes(*message.first_chunk::<NUMBER>()?);
-    message.drain(..NUMBER);
-    Some((number, message))
 }

@@ -1,30 +1,29 @@
-//! The control connection to one process: what waits to be sent, and the threads at its ends.
+//! The control connection to one process: what waits to be sent, and the thread that sends it.
 //!
 //! Whoever sends only puts something into a queue; one thread writes. What is urgent passes between the pieces of a
 //! long message, so a message of any length holds up neither a heartbeat nor a request.
 
 use std::collections::VecDeque;
-use std::io::{self, BufReader, Read, Write};
+use std::io::{self, Write};
 use std::net::{Shutdown, TcpStream};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::frame::{Head, Kind, frame, pair, plain, read_pair};
-use super::state::State;
+use super::frame::{Head, Kind, frame};
 use super::wire::Counts;
 use crate::error::Result;
-use crate::limits::{MAX_MESSAGE_BYTES, MAX_QUEUED_BYTES, MESSAGE_PIECE_BYTES};
+use crate::limits::{MAX_QUEUED_BYTES, MESSAGE_PIECE_BYTES};
 
 /// How often a sender who has to wait looks whether it still makes sense.
 const LOOK: Duration = Duration::from_millis(100);
 
 /// This process's end of the control connection to another.
 pub(super) struct Link {
-    stream: TcpStream,
+    pub(super) stream: TcpStream,
     queue: Mutex<Queue>,
     changed: Condvar,
-    counts: Arc<Counts>,
+    pub(super) counts: Arc<Counts>,
     begun: Instant,
     /// When something was heard last, in milliseconds since `begun`, plus 1; 0 before that.
     heard: AtomicU64,
@@ -120,7 +119,7 @@ impl Link {
     }
 
     /// Lets go of what waits to be sent.
-    fn break_off(&self) {
+    pub(super) fn break_off(&self) {
         self.put(|queue| {
             queue.broken = true;
             queue.messages.clear();
@@ -165,7 +164,8 @@ impl Link {
         }
     }
 
-    fn hear(&self) {
+    /// Something was heard: the silence ends.
+    pub(super) fn hear(&self) {
         self.heard.store(self.millis() + 1, Ordering::Relaxed);
     }
 
@@ -242,69 +242,4 @@ impl Link {
             queue = self.changed.wait(queue).unwrap_or_else(PoisonError::into_inner);
         }
     }
-
-    /// Reads what process `from` sends into `state`, until its connection ends.
-    pub(super) fn read_all(&self, from: usize, state: &State) {
-        let mut ear = BufReader::with_capacity(MESSAGE_PIECE_BYTES, Ear(self));
-        let end = match read_frames(&mut ear, self, from, state) {
-            Ok(()) => "its connection ended".to_string(),
-            Err(error) => format!("its connection broke: {error}"),
-        };
-        self.break_off();
-        state.ended(from, &end);
-    }
-}
-
-/// Any byte from a process is a sign of life.
-struct Ear<'a>(&'a Link);
-
-impl Read for Ear<'_> {
-    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        let count = (&self.0.stream).read(into)?;
-        self.0.hear();
-        self.0.counts.receive(count);
-        Ok(count)
-    }
-}
-
-fn read_frames(ear: &mut impl Read, link: &Link, from: usize, state: &State) -> io::Result<()> {
-    let none = |what: &str| io::Error::new(io::ErrorKind::InvalidData, what.to_string());
-    let (mut message, mut topic) = (Vec::new(), None);
-    while let Some(head) = Head::read(ear)? {
-        if matches!(head.kind, Kind::Piece | Kind::Last) {
-            let begun = *topic.get_or_insert(head.topic);
-            if begun != head.topic || message.len() + head.length > MAX_MESSAGE_BYTES {
-                return Err(none("what it sends is no message"));
-            }
-            append(ear, head.length, &mut message)?;
-            if head.kind == Kind::Last {
-                let whole = std::mem::take(&mut message);
-                topic = None;
-                state.note(|said| said.deliver(from, begun, whole));
-            }
-            continue;
-        }
-        let mut bytes = Vec::new();
-        append(ear, head.length, &mut bytes)?;
-        let numbers = read_pair(&bytes).unwrap_or_default();
-        match head.kind {
-            Kind::Beat | Kind::Piece | Kind::Last => {}
-            Kind::Take => link.urge(frame(Kind::Number, 0, &pair(numbers.0, state.count(numbers.1)))),
-            Kind::Number => state.note(|said| said.answer(numbers.0, numbers.1)),
-            Kind::Lost | Kind::GiveUp => {
-                let process = usize::try_from(head.topic).unwrap_or(usize::MAX);
-                let code = if head.kind == Kind::GiveUp { bytes.first().copied() } else { None };
-                let what = &bytes[usize::from(code.is_some())..];
-                state.told(from, process, code, &plain(what));
-            }
-            Kind::Leave => state.note(|said| said.leaves(from)),
-        }
-    }
-    Ok(())
-}
-
-/// Reads `length` bytes to the end of `into`, which grows with what has come.
-fn append(ear: &mut impl Read, length: usize, into: &mut Vec<u8>) -> io::Result<()> {
-    let count = ear.take(length as u64).read_to_end(into)?;
-    if count < length { Err(io::ErrorKind::UnexpectedEof.into()) } else { Ok(()) }
 }

@@ -21,6 +21,7 @@ mod hello;
 mod link;
 mod listener;
 mod membership;
+mod reader;
 mod rendezvous;
 mod rounds;
 mod secret;
@@ -28,6 +29,7 @@ mod socket;
 mod state;
 #[cfg(test)]
 mod tests;
+mod topic;
 mod watchdog;
 mod wire;
 
@@ -41,6 +43,7 @@ pub use contact::Contact;
 pub use membership::Membership;
 pub use secret::Secret;
 pub use state::Lost;
+pub use topic::FIRST_OWN_TOPIC;
 pub use wire::{Traffic, Wire};
 
 use self::arrivals::{Arrivals, Met};
@@ -48,22 +51,14 @@ use self::call::Identity;
 use self::frame::{Kind, frame, pair};
 use self::link::Link;
 use self::listener::Listener;
-use self::rounds::Round;
 use self::state::State;
-use self::wire::Counts;
+use self::topic::{BROADCAST, GATHER, GO, READY};
+use self::wire::{Counts, Round};
 use crate::error::{Error, Result};
 use crate::limits::{LAST_WORDS_MILLIS, MAX_MESSAGE_BYTES};
 
-/// Topics from here on are the mesh's own.
-pub const FIRST_OWN_TOPIC: u32 = u32::MAX - 15;
 /// The exit code of processes that have not met, as [`Error::Join`] has it.
 const NOT_MET: u8 = 5;
-const GATHER: u32 = u32::MAX;
-const BROADCAST: u32 = u32::MAX - 1;
-const READY: u32 = u32::MAX - 2;
-const GO: u32 = u32::MAX - 3;
-const ASK: u32 = u32::MAX - 4;
-const REPLY: u32 = u32::MAX - 5;
 
 /// A process among the others of its job. Dropping it without [`Mesh::leave`] is a loss for the others.
 pub struct Mesh {
@@ -257,7 +252,7 @@ impl Mesh {
             let (reading, writing) = (Arc::clone(&self.state), Arc::clone(&self.state));
             let named = |what: &str| thread::Builder::new().name(format!("mesh:{what}-{other}"));
             named("read").spawn(move || {
-                reading.links[other].as_ref().expect("a peer").read_all(other, &reading);
+                reader::read_all(reading.links[other].as_ref().expect("a peer"), other, &reading);
             })?;
             named("write").spawn(move || writing.links[other].as_ref().expect("a peer").write_all())?;
         }

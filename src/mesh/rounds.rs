@@ -11,21 +11,8 @@ use super::Mesh;
 use super::call::Called;
 use super::hello::Purpose;
 use super::rendezvous::{PAUSES, refused};
-use super::wire::{Over, Wire};
+use super::wire::{Over, Round, Wire};
 use crate::error::{Error, Result};
-
-/// The data sockets of a run. When it is dropped, the run is over.
-pub(super) struct Round {
-    number: u64,
-    handles: Vec<TcpStream>,
-    over: Arc<Over>,
-}
-
-impl Drop for Round {
-    fn drop(&mut self) {
-        self.over.set();
-    }
-}
 
 impl Mesh {
     /// Fresh data sockets of run `round` to all others, none at the own number. Every process calls it with the same

@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use super::frame;
 use super::link::Link;
-use super::{REPLY, ask, frame};
+use super::topic::{self, REPLY};
 use crate::error::{Error, Result};
 use crate::limits::LAST_WORDS_MILLIS;
 
@@ -235,7 +236,7 @@ impl Said {
     /// Takes a message in.
     pub(super) fn deliver(&mut self, from: usize, topic: u32, bytes: Vec<u8>) {
         if topic == REPLY {
-            return self.replies.extend(ask::reply(bytes));
+            return self.replies.extend(topic::reply(bytes));
         }
         self.mail.entry((from, topic)).or_default().push_back(bytes);
     }

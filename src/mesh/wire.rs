@@ -82,6 +82,19 @@ impl Over {
     }
 }
 
+/// The data sockets of a run. When it is dropped, the run is over.
+pub(super) struct Round {
+    pub(super) number: u64,
+    pub(super) handles: Vec<TcpStream>,
+    pub(super) over: Arc<Over>,
+}
+
+impl Drop for Round {
+    fn drop(&mut self) {
+        self.over.set();
+    }
+}
+
 /// Zeros that end what timely sends: the header of a message of no bytes.
 const END_ZEROS: usize = 48;
 
