@@ -32,15 +32,15 @@ fn spelt(number: usize) -> String {
     (0..5).map(|place| char::from(b'a' + (number / 26usize.pow(place) % 26) as u8)).collect()
 }
 
-/// The shorter ones of the texts, each twice more with a few words changed and with its end cut off.
+/// The shorter ones of the texts, each twice more with a few words changed and some of its end cut off.
 fn edited(texts: &[String], random: &mut Random) -> Vec<String> {
     let short = texts.iter().filter(|text| text.len() < 6000);
-    let copies = short.flat_map(|text| (0..2).map(move |_| text));
+    let copies = short.flat_map(|text| [text, text]);
     copies
         .map(|text| {
             let mut words: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
-            words.truncate(words.len() - words.len() * random.below(20) / 100);
-            for _ in 0..random.below(1 + words.len() / 60) {
+            words.truncate(words.len() - words.len() * random.below(10) / 100);
+            for _ in 0..random.below(1 + words.len() / 200) {
                 let at = random.below(words.len());
                 words[at] = spelt(1_000_000 + random.below(5_000_000));
             }
