@@ -5,12 +5,12 @@
 # Linux, Python 3.9 and room for three collections below TMPDIR, which must be on the disk that is meant.
 #
 #     benches/grow.py mixed.jsonl big.jsonl --times 3 && benches/split.py big.jsonl parts
-#     cargo build --release && benches/collection.sh parts [WORKERS] >> benches/runs/DATE-MACHINE.md
+#     cargo build --profile dist && benches/collection.sh parts [WORKERS] >> benches/runs/DATE-MACHINE.md
 set -euo pipefail
 parts=$1
 workers=${2:-$(nproc)}
 runs=${RUNS:-3}
-alike=$(command -v "${ALIKE:-target/release/alike}")
+alike=$(command -v "${ALIKE:-target/dist/alike}")
 here=$(dirname "$0")
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/alike-bench.XXXXXX")
 trap 'rm -rf "$tmp"' EXIT

@@ -2,7 +2,7 @@
 """What a method costs as documents grow in number: seconds of one core, and pairs compared, on longer and longer beginnings of
 a file, beside what equal texts alone cost. Shuffle the file first, or its beginning is of one kind.
 
-    cargo build --release && benches/cost.py FILE.jsonl --preset conrad2003-ddd --documents 10000,100000,1000000
+    cargo build --profile dist && benches/cost.py FILE.jsonl --preset conrad2003-ddd --documents 10000,100000,1000000
 
 A method that looks terms up does it in a lexicon of the whole file, made beforehand. Prints Markdown.
 """
@@ -36,7 +36,7 @@ def seconds(command):
 
 def main():
     given = arguments()
-    alike = os.environ.get("ALIKE", "target/release/alike")
+    alike = os.environ.get("ALIKE", "target/dist/alike")
     with tempfile.TemporaryDirectory() as folder:
         lexicon = []
         if given.lexicon:

@@ -4,12 +4,12 @@
 # machine, warm cache: a section of Markdown. Seconds are the median of RUNS (3), the ways taken in turn. Stops if a way
 # comes to other clusters. Needs Linux and Python 3.9.
 #
-#     cargo build --release && benches/local.sh FILE.jsonl SECOND.jsonl >> benches/runs/DATE-MACHINE.md
+#     cargo build --profile dist && benches/local.sh FILE.jsonl SECOND.jsonl >> benches/runs/DATE-MACHINE.md
 set -euo pipefail
 file=$1
 second=$2
 runs=${RUNS:-3}
-alike=$(command -v "${ALIKE:-target/release/alike}")
+alike=$(command -v "${ALIKE:-target/dist/alike}")
 here=$(dirname "$0")
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/alike-bench.XXXXXX")
 trap 'rm -rf "$tmp"' EXIT

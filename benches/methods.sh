@@ -2,9 +2,9 @@
 # What the papers show of their methods, measured on files of documents: the tables of docs/src/explanation/measured-methods.md, as Markdown.
 # Each FILE is JSON Lines. Needs Python 3.9.
 #
-#     cargo build --release && benches/methods.sh FILE.jsonl... > methods.md
+#     cargo build --profile dist && benches/methods.sh FILE.jsonl... > methods.md
 set -euo pipefail
-alike=$(command -v "${ALIKE:-target/release/alike}")
+alike=$(command -v "${ALIKE:-target/dist/alike}")
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/alike-bench.XXXXXX")
 trap 'rm -rf "$tmp"' EXIT
 

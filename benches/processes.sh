@@ -4,11 +4,11 @@
 # Seconds are the median of RUNS (5), the shapes taken in turn, so that whatever else the machine does meets all of them.
 # Stops if a shape removes another number of documents. Needs Linux and Python 3.9.
 #
-#     cargo build --release && benches/processes.sh FILE.jsonl >> benches/runs/DATE-MACHINE.md
+#     cargo build --profile dist && benches/processes.sh FILE.jsonl >> benches/runs/DATE-MACHINE.md
 set -euo pipefail
 file=$1
 runs=${RUNS:-5}
-alike=$(command -v "${ALIKE:-target/release/alike}")
+alike=$(command -v "${ALIKE:-target/dist/alike}")
 here=$(dirname "$0")
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/alike-bench.XXXXXX")
 trap 'rm -rf "$tmp"' EXIT

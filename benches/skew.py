@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """How evenly two processes of one worker share uneven work; prints a table in Markdown.
 
-    cargo build --release && benches/skew.py FILE.jsonl MASS.jsonl [--alike PATH]
+    cargo build --profile dist && benches/skew.py FILE.jsonl MASS.jsonl [--alike PATH]
 
 FILE is any large JSONL file, MASS what `benches/near_copies.py` makes. Each row is one `dedup` of
 - FILE as it is: one huge file;
@@ -88,7 +88,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("file")
     parser.add_argument("mass")
-    parser.add_argument("--alike", default="target/release/alike")
+    parser.add_argument("--alike", default="target/dist/alike")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         lines = open(asked.file, encoding="utf-8").readlines()

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """How many signatures of rare terms change while a dated collection grows (Conrad, Guo and Schriber 2003, figures 1 to 4).
 
-    cargo build --release && benches/stability.py FILE.jsonl [--growth 8] [--max-idf 1]
+    cargo build --profile dist && benches/stability.py FILE.jsonl [--growth 8] [--max-idf 1]
 
 Documents are sorted by their `date`, which is as ISO 8601 writes dates: 2024, 2024-03 or 2024-03-10. Where a quarter of them has come, a half, three quarters, and all but the last step, a
 lexicon is built of those so far, and another when they are `--growth` percent more; the first ones' signatures of the m
@@ -53,7 +53,7 @@ def step(alike, folder, before, after, given):
 
 def main():
     given = arguments()
-    alike = os.environ.get("ALIKE", "target/release/alike")
+    alike = os.environ.get("ALIKE", "target/dist/alike")
     lines = dated(given.source)
     grown = 1 + given.growth / 100
     cuts = [int(len(lines) * part) for part in (0.25, 0.5, 0.75, 1 / grown)]

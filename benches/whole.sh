@@ -3,11 +3,11 @@
 # method, kept files written, with one worker and with two. Prints a table in Markdown: seconds are the median of RUNS
 # (5), ratios are to `wc -w` in the same run. Needs GNU time.
 #
-#     cargo build --release && benches/whole.sh FILE.jsonl > benches/runs/DATE-MACHINE.md
+#     cargo build --profile dist && benches/whole.sh FILE.jsonl > benches/runs/DATE-MACHINE.md
 set -euo pipefail
 file=$1
 runs=${RUNS:-5}
-alike=${ALIKE:-target/release/alike}
+alike=${ALIKE:-target/dist/alike}
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/alike-bench.XXXXXX")
 trap 'rm -rf "$tmp"' EXIT
 
