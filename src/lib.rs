@@ -349,6 +349,7 @@
 //! - `output/lists.rs` - from an outcome to its lists and figures
 //! - `output/rows.rs` - the rows of the lists
 //! - `output/summary.rs` - the figures of a run
+//! - `output/figures.rs` - figures as people read them
 //! - `output/render.rs` - the figures for people
 //! - `output/kinds.rs` - duplicates by kind, and how far they are from their representatives
 //! - `output/svg.rs` - curves as a picture

@@ -3,8 +3,7 @@
 
 use std::ops::Range;
 
-use super::frozen::Lexicon;
-use super::logarithm::log2;
+use super::frozen::{Lexicon, fraction};
 use super::terms::Header;
 use crate::threshold::Threshold;
 
@@ -62,12 +61,6 @@ fn relation(header: &Header, df: u64, bound: Threshold) -> std::cmp::Ordering {
     let (num, den) = bound.fraction();
     let (idf, whole) = fraction(header, df);
     (u128::from(idf) * u128::from(den)).cmp(&(u128::from(whole) * u128::from(num)))
-}
-
-/// The normalised idf of a term in `df` documents as numerator and denominator: ln((N + 0.5) / n) over ln(N + 1), the
-/// first doubled within its logarithm to be of integers.
-pub(super) fn fraction(header: &Header, df: u64) -> (u64, u64) {
-    (log2(2 * header.documents + 1).saturating_sub(log2(2 * df)), log2(header.documents + 1))
 }
 
 #[cfg(test)]

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use hashbrown::HashMap;
 use hashbrown::hash_map::Entry as Place;
 
-use super::band::fraction;
 use super::file::{self, Parts};
+use super::logarithm::log2;
 use super::sorted::Sorted;
 use super::terms::Header;
 use crate::error::{Error, Result};
@@ -267,4 +267,10 @@ impl Sorted for Counts<'_> {
         term.push_str(entry.term);
         Ok(Some(entry.documents))
     }
+}
+
+/// The normalised idf of a term in `df` documents as numerator and denominator: ln((N + 0.5) / n) over ln(N + 1), the
+/// first doubled within its logarithm to be of integers.
+pub(super) fn fraction(header: &Header, df: u64) -> (u64, u64) {
+    (log2(2 * header.documents + 1).saturating_sub(log2(2 * df)), log2(header.documents + 1))
 }

@@ -3,7 +3,7 @@
 
 use serde::Serialize;
 
-use super::render::{count, counted, percent};
+use super::figures::{count, counted, percent};
 use crate::flow::{Findings, Related};
 use crate::similarity::{Kind, Relation};
 

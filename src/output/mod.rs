@@ -3,6 +3,7 @@
 //! ([`Summary`], which [`render`] makes readable). Nothing is left of a [`Scratch`]. A [`Chart`] shows
 //! curves.
 
+mod figures;
 mod filter;
 mod hand_out;
 mod kept;
