@@ -50,8 +50,8 @@ Examples:
   alike check archive draft.txt               find the documents that a new text resembles
   alike presets web > my.toml                 write a configuration file to edit
 
-Exit codes: 0 done; 1 failed; 2 wrong use or configuration; 3 input refused; 4 no usable collection or lexicon;
-5 another process was lost; 130 interrupted.";
+Exit codes: 0 done; 1 failed; 2 wrong use or configuration; 3 input refused;
+4 no usable collection or lexicon; 5 another process was lost; 130 interrupted.";
 
 const SHORT: &str = "More: alike help COMMAND, or alike COMMAND -h for its most used options.";
 
@@ -88,7 +88,9 @@ pub(crate) struct Cli {
 
 /// The whole definition, with the commands in groups.
 pub(crate) fn definition() -> clap::Command {
-    help::grouped(Cli::command())
+    // The processes are what a launch is about; elsewhere they are options for few.
+    let all = |argument: clap::Arg| argument.hide_short_help(false);
+    help::grouped(Cli::command().mut_subcommand("launch", |launch| launch.mut_args(all)))
 }
 
 #[derive(Debug, Subcommand)]

@@ -141,6 +141,8 @@ pub(super) fn with_suggestion(mut error: Error, words: &[OsString]) -> Error {
             if let Some(flag) = flag {
                 error.insert(kind, ContextValue::String(flag.to_owned()));
                 error.remove(ContextKind::Suggested);
+                // It shows the flag that clap took for similar.
+                error.remove(ContextKind::Usage);
             } else if let Some(hint) = hint {
                 error.remove(kind);
                 error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![hint.into()]));

@@ -62,7 +62,7 @@ fn display_name(command: &Command) -> String {
 
 /// The page of a command.
 fn render(command: &Command) -> io::Result<Vec<u8>> {
-    let man = Man::new(command.clone());
+    let man = Man::new(command.clone()).source(concat!("alike ", env!("CARGO_PKG_VERSION")));
     let mut page = Vec::new();
     man.render_title(&mut page)?;
     man.render_name_section(&mut page)?;
