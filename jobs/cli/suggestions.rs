@@ -127,6 +127,7 @@ fn meaning<'a>(table: &[(&str, &'a str)], typed: &str) -> Option<&'a str> {
 /// The error of the command line `words`, with the option, value or command that was probably meant.
 pub(super) fn with_suggestion(mut error: Error, words: &[OsString]) -> Error {
     let (kind, typed) = match error.kind() {
+        ErrorKind::MissingRequiredArgument => return with_destination(error),
         ErrorKind::UnknownArgument => (ContextKind::SuggestedArg, ContextKind::InvalidArg),
         ErrorKind::InvalidValue => (ContextKind::SuggestedValue, ContextKind::InvalidValue),
         ErrorKind::InvalidSubcommand => (ContextKind::SuggestedSubcommand, ContextKind::InvalidSubcommand),
@@ -163,8 +164,25 @@ pub(super) fn with_suggestion(mut error: Error, words: &[OsString]) -> Error {
         _ => {
             if let Some(command) = meaning(COMMANDS, &typed) {
                 error.insert(kind, ContextValue::String(command.to_owned()));
+            } else if typed.contains(['/', '.', '*']) {
+                let hint = format!("to deduplicate files: alike dedup {typed} --out DIR");
+                error.remove(kind);
+                error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![hint.into()]));
             }
         }
+    }
+    error
+}
+
+/// The error of a line that lacks arguments, with the choice there is if one of them is the folder for the result.
+fn with_destination(mut error: Error) -> Error {
+    let missing = |value: &ContextValue| match value {
+        ContextValue::Strings(missing) => missing.iter().any(|argument| argument == "--out <DIR>"),
+        _ => false,
+    };
+    if error.get(ContextKind::InvalidArg).is_some_and(missing) {
+        let hint = "name a new folder for the result with --out, or give --dry-run to write nothing";
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![hint.into()]));
     }
     error
 }
@@ -215,6 +233,8 @@ mod tests {
             ("dedup in --out o --verify=jaccard", "'resemblance'"),
             ("cluster c", "'recluster'"),
             ("dedupe in", "'dedup'"),
+            ("dedup in", "--dry-run"),
+            ("crawl/", "alike dedup crawl/ --out DIR"),
             ("rm c", "'delete'"),
         ] {
             let message = message(line);

@@ -48,7 +48,7 @@ pub(crate) fn method_parser() -> impl TypedValueParser<Value = Method> {
 /// `--verify`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum VerifyArg {
-    /// Nothing
+    /// No check
     None,
     /// Jaccard similarity of all shingles
     Resemblance,
