@@ -266,7 +266,8 @@ impl DeduplicatedFiles {
             .collect();
         let mut stays = vec![true; texts];
         duplicates.iter().for_each(|duplicate| stays[duplicate.text] = false);
-        let members = |cluster: &flow::Cluster| cluster.members.iter().map(|doc| number(*doc)).collect();
+        let members =
+            |cluster: &flow::DocumentCluster| cluster.members.iter().map(|doc| number(*doc)).collect();
         Deduplicated {
             kept: (0..texts).filter(|text| stays[*text]).collect(),
             duplicates,

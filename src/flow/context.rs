@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::flow::distributed::topology::Topology;
 use crate::flow::memory::buckets::Buckets;
 use crate::flow::memory::budget::Share;
-use crate::flow::memory::store::Memory;
+use crate::flow::memory::store::RunMemory;
 use crate::flow::records::{Candidate, Keyed};
 use crate::flow::status::RunStatus;
 use crate::method::FrozenTables;
@@ -28,7 +28,7 @@ pub struct RunContext {
     /// Whether every accepted pair is wanted.
     pub pairs: bool,
     /// What the run may hold, and where the rest goes.
-    pub memory: Memory,
+    pub memory: RunMemory,
     /// Bytes of the inputs on disk, or of the sets of stored documents.
     pub input_bytes: u64,
     /// The frozen tables that sketches are made by.

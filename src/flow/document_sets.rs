@@ -8,7 +8,7 @@ use bytemuck::zeroed_vec;
 use crate::document::Doc;
 use crate::error::{Error, Result};
 use crate::flow::context::RunContext;
-use crate::flow::documents::Documents;
+use crate::flow::documents::RunDocuments;
 use crate::flow::memory::budget::Share;
 use crate::flow::memory::sets::{Sets, not_recalled};
 use crate::flow::records::Candidate;
@@ -21,7 +21,7 @@ pub struct DocumentSets {
     /// What every part of the run needs.
     pub context: Arc<RunContext>,
     /// The documents of the run.
-    pub documents: Arc<Documents>,
+    pub documents: Arc<RunDocuments>,
     /// What earlier loads left, if this is a load.
     pub stored: Option<Arc<dyn Stored>>,
     /// Sizes of the stored contents that share a key with a new one, a place each; of the others no page is touched.
@@ -36,7 +36,7 @@ impl DocumentSets {
     /// No sizes of stored contents, and no sets yet.
     pub fn new(
         context: Arc<RunContext>,
-        documents: Arc<Documents>,
+        documents: Arc<RunDocuments>,
         stored: Option<Arc<dyn Stored>>,
     ) -> DocumentSets {
         let topology = context.topology;

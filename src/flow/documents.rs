@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::document::Doc;
 use crate::error::Result;
 use crate::flow::catalogue::Catalogue;
-use crate::flow::inputs::Inputs;
+use crate::flow::inputs::RunInputs;
 use crate::flow::memory::sets::Sets;
 use crate::flow::stored::Replay;
 use crate::progress::Progress;
@@ -16,16 +16,16 @@ use crate::sketcher::Sketcher;
 const SLICE: usize = 1024;
 
 /// The documents of a run.
-pub struct Documents {
+pub struct RunDocuments {
     /// A row for each document.
     pub catalogue: Catalogue,
     /// The inputs that they were read from; none where stored documents were replayed.
-    pub inputs: Inputs,
+    pub inputs: RunInputs,
     /// The stored documents that were taken in in place of inputs.
     pub replay: Option<Arc<dyn Replay>>,
 }
 
-impl Documents {
+impl RunDocuments {
     /// The document's id, or `FILE:LINE` if its record has none.
     ///
     /// # Errors

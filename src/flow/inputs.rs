@@ -13,7 +13,7 @@ use crate::read::{Fields, Refused, Rejected, Source, Unit, units};
 const UNIT: u64 = 1 << 20;
 
 /// The inputs of a run.
-pub struct Inputs {
+pub struct RunInputs {
     /// The inputs, in document order.
     pub sources: Vec<Source>,
     /// Where in a record its text and its other fields are.
@@ -27,13 +27,19 @@ pub struct Inputs {
     lines_before: OnceLock<Vec<u64>>,
 }
 
-impl Inputs {
+impl RunInputs {
     /// Divides a part of the inputs, of so many bytes, for so many workers.
-    pub fn new(sources: Vec<Source>, fields: Arc<Fields>, part: Part, bytes: u64, workers: usize) -> Inputs {
+    pub fn new(
+        sources: Vec<Source>,
+        fields: Arc<Fields>,
+        part: Part,
+        bytes: u64,
+        workers: usize,
+    ) -> RunInputs {
         // Many more units than workers, so that none waits long for another's last one.
         let units = units(&sources, part.extent, (bytes / (workers as u64 * 8)).clamp(256 << 10, UNIT));
         let unit_lines = units.iter().map(|_| AtomicU64::new(0)).collect();
-        Inputs { sources, fields, units, part, unit_lines, lines_before: OnceLock::new() }
+        RunInputs { sources, fields, units, part, unit_lines, lines_before: OnceLock::new() }
     }
 
     /// Notes how many lines a unit has.

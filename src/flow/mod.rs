@@ -39,18 +39,18 @@ pub use context::RunContext;
 pub use distributed::contractor::{Components, Contractor, assist_contraction};
 pub use distributed::topology::Topology;
 pub use document_sets::DocumentSets;
-pub use documents::Documents;
-pub use inputs::Inputs;
+pub use documents::RunDocuments;
+pub use inputs::RunInputs;
 pub use memory::budget::{Budget, Share};
 pub use records::{Candidate, Change, ChangeKind, ExactDuplicate, Pair, Posting, id_digest, spread};
 pub use request::{Part, Request};
 pub use results::common_keys::{CommonKey, CommonKeys};
-pub use results::findings::{Cluster, Findings, Reason, Removed};
+pub use results::findings::{DocumentCluster, Findings, Reason, Removed};
 pub use results::tally::Tally;
 pub use results::warnings::{DocumentWarnings, SampleIds};
-pub use run::Run;
+pub use run::RunParts;
 pub use status::RunStatus;
-pub use stored::{Keeper, Replay, Replayed, Stored};
+pub use stored::{LoadKeeper, Replay, Replayed, Stored};
 
 use crate::error::Result;
 use crate::progress::{Progress, Stage};
@@ -73,7 +73,7 @@ pub struct Outcome {
     /// Refused records, in document order.
     pub refused: Vec<Refused>,
     /// What the run knows of inputs and documents.
-    pub run: Arc<Run>,
+    pub run: Arc<RunParts>,
 }
 
 /// What the dataflow of a load leaves: changes, and how the new contents relate to each other and to the stored ones.
@@ -97,7 +97,7 @@ pub struct Loaded {
     /// Refused records, in document order.
     pub refused: Vec<Refused>,
     /// What the run knows of inputs and documents.
-    pub run: Arc<Run>,
+    pub run: Arc<RunParts>,
 }
 
 impl Loaded {
@@ -143,7 +143,7 @@ pub fn assist(request: Request, progress: Arc<Progress>) -> Result<()> {
 }
 
 /// Runs both dataflows, and takes their results.
-fn gather(request: Request, progress: Arc<Progress>) -> Result<(Arc<Run>, Gathered)> {
+fn gather(request: Request, progress: Arc<Progress>) -> Result<(Arc<RunParts>, Gathered)> {
     let run = dataflows(request, progress)?;
     assert!(run.context.topology.process() == 0, "what is found is gathered in process 0");
     let gathered = run.collector.take();
@@ -152,8 +152,8 @@ fn gather(request: Request, progress: Arc<Progress>) -> Result<(Arc<Run>, Gather
 }
 
 /// Runs both dataflows.
-fn dataflows(request: Request, progress: Arc<Progress>) -> Result<Arc<Run>> {
-    let run = Arc::new(Run::new(request, progress)?);
+fn dataflows(request: Request, progress: Arc<Progress>) -> Result<Arc<RunParts>> {
+    let run = Arc::new(RunParts::new(request, progress)?);
     let (topology, status) = (run.context.topology, &run.context.status);
     // All processes read about as much.
     status.enter(Stage::Read, run.context.input_bytes / topology.processes() as u64);

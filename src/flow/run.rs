@@ -10,13 +10,13 @@ use crate::flow::context::RunContext;
 use crate::flow::distributed::send_window::SendWindow;
 use crate::flow::distributed::topology::Topology;
 use crate::flow::document_sets::DocumentSets;
-use crate::flow::documents::Documents;
-use crate::flow::inputs::Inputs;
+use crate::flow::documents::RunDocuments;
+use crate::flow::inputs::RunInputs;
 use crate::flow::intake::keepers::Keepers;
 use crate::flow::intake::tables::{TableInputs, make_tables};
 use crate::flow::intake::unit_queue::UnitQueue;
 use crate::flow::memory::budget::Budget;
-use crate::flow::memory::store::Memory;
+use crate::flow::memory::store::RunMemory;
 use crate::flow::request::Request;
 use crate::flow::results::gathered::Collector;
 use crate::flow::status::RunStatus;
@@ -27,11 +27,11 @@ use crate::read::{FieldPath, Fields};
 use crate::resources::Resources;
 
 /// The parts of a run in one process.
-pub struct Run {
+pub struct RunParts {
     /// What every part needs: configuration, workers, memory, and how the run stands.
     pub context: Arc<RunContext>,
     /// The documents: how they are called, and where they stand.
-    pub documents: Arc<Documents>,
+    pub documents: Arc<RunDocuments>,
     /// Their sizes and sets, and measuring pairs of them.
     pub sets: Arc<DocumentSets>,
     pub(super) keepers: Arc<Keepers>,
@@ -41,9 +41,9 @@ pub struct Run {
     pub(super) window: Option<SendWindow>,
 }
 
-impl Run {
+impl RunParts {
     /// Prepares a run: divides the inputs, and makes the frozen tables unless the request has them.
-    pub(super) fn new(request: Request, progress: Arc<Progress>) -> Result<Run> {
+    pub(super) fn new(request: Request, progress: Arc<Progress>) -> Result<RunParts> {
         let Request { sources, part, config, pairs, resources, stored, replay, basis, lexicon } = request;
         let Resources { workers, memory, simd, scratch, peers } = resources;
         if workers == 0 || workers > MAX_WORKERS {
@@ -78,7 +78,7 @@ impl Run {
             status,
             rule: config.rule(),
             pairs,
-            memory: Memory { budget: Budget::new(memory, workers), scratch },
+            memory: RunMemory { budget: Budget::new(memory, workers), scratch },
             input_bytes: replay.as_ref().map_or(read_bytes, |replay| replay.bytes()),
             basis,
             simd,
@@ -86,9 +86,9 @@ impl Run {
         });
         // A file made for this run only is where process 0 is, and perhaps nowhere else.
         let reads = topology.process() == 0 || sources.iter().all(|source| source.lasting);
-        let inputs = Inputs::new(sources, fields, part, read_bytes, topology.all());
-        let documents = Arc::new(Documents { catalogue, inputs, replay });
-        Ok(Run {
+        let inputs = RunInputs::new(sources, fields, part, read_bytes, topology.all());
+        let documents = Arc::new(RunDocuments { catalogue, inputs, replay });
+        Ok(RunParts {
             sets: Arc::new(DocumentSets::new(Arc::clone(&context), Arc::clone(&documents), stored)),
             collector: Arc::new(Collector::new(Arc::clone(&context))),
             keepers,

@@ -35,11 +35,11 @@ pub trait Stored: Debug + Send + Sync {
     fn signatures(&self, contents: &[Doc], each: &mut dyn FnMut(Doc, &[u64])) -> Result<()>;
 
     /// Takes what one worker adds.
-    fn keeper(&self, worker: usize) -> Result<Box<dyn Keeper>>;
+    fn keeper(&self, worker: usize) -> Result<Box<dyn LoadKeeper>>;
 }
 
 /// Keeps what a worker adds: first records and texts as they are read, then postings.
-pub trait Keeper: Debug + Send {
+pub trait LoadKeeper: Debug + Send {
     /// Keeps a record as it stands in its file, if the collection does that; in ascending order of documents.
     fn record(&mut self, doc: Doc, raw: &str) -> Result<()>;
 

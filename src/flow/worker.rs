@@ -33,11 +33,11 @@ use crate::flow::operators::verify::{drop_unlike, verify};
 use crate::flow::profiled::Timed;
 use crate::flow::records::{Arrival, Candidate, Change, Posting, Wanted};
 use crate::flow::results::gathered::Collided;
-use crate::flow::run::Run;
+use crate::flow::run::RunParts;
 use crate::progress::Stage;
 
 /// One worker's part.
-pub fn work(worker: &mut Worker, run: &Arc<Run>) {
+pub fn work(worker: &mut Worker, run: &Arc<RunParts>) {
     let guard = PanicGuard(Arc::clone(&run.context));
     let status = &run.context.status;
     let timed = Timed::new(worker, &run.context);
@@ -88,7 +88,7 @@ struct FirstInputs {
 /// The first dataflow: reading, exact duplicates, collisions and counts. Leaves this worker's candidates.
 fn candidate_phase(
     worker: &mut Worker,
-    run: &Run,
+    run: &RunParts,
     candidates: &Rc<RefCell<Pile<Candidate>>>,
     collided: &Rc<RefCell<Collided>>,
 ) {
@@ -116,7 +116,7 @@ fn candidate_phase(
 /// Builds the first dataflow.
 fn first_dataflow(
     worker: &mut Worker,
-    run: &Run,
+    run: &RunParts,
     candidates: &Rc<RefCell<Pile<Candidate>>>,
     collided: &Rc<RefCell<Collided>>,
 ) -> (FirstInputs, ProbeHandle<u64>) {
@@ -157,7 +157,7 @@ fn first_dataflow(
 }
 
 /// Reads this worker's share of the inputs, or of the stored documents, and hands in what it has read.
-fn read(worker: &mut Worker, run: &Run, inputs: &mut FirstInputs) -> Result<()> {
+fn read(worker: &mut Worker, run: &RunParts, inputs: &mut FirstInputs) -> Result<()> {
     let (index, context) = (worker.index(), &run.context);
     let load = run.sets.stored.clone().map(|stored| (stored, Arc::clone(&run.keepers)));
     let mut intake = Intake::new(context, &run.documents.catalogue, load, index);
@@ -186,7 +186,7 @@ fn read(worker: &mut Worker, run: &Run, inputs: &mut FirstInputs) -> Result<()> 
 /// The second dataflow: sets of the documents in question, and the candidates measured on them.
 fn measuring_phase(
     worker: &mut Worker,
-    run: &Run,
+    run: &RunParts,
     candidates: Rc<RefCell<Pile<Candidate>>>,
     hot_groups: Vec<Vec<Doc>>,
 ) {
@@ -225,7 +225,7 @@ fn measuring_phase(
 }
 
 /// The documents that are measured, and where: those of candidates here, those of hot groups where clusters are formed.
-fn in_question(run: &Run, candidates: &Pile<Candidate>, hot_groups: &[Vec<Doc>]) -> Result<Vec<Wanted>> {
+fn in_question(run: &RunParts, candidates: &Pile<Candidate>, hot_groups: &[Vec<Doc>]) -> Result<Vec<Wanted>> {
     let catalogue = &run.documents.catalogue;
     let base = catalogue.base();
     let none = || vec![false; catalogue.doc_limit() - base as usize];

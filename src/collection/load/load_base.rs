@@ -18,7 +18,7 @@ use crate::collection::tables::records::RecordWriter;
 use crate::collection::tables::sets::{each_set, read_set};
 use crate::document::Doc;
 use crate::error::{Error, Result};
-use crate::flow::{Keeper, Posting, Stored};
+use crate::flow::{LoadKeeper, Posting, Stored};
 use crate::limits::MAX_WORKERS;
 use crate::similarity::AcceptanceRule;
 use crate::sketch::sign;
@@ -210,7 +210,7 @@ impl Stored for LoadBase {
         })
     }
 
-    fn keeper(&self, worker: usize) -> Result<Box<dyn Keeper>> {
+    fn keeper(&self, worker: usize) -> Result<Box<dyn LoadKeeper>> {
         let run = lock(&self.runs).get_mut(worker).and_then(Option::take);
         let mut writer = run.ok_or_else(|| Error::Worker(format!("worker {worker} has no run to write")))?;
         writer.heap(SETS)?;
@@ -270,7 +270,7 @@ impl Run {
     }
 }
 
-impl Keeper for Run {
+impl LoadKeeper for Run {
     fn record(&mut self, doc: Doc, raw: &str) -> Result<()> {
         self.records.as_mut().map_or(Ok(()), |records| records.push(doc, raw))
     }

@@ -12,10 +12,10 @@ use std::sync::OnceLock;
 use crate::config::Keep;
 use crate::document::{Doc, Position};
 use crate::error::Result;
-use crate::flow::catalogue::rows::Rows;
+use crate::flow::catalogue::rows::SegmentRows;
 use crate::flow::catalogue::segment::Segment;
 use crate::flow::distributed::topology::Topology;
-use crate::flow::memory::store::Memory;
+use crate::flow::memory::store::RunMemory;
 
 /// The segments of all workers; each is there from the moment its worker has read its last record, those of other
 /// processes once all have.
@@ -39,7 +39,7 @@ impl Catalogue {
     }
 
     /// A segment without rows, one of all that this process holds.
-    pub fn empty_segment(&self, memory: &Memory) -> Segment {
+    pub fn empty_segment(&self, memory: &RunMemory) -> Segment {
         Segment::new(&self.keep, self.load, self.topology.workers_held(), memory)
     }
 
@@ -93,8 +93,10 @@ impl Catalogue {
     }
 
     /// Some rows of a worker for another process: all that is known of them but their signatures, or their sizes alone.
-    pub fn some_rows(&self, worker: usize, range: Range<usize>, whole: bool) -> Result<Rows> {
-        self.segments[worker].get().map_or_else(|| Ok(Rows::default()), |segment| segment.rows(range, whole))
+    pub fn some_rows(&self, worker: usize, range: Range<usize>, whole: bool) -> Result<SegmentRows> {
+        self.segments[worker]
+            .get()
+            .map_or_else(|| Ok(SegmentRows::default()), |segment| segment.rows(range, whole))
     }
 
     /// Bytes of memory that the rows of all workers take that are known by now.

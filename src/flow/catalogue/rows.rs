@@ -4,7 +4,7 @@ use crate::read::Value;
 
 /// Rows of a worker on their way to another process. What was not asked for is empty.
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
-pub struct Rows {
+pub struct SegmentRows {
     /// Positions, as bits.
     pub positions: Vec<u64>,
     /// Lines within their units.

@@ -8,10 +8,10 @@ use crate::config::Keep;
 use crate::document::Position;
 use crate::error::Result;
 use crate::flow::catalogue::keep_key::{KeepKeys, as_stored, by_field, stored_value};
-use crate::flow::catalogue::rows::Rows;
+use crate::flow::catalogue::rows::SegmentRows;
 use crate::flow::memory::budget::{Share, mapped};
-use crate::flow::memory::spill::Spill;
-use crate::flow::memory::store::Memory;
+use crate::flow::memory::spill::SpillFile;
+use crate::flow::memory::store::RunMemory;
 use crate::read::Record;
 use crate::sketch::{sign, signature_words};
 
@@ -23,7 +23,7 @@ pub struct Segment {
     sizes: Vec<u32>,
     /// Ids behind one another: those that do not fit in memory in the spill, the others here.
     labels: Vec<u8>,
-    spilled_labels: Spill,
+    spilled_labels: SpillFile,
     most_labels: usize,
     label_ends: Vec<u64>,
     signatures: Vec<u64>,
@@ -41,7 +41,7 @@ const ROW: u64 = 8 + 4 + 4 + 8 + 8;
 impl Segment {
     /// An empty segment for a keep policy, of a load of a collection or not, one of so `many` that are held. Ids beyond
     /// their share of the memory go to disk.
-    pub fn new(keep: &Keep, load: bool, many: usize, memory: &Memory) -> Segment {
+    pub fn new(keep: &Keep, load: bool, many: usize, memory: &RunMemory) -> Segment {
         let most = |share: Share| usize::try_from(memory.budget.whole(share)).unwrap_or(usize::MAX) / many;
         let keys = KeepKeys::new(keep);
         let rows = most(Share::Rows) / ROW as usize;
@@ -50,7 +50,7 @@ impl Segment {
             lines: mapped(rows),
             sizes: mapped(rows),
             labels: mapped(most(Share::Labels)),
-            spilled_labels: Spill::new(&memory.scratch),
+            spilled_labels: SpillFile::new(&memory.scratch),
             most_labels: most(Share::Labels),
             label_ends: mapped(rows),
             signatures: mapped(most(Share::Signatures) / 8),
@@ -199,8 +199,8 @@ impl Segment {
 
 impl Segment {
     /// Some of the rows, for another process: all that is known of them but their signatures, or their sizes alone.
-    pub fn rows(&self, range: Range<usize>, whole: bool) -> Result<Rows> {
-        let mut rows = Rows { sizes: self.sizes[range.clone()].to_vec(), ..Rows::default() };
+    pub fn rows(&self, range: Range<usize>, whole: bool) -> Result<SegmentRows> {
+        let mut rows = SegmentRows { sizes: self.sizes[range.clone()].to_vec(), ..SegmentRows::default() };
         if !whole {
             return Ok(rows);
         }
@@ -218,7 +218,7 @@ impl Segment {
     }
 
     /// Adds rows that another process has sent.
-    pub fn take_in(&mut self, rows: Rows) -> Result<()> {
+    pub fn take_in(&mut self, rows: SegmentRows) -> Result<()> {
         if rows.positions.is_empty() {
             self.sizes.extend_from_slice(&rows.sizes);
             return Ok(());

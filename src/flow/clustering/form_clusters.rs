@@ -8,7 +8,7 @@ use crate::flow::clustering::graph::{Graph, Node};
 use crate::flow::clustering::transitive::transitive;
 use crate::flow::document_sets::DocumentSets;
 use crate::flow::records::{Candidate, ExactDuplicate};
-use crate::flow::results::findings::{Cluster, Findings, Reason, Removed};
+use crate::flow::results::findings::{DocumentCluster, Findings, Reason, Removed};
 use crate::similarity::{AcceptanceRule, Measure};
 
 /// Clusters what the workers gathered.
@@ -65,7 +65,7 @@ pub fn form_clusters(
 }
 
 /// The documents of each representative's contents, where there are two or more.
-fn clusters(sets: &DocumentSets, graph: &Graph, representative: &[Node]) -> Vec<Cluster> {
+fn clusters(sets: &DocumentSets, graph: &Graph, representative: &[Node]) -> Vec<DocumentCluster> {
     let mut by_leader: Vec<(Node, Node)> = representative.iter().copied().zip(0..).collect();
     by_leader.sort_unstable();
     let position = |doc: &Doc| sets.documents.catalogue.position(*doc);
@@ -78,7 +78,7 @@ fn clusters(sets: &DocumentSets, graph: &Graph, representative: &[Node]) -> Vec<
         }
         members.sort_unstable_by_key(position);
         if members.len() > 1 {
-            clusters.push(Cluster { representative: graph.best(group[0].0), members });
+            clusters.push(DocumentCluster { representative: graph.best(group[0].0), members });
         }
     }
     clusters.sort_unstable_by_key(|cluster| position(&cluster.members[0]));
@@ -86,7 +86,7 @@ fn clusters(sets: &DocumentSets, graph: &Graph, representative: &[Node]) -> Vec<
 }
 
 /// Gives each removed document the index of its cluster: representatives name clusters.
-fn number(removed: &mut [Removed], clusters: &[Cluster]) {
+fn number(removed: &mut [Removed], clusters: &[DocumentCluster]) {
     let index: hashbrown::HashMap<Doc, usize> =
         clusters.iter().enumerate().map(|(at, cluster)| (cluster.representative, at)).collect();
     for row in removed {

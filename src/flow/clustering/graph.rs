@@ -13,24 +13,24 @@ pub type Node = u32;
 /// The graph. Links within a hot group are not stored but measured when asked for.
 pub struct Graph {
     docs: Vec<Doc>,
-    links: Lists<(Node, u32)>,
-    copies: Lists<Doc>,
+    links: NodeLists<(Node, u32)>,
+    copies: NodeLists<Doc>,
     members: Vec<Vec<Node>>,
-    hot_groups: Lists<u32>,
+    hot_groups: NodeLists<u32>,
     best: Vec<Doc>,
     rank: Vec<u32>,
     by_rank: Vec<Node>,
 }
 
 /// A list for each node, in one allocation.
-struct Lists<T> {
+struct NodeLists<T> {
     starts: Vec<usize>,
     items: Vec<T>,
 }
 
-impl<T: Ord + std::marker::Copy + Default> Lists<T> {
+impl<T: Ord + std::marker::Copy + Default> NodeLists<T> {
     /// Sorted lists of the entries, which are gone through twice.
-    fn new(nodes: usize, entries: impl Iterator<Item = (Node, T)> + Clone) -> Lists<T> {
+    fn new(nodes: usize, entries: impl Iterator<Item = (Node, T)> + Clone) -> NodeLists<T> {
         let mut starts = vec![0; nodes + 1];
         entries.clone().for_each(|(node, _)| starts[node as usize + 1] += 1);
         for i in 0..nodes {
@@ -44,7 +44,7 @@ impl<T: Ord + std::marker::Copy + Default> Lists<T> {
             next[node as usize] += 1;
         }
         starts.windows(2).for_each(|list| items[list[0]..list[1]].sort_unstable());
-        Lists { starts, items }
+        NodeLists { starts, items }
     }
 
     fn of(&self, node: Node) -> &[T] {
@@ -90,12 +90,12 @@ impl Graph {
             .collect();
         of_content.sort_unstable();
         let mut graph = Graph {
-            links: Lists::new(docs.len(), links.iter().flat_map(both)),
-            copies: Lists::in_given_order(
+            links: NodeLists::new(docs.len(), links.iter().flat_map(both)),
+            copies: NodeLists::in_given_order(
                 docs.len(),
                 of_content.into_iter().map(|(node, _, doc)| (node, doc)),
             ),
-            hot_groups: Lists::new(docs.len(), hot_groups),
+            hot_groups: NodeLists::new(docs.len(), hot_groups),
             members,
             best: Vec::new(),
             rank: vec![0; docs.len()],
@@ -196,10 +196,10 @@ impl Graph {
     }
 }
 
-impl Lists<Doc> {
+impl NodeLists<Doc> {
     /// From entries that are sorted by node already; items keep their order.
-    fn in_given_order(nodes: usize, entries: impl Iterator<Item = (Node, Doc)>) -> Lists<Doc> {
-        let mut lists = Lists { starts: vec![0; nodes + 1], items: Vec::new() };
+    fn in_given_order(nodes: usize, entries: impl Iterator<Item = (Node, Doc)>) -> NodeLists<Doc> {
+        let mut lists = NodeLists { starts: vec![0; nodes + 1], items: Vec::new() };
         for (node, doc) in entries {
             lists.starts[node as usize + 1] += 1;
             lists.items.push(doc);

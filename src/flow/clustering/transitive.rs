@@ -6,7 +6,7 @@ use crate::flow::clustering::graph::{Graph, Node};
 use crate::flow::document_sets::DocumentSets;
 
 /// Components and paths.
-pub struct Components {
+pub struct TransitiveClusters {
     /// For each content the content that represents its component: the best in keep order.
     pub representative: Vec<Node>,
     /// For each content its parent in a breadth-first search from the representative; itself for a representative.
@@ -14,7 +14,7 @@ pub struct Components {
 }
 
 /// The components of the graph, hot groups included.
-pub fn transitive(graph: &Graph, sets: &DocumentSets) -> Result<Components> {
+pub fn transitive(graph: &Graph, sets: &DocumentSets) -> Result<TransitiveClusters> {
     let mut forest = Forest::new(graph.contents());
     for node in 0..graph.contents() as Node {
         graph.links(node).iter().for_each(|(other, _)| {
@@ -34,7 +34,7 @@ pub fn transitive(graph: &Graph, sets: &DocumentSets) -> Result<Components> {
     let representative: Vec<Node> =
         (0..graph.contents() as Node).map(|node| representative[forest.find(node) as usize]).collect();
     let parent = paths(graph, sets, &representative)?;
-    Ok(Components { representative, parent })
+    Ok(TransitiveClusters { representative, parent })
 }
 
 /// Joins the components that a hot group spans wherever any two of their members in it are linked. Pairs within one

@@ -29,7 +29,7 @@ const END: Duration = Duration::from_millis(1);
 
 /// How a run went in one process, or in all of them.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-enum Verdict {
+enum RunVerdict {
     /// It is done.
     Done,
     /// Something did not fit: the run can be tried again with less of it.
@@ -89,13 +89,13 @@ pub fn run_together(
         tell_failed(mesh, round);
     }
     let agreed = agree(peers, process, &own);
-    close(mesh, round, threads, matches!(agreed, Ok(Verdict::Done)));
+    close(mesh, round, threads, matches!(agreed, Ok(RunVerdict::Done)));
     match agreed? {
-        Verdict::Done => Ok(()),
-        Verdict::Limit(what) => Err(Error::Limit(what)),
-        Verdict::Interrupted => Err(Error::Interrupted),
-        Verdict::Failed(failed) if failed == process => own,
-        Verdict::Failed(failed) => mesh.receive(failed, NOTHING).and(Err(Error::Interrupted)),
+        RunVerdict::Done => Ok(()),
+        RunVerdict::Limit(what) => Err(Error::Limit(what)),
+        RunVerdict::Interrupted => Err(Error::Interrupted),
+        RunVerdict::Failed(failed) if failed == process => own,
+        RunVerdict::Failed(failed) => mesh.receive(failed, NOTHING).and(Err(Error::Interrupted)),
     }
 }
 
@@ -209,18 +209,18 @@ fn tell_failed(mesh: &Mesh, round: u64) {
 
 /// What became of a run, given how it went here: the first failure, in the order of processes, counts. Beside it process 0
 /// learns how many bytes all have sent.
-fn agree(peers: &Peers, process: usize, own: &Result<()>) -> Result<Verdict> {
+fn agree(peers: &Peers, process: usize, own: &Result<()>) -> Result<RunVerdict> {
     let own = match own {
-        Ok(()) => Verdict::Done,
-        Err(Error::Limit(what)) => Verdict::Limit(what.clone()),
-        Err(Error::Interrupted) => Verdict::Interrupted,
-        Err(_) => Verdict::Failed(process),
+        Ok(()) => RunVerdict::Done,
+        Err(Error::Limit(what)) => RunVerdict::Limit(what.clone()),
+        Err(Error::Interrupted) => RunVerdict::Interrupted,
+        Err(_) => RunVerdict::Failed(process),
     };
     let traffic = peers.mesh().traffic();
     let all = peers.gather(&(own, traffic.data_sent + traffic.control_sent))?;
     peers.note_sent(all.iter().map(|(_, sent)| sent).sum());
     let mut verdicts = all.into_iter().map(|(verdict, _)| verdict);
-    let first = verdicts.find(|verdict| *verdict != Verdict::Done).unwrap_or(Verdict::Done);
+    let first = verdicts.find(|verdict| *verdict != RunVerdict::Done).unwrap_or(RunVerdict::Done);
     match process {
         0 => peers.broadcast(&first).map(|()| first),
         _ => peers.receive(),

@@ -17,7 +17,7 @@ use crate::read::Refused;
 
 /// A piece of what a process has gathered.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
-enum Piece {
+enum GatheredPiece {
     Copies(Vec<ExactDuplicate>),
     Changes(Vec<Change>),
     /// A hot group, and the sizes of its stored members.
@@ -40,7 +40,7 @@ pub fn gather_to_leader(worker: &mut Worker, sets: &Arc<DocumentSets>, collector
         worker,
         &sets.context,
         pieces.map(|piece| Ok(vec![piece])),
-        |_: &Piece| 0,
+        |_: &GatheredPiece| 0,
         move |pieces| {
             pieces.into_iter().for_each(|piece| take(&takes, &taking, piece));
             Ok(())
@@ -48,27 +48,30 @@ pub fn gather_to_leader(worker: &mut Worker, sets: &Arc<DocumentSets>, collector
     );
 }
 
-fn pieces(sets: &DocumentSets, gathered: Gathered) -> impl Iterator<Item = Piece> {
+fn pieces(sets: &DocumentSets, gathered: Gathered) -> impl Iterator<Item = GatheredPiece> {
     let Gathered { copies, hot_groups, refused, changes, superseded, tally, common, warnings, .. } = gathered;
     let lines: Vec<(u64, u64)> = sets.documents.inputs.units_read().collect();
     let stored = |hot_group: &[Doc]| {
         let stored = hot_group.iter().filter(|doc| sets.is_stored(**doc));
         stored.map(|doc| (*doc, sets.size(*doc))).collect::<Vec<_>>()
     };
-    slices(copies, Piece::Copies)
-        .chain(slices(changes, Piece::Changes))
-        .chain(slices(refused, Piece::Refused))
-        .chain(slices(lines, Piece::Lines))
+    slices(copies, GatheredPiece::Copies)
+        .chain(slices(changes, GatheredPiece::Changes))
+        .chain(slices(refused, GatheredPiece::Refused))
+        .chain(slices(lines, GatheredPiece::Lines))
         .chain(hot_groups.into_iter().map(move |hot_group| {
             let sizes = stored(&hot_group);
-            Piece::HotGroup(hot_group, sizes)
+            GatheredPiece::HotGroup(hot_group, sizes)
         }))
-        .chain([Piece::Counts(Box::new(tally), superseded as u64)])
-        .chain((common.keys() > 0).then_some(Piece::Common(common)))
-        .chain([Piece::Warnings(warnings)])
+        .chain([GatheredPiece::Counts(Box::new(tally), superseded as u64)])
+        .chain((common.keys() > 0).then_some(GatheredPiece::Common(common)))
+        .chain([GatheredPiece::Warnings(warnings)])
 }
 
-fn slices<T>(mut all: Vec<T>, piece: impl Fn(Vec<T>) -> Piece) -> impl Iterator<Item = Piece> {
+fn slices<T>(
+    mut all: Vec<T>,
+    piece: impl Fn(Vec<T>) -> GatheredPiece,
+) -> impl Iterator<Item = GatheredPiece> {
     std::iter::from_fn(move || {
         let slice = all.split_off(all.len().saturating_sub(SLICE));
         (!slice.is_empty()).then(|| piece(slice))
@@ -76,21 +79,21 @@ fn slices<T>(mut all: Vec<T>, piece: impl Fn(Vec<T>) -> Piece) -> impl Iterator<
 }
 
 /// Takes a piece of what another process has gathered.
-fn take(collector: &Collector, sets: &DocumentSets, piece: Piece) {
+fn take(collector: &Collector, sets: &DocumentSets, piece: GatheredPiece) {
     match piece {
-        Piece::Copies(copies) => collector.add_copies(&copies),
-        Piece::Changes(changes) => collector.add_changes(&changes, 0),
-        Piece::HotGroup(hot_group, sizes) => {
+        GatheredPiece::Copies(copies) => collector.add_copies(&copies),
+        GatheredPiece::Changes(changes) => collector.add_changes(&changes, 0),
+        GatheredPiece::HotGroup(hot_group, sizes) => {
             sets.record_stored_sizes(sizes.into_iter());
             collector.add_hot_groups(vec![hot_group]);
         }
-        Piece::Refused(mut refused) => collector.add_refused(&mut refused),
-        Piece::Lines(lines) => {
+        GatheredPiece::Refused(mut refused) => collector.add_refused(&mut refused),
+        GatheredPiece::Lines(lines) => {
             let inputs = &sets.documents.inputs;
             lines.into_iter().for_each(|(unit, lines)| inputs.set_unit_lines(unit as usize, lines));
         }
-        Piece::Common(common) => collector.add_common(&common),
-        Piece::Warnings(warnings) => collector.add_warnings(&warnings),
-        Piece::Counts(tally, superseded) => collector.add_counts(&tally, superseded as usize),
+        GatheredPiece::Common(common) => collector.add_common(&common),
+        GatheredPiece::Warnings(warnings) => collector.add_warnings(&warnings),
+        GatheredPiece::Counts(tally, superseded) => collector.add_counts(&tally, superseded as usize),
     }
 }

@@ -8,14 +8,14 @@ use crate::peers::Peers;
 
 /// The keys that a worker has: those of one range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Keys {
+pub struct KeyRange {
     /// The least of them.
     pub first: u64,
     /// High bits that are zero in all of them once the least is taken away.
     pub zeros: u32,
 }
 
-impl Keys {
+impl KeyRange {
     /// The bits of a key that differ in this range, from the highest one on.
     pub fn of<T: Keyed>(self, value: &T) -> u64 {
         value.key().wrapping_sub(self.first) << self.zeros
@@ -114,9 +114,9 @@ impl Topology {
     }
 
     /// The keys of a worker.
-    pub fn keys(self, worker: usize) -> Keys {
+    pub fn keys(self, worker: usize) -> KeyRange {
         let first = ((worker as u128) << 64).div_ceil(self.all() as u128) as u64;
-        Keys { first, zeros: self.all().ilog2() }
+        KeyRange { first, zeros: self.all().ilog2() }
     }
 }
 
@@ -130,7 +130,7 @@ mod tests {
             let topology = Topology::alone(workers);
             assert_eq!((topology.all(), topology.local_workers()), (workers, 0..workers));
             for worker in 0..workers {
-                let Keys { first, zeros } = topology.keys(worker);
+                let KeyRange { first, zeros } = topology.keys(worker);
                 assert_eq!(topology.of_key(first), worker);
                 assert_eq!(topology.of_key(first.wrapping_sub(1)), (worker + workers - 1) % workers);
                 let last = topology.keys((worker + 1) % workers).first.wrapping_sub(1);

@@ -5,12 +5,12 @@ use std::sync::Mutex;
 use crate::error::Result;
 use crate::flow::distributed::topology::Topology;
 use crate::flow::status::lock;
-use crate::flow::stored::{Keeper, Stored};
+use crate::flow::stored::{LoadKeeper, Stored};
 
 /// The keepers of this process's workers; none unless this is a load.
 pub struct Keepers {
     first_worker: usize,
-    keepers: Vec<Mutex<Option<Box<dyn Keeper>>>>,
+    keepers: Vec<Mutex<Option<Box<dyn LoadKeeper>>>>,
 }
 
 impl Keepers {
@@ -29,7 +29,7 @@ impl Keepers {
     ///
     /// # Errors
     /// That of `keep`.
-    pub fn keep(&self, worker: usize, keep: impl FnOnce(&mut dyn Keeper) -> Result<()>) -> Result<()> {
+    pub fn keep(&self, worker: usize, keep: impl FnOnce(&mut dyn LoadKeeper) -> Result<()>) -> Result<()> {
         let Some(keeper) = self.keepers.get(worker - self.first_worker) else { return Ok(()) };
         lock(keeper).as_mut().map_or(Ok(()), |keeper| keep(&mut **keeper))
     }
@@ -37,10 +37,10 @@ impl Keepers {
     /// Ends a worker's keeping.
     ///
     /// # Errors
-    /// Those of [`Keeper::finish`].
+    /// Those of [`LoadKeeper::finish`].
     pub fn finish(&self, worker: usize) -> Result<()> {
         let keeper = self.keepers.get(worker - self.first_worker);
         let keeper = keeper.and_then(|keeper| lock(keeper).take());
-        keeper.map_or(Ok(()), Keeper::finish)
+        keeper.map_or(Ok(()), LoadKeeper::finish)
     }
 }

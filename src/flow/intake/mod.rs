@@ -17,7 +17,7 @@ use crate::flow::catalogue::Catalogue;
 use crate::flow::catalogue::segment::Segment;
 use crate::flow::context::RunContext;
 use crate::flow::distributed::topology::Topology;
-use crate::flow::inputs::Inputs;
+use crate::flow::inputs::RunInputs;
 use crate::flow::intake::keepers::Keepers;
 use crate::flow::intake::unit_queue::UnitQueue;
 use crate::flow::memory::budget::Share;
@@ -91,7 +91,7 @@ impl Intake {
     /// Reads units until none is left, calling `send` about once a MiB.
     pub fn run(
         &mut self,
-        inputs: &Inputs,
+        inputs: &RunInputs,
         queue: &UnitQueue,
         mut send: impl FnMut(&mut Intake),
     ) -> Result<()> {

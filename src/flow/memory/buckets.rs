@@ -4,19 +4,19 @@
 use std::path::Path;
 
 use crate::error::Result;
-use crate::flow::distributed::topology::Keys;
+use crate::flow::distributed::topology::KeyRange;
 use crate::flow::memory::budget::mapped;
-use crate::flow::memory::spill::Spill;
+use crate::flow::memory::spill::SpillFile;
 use crate::flow::records::Keyed;
 
 /// What one worker has collected, such as its postings.
 pub struct Buckets<T> {
     bits: u32,
-    keys: Keys,
+    keys: KeyRange,
     /// One allocation, so large that the system maps it: growing moves no bytes, and what is cut off goes back.
     held: Vec<T>,
     most: usize,
-    spill: Spill,
+    spill: SpillFile,
     /// For each bucket its stretches in the spill: first byte, and how many values.
     stretches: Vec<Vec<(u64, usize)>>,
     /// Once divided: where each bucket starts in memory, and the end of the last one.
@@ -26,14 +26,14 @@ pub struct Buckets<T> {
 impl<T: Keyed> Buckets<T> {
     /// An empty store of `1 << bits` buckets of these keys that holds at most `bytes` in memory; its spill file stands in
     /// `scratch`.
-    pub fn new(bits: u32, keys: Keys, bytes: u64, scratch: &Path) -> Buckets<T> {
+    pub fn new(bits: u32, keys: KeyRange, bytes: u64, scratch: &Path) -> Buckets<T> {
         let most = usize::try_from(bytes).unwrap_or(usize::MAX) / size_of::<T>();
         Buckets {
             bits,
             keys,
             held: mapped(most),
             most: most.max(1 << bits),
-            spill: Spill::new(scratch),
+            spill: SpillFile::new(scratch),
             stretches: vec![Vec::new(); 1 << bits],
             starts: None,
         }
@@ -89,7 +89,7 @@ const AT_ONCE: u32 = 5;
 
 /// Brings values into the order of the high `bits` of their keys within a range, in place. The start of each bucket, and
 /// the end of the last.
-fn divide<T: Keyed>(values: &mut [T], keys: Keys, bits: u32) -> Vec<usize> {
+fn divide<T: Keyed>(values: &mut [T], keys: KeyRange, bits: u32) -> Vec<usize> {
     let mut starts = Vec::with_capacity((1 << bits) + 1);
     divide_below(values, (keys, 0), bits, 0, &mut starts);
     starts.push(values.len());
@@ -100,7 +100,7 @@ fn divide<T: Keyed>(values: &mut [T], keys: Keys, bits: u32) -> Vec<usize> {
 /// place of the first of them.
 fn divide_below<T: Keyed>(
     values: &mut [T],
-    (keys, above): (Keys, u32),
+    (keys, above): (KeyRange, u32),
     bits: u32,
     first: usize,
     starts: &mut Vec<usize>,
@@ -119,7 +119,7 @@ fn divide_below<T: Keyed>(
 
 /// Permutes values by some bits of their keys: each swap puts one where it belongs (McIlroy, Bostic and McIlroy,
 /// "Engineering Radix Sort", 1993). The end of each bucket.
-fn permute<T: Keyed>(values: &mut [T], (keys, above): (Keys, u32), bits: u32) -> Vec<usize> {
+fn permute<T: Keyed>(values: &mut [T], (keys, above): (KeyRange, u32), bits: u32) -> Vec<usize> {
     let bucket = |value: &T| (keys.of(value) << above >> (64 - bits)) as usize;
     let mut ends = vec![0; 1 << bits];
     values.iter().for_each(|value| ends[bucket(value)] += 1);
@@ -156,8 +156,8 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let posting = |i: u64| Posting { key: i.wrapping_mul(0x9e37_79b9_7f4a_7c15), size: 1, doc: i as u32 };
         let all: Vec<Posting> = (0..5000).map(posting).collect();
-        let whole = Keys { first: 0, zeros: 0 };
-        let third = Keys { first: u64::MAX / 3 + 1, zeros: 1 };
+        let whole = KeyRange { first: 0, zeros: 0 };
+        let third = KeyRange { first: u64::MAX / 3 + 1, zeros: 1 };
         for (bytes, bits, keys) in
             [(0, 4, whole), (4000, 7, third), (1 << 20, 4, third), (1 << 20, 11, whole), (0, 4, third)]
         {

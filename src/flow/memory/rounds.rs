@@ -7,7 +7,7 @@ use std::path::Path;
 use crate::document::Doc;
 use crate::error::{Error, Result};
 use crate::flow::memory::budget::mapped;
-use crate::flow::memory::spill::Spill;
+use crate::flow::memory::spill::SpillFile;
 use crate::flow::records::KeyGroups;
 
 /// The places of some of a worker's documents in groups.
@@ -17,13 +17,13 @@ pub struct Index {
     pub rows: Range<usize>,
     docs: Vec<Doc>,
     starts: Vec<usize>,
-    places: Vec<Place>,
+    places: Vec<GroupPlace>,
 }
 
 /// Where a document stands in a group. Most groups are of two: then the partner itself stands here, and the group,
 /// which lies anywhere in memory, need not be looked at.
 #[derive(Clone, Copy, Default)]
-struct Place {
+struct GroupPlace {
     /// First partner: its place among the members, or the partner itself if there is only one.
     first: u32,
     /// Number of partners, at least one.
@@ -44,12 +44,12 @@ impl Index {
         }
         let placed = starts.last().copied().unwrap_or(0);
         self.places = mapped(placed);
-        self.places.resize(placed, Place::default());
+        self.places.resize(placed, GroupPlace::default());
         let mut next = starts.clone();
         for (row, first, partners) in leads {
             let next = &mut next[row as usize - first_row];
             let first = if partners == 1 { docs[first as usize] } else { first };
-            self.places[*next] = Place { first, partners };
+            self.places[*next] = GroupPlace { first, partners };
             *next += 1;
         }
         (self.rows, self.starts) = (rows, starts);
@@ -73,7 +73,7 @@ pub struct Rounds {
     held: KeyGroups,
     /// Members that may be held.
     most: usize,
-    spill: Spill,
+    spill: SpillFile,
     /// For each part its stretches in the spill: first byte, and how many numbers.
     stretches: Vec<Vec<(u64, usize)>>,
     /// Rows of this worker, and of one part.
@@ -110,7 +110,7 @@ impl Rounds {
         Rounds {
             held: KeyGroups { docs: mapped(most), following: mapped(most), ..KeyGroups::default() },
             most,
-            spill: Spill::new(scratch),
+            spill: SpillFile::new(scratch),
             stretches: vec![Vec::new(); PARTS],
             rows: (rows, rows.div_ceil(PARTS).max(1)),
             base,

@@ -7,7 +7,7 @@ use hashbrown::HashMap;
 use crate::document::Doc;
 use crate::error::{Error, Result};
 use crate::flow::memory::budget::mapped;
-use crate::flow::memory::spill::Spill;
+use crate::flow::memory::spill::SpillFile;
 
 /// The sets of one worker's documents: in memory as far as it may, the rest in a file without a name.
 #[derive(Debug)]
@@ -15,14 +15,14 @@ pub struct Sets {
     places: HashMap<Doc, (u64, u32)>,
     held: Vec<u64>,
     most: usize,
-    spill: Spill,
+    spill: SpillFile,
 }
 
 impl Sets {
     /// An empty store that holds at most `bytes` in memory, give or take one set; the rest goes to a file in `scratch`.
     pub fn new(bytes: u64, scratch: &Path) -> Sets {
         let most = usize::try_from(bytes).unwrap_or(usize::MAX) / 8;
-        Sets { places: HashMap::new(), held: mapped(most), most, spill: Spill::new(scratch) }
+        Sets { places: HashMap::new(), held: mapped(most), most, spill: SpillFile::new(scratch) }
     }
 
     /// Stores the set of a document.

@@ -12,16 +12,16 @@ use crate::flow::memory::budget::mapped;
 
 /// Values of plain bits on disk, behind one another. The file is created when the first are written.
 #[derive(Debug)]
-pub struct Spill {
+pub struct SpillFile {
     folder: PathBuf,
     file: Option<File>,
     bytes: u64,
 }
 
-impl Spill {
+impl SpillFile {
     /// An empty spill; its file will stand in `folder`, which exists.
-    pub fn new(folder: &Path) -> Spill {
-        Spill { folder: folder.to_path_buf(), file: None, bytes: 0 }
+    pub fn new(folder: &Path) -> SpillFile {
+        SpillFile { folder: folder.to_path_buf(), file: None, bytes: 0 }
     }
 
     /// Bytes written so far.
@@ -45,7 +45,7 @@ impl Spill {
         Ok(start)
     }
 
-    /// Reads the values that start at a byte which [`Spill::append`] returned, or a whole number of them further on.
+    /// Reads the values that start at a byte which [`SpillFile::append`] returned, or a whole number of them further on.
     pub fn read<T: Pod>(&self, start: u64, values: &mut [T]) -> Result<()> {
         let Some(file) = self.file.as_ref().filter(|_| !values.is_empty()) else { return Ok(()) };
         file.read_exact_at(bytemuck::cast_slice_mut(values), start)
@@ -61,14 +61,14 @@ pub const SLICE: usize = 16 << 10;
 pub struct Pile<T> {
     held: Vec<T>,
     most: usize,
-    spill: Spill,
+    spill: SpillFile,
 }
 
 impl<T: Pod> Pile<T> {
     /// An empty pile that holds at most `bytes` in memory, give or take one batch.
     pub fn new(bytes: u64, folder: &Path) -> Pile<T> {
         let most = usize::try_from(bytes).unwrap_or(usize::MAX) / size_of::<T>();
-        Pile { held: mapped(most), most, spill: Spill::new(folder) }
+        Pile { held: mapped(most), most, spill: SpillFile::new(folder) }
     }
 
     /// Values on the pile.

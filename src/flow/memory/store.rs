@@ -10,14 +10,14 @@ use crate::flow::memory::spill::Pile;
 
 /// What a run may hold, and the folder of what it may not.
 #[derive(Clone, Debug)]
-pub struct Memory {
+pub struct RunMemory {
     /// The bound of the memory, and how it is shared out.
     pub budget: Budget,
     /// An existing folder for spill files.
     pub scratch: PathBuf,
 }
 
-impl Memory {
+impl RunMemory {
     /// An empty pile, for one worker, which may hold that share of the memory.
     pub fn pile<T: Pod>(&self, share: Share) -> Pile<T> {
         Pile::new(self.budget.part(share), &self.scratch)

@@ -11,10 +11,10 @@ use timely::dataflow::operators::generic::operator::Operator;
 
 use crate::error::Result;
 use crate::flow::catalogue::Catalogue;
-use crate::flow::catalogue::rows::Rows;
+use crate::flow::catalogue::rows::SegmentRows;
 use crate::flow::catalogue::segment::Segment;
 use crate::flow::context::RunContext;
-use crate::flow::documents::Documents;
+use crate::flow::documents::RunDocuments;
 use crate::flow::memory::budget::Share;
 
 /// Rows of one worker, on their way to another one.
@@ -22,7 +22,7 @@ use crate::flow::memory::budget::Share;
 pub struct SentRows {
     to: u32,
     from: u32,
-    rows: Rows,
+    rows: SegmentRows,
 }
 
 /// Rows that are sent at a time.
@@ -66,7 +66,7 @@ impl Received {
 pub fn broadcast_rows<'scope>(
     sent: Stream<'scope, u64, Vec<SentRows>>,
     context: Arc<RunContext>,
-    documents: Arc<Documents>,
+    documents: Arc<RunDocuments>,
     worker: usize,
 ) -> Stream<'scope, u64, Vec<()>> {
     let to = Exchange::new(|sent: &SentRows| u64::from(sent.to));

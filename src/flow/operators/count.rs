@@ -20,7 +20,7 @@ use crate::flow::records::{Candidate, KeyGroups, Pair};
 use crate::similarity::AcceptanceRule;
 
 /// Counts how often each document is met.
-enum Counter {
+enum KeyCounter {
     /// In an array with a place for every document.
     Dense {
         counts: Vec<u32>,
@@ -32,18 +32,18 @@ enum Counter {
     Sorting(Vec<Doc>),
 }
 
-impl Counter {
+impl KeyCounter {
     /// A counter for documents below a limit that takes `bytes` at most, if it can.
-    fn new(limit: usize, bytes: u64) -> Counter {
+    fn new(limit: usize, bytes: u64) -> KeyCounter {
         if (limit as u64).saturating_mul(8) > bytes {
-            return Counter::Sorting(Vec::new());
+            return KeyCounter::Sorting(Vec::new());
         }
-        Counter::Dense { counts: vec![0; limit], met: vec![0; limit + 1], distinct: 0 }
+        KeyCounter::Dense { counts: vec![0; limit], met: vec![0; limit + 1], distinct: 0 }
     }
 
     fn add(&mut self, docs: &[Doc]) {
         match self {
-            Counter::Dense { counts, met, distinct } => {
+            KeyCounter::Dense { counts, met, distinct } => {
                 for doc in docs {
                     // Written always, counted if new: no branch to mispredict.
                     let count = &mut counts[*doc as usize];
@@ -52,14 +52,14 @@ impl Counter {
                     *count += 1;
                 }
             }
-            Counter::Sorting(met) => met.extend_from_slice(docs),
+            KeyCounter::Sorting(met) => met.extend_from_slice(docs),
         }
     }
 
     /// Everything met so often or more, with its count, to `each`; nothing is counted any more afterwards.
     fn drain(&mut self, fewest: u32, mut each: impl FnMut(Doc, u32)) {
         match self {
-            Counter::Dense { counts, met, distinct } => {
+            KeyCounter::Dense { counts, met, distinct } => {
                 for doc in &met[..std::mem::take(distinct)] {
                     let count = std::mem::take(&mut counts[*doc as usize]);
                     if count >= fewest {
@@ -67,7 +67,7 @@ impl Counter {
                     }
                 }
             }
-            Counter::Sorting(met) => {
+            KeyCounter::Sorting(met) => {
                 met.sort_unstable();
                 let same = met.chunk_by(|a, b| a == b).filter(|same| same.len() >= fewest as usize);
                 same.for_each(|same| each(same[0], same.len() as u32));
@@ -82,10 +82,10 @@ const SLICE: usize = 1 << 18;
 
 /// The counting of one worker: a round for each range of its rows whose groups fit in memory, which is all of them
 /// unless there is a bound.
-struct Counting {
+struct PairCounting {
     groups: Rounds,
     index: Index,
-    counter: Counter,
+    counter: KeyCounter,
     /// Pairs that share fewer keys are not looked at.
     fewest: u32,
     row: usize,
@@ -94,12 +94,12 @@ struct Counting {
     workers: usize,
 }
 
-impl Counting {
-    fn new(groups: Rounds, sets: &DocumentSets, worker: usize) -> Counting {
+impl PairCounting {
+    fn new(groups: Rounds, sets: &DocumentSets, worker: usize) -> PairCounting {
         let (context, catalogue) = (&sets.context, &sets.documents.catalogue);
         let (limit, base) = (catalogue.doc_limit(), catalogue.base());
-        let counter = Counter::new(limit, context.memory.budget.part(Share::Counter));
-        Counting {
+        let counter = KeyCounter::new(limit, context.memory.budget.part(Share::Counter));
+        PairCounting {
             groups,
             index: Index::default(),
             counter,
@@ -181,7 +181,7 @@ pub fn count<'scope>(
                 let Some(held) = cap.as_ref().filter(|_| all) else { return };
                 let counting = counting.get_or_insert_with(|| {
                     let groups = received.take().unwrap_or_else(|| no_groups(&sets, worker));
-                    Some(Counting::new(groups, &sets, worker))
+                    Some(PairCounting::new(groups, &sets, worker))
                 });
                 let mut session = output.session(held);
                 let more = counting.as_mut().filter(|_| !status.failed()).map_or(Ok(false), |counting| {
@@ -230,8 +230,8 @@ mod tests {
             }
             let mut counted = BTreeMap::new();
             for (worker, groups) in rounds.into_iter().enumerate() {
-                let (counter, index) = (Counter::new(24, bytes), Index::default());
-                let mut counting = Counting { groups, index, counter, fewest, row: 0, base: 0, worker, workers };
+                let (counter, index) = (KeyCounter::new(24, bytes), Index::default());
+                let mut counting = PairCounting { groups, index, counter, fewest, row: 0, base: 0, worker, workers };
                 let mut twice = 0;
                 while counting.advance(|c| twice += usize::from(counted.insert(c.pair, c.shared).is_some())).expect("counted") {}
                 prop_assert_eq!(twice, 0);

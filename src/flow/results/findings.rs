@@ -36,7 +36,7 @@ pub struct Removed {
 
 /// Documents that belong together.
 #[derive(Clone, Debug)]
-pub struct Cluster {
+pub struct DocumentCluster {
     /// The member that is kept.
     pub representative: Doc,
     /// All members in document order, at least two.
@@ -49,7 +49,7 @@ pub struct Findings {
     /// Removed documents in document order.
     pub removed: Vec<Removed>,
     /// Clusters in the order of their first members.
-    pub clusters: Vec<Cluster>,
+    pub clusters: Vec<DocumentCluster>,
     /// Accepted pairs in document order, if asked for.
     pub pairs: Option<Vec<(Doc, Doc, Measure, Reason)>>,
 }

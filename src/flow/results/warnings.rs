@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::document::{Doc, Position};
 use crate::error::Result;
-use crate::flow::documents::Documents;
+use crate::flow::documents::RunDocuments;
 use crate::limits::DOCUMENTS_NAMED;
 
 /// The first documents of some kind, by position: at most [`DOCUMENTS_NAMED`].
@@ -33,7 +33,7 @@ impl SampleIds {
     ///
     /// # Errors
     /// [`crate::error::Error::Io`].
-    pub fn names(&self, documents: &Documents) -> Result<Vec<String>> {
+    pub fn names(&self, documents: &RunDocuments) -> Result<Vec<String>> {
         self.0.iter().map(|(_, doc)| documents.name(*doc)).collect()
     }
 }

@@ -13,7 +13,7 @@ use crate::similarity::{AcceptanceRule, PairTest};
 const WEAK_KEY_FACTOR: usize = 32;
 
 /// How postings become groups.
-pub struct Grouping {
+pub struct KeyGrouping {
     /// Test whose size filter applies to pairs; `None` where sizes say nothing.
     sizes: Option<PairTest>,
     /// Contents a key may be in, 0 for any number.
@@ -30,9 +30,9 @@ pub struct Grouping {
     following: Vec<u32>,
 }
 
-impl Grouping {
+impl KeyGrouping {
     /// Groups as the configuration of a run wants them.
-    pub fn of(context: &RunContext) -> Grouping {
+    pub fn of(context: &RunContext) -> KeyGrouping {
         let cap = context.config.cap();
         let own = context.rule.map(AcceptanceRule::own);
         let sizes = own.filter(|own| !matches!(own, PairTest::Shared(_)));
@@ -43,11 +43,11 @@ impl Grouping {
             Some(PairTest::Vector(_)) => MAX_EXPANDED_GROUP * WEAK_KEY_FACTOR,
             _ => MAX_EXPANDED_GROUP,
         };
-        Grouping::new(sizes, cap, most_expanded, context.topology)
+        KeyGrouping::new(sizes, cap, most_expanded, context.topology)
     }
 
-    fn new(sizes: Option<PairTest>, cap: usize, most_expanded: usize, topology: Topology) -> Grouping {
-        Grouping {
+    fn new(sizes: Option<PairTest>, cap: usize, most_expanded: usize, topology: Topology) -> KeyGrouping {
+        KeyGrouping {
             sizes,
             cap,
             most_expanded,
@@ -191,7 +191,7 @@ mod tests {
             let (stored, held): (Vec<Posting>, Vec<Posting>) = held.into_iter().partition(|p| p.doc < base);
             let stored: Vec<Posting> = stored.into_iter().filter(|p| keys.contains(&p.key)).collect();
             let mut pairs = Vec::new();
-            let mut grouping = Grouping::new(Some(rule), cap, usize::MAX, Topology::alone(workers));
+            let mut grouping = KeyGrouping::new(Some(rule), cap, usize::MAX, Topology::alone(workers));
             grouping.form(&held, &stored, &mut collided);
             for groups in grouping.take() {
                 for (at, doc) in groups.docs.iter().enumerate().filter(|(_, doc)| **doc as usize % workers == groups.owner as usize) {
@@ -208,7 +208,7 @@ mod tests {
             prop_assert_eq!(collided.common.keys(), common as u64);
             if cap == 0 {
                 let mut collided = Collided::default();
-                Grouping::new(Some(rule), cap, 4, Topology::alone(workers)).form(&held, &stored, &mut collided);
+                KeyGrouping::new(Some(rule), cap, 4, Topology::alone(workers)).form(&held, &stored, &mut collided);
                 let of_key = |key: u64| live.iter().filter(move |p| p.key == key << 16);
                 let sizes = (0..20u64).map(|key| {
                     let new = of_key(key).filter(|p| p.doc >= base).count();

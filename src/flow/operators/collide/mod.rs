@@ -19,7 +19,7 @@ use crate::error::Result;
 use crate::flow::document_sets::DocumentSets;
 use crate::flow::intake::keepers::Keepers;
 use crate::flow::memory::budget::Share;
-use crate::flow::operators::collide::grouping::Grouping;
+use crate::flow::operators::collide::grouping::KeyGrouping;
 use crate::flow::operators::collide::order::{KeyOrder, Singletons, is_set, set};
 use crate::flow::records::{ExactDuplicate, KeyGroups, Posting};
 use crate::flow::results::gathered::Collided;
@@ -50,7 +50,7 @@ pub fn collide<'scope>(
             let activator = scope.activator_for(info.address);
             let context = Arc::clone(&sets.context);
             let mut store = context.buckets(worker, Share::Postings, BUCKET);
-            let (mut grouping, mut order) = (Grouping::of(&context), KeyOrder::default());
+            let (mut grouping, mut order) = (KeyGrouping::of(&context), KeyOrder::default());
             let (mut singletons, mut copied) = (Singletons::default(), Vec::new());
             let mut cap = Some(cap);
             move |(input, frontier), (copies, copies_frontier), output| {
