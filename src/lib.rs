@@ -114,6 +114,7 @@
 //! - `method/exact.rs` - equal canonical text
 //! - `method/join.rs` - the exact join by resemblance
 //! - `method/minhash.rs` - min-wise features, and banded MinHash
+//! - `method/simhash.rs` - 64-bit fingerprints within a Hamming distance
 //! - `method/imatch.rs` - I-Match: digests of terms of middling idf
 //! - `method/fingerprint.rs` - a few rare terms and where they stand
 //! - `method/term_vector.rs` - vectors of rare terms

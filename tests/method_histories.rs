@@ -77,6 +77,7 @@ fn small(method: Method) -> Config {
     (config.sentences.per_chunk, config.sentences.every) = (2, 1);
     (config.lines.per_chunk, config.lines.every) = (1, 1);
     config.supershingles.group = 3;
+    config.simhash.distance = 7;
     match method {
         Method::Anchors | Method::Sentences => config.count.rule = Rule::Containment,
         Method::Lines | Method::Supershingles => (config.count.rule, config.count.shared) = (Rule::Shared, 1),
@@ -178,6 +179,7 @@ method!(lines, small(Method::Lines));
 
 method!(salient, small(Method::Salient));
 
+method!(simhash, small(Method::Simhash));
 method!(imatch, small(Method::Imatch));
 
 method!(fingerprint, small(Method::Fingerprint));
@@ -228,6 +230,7 @@ fn histories_have_something_to_show() {
         Method::Sentences,
         Method::Lines,
         Method::Salient,
+        Method::Simhash,
         Method::Imatch,
         Method::Fingerprint,
         Method::TermVector,

@@ -222,6 +222,19 @@ fn signatures() {
 }
 
 #[test]
+fn simhashes() {
+    for (options, least) in [
+        ("", 50),
+        ("[simhash]\ndistance = 0", 10),
+        ("[simhash]\ndistance = 7\n[text]\nngram = 2", 100),
+        ("verify = 'resemblance'\nthreshold = 0.6\n[simhash]\ndistance = 5", 50),
+    ] {
+        let links = holds(&format!("method = 'simhash'\n{options}"), 2500);
+        assert!(links > least, "{options}: {links}");
+    }
+}
+
+#[test]
 fn verified_pairs() {
     for (method, least) in [
         ("method = 'join'\nverify = 'edits'\nthreshold = 0.7", 1000),

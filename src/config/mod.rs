@@ -23,7 +23,7 @@ pub use size::parse_size;
 
 pub use crate::method::{
     Anchors, Cosine, Count, Exact, Fingerprint, Imatch, Join, Lines, Method, Minhash, Rule, Salient,
-    Sampling, Sentences, Shingles, Supershingles, TermVector, Winnow,
+    Sampling, Sentences, Shingles, Simhash, Supershingles, TermVector, Winnow,
 };
 pub use crate::read::Input;
 pub use crate::text::{Filter, Text, Tokens};
@@ -53,6 +53,8 @@ pub struct Config {
     /// Parameters of `method = "minhash"`.
     #[serde(alias = "features")]
     pub minhash: Minhash,
+    /// Parameters of `method = "simhash"`.
+    pub simhash: Simhash,
     /// Parameters of `method = "shingles"`.
     pub shingles: Shingles,
     /// Parameters of `method = "supershingles"`.
@@ -149,6 +151,7 @@ impl Default for Config {
             input: Input::default(),
             text: Text::default(),
             minhash: Minhash::default(),
+            simhash: Simhash::default(),
             shingles: Shingles::default(),
             supershingles: Supershingles::default(),
             winnow: Winnow::default(),
@@ -173,6 +176,7 @@ impl Config {
             Method::Exact => &Exact,
             Method::Join => &Join,
             Method::Minhash => &self.minhash,
+            Method::Simhash => &self.simhash,
             Method::Shingles => &self.shingles,
             Method::Supershingles => &self.supershingles,
             Method::Winnow => &self.winnow,

@@ -43,6 +43,7 @@ pub const PRESETS: &[Preset] = &[
     preset!("schleimer2003", "Schleimer et al. 2003, winnowing"),
     preset!("kolcz2004", "Kolcz et al. 2004, random lexicons"),
     preset!("wang2005", "Wang, Gemmell 2005, conservative"),
+    preset!("manku2007", "Manku et al. 2007, SimHash"),
     preset!("ye2008", "Ye et al. 2008, adaptive sampling"),
     preset!("text-dedup", "as text-dedup does"),
     preset!("datatrove", "as datatrove does; FineWeb"),

@@ -20,6 +20,7 @@ mod fingerprint;
 mod imatch;
 mod join;
 mod minhash;
+mod simhash;
 mod tables;
 mod technique;
 mod term_vector;
@@ -32,6 +33,7 @@ pub use fingerprint::Fingerprint;
 pub use imatch::Imatch;
 pub use join::Join;
 pub use minhash::Minhash;
+pub use simhash::Simhash;
 pub use tables::FrozenTables;
 pub use technique::{Description, MethodSketcher, Needs, Settings, Technique};
 pub use term_vector::TermVector;
@@ -91,6 +93,8 @@ methods! {
     /// At least r of k features agree (Broder 2000, section 3; banded MinHash is r = 1).
     Minhash = "minhash" | "features", &["minhash"],
         "MinHash LSH: pairs that share enough min-wise features, such as one of several bands";
+    /// At most so many of 64 bits differ, each the sign of a sum over all shingles (Charikar 2002; Manku et al. 2007).
+    Simhash = "simhash", &["simhash"], "SimHash: all pairs of 64-bit fingerprints within a Hamming distance";
     /// Counting shared, perhaps sampled, shingles (Broder 2000, section 2).
     Shingles = "shingles", &["shingles", "count"], "Number of shared shingles, which may be sampled (Broder 1997)";
     /// Counting shared shingles of the sorted, perhaps sampled, shingles (Broder et al. 1997).
@@ -155,6 +159,7 @@ mod tests {
         Exact.check().expect("equal texts");
         Join.check().expect("join");
         Minhash::default().check().expect("min-wise features");
+        Simhash::default().check().expect("fingerprints");
         Shingles::default().check().expect("shingles");
         Imatch::default().check().expect("I-Match");
         Imatch { lexicons: 10, ..Imatch::default() }.check().expect("random lexicons");
@@ -215,6 +220,6 @@ mod tests {
             assert_eq!(serde_json::to_value(method).expect("as JSON"), method.name());
         }
         let message = "minhash-lsh".parse::<Method>().expect_err("no method");
-        assert!(message.contains("join, minhash, shingles,"), "{message}");
+        assert!(message.contains("join, minhash, simhash,"), "{message}");
     }
 }

@@ -68,6 +68,9 @@ pub struct ReportedScores {
     /// The cosine of two vectors of weighted terms, in [0, 1], where these are compared.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cosine: Option<f64>,
+    /// Bits in which two fingerprints differ, where these are compared.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hamming_distance: Option<u64>,
 }
 
 impl std::fmt::Display for ReportedScores {
@@ -77,6 +80,7 @@ impl std::fmt::Display for ReportedScores {
             ReportedScores { shared_features: Some(features), .. } => write!(f, "{features} features"),
             ReportedScores { edit_similarity: Some(share), .. } => write!(f, "{share:.4} unedited"),
             ReportedScores { shared_terms: Some(terms), .. } => write!(f, "{terms} terms"),
+            ReportedScores { hamming_distance: Some(bits), .. } => write!(f, "{bits} bits apart"),
             ReportedScores { cosine: Some(cosine), .. } => write!(f, "{cosine:.4} cosine"),
             ReportedScores { containment: Some(share), .. } => write!(f, "{share:.4} contained"),
             ReportedScores { resemblance: Some(share), .. } => write!(f, "{share:.4}"),
@@ -88,7 +92,7 @@ impl std::fmt::Display for ReportedScores {
 impl ReportedScores {
     /// What is reported of equal texts: they resemble each other whatever the method.
     pub fn equal(mut self) -> ReportedScores {
-        (self.shared_features, self.shared_terms) = (None, None);
+        (self.shared_features, self.shared_terms, self.hamming_distance) = (None, None, None);
         ReportedScores { resemblance: Some(1.0), ..self }
     }
 }

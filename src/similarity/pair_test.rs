@@ -27,7 +27,12 @@ pub enum PairTest {
     Vector(VectorAgreement),
     /// Cosine of vectors of weighted terms at or over the threshold ([`cosine_at_least`]).
     Cosine(Threshold),
+    /// One word each: at most so many of its 64 bits differ.
+    Hamming(u32),
 }
+
+/// Bits of a word whose differences are counted.
+const WORD: u32 = u64::BITS;
 
 /// Bits by which sums of weights are too fine for a [`Measure`].
 const FINE: u32 = 16;
@@ -55,7 +60,7 @@ impl PairTest {
             | PairTest::Containment(t)
             | PairTest::Edits(t)
             | PairTest::Cosine(t) => Some(t),
-            PairTest::Shared(_) | PairTest::Lengths(_) | PairTest::Vector(_) => None,
+            PairTest::Shared(_) | PairTest::Lengths(_) | PairTest::Vector(_) | PairTest::Hamming(_) => None,
         }
     }
 
@@ -63,6 +68,7 @@ impl PairTest {
     pub fn posted(self, words: &[u64]) -> u32 {
         match self {
             PairTest::Lengths(_) | PairTest::Vector(_) => words.first().map_or(0, |length| *length as u32),
+            PairTest::Hamming(_) => self.size(words),
             PairTest::Cosine(_) => coarse(norm(words)),
             _ => words.len() as u32,
         }
@@ -72,6 +78,7 @@ impl PairTest {
     pub fn size(self, words: &[u64]) -> u32 {
         match self {
             PairTest::Vector(_) => packed(words).map_or(0, |vector| unpack(vector).entries.len() as u32),
+            PairTest::Hamming(_) => WORD * words.len() as u32,
             PairTest::Cosine(_) => coarse(norm(words)),
             _ => self.members(words).len() as u32,
         }
@@ -82,6 +89,7 @@ impl PairTest {
         let ascend = |words: &[u64]| words.is_sorted_by(|a, b| a < b);
         match self {
             PairTest::Edits(_) => true,
+            PairTest::Hamming(_) => words.len() <= 1,
             PairTest::Vector(_) => {
                 words.is_empty() || packed(words).is_some_and(|vector| ascend(&unpack(vector).entries))
             }
@@ -103,7 +111,7 @@ impl PairTest {
         let (small, large) = (u64::from(a.min(b)), u64::from(a.max(b)));
         match self {
             PairTest::Resemblance(t) | PairTest::Edits(t) => t.is_met(small, large),
-            PairTest::Containment(_) => small > 0,
+            PairTest::Containment(_) | PairTest::Hamming(_) => small > 0,
             PairTest::Shared(r) => small >= u64::from(r),
             PairTest::Lengths(percent) => lengths_agree(a, b, percent),
             PairTest::Vector(vector) => lengths_agree(a, b, vector.length_percent),
@@ -121,6 +129,7 @@ impl PairTest {
             PairTest::Edits(t) => t.ceil(large),
             PairTest::Shared(r) => u64::from(r),
             PairTest::Lengths(_) => 1,
+            PairTest::Hamming(most) => u64::from(WORD - most),
             PairTest::Vector(vector) => u64::from(vector.shared),
             PairTest::Cosine(t) => t.ceil_of_root(small, large),
         };
@@ -131,7 +140,7 @@ impl PairTest {
     /// and all that is looked at, to be measured elsewhere.
     pub fn counts(self, shared: u32, a: u32, b: u32) -> bool {
         match self {
-            PairTest::Lengths(_) | PairTest::Cosine(_) => shared > 0,
+            PairTest::Lengths(_) | PairTest::Cosine(_) | PairTest::Hamming(_) => shared > 0,
             PairTest::Vector(vector) => shared >= vector.meeting,
             _ => self.reaches(Measure { shared, left: a, right: b }),
         }
@@ -165,6 +174,9 @@ impl PairTest {
             PairTest::Vector(_) => {
                 ReportedScores { shared_terms: Some(u64::from(measure.shared)), ..nothing }
             }
+            PairTest::Hamming(_) => {
+                ReportedScores { hamming_distance: Some(u64::from(WORD - measure.shared)), ..nothing }
+            }
             PairTest::Cosine(_) => ReportedScores { cosine: Some(measure.cosine()), ..nothing },
         }
     }
@@ -187,7 +199,7 @@ impl PairTest {
             PairTest::Containment(_) => u128::from(m.left.min(m.right)),
             PairTest::Edits(_) => u128::from(m.left.max(m.right)),
             PairTest::Cosine(_) => u128::from(m.left) * u128::from(m.right),
-            PairTest::Shared(_) | PairTest::Lengths(_) | PairTest::Vector(_) => 1,
+            PairTest::Shared(_) | PairTest::Lengths(_) | PairTest::Vector(_) | PairTest::Hamming(_) => 1,
         };
         (part(b) * whole(a).max(1)).cmp(&(part(a) * whole(b).max(1)))
     }
@@ -198,6 +210,10 @@ impl PairTest {
             PairTest::Edits(_) => {
                 let (left, right) = (a.len() as u32, b.len() as u32);
                 Measure { shared: left.max(right) - edit_distance(a, b), left, right }
+            }
+            PairTest::Hamming(_) => {
+                let shared = a.iter().zip(b).map(|(a, b)| WORD - (a ^ b).count_ones()).sum();
+                Measure { shared, left: self.size(a), right: self.size(b) }
             }
             PairTest::Vector(_) => {
                 let entries = |words| packed(words).map(|vector| unpack(vector).entries).unwrap_or_default();
@@ -220,6 +236,9 @@ impl PairTest {
                 let (x, y) = (packed(a)?, packed(b)?);
                 let (left, right) = (self.size(a), self.size(b));
                 return vectors_alike(x, y, vector).map(|shared| Measure { shared, left, right });
+            }
+            PairTest::Hamming(_) => {
+                return Some(self.full(a, b)).filter(|measure| self.reaches(*measure));
             }
             PairTest::Cosine(t) => return cosine_at_least(a, b, t).then(|| self.full(a, b)),
             _ => {}
@@ -285,6 +304,19 @@ mod tests {
         }
     }
 
+    #[test]
+    fn bits_that_differ_are_counted() {
+        let test = PairTest::Hamming(3);
+        let measure = test.measure(&[0b1011], &[0b1100]);
+        assert_eq!(measure, Some(Measure { shared: 61, left: 64, right: 64 }));
+        let reported = measure.map(|measure| test.reported(measure).hamming_distance);
+        assert_eq!(reported, Some(Some(3)));
+        assert_eq!(test.measure(&[0b1011], &[0b0100]), None);
+        assert_eq!((test.measure(&[], &[1]), test.measure(&[], &[])), (None, None));
+        assert_eq!(PairTest::Hamming(0).measure(&[7], &[7]), Some(Measure::equal(64)));
+        assert!(test.is_sketch(&[9]) && test.is_sketch(&[]) && !test.is_sketch(&[1, 2]));
+    }
+
     /// Fewest insertions, deletions and replacements, from the whole table.
     fn edits(a: &[u64], b: &[u64]) -> u32 {
         let mut row: Vec<u32> = (0..=b.len() as u32).collect();
@@ -322,7 +354,9 @@ mod tests {
                     prop_assert_eq!(u64::from(full.shared), longer - u64::from(edits(&a, &b)));
                     t.is_met(full.shared.into(), longer)
                 }
-                PairTest::Vector(_) | PairTest::Cosine(_) => unreachable!("other words"),
+                PairTest::Vector(_) | PairTest::Cosine(_) | PairTest::Hamming(_) => {
+                    unreachable!("other words")
+                },
                 PairTest::Lengths(percent) => {
                     let (x, y) = (length(&a), length(&b));
                     full.shared > 0 && x.abs_diff(y) * 100 <= x.min(y) * u64::from(percent)

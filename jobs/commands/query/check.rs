@@ -106,6 +106,9 @@ fn found(resembled: &Resembled) -> String {
         match (resembled.same_text, measures.resemblance.or(measures.edit_similarity).or(measures.cosine)) {
             (true, _) => "same text".to_owned(),
             (false, Some(share)) => format!("{share:.4}"),
+            (false, None) if measures.hamming_distance.is_some() => {
+                format!("{} bits apart", measures.hamming_distance.unwrap_or_default())
+            }
             (false, None) if measures.shared_terms.is_some() => format!("{} terms", measures.shared),
             (false, None) => format!("{} features", measures.shared),
         };

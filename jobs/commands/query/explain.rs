@@ -205,6 +205,7 @@ fn how(step: &Step) -> String {
 fn measure(measures: &Measures) -> String {
     match *measures {
         Measures { edit_similarity: Some(share), .. } => format!("{share:.4} of the longer text unedited"),
+        Measures { hamming_distance: Some(bits), .. } => format!("{bits} bits apart"),
         Measures { cosine: Some(cosine), .. } => format!("cosine {cosine:.4}"),
         Measures { shared_terms: Some(terms), .. } => format!("{terms} terms shared"),
         Measures { resemblance: Some(resemblance), .. } => format!("resemblance {resemblance:.4}"),
@@ -232,6 +233,7 @@ mod tests {
             edit_similarity: None,
             shared_terms: None,
             cosine: None,
+            hamming_distance: None,
             needed: Some(4),
             linked: false,
         };

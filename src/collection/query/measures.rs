@@ -29,6 +29,9 @@ pub struct Measures {
     /// The cosine of two vectors of weighted terms, from 0 to 1, where these are compared: the figures above are then weights.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cosine: Option<f64>,
+    /// Bits in which two fingerprints differ, where these are compared: the figures above are then bits that agree.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hamming_distance: Option<u64>,
     /// Shared members that sets of these sizes need to be linked; `None` if no number would do, or for equal texts.
     pub needed: Option<u64>,
     /// Whether that makes a link.
@@ -48,6 +51,7 @@ impl Measures {
             edit_similarity: shown.edit_similarity,
             shared_terms: shown.shared_terms,
             cosine: shown.cosine,
+            hamming_distance: shown.hamming_distance,
             needed,
             linked,
             ..all
@@ -79,6 +83,7 @@ impl Measures {
             edit_similarity: None,
             shared_terms: None,
             cosine: None,
+            hamming_distance: None,
             needed: None,
             linked: true,
         }
