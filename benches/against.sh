@@ -6,8 +6,7 @@
 #
 #     cargo build --profile dist && benches/against.sh OLD_PROGRAM target/dist/alike FILE.jsonl [WORKERS]
 set -euo pipefail
-old=$(realpath "$1")
-new=$(realpath "$2")
+declare -A programs=([old]=$(realpath "$1") [new]=$(realpath "$2"))
 file=$(realpath "$3")
 workers=${4:-$(nproc)}
 runs=${RUNS:-5}
@@ -17,12 +16,12 @@ trap 'rm -rf "$tmp"' EXIT
 # Every hundredth record is loaded later.
 awk -v new="$tmp/new.jsonl" -v base="$tmp/base.jsonl" '{ print > (NR % 100 == 0 ? new : base) }' "$file"
 for side in old new; do
-    "${!side}" load "$tmp/$side.loaded" "$tmp/base.jsonl" -w "$workers" --quiet
+    "${programs[$side]}" load "$tmp/$side.loaded" "$tmp/base.jsonl" -w "$workers" --quiet
 done
 
 # once SIDE WORK: seconds of wall clock and of CPU of one run.
 once() {
-    local program=${!1} work
+    local program=${programs[$1]} work
     rm -rf "$tmp/out"
     case $2 in
     "first load") work=(load "$tmp/out" "$tmp/base.jsonl") ;;
