@@ -8,6 +8,7 @@
 //! - `api/mod.rs` - deduplication and collections in a few lines
 //! - `api/dedup.rs` - near-duplicates of texts in memory, and of files
 //! - `api/collection.rs` - a collection in a folder: load, delete, clusters, check
+//! - `api/run_lexicon.rs` - the lexicon of a one-shot run
 //! - `api/spool.rs` - texts in memory as an input file
 //!
 //! What a run is made of:
@@ -429,4 +430,4 @@ pub mod text;
 pub mod threshold;
 pub mod tune;
 
-pub use api::{Collection, Dedup, Deduplicated, DeduplicatedFiles, Duplicate};
+pub use api::{Collection, Dedup, Deduplicated, DeduplicatedFiles, Duplicate, run_lexicon};

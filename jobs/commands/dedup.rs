@@ -15,13 +15,13 @@ use alike::peers::Peers;
 use alike::progress::{Progress, Stage};
 use alike::read::{Rejected, Source};
 use alike::resources::Resources;
+use alike::run_lexicon;
 use alike::system_memory::peak_memory;
 
 use crate::cluster::job::{DistributedJob, PART_DONE};
 use crate::session::inputs::{find_inputs, refuse};
 use crate::session::options::DedupOptions;
 use crate::session::run_folder::RunFolder;
-use crate::session::run_lexicon::{Making, own_lexicon};
 use crate::terminal::display::{Display, Mode};
 use crate::terminal::interrupt::stop_on_interrupt;
 use crate::terminal::summary::print_summary;
@@ -59,14 +59,9 @@ fn dedup(
         tempfile::tempdir_in(place.path()).map_err(|e| Error::io(place.path(), "create a folder in", e))?;
     let discovery = find_inputs(&options.inputs, spool.path(), progress)?;
     let mut config = options.config.clone();
-    let making = Making {
-        sources: &discovery.sources,
-        workers: options.workers,
-        memory: options.memory,
-        scratch: spool.path(),
-        progress,
-    };
-    let lexicon = own_lexicon(&mut config, options.lexicon.as_deref(), &making)?;
+    let resources = resources(options, spool.path(), None);
+    let lexicon =
+        run_lexicon(&mut config, options.lexicon.as_deref(), &discovery.sources, &resources, progress)?;
     if let Some(peers) = peers {
         let sources = discovery.sources.iter().map(Source::from_anywhere).collect::<Result<_>>()?;
         peers.broadcast(&DedupTask { sources, config: config.clone() })?;
@@ -165,14 +160,14 @@ fn request(options: &DedupOptions, task: DedupTask, scratch: &Path, peers: Optio
         replay: None,
         basis: None,
         lexicon: None,
-        resources: Resources {
-            workers: options.workers,
-            memory: options.memory,
-            simd: options.simd,
-            scratch: scratch.to_path_buf(),
-            peers,
-        },
+        resources: resources(options, scratch, peers),
     }
+}
+
+/// What the run may use of its machine, with the folder `scratch` for spill files.
+fn resources(options: &DedupOptions, scratch: &Path, peers: Option<Arc<Peers>>) -> Resources {
+    let DedupOptions { workers, memory, simd, .. } = *options;
+    Resources { workers, memory, simd, scratch: scratch.to_path_buf(), peers }
 }
 
 fn finish(options: &DedupOptions, begun: Instant, peers: Option<&Peers>, mut summary: Summary) -> Summary {

@@ -7,6 +7,5 @@ pub(crate) mod load_report;
 pub(crate) mod options;
 pub(crate) mod recompute;
 pub(crate) mod run_folder;
-pub(crate) mod run_lexicon;
 pub(crate) mod target;
 pub(crate) mod watched;

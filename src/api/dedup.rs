@@ -1,16 +1,16 @@
 //! Near-duplicates of texts in memory, and of files.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tempfile::TempDir;
 
+use super::run_lexicon::run_lexicon;
 use super::spool::{Line, Lines};
 use crate::config::{Config, Input};
 use crate::document::Doc;
 use crate::error::{Error, Result};
 use crate::flow::{self, Outcome, Part, Reason, Request};
-use crate::lexicon::Lexicon;
 use crate::limits::{MAX_WORKERS, REFUSED_PERCENT};
 use crate::output::{Hands, KeptTally, Lists, Staging, Summary, left_out, summarise, write_kept};
 use crate::progress::Progress;
@@ -36,7 +36,7 @@ pub struct Dedup {
     config: Config,
     workers: usize,
     memory: Option<u64>,
-    lexicon: Option<Arc<Lexicon>>,
+    lexicon: Option<PathBuf>,
 }
 
 /// What was found among texts. Texts are numbered from 0, in the order in which they were given.
@@ -128,10 +128,10 @@ impl Dedup {
         self
     }
 
-    /// The lexicon of a method that weighs terms.
-    pub fn lexicon(mut self, lexicon: Arc<Lexicon>) -> Dedup {
-        self.config.lexicon = lexicon.name();
-        self.lexicon = Some(lexicon);
+    /// The file of the lexicon of a method that weighs terms. Without one it is counted from the texts, which are then read
+    /// twice.
+    pub fn lexicon(mut self, file: impl Into<PathBuf>) -> Dedup {
+        self.lexicon = Some(file.into());
         self
     }
 
@@ -172,30 +172,28 @@ impl Dedup {
     /// Runs the dataflow on inputs.
     fn run(&self, inputs: &[String], scratch: TempDir) -> Result<DeduplicatedFiles> {
         self.config.validate()?;
-        if self.config.needs_lexicon() && self.lexicon.is_none() {
-            return Err(Error::config(format!(
-                "{} needs a lexicon; give one with Dedup::lexicon",
-                self.config.lexicon_user()
-            )));
-        }
         let progress = Arc::new(Progress::default());
         let discovery = discover(inputs, &scratch.path().join("spool"))?;
+        let resources = Resources {
+            workers: self.workers,
+            memory: self.memory,
+            simd: Simd::detect(),
+            scratch: scratch.path().to_path_buf(),
+            peers: None,
+        };
+        let mut config = self.config.clone();
+        let named = self.lexicon.as_deref();
+        let lexicon = run_lexicon(&mut config, named, &discovery.sources, &resources, &progress)?;
         let request = Request {
             sources: discovery.sources.clone(),
             part: Part::ALL,
-            config: self.config.clone(),
+            config,
             pairs: false,
             stored: None,
             replay: None,
             basis: None,
-            lexicon: self.lexicon.clone(),
-            resources: Resources {
-                workers: self.workers,
-                memory: self.memory,
-                simd: Simd::detect(),
-                scratch: scratch.path().to_path_buf(),
-                peers: None,
-            },
+            lexicon,
+            resources,
         };
         let outcome = flow::run(request, Arc::clone(&progress))?;
         let mut rejected = unread(&discovery.unreadable);

@@ -3,6 +3,7 @@
 
 mod collection;
 mod dedup;
+mod run_lexicon;
 mod spool;
 
 #[cfg(test)]
@@ -10,3 +11,4 @@ mod tests;
 
 pub use collection::Collection;
 pub use dedup::{Dedup, Deduplicated, DeduplicatedFiles, Duplicate};
+pub use run_lexicon::run_lexicon;

@@ -11,11 +11,11 @@ use alike::flow::{self, Part, Request, Tally};
 use alike::progress::Progress;
 use alike::read::Source;
 use alike::resources::Resources;
+use alike::run_lexicon;
 use alike::threshold::Threshold;
 
 use super::report::{EvaluatedMethod, EvaluationRow, MethodScores, RunResult};
 use crate::session::options::Machine;
-use crate::session::run_lexicon::{Making, own_lexicon};
 use crate::terminal::stderr::message;
 
 /// Bytes of a posting.
@@ -133,9 +133,9 @@ impl MethodRuns<'_> {
         let Machine { workers, memory, simd } = self.machine;
         let begun = Instant::now();
         let mut config = config.clone();
-        let (sources, scratch, progress) = (self.sources, self.scratch, &**self.progress);
-        let making = Making { sources, workers, memory, scratch, progress };
-        let lexicon = own_lexicon(&mut config, self.lexicon, &making)?;
+        let scratch = self.scratch.to_path_buf();
+        let resources = Resources { workers, memory, simd, scratch, peers: None };
+        let lexicon = run_lexicon(&mut config, self.lexicon, self.sources, &resources, self.progress)?;
         let request = Request {
             sources: self.sources.to_vec(),
             part: Part::ALL,
@@ -145,7 +145,7 @@ impl MethodRuns<'_> {
             replay: None,
             basis: None,
             lexicon,
-            resources: Resources { workers, memory, simd, scratch: self.scratch.to_path_buf(), peers: None },
+            resources,
         };
         let outcome = flow::run(request, Arc::clone(self.progress))?;
         let seconds = begun.elapsed().as_secs_f64();
