@@ -36,6 +36,7 @@ const LIBRARY: &[&str] = &[
     "sketch",
     "method",
     "config",
+    "sketcher",
     "components",
     "flow",
     "output",
@@ -52,11 +53,11 @@ const PROGRAM: &[&str] =
 
 /// What the counts may come to; they only ever go down.
 const BOUNDS: &[(&str, usize)] = &[
-    ("files in circles", 110),
-    ("imports of a higher part", 474),
-    ("names declared more than once", 80),
-    ("files flat in the fullest folder", 63),
-    ("columns taken by number", 151),
+    ("files in circles", 0),
+    ("imports of a higher part", 0),
+    ("names declared more than once", 58),
+    ("files flat in the fullest folder", 18),
+    ("columns taken by number", 0),
 ];
 
 /// One count, and what is counted.

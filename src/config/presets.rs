@@ -86,18 +86,18 @@ fn plain(name: &str) -> String {
 /// Levenshtein distance in characters.
 fn edits(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
+    let mut distances: Vec<usize> = (0..=b.len()).collect();
     for (i, x) in a.chars().enumerate() {
-        // `row[j]` is the distance of the prefixes one shorter in `a` until it is overwritten.
-        let mut diagonal = row[0];
-        row[0] = i + 1;
+        // `distances[j]` is the distance of the prefixes one shorter in `a` until it is overwritten.
+        let mut diagonal = distances[0];
+        distances[0] = i + 1;
         for (j, y) in b.iter().enumerate() {
             let replaced = diagonal + usize::from(x != *y);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
+            diagonal = distances[j + 1];
+            distances[j + 1] = replaced.min(diagonal + 1).min(distances[j] + 1);
         }
     }
-    row[b.len()]
+    distances[b.len()]
 }
 
 #[cfg(test)]

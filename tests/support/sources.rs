@@ -270,7 +270,7 @@ impl<'a> Reader<'a> {
 
 /// Whether a variable is a row of a table, by its name.
 fn is_row(name: &str) -> bool {
-    name == "row" || name == "rows" || name.ends_with("_row") || name.ends_with("_rows")
+    name == "row" || name.ends_with("_row")
 }
 
 /// Whether something is compiled for tests only.
