@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::common::{ChangeArgs, ConfigArgs, PlaceArgs, ReportArgs};
+use super::common::{ChangeArgs, ConfigArgs, FormArgs, PlaceArgs, ReportArgs};
 use super::processes::ProcessArgs;
 
 pub(crate) const LOAD_EXAMPLES: &str = "\
@@ -174,6 +174,8 @@ pub(crate) struct FileArgs {
     /// File to read, or - for standard input
     #[arg(default_value = "-")]
     pub(crate) file: PathBuf,
+    #[command(flatten)]
+    pub(crate) form: FormArgs,
     /// Print JSON Lines, one for each text or group
     #[arg(long)]
     pub(crate) json: bool,

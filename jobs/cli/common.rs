@@ -3,11 +3,13 @@
 use std::path::PathBuf;
 
 use alike::config::Method;
+use alike::read::{Delimiter, FormatHint, FormatName};
 use clap::Args;
 
 use super::processes::ProcessArgs;
 use super::values::{
-    ClusteringArg, ComponentsArg, SimdArg, TokensArg, VerifyArg, method_parser, policies, presets,
+    ClusteringArg, ComponentsArg, InputFormatArg, SimdArg, TokensArg, VerifyArg, method_parser, policies,
+    presets,
 };
 
 /// Where a collection lies.
@@ -107,6 +109,35 @@ pub(crate) struct ConfigArgs {
     /// and a Unix time in seconds or milliseconds.
     #[arg(long, value_name = "PATH", hide_short_help = true, help_heading = "Records")]
     pub(crate) date_field: Option<String>,
+    #[command(flatten)]
+    pub(crate) form: FormArgs,
+}
+
+/// What names and contents of inputs do not tell.
+#[derive(Debug, Default, Args)]
+pub(crate) struct FormArgs {
+    /// The format of the files that are named, and of standard input [default: by name and content]
+    ///
+    /// Files in folders, and what patterns match there, go by their names and contents in any case.
+    #[arg(long, value_enum, value_name = "FORMAT", help_heading = "Records")]
+    pub(crate) input_format: Option<InputFormatArg>,
+    /// The delimiter of CSV: one ASCII character, or tab [default: a comma; tab for .tsv]
+    ///
+    /// Without it, a header that has no comma, but semicolons, tabs or bars, and only one kind of them, has that delimiter.
+    #[arg(long, value_name = "CHAR", help_heading = "Records")]
+    pub(crate) delimiter: Option<Delimiter>,
+}
+
+impl FormArgs {
+    /// What the flags say of inputs.
+    pub(crate) fn hint(&self) -> FormatHint {
+        let format = self.input_format.map(|format| match format {
+            InputFormatArg::Jsonl => FormatName::Jsonl,
+            InputFormatArg::Text => FormatName::Text,
+            InputFormatArg::Csv => FormatName::Csv,
+        });
+        FormatHint { format, delimiter: self.delimiter }
+    }
 }
 
 /// What is left out of texts, and what words become.
@@ -150,6 +181,8 @@ pub(crate) struct RecordArgs {
     /// Field of the text [default: text]
     #[arg(long, value_name = "PATH", help_heading = "Records")]
     pub(crate) text_field: Option<String>,
+    #[command(flatten)]
+    pub(crate) form: FormArgs,
     /// Fail (exit code 3) on the first refused record, not only if more than 10 % are refused
     #[arg(long, help_heading = "Records")]
     pub(crate) strict: bool,

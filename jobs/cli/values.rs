@@ -97,3 +97,14 @@ pub(crate) enum ComponentsArg {
     /// Differential dataflow, on all workers of all processes
     Differential,
 }
+
+/// A format of inputs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum InputFormatArg {
+    /// One JSON object a line.
+    Jsonl,
+    /// One document a file.
+    Text,
+    /// A header row, and then one record a row; see --delimiter for TSV.
+    Csv,
+}

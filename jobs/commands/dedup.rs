@@ -57,7 +57,7 @@ fn dedup(
     let place = held.insert(RunFolder::new(options.out.as_deref().filter(|_| !options.dry_run))?);
     let spool =
         tempfile::tempdir_in(place.path()).map_err(|e| Error::io(place.path(), "create a folder in", e))?;
-    let discovery = find_inputs(&options.inputs, spool.path(), progress)?;
+    let discovery = find_inputs(&options.inputs, options.hint, spool.path(), progress)?;
     let mut config = options.config.clone();
     let resources = resources(options, spool.path(), None);
     let lexicon =

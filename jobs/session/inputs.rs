@@ -5,19 +5,25 @@ use std::path::{Path, PathBuf};
 use alike::error::{Error, Result};
 use alike::limits::REFUSED_PERCENT;
 use alike::progress::Progress;
-use alike::read::{Discovery, Rejected, discover};
+use alike::read::{Discovery, FormatHint, Rejected, discover_as};
 
 use crate::terminal::interrupt::unless_stopped;
 
 /// Finds the inputs. Standard input may be silent for ever, so it is awaited on a thread that can be left behind.
-pub(crate) fn find_inputs(inputs: &[PathBuf], spool: &Path, progress: &Progress) -> Result<Discovery> {
+/// `hint` is what is known of them beside their names and contents.
+pub(crate) fn find_inputs(
+    inputs: &[PathBuf],
+    hint: FormatHint,
+    spool: &Path,
+    progress: &Progress,
+) -> Result<Discovery> {
     let name = |path: &PathBuf| {
         let name = path.to_str().map(str::to_owned);
         name.ok_or_else(|| Error::input(path, "the name is not UTF-8; name the folder it is in"))
     };
     let inputs: Vec<String> = inputs.iter().map(name).collect::<Result<_>>()?;
     let spool = spool.to_path_buf();
-    unless_stopped(progress, "the search for inputs", move || discover(&inputs, &spool))
+    unless_stopped(progress, "the search for inputs", move || discover_as(&inputs, &spool, hint))
 }
 
 /// Refuses an input of which too much could not be used.

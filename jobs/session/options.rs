@@ -8,6 +8,7 @@ use alike::config::{Clustering, Config, Filter, Input, Method, Tokens, Verify, p
 use alike::error::{Error, Result};
 use alike::flow::Components;
 use alike::limits::{BASE_MEMORY, LEAST_EPOCH, LEAST_MEMORY, MAX_WORKERS, WORKER_MEMORY};
+use alike::read::FormatHint;
 use alike::simd::Simd;
 use alike::system_memory::total_memory;
 
@@ -22,6 +23,8 @@ use crate::cli::values::{ClusteringArg, ComponentsArg, SimdArg, TokensArg, Verif
 pub(crate) struct DedupOptions {
     /// Files, folders, globs and `-`, as given.
     pub(crate) inputs: Vec<PathBuf>,
+    /// What is known of them beside their names and contents.
+    pub(crate) hint: FormatHint,
     /// The folder to create; `None` only in a dry run.
     pub(crate) out: Option<PathBuf>,
     /// What decides the answer; valid.
@@ -60,6 +63,7 @@ impl DedupOptions {
             memory,
             simd,
             inputs: args.inputs,
+            hint: args.choices.form.hint(),
             out: args.out,
             pairs: args.pairs,
             kinds: args.kinds,

@@ -60,6 +60,7 @@ fn source(folder: &Path, name: &str, bytes: &[u8], format: Format, compression: 
         compression,
         bytes: data.len(),
         lasting: true,
+        cuts: Vec::new(),
         modified,
     }
 }

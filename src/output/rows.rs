@@ -81,7 +81,7 @@ pub struct RejectedRow<'a> {
 impl RejectedRow<'_> {
     /// The row of a refused record or file.
     pub fn of(rejected: &Rejected) -> RejectedRow<'_> {
-        let Rejected { file, line, offset, reason } = rejected;
+        let Rejected { file, line, offset, reason, .. } = rejected;
         RejectedRow { file, line: *line, offset: *offset, reason }
     }
 }

@@ -1,5 +1,6 @@
 //! The seam between reading and the formats: what a format has to know. All else is the same for all of them.
 
+use std::io;
 use std::sync::Arc;
 
 use super::field::Fields;
@@ -28,6 +29,12 @@ pub(super) trait Codec {
     /// The first offset at or after `at` at which a unit of an uncompressed file may begin; the size of the file if there
     /// is none.
     fn unit_start(&self, source: &Source, at: u64) -> u64;
+
+    /// Where units of an uncompressed file may begin, if the bytes around a place do not tell it: looked up once, when the
+    /// file is found.
+    fn cuts(&self, _: &Source) -> io::Result<Vec<u64>> {
+        Ok(Vec::new())
+    }
 
     /// The records of a unit. Opening must not touch the file.
     fn records(&self, file: u32, source: &Source, unit: &Unit, fields: Arc<Fields>) -> Box<dyn Records>;

@@ -8,7 +8,7 @@ use serde::de::IgnoredAny;
 
 use super::BOM;
 use super::bytes::open_decompressed;
-use super::format::Compression;
+use super::format::{Compression, Delimiter, FormatHint, FormatName};
 use super::source::Source;
 
 /// Bytes looked at, decompressed.
@@ -40,14 +40,15 @@ pub(super) struct Head {
     /// The end of the name, in lower case, without that of the compression.
     extension: Option<String>,
     found: Found,
+    hint: FormatHint,
 }
 
 impl Head {
     /// Reads the head. What damage leaves of a compressed one is taken: reading will refuse the rest in its place.
-    pub(super) fn read(source: &Source, found: Found) -> io::Result<Head> {
+    pub(super) fn read(source: &Source, found: Found, hint: FormatHint) -> io::Result<Head> {
         let mut input = open_decompressed(source)?;
         let extension = extension(&source.path);
-        let mut head = Head { bytes: Vec::new(), whole: false, extension, found };
+        let mut head = Head { bytes: Vec::new(), whole: false, extension, found, hint };
         let mut outcome = head.extend(&mut input, HEAD_BYTES);
         if outcome.is_ok() && head.first_byte() == Some(b'{') {
             while !head.whole
@@ -71,6 +72,16 @@ impl Head {
         self.extension.as_deref()
     }
 
+    /// The format that whoever named the file says it has.
+    pub(super) fn said(&self) -> Option<FormatName> {
+        self.hint.format.filter(|_| self.is_named())
+    }
+
+    /// The delimiter that is said to be that of CSV.
+    pub(super) fn delimiter(&self) -> Option<Delimiter> {
+        self.hint.delimiter
+    }
+
     /// Whether someone named the file.
     pub(super) fn is_named(&self) -> bool {
         self.found == Found::Named
@@ -87,7 +98,8 @@ impl Head {
         Ok(())
     }
 
-    fn content(&self) -> &[u8] {
+    /// The beginning without a byte order mark.
+    pub(super) fn content(&self) -> &[u8] {
         self.bytes.strip_prefix(BOM).unwrap_or(&self.bytes)
     }
 

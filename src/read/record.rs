@@ -61,6 +61,13 @@ pub enum Refusal {
     NotJson(String),
     /// The line is JSON but not an object.
     NotAnObject,
+    /// The file has no such column: the name that was looked for, and the columns that there are.
+    NoColumn {
+        /// The name of the column.
+        field: String,
+        /// The columns, as shown to people: bounded, control characters escaped.
+        columns: String,
+    },
     /// The record has no text field.
     NoText {
         /// The path of the text that was looked for.
@@ -82,6 +89,15 @@ pub enum Refusal {
     },
     /// The record is a change of a kind that does not exist: what it says, as shown to people.
     UnknownOp(String),
+    /// The row has fewer or more fields than the header.
+    Ragged {
+        /// Fields of the row.
+        fields: usize,
+        /// Fields of the header.
+        columns: usize,
+    },
+    /// A quoted field is not closed. Nothing after it was read.
+    OpenQuote,
     /// The line, or the text file, is not UTF-8.
     NotUtf8,
     /// The line, or the text file, is longer than allowed.
@@ -98,11 +114,12 @@ pub enum Refusal {
 impl Refusal {
     /// The refusal of a record that has `keys`, and so many more, but not the text's.
     pub(super) fn no_text<S: AsRef<str>>(field: &str, keys: &[S], more: usize) -> Refusal {
-        let mut shown: Vec<String> = keys.iter().map(|key| show(key.as_ref())).collect();
-        if more > 0 {
-            shown.push(format!("and {more} more"));
-        }
-        Refusal::NoText { field: field.to_owned(), keys: shown.join(", ") }
+        Refusal::NoText { field: field.to_owned(), keys: show_all(keys, more) }
+    }
+
+    /// The refusal of a record in a file that has `columns`, and so many more, but not the text's.
+    pub(super) fn no_column<S: AsRef<str>>(field: &str, columns: &[S], more: usize) -> Refusal {
+        Refusal::NoColumn { field: field.to_owned(), columns: show_all(columns, more) }
     }
 
     /// The refusal of a record that says it is a change of this kind.
@@ -112,7 +129,7 @@ impl Refusal {
 
     /// Whether nothing after it was read of the file.
     pub fn ends_file(&self) -> bool {
-        matches!(self, Refusal::Truncated(_) | Refusal::Unreadable(_))
+        matches!(self, Refusal::Truncated(_) | Refusal::Unreadable(_) | Refusal::OpenQuote)
     }
 
     /// A short name of the kind of refusal, for counting.
@@ -120,7 +137,10 @@ impl Refusal {
         match self {
             Refusal::NotJson(_) => "not JSON",
             Refusal::NotAnObject => "not an object",
+            Refusal::NoColumn { .. } => "no column",
             Refusal::NoText { .. } => "no text",
+            Refusal::Ragged { .. } => "ragged row",
+            Refusal::OpenQuote => "open quote",
             Refusal::TextNotString { .. } => "text not a string",
             Refusal::NoId { .. } => "no id",
             Refusal::UnknownOp(_) => "unknown op",
@@ -130,6 +150,15 @@ impl Refusal {
             Refusal::Unreadable(_) => "unreadable",
         }
     }
+}
+
+/// Names from the input, and that there are so many more, made fit for a terminal.
+fn show_all<S: AsRef<str>>(names: &[S], more: usize) -> String {
+    let mut shown: Vec<String> = names.iter().map(|name| show(name.as_ref())).collect();
+    if more > 0 {
+        shown.push(format!("and {more} more"));
+    }
+    shown.join(", ")
 }
 
 /// A name from the input made fit for a terminal: bounded, and without characters that steer it.
@@ -152,6 +181,13 @@ impl fmt::Display for Refusal {
         match self {
             Refusal::NotJson(why) => write!(f, "not JSON: {why}"),
             Refusal::NotAnObject => f.write_str("JSON, but not an object"),
+            Refusal::NoColumn { field, columns } => {
+                write!(f, "no column {}; is the text field right? the columns are: {columns}", show(field))
+            }
+            Refusal::Ragged { fields, columns } => {
+                write!(f, "a row of {fields} fields under a header of {columns}; is the delimiter right?")
+            }
+            Refusal::OpenQuote => f.write_str("a quoted field is not closed; nothing from here on was read"),
             Refusal::NoText { field, keys } if keys.is_empty() => {
                 write!(f, "no field {}; the record is empty", show(field))
             }

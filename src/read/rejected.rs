@@ -3,6 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use super::format::Counted;
 use super::record::Refusal;
 use super::source::Source;
 use crate::document::Position;
@@ -22,7 +23,7 @@ impl Refused {
     /// The same, ready to be shown: `line` is its line in the file `source`.
     pub fn rejected(&self, source: &Source, line: u64) -> Rejected {
         let (file, offset) = (source.shown.clone(), self.position.offset());
-        Rejected { file, line, offset, reason: self.refusal.to_string() }
+        Rejected { file, line, offset, counted: source.format.counts(), reason: self.refusal.to_string() }
     }
 }
 
@@ -32,8 +33,11 @@ impl Refused {
 pub struct Rejected {
     /// The file.
     pub file: String,
-    /// Line of the record, from 1; 0 for a file as a whole.
+    /// Line of the record, or its row, from 1; 0 for a file as a whole.
     pub line: u64,
+    /// What the line counts.
+    #[serde(default, skip_serializing_if = "Counted::is_lines")]
+    pub counted: Counted,
     /// Offset of the record in the decompressed file.
     pub offset: u64,
     /// Why.
@@ -42,9 +46,11 @@ pub struct Rejected {
 
 impl fmt::Display for Rejected {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.line {
-            0 => write!(f, "{}: {}", self.file, self.reason),
-            line => write!(f, "{}, line {line}: {}", self.file, self.reason),
+        let Rejected { file, line, counted, reason, .. } = self;
+        match (line, counted) {
+            (0, _) => write!(f, "{file}: {reason}"),
+            (line, Counted::Lines) => write!(f, "{file}, line {line}: {reason}"),
+            (row, Counted::Rows) => write!(f, "{file}, row {row}: {reason}"),
         }
     }
 }
@@ -54,6 +60,7 @@ pub fn unread(unreadable: &[(PathBuf, String)]) -> Vec<Rejected> {
     let file = |(path, why): &(PathBuf, String)| Rejected {
         file: path.display().to_string(),
         line: 0,
+        counted: Counted::default(),
         offset: 0,
         reason: format!("cannot be read: {why}"),
     };

@@ -24,6 +24,8 @@ pub struct Source {
     pub bytes: u64,
     /// Whether the file is meant to outlast the run; what was made a file for one run only, as standard input is, is not.
     pub lasting: bool,
+    /// Offsets at which units may begin, of a file that cannot be cut anywhere; ascending.
+    pub(crate) cuts: Vec<u64>,
     /// When it was last written to, as far as the system knows.
     pub(crate) modified: Option<SystemTime>,
 }

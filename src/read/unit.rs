@@ -118,6 +118,7 @@ mod tests {
             compression,
             bytes,
             lasting: true,
+            cuts: Vec::new(),
             modified: None,
         }
     }

@@ -12,7 +12,7 @@ use alike::limits::MAX_RECORD_BYTES;
 use alike::output::Scratch;
 use alike::peers::Peers;
 use alike::progress::Progress;
-use alike::read::Rejected;
+use alike::read::{FormatHint, Rejected};
 use alike::resources::Resources;
 
 use crate::cli::collections::DeleteArgs;
@@ -96,7 +96,7 @@ fn delete(
     progress: &Arc<Progress>,
 ) -> Result<Report> {
     let scratch = file.parent().unwrap_or(file);
-    let mut sources = find_inputs(&[file.to_path_buf()], scratch, progress)?.sources;
+    let mut sources = find_inputs(&[file.to_path_buf()], FormatHint::default(), scratch, progress)?.sources;
     for source in &mut sources {
         // The copy lies elsewhere when the command is given again.
         (source.lasting, source.shown) = (false, format!("the ids of {}", args.ids.display()));

@@ -10,7 +10,7 @@ use alike::lexicon::{Counted, Frozen, Header, Kind, Request, Tally, Terms, assis
 use alike::output::Scratch;
 use alike::peers::Peers;
 use alike::progress::Progress;
-use alike::read::Source;
+use alike::read::{FormatHint, Source};
 use alike::resources::Resources;
 
 use super::description::{describe_new, input};
@@ -57,7 +57,7 @@ fn lead(
     refuse_existing(&args.out)?;
     Header { terms: terms(args), min_df: args.min_df, short: 0, documents: 0 }.check()?;
     let scratch = Scratch::beside(&args.out, &std::env::temp_dir())?;
-    let found = find_inputs(&args.inputs, scratch.path(), progress)?;
+    let found = find_inputs(&args.inputs, FormatHint::default(), scratch.path(), progress)?;
     let task = LexiconTask {
         sources: found.sources.clone(),
         input: input(args.text_field.as_deref())?,

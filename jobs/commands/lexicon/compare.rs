@@ -8,6 +8,7 @@ use alike::lexicon::{
     Agreement, Lexicon, Point, Question, Stability, Survey, agreement, refuse_existing, stability,
 };
 use alike::output::Chart;
+use alike::read::FormatHint;
 use serde_json::{Value, json};
 
 use super::description::{described, input};
@@ -54,7 +55,7 @@ fn measure(args: &CompareArgs, lexicons: (&Lexicon, &Lexicon)) -> Result<Stabili
     watched(&args.report.talk, |progress| {
         let spool =
             tempfile::tempdir().map_err(|e| Error::io(&std::env::temp_dir(), "create a folder in", e))?;
-        let found = find_inputs(&args.documents, spool.path(), progress)?;
+        let found = find_inputs(&args.documents, FormatHint::default(), spool.path(), progress)?;
         let input = input(args.text_field.as_deref())?;
         let survey = Survey { sources: &found.sources, input: &input, workers, mesh: None };
         let stability = stability(lexicons, &survey, question, simd, progress)?;

@@ -8,7 +8,7 @@ use alike::collection::{Checker, Resembled, Snapshot};
 use alike::document::Position;
 use alike::error::{Error, Result};
 use alike::progress::Progress;
-use alike::read::{Day, Extent, Fields, Record, Refusal, Rejected, Sink, Source, UnitReader, units};
+use alike::read::{Day, Extent, Fields, Record, Refusal, Refused, Rejected, Sink, Source, UnitReader, units};
 use serde::Serialize;
 
 use crate::cli::collections::FileArgs;
@@ -44,7 +44,7 @@ pub(crate) fn run(args: &FileArgs) -> Result<ExitCode> {
     let snapshot = open(&args.at)?;
     let scratch =
         tempfile::tempdir().map_err(|e| Error::io(&std::env::temp_dir(), "create a folder in", e))?;
-    let found = find_inputs(std::slice::from_ref(&args.file), scratch.path(), &progress)?;
+    let found = find_inputs(std::slice::from_ref(&args.file), args.form.hint(), scratch.path(), &progress)?;
     let mut lines = OutputLines::new();
     let people = lines.for_people(args.json);
     let written = check_all(&snapshot, &found.sources, &mut lines, people, &progress);
@@ -64,7 +64,7 @@ fn check_all(
     let mut checker = Checker::new(snapshot)?;
     let mut taken = CheckedRecords::default();
     for source in sources {
-        taken.file.clone_from(&source.shown);
+        taken.source = Some(source.clone());
         for unit in units(std::slice::from_ref(source), Extent::ALL, u64::MAX) {
             let mut reader = UnitReader::open(0, source, &unit, Arc::clone(&fields));
             // What one step reads is looked up together.
@@ -119,7 +119,7 @@ fn found(resembled: &Resembled) -> String {
 /// What was read and not checked yet, and what was refused.
 #[derive(Default)]
 struct CheckedRecords {
-    file: String,
+    source: Option<Source>,
     texts: Vec<CheckedText>,
     documents: u64,
     refused: Vec<Rejected>,
@@ -133,8 +133,8 @@ impl Sink for CheckedRecords {
     }
 
     fn refuse(&mut self, position: Position, line: u32, refusal: Refusal) {
-        let (file, offset) = (self.file.clone(), position.offset());
-        let refused = Rejected { file, line: u64::from(line), offset, reason: refusal.to_string() };
+        let Some(source) = &self.source else { return };
+        let refused = Refused { position, line, refusal }.rejected(source, u64::from(line));
         if self.refused.len() < TOLD {
             // Nobody listening is no failure.
             let _ = writeln!(io::stderr().lock(), "{}", sanitize(&format!("refused: {refused}")));

@@ -10,7 +10,7 @@ use alike::flow::Part;
 use alike::lexicon::{Survey, refuse_existing};
 use alike::output::Chart;
 use alike::progress::Progress;
-use alike::read::Source;
+use alike::read::{FormatHint, Source};
 use alike::tune::{Accuracy, Floors, Group, MOST_RESIDUES, Plan, Wish, plan, write_part};
 use serde::Serialize;
 
@@ -93,7 +93,7 @@ fn measure(
         let survey = Survey { sources, input: &wish.input, workers: machine.workers, mesh: None };
         Documents::read(&survey, machine.simd, progress)
     };
-    let mut found = find_inputs(&args.inputs, place.path(), progress)?;
+    let mut found = find_inputs(&args.inputs, args.records.form.hint(), place.path(), progress)?;
     let mut documents = read(&found.sources, &wish)?;
     refuse(args.records.strict, &found.rejected(documents.refused.clone()), documents.len() as u64)?;
     let all = documents.len();
@@ -101,7 +101,7 @@ fn measure(
         let path = place.path().join("measured.jsonl");
         let (count, input) = (args.documents, &wish.input);
         wish.input = write_part((&documents, &found.sources), count, (input, &path), progress)?;
-        found = find_inputs(&[path], place.path(), progress)?;
+        found = find_inputs(&[path], FormatHint::default(), place.path(), progress)?;
         documents = read(&found.sources, &wish)?;
     }
     let sources = &found.sources;

@@ -101,10 +101,17 @@ impl RefusedEntry {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::read::Counted;
     use crate::storage::Simulated;
 
     fn row(line: u64, reason: &str) -> Row {
-        let rejected = Rejected { file: "a\nb".to_owned(), line, offset: 7, reason: reason.to_owned() };
+        let rejected = Rejected {
+            file: "a\nb".to_owned(),
+            line,
+            counted: Counted::default(),
+            offset: 7,
+            reason: reason.to_owned(),
+        };
         Row { rejected, unread: (line == 0).then_some(3) }
     }
 

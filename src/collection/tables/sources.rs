@@ -120,6 +120,7 @@ impl SourceEntry {
             compression: self.compression,
             bytes: self.bytes,
             lasting: true,
+            cuts: Vec::new(),
             modified: None,
         };
         source.again(self.digest, progress)

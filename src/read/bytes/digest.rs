@@ -185,6 +185,7 @@ mod tests {
             compression,
             bytes,
             lasting: true,
+            cuts: Vec::new(),
             modified: None,
         }
     }

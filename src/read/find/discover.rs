@@ -13,6 +13,7 @@ use super::recognise::recognise;
 use super::spool::spool;
 use crate::error::{Error, Result};
 use crate::limits::{MAX_FILE_BYTES, MAX_FILES};
+use crate::read::format::FormatHint;
 use crate::read::head::Found;
 use crate::read::rejected::{Rejected, unread};
 use crate::read::source::Source;
@@ -47,8 +48,20 @@ impl Discovery {
 ///
 /// An argument that leads to nothing is [`Error::Input`]; so is a named file that holds no documents, and input that
 /// is unreadable altogether. Single files that cannot be read are listed.
+///
+/// # Errors
+/// [`Error::Input`] as above, and [`Error::Limit`].
 pub fn discover(inputs: &[String], spool: &Path) -> Result<Discovery> {
-    let mut search = Search { spool, found: Discovery::default(), wishes: Vec::new(), seen: HashSet::new() };
+    discover_as(inputs, spool, FormatHint::default())
+}
+
+/// The same, where something is known of the inputs beside their names and contents.
+///
+/// # Errors
+/// Those of [`discover`].
+pub fn discover_as(inputs: &[String], spool: &Path, hint: FormatHint) -> Result<Discovery> {
+    let (found, wishes, seen) = (Discovery::default(), Vec::new(), HashSet::new());
+    let mut search = Search { spool, hint, found, wishes, seen };
     for input in inputs {
         search.argument(input)?;
     }
@@ -71,6 +84,7 @@ pub fn discover(inputs: &[String], spool: &Path) -> Result<Discovery> {
 
 struct Search<'a> {
     spool: &'a Path,
+    hint: FormatHint,
     found: Discovery,
     /// What each source would like to be called.
     wishes: Vec<Wish>,
@@ -101,7 +115,7 @@ impl Search<'_> {
 
     fn standard_input(&mut self) -> Result<()> {
         if self.seen.insert(PathBuf::from("-")) {
-            let source = spool(&mut io::stdin().lock(), self.spool)?;
+            let source = spool(&mut io::stdin().lock(), self.spool, self.hint)?;
             // Where the spool lies is nobody's business, so no parent of it ever shows in a name.
             let parts = vec!["stdin".to_owned(), source.name.clone()];
             self.add(source, Wish { parts, keep: 1 })?;
@@ -126,7 +140,7 @@ impl Search<'_> {
                 None => Ok(()),
             };
         }
-        let reason = "not recognised: neither JSON Lines nor UTF-8 text; convert it, or leave it out";
+        let reason = "not recognised: neither JSON Lines, CSV nor UTF-8 text; convert it, or leave it out";
         Err(Error::input(path, reason))
     }
 
@@ -172,7 +186,9 @@ impl Search<'_> {
         let reason = match self.found.skipped.len() - skipped {
             0 => "the folder holds no files; check the name".to_owned(),
             count => {
-                format!("none of the {count} files in the folder holds documents (.jsonl, .json, .txt, .md)")
+                format!(
+                    "none of the {count} files in the folder holds documents (.jsonl, .json, .csv, .tsv, .txt, .md)"
+                )
             }
         };
         Err(Error::input(path, reason))
@@ -227,7 +243,7 @@ impl Search<'_> {
     fn file(&mut self, path: &Path, found: Found, keep: usize) -> Result<bool> {
         let recognised = fs::canonicalize(path).and_then(|canonical| {
             let new = !self.seen.contains(&canonical);
-            let source = if new { recognise(path, found)? } else { None };
+            let source = if new { recognise(path, found, self.hint)? } else { None };
             Ok((canonical, new, source))
         });
         match recognised {

@@ -5,5 +5,5 @@ mod names;
 mod recognise;
 mod spool;
 
-pub use discover::{Discovery, discover};
+pub use discover::{Discovery, discover, discover_as};
 pub use names::names_apart;

@@ -4,13 +4,13 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use crate::read::bytes::InputFile;
-use crate::read::format::{Compression, Format};
+use crate::read::format::{Compression, Format, FormatHint};
 use crate::read::formats;
 use crate::read::head::{Found, Head};
 use crate::read::source::Source;
 
 /// Finds out format and compression of the file at `path`; `None` if it holds no documents.
-pub(super) fn recognise(path: &Path, found: Found) -> io::Result<Option<Source>> {
+pub(super) fn recognise(path: &Path, found: Found, hint: FormatHint) -> io::Result<Option<Source>> {
     let mut file = InputFile::open(path)?;
     let state = file.state()?;
     let mut magic = Vec::new();
@@ -23,15 +23,18 @@ pub(super) fn recognise(path: &Path, found: Found) -> io::Result<Option<Source>>
         compression: Compression::of(&magic),
         bytes: state.bytes,
         lasting: true,
+        cuts: Vec::new(),
         modified: state.modified,
     };
     drop(file);
-    let head = Head::read(&source, found)?;
+    let head = Head::read(&source, found, hint)?;
     let format = formats::recognise(&head);
-    Ok(format.map(|format| {
-        source.format = format;
-        source
-    }))
+    let Some(format) = format else { return Ok(None) };
+    source.format = format;
+    if source.compression == Compression::None {
+        source.cuts = formats::codec(format).cuts(&source)?;
+    }
+    Ok(Some(source))
 }
 
 #[cfg(test)]
@@ -43,7 +46,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join(name);
         std::fs::write(&path, content).expect("written");
-        let source = recognise(&path, found).expect("readable");
+        let source = recognise(&path, found, FormatHint::default()).expect("readable");
         source.map(|source| (source.format, source.compression))
     }
 

@@ -6,21 +6,20 @@ use std::path::Path;
 
 use super::recognise::recognise;
 use crate::error::{Error, Result};
-use crate::read::format::Compression;
+use crate::read::format::{Compression, FormatHint};
 use crate::read::head::Found;
 use crate::read::source::Source;
 
 /// Copies `input` to a file in the folder `spool`, as it is, and names it by its content.
-pub(super) fn spool(input: &mut dyn Read, spool: &Path) -> Result<Source> {
+pub(super) fn spool(input: &mut dyn Read, spool: &Path, hint: FormatHint) -> Result<Source> {
     fs::create_dir_all(spool).map_err(|error| Error::io(spool, "create", error))?;
     let raw = spool.join("stdin");
     let mut file = File::create_new(&raw).map_err(|error| Error::io(&raw, "create", error))?;
     io::copy(input, &mut file).map_err(|error| Error::io(&raw, "copy standard input to", error))?;
     drop(file);
-    let known = recognise(&raw, Found::Named).map_err(|error| Error::io(&raw, "read", error))?;
+    let known = recognise(&raw, Found::Named, hint).map_err(|error| Error::io(&raw, "read", error))?;
     let Some(mut source) = known else {
-        let reason =
-            "standard input is neither JSON Lines nor UTF-8 text; pipe one of these, plain, gzip or zstd";
+        let reason = "standard input is neither JSON Lines nor UTF-8 text; pipe one of these, or CSV with --format csv, plain, gzip or zstd";
         return Err(Error::input(Path::new("-"), reason));
     };
     let format = source.format.extension();
@@ -43,7 +42,7 @@ mod tests {
 
     fn name(content: &[u8]) -> Result<String> {
         let folder = tempfile::tempdir().expect("a folder");
-        let source = spool(&mut &*content, &folder.path().join("new"))?;
+        let source = spool(&mut &*content, &folder.path().join("new"), FormatHint::default())?;
         assert_eq!(fs::read(&source.path).expect("spooled"), content);
         source.unchanged()?;
         Ok(source.name)

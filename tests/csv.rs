@@ -1,0 +1,284 @@
+//! CSV and TSV: rows held against the csv crate, kept rows byte for byte, and what is refused.
+
+use std::sync::Arc;
+
+use alike::document::Position;
+use alike::read::{
+    Extent, FieldPath, Fields, Record, Refusal, Sink, Source, UnitReader, boundaries, discover, reread, units,
+};
+use proptest::prelude::*;
+
+use crate::support::output::Output;
+use crate::support::program::Dir;
+use crate::support::texts::{Random, gzip, text, unpack, words, zst};
+
+/// What a row is: a document with its offset, or the kind of refusal.
+#[derive(Debug, PartialEq)]
+enum Seen {
+    Document { row: u64, offset: u64, id: Option<String>, text: String },
+    Refused { row: u64, kind: &'static str },
+}
+
+#[derive(Default)]
+struct Collect {
+    before: u64,
+    seen: Vec<Seen>,
+}
+
+impl Sink for Collect {
+    fn document(&mut self, record: &Record<'_>) {
+        let (row, offset) = (self.before + u64::from(record.line), record.position.offset());
+        let id = record.id.as_deref().map(str::to_owned);
+        self.seen.push(Seen::Document { row, offset, id, text: record.text.to_owned() });
+    }
+
+    fn refuse(&mut self, _: Position, line: u32, refusal: Refusal) {
+        self.seen.push(Seen::Refused { row: self.before + u64::from(line), kind: refusal.kind() });
+    }
+}
+
+fn fields() -> Arc<Fields> {
+    let path = |name| FieldPath::parse(name).unwrap();
+    let (value, date, op) = (None, None, None);
+    Arc::new(Fields { id: path("id"), text: path("text"), value, date, op, max_record_bytes: 1 << 20 })
+}
+
+fn source(dir: &Dir, name: &str, content: &[u8]) -> Source {
+    dir.write(name, content);
+    let name = dir.join(name).to_str().unwrap().to_owned();
+    discover(&[name], dir.path()).unwrap().sources.remove(0)
+}
+
+/// All rows of a file, read in units of about `target` bytes, and how many units there were.
+fn read(source: &Source, target: u64) -> (Vec<Seen>, usize) {
+    let mut sink = Collect::default();
+    let units = units(std::slice::from_ref(source), Extent::ALL, target);
+    for unit in &units {
+        let mut reader = UnitReader::open(0, source, unit, fields());
+        while reader.advance(&mut sink).unwrap() {}
+        sink.before += reader.lines();
+    }
+    (sink.seen, units.len())
+}
+
+/// The same rows by the csv crate, without rows and offsets. An open quote at the end is nobody's mistake to it.
+fn twin(content: &[u8]) -> Vec<(Option<String>, String)> {
+    let mut rows = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(content);
+    let mut rows = rows.records().map(Result::unwrap);
+    let Some(header) = rows.next() else { return Vec::new() };
+    let column = |name| header.iter().rposition(|column| column == name);
+    let document = |row: csv::StringRecord| match column("text") {
+        _ if row.len() != header.len() => (None, "ragged row".to_owned()),
+        None => (None, "no column".to_owned()),
+        Some(at) => {
+            let id = column("id").map(|at| row[at].to_owned()).filter(|id| !id.is_empty());
+            (id, format!("document {}", &row[at]))
+        }
+    };
+    rows.map(document).collect()
+}
+
+fn content() -> impl Strategy<Value = Vec<u8>> {
+    let bit = prop_oneof![
+        4 => "[a-z \u{e9}\u{4e00}]{0,6}",
+        3 => Just("\"".to_owned()),
+        3 => Just(",".to_owned()),
+        2 => Just("\n".to_owned()),
+        1 => Just("\r\n".to_owned()),
+        1 => Just("\r".to_owned()),
+        1 => Just("\"\"".to_owned()),
+        1 => Just("\u{feff}".to_owned()),
+        2 => "\"[a-z,\n]{0,9}\",",
+    ];
+    let header = prop_oneof![
+        8 => Just("id,text\n"),
+        1 => Just("\u{feff}\"text\",\"a\nb\",id\r\n"),
+        1 => Just("\n\r\n\"te\"xt,text\n"),
+        1 => Just("other\n"),
+    ];
+    (header, prop::collection::vec(bit, 0..40))
+        .prop_map(|(header, bits)| [header, &bits.concat()].concat().into_bytes())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 2000, ..ProptestConfig::default() })]
+
+    #[test]
+    fn rows_are_those_of_the_csv_crate(content in content()) {
+        let dir = Dir::new();
+        let plain = source(&dir, "a.csv", &content);
+        let (seen, _) = read(&plain, u64::MAX);
+        let mut expected = twin(&content);
+        if seen.last().is_some_and(|last| matches!(last, Seen::Refused { kind: "open quote", .. })) {
+            expected.pop();
+        }
+        let found: Vec<_> = seen.iter().filter_map(|seen| match seen {
+            Seen::Document { id, text, .. } => Some((id.clone(), format!("document {text}"))),
+            Seen::Refused { kind: "open quote", .. } => None,
+            Seen::Refused { kind, .. } => Some((None, (*kind).to_owned())),
+        }).collect();
+        prop_assert_eq!(&found, &expected);
+        let (same, _) = read(&source(&dir, "a.csv.gz", &gzip(&content, 10)), u64::MAX);
+        prop_assert_eq!(&same, &seen);
+        // Every document is there when it is read again, and a row that is taken out ends where it should.
+        let mut places = Vec::new();
+        for seen in &seen {
+            if let Seen::Document { offset, text, .. } = seen {
+                places.push((*offset, text));
+            }
+        }
+        let offsets: Vec<u64> = places.iter().map(|(offset, _)| *offset).collect();
+        let mut texts = Vec::new();
+        reread(&plain, 0, &offsets, &fields(), &mut |_, text, _| { texts.push(text.to_owned()); Ok(()) }).unwrap();
+        prop_assert!(texts.iter().eq(places.iter().map(|(_, text)| *text)), "{:?} {:?}", texts, places);
+        for (offset, _) in places {
+            let rest = &content[usize::try_from(offset).unwrap()..];
+            let end = boundaries(plain.format).unwrap().end(rest).unwrap_or(rest.len());
+            let without = [&content[..content.len() - rest.len()], &rest[end..]].concat();
+            prop_assert_eq!(twin(&without).len() + 1, twin(&content).len());
+        }
+    }
+}
+
+/// Rows with near and exact copies, and all that quoting allows.
+fn rows(count: usize) -> Vec<String> {
+    let mut random = Random(11);
+    let row = |at: usize| {
+        let family = random.below(9) * 1000;
+        let (start, count) = (family + random.below(2), 60 + random.below(3));
+        let body = match at % 4 {
+            0 => words(start, count),
+            1 => format!("\"{}, \"\"said\"\"\r\n{}\"", words(start, 30), words(start + 30, count - 30)),
+            2 => format!("\"{}\n\n{}\"", words(at * 100, 20), words(start, count)),
+            _ => format!("{} 5\" disk", words(start, count)),
+        };
+        let end = if at % 3 == 0 { "\r\n" } else { "\n" };
+        format!("d{at:05},{body},\"a,b\"{end}")
+    };
+    (0..count).map(row).collect()
+}
+
+const HEADER: &str = "\u{feff}\"id\",text,other\r\n";
+
+/// The rows that are left when those of `removed` go.
+fn left(rows: &[String], removed: &[String]) -> String {
+    let stays = |row: &&String| !removed.contains(&row[..6].to_owned());
+    rows.iter().filter(stays).map(String::as_str).collect()
+}
+
+#[test]
+fn kept_rows_are_byte_for_byte_whoever_reads_them() {
+    let dir = Dir::new();
+    let rows = rows(400);
+    let content = format!("{HEADER}\n{}", rows.concat());
+    dir.write("in/a.csv", &content);
+    dir.write("gz/a.csv.gz", gzip(content.as_bytes(), 5000));
+    dir.write("zst/a.csv.zst", zst(content.as_bytes(), 5000));
+    let one = dir.output("in -w 1 --threshold 0.7", "one");
+    let removed = one.removed_ids();
+    assert!(removed.len() > 100 && removed.len() < 390, "{}", removed.len());
+    assert_eq!(text(one.kept("a.csv")), format!("{HEADER}\n{}", left(&rows, &removed)));
+    assert_eq!(one.summary["documents"], 400);
+    assert!(one.duplicates.iter().all(|row| row["line"].as_u64().unwrap() >= 3), "the header is row 1");
+    for (name, line) in [("w3", "in -w 3"), ("g", "gz -w 2"), ("z", "zst -w 2"), ("n", "in/a.csv -w 2")] {
+        let found = dir.output(&format!("{line} --threshold 0.7"), name);
+        assert_eq!(found.removed_ids(), removed, "{line}");
+        assert!(found.kept.values().next().map(|file| unpack(file)) == Some(one.kept("a.csv")), "{line}");
+    }
+    let first = dir.output("in --threshold 0.01 --ngram 1 --method exact", "exact");
+    assert!(text(first.kept("a.csv")).starts_with(HEADER));
+    dir.write("empty.csv", HEADER);
+    let none = dir.output("empty.csv in", "none");
+    assert_eq!(text(none.kept("empty.csv")), HEADER, "a file without records keeps its header");
+}
+
+#[test]
+fn large_files_are_read_in_units_that_begin_with_rows() {
+    let dir = Dir::new();
+    let body = rows(4000).concat();
+    let large = source(&dir, "large.csv", format!("{HEADER}{body}").as_bytes());
+    let (whole, one) = read(&large, u64::MAX);
+    assert_eq!((whole.len(), one), (4000, 1));
+    for target in [1, 100_000, 700_000] {
+        let (found, units) = read(&large, target);
+        assert!(units > 1 && found == whole, "{units} units of about {target}");
+    }
+}
+
+#[test]
+fn delimiters_are_told_by_names_headers_and_flags() {
+    let dir = Dir::new();
+    let table = |delimiter: &str| {
+        let rows = [["id", "text"], ["a", "one, two; three | four"], ["b", "one, two; three | four"]];
+        let row = |row: &[&str; 2]| format!("{}{delimiter}\"{}\"\n", row[0], row[1]);
+        rows.iter().map(row).collect::<String>()
+    };
+    for (name, delimiter, flags) in [
+        ("a.csv", ",", ""),
+        ("b.csv", ";", ""),
+        ("c.csv", "|", ""),
+        ("d.csv", "\t", ""),
+        ("e.tsv", "\t", ""),
+        ("f.csv", ":", "--delimiter :"),
+        ("g.data", "\t", "--input-format csv --delimiter tab"),
+        ("h.data", ";", "--input-format csv"),
+    ] {
+        dir.write(name, table(delimiter));
+        let found = dir.output(&format!("{name} {flags}"), &format!("out-{name}"));
+        assert_eq!(found.removed_ids(), ["b"], "{name}");
+        let rows = table(delimiter);
+        assert_eq!(text(found.kept(name)), rows[..rows.trim_end().rfind('\n').unwrap() + 1], "{name}");
+    }
+    let piped = table(",");
+    dir.alike("dedup - --input-format csv --out piped", Some(piped.as_bytes())).ok();
+    assert_eq!(Output::read(&dir.join("piped")).removed_ids(), ["b"]);
+    dir.alike("dedup a.csv --delimiter ab --out x", None).code(2).says("delimiter");
+}
+
+#[test]
+fn what_is_wrong_is_refused_row_by_row() {
+    let dir = Dir::new();
+    let many = (0..100).map(|at| format!("i{at},{}\n", words(at * 100, 20))).collect::<String>();
+    dir.write("a.csv", format!("id,text\n{many}short\nlong,x,y\n"));
+    let found = dir.output("a.csv", "out");
+    let reasons: Vec<_> =
+        found.rejected.iter().map(|row| (row["line"].clone(), row["reason"].clone())).collect();
+    assert_eq!(reasons.len(), 2);
+    let told = format!("{reasons:?}");
+    assert!(told.contains("102") && told.contains("103") && told.contains("under a header of 2"), "{told}");
+    assert_eq!(text(found.kept("a.csv")), format!("id,text\n{many}"));
+    dir.dedup("a.csv --strict --out no").code(3).says("a.csv, row 102");
+
+    let ran = dir.dedup("a.csv --text-field body --out no").code(3);
+    assert!(ran.stderr.contains("no column body") && ran.stderr.contains("id, text"), "{}", ran.stderr);
+
+    dir.write("open.csv", format!("id,text\n{many}x,\"never closed\ny,z\n"));
+    let found = dir.output("open.csv", "cut");
+    assert_eq!(found.rejected.len(), 1);
+    assert_eq!(text(found.kept("open.csv")), format!("id,text\n{many}"), "as far as it can be read");
+}
+
+#[test]
+fn collections_read_rows_again_and_write_them_out() {
+    let dir = Dir::new();
+    let rows = rows(300);
+    dir.write("in/a.csv", format!("{HEADER}{}", rows.concat()));
+    let expected = dir.output("in --clustering transitive", "expected");
+    for (name, flags) in [("c", ""), ("s", "--store-text")] {
+        dir.alike(&format!("load {name} in -w 2 {flags}"), None).ok();
+        dir.alike(&format!("export {name} --clustering transitive --out e{name}"), None).ok();
+        let found = Output::read(&dir.join(&format!("e{name}")));
+        assert_eq!(found.removed_ids(), expected.removed_ids(), "{name}");
+        let (kept, whole) = (text(found.kept("a.csv")), text(expected.kept("a.csv")));
+        // A collection keeps records, and a byte order mark is of none.
+        let bare = |file: &str| file.trim_start_matches('\u{feff}').to_owned();
+        assert_eq!(bare(&kept), bare(&whole), "{name}");
+        let told = dir.alike(&format!("explain {name} d00000 d00001"), None).ok().stdout;
+        assert!(!told.is_empty());
+        let query = format!("text\n{}\n", words(0, 60));
+        let checked =
+            dir.alike(&format!("check {name} - --input-format csv --json"), Some(query.as_bytes())).ok();
+        assert!(checked.stdout.contains("\"resembles\":[{"), "{}", checked.stdout);
+        dir.alike(&format!("fsck {name}"), None).ok();
+    }
+}
