@@ -59,6 +59,7 @@
 //! - `read/unit.rs` - inputs cut into units, and reading a unit
 //! - `read/windowed.rs` - units of formats whose records are stretches of bytes
 //! - `read/input.rs` - where the fields of a record stand, as a configuration says
+//! - `read/inputs.rs` - the inputs of a run, divided into units, and what reads them
 //! - `read/field.rs` - which fields of a record are wanted
 //! - `read/date.rs` - dates as records have them, to days
 //! - `read/record.rs` - records, refusals, and who takes them
@@ -163,7 +164,6 @@
 //! - `flow/stored.rs` - what a load sees of its collection, and stored documents that are taken in again
 //! - `flow/status.rs` - the stage of a run, whether it is over, and with which error
 //! - `flow/context.rs` - what every part of a run needs
-//! - `flow/inputs.rs` - the inputs divided into units, and their lines
 //! - `flow/documents.rs` - names and places of documents, and their texts, read again
 //! - `flow/document_sets.rs` - sizes and sets of documents, and measuring pairs of them
 //! - `flow/run.rs` - the parts of a run, put together

@@ -66,7 +66,7 @@ fn twin(content: &[u8]) -> Vec<(Option<String>, String)> {
     let mut rows = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(content);
     let mut rows = rows.records().map(Result::unwrap);
     let Some(header) = rows.next() else { return Vec::new() };
-    let column = |name| header.iter().rposition(|column| column == name);
+    let column = |name: &str| (0..header.len()).rev().find(|at| &header[*at] == name);
     let document = |row: csv::StringRecord| match column("text") {
         _ if row.len() != header.len() => (None, "ragged row".to_owned()),
         None => (None, "no column".to_owned()),
@@ -152,7 +152,7 @@ fn rows(count: usize) -> Vec<String> {
             2 => format!("\"{}\n\n{}\"", words(at * 100, 20), words(start, count)),
             _ => format!("{} 5\" disk", words(start, count)),
         };
-        let end = if at % 3 == 0 { "\r\n" } else { "\n" };
+        let end = if at.is_multiple_of(3) { "\r\n" } else { "\n" };
         format!("d{at:05},{body},\"a,b\"{end}")
     };
     (0..count).map(row).collect()

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use crate::document::Doc;
 use crate::error::Result;
 use crate::flow::catalogue::Catalogue;
-use crate::flow::inputs::RunInputs;
 use crate::flow::memory::sets::Sets;
 use crate::flow::stored::Replay;
 use crate::progress::Progress;
+use crate::read::RunInputs;
 use crate::read::{Compression, Day, reread};
 use crate::sketcher::Sketcher;
 

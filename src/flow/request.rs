@@ -6,22 +6,8 @@ use crate::config::Config;
 use crate::flow::stored::{Replay, Stored};
 use crate::lexicon::Lexicon;
 use crate::method::FrozenTables;
-use crate::read::{Extent, Source};
+use crate::read::{Part, Source};
 use crate::resources::Resources;
-
-/// Which part of the inputs a run reads.
-#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
-pub struct Part {
-    /// The part.
-    pub extent: Extent,
-    /// Lines of its first file that stand before it.
-    pub lines: u64,
-}
-
-impl Part {
-    /// All of the inputs.
-    pub const ALL: Part = Part { extent: Extent::ALL, lines: 0 };
-}
 
 /// What to run on, and with what.
 pub struct Request {

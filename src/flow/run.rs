@@ -11,7 +11,6 @@ use crate::flow::distributed::send_window::SendWindow;
 use crate::flow::distributed::topology::Topology;
 use crate::flow::document_sets::DocumentSets;
 use crate::flow::documents::RunDocuments;
-use crate::flow::inputs::RunInputs;
 use crate::flow::intake::keepers::Keepers;
 use crate::flow::intake::tables::{TableInputs, make_tables};
 use crate::flow::intake::unit_queue::UnitQueue;
@@ -23,8 +22,12 @@ use crate::flow::status::RunStatus;
 use crate::flow::stored::Stored;
 use crate::limits::MAX_WORKERS;
 use crate::progress::Progress;
+use crate::read::RunInputs;
 use crate::read::{FieldPath, Fields};
 use crate::resources::Resources;
+
+/// Bytes of an input file that one worker reads at a stretch.
+const UNIT: u64 = 1 << 20;
 
 /// The parts of a run in one process.
 pub struct RunParts {
@@ -86,7 +89,9 @@ impl RunParts {
         });
         // A file made for this run only is where process 0 is, and perhaps nowhere else.
         let reads = topology.process() == 0 || sources.iter().all(|source| source.lasting);
-        let inputs = RunInputs::new(sources, fields, part, read_bytes, topology.all());
+        // Many more units than workers, so that none waits long for another's last one.
+        let unit_bytes = (read_bytes / (topology.all() as u64 * 8)).clamp(256 << 10, UNIT);
+        let inputs = RunInputs::new(sources, fields, part, unit_bytes);
         let documents = Arc::new(RunDocuments { catalogue, inputs, replay });
         Ok(RunParts {
             sets: Arc::new(DocumentSets::new(Arc::clone(&context), Arc::clone(&documents), stored)),

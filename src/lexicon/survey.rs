@@ -9,7 +9,7 @@ use crate::mesh::Mesh;
 use crate::metrics::Metric;
 use crate::progress::{Progress, Stage};
 use crate::read::{
-    Extent, Fields, Input, Record, Refusal, Refused, Rejected, Sink, Source, Unit, UnitReader, units,
+    DocumentSink, Fields, Input, Part, Record, Refusal, Refused, Rejected, RunInputs, Sink, Source,
 };
 
 /// The counter of units: a job that surveys has no other.
@@ -56,91 +56,63 @@ impl Survey<'_> {
         let processes = self.mesh.map_or(1, Mesh::processes);
         progress.enter(Stage::Read, bytes / processes as u64);
         // All processes cut alike, whatever their workers.
-        let units = units(self.sources, Extent::ALL, (bytes / UNITS).clamp(UNIT.0, UNIT.1));
+        let unit_bytes = (bytes / UNITS).clamp(UNIT.0, UNIT.1);
         let fields = Arc::new(Fields::of(self.input)?);
+        let inputs = RunInputs::new(self.sources.to_vec(), fields, Part::ALL, unit_bytes);
         let shared = Shared {
-            survey: self,
-            units,
-            fields,
+            mesh: self.mesh,
+            inputs,
             progress,
             next: AtomicU64::new(0),
             failed: AtomicBool::new(false),
         };
-        let done: Vec<Result<Done<R>>> = std::thread::scope(|scope| {
+        let done: Vec<Result<Taken<R>>> = std::thread::scope(|scope| {
             let work = || shared.work(reader()).inspect_err(|_| shared.failed.store(true, Ordering::Relaxed));
             let threads: Vec<_> = (0..self.workers).map(|_| scope.spawn(work)).collect();
             let panicked = |_| Err(Error::Worker("a thread that reads the input panicked".into()));
             threads.into_iter().map(|thread| thread.join().unwrap_or_else(panicked)).collect()
         });
-        let (mut readers, mut found) = (Vec::new(), Found::default());
+        let (mut readers, mut refused) = (Vec::new(), Vec::new());
         for done in done {
-            let Done { reader, found: own } = done?;
+            let Taken { reader, refused: own, .. } = done?;
             readers.push(reader);
-            found.refused.extend(own.refused);
-            found.lines.extend(own.lines);
+            refused.extend(own);
         }
         progress.check()?;
-        let refused = self.places(&shared.units, self.gather(found)?);
-        Ok(Surveyed { readers, refused })
+        let mut refused = self.gather(refused, &shared.inputs)?;
+        refused.sort_by_key(|refused| refused.position);
+        Ok(Surveyed { readers, refused: shared.inputs.rejected(&refused) })
     }
 
-    /// What the workers of all processes have found, in process 0.
-    fn gather(&self, own: Found) -> Result<Found> {
-        let Some(mesh) = self.mesh else { return Ok(own) };
+    /// The refused records of all processes, in process 0, which then knows the lines of all units.
+    fn gather(&self, refused: Vec<Refused>, inputs: &RunInputs) -> Result<Vec<Refused>> {
+        let Some(mesh) = self.mesh else { return Ok(refused) };
         let failed =
             |e: serde_json::Error| Error::Worker(format!("what a process has found makes no sense: {e}"));
-        let mut all = Found::default();
+        let own = Found { refused, lines: inputs.units_read().collect() };
+        let mut all = Vec::new();
         for bytes in mesh.gather(serde_json::to_vec(&own).map_err(failed)?)? {
             let found: Found = serde_json::from_slice(&bytes).map_err(failed)?;
-            all.refused.extend(found.refused);
-            all.lines.extend(found.lines);
+            all.extend(found.refused);
+            found.lines.iter().for_each(|(unit, lines)| inputs.set_unit_lines(*unit as usize, *lines));
         }
         Ok(all)
     }
-
-    /// Where refused records stand in their files, in document order.
-    fn places(&self, units: &[Unit], mut found: Found) -> Vec<Rejected> {
-        found.lines.sort_unstable();
-        found.refused.sort_by_key(|refused| refused.position);
-        let (mut before, mut sum, mut file) = (vec![0; units.len()], 0, 0);
-        for (unit, lines) in found.lines {
-            if units[unit].file != file {
-                (file, sum) = (units[unit].file, 0);
-            }
-            before[unit] = sum;
-            sum += lines;
-        }
-        let place = |refused: Refused| {
-            let place = (refused.position.file(), refused.position.offset());
-            let after = units.partition_point(|unit| (unit.file, unit.start) <= place);
-            let before = after.checked_sub(1).map_or(0, |unit| before[unit]);
-            let source = &self.sources[refused.position.file() as usize];
-            refused.rejected(source, before + u64::from(refused.line))
-        };
-        found.refused.into_iter().map(place).collect()
-    }
 }
 
-/// What workers have found beside texts.
-#[derive(Default, serde::Serialize, serde::Deserialize)]
+/// What the workers of a process have found beside texts.
+#[derive(serde::Serialize, serde::Deserialize)]
 struct Found {
     /// Refused records.
     refused: Vec<Refused>,
     /// Lines of each unit that was read.
-    lines: Vec<(usize, u64)>,
-}
-
-/// What a worker leaves.
-struct Done<R> {
-    reader: R,
-    found: Found,
+    lines: Vec<(u64, u64)>,
 }
 
 /// What the workers of a process share.
 struct Shared<'a> {
-    survey: &'a Survey<'a>,
-    units: Vec<Unit>,
-    fields: Arc<Fields>,
+    mesh: Option<&'a Mesh>,
+    inputs: RunInputs,
     progress: &'a Progress,
     next: AtomicU64,
     failed: AtomicBool,
@@ -148,42 +120,28 @@ struct Shared<'a> {
 
 impl Shared<'_> {
     /// Reads units until none is left.
-    fn work<R: Reader>(&self, reader: R) -> Result<Done<R>> {
-        let mut taken = Taken { reader, found: Found::default(), documents: 0, text_bytes: 0, failure: None };
-        while !self.failed.load(Ordering::Relaxed) {
-            let number = self.take()?;
-            let Some(unit) = self.units.get(number) else { break };
-            self.progress.metrics().add(Metric::Units, 1);
-            let source = &self.survey.sources[unit.file as usize];
-            let mut lines = UnitReader::open(unit.file, source, unit, Arc::clone(&self.fields));
-            let mut bytes = 0;
-            loop {
-                let more = lines.advance(&mut taken)?;
-                self.tell(lines.bytes() - bytes, &mut taken)?;
-                bytes = lines.bytes();
-                if !more {
-                    break;
-                }
-            }
-            taken.found.lines.push((number, lines.lines()));
-        }
-        self.progress.metrics().add(Metric::Refused, taken.found.refused.len() as u64);
-        Ok(Done { reader: taken.reader, found: taken.found })
-    }
-
-    /// Tells what was read since the last time, and ends the work if there is a reason.
-    fn tell<R>(&self, bytes: u64, taken: &mut Taken<R>) -> Result<()> {
-        self.progress.advance(bytes);
-        self.progress.metrics().add(Metric::ReadBytes, bytes);
-        self.progress.add_documents(std::mem::take(&mut taken.documents));
-        self.progress.metrics().add(Metric::TextBytes, std::mem::take(&mut taken.text_bytes));
-        taken.failure.take().map_or(Ok(()), Err)?;
-        self.progress.check()
+    fn work<R: Reader>(&self, reader: R) -> Result<Taken<R>> {
+        let (refused, documents, text_bytes, failure) = (Vec::new(), 0, 0, None);
+        let mut taken = Taken { reader, refused, documents, text_bytes, failure };
+        let metrics = self.progress.metrics();
+        self.inputs.read(
+            &mut taken,
+            self.progress,
+            || self.take(),
+            |taken| {
+                metrics.add(Metric::TextBytes, std::mem::take(&mut taken.text_bytes));
+                taken.failure.take().map_or(Ok(()), Err)?;
+                self.progress.check()?;
+                Ok(!self.failed.load(Ordering::Relaxed))
+            },
+        )?;
+        metrics.add(Metric::Refused, taken.refused.len() as u64);
+        Ok(taken)
     }
 
     /// The next unit that is to be read: of those of this process, or of all.
     fn take(&self) -> Result<usize> {
-        let next = match self.survey.mesh {
+        let next = match self.mesh {
             None => self.next.fetch_add(1, Ordering::Relaxed),
             Some(mesh) => mesh.take(COUNTER)?,
         };
@@ -194,9 +152,9 @@ impl Shared<'_> {
 /// A worker's reader, and what it does not take.
 struct Taken<R> {
     reader: R,
-    found: Found,
-    /// Not yet told.
+    refused: Vec<Refused>,
     documents: u64,
+    /// Not yet told.
     text_bytes: u64,
     failure: Option<Error>,
 }
@@ -211,6 +169,12 @@ impl<R: Reader> Sink for Taken<R> {
     }
 
     fn refuse(&mut self, position: Position, line: u32, refusal: Refusal) {
-        self.found.refused.push(Refused { position, line, refusal });
+        self.refused.push(Refused { position, line, refusal });
+    }
+}
+
+impl<R: Reader> DocumentSink for Taken<R> {
+    fn documents(&self) -> u64 {
+        self.documents
     }
 }

@@ -17,16 +17,13 @@ use crate::flow::catalogue::Catalogue;
 use crate::flow::catalogue::segment::Segment;
 use crate::flow::context::RunContext;
 use crate::flow::distributed::topology::Topology;
-use crate::flow::inputs::RunInputs;
 use crate::flow::intake::keepers::Keepers;
 use crate::flow::intake::unit_queue::UnitQueue;
 use crate::flow::memory::budget::Share;
 use crate::flow::records::{Arrival, Change, ChangeKind, Posting, id_digest, spread};
 use crate::flow::results::gathered::ReadResults;
 use crate::flow::stored::Stored;
-use crate::metrics::Metric;
-use crate::read::Refused;
-use crate::read::{Day, Record, Refusal, Sink, UnitReader, Value};
+use crate::read::{Day, DocumentSink, Record, Refusal, Refused, RunInputs, Sink, Value};
 use crate::sketcher::{Digest, Sketcher};
 
 /// Bytes a remembered digest takes at most, in a table that may just have doubled.
@@ -96,35 +93,19 @@ impl Intake {
         mut send: impl FnMut(&mut Intake),
     ) -> Result<()> {
         let context = Arc::clone(&self.context);
-        let (progress, metrics) = (&context.status.progress, context.status.progress.metrics());
-        loop {
-            let at = queue.take()?;
-            let Some(unit) = inputs.units.get(at) else { return Ok(()) };
-            metrics.add(Metric::Units, 1);
-            let source = &inputs.sources[unit.file as usize];
-            let mut reader = UnitReader::open(unit.file, source, unit, Arc::clone(&inputs.fields));
-            let (mut bytes, mut documents) = (0, self.documents());
-            loop {
-                let more = reader.advance(self)?;
-                progress.advance(reader.bytes() - bytes);
-                metrics.add(Metric::ReadBytes, reader.bytes() - bytes);
-                progress.add_documents(self.documents() - documents);
-                (bytes, documents) = (reader.bytes(), self.documents());
-                send(self);
-                if let Some(error) = self.failure.take() {
-                    return Err(error);
-                }
-                self.allow_rows()?;
+        let progress = &context.status.progress;
+        inputs.read(
+            self,
+            progress,
+            || queue.take(),
+            |intake| {
+                send(intake);
+                intake.failure.take().map_or(Ok(()), Err)?;
+                intake.allow_rows()?;
                 progress.check()?;
-                if context.status.failed() {
-                    return Ok(());
-                }
-                if !more {
-                    break;
-                }
-            }
-            inputs.set_unit_lines(at, reader.lines());
-        }
+                Ok(!context.status.failed())
+            },
+        )
     }
 
     /// What was read: the rows, and all else.
@@ -152,8 +133,10 @@ impl Intake {
     fn has_seen(&mut self, digest: Digest) -> bool {
         if self.seen.len() < self.most_seen { !self.seen.insert(digest) } else { self.seen.contains(&digest) }
     }
+}
 
-    /// Documents read, those without a token included.
+impl DocumentSink for Intake {
+    /// Those without a token included.
     fn documents(&self) -> u64 {
         self.segment.len() as u64 + self.results.tally.empty + self.results.tally.unchanged
     }

@@ -9,6 +9,7 @@ use crate::flow::intake::unit_queue::UnitQueue;
 use crate::flow::records::{Arrival, Posting, spread};
 use crate::flow::stored::{Replay, Replayed};
 use crate::metrics::Metric;
+use crate::read::DocumentSink as _;
 
 /// Documents that a worker takes at a time.
 const STRETCH: usize = 1024;

@@ -1,16 +1,38 @@
-//! The inputs of a run, divided into units, and the lines that were read of each.
+//! The inputs of a run, divided into units, and what reads them: all texts of all inputs go through [`RunInputs::read`].
 
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
+use super::field::Fields;
+use super::record::Sink;
+use super::rejected::{Refused, Rejected};
+use super::source::{Extent, Source, Unit};
+use super::unit::{UnitReader, units};
 use crate::document::Position;
 use crate::error::{Error, Result};
-use crate::flow::request::Part;
-use crate::read::{Fields, Refused, Rejected, Source, Unit, units};
+use crate::metrics::Metric;
+use crate::progress::Progress;
 
-/// Bytes of an input file that one worker reads at a stretch.
-const UNIT: u64 = 1 << 20;
+/// Which part of the inputs a run reads.
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
+pub struct Part {
+    /// The part.
+    pub extent: Extent,
+    /// Lines of its first file that stand before it.
+    pub lines: u64,
+}
+
+impl Part {
+    /// All of the inputs.
+    pub const ALL: Part = Part { extent: Extent::ALL, lines: 0 };
+}
+
+/// Who takes the records of a worker.
+pub trait DocumentSink: Sink {
+    /// Documents taken so far.
+    fn documents(&self) -> u64;
+}
 
 /// The inputs of a run.
 pub struct RunInputs {
@@ -28,18 +50,48 @@ pub struct RunInputs {
 }
 
 impl RunInputs {
-    /// Divides a part of the inputs, of so many bytes, for so many workers.
-    pub fn new(
-        sources: Vec<Source>,
-        fields: Arc<Fields>,
-        part: Part,
-        bytes: u64,
-        workers: usize,
-    ) -> RunInputs {
-        // Many more units than workers, so that none waits long for another's last one.
-        let units = units(&sources, part.extent, (bytes / (workers as u64 * 8)).clamp(256 << 10, UNIT));
+    /// Divides a part of the inputs into units of about so many bytes.
+    pub fn new(sources: Vec<Source>, fields: Arc<Fields>, part: Part, unit_bytes: u64) -> RunInputs {
+        let units = units(&sources, part.extent, unit_bytes);
         let unit_lines = units.iter().map(|_| AtomicU64::new(0)).collect();
         RunInputs { sources, fields, units, part, unit_lines, lines_before: OnceLock::new() }
+    }
+
+    /// Hands the records of the units that `next` gives to `sink`, until `next` is behind the last of them. After about
+    /// each mebibyte `step` says whether to go on.
+    ///
+    /// # Errors
+    /// What `next` and `step` give; any other is a bug.
+    pub fn read<S: DocumentSink>(
+        &self,
+        sink: &mut S,
+        progress: &Progress,
+        next: impl Fn() -> Result<usize>,
+        mut step: impl FnMut(&mut S) -> Result<bool>,
+    ) -> Result<()> {
+        let metrics = progress.metrics();
+        loop {
+            let at = next()?;
+            let Some(unit) = self.units.get(at) else { return Ok(()) };
+            metrics.add(Metric::Units, 1);
+            let source = &self.sources[unit.file as usize];
+            let mut reader = UnitReader::open(unit.file, source, unit, Arc::clone(&self.fields));
+            let (mut bytes, mut documents) = (0, sink.documents());
+            loop {
+                let more = reader.advance(sink)?;
+                progress.advance(reader.bytes() - bytes);
+                metrics.add(Metric::ReadBytes, reader.bytes() - bytes);
+                progress.add_documents(sink.documents() - documents);
+                (bytes, documents) = (reader.bytes(), sink.documents());
+                if !step(sink)? {
+                    return Ok(());
+                }
+                if !more {
+                    break;
+                }
+            }
+            self.set_unit_lines(at, reader.lines());
+        }
     }
 
     /// Notes how many lines a unit has.
