@@ -185,7 +185,7 @@ fn kept_rows_are_byte_for_byte_whoever_reads_them() {
         assert_eq!(found.removed_ids(), removed, "{line}");
         assert!(found.kept.values().next().map(|file| unpack(file)) == Some(one.kept("a.csv")), "{line}");
     }
-    let first = dir.output("in --threshold 0.01 --ngram 1 --method exact", "exact");
+    let first = dir.output("in --method exact", "exact");
     assert!(text(first.kept("a.csv")).starts_with(HEADER));
     dir.write("empty.csv", HEADER);
     let none = dir.output("empty.csv in", "none");

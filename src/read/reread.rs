@@ -141,15 +141,23 @@ impl Again<'_> {
         if !self.boundaries.as_ref().is_some_and(|boundaries| boundaries.has_header()) {
             return Ok(String::new());
         }
-        let bytes = self.record(fields)?;
-        let bytes = bytes.strip_prefix(BOM).unwrap_or(bytes).to_vec();
-        String::from_utf8(bytes).map_err(|_| Error::Changed(self.source.path.clone()))
+        self.more()?;
+        if self.window.pending().starts_with(BOM) {
+            self.window.consume(BOM.len());
+        }
+        loop {
+            let row = self.record(fields)?.to_vec();
+            let blank = self.boundaries.as_ref().is_some_and(|boundaries| boundaries.is_blank(&row));
+            if row.is_empty() || !blank {
+                return String::from_utf8(row).map_err(|_| Error::Changed(self.source.path.clone()));
+            }
+            self.window.consume(row.len());
+        }
     }
 
     /// The bytes of the record that starts with the first pending byte, with its line end.
     fn record(&mut self, fields: &Fields) -> Result<&[u8]> {
-        let bom = self.window.offset() == 0 && self.window.pending().starts_with(BOM);
-        let mut searched = if bom { BOM.len() } else { 0 };
+        let mut searched = 0;
         let length = loop {
             let pending = self.window.pending();
             if let Some(end) = self.boundaries.as_mut().and_then(|found| found.end(&pending[searched..])) {
@@ -160,6 +168,8 @@ impl Again<'_> {
                 return self.changed();
             }
             if !self.more()? {
+                // The end of the file is the end of the record: the next one begins anew.
+                self.boundaries = codec(self.source.format).boundaries();
                 break searched;
             }
         };
