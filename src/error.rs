@@ -108,16 +108,16 @@ pub enum Error {
     /// What was named as a collection is none, and why (exit code 4).
     #[error("{}: is no collection: {}; name the folder of one", .0.display(), .1)]
     NotACollection(PathBuf, String),
-    /// A part of a collection that a process of the job that wrote it keeps to itself (exit code 2).
+    /// A run of a collection that a process stores locally, and that cannot be reached from here (exit code 2).
     #[error(
-        "{}: process {process} keeps it to itself, and {}; all processes that loaded the collection together can load, \
-         delete, compact and cluster, each with its --local-state, and bring everything here, for all else and for \
-         fewer processes, with `alike compact COLLECTION --gather --local-state DIR`",
+        "{}: this run is stored locally by process {process}, {}. Start the job with all processes that loaded the \
+         collection (each with its --local-state), or first run `alike compact COLLECTION --gather --local-state DIR` with \
+         all of them",
         .path.display(),
-        if *.asked { "nobody has it who was asked" } else { "--local-state DIR does not say where it may be" }
+        if *.asked { "which is not part of this job" } else { "and no --local-state DIR says where" }
     )]
-    Elsewhere {
-        /// Where it would be, were it here.
+    Unreachable {
+        /// Where it would be, if it were here.
         path: PathBuf,
         /// The number of that process.
         process: u32,

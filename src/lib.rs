@@ -383,8 +383,6 @@
 //! - `storage/mod.rs` - what a folder of immutable files promises, and what is durable after what
 //! - `storage/local.rs` - a real folder
 //! - `storage/overlay.rs` - a folder that stays as it is, whatever is written to it
-//! - `storage/simulated.rs` - a folder in memory that fails as it is told to, for tests
-//! - `storage/disk.rs` - the disk of the simulated folder, and what a power cut leaves of it
 //!
 //! # Invariants
 //!

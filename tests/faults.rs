@@ -5,11 +5,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::support::storage::{Fault, Simulated, is_power_cut};
 use alike::collection::{Compaction, Snapshot, Writer, compact, fsck};
 use alike::config::Method;
 use alike::error::Error;
 use alike::progress::Progress;
-use alike::storage::{Fault, Simulated, Storage, is_power_cut};
+use alike::storage::Storage;
 
 use crate::support::history::{Bench, Load, Op, config};
 use crate::support::seen::{Seen, expected, stride, try_seen};

@@ -6,6 +6,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use crate::support::storage::{Fault, Simulated};
 use alike::collection::{Batch, Prepared, Report, Writer, prepare};
 use alike::config::Method;
 use alike::error::Error;
@@ -15,7 +16,7 @@ use alike::progress::Progress;
 use alike::read::{Rejected, discover};
 use alike::resources::Resources;
 use alike::simd::Simd;
-use alike::storage::{Fault, Local, Simulated, Storage};
+use alike::storage::{Local, Storage};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 

@@ -6,10 +6,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::support::storage::Simulated;
 use alike::collection::{Compaction, Snapshot};
 use alike::config::Method;
 use alike::error::Error;
-use alike::storage::{Simulated, Storage};
+use alike::storage::Storage;
 
 use crate::support::history::{Bench, Load, Op, config};
 use crate::support::seen::{Seen, expected, stride, try_seen};

@@ -110,6 +110,7 @@ mod rot;
 /// The same answer however the program is run.
 mod same_answer;
 /// Where documents came from, and what is kept of them.
+mod simulated;
 mod sources;
 /// `kill -9` at every step of a commit.
 mod steps;

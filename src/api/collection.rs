@@ -85,7 +85,7 @@ impl Collection {
     /// # Errors
     /// [`Error::Config`], [`Error::Input`] and [`Error::Refused`] of inputs that cannot be used as a whole,
     /// [`Error::Locked`] while another process writes, [`Error::Unfinished`] if a load by the program was interrupted,
-    /// [`Error::Damaged`], [`Error::NewerFormat`], [`Error::Elsewhere`] of the collection, [`Error::Limit`] if the memory
+    /// [`Error::Damaged`], [`Error::NewerFormat`], [`Error::Unreachable`] of the collection, [`Error::Limit`] if the memory
     /// does not do, and [`Error::Io`].
     pub fn load_files<T: AsRef<str>>(&self, inputs: impl IntoIterator<Item = T>) -> Result<Report> {
         let inputs: Vec<String> = inputs.into_iter().map(|input| input.as_ref().to_owned()).collect();

@@ -23,6 +23,9 @@ pub struct Local {
 
 impl Local {
     /// Makes the folder and its missing parents, durably. One that exists is taken as it is.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::Io`].
     pub fn create(path: &Path) -> Result<Local> {
         let failed = |e| Error::io(path, "create", e);
         let missing: Vec<&Path> = path.ancestors().take_while(|a| !named(a).exists()).collect();
@@ -36,6 +39,9 @@ impl Local {
     }
 
     /// A folder that exists; [`Error::NotACollection`] if it does not.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::NotACollection`] and [`crate::error::Error::Io`].
     pub fn open(path: &Path) -> Result<Local> {
         let refused = |reason: &str| Error::NotACollection(path.to_path_buf(), reason.to_owned());
         let failed = |e: io::Error| match e.kind() {

@@ -1,5 +1,5 @@
 //! The one place that touches the files of a collection: a flat folder of files that are written once and then only
-//! read. [`Local`] is a real folder, [`Simulated`] its twin in memory, for tests of what crashes and faults leave.
+//! read. [`Local`] is a real folder; tests have a twin of it in memory, which crashes and fails as it is told to.
 //!
 //! # What is durable after what
 //!
@@ -17,12 +17,11 @@
 //!
 //! A process that is killed loses nothing that was appended or named: only the machine can.
 
-mod disk;
 mod local;
 mod overlay;
-mod simulated;
 #[cfg(test)]
-mod simulated_tests;
+#[path = "../../tests/support/simulated/mod.rs"]
+mod simulated;
 #[cfg(test)]
 mod tests;
 
@@ -33,6 +32,7 @@ use std::sync::Arc;
 
 pub use local::Local;
 pub use overlay::Overlay;
+#[cfg(test)]
 pub use simulated::{Fault, Simulated, is_power_cut};
 
 /// One folder of immutable files.
@@ -131,7 +131,10 @@ pub trait Lock: Debug + Send {}
 const LOCK: &str = "lock";
 
 /// Refuses names that would lead out of the folder, or to the lock.
-fn check(name: &str) -> io::Result<()> {
+///
+/// # Errors
+/// `InvalidInput`.
+pub fn check(name: &str) -> io::Result<()> {
     if ["", ".", "..", LOCK].contains(&name) || name.contains(['/', '\0']) {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, format!("{name:?} cannot name a file")));
     }
@@ -139,6 +142,6 @@ fn check(name: &str) -> io::Result<()> {
 }
 
 /// What a writer answers that has failed before.
-fn failed_before() -> io::Error {
+pub fn failed_before() -> io::Error {
     io::Error::other("an earlier write to this file failed")
 }

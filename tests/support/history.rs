@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use crate::support::storage::Simulated;
 use alike::collection::{Batch, Line, Report, Snapshot, Writer, prepare};
 use alike::config::{Clustering, Config, Method, Verify};
 use alike::error::Error;
@@ -13,7 +14,7 @@ use alike::progress::Progress;
 use alike::read::{Day, day, discover};
 use alike::resources::Resources;
 use alike::simd::Simd;
-use alike::storage::{Simulated, Storage};
+use alike::storage::Storage;
 use proptest::prelude::*;
 use serde_json::json;
 

@@ -36,6 +36,8 @@ pub(crate) mod recompute;
 pub(crate) mod seen;
 /// Source files as the compiler sees them: modules, what they declare, and what they name.
 pub(crate) mod sources;
+/// A folder in memory that fails as it is told to, for collections.
+pub(crate) mod storage;
 /// Tables of a collection, read raw, changed and sealed again.
 pub(crate) mod tables;
 /// Inputs: texts, lines, compressed files, and the random numbers that they are made of.

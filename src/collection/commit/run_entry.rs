@@ -57,7 +57,7 @@ impl RunEntry {
     }
 
     /// Opens the run, whose file must be the one that was committed. One that a process keeps to itself, out of reach from
-    /// here, opens too: [`Error::Elsewhere`] comes when any of its rows are asked for.
+    /// here, opens too: [`Error::Unreachable`] comes when any of its rows are asked for.
     ///
     /// # Errors
     /// [`Error::Io`] and [`Error::Damaged`].
@@ -69,7 +69,7 @@ impl RunEntry {
         let (bytes, digest) = match (page, self.keeper) {
             (Err(e), Some(keeper)) if e.kind() == io::ErrorKind::NotFound => {
                 let whose = (keeper.process, storage.is_scattered());
-                return Ok(RunReader::elsewhere(
+                return Ok(RunReader::unreachable(
                     (path, whose),
                     (collection, self.id),
                     self.bytes,

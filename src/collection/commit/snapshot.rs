@@ -85,10 +85,12 @@ impl Snapshot {
     /// Refuses a commit of which a run lies with a process that cannot be asked.
     ///
     /// # Errors
-    /// [`Error::Elsewhere`].
+    /// [`Error::Unreachable`].
     pub(in crate::collection) fn check_within_reach(&self) -> Result<()> {
-        let away = self.runs.iter().find_map(|run| Some((run.path().to_path_buf(), run.out_of_reach()?)));
-        away.map_or(Ok(()), |(path, (process, asked))| Err(Error::Elsewhere { path, process, asked }))
+        let unreachable =
+            self.runs.iter().find_map(|run| Some((run.path().to_path_buf(), run.out_of_reach()?)));
+        unreachable
+            .map_or(Ok(()), |(path, (process, asked))| Err(Error::Unreachable { path, process, asked }))
     }
 
     /// Reads the manifest before that of the commit, if it is still there: by it a writer knows which files to keep.

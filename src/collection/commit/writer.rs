@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use crate::collection::commit::durable::{bytes_of, draw_id, publish, remove};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::collection::RunWriter;
 use crate::collection::commit::changes::ChangesWriter;
 use crate::collection::commit::checkpoint::Checkpoint;
+use crate::collection::commit::durable::{bytes_of, draw_id, publish, remove};
 use crate::collection::commit::guard::Guard;
 use crate::collection::commit::manifest::Manifest;
 use crate::collection::commit::names::{Name, folder};

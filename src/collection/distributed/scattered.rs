@@ -28,7 +28,7 @@ pub struct Scattered {
     mesh: Option<Arc<Mesh>>,
     known: OnceLock<Known>,
     /// What was found with other processes, as far as it is remembered. It never changes: no two runs ever have one name.
-    away: Mutex<BTreeMap<String, Away>>,
+    remote: Mutex<BTreeMap<String, RemoteFile>>,
 }
 
 /// What is known once there is a manifest.
@@ -41,8 +41,8 @@ impl Scattered {
     /// A collection as process 0 sees it: its folder, then its own part of `state`, then those of the other processes of
     /// the job, if it has any.
     pub fn leading(folder: Arc<dyn Storage>, state: &Path, mesh: Option<Arc<Mesh>>) -> Scattered {
-        let (known, away) = (OnceLock::new(), Mutex::default());
-        Scattered { own: folder, state: Some(state.to_path_buf()), mesh, known, away }
+        let (known, remote) = (OnceLock::new(), Mutex::default());
+        Scattered { own: folder, state: Some(state.to_path_buf()), mesh, known, remote }
     }
 
     /// A collection as another process sees it, whose runs go to `state`.
@@ -52,7 +52,7 @@ impl Scattered {
     pub fn assisting(state: &Path, collection: u64, mesh: Arc<Mesh>) -> Result<Scattered> {
         let own = Arc::new(Local::create(&folder_in(state, collection))?);
         let known = OnceLock::from(Known { collection, also: None });
-        Ok(Scattered { own, state: None, mesh: Some(mesh), known, away: Mutex::default() })
+        Ok(Scattered { own, state: None, mesh: Some(mesh), known, remote: Mutex::default() })
     }
 
     /// Which collection it is, as its manifest says.
@@ -74,10 +74,10 @@ impl Scattered {
     }
 
     /// A run that another process has: who wrote it is asked first.
-    fn elsewhere(&self, name: &str) -> io::Result<Option<Away>> {
+    fn remote_file(&self, name: &str) -> io::Result<Option<RemoteFile>> {
         let Some(mesh) = &self.mesh else { return Ok(None) };
-        if let Some(away) = self.away().get(name) {
-            return Ok(Some(away.clone()));
+        if let Some(remote) = self.remote().get(name) {
+            return Ok(Some(remote.clone()));
         }
         let collection = self.known()?.collection;
         let writer = match Name::parse(name) {
@@ -95,19 +95,19 @@ impl Scattered {
                 answer => Opened::of_bytes(&answer?)?,
             };
             let (mesh, opened) = (Arc::clone(mesh), Arc::new(opened));
-            let away = Away { mesh, process, collection, name: name.to_owned(), opened };
-            let mut known = self.away();
+            let remote = RemoteFile { mesh, process, collection, name: name.to_owned(), opened };
+            let mut known = self.remote();
             while known.len() >= MAX_ANSWERED_FILES {
                 known.pop_first();
             }
-            known.insert(name.to_owned(), away.clone());
-            return Ok(Some(away));
+            known.insert(name.to_owned(), remote.clone());
+            return Ok(Some(remote));
         }
         Ok(None)
     }
 
-    fn away(&self) -> MutexGuard<'_, BTreeMap<String, Away>> {
-        self.away.lock().unwrap_or_else(PoisonError::into_inner)
+    fn remote(&self) -> MutexGuard<'_, BTreeMap<String, RemoteFile>> {
+        self.remote.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -145,9 +145,9 @@ impl Storage for Scattered {
             found = also.open(name);
         }
         if absent(&found)
-            && let Some(away) = self.elsewhere(name)?
+            && let Some(remote) = self.remote_file(name)?
         {
-            found = Ok(Box::new(away));
+            found = Ok(Box::new(remote));
         }
         found
     }
@@ -171,9 +171,9 @@ impl Storage for Scattered {
     /// Of a file that another process has, where it would be here, and who has it.
     fn path(&self, name: &str) -> PathBuf {
         let own = self.own.path(name);
-        if let Some(away) = self.away().get(name) {
+        if let Some(remote) = self.remote().get(name) {
             let mut path = own.into_os_string();
-            path.push(format!(" of process {} ({})", away.process, away.mesh.address(away.process)));
+            path.push(format!(" of process {} ({})", remote.process, remote.mesh.address(remote.process)));
             return path.into();
         }
         match Name::parse(name) {
@@ -193,7 +193,7 @@ impl Storage for Scattered {
 
 /// A file that another process has.
 #[derive(Clone)]
-struct Away {
+struct RemoteFile {
     mesh: Arc<Mesh>,
     process: usize,
     collection: u64,
@@ -201,13 +201,13 @@ struct Away {
     opened: Arc<Opened>,
 }
 
-impl fmt::Debug for Away {
+impl fmt::Debug for RemoteFile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} of process {}", self.name, self.process)
     }
 }
 
-impl Reader for Away {
+impl Reader for RemoteFile {
     fn len(&self) -> io::Result<u64> {
         Ok(self.opened.bytes)
     }

@@ -4,19 +4,19 @@ use crate::error::{Error, Result};
 use crate::read::{BOM, Boundaries};
 
 /// Where lines start that are left out, ascending, and where the good ones end if the rest cannot be read.
-pub(super) type LeftOut = (Vec<u64>, Option<u64>);
+pub(super) type DroppedLines = (Vec<u64>, Option<u64>);
 
 /// Reads a file by `next`, which gives block after block and an empty one at the end, and finds where the lines start
 /// that are neither at the ascending offsets `kept` nor blank. An error behind the last line that is kept ends the file
 /// there. `None` if there are no lines at some of the offsets.
-pub(super) fn others(
+pub(super) fn dropped_lines(
     kept: &[u64],
     boundaries: Box<dyn Boundaries>,
     mut next: impl FnMut() -> Result<Vec<u8>>,
-) -> Result<Option<LeftOut>> {
+) -> Result<Option<DroppedLines>> {
     let header = boundaries.has_header();
     let mut lines =
-        Lines { kept, boundaries, header, start: 0, position: 0, blank: true, others: Vec::new() };
+        LinesSeen { kept, boundaries, header, start: 0, position: 0, blank: true, dropped: Vec::new() };
     let mut end = None;
     loop {
         match next() {
@@ -32,11 +32,11 @@ pub(super) fn others(
     if end.is_none() && lines.position > lines.start {
         lines.end();
     }
-    Ok(lines.kept.is_empty().then_some((lines.others, end)))
+    Ok(lines.kept.is_empty().then_some((lines.dropped, end)))
 }
 
 /// The lines of a file as its bytes pass by.
-struct Lines<'a> {
+struct LinesSeen<'a> {
     /// Offsets that are still to come.
     kept: &'a [u64],
     boundaries: Box<dyn Boundaries>,
@@ -48,10 +48,10 @@ struct Lines<'a> {
     position: u64,
     /// Whether the present line has nothing but spaces so far.
     blank: bool,
-    others: Vec<u64>,
+    dropped: Vec<u64>,
 }
 
-impl Lines<'_> {
+impl LinesSeen<'_> {
     fn take(&mut self, mut bytes: &[u8]) {
         if self.position == 0 && bytes.starts_with(BOM) {
             (self.position, bytes) = (BOM.len() as u64, &bytes[BOM.len()..]);
@@ -74,7 +74,7 @@ impl Lines<'_> {
             [first, rest @ ..] if *first == self.start => self.kept = rest,
             _ if self.blank => {}
             _ if self.header => self.header = false,
-            _ => self.others.push(self.start),
+            _ => self.dropped.push(self.start),
         }
         (self.start, self.blank) = (self.position, true);
     }
@@ -88,7 +88,7 @@ mod tests {
     use crate::read::{Format, boundaries};
 
     /// The lines of `text`, read in blocks of `size`; an error follows if `broken`.
-    fn left(text: &str, kept: &[u64], size: usize, broken: bool) -> Option<LeftOut> {
+    fn left(text: &str, kept: &[u64], size: usize, broken: bool) -> Option<DroppedLines> {
         let mut blocks = text.as_bytes().chunks(size);
         let failed = || Error::io(Path::new("x"), "read", std::io::Error::other("x"));
         let next = || match blocks.next() {
@@ -96,7 +96,7 @@ mod tests {
             None if broken => Err(failed()),
             None => Ok(Vec::new()),
         };
-        others(kept, boundaries(Format::JsonLines).expect("lines"), next).unwrap_or(None)
+        dropped_lines(kept, boundaries(Format::JsonLines).expect("lines"), next).unwrap_or(None)
     }
 
     #[test]

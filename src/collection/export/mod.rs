@@ -8,16 +8,15 @@ use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, BufWriter, Write};
 use std::path::{Component, Path, PathBuf};
 
+use self::dropped_lines::dropped_lines;
 use crate::collection::{Origin, Replay, Snapshot, SourceEntry};
 use crate::error::{Error, Result};
 use crate::flow::{Outcome, Replay as _};
-use crate::output::{Hands, hand_out};
-use crate::output::{KeptTally, write_kept};
+use crate::output::{Hands, KeptTally, hand_out, write_kept};
 use crate::progress::{Progress, Stage};
 use crate::read::{
     Compression, Source, boundaries, names_apart, open_decompressed, stays_empty, stored_pieces,
 };
-use dropped_lines::others;
 
 /// Bytes of texts, and records, that are fetched at once.
 const BATCH: (u64, usize) = (8 << 20, 1024);
@@ -130,7 +129,7 @@ impl<'a> Export<'a> {
         let kept: Vec<u64> = records.iter().map(|origin| origin.offset).collect();
         let input = open_decompressed(source).map_err(|e| Error::io(&source.path, "read", e))?;
         let mut input = BufReader::with_capacity(BLOCK, input);
-        others(&kept, boundaries, || {
+        dropped_lines(&kept, boundaries, || {
             self.progress.check()?;
             let block = input.fill_buf().map(<[u8]>::to_vec);
             let block = block.map_err(|e| Error::io(&source.path, "read", e))?;

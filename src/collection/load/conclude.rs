@@ -16,8 +16,7 @@ use crate::collection::tables::Tables;
 use crate::collection::tables::sources::sources_of;
 use crate::config::Clustering;
 use crate::error::Result;
-use crate::flow::{Budget, Share};
-use crate::flow::{Components, Contractor};
+use crate::flow::{Budget, Components, Contractor, Share};
 use crate::metrics::Metric;
 use crate::progress::Stage;
 
@@ -43,10 +42,10 @@ impl Prepared<'_> {
             return Err(error);
         }
         // Where each process keeps its runs to itself, the others have waited for the end.
-        let apart = self.batch.resources.peers.clone().filter(|peers| peers.state().is_some());
+        let local_state = self.batch.resources.peers.clone().filter(|peers| peers.state().is_some());
         if !report.changes_documents() {
             self.abandon()?;
-            apart.map_or(Ok(()), |peers| release_followers(&peers))?;
+            local_state.map_or(Ok(()), |peers| release_followers(&peers))?;
             return Ok(report);
         }
         self.progress.enter(Stage::Write, 0);
@@ -56,10 +55,10 @@ impl Prepared<'_> {
         let written = self.next.runs[first..].iter().map(|run| run.bytes).sum();
         self.writer.commit(self.next)?;
         self.progress.metrics().add(Metric::Commits, 1);
-        report.uncompacted = after_load(self.writer, written, apart.as_deref());
+        report.uncompacted = after_load(self.writer, written, local_state.as_deref());
         // The load stands, whoever is lost now.
-        let kept = keep(self.writer, apart.as_deref());
-        let ended = kept.and(apart.map_or(Ok(()), |peers| release_followers(&peers)));
+        let kept = keep(self.writer, local_state.as_deref());
+        let ended = kept.and(local_state.map_or(Ok(()), |peers| release_followers(&peers)));
         report.uncompacted = report.uncompacted.or(ended.err().map(|error| error.to_string()));
         Ok(report)
     }

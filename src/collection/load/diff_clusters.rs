@@ -1,13 +1,6 @@
 //! What a load makes of clusters: worked out once, from the tables before the load, the tables after it, and the runs between
 //! them, whatever epochs these came in.
 
-use crate::collection::tables::clusters::cluster_rows;
-use crate::collection::tables::clusters::document_counts;
-use crate::collection::tables::clusters::documents_of;
-use crate::collection::tables::clusters::places_of;
-use crate::collection::tables::rows::ClusterKey;
-use crate::collection::tables::rows::StoredCluster;
-use crate::collection::tables::rows::StoredContent;
 use std::collections::{BTreeMap, BTreeSet};
 
 use hashbrown::{HashMap, HashSet};
@@ -17,10 +10,12 @@ use crate::collection::load::match_clusters::{After, Before, ClusterMatching, ma
 use crate::collection::run::schema::{CONTENTS, DOCUMENTS};
 use crate::collection::tables::Tables;
 use crate::collection::tables::cluster_changes::{ClusterId, Line};
+use crate::collection::tables::clusters::{cluster_rows, document_counts, documents_of, places_of};
 use crate::collection::tables::components::{Members, components};
 use crate::collection::tables::document::Document;
 use crate::collection::tables::lookup::newest_documents;
 use crate::collection::tables::member::Member;
+use crate::collection::tables::rows::{ClusterKey, StoredCluster, StoredContent};
 use crate::config::Keep;
 use crate::document::Doc;
 use crate::error::Result;

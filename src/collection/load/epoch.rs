@@ -188,8 +188,8 @@ impl Prepared<'_> {
 
     /// The process that keeps a run of this epoch to itself, or 0.
     fn writes(&self, id: u64) -> usize {
-        let apart = self.batch.resources.peers.as_ref().is_some_and(|peers| peers.state().is_some());
-        match self.workers_runs.clone().position(|of| of == id).filter(|_| apart) {
+        let local_state = self.batch.resources.peers.as_ref().is_some_and(|peers| peers.state().is_some());
+        match self.workers_runs.clone().position(|of| of == id).filter(|_| local_state) {
             Some(at) => at % self.topology().all() / self.batch.resources.workers,
             None => 0,
         }

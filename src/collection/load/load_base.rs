@@ -1,9 +1,5 @@
 //! What the dataflow of a load sees of a collection, and where it leaves what it adds.
 
-use crate::collection::tables::rows::StoredDigest;
-use crate::collection::tables::rows::StoredSignature;
-use crate::collection::tables::rows::StoredText;
-use crate::collection::tables::rows::posting_to_row;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -15,6 +11,7 @@ use crate::collection::tables::dead::Dead;
 use crate::collection::tables::document::Document;
 use crate::collection::tables::postings::live_postings;
 use crate::collection::tables::records::RecordWriter;
+use crate::collection::tables::rows::{StoredDigest, StoredSignature, StoredText, posting_to_row};
 use crate::collection::tables::sets::{each_set, read_set};
 use crate::document::Doc;
 use crate::error::{Error, Result};

@@ -1,10 +1,10 @@
 //! Clusters over time: which one goes on under its number, what is new, and what is said about it.
 
-use crate::collection::tables::rows::ClusterKey;
 use hashbrown::HashMap;
 
 use crate::collection::tables::cluster_changes::{ClusterId, Line};
 use crate::collection::tables::member::{Member, keep_order};
+use crate::collection::tables::rows::ClusterKey;
 use crate::config::Keep;
 
 /// A cluster before a load.

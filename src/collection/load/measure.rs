@@ -28,6 +28,9 @@ impl<'a> Measuring<'a> {
     }
 
     /// What two contents share, if they are linked.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::Io`] and [`crate::error::Error::Damaged`].
     pub fn linked(&mut self, a: Doc, b: Doc) -> Result<Option<u32>> {
         let pair = (a.min(b), a.max(b));
         let allows = |rule: &AcceptanceRule| rule.own().allows(self.run.size(a), self.run.size(b));

@@ -2,12 +2,12 @@
 //! work is in proportion to the smaller parts; and a second look before it is split, because stored links only show
 //! that a component hangs together.
 
-use crate::collection::tables::components::neighbours;
 use std::collections::BTreeMap;
 
 use hashbrown::{HashMap, HashSet};
 
 use crate::collection::tables::Tables;
+use crate::collection::tables::components::neighbours;
 use crate::components::Forest;
 use crate::document::Doc;
 use crate::error::Result;
@@ -41,6 +41,9 @@ pub struct Parts {
 
 /// Divides what is left of a component, of which no stored link leads out of the parts `exhausted`; what is in none of them
 /// hangs together.
+///
+/// # Errors
+/// [`crate::error::Error::Io`] and [`crate::error::Error::Damaged`].
 pub fn parts(
     survivors: &HashSet<Doc>,
     mut exhausted: Vec<Vec<Doc>>,
@@ -96,6 +99,9 @@ const TURN: usize = 64;
 
 /// Searches from all starts, the survivors that were linked to what went, in turn. What meets becomes one search; when at
 /// most one is left, the others are parts.
+///
+/// # Errors
+/// [`crate::error::Error::Io`] and [`crate::error::Error::Damaged`].
 pub fn search(tables: &Tables, survivors: &HashSet<Doc>, starts: &[Doc]) -> Result<Vec<Vec<Doc>>> {
     let mut owner: HashMap<Doc, u32> = (0..).zip(starts).map(|(search, start)| (*start, search)).collect();
     let mut forest = Forest::new(starts.len());

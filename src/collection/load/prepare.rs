@@ -17,14 +17,12 @@ use crate::collection::maintain::compact::between_epochs;
 use crate::collection::maintain::local_runs::keep;
 use crate::collection::tables::frozen::frozen;
 use crate::error::{Error, Result};
-use crate::flow::Components;
-use crate::flow::{Loaded, Part};
+use crate::flow::{Components, Loaded, Part};
 use crate::lexicon::Lexicon;
 use crate::limits::MAX_FILES;
 use crate::method::FrozenTables;
 use crate::progress::Progress;
-use crate::read::Rejected;
-use crate::read::{Extent, Source};
+use crate::read::{Extent, Rejected, Source};
 use crate::resources::Resources;
 
 /// What to load, and with what.
@@ -70,7 +68,7 @@ pub struct Prepared<'a> {
 /// Runs the epochs of a load, or those that an interrupted one has left.
 ///
 /// # Errors
-/// [`Error::Unfinished`] if another load was interrupted; [`Error::Elsewhere`] if a process that is not there keeps a run to
+/// [`Error::Unfinished`] if another load was interrupted; [`Error::Unreachable`] if a process that is not there keeps a run to
 /// itself; those of reading, of the dataflow and of writing.
 pub fn prepare<'a>(writer: &'a mut Writer, batch: Batch, progress: Arc<Progress>) -> Result<Prepared<'a>> {
     let mut prepared = Prepared::begin(writer, batch, progress)?;

@@ -11,13 +11,9 @@ use crate::collection::run::writer::{RunSummary, RunWriter};
 use crate::collection::tables::Tables;
 use crate::collection::tables::cluster_changes::Line;
 use crate::collection::tables::document::{Document, words_of};
-use crate::collection::tables::rows::ClusterKey;
-use crate::collection::tables::rows::SeenId;
-use crate::collection::tables::rows::StoredComponent;
-use crate::collection::tables::rows::StoredContent;
-use crate::collection::tables::rows::StoredDigest;
-use crate::collection::tables::rows::StoredLink;
-use crate::collection::tables::rows::StoredMember;
+use crate::collection::tables::rows::{
+    ClusterKey, SeenId, StoredComponent, StoredContent, StoredDigest, StoredLink, StoredMember,
+};
 use crate::collection::tables::sources::SourceEntry;
 use crate::document::Doc;
 use crate::error::{Error, Result};
@@ -25,11 +21,18 @@ use crate::flow::Loaded;
 use crate::method::FrozenTables;
 
 /// Writes what an epoch changes into a run; the frozen tables too, if the collection has none yet.
+<<<<<<< HEAD
 pub fn write_delta(
     mut run: RunWriter,
     delta: &mut Delta,
     basis: Option<&FrozenTables>,
 ) -> Result<RunSummary> {
+=======
+///
+/// # Errors
+/// [`crate::error::Error::Io`].
+pub fn write_delta(mut run: RunWriter, delta: &mut Delta, basis: Option<&Basis>) -> Result<RunSummary> {
+>>>>>>> fbafa93 (The storage that fails lives with the tests; what fails is documented; an unreachable run says who stores it)
     if let Some(basis) = basis {
         run.heap(RARITY)?;
         // What is missing counts as rarest, so tables that know nothing, those of most methods, take no room.
@@ -92,11 +95,17 @@ pub fn seen(loaded: &Loaded) -> Vec<u128> {
 }
 
 /// Writes the ids that an epoch of load `load` mentions into a run.
+///
+/// # Errors
+/// [`crate::error::Error::Io`].
 pub fn write_seen(run: &mut RunWriter, seen: &[u128], load: u32) -> Result<()> {
     rows(run, SEEN, seen.iter().map(|id| SeenId { id: *id, load: u64::from(load) }.to_row()))
 }
 
 /// Digests of the ids of live documents that load `load` has not mentioned, ascending.
+///
+/// # Errors
+/// [`crate::error::Error::Io`] and [`crate::error::Error::Damaged`].
 pub fn missing(tables: &Tables, load: u32) -> Result<Vec<u128>> {
     let (mut documents, mut seen) = (tables.scan(DOCUMENTS), tables.scan(SEEN));
     let mut missing = Vec::new();
@@ -124,6 +133,9 @@ pub fn missing(tables: &Tables, load: u32) -> Result<Vec<u128>> {
 
 /// Writes what becomes of clusters into a run: of contents whose cluster is at another place of their component, and of
 /// clusters. The load's sources stand there, too.
+///
+/// # Errors
+/// [`crate::error::Error::Io`].
 pub fn write_clusters(
     mut run: RunWriter,
     outcome: &ClusterDiff,
@@ -149,6 +161,9 @@ fn rows<const N: usize>(
 }
 
 /// Writes the lines about clusters into a change log.
+///
+/// # Errors
+/// [`crate::error::Error::Io`].
 pub fn write_lines(log: &mut ChangesWriter, lines: &[Line]) -> Result<()> {
     let mut bytes = Vec::new();
     for line in lines {

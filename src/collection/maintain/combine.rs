@@ -15,18 +15,11 @@ use crate::collection::run::writer::{RunSummary, RunWriter};
 use crate::collection::tables::Tables;
 use crate::collection::tables::bits::Bits;
 use crate::collection::tables::document::Document;
-use crate::collection::tables::rows::StoredCluster;
-use crate::collection::tables::rows::StoredComponent;
-use crate::collection::tables::rows::StoredContent;
-use crate::collection::tables::rows::StoredDigest;
-use crate::collection::tables::rows::StoredLink;
-use crate::collection::tables::rows::StoredMember;
-use crate::collection::tables::rows::StoredRecord;
-use crate::collection::tables::rows::StoredSignature;
-use crate::collection::tables::rows::StoredText;
-use crate::collection::tables::rows::posting_of_row;
-use crate::collection::tables::sources::SourceEntry;
-use crate::collection::tables::sources::name_words;
+use crate::collection::tables::rows::{
+    StoredCluster, StoredComponent, StoredContent, StoredDigest, StoredLink, StoredMember, StoredRecord,
+    StoredSignature, StoredText, posting_of_row,
+};
+use crate::collection::tables::sources::{SourceEntry, name_words};
 use crate::collection::{HeapCursor, HeapReader, SectionKind};
 use crate::document::Position;
 use crate::error::{Error, Result};
@@ -43,6 +36,9 @@ pub struct Live {
 
 impl Live {
     /// What is live in a commit, given all its tables.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::Io`] and [`crate::error::Error::Damaged`].
     pub fn of(tables: &Tables, manifest: &Manifest) -> Result<Live> {
         let next = u64::from(manifest.next_content);
         let mut live = Live {
@@ -71,6 +67,9 @@ impl Live {
 
 impl Live {
     /// Tells it to all other processes, in process 0.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::Lost`] and [`crate::error::Error::GaveUp`].
     pub fn tell(&self, peers: &Peers) -> Result<()> {
         [&self.contents, &self.versions, &self.files]
             .iter()
@@ -78,6 +77,9 @@ impl Live {
     }
 
     /// What process 0 tells.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::Lost`] and [`crate::error::Error::GaveUp`].
     pub fn hear(peers: &Peers) -> Result<Live> {
         let [contents, versions, files] =
             [(); 3].map(|()| peers.receive_bytes().map(|bytes| Bits::of_bytes(&bytes)));
@@ -207,6 +209,9 @@ impl Range {
 
 /// Writes the runs of `tables`, neighbours, into `run`: of each key of a range the newest row. `live` is given if no older
 /// run is left: then nothing has to be shadowed any more, and all that is gone is left out.
+///
+/// # Errors
+/// [`crate::error::Error::Io`], [`crate::error::Error::Damaged`] and [`crate::error::Error::Interrupted`].
 pub fn combine(
     run: RunWriter,
     (tables, range): (&Tables, Range),

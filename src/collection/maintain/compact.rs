@@ -51,7 +51,7 @@ pub fn compact(writer: &mut Writer, how: Compaction, progress: &Progress) -> Res
 /// instead, up to seven, each with a range of the keys of every table.
 ///
 /// # Errors
-/// Those of [`compact`]; [`Error::Elsewhere`] if a process that is not there keeps a run to itself; [`Error::Lost`] and
+/// Those of [`compact`]; [`Error::Unreachable`] if a process that is not there keeps a run to itself; [`Error::Lost`] and
 /// [`Error::GaveUp`] if another process has ended.
 pub fn compact_with(
     writer: &mut Writer,
@@ -64,7 +64,7 @@ pub fn compact_with(
     let mut next = writer.next();
     let first = next.next_run;
     let merged = match peers {
-        Some(peers) if peers.state().is_some() => merge_apart(writer, &mut next, how, peers, progress),
+        Some(peers) if peers.state().is_some() => merge_local_runs(writer, &mut next, how, peers, progress),
         Some(peers) if how == Compaction::Full => merge_together(writer, &mut next, peers, progress),
         _ => merge_all(writer, &mut next, how, progress),
     };
@@ -133,7 +133,7 @@ fn merge_ranges(
 }
 
 /// Merges the runs of each process that keeps its own where they lie; whether there was anything to merge.
-fn merge_apart(
+fn merge_local_runs(
     writer: &Writer,
     next: &mut Manifest,
     how: Compaction,

@@ -1,10 +1,11 @@
 //! What is removed from a folder of runs that a process keeps to itself, also where that fails or the
 //! power goes.
 
+use std::collections::BTreeSet;
+
 use super::*;
 use crate::collection::commit::names::Keeper;
 use crate::storage::{Fault, Simulated};
-use std::collections::BTreeSet;
 
 /// What is there before.
 const BEFORE: [&str; 7] = [

@@ -1,7 +1,5 @@
 //! What is known of texts that are not stored: the documents they resemble.
 
-use crate::collection::tables::rows::StoredDigest;
-use crate::collection::tables::rows::halves;
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
@@ -15,8 +13,8 @@ use crate::collection::tables::Tables;
 use crate::collection::tables::cluster_changes::ClusterId;
 use crate::collection::tables::frozen::frozen;
 use crate::collection::tables::lookup::{clusters, members};
+use crate::collection::tables::rows::{StoredDigest, halves};
 use crate::collection::tables::sets::each_set;
-
 use crate::document::Doc;
 use crate::error::Result;
 use crate::progress::Progress;

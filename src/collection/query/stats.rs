@@ -1,6 +1,5 @@
 //! The figures of a commit, read from its tables one after another: what is held does not grow with the collection.
 
-use crate::collection::tables::rows::StoredCluster;
 use std::collections::BTreeMap;
 
 use crate::collection::commit::snapshot::Snapshot;
@@ -11,6 +10,7 @@ use crate::collection::tables::Tables;
 use crate::collection::tables::cluster_changes::ClusterId;
 use crate::collection::tables::document::Document;
 use crate::collection::tables::lookup::stored_documents;
+use crate::collection::tables::rows::StoredCluster;
 use crate::document::NO_DOC;
 use crate::error::Result;
 use crate::progress::Progress;

@@ -31,6 +31,9 @@ pub struct Texts<'a> {
 
 impl<'a> Texts<'a> {
     /// Nothing read yet.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::Config`].
     pub fn new(snapshot: &Snapshot, progress: &'a Progress) -> Result<Texts<'a>> {
         let fields = Fields::of(&snapshot.manifest().config.input)?;
         Ok(Texts { tables: snapshot.tables(), fields, files: BTreeMap::new(), progress })

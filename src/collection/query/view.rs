@@ -1,7 +1,5 @@
 //! Looking at a commit: its clusters and documents.
 
-use crate::collection::tables::rows::ClusterKey;
-use crate::collection::tables::rows::StoredCluster;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::collection::HeapCursor;
@@ -12,12 +10,11 @@ use crate::collection::tables::cluster_changes::ClusterId;
 use crate::collection::tables::clusters::{documents_of, places_of};
 use crate::collection::tables::components::components;
 use crate::collection::tables::document::Document;
-use crate::collection::tables::lookup::clusters;
-use crate::collection::tables::lookup::stored_documents;
+use crate::collection::tables::lookup::{clusters, stored_documents};
 use crate::collection::tables::member::Member;
+use crate::collection::tables::rows::{ClusterKey, StoredCluster};
 use crate::collection::tables::sources::sources;
-use crate::document::Doc;
-use crate::document::Position;
+use crate::document::{Doc, Position};
 use crate::error::Result;
 
 /// A cluster of two documents or more.

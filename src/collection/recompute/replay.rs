@@ -1,6 +1,5 @@
 //! Stored documents for a run that takes them in again, with no text read: the same dataflow as for files.
 
-use crate::collection::tables::rows::StoredText;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -14,11 +13,11 @@ use crate::collection::tables::Tables;
 use crate::collection::tables::document::Document;
 use crate::collection::tables::frozen::frozen;
 use crate::collection::tables::member::Member;
+use crate::collection::tables::rows::StoredText;
 use crate::collection::tables::sets::missing;
 use crate::collection::tables::sources::{SourceEntry, sources};
 use crate::config::{Config, Keep};
-use crate::document::Position;
-use crate::document::{Doc, NO_DOC};
+use crate::document::{Doc, NO_DOC, Position};
 use crate::error::{Error, Result};
 use crate::flow::{self, Outcome, Part, Replayed, Request, run};
 use crate::limits::{BASE_MEMORY, LEAST_MEMORY, WORKER_MEMORY};

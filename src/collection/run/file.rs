@@ -33,8 +33,8 @@ impl RunFile {
         Ok(file)
     }
 
-    /// The run of a file that is out of reach: whatever is read from it, [`Error::Elsewhere`] comes.
-    pub(in crate::collection) fn elsewhere(
+    /// The run of a file that is out of reach: whatever is read from it, [`Error::Unreachable`] comes.
+    pub(in crate::collection) fn unreachable(
         (path, (process, asked)): (PathBuf, (u32, bool)),
         seal: Seal,
         bytes: u64,
@@ -136,6 +136,6 @@ impl Reader for OutOfReach {
 
     fn read_exact_at(&self, _: &mut [u8], _: u64) -> io::Result<()> {
         let (path, process, asked) = (self.path.clone(), self.process, self.asked);
-        Err(io::Error::other(Error::Elsewhere { path, process, asked }))
+        Err(io::Error::other(Error::Unreachable { path, process, asked }))
     }
 }

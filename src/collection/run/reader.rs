@@ -33,7 +33,7 @@ pub struct RunReader {
     /// The hash of the checksums of all pages but the last.
     sum: u64,
     path: PathBuf,
-    elsewhere: Option<(u32, bool)>,
+    unreachable: Option<(u32, bool)>,
 }
 
 impl RunReader {
@@ -50,21 +50,21 @@ impl RunReader {
     }
 
     /// A run that a process keeps to itself, out of reach from here, whether or not others were asked for it: all that is known is how many rows, or words of a
-    /// heap, each section has, by its name. Whatever is read from one that has any, [`crate::error::Error::Elsewhere`] comes.
-    pub(in crate::collection) fn elsewhere(
+    /// heap, each section has, by its name. Whatever is read from one that has any, [`crate::error::Error::Unreachable`] comes.
+    pub(in crate::collection) fn unreachable(
         (path, whose): (PathBuf, (u32, bool)),
         (collection, run): (u64, u64),
         bytes: u64,
         rows: &BTreeMap<String, u64>,
     ) -> RunReader {
-        let file = RunFile::elsewhere((path.clone(), whose), Seal::new(collection, run), bytes);
+        let file = RunFile::unreachable((path.clone(), whose), Seal::new(collection, run), bytes);
         let tables = TABLES.iter().map(|table| (table.kind, table.name, Sort::Rows(table.shape)));
         let heaps = HEAPS.iter().map(|(kind, name)| (*kind, *name, Sort::Heap));
         let sections = tables.chain(heaps).filter_map(|(kind, name, sort)| {
             let count = rows.get(name).copied().filter(|count| *count > 0)?;
             Some(Section { kind, sort, count, first: 0, fences: 0 })
         });
-        RunReader { elsewhere: Some(whose), ..RunReader::of(file, path, sections.collect(), 0) }
+        RunReader { unreachable: Some(whose), ..RunReader::of(file, path, sections.collect(), 0) }
     }
 
     fn of(file: RunFile, path: PathBuf, sections: Vec<Section>, sum: u64) -> RunReader {
@@ -75,12 +75,12 @@ impl RunReader {
         };
         let sections =
             (0..).zip(sections).map(|(number, section)| (section.kind, reader(number, section))).collect();
-        RunReader { sections, file, sum, path, elsewhere: None }
+        RunReader { sections, file, sum, path, unreachable: None }
     }
 
     /// The process that keeps the run to itself, if it is out of reach from here, and whether it was asked for.
     pub(in crate::collection) fn out_of_reach(&self) -> Option<(u32, bool)> {
-        self.elsewhere
+        self.unreachable
     }
 
     /// Where the file is, for messages.

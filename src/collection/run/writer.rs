@@ -1,6 +1,5 @@
 //! Writing a run: sections streamed into pages, pages into large appends.
 
-use crate::collection::run::schema::section_name;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
@@ -13,6 +12,7 @@ use crate::collection::run::directory::{
 };
 use crate::collection::run::page::{PAGE_BYTES, PAGE_WORDS, PAYLOAD_WORDS, RawPage, Seal};
 use crate::collection::run::rows::filter;
+use crate::collection::run::schema::section_name;
 use crate::error::{Error, Result};
 use crate::storage::{Storage, Writer};
 

@@ -1,9 +1,5 @@
 //! Clusters as they are stored: their rows, and the documents of each.
 
-use crate::collection::tables::rows::ClusterKey;
-use crate::collection::tables::rows::StoredCluster;
-use crate::collection::tables::rows::StoredContent;
-use crate::collection::tables::rows::StoredMember;
 use std::collections::{BTreeMap, BTreeSet};
 
 use hashbrown::HashMap;
@@ -11,6 +7,7 @@ use hashbrown::HashMap;
 use crate::collection::run::schema::{CLUSTERS, CONTENTS, MEMBERS};
 use crate::collection::tables::Tables;
 use crate::collection::tables::components::Members;
+use crate::collection::tables::rows::{ClusterKey, StoredCluster, StoredContent, StoredMember};
 use crate::document::{Doc, NO_DOC};
 use crate::error::Result;
 

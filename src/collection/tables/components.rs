@@ -1,11 +1,10 @@
 //! Components and links as they are stored: which contents a component has, and which contents a content is linked to.
 
-use crate::collection::tables::rows::StoredComponent;
-use crate::collection::tables::rows::StoredLink;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::collection::run::schema::{COMPONENTS, LINKS};
 use crate::collection::tables::Tables;
+use crate::collection::tables::rows::{StoredComponent, StoredLink};
 use crate::document::Doc;
 use crate::error::Result;
 
@@ -29,6 +28,9 @@ pub(in crate::collection) fn components(tables: &Tables, labels: &BTreeSet<u32>)
 }
 
 /// The stored links of some contents.
+///
+/// # Errors
+/// [`crate::error::Error::Io`] and [`crate::error::Error::Damaged`].
 pub fn neighbours(tables: &Tables, contents: &[Doc]) -> Result<Vec<(Doc, Doc)>> {
     let mut keys: Vec<u64> = contents.iter().map(|content| u64::from(*content)).collect();
     keys.sort_unstable();

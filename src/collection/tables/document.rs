@@ -111,6 +111,9 @@ impl Document {
     }
 
     /// Its id, and the value it is compared by, which stand in the run of the row.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::Io`] and [`crate::error::Error::Damaged`].
     pub fn names(&self, run: &RunReader, cursor: &mut HeapCursor) -> Result<(String, String)> {
         let bytes = self.lengths.0 as usize + self.lengths.1 as usize;
         let mut words = Vec::new();

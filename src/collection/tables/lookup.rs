@@ -1,24 +1,25 @@
 //! Documents by their ids, clusters of contents, documents of contents: many at a time.
 
-use crate::collection::run::heap::HeapCursor;
-use crate::collection::tables::rows::ClusterKey;
-use crate::collection::tables::rows::StoredContent;
-use crate::collection::tables::rows::StoredMember;
-use crate::collection::tables::rows::halves;
-use hashbrown::HashMap;
 use std::collections::{BTreeMap, BTreeSet};
 
+use hashbrown::HashMap;
+
+use crate::collection::run::heap::HeapCursor;
 use crate::collection::run::schema::{CONTENTS, DOCUMENTS, MEMBERS};
 use crate::collection::tables::Tables;
 use crate::collection::tables::cluster_changes::ClusterId;
 use crate::collection::tables::clusters::cluster_rows;
 use crate::collection::tables::document::Document;
 use crate::collection::tables::member::Member;
+use crate::collection::tables::rows::{ClusterKey, StoredContent, StoredMember, halves};
 use crate::document::{Doc, NO_DOC};
 use crate::error::Result;
 use crate::flow::id_digest;
 
 /// The live documents of ids, which may repeat; `None` for what is not there.
+///
+/// # Errors
+/// [`crate::error::Error::Io`] and [`crate::error::Error::Damaged`].
 pub fn find(tables: &Tables, ids: &[String]) -> Result<Vec<Option<Document>>> {
     let digests: Vec<u128> = ids.iter().map(|id| id_digest(id)).collect();
     let distinct: BTreeSet<u128> = digests.iter().copied().collect();
@@ -35,6 +36,9 @@ pub fn find(tables: &Tables, ids: &[String]) -> Result<Vec<Option<Document>>> {
 }
 
 /// Where live contents are.
+///
+/// # Errors
+/// [`crate::error::Error::Io`] and [`crate::error::Error::Damaged`].
 pub fn cluster_keys(
     tables: &Tables,
     contents: impl Iterator<Item = Doc>,
@@ -50,6 +54,9 @@ pub fn cluster_keys(
 }
 
 /// The clusters that contents are in; contents of documents alone are in none.
+///
+/// # Errors
+/// [`crate::error::Error::Io`] and [`crate::error::Error::Damaged`].
 pub fn clusters(tables: &Tables, contents: impl Iterator<Item = Doc>) -> Result<BTreeMap<Doc, ClusterId>> {
     let places = cluster_keys(tables, contents)?;
     let rows = cluster_rows(tables, &places.values().map(|at| at.component).collect())?;
@@ -59,6 +66,9 @@ pub fn clusters(tables: &Tables, contents: impl Iterator<Item = Doc>) -> Result<
 }
 
 /// The documents of contents, ascending by id.
+///
+/// # Errors
+/// [`crate::error::Error::Io`] and [`crate::error::Error::Damaged`].
 pub fn members(tables: &Tables, contents: impl Iterator<Item = Doc>) -> Result<BTreeMap<Doc, Vec<Member>>> {
     let keys: BTreeSet<u64> = contents.map(u64::from).collect();
     let mut of_content: BTreeMap<Doc, Vec<u128>> = BTreeMap::new();

@@ -39,6 +39,9 @@ pub struct Tables {
 impl Tables {
     /// The newest row of each key: `each` gets the number of the key, the run, and the row. Keys are whole, ascending
     /// and distinct.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::Io`] and [`crate::error::Error::Damaged`], and what `each` gives.
     pub fn newest(&self, table: Table, keys: &[u64], each: &mut EachRow<'_>) -> Result<()> {
         let words = table.shape.key;
         let mut numbers: Vec<usize> = (0..keys.len() / words).collect();
@@ -63,6 +66,9 @@ impl Tables {
 
     /// The newest row of each key that begins with one of the prefixes of `words` words, in no order: `each` gets the
     /// number of the prefix. Prefixes are ascending and distinct.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::Io`] and [`crate::error::Error::Damaged`], and what `each` gives.
     pub fn beginning(
         &self,
         table: Table,

@@ -20,12 +20,18 @@ pub struct RecordWriter {
 
 impl RecordWriter {
     /// Begins with an empty run.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::Io`] and [`crate::error::Error::Damaged`].
     pub fn new(mut run: RunWriter) -> Result<RecordWriter> {
         run.heap(RAW)?;
         Ok(RecordWriter { run, records: Vec::new() })
     }
 
     /// Adds a record. Versions ascend.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::Io`] and [`crate::error::Error::Damaged`].
     pub fn push(&mut self, version: Doc, raw: &str) -> Result<()> {
         let mut words = [0; BLOCK];
         for block in raw.as_bytes().chunks(8 * BLOCK) {
@@ -38,6 +44,9 @@ impl RecordWriter {
     }
 
     /// Writes where each record is, and ends the run.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::Io`] and [`crate::error::Error::Damaged`].
     pub fn finish(mut self) -> Result<RunSummary> {
         self.run.rows(RECORDS.kind, RECORDS.shape)?;
         let mut start = 0;

@@ -9,6 +9,9 @@ use crate::document::Doc;
 use crate::error::{Error, Result};
 
 /// Reads the set of a content, given the tables.
+///
+/// # Errors
+/// [`crate::error::Error::Io`] and [`crate::error::Error::Damaged`].
 pub fn read_set(tables: &Tables, content: Doc, set: &mut Vec<u64>) -> Result<()> {
     each_set(tables, &[u64::from(content)], &mut |_, found| {
         set.clear();
@@ -18,6 +21,9 @@ pub fn read_set(tables: &Tables, content: Doc, set: &mut Vec<u64>) -> Result<()>
 }
 
 /// Hands on the sets of ascending, distinct contents, in no order: `each` gets the number of a content and its set.
+///
+/// # Errors
+/// [`crate::error::Error::Io`] and [`crate::error::Error::Damaged`], and what `each` gives.
 pub fn each_set(
     tables: &Tables,
     contents: &[u64],
@@ -27,6 +33,9 @@ pub fn each_set(
 }
 
 /// The same, but only of those whose sets have a wanted size; the others are not read.
+///
+/// # Errors
+/// [`crate::error::Error::Io`] and [`crate::error::Error::Damaged`], and what `each` gives.
 pub fn each_set_of_size(
     tables: &Tables,
     contents: &[u64],

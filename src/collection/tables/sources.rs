@@ -1,6 +1,5 @@
 //! Where documents came from: the files that loads read, and opening them again.
 
-use crate::collection::tables::rows::columns;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -10,6 +9,7 @@ use crate::collection::run::schema::{LABELS, SOURCES};
 use crate::collection::run::writer::RunWriter;
 use crate::collection::tables::Tables;
 use crate::collection::tables::document::{pack, unpack, wide, words_of};
+use crate::collection::tables::rows::columns;
 use crate::error::{Error, Result};
 use crate::progress::Progress;
 use crate::read::{Compression, Format, Source, file_digests};

@@ -2,7 +2,7 @@
 
 mod commits;
 mod damage;
-mod elsewhere;
+
 mod folders;
 mod format;
 mod manifests;
@@ -10,6 +10,7 @@ mod memory;
 mod merged;
 mod snapshots;
 mod twins;
+mod unreachable;
 
 use memory::Memory;
 

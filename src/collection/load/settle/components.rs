@@ -1,9 +1,5 @@
 //! What becomes of contents, and of the components that links make of them.
 
-use crate::collection::tables::components::Members;
-use crate::collection::tables::components::components;
-use crate::collection::tables::rows::StoredContent;
-use crate::collection::tables::rows::StoredText;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,14 +12,13 @@ use crate::collection::load::measure::Measuring;
 use crate::collection::load::parts::{Recollide, parts, search};
 use crate::collection::run::schema::{CONTENTS, TEXTS};
 use crate::collection::tables::Tables;
-use crate::collection::tables::components::neighbours;
+use crate::collection::tables::components::{Members, components, neighbours};
+use crate::collection::tables::rows::{StoredContent, StoredText};
 use crate::collection::tables::sets::missing;
-use crate::components::Forest;
-use crate::components::{Relabelled, Touched};
+use crate::components::{Forest, Relabelled, Touched};
 use crate::document::{Doc, NO_DOC};
 use crate::error::Result;
-use crate::flow::Contractor;
-use crate::flow::{Change, ChangeKind};
+use crate::flow::{Change, ChangeKind, Contractor};
 
 /// What takes part in unions: a label that is there (0), or a content that has none yet (1).
 type Node = (u8, u32);

@@ -1,12 +1,11 @@
 //! What becomes of each document.
 
-use crate::collection::tables::lookup::newest_documents;
 use hashbrown::HashMap;
 
 use super::Settling;
 use crate::collection::tables::document::Document;
-use crate::document::Position;
-use crate::document::{Doc, NO_DOC};
+use crate::collection::tables::lookup::newest_documents;
+use crate::document::{Doc, NO_DOC, Position};
 use crate::error::Result;
 use crate::flow::{Change, ChangeKind, id_digest};
 

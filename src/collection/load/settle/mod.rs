@@ -15,8 +15,7 @@ use crate::collection::tables::document::Document;
 use crate::collection::tables::member::Member;
 use crate::document::Doc;
 use crate::error::Result;
-use crate::flow::Contractor;
-use crate::flow::{Change, Loaded};
+use crate::flow::{Change, Contractor, Loaded};
 
 /// What a load is settled with.
 #[derive(Clone, Copy, Debug)]

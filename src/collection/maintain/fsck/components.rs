@@ -1,9 +1,5 @@
 //! Components, the links that hold them together, and their clusters.
 
-use crate::collection::tables::rows::ClusterKey;
-use crate::collection::tables::rows::StoredCluster;
-use crate::collection::tables::rows::StoredComponent;
-use crate::collection::tables::rows::StoredLink;
 use std::collections::BTreeMap;
 
 use hashbrown::{HashMap, HashSet};
@@ -15,6 +11,7 @@ use crate::collection::tables::components::components;
 use crate::collection::tables::document::unpack;
 use crate::collection::tables::lookup::stored_documents;
 use crate::collection::tables::member::{Member, keep_order};
+use crate::collection::tables::rows::{ClusterKey, StoredCluster, StoredComponent, StoredLink};
 use crate::collection::tables::sets::each_set;
 use crate::components::Forest;
 use crate::config::Clustering;

@@ -6,11 +6,7 @@ use crate::collection::run::schema::{
     CONTENTS, DIGESTS, DOCUMENTS, MEMBERS, PARITIES, SETS, SIGNATURES, TEXTS,
 };
 use crate::collection::tables::document::Document;
-use crate::collection::tables::rows::StoredDigest;
-use crate::collection::tables::rows::StoredMember;
-use crate::collection::tables::rows::StoredSignature;
-use crate::collection::tables::rows::StoredText;
-use crate::collection::tables::rows::halves;
+use crate::collection::tables::rows::{StoredDigest, StoredMember, StoredSignature, StoredText, halves};
 use crate::document::Doc;
 use crate::error::{Error, Result};
 use crate::flow::id_digest;

@@ -12,16 +12,15 @@ mod documents;
 mod postings;
 mod sources;
 
-use crate::collection::commit::manifest::Manifest;
-use crate::collection::tables::rows::ClusterKey;
-use crate::collection::tables::rows::StoredContent;
-use crate::collection::tables::rows::dead_content;
 use std::io;
 use std::sync::Arc;
 
 use hashbrown::HashMap;
 
 use self::check::{Check, Fact, Origins};
+use crate::collection::commit::manifest::Manifest;
+use crate::collection::tables::rows::{ClusterKey, StoredContent, dead_content};
+
 pub use self::check::{Finding, FsckReport};
 use crate::collection::commit::snapshot::{Snapshot, newest};
 use crate::collection::run::schema::{CONTENTS, DEAD, LEXICON, RARITY, TABLES, section_name};

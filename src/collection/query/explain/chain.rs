@@ -6,8 +6,7 @@ use hashbrown::HashMap;
 
 use super::{COMPARED, Explaining, Step};
 use crate::collection::query::measures::Measures;
-use crate::collection::tables::components::components;
-use crate::collection::tables::components::neighbours;
+use crate::collection::tables::components::{components, neighbours};
 use crate::collection::tables::lookup::members;
 use crate::collection::tables::member::Member;
 use crate::collection::tables::sets::missing;

@@ -3,8 +3,6 @@
 mod apart;
 mod chain;
 
-use crate::collection::tables::lookup::cluster_keys;
-use crate::collection::tables::rows::ClusterKey;
 use std::collections::BTreeMap;
 
 use serde::Serialize;
@@ -17,14 +15,13 @@ use crate::collection::tables::Tables;
 use crate::collection::tables::cluster_changes::ClusterId;
 use crate::collection::tables::clusters::cluster_rows;
 use crate::collection::tables::document::Document;
-use crate::collection::tables::lookup::stored_documents;
-use crate::collection::tables::lookup::{clusters, find, members};
+use crate::collection::tables::lookup::{cluster_keys, clusters, find, members, stored_documents};
 use crate::collection::tables::member::Member;
+use crate::collection::tables::rows::ClusterKey;
 use crate::collection::tables::sets::each_set;
 use crate::collection::tables::sources::sources;
 use crate::config::Clustering;
-use crate::document::Position;
-use crate::document::{Doc, NO_DOC};
+use crate::document::{Doc, NO_DOC, Position};
 use crate::error::{Error, Result};
 use crate::progress::Progress;
 use crate::similarity::{AcceptanceRule, Relation};

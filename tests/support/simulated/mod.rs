@@ -1,4 +1,6 @@
-//! A folder in memory that fails as it is told to, for tests.
+//! A folder in memory that fails as it is told to. The unit tests of the library have it too.
+
+mod disk;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -6,7 +8,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::disk::{Contents, Dice, Disk};
+use self::disk::{Contents, Dice, Disk};
 use super::{Lock, Reader, Storage, Writer, check, failed_before};
 
 /// How an operation fails.
@@ -126,17 +128,26 @@ impl Simulated {
     }
 
     /// The bytes of a file.
+    ///
+    /// # Errors
+    /// `NotFound`, if there is no such file.
     pub fn contents(&self, name: &str) -> io::Result<Vec<u8>> {
         Ok(self.machine().disk.get(name)?.lock().bytes.clone())
     }
 
     /// Replaces the bytes of a file, under all its names, durably.
+    ///
+    /// # Errors
+    /// `NotFound`, if there is no such file.
     pub fn replace(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
         self.machine().disk.get(name)?.lock().replace(bytes);
         Ok(())
     }
 
     /// Turns over one bit of a file, `bit` being 0 to 7, where it is; `UnexpectedEof` if the file ends before.
+    ///
+    /// # Errors
+    /// `NotFound` and `UnexpectedEof`.
     pub fn flip(&self, name: &str, offset: u64, bit: u32) -> io::Result<()> {
         let contents = self.machine().disk.get(name)?;
         let mut body = contents.lock();
@@ -146,6 +157,9 @@ impl Simulated {
     }
 
     /// Cuts a file short; one that is no longer stays as it is.
+    ///
+    /// # Errors
+    /// `NotFound`, if there is no such file.
     pub fn truncate(&self, name: &str, len: u64) -> io::Result<()> {
         self.machine().disk.get(name)?.lock().truncate(usize::try_from(len).unwrap_or(usize::MAX));
         Ok(())

@@ -1,9 +1,11 @@
 //! What the simulated folder does when it is told to fail, and what it leaves when the power goes.
 
 use std::collections::BTreeSet;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 
-use super::*;
+use alike::storage::{Storage, Writer};
+
+use crate::support::storage::{Fault, Simulated, is_power_cut};
 
 /// Enough for whatever may happen to have happened.
 const SEEDS: u64 = 500;

@@ -5,10 +5,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::*;
-use crate::collection::RunEntry;
 use crate::collection::run::schema::{DEAD, DOCUMENTS, HEAPS, POSTINGS, TABLES, Table};
 use crate::collection::tables::Tables;
-use crate::collection::{HeapCursor, Keeper};
+use crate::collection::{HeapCursor, Keeper, RunEntry};
 
 const PROCESS: u32 = 3;
 
@@ -18,13 +17,13 @@ fn absent(count: u64) -> RunReader {
     let rows: BTreeMap<String, u64> = names.map(|name| (name.to_owned(), count)).collect();
     let entry =
         RunEntry { id: RUN, bytes: 40 << 20, digest: 7, rows, keeper: Keeper::of(PROCESS as usize, 5) };
-    entry.open(&Memory::default(), COLLECTION).expect("a run that is elsewhere opens")
+    entry.open(&Memory::default(), COLLECTION).expect("an unreachable run opens")
 }
 
 #[track_caller]
-fn is_elsewhere<T>(read: Result<T>, what: &str) {
+fn is_unreachable<T>(read: Result<T>, what: &str) {
     match read.map(drop) {
-        Err(Error::Elsewhere { path, process: PROCESS, asked: false }) => {
+        Err(Error::Unreachable { path, process: PROCESS, asked: false }) => {
             assert!(path.ends_with("run-00000082-of-3-0000000000000005"), "{path:?}");
         }
         read => panic!("{what}: {read:?}"),
@@ -32,36 +31,36 @@ fn is_elsewhere<T>(read: Result<T>, what: &str) {
 }
 
 #[test]
-fn all_that_a_run_elsewhere_has_is_elsewhere() {
+fn all_that_an_unreachable_run_has_is_unreachable() {
     for count in [1, 2, 600, 5000, 3_000_000] {
         let run = absent(count);
         assert_eq!((run.out_of_reach(), run.bytes()), (Some((PROCESS, false)), 40 << 20));
-        is_elsewhere(run.verify(), "verified");
+        is_unreachable(run.verify(), "verified");
         for Table { kind, shape, name, .. } in TABLES {
             let rows = run.rows(kind).expect("rows");
             assert_eq!((rows.len(), rows.shape()), (count, shape));
-            is_elsewhere(rows.scan(&[], None).next_row(), name);
-            is_elsewhere(rows.scan(&[5], Some(&[9])).next_row(), name);
+            is_unreachable(rows.scan(&[], None).next_row(), name);
+            is_unreachable(rows.scan(&[5], Some(&[9])).next_row(), name);
             for words in 1..=shape.key {
                 let keys: Vec<u64> = (0..300 * words as u64).collect();
-                is_elsewhere(rows.probe(words, &keys, &mut |_, _| Ok(())), name);
-                is_elsewhere(rows.probe(words, &keys[..words], &mut |_, _| Ok(())), name);
+                is_unreachable(rows.probe(words, &keys, &mut |_, _| Ok(())), name);
+                is_unreachable(rows.probe(words, &keys[..words], &mut |_, _| Ok(())), name);
             }
-            is_elsewhere(rows.verify(), name);
+            is_unreachable(rows.verify(), name);
         }
         for (kind, name) in HEAPS {
             let heap = run.heap(kind).expect("a heap");
             assert_eq!(heap.len(), count);
-            is_elsewhere(heap.read(0, 1, &mut Vec::new()), name);
-            is_elsewhere(heap.read(0, count as usize, &mut Vec::new()), name);
-            is_elsewhere(HeapCursor::default().read(heap, count - 1, 1, &mut Vec::new()), name);
+            is_unreachable(heap.read(0, 1, &mut Vec::new()), name);
+            is_unreachable(heap.read(0, count as usize, &mut Vec::new()), name);
+            is_unreachable(HeapCursor::default().read(heap, count - 1, 1, &mut Vec::new()), name);
         }
     }
 }
 
 /// Rows of a table that only runs within reach have are read as ever, and those of any other are not.
 #[test]
-fn tables_that_a_run_elsewhere_has_not_are_read_without_it() {
+fn tables_that_an_unreachable_run_has_not_are_read_without_it() {
     let storage = Memory::default();
     write(&storage, "here", |writer| {
         for table in [POSTINGS, DEAD] {
@@ -93,9 +92,9 @@ fn tables_that_a_run_elsewhere_has_not_are_read_without_it() {
         }
         assert_eq!(count, 50);
         assert!(tables.scan(DOCUMENTS).next_row().expect("read").is_none());
-        is_elsewhere(tables.scan(POSTINGS).next_row(), "scanned");
-        is_elsewhere(tables.newest(POSTINGS, &[100, 101], &mut |_, _, _| Ok(())), "newest");
-        is_elsewhere(tables.beginning(POSTINGS, 1, &[3], &mut |_, _| Ok(())), "beginning");
+        is_unreachable(tables.scan(POSTINGS).next_row(), "scanned");
+        is_unreachable(tables.newest(POSTINGS, &[100, 101], &mut |_, _, _| Ok(())), "newest");
+        is_unreachable(tables.beginning(POSTINGS, 1, &[3], &mut |_, _| Ok(())), "beginning");
     }
 }
 
