@@ -14,7 +14,7 @@ use crate::collection::load::epoch_done::{came_to, mark, tell};
 use crate::collection::load::load_base::LoadBase;
 use crate::collection::tables::frozen::frozen;
 use crate::error::{Error, Result};
-use crate::flow::{self, assist_contraction, Request, Stored, Topology};
+use crate::flow::{self, Request, Stored, Topology, assist_contraction};
 use crate::method::FrozenTables;
 use crate::peers::Peers;
 use crate::progress::{EpochDone, Progress, Stage};

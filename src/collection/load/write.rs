@@ -21,18 +21,14 @@ use crate::flow::Loaded;
 use crate::method::FrozenTables;
 
 /// Writes what an epoch changes into a run; the frozen tables too, if the collection has none yet.
-<<<<<<< HEAD
+///
+/// # Errors
+/// [`crate::error::Error::Io`].
 pub fn write_delta(
     mut run: RunWriter,
     delta: &mut Delta,
     basis: Option<&FrozenTables>,
 ) -> Result<RunSummary> {
-=======
-///
-/// # Errors
-/// [`crate::error::Error::Io`].
-pub fn write_delta(mut run: RunWriter, delta: &mut Delta, basis: Option<&Basis>) -> Result<RunSummary> {
->>>>>>> fbafa93 (The storage that fails lives with the tests; what fails is documented; an unreachable run says who stores it)
     if let Some(basis) = basis {
         run.heap(RARITY)?;
         // What is missing counts as rarest, so tables that know nothing, those of most methods, take no room.

@@ -1,12 +1,12 @@
 //! Postings of live contents, held against those that their sets give.
 
-use crate::collection::tables::rows::posting_of_row;
-use crate::flow::{Posting, spread};
 use super::check::{Check, hashed};
 use crate::collection::run::schema::POSTINGS;
 use crate::collection::tables::frozen::frozen;
+use crate::collection::tables::rows::posting_of_row;
 use crate::document::Doc;
 use crate::error::Result;
+use crate::flow::{Posting, spread};
 use crate::simd::Simd;
 use crate::sketcher::Sketcher;
 
