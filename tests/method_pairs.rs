@@ -149,23 +149,26 @@ fn holds(toml: &str, count: usize) -> usize {
 #[test]
 fn vectors_of_terms() {
     let dated = "[input]\ndate_field = 'date'";
-    for (options, least) in [
-        ("", 1000),
-        (dated, 1000),
-        (&*format!("{dated}\n[term-vector]\ndays = 5\nterms = 30\nshared = 20\nmin_terms = 15"), 500),
-        (&*format!("{dated}\n[term-vector]\ndays = 0\nlength_percent = 60"), 50),
+    // All texts have a crowd among them; some are enough for what else there is.
+    for (options, least, count) in [
+        ("", 1000, usize::MAX),
+        (dated, 1000, 1000),
+        (&*format!("{dated}\n[term-vector]\ndays = 5\nterms = 30\nshared = 20\nmin_terms = 15"), 500, 1000),
+        (&*format!("{dated}\n[term-vector]\ndays = 0\nlength_percent = 60"), 50, 1000),
     ] {
-        let links = holds(&format!("method = 'term-vector'\n{options}"), 4000);
+        let links = holds(&format!("method = 'term-vector'\n{options}"), count);
         assert!(links > least, "{options}: {links}");
     }
 }
 
 #[test]
 fn cosines() {
-    for (options, least) in
-        [("", 300), ("threshold = 0.55\n[cosine]\ncommon_percent = 40", 1000), ("threshold = 0.95", 100)]
-    {
-        let links = holds(&format!("method = 'cosine'\n{options}"), 4000);
+    for (options, least, count) in [
+        ("", 300, usize::MAX),
+        ("threshold = 0.55\n[cosine]\ncommon_percent = 40", 1000, 1000),
+        ("threshold = 0.95", 100, 1000),
+    ] {
+        let links = holds(&format!("method = 'cosine'\n{options}"), count);
         assert!(links > least, "{options}: {links}");
     }
 }
@@ -196,7 +199,8 @@ fn counted_members() {
             "method = 'anchors'\n[anchors]\none_in = 16\n[count]\nrule = 'shared'\nshared = 2\ncommon_cap = 0",
             100,
         ),
-        ("method = 'sentences'\n[count]\ncommon_cap = 0", 50),
+        // Whole sentences: few pairs of the sample agree in most of theirs.
+        ("method = 'sentences'\n[count]\ncommon_cap = 0", 20),
         (
             "method = 'lines'\n[lines]\nper_chunk = 2\nevery = 1\n[count]\nrule = 'shared'\nshared = 2\ncommon_cap = 0",
             100,
