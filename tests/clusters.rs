@@ -1,5 +1,5 @@
 //! What becomes a cluster where the plain way is not taken: hot groups (key groups too large to be expanded into pairs) against
-//! runs that expand everything and against the oracle; and the chain of methods section 9.
+//! runs that expand everything and against the oracle; and the chain of Wang and Gemmell 2005, figure 3.
 
 use serde_json::{Value, json};
 
@@ -174,7 +174,7 @@ fn link_of_the_chain(letter: &str) -> String {
     words(step * 8, 100)
 }
 
-/// Methods section 9: conservative clustering cuts the chain A-B-...-G, connected components do not.
+/// Wang and Gemmell 2005, section 3.2: conservative clustering cuts the chain A-B-...-G, connected components do not.
 #[test]
 fn a_chain_is_cut_under_guarantee_only() {
     let dir = Dir::new();

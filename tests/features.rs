@@ -1,4 +1,4 @@
-//! `features` accepts pairs as often as the formula says (methods section 4), on pairs of known resemblance.
+//! `features` accepts pairs as often as the formula says (Broder 2000, section 3), on pairs of known resemblance.
 
 use std::collections::BTreeMap;
 

@@ -190,7 +190,7 @@ fn a_job_that_fails_leaves_no_lexicon() {
     assert_eq!(dir.names(), ["in.jsonl"]);
 }
 
-/// Methods section 6: idf tables of a collection and of the same collection grown by 8 % rank terms nearly alike, and
+/// Conrad, Guo and Schriber 2003, section 6.2: idf tables of a collection and of the same collection grown by 8 % rank terms nearly alike, and
 /// yet signatures of documents change. The published correlation is 0.98 to 0.99.
 #[test]
 #[ignore = "needs ALIKE_CORPORA"]

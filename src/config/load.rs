@@ -12,11 +12,17 @@ use crate::error::{Error, Result};
 impl Config {
     /// Reads a configuration file. Keys it leaves out have their defaults; unknown keys are refused. What the values
     /// mean together is not checked here but by [`Config::validate`], after flags were laid over.
+    ///
+    /// # Errors
+    /// [`Error::Config`].
     pub fn load(path: &Path) -> Result<Config> {
         Config::load_over(path, &Config::default())
     }
 
     /// Reads a configuration file as [`Config::load`] does, but keys it leaves out are as in `base`.
+    ///
+    /// # Errors
+    /// [`Error::Config`].
     pub fn load_over(path: &Path, base: &Config) -> Result<Config> {
         let text = fs::read_to_string(path).map_err(|source| {
             Error::config(format!("{}: cannot read this configuration file: {source}", path.display()))
@@ -25,12 +31,18 @@ impl Config {
     }
 
     /// Reads a configuration from TOML text; `name` says in messages where the text came from.
+    ///
+    /// # Errors
+    /// [`Error::Config`].
     pub fn parse(name: &str, text: &str) -> Result<Config> {
         toml::from_str(text)
             .map_err(|error| Error::config(format!("{name}: {}", error.to_string().trim_end())))
     }
 
     /// Reads a configuration as [`Config::parse`] does, but keys it leaves out are as in `base`.
+    ///
+    /// # Errors
+    /// [`Error::Config`].
     pub fn parse_over(name: &str, text: &str, base: &Config) -> Result<Config> {
         // What is wrong with the text is told with its place in it.
         Config::parse(name, text)?;
@@ -42,6 +54,9 @@ impl Config {
     }
 
     /// The configuration of the preset called `name`; see [`super::PRESETS`].
+    ///
+    /// # Errors
+    /// [`Error::Config`].
     pub fn preset(name: &str) -> Result<Config> {
         let preset = Preset::find(name)?;
         Config::parse(preset.name, preset.source)

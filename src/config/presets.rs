@@ -54,6 +54,9 @@ pub const PRESETS: &[Preset] = &[
 impl Preset {
     /// The preset called `name`; case, hyphens and underscores do not count. An unknown name is answered with all
     /// names and the nearest.
+    ///
+    /// # Errors
+    /// [`Error::Config`].
     pub fn find(name: &str) -> Result<&'static Preset> {
         let wanted = plain(name);
         if let Some(preset) = PRESETS.iter().find(|preset| plain(preset.name) == wanted) {
@@ -73,6 +76,9 @@ impl Preset {
     }
 
     /// The preset as a configuration.
+    ///
+    /// # Errors
+    /// [`Error::Config`], which no preset that comes with the program gives.
     pub fn config(&self) -> Result<Config> {
         Config::parse(self.name, self.source)
     }

@@ -7,6 +7,9 @@ const FRACTION_DIGITS: usize = 9;
 
 /// Reads a byte size: a decimal and a binary unit (`K`, `M`, `G` or `T`, in either case, `iB` or `B` may follow), so
 /// `2G`, `512MiB`, `1.5g` and `1048576`. Fractions of a byte are dropped.
+///
+/// # Errors
+/// [`Error::Config`].
 pub fn parse_size(text: &str) -> Result<u64> {
     bytes(text.trim()).ok_or_else(|| {
         Error::config(format!(

@@ -6,6 +6,9 @@ use crate::error::{Error, Result};
 impl Config {
     /// Refuses a configuration that contradicts itself. Parameters of methods not chosen are checked as well, so
     /// that a file does not become wrong when only its `method` is changed.
+    ///
+    /// # Errors
+    /// [`Error::Config`].
     pub fn validate(&self) -> Result<()> {
         self.input.check()?;
         self.text.check()?;

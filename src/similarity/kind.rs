@@ -1,4 +1,4 @@
-//! What kind of duplicates two texts are (methods section 13; Conrad, Guo and Schriber 2003, section 3.1).
+//! What kind of duplicates two texts are (Conrad, Guo and Schriber 2003, section 3.1).
 //!
 //! Of two texts, `s` is the number of words of the shorter and `l` that of the longer. Aligned as
 //! [`Aligner`](super::Aligner) does, they have `c` words in common in the same order; `s - c` words of the shorter are

@@ -1,4 +1,4 @@
-//! A ranked list of ids, with the documents of a cluster folded under the first of them (methods section 14).
+//! A ranked list of ids, with the documents of a cluster folded under the first of them (Conrad, Guo and Schriber 2003, section 8).
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! Clustering with a guarantee: nothing is removed unless a kept document resembles it (methods section 9).
+//! Clustering with a guarantee: nothing is removed unless a kept document resembles it (Wang and Gemmell 2005, section 3.2).
 
 use crate::error::Result;
 use crate::flow::clustering::graph::{Graph, Node};

@@ -4,7 +4,7 @@ use super::{Bench, counts, open};
 use crate::lexicon::{Terms, agreement};
 use crate::text::{TermFrequencies, token_hash};
 
-/// Methods section 0: texts that differ in case, punctuation, line breaks and composition only have one lexicon.
+/// Texts that differ in case, punctuation, line breaks and composition only have one lexicon.
 #[test]
 fn the_lexicon_is_that_of_canonical_text() {
     let bench = Bench::new(&[]);
