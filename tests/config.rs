@@ -145,7 +145,7 @@ fn unknown_keys_and_values_are_refused_where_they_stand() {
         ("methods = \"join\"", "unknown field `methods`"),
         ("[text]\nngrams = 5", "unknown field `ngrams`"),
         ("[cluster]\nkeeper = \"first\"", "unknown field `keeper`"),
-        ("method = \"minhash\"", "unknown variant `minhash`"),
+        ("method = \"minhash-lsh\"", "unknown variant `minhash-lsh`"),
         ("threshold = 1.5", "threshold \"1.5\""),
         ("threshold = \"0.8\"", "invalid type"),
         ("[text]\nngram = -1", "invalid value"),
