@@ -30,6 +30,7 @@
 //! - `profile.rs` - where the time of the workers goes
 //! - `simd.rs` - which vector instructions a run may use
 //! - `threshold.rs` - thresholds as exact decimals
+//! - `printable.rs` - text from the user's files made harmless for a terminal
 //! - `hex.rs` - ids and digests as text
 //! - `system_memory.rs` - how much memory the process holds and the machine has
 //!
@@ -415,6 +416,7 @@ pub mod method;
 pub mod metrics;
 pub mod output;
 pub mod peers;
+pub mod printable;
 pub mod profile;
 pub mod progress;
 pub mod read;

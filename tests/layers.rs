@@ -20,6 +20,7 @@ const LIBRARY: &[&str] = &[
     "simd",
     "threshold",
     "hex",
+    "printable",
     "system_memory",
     "mesh",
     "peers",

@@ -3,7 +3,7 @@
 use crate::config::Tokens;
 use crate::document::Position;
 use crate::error::{Error, Result};
-use crate::lexicon::{Reader, Survey};
+use crate::lexicon::{Survey, TextReader};
 use crate::progress::Progress;
 use crate::read::{Record, Rejected, Source};
 use crate::simd::Simd;
@@ -98,7 +98,7 @@ struct Lengths {
     bytes: u64,
 }
 
-impl Reader for Lengths {
+impl TextReader for Lengths {
     fn read(&mut self, record: &Record<'_>) -> Result<()> {
         let words = self.tokenizer.tokens(record.text).len();
         let words = u32::try_from(words).unwrap_or(u32::MAX);

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use hashbrown::HashMap;
 
 use super::sorted::{Held, Merge, Run, Sorted, Spill};
-use super::survey::Reader;
+use super::survey::TextReader;
 use super::terms::Terms;
 use crate::error::Result;
 use crate::read::Record;
@@ -105,7 +105,7 @@ fn boxed(counts: impl Sorted + Send + 'static) -> Box<dyn Sorted + Send> {
     Box::new(counts)
 }
 
-impl Reader for Counter {
+impl TextReader for Counter {
     fn read(&mut self, record: &Record<'_>) -> Result<()> {
         self.texts += 1;
         let Counter { terms, speller, counts, bytes, texts, .. } = self;

@@ -42,6 +42,6 @@ pub use frozen::{Entry, Lexicon};
 pub use merge::merge;
 pub use spearman::{Agreement, agreement, spearman};
 pub use stability::{Point, Question, Stability, stability};
-pub(crate) use survey::Reader;
 pub use survey::Survey;
+pub(crate) use survey::TextReader;
 pub use terms::{Header, Kind, Terms};

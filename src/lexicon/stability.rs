@@ -6,7 +6,7 @@ use serde::Serialize;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::frozen::Lexicon;
-use super::survey::{Reader, Survey};
+use super::survey::{Survey, TextReader};
 use crate::error::{Error, Result};
 use crate::limits::MAX_SIGNATURE;
 use crate::progress::Progress;
@@ -142,7 +142,7 @@ impl<'a> Drawing<'a> {
     }
 }
 
-impl Reader for Drawing<'_> {
+impl TextReader for Drawing<'_> {
     fn read(&mut self, record: &Record<'_>) -> Result<()> {
         let text = record.text;
         self.read += 1;

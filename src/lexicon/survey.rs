@@ -32,7 +32,7 @@ pub struct Survey<'a> {
 }
 
 /// Who takes texts in.
-pub(crate) trait Reader {
+pub(crate) trait TextReader {
     /// Takes a document in. After an error it gets no more.
     fn read(&mut self, record: &Record<'_>) -> Result<()>;
 }
@@ -47,7 +47,7 @@ pub(crate) struct Surveyed<R> {
 
 impl Survey<'_> {
     /// Has every text read by one of the readers, a reader for each worker.
-    pub(crate) fn read<R: Reader + Send>(
+    pub(crate) fn read<R: TextReader + Send>(
         &self,
         reader: impl Fn() -> R + Sync,
         progress: &Progress,
@@ -59,14 +59,14 @@ impl Survey<'_> {
         let unit_bytes = (bytes / UNITS).clamp(UNIT.0, UNIT.1);
         let fields = Arc::new(Fields::of(self.input)?);
         let inputs = RunInputs::new(self.sources.to_vec(), fields, Part::ALL, unit_bytes);
-        let shared = Shared {
+        let shared = SurveyWork {
             mesh: self.mesh,
             inputs,
             progress,
             next: AtomicU64::new(0),
             failed: AtomicBool::new(false),
         };
-        let done: Vec<Result<Taken<R>>> = std::thread::scope(|scope| {
+        let done: Vec<Result<SurveySink<R>>> = std::thread::scope(|scope| {
             let work = || shared.work(reader()).inspect_err(|_| shared.failed.store(true, Ordering::Relaxed));
             let threads: Vec<_> = (0..self.workers).map(|_| scope.spawn(work)).collect();
             let panicked = |_| Err(Error::Worker("a thread that reads the input panicked".into()));
@@ -74,7 +74,7 @@ impl Survey<'_> {
         });
         let (mut readers, mut refused) = (Vec::new(), Vec::new());
         for done in done {
-            let Taken { reader, refused: own, .. } = done?;
+            let SurveySink { reader, refused: own, .. } = done?;
             readers.push(reader);
             refused.extend(own);
         }
@@ -89,10 +89,10 @@ impl Survey<'_> {
         let Some(mesh) = self.mesh else { return Ok(refused) };
         let failed =
             |e: serde_json::Error| Error::Worker(format!("what a process has found makes no sense: {e}"));
-        let own = Found { refused, lines: inputs.units_read().collect() };
+        let own = SurveyFindings { refused, lines: inputs.units_read().collect() };
         let mut all = Vec::new();
         for bytes in mesh.gather(serde_json::to_vec(&own).map_err(failed)?)? {
-            let found: Found = serde_json::from_slice(&bytes).map_err(failed)?;
+            let found: SurveyFindings = serde_json::from_slice(&bytes).map_err(failed)?;
             all.extend(found.refused);
             found.lines.iter().for_each(|(unit, lines)| inputs.set_unit_lines(*unit as usize, *lines));
         }
@@ -102,7 +102,7 @@ impl Survey<'_> {
 
 /// What the workers of a process have found beside texts.
 #[derive(serde::Serialize, serde::Deserialize)]
-struct Found {
+struct SurveyFindings {
     /// Refused records.
     refused: Vec<Refused>,
     /// Lines of each unit that was read.
@@ -110,7 +110,7 @@ struct Found {
 }
 
 /// What the workers of a process share.
-struct Shared<'a> {
+struct SurveyWork<'a> {
     mesh: Option<&'a Mesh>,
     inputs: RunInputs,
     progress: &'a Progress,
@@ -118,11 +118,11 @@ struct Shared<'a> {
     failed: AtomicBool,
 }
 
-impl Shared<'_> {
+impl SurveyWork<'_> {
     /// Reads units until none is left.
-    fn work<R: Reader>(&self, reader: R) -> Result<Taken<R>> {
+    fn work<R: TextReader>(&self, reader: R) -> Result<SurveySink<R>> {
         let (refused, documents, text_bytes, failure) = (Vec::new(), 0, 0, None);
-        let mut taken = Taken { reader, refused, documents, text_bytes, failure };
+        let mut taken = SurveySink { reader, refused, documents, text_bytes, failure };
         let metrics = self.progress.metrics();
         self.inputs.read(
             &mut taken,
@@ -150,7 +150,7 @@ impl Shared<'_> {
 }
 
 /// A worker's reader, and what it does not take.
-struct Taken<R> {
+struct SurveySink<R> {
     reader: R,
     refused: Vec<Refused>,
     documents: u64,
@@ -159,7 +159,7 @@ struct Taken<R> {
     failure: Option<Error>,
 }
 
-impl<R: Reader> Sink for Taken<R> {
+impl<R: TextReader> Sink for SurveySink<R> {
     fn document(&mut self, record: &Record<'_>) {
         self.documents += 1;
         self.text_bytes += record.text.len() as u64;
@@ -173,7 +173,7 @@ impl<R: Reader> Sink for Taken<R> {
     }
 }
 
-impl<R: Reader> DocumentSink for Taken<R> {
+impl<R: TextReader> DocumentSink for SurveySink<R> {
     fn documents(&self) -> u64 {
         self.documents
     }

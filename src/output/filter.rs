@@ -5,7 +5,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 use crate::read::Boundaries;
 
 /// Passes over the bytes of a file of records, block by block, and drops the removed records, line ends included.
-pub(super) struct Filter<'a> {
+pub(super) struct RecordFilter<'a> {
     /// Where removed records start, ascending; those before `position` are gone.
     removed: &'a [u64],
     position: u64,
@@ -15,14 +15,14 @@ pub(super) struct Filter<'a> {
     boundaries: Option<Box<dyn Boundaries>>,
 }
 
-impl<'a> Filter<'a> {
+impl<'a> RecordFilter<'a> {
     /// A filter that starts at `position`, which must not be inside a removed record.
     pub(super) fn new(
         removed: &'a [u64],
         position: u64,
         boundaries: Option<Box<dyn Boundaries>>,
-    ) -> Filter<'a> {
-        Filter { removed, position, inside: false, boundaries }
+    ) -> RecordFilter<'a> {
+        RecordFilter { removed, position, inside: false, boundaries }
     }
 
     /// Moves the kept bytes of the next `block` to its front and returns how many there are. Moving within the
@@ -146,7 +146,7 @@ mod tests {
     fn filters_across_blocks_of_every_size() {
         let text = b"ab\n\ncdef\ng\nlast";
         for size in 1..=text.len() {
-            let mut filter = Filter::new(&[0, 3, 9], 0, Some(lines()));
+            let mut filter = RecordFilter::new(&[0, 3, 9], 0, Some(lines()));
             let mut kept = Vec::new();
             for block in text.chunks(size) {
                 let mut block = block.to_vec();
@@ -160,7 +160,7 @@ mod tests {
     #[test]
     fn an_offset_within_a_removed_line_costs_no_other_line() {
         let mut block = *b"abc\ndef\n";
-        let len = Filter::new(&[0, 0, 2], 0, Some(lines())).apply(&mut block);
+        let len = RecordFilter::new(&[0, 0, 2], 0, Some(lines())).apply(&mut block);
         assert_eq!(&block[..len], b"def\n");
     }
 

@@ -6,9 +6,9 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Component, Path, PathBuf};
 
-use super::filter::{Filter, fill};
+use super::filter::{RecordFilter, fill};
 use super::hand_out::{Hands, hand_out, hand_out_among};
-use super::plan::{Loss, Piece, Sizes, between, cuts, measure, pieces};
+use super::plan::{CopyPiece, CopySizes, Loss, between, cuts, measure, pieces};
 use crate::error::{Error, Result};
 use crate::peers::Peers;
 use crate::progress::Progress;
@@ -44,7 +44,7 @@ pub fn write_kept(
     hands: Hands<'_>,
     progress: &Progress,
 ) -> Result<KeptTally> {
-    write_kept_sized(staging, sources, removed, ends, hands, progress, Sizes::USUAL)
+    write_kept_sized(staging, sources, removed, ends, hands, progress, CopySizes::USUAL)
 }
 
 /// [`write_kept`] with other sizes of pieces and blocks, so that tests meet their borders.
@@ -55,11 +55,11 @@ pub(super) fn write_kept_sized(
     ends: &[Option<u64>],
     hands: Hands<'_>,
     progress: &Progress,
-    sizes: Sizes,
+    sizes: CopySizes,
 ) -> Result<KeptTally> {
     assert!(removed.len() == sources.len() && ends.len() == sources.len(), "one entry a source");
     let folder = staging.join("kept");
-    let kept = Kept { folder, sources, removed, ends, hands, progress, sizes };
+    let kept = KeptWriter { folder, sources, removed, ends, hands, progress, sizes };
     let written = kept.make_folders()?;
     let (divided, whole): (Vec<usize>, Vec<usize>) = written.iter().partition(|&&i| kept.is_divided(i));
     let mut jobs: Vec<Job> = whole.iter().map(|&source| Job::Whole { source }).collect();
@@ -82,24 +82,24 @@ pub(super) fn write_kept_sized(
 /// # Errors
 /// Those of [`write_kept`]; [`Error::Lost`] and [`Error::GaveUp`] if another process has ended.
 pub fn assist_kept(sources: &[Source], workers: usize, peers: &Peers, progress: &Progress) -> Result<()> {
-    let shared: Shared<'_> = peers.receive()?;
+    let shared: KeptShare<'_> = peers.receive()?;
     let hands = Hands { workers, peers: Some(peers) };
     let (removed, ends) = (&*shared.removed, &*shared.ends);
-    let kept = Kept {
+    let kept = KeptWriter {
         folder: shared.folder.into_owned(),
         sources,
         removed,
         ends,
         hands,
         progress,
-        sizes: Sizes::USUAL,
+        sizes: CopySizes::USUAL,
     };
     kept.work_all(&shared.jobs).map(drop)
 }
 
 /// What all processes must know to write together.
 #[derive(serde::Serialize, serde::Deserialize)]
-struct Shared<'a> {
+struct KeptShare<'a> {
     folder: Cow<'a, Path>,
     removed: Cow<'a, [Vec<u64>]>,
     ends: Cow<'a, [Option<u64>]>,
@@ -112,27 +112,32 @@ enum Job {
     /// A whole source.
     Whole { source: usize },
     /// A piece of a divided source.
-    Piece { source: usize, piece: Piece },
+    Piece { source: usize, piece: CopyPiece },
 }
 
-struct Kept<'a> {
+struct KeptWriter<'a> {
     folder: PathBuf,
     sources: &'a [Source],
     removed: &'a [Vec<u64>],
     ends: &'a [Option<u64>],
     hands: Hands<'a>,
     progress: &'a Progress,
-    sizes: Sizes,
+    sizes: CopySizes,
 }
 
-impl Kept<'_> {
+impl KeptWriter<'_> {
     /// Does all jobs, with the other processes if there are any; returns the bytes that were written.
     fn work_all(&self, jobs: &[Job]) -> Result<u64> {
         let leads = self.hands.peers.filter(|peers| peers.mesh().process() == 0);
         if let Some(peers) = leads {
             let folder = std::path::absolute(&self.folder).map_err(|e| Error::io(&self.folder, "find", e))?;
             let (removed, ends) = (Cow::Borrowed(self.removed), Cow::Borrowed(self.ends));
-            peers.broadcast(&Shared { folder: folder.into(), removed, ends, jobs: Cow::Borrowed(jobs) })?;
+            peers.broadcast(&KeptShare {
+                folder: folder.into(),
+                removed,
+                ends,
+                jobs: Cow::Borrowed(jobs),
+            })?;
         }
         let work = |buffer: &mut Vec<u8>, i: usize| self.work(&jobs[i], buffer);
         let own: u64 = hand_out_among(jobs.len(), self.hands, || self.buffer(), work)?.iter().sum();
@@ -247,7 +252,7 @@ impl Kept<'_> {
         }
     }
 
-    fn copy_piece(&self, source: usize, piece: Piece, buffer: &mut [u8]) -> Result<u64> {
+    fn copy_piece(&self, source: usize, piece: CopyPiece, buffer: &mut [u8]) -> Result<u64> {
         let (mut input, target) = (self.open(source)?, self.target(source));
         input.seek(SeekFrom::Start(piece.start)).map_err(|e| self.unread(source, e))?;
         let mut output =
@@ -295,7 +300,7 @@ impl Kept<'_> {
         source: usize,
         input: &mut dyn Read,
         output: &mut dyn Write,
-        filter: &mut Filter<'_>,
+        filter: &mut RecordFilter<'_>,
         len: Option<u64>,
         buffer: &mut [u8],
     ) -> Result<u64> {
@@ -322,8 +327,8 @@ impl Kept<'_> {
     }
 
     /// Drops the records at `removed` from a source's bytes, which begin at `position`.
-    fn filter<'a>(&self, source: usize, removed: &'a [u64], position: u64) -> Filter<'a> {
-        Filter::new(removed, position, boundaries(self.sources[source].format))
+    fn filter<'a>(&self, source: usize, removed: &'a [u64], position: u64) -> RecordFilter<'a> {
+        RecordFilter::new(removed, position, boundaries(self.sources[source].format))
     }
 
     fn open(&self, source: usize) -> Result<InputFile> {

@@ -12,7 +12,7 @@ use std::path::Path;
 use proptest::prelude::*;
 
 use super::kept::write_kept_sized;
-use super::plan::Sizes;
+use super::plan::CopySizes;
 use super::{Hands, KeptTally, write_kept};
 use crate::error::Error;
 use crate::progress::Progress;
@@ -80,7 +80,7 @@ fn split(text: &[u8], chosen: impl Fn(usize) -> bool) -> (Vec<u64>, Vec<u8>) {
 }
 
 /// Writes one file of lines in every compression and compares; small pieces and blocks.
-fn check(text: &[u8], chosen: impl Fn(usize) -> bool, workers: usize, sizes: Sizes) {
+fn check(text: &[u8], chosen: impl Fn(usize) -> bool, workers: usize, sizes: CopySizes) {
     let (removed, expected) = split(text, chosen);
     let folder = tempfile::tempdir().expect("a folder");
     let sources: Vec<Source> = COMPRESSIONS
@@ -105,8 +105,8 @@ fn check(text: &[u8], chosen: impl Fn(usize) -> bool, workers: usize, sizes: Siz
     assert_eq!(progress.now().1, bytes_in, "progress adds up");
 }
 
-fn sizes() -> impl Strategy<Value = Sizes> {
-    (1..40u64, 1..30usize, 1..20usize).prop_map(|(piece, block, probe)| Sizes { piece, block, probe })
+fn sizes() -> impl Strategy<Value = CopySizes> {
+    (1..40u64, 1..30usize, 1..20usize).prop_map(|(piece, block, probe)| CopySizes { piece, block, probe })
 }
 
 proptest! {
@@ -129,10 +129,10 @@ proptest! {
 
 #[test]
 fn first_last_all_none() {
-    let small = Sizes { piece: 5, block: 4, probe: 2 };
+    let small = CopySizes { piece: 5, block: 4, probe: 2 };
     for text in ["one\ntwo\nthree", "one\ntwo\nthree\n", "\u{feff}one\n\ntwo\n", "\n", ""] {
         for workers in 1..4 {
-            for sizes in [small, Sizes::USUAL] {
+            for sizes in [small, CopySizes::USUAL] {
                 check(text.as_bytes(), |i| i == 0, workers, sizes);
                 check(text.as_bytes(), |i| i == 2, workers, sizes);
                 check(text.as_bytes(), |_| true, workers, sizes);
@@ -217,7 +217,7 @@ fn a_changed_source_is_an_error() {
         let source = source(folder.path(), &name, b"one\ntwo\nthree\n", format, Compression::None);
         fs::write(&source.path, b"one\ntwo\nthree\nfour\n").expect("written");
         for workers in [1, 2] {
-            let sizes = Sizes { piece: 4, block: 4, probe: 4 };
+            let sizes = CopySizes { piece: 4, block: 4, probe: 4 };
             let staging = folder.path().join(format!("out-{name}-{workers}"));
             let sources = std::slice::from_ref(&source);
             let progress = Progress::default();

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::rows::{ClusterRow, DuplicateRow, PairRow, RejectedRow, Rows};
-use super::summary::{CommonShingles, Inputs, Skipped, StageSeconds, Summary};
+use super::summary::{CommonShingles, InputFigures, Skipped, StageSeconds, Summary};
 use crate::document::Doc;
 use crate::error::Result;
 use crate::flow::{Outcome, Reason, Related};
@@ -151,7 +151,7 @@ pub fn summarise(discovery: &Discovery, outcome: &Outcome, rejected: &[Rejected]
         .into(),
     };
     Ok(Summary {
-        inputs: Inputs {
+        inputs: InputFigures {
             files: run.documents.inputs.sources.len() as u64,
             bytes: run.documents.inputs.sources.iter().map(|source| source.bytes).sum(),
             text_bytes: tally.text_bytes,

@@ -29,5 +29,5 @@ pub use render::{examples, render};
 pub use rows::{ClusterRow, DuplicateRow, PairRow, RejectedRow, Rows};
 pub use scratch::Scratch;
 pub use staging::Staging;
-pub use summary::{CommonShingles, Inputs, Skipped, StageSeconds, Summary};
+pub use summary::{CommonShingles, InputFigures, Skipped, StageSeconds, Summary};
 pub use svg::Chart;

@@ -7,7 +7,7 @@ use crate::read::Boundaries;
 
 /// Sizes in bytes that decide how work is cut, but never what is written.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Sizes {
+pub(super) struct CopySizes {
     /// A larger uncompressed file is divided into pieces of about this.
     pub(super) piece: u64,
     /// What is read and written at once.
@@ -16,16 +16,16 @@ pub(super) struct Sizes {
     pub(super) probe: usize,
 }
 
-impl Sizes {
+impl CopySizes {
     /// Blocks of 256 KiB stay in the second-level cache and copied a cached file as fast as `cp` (4 GB/s), and
     /// half again as fast on two workers. In-kernel copying (`copy_file_range`, by way of `std::io::copy`) was no
     /// faster on one worker, and on two it gained nothing: it holds the output's lock throughout.
-    pub(super) const USUAL: Sizes = Sizes { piece: 8 << 20, block: 256 << 10, probe: 4 << 10 };
+    pub(super) const USUAL: CopySizes = CopySizes { piece: 8 << 20, block: 256 << 10, probe: 4 << 10 };
 }
 
 /// A part of an uncompressed file that one worker copies: it begins and ends outside removed records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub(super) struct Piece {
+pub(super) struct CopyPiece {
     /// Its first byte in the input.
     pub(super) start: u64,
     /// The byte after its last.
@@ -45,7 +45,7 @@ pub(super) struct Loss {
 }
 
 /// How many cuts a file of `len` bytes is divided into.
-pub(super) fn cuts(len: u64, sizes: Sizes) -> usize {
+pub(super) fn cuts(len: u64, sizes: CopySizes) -> usize {
     usize::try_from(len.div_ceil(sizes.piece)).unwrap_or(usize::MAX)
 }
 
@@ -62,7 +62,7 @@ pub(super) fn measure(
     len: u64,
     removed: &[u64],
     cut: usize,
-    sizes: Sizes,
+    sizes: CopySizes,
     boundaries: Box<dyn Boundaries>,
     buffer: &mut [u8],
 ) -> io::Result<Loss> {
@@ -82,14 +82,14 @@ pub(super) fn measure(
 
 /// The pieces of a file with `len` good bytes, from the losses of its cuts. A removed record that crosses a cut
 /// moves the border between two pieces to its end, so that no piece begins within it.
-pub(super) fn pieces(len: u64, losses: &[Loss], sizes: Sizes) -> Vec<Piece> {
+pub(super) fn pieces(len: u64, losses: &[Loss], sizes: CopySizes) -> Vec<CopyPiece> {
     let mut pieces = Vec::with_capacity(losses.len());
     let (mut start, mut to) = (0, 0);
     for (cut, loss) in losses.iter().enumerate() {
         let end = len.min((cut as u64 + 1) * sizes.piece).max(loss.end).max(start);
         let kept = (end - start).saturating_sub(loss.bytes);
         if kept > 0 {
-            pieces.push(Piece { start, end, to, kept });
+            pieces.push(CopyPiece { start, end, to, kept });
         }
         to += kept;
         start = end;
@@ -108,7 +108,7 @@ mod tests {
 
     #[test]
     fn a_removed_line_over_several_cuts_moves_their_borders() {
-        let sizes = Sizes { piece: 4, block: 8, probe: 2 };
+        let sizes = CopySizes { piece: 4, block: 8, probe: 2 };
         let mut file = tempfile::tempfile().expect("a file");
         io::Write::write_all(&mut file, b"ab\n0123456789\nc\nd").expect("written");
         let mut buffer = [0; 8];
@@ -116,9 +116,9 @@ mod tests {
             .map(|cut| measure(&mut file, 17, &[3], cut, sizes, lines(), &mut buffer).expect("measured"))
             .collect();
         let expected = [
-            Piece { start: 0, end: 14, to: 0, kept: 3 },
-            Piece { start: 14, end: 16, to: 3, kept: 2 },
-            Piece { start: 16, end: 17, to: 5, kept: 1 },
+            CopyPiece { start: 0, end: 14, to: 0, kept: 3 },
+            CopyPiece { start: 14, end: 16, to: 3, kept: 2 },
+            CopyPiece { start: 16, end: 17, to: 5, kept: 1 },
         ];
         assert_eq!(pieces(17, &losses, sizes), expected);
     }

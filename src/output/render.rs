@@ -6,6 +6,7 @@ use super::figures::{count, counted, percent, size};
 use super::kinds::shown;
 use super::summary::Summary;
 use crate::config::{Config, Tokens, Verify};
+use crate::printable::printable;
 
 /// Most skipped files that are named.
 const NAMED: usize = 5;
@@ -15,7 +16,7 @@ const FEW: usize = 3;
 /// The summary in at most 30 lines, and eight more where kinds were asked for: what was found first, then the figures, then a line a warning. `out` is the
 /// output folder, `None` in a dry run. Names are escaped, so that none of them can command a terminal.
 pub fn render(summary: &Summary, out: Option<&Path>) -> String {
-    let out = out.map(|folder| printable(&folder.display().to_string()));
+    let out = out.map(|folder| printable(&folder.display().to_string()).into_owned());
     let mut lines = vec![headline(summary, out.as_deref())];
     let rows = rows(summary);
     let width = rows.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
@@ -167,25 +168,20 @@ fn warnings(s: &Summary, out: Option<&str>) -> Vec<String> {
 
 /// Behind what is said of so many documents the names of a few, in parentheses.
 pub fn examples(first: &[String], all: u64) -> String {
-    let names: Vec<String> = first.iter().take(FEW).map(|name| printable(name)).collect();
+    let names: Vec<String> = first.iter().take(FEW).map(|name| printable(name).into_owned()).collect();
     let more = if all > names.len() as u64 { ", ..." } else { "" };
     if names.is_empty() { String::new() } else { format!(" ({}{more})", names.join(", ")) }
 }
 
-fn printable(text: &str) -> String {
-    let escape = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
-    text.chars().map(escape).collect()
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::summary::{CommonShingles, Inputs, Skipped, StageSeconds};
+    use super::super::summary::{CommonShingles, InputFigures, Skipped, StageSeconds};
     use super::*;
     use crate::config::{Method, Rule};
 
     fn example() -> Summary {
         Summary {
-            inputs: Inputs { files: 3, bytes: 123_949_999, text_bytes: 1_118_000_000 },
+            inputs: InputFigures { files: 3, bytes: 123_949_999, text_bytes: 1_118_000_000 },
             documents: 56_789,
             contents: 55_989,
             exact_duplicates: 800,

@@ -17,7 +17,7 @@ pub struct Summary {
     /// The full configuration.
     pub configuration: Config,
     /// What was read.
-    pub inputs: Inputs,
+    pub inputs: InputFigures,
     /// Documents accepted.
     pub documents: u64,
     /// Documents without any token; they are kept and match nothing.
@@ -97,7 +97,7 @@ pub struct Summary {
 
 /// What was read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Inputs {
+pub struct InputFigures {
     /// Files.
     pub files: u64,
     /// Their bytes on disk.
@@ -170,7 +170,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let mut summary = Summary::new(Config::default());
         summary.documents = 10;
-        summary.inputs = Inputs { files: 1, bytes: 3_000_000, text_bytes: 2_000_000 };
+        summary.inputs = InputFigures { files: 1, bytes: 3_000_000, text_bytes: 2_000_000 };
         summary.stages.push(StageSeconds { name: "read", seconds: 0.5 });
         summary.skipped.push(Skipped { file: "x.bin".into(), reason: "not text".into() });
         summary.set_seconds(2.0);

@@ -113,10 +113,10 @@ impl Format {
     }
 
     /// What numbers of records count.
-    pub(super) fn counts(self) -> Counted {
+    pub(super) fn counts(self) -> Numbering {
         match self {
-            Format::JsonLines | Format::Text => Counted::Lines,
-            Format::Csv { .. } => Counted::Rows,
+            Format::JsonLines | Format::Text => Numbering::Lines,
+            Format::Csv { .. } => Numbering::Rows,
         }
     }
 
@@ -134,7 +134,7 @@ impl Format {
 /// What numbers of records count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Counted {
+pub enum Numbering {
     /// Lines.
     #[default]
     Lines,
@@ -142,10 +142,10 @@ pub enum Counted {
     Rows,
 }
 
-impl Counted {
+impl Numbering {
     /// Whether these are lines.
     pub(super) fn is_lines(&self) -> bool {
-        *self == Counted::Lines
+        *self == Numbering::Lines
     }
 }
 

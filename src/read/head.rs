@@ -18,7 +18,7 @@ const LINE: usize = 4 << 20;
 
 /// How a file was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Found {
+pub(super) enum FoundBy {
     /// Someone named it.
     Named,
     /// It stands in a folder that someone named.
@@ -33,22 +33,22 @@ fn extension(path: &Path) -> Option<String> {
 }
 
 /// What a file is recognised by: its decompressed beginning, its name, and how it was found.
-pub(super) struct Head {
+pub(super) struct FileHead {
     bytes: Vec<u8>,
     /// Whether that is all of it.
     whole: bool,
     /// The end of the name, in lower case, without that of the compression.
     extension: Option<String>,
-    found: Found,
+    found: FoundBy,
     hint: FormatHint,
 }
 
-impl Head {
+impl FileHead {
     /// Reads the head. What damage leaves of a compressed one is taken: reading will refuse the rest in its place.
-    pub(super) fn read(source: &Source, found: Found, hint: FormatHint) -> io::Result<Head> {
+    pub(super) fn read(source: &Source, found: FoundBy, hint: FormatHint) -> io::Result<FileHead> {
         let mut input = open_decompressed(source)?;
         let extension = extension(&source.path);
-        let mut head = Head { bytes: Vec::new(), whole: false, extension, found, hint };
+        let mut head = FileHead { bytes: Vec::new(), whole: false, extension, found, hint };
         let mut outcome = head.extend(&mut input, HEAD_BYTES);
         if outcome.is_ok() && head.first_byte() == Some(b'{') {
             while !head.whole
@@ -84,7 +84,7 @@ impl Head {
 
     /// Whether someone named the file.
     pub(super) fn is_named(&self) -> bool {
-        self.found == Found::Named
+        self.found == FoundBy::Named
     }
 
     /// Whether there is nothing.

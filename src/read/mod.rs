@@ -29,7 +29,7 @@ pub use codec::Boundaries;
 pub use date::{Day, day};
 pub use field::{FieldPath, Fields};
 pub use find::{Discovery, discover, discover_as, names_apart};
-pub use format::{Compression, Counted, Delimiter, Format, FormatHint, FormatName};
+pub use format::{Compression, Delimiter, Format, FormatHint, FormatName, Numbering};
 pub use formats::boundaries;
 pub use input::Input;
 pub use inputs::{DocumentSink, Part, RunInputs};

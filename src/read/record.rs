@@ -5,6 +5,7 @@ use std::fmt;
 
 use super::date::Day;
 use crate::document::Position;
+use crate::printable::printable;
 
 /// Most keys named in a message, and most characters of each.
 pub(super) const SHOWN_KEYS: usize = 12;
@@ -163,13 +164,8 @@ fn show_all<S: AsRef<str>>(names: &[S], more: usize) -> String {
 
 /// A name from the input made fit for a terminal: bounded, and without characters that steer it.
 fn show(name: &str) -> String {
-    let mut shown = String::new();
-    for character in name.chars().take(SHOWN_CHARS) {
-        match character {
-            '"' | '\'' => shown.push(character),
-            other => shown.extend(other.escape_debug()),
-        }
-    }
+    let start: String = name.chars().take(SHOWN_CHARS).collect();
+    let mut shown = printable(&start).into_owned();
     if name.chars().nth(SHOWN_CHARS).is_some() {
         shown.push_str("...");
     }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use super::format::Counted;
+use super::format::Numbering;
 use super::record::Refusal;
 use super::source::Source;
 use crate::document::Position;
@@ -36,8 +36,8 @@ pub struct Rejected {
     /// Line of the record, or its row, from 1; 0 for a file as a whole.
     pub line: u64,
     /// What the line counts.
-    #[serde(default, skip_serializing_if = "Counted::is_lines")]
-    pub counted: Counted,
+    #[serde(default, skip_serializing_if = "Numbering::is_lines")]
+    pub counted: Numbering,
     /// Offset of the record in the decompressed file.
     pub offset: u64,
     /// Why.
@@ -49,8 +49,8 @@ impl fmt::Display for Rejected {
         let Rejected { file, line, counted, reason, .. } = self;
         match (line, counted) {
             (0, _) => write!(f, "{file}: {reason}"),
-            (line, Counted::Lines) => write!(f, "{file}, line {line}: {reason}"),
-            (row, Counted::Rows) => write!(f, "{file}, row {row}: {reason}"),
+            (line, Numbering::Lines) => write!(f, "{file}, line {line}: {reason}"),
+            (row, Numbering::Rows) => write!(f, "{file}, row {row}: {reason}"),
         }
     }
 }
@@ -60,7 +60,7 @@ pub fn unread(unreadable: &[(PathBuf, String)]) -> Vec<Rejected> {
     let file = |(path, why): &(PathBuf, String)| Rejected {
         file: path.display().to_string(),
         line: 0,
-        counted: Counted::default(),
+        counted: Numbering::default(),
         offset: 0,
         reason: format!("cannot be read: {why}"),
     };

@@ -1,6 +1,6 @@
 //! Reading single records a second time.
 
-use super::bytes::{Fault, Window};
+use super::bytes::{ReadFault, Window};
 use super::codec::Boundaries;
 use super::date::Day;
 use super::field::Fields;
@@ -110,8 +110,8 @@ impl Again<'_> {
         self.step = (2 * self.step).min(BLOCK);
         match read {
             Ok(read) => Ok(read > 0),
-            Err(Fault::Io(error)) => Err(Error::io(&self.source.path, "read", error)),
-            Err(Fault::Panic(what)) => Err(Error::Worker(what)),
+            Err(ReadFault::Io(error)) => Err(Error::io(&self.source.path, "read", error)),
+            Err(ReadFault::Panic(what)) => Err(Error::Worker(what)),
         }
     }
 

@@ -5,7 +5,7 @@ use std::io;
 
 use super::BLOCK;
 use super::BOM;
-use super::bytes::{Fault, Window};
+use super::bytes::{ReadFault, Window};
 use super::codec::Records;
 use super::format::Compression;
 use super::record::{Refusal, Sink};
@@ -150,13 +150,13 @@ impl<S: Splitter> Records for Windowed<S> {
                     self.window = Some(window);
                 }
             }
-            Err(Fault::Io(error)) => {
+            Err(ReadFault::Io(error)) => {
                 if let Some(start) = self.splitter.cut_off(&mut window, &mut self.span, sink) {
                     self.span.cursor = window.read_to();
                     self.fault(start, window.read_to(), &error, sink);
                 }
             }
-            Err(Fault::Panic(what)) => return Err(Error::Worker(what)),
+            Err(ReadFault::Panic(what)) => return Err(Error::Worker(what)),
         }
         Ok(!self.done)
     }

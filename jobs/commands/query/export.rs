@@ -8,7 +8,7 @@ use std::time::Instant;
 use alike::collection::Export;
 use alike::collection::{RecomputeRequest, Snapshot};
 use alike::error::Result;
-use alike::output::{Inputs, Lists, Summary, summarise};
+use alike::output::{InputFigures, Lists, Summary, summarise};
 use alike::progress::Progress;
 use alike::read::Discovery;
 use alike::resources::Resources;
@@ -54,7 +54,7 @@ fn export(
     let finish = |kept_bytes: Option<u64>| -> Result<Summary> {
         let (files, bytes) = export.inputs();
         let mut summary = summarise(&Discovery::default(), &outcome, &[])?;
-        summary.inputs = Inputs { files, bytes, text_bytes: outcome.tally.text_bytes };
+        summary.inputs = InputFigures { files, bytes, text_bytes: outcome.tally.text_bytes };
         (summary.kept_bytes, summary.memory_limit_bytes) = (kept_bytes, memory);
         summary.peak_memory_bytes = peak_memory();
         summary.set_seconds(begun.elapsed().as_secs_f64());

@@ -101,14 +101,14 @@ impl RefusedEntry {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::read::Counted;
+    use crate::read::Numbering;
     use crate::storage::Simulated;
 
     fn row(line: u64, reason: &str) -> Row {
         let rejected = Rejected {
             file: "a\nb".to_owned(),
             line,
-            counted: Counted::default(),
+            counted: Numbering::default(),
             offset: 7,
             reason: reason.to_owned(),
         };

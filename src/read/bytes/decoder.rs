@@ -16,16 +16,16 @@ const AHEAD: usize = 4;
 
 /// Why no more bytes come.
 #[derive(Debug)]
-pub(in crate::read) enum Fault {
+pub(in crate::read) enum ReadFault {
     /// The file, or what is in it.
     Io(io::Error),
     /// The decoding thread ended with a panic: its message.
     Panic(String),
 }
 
-impl From<io::Error> for Fault {
-    fn from(error: io::Error) -> Fault {
-        Fault::Io(error)
+impl From<io::Error> for ReadFault {
+    fn from(error: io::Error) -> ReadFault {
+        ReadFault::Io(error)
     }
 }
 
@@ -63,7 +63,7 @@ impl Decoder {
     }
 
     /// Copies decoded bytes; 0 is the end.
-    pub(in crate::read) fn read(&mut self, into: &mut [u8]) -> Result<usize, Fault> {
+    pub(in crate::read) fn read(&mut self, into: &mut [u8]) -> Result<usize, ReadFault> {
         while self.taken == self.block.len() {
             match self.blocks.as_ref().map(Receiver::recv) {
                 Some(Ok(Ok(block))) => {
@@ -72,9 +72,9 @@ impl Decoder {
                     let _ = self.spent.send(spent);
                     self.taken = 0;
                 }
-                Some(Ok(Err(error))) => return Err(Fault::Io(error)),
+                Some(Ok(Err(error))) => return Err(ReadFault::Io(error)),
                 Some(Err(_)) => {
-                    self.stop().map_err(Fault::Panic)?;
+                    self.stop().map_err(ReadFault::Panic)?;
                     return Ok(0);
                 }
                 None => return Ok(0),
@@ -146,7 +146,7 @@ fn fill(input: &mut impl Read, block: &mut [u8]) -> (usize, io::Result<bool>) {
 mod tests {
     use super::*;
 
-    fn drain(decoder: &mut Decoder, step: usize) -> (u64, Result<usize, Fault>) {
+    fn drain(decoder: &mut Decoder, step: usize) -> (u64, Result<usize, ReadFault>) {
         let (mut into, mut total) = (vec![0; step], 0);
         loop {
             match decoder.read(&mut into) {
@@ -192,9 +192,12 @@ mod tests {
         }
         let data = || io::repeat(1).take(100);
         let mut decoder = Decoder::spawn(data().chain(Fails(true)), Arc::default()).expect("a thread");
-        assert!(matches!(drain(&mut decoder, 64), (100, Err(Fault::Io(_)))));
+        assert!(matches!(drain(&mut decoder, 64), (100, Err(ReadFault::Io(_)))));
         let mut decoder = Decoder::spawn(Fails(false), Arc::default()).expect("a thread");
         let (total, end) = drain(&mut decoder, 64);
-        assert!(matches!(&end, Err(Fault::Panic(what)) if what.contains("as intended")), "{total} {end:?}");
+        assert!(
+            matches!(&end, Err(ReadFault::Panic(what)) if what.contains("as intended")),
+            "{total} {end:?}"
+        );
     }
 }

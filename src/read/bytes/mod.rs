@@ -8,5 +8,5 @@ mod window;
 pub use digest::{file_digest, file_digests};
 pub use open::{InputFile, open_decompressed};
 
-pub(super) use decoder::Fault;
+pub(super) use decoder::ReadFault;
 pub(super) use window::Window;

@@ -96,10 +96,10 @@ pub(in crate::read) fn open_counted(
     source: &Source,
     consumed: Arc<AtomicU64>,
 ) -> io::Result<Box<dyn Read + Send>> {
-    let file = Counted { file: InputFile::open(&source.path)?, consumed: Arc::clone(&consumed) };
+    let file = CountedFile { file: InputFile::open(&source.path)?, consumed: Arc::clone(&consumed) };
     let decoder: Box<dyn Read + Send> = match source.compression {
         Compression::None => return Ok(Box::new(file)),
-        Compression::Gzip => Box::new(Members::new(BufReader::with_capacity(INPUT, file))),
+        Compression::Gzip => Box::new(GzipMembers::new(BufReader::with_capacity(INPUT, file))),
         Compression::Zstd => {
             let mut decoder = zstd::Decoder::with_buffer(BufReader::with_capacity(INPUT, file))?;
             decoder.window_log_max(WINDOW_LOG)?;
@@ -110,12 +110,12 @@ pub(in crate::read) fn open_counted(
 }
 
 /// A file that counts what is read of it.
-struct Counted {
+struct CountedFile {
     file: InputFile,
     consumed: Arc<AtomicU64>,
 }
 
-impl Read for Counted {
+impl Read for CountedFile {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         let read = self.file.read(into)?;
         self.consumed.fetch_add(read as u64, Ordering::Relaxed);
@@ -126,17 +126,17 @@ impl Read for Counted {
 /// The members of a gzip file, one after the other, by one decoder: there may be a member for each record. Zeros after
 /// a member are padding, as gzip has it; anything else that is no member is an error. (flate2's own multi-member
 /// decoder knows no padding.)
-struct Members {
+struct GzipMembers {
     member: GzDecoder<Box<dyn BufRead + Send>>,
 }
 
-impl Members {
-    fn new(input: impl BufRead + Send + 'static) -> Members {
-        Members { member: GzDecoder::new(Box::new(input)) }
+impl GzipMembers {
+    fn new(input: impl BufRead + Send + 'static) -> GzipMembers {
+        GzipMembers { member: GzDecoder::new(Box::new(input)) }
     }
 }
 
-impl Read for Members {
+impl Read for GzipMembers {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         loop {
             let read = self.member.read(into)?;
@@ -232,7 +232,7 @@ mod tests {
 
     fn members(bytes: &[u8], buffer: usize) -> (Vec<u8>, bool) {
         let mut out = Vec::new();
-        let good = Members::new(BufReader::with_capacity(buffer, io::Cursor::new(bytes.to_vec())))
+        let good = GzipMembers::new(BufReader::with_capacity(buffer, io::Cursor::new(bytes.to_vec())))
             .read_to_end(&mut out)
             .is_ok();
         (out, good)

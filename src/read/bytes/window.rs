@@ -2,7 +2,7 @@
 
 use std::io;
 
-use super::decoder::{Decoder, Fault};
+use super::decoder::{Decoder, ReadFault};
 use super::open::InputFile;
 use crate::read::BLOCK;
 use crate::read::format::Compression;
@@ -28,7 +28,7 @@ pub(in crate::read) struct Window {
     end: usize,
     offset: u64,
     /// A fault that waits until what was read before it has been looked at.
-    fault: Option<Fault>,
+    fault: Option<ReadFault>,
 }
 
 impl Window {
@@ -81,7 +81,7 @@ impl Window {
     }
 
     /// Reads up to `want` bytes more, and fewer only before the end or a fault; 0 is the end.
-    pub(in crate::read) fn more(&mut self, want: usize) -> Result<usize, Fault> {
+    pub(in crate::read) fn more(&mut self, want: usize) -> Result<usize, ReadFault> {
         if let Some(fault) = self.fault.take() {
             return Err(fault);
         }
@@ -124,7 +124,7 @@ impl Window {
 }
 
 /// Reads at an offset, not beyond `limit`. A file that ends before it became shorter since it was found.
-fn read_plain(file: &InputFile, into: &mut [u8], at: u64, limit: u64) -> Result<usize, Fault> {
+fn read_plain(file: &InputFile, into: &mut [u8], at: u64, limit: u64) -> Result<usize, ReadFault> {
     let left = usize::try_from(limit.saturating_sub(at)).unwrap_or(usize::MAX);
     let count = into.len().min(left);
     loop {
@@ -134,7 +134,7 @@ fn read_plain(file: &InputFile, into: &mut [u8], at: u64, limit: u64) -> Result<
                 return Err(io::Error::new(io::ErrorKind::UnexpectedEof, what).into());
             }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            other => return other.map_err(Fault::Io),
+            other => return other.map_err(ReadFault::Io),
         }
     }
 }

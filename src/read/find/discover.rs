@@ -8,13 +8,13 @@ use std::path::{Path, PathBuf};
 use glob::{MatchOptions, Pattern};
 use walkdir::{DirEntry, WalkDir};
 
-use super::names::{Wish, parts, unique};
+use super::names::{NameWish, parts, unique};
 use super::recognise::recognise;
 use super::spool::spool;
 use crate::error::{Error, Result};
 use crate::limits::{MAX_FILE_BYTES, MAX_FILES};
 use crate::read::format::FormatHint;
-use crate::read::head::Found;
+use crate::read::head::FoundBy;
 use crate::read::rejected::{Rejected, unread};
 use crate::read::source::Source;
 
@@ -87,7 +87,7 @@ struct Search<'a> {
     hint: FormatHint,
     found: Discovery,
     /// What each source would like to be called.
-    wishes: Vec<Wish>,
+    wishes: Vec<NameWish>,
     /// Canonical paths of everything reached.
     seen: HashSet<PathBuf>,
 }
@@ -118,7 +118,7 @@ impl Search<'_> {
             let source = spool(&mut io::stdin().lock(), self.spool, self.hint)?;
             // Where the spool lies is nobody's business, so no parent of it ever shows in a name.
             let parts = vec!["stdin".to_owned(), source.name.clone()];
-            self.add(source, Wish { parts, keep: 1 })?;
+            self.add(source, NameWish { parts, keep: 1 })?;
         }
         Ok(())
     }
@@ -132,7 +132,7 @@ impl Search<'_> {
             ));
         }
         let unreadable = self.found.unreadable.len();
-        if self.file(path, Found::Named, 1)? {
+        if self.file(path, FoundBy::Named, 1)? {
             return match self.found.unreadable.get(unreadable) {
                 Some((_, why)) => {
                     Err(Error::input(path, format!("cannot be read ({why}); mend it, or leave it out")))
@@ -167,7 +167,7 @@ impl Search<'_> {
         for path in &matched {
             if path.is_dir() {
                 self.walk(path)?;
-            } else if (!path.exists() || path.is_file()) && !self.file(path, Found::Named, 1)? {
+            } else if (!path.exists() || path.is_file()) && !self.file(path, FoundBy::Named, 1)? {
                 self.found.skipped.push(path.clone());
             }
         }
@@ -211,7 +211,7 @@ impl Search<'_> {
         {
             match entry {
                 Ok(entry) if entry.file_type().is_file() => {
-                    if self.file(entry.path(), Found::Walked, entry.depth())? {
+                    if self.file(entry.path(), FoundBy::Walked, entry.depth())? {
                         useful += 1;
                     } else {
                         self.found.skipped.push(entry.into_path());
@@ -240,7 +240,7 @@ impl Search<'_> {
 
     /// Takes one file, unless it was taken before; whether it is of use: holds documents, or cannot be read.
     /// The last `keep` parts of its path are its name.
-    fn file(&mut self, path: &Path, found: Found, keep: usize) -> Result<bool> {
+    fn file(&mut self, path: &Path, found: FoundBy, keep: usize) -> Result<bool> {
         let recognised = fs::canonicalize(path).and_then(|canonical| {
             let new = !self.seen.contains(&canonical);
             let source = if new { recognise(path, found, self.hint)? } else { None };
@@ -252,7 +252,7 @@ impl Search<'_> {
             Ok((canonical, true, Some(source))) => {
                 self.seen.insert(canonical);
                 let parts = parts(&std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf()));
-                self.add(source, Wish { parts, keep })?;
+                self.add(source, NameWish { parts, keep })?;
                 Ok(true)
             }
             Err(error) => {
@@ -262,7 +262,7 @@ impl Search<'_> {
         }
     }
 
-    fn add(&mut self, source: Source, wish: Wish) -> Result<()> {
+    fn add(&mut self, source: Source, wish: NameWish) -> Result<()> {
         if source.bytes > MAX_FILE_BYTES {
             let path = source.path.display();
             return Err(Error::Limit(format!(

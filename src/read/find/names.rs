@@ -13,14 +13,14 @@ pub(super) fn parts(path: &Path) -> Vec<String> {
 }
 
 /// What a source would like to be called.
-pub(super) struct Wish {
+pub(super) struct NameWish {
     /// The parts of its whole path.
     pub(super) parts: Vec<String>,
     /// How many of the last parts are its name, if no other source has the same.
     pub(super) keep: usize,
 }
 
-impl Wish {
+impl NameWish {
     fn name(&self) -> String {
         self.parts[self.parts.len().saturating_sub(self.keep.max(1))..].join("/")
     }
@@ -37,16 +37,16 @@ pub fn names_apart(files: &[(&Path, &str)]) -> Vec<String> {
         // Parents tell nothing apart where one path was read several times, and a name that got a number in its run is
         // not the end of its path.
         let parents = times[path] == 1 && whole.ends_with(&name);
-        Wish { parts: if parents { whole } else { name }, keep }
+        NameWish { parts: if parents { whole } else { name }, keep }
     };
     unique(files.iter().map(wish).collect())
 }
 
 /// One name for each wish. Those that clash get parent folders in front until they differ, and a number if they
 /// never do. A name that is a folder of another name clashes with it.
-pub(super) fn unique(mut wishes: Vec<Wish>) -> Vec<String> {
+pub(super) fn unique(mut wishes: Vec<NameWish>) -> Vec<String> {
     loop {
-        let names: Vec<String> = wishes.iter().map(Wish::name).collect();
+        let names: Vec<String> = wishes.iter().map(NameWish::name).collect();
         let clashing = clashes(&names);
         let mut grown = false;
         for &index in &clashing {
@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     fn names(wishes: &[(&str, usize)]) -> Vec<String> {
-        let wish = |&(path, keep): &(&str, usize)| Wish { parts: parts(Path::new(path)), keep };
+        let wish = |&(path, keep): &(&str, usize)| NameWish { parts: parts(Path::new(path)), keep };
         unique(wishes.iter().map(wish).collect())
     }
 

@@ -6,11 +6,11 @@ use std::path::Path;
 use crate::read::bytes::InputFile;
 use crate::read::format::{Compression, Format, FormatHint};
 use crate::read::formats;
-use crate::read::head::{Found, Head};
+use crate::read::head::{FileHead, FoundBy};
 use crate::read::source::Source;
 
 /// Finds out format and compression of the file at `path`; `None` if it holds no documents.
-pub(super) fn recognise(path: &Path, found: Found, hint: FormatHint) -> io::Result<Option<Source>> {
+pub(super) fn recognise(path: &Path, found: FoundBy, hint: FormatHint) -> io::Result<Option<Source>> {
     let mut file = InputFile::open(path)?;
     let state = file.state()?;
     let mut magic = Vec::new();
@@ -27,7 +27,7 @@ pub(super) fn recognise(path: &Path, found: Found, hint: FormatHint) -> io::Resu
         modified: state.modified,
     };
     drop(file);
-    let head = Head::read(&source, found, hint)?;
+    let head = FileHead::read(&source, found, hint)?;
     let format = formats::recognise(&head);
     let Some(format) = format else { return Ok(None) };
     source.format = format;
@@ -42,7 +42,7 @@ mod tests {
     use super::*;
     use crate::read::head::HEAD_BYTES;
 
-    fn format(name: &str, content: &[u8], found: Found) -> Option<(Format, Compression)> {
+    fn format(name: &str, content: &[u8], found: FoundBy) -> Option<(Format, Compression)> {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join(name);
         std::fs::write(&path, content).expect("written");
@@ -50,7 +50,7 @@ mod tests {
         source.map(|source| (source.format, source.compression))
     }
 
-    fn plain(name: &str, content: &[u8], found: Found) -> Option<Format> {
+    fn plain(name: &str, content: &[u8], found: FoundBy) -> Option<Format> {
         let (format, compression) = format(name, content, found)?;
         assert_eq!(compression, Compression::None);
         Some(format)
@@ -59,7 +59,7 @@ mod tests {
     #[test]
     fn names_count_where_content_does_not_speak() {
         use Format::{JsonLines, Text};
-        for found in [Found::Named, Found::Walked] {
+        for found in [FoundBy::Named, FoundBy::Walked] {
             assert_eq!(plain("a.jsonl", b"hello", found), Some(JsonLines));
             assert_eq!(plain("a.JSON", b"", found), Some(JsonLines));
             assert_eq!(plain("a.jsonl.gz", b"{}", found), Some(JsonLines));
@@ -70,35 +70,35 @@ mod tests {
             assert_eq!(plain("a.txt", b"{\"a\": 1", found), Some(Text));
             assert_eq!(plain("data", b" \n{\"a\": 1}", found), Some(JsonLines));
         }
-        assert_eq!(plain("data", b"hello", Found::Named), Some(Text));
-        assert_eq!(plain("data", b"hello", Found::Walked), None);
-        assert_eq!(plain("data", b"PAR1\0", Found::Named), None);
-        assert_eq!(plain("data", b"\xff\xfeh", Found::Named), None);
-        assert_eq!(plain("data", b"", Found::Named), Some(JsonLines));
-        assert_eq!(plain("data", b"", Found::Walked), None);
+        assert_eq!(plain("data", b"hello", FoundBy::Named), Some(Text));
+        assert_eq!(plain("data", b"hello", FoundBy::Walked), None);
+        assert_eq!(plain("data", b"PAR1\0", FoundBy::Named), None);
+        assert_eq!(plain("data", b"\xff\xfeh", FoundBy::Named), None);
+        assert_eq!(plain("data", b"", FoundBy::Named), Some(JsonLines));
+        assert_eq!(plain("data", b"", FoundBy::Walked), None);
     }
 
     #[test]
     fn a_long_first_line_is_read_to_its_end() {
         let line = format!("{{\"text\": \"{}\"}}", "x".repeat(100_000));
-        assert_eq!(plain("a.txt", line.as_bytes(), Found::Walked), Some(Format::JsonLines));
-        assert_eq!(plain("a.txt", &line.as_bytes()[..90_000], Found::Walked), Some(Format::Text));
-        assert_eq!(plain("data", "\u{e9}".repeat(HEAD_BYTES).as_bytes(), Found::Named), Some(Format::Text));
+        assert_eq!(plain("a.txt", line.as_bytes(), FoundBy::Walked), Some(Format::JsonLines));
+        assert_eq!(plain("a.txt", &line.as_bytes()[..90_000], FoundBy::Walked), Some(Format::Text));
+        assert_eq!(plain("data", "\u{e9}".repeat(HEAD_BYTES).as_bytes(), FoundBy::Named), Some(Format::Text));
         let odd = format!("x{}", "\u{e9}".repeat(HEAD_BYTES));
-        assert_eq!(plain("data", odd.as_bytes(), Found::Named), Some(Format::Text));
+        assert_eq!(plain("data", odd.as_bytes(), FoundBy::Named), Some(Format::Text));
     }
 
     #[test]
     fn compression_is_seen_through() {
         let zst = zstd::encode_all(&b"{\"a\": 1}\n"[..], 1).expect("compressed");
         let expected = Some((Format::JsonLines, Compression::Zstd));
-        assert_eq!(format("data", &zst, Found::Walked), expected);
-        assert_eq!(format("a.txt.zst", &zst, Found::Walked), expected);
-        assert_eq!(format("a.jsonl.zst", &zst[..5], Found::Walked), expected);
+        assert_eq!(format("data", &zst, FoundBy::Walked), expected);
+        assert_eq!(format("a.txt.zst", &zst, FoundBy::Walked), expected);
+        assert_eq!(format("a.jsonl.zst", &zst[..5], FoundBy::Walked), expected);
         assert_eq!(
-            format("a.jsonl.gz", b"\x1f\x8b", Found::Walked),
+            format("a.jsonl.gz", b"\x1f\x8b", FoundBy::Walked),
             Some((Format::JsonLines, Compression::Gzip))
         );
-        assert_eq!(format("data.gz", b"\x1f\x8b", Found::Walked), None);
+        assert_eq!(format("data.gz", b"\x1f\x8b", FoundBy::Walked), None);
     }
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 use super::recognise::recognise;
 use crate::error::{Error, Result};
 use crate::read::format::{Compression, FormatHint};
-use crate::read::head::Found;
+use crate::read::head::FoundBy;
 use crate::read::source::Source;
 
 /// Copies `input` to a file in the folder `spool`, as it is, and names it by its content.
@@ -17,7 +17,7 @@ pub(super) fn spool(input: &mut dyn Read, spool: &Path, hint: FormatHint) -> Res
     let mut file = File::create_new(&raw).map_err(|error| Error::io(&raw, "create", error))?;
     io::copy(input, &mut file).map_err(|error| Error::io(&raw, "copy standard input to", error))?;
     drop(file);
-    let known = recognise(&raw, Found::Named, hint).map_err(|error| Error::io(&raw, "read", error))?;
+    let known = recognise(&raw, FoundBy::Named, hint).map_err(|error| Error::io(&raw, "read", error))?;
     let Some(mut source) = known else {
         let reason = "standard input is neither JSON Lines nor UTF-8 text; pipe one of these, or CSV with --format csv, plain, gzip or zstd";
         return Err(Error::input(Path::new("-"), reason));

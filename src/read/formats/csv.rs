@@ -11,12 +11,12 @@ use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
 use memchr::{memchr, memchr3};
 
 use crate::document::Position;
-use crate::read::bytes::{Fault, Window};
+use crate::read::bytes::{ReadFault, Window};
 use crate::read::codec::{Boundaries, Certainty, Codec, Parser, Records};
 use crate::read::date::{Day, day};
 use crate::read::field::Fields;
 use crate::read::format::{Delimiter, Format};
-use crate::read::head::Head;
+use crate::read::head::FileHead;
 use crate::read::record::{Record, Refusal, SHOWN_KEYS, Sink, Value};
 use crate::read::source::{Source, Unit};
 use crate::read::windowed::{Numbers, Span, Splitter, Windowed};
@@ -28,7 +28,7 @@ const CANDIDATES: [u8; 3] = [b';', b'\t', b'|'];
 const CUTS: (u64, u64) = (256 << 10, 1 << 16);
 
 /// Whether a file is CSV or TSV by its name.
-pub(super) fn recognise(head: &Head) -> Option<(Certainty, Format)> {
+pub(super) fn recognise(head: &FileHead) -> Option<(Certainty, Format)> {
     let delimiter = match head.extension() {
         Some("csv") => head.delimiter().unwrap_or_else(|| sniff(head.content())),
         Some("tsv" | "tab") => head.delimiter().unwrap_or(Delimiter::TAB),
@@ -38,7 +38,7 @@ pub(super) fn recognise(head: &Head) -> Option<(Certainty, Format)> {
 }
 
 /// The format of a file that is said to be CSV, whatever its name.
-pub(super) fn said(head: &Head) -> Format {
+pub(super) fn said(head: &FileHead) -> Format {
     match recognise(head) {
         Some((_, format)) => format,
         None => Format::Csv { delimiter: head.delimiter().unwrap_or_else(|| sniff(head.content())) },
@@ -120,10 +120,10 @@ impl Codec for Csv {
 }
 
 /// What went wrong, for who knows only what the system says.
-fn fault(fault: Fault) -> io::Error {
+fn fault(fault: ReadFault) -> io::Error {
     match fault {
-        Fault::Io(error) => error,
-        Fault::Panic(what) => io::Error::other(what),
+        ReadFault::Io(error) => error,
+        ReadFault::Panic(what) => io::Error::other(what),
     }
 }
 
@@ -139,7 +139,7 @@ const KEPT: usize = 8 << 20;
 
 /// Where the bytes of a row stand in the grammar.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum State {
+enum RowState {
     /// At the start of a field.
     Start,
     /// In a field that did not begin with a quote, or behind the closing quote of one that did.
@@ -155,20 +155,20 @@ enum State {
 /// Finds where rows end.
 struct RowEnds {
     delimiter: u8,
-    state: State,
+    state: RowState,
 }
 
 impl RowEnds {
     fn new(delimiter: Delimiter) -> RowEnds {
-        RowEnds { delimiter: delimiter.byte(), state: State::Start }
+        RowEnds { delimiter: delimiter.byte(), state: RowState::Start }
     }
 
     /// What follows a byte outside quotes.
-    fn plain(&self, byte: u8) -> State {
+    fn plain(&self, byte: u8) -> RowState {
         match byte {
-            b'\r' => State::Return,
-            byte if byte == self.delimiter => State::Start,
-            _ => State::Plain,
+            b'\r' => RowState::Return,
+            byte if byte == self.delimiter => RowState::Start,
+            _ => RowState::Plain,
         }
     }
 }
@@ -177,26 +177,26 @@ impl Boundaries for RowEnds {
     fn end(&mut self, bytes: &[u8]) -> Option<usize> {
         let mut at = 0;
         while let Some(&byte) = bytes.get(at) {
-            if self.state == State::Return {
-                self.state = State::Start;
+            if self.state == RowState::Return {
+                self.state = RowState::Start;
                 return Some(at + usize::from(byte == b'\n'));
             }
-            if self.state == State::Quoted {
+            if self.state == RowState::Quoted {
                 at += memchr(b'"', &bytes[at..])? + 1;
-                self.state = State::Quote;
+                self.state = RowState::Quote;
                 continue;
             }
-            if self.state == State::Plain {
+            if self.state == RowState::Plain {
                 at += memchr3(self.delimiter, b'\n', b'\r', &bytes[at..])?;
             }
             let byte = bytes[at];
             at += 1;
             if byte == b'\n' {
-                self.state = State::Start;
+                self.state = RowState::Start;
                 return Some(at);
             }
             self.state = match self.state {
-                State::Start | State::Quote if byte == b'"' => State::Quoted,
+                RowState::Start | RowState::Quote if byte == b'"' => RowState::Quoted,
                 _ => self.plain(byte),
             };
         }
@@ -297,7 +297,7 @@ impl Splitter for RowSplitter {
         }
         let rest = window.pending();
         if last {
-            if self.ends.state == State::Quoted && self.skipping.is_none() {
+            if self.ends.state == RowState::Quoted && self.skipping.is_none() {
                 self.numbers.refuse(window.offset(), Refusal::OpenQuote, sink);
             } else if !rest.is_empty() || self.skipping.is_some() {
                 self.row(window.offset(), rest, sink);

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde_json::value::RawValue;
 
 use super::find::find;
-use super::object::{Kind, Text, keys, no_object, string};
+use super::object::{JsonKind, JsonText, keys, no_object, string};
 use crate::document::Position;
 use crate::read::date::{Day, day};
 use crate::read::field::Fields;
@@ -40,21 +40,23 @@ impl Extractor {
         let deleted = found.op.map_or(Ok(false), |op| deletes(json, op))?;
         let text = match found.text {
             _ if deleted => "",
-            Some(Text::Borrowed(text)) => text,
-            Some(Text::Copied) => &self.text,
-            Some(Text::Raw(text)) if Kind::of(text) == Kind::Text => string(json, text, &mut self.text)?,
-            Some(Text::Raw(other)) => {
+            Some(JsonText::Borrowed(text)) => text,
+            Some(JsonText::Copied) => &self.text,
+            Some(JsonText::Raw(text)) if JsonKind::of(text) == JsonKind::Text => {
+                string(json, text, &mut self.text)?
+            }
+            Some(JsonText::Raw(other)) => {
                 let field = fields.text.as_str().to_owned();
-                return Err(Refusal::TextNotString { field, found: Kind::of(other).name().into() });
+                return Err(Refusal::TextNotString { field, found: JsonKind::of(other).name().into() });
             }
             None => {
                 let (keys, more) = keys(json, SHOWN_KEYS);
                 return Err(Refusal::no_text(fields.text.as_str(), &keys, more));
             }
         };
-        let id = match found.id.map(|id| (Kind::of(id), id)) {
-            Some((Kind::Number, id)) => Some(id.get()),
-            Some((Kind::Text, id)) => Some(string(json, id, &mut self.id)?),
+        let id = match found.id.map(|id| (JsonKind::of(id), id)) {
+            Some((JsonKind::Number, id)) => Some(id.get()),
+            Some((JsonKind::Text, id)) => Some(string(json, id, &mut self.id)?),
             _ => None,
         };
         if fields.op.is_some() && id.is_none() {
@@ -79,9 +81,9 @@ impl Extractor {
 /// Whether a change is a deletion.
 fn deletes(json: &str, op: &RawValue) -> Result<bool, Refusal> {
     let mut copy = String::new();
-    match Kind::of(op) {
-        Kind::Null => Ok(false),
-        Kind::Text => match string(json, op, &mut copy)? {
+    match JsonKind::of(op) {
+        JsonKind::Null => Ok(false),
+        JsonKind::Text => match string(json, op, &mut copy)? {
             "upsert" => Ok(false),
             "delete" => Ok(true),
             other => Err(Refusal::unknown_op(other)),
@@ -92,22 +94,22 @@ fn deletes(json: &str, op: &RawValue) -> Result<bool, Refusal> {
 
 /// The value to compare by; a number too large for a double is none.
 fn value(json: &str, raw: &RawValue) -> Result<Option<Value>, Refusal> {
-    Ok(match Kind::of(raw) {
-        Kind::Number => {
+    Ok(match JsonKind::of(raw) {
+        JsonKind::Number => {
             let number = raw.get().parse::<f64>();
             number.ok().filter(|number| number.is_finite()).map(Value::Number)
         }
-        Kind::Text => Some(Value::Text(string(json, raw, &mut String::new())?.to_owned())),
+        JsonKind::Text => Some(Value::Text(string(json, raw, &mut String::new())?.to_owned())),
         _ => None,
     })
 }
 
 /// The day of a date.
 fn dated(json: &str, raw: &RawValue) -> Result<Day, Refusal> {
-    let known = match Kind::of(raw) {
-        Kind::Null => return Ok(Day::None),
-        Kind::Number => day(raw.get()),
-        Kind::Text => day(string(json, raw, &mut String::new())?),
+    let known = match JsonKind::of(raw) {
+        JsonKind::Null => return Ok(Day::None),
+        JsonKind::Number => day(raw.get()),
+        JsonKind::Text => day(string(json, raw, &mut String::new())?),
         _ => None,
     };
     Ok(known.map_or(Day::Unclear, Day::Known))

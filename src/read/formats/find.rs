@@ -2,14 +2,14 @@
 
 use serde_json::value::RawValue;
 
-use super::object::{Kind, Text, members, not_json};
+use super::object::{JsonKind, JsonText, members, not_json};
 use crate::read::field::{FieldPath, Fields};
 use crate::read::record::Refusal;
 
 /// The values of the wanted fields of one record, those found.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Found<'a> {
-    pub(super) text: Option<Text<'a>>,
+pub(super) struct FoundFields<'a> {
+    pub(super) text: Option<JsonText<'a>>,
     pub(super) id: Option<&'a RawValue>,
     pub(super) value: Option<&'a RawValue>,
     pub(super) date: Option<&'a RawValue>,
@@ -22,7 +22,7 @@ pub(super) fn find<'a>(
     fields: &Fields,
     line: &'a str,
     copy: &mut String,
-) -> std::result::Result<Found<'a>, Refusal> {
+) -> std::result::Result<FoundFields<'a>, Refusal> {
     let Fields { id, text, value, date, op, .. } = fields;
     let paths = [Some(text), Some(id), value.as_ref(), date.as_ref(), op.as_ref()];
     let [text, id, value, date, op] = paths.map(|path| path.map(FieldPath::as_str));
@@ -34,8 +34,8 @@ pub(super) fn find<'a>(
         .map_err(|error| not_json(line, line, &error))?;
     let [text, id, value, date, op, in_text, in_id, in_value, in_date, in_op] = taken.values;
     let text = text.or(inside(line, in_text, paths[0])?);
-    Ok(Found {
-        text: taken.text.or(text.map(Text::Raw)),
+    Ok(FoundFields {
+        text: taken.text.or(text.map(JsonText::Raw)),
         id: id.or(inside(line, in_id, paths[1])?),
         value: value.or(inside(line, in_value, paths[2])?),
         date: date.or(inside(line, in_date, paths[3])?),
@@ -51,7 +51,9 @@ fn inside<'a>(
 ) -> std::result::Result<Option<&'a RawValue>, Refusal> {
     let mut value = outer;
     for name in path.into_iter().flat_map(|path| &path.parts()[1..]) {
-        let Some(object) = value.filter(|value| Kind::of(value) == Kind::Object) else { return Ok(None) };
+        let Some(object) = value.filter(|value| JsonKind::of(value) == JsonKind::Object) else {
+            return Ok(None);
+        };
         let taken = members(object.get(), [Some(name)], None);
         [value] = taken.map_err(|error| not_json(line, object.get(), &error))?.values;
     }
@@ -78,7 +80,7 @@ mod tests {
         };
         let found = find(&fields, json, &mut String::new()).expect("JSON");
         let text = match found.text {
-            Some(Text::Raw(text)) => Some(text.get()),
+            Some(JsonText::Raw(text)) => Some(text.get()),
             None => None,
             other => panic!("one value as text and as id: {other:?}"),
         };
@@ -120,7 +122,7 @@ mod tests {
         };
         let json = r#"{"m": {"t": {"x": "T"}, "id": 7}, "z": []}"#;
         let found = find(&fields, json, &mut String::new()).expect("JSON");
-        assert!(matches!(found.text, Some(Text::Raw(text)) if text.get() == r#""T""#));
+        assert!(matches!(found.text, Some(JsonText::Raw(text)) if text.get() == r#""T""#));
         assert_eq!(found.id.map(RawValue::get), Some("7"));
         assert_eq!(found.value.map(RawValue::get), Some(r#"{"t": {"x": "T"}, "id": 7}"#));
     }

@@ -12,13 +12,13 @@ use crate::read::bytes::Window;
 use crate::read::codec::{Boundaries, Certainty, Codec, Parser, Records};
 use crate::read::field::Fields;
 use crate::read::format::Format;
-use crate::read::head::Head;
+use crate::read::head::FileHead;
 use crate::read::record::{Record, Refusal, Sink};
 use crate::read::source::{Source, Unit};
 use crate::read::windowed::{Numbers, Span, Splitter, Windowed};
 
 /// Whether a file is JSON Lines.
-pub(super) fn recognise(head: &Head) -> Option<(Certainty, Format)> {
+pub(super) fn recognise(head: &FileHead) -> Option<(Certainty, Format)> {
     let certainty = match head.extension() {
         Some("jsonl" | "ndjson" | "json") => Certainty::Certain,
         _ if head.is_json_record() => Certainty::Proven,
@@ -39,8 +39,8 @@ impl Codec for JsonLines {
 
     fn records(&self, file: u32, source: &Source, unit: &Unit, fields: Arc<Fields>) -> Box<dyn Records> {
         let numbers = Numbers::new(file, fields.max_record_bytes);
-        let state = if unit.start == 0 { State::Within } else { State::Before };
-        let lines = Lines { numbers, fields, extractor: Extractor::default() };
+        let state = if unit.start == 0 { LineState::Within } else { LineState::Before };
+        let lines = LineRecords { numbers, fields, extractor: Extractor::default() };
         Box::new(Windowed::new(source, unit, LineSplitter { state, lines, searched: 0 }))
     }
 
@@ -86,7 +86,7 @@ impl Parser for LineParser<'_> {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum State {
+enum LineState {
     /// In a line that belongs to an earlier unit.
     Before,
     /// At the start of a line.
@@ -97,8 +97,8 @@ enum State {
 
 /// Divides the bytes of a unit into lines.
 struct LineSplitter {
-    state: State,
-    lines: Lines,
+    state: LineState,
+    lines: LineRecords,
     /// Pending bytes known to hold no line end.
     searched: usize,
 }
@@ -110,10 +110,10 @@ impl Splitter for LineSplitter {
     }
 
     fn take(&mut self, window: &mut Window, last: bool, span: &mut Span, sink: &mut dyn Sink) -> bool {
-        if self.state == State::Before && !self.find_first(window, span) {
+        if self.state == LineState::Before && !self.find_first(window, span) {
             return !last && window.offset() < span.unit.end;
         }
-        if let State::Skipping(start) = self.state {
+        if let LineState::Skipping(start) = self.state {
             let end = memchr(b'\n', window.pending());
             window.consume(end.map_or(usize::MAX, |end| end + 1));
             span.cursor = window.offset();
@@ -121,7 +121,7 @@ impl Splitter for LineSplitter {
                 return true;
             }
             self.lines.numbers.too_long(start, sink);
-            self.state = State::Within;
+            self.state = LineState::Within;
         }
         if !self.complete_lines(window, span, sink) {
             return false;
@@ -132,7 +132,7 @@ impl Splitter for LineSplitter {
             window.consume(usize::MAX);
             span.cursor = window.offset();
         } else if rest.len() > self.lines.numbers.bound() {
-            self.state = State::Skipping(window.offset());
+            self.state = LineState::Skipping(window.offset());
             window.consume(usize::MAX);
             span.cursor = window.offset();
         }
@@ -141,10 +141,10 @@ impl Splitter for LineSplitter {
     }
 
     fn cut_off(&mut self, window: &mut Window, span: &mut Span, sink: &mut dyn Sink) -> Option<u64> {
-        if let State::Skipping(start) = self.state {
+        if let LineState::Skipping(start) = self.state {
             return Some(start);
         }
-        if self.state == State::Before && !self.find_first(window, span) {
+        if self.state == LineState::Before && !self.find_first(window, span) {
             return Some(span.unit.start);
         }
         self.complete_lines(window, span, sink).then(|| window.offset())
@@ -166,7 +166,7 @@ impl LineSplitter {
         window.consume(end.map_or(usize::MAX, |end| end + 1));
         (span.first, span.cursor) = (window.offset(), window.offset());
         if end.is_some() {
-            self.state = State::Within;
+            self.state = LineState::Within;
         }
         end.is_some()
     }
@@ -193,13 +193,13 @@ impl LineSplitter {
 }
 
 /// Makes records of lines, and counts them.
-struct Lines {
+struct LineRecords {
     numbers: Numbers,
     fields: Arc<Fields>,
     extractor: Extractor,
 }
 
-impl Lines {
+impl LineRecords {
     /// Hands on lines, the last of which may lack its end.
     fn lines(&mut self, offset: u64, lines: &[u8], sink: &mut dyn Sink) {
         // One check for all; only where it fails, one for each.

@@ -9,7 +9,7 @@ mod text;
 
 use super::codec::{Boundaries, Certainty, Codec};
 use super::format::{Format, FormatName};
-use super::head::Head;
+use super::head::FileHead;
 use csv::Csv;
 use jsonl::JsonLines;
 use text::WholeText;
@@ -30,7 +30,7 @@ pub fn boundaries(format: Format) -> Option<Box<dyn Boundaries>> {
 }
 
 /// The format that is surest of a file, if any takes it.
-pub(super) fn recognise(head: &Head) -> Option<Format> {
+pub(super) fn recognise(head: &FileHead) -> Option<Format> {
     match head.said() {
         Some(FormatName::Jsonl) => return Some(Format::JsonLines),
         Some(FormatName::Text) => return Some(Format::Text),

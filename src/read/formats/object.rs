@@ -9,7 +9,7 @@ use crate::read::record::Refusal;
 
 /// What a value is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum JsonKind {
     Text,
     Number,
     Bool,
@@ -18,35 +18,35 @@ pub(super) enum Kind {
     Object,
 }
 
-impl Kind {
+impl JsonKind {
     /// The kind of a value, which its first byte tells.
-    pub(super) fn of(value: &RawValue) -> Kind {
+    pub(super) fn of(value: &RawValue) -> JsonKind {
         match value.get().as_bytes().first() {
-            Some(b'"') => Kind::Text,
-            Some(b't' | b'f') => Kind::Bool,
-            Some(b'n') => Kind::Null,
-            Some(b'[') => Kind::Array,
-            Some(b'{') => Kind::Object,
-            _ => Kind::Number,
+            Some(b'"') => JsonKind::Text,
+            Some(b't' | b'f') => JsonKind::Bool,
+            Some(b'n') => JsonKind::Null,
+            Some(b'[') => JsonKind::Array,
+            Some(b'{') => JsonKind::Object,
+            _ => JsonKind::Number,
         }
     }
 
     /// The kind as people call it.
     pub(super) fn name(self) -> &'static str {
         match self {
-            Kind::Text => "a string",
-            Kind::Number => "a number",
-            Kind::Bool => "true or false",
-            Kind::Null => "null",
-            Kind::Array => "an array",
-            Kind::Object => "an object",
+            JsonKind::Text => "a string",
+            JsonKind::Number => "a number",
+            JsonKind::Bool => "true or false",
+            JsonKind::Null => "null",
+            JsonKind::Array => "an array",
+            JsonKind::Object => "an object",
         }
     }
 }
 
 /// A text that was found.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Text<'a> {
+pub(super) enum JsonText<'a> {
     /// It stands in the line as it is.
     Borrowed(&'a str),
     /// It had escapes, and was copied to where the caller wanted it.
@@ -57,11 +57,11 @@ pub(super) enum Text<'a> {
 
 /// The members taken of an object: of equal keys the last one.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Taken<'a, const N: usize> {
+pub(super) struct TakenMembers<'a, const N: usize> {
     /// The values of the names, as they stand in the line.
     pub(super) values: [Option<&'a RawValue>; N],
     /// The first name's value, if it was read at once.
-    pub(super) text: Option<Text<'a>>,
+    pub(super) text: Option<JsonText<'a>>,
 }
 
 /// Takes the members `names` of the object that all of `json` is; nothing is copied, and the rest is passed over.
@@ -72,16 +72,16 @@ pub(super) fn members<'a, const N: usize>(
     json: &'a str,
     names: [Option<&str>; N],
     copy: Option<&mut String>,
-) -> serde_json::Result<Taken<'a, N>> {
+) -> serde_json::Result<TakenMembers<'a, N>> {
     let mut parser = serde_json::Deserializer::from_str(json);
-    let taken = parser.deserialize_map(Members { names: &names, copy })?;
+    let taken = parser.deserialize_map(MembersSeed { names: &names, copy })?;
     parser.end().map(|()| taken)
 }
 
 /// The first `most` keys of the object `json`, and how many more it has.
 pub(super) fn keys(json: &str, most: usize) -> (Vec<String>, usize) {
     // Who asks has parsed the object before, so there is no error.
-    serde_json::Deserializer::from_str(json).deserialize_map(Keys(most)).unwrap_or_default()
+    serde_json::Deserializer::from_str(json).deserialize_map(MemberKeys(most)).unwrap_or_default()
 }
 
 /// What the string `raw`, a part of `line`, means: borrowed, or copied without its escapes.
@@ -109,28 +109,28 @@ pub(super) fn no_object(line: &str) -> Refusal {
     }
 }
 
-struct Members<'n, const N: usize> {
+struct MembersSeed<'n, const N: usize> {
     names: &'n [Option<&'n str>; N],
     copy: Option<&'n mut String>,
 }
 
-impl<'de, const N: usize> Visitor<'de> for Members<'_, N> {
-    type Value = Taken<'de, N>;
+impl<'de, const N: usize> Visitor<'de> for MembersSeed<'_, N> {
+    type Value = TakenMembers<'de, N>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("an object")
     }
 
     fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<Self::Value, A::Error> {
-        let mut taken = Taken { values: [None; N], text: None };
-        while let Some(wanted) = map.next_key_seed(Key(self.names))? {
+        let mut taken = TakenMembers { values: [None; N], text: None };
+        while let Some(wanted) = map.next_key_seed(MemberKey(self.names))? {
             match (wanted.iter().filter(|wanted| **wanted).count(), &mut self.copy) {
                 (0, _) => {
                     map.next_value::<IgnoredAny>()?;
                 }
                 (1, Some(copy)) if wanted[0] => {
                     let text = map.next_value_seed(Characters(copy))?;
-                    taken.text = Some(text.map_or(Text::Copied, Text::Borrowed));
+                    taken.text = Some(text.map_or(JsonText::Copied, JsonText::Borrowed));
                 }
                 _ => {
                     let value = map.next_value()?;
@@ -145,9 +145,9 @@ impl<'de, const N: usize> Visitor<'de> for Members<'_, N> {
 }
 
 /// Compares a key with names.
-struct Key<'n, const N: usize>(&'n [Option<&'n str>; N]);
+struct MemberKey<'n, const N: usize>(&'n [Option<&'n str>; N]);
 
-impl<'de, const N: usize> DeserializeSeed<'de> for Key<'_, N> {
+impl<'de, const N: usize> DeserializeSeed<'de> for MemberKey<'_, N> {
     type Value = [bool; N];
 
     fn deserialize<D: Deserializer<'de>>(self, parser: D) -> Result<Self::Value, D::Error> {
@@ -155,7 +155,7 @@ impl<'de, const N: usize> DeserializeSeed<'de> for Key<'_, N> {
     }
 }
 
-impl<const N: usize> Visitor<'_> for Key<'_, N> {
+impl<const N: usize> Visitor<'_> for MemberKey<'_, N> {
     type Value = [bool; N];
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -197,9 +197,9 @@ impl<'de> Visitor<'de> for Characters<'_> {
 }
 
 /// Takes so many keys and counts the others.
-struct Keys(usize);
+struct MemberKeys(usize);
 
-impl<'de> Visitor<'de> for Keys {
+impl<'de> Visitor<'de> for MemberKeys {
     type Value = (Vec<String>, usize);
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -243,9 +243,9 @@ mod tests {
         }
         match members(json, [name], Some(&mut copy)).map(|taken| taken.text) {
             Ok(None) => assert_eq!(theirs.get("text"), None),
-            Ok(Some(Text::Borrowed(text))) => assert_eq!(theirs["text"], text),
-            Ok(Some(Text::Copied)) => assert_eq!(theirs["text"], *copy),
-            Ok(Some(Text::Raw(_))) => panic!("a text that nobody read: {json:?}"),
+            Ok(Some(JsonText::Borrowed(text))) => assert_eq!(theirs["text"], text),
+            Ok(Some(JsonText::Copied)) => assert_eq!(theirs["text"], *copy),
+            Ok(Some(JsonText::Raw(_))) => panic!("a text that nobody read: {json:?}"),
             Err(error) => assert!(error.is_data(), "{json:?}: {error}"),
         }
     }

@@ -10,13 +10,13 @@ use crate::read::codec::{Boundaries, Certainty, Codec, Parser, Records};
 use crate::read::date::Day;
 use crate::read::field::Fields;
 use crate::read::format::Format;
-use crate::read::head::Head;
+use crate::read::head::FileHead;
 use crate::read::record::{Record, Refusal, Sink};
 use crate::read::source::{Source, Unit};
 use crate::read::windowed::{Numbers, Span, Splitter, Windowed};
 
 /// Whether a file is plain text.
-pub(super) fn recognise(head: &Head) -> Option<(Certainty, Format)> {
+pub(super) fn recognise(head: &FileHead) -> Option<(Certainty, Format)> {
     let certainty = match head.extension() {
         Some("txt" | "text" | "md" | "markdown") => Certainty::Named,
         _ if head.is_named() && head.is_text() => Certainty::Possible,
