@@ -38,13 +38,13 @@ mod unsynced {
     use std::io;
     use std::path::PathBuf;
 
-    use alike::storage::{Lock, Reader, Storage, Writer};
+    use alike::storage::{FileWriter, Lock, Reader, Storage};
 
     /// A file that says it is durable.
     #[derive(Debug)]
-    struct Hasty(Box<dyn Writer>);
+    struct Hasty(Box<dyn FileWriter>);
 
-    impl Writer for Hasty {
+    impl FileWriter for Hasty {
         fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
             self.0.append(bytes)
         }
@@ -59,7 +59,7 @@ mod unsynced {
             self.0.names()
         }
 
-        fn create(&self, name: &str) -> io::Result<Box<dyn Writer>> {
+        fn create(&self, name: &str) -> io::Result<Box<dyn FileWriter>> {
             Ok(Box::new(Hasty(self.0.create(name)?)))
         }
 

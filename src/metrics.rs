@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// What becomes of a value over time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum MetricKind {
     /// It only grows while the process lives.
     Counter,
     /// It goes up and down.
@@ -30,9 +30,9 @@ macro_rules! metrics {
             pub const ALL: &'static [Metric] = &[$(Metric::$metric,)*];
 
             /// What becomes of it, its name, and what it means.
-            fn told(self) -> (Kind, &'static str, &'static str) {
+            fn told(self) -> (MetricKind, &'static str, &'static str) {
                 match self {
-                    $(Metric::$metric => (Kind::$kind, $name, $help),)*
+                    $(Metric::$metric => (MetricKind::$kind, $name, $help),)*
                 }
             }
         }
@@ -71,7 +71,7 @@ metrics! {
 
 impl Metric {
     /// What becomes of it over time.
-    pub fn kind(self) -> Kind {
+    pub fn kind(self) -> MetricKind {
         self.told().0
     }
 
@@ -115,17 +115,17 @@ type Labels<'a> = &'a [(&'a str, &'a str)];
 
 /// Values at one moment, in the text format of Prometheus (version 0.0.4).
 #[derive(Debug)]
-pub struct Page {
+pub struct MetricsPage {
     /// The labels that all values have, written.
     common: String,
     /// The lines of each metric.
     lines: Vec<String>,
 }
 
-impl Page {
+impl MetricsPage {
     /// No values yet; `common` are labels that all of them get.
-    pub fn new(common: Labels<'_>) -> Page {
-        Page { common: written(common), lines: vec![String::new(); Metric::ALL.len()] }
+    pub fn new(common: Labels<'_>) -> MetricsPage {
+        MetricsPage { common: written(common), lines: vec![String::new(); Metric::ALL.len()] }
     }
 
     /// Adds a value. Those of one metric differ in their labels.
@@ -143,8 +143,8 @@ impl Page {
         for metric in Metric::ALL {
             let lines = &self.lines[*metric as usize];
             let kind = match metric.kind() {
-                Kind::Counter => "counter",
-                Kind::Gauge => "gauge",
+                MetricKind::Counter => "counter",
+                MetricKind::Gauge => "gauge",
             };
             if !lines.is_empty() {
                 let (name, help) = (metric.name(), metric.help());
@@ -175,7 +175,7 @@ mod tests {
         for metric in Metric::ALL {
             let (name, help) = (metric.name(), metric.help());
             assert!(name.starts_with("alike_") && name.bytes().all(|b| b.is_ascii_lowercase() || b == b'_'));
-            assert_eq!(name.ends_with("_total"), metric.kind() == Kind::Counter, "{name}");
+            assert_eq!(name.ends_with("_total"), metric.kind() == MetricKind::Counter, "{name}");
             assert!(help.ends_with('.') && !help.contains(['\\', '\n']), "{name}: {help}");
             for (word, unit) in [("Bytes ", "_bytes"), ("Seconds ", "_seconds")] {
                 assert!(!help.starts_with(word) || name.contains(unit), "{name}: {help}");
@@ -197,7 +197,7 @@ mod tests {
 
     #[test]
     fn a_page_has_each_metric_once_and_escapes_labels() {
-        let mut page = Page::new(&[("process", "3")]);
+        let mut page = MetricsPage::new(&[("process", "3")]);
         page.add(Metric::StageSeconds, &[("stage", "read")], 0.25);
         page.add(Metric::Documents, &[], 18_446_744_073.0);
         page.add(Metric::StageSeconds, &[("stage", "a\"b\\c\nd")], 3.0);
@@ -209,7 +209,7 @@ mod tests {
              alike_stage_seconds_total{process=\"3\",stage=\"read\"} 0.25\n\
              alike_stage_seconds_total{process=\"3\",stage=\"a\\\"b\\\\c\\nd\"} 3\n";
         assert_eq!(page.text(), expected);
-        let mut page = Page::new(&[]);
+        let mut page = MetricsPage::new(&[]);
         page.add(Metric::Workers, &[], 2.0);
         assert!(page.text().ends_with("\nalike_workers{} 2\n"));
     }

@@ -7,7 +7,7 @@ use std::fmt::Write;
 use std::sync::{Arc, LazyLock};
 
 use alike::config::{Config, Method, Rule, Sampling, Verify};
-use alike::lexicon::{Lexicon, Request, Terms, count};
+use alike::lexicon::{Lexicon, LexiconRequest, Terms, count};
 use alike::progress::Progress;
 use alike::read::discover;
 use alike::resources::Resources;
@@ -41,7 +41,7 @@ static LEXICON: LazyLock<Arc<Lexicon>> = LazyLock::new(|| {
     };
     let lines = (0..300).map(|doc| line(&doc.to_string(), &text(doc)));
     dir.write("in.jsonl", lines.collect::<String>());
-    let request = Request {
+    let request = LexiconRequest {
         sources: discover(&[dir.join("in.jsonl").to_string_lossy().into_owned()], &dir.join("."))
             .expect("inputs")
             .sources,

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::io::{self, ErrorKind};
 
-use alike::storage::{Storage, Writer};
+use alike::storage::{FileWriter, Storage};
 
 use crate::support::storage::{Fault, Simulated, is_power_cut};
 
@@ -15,7 +15,7 @@ fn long() -> Vec<u8> {
     (1..=250).cycle().take(2000).collect()
 }
 
-fn append(folder: &Simulated, name: &str, bytes: &[u8]) -> Box<dyn Writer> {
+fn append(folder: &Simulated, name: &str, bytes: &[u8]) -> Box<dyn FileWriter> {
     let mut writer = folder.create(name).expect("created");
     writer.append(bytes).expect("appended");
     writer

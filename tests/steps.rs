@@ -16,7 +16,7 @@ use std::{fs, io};
 use alike::collection::{Compaction, Snapshot, Writer, compact};
 use alike::config::Method;
 use alike::progress::Progress;
-use alike::storage::{Local, Lock, Reader, Storage, Writer as FileWriter};
+use alike::storage::{FileWriter, Local, Lock, Reader, Storage};
 
 use crate::support::corpora::full;
 use crate::support::history::{Bench, Op, config};

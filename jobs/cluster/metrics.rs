@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use alike::error::{Error, Result};
 use alike::mesh::{Contact, Mesh};
-use alike::metrics::{Kind, Metric, Page};
+use alike::metrics::{Metric, MetricKind, MetricsPage};
 use alike::progress::{Progress, Stage};
 use alike::system_memory::{peak_memory, resident_memory};
 
@@ -103,9 +103,9 @@ impl ProcessMetrics {
     }
 
     /// All values as they are.
-    fn page(&self) -> Page {
+    fn page(&self) -> MetricsPage {
         let process = self.process.to_string();
-        let mut page = Page::new(&[("process", &process), ("command", self.command)]);
+        let mut page = MetricsPage::new(&[("process", &process), ("command", self.command)]);
         page.add(Metric::Info, &[("version", env!("CARGO_PKG_VERSION"))], 1.0);
         page.add(Metric::Uptime, &[], self.begun.elapsed().as_secs_f64());
         for (metric, bytes) in
@@ -127,10 +127,10 @@ impl ProcessMetrics {
 }
 
 /// What a run counts.
-fn of_run(page: &mut Page, progress: &Progress) {
+fn of_run(page: &mut MetricsPage, progress: &Progress) {
     let labelled = [Metric::StageSeconds, Metric::WireSent, Metric::WireReceived];
     for metric in Metric::ALL {
-        if metric.kind() == Kind::Counter && !labelled.contains(metric) {
+        if metric.kind() == MetricKind::Counter && !labelled.contains(metric) {
             page.add(*metric, &[], progress.metrics().get(*metric) as f64);
         }
     }
@@ -144,7 +144,7 @@ fn of_run(page: &mut Page, progress: &Progress) {
     }
 }
 
-fn of_peers(page: &mut Page, contacts: &[Contact]) {
+fn of_peers(page: &mut MetricsPage, contacts: &[Contact]) {
     let alive = contacts.iter().filter(|contact| contact.alive).count();
     page.add(Metric::Peers, &[], contacts.len() as f64);
     page.add(Metric::PeersAlive, &[], alive as f64);

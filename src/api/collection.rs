@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::dedup::{refuse, temporary};
-use super::spool::{Line, Lines};
+use super::spool::{TextRecord, TextRecords};
 use crate::collection::{Batch, Checker, ClusterView, Report, Resembled, Snapshot, Writer, prepare};
 use crate::config::{Clustering, Config};
 use crate::error::{Error, Result};
@@ -98,11 +98,11 @@ impl Collection {
         changes: impl Iterator<Item = (I, Option<T>)>,
     ) -> Result<Report> {
         let folder = temporary()?;
-        let mut lines = Lines::create(folder.path())?;
+        let mut lines = TextRecords::create(folder.path())?;
         for (id, text) in changes {
             let text = text.as_ref().map(AsRef::as_ref);
             let op = text.is_none().then_some("delete");
-            lines.add(&Line { id: Some(id.as_ref()), text, op })?;
+            lines.add(&TextRecord { id: Some(id.as_ref()), text, op })?;
         }
         self.load_from(&[lines.finish()?])
     }

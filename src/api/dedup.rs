@@ -6,7 +6,7 @@ use std::sync::Arc;
 use tempfile::TempDir;
 
 use super::run_lexicon::run_lexicon;
-use super::spool::{Line, Lines};
+use super::spool::{TextRecord, TextRecords};
 use crate::config::{Config, Input};
 use crate::document::Doc;
 use crate::error::{Error, Result};
@@ -143,9 +143,9 @@ impl Dedup {
     /// [`Input::max_record_bytes`], and [`Error::Io`].
     pub fn texts<T: AsRef<str>>(&self, texts: impl IntoIterator<Item = T>) -> Result<Deduplicated> {
         let folder = temporary()?;
-        let (mut lines, mut count) = (Lines::create(folder.path())?, 0);
+        let (mut lines, mut count) = (TextRecords::create(folder.path())?, 0);
         for text in texts {
-            lines.add(&Line { id: None, text: Some(text.as_ref()), op: None })?;
+            lines.add(&TextRecord { id: None, text: Some(text.as_ref()), op: None })?;
             count += 1;
         }
         let mut own = self.clone();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::config::Config;
 use crate::error::{Error, Result};
-use crate::lexicon::{Lexicon, Request, Terms, count};
+use crate::lexicon::{Lexicon, LexiconRequest, Terms, count};
 use crate::progress::Progress;
 use crate::read::Source;
 use crate::resources::Resources;
@@ -58,7 +58,7 @@ fn counted(
 ) -> Result<Lexicon> {
     let scratch = &resources.scratch;
     let folder = tempfile::tempdir_in(scratch).map_err(|e| Error::io(scratch, "create a folder in", e))?;
-    let request = Request {
+    let request = LexiconRequest {
         sources: sources.to_vec(),
         input: config.input.clone(),
         terms: Terms::default(),

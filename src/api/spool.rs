@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 
 /// A record of such a file.
 #[derive(Serialize)]
-pub(super) struct Line<'a> {
+pub(super) struct TextRecord<'a> {
     /// The id, where the run needs one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) id: Option<&'a str>,
@@ -23,27 +23,27 @@ pub(super) struct Line<'a> {
 }
 
 /// A file of records that grows.
-pub(super) struct Lines {
+pub(super) struct TextRecords {
     path: std::path::PathBuf,
     out: BufWriter<File>,
 }
 
-impl Lines {
+impl TextRecords {
     /// Makes a new file in `folder`.
     ///
     /// # Errors
     /// [`Error::Io`].
-    pub(super) fn create(folder: &Path) -> Result<Lines> {
+    pub(super) fn create(folder: &Path) -> Result<TextRecords> {
         let path = folder.join("texts.jsonl");
         let file = File::create_new(&path).map_err(|error| Error::io(&path, "create", error))?;
-        Ok(Lines { path, out: BufWriter::with_capacity(1 << 20, file) })
+        Ok(TextRecords { path, out: BufWriter::with_capacity(1 << 20, file) })
     }
 
     /// Appends a record.
     ///
     /// # Errors
     /// [`Error::Io`].
-    pub(super) fn add(&mut self, line: &Line<'_>) -> Result<()> {
+    pub(super) fn add(&mut self, line: &TextRecord<'_>) -> Result<()> {
         let failed = |error| Error::io(&self.path, "write", error);
         serde_json::to_writer(&mut self.out, line).map_err(|error| failed(error.into()))?;
         self.out.write_all(b"\n").map_err(failed)

@@ -13,7 +13,7 @@ use crate::text::Tokenizer;
 #[derive(Debug)]
 pub struct Documents {
     /// Sorted by position.
-    rows: Vec<Row>,
+    rows: Vec<DocumentIds>,
     /// The files, as the user named them.
     files: Vec<String>,
     /// Records that are not documents, in document order.
@@ -23,7 +23,7 @@ pub struct Documents {
 }
 
 #[derive(Debug)]
-struct Row {
+struct DocumentIds {
     position: Position,
     id: Option<Box<str>>,
     words: u32,
@@ -39,7 +39,7 @@ impl Documents {
             || Lengths { tokenizer: Tokenizer::new(Tokens::Words, simd), rows: Vec::new(), bytes: 0 };
         let read = survey.read(reader, progress)?;
         let text_bytes = read.readers.iter().map(|lengths| lengths.bytes).sum();
-        let mut rows: Vec<Row> = read.readers.into_iter().flat_map(|lengths| lengths.rows).collect();
+        let mut rows: Vec<DocumentIds> = read.readers.into_iter().flat_map(|lengths| lengths.rows).collect();
         if u32::try_from(rows.len()).is_err() {
             return Err(Error::Limit("more than 4,294,967,295 documents; evaluate a part of them".into()));
         }
@@ -85,7 +85,7 @@ impl Documents {
 
     /// What a document is called: its id, or its file and offset there.
     pub fn name(&self, document: u32) -> String {
-        let Row { position, id, .. } = &self.rows[document as usize];
+        let DocumentIds { position, id, .. } = &self.rows[document as usize];
         let place = || format!("{} at byte {}", self.files[position.file() as usize], position.offset());
         id.as_deref().map_or_else(place, str::to_owned)
     }
@@ -94,7 +94,7 @@ impl Documents {
 /// What one worker has read.
 struct Lengths {
     tokenizer: Tokenizer,
-    rows: Vec<Row>,
+    rows: Vec<DocumentIds>,
     bytes: u64,
 }
 
@@ -103,7 +103,7 @@ impl TextReader for Lengths {
         let words = self.tokenizer.tokens(record.text).len();
         let words = u32::try_from(words).unwrap_or(u32::MAX);
         let id = record.id.as_deref().map(Box::from);
-        self.rows.push(Row { position: record.position, id, words });
+        self.rows.push(DocumentIds { position: record.position, id, words });
         self.bytes += record.text.len() as u64;
         Ok(())
     }

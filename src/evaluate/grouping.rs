@@ -76,7 +76,7 @@ impl Grouping {
     /// many pairs there are by the size group of the shorter document (`sizes` has that of each). No pair is handed on twice.
     /// It takes as long as sorting the documents and going through the parts of linked groups.
     pub fn shared(&self, other: &Grouping, sizes: &[u8], mut emit: impl FnMut(u32, &Sizes)) {
-        let parts = Parts::new(&self.of, &other.of, sizes);
+        let parts = GroupingParts::new(&self.of, &other.of, sizes);
         // In one group of both.
         parts.all.iter().filter(|part| part.many.is_some()).for_each(|part| {
             emit(part.document, &within(&parts.sizes(part, sizes)));
@@ -91,7 +91,7 @@ impl Grouping {
             return;
         }
         // Linked in the other, and in one group here.
-        let turned = Parts::new(&other.of, &self.of, sizes);
+        let turned = GroupingParts::new(&other.of, &self.of, sizes);
         for (x, y) in &other.links {
             turned.each_common(*x, *y, |a, b| {
                 emit(a.document, &between(&turned.sizes(a, sizes), &turned.sizes(b, sizes)));
@@ -110,15 +110,15 @@ impl Grouping {
 }
 
 /// What groups of one grouping have in common with groups of another.
-struct Parts {
+struct GroupingParts {
     /// Sorted by group, then by the other group.
-    all: Vec<Part>,
+    all: Vec<GroupingPart>,
     /// Documents by size group of those parts that have several.
     many: Vec<Sizes>,
 }
 
 /// The documents of a group that are in one group of the other grouping.
-struct Part {
+struct GroupingPart {
     group: u32,
     other: u32,
     /// The first of them.
@@ -127,12 +127,12 @@ struct Part {
     many: Option<u32>,
 }
 
-impl Parts {
-    fn new(of: &[u32], other: &[u32], sizes: &[u8]) -> Parts {
+impl GroupingParts {
+    fn new(of: &[u32], other: &[u32], sizes: &[u8]) -> GroupingParts {
         let key = |document: &u32| (of[*document as usize], other[*document as usize], *document);
         let mut order: Vec<u32> = (0..of.len() as u32).collect();
         order.sort_unstable_by_key(key);
-        let mut parts = Parts { all: Vec::new(), many: Vec::new() };
+        let mut parts = GroupingParts { all: Vec::new(), many: Vec::new() };
         for documents in order.chunk_by(|a, b| (key(a).0, key(a).1) == (key(b).0, key(b).1)) {
             let (group, other, document) = key(&documents[0]);
             let many = (documents.len() > 1).then_some(parts.many.len() as u32);
@@ -141,13 +141,13 @@ impl Parts {
                 documents.iter().for_each(|document| histogram[sizes[*document as usize] as usize] += 1);
                 parts.many.push(histogram);
             }
-            parts.all.push(Part { group, other, document, many });
+            parts.all.push(GroupingPart { group, other, document, many });
         }
         parts
     }
 
     /// How many documents of each size group a part has.
-    fn sizes(&self, part: &Part, sizes: &[u8]) -> Sizes {
+    fn sizes(&self, part: &GroupingPart, sizes: &[u8]) -> Sizes {
         part.many.map_or_else(
             || {
                 let mut one = [0; SIZES];
@@ -165,7 +165,7 @@ impl Parts {
     }
 
     /// Parts of two groups that are in the same group of the other grouping.
-    fn each_common(&self, x: u32, y: u32, mut see: impl FnMut(&Part, &Part)) {
+    fn each_common(&self, x: u32, y: u32, mut see: impl FnMut(&GroupingPart, &GroupingPart)) {
         let (mut a, mut b) = (self.all[self.of(x)].iter().peekable(), self.all[self.of(y)].iter().peekable());
         while let (Some(left), Some(right)) = (a.peek(), b.peek()) {
             match left.other.cmp(&right.other) {

@@ -11,7 +11,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::table::Table;
+use super::table::FieldTable;
 use crate::error::{Error, Result};
 
 /// What the lines of a file of labels are.
@@ -28,7 +28,7 @@ pub enum Form {
 
 /// What is said of a file of labels beside itself.
 #[derive(Clone, Debug, Default)]
-pub struct Wish {
+pub struct LabelOptions {
     /// Its form; `None`: as the names of its columns say.
     pub form: Option<Form>,
     /// The column of the grade, label or mark; `None`: by its name.
@@ -41,14 +41,14 @@ pub struct Wish {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Labels {
     /// The lines.
-    pub rows: Rows,
+    pub rows: LabelRows,
     /// The number of each line in the file, from 1.
     pub lines: Vec<u64>,
 }
 
 /// The lines of a file of labels.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Rows {
+pub enum LabelRows {
     /// Two ids, and whether they are duplicates.
     Pairs(Vec<(String, String, bool)>),
     /// An id and its label, which is not empty.
@@ -71,7 +71,7 @@ impl Labels {
     ///
     /// # Errors
     /// [`Error::Input`], with the line, for what is no label; [`Error::Config`] where the form does not fit.
-    pub fn load(path: &Path, wish: &Wish) -> Result<Labels> {
+    pub fn load(path: &Path, wish: &LabelOptions) -> Result<Labels> {
         let text = fs::read_to_string(path).map_err(|source| {
             let expected = "labels are a text file, columns between tabulators or lines of JSON";
             Error::input(path, format!("cannot be read: {source}; {expected}"))
@@ -83,8 +83,8 @@ impl Labels {
     ///
     /// # Errors
     /// As [`Labels::load`].
-    pub fn parse(path: &Path, text: &str, wish: &Wish) -> Result<Labels> {
-        let table = Table::parse(text, is_heading).map_err(|what| Error::input(path, what))?;
+    pub fn parse(path: &Path, text: &str, wish: &LabelOptions) -> Result<Labels> {
+        let table = FieldTable::parse(text, is_heading).map_err(|what| Error::input(path, what))?;
         if table.rows.is_empty() {
             return Err(Error::input(path, "there is no label in it"));
         }
@@ -96,9 +96,9 @@ impl Labels {
     /// What the lines are.
     pub fn form(&self) -> Form {
         match self.rows {
-            Rows::Pairs(_) => Form::Pairs,
-            Rows::Clusters(_) => Form::Clusters,
-            Rows::Marks(_) => Form::Marks,
+            LabelRows::Pairs(_) => Form::Pairs,
+            LabelRows::Clusters(_) => Form::Clusters,
+            LabelRows::Marks(_) => Form::Marks,
         }
     }
 }
@@ -119,7 +119,7 @@ struct Columns {
 }
 
 impl Columns {
-    fn of(table: &Table, wish: &Wish) -> std::result::Result<Columns, String> {
+    fn of(table: &FieldTable, wish: &LabelOptions) -> std::result::Result<Columns, String> {
         let Some(names) = &table.names else {
             let form = wish.form.ok_or(
                 "the first line is no heading (its first column would be id or id_a); say what the columns are with \
@@ -187,7 +187,7 @@ impl Columns {
         })
     }
 
-    fn read(&self, table: &Table, wish: &Wish) -> std::result::Result<Labels, String> {
+    fn read(&self, table: &FieldTable, wish: &LabelOptions) -> std::result::Result<Labels, String> {
         let mut lines = Vec::with_capacity(table.rows.len());
         let (mut pairs, mut clusters, mut marks) = (Vec::new(), Vec::new(), Vec::new());
         for (number, fields) in &table.rows {
@@ -213,9 +213,9 @@ impl Columns {
             lines.push(*number);
         }
         let rows = match self.form {
-            Form::Pairs => Rows::Pairs(pairs),
-            Form::Clusters => Rows::Clusters(clusters),
-            Form::Marks => Rows::Marks(marks),
+            Form::Pairs => LabelRows::Pairs(pairs),
+            Form::Clusters => LabelRows::Clusters(clusters),
+            Form::Marks => LabelRows::Marks(marks),
         };
         Ok(Labels { rows, lines })
     }

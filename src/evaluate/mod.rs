@@ -34,10 +34,10 @@ mod truth;
 pub use documents::Documents;
 pub use grouping::Grouping;
 pub use intervals::{CONFIDENCE, Interval, REPLICATES};
-pub use labels::{Form, Labels, Rows, Wish};
+pub use labels::{Form, LabelOptions, LabelRows, Labels};
 pub use outcome::{Found, found};
 pub use rand_index::rand_index;
-pub use score::{Estimate, Measures, Scores, Shares, SizeScores, score};
+pub use score::{Estimate, ScoreMeasures, Scores, Shares, SizeScores, score};
 pub use sizes::{BOUNDS, SIZES, Sizes, group_of, size_name};
 
 pub use truth::{Named, Resolved, Truth, Unlisted, resolve};

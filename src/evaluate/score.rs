@@ -19,7 +19,7 @@ use super::intervals::{Interval, bootstrap, middle, wilson};
 use super::outcome::Found;
 use super::rand_index::rand_index;
 use super::sizes::{BOUNDS, SIZES};
-use super::tally::{ALL, PLACES, Stat, Stats, Subject, Tally};
+use super::tally::{ALL, PLACES, PairTally, Stat, Stats, Subject};
 use super::truth::Truth;
 
 /// A measure with its interval.
@@ -45,7 +45,7 @@ pub struct Shares {
 
 /// All measures of some documents.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Measures {
+pub struct ScoreMeasures {
     /// Documents that count.
     pub documents: u64,
     /// Those of them that the method removes.
@@ -80,7 +80,7 @@ pub struct SizeScores {
     pub words_below: Option<u32>,
     /// The measures.
     #[serde(flatten)]
-    pub measures: Measures,
+    pub measures: ScoreMeasures,
 }
 
 /// What a method scores.
@@ -88,7 +88,7 @@ pub struct SizeScores {
 pub struct Scores {
     /// All documents.
     #[serde(flatten)]
-    pub all: Measures,
+    pub all: ScoreMeasures,
     /// Documents that are to be removed by the truth; `None` where only pairs were judged.
     pub truth_removed: Option<u64>,
     /// By length, groups without documents left out.
@@ -106,7 +106,7 @@ pub fn score(found: &Found, accepted: bool, documents: &[u32], truth: &Truth, si
         true => found.pairs.as_ref().expect("accepted pairs were asked of the run"),
         false => &found.clusters,
     };
-    let tally = Tally::of(&Subject::new(found, pairs, documents, sizes), truth);
+    let tally = PairTally::of(&Subject::new(found, pairs, documents, sizes), truth);
     let whole = matches!(truth, Truth::Whole { .. });
     let sums = Sums::new(&tally);
     let by_size = (0..SIZES).filter(|size| sums.total[*size].documents > 0.0).map(|size| SizeScores {
@@ -139,7 +139,7 @@ struct Sums<'a> {
 }
 
 impl<'a> Sums<'a> {
-    fn new(tally: &'a Tally) -> Sums<'a> {
+    fn new(tally: &'a PairTally) -> Sums<'a> {
         let add =
             |sum: &mut Stats, bag: &Stats| sum.iter_mut().zip(bag).for_each(|(sum, stat)| sum.add(stat));
         let mut total = tally.alone;
@@ -159,7 +159,7 @@ impl<'a> Sums<'a> {
     }
 
     /// The measures of a place; those of clusters where the truth has them.
-    fn measures(&self, place: usize, whole: bool) -> Measures {
+    fn measures(&self, place: usize, whole: bool) -> ScoreMeasures {
         let total = &self.total[place];
         let shares = Shares {
             precision: self.share(place, |stat| (stat.both, stat.found)),
@@ -176,7 +176,7 @@ impl<'a> Sums<'a> {
             rand_index(both, left, right, stat.documents)
         };
         let [truth_sets, exact_sets] = total.sets.map(|count| count as u64);
-        Measures {
+        ScoreMeasures {
             documents: total.documents as u64,
             removed: total.removed as u64,
             found: total.found as u64,

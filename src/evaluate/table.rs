@@ -4,17 +4,17 @@ use serde_json::Value;
 
 /// A file of lines, each with the same columns.
 #[derive(Debug)]
-pub(super) struct Table {
+pub(super) struct FieldTable {
     /// Names of the columns; none where the first line is no heading.
     pub(super) names: Option<Vec<String>>,
     /// Number of the line in the file, from 1, and its fields; `None` where an object lacks one.
     pub(super) rows: Vec<(u64, Vec<Option<String>>)>,
 }
 
-impl Table {
+impl FieldTable {
     /// Reads lines; empty ones are passed over. `heading` says whether the fields of a first line are a heading. What is
     /// wrong is told with its line.
-    pub(super) fn parse(text: &str, heading: impl Fn(&[&str]) -> bool) -> Result<Table, String> {
+    pub(super) fn parse(text: &str, heading: impl Fn(&[&str]) -> bool) -> Result<FieldTable, String> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let lines = (1u64..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
         match text.trim_start().starts_with('{') {
@@ -27,7 +27,7 @@ impl Table {
 fn columns<'a>(
     lines: impl Iterator<Item = (u64, &'a str)>,
     heading: impl Fn(&[&str]) -> bool,
-) -> Result<Table, String> {
+) -> Result<FieldTable, String> {
     let mut lines = lines.map(|(number, line)| (number, line.split('\t').map(str::trim).collect::<Vec<_>>()));
     let mut lines = lines.by_ref().peekable();
     let names = lines.next_if(|(_, fields)| heading(fields));
@@ -47,10 +47,10 @@ fn columns<'a>(
         Ok((number, fields.into_iter().map(|field| Some(field.to_owned())).collect()))
     };
     let rows = lines.map(row).collect::<Result<_, _>>()?;
-    Ok(Table { names: names.map(|(_, names)| names.into_iter().map(str::to_owned).collect()), rows })
+    Ok(FieldTable { names: names.map(|(_, names)| names.into_iter().map(str::to_owned).collect()), rows })
 }
 
-fn objects<'a>(lines: impl Iterator<Item = (u64, &'a str)>) -> Result<Table, String> {
+fn objects<'a>(lines: impl Iterator<Item = (u64, &'a str)>) -> Result<FieldTable, String> {
     let (mut names, mut rows) = (Vec::new(), Vec::new());
     for (number, line) in lines {
         let object: serde_json::Map<String, Value> =
@@ -60,7 +60,7 @@ fn objects<'a>(lines: impl Iterator<Item = (u64, &'a str)>) -> Result<Table, Str
         }
         rows.push((number, names.iter().map(|name| object.get(name).and_then(field)).collect()));
     }
-    Ok(Table { names: Some(names), rows })
+    Ok(FieldTable { names: Some(names), rows })
 }
 
 /// A value as it would stand in a column.

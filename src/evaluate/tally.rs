@@ -51,7 +51,7 @@ impl Stat {
 pub(super) type Stats = [Stat; PLACES];
 
 /// Counts in bags of blocks, and those of documents that nothing pairs with any other.
-pub(super) struct Tally {
+pub(super) struct PairTally {
     /// Bag of each document; the greatest number for those alone.
     of: Vec<u32>,
     pub(super) bags: Vec<Stats>,
@@ -84,9 +84,9 @@ impl Subject {
     }
 }
 
-impl Tally {
+impl PairTally {
     /// Counts all that is counted.
-    pub(super) fn of(subject: &Subject, truth: &Truth) -> Tally {
+    pub(super) fn of(subject: &Subject, truth: &Truth) -> PairTally {
         let mut forest = Forest::new(subject.sizes.len());
         subject.clusters.join(&mut forest);
         subject.pairs.join(&mut forest);
@@ -94,7 +94,7 @@ impl Tally {
             Truth::Whole { clusters, pairs } => {
                 clusters.join(&mut forest);
                 pairs.join(&mut forest);
-                let mut tally = Tally::empty(&mut forest, |_| false);
+                let mut tally = PairTally::empty(&mut forest, |_| false);
                 tally.count_pairs(subject, pairs);
                 tally.count_clusters(subject, clusters);
                 tally
@@ -103,13 +103,13 @@ impl Tally {
                 for (a, b, _) in pairs {
                     forest.union(*a, *b);
                 }
-                let mut tally = Tally::empty(&mut forest, |_| false);
+                let mut tally = PairTally::empty(&mut forest, |_| false);
                 tally.count_judged(subject, pairs);
                 tally
             }
             Truth::Marks(marks) => {
                 let removed = |document: u32| subject.removed[document as usize] || marks[document as usize];
-                let mut tally = Tally::empty(&mut forest, removed);
+                let mut tally = PairTally::empty(&mut forest, removed);
                 for document in subject.documents() {
                     let both = [subject.removed[document as usize], marks[document as usize]];
                     tally.verdict(document, subject.sizes[document as usize], both);
@@ -128,7 +128,7 @@ impl Tally {
     }
 
     /// Bags of what `forest` joins, in document order, and of single documents that matter by themselves.
-    fn empty(forest: &mut Forest, matters: impl Fn(u32) -> bool) -> Tally {
+    fn empty(forest: &mut Forest, matters: impl Fn(u32) -> bool) -> PairTally {
         let count = forest.len() as u32;
         let mut joined = vec![0u32; count as usize];
         (0..count).for_each(|document| joined[forest.find(document) as usize] += 1);
@@ -145,7 +145,7 @@ impl Tally {
             }
         }
         let bags = vec![Stats::default(); BAGS.min(blocks as usize)];
-        Tally { of, bags, alone: Stats::default() }
+        PairTally { of, bags, alone: Stats::default() }
     }
 
     fn at(&mut self, document: u32) -> &mut Stats {

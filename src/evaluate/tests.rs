@@ -6,7 +6,7 @@ use std::path::Path;
 use proptest::prelude::*;
 
 use super::grouping::Grouping;
-use super::labels::{Form, Labels, Rows, Wish};
+use super::labels::{Form, LabelOptions, LabelRows, Labels};
 use super::outcome::Found;
 use super::score::{Estimate, Scores, score};
 use super::sizes::{BOUNDS, SIZES, Sizes};
@@ -90,7 +90,7 @@ fn slow(found: &Found, truth: &[u32], sizes: &[u8], place: Option<u8>) -> Vec<Op
     values
 }
 
-fn fast(measures: &super::score::Measures) -> Vec<Option<f64>> {
+fn fast(measures: &super::score::ScoreMeasures) -> Vec<Option<f64>> {
     let bcubed = measures.bcubed.expect("clusters");
     [measures.shares, bcubed]
         .iter()
@@ -208,15 +208,15 @@ fn what_is_all_right_has_the_interval_of_its_blocks() {
     assert!(precision.value == 1.0 && high == 1.0 && (low - 0.7225).abs() < 1e-3, "{low}");
 }
 
-fn parse(text: &str, wish: &Wish) -> Result<Labels, String> {
+fn parse(text: &str, wish: &LabelOptions) -> Result<Labels, String> {
     Labels::parse(Path::new("labels"), text, wish).map_err(|error| error.to_string())
 }
 
 #[test]
 fn labels_of_each_form() {
-    let wish = Wish::default();
+    let wish = LabelOptions::default();
     let pair = |a: &str, b: &str, is| (a.to_owned(), b.to_owned(), is);
-    let pairs = Rows::Pairs(vec![pair("x", "y", true), pair("x", "z", false)]);
+    let pairs = LabelRows::Pairs(vec![pair("x", "y", true), pair("x", "z", false)]);
     for text in [
         "id_a\tid_b\tgrade\nx\ty\t2\n\nx\tz\t0\n",
         "\u{feff}A\tB\tjudgement\r\nx\ty\t1\r\nx\tz\t0.5\r\n",
@@ -225,23 +225,24 @@ fn labels_of_each_form() {
         let labels = parse(text, &wish).expect(text);
         assert_eq!((labels.form(), &labels.rows), (Form::Pairs, &pairs), "{text}");
     }
-    let clusters = |text, wish: &Wish| parse(text, wish).expect("labels").rows;
-    let expected = Rows::Clusters(vec![("1".into(), "p".into()), ("3".into(), "q".into())]);
+    let clusters = |text, wish: &LabelOptions| parse(text, wish).expect("labels").rows;
+    let expected = LabelRows::Clusters(vec![("1".into(), "p".into()), ("3".into(), "q".into())]);
     assert_eq!(clusters("id\tcluster\n1\tp\n2\t\n3\tq\n", &wish), expected);
     assert_eq!(clusters("{\"id\":1,\"cluster\":\"p\"}\n{\"id\":3,\"cluster\":\"q\"}", &wish), expected);
-    let column = Wish { column: Some("page".into()), form: Some(Form::Clusters), ..Wish::default() };
+    let column =
+        LabelOptions { column: Some("page".into()), form: Some(Form::Clusters), ..LabelOptions::default() };
     assert_eq!(clusters("id\tlabel\tpage\n1\tr\tp\n3\tr\tq\n", &column), expected);
-    let positional = Wish { form: Some(Form::Clusters), ..Wish::default() };
+    let positional = LabelOptions { form: Some(Form::Clusters), ..LabelOptions::default() };
     assert_eq!(clusters("1\tp\n3\tq\n", &positional), expected);
-    let words = Wish { duplicate: vec!["copy".into()], ..Wish::default() };
-    let marks = Rows::Marks(vec![("1".into(), true), ("2".into(), false)]);
+    let words = LabelOptions { duplicate: vec!["copy".into()], ..LabelOptions::default() };
+    let marks = LabelRows::Marks(vec![("1".into(), true), ("2".into(), false)]);
     assert_eq!(parse("id\tmark\n1\tcopy\n2\tother\n", &words).expect("labels").rows, marks);
     assert_eq!(parse("id\tremoved\n1\t1\n2\t0\n", &wish).expect("labels").rows, marks);
 }
 
 #[test]
 fn labels_that_are_none_are_refused_with_their_line() {
-    let wish = Wish::default();
+    let wish = LabelOptions::default();
     for (text, part) in [
         ("", "no label"),
         ("id\tcluster\n", "no label"),
@@ -256,6 +257,7 @@ fn labels_that_are_none_are_refused_with_their_line() {
         let message = parse(text, &wish).expect_err(text);
         assert!(message.contains(part), "{text:?}: {message}");
     }
-    let column = Wish { column: Some("page".into()), form: Some(Form::Clusters), ..Wish::default() };
+    let column =
+        LabelOptions { column: Some("page".into()), form: Some(Form::Clusters), ..LabelOptions::default() };
     assert!(parse("id\tlabel\n1\tp\n", &column).expect_err("no column").contains("no column \"page\""));
 }

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::documents::Documents;
 use super::grouping::Grouping;
-use super::labels::{Labels, Rows};
+use super::labels::{LabelRows, Labels};
 use crate::components::Forest;
 use crate::error::{Error, Result};
 
@@ -82,8 +82,8 @@ pub struct Resolved {
 pub fn resolve(path: &Path, labels: &Labels, documents: &Documents, unlisted: Unlisted) -> Result<Resolved> {
     let mut resolver = Resolver::new(path, labels, documents);
     match &labels.rows {
-        Rows::Pairs(rows) => resolver.pairs(rows, unlisted),
-        Rows::Clusters(rows) => {
+        LabelRows::Pairs(rows) => resolver.pairs(rows, unlisted),
+        LabelRows::Clusters(rows) => {
             let labels = resolver.each(rows)?;
             Ok(resolver.some(&labels, |labels| {
                 let mut numbers: HashMap<&str, u32> = HashMap::new();
@@ -95,7 +95,7 @@ pub fn resolve(path: &Path, labels: &Labels, documents: &Documents, unlisted: Un
                 Truth::Whole { pairs: clusters.clone(), clusters }
             }))
         }
-        Rows::Marks(rows) => {
+        LabelRows::Marks(rows) => {
             let marks = resolver.each(rows)?;
             Ok(resolver.some(&marks, |marks| Truth::Marks(marks.iter().map(|mark| **mark).collect())))
         }

@@ -6,7 +6,7 @@ use crate::document::Doc;
 use crate::error::Result;
 use crate::flow::catalogue::Catalogue;
 use crate::flow::memory::sets::Sets;
-use crate::flow::stored::Replay;
+use crate::flow::stored::ReplayedDocuments;
 use crate::progress::Progress;
 use crate::read::RunInputs;
 use crate::read::{Compression, Day, reread};
@@ -22,7 +22,7 @@ pub struct RunDocuments {
     /// The inputs that they were read from; none where stored documents were replayed.
     pub inputs: RunInputs,
     /// The stored documents that were taken in in place of inputs.
-    pub replay: Option<Arc<dyn Replay>>,
+    pub replay: Option<Arc<dyn ReplayedDocuments>>,
 }
 
 impl RunDocuments {
@@ -75,7 +75,7 @@ impl RunDocuments {
 
     fn recall_stored(
         &self,
-        replay: &dyn Replay,
+        replay: &dyn ReplayedDocuments,
         docs: &[Doc],
         progress: &Progress,
         sets: &mut Sets,

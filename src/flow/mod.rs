@@ -7,7 +7,7 @@
 //! candidates -> wanted --(to the owner)--> recall --(all sets there)--> verify -> links --(to worker 0)--> form_clusters
 //! ```
 //!
-//! Where stored documents are taken in again ([`Replay`]), only the intake and the recalling of sets are others.
+//! Where stored documents are taken in again ([`ReplayedDocuments`]), only the intake and the recalling of sets are others.
 //!
 //! Records of the first dataflow carry numbers only; text is read again where a pair has to be measured.
 
@@ -49,7 +49,7 @@ pub use results::tally::Tally;
 pub use results::warnings::{DocumentWarnings, SampleIds};
 pub use run::RunParts;
 pub use status::RunStatus;
-pub use stored::{LoadKeeper, Replay, Replayed, Stored};
+pub use stored::{LoadKeeper, Replayed, ReplayedDocuments, Stored};
 
 use crate::error::Result;
 use crate::progress::{Progress, Stage};

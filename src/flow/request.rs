@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::config::Config;
-use crate::flow::stored::{Replay, Stored};
+use crate::flow::stored::{ReplayedDocuments, Stored};
 use crate::lexicon::Lexicon;
 use crate::method::FrozenTables;
 use crate::read::{Part, Source};
@@ -22,7 +22,7 @@ pub struct Request {
     /// What earlier loads left, if this is a load of a collection.
     pub stored: Option<Arc<dyn Stored>>,
     /// Stored documents to take in in place of inputs.
-    pub replay: Option<Arc<dyn Replay>>,
+    pub replay: Option<Arc<dyn ReplayedDocuments>>,
     /// The frozen tables that sketches are made by; `None`: they are made here, of the inputs and the lexicon.
     pub basis: Option<Arc<FrozenTables>>,
     /// The lexicon of a run whose tables are made here; only process 0 is asked for one.

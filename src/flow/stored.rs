@@ -54,14 +54,14 @@ pub trait LoadKeeper: Debug + Send {
 }
 
 /// Stored documents, numbered from 0 in document order.
-pub trait Replay: Debug + Send + Sync {
+pub trait ReplayedDocuments: Debug + Send + Sync {
     /// How many there are.
     fn documents(&self) -> usize;
 
     /// Bytes of the sets of all of them, eight a member: a measure of the work.
     fn bytes(&self) -> u64;
 
-    /// Document number `at`, below [`Replay::documents`].
+    /// Document number `at`, below [`ReplayedDocuments::documents`].
     fn document(&self, at: usize) -> Replayed<'_>;
 
     /// The stored set of the content of a document, which replaces what is in `set`.

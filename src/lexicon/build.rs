@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::count::Counter;
 use super::exchange::{Remote, give};
 use super::file::{Frozen, freeze};
-use super::sorted::{Merge, Sorted};
+use super::sorted::{CountMerge, Sorted};
 use super::survey::Survey;
 use super::terms::{Header, Terms};
 use crate::error::{Error, Result};
@@ -19,7 +19,7 @@ use crate::read::{Input, Rejected, Source};
 use crate::resources::Resources;
 
 /// What to count, and with what.
-pub struct Request {
+pub struct LexiconRequest {
     /// The inputs, in document order.
     pub sources: Vec<Source>,
     /// Where a text stands in a record.
@@ -31,7 +31,7 @@ pub struct Request {
     pub resources: Resources,
 }
 
-impl Request {
+impl LexiconRequest {
     fn mesh(&self) -> Option<&Mesh> {
         self.resources.peers.as_deref().map(Peers::mesh)
     }
@@ -39,7 +39,7 @@ impl Request {
 
 /// How many texts were read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Tally {
+pub struct TextTally {
     /// Documents with a word: N of the formula.
     pub documents: u64,
     /// Documents without a word, which do not count.
@@ -49,11 +49,11 @@ pub struct Tally {
 /// What was counted, before it is written.
 pub struct Counted {
     /// How many texts were read.
-    pub tally: Tally,
+    pub tally: TextTally,
     /// Records refused, in document order.
     pub refused: Vec<Rejected>,
     terms: Terms,
-    counts: Merge<'static>,
+    counts: CountMerge<'static>,
 }
 
 /// Counts in how many documents each term occurs. Of several processes this is for process 0; the others [`assist`].
@@ -62,11 +62,11 @@ pub struct Counted {
 /// # Errors
 /// [`Error::Interrupted`], [`Error::Io`] of a spill file, [`Error::Config`] for a field that is none, and what is
 /// wrong with other processes.
-pub fn count(request: &Request, progress: &Progress) -> Result<Counted> {
+pub fn count(request: &LexiconRequest, progress: &Progress) -> Result<Counted> {
     let (tally, refused, mut own) = read(request, progress)?;
-    let mut all = Tally::default();
+    let mut all = TextTally::default();
     for process in gather(request.mesh(), tally)? {
-        all = Tally { documents: all.documents + process.documents, empty: all.empty + process.empty };
+        all = TextTally { documents: all.documents + process.documents, empty: all.empty + process.empty };
     }
     if let Some(peers) = &request.resources.peers {
         let mesh = peers.share();
@@ -74,18 +74,18 @@ pub fn count(request: &Request, progress: &Progress) -> Result<Counted> {
             own.push(Box::new(Remote::new(&mesh, process)?));
         }
     }
-    Ok(Counted { tally: all, refused, terms: request.terms, counts: Merge::new(own)? })
+    Ok(Counted { tally: all, refused, terms: request.terms, counts: CountMerge::new(own)? })
 }
 
 /// Takes part in what process 0 [`count`]s, and gives it what was counted here.
 ///
 /// # Errors
 /// As [`count`].
-pub fn assist(request: &Request, progress: &Progress) -> Result<()> {
+pub fn assist(request: &LexiconRequest, progress: &Progress) -> Result<()> {
     let (tally, _, own) = read(request, progress)?;
     gather(request.mesh(), tally)?;
     progress.enter(Stage::Write, 0);
-    request.mesh().map_or(Ok(()), |mesh| give(mesh, Merge::new(own)?))
+    request.mesh().map_or(Ok(()), |mesh| give(mesh, CountMerge::new(own)?))
 }
 
 impl Counted {
@@ -102,26 +102,26 @@ impl Counted {
 }
 
 /// What this process has read: texts, refused records, counts.
-type Read = (Tally, Vec<Rejected>, Vec<Box<dyn Sorted + Send>>);
+type Read = (TextTally, Vec<Rejected>, Vec<Box<dyn Sorted + Send>>);
 
-fn read(request: &Request, progress: &Progress) -> Result<Read> {
-    let Request { sources, input, terms, resources } = request;
+fn read(request: &LexiconRequest, progress: &Progress) -> Result<Read> {
+    let LexiconRequest { sources, input, terms, resources } = request;
     let Resources { workers, memory, scratch, .. } = resources;
     let base = BASE_MEMORY + WORKER_MEMORY * *workers as u64;
     let each = memory.map_or(u64::MAX, |memory| memory.saturating_sub(base) / *workers as u64);
     let most = usize::try_from(each).unwrap_or(usize::MAX);
     let survey = Survey { sources, input, workers: *workers, mesh: request.mesh() };
     let surveyed = survey.read(|| Counter::new(*terms, most, scratch), progress)?;
-    let mut tally = Tally::default();
+    let mut tally = TextTally::default();
     for (documents, empty) in surveyed.readers.iter().map(Counter::documents) {
-        tally = Tally { documents: tally.documents + documents, empty: tally.empty + empty };
+        tally = TextTally { documents: tally.documents + documents, empty: tally.empty + empty };
     }
     let counts = surveyed.readers.into_iter().flat_map(Counter::finish).collect();
     Ok((tally, surveyed.refused, counts))
 }
 
 /// The tallies of all processes, in process 0.
-fn gather(mesh: Option<&Mesh>, own: Tally) -> Result<Vec<Tally>> {
+fn gather(mesh: Option<&Mesh>, own: TextTally) -> Result<Vec<TextTally>> {
     let Some(mesh) = mesh else { return Ok(vec![own]) };
     let failed =
         |e: serde_json::Error| Error::Worker(format!("what a process has counted makes no sense: {e}"));

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use hashbrown::HashMap;
 
-use super::sorted::{Held, Merge, Run, Sorted, Spill};
+use super::sorted::{CountMerge, CountRun, Held, Sorted, Spill};
 use super::survey::TextReader;
 use super::terms::Terms;
 use crate::error::Result;
@@ -18,7 +18,7 @@ const TERM: usize = 160;
 const RUNS: usize = 64;
 
 /// How often a term was met.
-struct Count {
+struct TermCount {
     /// Documents that have it.
     documents: u64,
     /// The number of the last of them.
@@ -29,13 +29,13 @@ struct Count {
 pub(super) struct Counter {
     terms: Terms,
     speller: Speller,
-    counts: HashMap<Box<str>, Count>,
+    counts: HashMap<Box<str>, TermCount>,
     /// Bytes that the counts take, and may take.
     bytes: usize,
     most: usize,
     folder: PathBuf,
     spill: Option<Spill>,
-    runs: Vec<Run>,
+    runs: Vec<CountRun>,
     /// Texts read, those without a word included.
     texts: u64,
     /// Texts without a word.
@@ -80,10 +80,10 @@ impl Counter {
     }
 
     /// All runs as one, in a new file.
-    fn merge_runs(&mut self) -> Result<Run> {
+    fn merge_runs(&mut self) -> Result<CountRun> {
         let runs = std::mem::take(&mut self.runs);
         let mut spill = Spill::new(&self.folder)?;
-        let run = spill.write(&mut Merge::new(runs.into_iter().map(boxed).collect())?)?;
+        let run = spill.write(&mut CountMerge::new(runs.into_iter().map(boxed).collect())?)?;
         self.spill = Some(spill);
         Ok(run)
     }
@@ -114,10 +114,10 @@ impl TextReader for Counter {
             empty = false;
             match counts.get_mut(word) {
                 Some(count) if count.last == *texts => {}
-                Some(count) => *count = Count { documents: count.documents + 1, last: *texts },
+                Some(count) => *count = TermCount { documents: count.documents + 1, last: *texts },
                 None if terms.has(word) => {
                     *bytes += TERM + word.len();
-                    counts.insert(word.into(), Count { documents: 1, last: *texts });
+                    counts.insert(word.into(), TermCount { documents: 1, last: *texts });
                 }
                 None => {}
             }

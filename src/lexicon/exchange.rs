@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::sorted::{Merge, Sorted, decode, encode};
+use super::sorted::{CountMerge, Sorted, decode, encode};
 use crate::error::Result;
 use crate::mesh::Mesh;
 
@@ -55,7 +55,7 @@ impl Sorted for Remote {
 }
 
 /// Gives process 0 all counts, as it asks for them.
-pub(super) fn give(mesh: &Mesh, mut counts: Merge<'_>) -> Result<()> {
+pub(super) fn give(mesh: &Mesh, mut counts: CountMerge<'_>) -> Result<()> {
     let (mut piece, mut term) = (Vec::with_capacity(2 * BYTES), String::new());
     loop {
         mesh.receive(0, WANTED)?;

@@ -73,7 +73,7 @@ pub(super) fn freeze(
     progress: &Progress,
 ) -> Result<Frozen> {
     header.check()?;
-    let mut content = Content::create(out)?;
+    let mut content = FileContent::create(out)?;
     let line = serde_json::to_string(&header).map_err(|e| Error::io(out, "write", e.into()))?;
     content.write(&format!("{line}\n"))?;
     let (mut term, mut line, mut count, mut left_out) = (String::new(), String::new(), 0, 0);
@@ -106,15 +106,15 @@ pub(super) fn freeze(
 }
 
 /// A file whose first line is known when all others are.
-struct Content<'a> {
+struct FileContent<'a> {
     out: &'a Path,
     file: BufWriter<NamedTempFile>,
     hash: Xxh3Default,
     bytes: u64,
 }
 
-impl Content<'_> {
-    fn create(out: &Path) -> Result<Content<'_>> {
+impl FileContent<'_> {
+    fn create(out: &Path) -> Result<FileContent<'_>> {
         let failed = |e| Error::io(out, "create", e);
         refuse_existing(out)?;
         let mut prefix = std::ffi::OsString::from(".");
@@ -126,7 +126,7 @@ impl Content<'_> {
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
         let file = builder.tempfile_in(folder(out)).map_err(failed)?;
-        let mut content = Content { out, file: BufWriter::new(file), hash: Xxh3Default::new(), bytes: 0 };
+        let mut content = FileContent { out, file: BufWriter::new(file), hash: Xxh3Default::new(), bytes: 0 };
         let line = first_line(0);
         content.bytes = line.len() as u64;
         content.file.write_all(line.as_bytes()).map_err(failed)?;
@@ -177,7 +177,7 @@ fn sync(folder: &Path) -> io::Result<()> {
 }
 
 /// What a lexicon's file holds, proved to be what was written.
-pub(super) struct Parts {
+pub(super) struct LexiconParts {
     pub(super) digest: u128,
     pub(super) header: Header,
     /// The whole file.
@@ -189,12 +189,12 @@ pub(super) struct Parts {
 }
 
 /// Reads a lexicon and holds it against its digest.
-pub(super) fn read(path: &Path) -> Result<Parts> {
+pub(super) fn read(path: &Path) -> Result<LexiconParts> {
     parse(path, read_whole(path)?)
 }
 
 /// Holds the bytes of a lexicon's file against their digest.
-pub(super) fn parse(path: &Path, bytes: Vec<u8>) -> Result<Parts> {
+pub(super) fn parse(path: &Path, bytes: Vec<u8>) -> Result<LexiconParts> {
     let damaged = |offset: usize, what: &str| Error::lexicon_damaged(path, offset as u64, what);
     let (digest, at) = seal(path, &bytes)?;
     if xxh3_128(&bytes[at..]) != digest {
@@ -224,7 +224,7 @@ pub(super) fn parse(path: &Path, bytes: Vec<u8>) -> Result<Parts> {
     if starts.is_empty() {
         return Err(Error::lexicon_unfit(path, "has no term; build one from more documents"));
     }
-    Ok(Parts { digest, header, starts, documents, text })
+    Ok(LexiconParts { digest, header, starts, documents, text })
 }
 
 /// A term and its count, written in the only way.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use hashbrown::HashMap;
 use hashbrown::hash_map::Entry as Place;
 
-use super::file::{self, Parts};
+use super::file::{self, LexiconParts};
 use super::logarithm::log2;
 use super::sorted::Sorted;
 use super::terms::Header;
@@ -16,7 +16,7 @@ use crate::text::{TermFrequencies, token_hash};
 /// A frozen table of terms and the number of documents that have each. About 40 bytes a term and the file are held.
 pub struct Lexicon {
     path: PathBuf,
-    parts: Parts,
+    parts: LexiconParts,
     /// Places in the order of rarity, by number.
     ranks: Vec<u32>,
     /// Normalised idf, by number.
@@ -27,7 +27,7 @@ pub struct Lexicon {
 
 /// A term of a lexicon.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Entry<'a> {
+pub struct LexiconEntry<'a> {
     /// Its number: its place in the order of terms, from 0.
     pub number: u32,
     /// Its place in the order of rarity, from 0: terms of fewer documents first, among equals in the order of terms.
@@ -76,7 +76,7 @@ impl Lexicon {
         Lexicon::of_parts(path, file::read(path)?, hash)
     }
 
-    fn of_parts(path: &Path, parts: Parts, hash: impl Fn(&[u8]) -> u64) -> Result<Lexicon> {
+    fn of_parts(path: &Path, parts: LexiconParts, hash: impl Fn(&[u8]) -> u64) -> Result<Lexicon> {
         let ranks = ranks(&parts.documents);
         let idf = parts.documents.iter().map(|df| parts.header.normalised_idf(*df)).collect();
         let numbers = HashMap::with_capacity(ranks.len());
@@ -184,12 +184,12 @@ impl Lexicon {
     }
 
     /// The term of this [`token_hash`].
-    pub fn get(&self, hash: u64) -> Option<Entry<'_>> {
+    pub fn get(&self, hash: u64) -> Option<LexiconEntry<'_>> {
         self.number(hash).map(|number| self.entry(number))
     }
 
     /// The term with these letters, in canonical form.
-    pub fn find(&self, term: &str) -> Option<Entry<'_>> {
+    pub fn find(&self, term: &str) -> Option<LexiconEntry<'_>> {
         self.get(token_hash(term.as_bytes())).filter(|entry| entry.term == term)
     }
 
@@ -197,9 +197,9 @@ impl Lexicon {
     ///
     /// # Panics
     /// If there is none.
-    pub fn entry(&self, number: u32) -> Entry<'_> {
+    pub fn entry(&self, number: u32) -> LexiconEntry<'_> {
         let at = number as usize;
-        Entry {
+        LexiconEntry {
             number,
             rank: self.ranks[at],
             term: self.term(number),
@@ -209,7 +209,7 @@ impl Lexicon {
     }
 
     /// All terms, in their order.
-    pub fn entries(&self) -> impl Iterator<Item = Entry<'_>> {
+    pub fn entries(&self) -> impl Iterator<Item = LexiconEntry<'_>> {
         (0..self.len() as u32).map(|number| self.entry(number))
     }
 
@@ -226,8 +226,8 @@ impl Lexicon {
     }
 
     /// Its counts in the order of terms.
-    pub(super) fn counts(&self) -> Counts<'_> {
-        Counts { lexicon: self, next: 0 }
+    pub(super) fn counts(&self) -> DocumentCounts<'_> {
+        DocumentCounts { lexicon: self, next: 0 }
     }
 }
 
@@ -251,12 +251,12 @@ fn ranks(documents: &[u64]) -> Vec<u32> {
 }
 
 /// The counts of a lexicon, one after the other.
-pub(super) struct Counts<'a> {
+pub(super) struct DocumentCounts<'a> {
     lexicon: &'a Lexicon,
     next: u32,
 }
 
-impl Sorted for Counts<'_> {
+impl Sorted for DocumentCounts<'_> {
     fn next(&mut self, term: &mut String) -> Result<Option<u64>> {
         if self.next as usize == self.lexicon.len() {
             return Ok(None);

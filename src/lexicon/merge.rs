@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::file::{Frozen, freeze};
 use super::frozen::Lexicon;
-use super::sorted::{Merge, Sorted};
+use super::sorted::{CountMerge, Sorted};
 use super::terms::Header;
 use crate::error::{Error, Result};
 use crate::progress::Progress;
@@ -19,7 +19,7 @@ use crate::progress::Progress;
 pub fn merge(lexicons: &[Lexicon], out: &Path, min_df: Option<u64>, progress: &Progress) -> Result<Frozen> {
     let header = header(lexicons, min_df)?;
     let counts = lexicons.iter().map(|lexicon| Box::new(lexicon.counts()) as Box<dyn Sorted + Send>);
-    freeze(out, header, Merge::new(counts.collect())?, progress)
+    freeze(out, header, CountMerge::new(counts.collect())?, progress)
 }
 
 /// What is to be said of all.

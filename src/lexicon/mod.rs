@@ -36,12 +36,12 @@ mod terms;
 mod tests;
 
 pub use band::Band;
-pub use build::{Counted, Request, Tally, assist, count};
+pub use build::{Counted, LexiconRequest, TextTally, assist, count};
 pub use file::{FORMAT, Frozen, refuse_existing};
-pub use frozen::{Entry, Lexicon};
+pub use frozen::{Lexicon, LexiconEntry};
 pub use merge::merge;
 pub use spearman::{Agreement, agreement, spearman};
-pub use stability::{Point, Question, Stability, stability};
+pub use stability::{Point, Stability, StabilityRequest, stability};
 pub use survey::Survey;
 pub(crate) use survey::TextReader;
-pub use terms::{Header, Kind, Terms};
+pub use terms::{Header, TermKind, Terms};

@@ -77,7 +77,7 @@ impl Spill {
     }
 
     /// Writes all that is left of `counts` behind what is there.
-    pub(super) fn write(&mut self, counts: &mut dyn Sorted) -> Result<Run> {
+    pub(super) fn write(&mut self, counts: &mut dyn Sorted) -> Result<CountRun> {
         let (from, mut block, mut term) = (self.bytes, Vec::with_capacity(2 * BLOCK), String::new());
         while let Some(count) = counts.next(&mut term)? {
             encode(&term, count, &mut block);
@@ -87,7 +87,7 @@ impl Spill {
         }
         self.append(&mut block)?;
         let (file, folder) = (Arc::clone(&self.file), self.folder.clone());
-        Ok(Run { file, folder, at: from, end: self.bytes, block: Vec::new(), used: 0 })
+        Ok(CountRun { file, folder, at: from, end: self.bytes, block: Vec::new(), used: 0 })
     }
 
     fn append(&mut self, block: &mut Vec<u8>) -> Result<()> {
@@ -100,7 +100,7 @@ impl Spill {
 }
 
 /// Counts on disk.
-pub(super) struct Run {
+pub(super) struct CountRun {
     file: Arc<File>,
     folder: PathBuf,
     /// Where what was not read yet begins and ends.
@@ -111,7 +111,7 @@ pub(super) struct Run {
     used: usize,
 }
 
-impl Run {
+impl CountRun {
     /// Reads more behind what was not handed on yet.
     fn more(&mut self) -> Result<()> {
         self.block.drain(..self.used);
@@ -125,7 +125,7 @@ impl Run {
     }
 }
 
-impl Sorted for Run {
+impl Sorted for CountRun {
     fn next(&mut self, term: &mut String) -> Result<Option<u64>> {
         loop {
             if let Some((count, bytes)) = decode(&self.block[self.used..], term)? {
@@ -141,15 +141,15 @@ impl Sorted for Run {
 }
 
 /// Counts of several, added up.
-pub(super) struct Merge<'a> {
+pub(super) struct CountMerge<'a> {
     sources: Vec<Box<dyn Sorted + Send + 'a>>,
     /// The next term of each source that has one.
     heads: BinaryHeap<Reverse<(String, usize, u64)>>,
 }
 
-impl<'a> Merge<'a> {
-    pub(super) fn new(sources: Vec<Box<dyn Sorted + Send + 'a>>) -> Result<Merge<'a>> {
-        let mut merge = Merge { sources, heads: BinaryHeap::new() };
+impl<'a> CountMerge<'a> {
+    pub(super) fn new(sources: Vec<Box<dyn Sorted + Send + 'a>>) -> Result<CountMerge<'a>> {
+        let mut merge = CountMerge { sources, heads: BinaryHeap::new() };
         (0..merge.sources.len()).try_for_each(|source| merge.advance(source, String::new()))?;
         Ok(merge)
     }
@@ -163,7 +163,7 @@ impl<'a> Merge<'a> {
     }
 }
 
-impl Sorted for Merge<'_> {
+impl Sorted for CountMerge<'_> {
     fn next(&mut self, term: &mut String) -> Result<Option<u64>> {
         let Some(Reverse((next, source, mut sum))) = self.heads.pop() else { return Ok(None) };
         term.clear();
@@ -211,7 +211,7 @@ mod tests {
                     _ => Box::new(spill.write(&mut held(&part)).expect("written")),
                 });
             }
-            let merged = all(&mut Merge::new(sources).expect("merged"));
+            let merged = all(&mut CountMerge::new(sources).expect("merged"));
             prop_assert_eq!(merged, whole.into_iter().collect::<Vec<_>>());
         }
     }

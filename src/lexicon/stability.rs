@@ -17,7 +17,7 @@ use crate::text::Tokens;
 
 /// Which documents are taken, and which signatures are compared.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Question {
+pub struct StabilityRequest {
     /// Documents drawn among those that have a term of either lexicon, at least 1.
     pub sample: usize,
     /// What the drawing begins with: the same seed draws the same texts.
@@ -64,7 +64,7 @@ pub struct Point {
 pub fn stability(
     (a, b): (&Lexicon, &Lexicon),
     survey: &Survey<'_>,
-    question: Question,
+    question: StabilityRequest,
     simd: Simd,
     progress: &Progress,
 ) -> Result<Stability> {
@@ -79,7 +79,7 @@ pub fn stability(
     Ok(Stability { documents: drawn.len() as u64, curve, refused: surveyed.refused, read })
 }
 
-impl Question {
+impl StabilityRequest {
     fn check(&self) -> Result<()> {
         if self.sample == 0 {
             return Err(Error::config("--sample 0: draw at least 1 document; 1000 is usual"));
@@ -122,7 +122,7 @@ struct Drawn {
 /// What one worker draws.
 struct Drawing<'a> {
     lexicons: (&'a Lexicon, &'a Lexicon),
-    question: Question,
+    question: StabilityRequest,
     tokenizer: Tokenizer,
     drawn: BinaryHeap<Drawn>,
     read: u64,
@@ -130,7 +130,7 @@ struct Drawing<'a> {
 }
 
 impl<'a> Drawing<'a> {
-    fn new(lexicons: (&'a Lexicon, &'a Lexicon), question: Question, simd: Simd) -> Drawing<'a> {
+    fn new(lexicons: (&'a Lexicon, &'a Lexicon), question: StabilityRequest, simd: Simd) -> Drawing<'a> {
         Drawing {
             lexicons,
             question,
@@ -167,7 +167,7 @@ impl TextReader for Drawing<'_> {
 }
 
 /// The numbers of the terms of the longest signature, the rarest first.
-fn signature(lexicon: &Lexicon, hashes: &[u64], question: &Question, numbers: &mut Vec<u32>) {
+fn signature(lexicon: &Lexicon, hashes: &[u64], question: &StabilityRequest, numbers: &mut Vec<u32>) {
     numbers.clear();
     numbers.extend(hashes.iter().filter_map(|hash| lexicon.number(*hash)));
     numbers.sort_unstable();

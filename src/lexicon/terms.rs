@@ -10,7 +10,7 @@ use crate::text::{is_letters, is_long};
 #[serde(deny_unknown_fields)]
 pub struct Terms {
     /// Which characters a term may have.
-    pub kind: Kind,
+    pub kind: TermKind,
     /// Least characters of a term. A letter of a script without spaces is a word by itself and needs no more.
     pub min_length: usize,
 }
@@ -18,7 +18,7 @@ pub struct Terms {
 /// Which characters a term may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Kind {
+pub enum TermKind {
     /// Letters, their marks, and apostrophes between them.
     Alphabetic,
     /// Numbers, too.
@@ -27,14 +27,14 @@ pub enum Kind {
 
 impl Default for Terms {
     fn default() -> Terms {
-        Terms { kind: Kind::Alphabetic, min_length: 3 }
+        Terms { kind: TermKind::Alphabetic, min_length: 3 }
     }
 }
 
 impl Terms {
     /// Whether a canonical word is a term.
     pub fn has(&self, word: &str) -> bool {
-        let letters = self.kind == Kind::Alphanumeric || is_letters(word);
+        let letters = self.kind == TermKind::Alphanumeric || is_letters(word);
         letters && is_long(word, self.min_length)
     }
 }
@@ -42,8 +42,8 @@ impl Terms {
 impl std::fmt::Display for Terms {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let kind = match self.kind {
-            Kind::Alphabetic => "alphabetic",
-            Kind::Alphanumeric => "alphanumeric",
+            TermKind::Alphabetic => "alphabetic",
+            TermKind::Alphanumeric => "alphanumeric",
         };
         write!(f, "{kind} of {} characters or more", self.min_length)
     }
@@ -101,7 +101,7 @@ mod tests {
     #[test]
     fn terms_are_long_words_of_letters() {
         let alphabetic = Terms::default();
-        let alphanumeric = Terms { kind: Kind::Alphanumeric, ..alphabetic };
+        let alphanumeric = Terms { kind: TermKind::Alphanumeric, ..alphabetic };
         for (word, letters, any) in [
             ("the", true, true),
             ("of", false, false),

@@ -5,7 +5,7 @@ use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 use super::hello::{
-    self, Hello, LAST_BYTES, NONCE_BYTES, PREFIX_BYTES, PROTOCOL, Purpose, REPLY_BYTES, Terms,
+    self, Hello, HelloTerms, LAST_BYTES, NONCE_BYTES, PREFIX_BYTES, PROTOCOL, Purpose, REPLY_BYTES,
 };
 use super::hello::{Reply, Verdict};
 use super::membership::Membership;
@@ -16,7 +16,7 @@ use crate::limits::HELLO_MILLIS;
 
 /// Who this process is to the others: what a hello or a reply says of it.
 pub(super) struct Identity {
-    pub(super) terms: Terms,
+    pub(super) terms: HelloTerms,
     pub(super) process: u32,
     pub(super) life: [u8; NONCE_BYTES],
     pub(super) key: Key,
@@ -46,7 +46,7 @@ impl Identity {
     /// The identity of a process that starts now.
     pub(super) fn new(membership: &Membership) -> Result<Identity> {
         let number = |n: usize| u32::try_from(n).map_err(|_| Error::config(format!("{n} is too many")));
-        let terms = Terms {
+        let terms = HelloTerms {
             protocol: PROTOCOL,
             version: env!("CARGO_PKG_VERSION").to_string(),
             processes: number(membership.processes())?,
@@ -104,7 +104,7 @@ impl Identity {
         match hello::reply_prefix(&reply) {
             None => return Ok(Greeted::Stranger),
             Some((protocol, version)) if protocol != PROTOCOL => {
-                let other = Terms { protocol, version, ..self.terms.clone() };
+                let other = HelloTerms { protocol, version, ..self.terms.clone() };
                 return Ok(Greeted::Not(Verdict::Protocol, self.terms.told(Verdict::Protocol, &other)));
             }
             Some(_) => ear.read_exact(&mut reply[PREFIX_BYTES..])?,

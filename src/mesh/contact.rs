@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::Mesh;
-use super::wire::{Counts, Traffic};
+use super::wire::{ByteCounts, Traffic};
 
 /// How it stands with another process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,7 +38,7 @@ impl Mesh {
     }
 }
 
-fn traffic(data: &Counts, control: &Counts) -> Traffic {
+fn traffic(data: &ByteCounts, control: &ByteCounts) -> Traffic {
     let (data_sent, data_received) = data.both();
     let (control_sent, control_received) = control.both();
     Traffic { data_sent, data_received, control_sent, control_received }

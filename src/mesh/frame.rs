@@ -10,7 +10,7 @@ pub(super) const HEAD_BYTES: usize = 12;
 
 /// What a frame is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum FrameKind {
     /// A sign of life.
     Beat,
     /// A piece of a message, which goes on.
@@ -29,26 +29,26 @@ pub(super) enum Kind {
     Leave,
 }
 
-impl Kind {
-    const ALL: [Kind; 8] = [
-        Kind::Beat,
-        Kind::Piece,
-        Kind::Last,
-        Kind::Take,
-        Kind::Number,
-        Kind::Lost,
-        Kind::GiveUp,
-        Kind::Leave,
+impl FrameKind {
+    const ALL: [FrameKind; 8] = [
+        FrameKind::Beat,
+        FrameKind::Piece,
+        FrameKind::Last,
+        FrameKind::Take,
+        FrameKind::Number,
+        FrameKind::Lost,
+        FrameKind::GiveUp,
+        FrameKind::Leave,
     ];
 
     /// Whether a frame of this kind may have that many bytes.
     fn takes(self, length: usize) -> bool {
         match self {
-            Kind::Beat | Kind::Leave => length == 0,
-            Kind::Piece | Kind::Last => length <= MESSAGE_PIECE_BYTES,
-            Kind::Take | Kind::Number => length == 16,
-            Kind::Lost => length <= MAX_WORD_BYTES,
-            Kind::GiveUp => (1..=MAX_WORD_BYTES + 1).contains(&length),
+            FrameKind::Beat | FrameKind::Leave => length == 0,
+            FrameKind::Piece | FrameKind::Last => length <= MESSAGE_PIECE_BYTES,
+            FrameKind::Take | FrameKind::Number => length == 16,
+            FrameKind::Lost => length <= MAX_WORD_BYTES,
+            FrameKind::GiveUp => (1..=MAX_WORD_BYTES + 1).contains(&length),
         }
     }
 }
@@ -56,7 +56,7 @@ impl Kind {
 /// The head of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Head {
-    pub(super) kind: Kind,
+    pub(super) kind: FrameKind,
     pub(super) topic: u32,
     pub(super) length: usize,
 }
@@ -75,7 +75,7 @@ impl Head {
     /// The head that `bytes` are, if they are one.
     pub(super) fn decode(bytes: [u8; HEAD_BYTES]) -> Option<Head> {
         let number = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
-        let kind = Kind::ALL.get(usize::try_from(number(0)).ok()?).copied()?;
+        let kind = FrameKind::ALL.get(usize::try_from(number(0)).ok()?).copied()?;
         let length = usize::try_from(number(8)).ok()?;
         kind.takes(length).then_some(Head { kind, topic: number(4), length })
     }
@@ -99,7 +99,7 @@ impl Head {
 }
 
 /// A whole frame of a kind that fits into one.
-pub(super) fn frame(kind: Kind, topic: u32, bytes: &[u8]) -> Vec<u8> {
+pub(super) fn frame(kind: FrameKind, topic: u32, bytes: &[u8]) -> Vec<u8> {
     [&Head { kind, topic, length: bytes.len() }.encode(), bytes].concat()
 }
 
@@ -126,8 +126,8 @@ pub(super) fn plain(bytes: &[u8]) -> String {
 /// The frame that says that process `process` was lost, or gave up with an exit code, and how or why.
 pub(super) fn end(process: u32, code: Option<u8>, what: &str) -> Vec<u8> {
     match code {
-        None => frame(Kind::Lost, process, cut(what).as_bytes()),
-        Some(code) => frame(Kind::GiveUp, process, &[&[code], cut(what).as_bytes()].concat()),
+        None => frame(FrameKind::Lost, process, cut(what).as_bytes()),
+        Some(code) => frame(FrameKind::GiveUp, process, &[&[code], cut(what).as_bytes()].concat()),
     }
 }
 
@@ -146,7 +146,7 @@ mod tests {
 
     #[test]
     fn heads_come_back_and_nothing_else_is_one() {
-        for kind in Kind::ALL {
+        for kind in FrameKind::ALL {
             for length in [0, 1, 16, MAX_WORD_BYTES, MESSAGE_PIECE_BYTES, MESSAGE_PIECE_BYTES + 1] {
                 let head = Head { kind, topic: 7, length };
                 assert_eq!(Head::decode(head.encode()), kind.takes(length).then_some(head), "{head:?}");

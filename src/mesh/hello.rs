@@ -32,7 +32,7 @@ const CONTROL: u64 = u64::MAX;
 
 /// What all processes of a job must have in common.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Terms {
+pub(super) struct HelloTerms {
     pub(super) protocol: u32,
     pub(super) version: String,
     pub(super) processes: u32,
@@ -52,7 +52,7 @@ pub(super) enum Purpose {
 /// What a connector says of itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Hello {
-    pub(super) terms: Terms,
+    pub(super) terms: HelloTerms,
     pub(super) from: u32,
     pub(super) to: u32,
     pub(super) purpose: Purpose,
@@ -64,7 +64,7 @@ pub(super) struct Hello {
 /// What a listener says of itself and of the hello.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Reply {
-    pub(super) terms: Terms,
+    pub(super) terms: HelloTerms,
     pub(super) process: u32,
     pub(super) verdict: Verdict,
     pub(super) life: [u8; NONCE_BYTES],
@@ -120,9 +120,9 @@ impl Verdict {
 }
 
 /// The bytes of a frame that are left to read.
-struct Fields<'a>(&'a [u8]);
+struct FieldReader<'a>(&'a [u8]);
 
-impl Fields<'_> {
+impl FieldReader<'_> {
     fn take<const N: usize>(&mut self) -> Option<[u8; N]> {
         let (field, rest) = self.0.split_first_chunk::<N>()?;
         self.0 = rest;
@@ -134,7 +134,7 @@ impl Fields<'_> {
     }
 }
 
-fn prefix(magic: &[u8; 8], terms: &Terms) -> Vec<u8> {
+fn prefix(magic: &[u8; 8], terms: &HelloTerms) -> Vec<u8> {
     let mut bytes = magic.to_vec();
     bytes.extend(terms.protocol.to_le_bytes());
     let mut version = [0; VERSION_BYTES];
@@ -145,7 +145,7 @@ fn prefix(magic: &[u8; 8], terms: &Terms) -> Vec<u8> {
 }
 
 /// Protocol and version of a frame that begins with `magic`. Whatever is no plain text in the version is left out.
-fn read_prefix(fields: &mut Fields<'_>, magic: &[u8; 8]) -> Option<(u32, String)> {
+fn read_prefix(fields: &mut FieldReader<'_>, magic: &[u8; 8]) -> Option<(u32, String)> {
     if fields.take()? != *magic {
         return None;
     }
@@ -162,12 +162,12 @@ pub(super) fn may_be_hello(bytes: &[u8]) -> bool {
 
 /// Protocol and version of a hello, from its first [`PREFIX_BYTES`]; `None` if it is none.
 pub(super) fn hello_prefix(bytes: &[u8]) -> Option<(u32, String)> {
-    read_prefix(&mut Fields(bytes), HELLO_MAGIC)
+    read_prefix(&mut FieldReader(bytes), HELLO_MAGIC)
 }
 
 /// Protocol and version of a reply, from its first [`PREFIX_BYTES`]; `None` if it is none.
 pub(super) fn reply_prefix(bytes: &[u8]) -> Option<(u32, String)> {
-    read_prefix(&mut Fields(bytes), REPLY_MAGIC)
+    read_prefix(&mut FieldReader(bytes), REPLY_MAGIC)
 }
 
 impl Hello {
@@ -190,7 +190,7 @@ impl Hello {
 
     /// The hello that `bytes` are, if they are one.
     pub(super) fn decode(bytes: &[u8]) -> Option<Hello> {
-        let mut fields = Fields(bytes);
+        let mut fields = FieldReader(bytes);
         let (protocol, version) = read_prefix(&mut fields, HELLO_MAGIC)?;
         let (processes, workers, from, to) =
             (fields.number()?, fields.number()?, fields.number()?, fields.number()?);
@@ -199,7 +199,7 @@ impl Hello {
             CONTROL => Purpose::Control,
             round => Purpose::Data(round),
         };
-        let terms = Terms { protocol, version, processes, workers, job };
+        let terms = HelloTerms { protocol, version, processes, workers, job };
         Some(Hello { terms, from, to, purpose, life: fields.take()?, nonce: fields.take()? })
     }
 }
@@ -221,7 +221,7 @@ impl Reply {
 
     /// The reply to `hello` that `bytes` are, if they are one, and whether its proof holds.
     pub(super) fn decode(bytes: &[u8], hello: &[u8], key: &Key) -> Option<(Reply, bool)> {
-        let mut fields = Fields(bytes);
+        let mut fields = FieldReader(bytes);
         let (protocol, version) = read_prefix(&mut fields, REPLY_MAGIC)?;
         let (processes, workers, process) = (fields.number()?, fields.number()?, fields.number()?);
         let verdict = Verdict::of(fields.number()?)?;
@@ -230,7 +230,7 @@ impl Reply {
         let said = bytes.len().checked_sub(fields.0.len())?;
         let proof: [u8; PROOF_BYTES] = fields.take()?;
         let holds = key.holds("reply", &[hello, &bytes[..said]], &proof);
-        let terms = Terms { protocol, version, processes, workers, job };
+        let terms = HelloTerms { protocol, version, processes, workers, job };
         Some((Reply { terms, process, verdict, life, nonce }, holds))
     }
 }
@@ -270,9 +270,9 @@ pub(super) fn read_word(bytes: &[u8], before: &[&[u8]], key: &Key) -> Option<Ver
     Verdict::of(number).filter(|_| holds)
 }
 
-impl Terms {
+impl HelloTerms {
     /// In what way a process with `other` terms cannot take part, if it cannot.
-    pub(super) fn differs(&self, other: &Terms) -> Option<Verdict> {
+    pub(super) fn differs(&self, other: &HelloTerms) -> Option<Verdict> {
         if self.protocol != other.protocol {
             Some(Verdict::Protocol)
         } else if self.version != other.version {
@@ -285,7 +285,7 @@ impl Terms {
     }
 
     /// What a verdict means, as said by a process with these terms about one with `other` terms.
-    pub(super) fn told(&self, verdict: Verdict, other: &Terms) -> String {
+    pub(super) fn told(&self, verdict: Verdict, other: &HelloTerms) -> String {
         match verdict {
             Verdict::Welcome => "it is welcome".into(),
             Verdict::Protocol | Verdict::Version => format!(

@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::frame::{Head, Kind, frame};
-use super::wire::Counts;
+use super::frame::{FrameKind, Head, frame};
+use super::wire::ByteCounts;
 use crate::error::Result;
 use crate::limits::{MAX_QUEUED_BYTES, MESSAGE_PIECE_BYTES};
 
@@ -23,7 +23,7 @@ pub(super) struct Link {
     pub(super) stream: TcpStream,
     queue: Mutex<Queue>,
     changed: Condvar,
-    pub(super) counts: Arc<Counts>,
+    pub(super) counts: Arc<ByteCounts>,
     begun: Instant,
     /// When something was heard last, in milliseconds since `begun`, plus 1; 0 before that.
     heard: AtomicU64,
@@ -60,7 +60,7 @@ enum Next {
 
 impl Link {
     /// A link over a connection whose hello is through.
-    pub(super) fn new(stream: TcpStream, counts: Arc<Counts>) -> Link {
+    pub(super) fn new(stream: TcpStream, counts: Arc<ByteCounts>) -> Link {
         let (queue, changed) = (Mutex::new(Queue::default()), Condvar::new());
         Link { stream, queue, changed, counts, begun: Instant::now(), heard: AtomicU64::new(0) }
     }
@@ -188,13 +188,13 @@ impl Link {
                 Next::Go => break,
                 Next::Continue => {}
                 Next::Frame(bytes) => self.write(&bytes)?,
-                Next::Begin(Message::Leave) => self.write(&frame(Kind::Leave, 0, &[]))?,
+                Next::Begin(Message::Leave) => self.write(&frame(FrameKind::Leave, 0, &[]))?,
                 Next::Begin(Message::Bytes(topic, bytes)) => message = Some((topic, bytes, 0)),
             }
             if let Some((topic, bytes, at)) = &mut message {
                 let length = MESSAGE_PIECE_BYTES.min(bytes.len() - *at);
                 let last = *at + length == bytes.len();
-                let kind = if last { Kind::Last } else { Kind::Piece };
+                let kind = if last { FrameKind::Last } else { FrameKind::Piece };
                 self.write(&Head { kind, topic: *topic, length }.encode())?;
                 self.write(&bytes[*at..*at + length])?;
                 *at += length;
@@ -228,7 +228,7 @@ impl Link {
             }
             if std::mem::take(&mut queue.beat) && !queue.finishing {
                 queue.busy = true;
-                return Next::Frame(frame(Kind::Beat, 0, &[]));
+                return Next::Frame(frame(FrameKind::Beat, 0, &[]));
             }
             if within {
                 return Next::Continue;

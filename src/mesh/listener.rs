@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use super::arrivals::Arrivals;
 use super::call::{Identity, nonce};
-use super::hello::{self, HELLO_BYTES, Hello, LAST_BYTES, PROTOCOL, Reply, Terms, Verdict};
+use super::hello::{self, HELLO_BYTES, Hello, HelloTerms, LAST_BYTES, PROTOCOL, Reply, Verdict};
 use super::socket;
 use crate::limits::{HELLO_MILLIS, MAX_PENDING_HELLOS};
 
@@ -247,7 +247,7 @@ impl Guest {
         if let Some((protocol, version)) = other {
             // What its frames are like from here on nobody knows, but the beginning says so.
             let _ = self.stream.write(&reply.encode(&self.heard, &identity.key));
-            let other = Terms { protocol, version, ..identity.terms.clone() };
+            let other = HelloTerms { protocol, version, ..identity.terms.clone() };
             let told = identity.terms.told(Verdict::Protocol, &other);
             shared.arrivals.refuse(&format!("a process was refused: {told}"), false);
             return Look::Go { stranger: false };

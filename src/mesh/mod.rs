@@ -48,12 +48,12 @@ pub use wire::{Traffic, Wire};
 
 use self::arrivals::{Arrivals, Met};
 use self::call::Identity;
-use self::frame::{Kind, frame, pair};
+use self::frame::{FrameKind, frame, pair};
 use self::link::Link;
 use self::listener::Listener;
 use self::state::State;
 use self::topic::{BROADCAST, GATHER, GO, READY};
-use self::wire::{Counts, Round};
+use self::wire::{ByteCounts, Round};
 use crate::error::{Error, Result};
 use crate::limits::{LAST_WORDS_MILLIS, MAX_MESSAGE_BYTES};
 
@@ -69,8 +69,8 @@ pub struct Mesh {
     state: Arc<State>,
     wires: Mutex<Option<Round>>,
     /// Bytes of the data sockets and of the control connection, by process.
-    data: Vec<Arc<Counts>>,
-    control: Vec<Arc<Counts>>,
+    data: Vec<Arc<ByteCounts>>,
+    control: Vec<Arc<ByteCounts>>,
     requests: AtomicU64,
 }
 
@@ -91,9 +91,9 @@ impl Mesh {
         if met.is_err() {
             arrivals.close();
         }
-        let counts = || (0..processes).map(|_| Arc::default()).collect::<Vec<Arc<Counts>>>();
+        let counts = || (0..processes).map(|_| Arc::default()).collect::<Vec<Arc<ByteCounts>>>();
         let control = counts();
-        let link = |met: Met, counts: &Arc<Counts>| Link::new(met.stream, Arc::clone(counts));
+        let link = |met: Met, counts: &Arc<ByteCounts>| Link::new(met.stream, Arc::clone(counts));
         let links = met?.into_iter().zip(&control).map(|(met, counts)| met.map(|met| link(met, counts)));
         let links = links.collect();
         let mesh = Mesh {
@@ -197,7 +197,7 @@ impl Mesh {
         self.check()?;
         let Some(keeper) = &self.state.links[0] else { return Ok(self.state.count(counter)) };
         let request = self.requests.fetch_add(1, Ordering::Relaxed);
-        keeper.urge(frame(Kind::Take, 0, &pair(request, counter)));
+        keeper.urge(frame(FrameKind::Take, 0, &pair(request, counter)));
         let number = self.state.wait(None, |said| said.answered(request).map(Ok).or(said.ended(0)))?;
         number.unwrap_or(Err(())).map_err(|()| self.departed(0))
     }

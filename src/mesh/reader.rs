@@ -2,7 +2,7 @@
 
 use std::io::{self, BufReader, Read};
 
-use super::frame::{Head, Kind, frame, pair, plain, read_pair};
+use super::frame::{FrameKind, Head, frame, pair, plain, read_pair};
 use super::link::Link;
 use super::state::State;
 use crate::limits::{MAX_MESSAGE_BYTES, MESSAGE_PIECE_BYTES};
@@ -34,13 +34,13 @@ fn read_frames(input: &mut impl Read, link: &Link, from: usize, state: &State) -
     let none = |what: &str| io::Error::new(io::ErrorKind::InvalidData, what.to_string());
     let (mut message, mut topic) = (Vec::new(), None);
     while let Some(head) = Head::read(input)? {
-        if matches!(head.kind, Kind::Piece | Kind::Last) {
+        if matches!(head.kind, FrameKind::Piece | FrameKind::Last) {
             let begun = *topic.get_or_insert(head.topic);
             if begun != head.topic || message.len() + head.length > MAX_MESSAGE_BYTES {
                 return Err(none("what it sends is no message"));
             }
             append(input, head.length, &mut message)?;
-            if head.kind == Kind::Last {
+            if head.kind == FrameKind::Last {
                 let whole = std::mem::take(&mut message);
                 topic = None;
                 state.note(|said| said.deliver(from, begun, whole));
@@ -51,16 +51,18 @@ fn read_frames(input: &mut impl Read, link: &Link, from: usize, state: &State) -
         append(input, head.length, &mut bytes)?;
         let numbers = read_pair(&bytes).unwrap_or_default();
         match head.kind {
-            Kind::Beat | Kind::Piece | Kind::Last => {}
-            Kind::Take => link.urge(frame(Kind::Number, 0, &pair(numbers.0, state.count(numbers.1)))),
-            Kind::Number => state.note(|said| said.answer(numbers.0, numbers.1)),
-            Kind::Lost | Kind::GiveUp => {
+            FrameKind::Beat | FrameKind::Piece | FrameKind::Last => {}
+            FrameKind::Take => {
+                link.urge(frame(FrameKind::Number, 0, &pair(numbers.0, state.count(numbers.1))));
+            }
+            FrameKind::Number => state.note(|said| said.answer(numbers.0, numbers.1)),
+            FrameKind::Lost | FrameKind::GiveUp => {
                 let process = usize::try_from(head.topic).unwrap_or(usize::MAX);
-                let code = if head.kind == Kind::GiveUp { bytes.first().copied() } else { None };
+                let code = if head.kind == FrameKind::GiveUp { bytes.first().copied() } else { None };
                 let what = &bytes[usize::from(code.is_some())..];
                 state.told(from, process, code, &plain(what));
             }
-            Kind::Leave => state.note(|said| said.leaves(from)),
+            FrameKind::Leave => state.note(|said| said.leaves(from)),
         }
     }
     Ok(())

@@ -39,12 +39,12 @@ impl Traffic {
 
 /// Bytes sent and received, counted by whoever sends and receives.
 #[derive(Debug, Default)]
-pub(super) struct Counts {
+pub(super) struct ByteCounts {
     sent: AtomicU64,
     received: AtomicU64,
 }
 
-impl Counts {
+impl ByteCounts {
     /// Counts sent bytes.
     pub(super) fn send(&self, bytes: usize) {
         self.sent.fetch_add(bytes as u64, Ordering::Relaxed);
@@ -107,7 +107,7 @@ const END_ZEROS: usize = 48;
 #[derive(Debug)]
 pub struct Wire {
     stream: TcpStream,
-    counts: Arc<Counts>,
+    counts: Arc<ByteCounts>,
     over: Arc<Over>,
     /// Zeros that were read last, at most [`END_ZEROS`].
     zeros: usize,
@@ -115,7 +115,7 @@ pub struct Wire {
 
 impl Wire {
     /// A wire over a connected socket, of a run.
-    pub(super) fn new(stream: TcpStream, counts: Arc<Counts>, over: Arc<Over>) -> Wire {
+    pub(super) fn new(stream: TcpStream, counts: Arc<ByteCounts>, over: Arc<Over>) -> Wire {
         Wire { stream, counts, over, zeros: 0 }
     }
 

@@ -39,7 +39,7 @@ struct Gap {
 
 /// Where a run of words stands in a gap.
 #[derive(Clone, Copy, Debug, Default)]
-struct Run {
+struct MatchRun {
     gap: usize,
     in_first: u32,
     in_second: u32,
@@ -52,7 +52,7 @@ pub struct Aligner {
     blocks: Vec<Block>,
     gaps: Vec<Gap>,
     next: Vec<Gap>,
-    runs: HashMap<u64, Run>,
+    runs: HashMap<u64, MatchRun>,
     anchors: Vec<(usize, usize)>,
     chain: Chain,
     table: Vec<u16>,
@@ -132,7 +132,7 @@ impl Aligner {
         for (_, hash) in &of_first {
             let known = self.runs.entry(*hash).or_default();
             if known.gap != number {
-                *known = Run { gap: number, ..Run::default() };
+                *known = MatchRun { gap: number, ..MatchRun::default() };
             }
             known.in_first += 1;
         }

@@ -16,16 +16,16 @@ const SMALL: usize = 64;
 /// Members that two strictly ascending slices share, or `None` as soon as fewer than `needed` are certain.
 pub fn overlap_at_least(a: &[u64], b: &[u64], needed: u64) -> Option<u64> {
     if a.len().min(b.len()) < SMALL {
-        return finish(&mut [Merge::new(a, b)], 0, needed);
+        return finish(&mut [RangeMerge::new(a, b)], 0, needed);
     }
     let mut lanes = lanes(a, b);
     let mut shared = 0;
     loop {
-        let reach: usize = lanes.iter().map(Merge::reach).sum();
+        let reach: usize = lanes.iter().map(RangeMerge::reach).sum();
         if shared + (reach as u64) < needed {
             return None;
         }
-        let steps = lanes.iter().map(Merge::reach).min().unwrap_or(0).min(STRIDE);
+        let steps = lanes.iter().map(RangeMerge::reach).min().unwrap_or(0).min(STRIDE);
         if steps == 0 {
             return finish(&mut lanes, shared, needed);
         }
@@ -38,8 +38,8 @@ pub fn overlap_at_least(a: &[u64], b: &[u64], needed: u64) -> Option<u64> {
 }
 
 /// Merges what is left of each range, one after the other.
-fn finish(lanes: &mut [Merge<'_>], mut shared: u64, needed: u64) -> Option<u64> {
-    let mut left: usize = lanes.iter().map(Merge::reach).sum();
+fn finish(lanes: &mut [RangeMerge<'_>], mut shared: u64, needed: u64) -> Option<u64> {
+    let mut left: usize = lanes.iter().map(RangeMerge::reach).sum();
     for lane in lanes {
         left -= lane.reach();
         loop {
@@ -59,8 +59,8 @@ fn finish(lanes: &mut [Merge<'_>], mut shared: u64, needed: u64) -> Option<u64> 
 }
 
 /// Cuts both sets at the same values.
-fn lanes<'a>(mut a: &'a [u64], mut b: &'a [u64]) -> [Merge<'a>; LANES] {
-    let mut lanes = [Merge::new(&[], &[]); LANES];
+fn lanes<'a>(mut a: &'a [u64], mut b: &'a [u64]) -> [RangeMerge<'a>; LANES] {
+    let mut lanes = [RangeMerge::new(&[], &[]); LANES];
     for (lane, number) in lanes.iter_mut().zip(1u64..) {
         let (left, right) = if number == LANES as u64 {
             (a.len(), b.len())
@@ -71,23 +71,23 @@ fn lanes<'a>(mut a: &'a [u64], mut b: &'a [u64]) -> [Merge<'a>; LANES] {
         let (x, y);
         (x, a) = a.split_at(left);
         (y, b) = b.split_at(right);
-        *lane = Merge::new(x, y);
+        *lane = RangeMerge::new(x, y);
     }
     lanes
 }
 
 /// A merge of two ascending slices under way.
 #[derive(Clone, Copy)]
-struct Merge<'a> {
+struct RangeMerge<'a> {
     a: &'a [u64],
     b: &'a [u64],
     i: usize,
     j: usize,
 }
 
-impl<'a> Merge<'a> {
-    fn new(a: &'a [u64], b: &'a [u64]) -> Merge<'a> {
-        Merge { a, b, i: 0, j: 0 }
+impl<'a> RangeMerge<'a> {
+    fn new(a: &'a [u64], b: &'a [u64]) -> RangeMerge<'a> {
+        RangeMerge { a, b, i: 0, j: 0 }
     }
 
     /// The most members that can still be found, and the steps that can be taken without a look at the ends: each

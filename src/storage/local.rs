@@ -9,7 +9,7 @@ use std::io::{self, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use super::{Advice, LOCK, Lock, Reader, Storage, Writer, check, failed_before};
+use super::{Advice, FileWriter, LOCK, Lock, Reader, Storage, check, failed_before};
 use crate::error::{Error, Result};
 
 /// A folder of a file system that has hard links and advisory locks.
@@ -82,7 +82,7 @@ impl Storage for Local {
         Ok(names)
     }
 
-    fn create(&self, name: &str) -> io::Result<Box<dyn Writer>> {
+    fn create(&self, name: &str) -> io::Result<Box<dyn FileWriter>> {
         let file = File::create_new(self.file(name)?)?;
         Ok(Box::new(LocalWriter { file, failed: false }))
     }
@@ -135,7 +135,7 @@ impl LocalWriter {
     }
 }
 
-impl Writer for LocalWriter {
+impl FileWriter for LocalWriter {
     fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.attempt(|file| file.write_all(bytes))
     }

@@ -6,7 +6,7 @@
 //! Contents and names are made durable apart from each other, as file systems do it. Until then, whatever else was
 //! called, a power failure may take or leave any part of them, in any order.
 //!
-//! - The contents of a file are durable once [`Writer::sync`] has returned `Ok`.
+//! - The contents of a file are durable once [`FileWriter::sync`] has returned `Ok`.
 //! - Names that were created, linked or removed are durable once [`Storage::sync_names`] has returned `Ok`. A name
 //!   that was removed may come back before that, with its contents.
 //! - A file is found whole after a power failure only if both have happened. A name alone may lead to an empty file,
@@ -45,9 +45,9 @@ pub trait Storage: Debug + Send + Sync {
     fn names(&self) -> io::Result<Vec<String>>;
 
     /// A new file to be appended to; `AlreadyExists` if there is one of that name. Others see it, and what is
-    /// appended to it, at once. It is found after a power failure once [`Writer::sync`] and
+    /// appended to it, at once. It is found after a power failure once [`FileWriter::sync`] and
     /// [`Storage::sync_names`] have both succeeded.
-    fn create(&self, name: &str) -> io::Result<Box<dyn Writer>>;
+    fn create(&self, name: &str) -> io::Result<Box<dyn FileWriter>>;
 
     /// A file to be read; `NotFound` if there is none of that name. The reader stays good when the name is removed.
     fn open(&self, name: &str) -> io::Result<Box<dyn Reader>>;
@@ -85,8 +85,8 @@ pub trait Storage: Debug + Send + Sync {
 
 /// A file that grows. After one failure every later call fails too: how much of the file arrived, and whether it will
 /// last, is no longer known, and a second sync would only say that there is nothing left to be written.
-pub trait Writer: Debug + Send {
-    /// Puts bytes at the end. Readers see them at once; they are durable only after [`Writer::sync`]. After an error
+pub trait FileWriter: Debug + Send {
+    /// Puts bytes at the end. Readers see them at once; they are durable only after [`FileWriter::sync`]. After an error
     /// any part of them may have arrived.
     fn append(&mut self, bytes: &[u8]) -> io::Result<()>;
 

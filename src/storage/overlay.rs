@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::{Local, Lock, Reader, Storage, Writer, check};
+use super::{FileWriter, Local, Lock, Reader, Storage, check};
 use crate::error::Result;
 
 /// What would become of a folder, for trying out what is not to be done. It is a reader of the folder beneath: it takes
@@ -67,7 +67,7 @@ impl Storage for Overlay {
         Ok(names)
     }
 
-    fn create(&self, name: &str) -> io::Result<Box<dyn Writer>> {
+    fn create(&self, name: &str) -> io::Result<Box<dyn FileWriter>> {
         check(name)?;
         let mut differs = self.differs();
         if self.is_taken(name, &differs)? {
@@ -127,7 +127,7 @@ impl Storage for Overlay {
 
     /// Nobody else sees what is written here.
     fn lock(&self) -> io::Result<Option<Box<dyn Lock>>> {
-        Ok(Some(Box::new(Alone)))
+        Ok(Some(Box::new(OverlayLock)))
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -137,9 +137,9 @@ impl Storage for Overlay {
 
 /// The lock of a folder that nobody else has.
 #[derive(Debug)]
-struct Alone;
+struct OverlayLock;
 
-impl Lock for Alone {}
+impl Lock for OverlayLock {}
 
 #[cfg(test)]
 mod tests {

@@ -76,7 +76,7 @@ fn scan_avx512(text: &str, out: &mut Out, segments: &mut Segments) {
 /// Inlined into a function of each level, so that all of it is compiled for the level's instructions.
 #[inline(always)]
 fn scan(masks: impl Fn(&[u8; BLOCK]) -> Masks, text: &str, out: &mut Out, segments: &mut Segments) {
-    let mut scan = Scan { text, out, segments, start: 0, open: false, dirty: false, joins: 0 };
+    let mut scan = WordScan { text, out, segments, start: 0, open: false, dirty: false, joins: 0 };
     let (blocks, rest) = text.as_bytes().as_chunks::<BLOCK>();
     for (i, block) in blocks.iter().enumerate() {
         scan.block(i * BLOCK, masks(block));
@@ -92,7 +92,7 @@ fn scan(masks: impl Fn(&[u8; BLOCK]) -> Masks, text: &str, out: &mut Out, segmen
 }
 
 /// What is carried from block to block.
-struct Scan<'a> {
+struct WordScan<'a> {
     text: &'a str,
     out: &'a mut Out,
     segments: &'a mut Segments,
@@ -106,7 +106,7 @@ struct Scan<'a> {
     joins: u64,
 }
 
-impl Scan<'_> {
+impl WordScan<'_> {
     #[inline(always)]
     fn block(&mut self, base: usize, masks: Masks) {
         let solid = masks.word | masks.high;

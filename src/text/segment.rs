@@ -1,13 +1,13 @@
 //! The careful route: a stretch of text that holds characters beyond ASCII, between two ASCII separators.
 //!
-//! Characters that can be told on their own come from the [`Table`]; only where one composes with its neighbours (or
+//! Characters that can be told on their own come from the [`CharTable`]; only where one composes with its neighbours (or
 //! marks stand out of order) is the smallest stretch around it normalised: from the last character that nothing before
 //! can touch to just before the next such character.
 
 use unicode_normalization::UnicodeNormalization;
 
 use super::classify::{APOSTROPHE, Class, class};
-use super::table::{Kind, Table};
+use super::table::{CharKind, CharTable};
 
 /// Canonical characters collected before they are turned into tokens. Bounds memory; larger is not faster.
 const BATCH: usize = 512;
@@ -22,20 +22,20 @@ pub(super) trait Words {
 
 /// The careful route with its reused buffers.
 pub(super) struct Segments {
-    table: Table,
+    table: CharTable,
     /// Canonical characters not yet given to `writer`.
     canonical: Vec<(char, Class)>,
     folded: String,
-    writer: Writer,
+    writer: SegmentWriter,
 }
 
 impl Segments {
     pub(super) fn new() -> Segments {
         Segments {
-            table: Table::new(),
+            table: CharTable::new(),
             canonical: Vec::new(),
             folded: String::new(),
-            writer: Writer::default(),
+            writer: SegmentWriter::default(),
         }
     }
 
@@ -51,19 +51,19 @@ impl Segments {
             let entry = self.table.entry(c);
             let next = at + c.len_utf8();
             match entry.kind {
-                Kind::Dropped => at = next,
-                Kind::Plain(class) if entry.combining > 0 && entry.combining >= combining => {
+                CharKind::Dropped => at = next,
+                CharKind::Plain(class) if entry.combining > 0 && entry.combining >= combining => {
                     self.canonical.push((entry.character(), class));
                     combining = entry.combining;
                     at = next;
                 }
-                Kind::Plain(_) | Kind::Several if entry.combining == 0 => {
+                CharKind::Plain(_) | CharKind::Several if entry.combining == 0 => {
                     if self.canonical.len() >= BATCH {
                         self.write(out);
                     }
                     (source_mark, canonical_mark, combining) = (at, self.canonical.len(), 0);
                     match entry.kind {
-                        Kind::Plain(class) => self.canonical.push((entry.character(), class)),
+                        CharKind::Plain(class) => self.canonical.push((entry.character(), class)),
                         _ => self.canonical.extend_from_slice(self.table.several(entry)),
                     }
                     at = next;
@@ -83,7 +83,7 @@ impl Segments {
     fn end_of_cluster(&mut self, segment: &str, at: usize) -> usize {
         for (i, c) in segment[at..].char_indices() {
             let entry = self.table.entry(c);
-            if matches!(entry.kind, Kind::Plain(_) | Kind::Several) && entry.combining == 0 {
+            if matches!(entry.kind, CharKind::Plain(_) | CharKind::Several) && entry.combining == 0 {
                 return at + i;
             }
         }
@@ -111,7 +111,7 @@ impl Segments {
 
 /// Turns canonical characters into tokens.
 #[derive(Default)]
-struct Writer {
+struct SegmentWriter {
     word: String,
     /// Whether `word` is a lone letter with its marks.
     lone: bool,
@@ -119,7 +119,7 @@ struct Writer {
     apostrophe: bool,
 }
 
-impl Writer {
+impl SegmentWriter {
     #[inline]
     fn write(&mut self, c: char, class: Class, out: &mut impl Words) {
         match class {

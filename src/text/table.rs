@@ -21,7 +21,7 @@ const IOTA_SUBSCRIPT: char = '\u{0345}';
 
 /// How a character of the source is treated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum CharKind {
     /// Becomes one character that neither composes with what stands before it nor is reordered against it, unless it
     /// is a mark of a lower combining class than the mark before it.
     Plain(Class),
@@ -35,44 +35,48 @@ pub(super) enum Kind {
 
 /// What is known of one character.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Entry {
+pub(super) struct CharEntry {
     /// How it is treated.
-    pub(super) kind: Kind,
+    pub(super) kind: CharKind,
     /// Canonical combining class; above zero only for a mark.
     pub(super) combining: u8,
     /// Plain: the canonical character. Several: an index. Entangled: the case-folded character, if that is one.
     value: u32,
 }
 
-impl Entry {
+impl CharEntry {
     /// The canonical character of a plain entry.
     #[inline]
     pub(super) fn character(self) -> char {
         char::from_u32(self.value).unwrap_or(char::REPLACEMENT_CHARACTER)
     }
 
-    fn plain(c: char) -> Entry {
+    fn plain(c: char) -> CharEntry {
         let class = class(c);
         let written = if class == Class::Apostrophe { APOSTROPHE } else { c };
-        Entry { kind: Kind::Plain(class), combining: canonical_combining_class(c), value: written.into() }
+        CharEntry {
+            kind: CharKind::Plain(class),
+            combining: canonical_combining_class(c),
+            value: written.into(),
+        }
     }
 }
 
 /// The entries met so far.
-pub(super) struct Table {
+pub(super) struct CharTable {
     places: Vec<u16>,
-    pages: Vec<[Entry; PAGE]>,
+    pages: Vec<[CharEntry; PAGE]>,
     several: Vec<Vec<(char, Class)>>,
 }
 
-impl Table {
-    pub(super) fn new() -> Table {
-        Table { places: vec![ABSENT; PAGES], pages: Vec::new(), several: Vec::new() }
+impl CharTable {
+    pub(super) fn new() -> CharTable {
+        CharTable { places: vec![ABSENT; PAGES], pages: Vec::new(), several: Vec::new() }
     }
 
     /// What is known of `c`.
     #[inline]
-    pub(super) fn entry(&mut self, c: char) -> Entry {
+    pub(super) fn entry(&mut self, c: char) -> CharEntry {
         let code = c as usize;
         match self.pages.get(usize::from(self.places[code / PAGE])) {
             Some(page) => page[code % PAGE],
@@ -80,8 +84,8 @@ impl Table {
         }
     }
 
-    /// The characters that an entry of [`Kind::Several`] becomes.
-    pub(super) fn several(&self, entry: Entry) -> &[(char, Class)] {
+    /// The characters that an entry of [`CharKind::Several`] becomes.
+    pub(super) fn several(&self, entry: CharEntry) -> &[(char, Class)] {
         &self.several[entry.value as usize]
     }
 
@@ -90,11 +94,11 @@ impl Table {
         let entry = self.entry(c);
         match entry.kind {
             // The class may have rewritten an apostrophe, which folds to itself.
-            Kind::Plain(Class::Apostrophe) => out.push(c),
-            Kind::Plain(_) => out.push(entry.character()),
-            Kind::Several => out.extend(self.several(entry).iter().map(|&(c, _)| c)),
-            Kind::Dropped => {}
-            Kind::Entangled => match char::from_u32(entry.value) {
+            CharKind::Plain(Class::Apostrophe) => out.push(c),
+            CharKind::Plain(_) => out.push(entry.character()),
+            CharKind::Several => out.extend(self.several(entry).iter().map(|&(c, _)| c)),
+            CharKind::Dropped => {}
+            CharKind::Entangled => match char::from_u32(entry.value) {
                 Some(folded) => out.push(folded),
                 None => out.push_str(&fold(&c.to_string())),
             },
@@ -102,10 +106,10 @@ impl Table {
     }
 
     #[cold]
-    fn fill(&mut self, place: usize) -> &[Entry; PAGE] {
+    fn fill(&mut self, place: usize) -> &[CharEntry; PAGE] {
         let first = (place * PAGE) as u32;
         // No surrogate reaches a table of chars; their entries are never read.
-        let mut page = [Entry::plain(char::REPLACEMENT_CHARACTER); PAGE];
+        let mut page = [CharEntry::plain(char::REPLACEMENT_CHARACTER); PAGE];
         for (code, entry) in (first..).zip(page.iter_mut()) {
             if let Some(c) = char::from_u32(code) {
                 *entry = self.describe(c);
@@ -116,9 +120,9 @@ impl Table {
         &self.pages[self.pages.len() - 1]
     }
 
-    fn describe(&mut self, c: char) -> Entry {
+    fn describe(&mut self, c: char) -> CharEntry {
         if is_dropped(c) {
-            return Entry { kind: Kind::Dropped, combining: 0, value: 0 };
+            return CharEntry { kind: CharKind::Dropped, combining: 0, value: 0 };
         }
         let decomposed: String = c.nfd().collect();
         let folded = fold(&decomposed);
@@ -131,14 +135,14 @@ impl Table {
             && !decomposed.contains(IOTA_SUBSCRIPT);
         match canonical[..] {
             [one] if free && canonical_combining_class(one) == canonical_combining_class(c) => {
-                Entry::plain(one)
+                CharEntry::plain(one)
             }
             [_, _, ..] if free && canonical.iter().all(|&d| canonical_combining_class(d) == 0) => {
                 self.several.push(canonical.iter().map(|&d| (d, class(d))).collect());
-                Entry { kind: Kind::Several, combining: 0, value: (self.several.len() - 1) as u32 }
+                CharEntry { kind: CharKind::Several, combining: 0, value: (self.several.len() - 1) as u32 }
             }
-            _ => Entry {
-                kind: Kind::Entangled,
+            _ => CharEntry {
+                kind: CharKind::Entangled,
                 combining: canonical_combining_class(c),
                 value: single_fold(c),
             },

@@ -10,7 +10,7 @@ use super::stems::Stems;
 use super::{Filter, TermFrequencies, Text, Tokens};
 
 /// A word and whether a separator stood before it.
-struct Word {
+struct TwinWord {
     text: String,
     parted: bool,
 }
@@ -28,7 +28,8 @@ pub fn canonical_tokens(text: &str, tokens: Tokens) -> Vec<String> {
 /// A tokenizer made by [`Tokenizer::filtered`](super::Tokenizer::filtered) gives the [`token_hash`] of each.
 pub fn filtered_tokens<F: TermFrequencies>(text: &str, config: &Text, lexicon: Option<&F>) -> Vec<String> {
     let all = words(&canonical(text));
-    let stop_words: Vec<Vec<Word>> = config.filter.stop_words.iter().flat_map(|code| listed(code)).collect();
+    let stop_words: Vec<Vec<TwinWord>> =
+        config.filter.stop_words.iter().flat_map(|code| listed(code)).collect();
     let (mut left, mut parted, mut stopped) = (Vec::new(), false, 0);
     for (place, word) in all.iter().enumerate() {
         if place >= stopped {
@@ -37,7 +38,7 @@ pub fn filtered_tokens<F: TermFrequencies>(text: &str, config: &Text, lexicon: O
         }
         parted |= word.parted;
         if place >= stopped && stays(&word.text, &config.filter, lexicon) {
-            left.push(Word { text: stemmed(&word.text, &config.filter), parted });
+            left.push(TwinWord { text: stemmed(&word.text, &config.filter), parted });
             parted = false;
         }
     }
@@ -45,15 +46,16 @@ pub fn filtered_tokens<F: TermFrequencies>(text: &str, config: &Text, lexicon: O
 }
 
 /// The stop words of a language, each as its words.
-fn listed(code: &str) -> Vec<Vec<Word>> {
+fn listed(code: &str) -> Vec<Vec<TwinWord>> {
     let list = stop_words::lookup(code).unwrap_or_default();
     list.iter().map(|word| words(&canonical(word))).filter(|words| !words.is_empty()).collect()
 }
 
 /// Whether `text` begins with the words of `stop`, parted alike.
-fn begins(text: &[Word], stop: &[Word]) -> bool {
-    let alike =
-        |(place, (a, b)): (usize, (&Word, &Word))| a.text == b.text && (place == 0 || a.parted == b.parted);
+fn begins(text: &[TwinWord], stop: &[TwinWord]) -> bool {
+    let alike = |(place, (a, b)): (usize, (&TwinWord, &TwinWord))| {
+        a.text == b.text && (place == 0 || a.parted == b.parted)
+    };
     text.len() >= stop.len() && text.iter().zip(stop).enumerate().all(alike)
 }
 
@@ -72,7 +74,7 @@ fn stemmed(word: &str, filter: &Filter) -> String {
     Stems::of(&filter.stem).map_or_else(|| word.to_owned(), |stems| stems.stem(word).into_owned())
 }
 
-fn as_tokens(words: Vec<Word>, tokens: Tokens) -> Vec<String> {
+fn as_tokens(words: Vec<TwinWord>, tokens: Tokens) -> Vec<String> {
     match tokens {
         Tokens::Words => words.into_iter().map(|word| word.text).collect(),
         Tokens::Chars => {
@@ -114,8 +116,8 @@ fn owners(text: &[char]) -> Vec<Option<Class>> {
     owners
 }
 
-fn words(text: &[char]) -> Vec<Word> {
-    let mut words: Vec<Word> = Vec::new();
+fn words(text: &[char]) -> Vec<TwinWord> {
+    let mut words: Vec<TwinWord> = Vec::new();
     let mut before = None;
     for (&c, owner) in text.iter().zip(owners(text)) {
         let class = class(c);
@@ -124,7 +126,7 @@ fn words(text: &[char]) -> Vec<Word> {
             let continues = before == Some(owner) && class != Class::Lone;
             match words.last_mut() {
                 Some(word) if continues => word.text.push(written),
-                _ => words.push(Word { text: written.to_string(), parted: before.is_none() }),
+                _ => words.push(TwinWord { text: written.to_string(), parted: before.is_none() }),
             }
         }
         before = owner;

@@ -17,7 +17,7 @@ mod thresholds;
 pub use examples::Example;
 pub use part::write_part;
 pub use plan::{Accuracy, AtRatio, Floors, MOST_RESIDUES, RATIOS, Trial, choose};
-pub use sampling::{Adaptive, Group, Plan, Wish, plan};
+pub use sampling::{Adaptive, LengthGroup, Plan, SamplingGoal, plan};
 pub use thresholds::{AtThreshold, Measured, thresholds};
 
 use crate::config::Config;

@@ -15,7 +15,7 @@ use crate::read::{Fields, Source, reread};
 
 /// A record as it is written: its fields have the names that a default configuration reads.
 #[derive(Serialize)]
-struct Line<'a> {
+struct PartLine<'a> {
     id: String,
     text: &'a str,
 }
@@ -45,7 +45,7 @@ pub fn write_part(
         let offsets: Vec<u64> = of_file.iter().map(|(position, _)| position.offset()).collect();
         reread(&sources[file as usize], file, &offsets, &fields, &mut |index, text, _| {
             progress.check()?;
-            let line = Line { id: documents.name(of_file[index].1), text };
+            let line = PartLine { id: documents.name(of_file[index].1), text };
             serde_json::to_writer(&mut out, &line).map_err(|e| failed(e.into()))?;
             out.write_all(b"\n").map_err(failed)
         })?;

@@ -13,7 +13,7 @@ use crate::threshold::Threshold;
 
 /// What a plan is for.
 #[derive(Clone, Debug)]
-pub struct Wish {
+pub struct SamplingGoal {
     /// Resemblance from which on a pair is one.
     pub threshold: Threshold,
     /// Words a shingle.
@@ -36,7 +36,7 @@ pub struct Plan {
     /// What came of every ratio, where all texts are sampled alike.
     pub by_ratio: Vec<AtRatio>,
     /// The groups of lengths.
-    pub groups: Vec<Group>,
+    pub groups: Vec<LengthGroup>,
     /// Of so many shingles one is kept, for each group: the value of `shingles.ratios`.
     pub ratios: [u64; SIZES],
     /// Share of all shingles that these ratios keep if hashes are spread evenly.
@@ -47,7 +47,7 @@ pub struct Plan {
 
 /// Texts of about one length.
 #[derive(Clone, Debug, Serialize)]
-pub struct Group {
+pub struct LengthGroup {
     /// The fewest words.
     pub words_from: u32,
     /// The words at which the next group begins.
@@ -78,12 +78,12 @@ pub struct Adaptive {
 ///
 /// # Errors
 /// Those of runs; [`Error::Changed`] if a run meets other documents.
-pub fn plan(documents: &Documents, wish: &Wish, run: &Run<'_>) -> Result<Plan> {
+pub fn plan(documents: &Documents, wish: &SamplingGoal, run: &Run<'_>) -> Result<Plan> {
     let groups: Vec<u8> = documents.words().map(group_of).collect();
-    let joined = Found::new(&run(config(wish, Method::Join, Shingles::default()), true)?, documents)?;
+    let joined = SampledRun::new(&run(config(wish, Method::Join, Shingles::default()), true)?, documents)?;
     let truth = by_size(&joined.pairs, &groups);
     let trial = |shingles: Shingles| -> Result<(Trial, u64)> {
-        let found = Found::new(&run(config(wish, Method::Shingles, shingles), true)?, documents)?;
+        let found = SampledRun::new(&run(config(wish, Method::Shingles, shingles), true)?, documents)?;
         Ok((Trial::new(&found.pairs, &joined.pairs, &groups), found.sizes.iter().sum()))
     };
     let at_ratio = |ratio: u64| -> Result<AtRatio> {
@@ -104,7 +104,7 @@ pub fn plan(documents: &Documents, wish: &Wish, run: &Run<'_>) -> Result<Plan> {
     let planned: f64 = shingles.iter().zip(ratios).map(|(count, ratio)| *count as f64 / ratio as f64).sum();
     let AtRatio { all: accuracy, by_size, .. } = AtRatio::new(1, &[adaptive], &truth);
     let share = |kept: f64| if all == 0 { 1.0 } else { kept / all as f64 };
-    let group = |group: usize| Group {
+    let group = |group: usize| LengthGroup {
         words_from: BOUNDS[group],
         words_to: BOUNDS.get(group + 1).copied(),
         texts: texts[group],
@@ -125,7 +125,7 @@ pub fn plan(documents: &Documents, wish: &Wish, run: &Run<'_>) -> Result<Plan> {
 }
 
 /// A run whose every accepted pair is counted in full, whatever is common.
-fn config(wish: &Wish, method: Method, shingles: Shingles) -> Config {
+fn config(wish: &SamplingGoal, method: Method, shingles: Shingles) -> Config {
     Config {
         method,
         threshold: wish.threshold,
@@ -138,7 +138,7 @@ fn config(wish: &Wish, method: Method, shingles: Shingles) -> Config {
 }
 
 /// What a run has found of distinct texts, each under the number of its first document.
-struct Found {
+struct SampledRun {
     /// Accepted pairs, the lower number first, sorted.
     pairs: Vec<(u32, u32)>,
     /// Members of the set of each text; 0 for documents that have the text of an earlier one.
@@ -147,8 +147,8 @@ struct Found {
     firsts: Vec<bool>,
 }
 
-impl Found {
-    fn new(outcome: &Outcome, documents: &Documents) -> Result<Found> {
+impl SampledRun {
+    fn new(outcome: &Outcome, documents: &Documents) -> Result<SampledRun> {
         let run = &outcome.run;
         let number =
             |doc: Doc| documents.at(run.documents.catalogue.position(doc), &run.documents.inputs.sources);
@@ -167,7 +167,7 @@ impl Found {
             }
         }
         pairs.sort_unstable();
-        Ok(Found { pairs, sizes, firsts })
+        Ok(SampledRun { pairs, sizes, firsts })
     }
 
     /// Texts and their members by groups.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::support::storage::Simulated;
-use alike::collection::{Batch, Line, Report, Snapshot, Writer, prepare};
+use alike::collection::{Batch, ChangeLine, Report, Snapshot, Writer, prepare};
 use alike::config::{Clustering, Config, Method, Verify};
 use alike::error::Error;
 use alike::flow::Components;
@@ -189,23 +189,25 @@ impl Bench {
         let mut gone = Vec::new();
         for line in text.lines() {
             match serde_json::from_str(line).expect("a line") {
-                Line::Created { cluster, representative } => {
+                ChangeLine::Created { cluster, representative } => {
                     let new = clusters.insert(cluster.to_string(), (BTreeSet::new(), representative));
                     assert!(new.is_none(), "{cluster} was there");
                 }
-                Line::Joined { id, cluster } => {
+                ChangeLine::Joined { id, cluster } => {
                     assert!(clusters.get_mut(&cluster.to_string()).expect("a cluster").0.insert(id));
                 }
-                Line::Left { id, cluster } => {
+                ChangeLine::Left { id, cluster } => {
                     assert!(clusters.get_mut(&cluster.to_string()).expect("a cluster").0.remove(&id));
                 }
-                Line::Moved { id, from, to } => {
+                ChangeLine::Moved { id, from, to } => {
                     assert!(clusters.get_mut(&from.to_string()).expect("a cluster").0.remove(&id));
                     assert!(clusters.get_mut(&to.to_string()).expect("a cluster").0.insert(id));
                 }
-                Line::Merged { from, .. } | Line::Dissolved { cluster: from } => gone.push(from.to_string()),
-                Line::Split { .. } => {}
-                Line::Representative { cluster, from, to } => {
+                ChangeLine::Merged { from, .. } | ChangeLine::Dissolved { cluster: from } => {
+                    gone.push(from.to_string());
+                }
+                ChangeLine::Split { .. } => {}
+                ChangeLine::Representative { cluster, from, to } => {
                     let cluster = clusters.get_mut(&cluster.to_string()).expect("a cluster");
                     assert_eq!(std::mem::replace(&mut cluster.1, to), from);
                 }

@@ -1,4 +1,4 @@
-pub(crate) use alike::storage::{Lock, Reader, Storage, Writer, check, failed_before};
+pub(crate) use alike::storage::{FileWriter, Lock, Reader, Storage, check, failed_before};
 
 #[path = "simulated/mod.rs"]
 mod simulated;

@@ -9,7 +9,7 @@ use std::process::ExitCode;
 
 use alike::config::{Config, Input, Method, PRESETS, Preset};
 use alike::error::{Error, Result};
-use alike::evaluate::{Documents, Form, Labels, Resolved, Unlisted, Wish, resolve};
+use alike::evaluate::{Documents, Form, LabelOptions, Labels, Resolved, Unlisted, resolve};
 use alike::lexicon::{Lexicon, Survey};
 
 use self::report::{EvaluatedMethod, Evaluation};
@@ -132,7 +132,7 @@ fn labelled(path: &Path, args: &EvaluateArgs, documents: &Documents) -> Result<(
         UnlistedArg::Ignored => Unlisted::Ignored,
         UnlistedArg::Distinct => Unlisted::Distinct,
     };
-    let wish = Wish { form, column: args.labels_column.clone(), duplicate: args.duplicate.clone() };
+    let wish = LabelOptions { form, column: args.labels_column.clone(), duplicate: args.duplicate.clone() };
     let labels = Labels::load(path, &wish)?;
     if unlisted == Unlisted::Distinct && labels.form() != Form::Pairs {
         return Err(Error::config("--unlisted distinct is about labels that are pairs; leave it out"));

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use alike::evaluate::{Estimate, Form, Measures, Named, REPLICATES, SizeScores, size_name};
+use alike::evaluate::{Estimate, Form, Named, REPLICATES, ScoreMeasures, SizeScores, size_name};
 
 use super::report::{Evaluation, EvaluationRow, LabelsReport, MethodScores, RunResult};
 use crate::terminal::table::TextTable;
@@ -65,7 +65,7 @@ fn accuracy(rows: &[EvaluationRow]) -> TextTable {
 }
 
 /// The measures of some documents, the first two with their intervals if there is room.
-fn measures(measures: &Measures, intervals: bool) -> Vec<String> {
+fn measures(measures: &ScoreMeasures, intervals: bool) -> Vec<String> {
     let of = |estimate: Option<Estimate>| short(estimate.map(|estimate| estimate.value));
     let wide = |estimate: Option<Estimate>| match estimate.and_then(|estimate| estimate.interval) {
         Some([low, high]) if intervals => format!("{} ({low:.3}-{high:.3})", of(estimate)),

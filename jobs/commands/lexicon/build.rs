@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use alike::config::Input;
 use alike::error::Result;
-use alike::lexicon::{Counted, Frozen, Header, Kind, Request, Tally, Terms, assist, count, refuse_existing};
+use alike::lexicon::{
+    Counted, Frozen, Header, LexiconRequest, TermKind, Terms, TextTally, assist, count, refuse_existing,
+};
 use alike::output::Scratch;
 use alike::peers::Peers;
 use alike::progress::Progress;
@@ -38,7 +40,7 @@ pub(super) fn build(args: &BuildArgs, job: &DistributedJob) -> Result<ExitCode> 
         job.work(machine.workers, progress, lead, assist)
     });
     let Some((frozen, tally, rejected)) = job.print_profile(built)? else { return Ok(PART_DONE) };
-    let Tally { documents, empty } = tally;
+    let TextTally { documents, empty } = tally;
     reporter.line(&format!("{documents} documents with a word, {empty} without; {rejected} records refused"));
     let mut report = describe_new(&args.out, &frozen, &reporter);
     report["empty"] = empty.into();
@@ -53,7 +55,7 @@ fn lead(
     peers: Option<&Arc<Peers>>,
     reporter: &Reporter<'_>,
     progress: &Arc<Progress>,
-) -> Result<(Frozen, Tally, usize)> {
+) -> Result<(Frozen, TextTally, usize)> {
     refuse_existing(&args.out)?;
     Header { terms: terms(args), min_df: args.min_df, short: 0, documents: 0 }.check()?;
     let scratch = Scratch::beside(&args.out, &std::env::temp_dir())?;
@@ -83,8 +85,13 @@ fn take_part(machine: Machine, peers: &Arc<Peers>, progress: &Arc<Progress>) -> 
     assist(&request(task, machine, scratch.path(), Some(peers)), progress)
 }
 
-fn request(task: LexiconTask, machine: Machine, scratch: &Path, peers: Option<&Arc<Peers>>) -> Request {
-    Request {
+fn request(
+    task: LexiconTask,
+    machine: Machine,
+    scratch: &Path,
+    peers: Option<&Arc<Peers>>,
+) -> LexiconRequest {
+    LexiconRequest {
         sources: task.sources,
         input: task.input,
         terms: task.terms,
@@ -101,8 +108,8 @@ fn request(task: LexiconTask, machine: Machine, scratch: &Path, peers: Option<&A
 /// What was typed as a sort of terms.
 fn terms(args: &BuildArgs) -> Terms {
     let kind = match args.terms {
-        TermsArg::Alphabetic => Kind::Alphabetic,
-        TermsArg::Alphanumeric => Kind::Alphanumeric,
+        TermsArg::Alphabetic => TermKind::Alphabetic,
+        TermsArg::Alphanumeric => TermKind::Alphanumeric,
     };
     Terms { kind, min_length: args.min_length }
 }

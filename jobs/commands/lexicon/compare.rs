@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use alike::error::{Error, Result};
 use alike::lexicon::{
-    Agreement, Lexicon, Point, Question, Stability, Survey, agreement, refuse_existing, stability,
+    Agreement, Lexicon, Point, Stability, StabilityRequest, Survey, agreement, refuse_existing, stability,
 };
 use alike::output::Chart;
 use alike::read::FormatHint;
@@ -46,7 +46,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<ExitCode> {
 fn measure(args: &CompareArgs, lexicons: (&Lexicon, &Lexicon)) -> Result<Stability> {
     let Machine { workers, simd, .. } =
         Machine::new(&MachineArgs { workers: args.workers, ..MachineArgs::default() })?;
-    let question = Question {
+    let question = StabilityRequest {
         sample: args.sample.unwrap_or(SAMPLE),
         seed: args.seed.unwrap_or(0),
         longest: args.longest.unwrap_or(LONGEST),

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use alike::config::Tokens;
 use alike::error::{Error, Result};
-use alike::lexicon::{Entry, Lexicon};
+use alike::lexicon::{Lexicon, LexiconEntry};
 use alike::text::canonical_tokens;
 use serde_json::{Value, json};
 
@@ -35,7 +35,7 @@ fn canonical(term: &str) -> Result<String> {
 }
 
 /// A term, and what the lexicon says of it.
-type Row<'a> = (&'a str, Option<Entry<'a>>);
+type Row<'a> = (&'a str, Option<LexiconEntry<'a>>);
 
 /// The terms asked for, then the rarest, then the most common.
 fn rows<'a>(lexicon: &'a Lexicon, asked: &'a [String], (top, common): (usize, usize)) -> Vec<Row<'a>> {

@@ -11,7 +11,7 @@ use alike::lexicon::{Survey, refuse_existing};
 use alike::output::Chart;
 use alike::progress::Progress;
 use alike::read::{FormatHint, Source};
-use alike::tune::{Accuracy, Floors, Group, MOST_RESIDUES, Plan, Wish, plan, write_part};
+use alike::tune::{Accuracy, Floors, LengthGroup, MOST_RESIDUES, Plan, SamplingGoal, plan, write_part};
 use serde::Serialize;
 
 use super::bench::{TrialRuns, input};
@@ -61,7 +61,7 @@ pub(super) fn run(args: &SamplingArgs) -> Result<ExitCode> {
 }
 
 /// What was asked for, if it can be.
-fn wish(args: &SamplingArgs) -> Result<Wish> {
+fn wish(args: &SamplingArgs) -> Result<SamplingGoal> {
     for (name, floor) in [("--precision", args.precision), ("--recall", args.recall)] {
         if !(0.0..=1.0).contains(&floor) {
             return Err(Error::config(format!("{name} {floor}: expected 0 to 1")));
@@ -78,18 +78,18 @@ fn wish(args: &SamplingArgs) -> Result<Wish> {
     config.validate()?;
     let Config { threshold, text, input, .. } = config;
     let floors = Floors { precision: args.precision, recall: args.recall };
-    Ok(Wish { threshold, ngram: text.ngram, floors, input })
+    Ok(SamplingGoal { threshold, ngram: text.ngram, floors, input })
 }
 
 /// Reads the documents, chooses some if there are too many, and has the plan made.
 fn measure(
     args: &SamplingArgs,
-    mut wish: Wish,
+    mut wish: SamplingGoal,
     machine: Machine,
     progress: &Arc<Progress>,
 ) -> Result<SamplingReport> {
     let place = RunFolder::new(None)?;
-    let read = |sources: &[Source], wish: &Wish| {
+    let read = |sources: &[Source], wish: &SamplingGoal| {
         let survey = Survey { sources, input: &wish.input, workers: machine.workers, mesh: None };
         Documents::read(&survey, machine.simd, progress)
     };
@@ -125,7 +125,7 @@ fn chart(told: &SamplingReport) -> Chart {
         let points = points.filter_map(|(at, ratio)| Some((f64::from(ratio.ratio.ilog2()), of(at)?)));
         [(0.0, 1.0)].into_iter().chain(points).collect::<Vec<_>>()
     };
-    let group = |(number, group): (usize, &Group)| {
+    let group = |(number, group): (usize, &LengthGroup)| {
         let of = |at: usize| plan.by_ratio[at].by_size[number].precision;
         (group.pairs > 0).then(|| (format!("{} words", size_name(number)), curve(&of)))
     };

@@ -7,7 +7,7 @@ use crate::collection::commit::manifest::Manifest;
 use crate::collection::commit::names::{Name, folder};
 use crate::collection::commit::refused::RefusedEntry;
 use crate::collection::commit::sealed::{read_whole, seal, unseal};
-use crate::collection::commit::tally::Tally;
+use crate::collection::commit::tally::LoadTally;
 use crate::error::{Error, Result};
 use crate::hex;
 use crate::limits::MAX_MANIFEST_BYTES;
@@ -29,7 +29,7 @@ pub struct Checkpoint {
     /// Whether documents that the load does not mention will go.
     pub delete_missing: bool,
     /// The inputs.
-    pub inputs: Inputs,
+    pub inputs: LoadInputs,
     /// What was read of them.
     pub consumed: Vec<Consumed>,
     /// Lines of the last file that was read in part.
@@ -37,45 +37,45 @@ pub struct Checkpoint {
     /// Where the records are that were refused.
     pub refused: Vec<RefusedEntry>,
     /// What was counted.
-    pub tally: Tally,
+    pub tally: LoadTally,
 }
 
 /// The inputs of a load, as they are known again. There may be millions, so most are known by a digest of all.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Inputs {
+pub struct LoadInputs {
     /// How many there are.
     pub count: u64,
     /// The 128-bit XXH3 of their paths and lengths.
     #[serde(with = "hex")]
     pub digest: u128,
     /// The first of them, to be named.
-    pub first: Vec<Input>,
+    pub first: Vec<LoadInput>,
 }
 
 /// Inputs that are named one by one.
 const NAMED: usize = 1000;
 
-impl Inputs {
+impl LoadInputs {
     /// Sources as inputs.
-    pub fn of(sources: &[Source]) -> Inputs {
+    pub fn of(sources: &[Source]) -> LoadInputs {
         let mut digest = Xxh3::new();
-        for input in sources.iter().map(Input::of) {
+        for input in sources.iter().map(LoadInput::of) {
             digest.update(&(input.path.len() as u64).to_le_bytes());
             digest.update(input.path.as_bytes());
             digest.update(&input.bytes.to_le_bytes());
         }
-        let first = sources.iter().take(NAMED).map(Input::of).collect();
-        Inputs { count: sources.len() as u64, digest: digest.digest128(), first }
+        let first = sources.iter().take(NAMED).map(LoadInput::of).collect();
+        LoadInputs { count: sources.len() as u64, digest: digest.digest128(), first }
     }
 
     /// How other inputs differ from these, if they do.
-    fn differ(&self, others: &Inputs) -> Option<String> {
+    fn differ(&self, others: &LoadInputs) -> Option<String> {
         if self.count != others.count {
             return Some(format!("it had {} input files, not {}", self.count, others.count));
         }
         if let Some((was, is)) = self.first.iter().zip(&others.first).find(|(was, is)| was != is) {
-            let Input { path, bytes } = was;
+            let LoadInput { path, bytes } = was;
             return Some(format!("it had {path} of {bytes} bytes, not {} of {}", is.path, is.bytes));
         }
         (self.digest != others.digest)
@@ -86,20 +86,20 @@ impl Inputs {
 /// An input, as it is known again.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Input {
+pub struct LoadInput {
     /// Its path, or what it is called.
     pub path: String,
     /// Its bytes on disk.
     pub bytes: u64,
 }
 
-impl Input {
+impl LoadInput {
     /// A source as an input.
-    pub fn of(source: &Source) -> Input {
+    pub fn of(source: &Source) -> LoadInput {
         // What was spooled lies elsewhere each time.
         let path = std::path::absolute(&source.path).unwrap_or_else(|_| source.path.clone());
         let path = if source.lasting { path.to_string_lossy().into_owned() } else { source.shown.clone() };
-        Input { path, bytes: source.bytes }
+        LoadInput { path, bytes: source.bytes }
     }
 }
 
@@ -226,7 +226,7 @@ impl Checkpoint {
             let said = if self.delete_missing { "with" } else { "without" };
             return Ok(Some(format!("it was begun {said} --delete-missing")));
         }
-        if let Some(differs) = self.inputs.differ(&Inputs::of(sources)) {
+        if let Some(differs) = self.inputs.differ(&LoadInputs::of(sources)) {
             return Ok(Some(differs));
         }
         for consumed in &self.consumed {
@@ -247,10 +247,10 @@ mod tests {
 
     #[test]
     fn one_that_is_too_long_is_not_begun() {
-        let inputs = Inputs {
+        let inputs = LoadInputs {
             count: 1,
             digest: 0,
-            first: vec![Input { path: "x".repeat(MAX_MANIFEST_BYTES as usize), bytes: 1 }],
+            first: vec![LoadInput { path: "x".repeat(MAX_MANIFEST_BYTES as usize), bytes: 1 }],
         };
         let checkpoint = Checkpoint {
             next: Manifest::first(7, Config::default(), false),
@@ -260,7 +260,7 @@ mod tests {
             consumed: Vec::new(),
             lines: 0,
             refused: Vec::new(),
-            tally: Tally::default(),
+            tally: LoadTally::default(),
         };
         let storage = Simulated::new();
         assert!(matches!(checkpoint.write(&storage), Err(Error::Limit(_))));
@@ -269,10 +269,10 @@ mod tests {
 
     #[test]
     fn inputs_that_are_not_named_are_told_apart_all_the_same() {
-        let inputs = |digest| Inputs { count: 1001, digest, first: Vec::new() };
+        let inputs = |digest| LoadInputs { count: 1001, digest, first: Vec::new() };
         assert_eq!(inputs(1).differ(&inputs(1)), None);
         assert!(inputs(1).differ(&inputs(2)).is_some_and(|differs| differs.contains("after the first 1000")));
-        let others = Inputs { count: 3, ..inputs(1) };
+        let others = LoadInputs { count: 3, ..inputs(1) };
         assert!(inputs(1).differ(&others).is_some_and(|differs| differs.contains("1001 input files, not 3")));
     }
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::storage::{Lock, Reader, Storage, Writer};
+use crate::storage::{FileWriter, Lock, Reader, Storage};
 
 /// A folder that refuses to be changed once a change has failed, whoever tried it and on whatever thread: what the
 /// failed one left is not known, and a later success would say nothing about it. Reading goes on.
@@ -62,7 +62,7 @@ impl Storage for Guard {
         self.inner.names()
     }
 
-    fn create(&self, name: &str) -> io::Result<Box<dyn Writer>> {
+    fn create(&self, name: &str) -> io::Result<Box<dyn FileWriter>> {
         let writer = self.change(|| self.inner.create(name).map_err(in_the_way))?;
         Ok(Box::new(GuardedWriter { writer, guard: self.clone() }))
     }
@@ -109,11 +109,11 @@ impl Storage for Guard {
 
 #[derive(Debug)]
 struct GuardedWriter {
-    writer: Box<dyn Writer>,
+    writer: Box<dyn FileWriter>,
     guard: Guard,
 }
 
-impl Writer for GuardedWriter {
+impl FileWriter for GuardedWriter {
     fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.guard.change(|| self.writer.append(bytes))
     }

@@ -7,7 +7,7 @@ use xxhash_rust::xxh3::Xxh3;
 
 use crate::collection::commit::names::Name;
 use crate::error::{Error, Result};
-use crate::storage::{Advice, Storage, Writer};
+use crate::storage::{Advice, FileWriter, Storage};
 
 /// Bytes read at once.
 const BLOCK: usize = 256 << 10;
@@ -55,7 +55,7 @@ pub(in crate::collection) fn read_log(
 
 /// Writes a log.
 pub(in crate::collection) struct LogWriter {
-    writer: Box<dyn Writer>,
+    writer: Box<dyn FileWriter>,
     path: PathBuf,
     bytes: u64,
     digest: Xxh3,

@@ -26,7 +26,7 @@ pub struct RefusedEntry {
 /// A record that was refused, or the rest of an input that could not be read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(in crate::collection) struct Row {
+pub(in crate::collection) struct RefusedRow {
     /// What is told of it.
     pub(in crate::collection) rejected: Rejected,
     /// The index of the input, if it could not be read to its end.
@@ -44,7 +44,7 @@ pub(in crate::collection) fn write(
     storage: &dyn Storage,
     commit: u64,
     epoch: u32,
-    rows: &[Row],
+    rows: &[RefusedRow],
 ) -> Result<RefusedEntry> {
     let name = Name::Refused(commit, epoch);
     let mut log = LogWriter::create(storage, name)?;
@@ -72,7 +72,7 @@ impl RefusedEntry {
         &self,
         storage: &dyn Storage,
         commit: u64,
-        rows: &mut Vec<Row>,
+        rows: &mut Vec<RefusedRow>,
     ) -> Result<()> {
         let name = Name::Refused(commit, self.epoch);
         let (mut begun, mut offset): (Vec<u8>, u64) = (Vec::new(), 0);
@@ -104,7 +104,7 @@ mod tests {
     use crate::read::Numbering;
     use crate::storage::Simulated;
 
-    fn row(line: u64, reason: &str) -> Row {
+    fn row(line: u64, reason: &str) -> RefusedRow {
         let rejected = Rejected {
             file: "a\nb".to_owned(),
             line,
@@ -112,7 +112,7 @@ mod tests {
             offset: 7,
             reason: reason.to_owned(),
         };
-        Row { rejected, unread: (line == 0).then_some(3) }
+        RefusedRow { rejected, unread: (line == 0).then_some(3) }
     }
 
     #[test]

@@ -8,7 +8,7 @@ use crate::limits::{COMMON_NAMED, DOCUMENTS_NAMED};
 /// What is counted over the epochs of a load.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Tally {
+pub struct LoadTally {
     /// Records, refused ones not included.
     pub records: u64,
     /// Documents that were there just so.
@@ -32,7 +32,7 @@ pub struct Tally {
     pub contents: (u64, u64),
 }
 
-impl Tally {
+impl LoadTally {
     /// Adds the names of documents of an epoch, as far as names are still wanted.
     pub(in crate::collection) fn name(&mut self, poor: Vec<String>, undated: Vec<String>) {
         for (names, new) in [(&mut self.first_poor, poor), (&mut self.first_undated, undated)] {

@@ -18,7 +18,7 @@ use crate::error::Result;
 use crate::limits::{MAX_ANSWERED_FILES, MAX_FETCH_BYTES};
 use crate::mesh::Mesh;
 use crate::peers::Peers;
-use crate::storage::{Local, Lock, Reader, Storage, Writer};
+use crate::storage::{FileWriter, Local, Lock, Reader, Storage};
 
 /// A collection of which this process sees a part, and asks the others for the rest. What it writes goes to its own part.
 pub struct Scattered {
@@ -130,7 +130,7 @@ impl Storage for Scattered {
         self.own.names()
     }
 
-    fn create(&self, name: &str) -> io::Result<Box<dyn Writer>> {
+    fn create(&self, name: &str) -> io::Result<Box<dyn FileWriter>> {
         self.own.create(name)
     }
 

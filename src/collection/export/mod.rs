@@ -11,7 +11,7 @@ use std::path::{Component, Path, PathBuf};
 use self::dropped_lines::dropped_lines;
 use crate::collection::{Origin, Replay, Snapshot, SourceEntry};
 use crate::error::{Error, Result};
-use crate::flow::{Outcome, Replay as _};
+use crate::flow::{Outcome, ReplayedDocuments as _};
 use crate::output::{Hands, KeptTally, hand_out, write_kept};
 use crate::progress::{Progress, Stage};
 use crate::read::{

@@ -9,7 +9,7 @@ use crate::collection::HeapCursor;
 use crate::collection::load::match_clusters::{After, Before, ClusterMatching, match_clusters};
 use crate::collection::run::schema::{CONTENTS, DOCUMENTS};
 use crate::collection::tables::Tables;
-use crate::collection::tables::cluster_changes::{ClusterId, Line};
+use crate::collection::tables::cluster_changes::{ChangeLine, ClusterId};
 use crate::collection::tables::clusters::{cluster_rows, document_counts, documents_of, places_of};
 use crate::collection::tables::components::{Members, components};
 use crate::collection::tables::document::Document;
@@ -30,7 +30,7 @@ pub struct ClusterDiff {
     /// Clusters that are other ones now.
     pub clusters: BTreeMap<ClusterKey, StoredCluster>,
     /// What is said about clusters.
-    pub lines: Vec<Line>,
+    pub lines: Vec<ChangeLine>,
     /// Documents that were not there before.
     pub added: u64,
     /// Documents whose record is another one now.

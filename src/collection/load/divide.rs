@@ -25,7 +25,7 @@ use crate::collection::tables::sets::missing;
 use crate::config::Config;
 use crate::document::Doc;
 use crate::error::Result;
-use crate::flow::{Outcome, Part, Replay as _, Request, run};
+use crate::flow::{Outcome, Part, ReplayedDocuments as _, Request, run};
 use crate::method::FrozenTables;
 use crate::progress::{Progress, Stage};
 use crate::resources::Resources;

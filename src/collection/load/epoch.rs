@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::collection::commit::manifest::Manifest;
 use crate::collection::commit::names::{Keeper, Name};
-use crate::collection::commit::refused::Row;
+use crate::collection::commit::refused::RefusedRow;
 use crate::collection::commit::run_entry::RunEntry;
 use crate::collection::distributed::protocol::{
     EpochCommand, LeaderCommand, begin_runs, collect_summaries, own_runs,
@@ -14,7 +14,7 @@ use crate::collection::load::epoch_done::{came_to, mark, tell};
 use crate::collection::load::load_base::LoadBase;
 use crate::collection::load::prepare::Prepared;
 use crate::collection::load::recollider::Recollider;
-use crate::collection::load::settle::{Delta, Terms, compute_delta};
+use crate::collection::load::settle::{Delta, LoadNumbers, compute_delta};
 use crate::collection::load::write::{seen, write_delta, write_seen};
 use crate::collection::run::writer::RunSummary;
 use crate::error::{Error, Result};
@@ -125,9 +125,9 @@ impl Prepared<'_> {
         }
     }
 
-    pub(in crate::collection::load) fn terms(&self) -> Terms {
+    pub(in crate::collection::load) fn terms(&self) -> LoadNumbers {
         let load = self.next.load as u32;
-        Terms { load, first_file: self.next.next_file, next_label: self.next.next_label }
+        LoadNumbers { load, first_file: self.next.next_file, next_label: self.next.next_label }
     }
 
     fn count(&mut self, loaded: &Loaded, delta: &Delta) -> Result<()> {
@@ -146,7 +146,8 @@ impl Prepared<'_> {
             matches!(refused.refusal, Refusal::Unreadable(_)).then(|| refused.position.file())
         };
         let rejected = loaded.run.documents.inputs.rejected(&loaded.refused).into_iter().zip(&loaded.refused);
-        self.refused.extend(rejected.map(|(rejected, refused)| Row { rejected, unread: unread(refused) }));
+        self.refused
+            .extend(rejected.map(|(rejected, refused)| RefusedRow { rejected, unread: unread(refused) }));
         Ok(())
     }
 

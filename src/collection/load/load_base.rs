@@ -214,34 +214,43 @@ impl Stored for LoadBase {
         let records = lock(&self.records).get_mut(worker).and_then(Option::take);
         let records = records.map(RecordWriter::new).transpose()?;
         let finished = Arc::clone(&self.finished);
-        let (texts, signatures, signed) = (Vec::new(), Signatures::default(), self.signed);
-        Ok(Box::new(Run { worker, writer, records, texts, signed, signatures, posting: false, finished }))
+        let (texts, signatures, signed) = (Vec::new(), StoredSignatures::default(), self.signed);
+        Ok(Box::new(WorkerRun {
+            worker,
+            writer,
+            records,
+            texts,
+            signed,
+            signatures,
+            posting: false,
+            finished,
+        }))
     }
 }
 
 /// The run of one worker: sets, then texts, their signatures where these are kept, then postings. Beside it that of its records, if these are kept.
 #[derive(Debug)]
-struct Run {
+struct WorkerRun {
     worker: usize,
     finished: Arc<Mutex<Vec<Finished>>>,
     writer: RunWriter,
     records: Option<RecordWriter>,
     texts: Vec<StoredText>,
     signed: Option<AcceptanceRule>,
-    signatures: Signatures,
+    signatures: StoredSignatures,
     posting: bool,
 }
 
 /// The signatures of texts, in the order of these.
 #[derive(Debug, Default)]
-struct Signatures {
+struct StoredSignatures {
     /// Their words, one after the other.
     words: Vec<u64>,
     /// Where each ends.
     ends: Vec<u64>,
 }
 
-impl Run {
+impl WorkerRun {
     /// Writes the texts with their signatures and begins the postings.
     fn all_read(&mut self) -> Result<()> {
         if self.posting {
@@ -252,7 +261,7 @@ impl Run {
         self.writer.rows(TEXTS.kind, TEXTS.shape)?;
         texts.iter().try_for_each(|text| self.writer.push(&text.to_row()))?;
         if self.signed.is_some() {
-            let Signatures { words, ends } = std::mem::take(&mut self.signatures);
+            let StoredSignatures { words, ends } = std::mem::take(&mut self.signatures);
             self.writer.heap(PARITIES)?;
             self.writer.push(&words)?;
             self.writer.rows(SIGNATURES.kind, SIGNATURES.shape)?;
@@ -267,7 +276,7 @@ impl Run {
     }
 }
 
-impl LoadKeeper for Run {
+impl LoadKeeper for WorkerRun {
     fn record(&mut self, doc: Doc, raw: &str) -> Result<()> {
         self.records.as_mut().map_or(Ok(()), |records| records.push(doc, raw))
     }

@@ -2,7 +2,7 @@
 
 use hashbrown::HashMap;
 
-use crate::collection::tables::cluster_changes::{ClusterId, Line};
+use crate::collection::tables::cluster_changes::{ChangeLine, ClusterId};
 use crate::collection::tables::member::{Member, keep_order};
 use crate::collection::tables::rows::ClusterKey;
 use crate::config::Keep;
@@ -35,7 +35,7 @@ pub struct ClusterMatching {
     /// For each of them the place of its representative among its members.
     pub representatives: Vec<usize>,
     /// What is said about it, in order.
-    pub lines: Vec<Line>,
+    pub lines: Vec<ChangeLine>,
 }
 
 /// Gives numbers to clusters: those that share most documents first, then the lower number, then the lower first member.
@@ -121,11 +121,11 @@ impl ClusterMatching {
             match old_of[new].map(|old| before[old].representative) {
                 None => {
                     let representative = member.name.clone();
-                    self.lines.push(Line::Created { cluster: number, representative });
+                    self.lines.push(ChangeLine::Created { cluster: number, representative });
                 }
                 Some(old) if old != member.document.id => {
                     let (from, to) = (name(old), member.name.clone());
-                    self.lines.push(Line::Representative { cluster: number, from, to });
+                    self.lines.push(ChangeLine::Representative { cluster: number, from, to });
                 }
                 Some(_) => {}
             }
@@ -146,15 +146,17 @@ impl ClusterMatching {
                 let id = member.name.clone();
                 still.insert(member.document.id, ());
                 match old.get(&member.document.id).map(|at| before[*at].id) {
-                    None => self.lines.push(Line::Joined { id, cluster: *number }),
-                    Some(from) if from != *number => self.lines.push(Line::Moved { id, from, to: *number }),
+                    None => self.lines.push(ChangeLine::Joined { id, cluster: *number }),
+                    Some(from) if from != *number => {
+                        self.lines.push(ChangeLine::Moved { id, from, to: *number });
+                    }
                     Some(_) => {}
                 }
             }
         }
         for cluster in before {
             for id in cluster.documents.iter().filter(|id| !still.contains_key(*id)) {
-                self.lines.push(Line::Left { id: name(*id), cluster: cluster.id });
+                self.lines.push(ChangeLine::Left { id: name(*id), cluster: cluster.id });
             }
         }
     }
@@ -172,13 +174,15 @@ impl ClusterMatching {
             match heir {
                 None => {
                     match into.max_by_key(|(_, new, count)| (*count, std::cmp::Reverse(self.numbers[*new]))) {
-                        None => self.lines.push(Line::Dissolved { cluster: from }),
-                        Some((_, new, _)) => self.lines.push(Line::Merged { from, into: self.numbers[*new] }),
+                        None => self.lines.push(ChangeLine::Dissolved { cluster: from }),
+                        Some((_, new, _)) => {
+                            self.lines.push(ChangeLine::Merged { from, into: self.numbers[*new] });
+                        }
                     }
                 }
                 Some(heir) => {
                     let others = into.filter(|(_, new, _)| new != heir).map(|(_, new, _)| self.numbers[*new]);
-                    self.lines.extend(others.map(|into| Line::Split { from, into }));
+                    self.lines.extend(others.map(|into| ChangeLine::Split { from, into }));
                 }
             }
         }

@@ -4,12 +4,12 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::collection::commit::checkpoint::{Checkpoint, Consumed, Inputs};
+use crate::collection::commit::checkpoint::{Checkpoint, Consumed, LoadInputs};
 use crate::collection::commit::manifest::Manifest;
 use crate::collection::commit::names::folder;
-use crate::collection::commit::refused::{self, RefusedEntry, Row};
+use crate::collection::commit::refused::{self, RefusedEntry, RefusedRow};
 use crate::collection::commit::snapshot::Snapshot;
-use crate::collection::commit::tally::Tally;
+use crate::collection::commit::tally::LoadTally;
 use crate::collection::commit::writer::Writer;
 use crate::collection::distributed::protocol::LeaderCommand;
 use crate::collection::load::load_base::LoadBase;
@@ -50,13 +50,13 @@ pub struct Prepared<'a> {
     pub(in crate::collection::load) next: Manifest,
     /// The last commit, and the runs of the epochs.
     pub(in crate::collection::load) ahead: Snapshot,
-    pub(in crate::collection::load) tally: Tally,
+    pub(in crate::collection::load) tally: LoadTally,
     pub(in crate::collection::load) epochs: u32,
     /// The numbers of the runs that the workers of all processes write in an epoch.
     pub(in crate::collection::load) workers_runs: Range<u64>,
     pub(in crate::collection::load) consumed: Vec<Consumed>,
     /// Records refused, in document order, and of which epochs they are durable.
-    pub(in crate::collection::load) refused: Vec<Row>,
+    pub(in crate::collection::load) refused: Vec<RefusedRow>,
     pub(in crate::collection::load) kept: Vec<RefusedEntry>,
     /// Refused records that were there at the last checkpoint.
     pub(in crate::collection::load) noted: usize,
@@ -134,7 +134,7 @@ impl<'a> Prepared<'a> {
             progress,
             next,
             ahead,
-            tally: Tally::default(),
+            tally: LoadTally::default(),
             epochs: 0,
             workers_runs: 0..0,
             consumed: Vec::new(),
@@ -189,7 +189,7 @@ impl<'a> Prepared<'a> {
             next: self.next.clone(),
             epoch: self.epochs,
             delete_missing: self.batch.delete_missing,
-            inputs: Inputs::of(&self.batch.sources),
+            inputs: LoadInputs::of(&self.batch.sources),
             consumed: self.consumed.clone(),
             lines,
             refused: self.kept.clone(),

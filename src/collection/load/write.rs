@@ -9,7 +9,7 @@ use crate::collection::run::schema::{
 };
 use crate::collection::run::writer::{RunSummary, RunWriter};
 use crate::collection::tables::Tables;
-use crate::collection::tables::cluster_changes::Line;
+use crate::collection::tables::cluster_changes::ChangeLine;
 use crate::collection::tables::document::{Document, words_of};
 use crate::collection::tables::rows::{
     ClusterKey, SeenId, StoredComponent, StoredContent, StoredDigest, StoredLink, StoredMember,
@@ -160,7 +160,7 @@ fn rows<const N: usize>(
 ///
 /// # Errors
 /// [`crate::error::Error::Io`].
-pub fn write_lines(log: &mut ChangesWriter, lines: &[Line]) -> Result<()> {
+pub fn write_lines(log: &mut ChangesWriter, lines: &[ChangeLine]) -> Result<()> {
     let mut bytes = Vec::new();
     for line in lines {
         serde_json::to_writer(&mut bytes, line).map_err(|e| Error::Worker(format!("a change log: {e}")))?;

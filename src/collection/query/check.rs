@@ -47,7 +47,7 @@ pub struct Checker {
 }
 
 /// What a text was found to be.
-struct Found {
+struct FoundContents {
     /// The content of the same text.
     same: Option<Doc>,
     linked: Vec<(Doc, Measure)>,
@@ -87,8 +87,8 @@ impl Checker {
         let sets: Vec<&[u64]> = sets.iter().map(Vec::as_slice).collect();
         let linked = self.resembling.to(&sets, &|_| true, progress)?;
         let same = self.same(&digests)?;
-        let found: Vec<Found> =
-            same.into_iter().zip(linked).map(|(same, linked)| Found { same, linked }).collect();
+        let found: Vec<FoundContents> =
+            same.into_iter().zip(linked).map(|(same, linked)| FoundContents { same, linked }).collect();
         self.name(found)
     }
 
@@ -110,7 +110,7 @@ impl Checker {
     }
 
     /// Makes documents of contents.
-    fn name(&self, found: Vec<Found>) -> Result<Vec<Vec<Resembled>>> {
+    fn name(&self, found: Vec<FoundContents>) -> Result<Vec<Vec<Resembled>>> {
         let all = || {
             found.iter().flat_map(|found| found.linked.iter().map(|(content, _)| *content).chain(found.same))
         };
@@ -128,7 +128,7 @@ impl Checker {
             let members = members.get(&content).into_iter().flatten();
             members.map(move |member| Resembled { id: member.name.clone(), cluster, same_text, measures })
         };
-        let of_text = |Found { same, mut linked }: Found| {
+        let of_text = |FoundContents { same, mut linked }: FoundContents| {
             let mut list: Vec<Resembled> = Vec::new();
             if let Some(content) = same {
                 let size = sizes.get(&content).copied().unwrap_or(0);

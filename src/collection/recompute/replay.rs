@@ -45,7 +45,7 @@ const CHECKED: usize = 1024;
 #[derive(Debug)]
 pub struct Replay {
     tables: Tables,
-    documents: Vec<Row>,
+    documents: Vec<ReplayRow>,
     /// Whether text lengths are compared, rather than what the collection compares.
     by_length: bool,
     /// The files that the documents came from.
@@ -53,14 +53,14 @@ pub struct Replay {
     /// Ids, each with the value that its document is compared by behind it.
     names: String,
     /// By content, ascending.
-    texts: Vec<Text>,
+    texts: Vec<ReplayText>,
     /// Members of the sets of all documents.
     members: u64,
 }
 
 /// What a run needs of a document.
 #[derive(Clone, Copy, Debug)]
-struct Row {
+struct ReplayRow {
     first_load: u32,
     content: Doc,
     position: u64,
@@ -87,7 +87,7 @@ pub struct Origin {
 
 /// Where the set of a content is.
 #[derive(Clone, Copy, Debug)]
-struct Text {
+struct ReplayText {
     content: Doc,
     /// The run, its place among those of the tables.
     run: u32,
@@ -148,7 +148,7 @@ impl Replay {
     }
 
     fn push(&mut self, document: &Document, name: &str, value: &str) {
-        self.documents.push(Row {
+        self.documents.push(ReplayRow {
             first_load: document.loads.0,
             content: document.content,
             position: document.position,
@@ -193,7 +193,7 @@ impl Replay {
         self.tables.newest(TEXTS, &contents, &mut |_, run, row| {
             let place = runs.iter().position(|of| std::ptr::eq(&**of, run)).unwrap_or_default();
             let StoredText { content, start, size, .. } = StoredText::of_row(row);
-            texts.push(Text { content: content as Doc, run: place as u32, start, size });
+            texts.push(ReplayText { content: content as Doc, run: place as u32, start, size });
             Ok(())
         })?;
         texts.sort_unstable_by_key(|text| text.content);
@@ -206,7 +206,7 @@ impl Replay {
         Ok(())
     }
 
-    fn text(&self, content: Doc) -> Option<&Text> {
+    fn text(&self, content: Doc) -> Option<&ReplayText> {
         let at = self.texts.binary_search_by_key(&content, |text| text.content).ok()?;
         self.texts.get(at)
     }
@@ -225,19 +225,20 @@ impl Replay {
     /// # Panics
     /// If there are no more than `at` documents.
     pub fn origin(&self, at: usize) -> Origin {
-        let Row { position, version, text_bytes, .. } = self.documents[at];
+        let ReplayRow { position, version, text_bytes, .. } = self.documents[at];
         let position = Position::from_bits(position);
         Origin { file: position.file(), offset: position.offset(), version, text_bytes }
     }
 
     /// Bytes of memory that the documents take.
     pub fn held(&self) -> u64 {
-        let rows = self.documents.capacity() * size_of::<Row>() + self.texts.capacity() * size_of::<Text>();
+        let rows = self.documents.capacity() * size_of::<ReplayRow>()
+            + self.texts.capacity() * size_of::<ReplayText>();
         (rows + self.names.capacity()) as u64
     }
 }
 
-impl Row {
+impl ReplayRow {
     /// The id, and the value the document is compared by.
     fn strings<'a>(&self, names: &'a str) -> (&'a str, &'a str) {
         let (start, (name, value)) = (self.name as usize, self.lengths);
@@ -246,7 +247,7 @@ impl Row {
     }
 }
 
-impl flow::Replay for Replay {
+impl flow::ReplayedDocuments for Replay {
     fn documents(&self) -> usize {
         self.documents.len()
     }
@@ -323,7 +324,7 @@ impl Snapshot {
     /// What is asked of the dataflow, and the documents.
     fn request(&self, asked: RecomputeRequest, progress: &Arc<Progress>) -> Result<(Request, Arc<Replay>)> {
         let config = overridden(&self.manifest().config, &asked.overrides)?;
-        let rows = self.manifest().counts.documents.saturating_mul(size_of::<Row>() as u64);
+        let rows = self.manifest().counts.documents.saturating_mul(size_of::<ReplayRow>() as u64);
         left(asked.resources.memory, rows, asked.resources.workers)?;
         let replay = Arc::new(Replay::of(self, &config, progress)?);
         let memory = left(asked.resources.memory, replay.held(), asked.resources.workers)?;
@@ -335,7 +336,7 @@ impl Snapshot {
             stored: None,
             basis: frozen(&self.tables())?,
             lexicon: None,
-            replay: Some(Arc::clone(&replay) as Arc<dyn flow::Replay>),
+            replay: Some(Arc::clone(&replay) as Arc<dyn flow::ReplayedDocuments>),
             resources: Resources { memory, ..asked.resources },
         };
         Ok((request, replay))

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use super::*;
 use crate::collection::tables::lookup::stored_documents;
 use crate::collection::{Batch, QueryOverrides, Snapshot, Writer, prepare};
-use crate::flow::{Components, Replay as _, id_digest};
+use crate::flow::{Components, ReplayedDocuments as _, id_digest};
 use crate::read::discover;
 use crate::resources::Resources;
 use crate::simd::Simd;

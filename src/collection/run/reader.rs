@@ -19,7 +19,7 @@ use crate::storage::Storage;
 
 /// A section that can be read.
 #[derive(Debug)]
-enum Reader {
+enum SectionReader {
     Rows(RowsReader),
     Heap(HeapReader),
 }
@@ -28,7 +28,7 @@ enum Reader {
 #[derive(Debug)]
 pub struct RunReader {
     /// In the order of the file.
-    sections: Vec<(SectionKind, Reader)>,
+    sections: Vec<(SectionKind, SectionReader)>,
     file: Arc<RunFile>,
     /// The hash of the checksums of all pages but the last.
     sum: u64,
@@ -70,8 +70,10 @@ impl RunReader {
     fn of(file: RunFile, path: PathBuf, sections: Vec<Section>, sum: u64) -> RunReader {
         let file = Arc::new(file);
         let reader = |number, section: Section| match section.sort {
-            Sort::Rows(shape) => Reader::Rows(RowsReader::new(Arc::clone(&file), section, number, shape)),
-            Sort::Heap => Reader::Heap(HeapReader::new(Arc::clone(&file), section, number)),
+            Sort::Rows(shape) => {
+                SectionReader::Rows(RowsReader::new(Arc::clone(&file), section, number, shape))
+            }
+            Sort::Heap => SectionReader::Heap(HeapReader::new(Arc::clone(&file), section, number)),
         };
         let sections =
             (0..).zip(sections).map(|(number, section)| (section.kind, reader(number, section))).collect();
@@ -98,7 +100,7 @@ impl RunReader {
         self.sections.iter().map(|(kind, _)| *kind)
     }
 
-    fn section(&self, kind: SectionKind) -> Option<&Reader> {
+    fn section(&self, kind: SectionKind) -> Option<&SectionReader> {
         self.sections.iter().find(|section| section.0 == kind).map(|(_, reader)| reader)
     }
 
@@ -108,8 +110,8 @@ impl RunReader {
     /// [`crate::error::Error::Damaged`] for the first that is not as it was written, and [`crate::error::Error::Io`].
     pub(in crate::collection) fn verify(&self) -> Result<()> {
         self.sections.iter().try_for_each(|(_, reader)| match reader {
-            Reader::Rows(rows) => rows.verify(),
-            Reader::Heap(heap) => verify_heap(heap),
+            SectionReader::Rows(rows) => rows.verify(),
+            SectionReader::Heap(heap) => verify_heap(heap),
         })?;
         verify_sum(&self.file, self.sum)
     }
@@ -117,16 +119,16 @@ impl RunReader {
     /// The rows of this kind, if the run has any such section.
     pub fn rows(&self, kind: SectionKind) -> Option<&RowsReader> {
         match self.section(kind)? {
-            Reader::Rows(rows) => Some(rows),
-            Reader::Heap(_) => None,
+            SectionReader::Rows(rows) => Some(rows),
+            SectionReader::Heap(_) => None,
         }
     }
 
     /// The heap of this kind, if the run has one.
     pub fn heap(&self, kind: SectionKind) -> Option<&HeapReader> {
         match self.section(kind)? {
-            Reader::Heap(heap) => Some(heap),
-            Reader::Rows(_) => None,
+            SectionReader::Heap(heap) => Some(heap),
+            SectionReader::Rows(_) => None,
         }
     }
 }

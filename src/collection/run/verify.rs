@@ -8,7 +8,7 @@ use crate::collection::run::file::{BLOCK, RunFile};
 use crate::collection::run::heap::HeapReader;
 use crate::collection::run::page::PAGE_WORDS;
 use crate::collection::run::rows::filter::may_hold;
-use crate::collection::run::rows::section::Rows;
+use crate::collection::run::rows::section::SectionRows;
 use crate::error::Result;
 
 /// Words of a heap read at once.
@@ -41,7 +41,7 @@ pub(in crate::collection) fn verify_heap(heap: &HeapReader) -> Result<()> {
 }
 
 /// Reads a whole section of rows with its fences and filters.
-pub(in crate::collection) fn verify_rows(rows: &Rows) -> Result<()> {
+pub(in crate::collection) fn verify_rows(rows: &SectionRows) -> Result<()> {
     // Once they are there, each page is compared with its fence.
     rows.fences()?;
     let (width, filter) = (rows.shape.width, rows.shape.filter_words());

@@ -14,7 +14,7 @@ use crate::collection::run::page::{PAGE_BYTES, PAGE_WORDS, PAYLOAD_WORDS, RawPag
 use crate::collection::run::rows::filter;
 use crate::collection::run::schema::section_name;
 use crate::error::{Error, Result};
-use crate::storage::{Storage, Writer};
+use crate::storage::{FileWriter, Storage};
 
 /// Pages appended at once: 1 MiB.
 const APPEND: usize = 256;
@@ -42,7 +42,7 @@ impl RunSummary {
 
 /// Pages on their way to the file.
 struct PageStream {
-    writer: Box<dyn Writer>,
+    writer: Box<dyn FileWriter>,
     path: PathBuf,
     seal: Seal,
     buffer: Vec<RawPage>,

@@ -42,7 +42,7 @@ impl<'de> Deserialize<'de> for ClusterId {
 /// it: `joined`, `left` and `moved` say what happened to every document whose cluster is another one.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(tag = "change", rename_all = "lowercase", deny_unknown_fields)]
-pub enum Line {
+pub enum ChangeLine {
     /// A cluster that was not there before.
     Created {
         /// The cluster.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::storage::{Lock, Reader, Simulated, Storage, Writer};
+use crate::storage::{FileWriter, Lock, Reader, Simulated, Storage};
 
 /// The folder.
 #[derive(Debug, Default)]
@@ -69,7 +69,7 @@ impl Storage for Memory {
         self.folder.names()
     }
 
-    fn create(&self, name: &str) -> io::Result<Box<dyn Writer>> {
+    fn create(&self, name: &str) -> io::Result<Box<dyn FileWriter>> {
         self.folder.create(name)
     }
 

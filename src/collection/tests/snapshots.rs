@@ -68,7 +68,7 @@ impl Storage for Awkward {
         names
     }
 
-    fn create(&self, name: &str) -> io::Result<Box<dyn storage::Writer>> {
+    fn create(&self, name: &str) -> io::Result<Box<dyn storage::FileWriter>> {
         self.folder.create(name)
     }
 

@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::flow::intake::Intake;
 use crate::flow::intake::unit_queue::UnitQueue;
 use crate::flow::records::{Arrival, Posting, spread};
-use crate::flow::stored::{Replay, Replayed};
+use crate::flow::stored::{Replayed, ReplayedDocuments};
 use crate::metrics::Metric;
 use crate::read::DocumentSink as _;
 
@@ -18,7 +18,7 @@ impl Intake {
     /// Takes in stored documents until none is left, calling `send` once a stretch.
     pub fn replay(
         &mut self,
-        replay: &dyn Replay,
+        replay: &dyn ReplayedDocuments,
         queue: &UnitQueue,
         mut send: impl FnMut(&mut Intake),
     ) -> Result<()> {
@@ -50,7 +50,7 @@ impl Intake {
     /// Takes in a stored document.
     fn take_again(
         &mut self,
-        replay: &dyn Replay,
+        replay: &dyn ReplayedDocuments,
         at: usize,
         document: &Replayed<'_>,
         set: &mut Vec<u64>,

@@ -4,7 +4,7 @@ use std::fs;
 
 use super::{Bench, open};
 use crate::error::Error;
-use crate::lexicon::{Kind, Lexicon, Terms, merge};
+use crate::lexicon::{Lexicon, TermKind, Terms, merge};
 use crate::progress::Progress;
 
 /// Every byte changed and every length cut to is noticed, and nothing of it is taken for another lexicon.
@@ -84,7 +84,7 @@ fn what_cannot_be_written_or_merged_is_refused() {
     assert!(matches!(bench.build("none", terms, 0), Err(Error::Config(_))));
     assert!(matches!(bench.build("none", terms, 3), Err(Error::Limit(_))));
     bench.build("high", terms, 2).expect("written");
-    bench.build("numbers", Terms { kind: Kind::Alphanumeric, ..terms }, 1).expect("written");
+    bench.build("numbers", Terms { kind: TermKind::Alphanumeric, ..terms }, 1).expect("written");
     let [out, high, numbers] = ["out", "high", "numbers"].map(|name| open(&bench.path(name)));
     let none = bench.path("none");
     assert!(matches!(merge(&[], &none, None, &progress), Err(Error::Config(_))));

@@ -10,7 +10,7 @@ use std::path::Path;
 
 use proptest::prelude::*;
 
-use super::{Frozen, Kind, Lexicon, Request, Terms, count};
+use super::{Frozen, Lexicon, LexiconRequest, TermKind, Terms, count};
 use crate::config::{Input, Tokens};
 use crate::error::Result;
 use crate::progress::Progress;
@@ -72,8 +72,8 @@ impl Bench {
         discover(&[input], self.0.path()).expect("found").sources
     }
 
-    fn request(&self, terms: Terms, workers: usize, memory: Option<u64>) -> Request {
-        Request {
+    fn request(&self, terms: Terms, workers: usize, memory: Option<u64>) -> LexiconRequest {
+        LexiconRequest {
             sources: self.sources("in.jsonl"),
             input: Input::default(),
             terms,
@@ -102,7 +102,7 @@ fn twin(texts: &[String], terms: Terms) -> (u64, BTreeMap<String, u64>) {
     for word in documents.iter().flatten() {
         let letters = !word.chars().any(char::is_numeric);
         let long = word.chars().count() >= terms.min_length || word == "\u{4e2d}";
-        if long && (letters || terms.kind == Kind::Alphanumeric) {
+        if long && (letters || terms.kind == TermKind::Alphanumeric) {
             *counts.entry(word.clone()).or_default() += 1;
         }
     }

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use super::{Bench, counts, open, texts, twin};
 use crate::config::{Input, Tokens};
 use crate::error::Error;
-use crate::lexicon::{Header, Kind, Lexicon, Question, Survey, Terms, count, merge, stability};
+use crate::lexicon::{Header, Lexicon, StabilityRequest, Survey, TermKind, Terms, count, merge, stability};
 use crate::limits::{BASE_MEMORY, WORKER_MEMORY};
 use crate::progress::Progress;
 use crate::simd::Simd;
@@ -19,7 +19,7 @@ proptest! {
 
     #[test]
     fn a_lexicon_is_what_was_counted(texts in texts(), numbers: bool, min_length in 1usize..5, min_df in 1u64..4) {
-        let kind = if numbers { Kind::Alphanumeric } else { Kind::Alphabetic };
+        let kind = if numbers { TermKind::Alphanumeric } else { TermKind::Alphabetic };
         let terms = Terms { kind, min_length };
         let bench = Bench::new(&texts);
         let (documents, mut want) = twin(&texts, terms);
@@ -120,7 +120,7 @@ proptest! {
         let sources = bench.sources("in.jsonl");
         let input = Input::default();
         let survey = Survey { sources: &sources, input: &input, workers, mesh: None };
-        let question = Question { sample, seed, longest: 5, max_idf: 1.0 };
+        let question = StabilityRequest { sample, seed, longest: 5, max_idf: 1.0 };
         let got = stability((&a, &b), &survey, question, Simd::detect(), &Progress::default()).expect("an answer");
         prop_assert_eq!(got.read, asked.len() as u64);
         let curve: Vec<(u64, u64)> = got.curve.iter().map(|point| (point.documents, point.unchanged)).collect();

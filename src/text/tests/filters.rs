@@ -5,7 +5,7 @@ use std::sync::Arc;
 use proptest::prelude::*;
 
 use super::{LEVELS, MODES, equality};
-use crate::lexicon::{Kind, Lexicon, Request, Terms, count};
+use crate::lexicon::{Lexicon, LexiconRequest, TermKind, Terms, count};
 use crate::progress::Progress;
 use crate::read::{Input, discover};
 use crate::resources::Resources;
@@ -157,10 +157,10 @@ fn lexicon() -> Arc<Lexicon> {
     let (input, out) = (folder.path().join("in.jsonl"), folder.path().join("lexicon"));
     std::fs::write(&input, (0..10).map(line).collect::<String>()).expect("written");
     let input = input.to_str().expect("UTF-8").to_owned();
-    let request = Request {
+    let request = LexiconRequest {
         sources: discover(&[input], folder.path()).expect("found").sources,
         input: Input::default(),
-        terms: Terms { kind: Kind::Alphanumeric, min_length: 3 },
+        terms: Terms { kind: TermKind::Alphanumeric, min_length: 3 },
         resources: Resources {
             workers: 1,
             memory: None,

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use self::disk::{Contents, Dice, Disk};
-use super::{Lock, Reader, Storage, Writer, check, failed_before};
+use super::{FileWriter, Lock, Reader, Storage, check, failed_before};
 
 /// How an operation fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,7 +52,7 @@ pub fn is_power_cut(error: &io::Error) -> bool {
 /// A folder in memory, for tests: it counts operations, makes chosen ones fail, and tells what a power failure may
 /// leave. Clones share one folder, as processes on one machine do.
 ///
-/// Every call of [`Storage`], [`Writer`] and [`Reader`] that can fail is one operation, numbered from 0 in the order
+/// Every call of [`Storage`], [`FileWriter`] and [`Reader`] that can fail is one operation, numbered from 0 in the order
 /// of the calls. The methods of this type itself are none: they work from outside, on a machine without power too.
 ///
 /// A sync of names that fails leaves each name as it was, durable or not, and a later one that succeeds makes up for
@@ -190,7 +190,7 @@ impl Simulated {
         }
     }
 
-    fn writer(&self, contents: &Arc<Contents>) -> Box<dyn Writer> {
+    fn writer(&self, contents: &Arc<Contents>) -> Box<dyn FileWriter> {
         Box::new(SimulatedWriter { folder: self.clone(), contents: Arc::clone(contents), failed: false })
     }
 }
@@ -207,7 +207,7 @@ impl Storage for Simulated {
         Ok(self.operation()?.disk.names())
     }
 
-    fn create(&self, name: &str) -> io::Result<Box<dyn Writer>> {
+    fn create(&self, name: &str) -> io::Result<Box<dyn FileWriter>> {
         let contents = Arc::new(Contents::new());
         self.change(|disk| check(name).and_then(|()| disk.add(name, Arc::clone(&contents))))?;
         Ok(self.writer(&contents))
@@ -272,7 +272,7 @@ impl SimulatedWriter {
     }
 }
 
-impl Writer for SimulatedWriter {
+impl FileWriter for SimulatedWriter {
     fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
         let fault = self.begin()?;
         let arrive = match fault {

@@ -19,7 +19,7 @@ use crate::flow::{Change, Contractor, Loaded};
 
 /// What a load is settled with.
 #[derive(Clone, Copy, Debug)]
-pub struct Terms {
+pub struct LoadNumbers {
     /// The load's number.
     pub load: u32,
     /// The number of the load's first file.
@@ -66,7 +66,7 @@ struct Content {
 struct Settling<'a> {
     tables: &'a Tables,
     loaded: &'a Loaded,
-    terms: Terms,
+    terms: LoadNumbers,
     delta: Delta,
     contents: BTreeMap<Doc, Content>,
     /// Labels that contents have after splits and unions.
@@ -97,7 +97,7 @@ const MEMBER: usize = 3 * size_of::<((u32, Doc), bool)>() + 2 * size_of::<(Doc, 
 pub fn compute_delta(
     tables: &Tables,
     loaded: &Loaded,
-    terms: Terms,
+    terms: LoadNumbers,
     contractor: Option<&Contractor>,
     recollide: &mut dyn Recollide,
 ) -> Result<Delta> {
@@ -119,7 +119,7 @@ pub fn compute_delta(
 pub fn compute_removals(
     tables: &Tables,
     loaded: &Loaded,
-    (terms, contractor): (Terms, Option<&Contractor>),
+    (terms, contractor): (LoadNumbers, Option<&Contractor>),
     gone: &[u128],
     recollide: &mut dyn Recollide,
 ) -> Result<Delta> {
@@ -133,7 +133,7 @@ impl<'a> Settling<'a> {
     fn new(
         tables: &'a Tables,
         loaded: &'a Loaded,
-        terms: Terms,
+        terms: LoadNumbers,
         contractor: Option<&'a Contractor>,
     ) -> Settling<'a> {
         let delta = Delta { next_label: terms.next_label, ..Delta::default() };

@@ -8,13 +8,13 @@ use crate::error::Result;
 
 /// Members of a hot group that are known to hang together: those that are stored, and those that are new.
 #[derive(Default)]
-struct Part {
+struct SpannedPart {
     root: u32,
     stored: Vec<Doc>,
     new: Vec<Doc>,
 }
 
-impl Part {
+impl SpannedPart {
     fn len(&self) -> usize {
         self.stored.len() + self.new.len()
     }
@@ -31,14 +31,14 @@ pub(super) fn span(
 ) -> Result<Vec<(Doc, Doc, u32)>> {
     let mut by_root: Vec<(u32, Doc)> =
         members.into_iter().map(|(node, doc)| (forest.find(node), doc)).collect();
-    let (mut settled, mut links): (Vec<Part>, Vec<_>) = (Vec::new(), Vec::new());
+    let (mut settled, mut links): (Vec<SpannedPart>, Vec<_>) = (Vec::new(), Vec::new());
     if by_root.iter().all(|(root, _)| *root == by_root[0].0) || by_root.iter().all(|(_, doc)| *doc < base) {
         return Ok(links);
     }
     by_root.sort_unstable();
     for part in by_root.chunk_by(|a, b| a.0 == b.0) {
         let (stored, new) = part.iter().map(|(_, doc)| *doc).partition(|doc| *doc < base);
-        let mut joined = Part { root: part[0].0, stored, new };
+        let mut joined = SpannedPart { root: part[0].0, stored, new };
         let root = joined.root;
         // Settled parts are known to be apart: what joins this one to the first is not compared with the second.
         let (stored, new) = (joined.stored.clone(), joined.new.clone());
@@ -61,7 +61,8 @@ pub(super) fn span(
                 None => apart.push(other),
             }
         }
-        let at = apart.iter().position(|other: &Part| other.len() < joined.len()).unwrap_or(apart.len());
+        let at =
+            apart.iter().position(|other: &SpannedPart| other.len() < joined.len()).unwrap_or(apart.len());
         apart.insert(at, joined);
         settled = apart;
     }

@@ -25,7 +25,7 @@ pub use self::check::{Finding, FsckReport};
 use crate::collection::commit::snapshot::{Snapshot, newest};
 use crate::collection::run::schema::{CONTENTS, DEAD, LEXICON, RARITY, TABLES, section_name};
 use crate::collection::tables::bits::Bits;
-use crate::collection::tables::cluster_changes::Line;
+use crate::collection::tables::cluster_changes::ChangeLine;
 use crate::collection::{HeapReader, RowsReader};
 use crate::document::Doc;
 use crate::error::{Error, Result};
@@ -141,7 +141,7 @@ impl Check<'_> {
             rest.extend_from_slice(piece);
             let whole = rest.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
             let lines = rest[..whole].split_inclusive(|byte| *byte == b'\n');
-            wrong += lines.filter(|line| serde_json::from_slice::<Line>(line).is_err()).count() as u64;
+            wrong += lines.filter(|line| serde_json::from_slice::<ChangeLine>(line).is_err()).count() as u64;
             rest.drain(..whole);
             Ok(())
         })?;

@@ -11,13 +11,13 @@ use std::sync::Arc;
 use crate::collection::run::directory::{Section, Shape};
 use crate::collection::run::file::RunFile;
 use crate::collection::run::rows::scan::Scan;
-use crate::collection::run::rows::section::Rows;
+use crate::collection::run::rows::section::SectionRows;
 use crate::collection::run::verify::verify_rows;
 use crate::error::Result;
 
 /// A section of rows: fixed-width, strictly ascending word by word.
 #[derive(Clone, Debug)]
-pub struct RowsReader(Arc<Rows>);
+pub struct RowsReader(Arc<SectionRows>);
 
 impl RowsReader {
     pub(in crate::collection) fn new(
@@ -26,7 +26,7 @@ impl RowsReader {
         number: u32,
         shape: Shape,
     ) -> RowsReader {
-        RowsReader(Arc::new(Rows::new(file, section, number, shape)))
+        RowsReader(Arc::new(SectionRows::new(file, section, number, shape)))
     }
 
     /// How many rows there are.

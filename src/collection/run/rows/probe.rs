@@ -5,7 +5,7 @@ use crate::collection::run::file::BLOCK;
 use crate::collection::run::page::{PAGE_WORDS, RawPage, decode};
 use crate::collection::run::rows::fences::Fences;
 use crate::collection::run::rows::filter::may_hold;
-use crate::collection::run::rows::section::{Rows, first_from};
+use crate::collection::run::rows::section::{SectionRows, first_from};
 use crate::error::Result;
 
 /// Most pages looked at before any is fetched.
@@ -29,7 +29,7 @@ struct Touch {
 
 /// Calls `each` with all rows that begin with one of `keys`; see [`super::RowsReader::probe`].
 pub(in crate::collection) fn probe(
-    rows: &Rows,
+    rows: &SectionRows,
     prefix: usize,
     keys: &[u64],
     each: &mut dyn FnMut(usize, &[u64]) -> Result<()>,
@@ -58,7 +58,7 @@ pub(in crate::collection) fn probe(
 
 /// A probe under way.
 struct Probe<'a> {
-    rows: &'a Rows,
+    rows: &'a SectionRows,
     fences: &'a Fences,
     prefix: usize,
     keys: &'a [u64],

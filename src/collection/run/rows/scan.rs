@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use crate::collection::run::file::BLOCK;
 use crate::collection::run::page::{PAGE_WORDS, RawPage, decode};
-use crate::collection::run::rows::section::{Rows, first_from, less};
+use crate::collection::run::rows::section::{SectionRows, first_from, less};
 use crate::error::Result;
 
 /// Rows in ascending order. Holds 256 KiB once it has begun, however many rows there are.
 #[derive(Debug)]
 pub struct Scan {
-    rows: Arc<Rows>,
+    rows: Arc<SectionRows>,
     /// Whether the pages between the bounds were found; nothing is fetched before.
     begun: bool,
     /// Where to begin; empty once a row was found that is not before it.
@@ -29,7 +29,7 @@ pub struct Scan {
 }
 
 impl Scan {
-    pub(in crate::collection) fn new(rows: Arc<Rows>, from: &[u64], to: Option<&[u64]>) -> Scan {
+    pub(in crate::collection) fn new(rows: Arc<SectionRows>, from: &[u64], to: Option<&[u64]>) -> Scan {
         Scan {
             next: 0,
             end: rows.section.data_pages(),

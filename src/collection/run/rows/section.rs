@@ -10,7 +10,7 @@ use crate::error::Result;
 
 /// A section of rows, shared by all that read it.
 #[derive(Debug)]
-pub(in crate::collection) struct Rows {
+pub(in crate::collection) struct SectionRows {
     pub(in crate::collection) file: Arc<RunFile>,
     pub(in crate::collection) section: Section,
     pub(in crate::collection) number: u32,
@@ -18,14 +18,14 @@ pub(in crate::collection) struct Rows {
     fences: OnceLock<Fences>,
 }
 
-impl Rows {
+impl SectionRows {
     pub(in crate::collection) fn new(
         file: Arc<RunFile>,
         section: Section,
         number: u32,
         shape: Shape,
-    ) -> Rows {
-        Rows { file, section, number, shape, fences: OnceLock::new() }
+    ) -> SectionRows {
+        SectionRows { file, section, number, shape, fences: OnceLock::new() }
     }
 
     /// The fences, read when they are first asked for.
