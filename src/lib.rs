@@ -69,7 +69,8 @@
 //!
 //! Text to tokens:
 //! - `text/mod.rs` - canonical text, and the tokenizer
-//! - `text/options.rs` - what a configuration says of tokens, shingles and what is left out
+//! - `text/spelling/mod.rs` - the files of words in canonical form
+//! - `text/spelling/options.rs` - what a configuration says of tokens, shingles and what is left out
 //! - `text/classify.rs` - what a character is to a tokenizer
 //! - `text/masks.rs` - which bytes of a block are what, one bit a byte
 //! - `text/scan.rs` - the fast path: words found in bit masks
@@ -77,12 +78,12 @@
 //! - `text/table.rs` - what single characters become in canonical text
 //! - `text/out.rs` - the token hashes of one document
 //! - `text/hash.rs` - the 64-bit identity of a token
-//! - `text/words.rs` - words as they stand, for showing
-//! - `text/spelt.rs` - words in canonical form, where their letters matter
-//! - `text/pieces.rs` - texts cut into sentences or lines
-//! - `text/filter.rs` - which words become tokens, and as which stems
-//! - `text/stop_words.rs` - stop words of languages
-//! - `text/stems.rs` - the stems of words
+//! - `text/spelling/words.rs` - words as they stand, for showing
+//! - `text/spelling/spelt.rs` - words in canonical form, where their letters matter
+//! - `text/spelling/pieces.rs` - texts cut into sentences or lines
+//! - `text/spelling/filter.rs` - which words become tokens, and as which stems
+//! - `text/spelling/stop_words.rs` - stop words of languages
+//! - `text/spelling/stems.rs` - the stems of words
 //! - `text/twin.rs` - the slow, obvious tokenizer
 //!
 //! Terms and how rare they are:
@@ -220,15 +221,16 @@
 //!
 //! Many processes:
 //! - `mesh/mod.rs` - how the processes of a job meet, stay in touch, and notice a loss
-//! - `mesh/membership.rs` - what a process knows of its job before it meets the others
-//! - `mesh/secret.rs` - the shared secret, and what is proved with it
-//! - `mesh/hello.rs` - the frames of a hello, as bytes
-//! - `mesh/call.rs` - a hello from the side that connects
-//! - `mesh/listener.rs` - a hello from the side that is connected to: one thread accepts, one drives all hellos
-//! - `mesh/arrivals.rs` - who has come, who is admitted, and who was refused
-//! - `mesh/rendezvous.rs` - meeting all others, or saying who did not come
+//! - `mesh/meeting/mod.rs` - the files of how processes meet
+//! - `mesh/meeting/membership.rs` - what a process knows of its job before it meets the others
+//! - `mesh/meeting/secret.rs` - the shared secret, and what is proved with it
+//! - `mesh/meeting/hello.rs` - the frames of a hello, as bytes
+//! - `mesh/meeting/call.rs` - a hello from the side that connects
+//! - `mesh/meeting/listener.rs` - a hello from the side that is connected to: one thread accepts, one drives all hellos
+//! - `mesh/meeting/arrivals.rs` - who has come, who is admitted, and who was refused
+//! - `mesh/meeting/rendezvous.rs` - meeting all others, or saying who did not come
 //! - `mesh/rounds.rs` - the data sockets of the runs of a job
-//! - `mesh/socket.rs` - addresses, and the options of connections
+//! - `mesh/meeting/socket.rs` - addresses, and the options of connections
 //! - `mesh/link.rs` - the control connection to one process: what waits to be sent, and the thread that sends it
 //! - `mesh/reader.rs` - the reading end of a control connection
 //! - `mesh/topic.rs` - the topics of the mesh itself, and the number before a question and its answer

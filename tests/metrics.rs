@@ -408,7 +408,7 @@ fn a_profile_says_where_the_time_went() {
         assert!(profile["process"] == process && profile["command"] == "load");
         let rows = profile["rows"].as_array().unwrap();
         let of = |operator: &'static str| rows.iter().filter(move |row| row["operator"] == operator);
-        for operator in ["Collide", "Count", "Verify", "Net", "(outside operators)"] {
+        for operator in ["Collide", "Count", "Verify", "LastWriteWins", "(outside operators)"] {
             assert!(of(operator).count() > 0, "no {operator}: {rows:?}");
         }
         assert!(of("Collide").all(|row| row["activations"].as_u64() > Some(0)));

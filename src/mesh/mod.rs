@@ -12,20 +12,13 @@
 //! The first loss that is noticed ends the job everywhere: whoever notices it tells the others, so that all name the
 //! same process, and everything that waits fails with [`Error::Lost`].
 
-mod arrivals;
 mod ask;
-mod call;
 mod contact;
 mod frame;
-mod hello;
 mod link;
-mod listener;
-mod membership;
+mod meeting;
 mod reader;
-mod rendezvous;
 mod rounds;
-mod secret;
-mod socket;
 mod state;
 #[cfg(test)]
 mod tests;
@@ -40,17 +33,18 @@ use std::time::{Duration, Instant};
 
 pub use ask::Answer;
 pub use contact::Contact;
-pub use membership::Membership;
-pub use secret::Secret;
+pub use meeting::membership::Membership;
+pub use meeting::secret::Secret;
 pub use state::Lost;
 pub use topic::FIRST_OWN_TOPIC;
 pub use wire::{Traffic, Wire};
 
-use self::arrivals::{Arrivals, Met};
-use self::call::Identity;
 use self::frame::{FrameKind, frame, pair};
 use self::link::Link;
-use self::listener::Listener;
+use self::meeting::arrivals::{Arrivals, Met};
+use self::meeting::call::Identity;
+use self::meeting::listener::Listener;
+use self::meeting::{rendezvous, socket};
 use self::state::State;
 use self::topic::{BROADCAST, GATHER, GO, READY};
 use self::wire::{ByteCounts, Round};

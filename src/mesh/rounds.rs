@@ -8,9 +8,9 @@ use std::thread;
 use std::time::Instant;
 
 use super::Mesh;
-use super::call::Called;
-use super::hello::Purpose;
-use super::rendezvous::{PAUSES, refused};
+use super::meeting::call::Called;
+use super::meeting::hello::Purpose;
+use super::meeting::rendezvous::{PAUSES, refused};
 use super::wire::{Over, Round, Wire};
 use crate::error::{Error, Result};
 

@@ -7,13 +7,13 @@ use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
 
-use super::arrivals::Arrivals;
-use super::call::{Called, Identity};
-use super::hello::{
+use super::meeting::arrivals::Arrivals;
+use super::meeting::call::{Called, Identity};
+use super::meeting::hello::{
     self, HELLO_BYTES, Hello, LAST_BYTES, PREFIX_BYTES, Purpose, REPLY_BYTES, Reply, Verdict,
 };
-use super::listener::Listener;
-use super::secret::Key;
+use super::meeting::listener::Listener;
+use super::meeting::secret::Key;
 use super::{Membership, Secret};
 
 /// Process 1 of 3, listening.

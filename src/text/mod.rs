@@ -23,41 +23,30 @@
 //! | `scan`, `masks` | the fast path: words from the bit masks of 64-byte blocks |
 //! | `segment`, `table` | the careful route of stretches beyond ASCII |
 //! | `out` | the buffer of hashes, and character mode's spaces |
-//! | `spelt` | words in canonical form, where their letters matter |
-//! | `pieces` | texts cut into sentences or lines |
-//! | `options` | what a configuration says of all this |
-//! | `filter` | which words become tokens |
-//! | `stop_words`, `stems` | what is known of languages |
-//! | `words` | words as they stand, for showing |
+//! | `spelling/` | words in canonical form, where their letters matter: filters, stems, stop words, sentences and lines |
 //! | `twin` | the slow, obvious form that all of it is held equal to |
 
 mod classify;
-mod filter;
 mod hash;
 mod masks;
-mod options;
 mod out;
-mod pieces;
 mod scan;
 mod segment;
-mod spelt;
-mod stems;
-mod stop_words;
+mod spelling;
 mod table;
 #[cfg(test)]
 mod tests;
 mod twin;
-mod words;
 
-pub use filter::{NoFrequencies, TermFrequencies};
 pub use hash::token_hash;
-pub use options::{Filter, Text, Tokens};
-pub use pieces::{each_line, each_sentence};
-pub use spelt::{Speller, is_letters, is_lone, is_long, is_number};
-pub use stems::{is_stem_language, stem_languages};
-pub use stop_words::{is_stop_language, stop_languages};
+pub use spelling::filter::{NoFrequencies, TermFrequencies};
+pub use spelling::options::{Filter, Text, Tokens};
+pub use spelling::pieces::{each_line, each_sentence};
+pub use spelling::spelt::{Speller, is_letters, is_lone, is_long, is_number};
+pub use spelling::stems::{is_stem_language, stem_languages};
+pub use spelling::stop_words::{is_stop_language, stop_languages};
+pub use spelling::words::shown_words;
 pub use twin::{canonical_tokens, filtered_tokens};
-pub use words::shown_words;
 
 use std::sync::Arc;
 
@@ -69,7 +58,7 @@ pub struct Tokenizer<F = NoFrequencies> {
     level: scan::Level,
     out: out::Out,
     segments: segment::Segments,
-    filtering: Option<Box<filter::Filtering<F>>>,
+    filtering: Option<Box<spelling::filter::Filtering<F>>>,
 }
 
 impl Tokenizer<NoFrequencies> {
@@ -91,7 +80,7 @@ impl<F: TermFrequencies> Tokenizer<F> {
     /// # Errors
     /// [`Error::Config`](crate::error::Error::Config) if a filter is none, or needs frequencies of terms and there are none.
     pub fn filtered(text: &Text, simd: Simd, frequencies: Option<Arc<F>>) -> Result<Tokenizer<F>> {
-        let filtering = filter::Filtering::new(&text.filter, frequencies)?.map(Box::new);
+        let filtering = spelling::filter::Filtering::new(&text.filter, frequencies)?.map(Box::new);
         let Tokenizer { level, out, segments, .. } = Tokenizer::new(text.tokens, simd);
         Ok(Tokenizer { level, out, segments, filtering })
     }

@@ -6,7 +6,7 @@ use unicode_normalization::UnicodeNormalization;
 
 use super::classify::{APOSTROPHE, Class, class, is_dropped};
 use super::hash::token_hash;
-use super::stems::Stems;
+use super::spelling::stems::Stems;
 use super::{Filter, TermFrequencies, Text, Tokens};
 
 /// A word and whether a separator stood before it.

@@ -29,7 +29,7 @@ pub fn exact_duplicates<'scope>(
     let by_digest = Exchange::new(move |arrival: &Arrival| topology.of_key(arrival.digest) as u64);
     arrivals.unary_frontier::<CapacityContainerBuilder<Vec<ExactDuplicate>>, _, _, _>(
         by_digest,
-        "DedupExact",
+        "ExactDuplicates",
         |cap, info| {
             let activator = scope.activator_for(info.address);
             let mut store = context.buckets(worker, Share::Arrivals, BUCKET);

@@ -4,22 +4,23 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::arrivals::{Arrivals, Book, Met};
-use super::call::{Called, Identity};
-use super::hello::Purpose;
-use super::socket;
 use crate::error::{Error, Result};
+use crate::mesh::meeting::arrivals::{Arrivals, Book, Met};
+use crate::mesh::meeting::call::{Called, Identity};
+use crate::mesh::meeting::hello::Purpose;
+use crate::mesh::meeting::socket;
 
 /// How often the connections that are there are looked at while others are awaited.
 const LOOK: Duration = Duration::from_millis(100);
 /// The first and the longest pause between two attempts to reach a process.
-pub(super) const PAUSES: (Duration, Duration) = (Duration::from_millis(20), Duration::from_millis(500));
+pub(in crate::mesh) const PAUSES: (Duration, Duration) =
+    (Duration::from_millis(20), Duration::from_millis(500));
 /// After how long people are told who is awaited, and how often after that.
 const PATIENCE: (Duration, Duration) = (Duration::from_secs(2), Duration::from_secs(10));
 
 /// Connects to all processes with lower numbers and awaits all with higher ones. Returns the control connection of
 /// each, none at the own number.
-pub(super) fn meet(
+pub(in crate::mesh) fn meet(
     identity: &Arc<Identity>,
     arrivals: &Arc<Arrivals>,
     deadline: Instant,
@@ -113,7 +114,7 @@ fn keep_calling(identity: &Identity, arrivals: &Arrivals, to: usize) {
 }
 
 /// What a process that refuses this one makes of it.
-pub(super) fn refused(identity: &Identity, by: usize, why: &str) -> Error {
+pub(in crate::mesh) fn refused(identity: &Identity, by: usize, why: &str) -> Error {
     Error::Join { refused: true, what: format!("{} refuses this process: {why}", identity.name(by)) }
 }
 

@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::limits::LEAST_SECRET;
 
 /// Length of a proof, in bytes.
-pub(super) const PROOF_BYTES: usize = 32;
+pub(in crate::mesh) const PROOF_BYTES: usize = 32;
 
 /// A secret that all processes of a job share. It is never shown, and never crosses a connection.
 #[derive(Clone, PartialEq, Eq)]
@@ -39,11 +39,11 @@ impl fmt::Debug for Secret {
 
 /// What proofs are made with and held against: a secret, or the empty key of jobs without one.
 #[derive(Clone)]
-pub(super) struct Key(Hmac<Sha256>);
+pub(in crate::mesh) struct Key(Hmac<Sha256>);
 
 impl Key {
     /// The key of a secret.
-    pub(super) fn new(secret: Option<&Secret>) -> Key {
+    pub(in crate::mesh) fn new(secret: Option<&Secret>) -> Key {
         let bytes = secret.map_or(&[][..], |secret| &secret.0);
         Key(Hmac::new_from_slice(bytes).expect("a key of any length makes an HMAC"))
     }
@@ -59,12 +59,12 @@ impl Key {
     }
 
     /// The proof that whoever holds this key said `parts` in the role `label`.
-    pub(super) fn prove(&self, label: &str, parts: &[&[u8]]) -> [u8; PROOF_BYTES] {
+    pub(in crate::mesh) fn prove(&self, label: &str, parts: &[&[u8]]) -> [u8; PROOF_BYTES] {
         self.over(label, parts).finalize().into_bytes().into()
     }
 
     /// Whether `proof` is the one of these parts, in a time that does not depend on where it differs.
-    pub(super) fn holds(&self, label: &str, parts: &[&[u8]], proof: &[u8]) -> bool {
+    pub(in crate::mesh) fn holds(&self, label: &str, parts: &[&[u8]], proof: &[u8]) -> bool {
         self.over(label, parts).verify_slice(proof).is_ok()
     }
 }

@@ -10,7 +10,7 @@ use crate::limits::{BIND_MILLIS, CONNECT_MILLIS};
 
 /// Listens on `host` and on nothing else. A name that is not known yet is asked for until `deadline`, an address that
 /// is taken or not this machine's is tried for a while: whoever had it may be ending.
-pub(super) fn listen(host: &str, deadline: Instant, say: &dyn Fn(&str)) -> Result<TcpListener> {
+pub(in crate::mesh) fn listen(host: &str, deadline: Instant, say: &dyn Fn(&str)) -> Result<TcpListener> {
     let begun = Instant::now();
     let taken_until = deadline.min(begun + Duration::from_millis(BIND_MILLIS));
     let mut said = false;
@@ -38,7 +38,7 @@ pub(super) fn listen(host: &str, deadline: Instant, say: &dyn Fn(&str)) -> Resul
 }
 
 /// Connects to `host`, trying each address of its name.
-pub(super) fn connect(host: &str) -> io::Result<TcpStream> {
+pub(in crate::mesh) fn connect(host: &str) -> io::Result<TcpStream> {
     let mut failure = io::Error::new(io::ErrorKind::NotFound, "the name has no address");
     for address in addresses(host)? {
         match TcpStream::connect_timeout(&address, Duration::from_millis(CONNECT_MILLIS)) {
@@ -63,7 +63,7 @@ fn addresses(host: &str) -> io::Result<Vec<SocketAddr>> {
 
 /// Makes a connection blocking, undelayed, and known to the system as lost when the other side has not answered for
 /// `timeout`.
-pub(super) fn prepare(stream: &TcpStream, timeout: Duration) -> io::Result<()> {
+pub(in crate::mesh) fn prepare(stream: &TcpStream, timeout: Duration) -> io::Result<()> {
     stream.set_nonblocking(false)?;
     stream.set_read_timeout(None)?;
     stream.set_write_timeout(None)?;
@@ -93,7 +93,7 @@ fn notice_loss(_stream: &TcpStream, _timeout: Duration) -> io::Result<()> {
 }
 
 /// Whether the other side of a connection on which nothing is read yet still holds it.
-pub(super) fn is_open(stream: &TcpStream) -> bool {
+pub(in crate::mesh) fn is_open(stream: &TcpStream) -> bool {
     let peeked = stream.set_nonblocking(true).and_then(|()| stream.peek(&mut [0]));
     let open = match peeked {
         Ok(bytes) => bytes > 0,

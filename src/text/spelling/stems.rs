@@ -68,17 +68,17 @@ fn algorithm(name: &str) -> Option<Algorithm> {
 }
 
 /// Makes stems of words of one language.
-pub(super) struct Stems(Stemmer);
+pub(in crate::text) struct Stems(Stemmer);
 
 impl Stems {
     /// The stems of a language; `None` if nothing is known of it.
-    pub(super) fn of(name: &str) -> Option<Stems> {
+    pub(in crate::text) fn of(name: &str) -> Option<Stems> {
         algorithm(name).map(|algorithm| Stems(Stemmer::create(algorithm)))
     }
 
     /// The stem of a canonical word: the word itself if it is longer than any word of a language, or if nothing would
     /// be left of it.
-    pub(super) fn stem<'a>(&self, word: &'a str) -> Cow<'a, str> {
+    pub(in crate::text) fn stem<'a>(&self, word: &'a str) -> Cow<'a, str> {
         if word.len() > MAX_STEMMED {
             return Cow::Borrowed(word);
         }

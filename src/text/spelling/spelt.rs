@@ -1,8 +1,8 @@
 //! Words in canonical form, where their letters matter and not only their identity.
 
-use super::classify::{APOSTROPHE, Class, class};
-use super::hash::token_hash;
-use super::segment::{Segments, Words};
+use crate::text::classify::{APOSTROPHE, Class, class};
+use crate::text::hash::token_hash;
+use crate::text::segment::{Segments, Words};
 
 /// Spells the canonical words of texts; its buffers are reused from text to text.
 pub struct Speller {
@@ -22,14 +22,14 @@ impl Speller {
         Speller { segments: Segments::new(), lower: String::new() }
     }
 
-    /// Hands each canonical word of `text`, in order, to `take`: those whose [`token_hash`](super::token_hash) a
-    /// [`Tokenizer`](super::Tokenizer) of words gives.
+    /// Hands each canonical word of `text`, in order, to `take`: those whose [`token_hash`](crate::text::token_hash) a
+    /// [`Tokenizer`](crate::text::Tokenizer) of words gives.
     pub fn each_word(&mut self, text: &str, take: impl FnMut(&str)) {
         self.feed(text, &mut Taker(take));
     }
 
     /// Hands each canonical word of `text` to `out`, and says where separators stand, as a tokenizer sees them.
-    pub(super) fn feed(&mut self, text: &str, out: &mut impl Words) {
+    pub(in crate::text) fn feed(&mut self, text: &str, out: &mut impl Words) {
         // What lies between two such stretches is a separator, whatever their characters turn out to be (`scan`).
         for stretch in text.split(|c: char| c.is_ascii() && !c.is_ascii_alphanumeric() && c != APOSTROPHE) {
             if stretch.is_ascii() {
@@ -73,7 +73,7 @@ impl<F: FnMut(&str)> Words for Taker<F> {
 
 /// The canonical words of a text one after the other.
 #[derive(Default)]
-pub(super) struct Spelt {
+pub(in crate::text) struct Spelt {
     letters: String,
     words: Vec<Word>,
     parted: bool,
@@ -81,29 +81,29 @@ pub(super) struct Spelt {
 
 /// A word of [`Spelt`].
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Word {
+pub(in crate::text) struct Word {
     /// Where its letters end; they start where those of the word before it end.
     end: usize,
     /// Its [`token_hash`].
-    pub(super) hash: u64,
+    pub(in crate::text) hash: u64,
     /// Whether a separator stands between it and the word before it.
-    pub(super) parted: bool,
+    pub(in crate::text) parted: bool,
 }
 
 impl Spelt {
     /// Forgets the text before.
-    pub(super) fn clear(&mut self) {
+    pub(in crate::text) fn clear(&mut self) {
         self.letters.clear();
         self.words.clear();
         self.parted = false;
     }
 
-    pub(super) fn words(&self) -> &[Word] {
+    pub(in crate::text) fn words(&self) -> &[Word] {
         &self.words
     }
 
     /// The words with their letters.
-    pub(super) fn spelt(&self) -> impl Iterator<Item = (&Word, &str)> {
+    pub(in crate::text) fn spelt(&self) -> impl Iterator<Item = (&Word, &str)> {
         let starts = std::iter::once(0).chain(self.words.iter().map(|word| word.end));
         self.words.iter().zip(starts).map(|(word, start)| (word, &self.letters[start..word.end]))
     }

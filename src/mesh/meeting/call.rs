@@ -4,28 +4,28 @@ use std::io::{self, Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-use super::hello::{
-    self, Hello, HelloTerms, LAST_BYTES, NONCE_BYTES, PREFIX_BYTES, PROTOCOL, Purpose, REPLY_BYTES,
-};
-use super::hello::{Reply, Verdict};
-use super::membership::Membership;
-use super::secret::Key;
-use super::socket;
 use crate::error::{Error, Result};
 use crate::limits::HELLO_MILLIS;
+use crate::mesh::meeting::hello::{
+    self, Hello, HelloTerms, LAST_BYTES, NONCE_BYTES, PREFIX_BYTES, PROTOCOL, Purpose, REPLY_BYTES,
+};
+use crate::mesh::meeting::hello::{Reply, Verdict};
+use crate::mesh::meeting::membership::Membership;
+use crate::mesh::meeting::secret::Key;
+use crate::mesh::meeting::socket;
 
 /// Who this process is to the others: what a hello or a reply says of it.
-pub(super) struct Identity {
-    pub(super) terms: HelloTerms,
-    pub(super) process: u32,
-    pub(super) life: [u8; NONCE_BYTES],
-    pub(super) key: Key,
-    pub(super) hosts: Vec<String>,
-    pub(super) peer_timeout: Duration,
+pub(in crate::mesh) struct Identity {
+    pub(in crate::mesh) terms: HelloTerms,
+    pub(in crate::mesh) process: u32,
+    pub(in crate::mesh) life: [u8; NONCE_BYTES],
+    pub(in crate::mesh) key: Key,
+    pub(in crate::mesh) hosts: Vec<String>,
+    pub(in crate::mesh) peer_timeout: Duration,
 }
 
 /// What came of a hello.
-pub(super) enum Called {
+pub(in crate::mesh) enum Called {
     /// A connection to the process, which has this life.
     Met(TcpStream, [u8; NONCE_BYTES]),
     /// Not this time, and why; another attempt may go well.
@@ -35,7 +35,7 @@ pub(super) enum Called {
 }
 
 /// Bytes nobody can foresee.
-pub(super) fn nonce() -> Result<[u8; NONCE_BYTES]> {
+pub(in crate::mesh) fn nonce() -> Result<[u8; NONCE_BYTES]> {
     let mut bytes = [0; NONCE_BYTES];
     getrandom::fill(&mut bytes)
         .map_err(|error| Error::config(format!("the system has no random numbers: {error}")))?;
@@ -44,7 +44,7 @@ pub(super) fn nonce() -> Result<[u8; NONCE_BYTES]> {
 
 impl Identity {
     /// The identity of a process that starts now.
-    pub(super) fn new(membership: &Membership) -> Result<Identity> {
+    pub(in crate::mesh) fn new(membership: &Membership) -> Result<Identity> {
         let number = |n: usize| u32::try_from(n).map_err(|_| Error::config(format!("{n} is too many")));
         let terms = HelloTerms {
             protocol: PROTOCOL,
@@ -64,12 +64,17 @@ impl Identity {
     }
 
     /// A process as people know it.
-    pub(super) fn name(&self, process: usize) -> String {
+    pub(in crate::mesh) fn name(&self, process: usize) -> String {
         format!("process {process} ({})", self.hosts[process])
     }
 
     /// Says hello to process `to`, and does not wait for its words any more once it is `over`.
-    pub(super) fn call(&self, to: usize, purpose: Purpose, over: &dyn Fn() -> bool) -> Result<Called> {
+    pub(in crate::mesh) fn call(
+        &self,
+        to: usize,
+        purpose: Purpose,
+        over: &dyn Fn() -> bool,
+    ) -> Result<Called> {
         let mut stream = match socket::connect(&self.hosts[to]) {
             Ok(stream) => stream,
             Err(error) => return Ok(Called::Later(error.to_string())),

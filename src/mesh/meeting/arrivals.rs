@@ -5,36 +5,36 @@ use std::net::TcpStream;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::hello::{Hello, NONCE_BYTES, Purpose, Verdict};
-use super::socket;
 use crate::error::{Error, Result};
 use crate::limits::MAX_MESH_LINES;
+use crate::mesh::meeting::hello::{Hello, NONCE_BYTES, Purpose, Verdict};
+use crate::mesh::meeting::socket;
 
 /// How often whoever waits for somebody to come looks whether it still makes sense.
 const LOOK: Duration = Duration::from_millis(100);
 
 /// Lines for people.
-pub(super) type Say = Box<dyn Fn(&str) + Send + Sync>;
+pub(in crate::mesh) type Say = Box<dyn Fn(&str) + Send + Sync>;
 
 /// A connection whose hello is through.
-pub(super) struct Met {
-    pub(super) stream: TcpStream,
-    pub(super) life: [u8; NONCE_BYTES],
+pub(in crate::mesh) struct Met {
+    pub(in crate::mesh) stream: TcpStream,
+    pub(in crate::mesh) life: [u8; NONCE_BYTES],
 }
 
 /// What is known of the connections of a process, from both sides.
 #[derive(Default)]
-pub(super) struct Book {
+pub(in crate::mesh) struct Book {
     /// The control connection of each process that is met, until the job is under way.
-    pub(super) control: Vec<Option<Met>>,
+    pub(in crate::mesh) control: Vec<Option<Met>>,
     /// The lives of all processes, once the job is under way.
-    pub(super) lives: Option<Vec<[u8; NONCE_BYTES]>>,
+    pub(in crate::mesh) lives: Option<Vec<[u8; NONCE_BYTES]>>,
     /// What kept the last attempt to reach a process from going well.
-    pub(super) trouble: BTreeMap<usize, String>,
+    pub(in crate::mesh) trouble: BTreeMap<usize, String>,
     /// Why this process cannot take part.
-    pub(super) fatal: Option<Error>,
+    pub(in crate::mesh) fatal: Option<Error>,
     /// No more connections.
-    pub(super) closed: bool,
+    pub(in crate::mesh) closed: bool,
     /// Data connections that nobody has asked for yet, by run and process.
     data: BTreeMap<(u64, usize), TcpStream>,
     /// The first run whose data connections have not been handed out.
@@ -50,7 +50,7 @@ pub(super) struct Book {
 }
 
 /// The book, shared by those who listen, call and wait.
-pub(super) struct Arrivals {
+pub(in crate::mesh) struct Arrivals {
     process: usize,
     book: Mutex<Book>,
     changed: Condvar,
@@ -59,30 +59,34 @@ pub(super) struct Arrivals {
 
 impl Arrivals {
     /// Nobody has come yet to process `process` of `processes`.
-    pub(super) fn new(process: usize, processes: usize, say: Say) -> Arrivals {
+    pub(in crate::mesh) fn new(process: usize, processes: usize, say: Say) -> Arrivals {
         let control = (0..processes).map(|_| None).collect();
         let book = Book { control, lines: MAX_MESH_LINES, ..Book::default() };
         Arrivals { process, book: Mutex::new(book), changed: Condvar::new(), say }
     }
 
     /// The book. Nothing that is done with it can leave it half written.
-    pub(super) fn book(&self) -> MutexGuard<'_, Book> {
+    pub(in crate::mesh) fn book(&self) -> MutexGuard<'_, Book> {
         self.book.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Tells those who wait that the book has changed.
-    pub(super) fn changed(&self) {
+    pub(in crate::mesh) fn changed(&self) {
         self.changed.notify_all();
     }
 
     /// Waits for a change, at most until `until`.
-    pub(super) fn wait<'a>(&self, book: MutexGuard<'a, Book>, until: Instant) -> MutexGuard<'a, Book> {
+    pub(in crate::mesh) fn wait<'a>(
+        &self,
+        book: MutexGuard<'a, Book>,
+        until: Instant,
+    ) -> MutexGuard<'a, Book> {
         let time = until.saturating_duration_since(Instant::now());
         self.changed.wait_timeout(book, time).unwrap_or_else(PoisonError::into_inner).0
     }
 
     /// Says a line, unless enough has been said.
-    pub(super) fn say(&self, line: &str) {
+    pub(in crate::mesh) fn say(&self, line: &str) {
         let mut book = self.book();
         if book.lines > 0 {
             book.lines -= 1;
@@ -93,7 +97,7 @@ impl Arrivals {
 
     /// Takes down that somebody was refused, and says so the first time. Whoever has not `proved` to know the secret
     /// may claim anything: so many lines of such, and no more.
-    pub(super) fn refuse(&self, line: &str, proved: bool) {
+    pub(in crate::mesh) fn refuse(&self, line: &str, proved: bool) {
         let mut book = self.book();
         let (refused, most) = match proved {
             true => (&mut book.refused, MAX_MESH_LINES / 2),
@@ -106,23 +110,23 @@ impl Arrivals {
     }
 
     /// Counts a connection that was no process of this job.
-    pub(super) fn stranger(&self) {
+    pub(in crate::mesh) fn stranger(&self) {
         self.book().strangers += 1;
     }
 
     /// Connections that were no process of this job, since this was asked last.
-    pub(super) fn strangers(&self) -> u64 {
+    pub(in crate::mesh) fn strangers(&self) -> u64 {
         std::mem::take(&mut self.book().strangers)
     }
 
     /// What becomes of a hello whose terms are those of this job, as far as can be told before its proof.
-    pub(super) fn verdict(&self, hello: &Hello) -> Verdict {
+    pub(in crate::mesh) fn verdict(&self, hello: &Hello) -> Verdict {
         self.book().verdict(self.process, hello)
     }
 
     /// Lets a process in whose proof holds, if nothing has come between. `tell` gives it the last word and returns
     /// whether it could; nobody else writes to the connection before that.
-    pub(super) fn admit(
+    pub(in crate::mesh) fn admit(
         &self,
         hello: &Hello,
         stream: TcpStream,
@@ -142,7 +146,12 @@ impl Arrivals {
     }
 
     /// The connection of process `from` for run `round`, once it has come; `check` says whether waiting makes sense.
-    pub(super) fn data(&self, round: u64, from: usize, check: impl Fn() -> Result<()>) -> Result<TcpStream> {
+    pub(in crate::mesh) fn data(
+        &self,
+        round: u64,
+        from: usize,
+        check: impl Fn() -> Result<()>,
+    ) -> Result<TcpStream> {
         let mut book = self.book();
         loop {
             // One whose connector missed the last word is closed, and called again.
@@ -156,7 +165,7 @@ impl Arrivals {
     }
 
     /// Begins run `round`: connections of earlier ones are let go. Fails if it has been handed out before.
-    pub(super) fn begin(&self, round: u64) -> Result<()> {
+    pub(in crate::mesh) fn begin(&self, round: u64) -> Result<()> {
         let mut book = self.book();
         if round < book.next_round {
             return Err(Error::Worker(format!("run {round} of the dataflow has its sockets already")));
@@ -167,17 +176,17 @@ impl Arrivals {
     }
 
     /// Ends the handing out of run `round`.
-    pub(super) fn finish(&self, round: u64) {
+    pub(in crate::mesh) fn finish(&self, round: u64) {
         self.book().next_round = round + 1;
     }
 
     /// Whether `life` is the one with which process `process` came to this job.
-    pub(super) fn is_life(&self, process: usize, life: &[u8; NONCE_BYTES]) -> bool {
+    pub(in crate::mesh) fn is_life(&self, process: usize, life: &[u8; NONCE_BYTES]) -> bool {
         self.book().lives.as_ref().is_some_and(|lives| lives[process] == *life)
     }
 
     /// Lets nobody in any more.
-    pub(super) fn close(&self) {
+    pub(in crate::mesh) fn close(&self) {
         let mut book = self.book();
         book.closed = true;
         book.data.clear();
@@ -215,7 +224,7 @@ impl Book {
     }
 
     /// Who was refused, as an end of a message, or nothing.
-    pub(super) fn refusals(&self) -> String {
+    pub(in crate::mesh) fn refusals(&self) -> String {
         self.refused.iter().chain(&self.doubtful).map(|line| format!("; {line}")).collect()
     }
 }

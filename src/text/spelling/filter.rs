@@ -3,16 +3,16 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::Filter;
-use super::segment::Words;
-use super::spelt::{Speller, Spelt, Word, is_letters, is_long, is_number};
-use super::stems::Stems;
-use super::stop_words::StopWords;
 use crate::error::{Error, Result};
+use crate::text::Filter;
+use crate::text::segment::Words;
+use crate::text::spelling::spelt::{Speller, Spelt, Word, is_letters, is_long, is_number};
+use crate::text::spelling::stems::Stems;
+use crate::text::spelling::stop_words::StopWords;
 
 /// How rare terms are: what a filter by idf asks.
 pub trait TermFrequencies {
-    /// The normalised idf of the term of this [`token_hash`](super::token_hash); `None` of a word that is no term.
+    /// The normalised idf of the term of this [`token_hash`](crate::text::token_hash); `None` of a word that is no term.
     fn idf(&self, hash: u64) -> Option<f64>;
 }
 
@@ -27,7 +27,7 @@ impl TermFrequencies for NoFrequencies {
 }
 
 /// The filters of a configuration, with the buffers they reuse from text to text.
-pub(super) struct Filtering<F> {
+pub(in crate::text) struct Filtering<F> {
     filter: Filter,
     stop_words: StopWords,
     stems: Option<Stems>,
@@ -42,7 +42,7 @@ impl<F: TermFrequencies> Filtering<F> {
     ///
     /// # Errors
     /// [`Error::Config`] where [`Filter::check`] has one, and if there is a least idf but no frequencies.
-    pub(super) fn new(filter: &Filter, frequencies: Option<Arc<F>>) -> Result<Option<Filtering<F>>> {
+    pub(in crate::text) fn new(filter: &Filter, frequencies: Option<Arc<F>>) -> Result<Option<Filtering<F>>> {
         filter.check()?;
         if filter.is_idle() {
             return Ok(None);
@@ -64,7 +64,7 @@ impl<F: TermFrequencies> Filtering<F> {
     }
 
     /// Hands what is left of `text` to `out`: nothing, if no word is.
-    pub(super) fn write(&mut self, text: &str, out: &mut impl Words) {
+    pub(in crate::text) fn write(&mut self, text: &str, out: &mut impl Words) {
         self.spelt.clear();
         self.speller.feed(text, &mut self.spelt);
         let words = self.spelt.words();

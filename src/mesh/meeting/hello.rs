@@ -10,20 +10,20 @@
 //! Each side's nonce is in every proof, so recorded frames prove nothing later; each proof has the label of its role,
 //! so none can be sent back to its maker.
 
-use super::secret::{Key, PROOF_BYTES};
+use crate::mesh::meeting::secret::{Key, PROOF_BYTES};
 
 /// The protocol of hello and control frames; one that differs is refused.
-pub(super) const PROTOCOL: u32 = 1;
+pub(in crate::mesh) const PROTOCOL: u32 = 1;
 /// Length of nonces and lives, in bytes.
-pub(super) const NONCE_BYTES: usize = 16;
+pub(in crate::mesh) const NONCE_BYTES: usize = 16;
 /// Length of a hello.
-pub(super) const HELLO_BYTES: usize = PREFIX_BYTES + 16 + 16 + 8 + 2 * NONCE_BYTES;
+pub(in crate::mesh) const HELLO_BYTES: usize = PREFIX_BYTES + 16 + 16 + 8 + 2 * NONCE_BYTES;
 /// Length of a reply.
-pub(super) const REPLY_BYTES: usize = PREFIX_BYTES + 16 + 16 + 2 * NONCE_BYTES + PROOF_BYTES;
+pub(in crate::mesh) const REPLY_BYTES: usize = PREFIX_BYTES + 16 + 16 + 2 * NONCE_BYTES + PROOF_BYTES;
 /// Length of a connector's proof, and of a listener's last word.
-pub(super) const LAST_BYTES: usize = 4 + PROOF_BYTES;
+pub(in crate::mesh) const LAST_BYTES: usize = 4 + PROOF_BYTES;
 /// Magic, protocol and version come first in every protocol there will be.
-pub(super) const PREFIX_BYTES: usize = 8 + 4 + VERSION_BYTES;
+pub(in crate::mesh) const PREFIX_BYTES: usize = 8 + 4 + VERSION_BYTES;
 
 const VERSION_BYTES: usize = 32;
 const HELLO_MAGIC: &[u8; 8] = b"alike-hi";
@@ -32,17 +32,17 @@ const CONTROL: u64 = u64::MAX;
 
 /// What all processes of a job must have in common.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct HelloTerms {
-    pub(super) protocol: u32,
-    pub(super) version: String,
-    pub(super) processes: u32,
-    pub(super) workers: u32,
-    pub(super) job: u128,
+pub(in crate::mesh) struct HelloTerms {
+    pub(in crate::mesh) protocol: u32,
+    pub(in crate::mesh) version: String,
+    pub(in crate::mesh) processes: u32,
+    pub(in crate::mesh) workers: u32,
+    pub(in crate::mesh) job: u128,
 }
 
 /// What a connection is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Purpose {
+pub(in crate::mesh) enum Purpose {
     /// The one connection of a pair that lives as long as the job.
     Control,
     /// The data of the run with this number.
@@ -51,29 +51,29 @@ pub(super) enum Purpose {
 
 /// What a connector says of itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Hello {
-    pub(super) terms: HelloTerms,
-    pub(super) from: u32,
-    pub(super) to: u32,
-    pub(super) purpose: Purpose,
+pub(in crate::mesh) struct Hello {
+    pub(in crate::mesh) terms: HelloTerms,
+    pub(in crate::mesh) from: u32,
+    pub(in crate::mesh) to: u32,
+    pub(in crate::mesh) purpose: Purpose,
     /// Drawn when a process starts: a restarted one is another.
-    pub(super) life: [u8; NONCE_BYTES],
-    pub(super) nonce: [u8; NONCE_BYTES],
+    pub(in crate::mesh) life: [u8; NONCE_BYTES],
+    pub(in crate::mesh) nonce: [u8; NONCE_BYTES],
 }
 
 /// What a listener says of itself and of the hello.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Reply {
-    pub(super) terms: HelloTerms,
-    pub(super) process: u32,
-    pub(super) verdict: Verdict,
-    pub(super) life: [u8; NONCE_BYTES],
-    pub(super) nonce: [u8; NONCE_BYTES],
+pub(in crate::mesh) struct Reply {
+    pub(in crate::mesh) terms: HelloTerms,
+    pub(in crate::mesh) process: u32,
+    pub(in crate::mesh) verdict: Verdict,
+    pub(in crate::mesh) life: [u8; NONCE_BYTES],
+    pub(in crate::mesh) nonce: [u8; NONCE_BYTES],
 }
 
 /// What becomes of a hello.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Verdict {
+pub(in crate::mesh) enum Verdict {
     /// It is one of the job.
     Welcome,
     /// It speaks another protocol.
@@ -156,23 +156,23 @@ fn read_prefix(fields: &mut FieldReader<'_>, magic: &[u8; 8]) -> Option<(u32, St
 }
 
 /// Whether a hello may begin like this, however little of it there is.
-pub(super) fn may_be_hello(bytes: &[u8]) -> bool {
+pub(in crate::mesh) fn may_be_hello(bytes: &[u8]) -> bool {
     HELLO_MAGIC.iter().zip(bytes).all(|(magic, byte)| magic == byte)
 }
 
 /// Protocol and version of a hello, from its first [`PREFIX_BYTES`]; `None` if it is none.
-pub(super) fn hello_prefix(bytes: &[u8]) -> Option<(u32, String)> {
+pub(in crate::mesh) fn hello_prefix(bytes: &[u8]) -> Option<(u32, String)> {
     read_prefix(&mut FieldReader(bytes), HELLO_MAGIC)
 }
 
 /// Protocol and version of a reply, from its first [`PREFIX_BYTES`]; `None` if it is none.
-pub(super) fn reply_prefix(bytes: &[u8]) -> Option<(u32, String)> {
+pub(in crate::mesh) fn reply_prefix(bytes: &[u8]) -> Option<(u32, String)> {
     read_prefix(&mut FieldReader(bytes), REPLY_MAGIC)
 }
 
 impl Hello {
     /// Its bytes, [`HELLO_BYTES`] many.
-    pub(super) fn encode(&self) -> Vec<u8> {
+    pub(in crate::mesh) fn encode(&self) -> Vec<u8> {
         let mut bytes = prefix(HELLO_MAGIC, &self.terms);
         for number in [self.terms.processes, self.terms.workers, self.from, self.to] {
             bytes.extend(number.to_le_bytes());
@@ -189,7 +189,7 @@ impl Hello {
     }
 
     /// The hello that `bytes` are, if they are one.
-    pub(super) fn decode(bytes: &[u8]) -> Option<Hello> {
+    pub(in crate::mesh) fn decode(bytes: &[u8]) -> Option<Hello> {
         let mut fields = FieldReader(bytes);
         let (protocol, version) = read_prefix(&mut fields, HELLO_MAGIC)?;
         let (processes, workers, from, to) =
@@ -206,7 +206,7 @@ impl Hello {
 
 impl Reply {
     /// Its bytes, [`REPLY_BYTES`] many: the answer to `hello` under `key`.
-    pub(super) fn encode(&self, hello: &[u8], key: &Key) -> Vec<u8> {
+    pub(in crate::mesh) fn encode(&self, hello: &[u8], key: &Key) -> Vec<u8> {
         let mut bytes = prefix(REPLY_MAGIC, &self.terms);
         for number in [self.terms.processes, self.terms.workers, self.process, self.verdict.code()] {
             bytes.extend(number.to_le_bytes());
@@ -220,7 +220,7 @@ impl Reply {
     }
 
     /// The reply to `hello` that `bytes` are, if they are one, and whether its proof holds.
-    pub(super) fn decode(bytes: &[u8], hello: &[u8], key: &Key) -> Option<(Reply, bool)> {
+    pub(in crate::mesh) fn decode(bytes: &[u8], hello: &[u8], key: &Key) -> Option<(Reply, bool)> {
         let mut fields = FieldReader(bytes);
         let (protocol, version) = read_prefix(&mut fields, REPLY_MAGIC)?;
         let (processes, workers, process) = (fields.number()?, fields.number()?, fields.number()?);
@@ -236,7 +236,7 @@ impl Reply {
 }
 
 /// A number with a proof over it and `before`, in the role `label`: the last frame of either side.
-pub(super) fn last_word(label: &str, number: u32, before: &[&[u8]], key: &Key) -> Vec<u8> {
+pub(in crate::mesh) fn last_word(label: &str, number: u32, before: &[&[u8]], key: &Key) -> Vec<u8> {
     let number = number.to_le_bytes();
     let parts: Vec<&[u8]> = before.iter().copied().chain([&number[..]]).collect();
     [&number[..], &key.prove(label, &parts)].concat()
@@ -250,29 +250,29 @@ fn read_last_word(label: &str, bytes: &[u8], before: &[&[u8]], key: &Key) -> Opt
 }
 
 /// The connector's proof; `recognised` says whether the listener's held.
-pub(super) fn proof(recognised: bool, before: &[&[u8]], key: &Key) -> Vec<u8> {
+pub(in crate::mesh) fn proof(recognised: bool, before: &[&[u8]], key: &Key) -> Vec<u8> {
     last_word("proof", u32::from(recognised), before, key)
 }
 
 /// Whether a connector's proof holds, and the connector found that the listener's did.
-pub(super) fn proof_holds(bytes: &[u8], before: &[&[u8]], key: &Key) -> bool {
+pub(in crate::mesh) fn proof_holds(bytes: &[u8], before: &[&[u8]], key: &Key) -> bool {
     read_last_word("proof", bytes, before, key) == Some((1, true))
 }
 
 /// The listener's last word.
-pub(super) fn word(verdict: Verdict, before: &[&[u8]], key: &Key) -> Vec<u8> {
+pub(in crate::mesh) fn word(verdict: Verdict, before: &[&[u8]], key: &Key) -> Vec<u8> {
     last_word("word", verdict.code(), before, key)
 }
 
 /// The listener's last word, if its proof holds.
-pub(super) fn read_word(bytes: &[u8], before: &[&[u8]], key: &Key) -> Option<Verdict> {
+pub(in crate::mesh) fn read_word(bytes: &[u8], before: &[&[u8]], key: &Key) -> Option<Verdict> {
     let (number, holds) = read_last_word("word", bytes, before, key)?;
     Verdict::of(number).filter(|_| holds)
 }
 
 impl HelloTerms {
     /// In what way a process with `other` terms cannot take part, if it cannot.
-    pub(super) fn differs(&self, other: &HelloTerms) -> Option<Verdict> {
+    pub(in crate::mesh) fn differs(&self, other: &HelloTerms) -> Option<Verdict> {
         if self.protocol != other.protocol {
             Some(Verdict::Protocol)
         } else if self.version != other.version {
@@ -285,7 +285,7 @@ impl HelloTerms {
     }
 
     /// What a verdict means, as said by a process with these terms about one with `other` terms.
-    pub(super) fn told(&self, verdict: Verdict, other: &HelloTerms) -> String {
+    pub(in crate::mesh) fn told(&self, verdict: Verdict, other: &HelloTerms) -> String {
         match verdict {
             Verdict::Welcome => "it is welcome".into(),
             Verdict::Protocol | Verdict::Version => format!(

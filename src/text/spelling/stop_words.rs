@@ -5,7 +5,7 @@
 
 use hashbrown::{HashMap, HashSet};
 
-use super::spelt::{Speller, Spelt, Word};
+use crate::text::spelling::spelt::{Speller, Spelt, Word};
 
 /// The codes of the languages that there are stop words of (ISO 639-1), in order.
 pub fn stop_languages() -> &'static [&'static str] {
@@ -19,7 +19,7 @@ pub fn is_stop_language(code: &str) -> bool {
 
 /// The stop words of some languages.
 #[derive(Default)]
-pub(super) struct StopWords {
+pub(in crate::text) struct StopWords {
     /// How many tokens the longest of them has that starts with a token.
     longest: HashMap<u64, usize>,
     runs: HashSet<Vec<Token>>,
@@ -31,7 +31,7 @@ type Token = (u64, bool);
 
 impl StopWords {
     /// The stop words of the languages of these codes; `None` if one of them has none.
-    pub(super) fn of(codes: &[String]) -> Option<StopWords> {
+    pub(in crate::text) fn of(codes: &[String]) -> Option<StopWords> {
         let (mut found, mut speller, mut spelt) = (StopWords::default(), Speller::new(), Spelt::default());
         for code in codes {
             for word in stop_words::lookup(code)? {
@@ -51,7 +51,7 @@ impl StopWords {
     }
 
     /// How many of `words` the longest stop word takes that they start with; 0 if they start with none.
-    pub(super) fn at_start(&mut self, words: &[Word]) -> usize {
+    pub(in crate::text) fn at_start(&mut self, words: &[Word]) -> usize {
         let first = words.first().and_then(|first| self.longest.get(&first.hash));
         let Some(longest) = first else { return 0 };
         self.run.clear();

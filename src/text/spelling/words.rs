@@ -1,6 +1,6 @@
 //! The words of a text as they stand in it, for showing: with their punctuation, which tokens do not have.
 
-use super::classify::{Class, class};
+use crate::text::classify::{Class, class};
 
 /// The words of a text, in order: what stands between blanks, and of scripts without spaces each letter with what follows
 /// it up to the next letter.

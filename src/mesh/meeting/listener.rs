@@ -10,17 +10,19 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::arrivals::Arrivals;
-use super::call::{Identity, nonce};
-use super::hello::{self, HELLO_BYTES, Hello, HelloTerms, LAST_BYTES, PROTOCOL, Reply, Verdict};
-use super::socket;
 use crate::limits::{HELLO_MILLIS, MAX_PENDING_HELLOS};
+use crate::mesh::meeting::arrivals::Arrivals;
+use crate::mesh::meeting::call::{Identity, nonce};
+use crate::mesh::meeting::hello::{
+    self, HELLO_BYTES, Hello, HelloTerms, LAST_BYTES, PROTOCOL, Reply, Verdict,
+};
+use crate::mesh::meeting::socket;
 
 /// Shortest and longest pause between two looks at pending hellos.
 const PAUSES: (Duration, Duration) = (Duration::from_micros(500), Duration::from_millis(8));
 
 /// The open door of a process, until it is closed.
-pub(super) struct Listener {
+pub(in crate::mesh) struct Listener {
     address: SocketAddr,
     shared: Arc<Shared>,
 }
@@ -66,7 +68,7 @@ enum Look {
 
 impl Listener {
     /// Opens the door: whoever proves to be of the job is taken down in `arrivals`.
-    pub(super) fn open(
+    pub(in crate::mesh) fn open(
         listener: TcpListener,
         identity: Arc<Identity>,
         arrivals: Arc<Arrivals>,

@@ -2,10 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::stems::{is_stem_language, stem_languages};
-use super::stop_words::{is_stop_language, stop_languages};
 use crate::error::{Error, Result};
 use crate::limits::{MAX_LEAST_LENGTH, MAX_NGRAM};
+use crate::text::spelling::stems::{is_stem_language, stem_languages};
+use crate::text::spelling::stop_words::{is_stop_language, stop_languages};
 use crate::threshold::Threshold;
 
 /// How text becomes tokens and tokens become shingles.
@@ -122,14 +122,14 @@ mod floor {
 
     use crate::threshold::Threshold;
 
-    pub(super) fn serialize<S: Serializer>(
+    pub(in crate::text) fn serialize<S: Serializer>(
         floor: &Option<Threshold>,
         serializer: S,
     ) -> Result<S::Ok, S::Error> {
         serializer.serialize_f64(floor.map_or(0.0, Threshold::to_f64))
     }
 
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+    pub(in crate::text) fn deserialize<'de, D: Deserializer<'de>>(
         deserializer: D,
     ) -> Result<Option<Threshold>, D::Error> {
         let value = f64::deserialize(deserializer)?;

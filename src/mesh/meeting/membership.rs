@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use super::secret::Secret;
 use crate::error::{Error, Result};
 use crate::limits::MAX_PROCESSES;
+use crate::mesh::meeting::secret::Secret;
 
 /// A process and the job that it is part of. All processes of a job have the same, but for `process`.
 #[derive(Clone, Debug)]
