@@ -101,7 +101,7 @@ impl Keyed for Arrival {
 pub struct ExactDuplicate {
     /// The document.
     pub doc: Doc,
-    /// The first document of that text: its *content* goes by this number. [`NO_DOC`] if a later record of the same
+    /// The first document of that text: its *content* goes by this number. [`crate::document::NO_DOC`] if a later record of the same
     /// load replaced the document.
     pub first: Doc,
 }

@@ -79,7 +79,7 @@ pub trait ReplayedDocuments: Debug + Send + Sync {
 pub struct Replayed<'a> {
     /// Its id.
     pub id: &'a str,
-    /// The number of its canonical text, the same for equal texts and no others; [`NO_DOC`] for one without a token.
+    /// The number of its canonical text, the same for equal texts and no others; [`crate::document::NO_DOC`] for one without a token.
     pub content: Doc,
     /// Members of its set.
     pub size: u32,

@@ -281,7 +281,7 @@ impl Writer {
         Manifest { commit: last.commit + 1, ..last.clone() }
     }
 
-    /// Begins a run for the commit `next`: its id and the file. When it is finished, its [`super::RunEntry`] goes
+    /// Begins a run for the commit `next`: its id and the file. When it is finished, its [`crate::collection::RunEntry`] goes
     /// into `next`.
     ///
     /// # Errors
@@ -293,7 +293,7 @@ impl Writer {
         Ok((id, run))
     }
 
-    /// Begins the change log of the commit `next`. When it is finished, its [`super::ChangesEntry`] goes to the end
+    /// Begins the change log of the commit `next`. When it is finished, its [`crate::collection::ChangesEntry`] goes to the end
     /// of [`Manifest::changes`].
     ///
     /// # Errors

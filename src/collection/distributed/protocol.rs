@@ -127,7 +127,7 @@ pub(in crate::collection) fn collect_summaries(
 /// Releases the processes that follow: there is nothing more to take part in.
 ///
 /// # Errors
-/// [`Error::Lost`] and [`Error::GaveUp`].
+/// [`crate::error::Error::Lost`] and [`crate::error::Error::GaveUp`].
 pub fn release_followers(peers: &Peers) -> Result<()> {
     peers.broadcast(&LeaderCommand::End)
 }

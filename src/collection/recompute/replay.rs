@@ -96,7 +96,7 @@ struct ReplayText {
 }
 
 impl Replay {
-    /// All live documents of a commit, for a run with a configuration that [`again`] gave.
+    /// All live documents of a commit, for a run with a configuration that [`crate::collection::overridden`] gave.
     ///
     /// # Errors
     /// [`Error::Interrupted`], [`Error::Io`] and [`Error::Damaged`].
@@ -283,7 +283,7 @@ impl Snapshot {
     /// have the same documents in document order. Nothing is stored.
     ///
     /// # Errors
-    /// [`Error::Config`] if the choice cannot be made ([`again`]); [`Error::Limit`] if the documents do not fit in
+    /// [`Error::Config`] if the choice cannot be made ([`crate::collection::overridden`]); [`Error::Limit`] if the documents do not fit in
     /// memory; [`Error::Interrupted`]; [`Error::Io`] and [`Error::Damaged`].
     pub fn recompute(&self, asked: RecomputeRequest, progress: Arc<Progress>) -> Result<Outcome> {
         self.recompute_with_origins(asked, progress).map(|(outcome, _)| outcome)
@@ -292,7 +292,7 @@ impl Snapshot {
     /// The same, and the documents: the offset of a document's position in the outcome is its number among them.
     ///
     /// # Errors
-    /// Those of [`Snapshot::again`].
+    /// Those of [`Snapshot::recompute`].
     pub fn recompute_with_origins(
         &self,
         asked: RecomputeRequest,
@@ -305,10 +305,10 @@ impl Snapshot {
         Ok((run(request, progress)?, replay))
     }
 
-    /// Takes part where process 0 looks [`Snapshot::again`] at the collection in `storage`, asking the same.
+    /// Takes part where process 0 looks [`Snapshot::recompute`] at the collection in `storage`, asking the same.
     ///
     /// # Errors
-    /// Those of [`Snapshot::again`]; [`Error::Lost`] and [`Error::GaveUp`] if another process has ended.
+    /// Those of [`Snapshot::recompute`]; [`Error::Lost`] and [`Error::GaveUp`] if another process has ended.
     pub fn follow_recompute(
         storage: &dyn Fn() -> Result<Arc<dyn Storage>>,
         asked: RecomputeRequest,
