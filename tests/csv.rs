@@ -259,6 +259,36 @@ fn what_is_wrong_is_refused_row_by_row() {
 }
 
 #[test]
+fn what_an_open_quote_swallows_is_told_however_it_is_read() {
+    let dir = Dir::new();
+    let row = |at: usize| format!("i{at},{}\n", words(at * 100, 20));
+    let (before, behind) =
+        ((0..1000).map(row).collect::<String>(), (1000..30_000).map(row).collect::<String>());
+    let content = format!("id,text\n{before}x,\"never closed\n{behind}");
+    dir.write("open.csv", &content);
+    dir.write("open.csv.gz", gzip(content.as_bytes(), 1 << 16));
+    dir.write("small.toml", "[input]\nmax_record_bytes = 100000\n");
+    for (number, line) in
+        ["-w 1", "-w 3", "-w 1 --config small.toml", "-w 2 --config small.toml"].iter().enumerate()
+    {
+        for name in ["open.csv", "open.csv.gz"] {
+            let found = dir.output(&format!("{name} {line}"), &format!("{name}{number}"));
+            let told = format!("{line} {name}: {:?}", found.rejected);
+            assert!(found.rejected.len() == 1 && told.contains("quote") && told.contains("1002"), "{told}");
+            assert_eq!(text(found.kept(name)), format!("id,text\n{before}"), "{told}");
+        }
+    }
+}
+
+#[test]
+fn a_header_that_cannot_be_read_refuses_the_file() {
+    let dir = Dir::new();
+    let rows = (0..100).map(|at| format!("i{at},{}\n", words(at * 100, 20))).collect::<String>();
+    dir.write("latin.csv", [b"id,text,\xe9\n", rows.as_bytes()].concat());
+    dir.dedup("latin.csv --out no").code(3).says("the header is not utf-8");
+}
+
+#[test]
 fn collections_read_rows_again_and_write_them_out() {
     let dir = Dir::new();
     let rows = rows(300);

@@ -1,6 +1,6 @@
 //! `join` finds all pairs at or over the threshold and no others, and makes of them the clusters, removals and kept
-//! files that the oracle makes. On the sample, on
-//! corpora where they are (ignored by default; all pairs are counted), and on random collections that shrink to the smallest that fails.
+//! files that the oracle makes: on the sample, on corpora (ignored by default; all pairs are counted), and on random
+//! collections that shrink to the smallest that fails.
 
 use std::path::Path;
 

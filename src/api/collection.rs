@@ -97,12 +97,16 @@ impl Collection {
         &self,
         changes: impl Iterator<Item = (I, Option<T>)>,
     ) -> Result<Report> {
+        let input = match self.snapshot() {
+            Ok(snapshot) => snapshot.manifest().config.input.clone(),
+            Err(Error::NotACollection(..)) => self.config.input.clone(),
+            Err(error) => return Err(error),
+        };
         let folder = temporary()?;
-        let mut lines = TextRecords::create(folder.path())?;
+        let mut lines = TextRecords::create(folder.path(), input)?;
         for (id, text) in changes {
             let text = text.as_ref().map(AsRef::as_ref);
-            let op = text.is_none().then_some("delete");
-            lines.add(&TextRecord { id: Some(id.as_ref()), text, op })?;
+            lines.add(&TextRecord { id: Some(id.as_ref()), text })?;
         }
         self.load_from(&[lines.finish()?])
     }

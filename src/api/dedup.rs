@@ -143,14 +143,14 @@ impl Dedup {
     /// [`Input::max_record_bytes`], and [`Error::Io`].
     pub fn texts<T: AsRef<str>>(&self, texts: impl IntoIterator<Item = T>) -> Result<Deduplicated> {
         let folder = temporary()?;
-        let (mut lines, mut count) = (TextRecords::create(folder.path())?, 0);
-        for text in texts {
-            lines.add(&TextRecord { id: None, text: Some(text.as_ref()), op: None })?;
-            count += 1;
-        }
         let mut own = self.clone();
         let max_record_bytes = self.config.input.max_record_bytes;
         own.config.input = Input { max_record_bytes, ..Input::default() };
+        let (mut lines, mut count) = (TextRecords::create(folder.path(), own.config.input.clone())?, 0);
+        for text in texts {
+            lines.add(&TextRecord { id: None, text: Some(text.as_ref()) })?;
+            count += 1;
+        }
         let run = own.run(&[lines.finish()?], folder)?;
         refuse(&run.rejected, run.outcome.tally.documents, 0)?;
         Ok(run.found(count))

@@ -4,39 +4,64 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
-use serde::Serialize;
+use serde_json::{Map, Value};
 
+use crate::config::Input;
 use crate::error::{Error, Result};
 
 /// A record of such a file.
-#[derive(Serialize)]
 pub(super) struct TextRecord<'a> {
     /// The id, where the run needs one.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) id: Option<&'a str>,
     /// The text; without one the record is a deletion.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) text: Option<&'a str>,
-    /// `delete` for a deletion.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) op: Option<&'a str>,
+}
+
+impl TextRecord<'_> {
+    /// The record as an object in which id and text stand where `input` says.
+    fn object(&self, input: &Input) -> Value {
+        let mut object = Map::new();
+        for (path, value) in [(&input.id_field, self.id), (&input.text_field, self.text)] {
+            if let Some(value) = value {
+                set(&mut object, path, value);
+            }
+        }
+        if self.text.is_none() {
+            object.insert("op".to_owned(), "delete".into());
+        }
+        Value::Object(object)
+    }
+}
+
+/// Sets the string at a path, whose names are parted by dots.
+fn set(object: &mut Map<String, Value>, path: &str, value: &str) {
+    match path.split_once('.') {
+        None => drop(object.insert(path.to_owned(), value.into())),
+        Some((name, rest)) => {
+            let inner = object.entry(name).or_insert_with(|| Value::Object(Map::new()));
+            if let Value::Object(inner) = inner {
+                set(inner, rest, value);
+            }
+        }
+    }
 }
 
 /// A file of records that grows.
 pub(super) struct TextRecords {
     path: std::path::PathBuf,
     out: BufWriter<File>,
+    input: Input,
 }
 
 impl TextRecords {
-    /// Makes a new file in `folder`.
+    /// Makes a new file in `folder`, of records with id and text where `input` says.
     ///
     /// # Errors
     /// [`Error::Io`].
-    pub(super) fn create(folder: &Path) -> Result<TextRecords> {
+    pub(super) fn create(folder: &Path, input: Input) -> Result<TextRecords> {
         let path = folder.join("texts.jsonl");
         let file = File::create_new(&path).map_err(|error| Error::io(&path, "create", error))?;
-        Ok(TextRecords { path, out: BufWriter::with_capacity(1 << 20, file) })
+        Ok(TextRecords { path, out: BufWriter::with_capacity(1 << 20, file), input })
     }
 
     /// Appends a record.
@@ -45,7 +70,8 @@ impl TextRecords {
     /// [`Error::Io`].
     pub(super) fn add(&mut self, line: &TextRecord<'_>) -> Result<()> {
         let failed = |error| Error::io(&self.path, "write", error);
-        serde_json::to_writer(&mut self.out, line).map_err(|error| failed(error.into()))?;
+        serde_json::to_writer(&mut self.out, &line.object(&self.input))
+            .map_err(|error| failed(error.into()))?;
         self.out.write_all(b"\n").map_err(failed)
     }
 

@@ -1,6 +1,7 @@
 //! The front door, as a user of the library meets it.
 
 use super::{Collection, Dedup};
+use crate::config::{Clustering, Config};
 use crate::error::{Error, Result};
 use crate::flow::Reason;
 
@@ -73,5 +74,22 @@ fn a_collection_follows_its_documents() -> Result<()> {
     let report = collection.delete(["a", "z"])?;
     assert_eq!((report.removed, report.unknown.as_slice()), (1, &["z".to_owned()][..]));
     assert!(collection.clusters()?.is_empty());
+    Ok(())
+}
+
+#[test]
+fn records_have_the_fields_that_the_collection_was_made_with() -> Result<()> {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("archive");
+    let mut config = Config::default();
+    config.cluster.clustering = Clustering::Transitive;
+    config.count.common_cap = 0;
+    (config.input.id_field, config.input.text_field) = ("meta.key".to_owned(), "meta.body".to_owned());
+    let made = Collection::at(&path).with_config(config);
+    assert_eq!(made.load([("a", FOX), ("b", FOX)])?.clusters, 1);
+    // Whoever opens it later need not know.
+    let opened = Collection::at(&path);
+    assert_eq!((opened.load([("c", FOX)])?.added, opened.delete(["a"])?.removed), (1, 1));
+    assert_eq!(opened.clusters()?[0].members, ["b", "c"]);
     Ok(())
 }

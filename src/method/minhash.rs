@@ -15,11 +15,11 @@ use crate::sketch::{Permutations, shingles};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Minhash {
-    /// Minhash a document.
+    /// Features a document.
     pub k: usize,
     /// Min-wise values a feature.
     pub s: usize,
-    /// Minhash two documents must share.
+    /// Features that two documents must share.
     pub r: usize,
 }
 

@@ -132,10 +132,8 @@ impl RunInputs {
     /// Refuses a file that was read in pieces of which one could not be read to its end: what stands behind the gap
     /// was read, so the file can neither be cut there nor be copied.
     pub fn refuse_gaps(&self, refused: &[Refused]) -> Result<()> {
-        let divided = |refused: &&Refused| {
-            let file = refused.position.file();
-            refused.refusal.ends_file() && self.units.iter().filter(|unit| unit.file == file).nth(1).is_some()
-        };
+        let divided =
+            |refused: &&Refused| refused.refusal.ends_file() && self.is_read_behind(refused.position);
         match refused.iter().find(divided) {
             Some(Refused { position, refusal, .. }) => Err(Error::input(
                 Path::new(&self.sources[position.file() as usize].shown),
@@ -143,6 +141,14 @@ impl RunInputs {
             )),
             None => Ok(()),
         }
+    }
+
+    /// Whether anything of a file behind a position is read all the same: by a later unit, or by a later part of a load.
+    fn is_read_behind(&self, position: Position) -> bool {
+        let (file, offset) = (position.file(), position.offset());
+        let source = &self.sources[file as usize];
+        self.units.iter().any(|unit| unit.file == file && unit.start > offset)
+            || self.part.extent.of(file, source).end < source.bytes
     }
 
     /// For each unit the lines of its file that stand before it.

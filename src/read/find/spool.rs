@@ -19,7 +19,8 @@ pub(super) fn spool(input: &mut dyn Read, spool: &Path, hint: FormatHint) -> Res
     drop(file);
     let known = recognise(&raw, FoundBy::Named, hint).map_err(|error| Error::io(&raw, "read", error))?;
     let Some(mut source) = known else {
-        let reason = "standard input is neither JSON Lines nor UTF-8 text; pipe one of these, or CSV with --format csv, plain, gzip or zstd";
+        let reason = "standard input is neither JSON Lines nor UTF-8 text; pipe one of these, or CSV with --input-format \
+                      csv; plain, gzip or zstd";
         return Err(Error::input(Path::new("-"), reason));
     };
     let format = source.format.extension();

@@ -231,46 +231,57 @@ struct RowSplitter {
 }
 
 impl RowSplitter {
-    /// Hands on the rows that are complete; whether rows of this unit may follow.
+    /// Hands on the rows that are complete; whether rows of this unit may follow. The end of a row that is too long may
+    /// stand behind the unit.
     fn complete_rows(&mut self, window: &mut Window, span: &mut Span, sink: &mut dyn Sink) -> bool {
         if span.unit.start == 0 && self.searched == 0 {
             skip_bom(window);
         }
-        while window.offset() < span.unit.end {
+        while window.offset() < span.unit.end || self.skipping.is_some() {
             let pending = window.pending();
             let Some(end) = self.ends.end(&pending[self.searched..]) else {
                 self.searched = pending.len();
                 return true;
             };
             let length = self.searched + end;
-            self.row(window.offset(), &pending[..length], sink);
+            let usable = self.row(window.offset(), &pending[..length], sink);
             window.consume(length);
             self.searched = 0;
             span.cursor = window.offset();
+            if !usable {
+                return false;
+            }
         }
         false
     }
 
-    /// Takes a row: the header, a record, or nothing.
-    fn row(&mut self, offset: u64, bytes: &[u8], sink: &mut dyn Sink) {
-        if let Some(start) = self.skipping.take() {
-            return self.numbers.too_long(start, sink);
-        }
-        if self.ends.is_blank(bytes) {
+    /// Takes a row: the header, a record, or nothing. Whether the file can be read on, which it cannot without a header.
+    fn row(&mut self, offset: u64, bytes: &[u8], sink: &mut dyn Sink) -> bool {
+        let start = self.skipping.take();
+        if start.is_none() && self.ends.is_blank(bytes) {
             self.numbers.count = self.numbers.next();
-            return;
+            return true;
         }
-        if bytes.trim_ascii_end().len() > self.fields.max_record_bytes {
-            return self.numbers.too_long(offset, sink);
+        if start.is_some() || bytes.trim_ascii_end().len() > self.fields.max_record_bytes {
+            let start = start.unwrap_or(offset);
+            if self.parser.is_none() {
+                return self.no_header(start, "the header is too long", sink);
+            }
+            self.numbers.too_long(start, sink);
+            return true;
         }
         let Ok(raw) = std::str::from_utf8(bytes) else {
-            return self.numbers.refuse(offset, Refusal::NotUtf8, sink);
+            if self.parser.is_none() {
+                return self.no_header(offset, "the header is not UTF-8", sink);
+            }
+            self.numbers.refuse(offset, Refusal::NotUtf8, sink);
+            return true;
         };
         let (position, number) = (self.numbers.position(offset), self.numbers.next());
         let Some(parser) = &mut self.parser else {
             self.parser = Some(RowParser::new(self.delimiter, raw, &self.fields));
             self.numbers.count = number;
-            return;
+            return true;
         };
         match parser.record(position, number, raw) {
             Ok(record) => {
@@ -279,6 +290,13 @@ impl RowSplitter {
             }
             Err(refusal) => self.numbers.refuse(offset, refusal, sink),
         }
+        true
+    }
+
+    /// Refuses the file: without its header no row of it can be read.
+    fn no_header(&mut self, offset: u64, why: &str, sink: &mut dyn Sink) -> bool {
+        self.numbers.refuse(offset, Refusal::Unreadable(why.to_owned()), sink);
+        false
     }
 }
 
@@ -297,8 +315,9 @@ impl Splitter for RowSplitter {
         }
         let rest = window.pending();
         if last {
-            if self.ends.state == RowState::Quoted && self.skipping.is_none() {
-                self.numbers.refuse(window.offset(), Refusal::OpenQuote, sink);
+            if self.ends.state == RowState::Quoted {
+                let start = self.skipping.take().unwrap_or(window.offset());
+                self.numbers.refuse(start, Refusal::OpenQuote, sink);
             } else if !rest.is_empty() || self.skipping.is_some() {
                 self.row(window.offset(), rest, sink);
             }
