@@ -112,8 +112,14 @@ fn strangers_neither_stop_nor_grow_a_job() {
     let dir = Dir::new();
     dir.write("in.jsonl", texts(&mut Random(23), 0, 400));
     let hello = recorded(&dir);
-    let (quiet, ended) = run(&dir, &free(PROCESSES), || true);
-    ended.into_iter().for_each(|ran| drop(ran.ok()));
+    // Process 0 takes 24 or 30 MB by chance, so one run says too little.
+    let mut quiet = vec![0; PROCESSES];
+    for _ in 0..4 {
+        drop(std::fs::remove_dir_all(dir.join("out")));
+        let (peaks, ended) = run(&dir, &free(PROCESSES), || true);
+        ended.into_iter().for_each(|ran| drop(ran.ok()));
+        quiet.iter_mut().zip(peaks).for_each(|(most, peak)| *most = peak.max(*most));
+    }
     let want = written(&dir.join("out"));
     for _ in 0..4 {
         std::fs::remove_dir_all(dir.join("out")).unwrap();
