@@ -2,7 +2,7 @@
 
 mod epoch;
 mod mark;
-mod stage;
+pub(crate) mod stage;
 
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
