@@ -3,6 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::printable::counted;
+
 /// A failure of a run. The job turns it into a message and an exit code; nothing in `src` prints or exits.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -19,7 +21,7 @@ pub enum Error {
         reason: String,
     },
     /// Too large a share of the records was refused, or one was under `--strict` (exit code 3).
-    #[error("{rejected} of {records} records were refused ({reason}); the first: {first}")]
+    #[error("{rejected} of {} refused ({reason}); the first: {first}", counted(*.records, "record"))]
     Refused {
         /// Records refused.
         rejected: u64,
@@ -83,9 +85,9 @@ pub enum Error {
     Locked(PathBuf),
     /// A load was interrupted after it had got somewhere (exit code 4).
     #[error(
-        "{}: a load was interrupted after {records} records{difference}; run the same command again to finish it, or \
+        "{}: a load was interrupted after {}{difference}; run the same command again to finish it, or \
          `alike load {} --abandon` to discard it",
-        .path.display(), .path.display()
+        .path.display(), counted(*.records, "record"), .path.display()
     )]
     Unfinished {
         /// The collection.
@@ -110,11 +112,11 @@ pub enum Error {
     NotACollection(PathBuf, String),
     /// A run of a collection that a process stores locally, and that cannot be reached from here (exit code 2).
     #[error(
-        "{}: this run is stored locally by process {process}, {}. Start the job with all processes that loaded the \
+        "{}: this run was stored locally by process {process}, and is not found {}. Start the job with all processes that loaded the \
          collection (each with its --local-state), or first run `alike compact COLLECTION --gather --local-state DIR` with \
          all of them",
         .path.display(),
-        if *.asked { "which is not part of this job" } else { "and no --local-state DIR says where" }
+        if *.asked { "in the --local-state of any process of this job" } else { "here without --local-state DIR" }
     )]
     Unreachable {
         /// Where it would be, if it were here.
@@ -139,9 +141,9 @@ pub enum Error {
     },
     /// The user asked to stop a load that had got somewhere (exit code 130).
     #[error(
-        "interrupted; {records} records are safe, though nobody sees them yet: the same command goes on from there, \
-         `alike load {} --abandon` discards them",
-        .path.display()
+        "interrupted; the checkpoint has {}, which nobody sees yet: the same command goes on from there, \
+         `alike load {} --abandon` discards it",
+        counted(*.records, "record"), .path.display()
     )]
     Paused {
         /// The collection.

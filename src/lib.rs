@@ -22,7 +22,7 @@
 //! - `config/validate.rs` - which values make no sense, alone or together
 //! - `error.rs` - what can go wrong, one variant per thing a person can act on
 //! - `limits.rs` - every fixed bound
-//! - `progress.rs` - what a run tells while it works, and how it is told to stop
+//! - `progress.rs` - what a run reports while it works, and how it is stopped
 //! - `progress/epoch.rs` - what an epoch of a load came to in one process
 //! - `progress/mark.rs` - counters at the beginning of an epoch, and what was counted since
 //! - `progress/stage.rs` - the steps of a run
@@ -30,7 +30,7 @@
 //! - `profile.rs` - where the time of the workers goes
 //! - `simd.rs` - which vector instructions a run may use
 //! - `threshold.rs` - thresholds as exact decimals
-//! - `printable.rs` - text from the user's files made harmless for a terminal
+//! - `printable.rs` - names made harmless for a terminal, and numbers with their nouns
 //! - `hex.rs` - ids and digests as text
 //! - `system_memory.rs` - how much memory the process holds and the machine has
 //!
@@ -47,6 +47,7 @@
 //! - `read/formats/text.rs` - plain text: the whole file is one document
 //! - `read/find/mod.rs` - finding the input
 //! - `read/find/discover.rs` - arguments to sources
+//! - `read/find/foreign.rs` - formats that are not read, and what to do with such a file
 //! - `read/find/recognise.rs` - format and compression of a file
 //! - `read/find/names.rs` - names for the outputs of sources: relative, harmless, unique
 //! - `read/find/spool.rs` - standard input made a file

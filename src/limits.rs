@@ -41,7 +41,7 @@ pub const REFUSED_PERCENT: u64 = 10;
 /// A key group with more pairs than one of this many contents has is not expanded into them but handed on whole (a
 /// *hot group*), unless every pair is asked for. In a load, pairs of stored contents do not count.
 pub const MAX_EXPANDED_GROUP: usize = 512;
-/// Documents that are named one by one where it is told how many there are of a kind: the first ones.
+/// Documents of a kind that are named beside their number: the first ones.
 pub const DOCUMENTS_NAMED: usize = 10;
 /// Keys above the cap on common ones that are named one by one: those in the most contents.
 pub const COMMON_NAMED: usize = 100;

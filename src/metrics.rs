@@ -26,7 +26,7 @@ macro_rules! metrics {
         }
 
         impl Metric {
-            /// All metrics, in the order in which they are told.
+            /// All metrics, in the order of the answer.
             pub const ALL: &'static [Metric] = &[$(Metric::$metric,)*];
 
             /// What becomes of it, its name, and what it means.
@@ -41,7 +41,7 @@ macro_rules! metrics {
 
 metrics! {
     Documents Counter "alike_documents_total" "Documents read, those without a token included."
-    Unchanged Counter "alike_unchanged_documents_total" "Documents read that the collection had just so."
+    Unchanged Counter "alike_unchanged_documents_total" "Documents read that the collection already had, unchanged."
     Refused Counter "alike_refused_records_total" "Records refused."
     ReadBytes Counter "alike_read_bytes_total" "Bytes of the inputs read, as they are on disk; of stored documents bytes of their sets."
     TextBytes Counter "alike_text_bytes_total" "Bytes of text in the documents read."

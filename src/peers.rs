@@ -32,7 +32,7 @@ impl Peers {
         Peers { mesh, runs, lists, sent, state }
     }
 
-    /// The folder for the runs that this process keeps to itself, if each does.
+    /// The folder for the local runs of this process, if the job has local runs.
     pub fn state(&self) -> Option<&Path> {
         self.state.as_deref()
     }

@@ -1,4 +1,4 @@
-//! Text from the user's files made harmless for a terminal.
+//! Text for people: names from the user's files made harmless for a terminal, and numbers with their nouns.
 
 use std::borrow::Cow;
 
@@ -33,6 +33,16 @@ pub fn json_escaped(line: &str) -> Cow<'_, str> {
         }
     }
     Cow::Owned(safe)
+}
+
+/// `1 record`, `250 records`: a number and what it counts.
+pub fn counted(n: u64, one: &str) -> String {
+    format!("{n} {}", plural(n, one))
+}
+
+/// The noun after the number `n`; `one` is its singular, and an s makes it the plural.
+pub fn plural(n: u64, one: &str) -> String {
+    if n == 1 { one.to_owned() } else { format!("{one}s") }
 }
 
 /// Whether a character does something else than stand for itself.
@@ -73,6 +83,11 @@ mod tests {
             assert_eq!(printable(text), safe);
             assert!(!printable(text).chars().any(acts));
         }
+    }
+
+    #[test]
+    fn one_is_singular() {
+        assert_eq!([0, 1, 2].map(|n| counted(n, "record")), ["0 records", "1 record", "2 records"]);
     }
 
     #[test]

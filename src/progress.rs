@@ -136,6 +136,9 @@ impl Progress {
         self.stop.load(Ordering::Relaxed)
     }
 
+    /// Fails once the run was asked to stop.
+    ///
+    /// # Errors
     /// [`Error::Interrupted`] once the run was asked to stop.
     pub fn check(&self) -> Result<()> {
         if self.stopped() { Err(Error::Interrupted) } else { Ok(()) }

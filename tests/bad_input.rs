@@ -413,3 +413,41 @@ fn an_interrupt_at_any_moment_leaves_all_or_nothing() {
     }
     assert!(interrupted > 1, "no run was slow enough to show anything");
 }
+
+/// A run of no documents ends well and warns.
+#[test]
+fn an_input_without_documents_warns() {
+    let dir = Dir::new();
+    dir.write("empty.jsonl", "");
+    let warning = "warning: the input holds no documents";
+    dir.dedup("empty.jsonl --out out").ok().says("removed 0 of 0 documents").says(warning);
+    dir.write("one.jsonl", line("a", "a few words of text"));
+    let ran = dir
+        .dedup("one.jsonl --dry-run")
+        .ok()
+        .says("would remove 0 of 1 document (")
+        .says("1 distinct text, 0 repeats");
+    assert!(!ran.stderr.contains("warning"), "{}", ran.stderr);
+}
+
+/// Files in formats that are known and not read: the message names the format and what to do instead.
+#[test]
+fn formats_that_are_not_read_are_named() {
+    let formats: [(&str, &[u8], &str, &str); 4] = [
+        ("a.jsonl.bz2", b"BZh91AY&SY\x8e\x02\0", "bzip2", "decompress it"),
+        ("a.jsonl.xz", b"\xfd7zXZ\0\0\x04\xe6", "xz", "decompress it"),
+        ("a.zip", b"PK\x03\x04\x14\0\0\0", "zip", "unpack it"),
+        ("a.parquet", b"PAR1\x15\x04\x15\0", "Parquet", "convert it to JSON Lines"),
+    ];
+    for (name, bytes, format, advice) in formats {
+        let dir = Dir::new();
+        dir.write(&format!("in/{name}"), bytes);
+        let says = |ran: Ran, code: i32| ran.code(code).says(&format!("format {format},")).says(advice);
+        for input in [format!("in/{name}"), "in".to_owned(), "in/*".to_owned()] {
+            says(dir.dedup(&format!("{input} --out out")), 3).says(name);
+        }
+        says(dir.alike("dedup - --out out", Some(bytes)), 3);
+        dir.write("in/good.jsonl", line("a", "a few words of text"));
+        says(dir.dedup("in --out out"), 0).says(&format!("{name} skipped"));
+    }
+}

@@ -143,7 +143,7 @@ fn quiet_says_nothing() {
     let ran = dir.dedup("in.jsonl --out loud").ok();
     assert_eq!(ran.stdout, "", "text goes to standard error");
     assert!(ran.stderr.contains("removed 1 of 3"), "{}", ran.stderr);
-    // A failure is told nevertheless.
+    // A failure is reported nevertheless.
     dir.dedup("missing.jsonl --out other --quiet").code(3).says("missing.jsonl");
 }
 

@@ -70,8 +70,8 @@ fn create_add_change_and_delete() {
     assert_eq!(clusters(&dir), [("2.1".to_owned(), (set(&["d", "e"]), "d".to_owned()))].into());
     assert_eq!(ids(&dir), set(&["a", "b", "d", "e"]));
     dir.write("gone.txt", "d\r\n\n  \nnobody\n");
-    let ran = dir.alike("delete c --ids gone.txt", None).ok().says("1 ids to delete are not there: nobody");
-    let told = report(ran);
+    let ran = dir.alike("delete c --ids gone.txt", None).ok().says("1 id to delete does not exist: nobody");
+    let told = report(ran.says("1 record: 0 added").says("3 documents, 0 clusters, "));
     assert_eq!((&told["removed"], &told["unknown"]), (&json!(1), &json!(["nobody"])));
     let strangers: String = (0..1200).map(|i| format!("nobody {i}\n")).collect();
     let told = report(dir.alike("delete c --ids -", Some(strangers.as_bytes())).ok());
@@ -264,7 +264,7 @@ fn damage_is_told_and_nothing_is_loaded() {
     assert_eq!(fs::read(&path).unwrap(), bytes);
     bytes[at] ^= 1;
     fs::write(&path, &bytes).unwrap();
-    // That of the commit before is in nobody's way, but it is told.
+    // That of the commit before is in nobody's way, but a warning names it.
     let before = dir.join("c/manifest-00000001");
     fs::write(&before, "no manifest").unwrap();
     dir.alike("fsck c", None).code(4);
@@ -377,4 +377,30 @@ fn a_closed_pipe_is_no_error() {
         let ended = child.wait_with_output().unwrap();
         assert!(ended.status.success() && ended.stderr.is_empty(), "{verb}: {ended:?}");
     }
+}
+
+/// An id where a file is expected, and a file where an id is: the message says how to do it right.
+#[test]
+fn ids_and_files_are_told_apart() {
+    let dir = made();
+    dir.alike("delete c a", None)
+        .code(2)
+        .says("--ids FILE")
+        .says("echo ID | alike delete COLLECTION --ids -");
+    dir.alike("delete c --ids a", None).code(3).says("one id a line").says("alike delete COLLECTION --ids -");
+    dir.alike("group c a", None).code(3).says("one id a line").says("echo ID | alike group COLLECTION -");
+    dir.alike("check c a", None).code(3).says("alike explain COLLECTION ID");
+    dir.alike("explain c first.jsonl", None).code(2).says("alike check COLLECTION FILE");
+}
+
+#[test]
+fn a_load_of_nothing_warns() {
+    let dir = made();
+    dir.write("empty.jsonl", "");
+    dir.alike("load c empty.jsonl", None)
+        .ok()
+        .says("warning: the inputs hold no records")
+        .says("nothing changed");
+    let ran = dir.alike("load c first.jsonl", None).ok();
+    assert!(!ran.stderr.contains("warning"), "{}", ran.stderr);
 }

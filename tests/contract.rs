@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use crate::support::corpora::full;
 use crate::support::texts::Random;
 
-/// What all workers are told at once.
+/// What all workers receive at once.
 #[derive(Clone, Debug, Default)]
 struct Batch {
     /// Links that are never taken back.
@@ -31,7 +31,7 @@ fn cases() -> u32 {
     if full() { 5000 } else { 250 }
 }
 
-/// What an engine of so many workers says after each batch, and what all workers did for it. Who is told of a link depends
+/// What an engine of so many workers says after each batch, and what all workers did for it. Which worker receives a link depends
 /// on the batch, so most are taken back through others than they were put in by.
 fn follow(workers: usize, batches: &[Batch]) -> Vec<(Vec<Relabelled>, Work)> {
     let owned: Arc<[Batch]> = batches.into();
@@ -90,10 +90,10 @@ fn labels(links: impl Iterator<Item = Link>) -> BTreeMap<u32, u32> {
     labels.filter(|(content, label)| content != label).collect()
 }
 
-/// What becomes of labels by changes that are told.
+/// The labels after the changes that are reported.
 fn apply(labels: &mut BTreeMap<u32, u32>, changes: &[Relabelled]) {
     let told: BTreeSet<u32> = changes.iter().map(|change| change.content).collect();
-    assert_eq!(told.len(), changes.len(), "a content is told once");
+    assert_eq!(told.len(), changes.len(), "a content is reported once");
     for Relabelled { content, before, after } in changes {
         assert_eq!(labels.remove(content).unwrap_or(*content), *before);
         assert_ne!(before, after);
@@ -165,7 +165,7 @@ proptest! {
         goes in prop::collection::vec(any::<prop::sample::Index>(), 0..30),
         workers in 1usize..=3,
     ) {
-        // Links that go are told the other way round, some of them come again, and some are there twice.
+        // Links that go are given the other way round, some of them come again, and some are there twice.
         let chosen: BTreeSet<usize> =
             goes.iter().filter(|_| !links.is_empty()).map(|index| index.index(links.len())).collect();
         let removals: Vec<Link> = chosen.into_iter().map(|at| (links[at].1, links[at].0)).collect();
@@ -252,7 +252,7 @@ fn shapes_take_few_rounds() {
     }
 }
 
-/// Contracted where they are told, links of any shape are as few rounds.
+/// Contracted where they are given, links of any shape are as few rounds.
 #[test]
 fn kept_shapes() {
     for (name, count, links, _) in shapes() {

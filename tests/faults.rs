@@ -179,7 +179,7 @@ fn a_power_cut_at_any_operation_costs_no_commit() {
     assert!(later > 500, "{later} cuts");
 }
 
-/// What a person is told: the operation that failed, or that an earlier one did.
+/// What the message names: the operation that failed, or that an earlier one did.
 fn clean(error: &Error) -> bool {
     match error {
         Error::Io { source, .. } => {

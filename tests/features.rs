@@ -116,7 +116,7 @@ fn acceptance_follows_the_formula() {
     }
 }
 
-/// Without verification a resemblance is not known and not invented; the features shared are told instead.
+/// Without verification a resemblance is not known and not invented; the report has the number of shared features instead.
 #[test]
 fn unverified_rows_tell_the_features_shared() {
     let dir = Dir::new();

@@ -279,6 +279,31 @@ fn the_papers_name_only_paths_that_exist() {
 }
 
 #[test]
+fn settings_name_only_paths_that_exist() {
+    let folders =
+        ["src/", "jobs/", "configs/", "tests/", "benches/", "samples/", "cluster/", "docs/", "fuzz/", ".ci/"];
+    let mut named = 0;
+    for file in ["Cargo.toml", "clippy.toml", "deny.toml", "rustfmt.toml", "fuzz/Cargo.toml"] {
+        let from = root().join(file);
+        let from = from.parent().expect("a folder");
+        for (number, line) in read(file).lines().enumerate() {
+            let words = line.split(|c: char| c.is_whitespace() || "\"'`()[]{},;:=".contains(c));
+            for word in words.map(|word| word.trim_end_matches('.')) {
+                // What an archive leaves out is named from the root.
+                let excluded = word.strip_prefix('/').filter(|_| line.starts_with("exclude"));
+                if excluded.is_some() || folders.iter().any(|folder| word.starts_with(folder)) {
+                    let path = excluded.unwrap_or(word);
+                    let there = root().join(path).exists() || from.join(path).exists();
+                    assert!(there, "{file}:{} names {path}, which does not exist", number + 1);
+                    named += 1;
+                }
+            }
+        }
+    }
+    assert!(named > 20, "{named} paths of {folders:?}");
+}
+
+#[test]
 fn sources_are_ascii() {
     for folder in ["src", "jobs", "tests", "benches"] {
         for file in files(folder, ".rs") {

@@ -127,7 +127,7 @@ fn fewer_words_are_edited_under_a_guarantee() {
     assert!(guarantee.0 < transitive.0 && guarantee.1 < transitive.1, "{guarantee:?} {transitive:?}");
 }
 
-/// Of a collection the same is told as of the files it was loaded from, whether it keeps their records or not; and if it
+/// A collection gives the same report as the files it was loaded from, whether it keeps their records or not; and if it
 /// does not and they are gone, that is said.
 #[test]
 fn collections_tell_the_kinds_of_pairs() {

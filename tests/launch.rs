@@ -1,4 +1,4 @@
-//! `alike launch`: what processes are told, what is heard of them, and how all end. Other machines are played by a script
+//! `alike launch`: what processes are given, what they say, and how all end. Other machines are played by a script
 //! in the place of ssh.
 
 use std::io::Read;

@@ -14,13 +14,13 @@ use crate::support::sources::{Import, Sources};
 /// The parts of the library, from the lowest to the highest: folders or files of `src`. The longest name wins, so a part
 /// may have a file that stands elsewhere than the rest of it.
 const LIBRARY: &[&str] = &[
+    "printable",
     "error",
     "limits",
     "document",
     "simd",
     "threshold",
     "hex",
-    "printable",
     "system_memory",
     "mesh",
     "peers",

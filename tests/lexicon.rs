@@ -148,7 +148,7 @@ fn what_cannot_be_done_is_refused_by_name() {
         ("build in.jsonl --out x --min-df 0", 2, "min-df 0"),
         ("build in.jsonl --out x", 3, "no term is in 5 of the 2 documents"),
         ("build missing --out x", 3, "missing"),
-        ("build bad.jsonl --out x --min-df 1", 3, "1 of 2 records were refused"),
+        ("build bad.jsonl --out x --min-df 1", 3, "1 of 2 records refused"),
         ("merge l n --out x", 2, "cannot be merged"),
         ("merge l l --out x", 2, "same lexicon"),
         ("merge l damaged --out x", 4, "damaged at byte"),
@@ -165,7 +165,7 @@ fn what_cannot_be_done_is_refused_by_name() {
     }
     assert_eq!(dir.names(), ["bad.jsonl", "damaged", "in.jsonl", "l", "n", "newer"]);
     assert_eq!(fs::read(dir.join("l")).unwrap(), bytes);
-    // A share of 10 % and less is told, and does not end it.
+    // A share of 10 % and less is reported, and does not end it.
     let records: String = (0..20).map(|n| line(&n.to_string(), "alpha beta gamma")).collect();
     dir.write("mostly.jsonl", format!("no record\n{records}"));
     let ran = dir.alike("lexicon build mostly.jsonl --out m", None).ok();

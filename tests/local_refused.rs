@@ -78,10 +78,12 @@ const LOOKS: [&str; 5] =
 fn local_what_is_elsewhere_is_named_and_what_is_here_is_shown() {
     let dir = bench("--clustering guarantee");
     for line in LOOKS {
-        let ran = dir.alike(line, None).code(2).says("stored locally by process").says("--gather");
+        let ran = dir.alike(line, None).code(2).says("was stored locally by process").says("--gather");
         assert!(ran.stdout.is_empty() || line.starts_with("fsck"), "{ran:?}");
         // A folder in which none of it is makes no difference.
-        dir.alike(&format!("{line} --local-state nowhere"), None).code(2).says("stored locally by process");
+        dir.alike(&format!("{line} --local-state nowhere"), None)
+            .code(2)
+            .says("was stored locally by process");
     }
     assert!(!dir.join("out").exists() && !dir.join("nowhere").exists());
     for line in ["clusters", "documents", "changes", "group"] {
@@ -158,7 +160,7 @@ fn local_fewer_processes_are_refused() {
     {
         for flags in ["", " --local-state state"] {
             let ran = dir.alike(&format!("{line}{flags}"), None).code(2);
-            ran.says("stored locally by process").says("--gather");
+            ran.says("was stored locally by process").says("--gather");
             assert_eq!(files(&dir), before, "{line}{flags}");
         }
     }
@@ -229,7 +231,7 @@ fn local_leftovers_are_not_taken_for_runs() {
     loaded(&dir);
 }
 
-/// Who has run what is told by their names, so that folders may be mixed up among the machines; another run under the very
+/// Their names say who has run what, so that folders may be mixed up among the machines; another run under the very
 /// name of one is damage.
 #[test]
 fn local_states_may_change_places() {

@@ -110,7 +110,7 @@ fn mesh_leaving_waits_for_all_and_not_for_ever() {
     assert!(ended[0].contains("it is still at work"), "{}", ended[0]);
 }
 
-/// Stands between one process and another, and stops what crosses when it is told to.
+/// Stands between one process and another, and stops what crosses on demand.
 struct Between {
     host: String,
     /// Whether what the connector sends is stopped, and what it is sent.

@@ -240,9 +240,12 @@ fn histories_have_something_to_show() {
         let (clusters, clustered, report) = of(small(method));
         assert!(clusters > 1 && clustered > equal, "{method}: {clusters} clusters of {clustered}, {equal}");
         let least = [Method::Imatch, Method::Fingerprint, Method::TermVector].contains(&method);
-        assert_eq!(report.poor > 0, least, "{method}: {report:?}");
-        assert_eq!(report.undated, 0);
+        assert_eq!(report.too_few_terms > 0, least, "{method}: {report:?}");
+        assert_eq!(report.missing_date, 0);
     }
     let (clusters, clustered, report) = of(dated());
-    assert!(clusters > 1 && clustered > 0 && report.undated > 0, "{clusters} of {clustered}: {report:?}");
+    assert!(
+        clusters > 1 && clustered > 0 && report.missing_date > 0,
+        "{clusters} of {clustered}: {report:?}"
+    );
 }

@@ -26,19 +26,19 @@ struct Expected {
     holders: Vec<Vec<usize>>,
     /// Pairs of contents.
     links: Pairs,
-    poor: u64,
+    too_few_terms: u64,
 }
 
 impl Expected {
     fn of(config: &Config, lexicon: Option<Arc<Lexicon>>, texts: &[Dated]) -> Expected {
-        let basis = FrozenTables { lexicon, ..FrozenTables::default() };
-        let mut sketcher = Sketcher::new(config, &basis, Simd::detect());
+        let frozen_tables = FrozenTables { lexicon, ..FrozenTables::default() };
+        let mut sketcher = Sketcher::new(config, &frozen_tables, Simd::detect());
         let rule = config.rule().expect("a method with pairs");
-        let (mut known, mut poor) = (BTreeMap::new(), 0);
+        let (mut known, mut too_few_terms) = (BTreeMap::new(), 0);
         let (mut holders, mut sketches): (Vec<Vec<usize>>, Vec<Vec<u64>>) = (Vec::new(), Vec::new());
         for (at, text) in texts.iter().enumerate() {
             let Some(digest) = sketcher.read(&text.text, text.day()) else { continue };
-            poor += u64::from(sketcher.has_too_few_terms());
+            too_few_terms += u64::from(sketcher.has_too_few_terms());
             let content = *known.entry(digest).or_insert(holders.len());
             if content == holders.len() {
                 holders.push(Vec::new());
@@ -51,7 +51,7 @@ impl Expected {
             let linked = |a: &usize| rule.measure(&sketches[*a], second).is_some();
             links.extend((0..b).filter(linked).map(|a| (a, b)));
         }
-        Expected { holders, links, poor }
+        Expected { holders, links, too_few_terms }
     }
 
     fn pairs(&self) -> Pairs {
@@ -138,7 +138,10 @@ fn holds(toml: &str, count: usize) -> usize {
         let (missed, wrong) = (want.difference(&got).next(), got.difference(&want).next());
         assert!(want == got, "{toml}: missed {missed:?}, wrong {wrong:?}; {} of {}", got.len(), want.len());
         assert!(members(&output) == expected.clusters(clustering), "{toml}: other clusters, {name}");
-        assert_eq!(output.summary["poor"], json!(if config.needs_terms() { expected.poor } else { 0 }));
+        assert_eq!(
+            output.summary["too_few_terms"],
+            json!(if config.needs_terms() { expected.too_few_terms } else { 0 })
+        );
         // Without all pairs clustering measures only what it has to.
         let line = format!("in.jsonl --config c.toml --clustering {name} {flags}");
         assert!(output.clusters == dir.output(&line, &format!("{name}2")).clusters, "{toml}: {name}");

@@ -162,26 +162,40 @@ fn texts_and_dates_that_cannot_be_used_are_counted() {
     dir.write("dated.jsonl", rows.concat());
     let flags = "dated.jsonl --method term-vector --lexicon of-it --clustering transitive";
     let plain = dir.output(flags, "plain");
-    assert_eq!((&plain.summary["poor"], &plain.summary["undated"]), (&json!(2), &json!(0)));
+    assert_eq!((&plain.summary["too_few_terms"], &plain.summary["missing_date"]), (&json!(2), &json!(0)));
     assert_eq!(plain.partition().len(), 2);
     dir.dedup(&format!("{flags} --date-field date --out dated")).ok().says("2 texts").says("2 documents");
     let dated = Output::read(&dir.join("dated"));
-    assert_eq!((&dated.summary["poor"], &dated.summary["undated"]), (&json!(2), &json!(2)));
-    let (poor, undated) = (json!(["few", "copy"]), json!(["unclear", "none"]));
-    assert_eq!((&dated.summary["first_poor"], &dated.summary["first_undated"]), (&poor, &undated));
+    assert_eq!((&dated.summary["too_few_terms"], &dated.summary["missing_date"]), (&json!(2), &json!(2)));
+    let (too_few_terms, missing_date) = (json!(["few", "copy"]), json!(["unclear", "none"]));
+    assert_eq!(
+        (&dated.summary["first_too_few_terms"], &dated.summary["first_missing_date"]),
+        (&too_few_terms, &missing_date)
+    );
     done(&dir, (2, 2), &format!("dedup {flags} --date-field date --out both"));
     let both = Output::read(&dir.join("both"));
-    assert_eq!((&both.summary["first_poor"], &both.summary["first_undated"]), (&poor, &undated));
+    assert_eq!(
+        (&both.summary["first_too_few_terms"], &both.summary["first_missing_date"]),
+        (&too_few_terms, &missing_date)
+    );
     // Equal texts of other years are no duplicates, but where there are too few terms; without a date is one day.
     assert_eq!(dated.partition(), [vec!["copy", "few"], vec!["day", "weeks"], vec!["none", "unclear"]]);
     let line = "load c dated.jsonl --method term-vector --lexicon of-it --date-field date --json";
     let report: Value = serde_json::from_str(&dir.alike(line, None).ok().stdout).unwrap();
-    assert_eq!((&report["poor"], &report["undated"]), (&json!(2), &json!(2)), "{report}");
-    assert_eq!((&report["first_poor"], &report["first_undated"]), (&poor, &undated), "{report}");
+    assert_eq!((&report["too_few_terms"], &report["missing_date"]), (&json!(2), &json!(2)), "{report}");
+    assert_eq!(
+        (&report["first_too_few_terms"], &report["first_missing_date"]),
+        (&too_few_terms, &missing_date),
+        "{report}"
+    );
     let line = line.replace("load c", "load parts") + " --epoch 1K";
     let report: Value = serde_json::from_str(&dir.alike(&line, None).ok().stdout).unwrap();
     assert!(report["epochs"].as_u64() > Some(1), "{report}");
-    assert_eq!((&report["first_poor"], &report["first_undated"]), (&poor, &undated), "{report}");
+    assert_eq!(
+        (&report["first_too_few_terms"], &report["first_missing_date"]),
+        (&too_few_terms, &missing_date),
+        "{report}"
+    );
     let partition = |dir: &Dir| {
         let rows = jsonl(dir.alike("clusters c --json", None).ok().stdout.as_bytes());
         let mut all: Vec<Value> = rows.iter().map(|row| row["members"].clone()).collect();

@@ -222,7 +222,7 @@ fn a_ranked_list_is_grouped_and_nothing_is_lost() {
     let dir = made("");
     let list = "a1\nnobody\r\nb1\na0\n\nd\nb0\nd\nnobody\na2\n";
     let ran: Ran = dir.alike("group c", Some(list.as_bytes())).ok();
-    let ran = ran.says("2 ids are not in the collection: nobody, nobody");
+    let ran = ran.says("2 ids do not exist in the collection: nobody, nobody");
     assert_eq!(ran.stdout, "a1\n  a0\n  a2\nnobody\nb1\n  b0\nd\n  d\nnobody\n");
     dir.write("list.txt", list);
     let rows = jsonl(dir.alike("group c list.txt --json", None).ok().stdout.as_bytes());

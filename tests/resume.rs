@@ -65,7 +65,7 @@ fn load_within(
     Ok((prepared.commit()?, rejected))
 }
 
-/// Refused records are told whole when a load goes on, and checkpoints do not grow with them.
+/// Refused records are listed in full when a load goes on, and checkpoints do not grow with them.
 #[test]
 fn refused_records_outlive_an_interruption() {
     let dir = Dir::new();
@@ -342,7 +342,10 @@ fn an_interrupted_load_goes_on_and_nothing_else_does() {
             assert_eq!(code, None, "{said}");
         } else {
             assert_eq!(code, Some(130), "{said}");
-            assert!(said.contains("records are safe") && said.contains("the same command goes on"), "{said}");
+            assert!(
+                said.contains("the checkpoint has ") && said.contains("the same command goes on"),
+                "{said}"
+            );
         }
         assert_eq!(shown(&dir), before, "readers see the last commit");
         dir.alike("fsck c", None).ok();

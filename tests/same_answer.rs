@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use crate::support::methods::{CROWD, METHODS, collection};
+use crate::support::methods::{HOT_GROUP, METHODS, collection};
 use crate::support::oracle::Doc;
 use crate::support::output::{Output, sorted};
 use crate::support::program::Dir;
@@ -154,8 +154,8 @@ fn the_cap_is_over_the_whole_input() {
     let flags = "--clustering transitive split5 -w 2";
     let capped = dir.output(&format!("{flags} --config none.toml"), "capped");
     let uncapped = dir.output(&format!("{flags} --config uncapped.toml"), "uncapped");
-    assert!(largest(&uncapped) >= Some(CROWD as u64), "{:?}", largest(&uncapped));
-    assert!(largest(&capped) < Some(CROWD as u64), "{:?}", largest(&capped));
+    assert!(largest(&uncapped) >= Some(HOT_GROUP as u64), "{:?}", largest(&uncapped));
+    assert!(largest(&capped) < Some(HOT_GROUP as u64), "{:?}", largest(&capped));
     assert!(capped.summary["common_shingles"]["keys"].as_u64() > Some(0), "{}", capped.summary);
     // The same documents in the whole file: each of the five parts alone is far below the cap.
     let whole = dir.output("--clustering transitive in.jsonl -w 1 --config none.toml", "whole");
@@ -232,7 +232,7 @@ fn repeated_runs_are_byte_equal() {
     }
 }
 
-/// What is told of common shingles counts contents, whichever worker read their copies.
+/// The report of common shingles counts contents, whichever worker read their copies.
 #[test]
 fn figures_of_common_shingles_do_not_depend_on_workers() {
     let dir = Dir::new();

@@ -1,4 +1,4 @@
-//! What the simulated folder does when it is told to fail, and what it leaves when the power goes.
+//! What the simulated folder does when an operation is to fail, and what it leaves when the power goes.
 
 use std::collections::BTreeSet;
 use std::io::{self, ErrorKind};

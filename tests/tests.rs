@@ -6,7 +6,7 @@
 )]
 #![expect(
     clippy::disallowed_methods,
-    reason = "ALIKE_CORPORA and ALIKE_FULL choose how much is tested, and processes are told what to do"
+    reason = "ALIKE_CORPORA and ALIKE_FULL choose how much is tested, and processes of the tests learn from variables what to do"
 )]
 
 /// What a wrong input costs: a counted record or a clear error, never half an output.

@@ -53,7 +53,7 @@ impl Tap {
         Tap { fronts: hosts.iter().map(front).collect(), recordings }
     }
 
-    /// The addresses as process `own` is told them: itself as it is, the others by their fronts.
+    /// The addresses that process `own` is given: itself as it is, the others by their fronts.
     fn seen_by(&self, own: usize, hosts: &[String]) -> Vec<String> {
         let mut seen = self.fronts.clone();
         seen[own].clone_from(&hosts[own]);
@@ -156,7 +156,7 @@ fn wire_carries_no_text() {
             assert!(!found, "{line}: {} of the word {word} crossed", String::from_utf8_lossy(piece));
         }
         if line.starts_with("dedup") {
-            // What is recorded is what there is: the name of the input is told, and the figure is true.
+            // What is recorded is what there is: the name of the input is written, and the figure is true.
             assert!(passed.iter().any(|bytes| holds(bytes, b"in.jsonl")), "{line}");
             let summary = std::fs::read(dir.join("out/summary.json")).unwrap();
             let summary: Value = serde_json::from_slice(&summary).unwrap();

@@ -32,7 +32,7 @@ impl Command {
         }
     }
 
-    /// The name of a command that runs as many processes, and what is told on standard error.
+    /// The name of a command that runs as many processes, and what it writes to standard error.
     pub(crate) fn name_and_talk(&self) -> Option<(&'static str, &TalkArgs)> {
         match self {
             Command::Dedup(args) => Some(("dedup", &args.talk)),

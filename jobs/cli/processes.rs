@@ -24,7 +24,7 @@ pub(crate) struct HostArgs {
     pub(crate) insecure: bool,
 }
 
-/// What one of many processes is told. The same command line serves all of them, if the environment has the index.
+/// What options say to one of many processes. The same command line serves all of them, if the environment has the index.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct ProcessArgs {
     #[command(flatten)]

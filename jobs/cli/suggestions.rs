@@ -127,7 +127,7 @@ fn meaning<'a>(table: &[(&str, &'a str)], typed: &str) -> Option<&'a str> {
 /// The error of the command line `words`, with the option, value or command that was probably meant.
 pub(super) fn with_suggestion(mut error: Error, words: &[OsString]) -> Error {
     let (kind, typed) = match error.kind() {
-        ErrorKind::MissingRequiredArgument => return with_destination(error),
+        ErrorKind::MissingRequiredArgument => return with_missing(error, words),
         ErrorKind::UnknownArgument => (ContextKind::SuggestedArg, ContextKind::InvalidArg),
         ErrorKind::InvalidValue => (ContextKind::SuggestedValue, ContextKind::InvalidValue),
         ErrorKind::InvalidSubcommand => (ContextKind::SuggestedSubcommand, ContextKind::InvalidSubcommand),
@@ -136,6 +136,10 @@ pub(super) fn with_suggestion(mut error: Error, words: &[OsString]) -> Error {
     let Some(ContextValue::String(typed)) = error.get(typed).cloned() else { return error };
     let typed = typed.split('=').next().unwrap_or(&typed).to_owned();
     match error.kind() {
+        ErrorKind::UnknownArgument if !typed.starts_with('-') && is_delete(words) => {
+            error.remove(kind);
+            error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![IDS.into()]));
+        }
         ErrorKind::UnknownArgument => {
             let flag = meaning(FLAGS, &typed).filter(|flag| has_flag(words, flag));
             let hint = meaning(HINTS, &typed);
@@ -174,17 +178,30 @@ pub(super) fn with_suggestion(mut error: Error, words: &[OsString]) -> Error {
     error
 }
 
-/// The error of a line that lacks arguments, with the choice there is if one of them is the folder for the result.
-fn with_destination(mut error: Error) -> Error {
-    let missing = |value: &ContextValue| match value {
-        ContextValue::Strings(missing) => missing.iter().any(|argument| argument == "--out <DIR>"),
+/// How ids of documents are given to `alike delete`.
+const IDS: &str = "give ids in a file, one a line: --ids FILE; or on standard input: echo ID | alike delete COLLECTION --ids -";
+
+/// The error of a line that lacks arguments, with the choice there is if one of them is the folder for the result or the
+/// file of ids.
+fn with_missing(mut error: Error, words: &[OsString]) -> Error {
+    let lacks = |name: &str| match error.get(ContextKind::InvalidArg) {
+        Some(ContextValue::Strings(missing)) => missing.iter().any(|argument| argument == name),
         _ => false,
     };
-    if error.get(ContextKind::InvalidArg).is_some_and(missing) {
-        let hint = "name a new folder for the result with --out, or give --dry-run to write nothing";
-        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![hint.into()]));
-    }
+    let hint = if lacks("--out <DIR>") {
+        "name a new folder for the result with --out, or give --dry-run to write nothing"
+    } else if lacks("--ids <FILE>") && is_delete(words) {
+        IDS
+    } else {
+        return error;
+    };
+    error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![hint.into()]));
     error
+}
+
+/// Whether the command is `alike delete`.
+fn is_delete(words: &[OsString]) -> bool {
+    words.get(1).is_some_and(|command| command == "delete")
 }
 
 /// Whether the command that `words` name has a flag.
@@ -236,6 +253,9 @@ mod tests {
             ("dedup in", "--dry-run"),
             ("crawl/", "alike dedup crawl/ --out DIR"),
             ("rm c", "'delete'"),
+            ("delete c doc1", "echo ID | alike delete COLLECTION --ids -"),
+            ("delete c doc1 --ids x", "--ids FILE"),
+            ("delete c", "--ids FILE"),
         ] {
             let message = message(line);
             assert!(message.contains("tip:") && message.contains(meant), "{line}: {message}");

@@ -219,7 +219,7 @@ fn print_address(address: SocketAddr, process: usize, json: bool) {
 /// The end of a job of which this process only was a part: process 0 tells what came of it.
 pub(crate) const PART_DONE: ExitCode = ExitCode::SUCCESS;
 
-/// Timely's threads panic when a connection ends under them. Why it has ended is told in its place.
+/// Timely's threads panic when a connection ends under them. The reason why it has ended replaces the panic.
 fn quiet_communication() {
     let usual = panic::take_hook();
     panic::set_hook(Box::new(move |info| {

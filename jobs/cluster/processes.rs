@@ -54,7 +54,7 @@ impl fmt::Debug for JobMember {
 }
 
 impl JobMember {
-    /// What the options and the environment come to; `None` is a job of one process. `warn` is told what is doubtful.
+    /// What the options and the environment come to; `None` is a job of one process. `warn` receives what is doubtful.
     ///
     /// # Errors
     ///

@@ -13,7 +13,7 @@ use crate::environment::{SECRET, SECRET_FILE, Variables};
 /// Most bytes of a secret: what is longer is another file.
 const MOST: usize = 4096;
 
-/// The secret that the options or the environment name; `None` where they name none. `warn` is told if a file that
+/// The secret that the options or the environment name; `None` where they name none. `warn` is called if a file that
 /// belongs to another user can be read by everybody.
 pub(crate) fn find(
     args: &HostArgs,

@@ -158,7 +158,7 @@ fn request(options: &DedupOptions, task: DedupTask, scratch: &Path, peers: Optio
         pairs: options.pairs,
         stored: None,
         replay: None,
-        basis: None,
+        frozen_tables: None,
         lexicon: None,
         resources: resources(options, scratch, peers),
     }

@@ -1,5 +1,6 @@
 //! The inputs of a job: finding them, and refusing those of which too much cannot be used.
 
+use std::io;
 use std::path::{Path, PathBuf};
 
 use alike::error::{Error, Result};
@@ -24,6 +25,16 @@ pub(crate) fn find_inputs(
     let inputs: Vec<String> = inputs.iter().map(name).collect::<Result<_>>()?;
     let spool = spool.to_path_buf();
     unless_stopped(progress, "the search for inputs", move || discover_as(&inputs, &spool, hint))
+}
+
+/// A list of ids that cannot be opened. `line` is the command that takes one id without a file.
+pub(crate) fn unreadable_ids(list: &Path, error: &io::Error, line: &str) -> Error {
+    Error::input(
+        list,
+        format!(
+            "cannot be read ({error}); name a file with one id a line, or give the ids themselves: echo ID | {line} -"
+        ),
+    )
 }
 
 /// Refuses an input of which too much could not be used.

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use alike::collection::{Ignored, Report};
 use alike::error::Result;
 use alike::output::examples;
+use alike::printable::counted;
 
 use crate::terminal::reporter::Reporter;
 use crate::terminal::stdout::stdout_error;
@@ -23,21 +24,22 @@ pub(crate) fn report_load(
     let Report { records, added, replaced, unchanged, removed, superseded, .. } = report;
     let would = if dry_run { "would be " } else { "" };
     reporter.line(&format!(
-        "{records} records: {added} {would}added, {replaced} {would}replaced, {removed} {would}removed, \
-         {unchanged} unchanged, {superseded} superseded by a later record of their id"
+        "{}: {added} {would}added, {replaced} {would}replaced, {removed} {would}removed, \
+         {unchanged} unchanged, {superseded} superseded by a later record of the same id",
+        counted(*records, "record")
     ));
-    if report.poor > 0 {
+    if report.too_few_terms > 0 {
         reporter.line(&format!(
-            "{} records with too few terms for the method: compared with equal texts only{}",
-            report.poor,
-            examples(&report.first_poor, report.poor)
+            "{} with too few terms for the method: compared with equal texts only{}",
+            counted(report.too_few_terms, "record"),
+            examples(&report.first_too_few_terms, report.too_few_terms)
         ));
     }
-    if report.undated > 0 {
+    if report.missing_date > 0 {
         reporter.line(&format!(
-            "{} records without a date that is understood: compared with each other only{}",
-            report.undated,
-            examples(&report.first_undated, report.undated)
+            "{} without a date that is understood: compared with each other only{}",
+            counted(report.missing_date, "record"),
+            examples(&report.first_missing_date, report.missing_date)
         ));
     }
     let Ignored { times, postings, of_postings, .. } = report.common_keys;
@@ -58,10 +60,12 @@ pub(crate) fn report_load(
         Some(commit) => format!("commit {commit}"),
         None => "nothing changed".to_owned(),
     };
-    let (documents, clusters, changes) = (report.documents, report.clusters, report.changes);
     reporter.line(&format!(
-        "{}: {state}; {documents} documents, {clusters} clusters, {changes} lines about clusters",
-        collection.display()
+        "{}: {state}; {}, {}, {} in the log of `alike changes`",
+        collection.display(),
+        counted(report.documents, "document"),
+        counted(report.clusters, "cluster"),
+        counted(report.changes, "line")
     ));
     let mut value = serde_json::to_value(report).map_err(|e| stdout_error(e.into()))?;
     value["dry_run"] = dry_run.into();
@@ -87,6 +91,9 @@ fn capped(mut report: serde_json::Value) -> serde_json::Value {
 pub(crate) fn unknown(ids: &[String]) -> Option<String> {
     let shown: Vec<&str> = ids.iter().take(SHOWN).map(String::as_str).collect();
     let more = if ids.len() > SHOWN { ", ..." } else { "" };
-    (!ids.is_empty())
-        .then(|| format!("{} ids to delete are not there: {}{more}", ids.len(), shown.join(", ")))
+    (!ids.is_empty()).then(|| {
+        let count = ids.len() as u64;
+        let verb = if count == 1 { "does" } else { "do" };
+        format!("{} to delete {verb} not exist: {}{more}", counted(count, "id"), shown.join(", "))
+    })
 }

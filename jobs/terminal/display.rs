@@ -7,6 +7,7 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use alike::printable::counted;
 use alike::progress::{EpochDone, Progress, Stage};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
@@ -86,7 +87,7 @@ fn screen(mode: Mode) -> Option<Box<dyn Screen + Send>> {
     }
 }
 
-/// A display that is told what to show, and shows nothing between two calls.
+/// A display that shows what each call says, and nothing between two calls.
 pub(crate) struct Show {
     screen: Option<Box<dyn Screen + Send>>,
     last: Option<ProgressSnapshot>,
@@ -206,7 +207,7 @@ impl Bars {
         }
         self.bar.set_position(now.done);
         if now.stage == Stage::Read {
-            self.bar.set_message(format!("{} documents", now.documents));
+            self.bar.set_message(counted(now.documents, "document"));
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The line of an epoch: as JSON for programs, short for people.
 
+use alike::printable::counted;
 use alike::progress::EpochDone;
 use serde_json::Value;
 
@@ -37,9 +38,11 @@ pub(crate) fn line(done: &EpochDone) -> Option<String> {
     let wire = done.wire_sent_bytes + done.wire_received_bytes;
     let wire = (wire > 0).then(|| format!(", {:.1} MB over the wire", megabytes(wire)));
     Some(format!(
-        "load {load}, epoch {epoch}{}: {records} records, {:.1} MB, {links} links, {seconds:.1} s{longest}{}{}",
+        "load {load}, epoch {epoch}{}: {}, {:.1} MB, {}, {seconds:.1} s{longest}{}{}",
         if done.last { " (the last)" } else { "" },
+        counted(*records, "record"),
         megabytes(done.bytes),
+        counted(*links, "link"),
         memory.unwrap_or_default(),
         wire.unwrap_or_default(),
     ))

@@ -113,7 +113,7 @@ impl OutputLines {
         self.raw(&line)
     }
 
-    /// An error ends whoever is writing; a reader that has gone is told apart at the end.
+    /// An error ends whoever is writing. A reader that has gone is recognised at the end.
     fn note(&mut self, written: io::Result<()>) -> Result<()> {
         self.gone |= written.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::BrokenPipe);
         written.map_err(stdout_error)

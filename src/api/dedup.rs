@@ -18,7 +18,7 @@ use crate::read::{Discovery, Rejected, discover, unread};
 use crate::resources::Resources;
 use crate::simd::Simd;
 
-/// Finds near-duplicates, as it is told. By default: all pairs of texts whose Jaccard resemblance over shingles of 5 words is
+/// Finds near-duplicates, as configured. By default: all pairs of texts whose Jaccard resemblance over shingles of 5 words is
 /// at least 0.8, in clusters of which every member is that close to the one that is kept.
 ///
 /// ```
@@ -191,7 +191,7 @@ impl Dedup {
             pairs: false,
             stored: None,
             replay: None,
-            basis: None,
+            frozen_tables: None,
             lexicon,
             resources,
         };

@@ -46,7 +46,7 @@ impl Touched {
 /// them, ascending, and what this worker did for the change alone. All workers call it, each with its own share; between
 /// them they have each link once. `go_on` is asked again and again meanwhile.
 ///
-/// Links that stay are contracted where they are. Each worker is told all links that go, to know which of its own are
+/// Links that stay are contracted where they are. Each worker receives all links that go, to know which of its own are
 /// among them: these and those that come again after going are exchanged as they are.
 ///
 /// # Errors

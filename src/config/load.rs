@@ -44,7 +44,7 @@ impl Config {
     /// # Errors
     /// [`Error::Config`].
     pub fn parse_over(name: &str, text: &str, base: &Config) -> Result<Config> {
-        // What is wrong with the text is told with its place in it.
+        // What is wrong with the text is reported with its place in it.
         Config::parse(name, text)?;
         let wrong = |error: &dyn Display| Error::config(format!("{name}: {error}"));
         let mut whole = Table::try_from(base).map_err(|error| wrong(&error))?;

@@ -15,7 +15,7 @@ pub fn group_of(words: u32) -> u8 {
     size_group(words as usize) as u8
 }
 
-/// A group as people are told it, in words: `500-1000`; the bound belongs to the next one.
+/// The name of a group for people: `500-1000`; the bound belongs to the next one.
 pub fn size_name(group: usize) -> String {
     match BOUNDS.get(group + 1) {
         Some(end) => format!("{}-{end}", BOUNDS[group]),

@@ -13,7 +13,7 @@ pub(super) struct FieldTable {
 
 impl FieldTable {
     /// Reads lines; empty ones are passed over. `heading` says whether the fields of a first line are a heading. What is
-    /// wrong is told with its line.
+    /// wrong is reported with its line.
     pub(super) fn parse(text: &str, heading: impl Fn(&[&str]) -> bool) -> Result<FieldTable, String> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let lines = (1u64..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());

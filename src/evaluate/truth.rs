@@ -12,7 +12,7 @@ use super::labels::{LabelRows, Labels};
 use crate::components::Forest;
 use crate::error::{Error, Result};
 
-/// Names that are told one by one.
+/// Names that are listed one by one.
 const TOLD: usize = 5;
 
 /// What is true of some documents, which are numbered from 0 in document order.

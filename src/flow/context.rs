@@ -32,7 +32,7 @@ pub struct RunContext {
     /// Bytes of the inputs on disk, or of the sets of stored documents.
     pub input_bytes: u64,
     /// The frozen tables that sketches are made by.
-    pub basis: Arc<FrozenTables>,
+    pub frozen_tables: Arc<FrozenTables>,
     /// Vector instructions to use.
     pub simd: Simd,
 }
@@ -47,7 +47,7 @@ const CONTENT: usize = 100;
 impl RunContext {
     /// A sketcher of this run.
     pub fn sketcher(&self) -> Sketcher {
-        Sketcher::new(&self.config, &self.basis, self.simd)
+        Sketcher::new(&self.config, &self.frozen_tables, self.simd)
     }
 
     /// Whether documents have keys to be found by, beside the digests of their texts.

@@ -101,6 +101,9 @@ impl DocumentSets {
     }
 
     /// Measures two documents whose sets were recalled or are stored: `Some` if the rule accepts them.
+    ///
+    /// # Errors
+    /// Those of [`DocumentSets::set`].
     pub fn measure(&self, a: Doc, b: Doc) -> Result<Option<Measure>> {
         let Some(rule) = self.context.rule else { return Ok(None) };
         let (mut x, mut y) = (Vec::new(), Vec::new());
@@ -129,6 +132,9 @@ impl DocumentSets {
     }
 
     /// Measures pairs of any documents, reading again those whose sets are not at hand.
+    ///
+    /// # Errors
+    /// Those of [`DocumentSets::side_by_side`] and [`DocumentSets::recall`]; [`Error::Worker`] if a set was not recalled.
     pub fn measure_all(&self, pairs: &[(Doc, Doc)]) -> Result<Vec<Measure>> {
         let at_hand = |doc: Doc| self.holder(doc).filter(|sets| sets.contains(doc));
         let mut missing: Vec<Doc> = pairs.iter().flat_map(|(a, b)| [*a, *b]).collect();
@@ -147,11 +153,17 @@ impl DocumentSets {
     }
 
     /// Derives the sets of `docs` (ascending, all of one owner, none twice) again and stores them.
+    ///
+    /// # Errors
+    /// Those of [`RunDocuments::recall`].
     pub fn recall(&self, docs: &[Doc], sets: &mut Sets) -> Result<()> {
         self.documents.recall(docs, &mut self.context.sketcher(), &self.context.status.progress, sets)
     }
 
     /// Derives what is stored of documents on all cores, what each has read in a store of its own.
+    ///
+    /// # Errors
+    /// Those of `derive`, and [`Error::Worker`] if it panics.
     pub fn side_by_side(
         &self,
         docs: &[Doc],

@@ -57,6 +57,10 @@ impl RunDocuments {
 
     /// Derives the sets of `docs` (ascending, all of one owner, none twice) from their texts and stores them; those of
     /// stored documents are stored already.
+    ///
+    /// # Errors
+    /// Those of [`RunDocuments::each_text`]; of a collection, those of reading stored sets and [`crate::error::Error::Interrupted`].
+    /// [`crate::error::Error::Io`] if a set cannot be written to a spill file.
     pub fn recall(
         &self,
         docs: &[Doc],
@@ -94,6 +98,9 @@ impl RunDocuments {
     }
 
     /// Reads the texts of `docs` (ascending by position, none twice) again.
+    ///
+    /// # Errors
+    /// Those of [`reread`] and of `each`; [`crate::error::Error::Interrupted`] once the run was asked to stop.
     pub fn each_text(
         &self,
         docs: &[Doc],

@@ -24,7 +24,7 @@ pub struct Request {
     /// Stored documents to take in in place of inputs.
     pub replay: Option<Arc<dyn ReplayedDocuments>>,
     /// The frozen tables that sketches are made by; `None`: they are made here, of the inputs and the lexicon.
-    pub basis: Option<Arc<FrozenTables>>,
+    pub frozen_tables: Option<Arc<FrozenTables>>,
     /// The lexicon of a run whose tables are made here; only process 0 is asked for one.
     pub lexicon: Option<Arc<Lexicon>>,
     /// What the run may use: postings and sets beyond their share of the memory go to disk. The other processes have the

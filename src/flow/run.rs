@@ -47,7 +47,8 @@ pub struct RunParts {
 impl RunParts {
     /// Prepares a run: divides the inputs, and makes the frozen tables unless the request has them.
     pub(super) fn new(request: Request, progress: Arc<Progress>) -> Result<RunParts> {
-        let Request { sources, part, config, pairs, resources, stored, replay, basis, lexicon } = request;
+        let Request { sources, part, config, pairs, resources, stored, replay, frozen_tables, lexicon } =
+            request;
         let Resources { workers, memory, simd, scratch, peers } = resources;
         if workers == 0 || workers > MAX_WORKERS {
             return Err(Error::config(format!("{workers} workers: expected 1 to {MAX_WORKERS}")));
@@ -55,7 +56,7 @@ impl RunParts {
         let status = RunStatus::new(progress);
         let topology = Topology::of(peers.as_deref(), workers);
         let fields = Arc::new(fields(&config, stored.is_some())?);
-        let basis = match basis {
+        let frozen_tables = match frozen_tables {
             Some(frozen) => frozen,
             None => {
                 let (sources, fields, config) = (&sources[..], &fields, &config);
@@ -65,7 +66,7 @@ impl RunParts {
         };
         // A collection that nothing was ever loaded into has no tables yet.
         if replay.as_ref().is_none_or(|replay| replay.documents() > 0) {
-            config.check_tables(&basis)?;
+            config.check_tables(&frozen_tables)?;
         }
         let parts = (0..).zip(&sources).map(|(file, source)| part.extent.of(file, source));
         let read_bytes: u64 = parts.map(|bytes| bytes.end - bytes.start).sum();
@@ -83,7 +84,7 @@ impl RunParts {
             pairs,
             memory: RunMemory { budget: Budget::new(memory, workers), scratch },
             input_bytes: replay.as_ref().map_or(read_bytes, |replay| replay.bytes()),
-            basis,
+            frozen_tables,
             simd,
             config,
         });

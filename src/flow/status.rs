@@ -9,7 +9,7 @@ use crate::progress::{Progress, Stage};
 
 /// How a run stands in one process.
 pub struct RunStatus {
-    /// Counters for whoever watches, and how the run is told to stop.
+    /// Counters for whoever watches, and how the run is stopped.
     pub progress: Arc<Progress>,
     failure: Mutex<Option<Error>>,
     failed: AtomicBool,

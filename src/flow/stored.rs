@@ -17,39 +17,72 @@ pub trait Stored: Debug + Send + Sync {
     fn keeps_records(&self) -> bool;
 
     /// Whether the document of this id stands there with this fingerprint.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::Io`], [`crate::error::Error::Damaged`] and [`crate::error::Error::Unreachable`] of stored rows.
     fn is_unchanged(&self, id: u128, fingerprint: u128) -> Result<bool>;
 
     /// The live contents of digests, which are ascending pairs of words: `each` gets the number of a digest and its content.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::Io`], [`crate::error::Error::Damaged`] and [`crate::error::Error::Unreachable`] of stored rows.
     fn contents(&self, digests: &[u64], each: &mut dyn FnMut(usize, Doc)) -> Result<()>;
 
     /// The postings of live contents under ascending, distinct keys, ascending, into the empty list `found`.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::Io`], [`crate::error::Error::Damaged`] and [`crate::error::Error::Unreachable`] of stored rows.
     fn postings(&self, keys: &[u64], found: &mut Vec<Posting>) -> Result<()>;
 
     /// The set of a content, which replaces what is in `set`.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::Io`], [`crate::error::Error::Damaged`] and [`crate::error::Error::Unreachable`] of stored rows.
     fn set(&self, content: Doc, set: &mut Vec<u64>) -> Result<()>;
 
     /// Hands on the sets of ascending, distinct contents, in no order.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::Io`], [`crate::error::Error::Damaged`] and [`crate::error::Error::Unreachable`] of stored rows; those of `each`.
     fn sets(&self, contents: &[Doc], each: &mut dyn FnMut(Doc, &[u64]) -> Result<()>) -> Result<()>;
 
     /// Hands on the parity signatures of ascending, distinct contents, as far as there are any, in no order.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::Io`], [`crate::error::Error::Damaged`] and [`crate::error::Error::Unreachable`] of stored rows.
     fn signatures(&self, contents: &[Doc], each: &mut dyn FnMut(Doc, &[u64])) -> Result<()>;
 
     /// Takes what one worker adds.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::Worker`] if the worker's run is taken already; [`crate::error::Error::Io`] if it cannot be written.
     fn keeper(&self, worker: usize) -> Result<Box<dyn LoadKeeper>>;
 }
 
 /// Keeps what a worker adds: first records and texts as they are read, then postings.
 pub trait LoadKeeper: Debug + Send {
     /// Keeps a record as it stands in its file, if the collection does that; in ascending order of documents.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::Io`] if it cannot be written.
     fn record(&mut self, doc: Doc, raw: &str) -> Result<()>;
 
     /// Keeps the set of a text, in ascending order of documents.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::Io`] if it cannot be written.
     fn text(&mut self, doc: Doc, digest: Digest, set: &[u64]) -> Result<()>;
 
     /// Keeps the postings of a bucket, ascending. Buckets come in descending order of their keys.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::Io`] if it cannot be written.
     fn postings(&mut self, bucket: &[Posting]) -> Result<()>;
 
     /// All is kept.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::Io`] if what is left cannot be written or synced.
     fn finish(self: Box<Self>) -> Result<()>;
 }
 

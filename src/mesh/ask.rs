@@ -21,7 +21,8 @@ const BROKEN: u8 = 1;
 impl Mesh {
     /// What process `process` answers to a question; waits for it. That one must [`Mesh::answer`] some time.
     ///
-    /// Fails with [`crate::error::Error::Lost`] or [`crate::error::Error::GaveUp`] once a process is lost, and with
+    /// # Errors
+    /// [`crate::error::Error::Lost`] and [`crate::error::Error::GaveUp`] once a process is lost;
     /// [`crate::error::Error::Limit`] if the question is longer than a message.
     pub fn ask(&self, process: usize, question: &[u8]) -> Result<Vec<u8>> {
         let request = self.requests.fetch_add(1, Ordering::Relaxed);

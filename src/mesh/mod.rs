@@ -72,8 +72,9 @@ impl Mesh {
     /// Meets all others. `say` gets lines for people: who is awaited, after 2 s and then every 10 s, and who was
     /// refused and why; some tens at most.
     ///
-    /// Fails with [`Error::Config`] if the membership makes no sense, with [`Error::Join`] if this process is refused
-    /// or not all have come within the timeout, with [`Error::Lost`] if one goes while the job begins.
+    /// # Errors
+    /// [`Error::Config`] if the membership makes no sense or no thread can be started; [`Error::Join`] if this process is
+    /// refused or not all have come within the timeout; [`Error::Lost`] and [`Error::GaveUp`] if one goes while the job begins.
     pub fn join(membership: Membership, say: Box<dyn Fn(&str) + Send + Sync>) -> Result<Arc<Mesh>> {
         membership.validate()?;
         let deadline = Instant::now() + membership.join_timeout;
@@ -134,8 +135,9 @@ impl Mesh {
     /// Sends a message to process `to`. Messages of one topic arrive in order. Waits only while more than
     /// [`crate::limits::MAX_QUEUED_BYTES`] wait for the same process.
     ///
-    /// Fails with [`Error::Lost`] or [`Error::GaveUp`] once a process is lost, and with [`Error::Limit`] if the
-    /// message is longer than [`MAX_MESSAGE_BYTES`].
+    /// # Errors
+    /// [`Error::Lost`] and [`Error::GaveUp`] once a process is lost; [`Error::Limit`] if the message is longer than
+    /// [`MAX_MESSAGE_BYTES`].
     ///
     /// # Panics
     ///
@@ -147,7 +149,8 @@ impl Mesh {
 
     /// The next message of a topic from process `from`; waits for it. What is not fetched stays in memory.
     ///
-    /// Fails with [`Error::Lost`] or [`Error::GaveUp`] as soon as any process is lost.
+    /// # Errors
+    /// [`Error::Lost`] and [`Error::GaveUp`] as soon as any process is lost.
     ///
     /// # Panics
     ///
@@ -157,14 +160,20 @@ impl Mesh {
         self.receive_any(from, topic)
     }
 
-    /// The next message of a topic from process `from`, if it is here. Fails and panics as [`Mesh::receive`].
+    /// The next message of a topic from process `from`, if it is here. Panics as [`Mesh::receive`] does.
+    ///
+    /// # Errors
+    /// Those of [`Mesh::receive`].
     pub fn try_receive(&self, from: usize, topic: u32) -> Result<Option<Vec<u8>>> {
         assert!(topic < FIRST_OWN_TOPIC, "topic {topic} belongs to the mesh");
         self.state.wait(Some(Instant::now()), |said| said.fetch(from, topic))
     }
 
     /// Brings something from every process to process 0, which gets all in order; the others get nothing. All
-    /// processes call it, by one thread each, with the same other collective calls before. Fails as [`Mesh::send`].
+    /// processes call it, by one thread each, with the same other collective calls before.
+    ///
+    /// # Errors
+    /// Those of [`Mesh::send`].
     pub fn gather(&self, bytes: Vec<u8>) -> Result<Vec<Vec<u8>>> {
         if self.process() > 0 {
             self.send_any(0, GATHER, Arc::new(bytes))?;
@@ -174,8 +183,11 @@ impl Mesh {
         std::iter::once(Ok(bytes)).chain(others).collect()
     }
 
-    /// What process 0 gives, on every process; what the others give is not looked at. Called and failing as
+    /// What process 0 gives, on every process; what the others give is not looked at. Called as
     /// [`Mesh::gather`].
+    ///
+    /// # Errors
+    /// Those of [`Mesh::send`].
     pub fn broadcast(&self, bytes: Vec<u8>) -> Result<Vec<u8>> {
         if self.process() > 0 {
             return self.receive_any(0, BROADCAST);
@@ -186,7 +198,10 @@ impl Mesh {
     }
 
     /// The next number of a counter, from 0: each is given out once over all processes and threads. Process 0 keeps
-    /// the counters. Fails with [`Error::Lost`] or [`Error::GaveUp`] once a process is lost.
+    /// the counters.
+    ///
+    /// # Errors
+    /// [`Error::Lost`] and [`Error::GaveUp`] once a process is lost.
     pub fn take(&self, counter: u64) -> Result<u64> {
         self.check()?;
         let Some(keeper) = &self.state.links[0] else { return Ok(self.state.count(counter)) };
@@ -196,7 +211,10 @@ impl Mesh {
         number.unwrap_or(Err(())).map_err(|()| self.departed(0))
     }
 
-    /// Fails with [`Error::Lost`] or [`Error::GaveUp`] once a process is lost.
+    /// Whether all processes are still there.
+    ///
+    /// # Errors
+    /// [`Error::Lost`] and [`Error::GaveUp`] once a process is lost.
     pub fn check(&self) -> Result<()> {
         self.state.check()
     }
@@ -209,8 +227,9 @@ impl Mesh {
     /// The orderly end: tells the others that this process is done, and waits until all have said so. After that
     /// connections that end are no loss, and nothing can be sent.
     ///
-    /// Fails with [`Error::Lost`] or [`Error::GaveUp`] if a process is lost before, and with [`Error::Lost`] if one is
-    /// not done within the peer timeout.
+    /// # Errors
+    /// [`Error::Lost`] and [`Error::GaveUp`] if a process is lost before; [`Error::Lost`] if one is not done within the
+    /// peer timeout.
     pub fn leave(&self) -> Result<()> {
         self.check()?;
         self.state.peers().for_each(|(_, link)| link.leave());

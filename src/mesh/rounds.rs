@@ -18,8 +18,9 @@ impl Mesh {
     /// Fresh data sockets of run `round` to all others, none at the own number. Every process calls it with the same
     /// rounds in the same order: 0, 1, 2 and so on. Waits for the others, however long they work at something else.
     ///
-    /// Fails with [`Error::Lost`] or [`Error::GaveUp`] once a process is lost, and with [`Error::Join`] if one that is
-    /// there takes no connection within the join timeout.
+    /// # Errors
+    /// [`Error::Lost`] and [`Error::GaveUp`] once a process is lost; [`Error::Join`] if one that is there takes no
+    /// connection within the join timeout.
     pub fn sockets(&self, round: u64) -> Result<Vec<Option<Wire>>> {
         self.arrivals.begin(round)?;
         let own = self.process();

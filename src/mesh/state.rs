@@ -130,7 +130,7 @@ impl State {
         }
     }
 
-    /// Process `process` was found to be lost: all are told, then whoever waits here.
+    /// Process `process` was found to be lost: all processes learn of it, then whoever waits here.
     pub(super) fn lose(&self, process: usize, what: &str) {
         self.conclude(&self.lost(process, what, None), |_| true);
     }
@@ -157,7 +157,7 @@ impl State {
         }
     }
 
-    /// This process gives up: the others are told, and nothing is awaited any more.
+    /// This process gives up: it informs the others, and waits for nothing any more.
     pub(super) fn give_up(&self, code: u8, why: &str) {
         if self.notice() {
             let lost = self.lost(self.process, why, Some(code));

@@ -1,8 +1,10 @@
 //! Figures as people read them.
 
+use crate::printable::plural;
+
 /// `1,234 files`, `1 file`.
-pub(super) fn counted(n: u64, one: &str, many: &str) -> String {
-    format!("{} {}", count(n), if n == 1 { one } else { many })
+pub(super) fn counted(n: u64, one: &str) -> String {
+    format!("{} {}", count(n), plural(n, one))
 }
 
 /// With a comma before every three digits.
@@ -21,7 +23,7 @@ pub(super) fn count(n: u64) -> String {
 /// Megabytes of 10^6 bytes with one digit after the point, or bytes where that would say little.
 pub(super) fn size(bytes: u64) -> String {
     if bytes < 100_000 {
-        return counted(bytes, "byte", "bytes");
+        return counted(bytes, "byte");
     }
     // Rounded to tenths in integers, so that no size is too large.
     let tenths = bytes / 100_000 + u64::from(bytes % 100_000 >= 50_000);

@@ -35,7 +35,9 @@ pub struct KeptTally {
 /// uncompressed files are divided among the workers. Progress is counted in bytes of the sources on disk. Other processes
 /// take part with [`assist_kept`].
 ///
-/// Fails with [`Error::Changed`] if a source is not what it was when it was opened, before or after.
+/// # Errors
+/// [`Error::Changed`] if a source is not what it was when it was opened, before or after. [`Error::Io`], and
+/// [`Error::Interrupted`]. [`Error::Lost`] and [`Error::GaveUp`] of several processes.
 pub fn write_kept(
     staging: &Path,
     sources: &[Source],

@@ -131,7 +131,7 @@ pub(super) fn shown(table: &KindTable, clusters: u64) -> Vec<(&'static str, Stri
         "{} of the words on average, {} at most, more than half in {}{least}",
         percent(table.mean_edit_share, 1.0),
         percent(table.largest_edit_share, 1.0),
-        counted(table.mostly_edited, "document", "documents")
+        counted(table.mostly_edited, "document")
     );
     rows.push(("edits", edits));
     rows

@@ -28,6 +28,9 @@ impl<'a> Lists<'a> {
     }
 
     /// Writes `duplicates.jsonl`, `clusters.jsonl`, `pairs.jsonl` if there are pairs, and `rejected.jsonl`.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::Io`].
     pub fn write(&self, staging: &Path, rejected: &[Rejected]) -> Result<()> {
         self.duplicates(staging)?;
         self.clusters(staging)?;
@@ -104,7 +107,7 @@ impl<'a> Lists<'a> {
         Ok(())
     }
 
-    /// What is told of a measure.
+    /// What a list has of a measure.
     fn shown(&self, measure: Measure, reason: Reason) -> ReportedScores {
         let shown =
             self.outcome.run.context.rule.map(|rule| rule.last().reported(measure)).unwrap_or_default();
@@ -141,15 +144,8 @@ pub fn summarise(discovery: &Discovery, outcome: &Outcome, rejected: &[Rejected]
     let (tally, findings, run) = (&outcome.tally, &outcome.findings, &outcome.run);
     let because = |reason| findings.removed.iter().filter(|row| row.reason == reason).count() as u64;
     let removed = findings.removed.len() as u64;
-    let skipped = |path: &PathBuf| Skipped {
-        file: path.display().to_string(),
-        reason: if path.is_dir() {
-            "the result of an earlier run"
-        } else {
-            "holds no documents as far as one can see"
-        }
-        .into(),
-    };
+    let skipped =
+        |(path, why): &(PathBuf, String)| Skipped { file: path.display().to_string(), reason: why.clone() };
     Ok(Summary {
         inputs: InputFigures {
             files: run.documents.inputs.sources.len() as u64,
@@ -158,10 +154,10 @@ pub fn summarise(discovery: &Discovery, outcome: &Outcome, rejected: &[Rejected]
         },
         documents: tally.documents,
         empty: tally.empty,
-        poor: tally.too_few_terms,
-        first_poor: outcome.warnings.too_few_terms.names(&run.documents)?,
-        undated: tally.missing_date,
-        first_undated: outcome.warnings.missing_date.names(&run.documents)?,
+        too_few_terms: tally.too_few_terms,
+        first_too_few_terms: outcome.warnings.too_few_terms.names(&run.documents)?,
+        missing_date: tally.missing_date,
+        first_missing_date: outcome.warnings.missing_date.names(&run.documents)?,
         rejected: rejected.len() as u64,
         first_rejected: rejected.first().map(ToString::to_string),
         unread_files: (discovery.unreadable.len()

@@ -31,27 +31,27 @@ fn headline(s: &Summary, out: Option<&str>) -> String {
         Some(out) => ("removed", format!("{} kept in {out}/kept", count(s.kept))),
         None => ("would remove", format!("{} would be kept (dry run, nothing written)", count(s.kept))),
     };
-    let mut kinds =
-        vec![format!("{} exact", count(s.exact_duplicates)), format!("{} near", count(s.near_duplicates))];
-    if s.linked > 0 {
-        kinds.push(format!("{} linked", count(s.linked)));
-    }
+    let (exact, near) = (count(s.exact_duplicates), count(s.near_duplicates));
+    let kinds = match s.linked {
+        0 => format!("{exact} exact and {near} near"),
+        linked => format!("{exact} exact, {near} near and {} linked", count(linked)),
+    };
     let (removed, share) = (count(s.removed), percent(s.removed as f64, s.documents as f64));
-    let documents = counted(s.documents, "document", "documents");
-    format!("{verb} {removed} of {documents} ({share}): {}; {end}", kinds.join(", "))
+    let documents = counted(s.documents, "document");
+    format!("{verb} {removed} of {documents} ({share}): {kinds} duplicates of kept ones; {end}")
 }
 
 fn rows(s: &Summary) -> Vec<(&'static str, String)> {
     let mut rows = vec![
         ("method", method(&s.configuration)),
-        ("input", format!("{}, {}", counted(s.inputs.files, "file", "files"), size(s.inputs.bytes))),
+        ("input", format!("{}, {}", counted(s.inputs.files, "file"), size(s.inputs.bytes))),
         (
             "text",
             format!(
-                "{}, {}, {}",
+                "{}, {}, {} of them (of kept or removed documents)",
                 size(s.inputs.text_bytes),
-                counted(s.contents, "distinct text", "distinct texts"),
-                counted(s.copies, "copy", "copies")
+                counted(s.contents, "distinct text"),
+                counted(s.copies, "repeat")
             ),
         ),
     ];
@@ -64,7 +64,7 @@ fn rows(s: &Summary) -> Vec<(&'static str, String)> {
     rows.extend(s.kinds.iter().flat_map(|table| shown(table, s.clusters)));
     if s.configuration.finds_pairs() {
         let hot_groups = if s.hot_groups > 0 {
-            format!(", {}", counted(s.hot_groups, "hot group", "hot groups"))
+            format!(", {}", counted(s.hot_groups, "hot group"))
         } else {
             String::new()
         };
@@ -85,10 +85,7 @@ fn rows(s: &Summary) -> Vec<(&'static str, String)> {
     }
     let stages: Vec<String> = s.stages.iter().map(|t| format!("{} {:.2}", t.name, t.seconds)).collect();
     let stages = if stages.is_empty() { String::new() } else { format!(": {}", stages.join(", ")) };
-    rows.push((
-        "seconds",
-        format!("{:.2} with {}{stages}", s.seconds, counted(s.workers as u64, "worker", "workers")),
-    ));
+    rows.push(("seconds", format!("{:.2} with {}{stages}", s.seconds, counted(s.workers as u64, "worker"))));
     let rate =
         format!("{} documents/s, {:.1} MB/s", count(s.documents_per_second as u64), s.megabytes_per_second);
     rows.push(("rate", rate));
@@ -116,11 +113,11 @@ fn warnings(s: &Summary, out: Option<&str>) -> Vec<String> {
     if s.rejected > 0 {
         let share = percent(s.rejected as f64, (s.rejected + s.documents) as f64);
         let place = out.map_or(String::new(), |out| format!("; see {out}/rejected.jsonl"));
-        warnings.push(format!("{} ({share}) refused{place}", counted(s.rejected, "record", "records")));
+        warnings.push(format!("{} ({share}) refused{place}", counted(s.rejected, "record")));
         warnings.extend(s.first_rejected.as_ref().map(|first| format!("the first: {}", printable(first))));
     }
     if s.unread_files > 0 {
-        let files = counted(s.unread_files, "file", "files");
+        let files = counted(s.unread_files, "file");
         warnings.push(format!("{files} could not be read to the end; how much is missing is not known"));
     }
     if let (Some(peak), Some(limit)) = (s.peak_memory_bytes, s.memory_limit_bytes)
@@ -130,27 +127,30 @@ fn warnings(s: &Summary, out: Option<&str>) -> Vec<String> {
     }
     if s.common_shingles.keys > 0 {
         let share = percent(s.common_shingles.fraction_of_postings, 1.0);
-        let keys = counted(s.common_shingles.keys, "common key", "common keys");
+        let keys = counted(s.common_shingles.keys, "common key");
         warnings.push(format!(
-            "{keys} left out when shared ones were counted: {} postings, {share} of all; pairs that share little \
+            "{keys} left out when shared ones were counted: {}, {share} of all; pairs that share little \
              else may be missing",
-            count(s.common_shingles.postings)
+            counted(s.common_shingles.postings, "posting")
         ));
     }
+    if s.documents + s.rejected == 0 {
+        warnings.push("the input holds no documents; check its files".to_owned());
+    }
     if s.empty > 0 {
-        let documents = counted(s.empty, "document", "documents");
+        let documents = counted(s.empty, "document");
         warnings.push(format!("{documents} without any word: kept, compared with nothing"));
     }
-    if s.poor > 0 {
-        let texts = counted(s.poor, "text", "texts");
-        let named = examples(&s.first_poor, s.poor);
+    if s.too_few_terms > 0 {
+        let texts = counted(s.too_few_terms, "text");
+        let named = examples(&s.first_too_few_terms, s.too_few_terms);
         warnings.push(format!(
             "{texts} with too few terms for the method: compared with equal texts only{named}"
         ));
     }
-    if s.undated > 0 {
-        let documents = counted(s.undated, "document", "documents");
-        let named = examples(&s.first_undated, s.undated);
+    if s.missing_date > 0 {
+        let documents = counted(s.missing_date, "document");
+        let named = examples(&s.first_missing_date, s.missing_date);
         warnings.push(format!(
             "{documents} without a date that is understood: compared with each other only{named}"
         ));
@@ -161,7 +161,7 @@ fn warnings(s: &Summary, out: Option<&str>) -> Vec<String> {
     if s.skipped.len() > NAMED {
         let more = (s.skipped.len() - NAMED) as u64;
         let place = if out.is_some() { "; see summary.json" } else { "" };
-        warnings.push(format!("{} skipped{place}", counted(more, "more file", "more files")));
+        warnings.push(format!("{} skipped{place}", counted(more, "more file")));
     }
     warnings
 }
@@ -229,9 +229,9 @@ removed 1,234 of 56,789 documents (2.2 %): 800 exact, 434 near; 55,555 kept in O
         let mut summary = example();
         summary.rejected = 1;
         summary.empty = 2;
-        (summary.poor, summary.undated) = (5, 2);
-        summary.first_poor = ["a", "b\u{1b}", "c", "d"].map(String::from).to_vec();
-        summary.first_undated = vec!["in:1".into(), "in:2".into()];
+        (summary.too_few_terms, summary.missing_date) = (5, 2);
+        summary.first_too_few_terms = ["a", "b\u{1b}", "c", "d"].map(String::from).to_vec();
+        summary.first_missing_date = vec!["in:1".into(), "in:2".into()];
         summary.linked = 5;
         summary.pairs = Some(1_000_000);
         summary.hot_groups = 1;

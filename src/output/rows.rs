@@ -101,6 +101,9 @@ pub struct Rows {
 
 impl Rows {
     /// Creates the file `name` in the folder `staging`.
+    ///
+    /// # Errors
+    /// [`Error::Io`], also if there is a file of that name.
     pub fn create(staging: &Path, name: &str) -> Result<Rows> {
         let path = staging.join(name);
         let file = File::create_new(&path).map_err(|e| Error::io(&path, "create", e))?;
@@ -108,6 +111,9 @@ impl Rows {
     }
 
     /// Appends a row.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
     pub fn write<R: Serialize>(&mut self, row: &R) -> Result<()> {
         serde_json::to_writer(&mut self.buffer, row).map_err(|e| Error::io(&self.path, "write", e.into()))?;
         self.buffer.push(b'\n');
@@ -116,6 +122,9 @@ impl Rows {
     }
 
     /// Writes what is left and returns the number of rows.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
     pub fn finish(mut self) -> Result<u64> {
         self.flush()?;
         Ok(self.rows)

@@ -22,8 +22,11 @@ pub struct Staging {
 }
 
 impl Staging {
-    /// Prepares to write `out`, creating its missing parent folders. Fails with [`Error::OutputExists`] when
-    /// there is anything of that name, be it a dangling symbolic link.
+    /// Prepares to write `out`, creating its missing parent folders.
+    ///
+    /// # Errors
+    /// [`Error::Config`] if `out` has no name; [`Error::OutputExists`] when there is anything of that name, be it a dangling
+    /// symbolic link; [`Error::Io`].
     pub fn new(out: &Path) -> Result<Staging> {
         let Some(name) = out.file_name() else {
             return Err(Error::config(format!("{}: --out must name a folder to be created", out.display())));
@@ -50,6 +53,9 @@ impl Staging {
     ///
     /// Folders are synced, so that names survive a power failure. Contents are not: the inputs are still there
     /// and the run can be repeated, while waiting for the disk would cost more than the run itself.
+    ///
+    /// # Errors
+    /// [`Error::OutputExists`] if something has taken the name; [`Error::Io`].
     pub fn commit(mut self) -> Result<()> {
         sync_folders(self.path())?;
         // Elsewhere than on Unix a rename never goes onto a folder.

@@ -23,15 +23,15 @@ pub struct Summary {
     /// Documents without any token; they are kept and match nothing.
     pub empty: u64,
     /// Documents with too few terms for the method: compared with equal texts only.
-    pub poor: u64,
+    pub too_few_terms: u64,
     /// The first of them, by name.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub first_poor: Vec<String>,
+    pub first_too_few_terms: Vec<String>,
     /// Documents without a date that is understood, where documents are compared by it: compared with each other only.
-    pub undated: u64,
+    pub missing_date: u64,
     /// The first of them, by name.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub first_undated: Vec<String>,
+    pub first_missing_date: Vec<String>,
     /// Records refused.
     pub rejected: u64,
     /// The first of them, to be looked at: file, line and reason.
@@ -152,6 +152,9 @@ impl Summary {
     }
 
     /// Writes `summary.json` in the folder `staging`.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
     pub fn write(&self, staging: &Path) -> Result<()> {
         let path = staging.join("summary.json");
         let failed = |e: std::io::Error| Error::io(&path, "write", e);

@@ -12,7 +12,10 @@ pub struct FieldPath {
 }
 
 impl FieldPath {
-    /// Parses `name` or `outer.inner`. An empty name is [`Error::Config`].
+    /// Parses `name` or `outer.inner`.
+    ///
+    /// # Errors
+    /// [`Error::Config`] if a name is empty.
     pub fn parse(text: &str) -> Result<FieldPath> {
         let parts: Vec<String> = text.split('.').map(str::to_owned).collect();
         if parts.iter().any(String::is_empty) {

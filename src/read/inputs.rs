@@ -131,6 +131,9 @@ impl RunInputs {
 
     /// Refuses a file that was read in pieces of which one could not be read to its end: what stands behind the gap
     /// was read, so the file can neither be cut there nor be copied.
+    ///
+    /// # Errors
+    /// [`Error::Input`], which names the first such file.
     pub fn refuse_gaps(&self, refused: &[Refused]) -> Result<()> {
         let divided =
             |refused: &&Refused| refused.refusal.ends_file() && self.is_read_behind(refused.position);

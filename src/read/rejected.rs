@@ -1,4 +1,4 @@
-//! What was refused, as people are told: the file, the place in it, and why.
+//! What was refused, for people: the file, the place in it, and why.
 
 use std::fmt;
 use std::path::PathBuf;

@@ -2,6 +2,8 @@
 
 use super::overlap;
 
+use crate::printable::counted;
+
 /// What was measured of a pair: what it shares and the sizes of both, in the units of its [`super::PairTest`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Measure {
@@ -79,7 +81,9 @@ impl std::fmt::Display for ReportedScores {
         match *self {
             ReportedScores { shared_features: Some(features), .. } => write!(f, "{features} features"),
             ReportedScores { edit_similarity: Some(share), .. } => write!(f, "{share:.4} unedited"),
-            ReportedScores { shared_terms: Some(terms), .. } => write!(f, "{terms} terms"),
+            ReportedScores { shared_terms: Some(terms), .. } => {
+                write!(f, "{}", counted(terms, "term"))
+            }
             ReportedScores { hamming_distance: Some(bits), .. } => write!(f, "{bits} bits apart"),
             ReportedScores { cosine: Some(cosine), .. } => write!(f, "{cosine:.4} cosine"),
             ReportedScores { containment: Some(share), .. } => write!(f, "{share:.4} contained"),

@@ -1,4 +1,4 @@
-//! What the sketches of methods are made of: shingles, min-wise values, terms; and how they are told apart in haste.
+//! What the sketches of methods are made of: shingles, min-wise values, terms; and how they are compared quickly.
 
 mod minwise;
 mod rarity;

@@ -45,7 +45,7 @@ impl Sketcher {
     }
 
     /// Reads a text of a day; its digest, or `None` if it has no token at all. The day is of no account but where documents
-    /// are compared by it ([`Config::is_dated`]): there equal texts of different days are told apart, unless they have too
+    /// are compared by it ([`Config::is_dated`]): there equal texts of different days are distinct, unless they have too
     /// few terms to be compared by anything else than their text.
     pub fn read(&mut self, text: &str, day: Day) -> Option<Digest> {
         self.day = match day {

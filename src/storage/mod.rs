@@ -1,5 +1,5 @@
 //! The one place that touches the files of a collection: a flat folder of files that are written once and then only
-//! read. [`Local`] is a real folder; tests have a twin of it in memory, which crashes and fails as it is told to.
+//! read. [`Local`] is a real folder; tests have a twin of it in memory, which crashes and fails at chosen operations.
 //!
 //! # What is durable after what
 //!
@@ -42,31 +42,52 @@ pub use simulated::{Fault, Simulated, is_power_cut};
 pub trait Storage: Debug + Send + Sync {
     /// Names of all files of the folder, sorted. What is no regular file, or has a name that is not UTF-8, was not
     /// put there by a collection and is passed over, and so is the file of the lock.
+    ///
+    /// # Errors
+    /// The error of the system.
     fn names(&self) -> io::Result<Vec<String>>;
 
     /// A new file to be appended to; `AlreadyExists` if there is one of that name. Others see it, and what is
     /// appended to it, at once. It is found after a power failure once [`FileWriter::sync`] and
     /// [`Storage::sync_names`] have both succeeded.
+    ///
+    /// # Errors
+    /// `AlreadyExists` if there is a file of that name, or the error of the system.
     fn create(&self, name: &str) -> io::Result<Box<dyn FileWriter>>;
 
     /// A file to be read; `NotFound` if there is none of that name. The reader stays good when the name is removed.
+    ///
+    /// # Errors
+    /// `NotFound` if there is no file of that name, or the error of the system.
     fn open(&self, name: &str) -> io::Result<Box<dyn Reader>>;
 
     /// Gives a file a second name; `AlreadyExists` if it is taken: nothing is ever replaced, whoever else tries the
     /// same at the same moment. The new name is durable after [`Storage::sync_names`]; the contents under it are as
     /// durable as they are under the old one.
+    ///
+    /// # Errors
+    /// `AlreadyExists` if `to` is taken, or the error of the system.
     fn link(&self, from: &str, to: &str) -> io::Result<()>;
 
     /// Takes a name away; `NotFound` if there is none. The contents go with the last name and the last reader. The
     /// name is gone for good after [`Storage::sync_names`]; until then it may come back.
+    ///
+    /// # Errors
+    /// `NotFound` if there is no file of that name, or the error of the system.
     fn remove(&self, name: &str) -> io::Result<()>;
 
     /// Makes names created, linked and removed before this call durable. After an error nothing is known about any
     /// of them: each may or may not survive.
+    ///
+    /// # Errors
+    /// The error of the system.
     fn sync_names(&self) -> io::Result<()>;
 
     /// The one writer's lock, held until dropped; `None` if another holds it, in this process or another. A dead
     /// process cannot hold it.
+    ///
+    /// # Errors
+    /// The error of the system; that another holds the lock is none.
     fn lock(&self) -> io::Result<Option<Box<dyn Lock>>>;
 
     /// Where a file is, for messages.
@@ -88,24 +109,39 @@ pub trait Storage: Debug + Send + Sync {
 pub trait FileWriter: Debug + Send {
     /// Puts bytes at the end. Readers see them at once; they are durable only after [`FileWriter::sync`]. After an error
     /// any part of them may have arrived.
+    ///
+    /// # Errors
+    /// The error of the system, or that of an earlier failure.
     fn append(&mut self, bytes: &[u8]) -> io::Result<()>;
 
     /// Makes everything appended before this call durable. The name is not: [`Storage::sync_names`].
+    ///
+    /// # Errors
+    /// The error of the system, or that of an earlier failure.
     fn sync(&mut self) -> io::Result<()>;
 }
 
 /// A file that is read at any place, by any number of threads at the same time.
 pub trait Reader: Debug + Send + Sync {
     /// Bytes in the file now.
+    ///
+    /// # Errors
+    /// The error of the system.
     fn len(&self) -> io::Result<u64>;
 
     /// Whether there is nothing in the file now.
+    ///
+    /// # Errors
+    /// Those of [`Reader::len`].
     fn is_empty(&self) -> io::Result<bool> {
         Ok(self.len()? == 0)
     }
 
     /// Fills `bytes` from `offset` on; `UnexpectedEof` if the file ends before. After an error the contents of
     /// `bytes` are unspecified.
+    ///
+    /// # Errors
+    /// `UnexpectedEof` if the file ends before, or the error of the system.
     fn read_exact_at(&self, bytes: &mut [u8], offset: u64) -> io::Result<()>;
 
     /// Tells how the file will be read from here on. The answers stay the same, and it cannot fail: a system that

@@ -20,7 +20,7 @@ pub(super) enum Class {
 /// What every apostrophe becomes.
 pub(super) const APOSTROPHE: char = '\'';
 
-/// Letters in these ranges (marks, digits and punctuation are told apart first) are [`Class::Lone`]: Han, kana and
+/// Letters in these ranges (marks, digits and punctuation are recognised first) are [`Class::Lone`]: Han, kana and
 /// Bopomofo, and the South-East Asian scripts that Unicode's line breaking sends to a dictionary.
 const LONE: [(char, char); 27] = [
     ('\u{0E00}', '\u{0E7F}'),   // Thai

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::evaluate::{SIZES, Sizes};
 
-/// Of so many shingles one is kept, in the order they are told. The paper goes to 16 and says that fewer would do.
+/// Of so many shingles one is kept, in the order of the report. The paper goes to 16 and says that fewer would do.
 pub const RATIOS: [u64; 6] = [2, 4, 8, 16, 32, 64];
 /// Residues of a ratio that are measured at most: trials differ little, and each is a run.
 pub const MOST_RESIDUES: u64 = 16;

@@ -27,8 +27,8 @@ pub(crate) fn sketch(sketcher: &mut Sketcher, config: &Config, (text, day): (&st
 
 /// Ids of what resembles a text, best first, and whether the text is the same: every stored text looked at.
 fn brute_force(bench: &Bench, config: &Config, text: &str) -> Vec<(String, bool)> {
-    let basis = FrozenTables { lexicon: bench.lexicon.clone(), ..FrozenTables::default() };
-    let mut sketcher = Sketcher::new(config, &basis, Simd::Scalar);
+    let frozen_tables = FrozenTables { lexicon: bench.lexicon.clone(), ..FrozenTables::default() };
+    let mut sketcher = Sketcher::new(config, &frozen_tables, Simd::Scalar);
     let (digest, set, keys) = sketch(&mut sketcher, config, (text, Day::None));
     let mut found: Vec<(bool, Measure, String)> = Vec::new();
     for (id, other) in &bench.live {

@@ -9,7 +9,7 @@ use crate::support::corpora::sample;
 use crate::support::texts::Random;
 
 /// Near copies of one template: more than the 512 contents that a key group may have before it is handled as a hot group.
-const CROWD: usize = 560;
+const HOT_GROUP: usize = 560;
 
 /// A text with what its record says of its date.
 pub(crate) struct Dated {
@@ -55,7 +55,7 @@ pub(crate) static TEXTS: LazyLock<Vec<Dated>> = LazyLock::new(|| {
     let mut texts = sample();
     let mut random = Random(11);
     texts.extend(edited(&texts, &mut random));
-    for copy in 0..CROWD {
+    for copy in 0..HOT_GROUP {
         let mut words: Vec<String> = (0..100).map(|at| spelt(at * 7919 + 30_000)).collect();
         for _ in 0..copy % 4 {
             words[random.below(100)] = spelt(1_000_000 + random.below(5_000_000));

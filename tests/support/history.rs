@@ -264,7 +264,7 @@ impl Bench {
             pairs: false,
             stored: None,
             replay: None,
-            basis: None,
+            frozen_tables: None,
             lexicon: self.lexicon.clone(),
             resources: Resources {
                 workers: 1,

@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::support::job::{Process, Shape, at_free_ports, command};
 use crate::support::program::{Dir, Ran};
 
-/// The folder for what a process keeps to itself, on its machine.
+/// The folder for the local runs of a process, on its machine.
 pub(crate) const STATE: &str = "state";
 
 /// More processes than any job here has.

@@ -126,7 +126,7 @@ pub(crate) fn timed<T>(find: impl FnOnce() -> T) -> (f64, T) {
     (begun.elapsed().as_secs_f64(), found)
 }
 
-/// What another process of the tests is told: its number, the addresses, and to leave or which loss to wait for.
+/// The arguments of another process of the tests: its number, the addresses, and to leave or which loss to wait for.
 pub(crate) const ORDERS: &str = "ALIKE_MESH_CHILD";
 
 /// Another process of the tests, which ends with this value.

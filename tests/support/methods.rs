@@ -5,7 +5,7 @@ use crate::support::oracle::Doc;
 use crate::support::texts::{Random, families};
 
 /// Near copies of one template: more than the 512 contents that a key group may have before it is handled as a hot group.
-pub(crate) const CROWD: usize = 900;
+pub(crate) const HOT_GROUP: usize = 900;
 
 /// A collection of everything that is handled in a way of its own: a hot group, chains in which only neighbours resemble
 /// each other, exact copies, short and empty texts, and ordinary ones.
@@ -16,7 +16,7 @@ pub(crate) fn collection() -> Vec<Doc> {
         (0..count).map(|_| format!("v{}", random.below(vocabulary))).collect()
     };
     let template = words(120, 5000);
-    for copy in 0..CROWD {
+    for copy in 0..HOT_GROUP {
         let mut text = template.clone();
         text[copy % 120] = format!("x{copy}");
         if copy % 3 == 0 {

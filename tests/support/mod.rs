@@ -36,7 +36,7 @@ pub(crate) mod recompute;
 pub(crate) mod seen;
 /// Source files as the compiler sees them: modules, what they declare, and what they name.
 pub(crate) mod sources;
-/// A folder in memory that fails as it is told to, for collections.
+/// A folder in memory that fails at chosen operations, for collections.
 pub(crate) mod storage;
 /// Tables of a collection, read raw, changed and sealed again.
 pub(crate) mod tables;

@@ -96,7 +96,7 @@ pub(crate) fn rerun(bench: &Bench, asked: &Asked) -> Found {
         pairs: asked.pairs,
         stored: None,
         replay: None,
-        basis: None,
+        frozen_tables: None,
         lexicon: bench.lexicon.clone(),
         resources: Resources {
             workers: 1,

@@ -37,7 +37,7 @@ impl Default for Patience {
     }
 }
 
-/// Who is told what happens.
+/// Who receives the events.
 pub(crate) trait LaunchObserver {
     /// Something was written.
     fn receive(&mut self, event: Event);

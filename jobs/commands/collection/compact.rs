@@ -8,6 +8,7 @@ use alike::collection::{
 };
 use alike::error::{Error, Result};
 use alike::peers::Peers;
+use alike::printable::counted;
 use alike::progress::Progress;
 use alike::simd::Simd;
 
@@ -44,7 +45,10 @@ pub(crate) fn run(args: &CompactArgs, job: &DistributedJob) -> Result<ExitCode> 
         true => "nothing is left elsewhere",
         false => "the files before go with the next commit, readers may need them until then",
     };
-    reporter.line(&format!("{runs} runs of {bytes} bytes became {to} of {left} bytes; {before}"));
+    reporter.line(&format!(
+        "{} of {bytes} bytes became {to} of {left} bytes; {before}",
+        counted(runs as u64, "run")
+    ));
     report.untidied.iter().for_each(|why| reporter.line(&format!("not all of that: {why}")));
     reporter.object(&serde_json::to_value(report).map_err(|e| stdout_error(e.into()))?)
 }

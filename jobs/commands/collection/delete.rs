@@ -18,7 +18,7 @@ use alike::resources::Resources;
 use crate::cli::collections::DeleteArgs;
 use crate::cluster::job::{DistributedJob, PART_DONE};
 use crate::session::commit::{ABOVE, assist, commit, foreseen, refuse_dry_run, unfinished};
-use crate::session::inputs::{find_inputs, refuse};
+use crate::session::inputs::{find_inputs, refuse, unreadable_ids};
 use crate::session::load_report::{report_load, unknown};
 use crate::session::options::{Machine, components, epoch};
 use crate::session::target::opened;
@@ -141,9 +141,8 @@ fn deletions(ids: &Path, field: &str, file: &Path) -> Result<bool> {
     let mut input: Box<dyn BufRead> = match ids.to_str() {
         Some("-") => Box::new(io::stdin().lock()),
         _ => {
-            let opened = File::open(ids);
-            let opened =
-                opened.map_err(|e| Error::input(ids, format!("cannot be read ({e}); check the name")))?;
+            let line = "alike delete COLLECTION --ids";
+            let opened = File::open(ids).map_err(|error| unreadable_ids(ids, &error, line))?;
             Box::new(BufReader::new(opened))
         }
     };

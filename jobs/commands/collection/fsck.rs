@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use alike::collection::{Finding, FsckReport, Snapshot, broken_files, fsck};
 use alike::error::{Error, Result};
+use alike::printable::counted;
 use alike::progress::Progress;
 use serde_json::json;
 
@@ -15,7 +16,7 @@ use crate::terminal::escape::sanitize;
 use crate::terminal::interrupt;
 use crate::terminal::stdout::print;
 
-/// Findings that are told; a damaged table may have as many as it has rows.
+/// Findings that are printed; a damaged table may have as many as it has rows.
 const TOLD: usize = 1000;
 
 pub(crate) fn run(at: &PlaceArgs, as_json: bool) -> Result<ExitCode> {
@@ -49,13 +50,18 @@ pub(crate) fn run(at: &PlaceArgs, as_json: bool) -> Result<ExitCode> {
         true => format!("{}\n", json!(report)),
         false if !report.complete => {
             format!(
-                "{} findings; what is not damaged could not be held against each other\n",
-                report.findings
+                "{}; what is not damaged could not be held against each other\n",
+                counted(report.findings as u64, "finding")
             )
         }
         false => format!(
-            "commit {}: {} runs, {} documents, {} contents, {} clusters; {} findings\n",
-            report.commit, report.runs, report.documents, report.contents, report.clusters, report.findings
+            "commit {}: {}, {}, {}, {}; {}\n",
+            report.commit,
+            counted(report.runs as u64, "run"),
+            counted(report.documents, "document"),
+            counted(report.contents, "content"),
+            counted(report.clusters, "cluster"),
+            counted(report.findings as u64, "finding")
         ),
     };
     let code = print(text.as_bytes())?;

@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use alike::collection::{FORMAT, Manifest, Snapshot};
 use alike::config::Config;
 use alike::error::{Error, Result};
+use alike::printable::counted;
 use alike::storage::Storage;
 use serde::Serialize;
 
@@ -14,7 +15,7 @@ use crate::cli::collections::ShowArgs;
 use crate::session::collection::reach;
 use crate::terminal::stdout::OutputLines;
 
-/// All that is told.
+/// All that is reported.
 #[derive(Serialize)]
 struct Info<'a> {
     format: u32,
@@ -106,15 +107,15 @@ impl<'a> Info<'a> {
         let each = self.bytes_a_document.map_or_else(String::new, |each| format!(", {each:.1} a document"));
         let kept = if self.store_text { "; records are kept" } else { "" };
         let mut text = format!(
-            "collection {}, format {}\ncommit {}, load {}\n{} documents, {} contents, {} clusters\n\
+            "collection {}, format {}\ncommit {}, load {}\n{}, {}, {}\n\
              {} bytes of this commit{each}{kept}\n{} bytes on disk, superseded files included\n",
             self.collection,
             self.format,
             self.commit,
             self.load,
-            self.documents,
-            self.contents,
-            self.clusters,
+            counted(self.documents, "document"),
+            counted(self.contents, "content"),
+            counted(self.clusters, "cluster"),
             self.commit_bytes,
             self.disk_bytes
         );

@@ -43,6 +43,9 @@ pub(crate) fn run(args: &LoadArgs, job: &DistributedJob) -> Result<ExitCode> {
     };
     let report = job.print_profile(watched(&args.change.report.talk, work))?;
     let Some(report) = report else { return Ok(PART_DONE) };
+    if report.records == 0 {
+        reporter.line("warning: the inputs hold no records; check the files");
+    }
     report_load(&reporter, &args.at.collection, &report, args.change.dry_run)
 }
 

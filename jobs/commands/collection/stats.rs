@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use alike::collection::{Sizes, Stats, TableStats};
 use alike::error::Result;
+use alike::printable::counted;
 use alike::progress::Progress;
 
 use crate::cli::collections::ShowArgs;
@@ -46,7 +47,7 @@ fn text(stats: &Stats) -> String {
         let name = large.representative.replace(['\n', '\r'], " ");
         let _ = writeln!(text, "{:<12}{:>9}  {name}", large.cluster.to_string(), large.size);
     }
-    let _ = writeln!(text, "\n{} bytes in {} runs", stats.bytes, stats.runs);
+    let _ = writeln!(text, "\n{} bytes in {}", stats.bytes, counted(stats.runs, "run"));
     let _ = writeln!(text, "{:<12}{:>6}{:>14}{:>16}", "TABLE", "RUNS", "ROWS", "BYTES");
     for TableStats { table, runs, rows, bytes } in &stats.tables {
         let _ = writeln!(text, "{table:<12}{runs:>6}{rows:>14}{bytes:>16}");

@@ -24,7 +24,7 @@ use crate::terminal::stdout::OutputLines;
 pub(crate) fn run(args: &EvaluateArgs) -> Result<ExitCode> {
     let machine = Machine::new(&args.machine)?;
     let asked = asked(args)?;
-    // That it is no lexicon is told at once, and not by each method.
+    // A file that is no lexicon is an error at once, and not one of each method.
     args.lexicon.as_deref().map(Lexicon::open).transpose()?;
     let threshold = args.threshold.as_deref().map(str::parse).transpose().map_err(Error::Config)?;
     let evaluation = watched(&args.talk, |progress| {

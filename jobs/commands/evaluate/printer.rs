@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use alike::evaluate::{Estimate, Form, Named, REPLICATES, ScoreMeasures, SizeScores, size_name};
+use alike::printable::counted;
 
 use super::report::{Evaluation, EvaluationRow, LabelsReport, MethodScores, RunResult};
 use crate::terminal::table::TextTable;
@@ -82,7 +83,7 @@ fn measures(measures: &ScoreMeasures, intervals: bool) -> Vec<String> {
     ]
 }
 
-/// A share; none is a dash, and only what is all is told as 1.
+/// A share; none is a dash, and only what is all is printed as 1.
 fn short(share: Option<f64>) -> String {
     let text = |share: f64| match format!("{share:.4}") {
         rounded if rounded == "1.0000" && share < 1.0 => ">0.9999".to_owned(),
@@ -144,15 +145,15 @@ fn lengths(rows: &[EvaluationRow]) -> TextTable {
 fn notes(evaluation: &Evaluation) -> Vec<String> {
     let Evaluation { documents, text_bytes, refused, pairs_of, .. } = evaluation;
     let megabytes = *text_bytes as f64 / 1e6;
-    let mut line = format!("{documents} documents, {megabytes:.1} MB of text");
+    let mut line = format!("{}, {megabytes:.1} MB of text", counted(*documents as u64, "document"));
     if refused.count > 0 {
-        let _ = write!(line, "; {} records refused: {}", refused.count, first(refused));
+        let _ = write!(line, "; {} refused: {}", counted(refused.count, "record"), first(refused));
     }
     let mut notes = vec![line];
     match &evaluation.labels {
         Some(labels) => of_labels(labels, &mut notes),
         None => notes.push(
-            "the truth is the exact join with the tokens, shingles and clustering of each method, at the threshold told"
+            "the truth is the exact join with the tokens, shingles and clustering of each method, at the threshold named"
                 .into(),
         ),
     }

@@ -9,18 +9,18 @@ use serde::Serialize;
 
 use crate::cli::evaluate::{EvaluateArgs, PairsOfArg, UnlistedArg};
 
-/// Refused records that are told one by one.
+/// Refused records that are listed one by one.
 const SHOWN: usize = 5;
 
 /// A method that is measured.
 pub(super) struct EvaluatedMethod {
     pub(super) name: String,
     pub(super) config: Config,
-    /// Whether nobody asked for it: the speed of others is told beside its own.
+    /// Whether nobody asked for it: the speed of others is given relative to its own.
     pub(super) beside: bool,
 }
 
-/// All that is told.
+/// All that is reported.
 #[derive(Serialize)]
 pub(super) struct Evaluation {
     pub(super) version: &'static str,

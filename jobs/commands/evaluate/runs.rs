@@ -110,7 +110,7 @@ impl MethodRuns<'_> {
         }
     }
 
-    /// MethodRuns a configuration, unless it was run before. That it cannot be run is told in its row, whatever the reason but for
+    /// MethodRuns a configuration, unless it was run before. Its row says that it cannot be run, whatever the reason but for
     /// a wish to stop.
     fn run(&mut self, config: &Config) -> Result<std::result::Result<Arc<Ran>, String>> {
         if let Some((_, done)) = self.done.iter().find(|(other, _)| other == config) {
@@ -143,7 +143,7 @@ impl MethodRuns<'_> {
             pairs: self.accepted,
             stored: None,
             replay: None,
-            basis: None,
+            frozen_tables: None,
             lexicon,
             resources,
         };

@@ -11,6 +11,7 @@ use alike::lexicon::{
 };
 use alike::output::Scratch;
 use alike::peers::Peers;
+use alike::printable::counted;
 use alike::progress::Progress;
 use alike::read::{FormatHint, Source};
 use alike::resources::Resources;
@@ -41,7 +42,11 @@ pub(super) fn build(args: &BuildArgs, job: &DistributedJob) -> Result<ExitCode> 
     });
     let Some((frozen, tally, rejected)) = job.print_profile(built)? else { return Ok(PART_DONE) };
     let TextTally { documents, empty } = tally;
-    reporter.line(&format!("{documents} documents with a word, {empty} without; {rejected} records refused"));
+    reporter.line(&format!(
+        "{} with a word, {empty} without; {} refused",
+        counted(documents, "document"),
+        counted(rejected as u64, "record")
+    ));
     let mut report = describe_new(&args.out, &frozen, &reporter);
     report["empty"] = empty.into();
     report["rejected"] = rejected.into();

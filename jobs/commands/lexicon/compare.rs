@@ -8,6 +8,7 @@ use alike::lexicon::{
     Agreement, Lexicon, Point, Stability, StabilityRequest, Survey, agreement, refuse_existing, stability,
 };
 use alike::output::Chart;
+use alike::printable::counted;
 use alike::read::FormatHint;
 use serde_json::{Value, json};
 
@@ -91,20 +92,26 @@ fn chart((a, b): (&Path, &Path), curve: &[Point]) -> Chart {
 fn text((a, b): (&Lexicon, &Lexicon), agreement: &Agreement, stability: Option<&Stability>) -> String {
     let line = |lexicon: &Lexicon| {
         let (path, name) = (lexicon.path().display(), lexicon.name());
-        format!("{path}: {} terms of {} documents, {name}\n", lexicon.len(), lexicon.header().documents)
+        let (terms, documents) = (lexicon.len() as u64, lexicon.header().documents);
+        format!("{path}: {} of {}, {name}\n", counted(terms, "term"), counted(documents, "document"))
     };
     let Agreement { shared, only_a, only_b, spearman } = agreement;
     let spearman =
         spearman.map_or_else(|| "none: all ranks are tied".to_owned(), |value| format!("{value:.6}"));
     let mut text = line(a) + &line(b);
     text += &format!(
-        "{shared} terms in both, {only_a} in the first only, {only_b} in the second only\n\
-         rank correlation of terms in both: {spearman}\n"
+        "{} in both, {only_a} in the first only, {only_b} in the second only\n\
+         rank correlation of terms in both: {spearman}\n",
+        counted(*shared, "term")
     );
     let Some(Stability { documents, curve, .. }) = stability else { return text };
     text += &format!(
-        "\n{documents} documents drawn\n\n{:>6}{:>12}{:>12}{:>9}\n",
-        "TERMS", "DOCUMENTS", "UNCHANGED", "SHARE"
+        "\n{} drawn\n\n{:>6}{:>12}{:>12}{:>9}\n",
+        counted(*documents, "document"),
+        "TERMS",
+        "DOCUMENTS",
+        "UNCHANGED",
+        "SHARE"
     );
     for Point { terms, documents, unchanged, share } in curve {
         let share = share.map_or_else(|| "-".to_owned(), |share| format!("{share:.4}"));

@@ -5,6 +5,7 @@ use std::path::Path;
 use alike::config::{Config, Input};
 use alike::error::Result;
 use alike::lexicon::{Frozen, Header};
+use alike::printable::counted;
 use serde_json::{Value, json};
 
 use crate::terminal::reporter::Reporter;
@@ -22,8 +23,9 @@ pub(super) fn describe_new(out: &Path, frozen: &Frozen, reporter: &Reporter<'_>)
     let Frozen { header, count, left_out, bytes, .. } = frozen;
     let Header { min_df, short, .. } = header;
     reporter.line(&format!(
-        "{}: {count} terms in {min_df} documents or more of {}; {left_out} rarer ones left out; {bytes} bytes",
+        "{}: {} in {min_df} documents or more of {}; {left_out} rarer ones left out; {bytes} bytes",
         out.display(),
+        counted(*count, "term"),
         header.documents
     ));
     if *short > 0 {

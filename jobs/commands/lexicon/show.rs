@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use alike::config::Tokens;
 use alike::error::{Error, Result};
 use alike::lexicon::{Lexicon, LexiconEntry};
+use alike::printable::counted;
 use alike::text::canonical_tokens;
 use serde_json::{Value, json};
 
@@ -53,9 +54,9 @@ fn text(lexicon: &Lexicon, rows: &[Row<'_>]) -> String {
         short => format!("; counts may be too low by up to {short}"),
     };
     let mut text = format!(
-        "lexicon {}\n{} terms, {}, in {} documents or more of {}{short}\n",
+        "lexicon {}\n{}, {}, in {} documents or more of {}{short}\n",
         lexicon.name(),
-        lexicon.len(),
+        counted(lexicon.len() as u64, "term"),
         header.terms,
         header.min_df,
         header.documents

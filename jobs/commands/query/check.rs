@@ -7,6 +7,7 @@ use std::sync::Arc;
 use alike::collection::{Checker, Resembled, Snapshot};
 use alike::document::Position;
 use alike::error::{Error, Result};
+use alike::printable::counted;
 use alike::progress::Progress;
 use alike::read::{Day, Extent, Fields, Record, Refusal, Refused, Rejected, Sink, Source, UnitReader, units};
 use serde::Serialize;
@@ -18,7 +19,7 @@ use crate::terminal::escape::sanitize;
 use crate::terminal::interrupt::stop_on_interrupt;
 use crate::terminal::stdout::OutputLines;
 
-/// Refused records that are told one by one.
+/// Refused records that are listed one by one.
 const TOLD: usize = 10;
 
 /// A text to be checked.
@@ -29,7 +30,7 @@ struct CheckedText {
     day: Day,
 }
 
-/// What is told of a text.
+/// What is reported of a text.
 #[derive(Serialize)]
 struct CheckRow<'a> {
     id: Option<&'a str>,
@@ -44,7 +45,14 @@ pub(crate) fn run(args: &FileArgs) -> Result<ExitCode> {
     let snapshot = open(&args.at)?;
     let scratch =
         tempfile::tempdir().map_err(|e| Error::io(&std::env::temp_dir(), "create a folder in", e))?;
-    let found = find_inputs(std::slice::from_ref(&args.file), args.form.hint(), scratch.path(), &progress)?;
+    let found = find_inputs(std::slice::from_ref(&args.file), args.form.hint(), scratch.path(), &progress);
+    let found = found.map_err(|error| match error {
+        Error::Input { path, reason } if !path.exists() && path == args.file => {
+            let tip = "of a document of the collection `alike explain COLLECTION ID` says what resembles it";
+            Error::Input { path, reason: format!("{reason}; {tip}") }
+        }
+        error => error,
+    })?;
     let mut lines = OutputLines::new();
     let people = lines.for_people(args.json);
     let written = check_all(&snapshot, &found.sources, &mut lines, people, &progress);
@@ -107,10 +115,10 @@ fn found(resembled: &Resembled) -> String {
             (true, _) => "same text".to_owned(),
             (false, Some(share)) => format!("{share:.4}"),
             (false, None) if measures.hamming_distance.is_some() => {
-                format!("{} bits apart", measures.hamming_distance.unwrap_or_default())
+                format!("{} apart", counted(measures.hamming_distance.unwrap_or_default(), "bit"))
             }
-            (false, None) if measures.shared_terms.is_some() => format!("{} terms", measures.shared),
-            (false, None) => format!("{} features", measures.shared),
+            (false, None) if measures.shared_terms.is_some() => counted(u64::from(measures.shared), "term"),
+            (false, None) => counted(u64::from(measures.shared), "feature"),
         };
     let cluster = resembled.cluster.map_or_else(|| "-".to_owned(), |cluster| cluster.to_string());
     format!("{how:<12}{cluster:<12}{}", resembled.id)

@@ -1,10 +1,12 @@
 //! `alike explain`: why documents are together, or are not.
 
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use alike::collection::{Alone, Apart, Comparison, Explanation, Measures, Place, Step, Together, WordDiff};
-use alike::error::Result;
+use alike::error::{Error, Result};
+use alike::printable::counted;
 use alike::progress::Progress;
 
 use crate::cli::collections::ExplainArgs;
@@ -20,7 +22,13 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<ExitCode> {
     let progress = Arc::new(Progress::default());
     stop_on_interrupt(Arc::clone(&progress))?;
     let snapshot = open(&args.at)?;
-    let explanation = snapshot.explain(&args.document, args.other.as_deref(), &progress)?;
+    let explained = snapshot.explain(&args.document, args.other.as_deref(), &progress);
+    let explanation = explained.map_err(|error| match error {
+        Error::Config(why) if names_file(&args.document) || args.other.as_deref().is_some_and(names_file) => {
+            Error::config(format!("{why}; for a file that is not in it: alike check COLLECTION FILE"))
+        }
+        error => error,
+    })?;
     let mut lines = OutputLines::new();
     let written = if lines.for_people(args.json) {
         let mut told = ExplanationPrinter { lines: &mut lines };
@@ -33,6 +41,11 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<ExitCode> {
         lines.json(&explanation)
     };
     lines.finish(written)
+}
+
+/// Whether what should be an id is the name of a file.
+fn names_file(id: &str) -> bool {
+    Path::new(id).is_file()
 }
 
 /// An explanation for people.
@@ -120,8 +133,10 @@ impl ExplanationPrinter<'_> {
     /// The closest pair of documents of two clusters.
     fn closest(&mut self, apart: &Apart, ends: &Step) -> Result<()> {
         let pairs = match apart.all_pairs {
-            true => format!("all {} pairs of texts between the two", apart.compared),
-            false => format!("{} pairs, those of each text with the cluster of the other", apart.compared),
+            true => format!("all pairs of texts between the two ({})", apart.compared),
+            false => {
+                format!("{}, of each text with the cluster of the other", counted(apart.compared, "pair"))
+            }
         };
         match &apart.best {
             None if ends.measures.is_some() && apart.compared == 0 => {
@@ -146,7 +161,10 @@ impl ExplanationPrinter<'_> {
         self.line(&format!("  {} - {}: {}", step.first, step.second, how(step)))?;
         if let Some(relation) = &step.relation {
             let (kind, edits) = (relation.kind, edits(relation));
-            self.line(&format!("    kind {kind}: {edits} of {} words edited", relation.words))?;
+            self.line(&format!(
+                "    kind {kind}: {edits} of {} edited",
+                counted(relation.words as u64, "word")
+            ))?;
         }
         match &step.texts {
             Some(Comparison::Words(diff)) => self.words(diff),
@@ -163,7 +181,9 @@ impl ExplanationPrinter<'_> {
         let WordDiff { not_shown, not_compared, .. } = diff;
         if not_shown + not_compared > 0 {
             self.line(&format!(
-                "    left out: {not_shown} words not shown, {not_compared} words not compared"
+                "    left out: {} not shown, {} not compared",
+                counted(*not_shown, "word"),
+                counted(*not_compared, "word")
             ))?;
         }
         Ok(())
@@ -205,11 +225,11 @@ fn how(step: &Step) -> String {
 fn measure(measures: &Measures) -> String {
     match *measures {
         Measures { edit_similarity: Some(share), .. } => format!("{share:.4} of the longer text unedited"),
-        Measures { hamming_distance: Some(bits), .. } => format!("{bits} bits apart"),
+        Measures { hamming_distance: Some(bits), .. } => format!("{} apart", counted(bits, "bit")),
         Measures { cosine: Some(cosine), .. } => format!("cosine {cosine:.4}"),
-        Measures { shared_terms: Some(terms), .. } => format!("{terms} terms shared"),
+        Measures { shared_terms: Some(terms), .. } => format!("{} shared", counted(terms, "term")),
         Measures { resemblance: Some(resemblance), .. } => format!("resemblance {resemblance:.4}"),
-        Measures { shared, .. } => format!("{shared} features shared"),
+        Measures { shared, .. } => format!("{} shared", counted(u64::from(shared), "feature")),
     }
 }
 

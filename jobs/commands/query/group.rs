@@ -7,10 +7,12 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use alike::error::{Error, Result};
+use alike::printable::counted;
 use alike::progress::Progress;
 
 use crate::cli::collections::FileArgs;
 use crate::session::collection::open;
+use crate::session::inputs::unreadable_ids;
 use crate::terminal::escape::sanitize;
 use crate::terminal::interrupt::stop_on_interrupt;
 use crate::terminal::stdout::OutputLines;
@@ -46,7 +48,9 @@ pub(crate) fn run(args: &FileArgs) -> Result<ExitCode> {
 fn told(unknown: &[&str]) -> Option<String> {
     let named = unknown.iter().take(NAMED).copied().collect::<Vec<_>>().join(", ");
     let more = if unknown.len() > NAMED { ", ..." } else { "" };
-    (!unknown.is_empty()).then(|| format!("{} ids are not in the collection: {named}{more}", unknown.len()))
+    let count = unknown.len() as u64;
+    let verb = if count == 1 { "does" } else { "do" };
+    (count > 0).then(|| format!("{} {verb} not exist in the collection: {named}{more}", counted(count, "id")))
 }
 
 /// The ids of a list, one a line.
@@ -54,9 +58,8 @@ fn ids(list: &Path) -> Result<Vec<String>> {
     let input: Box<dyn BufRead> = match list.to_str() {
         Some("-") => Box::new(io::stdin().lock()),
         _ => {
-            let opened = File::open(list);
-            let opened =
-                opened.map_err(|e| Error::input(list, format!("cannot be read ({e}); check the name")))?;
+            let line = "alike group COLLECTION";
+            let opened = File::open(list).map_err(|error| unreadable_ids(list, &error, line))?;
             Box::new(BufReader::new(opened))
         }
     };

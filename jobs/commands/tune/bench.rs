@@ -34,7 +34,7 @@ impl TrialRuns<'_> {
             pairs,
             stored: None,
             replay: None,
-            basis: None,
+            frozen_tables: None,
             lexicon: None,
             resources: Resources { workers, memory, simd, scratch: self.scratch.to_path_buf(), peers: None },
         };

@@ -15,7 +15,7 @@ use crate::terminal::stdout::{OutputLines, print, write_new};
 
 /// Bytes of a feature.
 const FEATURE: usize = 8;
-/// Parts of the curve that is told or drawn, and columns and rows of the one in a terminal.
+/// Parts of the curve that is printed or drawn, and columns and rows of the one in a terminal.
 const PARTS: usize = 200;
 const PLOT: (usize, usize) = (64, 16);
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use alike::config::{Config, Text, parse_size};
 use alike::error::{Error, Result};
 use alike::flow::Part;
+use alike::printable::counted;
 use alike::progress::Progress;
 use alike::read::{Extent, Source};
 use alike::threshold::Threshold;
@@ -25,7 +26,7 @@ use crate::terminal::words::piece;
 /// Thresholds that are measured where none is given.
 const USUAL: [&str; 5] = ["0.5", "0.6", "0.7", "0.8", "0.9"];
 
-/// All that is told.
+/// All that is reported.
 #[derive(Serialize)]
 struct SampleReport {
     version: &'static str,
@@ -119,11 +120,11 @@ fn measured_bytes(sources: &[Source], extent: Extent) -> u64 {
 fn tell(told: &SampleReport, lines: &mut OutputLines) -> Result<()> {
     table(told).text().lines().try_for_each(|line| lines.text(line))?;
     lines.text("")?;
-    let documents = told.documents;
+    let documents = counted(told.documents, "document");
     lines.text(&match told.whole {
-        true => format!("Measured: the whole input, {documents} documents. PAIRS are of distinct texts."),
+        true => format!("Measured: the whole input, {documents}. PAIRS are of distinct texts."),
         false => format!(
-            "Measured: the first {} of {} bytes, {documents} documents. PAIRS are of distinct texts. What goes of all \
+            "Measured: the first {} of {} bytes, {documents}. PAIRS are of distinct texts. What goes of all \
              is a lower bound, if the rest is like the beginning: in a beginning only pairs are seen that stand in it with \
              both documents.",
             told.measured_bytes, told.bytes

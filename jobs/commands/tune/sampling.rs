@@ -9,6 +9,7 @@ use alike::evaluate::{Documents, size_name};
 use alike::flow::Part;
 use alike::lexicon::{Survey, refuse_existing};
 use alike::output::Chart;
+use alike::printable::counted;
 use alike::progress::Progress;
 use alike::read::{FormatHint, Source};
 use alike::tune::{Accuracy, Floors, LengthGroup, MOST_RESIDUES, Plan, SamplingGoal, plan, write_part};
@@ -26,7 +27,7 @@ use crate::terminal::table::TextTable;
 /// Pairs of a group below which its measures are chance.
 const FEW: u64 = 30;
 
-/// All that is told.
+/// All that is reported.
 #[derive(Serialize)]
 struct SamplingReport {
     version: &'static str,
@@ -163,8 +164,13 @@ fn text(told: &SamplingReport) -> String {
         false => told.measured.to_string(),
     };
     let heading = format!(
-        "{part} of {} documents: {} texts, {} shingles of {} words, {} pairs at or over {}.\n\n",
-        told.documents, plan.texts, plan.shingles, told.ngram, plan.pairs, told.threshold
+        "{part} of {}: {}, {} of {}, {} at or over {}.\n\n",
+        counted(told.documents as u64, "document"),
+        counted(plan.texts, "text"),
+        counted(plan.shingles, "shingle"),
+        counted(told.ngram as u64, "word"),
+        counted(plan.pairs, "pair"),
+        told.threshold
     );
     let most = format!(
         "PRECISION / RECALL by group are means over up to {MOST_RESIDUES} samples of a ratio; PLAN keeps a precision of {}{}.\n",

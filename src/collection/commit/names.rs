@@ -51,7 +51,7 @@ pub(in crate::collection) enum Name {
     Manifest(u64),
     /// A run, by its id.
     Run(u64),
-    /// A run that a process keeps to itself, by its id and who keeps it.
+    /// A local run of a process, by its id and its keeper.
     Kept(u64, Keeper),
     /// Says of a folder of such runs up to which commit it was tidied: its number, and the XXH3 of its manifest.
     Tidied(u64, u64),
@@ -60,7 +60,7 @@ pub(in crate::collection) enum Name {
 }
 
 impl Name {
-    /// The file of a run, which a process may keep to itself.
+    /// The file of a run, which may be a local run of a process.
     pub(in crate::collection) fn of_run(id: u64, keeper: Option<Keeper>) -> Name {
         keeper.map_or(Name::Run(id), |keeper| Name::Kept(id, keeper))
     }

@@ -27,7 +27,7 @@ pub struct RefusedEntry {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(in crate::collection) struct RefusedRow {
-    /// What is told of it.
+    /// What is reported of it.
     pub(in crate::collection) rejected: Rejected,
     /// The index of the input, if it could not be read to its end.
     pub(in crate::collection) unread: Option<u32>,

@@ -33,7 +33,7 @@ pub struct RunEntry {
 }
 
 impl RunEntry {
-    /// The entry of run `id`, which is finished, and which `keeper` keeps to itself, if a process does.
+    /// The entry of run `id`, which is finished. It is a local run of process `keeper`, if there is one.
     ///
     /// # Errors
     /// [`Error::Io`], and [`Error::Damaged`] if the file is shorter than any run.
@@ -56,7 +56,7 @@ impl RunEntry {
         Name::of_run(self.id, self.keeper)
     }
 
-    /// Opens the run, whose file must be the one that was committed. One that a process keeps to itself, out of reach from
+    /// Opens the run, whose file must be the one that was committed. A local run of a process that is out of reach from
     /// here, opens too: [`Error::Unreachable`] comes when any of its rows are asked for.
     ///
     /// # Errors

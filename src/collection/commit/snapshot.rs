@@ -40,7 +40,7 @@ impl Snapshot {
             }
             match Snapshot::of(storage, commit) {
                 Err(error) if is_missing(&error) => gone = Some((commit, error)),
-                // What a process keeps to itself may just have gone.
+                // A local run may just have been removed.
                 Ok(opened) if opened.check_within_reach().is_err() && newest(&**storage)? != commit => {}
                 outcome => return outcome,
             }

@@ -11,20 +11,22 @@ use crate::limits::{COMMON_NAMED, DOCUMENTS_NAMED};
 pub struct LoadTally {
     /// Records, refused ones not included.
     pub records: u64,
-    /// Documents that were there just so.
+    /// Documents that were there already, unchanged.
     pub unchanged: u64,
     /// Records that a later one of the same id replaced.
     pub superseded: u64,
     /// Records with too few terms for the method.
-    pub poor: u64,
+    #[serde(alias = "poor")]
+    pub too_few_terms: u64,
     /// The first of them, at most [`DOCUMENTS_NAMED`].
-    #[serde(default)]
-    pub first_poor: Vec<String>,
+    #[serde(default, alias = "first_poor")]
+    pub first_too_few_terms: Vec<String>,
     /// Records without a date that is understood.
-    pub undated: u64,
+    #[serde(alias = "undated")]
+    pub missing_date: u64,
     /// The first of them, at most [`DOCUMENTS_NAMED`].
-    #[serde(default)]
-    pub first_undated: Vec<String>,
+    #[serde(default, alias = "first_undated")]
+    pub first_missing_date: Vec<String>,
     /// Keys ignored as common.
     #[serde(default)]
     pub common_keys: Ignored,
@@ -34,8 +36,10 @@ pub struct LoadTally {
 
 impl LoadTally {
     /// Adds the names of documents of an epoch, as far as names are still wanted.
-    pub(in crate::collection) fn name(&mut self, poor: Vec<String>, undated: Vec<String>) {
-        for (names, new) in [(&mut self.first_poor, poor), (&mut self.first_undated, undated)] {
+    pub(in crate::collection) fn name(&mut self, too_few_terms: Vec<String>, missing_date: Vec<String>) {
+        for (names, new) in
+            [(&mut self.first_too_few_terms, too_few_terms), (&mut self.first_missing_date, missing_date)]
+        {
             // Of one id there may be several records.
             new.into_iter().for_each(|name| {
                 if !names.contains(&name) {
@@ -84,6 +88,15 @@ impl Ignored {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn checkpoints_with_the_earlier_names_are_read() {
+        let earlier = r#"{"records": 5, "unchanged": 0, "superseded": 0, "poor": 2, "first_poor": ["a", "b"],
+            "undated": 1, "first_undated": ["c"], "contents": [3, 0]}"#;
+        let tally: LoadTally = serde_json::from_str(earlier).expect("a tally");
+        assert_eq!((tally.too_few_terms, tally.missing_date), (2, 1));
+        assert_eq!((tally.first_too_few_terms.len(), &*tally.first_missing_date[0]), (2, "c"));
+    }
 
     #[test]
     fn a_key_of_several_epochs_is_named_once() {

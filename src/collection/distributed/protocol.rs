@@ -22,9 +22,9 @@ pub(in crate::collection) enum LeaderCommand {
     Epoch(Box<EpochCommand>),
     /// Take part in contracting links.
     Contract,
-    /// Remove what nobody names any more of the runs that this process keeps to itself.
-    Keep(NamedRuns),
-    /// Merge runs that this process keeps to itself.
+    /// Remove the local runs of this process that no commit names any more.
+    RemoveUnnamed(NamedRuns),
+    /// Merge local runs of this process.
     Merge(Box<MergePlan>),
     /// There are no more commands.
     End,
@@ -57,7 +57,7 @@ pub(in crate::collection) struct EpochCommand {
     pub(in crate::collection) job: u64,
 }
 
-/// Which of the runs that processes keep to themselves are named by a commit that somebody may still read, or by an
+/// Which local runs of processes are named by a commit that somebody may still read, or by an
 /// interrupted load.
 #[derive(Debug, Serialize, Deserialize)]
 pub(in crate::collection) struct NamedRuns {
@@ -76,7 +76,7 @@ pub(in crate::collection) struct MergePlan {
     pub(in crate::collection) groups: Vec<MergeGroup>,
     /// What tells the runs that are written from those of any other job.
     pub(in crate::collection) job: u64,
-    /// Whether only what is live stays. What that is is told after this.
+    /// Whether only live rows stay. The leader sends which rows are live after this.
     pub(in crate::collection) live: bool,
 }
 
@@ -102,7 +102,7 @@ pub(in crate::collection) fn own_runs(
     (ids(first), records)
 }
 
-/// Begins runs, which process `keeper` keeps to itself, if one does.
+/// Begins runs. They are local runs of process `keeper`, if there is one.
 pub(in crate::collection) fn begin_runs(
     storage: &dyn Storage,
     collection: u64,

@@ -1,4 +1,4 @@
-//! What the processes of a job ask each other about the runs that each keeps to itself, and the answers.
+//! What the processes of a job ask each other about their local runs, and the answers.
 
 use std::collections::BTreeMap;
 use std::io::{self, ErrorKind};
@@ -35,7 +35,7 @@ pub(in crate::collection) struct Opened {
     end: Vec<u8>,
 }
 
-/// Bytes of a run's end that are told when it is opened: the last page, the directory, and some fences.
+/// Bytes of a run's end that are sent when it is opened: the last page, the directory, and some fences.
 const END: u64 = 16 << 10;
 
 impl Opened {

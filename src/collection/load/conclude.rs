@@ -99,7 +99,7 @@ impl Prepared<'_> {
     fn guarantee(&self) -> Option<Guarantee> {
         let config = &self.next.config;
         let divided = config.cluster.clustering == Clustering::Guarantee;
-        divided.then(|| Guarantee::new(config, self.basis.as_ref(), &self.batch, &self.progress))
+        divided.then(|| Guarantee::new(config, self.frozen_tables.as_ref(), &self.batch, &self.progress))
     }
 
     /// Has the documents go that the load has not mentioned, if it is to be all there is.
@@ -150,10 +150,10 @@ impl Prepared<'_> {
             unchanged: tally.unchanged + outcome.unchanged,
             removed: outcome.removed,
             superseded: tally.superseded,
-            poor: tally.poor,
-            first_poor: tally.first_poor.clone(),
-            undated: tally.undated,
-            first_undated: tally.first_undated.clone(),
+            too_few_terms: tally.too_few_terms,
+            first_too_few_terms: tally.first_too_few_terms.clone(),
+            missing_date: tally.missing_date,
+            first_missing_date: tally.first_missing_date.clone(),
             common_keys: tally.common_keys.clone(),
             unknown: outcome.unknown.clone(),
             contents: tally.contents,

@@ -82,7 +82,7 @@ pub fn diff_clusters(
 const BATCH: usize = 4096;
 /// Bytes that a content takes whose documents or component are others: its number twice, its label, and its component.
 const CONTENT: usize = 160;
-/// Bytes that a document takes of a cluster that anything happened to: what it is, its id wherever that is told, and where
+/// Bytes that a document takes of a cluster that anything happened to: what it is, its id wherever that is written, and where
 /// it was and is.
 const DOCUMENT: usize = 2 * size_of::<Member>() + 320;
 

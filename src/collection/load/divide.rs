@@ -38,7 +38,7 @@ pub(in crate::collection) struct Guarantee {
     config: Config,
     /// Without other processes: what a load divides is little, and is at hand where clusters are formed.
     resources: Resources,
-    basis: Option<Arc<FrozenTables>>,
+    frozen_tables: Option<Arc<FrozenTables>>,
     progress: Arc<Progress>,
     /// Contents of a run: [`BATCH`], but for tests.
     most: usize,
@@ -49,7 +49,7 @@ impl Guarantee {
     /// may use.
     pub(in crate::collection) fn new(
         config: &Config,
-        basis: Option<&Arc<FrozenTables>>,
+        frozen_tables: Option<&Arc<FrozenTables>>,
         batch: &Batch,
         progress: &Arc<Progress>,
     ) -> Guarantee {
@@ -58,7 +58,7 @@ impl Guarantee {
         Guarantee {
             config,
             resources: Resources { peers: None, ..batch.resources.clone() },
-            basis: basis.cloned(),
+            frozen_tables: frozen_tables.cloned(),
             progress: Arc::clone(progress),
             most: BATCH,
         }
@@ -102,7 +102,7 @@ impl Guarantee {
             pairs: false,
             stored: None,
             replay: Some(replay),
-            basis: self.basis.clone(),
+            frozen_tables: self.frozen_tables.clone(),
             lexicon: None,
             resources: self.resources.clone(),
         };

@@ -46,7 +46,7 @@ impl Prepared<'_> {
         let signed = self.next.config.signed();
         let (tables, next_content) = (self.ahead.tables(), self.next.next_content);
         if let Some(peers) = &self.batch.resources.peers {
-            let (ahead, frozen) = (self.ahead.manifest().clone(), self.basis.is_some());
+            let (ahead, frozen) = (self.ahead.manifest().clone(), self.frozen_tables.is_some());
             let (at, job) = ((self.next.load, self.epochs + 1), self.writer.job());
             let epoch =
                 EpochCommand { part, at, ahead, next_content, documents, first_run: first, frozen, job };
@@ -119,7 +119,7 @@ impl Prepared<'_> {
             pairs: false,
             stored: Some(Arc::clone(base) as Arc<dyn Stored>),
             replay: None,
-            basis: self.basis.clone(),
+            frozen_tables: self.frozen_tables.clone(),
             lexicon: self.batch.lexicon.clone(),
             resources: self.batch.resources.clone(),
         }
@@ -135,8 +135,8 @@ impl Prepared<'_> {
         tally.records += loaded.tally.documents;
         tally.unchanged += loaded.tally.unchanged;
         tally.superseded += loaded.superseded + delta.superseded;
-        tally.poor += loaded.tally.too_few_terms;
-        tally.undated += loaded.tally.missing_date;
+        tally.too_few_terms += loaded.tally.too_few_terms;
+        tally.missing_date += loaded.tally.missing_date;
         tally.common_keys.add(&loaded.common, loaded.tally.postings);
         let DocumentWarnings { too_few_terms, missing_date } = &loaded.warnings;
         tally.name(too_few_terms.names(&loaded.run.documents)?, missing_date.names(&loaded.run.documents)?);
@@ -163,9 +163,9 @@ impl Prepared<'_> {
         if let Some(seen) = seen {
             write_seen(&mut run, &seen, self.next.load as u32)?;
         }
-        let new = self.basis.is_none().then(|| Arc::clone(&loaded.run.context.basis));
+        let new = self.frozen_tables.is_none().then(|| Arc::clone(&loaded.run.context.frozen_tables));
         written.push((id, write_delta(run, delta, new.as_deref())?));
-        self.basis.get_or_insert_with(|| Arc::clone(&loaded.run.context.basis));
+        self.frozen_tables.get_or_insert_with(|| Arc::clone(&loaded.run.context.frozen_tables));
         let full = |_| {
             Error::Limit("more records than 4,294,967,294 have numbers; load into a new collection".into())
         };

@@ -37,7 +37,7 @@ pub fn follow(
     // Whether it is done, or did not fit in process 0, shows in what that wants next.
     let mut done: Option<EpochDone> = None;
     // It stays what it is, and may have to be asked for.
-    let mut basis: Option<Arc<FrozenTables>> = None;
+    let mut frozen_tables: Option<Arc<FrozenTables>> = None;
     loop {
         let command = peers.receive()?;
         let over = match &command {
@@ -47,7 +47,7 @@ pub fn follow(
             LeaderCommand::End => done.take(),
             LeaderCommand::Inputs(_)
             | LeaderCommand::Contract
-            | LeaderCommand::Keep(_)
+            | LeaderCommand::RemoveUnnamed(_)
             | LeaderCommand::Merge(_) => None,
         };
         over.into_iter().for_each(|done| tell(progress, done));
@@ -63,10 +63,10 @@ pub fn follow(
                     }
                 };
                 let before = mark(progress, Some(peers));
-                if epoch.frozen && basis.is_none() {
-                    basis = frozen(&ahead.tables())?;
+                if epoch.frozen && frozen_tables.is_none() {
+                    frozen_tables = frozen(&ahead.tables())?;
                 }
-                let known = (&*sources, basis.clone());
+                let known = (&*sources, frozen_tables.clone());
                 match take_part(&ahead, &epoch, known, resources, peers, progress) {
                     Ok(()) => {
                         let last = epoch.part.extent.to.0 as usize >= sources.len();
@@ -79,7 +79,7 @@ pub fn follow(
                 at = Some(ahead);
             }
             LeaderCommand::Contract => assist_contraction(peers, resources.workers, progress)?,
-            LeaderCommand::Keep(keep) => {
+            LeaderCommand::RemoveUnnamed(keep) => {
                 let own = follower_storage(keep.collection, peers, storage)?;
                 keep.tidy(&*own)?;
                 peers.gather(&())?;
@@ -98,7 +98,7 @@ pub fn follow(
 fn take_part(
     ahead: &Snapshot,
     epoch: &EpochCommand,
-    (sources, basis): (&[Source], Option<Arc<FrozenTables>>),
+    (sources, frozen_tables): (&[Source], Option<Arc<FrozenTables>>),
     resources: &Resources,
     peers: &Arc<Peers>,
     progress: &Arc<Progress>,
@@ -120,7 +120,7 @@ fn take_part(
         pairs: false,
         stored: Some(Arc::clone(&known) as Arc<dyn Stored>),
         replay: None,
-        basis,
+        frozen_tables,
         lexicon: None,
         resources: Resources { peers: Some(Arc::clone(peers)), ..resources.clone() },
     };

@@ -62,7 +62,7 @@ pub struct Prepared<'a> {
     pub(in crate::collection::load) noted: usize,
     /// What the last epoch left.
     pub(in crate::collection::load) last: Option<(Arc<LoadBase>, Loaded)>,
-    pub(in crate::collection::load) basis: Option<Arc<FrozenTables>>,
+    pub(in crate::collection::load) frozen_tables: Option<Arc<FrozenTables>>,
 }
 
 /// Runs the epochs of a load, or those that an interrupted one has left.
@@ -127,7 +127,7 @@ impl<'a> Prepared<'a> {
             )));
         }
         let ahead = writer.snapshot().clone();
-        let basis = frozen(&ahead.tables())?;
+        let frozen_tables = frozen(&ahead.tables())?;
         Ok(Prepared {
             writer,
             batch,
@@ -142,7 +142,7 @@ impl<'a> Prepared<'a> {
             kept: Vec::new(),
             noted: 0,
             last: None,
-            basis,
+            frozen_tables,
         })
     }
 
@@ -157,7 +157,7 @@ impl<'a> Prepared<'a> {
         let at = (pending.at(), pending.lines);
         let Checkpoint { next, epoch, consumed, refused, tally, .. } = pending;
         self.ahead = self.writer.ahead(&next)?;
-        self.basis = frozen(&self.ahead.tables())?;
+        self.frozen_tables = frozen(&self.ahead.tables())?;
         for entry in &refused {
             entry.read(&**self.writer.storage(), next.commit, &mut self.refused)?;
         }

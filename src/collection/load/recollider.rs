@@ -25,7 +25,8 @@ impl<'a> Recollider<'a> {
     /// Those of [`Resembling::new`].
     pub(in crate::collection) fn new(base: &'a LoadBase, loaded: &'a Loaded) -> Result<Recollider<'a>> {
         let (tables, run) = (base.tables(), &loaded.run);
-        let resembling = Resembling::new(tables, base.next(), &run.context.config, &run.context.basis)?;
+        let resembling =
+            Resembling::new(tables, base.next(), &run.context.config, &run.context.frozen_tables)?;
         Ok(Recollider { tables, resembling, progress: &run.context.status.progress, set: Vec::new() })
     }
 }

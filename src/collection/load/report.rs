@@ -19,7 +19,7 @@ pub struct Report {
     pub added: u64,
     /// Documents that were there and are another text or have other fields now.
     pub replaced: u64,
-    /// Documents that were there just so, or were for some epoch.
+    /// Documents that were unchanged, or were so for some epoch.
     pub unchanged: u64,
     /// Documents that are gone.
     pub removed: u64,
@@ -29,15 +29,15 @@ pub struct Report {
     /// Ids that were to be deleted and are not there.
     pub unknown: Vec<String>,
     /// Records with too few terms for the method: compared with equal texts only.
-    pub poor: u64,
+    pub too_few_terms: u64,
     /// The first of them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub first_poor: Vec<String>,
+    pub first_too_few_terms: Vec<String>,
     /// Records without a date that is understood, where documents are compared by it: compared with each other only.
-    pub undated: u64,
+    pub missing_date: u64,
     /// The first of them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub first_undated: Vec<String>,
+    pub first_missing_date: Vec<String>,
     /// Keys ignored as common: where there are any, which pairs are found depends on the order of loads.
     pub common_keys: Ignored,
     /// Texts that came and went.

@@ -27,15 +27,15 @@ use crate::method::FrozenTables;
 pub fn write_delta(
     mut run: RunWriter,
     delta: &mut Delta,
-    basis: Option<&FrozenTables>,
+    frozen_tables: Option<&FrozenTables>,
 ) -> Result<RunSummary> {
-    if let Some(basis) = basis {
+    if let Some(frozen_tables) = frozen_tables {
         run.heap(RARITY)?;
         // What is missing counts as rarest, so tables that know nothing, those of most methods, take no room.
-        let bytes = basis.rarity.as_bytes();
+        let bytes = frozen_tables.rarity.as_bytes();
         let known = bytes.iter().rposition(|count| *count > 0).map_or(0, |last| last + 1);
         run.push(&words_of(&bytes[..known]).collect::<Vec<_>>())?;
-        if let Some(lexicon) = &basis.lexicon {
+        if let Some(lexicon) = &frozen_tables.lexicon {
             run.heap(LEXICON)?;
             let bytes = lexicon.as_bytes();
             run.push(&[bytes.len() as u64])?;

@@ -79,7 +79,7 @@ fn remove(storage: &dyn Storage, name: Name) -> Result<()> {
     }
 }
 
-/// Sees to it that of the runs that processes keep to themselves those stay that are named: here, and where the others are.
+/// Removes the local runs of all processes that no commit names: here, and where the others are.
 /// Where all runs are in one folder there is nothing to be done.
 pub(in crate::collection) fn keep(writer: &Writer, peers: Option<&Peers>) -> Result<()> {
     let (beside, peers) = (writer.storage().beside(), peers.filter(|peers| peers.state().is_some()));
@@ -89,7 +89,7 @@ pub(in crate::collection) fn keep(writer: &Writer, peers: Option<&Peers>) -> Res
     let keep = NamedRuns::of(writer)?;
     let own = beside.map_or(Ok(()), |beside| keep.tidy(&*beside));
     if let Some(peers) = peers {
-        peers.broadcast(&LeaderCommand::Keep(keep))?;
+        peers.broadcast(&LeaderCommand::RemoveUnnamed(keep))?;
         // Processes of one machine may share a folder: nobody begins a run there before all have tidied it.
         peers.gather(&())?;
     }

@@ -1,4 +1,4 @@
-//! What is removed from a folder of runs that a process keeps to itself, also where that fails or the
+//! What is removed from the folder of local runs of a process, also where that fails or the
 //! power goes.
 
 use std::collections::BTreeSet;

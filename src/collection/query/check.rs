@@ -60,12 +60,12 @@ impl Checker {
     /// [`crate::error::Error::Damaged`] and [`crate::error::Error::Io`].
     pub fn new(snapshot: &Snapshot) -> Result<Checker> {
         let (tables, config) = (snapshot.tables(), &snapshot.manifest().config);
-        let basis = frozen(&tables)?.unwrap_or_default();
+        let frozen_tables = frozen(&tables)?.unwrap_or_default();
         Ok(Checker {
             exact: !config.finds_pairs(),
-            sketcher: Sketcher::new(config, &basis, Simd::Scalar),
+            sketcher: Sketcher::new(config, &frozen_tables, Simd::Scalar),
             rule: config.rule(),
-            resembling: Resembling::new(&tables, snapshot.manifest().next_content, config, &basis)?,
+            resembling: Resembling::new(&tables, snapshot.manifest().next_content, config, &frozen_tables)?,
             tables,
         })
     }

@@ -33,8 +33,13 @@ impl Resembling {
     ///
     /// # Errors
     /// [`crate::error::Error::Damaged`] and [`crate::error::Error::Io`].
-    pub fn new(tables: &Tables, next: Doc, config: &Config, basis: &FrozenTables) -> Result<Resembling> {
-        let (sketcher, rule) = (Sketcher::new(config, basis, Simd::Scalar), config.rule());
+    pub fn new(
+        tables: &Tables,
+        next: Doc,
+        config: &Config,
+        frozen_tables: &FrozenTables,
+    ) -> Result<Resembling> {
+        let (sketcher, rule) = (Sketcher::new(config, frozen_tables, Simd::Scalar), config.rule());
         let dead = Dead::of(tables, next, MOST)?;
         Ok(Resembling { tables: tables.clone(), sketcher, rule, dead })
     }

@@ -334,7 +334,7 @@ impl Snapshot {
             config,
             pairs: asked.pairs,
             stored: None,
-            basis: frozen(&self.tables())?,
+            frozen_tables: frozen(&self.tables())?,
             lexicon: None,
             replay: Some(Arc::clone(&replay) as Arc<dyn flow::ReplayedDocuments>),
             resources: Resources { memory, ..asked.resources },

@@ -120,7 +120,7 @@ impl RunFile {
     }
 }
 
-/// The file of a run that another process keeps to itself.
+/// The file of a local run of another process.
 #[derive(Debug)]
 struct OutOfReach {
     path: PathBuf,

@@ -49,7 +49,7 @@ impl RunReader {
         Ok(RunReader::of(file, path, sections, sum))
     }
 
-    /// A run that a process keeps to itself, out of reach from here, whether or not others were asked for it: all that is known is how many rows, or words of a
+    /// A local run of a process, out of reach from here, whether or not others were asked for it: all that is known is how many rows, or words of a
     /// heap, each section has, by its name. Whatever is read from one that has any, [`crate::error::Error::Unreachable`] comes.
     pub(in crate::collection) fn unreachable(
         (path, whose): (PathBuf, (u32, bool)),

@@ -17,7 +17,8 @@ pub(in crate::collection) fn frozen(tables: &Tables) -> Result<Option<Arc<Frozen
             .map_or((0, &[][..]), |(length, bytes)| (u64::from_le_bytes(*length) as usize, bytes));
         bytes[..length.min(bytes.len())].to_vec()
     });
-    FrozenTables::of_bytes(&rarity, lexicon.unwrap_or_default()).map(|basis| Some(Arc::new(basis)))
+    FrozenTables::of_bytes(&rarity, lexicon.unwrap_or_default())
+        .map(|frozen_tables| Some(Arc::new(frozen_tables)))
 }
 
 /// The bytes of the heap that one run of a collection has.

@@ -1,4 +1,4 @@
-//! A run that a process keeps to itself, out of reach: whatever is read of it says where it is, and what it has not is
+//! A local run of a process, out of reach: whatever is read of it says where it is, and what it has not is
 //! known without it.
 
 use std::collections::BTreeMap;

@@ -93,6 +93,9 @@ impl Catalogue {
     }
 
     /// Some rows of a worker for another process: all that is known of them but their signatures, or their sizes alone.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::Io`] if the ids are on disk and cannot be read.
     pub fn some_rows(&self, worker: usize, range: Range<usize>, whole: bool) -> Result<SegmentRows> {
         self.segments[worker]
             .get()
@@ -126,6 +129,9 @@ impl Catalogue {
     }
 
     /// The document's id, if its record has one.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::Io`] if the ids are on disk and cannot be read.
     pub fn label(&self, doc: Doc) -> Result<Option<Cow<'_, str>>> {
         let (segment, row) = self.segment(doc);
         segment.label(row)

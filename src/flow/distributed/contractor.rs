@@ -25,7 +25,7 @@ pub struct Contractor {
     pub workers: usize,
     /// The other processes, which [`assist_contraction`].
     pub peers: Option<Arc<Peers>>,
-    /// How it is told to stop.
+    /// How it is stopped.
     pub progress: Arc<Progress>,
 }
 

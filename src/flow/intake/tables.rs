@@ -42,12 +42,12 @@ pub fn make_tables(inputs: TableInputs<'_>, peers: Option<&Peers>) -> Result<Fro
 
 fn make_here(inputs: TableInputs<'_>) -> Result<FrozenTables> {
     let TableInputs { sources, fields, config, lexicon, simd, workers } = inputs;
-    let mut basis = FrozenTables { lexicon, ..FrozenTables::default() };
+    let mut frozen_tables = FrozenTables { lexicon, ..FrozenTables::default() };
     // Without the lexicon that it needs, a run of any document is refused.
-    let ready = basis.lexicon.is_some() || !config.needs_lexicon();
+    let ready = frozen_tables.lexicon.is_some() || !config.needs_lexicon();
     if config.needs().rarity && ready {
-        let rarity = sample_rarity(sources, fields, config, basis.lexicon.as_ref(), simd, workers)?;
-        basis.rarity = Arc::new(rarity);
+        let rarity = sample_rarity(sources, fields, config, frozen_tables.lexicon.as_ref(), simd, workers)?;
+        frozen_tables.rarity = Arc::new(rarity);
     }
-    Ok(basis)
+    Ok(frozen_tables)
 }

@@ -86,6 +86,9 @@ impl Budget {
 
     /// Refuses what takes more than one worker's part of a share and cannot go to disk. `expected` is what it will
     /// come to when all is done, as far as can be told.
+    ///
+    /// # Errors
+    /// [`Error::Limit`], with the memory that would do.
     pub fn allow(&self, share: Share, bytes: u64, expected: u64, what: &str) -> Result<()> {
         if bytes > self.part(share) {
             return self.refuse(share, expected.max(bytes).saturating_mul(self.workers), what);
@@ -94,6 +97,9 @@ impl Budget {
     }
 
     /// Refuses what takes more than a share of all workers together and cannot go to disk.
+    ///
+    /// # Errors
+    /// [`Error::Limit`], with the memory that would do.
     pub fn allow_whole(&self, share: Share, bytes: u64, what: &str) -> Result<()> {
         if bytes > self.whole(share) { self.refuse(share, bytes, what) } else { Ok(()) }
     }

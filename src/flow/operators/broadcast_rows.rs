@@ -35,7 +35,7 @@ pub fn rows_for_others(
     worker: usize,
 ) -> impl Iterator<Item = Result<SentRows>> {
     let topology = context.topology;
-    // Equal texts are told by digests alone.
+    // Equal texts are recognised by digests alone.
     let sizes = context.has_keys();
     let others = topology.others().filter(move |process| *process == 0 || sizes);
     let slices = others.flat_map(move |process| {

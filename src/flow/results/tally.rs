@@ -5,7 +5,7 @@
 pub struct Tally {
     /// Documents read, those without a token included.
     pub documents: u64,
-    /// Documents that a collection has just so.
+    /// Documents that a collection has already, unchanged.
     pub unchanged: u64,
     /// Documents without a token: kept, never matched.
     pub empty: u64,

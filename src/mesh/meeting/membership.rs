@@ -32,7 +32,10 @@ impl Membership {
         self.hosts.len()
     }
 
-    /// Whether these values make sense together; fails with a configuration error.
+    /// Whether these values make sense together.
+    ///
+    /// # Errors
+    /// [`Error::Config`], which says what is wrong.
     pub fn validate(&self) -> Result<()> {
         let (process, processes) = (self.process, self.hosts.len());
         if processes == 0 || processes > MAX_PROCESSES {

@@ -15,7 +15,7 @@ const LOOK: Duration = Duration::from_millis(100);
 /// The first and the longest pause between two attempts to reach a process.
 pub(in crate::mesh) const PAUSES: (Duration, Duration) =
     (Duration::from_millis(20), Duration::from_millis(500));
-/// After how long people are told who is awaited, and how often after that.
+/// After how long a message says who is awaited, and how often after that.
 const PATIENCE: (Duration, Duration) = (Duration::from_secs(2), Duration::from_secs(10));
 
 /// Connects to all processes with lower numbers and awaits all with higher ones. Returns the control connection of

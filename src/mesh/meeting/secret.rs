@@ -17,7 +17,10 @@ pub struct Secret(Vec<u8>);
 
 impl Secret {
     /// The secret that `bytes` are, without white space at their end, so that a file with a last line break and a
-    /// variable without one hold the same. Fails when fewer than [`LEAST_SECRET`] bytes are left.
+    /// variable without one hold the same.
+    ///
+    /// # Errors
+    /// [`Error::Config`] if fewer than [`LEAST_SECRET`] bytes are left.
     pub fn new(bytes: &[u8]) -> Result<Secret> {
         let bytes = bytes.trim_ascii_end();
         if bytes.len() < LEAST_SECRET {

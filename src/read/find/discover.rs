@@ -9,14 +9,20 @@ use glob::{MatchOptions, Pattern};
 use walkdir::{DirEntry, WalkDir};
 
 use super::names::{NameWish, parts, unique};
-use super::recognise::recognise;
+use super::recognise::{Recognised, recognise};
 use super::spool::spool;
 use crate::error::{Error, Result};
 use crate::limits::{MAX_FILE_BYTES, MAX_FILES};
+use crate::printable::counted;
 use crate::read::format::FormatHint;
 use crate::read::head::FoundBy;
 use crate::read::rejected::{Rejected, unread};
 use crate::read::source::Source;
+
+/// Why a file is skipped that is in no known format.
+const NOTHING: &str = "holds no documents as far as one can see";
+/// Why a folder is skipped that [`is_result`].
+const RESULT: &str = "the result of an earlier run";
 
 /// Whether a folder is the result of an earlier run: what was kept and removed then is no input now.
 fn is_result(folder: &Path) -> bool {
@@ -29,8 +35,8 @@ fn is_result(folder: &Path) -> bool {
 pub struct Discovery {
     /// The files to read, in document order.
     pub sources: Vec<Source>,
-    /// Files in folders, or matched by patterns, that hold no documents as far as one can see.
-    pub skipped: Vec<PathBuf>,
+    /// Files in folders, or matched by patterns, that are not read, and folders of results; each with the reason.
+    pub skipped: Vec<(PathBuf, String)>,
     /// Files and folders that cannot be read, and why.
     pub unreadable: Vec<(PathBuf, String)>,
 }
@@ -72,14 +78,15 @@ pub fn discover_as(inputs: &[String], spool: &Path, hint: FormatHint) -> Result<
     if !found.sources.is_empty() {
         return Ok(found);
     }
-    match found.unreadable.first() {
-        Some((path, why)) => {
-            Err(Error::input(path, format!("cannot be read ({why}), and there is no other input")))
+    Err(match (found.unreadable.first(), found.skipped.first()) {
+        (Some((path, why)), _) => {
+            Error::input(path, format!("cannot be read ({why}), and there is no other input"))
         }
-        None => {
-            Err(Error::input(Path::new("input"), "nothing to read; name a file, a folder, a pattern or -"))
+        (None, Some((path, why))) => Error::input(path, format!("{why}; and there is no other input")),
+        (None, None) => {
+            Error::input(Path::new("input"), "nothing to read; name a file, a folder, a pattern or -")
         }
-    }
+    })
 }
 
 struct Search<'a> {
@@ -131,17 +138,19 @@ impl Search<'_> {
                 "not a regular file; pipe it to standard input and name - instead",
             ));
         }
-        let unreadable = self.found.unreadable.len();
-        if self.file(path, FoundBy::Named, 1)? {
-            return match self.found.unreadable.get(unreadable) {
-                Some((_, why)) => {
-                    Err(Error::input(path, format!("cannot be read ({why}); mend it, or leave it out")))
-                }
-                None => Ok(()),
-            };
+        let (unreadable, skipped) = (self.found.unreadable.len(), self.found.skipped.len());
+        self.file(path, FoundBy::Named, 1)?;
+        if let Some((_, why)) = self.found.unreadable.get(unreadable) {
+            return Err(Error::input(path, format!("cannot be read ({why}); mend it, or leave it out")));
         }
-        let reason = "not recognised: neither JSON Lines, CSV nor UTF-8 text; convert it, or leave it out";
-        Err(Error::input(path, reason))
+        match self.found.skipped.get(skipped) {
+            Some((_, why)) if why != NOTHING => Err(Error::input(path, why)),
+            Some(_) => Err(Error::input(
+                path,
+                "not recognised: neither JSON Lines, CSV nor UTF-8 text; convert it, or leave it out",
+            )),
+            None => Ok(()),
+        }
     }
 
     /// The files that a pattern matches; a folder among them is walked.
@@ -167,8 +176,8 @@ impl Search<'_> {
         for path in &matched {
             if path.is_dir() {
                 self.walk(path)?;
-            } else if (!path.exists() || path.is_file()) && !self.file(path, FoundBy::Named, 1)? {
-                self.found.skipped.push(path.clone());
+            } else if !path.exists() || path.is_file() {
+                self.file(path, FoundBy::Named, 1)?;
             }
         }
         if any {
@@ -183,13 +192,18 @@ impl Search<'_> {
         if self.walk(path)? > 0 {
             return Ok(());
         }
-        let reason = match self.found.skipped.len() - skipped {
-            0 => "the folder holds no files; check the name".to_owned(),
-            count => {
-                format!(
-                    "none of the {count} files in the folder holds documents (.jsonl, .json, .csv, .tsv, .txt, .md)"
-                )
+        let skipped = &self.found.skipped[skipped..];
+        let foreign = skipped.iter().find(|(_, why)| why != NOTHING);
+        let reason = match (skipped.len() as u64, foreign) {
+            (0, _) => "the folder holds no files; check the name".to_owned(),
+            (files, Some((file, why))) => {
+                let name = file.strip_prefix(path).unwrap_or(file).display();
+                format!("no documents in {} of the folder; {name} is {why}", counted(files, "file"))
             }
+            (files, None) => format!(
+                "no documents in {} of the folder (these have them: .jsonl, .json, .csv, .tsv, .txt, .md)",
+                counted(files, "file")
+            ),
         };
         Err(Error::input(path, reason))
     }
@@ -204,18 +218,14 @@ impl Search<'_> {
             WalkDir::new(folder).follow_links(true).sort_by_file_name().into_iter().filter_entry(|entry| {
                 let result = entry.depth() > 0 && is_result(entry.path());
                 if result {
-                    results.push(entry.path().to_path_buf());
+                    results.push((entry.path().to_path_buf(), RESULT.to_owned()));
                 }
                 visible(entry) && !result
             })
         {
             match entry {
                 Ok(entry) if entry.file_type().is_file() => {
-                    if self.file(entry.path(), FoundBy::Walked, entry.depth())? {
-                        useful += 1;
-                    } else {
-                        self.found.skipped.push(entry.into_path());
-                    }
+                    useful += usize::from(self.file(entry.path(), FoundBy::Walked, entry.depth())?);
                 }
                 Ok(_) => {}
                 // A link to a folder around it: what is in there is reached without it.
@@ -238,18 +248,23 @@ impl Search<'_> {
         self.found.unreadable.push((path, error.to_string()));
     }
 
-    /// Takes one file, unless it was taken before; whether it is of use: holds documents, or cannot be read.
+    /// Takes one file, unless it was taken before, or notes why it is skipped; whether it is of use: holds documents, or
+    /// cannot be read.
     /// The last `keep` parts of its path are its name.
     fn file(&mut self, path: &Path, found: FoundBy, keep: usize) -> Result<bool> {
         let recognised = fs::canonicalize(path).and_then(|canonical| {
             let new = !self.seen.contains(&canonical);
-            let source = if new { recognise(path, found, self.hint)? } else { None };
-            Ok((canonical, new, source))
+            Ok((canonical, if new { Some(recognise(path, found, self.hint)?) } else { None }))
         });
+        let mut skip = |why: String| {
+            self.found.skipped.push((path.to_path_buf(), why));
+            Ok(false)
+        };
         match recognised {
-            Ok((_, false, _)) => Ok(true),
-            Ok((_, true, None)) => Ok(false),
-            Ok((canonical, true, Some(source))) => {
+            Ok((_, None)) => Ok(true),
+            Ok((_, Some(Recognised::Nothing))) => skip(NOTHING.to_owned()),
+            Ok((_, Some(Recognised::Foreign(foreign)))) => skip(foreign.reason()),
+            Ok((canonical, Some(Recognised::Source(source)))) => {
                 self.seen.insert(canonical);
                 let parts = parts(&std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf()));
                 self.add(source, NameWish { parts, keep })?;
@@ -322,7 +337,7 @@ mod tests {
         let found = find(&folder, &["d"]).expect("found");
         let names: Vec<_> = found.sources.iter().map(|source| source.name.as_str()).collect();
         assert_eq!(names, ["a/z.txt", "a.txt", "b.jsonl"]);
-        assert_eq!(found.skipped, [folder.path().join("d/n.bin")]);
+        assert_eq!(found.skipped, [(folder.path().join("d/n.bin"), NOTHING.to_owned())]);
         assert!(found.sources.is_sorted_by_key(|source| source.path.clone()));
     }
 

@@ -1,6 +1,7 @@
 //! Finding the input: arguments to sources, each with a format and a name.
 
 mod discover;
+mod foreign;
 mod names;
 mod recognise;
 mod spool;

@@ -3,14 +3,26 @@
 use std::io::{self, Read};
 use std::path::Path;
 
+use super::foreign::Foreign;
 use crate::read::bytes::InputFile;
 use crate::read::format::{Compression, Format, FormatHint};
 use crate::read::formats;
 use crate::read::head::{FileHead, FoundBy};
 use crate::read::source::Source;
 
-/// Finds out format and compression of the file at `path`; `None` if it holds no documents.
-pub(super) fn recognise(path: &Path, found: FoundBy, hint: FormatHint) -> io::Result<Option<Source>> {
+/// What a file is.
+#[derive(Debug)]
+pub(super) enum Recognised {
+    /// A file that may hold documents.
+    Source(Source),
+    /// A file that is not read, and what to do instead.
+    Foreign(Foreign),
+    /// A file without documents.
+    Nothing,
+}
+
+/// Finds out format and compression of the file at `path`.
+pub(super) fn recognise(path: &Path, found: FoundBy, hint: FormatHint) -> io::Result<Recognised> {
     let mut file = InputFile::open(path)?;
     let state = file.state()?;
     let mut magic = Vec::new();
@@ -28,13 +40,15 @@ pub(super) fn recognise(path: &Path, found: FoundBy, hint: FormatHint) -> io::Re
     };
     drop(file);
     let head = FileHead::read(&source, found, hint)?;
-    let format = formats::recognise(&head);
-    let Some(format) = format else { return Ok(None) };
+    if let Some(foreign) = Foreign::of(head.content()).filter(|_| !head.is_text()) {
+        return Ok(Recognised::Foreign(foreign));
+    }
+    let Some(format) = formats::recognise(&head) else { return Ok(Recognised::Nothing) };
     source.format = format;
     if source.compression == Compression::None {
         source.cuts = formats::codec(format).cuts(&source)?;
     }
-    Ok(Some(source))
+    Ok(Recognised::Source(source))
 }
 
 #[cfg(test)]
@@ -46,8 +60,10 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join(name);
         std::fs::write(&path, content).expect("written");
-        let source = recognise(&path, found, FormatHint::default()).expect("readable");
-        source.map(|source| (source.format, source.compression))
+        match recognise(&path, found, FormatHint::default()).expect("readable") {
+            Recognised::Source(source) => Some((source.format, source.compression)),
+            Recognised::Foreign(_) | Recognised::Nothing => None,
+        }
     }
 
     fn plain(name: &str, content: &[u8], found: FoundBy) -> Option<Format> {
@@ -86,6 +102,16 @@ mod tests {
         assert_eq!(plain("data", "\u{e9}".repeat(HEAD_BYTES).as_bytes(), FoundBy::Named), Some(Format::Text));
         let odd = format!("x{}", "\u{e9}".repeat(HEAD_BYTES));
         assert_eq!(plain("data", odd.as_bytes(), FoundBy::Named), Some(Format::Text));
+    }
+
+    #[test]
+    fn a_name_does_not_hide_a_format_that_is_not_read() {
+        for name in ["a.txt", "a.jsonl", "a.parquet"] {
+            assert_eq!(plain(name, b"PAR1\x15\0", FoundBy::Walked), None);
+        }
+        assert_eq!(plain("a.txt", b"PAR1 is how Parquet begins", FoundBy::Walked), Some(Format::Text));
+        let zst = zstd::encode_all(&b"BZh91AY&SY\xff"[..], 1).expect("compressed");
+        assert_eq!(format("a.txt.zst", &zst, FoundBy::Named), None);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::Path;
 
-use super::recognise::recognise;
+use super::recognise::{Recognised, recognise};
 use crate::error::{Error, Result};
 use crate::read::format::{Compression, FormatHint};
 use crate::read::head::FoundBy;
@@ -18,10 +18,14 @@ pub(super) fn spool(input: &mut dyn Read, spool: &Path, hint: FormatHint) -> Res
     io::copy(input, &mut file).map_err(|error| Error::io(&raw, "copy standard input to", error))?;
     drop(file);
     let known = recognise(&raw, FoundBy::Named, hint).map_err(|error| Error::io(&raw, "read", error))?;
-    let Some(mut source) = known else {
-        let reason = "standard input is neither JSON Lines nor UTF-8 text; pipe one of these, or CSV with --input-format \
+    let mut source = match known {
+        Recognised::Source(source) => source,
+        Recognised::Foreign(foreign) => return Err(Error::input(Path::new("-"), foreign.reason())),
+        Recognised::Nothing => {
+            let reason = "standard input is neither JSON Lines nor UTF-8 text; pipe one of these, or CSV with --input-format \
                       csv; plain, gzip or zstd";
-        return Err(Error::input(Path::new("-"), reason));
+            return Err(Error::input(Path::new("-"), reason));
+        }
     };
     let format = source.format.extension();
     let compression = match source.compression {

@@ -1,4 +1,4 @@
-//! A folder in memory that fails as it is told to. The unit tests of the library have it too.
+//! A folder in memory that fails at chosen operations. The unit tests of the library have it too.
 
 mod disk;
 

@@ -103,7 +103,7 @@ impl Check<'_> {
     }
 
     /// Every place of two documents or more has a cluster, which counts them and is represented by the best. Where that was
-    /// guaranteed, all others resemble it. Whether components would be divided just so again is not looked into: that takes
+    /// guaranteed, all others resemble it. Whether components would be divided the same way again is not looked into: that takes
     /// all of their links.
     pub(super) fn clusters(&mut self) -> Result<()> {
         self.places();

@@ -13,8 +13,8 @@ use crate::sketcher::Sketcher;
 impl Check<'_> {
     /// What gives the keys of sets.
     pub(super) fn prepare_keys(&mut self) -> Result<()> {
-        let basis = frozen(&self.tables)?.unwrap_or_default();
-        self.sketcher = Some(Sketcher::new(&self.manifest.config, &basis, Simd::Scalar));
+        let frozen_tables = frozen(&self.tables)?.unwrap_or_default();
+        self.sketcher = Some(Sketcher::new(&self.manifest.config, &frozen_tables, Simd::Scalar));
         Ok(())
     }
 

@@ -1,0 +1,58 @@
+//! Formats that are known, and not read: what to do with such a file instead.
+
+/// A format that is not read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Foreign {
+    magic: &'static [u8],
+    name: &'static str,
+    instead: &'static str,
+}
+
+const UNPACK: &str = "decompress it, or pack it as gzip or zstd";
+const CONVERT: &str = "convert it to JSON Lines or CSV";
+
+/// All that are known, by their first bytes.
+const KNOWN: [Foreign; 9] = [
+    Foreign { magic: b"BZh", name: "bzip2", instead: UNPACK },
+    Foreign { magic: b"\xfd7zXZ\0", name: "xz", instead: UNPACK },
+    Foreign { magic: b"\x04\x22\x4d\x18", name: "lz4", instead: UNPACK },
+    Foreign { magic: b"PK\x03\x04", name: "zip", instead: "unpack it, and name its folder" },
+    Foreign { magic: b"PK\x05\x06", name: "zip", instead: "unpack it, and name its folder" },
+    Foreign { magic: b"7z\xbc\xaf\x27\x1c", name: "7z", instead: "unpack it, and name its folder" },
+    Foreign { magic: b"PAR1", name: "Parquet", instead: CONVERT },
+    Foreign { magic: b"ARROW1\0", name: "Arrow", instead: CONVERT },
+    Foreign { magic: b"Obj\x01", name: "Avro", instead: CONVERT },
+];
+
+impl Foreign {
+    /// The format of bytes that are not text.
+    pub(super) fn of(head: &[u8]) -> Option<Foreign> {
+        KNOWN.into_iter().find(|format| head.starts_with(format.magic))
+    }
+
+    /// What the format is, and what to do with the file.
+    pub(super) fn reason(self) -> String {
+        format!("a file in the format {}, which alike does not read; {}", self.name, self.instead)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn formats_are_known_by_their_first_bytes() {
+        for (head, name) in [
+            (&b"BZh91AY&SY\x8e"[..], "bzip2"),
+            (b"\xfd7zXZ\0\0\x04", "xz"),
+            (b"PK\x03\x04\x14\0", "zip"),
+            (b"PK\x05\x06\0\0", "zip"),
+            (b"PAR1\x15\x04", "Parquet"),
+        ] {
+            let reason = Foreign::of(head).expect(name).reason();
+            assert!(reason.contains(&format!("format {name},")) && reason.contains("; "), "{reason}");
+        }
+        assert_eq!(Foreign::of(b"\0\xff"), None);
+        assert_eq!(Foreign::of(b""), None);
+    }
+}
