@@ -50,6 +50,7 @@ use self::topic::{BROADCAST, GATHER, GO, READY};
 use self::wire::{ByteCounts, Round};
 use crate::error::{Error, Result};
 use crate::limits::{LAST_WORDS_MILLIS, MAX_MESSAGE_BYTES};
+use crate::printable::counted;
 
 /// The exit code of processes that have not met, as [`Error::Join`] has it.
 const NOT_MET: u8 = 5;
@@ -325,8 +326,8 @@ impl Mesh {
     fn say_strangers(&self) {
         let strangers = self.arrivals.strangers();
         if strangers > 0 {
-            self.arrivals
-                .say(&format!("{strangers} connections were no process of this job, and were let go"));
+            let connections = counted(strangers, "connection");
+            self.arrivals.say(&format!("{connections} of no process of this job: closed"));
         }
     }
 

@@ -210,10 +210,10 @@ mod tests {
     #[test]
     fn is_readable() {
         let expected = "\
-removed 1,234 of 56,789 documents (2.2 %): 800 exact, 434 near; 55,555 kept in OUT/kept
+removed 1,234 of 56,789 documents (2.2 %): 800 exact and 434 near duplicates of kept ones; 55,555 kept in OUT/kept
   method      join: resemblance at least 0.8, shingles of 5 words
   input       3 files, 123.9 MB
-  text        1,118.0 MB, 55,989 distinct texts, 0 copies
+  text        1,118.0 MB, 55,989 distinct texts, 0 repeats of them (of kept or removed documents)
   clusters    612, the largest of 97
   candidates  15,784, 10,093 verified
   kept        121.0 MB
@@ -241,7 +241,7 @@ removed 1,234 of 56,789 documents (2.2 %): 800 exact, 434 near; 55,555 kept in O
         summary.skipped = (0..7).map(skipped).collect();
         let text = render(&summary, Some(Path::new("OUT")));
         for part in [
-            "800 exact, 434 near, 5 linked;",
+            "800 exact, 434 near and 5 linked duplicates of kept ones;",
             "  pairs       1,000,000\n",
             "10,093 verified, 1 hot group\n",
             "warning: 1 record (< 0.1 %) refused; see OUT/rejected.jsonl\n",
@@ -260,13 +260,11 @@ removed 1,234 of 56,789 documents (2.2 %): 800 exact, 434 near; 55,555 kept in O
     fn a_dry_run_and_an_empty_one() {
         let text = render(&example(), None);
         assert!(text.starts_with(
-            "would remove 1,234 of 56,789 documents (2.2 %): 800 exact, 434 near; 55,555 would"
+            "would remove 1,234 of 56,789 documents (2.2 %): 800 exact and 434 near duplicates of kept ones; 55,555 would"
         ));
         let text = render(&Summary::default(), None);
-        assert!(
-            text.starts_with("would remove 0 of 0 documents (0.0 %): 0 exact, 0 near; 0 would be kept"),
-            "{text}"
-        );
+        assert!(text.starts_with("would remove 0 of 0 documents (0.0 %): 0 exact and 0 near "), "{text}");
+        assert!(text.ends_with("\nwarning: the input holds no documents; check its files\n"), "{text}");
     }
 
     #[test]

@@ -79,12 +79,14 @@ impl std::fmt::Display for ReportedScores {
     /// The one figure that decides, in a few letters.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match *self {
-            ReportedScores { shared_features: Some(features), .. } => write!(f, "{features} features"),
-            ReportedScores { edit_similarity: Some(share), .. } => write!(f, "{share:.4} unedited"),
-            ReportedScores { shared_terms: Some(terms), .. } => {
-                write!(f, "{}", counted(terms, "term"))
+            ReportedScores { shared_features: Some(features), .. } => {
+                f.write_str(&counted(features, "feature"))
             }
-            ReportedScores { hamming_distance: Some(bits), .. } => write!(f, "{bits} bits apart"),
+            ReportedScores { edit_similarity: Some(share), .. } => write!(f, "{share:.4} unedited"),
+            ReportedScores { shared_terms: Some(terms), .. } => f.write_str(&counted(terms, "term")),
+            ReportedScores { hamming_distance: Some(bits), .. } => {
+                write!(f, "{} apart", counted(bits, "bit"))
+            }
             ReportedScores { cosine: Some(cosine), .. } => write!(f, "{cosine:.4} cosine"),
             ReportedScores { containment: Some(share), .. } => write!(f, "{share:.4} contained"),
             ReportedScores { resemblance: Some(share), .. } => write!(f, "{share:.4}"),

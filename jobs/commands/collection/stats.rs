@@ -32,9 +32,16 @@ fn text(stats: &Stats) -> String {
     let Stats { documents, empty, contents, exact_copies, clusters, clustered, removed, .. } = stats;
     let mut text = format!(
         "commit {}; loads: {}; files: {}\n\
-         {documents} documents: {contents} distinct texts, {exact_copies} exact copies, {empty} without a token\n\
-         {clusters} clusters of {clustered} documents; {removed} go if only representatives stay\n",
-        stats.commit, stats.loads, stats.files
+         {}: {}, {} of them, {empty} without a token\n\
+         {} of {}; {removed} go if only representatives stay\n",
+        stats.commit,
+        stats.loads,
+        stats.files,
+        counted(*documents, "document"),
+        counted(*contents, "distinct text"),
+        counted(*exact_copies, "repeat"),
+        counted(*clusters, "cluster"),
+        counted(*clustered, "document"),
     );
     if !stats.sizes.is_empty() {
         let _ = writeln!(text, "\n{:>21}{:>10}{:>12}", "SIZE", "CLUSTERS", "DOCUMENTS");

@@ -176,7 +176,7 @@ fn notes(evaluation: &Evaluation) -> Vec<String> {
 
 fn of_labels(labels: &LabelsReport, notes: &mut Vec<String>) {
     let LabelsReport { file, used, unknown, unlabelled, .. } = labels;
-    let mut line = format!("{used} labels of {file}");
+    let mut line = format!("{} of {file}", counted(*used, "label"));
     for (named, what) in
         [(unknown, "ids in them that no document has"), (unlabelled, "documents without a label")]
     {
