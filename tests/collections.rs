@@ -381,7 +381,7 @@ fn a_closed_pipe_is_no_error() {
 
 /// An id where a file is expected, and a file where an id is: the message says how to do it right.
 #[test]
-fn ids_and_files_are_told_apart() {
+fn ids_and_files_are_not_mixed_up() {
     let dir = made();
     dir.alike("delete c a", None)
         .code(2)

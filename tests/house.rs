@@ -280,8 +280,19 @@ fn the_papers_name_only_paths_that_exist() {
 
 #[test]
 fn settings_name_only_paths_that_exist() {
-    let folders =
-        ["src/", "jobs/", "configs/", "tests/", "benches/", "samples/", "cluster/", "docs/", "fuzz/", ".ci/"];
+    let folders = [
+        "src/",
+        "jobs/",
+        "configs/",
+        "tests/",
+        "benches/",
+        "samples/",
+        "cluster/",
+        "docs/",
+        "fuzz/",
+        "examples/",
+        ".ci/",
+    ];
     let mut named = 0;
     for file in ["Cargo.toml", "clippy.toml", "deny.toml", "rustfmt.toml", "fuzz/Cargo.toml"] {
         let from = root().join(file);

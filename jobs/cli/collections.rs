@@ -166,17 +166,28 @@ pub(crate) struct ExplainArgs {
     pub(crate) json: bool,
 }
 
-/// What is held against a collection.
 #[derive(Debug, Args)]
-pub(crate) struct FileArgs {
+pub(crate) struct CheckArgs {
     #[command(flatten)]
     pub(crate) at: PlaceArgs,
-    /// File to read, or - for standard input
+    /// File with the texts, or - for standard input
     #[arg(default_value = "-")]
     pub(crate) file: PathBuf,
     #[command(flatten)]
     pub(crate) form: FormArgs,
-    /// Print JSON Lines, one for each text or group
+    /// Print JSON Lines, one for each text
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct GroupArgs {
+    #[command(flatten)]
+    pub(crate) at: PlaceArgs,
+    /// File with one id a line, the best first, or - for standard input
+    #[arg(default_value = "-")]
+    pub(crate) file: PathBuf,
+    /// Print JSON Lines, one for each group
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -26,9 +26,9 @@ use clap::{Args, CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 
 use self::collections::{
-    CHANGES_EXAMPLES, CHECK_EXAMPLES, CLUSTERS_EXAMPLES, COMPACT_EXAMPLES, ChangesArgs, CompactArgs,
-    DELETE_EXAMPLES, DOCUMENTS_EXAMPLES, DeleteArgs, EXPLAIN_EXAMPLES, ExplainArgs, FSCK_EXAMPLES, FileArgs,
-    GROUP_EXAMPLES, INFO_EXAMPLES, LOAD_EXAMPLES, LoadArgs, ShowArgs,
+    CHANGES_EXAMPLES, CHECK_EXAMPLES, CLUSTERS_EXAMPLES, COMPACT_EXAMPLES, ChangesArgs, CheckArgs,
+    CompactArgs, DELETE_EXAMPLES, DOCUMENTS_EXAMPLES, DeleteArgs, EXPLAIN_EXAMPLES, ExplainArgs,
+    FSCK_EXAMPLES, GROUP_EXAMPLES, GroupArgs, INFO_EXAMPLES, LOAD_EXAMPLES, LoadArgs, ShowArgs,
 };
 use self::common::PlaceArgs;
 use self::dedup::{DEDUP_EXAMPLES, DedupArgs};
@@ -161,13 +161,13 @@ pub(crate) enum Command {
     /// FILE is a plain text, or records as `load` reads them. Stores nothing. Equal texts come first, then the most
     /// similar ones. The exit code is 0 whether or not anything was found.
     #[command(after_long_help = CHECK_EXAMPLES)]
-    Check(FileArgs),
+    Check(CheckArgs),
     /// Group a ranked list of ids by near-duplicates, such as search results
     ///
     /// Reads one id a line, the best first. Prints each id with its near-duplicates of the list below it, indented by
     /// two spaces. Ids that the collection does not have stay alone.
     #[command(after_long_help = GROUP_EXAMPLES)]
-    Group(FileArgs),
+    Group(GroupArgs),
     /// List how clusters changed, commit by commit
     ///
     /// Prints JSON Lines, each with its commit. The lines of a commit turn the clusters before it into those after it.

@@ -20,7 +20,7 @@ impl Mesh {
     ///
     /// # Errors
     /// [`Error::Lost`] and [`Error::GaveUp`] once a process is lost; [`Error::Join`] if one that is there takes no
-    /// connection within the join timeout.
+    /// connection within the join timeout; [`Error::Worker`] if the round has its sockets already.
     pub fn sockets(&self, round: u64) -> Result<Vec<Option<Wire>>> {
         self.arrivals.begin(round)?;
         let own = self.process();

@@ -36,8 +36,9 @@ pub struct KeptTally {
 /// take part with [`assist_kept`].
 ///
 /// # Errors
-/// [`Error::Changed`] if a source is not what it was when it was opened, before or after. [`Error::Io`], and
-/// [`Error::Interrupted`]. [`Error::Lost`] and [`Error::GaveUp`] of several processes.
+/// [`Error::Changed`] if a source is not what it was when it was opened, before or after; [`Error::Input`] if a name leads
+/// out of the output folder; [`Error::Io`], [`Error::Interrupted`], and [`Error::Worker`] if a worker panics. Of several
+/// processes [`Error::Lost`] and [`Error::GaveUp`].
 pub fn write_kept(
     staging: &Path,
     sources: &[Source],

@@ -12,7 +12,7 @@ use alike::progress::Progress;
 use alike::read::{Day, Extent, Fields, Record, Refusal, Refused, Rejected, Sink, Source, UnitReader, units};
 use serde::Serialize;
 
-use crate::cli::collections::FileArgs;
+use crate::cli::collections::CheckArgs;
 use crate::session::collection::open;
 use crate::session::inputs::{find_inputs, refuse};
 use crate::terminal::escape::sanitize;
@@ -39,7 +39,7 @@ struct CheckRow<'a> {
     resembles: &'a [Resembled],
 }
 
-pub(crate) fn run(args: &FileArgs) -> Result<ExitCode> {
+pub(crate) fn run(args: &CheckArgs) -> Result<ExitCode> {
     let progress = Arc::new(Progress::default());
     stop_on_interrupt(Arc::clone(&progress))?;
     let snapshot = open(&args.at)?;

@@ -10,7 +10,7 @@ use alike::error::{Error, Result};
 use alike::printable::counted;
 use alike::progress::Progress;
 
-use crate::cli::collections::FileArgs;
+use crate::cli::collections::GroupArgs;
 use crate::session::collection::open;
 use crate::session::inputs::unreadable_ids;
 use crate::terminal::escape::sanitize;
@@ -20,7 +20,7 @@ use crate::terminal::stdout::OutputLines;
 /// Unknown ids that are named.
 const NAMED: usize = 10;
 
-pub(crate) fn run(args: &FileArgs) -> Result<ExitCode> {
+pub(crate) fn run(args: &GroupArgs) -> Result<ExitCode> {
     // Before Ctrl-C is caught: standard input may be silent for ever.
     let ids = ids(&args.file)?;
     let progress = Arc::new(Progress::default());
