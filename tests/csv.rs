@@ -8,7 +8,10 @@ use alike::read::{
 };
 use proptest::prelude::*;
 
+use crate::support::job::done;
+use crate::support::loads::{Seen as LoadSeen, whole};
 use crate::support::output::Output;
+use crate::support::outputs::alike_in_all;
 use crate::support::program::Dir;
 use crate::support::texts::{Random, gzip, text, unpack, words, zst};
 
@@ -38,9 +41,14 @@ impl Sink for Collect {
 }
 
 fn fields() -> Arc<Fields> {
+    fields_within(1 << 20)
+}
+
+/// Fields of rows of at most so many bytes.
+fn fields_within(max_record_bytes: usize) -> Arc<Fields> {
     let path = |name| FieldPath::parse(name).unwrap();
     let (value, date, op) = (None, None, None);
-    Arc::new(Fields { id: path("id"), text: path("text"), value, date, op, max_record_bytes: 1 << 20 })
+    Arc::new(Fields { id: path("id"), text: path("text"), value, date, op, max_record_bytes })
 }
 
 fn source(dir: &Dir, name: &str, content: &[u8]) -> Source {
@@ -51,10 +59,14 @@ fn source(dir: &Dir, name: &str, content: &[u8]) -> Source {
 
 /// All rows of a file, read in units of about `target` bytes, and how many units there were.
 fn read(source: &Source, target: u64) -> (Vec<Seen>, usize) {
+    read_within(source, target, fields())
+}
+
+fn read_within(source: &Source, target: u64, fields: Arc<Fields>) -> (Vec<Seen>, usize) {
     let mut sink = Collect::default();
     let units = units(std::slice::from_ref(source), Extent::ALL, target);
     for unit in &units {
-        let mut reader = UnitReader::open(0, source, unit, fields());
+        let mut reader = UnitReader::open(0, source, unit, Arc::clone(&fields));
         while reader.advance(&mut sink).unwrap() {}
         sink.before += reader.lines();
     }
@@ -138,6 +150,84 @@ proptest! {
             prop_assert_eq!(twin(&without).len() + 1, twin(&content).len());
         }
     }
+}
+
+/// A body of a row that takes about so many bytes, or a few more; a quoted one has every byte that ends something.
+fn body(bytes: usize, quoted: bool) -> String {
+    let piece = if quoted { "it \"\"is\"\", so\r\nand on " } else { "it is so and on " };
+    let long = piece.repeat(bytes / piece.len()) + &"x".repeat(bytes % piece.len());
+    if quoted { format!("\"{long}\"") } else { long }
+}
+
+/// Sizes about the cap, about what is read at once, and beyond.
+fn sizes(cap: usize) -> impl Strategy<Value = usize> {
+    prop_oneof![
+        4 => 0usize..30,
+        4 => (cap - 30).min(2 << 20)..cap.min(2 << 20) + 10,
+        2 => (1usize << 20) - 60..(1 << 20) + 20,
+        1 => 1usize..3 << 20,
+    ]
+}
+
+/// A file of rows of which some are over a cap, the cap, and whether its last quote is never closed.
+fn over_long() -> impl Strategy<Value = (Vec<u8>, usize, bool)> {
+    let cap = prop::sample::select(vec![60, 5000, (1 << 20) - 8, 1 << 20]);
+    cap.prop_flat_map(|cap| {
+        let row = (sizes(cap), any::<bool>(), any::<bool>());
+        (prop::collection::vec(row, 1..9), Just(cap), any::<bool>()).prop_map(|(rows, cap, open)| {
+            let mut content = "id,text\n".to_owned();
+            for (at, (bytes, quoted, wide)) in rows.into_iter().enumerate() {
+                content += &format!("d{at},{}{}", body(bytes, quoted), if wide { "\r\n" } else { "\n" });
+            }
+            content += if open { "last,\"no end\nof it,at all\n" } else { "" };
+            (content.into_bytes(), cap, open)
+        })
+    })
+}
+
+/// The rows of a file by the csv crate: where each begins, and the bytes up to the next. Those above the cap are refused.
+fn capped(content: &[u8], cap: usize, open: bool) -> Vec<Seen> {
+    let mut rows = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(content);
+    let rows: Vec<csv::StringRecord> = rows.records().map(Result::unwrap).collect();
+    let start = |row: &csv::StringRecord| usize::try_from(row.position().unwrap().byte()).unwrap();
+    let starts: Vec<usize> = rows.iter().map(start).chain([content.len()]).collect();
+    let seen = rows.iter().enumerate().skip(1).map(|(at, row)| {
+        let number = at as u64 + 1;
+        // The line feed of the row before may stand before the place.
+        let raw = content[starts[at]..starts[at + 1]].trim_ascii();
+        if open && at + 1 == rows.len() {
+            Seen::Refused { row: number, kind: "open quote" }
+        } else if raw.len() > cap {
+            Seen::Refused { row: number, kind: "too long" }
+        } else {
+            let offset = (content.len() - content[starts[at]..].trim_ascii_start().len()) as u64;
+            Seen::Document { row: number, offset, id: Some(row[0].to_owned()), text: row[1].to_owned() }
+        }
+    });
+    seen.collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 40, ..ProptestConfig::default() })]
+
+    #[test]
+    fn rows_over_the_cap_are_refused_and_no_others((content, cap, open) in over_long()) {
+        let dir = Dir::new();
+        let expected = capped(&content, cap, open);
+        let plain = source(&dir, "a.csv", &content);
+        for target in [u64::MAX, 1 << 20, 300_000, 1] {
+            let (seen, _) = read_within(&plain, target, fields_within(cap));
+            prop_assert!(seen == expected, "units of {}: {:?}", target, first_apart(&seen, &expected));
+        }
+        let packed = source(&dir, "a.csv.gz", &gzip(&content, 100_000));
+        let (seen, _) = read_within(&packed, u64::MAX, fields_within(cap));
+        prop_assert!(seen == expected, "gzip: {:?}", first_apart(&seen, &expected));
+    }
+}
+
+/// The number of the first row that is another, and how many rows there are of each.
+fn first_apart(seen: &[Seen], expected: &[Seen]) -> (Option<usize>, usize, usize) {
+    (seen.iter().zip(expected).position(|(seen, expected)| seen != expected), seen.len(), expected.len())
 }
 
 /// Rows with near and exact copies, and all that quoting allows.
@@ -286,6 +376,92 @@ fn a_header_that_cannot_be_read_refuses_the_file() {
     let rows = (0..100).map(|at| format!("i{at},{}\n", words(at * 100, 20))).collect::<String>();
     dir.write("latin.csv", [b"id,text,\xe9\n", rows.as_bytes()].concat());
     dir.dedup("latin.csv --out no").code(3).says("the header is not utf-8");
+}
+
+/// A folder `in` of a large file, packed files and a small one, with rows that are refused; all rows, without their headers.
+fn folder(dir: &Dir) -> Vec<String> {
+    let mut rows = rows(6000);
+    let parts: Vec<&mut [String]> = rows.chunks_mut(1500).collect();
+    for (part, (name, ragged)) in
+        parts.into_iter().zip([("a.csv", 700), ("sub/b.csv.gz", 3), ("sub/c.csv.zst", 1400), ("d.csv", 9)])
+    {
+        let mut lines = part.to_vec();
+        lines.insert(ragged, "too,many,fields,here\n".to_owned());
+        let content = format!("{HEADER}{}", lines.concat()).into_bytes();
+        let bytes = match name.rsplit_once('.') {
+            Some((_, "gz")) => gzip(&content, 50_000),
+            Some((_, "zst")) => zst(&content, 50_000),
+            _ => content,
+        };
+        dir.write(&format!("in/{name}"), bytes);
+    }
+    rows
+}
+
+#[test]
+fn several_processes_write_what_one_does() {
+    let dir = Dir::new();
+    folder(&dir);
+    let flags = "in --threshold 0.7 --pairs --clustering transitive";
+    let output = alike_in_all(&dir, flags, &[(1, 3), (2, 1), (3, 2)]);
+    let count = |name: &str| output[name].split(|byte| *byte == b'\n').count() - 1;
+    assert!(count("duplicates.jsonl") > 1000 && count("rejected.jsonl") == 4);
+    for (name, shape, flags) in
+        [("one", (1, 1), ""), ("three", (3, 1), "--epoch 500K"), ("two", (2, 2), "--epoch 2M")]
+    {
+        done(&dir, shape, &format!("load {name} in --threshold 0.7 -q {flags}"));
+        whole(&dir, name);
+    }
+    let want = LoadSeen::of(&dir, "one");
+    assert_eq!(want.documents(), 6000);
+    want.assert_eq(&LoadSeen::of(&dir, "three"), "3 x 1");
+    want.assert_eq(&LoadSeen::of(&dir, "two"), "2 x 2");
+}
+
+/// Loaded, changed, deleted from and written out, packed files are what they would be had the rows never been there.
+#[test]
+fn collections_of_packed_files_change() {
+    let dir = Dir::new();
+    let rows = folder(&dir);
+    let (deleted, changed) = (|at: usize| at % 7 == 3, |at: usize| at % 50 == 1);
+    let chosen = |which: &dyn Fn(usize) -> bool| (0..rows.len()).filter(|at| which(*at)).collect::<Vec<_>>();
+    let ids = |chosen: &[usize]| chosen.iter().map(|at| format!("d{at:05}")).collect::<Vec<String>>();
+    let gone = ids(&chosen(&deleted));
+    dir.write("gone.txt", gone.join("\n"));
+    let changes: String = ids(&chosen(&changed)).iter().map(|id| format!("{id},,delete\n")).collect();
+    dir.write("changes.csv.zst", zst(format!("id,text,op\n{changes}").as_bytes(), 1000));
+    for name in ["a.csv", "sub/b.csv.gz", "sub/c.csv.zst", "d.csv"] {
+        let bytes = unpack(&std::fs::read(dir.join("in").join(name)).unwrap());
+        let (header, rest) = bytes.split_at(HEADER.len());
+        let left: Vec<&String> = rows
+            .iter()
+            .enumerate()
+            .filter(|(at, row)| {
+                !deleted(*at) && !changed(*at) && rest.windows(row.len()).any(|part| part == row.as_bytes())
+            })
+            .map(|(_, row)| row)
+            .collect();
+        let left =
+            [header.to_vec(), left.into_iter().map(String::as_bytes).collect::<Vec<_>>().concat()].concat();
+        dir.write(&format!("left/{}", name.trim_end_matches(".gz").trim_end_matches(".zst")), left);
+    }
+    let expected = dir.output("left --threshold 0.7 --clustering transitive", "expected");
+    for (name, flags) in [("c", ""), ("s", "--store-text --epoch 500K")] {
+        dir.alike(&format!("load {name} in --threshold 0.7 -w 2 {flags}"), None).ok();
+        dir.alike(&format!("delete {name} --ids gone.txt"), None).ok();
+        dir.alike(&format!("load {name} changes.csv.zst"), None).ok();
+        whole(&dir, name);
+        dir.alike(&format!("export {name} --out e{name}"), None).ok();
+        let found = Output::read(&dir.join(&format!("e{name}")));
+        assert_eq!(found.removed_ids(), expected.removed_ids(), "{name}");
+        for part in ["a.csv", "b.csv", "c.csv", "d.csv"] {
+            let of = |output: &Output| {
+                let packed = output.kept.iter().find(|(path, _)| path.contains(&format!("{part}")));
+                text(unpack(packed.unwrap().1)).trim_start_matches('\u{feff}').to_owned()
+            };
+            assert!(of(&found) == of(&expected), "{name}: {part}");
+        }
+    }
 }
 
 #[test]

@@ -5,7 +5,7 @@ use alike::config::{Config, Method, Rule};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::support::corpora::{full, sample};
+use crate::support::corpora::{corpus, full, sample};
 use crate::support::guaranteed::{follow_on, guaranteed, whole};
 use crate::support::history::{Bench, Load, Op, config, history, text, verified};
 use crate::support::output::jsonl;
@@ -93,6 +93,16 @@ proptest! {
 /// Near copies beyond what a key group may have, and real texts, in several loads with replacements and deletions.
 #[test]
 fn hot_groups_and_real_documents() {
+    hot_groups_and(families(sample(), 3));
+}
+
+#[test]
+#[ignore = "needs ALIKE_CORPORA"]
+fn hot_groups_and_licence_texts() {
+    hot_groups_and(families(corpus("licence_texts"), 60));
+}
+
+fn hot_groups_and(real: Vec<String>) {
     let mut random = Random(5);
     let template: Vec<String> = (0..60).map(|i| format!("w{i}")).collect();
     let copy = |at: usize| {
@@ -102,7 +112,7 @@ fn hot_groups_and_real_documents() {
         text.join(" ")
     };
     let mut texts: Vec<String> = (0..800).map(copy).collect();
-    texts.extend(families(sample(), 3));
+    texts.extend(real);
     random.shuffle(&mut texts);
     let mut bench = Bench::new(guaranteed(Config::default()));
     let ops: Vec<Op> = texts.iter().cloned().enumerate().map(|(id, text)| Op::Upsert(id, text)).collect();

@@ -1,21 +1,21 @@
 //! Every method against all pairs: the pairs that a run writes are those that its rule accepts of all there are, no
 //! other and none missed, and its clusters are what these make.
 //!
-//! Sketches and rules are the library's own, tested where they stand; how pairs come to be measured is not.
+//! Sketches, rules and lexicons are those of the slow program in `support/slow_sketches.rs`.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
-use alike::config::{Clustering, Config};
-use alike::lexicon::Lexicon;
-use alike::method::FrozenTables;
-use alike::simd::Simd;
-use alike::sketcher::Sketcher;
+use alike::config::{Clustering, Config, Method, Tokens};
 use serde_json::{Value, json};
 
-use crate::support::dated::{Dated, TEXTS};
+use crate::support::corpora::corpus;
+use crate::support::dated::{Dated, TEXTS, dated};
+use crate::support::oracle::tokens;
 use crate::support::output::{Output, label};
 use crate::support::program::Dir;
+use crate::support::slow_sketches::{Sketch, Sketches, links};
+use crate::support::slow_terms::SlowLexicon;
+use crate::support::texts::families;
 
 /// Pairs of documents by number, the earlier one first.
 type Pairs = BTreeSet<(usize, usize)>;
@@ -30,28 +30,28 @@ struct Expected {
 }
 
 impl Expected {
-    fn of(config: &Config, lexicon: Option<Arc<Lexicon>>, texts: &[Dated]) -> Expected {
-        let frozen_tables = FrozenTables { lexicon, ..FrozenTables::default() };
-        let mut sketcher = Sketcher::new(config, &frozen_tables, Simd::detect());
-        let rule = config.rule().expect("a method with pairs");
+    fn of(config: &Config, texts: &[Dated]) -> Expected {
+        let words: Vec<Vec<String>> = texts.iter().map(|text| tokens(&text.text, Tokens::Words)).collect();
+        let lexicon = SlowLexicon::of(&words);
+        let mut sketches = Sketches::new(config, &lexicon);
+        let dated = config.method == Method::TermVector && !config.input.date_field.is_empty();
         let (mut known, mut too_few_terms) = (BTreeMap::new(), 0);
-        let (mut holders, mut sketches): (Vec<Vec<usize>>, Vec<Vec<u64>>) = (Vec::new(), Vec::new());
-        for (at, text) in texts.iter().enumerate() {
-            let Some(digest) = sketcher.read(&text.text, text.day()) else { continue };
-            too_few_terms += u64::from(sketcher.has_too_few_terms());
-            let content = *known.entry(digest).or_insert(holders.len());
+        let (mut holders, mut distinct): (Vec<Vec<usize>>, Vec<Sketch>) = (Vec::new(), Vec::new());
+        for (at, (text, words)) in
+            texts.iter().zip(&words).enumerate().filter(|(_, (_, words))| !words.is_empty())
+        {
+            let sketch = sketches.sketch(&text.text, words, text.day().filter(|_| dated));
+            let lacks_terms = sketch.members.is_empty();
+            too_few_terms += u64::from(lacks_terms);
+            // Equal texts of different days are two contents, but for those that only an equal text is compared with.
+            let content = *known.entry((words, sketch.day.filter(|_| !lacks_terms))).or_insert(holders.len());
             if content == holders.len() {
                 holders.push(Vec::new());
-                sketches.push(sketcher.words().to_vec());
+                distinct.push(sketch);
             }
             holders[content].push(at);
         }
-        let mut links = Pairs::new();
-        for (b, second) in sketches.iter().enumerate() {
-            let linked = |a: &usize| rule.measure(&sketches[*a], second).is_some();
-            links.extend((0..b).filter(linked).map(|a| (a, b)));
-        }
-        Expected { holders, links, too_few_terms }
+        Expected { holders, links: links(config, &distinct), too_few_terms }
     }
 
     fn pairs(&self) -> Pairs {
@@ -116,17 +116,20 @@ fn members(output: &Output) -> BTreeSet<Vec<usize>> {
 /// Holds runs with a configuration against all pairs of the first `count` texts; pairs of different texts there are.
 #[track_caller]
 fn holds(toml: &str, count: usize) -> usize {
-    let texts = &TEXTS[..count.min(TEXTS.len())];
+    holds_of(toml, &TEXTS[..count.min(TEXTS.len())])
+}
+
+#[track_caller]
+fn holds_of(toml: &str, texts: &[Dated]) -> usize {
     let dir = Dir::new();
     dir.write("in.jsonl", texts.iter().enumerate().map(|(id, text)| text.line(id)).collect::<String>());
     dir.write("c.toml", toml);
     let config = Config::parse("c.toml", toml).expect("a configuration");
-    let lexicon = config.needs_lexicon().then(|| {
+    let named = if config.needs_terms() { "--lexicon lexicon" } else { "" };
+    if config.needs_terms() {
         dir.alike("lexicon build in.jsonl --out lexicon", None).ok();
-        Arc::new(Lexicon::open(&dir.join("lexicon")).expect("a lexicon"))
-    });
-    let named = if lexicon.is_some() { "--lexicon lexicon" } else { "" };
-    let expected = Expected::of(&config, lexicon, texts);
+    }
+    let expected = Expected::of(&config, texts);
     let want = expected.pairs();
     for (clustering, name, flags) in [
         (Clustering::Transitive, "transitive", "-w 2"),
@@ -253,6 +256,25 @@ fn verified_pairs() {
         ("method = 'fingerprint'\nverify = 'resemblance'\nthreshold = 0.5", 10),
     ] {
         let links = holds(method, 1500);
+        assert!(links > least, "{method}: {links}");
+    }
+}
+
+#[test]
+#[ignore = "needs ALIKE_CORPORA"]
+fn licence_texts() {
+    let texts = dated(families(corpus("licence_texts"), 60));
+    for (method, least) in [
+        ("method = 'join'", 1000),
+        ("method = 'term-vector'\n[input]\ndate_field = 'date'", 1000),
+        ("method = 'cosine'", 300),
+        ("method = 'imatch'\n[imatch]\nlexicons = 10", 50),
+        ("method = 'fingerprint'", 50),
+        ("method = 'minhash'", 50),
+        ("method = 'simhash'", 50),
+        ("method = 'winnow'\n[count]\ncommon_cap = 0", 100),
+    ] {
+        let links = holds_of(method, &texts);
         assert!(links > least, "{method}: {links}");
     }
 }

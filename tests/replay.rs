@@ -7,7 +7,7 @@ use alike::collection::QueryOverrides;
 use alike::config::{Clustering, Config, Method, Rule};
 use proptest::prelude::*;
 
-use crate::support::corpora::{full, sample};
+use crate::support::corpora::{corpus, full, sample};
 use crate::support::history::{Bench, Load, Op, config, history, verified};
 use crate::support::recompute::{Asked, keeping, replayed, rerun, sampled};
 use crate::support::texts::{Random, families};
@@ -81,6 +81,16 @@ proptest! {
 /// once within little memory.
 #[test]
 fn hot_groups_and_real_documents() {
+    hot_groups_and(families(sample(), 3));
+}
+
+#[test]
+#[ignore = "needs ALIKE_CORPORA"]
+fn hot_groups_and_licence_texts() {
+    hot_groups_and(families(corpus("licence_texts"), 60));
+}
+
+fn hot_groups_and(real: Vec<String>) {
     let mut random = Random(11);
     let template: Vec<String> = (0..60).map(|i| format!("w{i}")).collect();
     let copy = |at: usize| {
@@ -90,7 +100,7 @@ fn hot_groups_and_real_documents() {
         text.join(" ")
     };
     let mut texts: Vec<String> = (0..800).map(copy).collect();
-    texts.extend(families(sample(), 3));
+    texts.extend(real);
     random.shuffle(&mut texts);
     for (method, thresholds) in [(Method::Join, ["0.9", "0.95"].as_slice()), (Method::Minhash, &[])] {
         let mut config = Config { method, ..Config::default() };

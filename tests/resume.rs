@@ -24,20 +24,25 @@ use crate::support::history::config;
 use crate::support::output::jsonl;
 use crate::support::program::{Dir, Ran};
 use crate::support::seen::try_seen;
-use crate::support::texts::{Random, line, words};
+use crate::support::texts::{Random, gzip, line, words};
 use crate::support::upkeep::findings;
 
 /// What a load came to, and what it refused.
 type Done = (Report, Vec<Rejected>);
 
-/// A load of `in.jsonl` in small epochs.
+/// A load of the folder `in` in small epochs.
 fn load(dir: &Dir, storage: &Arc<dyn Storage>) -> Result<Done, Error> {
-    load_within(dir, storage, None, 2000)
+    finish(storage, batch_of(dir, "in", None, 2000)?)
 }
 
 fn batch(dir: &Dir, memory: Option<u64>, epoch_bytes: u64) -> Result<Batch, Error> {
+    batch_of(dir, "in.jsonl", memory, epoch_bytes)
+}
+
+/// A load of an input within a memory, in epochs of at most so many bytes.
+fn batch_of(dir: &Dir, name: &str, memory: Option<u64>, epoch_bytes: u64) -> Result<Batch, Error> {
     Ok(Batch {
-        sources: discover(&[dir.join("in.jsonl").to_string_lossy().into_owned()], &dir.join("."))?.sources,
+        sources: discover(&[dir.join(name).to_string_lossy().into_owned()], &dir.join("."))?.sources,
         epoch_bytes: Some(epoch_bytes),
         delete_missing: false,
         lexicon: None,
@@ -52,15 +57,19 @@ fn batch(dir: &Dir, memory: Option<u64>, epoch_bytes: u64) -> Result<Batch, Erro
     })
 }
 
-/// The same within a memory, in epochs of at most so many bytes.
+/// A load of `in.jsonl`.
 fn load_within(
     dir: &Dir,
     storage: &Arc<dyn Storage>,
     memory: Option<u64>,
     epoch_bytes: u64,
 ) -> Result<Done, Error> {
+    finish(storage, batch(dir, memory, epoch_bytes)?)
+}
+
+fn finish(storage: &Arc<dyn Storage>, batch: Batch) -> Result<Done, Error> {
     let mut writer = Writer::open(storage)?;
-    let prepared = prepare(&mut writer, batch(dir, memory, epoch_bytes)?, Arc::new(Progress::default()))?;
+    let prepared = prepare(&mut writer, batch, Arc::new(Progress::default()))?;
     let rejected = prepared.rejected().cloned().collect();
     Ok((prepared.commit()?, rejected))
 }
@@ -74,20 +83,42 @@ fn refused_records_outlive_an_interruption() {
         lines += &line(&format!("d{number}"), &format!("some text {} and more", number % 7));
         lines += &"no record at all\n".repeat(number % 4);
     }
-    dir.write("in.jsonl", lines);
+    dir.write("in/a.jsonl", lines);
+    outlives_interruptions(&dir);
+}
+
+/// The same of rows, some of which go over several lines.
+#[test]
+fn rows_outlive_an_interruption() {
+    let mut rows = "id,text\n".to_owned();
+    for number in 0..60 {
+        rows += &format!("d{number},\"some text\n{} and \"\"more\"\"\r\n\"\n", number % 7);
+        rows += &"no,row,at all\r\n".repeat(number % 4);
+    }
+    for (name, bytes) in
+        [("in/a.csv", rows.clone().into_bytes()), ("in/a.csv.gz", gzip(rows.as_bytes(), 1000))]
+    {
+        let dir = Dir::new();
+        dir.write(name, bytes);
+        outlives_interruptions(&dir);
+    }
+}
+
+/// A load of the folder `in`, of 60 documents and 90 refused records, cut off at many places.
+fn outlives_interruptions(dir: &Dir) {
     let empty = Simulated::new();
     drop(
         Writer::create(&(Arc::new(empty.clone()) as Arc<dyn Storage>), config(Method::Join), false).unwrap(),
     );
     let whole: Arc<dyn Storage> = Arc::new(empty.after_power_cut(0));
-    let expected = load(&dir, &whole).unwrap();
+    let expected = load(dir, &whole).unwrap();
     assert!(expected.0.epochs > 2 && expected.1.len() == 90, "{expected:?}");
     let mut resumed = 0;
     for step in 0.. {
         let machine = empty.after_power_cut(0);
         let storage: Arc<dyn Storage> = Arc::new(machine.clone());
         machine.fail_from(machine.operations() + 7 * step, Fault::Eio);
-        let first = load(&dir, &storage);
+        let first = load(dir, &storage);
         // What is not durable is lost as well.
         let storage: Arc<dyn Storage> = Arc::new(machine.after_power_cut(step));
         let writer = Writer::open(&storage).unwrap();
@@ -103,7 +134,7 @@ fn refused_records_outlive_an_interruption() {
             pending.refused.len(),
             "{names:?}"
         );
-        let done = load(&dir, &storage).unwrap();
+        let done = load(dir, &storage).unwrap();
         assert_eq!(done, expected, "cut off at {step}");
         assert_eq!(try_seen(&storage).unwrap(), try_seen(&whole).unwrap());
         assert_eq!(findings(&storage).unwrap(), []);
@@ -123,7 +154,7 @@ fn there_and_back_is_no_change() {
     let storage: Arc<dyn Storage> = Arc::new(Simulated::new());
     drop(Writer::create(&storage, config(Method::Join), false).unwrap());
     dir.write("in.jsonl", line("a", "x y") + &line("b", "x y z"));
-    load(&dir, &storage).unwrap();
+    load_within(&dir, &storage, None, 2000).unwrap();
     let filler = "q ".repeat(2000);
     dir.write(
         "in.jsonl",

@@ -3,11 +3,12 @@
 
 use serde_json::Value;
 
-use crate::support::methods::{HOT_GROUP, METHODS, collection};
+use crate::support::corpora::corpus;
+use crate::support::methods::{HOT_GROUP, METHODS, collection, collection_with};
 use crate::support::oracle::Doc;
 use crate::support::output::{Output, sorted};
 use crate::support::program::Dir;
-use crate::support::texts::{Random, gzip, zst};
+use crate::support::texts::{Random, families, gzip, zst};
 
 /// The inputs of every shape, and a configuration file for every method.
 fn prepare(dir: &Dir, docs: &[Doc]) {
@@ -57,11 +58,14 @@ fn assert_same(want: &[Vec<String>], got: &[Vec<String>], what: &str) {
     }
 }
 
-/// One method under one clustering: all shapes of a run against the plainest.
+/// One method: all shapes of a run against the plainest.
 fn method(name: &str) {
+    method_on(name, &collection());
+}
+
+fn method_on(name: &str, docs: &[Doc]) {
     let dir = Dir::new();
-    let docs = collection();
-    prepare(&dir, &docs);
+    prepare(&dir, docs);
     let avx2 = avx2();
     for clustering in ["guarantee", "transitive"] {
         let common = format!("--config {name}.toml --clustering {clustering}");
@@ -163,8 +167,21 @@ fn the_cap_is_over_the_whole_input() {
 }
 
 #[test]
+#[ignore = "needs ALIKE_CORPORA"]
+fn licence_texts() {
+    let docs = collection_with(families(corpus("licence_texts"), 60));
+    for (name, _) in METHODS {
+        method_on(name, &docs);
+    }
+    shuffled(docs);
+}
+
+#[test]
 fn shuffled_records_give_the_same_partition() {
-    let mut docs = collection();
+    shuffled(collection());
+}
+
+fn shuffled(mut docs: Vec<Doc>) {
     let dir = Dir::new();
     prepare(&dir, &docs);
     for (name, _) in METHODS {

@@ -2,7 +2,6 @@
 
 use std::sync::LazyLock;
 
-use alike::read::{Day, day};
 use serde_json::{Value, json};
 
 use crate::support::corpora::sample;
@@ -22,8 +21,11 @@ impl Dated {
         format!("{}\n", json!({"id": format!("d{id}"), "text": self.text, "date": self.date}))
     }
 
-    pub(crate) fn day(&self) -> Day {
-        self.date.as_str().map_or(Day::None, |date| day(date).map_or(Day::Unclear, Day::Known))
+    /// Its day, counted from the first of January; `None` where the record has no date, or none that is understood.
+    pub(crate) fn day(&self) -> Option<i64> {
+        let (month, day) = self.date.as_str()?.strip_prefix("2024-")?.split_once('-')?;
+        let before = [0, 31, 60, 91][month.parse::<usize>().unwrap() - 1];
+        Some(before + day.parse::<i64>().unwrap())
     }
 }
 
@@ -51,8 +53,10 @@ fn edited(texts: &[String], random: &mut Random) -> Vec<String> {
 
 /// The sample and edited copies of it, near copies of one template, texts of few words; on days of four months, some
 /// without a date.
-pub(crate) static TEXTS: LazyLock<Vec<Dated>> = LazyLock::new(|| {
-    let mut texts = sample();
+pub(crate) static TEXTS: LazyLock<Vec<Dated>> = LazyLock::new(|| dated(sample()));
+
+/// The same of other texts than the sample.
+pub(crate) fn dated(mut texts: Vec<String>) -> Vec<Dated> {
     let mut random = Random(11);
     texts.extend(edited(&texts, &mut random));
     for copy in 0..HOT_GROUP {
@@ -70,4 +74,4 @@ pub(crate) static TEXTS: LazyLock<Vec<Dated>> = LazyLock::new(|| {
         _ => json!(format!("2024-{:02}-{:02}", 1 + random.below(4), 1 + random.below(28))),
     };
     texts.into_iter().map(|text| Dated { date: date(&mut random), text }).collect()
-});
+}

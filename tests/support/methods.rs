@@ -10,6 +10,11 @@ pub(crate) const HOT_GROUP: usize = 900;
 /// A collection of everything that is handled in a way of its own: a hot group, chains in which only neighbours resemble
 /// each other, exact copies, short and empty texts, and ordinary ones.
 pub(crate) fn collection() -> Vec<Doc> {
+    collection_with(families(sample(), 3))
+}
+
+/// The same with other ordinary texts.
+pub(crate) fn collection_with(ordinary: Vec<String>) -> Vec<Doc> {
     let mut random = Random(2026);
     let mut texts = Vec::new();
     let mut words = |count: usize, vocabulary: usize| -> Vec<String> {
@@ -42,7 +47,7 @@ pub(crate) fn collection() -> Vec<Doc> {
         }
     }
     texts.extend(["", " ", "...", "!", ""].map(str::to_owned));
-    texts.extend(families(sample(), 3));
+    texts.extend(ordinary);
     let mut random = Random(7);
     random.shuffle(&mut texts);
     Doc::all(&texts)

@@ -34,6 +34,12 @@ pub(crate) mod program;
 pub(crate) mod recompute;
 /// A job over a storage that fails, and what of it can be read afterwards.
 pub(crate) mod seen;
+/// Sentences, lines and chunks of them, for the slow sketches.
+pub(crate) mod slow_pieces;
+/// What each method looks at of a text, and when it accepts two: slow and obvious.
+pub(crate) mod slow_sketches;
+/// The lexicon of the slow sketches.
+pub(crate) mod slow_terms;
 /// Source files as the compiler sees them: modules, what they declare, and what they name.
 pub(crate) mod sources;
 /// A folder in memory that fails at chosen operations, for collections.
