@@ -50,7 +50,58 @@ fn packed(words: &[u64]) -> Option<&PackedVector> {
 impl PairTest {
     /// Whether the sizes that are posted with keys are those that pairs are measured on.
     pub fn is_sized(self) -> bool {
-        !matches!(self, PairTest::Lengths(_) | PairTest::Vector(_))
+        match self {
+            PairTest::Lengths(_) | PairTest::Vector(_) => false,
+            PairTest::Resemblance(_)
+            | PairTest::Containment(_)
+            | PairTest::Shared(_)
+            | PairTest::Edits(_)
+            | PairTest::Cosine(_)
+            | PairTest::Hamming(_) => true,
+        }
+    }
+
+    /// Whether the sizes that are posted with keys rule pairs out before anything is counted: two sizes that are allowed tell
+    /// something of the pair.
+    pub fn limits_sizes(self) -> bool {
+        match self {
+            PairTest::Shared(_) => false,
+            PairTest::Resemblance(_)
+            | PairTest::Containment(_)
+            | PairTest::Lengths(_)
+            | PairTest::Edits(_)
+            | PairTest::Vector(_)
+            | PairTest::Cosine(_)
+            | PairTest::Hamming(_) => true,
+        }
+    }
+
+    /// Whether a single key says little: many share one that are not alike, so that counting what they share is cheaper than
+    /// measuring them.
+    pub fn has_weak_keys(self) -> bool {
+        match self {
+            PairTest::Vector(_) => true,
+            PairTest::Resemblance(_)
+            | PairTest::Containment(_)
+            | PairTest::Shared(_)
+            | PairTest::Lengths(_)
+            | PairTest::Edits(_)
+            | PairTest::Cosine(_)
+            | PairTest::Hamming(_) => false,
+        }
+    }
+
+    /// Whether it measures by members of sets, so that resemblance and containment can be told of the pair.
+    pub fn compares_sets(self) -> bool {
+        match self {
+            PairTest::Resemblance(_) | PairTest::Containment(_) => true,
+            PairTest::Shared(_)
+            | PairTest::Lengths(_)
+            | PairTest::Edits(_)
+            | PairTest::Vector(_)
+            | PairTest::Cosine(_)
+            | PairTest::Hamming(_) => false,
+        }
     }
 
     /// Whether it compares with a threshold that may be raised.
@@ -70,7 +121,10 @@ impl PairTest {
             PairTest::Lengths(_) | PairTest::Vector(_) => words.first().map_or(0, |length| *length as u32),
             PairTest::Hamming(_) => self.size(words),
             PairTest::Cosine(_) => coarse(norm(words)),
-            _ => words.len() as u32,
+            PairTest::Resemblance(_)
+            | PairTest::Containment(_)
+            | PairTest::Shared(_)
+            | PairTest::Edits(_) => words.len() as u32,
         }
     }
 
@@ -80,7 +134,11 @@ impl PairTest {
             PairTest::Vector(_) => packed(words).map_or(0, |vector| unpack(vector).entries.len() as u32),
             PairTest::Hamming(_) => WORD * words.len() as u32,
             PairTest::Cosine(_) => coarse(norm(words)),
-            _ => self.members(words).len() as u32,
+            PairTest::Resemblance(_)
+            | PairTest::Containment(_)
+            | PairTest::Shared(_)
+            | PairTest::Lengths(_)
+            | PairTest::Edits(_) => self.members(words).len() as u32,
         }
     }
 
@@ -93,7 +151,11 @@ impl PairTest {
             PairTest::Vector(_) => {
                 words.is_empty() || packed(words).is_some_and(|vector| ascend(&unpack(vector).entries))
             }
-            _ => ascend(self.members(words)),
+            PairTest::Resemblance(_)
+            | PairTest::Containment(_)
+            | PairTest::Shared(_)
+            | PairTest::Lengths(_)
+            | PairTest::Cosine(_) => ascend(self.members(words)),
         }
     }
 
@@ -101,7 +163,13 @@ impl PairTest {
     pub fn members(self, words: &[u64]) -> &[u64] {
         match self {
             PairTest::Lengths(_) => words.split_first().map_or(&[], |(_, members)| members),
-            _ => words,
+            PairTest::Resemblance(_)
+            | PairTest::Containment(_)
+            | PairTest::Shared(_)
+            | PairTest::Edits(_)
+            | PairTest::Vector(_)
+            | PairTest::Cosine(_)
+            | PairTest::Hamming(_) => words,
         }
     }
 
@@ -142,7 +210,10 @@ impl PairTest {
         match self {
             PairTest::Lengths(_) | PairTest::Cosine(_) | PairTest::Hamming(_) => shared > 0,
             PairTest::Vector(vector) => shared >= vector.meeting,
-            _ => self.reaches(Measure { shared, left: a, right: b }),
+            PairTest::Resemblance(_)
+            | PairTest::Containment(_)
+            | PairTest::Shared(_)
+            | PairTest::Edits(_) => self.reaches(Measure { shared, left: a, right: b }),
         }
     }
 
@@ -151,7 +222,12 @@ impl PairTest {
         match self {
             PairTest::Vector(vector) => vector.meeting,
             PairTest::Shared(least) => least,
-            _ => 1,
+            PairTest::Resemblance(_)
+            | PairTest::Containment(_)
+            | PairTest::Lengths(_)
+            | PairTest::Edits(_)
+            | PairTest::Cosine(_)
+            | PairTest::Hamming(_) => 1,
         }
     }
 
@@ -192,7 +268,13 @@ impl PairTest {
         // Of cosines the squares are compared.
         let part = |m: Measure| match self {
             PairTest::Cosine(_) => square(m.shared),
-            _ => u128::from(m.shared),
+            PairTest::Resemblance(_)
+            | PairTest::Containment(_)
+            | PairTest::Shared(_)
+            | PairTest::Lengths(_)
+            | PairTest::Edits(_)
+            | PairTest::Vector(_)
+            | PairTest::Hamming(_) => u128::from(m.shared),
         };
         let whole = |m: Measure| match self {
             PairTest::Resemblance(_) => u128::from(m.left) + u128::from(m.right) - u128::from(m.shared),
@@ -222,7 +304,10 @@ impl PairTest {
             PairTest::Cosine(_) => {
                 Measure { shared: coarse(shared_weight(a, b)), left: coarse(norm(a)), right: coarse(norm(b)) }
             }
-            _ => Measure::of(self.members(a), self.members(b)),
+            PairTest::Resemblance(_)
+            | PairTest::Containment(_)
+            | PairTest::Shared(_)
+            | PairTest::Lengths(_) => Measure::of(self.members(a), self.members(b)),
         }
     }
 
@@ -233,27 +318,27 @@ impl PairTest {
         }
         match self {
             PairTest::Vector(vector) => {
-                let (x, y) = (packed(a)?, packed(b)?);
                 let (left, right) = (self.size(a), self.size(b));
-                return vectors_alike(x, y, vector).map(|shared| Measure { shared, left, right });
+                vectors_alike(packed(a)?, packed(b)?, vector).map(|shared| Measure { shared, left, right })
             }
-            PairTest::Hamming(_) => {
-                return Some(self.full(a, b)).filter(|measure| self.reaches(*measure));
-            }
-            PairTest::Cosine(t) => return cosine_at_least(a, b, t).then(|| self.full(a, b)),
-            _ => {}
-        }
-        let (x, y) = (self.members(a), self.members(b));
-        let (left, right) = (x.len() as u32, y.len() as u32);
-        let needed = self.needed(left, right)?;
-        let shared = match self {
+            PairTest::Hamming(_) => Some(self.full(a, b)).filter(|measure| self.reaches(*measure)),
+            PairTest::Cosine(t) => cosine_at_least(a, b, t).then(|| self.full(a, b)),
             PairTest::Edits(_) => {
-                let most = left.max(right) - needed as u32;
-                left.max(right) - edit_distance_at_most(a, b, most)?
+                let (left, right) = (a.len() as u32, b.len() as u32);
+                let (longer, needed) = (left.max(right), self.needed(left, right)?);
+                let edits = edit_distance_at_most(a, b, longer - needed as u32)?;
+                Some(Measure { shared: longer - edits, left, right })
             }
-            _ => overlap_at_least(x, y, needed)? as u32,
-        };
-        Some(Measure { shared, left, right }).filter(|measure| self.reaches(*measure))
+            PairTest::Resemblance(_)
+            | PairTest::Containment(_)
+            | PairTest::Shared(_)
+            | PairTest::Lengths(_) => {
+                let (x, y) = (self.members(a), self.members(b));
+                let (left, right) = (x.len() as u32, y.len() as u32);
+                let shared = overlap_at_least(x, y, self.needed(left, right)?)? as u32;
+                Some(Measure { shared, left, right })
+            }
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::similarity::{AcceptanceRule, Measure, PairTest};
+use crate::similarity::{AcceptanceRule, Measure};
 
 /// How much two texts share, in members of the sets that the collection's method measures: shingles, sampled shingles,
 /// or features.
@@ -42,7 +42,7 @@ impl Measures {
     /// What is to be said of a measure under the rule of a collection, which links the two or not.
     pub fn new(measure: Measure, rule: AcceptanceRule, linked: bool) -> Measures {
         let test = rule.last();
-        let sets = matches!(test, PairTest::Resemblance(_) | PairTest::Containment(_));
+        let sets = test.compares_sets();
         let needed = test.needed(measure.left, measure.right);
         let (all, shown) = (Measures::of(measure), test.reported(measure));
         Measures {
@@ -93,7 +93,7 @@ impl Measures {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::similarity::Evidence;
+    use crate::similarity::{Evidence, PairTest};
 
     #[test]
     fn all_measures_of_a_pair() {

@@ -35,13 +35,15 @@ impl KeyGrouping {
     pub fn of(context: &RunContext) -> KeyGrouping {
         let cap = context.config.cap();
         let own = context.rule.map(AcceptanceRule::own);
-        let sizes = own.filter(|own| !matches!(own, PairTest::Shared(_)));
+        let sizes = own.filter(|own| own.limits_sizes());
         // A hot group is measured on sketches alone. Under a cap counts decide, and must be complete. Where many have a term in
         // common that are not alike, counting is cheaper than measuring up to much larger groups.
-        let most_expanded = match own {
-            _ if context.pairs || cap > 0 => usize::MAX,
-            Some(PairTest::Vector(_)) => MAX_EXPANDED_GROUP * WEAK_KEY_FACTOR,
-            _ => MAX_EXPANDED_GROUP,
+        let most_expanded = if context.pairs || cap > 0 {
+            usize::MAX
+        } else if own.is_some_and(PairTest::has_weak_keys) {
+            MAX_EXPANDED_GROUP * WEAK_KEY_FACTOR
+        } else {
+            MAX_EXPANDED_GROUP
         };
         KeyGrouping::new(sizes, cap, most_expanded, context.topology)
     }
