@@ -24,7 +24,7 @@ use crate::support::history::config;
 use crate::support::output::jsonl;
 use crate::support::program::{Dir, Ran};
 use crate::support::seen::try_seen;
-use crate::support::texts::{Random, gzip, line, words};
+use crate::support::texts::{Random, gzip, line, words, zst};
 use crate::support::upkeep::findings;
 
 /// What a load came to, and what it refused.
@@ -87,21 +87,36 @@ fn refused_records_outlive_an_interruption() {
     outlives_interruptions(&dir);
 }
 
-/// The same of rows, some of which go over several lines.
+/// Rows of 60 documents, which go over several lines, and of 90 that are refused, each text longer by a filler.
+fn rows(filler: usize) -> Vec<String> {
+    let row = |number: usize| {
+        let text = format!("some text\n{} and \"\"more\"\"\r\n{}", number % 7, "x".repeat(filler));
+        format!("d{number},\"{text}\"\n") + &"no,row,at all\r\n".repeat(number % 4)
+    };
+    (0..60).map(row).collect()
+}
+
+/// The same of files of rows, plain and packed.
 #[test]
-fn rows_outlive_an_interruption() {
-    let mut rows = "id,text\n".to_owned();
-    for number in 0..60 {
-        rows += &format!("d{number},\"some text\n{} and \"\"more\"\"\r\n\"\n", number % 7);
-        rows += &"no,row,at all\r\n".repeat(number % 4);
+fn files_of_rows_outlive_an_interruption() {
+    let dir = Dir::new();
+    for (at, rows) in rows(0).chunks(6).enumerate() {
+        let content = format!("id,text\n{}", rows.concat()).into_bytes();
+        match at % 3 {
+            0 => dir.write(&format!("in/{at}.csv"), content),
+            1 => dir.write(&format!("in/{at}.csv.gz"), gzip(&content, 100)),
+            _ => dir.write(&format!("in/{at}.csv.zst"), zst(&content, 100)),
+        }
     }
-    for (name, bytes) in
-        [("in/a.csv", rows.clone().into_bytes()), ("in/a.csv.gz", gzip(rows.as_bytes(), 1000))]
-    {
-        let dir = Dir::new();
-        dir.write(name, bytes);
-        outlives_interruptions(&dir);
-    }
+    outlives_interruptions(&dir);
+}
+
+/// The same within a file of rows: whatever comes after the first epoch begins behind its header.
+#[test]
+fn rows_of_a_large_file_outlive_an_interruption() {
+    let dir = Dir::new();
+    dir.write("in/a.csv", format!("id,text\n{}", rows(20_000).concat()));
+    outlives_interruptions(&dir);
 }
 
 /// A load of the folder `in`, of 60 documents and 90 refused records, cut off at many places.

@@ -2,13 +2,13 @@
 
 use std::path::PathBuf;
 
-use alike::config::Method;
+use alike::config::{Input, Method};
 use alike::read::{Delimiter, FormatHint, FormatName};
 use clap::Args;
 
 use super::processes::ProcessArgs;
 use super::values::{
-    ClusteringArg, ComponentsArg, InputFormatArg, SimdArg, TokensArg, VerifyArg, method_parser, policies,
+    ClusteringArg, ComponentsArg, SimdArg, TokensArg, VerifyArg, format_parser, method_parser, policies,
     presets,
 };
 
@@ -119,8 +119,8 @@ pub(crate) struct FormArgs {
     /// The format of the files that are named, and of standard input [default: by name and content]
     ///
     /// Files in folders, and what patterns match there, go by their names and contents in any case.
-    #[arg(long, value_enum, value_name = "FORMAT", help_heading = "Records")]
-    pub(crate) input_format: Option<InputFormatArg>,
+    #[arg(long, value_name = "FORMAT", value_parser = format_parser(), help_heading = "Records")]
+    pub(crate) input_format: Option<FormatName>,
     /// The delimiter of CSV: one ASCII character, or tab [default: a comma; tab for .tsv]
     ///
     /// Without it, a header that has no comma, but semicolons, tabs or bars, and only one kind of them, has that delimiter.
@@ -129,14 +129,9 @@ pub(crate) struct FormArgs {
 }
 
 impl FormArgs {
-    /// What the flags say of inputs.
-    pub(crate) fn hint(&self) -> FormatHint {
-        let format = self.input_format.map(|format| match format {
-            InputFormatArg::Jsonl => FormatName::Jsonl,
-            InputFormatArg::Text => FormatName::Text,
-            InputFormatArg::Csv => FormatName::Csv,
-        });
-        FormatHint { format, delimiter: self.delimiter }
+    /// What the flags say of inputs, over what is configured.
+    pub(crate) fn hint(&self, configured: &Input) -> FormatHint {
+        FormatHint { format: self.input_format, delimiter: self.delimiter.or(configured.delimiter) }
     }
 }
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 
-use super::common::{MachineArgs, ReportArgs};
+use super::common::{FormArgs, MachineArgs, ReportArgs};
 use super::processes::ProcessArgs;
 
 pub(crate) const LEXICON_EXAMPLES: &str = "\
@@ -89,6 +89,8 @@ pub(crate) struct BuildArgs {
     /// Field of the text [default: text]
     #[arg(long, value_name = "PATH", help_heading = "Records")]
     pub(crate) text_field: Option<String>,
+    #[command(flatten)]
+    pub(crate) form: FormArgs,
     /// Fail (exit code 3) on the first refused record, not only if more than 10 % are refused
     #[arg(long, help_heading = "Records")]
     pub(crate) strict: bool,
@@ -141,6 +143,8 @@ pub(crate) struct CompareArgs {
     /// Field of the text [default: text]
     #[arg(long, value_name = "PATH", requires = "documents", help_heading = "Signatures")]
     pub(crate) text_field: Option<String>,
+    #[command(flatten)]
+    pub(crate) form: FormArgs,
 
     /// Write the curve to a new file, as tab-separated columns
     #[arg(long, value_name = "FILE", requires = "documents", help_heading = "Output")]

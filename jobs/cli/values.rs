@@ -3,6 +3,7 @@
 use std::ffi::OsStr;
 
 use alike::config::{Method, PRESETS};
+use alike::read::{FormatName, format_names};
 use clap::ValueEnum;
 use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
 
@@ -43,6 +44,12 @@ pub(crate) fn method_parser() -> impl TypedValueParser<Value = Method> {
         PossibleValue::new(method.name()).aliases(method.aliases().iter().copied()).help(method.about())
     });
     PossibleValuesParser::new(values).try_map(|name| name.parse::<Method>())
+}
+
+/// What reads `--input-format`: the list of formats, each with what it is.
+pub(crate) fn format_parser() -> impl TypedValueParser<Value = FormatName> {
+    let values = format_names().map(|(name, about)| PossibleValue::new(name).help(about));
+    PossibleValuesParser::new(values).try_map(|name| name.parse::<FormatName>())
 }
 
 /// `--verify`.
@@ -96,15 +103,4 @@ pub(crate) enum ComponentsArg {
     Forest,
     /// Differential dataflow, on all workers of all processes
     Differential,
-}
-
-/// A format of inputs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum InputFormatArg {
-    /// One JSON object a line.
-    Jsonl,
-    /// One document a file.
-    Text,
-    /// A header row, and then one record a row; see --delimiter for TSV.
-    Csv,
 }

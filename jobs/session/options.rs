@@ -56,6 +56,7 @@ impl DedupOptions {
     pub(crate) fn new(args: DedupArgs) -> Result<DedupOptions> {
         let config = configuration(&args.choices, Config::default())?;
         let Machine { workers, memory, simd } = Machine::new(&args.machine)?;
+        let hint = args.choices.form.hint(&config.input);
         Ok(DedupOptions {
             config,
             lexicon: args.choices.lexicon,
@@ -63,7 +64,7 @@ impl DedupOptions {
             memory,
             simd,
             inputs: args.inputs,
-            hint: args.choices.form.hint(),
+            hint,
             out: args.out,
             pairs: args.pairs,
             kinds: args.kinds,

@@ -87,6 +87,14 @@ impl Target {
         }
     }
 
+    /// The configuration of the collection.
+    pub(crate) fn config(&self) -> &Config {
+        match self {
+            Target::There(writer) => &writer.snapshot().manifest().config,
+            Target::Anew { config, .. } | Target::New { config, .. } => config,
+        }
+    }
+
     /// Whether an interrupted load would go on.
     pub(crate) fn goes_on(&self) -> bool {
         matches!(self, Target::There(writer) if writer.pending().is_some())

@@ -4,6 +4,7 @@ use std::io;
 use std::sync::Arc;
 
 use super::field::Fields;
+use super::format::Numbering;
 use super::record::{Record, Refusal, Sink};
 use super::source::{Source, Unit};
 use crate::document::Position;
@@ -26,6 +27,15 @@ pub(super) enum Certainty {
 
 /// What a format knows.
 pub(super) trait Codec {
+    /// The number of the format on disk, and what it takes to read it beside that: 0 if that is nothing.
+    fn code(&self) -> [u8; 2];
+
+    /// How names of such files end.
+    fn extension(&self) -> &'static str;
+
+    /// What numbers of records count.
+    fn numbering(&self) -> Numbering;
+
     /// The first offset at or after `at` at which a unit of an uncompressed file may begin; the size of the file if there
     /// is none.
     fn unit_start(&self, source: &Source, at: u64) -> u64;

@@ -80,56 +80,9 @@ pub struct FormatHint {
     pub delimiter: Option<Delimiter>,
 }
 
-/// A format as it is named by whoever knows it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum FormatName {
-    /// JSON Lines.
-    Jsonl,
-    /// One document a file.
-    Text,
-    /// A header row, and then one record a row.
-    Csv,
-}
-
-impl Format {
-    /// The format as a number: the kind in the lower eight bits, what it takes to read it in the upper ones.
-    pub fn code(self) -> u16 {
-        match self {
-            Format::JsonLines => 0,
-            Format::Text => 1,
-            Format::Csv { delimiter } => 2 | u16::from(delimiter.byte()) << 8,
-        }
-    }
-
-    /// The format of a number that [`Format::code`] gave; `None` if there is none.
-    pub fn of_code(code: u16) -> Option<Format> {
-        match code.to_le_bytes() {
-            [0, 0] => Some(Format::JsonLines),
-            [1, 0] => Some(Format::Text),
-            [2, delimiter] => Delimiter::of(delimiter).map(|delimiter| Format::Csv { delimiter }),
-            _ => None,
-        }
-    }
-
-    /// What numbers of records count.
-    pub(super) fn counts(self) -> Numbering {
-        match self {
-            Format::JsonLines | Format::Text => Numbering::Lines,
-            Format::Csv { .. } => Numbering::Rows,
-        }
-    }
-
-    /// How names of such files end.
-    pub(super) fn extension(self) -> &'static str {
-        match self {
-            Format::JsonLines => "jsonl",
-            Format::Text => "txt",
-            Format::Csv { delimiter: Delimiter::TAB } => "tsv",
-            Format::Csv { .. } => "csv",
-        }
-    }
-}
+/// A format as it is named by whoever knows it: one of [`format_names`](super::format_names).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FormatName(pub(super) &'static str);
 
 /// What numbers of records count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -174,15 +127,6 @@ impl Compression {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn codes_are_those_of_stored_collections() {
-        let csv = Format::Csv { delimiter: Delimiter::COMMA };
-        for (format, code) in [(Format::JsonLines, 0), (Format::Text, 1), (csv, 0x2c02)] {
-            assert_eq!((format.code(), Format::of_code(code)), (code, Some(format)));
-        }
-        assert!([0xff, 0x0100, 0x2202, 2].iter().all(|code| Format::of_code(*code).is_none()));
-    }
 
     #[test]
     fn compression_is_known_by_its_magic() {

@@ -2,10 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::format::Delimiter;
 use crate::error::{Error, Result};
 use crate::limits::MAX_RECORD_BYTES;
 
-/// Where id and text stand in a JSON record.
+/// Where id and text stand in a record.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Input {
@@ -15,6 +16,9 @@ pub struct Input {
     pub text_field: String,
     /// Path of the date; empty if none is read.
     pub date_field: String,
+    /// The delimiter of CSV and TSV. Without it the name of a file or its header tells which it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delimiter: Option<Delimiter>,
     /// Longest line or plain-text document accepted, in bytes.
     pub max_record_bytes: usize,
 }
@@ -25,6 +29,7 @@ impl Default for Input {
             id_field: "id".into(),
             text_field: "text".into(),
             date_field: String::new(),
+            delimiter: None,
             max_record_bytes: MAX_RECORD_BYTES,
         }
     }

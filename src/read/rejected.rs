@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use super::format::Numbering;
+use super::formats::codec;
 use super::record::Refusal;
 use super::source::Source;
 use crate::document::Position;
@@ -23,7 +24,13 @@ impl Refused {
     /// The same, ready to be shown: `line` is its line in the file `source`.
     pub fn rejected(&self, source: &Source, line: u64) -> Rejected {
         let (file, offset) = (source.shown.clone(), self.position.offset());
-        Rejected { file, line, offset, counted: source.format.counts(), reason: self.refusal.to_string() }
+        Rejected {
+            file,
+            line,
+            offset,
+            counted: codec(source.format).numbering(),
+            reason: self.refusal.to_string(),
+        }
     }
 }
 

@@ -65,7 +65,8 @@ fn load(
     // An interrupted load that is gone on with may have written it.
     let goes_on = target.goes_on();
     let list = args.rejected.as_deref().map(|path| new_file(path, goes_on)).transpose()?;
-    let discovery = find_inputs(&args.inputs, args.choices.form.hint(), scratch.path(), progress)?;
+    let hint = args.choices.form.hint(&target.config().input);
+    let discovery = find_inputs(&args.inputs, hint, scratch.path(), progress)?;
     refuse_own_files(&args.at.collection, &discovery)?;
     let (mut writer, new) = target.writer(peers.as_deref())?;
     let batch = Batch {

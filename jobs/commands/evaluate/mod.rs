@@ -29,7 +29,8 @@ pub(crate) fn run(args: &EvaluateArgs) -> Result<ExitCode> {
     let threshold = args.threshold.as_deref().map(str::parse).transpose().map_err(Error::Config)?;
     let evaluation = watched(&args.talk, |progress| {
         let place = RunFolder::new(None)?;
-        let sources = find_inputs(&args.inputs, args.records.form.hint(), place.path(), progress)?;
+        let hint = args.records.form.hint(&asked[0].config.input);
+        let sources = find_inputs(&args.inputs, hint, place.path(), progress)?;
         let survey = Survey {
             sources: &sources.sources,
             input: &asked[0].config.input,

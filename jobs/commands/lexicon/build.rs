@@ -13,7 +13,7 @@ use alike::output::Scratch;
 use alike::peers::Peers;
 use alike::printable::counted;
 use alike::progress::Progress;
-use alike::read::{FormatHint, Source};
+use alike::read::Source;
 use alike::resources::Resources;
 
 use super::description::{describe_new, input};
@@ -64,12 +64,9 @@ fn lead(
     refuse_existing(&args.out)?;
     Header { terms: terms(args), min_df: args.min_df, short: 0, documents: 0 }.check()?;
     let scratch = Scratch::beside(&args.out, &std::env::temp_dir())?;
-    let found = find_inputs(&args.inputs, FormatHint::default(), scratch.path(), progress)?;
-    let task = LexiconTask {
-        sources: found.sources.clone(),
-        input: input(args.text_field.as_deref())?,
-        terms: terms(args),
-    };
+    let input = input(args.text_field.as_deref())?;
+    let found = find_inputs(&args.inputs, args.form.hint(&input), scratch.path(), progress)?;
+    let task = LexiconTask { sources: found.sources.clone(), input, terms: terms(args) };
     if let Some(peers) = peers {
         let sources = task.sources.iter().map(Source::from_anywhere).collect::<Result<_>>()?;
         peers.broadcast(&LexiconTask { sources, input: task.input.clone(), terms: task.terms })?;

@@ -9,7 +9,6 @@ use alike::lexicon::{
 };
 use alike::output::Chart;
 use alike::printable::counted;
-use alike::read::FormatHint;
 use serde_json::{Value, json};
 
 use super::description::{described, input};
@@ -56,8 +55,8 @@ fn measure(args: &CompareArgs, lexicons: (&Lexicon, &Lexicon)) -> Result<Stabili
     watched(&args.report.talk, |progress| {
         let spool =
             tempfile::tempdir().map_err(|e| Error::io(&std::env::temp_dir(), "create a folder in", e))?;
-        let found = find_inputs(&args.documents, FormatHint::default(), spool.path(), progress)?;
         let input = input(args.text_field.as_deref())?;
+        let found = find_inputs(&args.documents, args.form.hint(&input), spool.path(), progress)?;
         let survey = Survey { sources: &found.sources, input: &input, workers, mesh: None };
         let stability = stability(lexicons, &survey, question, simd, progress)?;
         let rejected = found.rejected(stability.refused.clone());

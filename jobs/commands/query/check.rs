@@ -45,7 +45,8 @@ pub(crate) fn run(args: &CheckArgs) -> Result<ExitCode> {
     let snapshot = open(&args.at)?;
     let scratch =
         tempfile::tempdir().map_err(|e| Error::io(&std::env::temp_dir(), "create a folder in", e))?;
-    let found = find_inputs(std::slice::from_ref(&args.file), args.form.hint(), scratch.path(), &progress);
+    let hint = args.form.hint(&snapshot.manifest().config.input);
+    let found = find_inputs(std::slice::from_ref(&args.file), hint, scratch.path(), &progress);
     let found = found.map_err(|error| match error {
         Error::Input { path, reason } if !path.exists() && path == args.file => {
             let tip = "of a document of the collection `alike explain COLLECTION ID` says what resembles it";

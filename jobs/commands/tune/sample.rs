@@ -82,7 +82,7 @@ fn measure(
     progress: &Arc<Progress>,
 ) -> Result<SampleReport> {
     let place = RunFolder::new(None)?;
-    let found = find_inputs(&args.inputs, args.records.form.hint(), place.path(), progress)?;
+    let found = find_inputs(&args.inputs, args.records.form.hint(&config.input), place.path(), progress)?;
     let sources = &found.sources;
     let extent = Extent::next(sources, (0, 0), bytes);
     let part = Part { extent, lines: 0 };

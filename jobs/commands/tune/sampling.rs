@@ -94,7 +94,7 @@ fn measure(
         let survey = Survey { sources, input: &wish.input, workers: machine.workers, mesh: None };
         Documents::read(&survey, machine.simd, progress)
     };
-    let mut found = find_inputs(&args.inputs, args.records.form.hint(), place.path(), progress)?;
+    let mut found = find_inputs(&args.inputs, args.records.form.hint(&wish.input), place.path(), progress)?;
     let mut documents = read(&found.sources, &wish)?;
     refuse(args.records.strict, &found.rejected(documents.refused.clone()), documents.len() as u64)?;
     let all = documents.len();

@@ -7,6 +7,7 @@ use std::path::Path;
 use super::recognise::{Recognised, recognise};
 use crate::error::{Error, Result};
 use crate::read::format::{Compression, FormatHint};
+use crate::read::formats::codec;
 use crate::read::head::FoundBy;
 use crate::read::source::Source;
 
@@ -27,7 +28,7 @@ pub(super) fn spool(input: &mut dyn Read, spool: &Path, hint: FormatHint) -> Res
             return Err(Error::input(Path::new("-"), reason));
         }
     };
-    let format = source.format.extension();
+    let format = codec(source.format).extension();
     let compression = match source.compression {
         Compression::None => "",
         Compression::Gzip => ".gz",

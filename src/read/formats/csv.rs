@@ -15,7 +15,7 @@ use crate::read::bytes::{ReadFault, Window};
 use crate::read::codec::{Boundaries, Certainty, Codec, Parser, Records};
 use crate::read::date::{Day, day};
 use crate::read::field::Fields;
-use crate::read::format::{Delimiter, Format};
+use crate::read::format::{Delimiter, Format, Numbering};
 use crate::read::head::FileHead;
 use crate::read::record::{Record, Refusal, SHOWN_KEYS, Sink, Value};
 use crate::read::source::{Source, Unit};
@@ -45,6 +45,11 @@ pub(super) fn said(head: &FileHead) -> Format {
     }
 }
 
+/// The format of a file that is said to be TSV, whatever its name.
+pub(super) fn said_tabs(head: &FileHead) -> Format {
+    Format::Csv { delimiter: head.delimiter().unwrap_or(Delimiter::TAB) }
+}
+
 /// The delimiter of a header: a comma, unless it has none and exactly one of the candidates.
 fn sniff(content: &[u8]) -> Delimiter {
     let (mut quoted, mut seen) = (false, [0; 256]);
@@ -63,12 +68,27 @@ fn sniff(content: &[u8]) -> Delimiter {
     }
 }
 
+/// The number of the format on disk; the delimiter stands beside it.
+pub(super) const CODE: u8 = 2;
+
 /// CSV with a delimiter.
 pub(super) struct Csv {
     pub(super) delimiter: Delimiter,
 }
 
 impl Codec for Csv {
+    fn code(&self) -> [u8; 2] {
+        [CODE, self.delimiter.byte()]
+    }
+
+    fn extension(&self) -> &'static str {
+        if self.delimiter == Delimiter::TAB { "tsv" } else { "csv" }
+    }
+
+    fn numbering(&self) -> Numbering {
+        Numbering::Rows
+    }
+
     fn unit_start(&self, source: &Source, at: u64) -> u64 {
         if at == 0 {
             return 0;

@@ -11,7 +11,7 @@ use crate::read::BOM;
 use crate::read::bytes::Window;
 use crate::read::codec::{Boundaries, Certainty, Codec, Parser, Records};
 use crate::read::field::Fields;
-use crate::read::format::Format;
+use crate::read::format::{Format, Numbering};
 use crate::read::head::FileHead;
 use crate::read::record::{Record, Refusal, Sink};
 use crate::read::source::{Source, Unit};
@@ -29,10 +29,25 @@ pub(super) fn recognise(head: &FileHead) -> Option<(Certainty, Format)> {
     Some((certainty, Format::JsonLines))
 }
 
+/// The number of the format on disk.
+pub(super) const CODE: u8 = 0;
+
 /// JSON Lines.
 pub(super) struct JsonLines;
 
 impl Codec for JsonLines {
+    fn code(&self) -> [u8; 2] {
+        [CODE, 0]
+    }
+
+    fn extension(&self) -> &'static str {
+        "jsonl"
+    }
+
+    fn numbering(&self) -> Numbering {
+        Numbering::Lines
+    }
+
     fn unit_start(&self, _: &Source, at: u64) -> u64 {
         at
     }

@@ -1,4 +1,4 @@
-//! The formats there are. A new one is a file here, a name in [`Format`], and a line in each of the two lists below.
+//! The formats there are. A new one is a file here, a variant of [`Format`], an arm of [`codec`], and a row of [`FORMATS`].
 
 mod csv;
 mod extract;
@@ -7,8 +7,10 @@ mod jsonl;
 mod object;
 mod text;
 
+use std::str::FromStr;
+
 use super::codec::{Boundaries, Certainty, Codec};
-use super::format::{Format, FormatName};
+use super::format::{Delimiter, Format, FormatName};
 use super::head::FileHead;
 use csv::Csv;
 use jsonl::JsonLines;
@@ -29,15 +31,111 @@ pub fn boundaries(format: Format) -> Option<Box<dyn Boundaries>> {
     codec(format).boundaries()
 }
 
-/// The format that is surest of a file, if any takes it.
-pub(super) fn recognise(head: &FileHead) -> Option<Format> {
-    match head.said() {
-        Some(FormatName::Jsonl) => return Some(Format::JsonLines),
-        Some(FormatName::Text) => return Some(Format::Text),
-        Some(FormatName::Csv) => return Some(csv::said(head)),
-        None => {}
+/// What is known of a format before there is a file of it.
+struct FormatRow {
+    /// Its number on disk.
+    code: u8,
+    /// The format, by what stands beside its number.
+    of: fn(u8) -> Option<Format>,
+    /// How sure it is of a file.
+    recognise: fn(&FileHead) -> Option<(Certainty, Format)>,
+    /// What people call it, and what that makes of a file, whatever its name.
+    names: &'static [SaidFormat],
+}
+
+/// A name of a format.
+struct SaidFormat {
+    name: &'static str,
+    about: &'static str,
+    of: fn(&FileHead) -> Format,
+}
+
+/// All formats. Of those that are equally sure of a file the last one reads it.
+static FORMATS: [FormatRow; 3] = [
+    FormatRow {
+        code: jsonl::CODE,
+        of: |beside| (beside == 0).then_some(Format::JsonLines),
+        recognise: jsonl::recognise,
+        names: &[SaidFormat { name: "jsonl", about: "One JSON object a line", of: |_| Format::JsonLines }],
+    },
+    FormatRow {
+        code: text::CODE,
+        of: |beside| (beside == 0).then_some(Format::Text),
+        recognise: text::recognise,
+        names: &[SaidFormat { name: "text", about: "One document a file", of: |_| Format::Text }],
+    },
+    FormatRow {
+        code: csv::CODE,
+        of: |beside| Delimiter::of(beside).map(|delimiter| Format::Csv { delimiter }),
+        recognise: csv::recognise,
+        names: &[
+            SaidFormat { name: "csv", about: "A header row, and then one record a row", of: csv::said },
+            SaidFormat { name: "tsv", about: "The same, with tabs between fields", of: csv::said_tabs },
+        ],
+    },
+];
+
+fn names() -> impl Iterator<Item = &'static SaidFormat> {
+    FORMATS.iter().flat_map(|format| format.names)
+}
+
+/// What formats are called, and what each is in a line.
+pub fn format_names() -> impl Iterator<Item = (&'static str, &'static str)> {
+    names().map(|said| (said.name, said.about))
+}
+
+impl FromStr for FormatName {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<FormatName, String> {
+        let named = names().find(|said| said.name == text);
+        named.map(|said| FormatName(said.name)).ok_or_else(|| format!("there is no format {text:?}"))
     }
-    let claims: [Option<(Certainty, Format)>; 3] =
-        [jsonl::recognise(head), text::recognise(head), csv::recognise(head)];
-    claims.into_iter().flatten().max_by_key(|(certainty, _)| *certainty).map(|(_, format)| format)
+}
+
+impl Format {
+    /// The format as a number: the kind in the lower eight bits, what it takes to read it in the upper ones.
+    pub fn code(self) -> u16 {
+        u16::from_le_bytes(codec(self).code())
+    }
+
+    /// The format of a number that [`Format::code`] gave; `None` if there is none.
+    pub fn of_code(code: u16) -> Option<Format> {
+        let [code, beside] = code.to_le_bytes();
+        FORMATS.iter().find(|format| format.code == code).and_then(|format| (format.of)(beside))
+    }
+}
+
+/// The format of a file: the one that it is said to have, or the one that is surest of it, if any takes it.
+pub(super) fn recognise(head: &FileHead) -> Option<Format> {
+    if let Some(FormatName(name)) = head.said() {
+        return names().find(|said| said.name == name).map(|said| (said.of)(head));
+    }
+    let claims = FORMATS.iter().filter_map(|format| (format.recognise)(head));
+    claims.max_by_key(|(certainty, _)| *certainty).map(|(_, format)| format)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_are_those_of_stored_collections() {
+        let csv = Format::Csv { delimiter: Delimiter::COMMA };
+        for (format, code) in [(Format::JsonLines, 0), (Format::Text, 1), (csv, 0x2c02)] {
+            assert_eq!((format.code(), Format::of_code(code)), (code, Some(format)));
+        }
+        assert!([0xff, 0x0100, 0x2202, 2].iter().all(|code| Format::of_code(*code).is_none()));
+    }
+
+    #[test]
+    fn names_and_numbers_are_distinct() {
+        for (at, format) in FORMATS.iter().enumerate() {
+            assert!(FORMATS[..at].iter().all(|other| other.code != format.code));
+        }
+        let named: Vec<&str> = format_names().map(|(name, _)| name).collect();
+        assert_eq!(named, ["jsonl", "text", "csv", "tsv"]);
+        assert!(named.iter().all(|name| name.parse() == Ok(FormatName(name))));
+        assert!("parquet".parse::<FormatName>().is_err());
+    }
 }

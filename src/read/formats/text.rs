@@ -9,7 +9,7 @@ use crate::read::bytes::Window;
 use crate::read::codec::{Boundaries, Certainty, Codec, Parser, Records};
 use crate::read::date::Day;
 use crate::read::field::Fields;
-use crate::read::format::Format;
+use crate::read::format::{Format, Numbering};
 use crate::read::head::FileHead;
 use crate::read::record::{Record, Refusal, Sink};
 use crate::read::source::{Source, Unit};
@@ -25,10 +25,25 @@ pub(super) fn recognise(head: &FileHead) -> Option<(Certainty, Format)> {
     Some((certainty, Format::Text))
 }
 
+/// The number of the format on disk.
+pub(super) const CODE: u8 = 1;
+
 /// Plain text.
 pub(super) struct WholeText;
 
 impl Codec for WholeText {
+    fn code(&self) -> [u8; 2] {
+        [CODE, 0]
+    }
+
+    fn extension(&self) -> &'static str {
+        "txt"
+    }
+
+    fn numbering(&self) -> Numbering {
+        Numbering::Lines
+    }
+
     fn unit_start(&self, source: &Source, at: u64) -> u64 {
         if at == 0 { 0 } else { source.bytes }
     }
