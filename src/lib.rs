@@ -85,7 +85,6 @@
 //! - `text/spelling/filter.rs` - which words become tokens, and as which stems
 //! - `text/spelling/stop_words.rs` - stop words of languages
 //! - `text/spelling/stems.rs` - the stems of words
-//! - `text/twin.rs` - the slow, obvious tokenizer
 //!
 //! Terms and how rare they are:
 //! - `lexicon/mod.rs` - what a lexicon is

@@ -12,6 +12,7 @@ use differential_dataflow::input::Input;
 use differential_dataflow::operators::Iterate;
 use proptest::prelude::*;
 
+use crate::support::canonical::canonical_tokens;
 use crate::support::corpora::full;
 use crate::support::history::{Bench, Clusters, Load, config, history};
 use crate::support::oracle::{Contents, Doc, fraction};
@@ -72,7 +73,7 @@ struct Numbers(HashMap<Vec<String>, u32>);
 impl Numbers {
     fn of(&mut self, text: &str) -> u32 {
         let next = self.0.len() as u32;
-        *self.0.entry(alike::text::canonical_tokens(text, Tokens::Words)).or_insert(next)
+        *self.0.entry(canonical_tokens(text, Tokens::Words)).or_insert(next)
     }
 }
 

@@ -5,9 +5,9 @@ use std::fs;
 
 use alike::config::Tokens;
 use alike::lexicon::Lexicon;
-use alike::text::canonical_tokens;
 use serde_json::{Value, json};
 
+use crate::support::canonical::canonical_tokens;
 use crate::support::corpora::corpus;
 use crate::support::job::{Shape, done};
 use crate::support::output::jsonl;

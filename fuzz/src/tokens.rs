@@ -4,9 +4,16 @@ use std::cell::RefCell;
 
 use alike::config::Tokens;
 use alike::simd::Simd;
-use alike::text::{Tokenizer, canonical_tokens, token_hash};
+use alike::text::{Tokenizer, token_hash};
 
 use crate::LEVELS;
+
+#[path = "../../src/text/classify.rs"]
+mod classify;
+#[path = "../../src/text/tests/twin.rs"]
+mod twin;
+
+use twin::canonical_tokens;
 
 const MODES: [Tokens; 2] = [Tokens::Words, Tokens::Chars];
 

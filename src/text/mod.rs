@@ -24,7 +24,7 @@
 //! | `segment`, `table` | the careful route of stretches beyond ASCII |
 //! | `out` | the buffer of hashes, and character mode's spaces |
 //! | `spelling/` | words in canonical form, where their letters matter: filters, stems, stop words, sentences and lines |
-//! | `twin` | the slow, obvious form that all of it is held equal to |
+//! | `tests/twin` | the slow, obvious form that all of it is held equal to |
 
 mod classify;
 mod hash;
@@ -35,8 +35,7 @@ mod segment;
 mod spelling;
 mod table;
 #[cfg(test)]
-mod tests;
-mod twin;
+pub(crate) mod tests;
 
 pub use hash::token_hash;
 pub use spelling::filter::{NoFrequencies, TermFrequencies};
@@ -46,7 +45,6 @@ pub use spelling::spelt::{Speller, is_letters, is_lone, is_long, is_number};
 pub use spelling::stems::{is_stem_language, stem_languages};
 pub use spelling::stop_words::{is_stop_language, stop_languages};
 pub use spelling::words::shown_words;
-pub use twin::{canonical_tokens, filtered_tokens};
 
 use std::sync::Arc;
 

@@ -1,5 +1,7 @@
 //! What the tests share: no test is in here.
 
+/// Canonical tokens, slow and obvious.
+pub(crate) mod canonical;
 /// Texts checked against a collection, and the brute-force answer.
 pub(crate) mod checks;
 /// Corpora outside the repository.

@@ -9,12 +9,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use alike::config::Tokens;
 use serde_json::{Value, json};
 
+use crate::support::canonical::canonical_tokens;
 use crate::support::output::label;
-
-/// What a token is: the library's own slow form, which shares nothing with the way the program takes.
-pub(crate) fn tokens(text: &str, tokens: Tokens) -> Vec<String> {
-    alike::text::canonical_tokens(text, tokens)
-}
 
 /// A document of the input, in document order.
 #[derive(Clone, Debug)]
@@ -94,7 +90,7 @@ impl Contents {
         let mut known: HashMap<Vec<u32>, usize> = HashMap::new();
         for (position, doc) in docs.iter().enumerate() {
             let mut text = Vec::new();
-            for word in tokens(&doc.text, Tokens::Words) {
+            for word in canonical_tokens(&doc.text, Tokens::Words) {
                 let next = u32::try_from(words.len()).unwrap();
                 text.push(*words.entry(word).or_insert(next));
             }

@@ -7,7 +7,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use alike::config::{Config, Method, Rule, Sampling, Tokens, Verify};
 use alike::text::token_hash;
 
-use crate::support::oracle::{fraction, tokens};
+use crate::support::canonical::canonical_tokens;
+use crate::support::oracle::fraction;
 use crate::support::slow_pieces::{chunks, lines, sentences};
 use crate::support::slow_terms::{SlowLexicon, SlowTerm};
 
@@ -191,7 +192,7 @@ impl<'a> Sketches<'a> {
     /// Windows of characters whose hash is a multiple, none of which overlaps the one before; or else the least of all.
     fn anchors(&self, text: &str) -> Vec<Vec<u64>> {
         let anchors = &self.config.anchors;
-        let hashes = identities(&tokens(text, Tokens::Chars), anchors.characters);
+        let hashes = identities(&canonical_tokens(text, Tokens::Chars), anchors.characters);
         let mut kept: Vec<usize> = Vec::new();
         for (at, hash) in hashes.iter().enumerate() {
             if hash % anchors.one_in == 0 && kept.last().is_none_or(|last| last + anchors.characters <= at) {
@@ -204,7 +205,10 @@ impl<'a> Sketches<'a> {
 
     /// Chunks of pieces that have a word; between two pieces stands a number that no word has.
     fn chunks(&mut self, pieces: &[String], size: usize, every: usize) -> Vec<Vec<u64>> {
-        let words = pieces.iter().map(|piece| tokens(piece, Tokens::Words)).filter(|words| !words.is_empty());
+        let words = pieces
+            .iter()
+            .map(|piece| canonical_tokens(piece, Tokens::Words))
+            .filter(|words| !words.is_empty());
         let words: Vec<Vec<String>> = words.collect();
         let mut numbers: Vec<Vec<u64>> = Vec::new();
         for words in &words {

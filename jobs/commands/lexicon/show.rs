@@ -2,11 +2,10 @@
 
 use std::process::ExitCode;
 
-use alike::config::Tokens;
 use alike::error::{Error, Result};
 use alike::lexicon::{Lexicon, LexiconEntry};
 use alike::printable::counted;
-use alike::text::canonical_tokens;
+use alike::text::Speller;
 use serde_json::{Value, json};
 
 use super::description::described;
@@ -28,7 +27,8 @@ pub(crate) fn run(args: &ShowLexiconArgs) -> Result<ExitCode> {
 
 /// The one word that was typed, as terms are written.
 fn canonical(term: &str) -> Result<String> {
-    let mut words = canonical_tokens(term, Tokens::Words);
+    let mut words = Vec::new();
+    Speller::new().each_word(term, |word| words.push(word.to_owned()));
     match (words.pop(), words.is_empty()) {
         (Some(word), true) => Ok(word),
         _ => Err(Error::config(format!("--term {term}: expected one word; a lexicon has no others"))),

@@ -17,7 +17,7 @@ use crate::progress::Progress;
 use crate::read::{Source, discover};
 use crate::resources::Resources;
 use crate::simd::Simd;
-use crate::text::canonical_tokens;
+use crate::text::tests::canonical_tokens;
 
 /// Words from which texts are made, some of them not terms, some the same in canonical form.
 const WORDS: [&str; 16] = [

@@ -12,7 +12,7 @@ use crate::lexicon::{Header, Lexicon, StabilityRequest, Survey, TermKind, Terms,
 use crate::limits::{BASE_MEMORY, WORKER_MEMORY};
 use crate::progress::Progress;
 use crate::simd::Simd;
-use crate::text::canonical_tokens;
+use crate::text::tests::canonical_tokens;
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]

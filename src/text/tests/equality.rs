@@ -4,8 +4,9 @@ use proptest::prelude::*;
 use unicode_normalization::UnicodeNormalization;
 
 use super::{LEVELS, MODES, check};
+use crate::text::Tokenizer;
 use crate::text::Tokens;
-use crate::text::{Tokenizer, canonical_tokens};
+use crate::text::tests::canonical_tokens;
 
 /// Where each route, rule and exception lives.
 const NASTY: &[&str] = &[

@@ -4,15 +4,14 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 
-use super::{LEVELS, MODES, equality};
+use super::filtered_twin::filtered_tokens;
+use super::{LEVELS, MODES, canonical_tokens, equality};
 use crate::lexicon::{Lexicon, LexiconRequest, TermKind, Terms, count};
 use crate::progress::Progress;
 use crate::read::{Input, discover};
 use crate::resources::Resources;
 use crate::simd::Simd;
-use crate::text::{
-    Filter, NoFrequencies, Text, Tokenizer, Tokens, canonical_tokens, filtered_tokens, token_hash,
-};
+use crate::text::{Filter, NoFrequencies, Text, Tokenizer, Tokens, token_hash};
 
 fn codes(codes: &[&str]) -> Vec<String> {
     codes.iter().map(|code| (*code).to_owned()).collect()

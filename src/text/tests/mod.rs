@@ -1,15 +1,18 @@
 //! The rules case by case, and the fast path held equal to its twin.
 
 mod equality;
+mod filtered_twin;
 mod filters;
 mod hashes;
 mod rules;
+mod twin;
+
+pub(crate) use twin::canonical_tokens;
 
 use std::cell::RefCell;
 
-use super::{Speller, Tokenizer, canonical_tokens, token_hash};
+use super::{Speller, Tokenizer, Tokens, classify, token_hash};
 use crate::simd::Simd;
-use crate::text::Tokens;
 
 const LEVELS: [Simd; 3] = [Simd::Scalar, Simd::Avx2, Simd::Avx512];
 const MODES: [Tokens; 2] = [Tokens::Words, Tokens::Chars];

@@ -1,0 +1,11 @@
+//! What a token is: the slow form of the tokenizer, compiled from the files of the library that have it. The program takes
+//! another way.
+
+#[path = "../../src/text/classify.rs"]
+mod classify;
+#[path = "../../src/text/tests/twin.rs"]
+mod twin;
+
+use alike::config::Tokens;
+
+pub(crate) use twin::canonical_tokens;
