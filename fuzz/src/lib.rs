@@ -6,6 +6,7 @@
 mod features;
 mod reader;
 mod run;
+mod storage;
 #[cfg(test)]
 mod tests;
 mod tokens;

@@ -3,8 +3,8 @@
 use alike::collection::page::{PAGE_BYTES, PAGE_WORDS, PAYLOAD_WORDS, RawPage, Seal};
 use alike::collection::{HeapReader, RowsReader, RunReader, RunWriter, SectionKind, Shape, merge};
 use alike::error::{Error, Result};
-use alike::storage::{Simulated, Storage};
 
+use crate::storage::{Simulated, Storage};
 use crate::take;
 
 const COLLECTION: u64 = 1;
