@@ -111,6 +111,36 @@ fn load_all(bench: &mut Bench, loads: &[(Vec<String>, usize)], mut each: impl Fn
     }
 }
 
+/// The guarantee holds within what a load has joined: some member of a cluster is like all others.
+fn holds_within_what_is_joined(loads: &[(Vec<String>, usize)]) {
+    let (mut joined, mut divided) = (Bench::new(capped(3)), Bench::new(guaranteed(capped(3))));
+    load_all(&mut joined, loads, |_, _| {});
+    load_all(&mut divided, loads, |_, _| {});
+    let (joined, clusters) = (joined.clusters(), divided.clusters());
+    let text = |id: &String| keys(&divided.live[&id[1..].parse::<usize>().expect("a number")]);
+    for cluster in &clusters {
+        assert!(joined.iter().any(|all| cluster.is_subset(all)), "{cluster:?} is in none of {joined:?}");
+        let like = |a: &Keys, b: &Keys| a == b || a.intersection(b).count() >= SHARED;
+        let leads = |lead: &String| cluster.iter().all(|other| like(&text(lead), &text(other)));
+        assert!(cluster.iter().any(leads), "{cluster:?}");
+    }
+}
+
+/// The cap keeps two components apart that would be linked without it; both are divided in one load.
+#[test]
+fn components_that_a_cap_keeps_apart_are_divided_apart() {
+    let loads: [(&[usize], usize); 4] = [
+        (&[107, 2, 7, 100, 4, 6, 101, 7, 102, 0], 2),
+        (&[3, 4, 3], 1),
+        (&[4, 100, 8, 8, 104, 0, 5, 107, 0], 3),
+        (&[8, 1, 107, 1, 106, 105, 0, 1, 105, 108], 3),
+    ];
+    let texts = |from: &[usize]| from.iter().map(|from| words(*from, 5)).collect();
+    let loads: Vec<(Vec<String>, usize)> =
+        loads.iter().map(|(from, workers)| (texts(from), *workers)).collect();
+    holds_within_what_is_joined(&loads);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 40, ..ProptestConfig::default() })]
 
@@ -132,20 +162,9 @@ proptest! {
         bench.check("as run again");
     }
 
-    /// The guarantee holds within what a load has joined: some member of a cluster is like all others.
     #[test]
     fn a_guarantee_divides_what_a_load_has_joined(loads in loads()) {
-        let (mut joined, mut divided) = (Bench::new(capped(3)), Bench::new(guaranteed(capped(3))));
-        load_all(&mut joined, &loads, |_, _| {});
-        load_all(&mut divided, &loads, |_, _| {});
-        let (joined, clusters) = (joined.clusters(), divided.clusters());
-        let text = |id: &String| keys(&divided.live[&id[1..].parse::<usize>().expect("a number")]);
-        for cluster in &clusters {
-            prop_assert!(joined.iter().any(|all| cluster.is_subset(all)), "{cluster:?} is in none of {joined:?}");
-            let like = |a: &Keys, b: &Keys| a == b || a.intersection(b).count() >= SHARED;
-            let leads = |lead: &String| cluster.iter().all(|other| like(&text(lead), &text(other)));
-            prop_assert!(cluster.iter().any(leads), "{cluster:?}");
-        }
+        holds_within_what_is_joined(&loads);
     }
 
     /// What is left after deletions is whole, and never coarser than without a cap.

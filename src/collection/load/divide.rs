@@ -7,6 +7,8 @@
 //! content stands in that order where its best document does. So that one is enough: documents of one text are always
 //! together, and never decide anything else.
 //!
+//! Without the cap contents of two components may be linked, too: such components are divided each for itself.
+//!
 //! Documents are in the order of the loads that first brought them, then of ids: the order in which a one-shot run has to
 //! read them for the same clusters.
 
@@ -36,6 +38,8 @@ const BATCH: usize = 1 << 16;
 /// Divides components by taking in their documents again, by their stored sets.
 pub(in crate::collection) struct Guarantee {
     config: Config,
+    /// Whether loads ignore common keys.
+    capped: bool,
     /// Without other processes: what a load divides is little, and is at hand where clusters are formed.
     resources: Resources,
     frozen_tables: Option<Arc<FrozenTables>>,
@@ -53,10 +57,12 @@ impl Guarantee {
         batch: &Batch,
         progress: &Arc<Progress>,
     ) -> Guarantee {
+        let capped = config.cap() > 0;
         let mut config = config.clone();
         config.count.common_cap = 0;
         Guarantee {
             config,
+            capped,
             resources: Resources { peers: None, ..batch.resources.clone() },
             frozen_tables: frozen_tables.cloned(),
             progress: Arc::clone(progress),
@@ -78,6 +84,27 @@ impl Guarantee {
             let contents: Vec<Doc> = cluster.members.iter().map(content).collect();
             let first = contents.iter().copied().min();
             least.extend(contents.iter().copied().zip(first.into_iter().cycle()));
+        }
+        Ok(())
+    }
+
+    /// Divides each component for itself that has a cluster in common with another one.
+    fn part(&self, tables: &Tables, components: &[&Vec<Doc>], least: &mut HashMap<Doc, Doc>) -> Result<()> {
+        let each =
+            (0..).zip(components).flat_map(|(at, component)| component.iter().map(move |doc| (*doc, at)));
+        let component: HashMap<Doc, usize> = each.collect();
+        let mut mixed: Vec<usize> = Vec::new();
+        for (content, first) in least.iter() {
+            let ends = [component[content], component[first]];
+            if ends[0] != ends[1] {
+                mixed.extend(ends);
+            }
+        }
+        mixed.sort_unstable();
+        mixed.dedup();
+        for at in mixed {
+            least.retain(|content, _| component[content] != at);
+            self.least(tables, components[at], least)?;
         }
         Ok(())
     }
@@ -127,6 +154,9 @@ impl Divide for Guarantee {
             }
             let mut least = HashMap::new();
             self.least(after, &contents, &mut least)?;
+            if self.capped {
+                self.part(after, &several[from..to], &mut least)?;
+            }
             for component in &several[from..to] {
                 let first = component.iter().min();
                 let place = component.iter().map(|doc| (*doc, *least.get(doc).unwrap_or(doc)));
