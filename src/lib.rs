@@ -108,6 +108,7 @@
 //! - `sketch/rarity.rs` - the frozen table of how common shingles are
 //! - `sketch/signature.rs` - parity signatures: a lower bound of how much two sets differ
 //! - `sketch/sampling.rs` - which shingles are kept, by the methods that sample them
+//! - `sketch/frequencies.rs` - in how many of some documents a shingle is
 //! - `sketch/minwise.rs` - min-wise values and features of them
 //! - `sketch/terms.rs` - terms of a document, the rarest first
 //!
@@ -168,8 +169,9 @@
 //! - `flow/context.rs` - what every part of a run needs
 //! - `flow/documents.rs` - names and places of documents, and their texts, read again
 //! - `flow/document_sets.rs` - sizes and sets of documents, and measuring pairs of them
+//! - `flow/second_collision.rs` - members of hot groups meet again under keys that are rare among them
 //! - `flow/run.rs` - the parts of a run, put together
-//! - `flow/worker.rs` - what a worker does: two dataflows, one after the other
+//! - `flow/worker.rs` - what a worker does: two dataflows, and a second collision between them
 //! - `flow/profiled.rs` - times of operators, from what timely logs
 //! - `flow/catalogue/mod.rs` - what a run remembers of each document
 //! - `flow/catalogue/segment.rs` - the rows of one worker
@@ -186,7 +188,9 @@
 //! - `flow/operators/exact_duplicates.rs` - equal canonical texts
 //! - `flow/operators/broadcast_rows.rs` - rows of documents to the processes that need them
 //! - `flow/operators/collide/mod.rs` - postings to key groups
-//! - `flow/operators/collide/grouping.rs` - groups addressed to the owners of their members
+//! - `flow/operators/collide/addressed.rs` - groups addressed to the owners of their members
+//! - `flow/operators/collide/grouping.rs` - groups of documents that show the same key
+//! - `flow/operators/collide/indexed.rs` - groups of which some index a key and others probe for it
 //! - `flow/operators/collide/order.rs` - postings of a bucket rid of singletons, and sorted
 //! - `flow/operators/count.rs` - key groups to candidates, with the keys each pair shares
 //! - `flow/operators/recall.rs` - sets derived again, and sent to where they are measured
@@ -195,6 +199,7 @@
 //! - `flow/memory/budget.rs` - how a bound of the memory is shared out
 //! - `flow/memory/store.rs` - the budget, and the folder of spill files
 //! - `flow/memory/spill.rs` - files for what does not fit
+//! - `flow/memory/document_bits.rs` - a bit for each document
 //! - `flow/memory/buckets.rs` - postings and arrivals bucketed by key
 //! - `flow/memory/rounds.rs` - key groups given out in rounds
 //! - `flow/memory/sets.rs` - lists of words by document

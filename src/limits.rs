@@ -41,6 +41,10 @@ pub const REFUSED_PERCENT: u64 = 10;
 /// A key group with more pairs than one of this many contents has is not expanded into them but handed on whole (a
 /// *hot group*), unless every pair is asked for. In a load, pairs of stored contents do not count.
 pub const MAX_EXPANDED_GROUP: usize = 512;
+/// Where members of hot groups collide again, so many pairs for each member are expanded all the same.
+pub const MAX_PAIRS_OF_MEMBER: usize = MAX_EXPANDED_GROUP / 4;
+/// Members of a hot group that is looked at before its members collide again: it may be one of near-copies in mass.
+pub const LARGE_HOT_GROUP: usize = 4 << 10;
 /// Documents of a kind that are named beside their number: the first ones.
 pub const DOCUMENTS_NAMED: usize = 10;
 /// Keys above the cap on common ones that are named one by one: those in the most contents.

@@ -51,6 +51,12 @@ impl Threshold {
         if n == 0 { 0 } else { n - self.ceil(n as u64) as usize + 1 }
     }
 
+    /// The same for sets that are compared with none smaller than themselves: with an equal one or a larger one they share
+    /// at least what two sets of `n` need (the indexing prefix of Bayardo, Ma and Srikant 2007).
+    pub fn indexing_prefix(self, n: usize) -> usize {
+        if n == 0 { 0 } else { n - self.needed(n as u64, n as u64) as usize + 1 }
+    }
+
     /// Shared shingles that sets of `a` and `b` need to resemble each other at the threshold: with `s` shared,
     /// `s / (a + b - s) >= num / den`, so `s >= num * (a + b) / (num + den)`.
     pub fn needed(self, a: u64, b: u64) -> u64 {

@@ -8,8 +8,8 @@ use crate::support::output::{Output, label, reread, sorted};
 use crate::support::program::Dir;
 use crate::support::texts::{Random, line, words};
 
-/// Copies of each template: more than the 512 contents that make a group a hot group.
-const COPIES: usize = 560;
+/// Copies of each template: so many that more pairs meet under some keys than a group may have, however rare these are.
+const COPIES: usize = 700;
 
 /// The same for features: a feature is the same in fewer of the copies than a shingle is.
 const FEATURED: usize = 760;

@@ -12,7 +12,7 @@ use crate::support::corpora::{corpus, sample};
 use crate::support::oracle::{Answer, Contents, Doc, Pair, Rules, answer, comparable, fraction};
 use crate::support::output::{Output, reread, sorted};
 use crate::support::program::Dir;
-use crate::support::texts::families;
+use crate::support::texts::{families, pages};
 
 const THRESHOLDS: [&str; 3] = ["0.5", "0.8", "0.95"];
 
@@ -141,6 +141,13 @@ const KEEPS: [&str; 6] = ["first", "longest", "last", "field:score:max", "shorte
 #[test]
 fn the_sample() {
     join_is_exact("sample", &sample(), &KEEPS, false);
+}
+
+/// Pages of sites in the order of a crawl, and ordinary texts behind them.
+#[test]
+fn families_of_pages() {
+    let texts = [pages(1), families(sample(), 3)].concat();
+    join_is_exact("families of pages", &texts, &KEEPS, false);
 }
 
 #[test]

@@ -11,7 +11,7 @@ use crate::support::methods::{METHODS, collection};
 use crate::support::oracle::Doc;
 use crate::support::outputs::{alike_in_all, assert_same, figures, written};
 use crate::support::program::Dir;
-use crate::support::texts::{gzip, line, words, zst};
+use crate::support::texts::{gzip, line, pages, words, zst};
 
 /// Processes and workers of each; the plainest is what the others are held against.
 const SHAPES: [Shape; 4] = [(1, 2), (2, 1), (3, 1), (4, 2)];
@@ -109,6 +109,20 @@ fn shingles() {
 #[test]
 fn all_shingles() {
     method("none");
+}
+
+/// Members of hot groups collide again, wherever they were read and their keys belong.
+#[test]
+fn families_of_pages() {
+    let dir = Dir::new();
+    let docs = Doc::all(&pages(2));
+    for (at, part) in docs.chunks(docs.len().div_ceil(5)).enumerate() {
+        dir.write(&format!("in/{at}.jsonl"), Doc::jsonl(part));
+    }
+    for flags in ["--clustering guarantee", "--clustering transitive", "--threshold 0.6 --pairs"] {
+        let output = alike_in_all(&dir, &format!("in {flags}"), &SHAPES);
+        assert!(rows(&output, "duplicates.jsonl") > 200, "{flags}");
+    }
 }
 
 #[test]

@@ -39,6 +39,8 @@ mod evaluate;
 mod exact;
 /// What is written of a collection against what `dedup` writes.
 mod export;
+/// Sites that come into a collection one after the other, and what they leave to be measured.
+mod families;
 /// A small job with every operation of its storage failing or cut off.
 mod faults;
 /// `features` accepts pairs as often as the formula says.

@@ -13,8 +13,17 @@ use crate::flow::memory::budget::Share;
 use crate::flow::memory::sets::{Sets, not_recalled};
 use crate::flow::records::Candidate;
 use crate::flow::stored::Stored;
-use crate::similarity::Measure;
+use crate::similarity::{AcceptanceRule, Measure};
 use crate::sketch::least_difference;
+
+/// Which keys of two documents were counted as shared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Prefixes {
+    /// All that either shows.
+    Equal,
+    /// Those of the indexing prefix of the smaller one.
+    Indexed,
+}
 
 /// Sizes and sets of the documents of a run, as far as they are known in this process.
 pub struct DocumentSets {
@@ -81,13 +90,26 @@ impl DocumentSets {
     }
 
     /// Whether a pair shares enough keys to be measured, or to be accepted where keys are all there is.
-    pub fn enough(&self, candidate: Candidate) -> bool {
+    pub fn enough(&self, candidate: Candidate, prefixes: Prefixes) -> bool {
         let (a, b) = candidate.pair.docs();
         let (left, right) = (self.size(a), self.size(b));
         let context = &self.context;
-        context.rule.is_some_and(|rule| rule.is_enough(candidate.shared, left, right))
+        let is_enough = |rule: AcceptanceRule| match prefixes {
+            Prefixes::Equal => rule.is_enough(candidate.shared, left, right),
+            Prefixes::Indexed => rule.is_enough_indexed(candidate.shared, left, right),
+        };
+        context.rule.is_some_and(is_enough)
             && (!context.has_signatures()
                 || self.may_be_alike((a, self.signature(a)), (b, self.signature(b))))
+    }
+
+    /// Whether sizes or signatures tell that two documents are not accepted, as far as both are known in this process.
+    pub fn are_unlike(&self, a: Doc, b: Doc) -> bool {
+        let known = |doc: Doc| !self.is_stored(doc) && !self.signature(doc).is_empty();
+        self.context.has_signatures()
+            && known(a)
+            && known(b)
+            && !self.may_be_alike((a, self.signature(a)), (b, self.signature(b)))
     }
 
     /// Whether the signatures of two documents, as far as there are any, leave room for as many shared members as the rule

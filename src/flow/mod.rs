@@ -25,6 +25,7 @@ mod records;
 mod request;
 mod results;
 mod run;
+mod second_collision;
 mod status;
 mod stored;
 mod worker;

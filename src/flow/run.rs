@@ -1,6 +1,6 @@
 //! The parts of a run, each of which its workers share.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, Weak};
 
 use crate::config::{Config, Keep};
 use crate::document::Doc;
@@ -15,6 +15,7 @@ use crate::flow::intake::keepers::Keepers;
 use crate::flow::intake::tables::{TableInputs, make_tables};
 use crate::flow::intake::unit_queue::UnitQueue;
 use crate::flow::memory::budget::Budget;
+use crate::flow::memory::document_bits::DocumentBits;
 use crate::flow::memory::store::RunMemory;
 use crate::flow::request::Request;
 use crate::flow::results::gathered::Collector;
@@ -25,6 +26,7 @@ use crate::progress::Progress;
 use crate::read::RunInputs;
 use crate::read::{FieldPath, Fields};
 use crate::resources::Resources;
+use crate::sketch::Frequencies;
 
 /// Bytes of an input file that one worker reads at a stretch.
 const UNIT: u64 = 1 << 20;
@@ -37,6 +39,9 @@ pub struct RunParts {
     pub documents: Arc<RunDocuments>,
     /// Their sizes and sets, and measuring pairs of them.
     pub sets: Arc<DocumentSets>,
+    /// A bit for each content that collides again, and counts of their shingles; while it is needed.
+    pub(super) hot_members: Mutex<Weak<DocumentBits>>,
+    pub(super) frequencies: Mutex<Weak<Frequencies>>,
     pub(super) keepers: Arc<Keepers>,
     pub(super) collector: Arc<Collector>,
     pub(super) queue: UnitQueue,
@@ -97,6 +102,8 @@ impl RunParts {
         Ok(RunParts {
             sets: Arc::new(DocumentSets::new(Arc::clone(&context), Arc::clone(&documents), stored)),
             collector: Arc::new(Collector::new(Arc::clone(&context))),
+            hot_members: Mutex::default(),
+            frequencies: Mutex::default(),
             keepers,
             window: peers.clone().map(|peers| SendWindow::new(peers, topology)),
             queue: UnitQueue::new(peers, reads),

@@ -1,4 +1,4 @@
-//! What a worker does: two dataflows, one after the other.
+//! What a worker does: two dataflows, and a second collision between them where there are hot groups.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -20,8 +20,10 @@ use crate::flow::distributed::exchange_all::{PATIENCE, wait};
 use crate::flow::distributed::gather_to_leader::gather_to_leader;
 use crate::flow::distributed::remote_candidates::bring_to_sets;
 use crate::flow::distributed::send_window::SendWindow;
+use crate::flow::document_sets::Prefixes;
 use crate::flow::intake::Intake;
 use crate::flow::memory::budget::Share;
+use crate::flow::memory::sets::Sets;
 use crate::flow::memory::spill::Pile;
 use crate::flow::operators::broadcast_rows::{SentRows, broadcast_rows, rows_for_others};
 use crate::flow::operators::collide::collide;
@@ -34,6 +36,7 @@ use crate::flow::profiled::Timed;
 use crate::flow::records::{Arrival, Candidate, Change, Posting, Wanted};
 use crate::flow::results::gathered::Collided;
 use crate::flow::run::RunParts;
+use crate::flow::second_collision::collide_again;
 use crate::progress::Stage;
 
 /// One worker's part.
@@ -46,9 +49,14 @@ pub fn work(worker: &mut Worker, run: &Arc<RunParts>) {
     candidate_phase(worker, run, &candidates, &collided);
     let mut collided = collided.take();
     if !status.failed() {
-        let hot_groups = std::mem::take(&mut collided.hot_groups);
-        run.collector.add_collided(&collided);
-        measuring_phase(worker, run, candidates, hot_groups);
+        match collide_again(worker, run, &candidates, &mut collided) {
+            Ok(recalled) => {
+                let hot_groups = std::mem::take(&mut collided.hot_groups);
+                run.collector.add_collided(&collided);
+                measuring_phase(worker, run, candidates, hot_groups, recalled);
+            }
+            Err(error) => status.fail(error),
+        }
     }
     if !status.failed() && run.context.topology.processes() > 1 {
         gather_to_leader(worker, &run.sets, &run.collector);
@@ -147,7 +155,7 @@ fn first_dataflow(
         let (sets, keepers) = (Arc::clone(&run.sets), Arc::clone(&run.keepers));
         let posted = inputs.postings.to_stream(scope);
         let groups = collide(posted, copies.broadcast(), sets, keepers, index, Rc::clone(collided));
-        count(groups, known, Arc::clone(&run.sets), index)
+        count(groups, known, Arc::clone(&run.sets), index, Prefixes::Equal)
             .inspect_batch(move |_, batch| {
                 kept.borrow_mut().extend(batch).unwrap_or_else(|error| failing.status.fail(error));
             })
@@ -189,6 +197,7 @@ fn measuring_phase(
     run: &RunParts,
     candidates: Rc<RefCell<Pile<Candidate>>>,
     hot_groups: Vec<Vec<Doc>>,
+    recalled: Sets,
 ) {
     let (index, context) = (worker.index(), &run.context);
     let status = &context.status;
@@ -209,8 +218,8 @@ fn measuring_phase(
     });
     run.collector.add_candidates(hot_groups, candidates.borrow().len());
     worker.dataflow(|scope| {
-        let recalled = recall_wanted(wanted.to_stream(scope), Arc::clone(&run.sets), index);
-        let ready = receive_sets(recalled, Arc::clone(&run.sets), index);
+        let sent = recall_wanted(wanted.to_stream(scope), Arc::clone(&run.sets), recalled, index);
+        let ready = receive_sets(sent, Arc::clone(&run.sets), index);
         let collector = Arc::clone(&run.collector);
         let to_leader = Exchange::new(|_: &Candidate| 0);
         verify(ready, candidates, Arc::clone(&run.sets)).sink(to_leader, "Gather", move |(input, _)| {

@@ -42,7 +42,15 @@ impl AcceptanceRule {
 
     /// Whether keys are the first members of sets in one order, so that who is accepted shares a key.
     pub fn has_prefixes(self) -> bool {
-        matches!(self.evidence, Evidence::Prefix(_))
+        self.prefix().is_some()
+    }
+
+    /// The resemblance for which keys are the first members of sets in one order, if they are.
+    pub fn prefix(self) -> Option<Threshold> {
+        match self.evidence {
+            Evidence::Prefix(threshold) => Some(threshold),
+            _ => None,
+        }
     }
 
     /// The fewest shared keys that [`AcceptanceRule::is_enough`] finds enough for any sizes.
@@ -58,6 +66,17 @@ impl AcceptanceRule {
         // rest of it can share no more than its length.
         let rest = |size: u32| u64::from(size) - threshold.prefix(size as usize) as u64;
         let most = u64::from(shared) + rest(left).max(rest(right));
+        self.own.needed(left, right).is_some_and(|needed| most >= needed)
+    }
+
+    /// The same of keys of which the smaller sketch shows only those of its indexing prefix.
+    pub fn is_enough_indexed(self, shared: u32, left: u32, right: u32) -> bool {
+        let Some(threshold) = self.prefix() else { return self.own.counts(shared, left, right) };
+        let (small, large) = (left.min(right), left.max(right));
+        // As above, with the keys that each of the two shows.
+        let rest_of_small = u64::from(small) - threshold.indexing_prefix(small as usize) as u64;
+        let rest_of_large = u64::from(large) - threshold.prefix(large as usize) as u64;
+        let most = u64::from(shared) + rest_of_small.max(rest_of_large);
         self.own.needed(left, right).is_some_and(|needed| most >= needed)
     }
 

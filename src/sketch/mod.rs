@@ -1,5 +1,6 @@
 //! What the sketches of methods are made of: shingles, min-wise values, terms; and how they are compared quickly.
 
+mod frequencies;
 mod minwise;
 mod rarity;
 mod sampling;
@@ -7,6 +8,7 @@ mod shingles;
 mod signature;
 mod terms;
 
+pub use frequencies::Frequencies;
 pub use minwise::Permutations;
 pub use rarity::Rarity;
 pub use sampling::{Sampling, Shingles, sample, size_group};

@@ -35,7 +35,9 @@ impl<'a> Measuring<'a> {
         let pair = (a.min(b), a.max(b));
         let allows = |rule: &AcceptanceRule| rule.own().allows(self.run.size(a), self.run.size(b));
         let may = self.run.context.rule.filter(allows);
-        let Some(rule) = may.filter(|_| !self.apart.contains(&pair)) else { return Ok(None) };
+        let Some(rule) = may.filter(|_| !self.apart.contains(&pair) && !self.run.are_unlike(a, b)) else {
+            return Ok(None);
+        };
         let (x, y) = (self.set(a)?, self.set(b)?);
         let measure = rule.measure(&x, &y);
         if measure.is_none() {

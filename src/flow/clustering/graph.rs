@@ -192,7 +192,8 @@ impl Graph {
 
     /// Measures a pair of a hot group: `Some` if the two are linked.
     pub fn measure(&self, sets: &DocumentSets, a: Node, b: Node) -> Result<Option<Measure>> {
-        sets.measure(self.doc(a), self.doc(b))
+        let (a, b) = (self.doc(a), self.doc(b));
+        if sets.are_unlike(a, b) { Ok(None) } else { sets.measure(a, b) }
     }
 }
 

@@ -140,7 +140,10 @@ fn move_to_larger(
 }
 
 /// Those candidates that pass.
-fn keep(
+///
+/// # Errors
+/// [`crate::error::Error::Io`] of a spill file, and those of `passes`.
+pub fn keep(
     sets: &DocumentSets,
     candidates: &Pile<Candidate>,
     mut passes: impl FnMut(&Candidate) -> Result<bool>,

@@ -2,6 +2,7 @@
 
 pub mod buckets;
 pub mod budget;
+pub mod document_bits;
 pub mod rounds;
 pub mod sets;
 pub mod spill;

@@ -13,7 +13,7 @@ use timely::dataflow::operators::generic::operator::Operator;
 
 use crate::document::Doc;
 use crate::error::Result;
-use crate::flow::document_sets::DocumentSets;
+use crate::flow::document_sets::{DocumentSets, Prefixes};
 use crate::flow::memory::budget::Share;
 use crate::flow::memory::rounds::{Index, Rounds};
 use crate::flow::records::{Candidate, KeyGroups, Pair};
@@ -135,13 +135,18 @@ impl PairCounting {
 }
 
 /// No key groups yet, for a worker that has read all its input.
-fn no_groups(sets: &DocumentSets, worker: usize) -> Rounds {
+fn no_groups(sets: &DocumentSets, worker: usize, prefixes: Prefixes) -> Rounds {
+    let share = match prefixes {
+        Prefixes::Equal => Share::Groups,
+        // Sets are held beside the second collision, and digests no longer.
+        Prefixes::Indexed => Share::Arrivals,
+    };
     let (context, catalogue) = (&sets.context, &sets.documents.catalogue);
     Rounds::new(
         catalogue.rows(worker),
         catalogue.base(),
         (worker, context.topology.all()),
-        context.memory.budget.part(Share::Groups),
+        context.memory.budget.part(share),
         &context.memory.scratch,
     )
 }
@@ -153,6 +158,7 @@ pub fn count<'scope>(
     known: Stream<'scope, u64, Vec<()>>,
     sets: Arc<DocumentSets>,
     worker: usize,
+    prefixes: Prefixes,
 ) -> Stream<'scope, u64, Vec<Candidate>> {
     let scope = groups.scope();
     let owner = Exchange::new(|groups: &KeyGroups| u64::from(groups.owner));
@@ -173,20 +179,20 @@ pub fn count<'scope>(
                     for groups in data.flat_map(|batch| batch.drain(..)).filter(|_| !status.failed()) {
                         sets.record_stored_sizes(groups.stored_sizes.iter().copied());
                         // KeyGroups are sent once all is read, so the rows of this worker are known.
-                        let received = received.get_or_insert_with(|| no_groups(&sets, worker));
+                        let received = received.get_or_insert_with(|| no_groups(&sets, worker, prefixes));
                         received.take_in(&groups).unwrap_or_else(|error| status.fail(error));
                     }
                 });
                 let all = frontier.is_empty() && known.is_empty();
                 let Some(held) = cap.as_ref().filter(|_| all) else { return };
                 let counting = counting.get_or_insert_with(|| {
-                    let groups = received.take().unwrap_or_else(|| no_groups(&sets, worker));
+                    let groups = received.take().unwrap_or_else(|| no_groups(&sets, worker, prefixes));
                     Some(PairCounting::new(groups, &sets, worker))
                 });
                 let mut session = output.session(held);
                 let more = counting.as_mut().filter(|_| !status.failed()).map_or(Ok(false), |counting| {
                     counting.advance(|candidate| {
-                        if sets.enough(candidate) {
+                        if sets.enough(candidate, prefixes) {
                             session.give(candidate);
                         }
                     })

@@ -54,6 +54,8 @@ pub struct ReadResults {
 pub struct Collided {
     /// Key groups too large to expand: the contents that share one key.
     pub hot_groups: Vec<Vec<Doc>>,
+    /// A bit for each content of such groups of which nothing else is kept.
+    pub hot_members: Vec<u64>,
     /// Keys ignored as common.
     pub common: CommonKeys,
     /// All postings of contents.

@@ -1,12 +1,12 @@
 //! Postings that are sorted by key to groups of documents, addressed to the workers that own their members.
 
-use std::ops::Range;
-
 use crate::flow::context::RunContext;
 use crate::flow::distributed::topology::Topology;
-use crate::flow::records::{KeyGroups, Posting};
+use crate::flow::operators::collide::addressed::AddressedGroups;
+use crate::flow::operators::collide::order::set;
+use crate::flow::records::Posting;
 use crate::flow::results::gathered::Collided;
-use crate::limits::MAX_EXPANDED_GROUP;
+use crate::limits::{LARGE_HOT_GROUP, MAX_EXPANDED_GROUP, MAX_PAIRS_OF_MEMBER};
 use crate::similarity::{AcceptanceRule, PairTest};
 
 /// So many times as large is a hot group under keys that alone say little.
@@ -20,13 +20,10 @@ pub struct KeyGrouping {
     cap: usize,
     /// A group with more pairs than so many new contents have is a hot group.
     most_expanded: usize,
-    /// What goes to each worker, in this bucket.
-    sent: Vec<KeyGroups>,
-    /// The workers of this process.
-    local: Range<usize>,
-    /// The group that is addressed, and for each worker the last one that was addressed to it.
-    turn: u64,
-    turns: Vec<u64>,
+    /// Members of a hot group that is kept whole. Members of smaller ones collide again.
+    kept_whole: usize,
+    /// What goes out.
+    pub addressed: AddressedGroups,
     following: Vec<u32>,
 }
 
@@ -38,14 +35,22 @@ impl KeyGrouping {
         let sizes = own.filter(|own| own.limits_sizes());
         // A hot group is measured on sketches alone. Under a cap counts decide, and must be complete. Where many have a term in
         // common that are not alike, counting is cheaper than measuring up to much larger groups.
-        let most_expanded = if context.pairs || cap > 0 {
+        //
+        // Where members of hot groups collide again, a group may be hot even if every pair is asked for: they are found then.
+        let collides_again = context.rule.is_some_and(AcceptanceRule::has_prefixes);
+        let most_expanded = if cap > 0 || context.pairs && !collides_again {
             usize::MAX
         } else if own.is_some_and(PairTest::has_weak_keys) {
             MAX_EXPANDED_GROUP * WEAK_KEY_FACTOR
         } else {
             MAX_EXPANDED_GROUP
         };
-        KeyGrouping::new(sizes, cap, most_expanded, context.topology)
+        let kept_whole = match (collides_again, context.pairs) {
+            (false, _) => 0,
+            (true, false) => LARGE_HOT_GROUP,
+            (true, true) => usize::MAX,
+        };
+        KeyGrouping { kept_whole, ..KeyGrouping::new(sizes, cap, most_expanded, context.topology) }
     }
 
     fn new(sizes: Option<PairTest>, cap: usize, most_expanded: usize, topology: Topology) -> KeyGrouping {
@@ -53,15 +58,13 @@ impl KeyGrouping {
             sizes,
             cap,
             most_expanded,
-            sent: vec![KeyGroups::default(); topology.all()],
-            local: topology.local_workers(),
-            turn: 0,
-            turns: vec![0; topology.all()],
+            kept_whole: 0,
+            addressed: AddressedGroups::new(topology),
             following: Vec::new(),
         }
     }
 
-    /// Forms the groups of one bucket of sorted postings; what goes to whom is then in `sent`.
+    /// Forms the groups of one bucket of sorted postings; what goes to whom is then in `addressed`.
     ///
     /// Within a key sizes ascend: once the size filter fails for a partner it fails for all after it. `stored` holds
     /// the postings of stored contents under the same keys, in the same order.
@@ -71,7 +74,12 @@ impl KeyGrouping {
             let (of_key, rest) = stored.split_at(stored.partition_point(|posting| posting.key <= key));
             stored = rest;
             if self.is_hot(group.len(), of_key.len()) {
-                collided.hot_groups.push(of_key.iter().chain(group).map(|posting| posting.doc).collect());
+                let members = of_key.iter().chain(group).map(|posting| posting.doc);
+                if of_key.len() + group.len() < self.kept_whole {
+                    members.for_each(|doc| set(&mut collided.hot_members, doc));
+                } else {
+                    collided.hot_groups.push(members.collect());
+                }
                 continue;
             }
             let contents = (of_key.len() + group.len()) as u64;
@@ -79,9 +87,14 @@ impl KeyGrouping {
                 collided.common.ignore(key, contents, group.len() as u64);
                 continue;
             }
-            group.iter().filter(|_| !of_key.is_empty()).for_each(|posting| self.send_alone(posting, of_key));
+            for posting in group.iter().filter(|_| !of_key.is_empty()) {
+                let meets =
+                    |other: &&Posting| self.sizes.is_none_or(|rule| rule.allows(posting.size, other.size));
+                self.addressed.send_alone(posting, of_key.iter().filter(meets));
+            }
             if group.len() > 1 {
-                self.send(group);
+                self.follow(group);
+                self.addressed.send(group, &self.following);
             }
         }
     }
@@ -89,45 +102,10 @@ impl KeyGrouping {
     /// Whether there are more pairs in a group than in one of as many new contents as make a hot group. Pairs of stored
     /// contents are known: a few new ones can meet very many of them.
     fn is_hot(&self, new: usize, stored: usize) -> bool {
-        new.saturating_mul(2 * stored + new) > self.most_expanded.saturating_mul(self.most_expanded)
-    }
-
-    /// Addresses a new posting and the stored ones that it may be paired with to the owner of the new one. Pairs of
-    /// stored contents are known, so it is never they that lead.
-    fn send_alone(&mut self, posting: &Posting, stored: &[Posting]) {
-        let meets = |other: &&Posting| {
-            let (small, large) = (posting.size.min(other.size), posting.size.max(other.size));
-            self.sizes.is_none_or(|rule| rule.allows(small, large))
-        };
-        let owner = posting.doc as usize % self.sent.len();
-        let groups = &mut self.sent[owner];
-        let before = groups.docs.len();
-        groups.docs.push(posting.doc);
-        groups.docs.extend(stored.iter().filter(meets).map(|other| other.doc));
-        if !self.local.contains(&owner) {
-            groups.stored_sizes.extend(stored.iter().filter(meets).map(|other| (other.doc, other.size)));
-        }
-        let partners = groups.docs.len() - before - 1;
-        if partners == 0 {
-            groups.docs.truncate(before);
-            return;
-        }
-        groups.following.push(partners as u32);
-        groups.following.resize(before + 1 + partners, 0);
-    }
-
-    /// Addresses a group to every worker that owns a member with partners behind it.
-    fn send(&mut self, group: &[Posting]) {
-        self.follow(group);
-        self.turn += 1;
-        for (posting, _) in group.iter().zip(&self.following).filter(|(_, following)| **following > 0) {
-            let owner = posting.doc as usize % self.sent.len();
-            if std::mem::replace(&mut self.turns[owner], self.turn) != self.turn {
-                let groups = &mut self.sent[owner];
-                groups.docs.extend(group.iter().map(|posting| posting.doc));
-                groups.following.extend_from_slice(&self.following);
-            }
-        }
+        let pairs = new.saturating_mul(2 * stored + new);
+        // Where a few new ones meet a stored family, counting costs less than colliding all of it again.
+        let few = self.kept_whole > 0 && pairs / 2 <= MAX_PAIRS_OF_MEMBER.saturating_mul(stored + new);
+        pairs > self.most_expanded.saturating_mul(self.most_expanded) && !few
     }
 
     /// For each member of a group how many behind it the size filter lets it meet.
@@ -140,12 +118,6 @@ impl KeyGrouping {
             end += group[end..].iter().take_while(|b| meets(b)).count();
             self.following.push((end - at - 1) as u32);
         }
-    }
-
-    /// What goes out for this bucket.
-    pub fn take(&mut self) -> impl Iterator<Item = KeyGroups> + '_ {
-        let filled = self.sent.iter_mut().zip(0..).filter(|(groups, _)| !groups.docs.is_empty());
-        filled.map(|(groups, owner)| KeyGroups { owner, ..std::mem::take(groups) })
     }
 }
 
@@ -185,7 +157,7 @@ mod tests {
             copied.iter().for_each(|doc| set(&mut copies, *doc));
             let (mut held, mut collided) = (all, Collided::default());
             if base == 0 {
-                Singletons::default().drop_from(&mut held, &copies);
+                Singletons::default().drop_from(&mut held, |posting| is_set(&copies, posting.doc));
             }
             held.retain(|posting| !is_set(&copies, posting.doc));
             held.sort_unstable();
@@ -195,7 +167,7 @@ mod tests {
             let mut pairs = Vec::new();
             let mut grouping = KeyGrouping::new(Some(rule), cap, usize::MAX, Topology::alone(workers));
             grouping.form(&held, &stored, &mut collided);
-            for groups in grouping.take() {
+            for groups in grouping.addressed.take() {
                 for (at, doc) in groups.docs.iter().enumerate().filter(|(_, doc)| **doc as usize % workers == groups.owner as usize) {
                     let behind = &groups.docs[at + 1..=at + groups.following[at] as usize];
                     pairs.extend(behind.iter().map(|other| Pair::new(*doc, *other)));

@@ -3,7 +3,9 @@
 //! Morally: `for each key, for each two documents a, b with that key whose set sizes allow the rule: emit (a, b)`.
 //! What is emitted is the group, to the owner of each of its members; `count` reads the pairs off it.
 
+mod addressed;
 mod grouping;
+mod indexed;
 mod order;
 
 use std::cell::RefCell;
@@ -20,10 +22,14 @@ use crate::flow::document_sets::DocumentSets;
 use crate::flow::intake::keepers::Keepers;
 use crate::flow::memory::budget::Share;
 use crate::flow::operators::collide::grouping::KeyGrouping;
-use crate::flow::operators::collide::order::{KeyOrder, Singletons, is_set, set};
+use crate::flow::operators::collide::indexed::IndexedGrouping;
+use crate::flow::operators::collide::order::{KeyOrder, Singletons};
 use crate::flow::records::{ExactDuplicate, KeyGroups, Posting};
 use crate::flow::results::gathered::Collided;
 use crate::flow::stored::Stored;
+
+pub use indexed::IndexedPosting;
+pub use order::{is_set, set};
 
 /// Bytes of input whose postings make a bucket: they fit the second-level cache when they are sorted.
 const BUCKET: u64 = 128 << 10;
@@ -71,7 +77,7 @@ pub fn collide<'scope>(
                     postings.iter().filter(|posting| !is_set(&copied, posting.doc)).count() as u64;
                 let stored = match sets.stored() {
                     None => {
-                        singletons.drop_from(&mut postings, &copied);
+                        singletons.drop_from(&mut postings, |posting| is_set(&copied, posting.doc));
                         order.sort(&mut postings);
                         Vec::new()
                     }
@@ -85,7 +91,47 @@ pub fn collide<'scope>(
                     }
                 };
                 grouping.form(&postings, &stored, &mut outcome);
-                output.session(held).give_iterator(grouping.take());
+                output.session(held).give_iterator(grouping.addressed.take());
+                activator.activate();
+            }
+        },
+    )
+}
+
+/// Collides postings of members of hot groups again, by keys that come first in another order. `outcome` is complete when the output's frontier is empty.
+pub fn collide_indexed<'scope>(
+    postings: Stream<'scope, u64, Vec<IndexedPosting>>,
+    sets: Arc<DocumentSets>,
+    worker: usize,
+    outcome: Rc<RefCell<Collided>>,
+) -> Stream<'scope, u64, Vec<KeyGroups>> {
+    let (scope, topology) = (postings.scope(), sets.context.topology);
+    let by_key = Exchange::new(move |posting: &IndexedPosting| topology.of_key(posting.key) as u64);
+    postings.unary_frontier::<CapacityContainerBuilder<Vec<KeyGroups>>, _, _, _>(
+        by_key,
+        "CollideIndexed",
+        |cap, info| {
+            let activator = scope.activator_for(info.address);
+            let context = Arc::clone(&sets.context);
+            // Digests are gone by now, and sets are held.
+            let mut store = context.buckets(worker, Share::Arrivals, BUCKET);
+            let base = sets.documents.catalogue.base();
+            let (mut grouping, mut order) = (IndexedGrouping::of(&context, base), KeyOrder::default());
+            let mut singletons = Singletons::default();
+            let mut cap = Some(cap);
+            move |(input, frontier), output| {
+                input.for_each_time(|_, data| data.for_each(|batch| context.store(&mut store, batch)));
+                let Some(held) = cap.as_ref().filter(|_| frontier.is_empty()) else { return };
+                let Some(mut postings) = context.next_bucket(&mut store) else {
+                    cap = None;
+                    return;
+                };
+                singletons.drop_from(&mut postings, |_| false);
+                order.sort(&mut postings);
+                let stored = postings.iter().filter(|posting| posting.doc < base);
+                sets.record_stored_sizes(stored.map(|posting| (posting.doc, posting.size)));
+                grouping.form(&postings, &mut outcome.borrow_mut());
+                output.session(held).give_iterator(grouping.addressed.take());
                 activator.activate();
             }
         },

@@ -1,21 +1,24 @@
 //! Postings of a bucket rid of those that meet nobody, and sorted.
 
-use bytemuck::Zeroable;
-
 use crate::document::Doc;
-use crate::flow::records::Posting;
+use crate::flow::records::Keyed;
 
 /// Sorts the postings of a bucket: their keys are random, so one counting pass by the bits below the bucket's own
 /// leaves only what shares a key, or nearly, to be compared.
-#[derive(Default)]
-pub struct KeyOrder {
+pub struct KeyOrder<T> {
     starts: Vec<u32>,
-    sorted: Vec<Posting>,
+    sorted: Vec<T>,
 }
 
-impl KeyOrder {
+impl<T> Default for KeyOrder<T> {
+    fn default() -> KeyOrder<T> {
+        KeyOrder { starts: Vec::new(), sorted: Vec::new() }
+    }
+}
+
+impl<T: Keyed + Ord> KeyOrder<T> {
     /// Sorts postings.
-    pub fn sort(&mut self, postings: &mut [Posting]) {
+    pub fn sort(&mut self, postings: &mut [T]) {
         let Some(span) = span(postings).filter(|_| postings.len() <= u32::MAX as usize) else {
             return postings.sort_unstable();
         };
@@ -23,14 +26,14 @@ impl KeyOrder {
         let slot = |key: u64| (key.wrapping_shl(span) >> (64 - bits)) as usize;
         self.starts.clear();
         self.starts.resize((1 << bits) + 1, 0);
-        postings.iter().for_each(|posting| self.starts[slot(posting.key) + 1] += 1);
+        postings.iter().for_each(|posting| self.starts[slot(posting.key()) + 1] += 1);
         for at in 1..self.starts.len() {
             self.starts[at] += self.starts[at - 1];
         }
         self.sorted.clear();
-        self.sorted.resize(postings.len(), Posting::zeroed());
+        self.sorted.resize(postings.len(), T::zeroed());
         for posting in postings.iter() {
-            let start = &mut self.starts[slot(posting.key)];
+            let start = &mut self.starts[slot(posting.key())];
             self.sorted[*start as usize] = *posting;
             *start += 1;
         }
@@ -45,9 +48,9 @@ impl KeyOrder {
 }
 
 /// The number of high bits that all keys have in common; `None` if there is nothing to sort.
-fn span(postings: &[Posting]) -> Option<u32> {
-    let first = postings.first()?.key;
-    let differing = postings.iter().fold(0, |bits, posting| bits | (posting.key ^ first));
+fn span<T: Keyed>(postings: &[T]) -> Option<u32> {
+    let first = postings.first()?.key();
+    let differing = postings.iter().fold(0, |bits, posting| bits | (posting.key() ^ first));
     (differing != 0 && postings.len() > 32).then_some(differing.leading_zeros())
 }
 
@@ -61,7 +64,7 @@ pub struct Singletons {
 impl Singletons {
     /// Removes postings whose key no other posting can have, and those of copies. Most keys of most documents are
     /// theirs alone; two passes over a small bit table are much cheaper than sorting them.
-    pub fn drop_from(&mut self, postings: &mut Vec<Posting>, copies: &[u64]) {
+    pub fn drop_from<T: Keyed>(&mut self, postings: &mut Vec<T>, is_copy: impl Fn(&T) -> bool) {
         let bits = (postings.len().max(8) * 8).next_power_of_two();
         self.seen.clear();
         self.seen.resize(bits / 64, 0);
@@ -70,13 +73,13 @@ impl Singletons {
         // The high bits are the worker's and the bucket's own: those below are free.
         let slot = |key: u64| (key >> 16) as usize & (bits - 1);
         for posting in postings.iter() {
-            let (word, bit) = (slot(posting.key) / 64, 1u64 << (slot(posting.key) % 64));
+            let (word, bit) = (slot(posting.key()) / 64, 1u64 << (slot(posting.key()) % 64));
             self.again[word] |= self.seen[word] & bit;
             self.seen[word] |= bit;
         }
         postings.retain(|posting| {
-            let slot = slot(posting.key);
-            self.again[slot / 64] >> (slot % 64) & 1 == 1 && !is_set(copies, posting.doc)
+            let slot = slot(posting.key());
+            self.again[slot / 64] >> (slot % 64) & 1 == 1 && !is_copy(posting)
         });
     }
 }
@@ -98,6 +101,7 @@ pub fn set(bits: &mut Vec<u64>, doc: Doc) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::flow::records::Posting;
     use proptest::prelude::*;
 
     proptest! {

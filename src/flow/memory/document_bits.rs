@@ -1,0 +1,65 @@
+//! A bit for each document, which the workers of a process set together.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use bytemuck::zeroed_vec;
+
+use crate::document::Doc;
+
+/// A set of documents.
+#[derive(Debug)]
+pub struct DocumentBits {
+    words: Vec<AtomicU64>,
+}
+
+impl DocumentBits {
+    /// No documents yet, of those below a number.
+    pub fn new(limit: usize) -> DocumentBits {
+        DocumentBits { words: zeroed_vec(limit.div_ceil(64)) }
+    }
+
+    /// Adds a document.
+    pub fn insert(&self, doc: Doc) {
+        self.words[doc as usize / 64].fetch_or(1 << (doc % 64), Ordering::Relaxed);
+    }
+
+    /// Whether a document is in it.
+    pub fn contains(&self, doc: Doc) -> bool {
+        self.words[doc as usize / 64].load(Ordering::Relaxed) >> (doc % 64) & 1 == 1
+    }
+
+    /// How many documents are in it.
+    pub fn len(&self) -> usize {
+        self.words.iter().map(|word| word.load(Ordering::Relaxed).count_ones() as usize).sum()
+    }
+
+    /// The documents in it, ascending.
+    pub fn docs(&self) -> impl Iterator<Item = Doc> {
+        ones(self.words.iter().map(|word| word.load(Ordering::Relaxed)))
+    }
+}
+
+/// The places of the bits that are set, ascending.
+pub fn ones(words: impl Iterator<Item = u64>) -> impl Iterator<Item = Doc> {
+    let of_word = |(at, word): (Doc, u64)| {
+        (0..64).filter(move |bit| word >> bit & 1 == 1).map(move |bit| at * 64 + bit)
+    };
+    (0..).zip(words).filter(|(_, word)| *word != 0).flat_map(of_word)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn holds_what_was_inserted(docs in prop::collection::btree_set(0u32..300, 0..80)) {
+            let bits = DocumentBits::new(300);
+            docs.iter().for_each(|doc| bits.insert(*doc));
+            prop_assert_eq!(bits.docs().collect::<Vec<_>>(), docs.iter().copied().collect::<Vec<_>>());
+            prop_assert_eq!(bits.len(), docs.len());
+            prop_assert!((0..300).all(|doc| bits.contains(doc) == docs.contains(&doc)));
+        }
+    }
+}

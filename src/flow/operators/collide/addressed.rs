@@ -1,0 +1,92 @@
+//! Key groups on their way out: what each worker is sent of the groups of a bucket.
+
+use std::ops::Range;
+
+use crate::document::Doc;
+use crate::flow::distributed::topology::Topology;
+use crate::flow::records::{KeyGroups, Posting};
+
+/// A posting, as far as groups know it.
+pub trait Grouped {
+    /// The document.
+    fn doc(&self) -> Doc;
+
+    /// The size of its set.
+    fn size(&self) -> u32;
+}
+
+impl Grouped for Posting {
+    fn doc(&self) -> Doc {
+        self.doc
+    }
+
+    fn size(&self) -> u32 {
+        self.size
+    }
+}
+
+/// Groups addressed to the workers that own a member with partners.
+pub struct AddressedGroups {
+    /// What goes to each worker.
+    sent: Vec<KeyGroups>,
+    /// The workers of this process.
+    local: Range<usize>,
+    /// The group that is addressed, and for each worker the last one that was addressed to it.
+    turn: u64,
+    turns: Vec<u64>,
+}
+
+impl AddressedGroups {
+    /// Nothing yet.
+    pub fn new(topology: Topology) -> AddressedGroups {
+        AddressedGroups {
+            sent: vec![KeyGroups::default(); topology.all()],
+            local: topology.local_workers(),
+            turn: 0,
+            turns: vec![0; topology.all()],
+        }
+    }
+
+    /// Addresses a new posting and the stored ones that it is to be paired with to the owner of the new one. Pairs of
+    /// stored contents are known, so it is never they that lead.
+    pub fn send_alone<'a, T: Grouped + 'a>(
+        &mut self,
+        posting: &T,
+        stored: impl Iterator<Item = &'a T> + Clone,
+    ) {
+        let owner = posting.doc() as usize % self.sent.len();
+        let groups = &mut self.sent[owner];
+        let before = groups.docs.len();
+        groups.docs.push(posting.doc());
+        groups.docs.extend(stored.clone().map(Grouped::doc));
+        let partners = groups.docs.len() - before - 1;
+        if partners == 0 {
+            groups.docs.truncate(before);
+            return;
+        }
+        if !self.local.contains(&owner) {
+            groups.stored_sizes.extend(stored.map(|other| (other.doc(), other.size())));
+        }
+        groups.following.push(partners as u32);
+        groups.following.resize(before + 1 + partners, 0);
+    }
+
+    /// Addresses a group to every worker that owns a member with partners behind it: as many as `following` says.
+    pub fn send<T: Grouped>(&mut self, group: &[T], following: &[u32]) {
+        self.turn += 1;
+        for (posting, _) in group.iter().zip(following).filter(|(_, following)| **following > 0) {
+            let owner = posting.doc() as usize % self.sent.len();
+            if std::mem::replace(&mut self.turns[owner], self.turn) != self.turn {
+                let groups = &mut self.sent[owner];
+                groups.docs.extend(group.iter().map(Grouped::doc));
+                groups.following.extend_from_slice(following);
+            }
+        }
+    }
+
+    /// What goes out for this bucket.
+    pub fn take(&mut self) -> impl Iterator<Item = KeyGroups> + '_ {
+        let filled = self.sent.iter_mut().zip(0..).filter(|(groups, _)| !groups.docs.is_empty());
+        filled.map(|(groups, owner)| KeyGroups { owner, ..std::mem::take(groups) })
+    }
+}

@@ -1,0 +1,306 @@
+//! Groups of postings of which some index a document and all probe for it: a pair meets where its smaller set indexes the key.
+//!
+//! The first keys of a set, as many as it shares with none smaller than itself at least one of, are its *indexing* prefix; the
+//! longer prefix by which all sets are found is its *probing* prefix (Bayardo, Ma and Srikant 2007, section 4; Xiao et al. 2008).
+//! Of a family of pages that share a template, each is indexed by its own part alone as long as that is larger than the
+//! indexing prefix; then no two of them meet.
+
+use bytemuck::{Pod, Zeroable};
+
+use crate::document::Doc;
+use crate::flow::context::RunContext;
+use crate::flow::distributed::topology::Topology;
+use crate::flow::operators::collide::addressed::{AddressedGroups, Grouped};
+use crate::flow::records::{Keyed, spread};
+use crate::flow::results::gathered::Collided;
+use crate::limits::{MAX_EXPANDED_GROUP, MAX_PAIRS_OF_MEMBER};
+use crate::similarity::{AcceptanceRule, PairTest};
+
+/// One key of one document, which may be indexed by it. Twenty-four bytes without padding, and three words on the wire.
+///
+/// Postings of a key are in the order of sizes. Of two documents the one that stands first is the one whose indexing counts, and
+/// of two new ones the one that leads, under whatever key they meet: so what decides between equal sizes belongs to the set, not to the key or the run.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Pod, Zeroable, serde::Serialize, serde::Deserialize,
+)]
+#[repr(C)]
+#[serde(from = "(u64, u64, u64)", into = "(u64, u64, u64)")]
+pub struct IndexedPosting {
+    /// The key.
+    pub key: u64,
+    /// The size of the document's set.
+    pub size: u32,
+    /// Decides between sets of one size.
+    tie: u32,
+    /// The document.
+    pub doc: Doc,
+    /// Not 0 if the key is in the indexing prefix.
+    indexes: u32,
+}
+
+impl IndexedPosting {
+    /// The postings of a document whose set has these members, and these first ones in the order of keys.
+    pub fn of<'a>(
+        doc: Doc,
+        set: &[u64],
+        first: impl Iterator<Item = &'a u64>,
+        indexing: usize,
+    ) -> impl Iterator<Item = IndexedPosting> {
+        let sum = set.iter().fold(0u64, |sum, member| sum.wrapping_add(*member));
+        let (size, tie) = (set.len() as u32, (spread(sum) >> 32) as u32);
+        first.enumerate().map(move |(at, member)| IndexedPosting {
+            key: spread(*member),
+            size,
+            tie,
+            doc,
+            indexes: u32::from(at < indexing),
+        })
+    }
+
+    fn is_indexing(&self) -> bool {
+        self.indexes != 0
+    }
+
+    fn place(&self) -> (u32, u32, Doc) {
+        (self.size, self.tie, self.doc)
+    }
+}
+
+impl From<(u64, u64, u64)> for IndexedPosting {
+    fn from((key, place, rest): (u64, u64, u64)) -> IndexedPosting {
+        let halves = |word: u64| ((word >> 32) as u32, word as u32);
+        let ((size, tie), (doc, indexes)) = (halves(place), halves(rest));
+        IndexedPosting { key, size, tie, doc, indexes }
+    }
+}
+
+impl From<IndexedPosting> for (u64, u64, u64) {
+    fn from(IndexedPosting { key, size, tie, doc, indexes }: IndexedPosting) -> (u64, u64, u64) {
+        let word = |high: u32, low: u32| u64::from(high) << 32 | u64::from(low);
+        (key, word(size, tie), word(doc, indexes))
+    }
+}
+
+impl Keyed for IndexedPosting {
+    fn key(&self) -> u64 {
+        self.key
+    }
+}
+
+impl Grouped for IndexedPosting {
+    fn doc(&self) -> Doc {
+        self.doc
+    }
+
+    fn size(&self) -> u32 {
+        self.size
+    }
+}
+
+/// How such postings become groups.
+pub struct IndexedGrouping {
+    sizes: Option<PairTest>,
+    /// A group with more pairs is a hot group: so many in all, and so many for each member.
+    most_pairs: (u64, u64),
+    /// Numbers from here on are those of new contents.
+    base: Doc,
+    /// What goes out.
+    pub addressed: AddressedGroups,
+    following: Vec<u32>,
+    new: Vec<IndexedPosting>,
+    stored: Vec<IndexedPosting>,
+    /// Those of `stored` that index.
+    indexing: Vec<IndexedPosting>,
+}
+
+impl IndexedGrouping {
+    /// Groups as a run wants them; if every pair is asked for, none is hot.
+    pub fn of(context: &RunContext, base: Doc) -> IndexedGrouping {
+        let most = MAX_EXPANDED_GROUP as u64;
+        let most_pairs =
+            if context.pairs { (u64::MAX, 0) } else { (most * most / 2, MAX_PAIRS_OF_MEMBER as u64) };
+        IndexedGrouping::new(context.rule.map(AcceptanceRule::own), most_pairs, base, context.topology)
+    }
+
+    fn new(
+        sizes: Option<PairTest>,
+        most_pairs: (u64, u64),
+        base: Doc,
+        topology: Topology,
+    ) -> IndexedGrouping {
+        IndexedGrouping {
+            sizes,
+            most_pairs,
+            base,
+            addressed: AddressedGroups::new(topology),
+            following: Vec::new(),
+            new: Vec::new(),
+            stored: Vec::new(),
+            indexing: Vec::new(),
+        }
+    }
+
+    /// Forms the groups of one bucket of sorted postings, new and stored ones among each other; what goes to whom is then
+    /// in `addressed`.
+    pub fn form(&mut self, postings: &[IndexedPosting], collided: &mut Collided) {
+        for group in postings.chunk_by(|a, b| a.key == b.key) {
+            if !group.iter().any(IndexedPosting::is_indexing)
+                || !group.iter().any(|posting| posting.doc >= self.base)
+            {
+                continue;
+            }
+            self.split(group);
+            if self.is_hot(group) {
+                collided.hot_groups.push(group.iter().map(|posting| posting.doc).collect());
+                continue;
+            }
+            if !self.stored.is_empty() {
+                self.send_to_stored();
+            }
+            if self.new.len() > 1 {
+                follow(self.sizes, &self.new, &mut self.following);
+                self.addressed.send(&self.new, &self.following);
+            }
+        }
+    }
+
+    fn split(&mut self, group: &[IndexedPosting]) {
+        self.new.clear();
+        self.stored.clear();
+        self.indexing.clear();
+        for posting in group {
+            if posting.doc >= self.base {
+                self.new.push(*posting);
+                continue;
+            }
+            self.stored.push(*posting);
+            if posting.is_indexing() {
+                self.indexing.push(*posting);
+            }
+        }
+    }
+
+    /// Whether more pairs meet in a group than are expanded. Pairs of stored contents are known.
+    fn is_hot(&mut self, group: &[IndexedPosting]) -> bool {
+        let members = group.len() as u64;
+        let most = self.most_pairs.0.max(self.most_pairs.1.saturating_mul(members));
+        if members.saturating_mul(members) <= most {
+            return false;
+        }
+        let mut pairs = |some: &[IndexedPosting]| -> u64 {
+            follow(self.sizes, some, &mut self.following);
+            self.following.iter().map(|following| u64::from(*following)).sum()
+        };
+        pairs(group) - pairs(&self.stored) > most
+    }
+
+    /// Addresses each new member with the stored ones that it meets.
+    fn send_to_stored(&mut self) {
+        for posting in &self.new {
+            let meets = |other: &&IndexedPosting| allows(self.sizes, posting, other);
+            // Those before it that index, and, if it does, all behind it.
+            let before =
+                &self.indexing[..self.indexing.partition_point(|other| other.place() < posting.place())];
+            let behind = match posting.is_indexing() {
+                true => &self.stored[self.stored.partition_point(|other| other.place() < posting.place())..],
+                false => &[],
+            };
+            let met: Vec<IndexedPosting> = before
+                .iter()
+                .rev()
+                .take_while(meets)
+                .chain(behind.iter().take_while(meets))
+                .copied()
+                .collect();
+            self.addressed.send_alone(posting, met.iter());
+        }
+    }
+}
+
+fn allows(sizes: Option<PairTest>, a: &IndexedPosting, b: &IndexedPosting) -> bool {
+    sizes.is_none_or(|rule| rule.allows(a.size, b.size))
+}
+
+/// For each member of a group how many behind it it meets: none, unless it indexes the key.
+fn follow(sizes: Option<PairTest>, group: &[IndexedPosting], following: &mut Vec<u32>) {
+    following.clear();
+    let mut end = 0;
+    for (at, a) in group.iter().enumerate() {
+        if !a.is_indexing() {
+            following.push(0);
+            continue;
+        }
+        end = end.max(at + 1);
+        end += group[end..].iter().take_while(|b| allows(sizes, a, b)).count();
+        following.push((end - at - 1) as u32);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::flow::records::Pair;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    fn postings() -> impl Strategy<Value = Vec<IndexedPosting>> {
+        prop::collection::btree_map((0u64..12, 0u32..30), any::<bool>(), 0..150).prop_map(|all| {
+            let posting = |((key, doc), indexing): ((u64, Doc), bool)| {
+                let (key, size, tie) = (key << 16, 10 + doc % 7, doc * 7 % 4);
+                IndexedPosting { key, size, tie, doc, indexes: u32::from(indexing) }
+            };
+            all.into_iter().map(posting).collect()
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn meets_exactly_the_pairs_that_the_smaller_indexes(all in postings(), workers in 1usize..4,
+                                                            base in prop::sample::select(vec![0u32, 11, 30]),
+                                                            most_pairs in prop::sample::select(vec![(u64::MAX, 0), (20, 0), (0, 2)])) {
+            let rule = PairTest::Resemblance("0.8".parse().expect("a threshold"));
+            let mut sorted = all;
+            sorted.sort_unstable();
+            let (mut truth, mut hot) = (BTreeSet::new(), Vec::new());
+            for group in sorted.chunk_by(|a, b| a.key == b.key) {
+                let mut of_key = Vec::new();
+                for (at, a) in group.iter().enumerate() {
+                    for b in &group[at + 1..] {
+                        let (a, b) = if a.place() < b.place() { (a, b) } else { (b, a) };
+                        if a.is_indexing() && a.doc.max(b.doc) >= base && allows(Some(rule), a, b) {
+                            of_key.push((a.key, Pair::new(a.doc, b.doc)));
+                        }
+                    }
+                }
+                if of_key.len() as u64 > most_pairs.0.max(most_pairs.1 * group.len() as u64) {
+                    hot.push(group.iter().map(|posting| posting.doc).collect::<Vec<Doc>>());
+                } else {
+                    truth.extend(of_key);
+                }
+            }
+            let mut grouping = IndexedGrouping::new(Some(rule), most_pairs, base, Topology::alone(workers));
+            let mut collided = Collided::default();
+            let mut met = BTreeSet::new();
+            for group in sorted.chunk_by(|a, b| a.key == b.key) {
+                let key = group[0].key;
+                let place = |doc: Doc| (10 + doc % 7, doc * 7 % 4, doc);
+                grouping.form(group, &mut collided);
+                for groups in grouping.addressed.take() {
+                    let owned = |doc: Doc| doc as usize % workers == groups.owner as usize && doc >= base;
+                    for (at, doc) in groups.docs.iter().enumerate().filter(|(_, doc)| owned(**doc)) {
+                        for other in &groups.docs[at + 1..=at + groups.following[at] as usize] {
+                            prop_assert!(met.insert((key, Pair::new(*doc, *other))));
+                            let first = place(*doc) < place(*other);
+                            prop_assert!(first || *other < base, "{} leads {}", doc, other);
+                        }
+                    }
+                }
+            }
+            prop_assert_eq!(met, truth);
+            prop_assert_eq!(collided.hot_groups, hot);
+            for posting in sorted {
+                prop_assert_eq!(IndexedPosting::from(<(u64, u64, u64)>::from(posting)), posting);
+            }
+        }
+    }
+}

@@ -1,0 +1,296 @@
+//! The second collision: members of hot groups meet again, among each other only, under keys that are rare among them.
+//!
+//! Pages of one site share a template, and its shingles may come first in the order of the rarity table, which has seen a sample
+//! of the inputs or those of an earlier load. Then all pages meet under the same keys: a *hot group*. Any one order of the
+//! shingles is right for the prefix filter, so the members of hot groups get an order of their own, by how many of them have a
+//! shingle. What is the template's comes last in it.
+//!
+//! No pair is lost. If both of two documents take part in the second collision, they do so with whole prefixes. If not, no key
+//! they share is of a group whose members collide again: each such key was counted, or its group goes to the clustering whole.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::{Arc, Mutex, Weak};
+
+use timely::container::CapacityContainerBuilder;
+use timely::dataflow::operators::generic::operator::empty;
+use timely::dataflow::operators::{Inspect, Probe};
+use timely::dataflow::{InputHandle, ProbeHandle};
+use timely::worker::Worker;
+
+use crate::document::Doc;
+use crate::error::Result;
+use crate::flow::distributed::exchange_all::{exchange_all, wait};
+use crate::flow::distributed::remote_candidates::keep;
+use crate::flow::document_sets::Prefixes;
+use crate::flow::memory::budget::Share;
+use crate::flow::memory::document_bits::{DocumentBits, ones};
+use crate::flow::memory::sets::Sets;
+use crate::flow::memory::spill::{Pile, SLICE};
+use crate::flow::operators::collide::{IndexedPosting, collide_indexed, set};
+use crate::flow::operators::count::count;
+use crate::flow::records::{Candidate, Wanted};
+use crate::flow::results::gathered::Collided;
+use crate::flow::run::RunParts;
+use crate::flow::status::lock;
+use crate::similarity::AcceptanceRule;
+use crate::sketch::Frequencies;
+use crate::threshold::Threshold;
+
+/// Members of a large hot group that are held against each other.
+const SAMPLE: usize = 32;
+/// Fewer of them say nothing.
+const LEAST: usize = 4;
+
+/// Lets the members of hot groups collide again. Replaces the candidates and the hot groups of this worker, and returns the
+/// sets of the members that it has read. Every worker of every process calls it at the same place.
+///
+/// # Errors
+/// Those of reading texts and stored sets again, and of spill files.
+pub fn collide_again(
+    worker: &mut Worker,
+    run: &RunParts,
+    candidates: &Rc<RefCell<Pile<Candidate>>>,
+    collided: &mut Collided,
+) -> Result<Sets> {
+    let recalled = run.context.memory.sets(Share::Sets);
+    let by_prefix = run.context.rule.and_then(|rule| Some((rule, rule.prefix()?)));
+    let Some((rule, threshold)) = by_prefix else { return Ok(recalled) };
+    sort_out(run, rule, collided)?;
+    let hot = gather_members(worker, run, &std::mem::take(&mut collided.hot_members));
+    let members = hot.len();
+    if members == 0 || run.context.status.failed() {
+        return Ok(recalled);
+    }
+    drop_hot_pairs(run, &hot, candidates)?;
+    let mut own = Members::new(run, worker.index(), &hot, recalled);
+    drop(hot);
+    let frequencies = shared(&run.frequencies, || Frequencies::new(members));
+    own.recall()?;
+    let mut counted = 0;
+    own.each(&mut |_, set| {
+        frequencies.count(set);
+        counted += 1;
+        if counted % SLICE == 0 { run.context.status.progress.check() } else { Ok(()) }
+    })?;
+    add_up(worker, run, &frequencies);
+    if !run.context.status.failed() {
+        collided.hot_groups.append(&mut own.collide(worker, threshold, &frequencies, candidates)?);
+    }
+    Ok(own.recalled)
+}
+
+/// What the workers of a process make once and use together, until the last of them is done with it.
+fn shared<T>(place: &Mutex<Weak<T>>, make: impl FnOnce() -> T) -> Arc<T> {
+    let mut place = lock(place);
+    place.upgrade().unwrap_or_else(|| {
+        let made = Arc::new(make());
+        *place = Arc::downgrade(&made);
+        made
+    })
+}
+
+/// Leaves of the large hot groups those that look like near-copies of one text in mass; members of the others collide again.
+/// Near-copies have less of their own than a prefix takes in, so no order of shingles keeps them from meeting; each is linked
+/// to the first one it is measured against. What is taken for near-copies may depend on who has read them, the answer does not.
+fn sort_out(run: &RunParts, rule: AcceptanceRule, collided: &mut Collided) -> Result<()> {
+    let (catalogue, status) = (&run.documents.catalogue, &run.context.status);
+    let samples: Vec<Vec<Doc>> = collided.hot_groups.iter().map(|group| sample(run, group)).collect();
+    let mut docs: Vec<Doc> = samples.iter().flatten().copied().collect();
+    docs.sort_unstable_by_key(|doc| catalogue.position(*doc));
+    docs.dedup();
+    let mut sets = run.context.memory.sets(Share::Fetched);
+    run.documents.recall(&docs, &mut run.context.sketcher(), &status.progress, &mut sets)?;
+    let (mut x, mut y) = (Vec::new(), Vec::new());
+    let mut near_copies = Vec::new();
+    for (group, sample) in std::mem::take(&mut collided.hot_groups).into_iter().zip(&samples) {
+        let mut all_linked = sample.len() >= LEAST;
+        for two in sample.windows(2) {
+            all_linked =
+                all_linked && rule.measure(sets.get(two[0], &mut x)?, sets.get(two[1], &mut y)?).is_some();
+        }
+        if all_linked {
+            near_copies.push(group);
+        } else {
+            group.iter().for_each(|doc| set(&mut collided.hot_members, *doc));
+        }
+    }
+    collided.hot_groups = near_copies;
+    Ok(())
+}
+
+/// Members of a hot group at even distances, of those that this process has read.
+fn sample(run: &RunParts, group: &[Doc]) -> Vec<Doc> {
+    let (topology, sets) = (run.context.topology, &run.sets);
+    let local = group.iter().copied().filter(|doc| !sets.is_stored(*doc) && topology.is_local(*doc));
+    local.step_by((group.len() / SAMPLE).max(1)).collect()
+}
+
+/// The members of hot groups of all workers that collide again; `own` are those of this worker, a bit each.
+fn gather_members(worker: &mut Worker, run: &RunParts, own: &[u64]) -> Arc<DocumentBits> {
+    let topology = run.context.topology;
+    let all = shared(&run.hot_members, || DocumentBits::new(run.documents.catalogue.doc_limit()));
+    ones(own.iter().copied()).for_each(|doc| all.insert(doc));
+    let slices = topology.others().flat_map(|process| {
+        let to = topology.first_of(process) as u32;
+        own.chunks(SLICE)
+            .zip((0..).step_by(64 * SLICE))
+            .map(move |(words, first)| Ok(ones(words.iter().copied()).map(|doc| (first + doc, to)).collect()))
+    });
+    let taken = Arc::clone(&all);
+    exchange_all(
+        worker,
+        &run.context,
+        slices,
+        |(_, to): &Wanted| u64::from(*to),
+        move |docs| {
+            docs.iter().for_each(|(doc, _)| taken.insert(*doc));
+            Ok(())
+        },
+    );
+    all
+}
+
+/// Drops the candidates of which both documents are members: the second collision finds them.
+fn drop_hot_pairs(run: &RunParts, hot: &DocumentBits, candidates: &RefCell<Pile<Candidate>>) -> Result<()> {
+    let kept = keep(&run.sets, &candidates.borrow(), |candidate| {
+        let (a, b) = candidate.pair.docs();
+        Ok(!(hot.contains(a) && hot.contains(b)))
+    })?;
+    candidates.replace(kept);
+    Ok(())
+}
+
+/// Adds up the counts of all processes, in each of them. Returns when all of them are known.
+fn add_up(worker: &mut Worker, run: &RunParts, frequencies: &Frequencies) {
+    let (context, topology) = (&run.context, run.context.topology);
+    wait_for_all(worker, run);
+    if topology.processes() == 1 {
+        return;
+    }
+    let is_first = worker.index() == topology.local_workers().start;
+    // Read while they are sent: nothing is added to them before all are.
+    let slices = topology.others().filter(|_| is_first).flat_map(|process| {
+        let to = topology.first_of(process) as u32;
+        let mut counts = frequencies.counts();
+        std::iter::from_fn(move || {
+            let some: Vec<_> = counts.by_ref().take(SLICE).map(|(slot, count)| (to, slot, count)).collect();
+            (!some.is_empty()).then_some(Ok(some))
+        })
+    });
+    let received = Rc::new(RefCell::new(Vec::new()));
+    let taken = Rc::clone(&received);
+    let slots = frequencies.slots();
+    exchange_all(
+        worker,
+        context,
+        slices,
+        |(to, ..): &(u32, u32, u32)| u64::from(*to),
+        move |counts| {
+            let mut sums = taken.borrow_mut();
+            sums.resize(slots, 0);
+            counts.iter().for_each(|(_, slot, count)| sums[*slot as usize] += *count);
+            Ok(())
+        },
+    );
+    let received: Vec<u32> = received.take();
+    (0..).zip(received).for_each(|(slot, count)| frequencies.add(slot, count));
+    wait_for_all(worker, run);
+}
+
+/// Returns when all workers of all processes have called it.
+fn wait_for_all(worker: &mut Worker, run: &RunParts) {
+    exchange_all(worker, &run.context, std::iter::empty(), |(): &()| 0, |_| Ok(()));
+}
+
+/// The members that one worker reads: new contents that it has read before, and its share of the stored ones.
+struct Members<'a> {
+    run: &'a RunParts,
+    worker: usize,
+    new: Vec<Doc>,
+    stored: Vec<Doc>,
+    /// The sets of the new ones.
+    recalled: Sets,
+}
+
+impl Members<'_> {
+    fn new<'a>(run: &'a RunParts, worker: usize, hot: &DocumentBits, recalled: Sets) -> Members<'a> {
+        let own = hot.docs().filter(|doc| run.context.topology.owner_of(*doc) == worker);
+        let (stored, new) = own.partition(|doc| run.sets.is_stored(*doc));
+        Members { run, worker, new, stored, recalled }
+    }
+
+    fn recall(&mut self) -> Result<()> {
+        self.run.sets.recall(&self.new, &mut self.recalled)
+    }
+
+    /// Hands on each member with its shingles.
+    fn each(&self, each: &mut dyn FnMut(Doc, &[u64]) -> Result<()>) -> Result<()> {
+        let rule = self.run.context.rule;
+        let mut each = |doc, words: &[u64]| each(doc, rule.map_or(words, |rule| rule.own_words(words)));
+        let mut scratch = Vec::new();
+        for doc in &self.new {
+            each(*doc, self.recalled.get(*doc, &mut scratch)?)?;
+        }
+        match self.run.sets.stored() {
+            Some(stored) => stored.sets(&self.stored, &mut each),
+            None => Ok(()),
+        }
+    }
+
+    /// Collides the members by their rarest shingles; the hot groups that are left.
+    fn collide(
+        &self,
+        worker: &mut Worker,
+        threshold: Threshold,
+        frequencies: &Frequencies,
+        candidates: &Rc<RefCell<Pile<Candidate>>>,
+    ) -> Result<Vec<Vec<Doc>>> {
+        let collided = Rc::new(RefCell::new(Collided::default()));
+        let (mut input, probe) = self.dataflow(worker, candidates, &collided);
+        let (mut first, mut postings) = (Vec::new(), Vec::new());
+        let status = &self.run.context.status;
+        let sent = self.each(&mut |doc, set| {
+            let indexing = threshold.indexing_prefix(set.len());
+            frequencies.rarest(set, threshold.prefix(set.len()), &mut first);
+            let members = first.iter().map(|(_, member)| member);
+            postings.extend(IndexedPosting::of(doc, set, members, indexing));
+            if postings.len() > SLICE {
+                status.progress.check()?;
+                input.send_batch(&mut postings);
+                worker.step();
+            }
+            Ok(())
+        });
+        input.send_batch(&mut postings);
+        input.close();
+        sent?;
+        wait(worker, status, &probe);
+        let hot_groups = std::mem::take(&mut collided.borrow_mut().hot_groups);
+        Ok(hot_groups)
+    }
+
+    /// Builds the dataflow that takes postings and adds to the candidates of this worker.
+    fn dataflow(
+        &self,
+        worker: &mut Worker,
+        candidates: &Rc<RefCell<Pile<Candidate>>>,
+        collided: &Rc<RefCell<Collided>>,
+    ) -> (InputHandle<u64, CapacityContainerBuilder<Vec<IndexedPosting>>>, ProbeHandle<u64>) {
+        let mut input = InputHandle::new_with_builder();
+        let probe = ProbeHandle::new();
+        let (kept, failing) = (Rc::clone(candidates), Arc::clone(&self.run.context));
+        let (sets, index) = (&self.run.sets, self.worker);
+        worker.dataflow(|scope| {
+            let postings = input.to_stream(scope);
+            let groups = collide_indexed(postings, Arc::clone(sets), index, Rc::clone(collided));
+            // The rows of all documents are known by now.
+            count(groups, empty(scope), Arc::clone(sets), index, Prefixes::Indexed)
+                .inspect_batch(move |_, batch| {
+                    kept.borrow_mut().extend(batch).unwrap_or_else(|error| failing.status.fail(error));
+                })
+                .probe_with(&probe);
+        });
+        (input, probe)
+    }
+}

@@ -1,0 +1,104 @@
+//! In how many of some documents a shingle is, counted in slots, so that the rarest of a document's shingles come first
+//! among these documents. Like [`super::Rarity`] it only decides what a join costs, never what it finds.
+//!
+//! A shingle is counted in two slots, and the lesser count holds (the count-min sketch: Cormode and Muthukrishnan 2005). With
+//! one slot, a few documents of a large family have a shingle of their own where one of the template is counted; then they are
+//! indexed by the template, and meet the whole family.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use bytemuck::zeroed_vec;
+
+/// Slots for each document, and most slots: what many documents have in common stands out even where the shingles that are
+/// theirs alone share slots.
+const SLOTS: (usize, usize) = (128, 1 << 22);
+
+/// Counts of shingles, which several threads add up.
+#[derive(Debug)]
+pub struct Frequencies {
+    slots: Vec<AtomicU32>,
+}
+
+impl Frequencies {
+    /// No counts yet, for so many documents.
+    pub fn new(documents: usize) -> Frequencies {
+        let slots = documents.saturating_mul(SLOTS.0).clamp(2, SLOTS.1).next_power_of_two();
+        Frequencies { slots: zeroed_vec(slots) }
+    }
+
+    /// How many counts there are.
+    pub fn slots(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// Counts the distinct shingles of a document.
+    pub fn count(&self, set: &[u64]) {
+        for shingle in set {
+            for slot in self.places(*shingle) {
+                self.slots[slot].fetch_add(1, Ordering::Relaxed);
+            }
+        }
+    }
+
+    /// Adds a count that was made elsewhere.
+    pub fn add(&self, slot: u32, count: u32) {
+        self.slots[slot as usize].fetch_add(count, Ordering::Relaxed);
+    }
+
+    /// All counts that are not 0, by slot.
+    pub fn counts(&self) -> impl Iterator<Item = (u32, u32)> {
+        let counts = self.slots.iter().map(|slot| slot.load(Ordering::Relaxed));
+        (0..).zip(counts).filter(|(_, count)| *count > 0)
+    }
+
+    /// Writes to `first` the `wanted` first members of a set in the order (count, shingle), with their counts.
+    pub fn rarest(&self, set: &[u64], wanted: usize, first: &mut Vec<(u32, u64)>) {
+        first.clear();
+        first.extend(set.iter().map(|shingle| (self.of(*shingle), *shingle)));
+        if wanted < first.len() {
+            first.select_nth_unstable(wanted);
+            first.truncate(wanted);
+        }
+        first.sort_unstable();
+    }
+
+    fn of(&self, shingle: u64) -> u32 {
+        let [one, other] = self.places(shingle).map(|slot| self.slots[slot].load(Ordering::Relaxed));
+        one.min(other)
+    }
+
+    /// The slots of a shingle: one in either half, by different bits of it.
+    fn places(&self, shingle: u64) -> [usize; 2] {
+        let half = self.slots.len() / 2;
+        let slot = |bits: u64| bits as usize & (half - 1);
+        [slot(shingle), half + slot(shingle >> 32)]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn rarest_equals_a_sort_by_count(sets in prop::collection::vec(prop::collection::btree_set((0u64..80).prop_map(|number| number * 0x1_0000_0001), 0..40), 1..20),
+                                         wanted in 0usize..50) {
+            let sets: Vec<Vec<u64>> = sets.into_iter().map(|set| set.into_iter().collect()).collect();
+            let (here, there) = (Frequencies::new(1000), Frequencies::new(1000));
+            let (left, right) = sets.split_at(sets.len() / 2);
+            left.iter().for_each(|set| here.count(set));
+            right.iter().for_each(|set| there.count(set));
+            there.counts().for_each(|(slot, count)| here.add(slot, count));
+            let documents = |shingle: &u64| sets.iter().filter(|set| set.contains(shingle)).count() as u32;
+            for set in &sets {
+                let mut truth: Vec<(u32, u64)> = set.iter().map(|shingle| (documents(shingle), *shingle)).collect();
+                truth.sort_unstable();
+                truth.truncate(wanted);
+                let mut first = vec![(9, 9)];
+                here.rarest(set, wanted, &mut first);
+                prop_assert_eq!(first, truth);
+            }
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! Collections into which sites come one after the other: pages of a site that the frozen table of rare shingles has never
+//! seen meet in hot groups, with each other and with stored ones. Clusters are those of a one-shot run, whatever the loads.
+
+use std::collections::BTreeSet;
+
+use alike::config::{Clustering, Config, Method};
+use serde_json::Value;
+
+use crate::support::guaranteed;
+use crate::support::history::{Bench, Load, Op, config};
+use crate::support::output::jsonl;
+use crate::support::program::Dir;
+use crate::support::texts::{Random, line, pages, words};
+
+/// Loads ordinary texts first, then the pages in parts; replaces and deletes some of them.
+fn follow(config: Config, check: impl Fn(&Bench, &str)) {
+    let mut random = Random(5);
+    let ordinary: Vec<String> = (0..300)
+        .map(|_| (0..60).map(|_| format!("o{}", random.below(4000))).collect::<Vec<_>>().join(" "))
+        .collect();
+    let texts = [ordinary, pages(3)].concat();
+    let mut bench = Bench::new(config);
+    let mut load = |ops: Vec<Op>, workers: usize, what: &str| {
+        bench.load(&Load { ops, workers, files: 2, epoch_bytes: None });
+        check(&bench, what);
+    };
+    let upserts = |ids: std::ops::Range<usize>| ids.map(|id| Op::Upsert(id, texts[id].clone())).collect();
+    load(upserts(0..300), 1, "ordinary texts");
+    load(upserts(300..1000), 2, "a site and some of the next");
+    load(upserts(1000..1008), 1, "a few pages of a stored site");
+    load(upserts(1008..texts.len()), 3, "the rest");
+    let gone = (300..texts.len()).step_by(13).map(Op::Delete);
+    let moved = (301..texts.len()).step_by(29).map(|id| Op::Upsert(id, texts[id + 7 - id % 2 * 14].clone()));
+    load(gone.chain(moved).collect(), 2, "pages deleted and replaced");
+    load(upserts(300..texts.len()), 1, "all pages again");
+}
+
+fn join() -> Config {
+    Config { threshold: "0.8".parse().expect("a threshold"), ..config(Method::Join) }
+}
+
+#[test]
+fn transitive() {
+    let mut config = join();
+    config.cluster.clustering = Clustering::Transitive;
+    follow(config, Bench::check);
+}
+
+#[test]
+fn with_a_guarantee() {
+    follow(guaranteed::guaranteed(join()), guaranteed::check);
+}
+
+/// Pages of which none resembles another are told apart by their own parts: nothing is left to be measured against
+/// representatives. Near-copies in mass are left, and one measurement each settles them.
+#[test]
+fn only_near_copies_stay_hot() {
+    let dir = Dir::new();
+    let mut random = Random(9);
+    let mut page = |own: usize| {
+        let own: Vec<String> = (0..own).map(|_| format!("p{}", random.below(1 << 30))).collect();
+        format!("{} {}", words(0, 100 - own.len()), own.join(" "))
+    };
+    for (own, hot, linked) in [(13, false, 0), (2, true, 1999)] {
+        let lines: String = (0..2000).map(|id| line(&id.to_string(), &page(own))).collect();
+        dir.write("in.jsonl", lines);
+        let output = dir.output("in.jsonl -w 2", &format!("out{own}"));
+        assert_eq!(output.summary["hot_groups"].as_u64() > Some(0), hot, "{}", output.summary);
+        assert_eq!(output.duplicates.len(), linked, "{}", output.summary);
+        let verified = output.summary["verified"].as_u64().unwrap();
+        assert!(verified < 2000, "{verified} pairs measured of pages with {own} words of their own");
+    }
+}
+
+/// Near-copies in mass beside a site with half of whose template they begin: they are taken for what they are, the pages
+/// collide again, and neither changes what is found of the other. In any shape, and with every pair written.
+#[test]
+fn near_copies_beside_a_site() {
+    let dir = Dir::new();
+    let site = pages(4);
+    let shared: Vec<&str> = site[0].split(' ').take(45).collect();
+    let copy = |at: usize| format!("{} {} x{at} y{at}", shared.join(" "), words(0, 55));
+    let lines = |texts: &[String], name: &str| -> Vec<String> {
+        texts.iter().enumerate().map(|(at, text)| line(&format!("{name}{at}"), text)).collect()
+    };
+    let (pages, copies) = (lines(&site, "page"), lines(&(0..4600).map(copy).collect::<Vec<_>>(), "copy"));
+    let mixed: Vec<&String> = copies
+        .chunks(3)
+        .zip(pages.iter().map(Some).chain(std::iter::repeat(None)))
+        .flat_map(|(some, page)| some.iter().chain(page))
+        .collect();
+    dir.write("pages.jsonl", pages.concat());
+    dir.write(
+        "mixed.jsonl",
+        mixed
+            .into_iter()
+            .cloned()
+            .chain(pages[copies.len().div_ceil(3)..].iter().cloned())
+            .collect::<String>(),
+    );
+    let ends = |row: &Value| [&row["id"], &row["representative"]].map(|id| id.as_str().unwrap().to_owned());
+    let removed = |line: &str, name: &str| -> BTreeSet<[String; 2]> {
+        dir.output(line, name).duplicates.iter().map(ends).collect()
+    };
+    for clustering in ["guarantee", "transitive"] {
+        let mut want =
+            removed(&format!("pages.jsonl --clustering {clustering}"), &format!("pages-{clustering}"));
+        assert!(want.len() > 200, "{}", want.len());
+        want.extend((1..4600).map(|at| [format!("copy{at}"), "copy0".to_owned()]));
+        for (at, shape) in ["-w 1", "-w 3", "-w 2 --memory 100M"].into_iter().enumerate() {
+            let found = removed(
+                &format!("mixed.jsonl --clustering {clustering} {shape}"),
+                &format!("{clustering}-{at}"),
+            );
+            assert_eq!(found.difference(&want).next(), None, "{clustering} {shape}");
+            assert_eq!(want.difference(&found).next(), None, "{clustering} {shape}");
+        }
+        dir.alike(&format!("load {clustering} pages.jsonl --clustering {clustering}"), None).ok();
+        dir.alike(&format!("load {clustering} mixed.jsonl -w 2"), None).ok();
+        let loaded = dir.alike(&format!("clusters {clustering}"), None).ok().stdout;
+        let largest = jsonl(loaded.as_bytes()).iter().map(|row| row["size"].as_u64().unwrap()).max();
+        assert_eq!(largest, Some(4600), "{clustering}");
+    }
+}
