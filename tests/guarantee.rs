@@ -12,7 +12,7 @@ use crate::support::output::jsonl;
 use crate::support::program::Dir;
 use crate::support::recompute::{keeping, sampled};
 use crate::support::tables::{commit, oldest, says};
-use crate::support::texts::{Random, families, line, words};
+use crate::support::texts::{Random, families, line, near_copies_among, words};
 
 /// Follows a history; what is done after each load says the number with it.
 fn follow(config: Config, history: &[(Load, u8)]) {
@@ -103,17 +103,7 @@ fn hot_groups_and_licence_texts() {
 }
 
 fn hot_groups_and(real: Vec<String>) {
-    let mut random = Random(5);
-    let template: Vec<String> = (0..60).map(|i| format!("w{i}")).collect();
-    let copy = |at: usize| {
-        let mut text = template.clone();
-        text[at % 60] = format!("x{at}");
-        text[at * 7 % 60] = format!("y{}", at / 9);
-        text.join(" ")
-    };
-    let mut texts: Vec<String> = (0..800).map(copy).collect();
-    texts.extend(real);
-    random.shuffle(&mut texts);
+    let texts = near_copies_among(real, &mut Random(5));
     let mut bench = Bench::new(guaranteed(Config::default()));
     let ops: Vec<Op> = texts.iter().cloned().enumerate().map(|(id, text)| Op::Upsert(id, text)).collect();
     for (at, part) in ops.chunks(ops.len().div_ceil(3)).enumerate() {

@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use crate::support::corpora::{corpus, full, sample};
 use crate::support::history::{Bench, Load, Op, config, history, verified};
 use crate::support::recompute::{Asked, keeping, replayed, rerun, sampled};
-use crate::support::texts::{Random, families};
+use crate::support::texts::{Random, families, near_copies_among};
 
 /// Holds replays with every threshold, clustering and policy against reruns; the documents removed in all of them.
 fn agree(bench: &Bench, thresholds: &[&str], keeps: &[&str], random: &mut Random) -> Vec<usize> {
@@ -92,16 +92,7 @@ fn hot_groups_and_licence_texts() {
 
 fn hot_groups_and(real: Vec<String>) {
     let mut random = Random(11);
-    let template: Vec<String> = (0..60).map(|i| format!("w{i}")).collect();
-    let copy = |at: usize| {
-        let mut text = template.clone();
-        text[at % 60] = format!("x{at}");
-        text[at * 7 % 60] = format!("y{}", at / 9);
-        text.join(" ")
-    };
-    let mut texts: Vec<String> = (0..800).map(copy).collect();
-    texts.extend(real);
-    random.shuffle(&mut texts);
+    let texts = near_copies_among(real, &mut random);
     for (method, thresholds) in [(Method::Join, ["0.9", "0.95"].as_slice()), (Method::Minhash, &[])] {
         let mut config = Config { method, ..Config::default() };
         config.cluster.clustering = Clustering::Transitive;

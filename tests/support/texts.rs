@@ -74,6 +74,21 @@ pub(crate) fn pages(seed: u64) -> Vec<String> {
     texts
 }
 
+/// Near-copies of one template among other texts: more of them than a key group may have.
+pub(crate) fn near_copies_among(others: Vec<String>, random: &mut Random) -> Vec<String> {
+    let template: Vec<String> = (0..60).map(|i| format!("w{i}")).collect();
+    let copy = |at: usize| {
+        let mut text = template.clone();
+        text[at % 60] = format!("x{at}");
+        text[at * 7 % 60] = format!("y{}", at / 9);
+        text.join(" ")
+    };
+    let mut texts: Vec<String> = (0..800).map(copy).collect();
+    texts.extend(others);
+    random.shuffle(&mut texts);
+    texts
+}
+
 /// About one in `n` of the texts, families together: those whose least word hash falls into one class of `n`. Texts
 /// that share most of their words mostly share the least of them, so near-duplicates stay or go as one.
 pub(crate) fn families(texts: Vec<String>, n: u64) -> Vec<String> {
