@@ -1,6 +1,6 @@
 //! Components in bulk and after changes: union-find in one thread against what all workers keep together. Prints a table.
 //!
-//! `cargo bench --bench components [-- LINKS...]`. Every row of the table comes from a process of its own, and its peak of
+//! `cargo bench -p alike-benches --bench components [-- LINKS...]`. Every row of the table comes from a process of its own, and its peak of
 //! the memory is above what the links themselves take there. Three ways are compared:
 //!
 //! - `forest`: union-find; after changes, union-find again over the components that are touched;
@@ -17,20 +17,8 @@ use std::{env, fs};
 
 use alike::components::Forest;
 use alike::components::{Engine, Link, Relabelled, Touched, Work, relabel};
+use alike_benches::Numbers;
 use timely::worker::Worker;
-
-/// A fixed stream of numbers (splitmix64).
-struct Numbers(u64);
-
-impl Numbers {
-    fn below(&mut self, n: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut x = self.0;
-        x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((x ^ (x >> 31)) % n as u64) as usize
-    }
-}
 
 /// About `count` links: a component of up to 200,000 contents made of chains, chains of up to 5,000 for a tenth of the
 /// links, and clusters of 2 to 8 for the rest, in which half of all pairs are linked. Contents are numbered at random.
@@ -59,7 +47,7 @@ fn graph(count: usize, numbers: &mut Numbers) -> Vec<Link> {
 
 /// What is done one after the other, each with the links of all components that it touches.
 fn plan(count: usize) -> Vec<(String, Touched)> {
-    let mut numbers = Numbers(count as u64);
+    let mut numbers = Numbers::new(count as u64);
     let mut links = graph(count, &mut numbers);
     let mut contents = 1 + links.iter().map(|(a, b)| *a.max(b)).max().expect("links");
     let bulk = Touched { insertions: links.clone(), ..Touched::default() };
@@ -200,7 +188,7 @@ fn memory(name: &str) -> u64 {
 /// A digest of changes that does not depend on their order, so that those of several processes can be added up.
 fn digest(changes: &[Relabelled]) -> u64 {
     let mixed = |&Relabelled { content, before, after }: &Relabelled| {
-        let mut mix = Numbers(u64::from(content) << 32 ^ u64::from(before) << 16 ^ u64::from(after));
+        let mut mix = Numbers::new(u64::from(content) << 32 ^ u64::from(before) << 16 ^ u64::from(after));
         (mix.below(usize::MAX) as u64).wrapping_add(u64::from(content))
     };
     changes.iter().map(mixed).fold(0, u64::wrapping_add)

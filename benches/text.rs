@@ -5,34 +5,22 @@ use std::hint::black_box;
 use alike::config::Tokens;
 use alike::simd::Simd;
 use alike::text::Tokenizer;
+use alike_benches::Numbers;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 
-/// A fixed stream of numbers (splitmix64).
-struct Numbers(u64);
-
-impl Numbers {
-    fn below(&mut self, n: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut x = self.0;
-        x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        x = (x ^ (x >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        (x ^ (x >> 31)) % n
-    }
-}
-
 /// How many words in a thousand of running English have 1, 2, 3 ... letters.
-const LENGTHS: [u64; 16] = [30, 170, 210, 160, 110, 85, 78, 57, 42, 28, 14, 8, 4, 2, 1, 1];
+const LENGTHS: [usize; 16] = [30, 170, 210, 160, 110, 85, 78, 57, 42, 28, 14, 8, 4, 2, 1, 1];
 
 fn word(numbers: &mut Numbers) -> String {
     let mut at = numbers.below(1000);
     let length =
         LENGTHS.iter().position(|&share| at.checked_sub(share).map(|rest| at = rest).is_none()).unwrap_or(16);
-    (0..=length).map(|_| char::from(b"etaoinshrdlcumwfgypbvk"[numbers.below(22) as usize])).collect()
+    (0..=length).map(|_| char::from(b"etaoinshrdlcumwfgypbvk"[numbers.below(22)])).collect()
 }
 
 /// Sentences of about `bytes` in all; `foreign` words in a thousand come with punctuation or letters beyond ASCII.
-fn english(bytes: usize, foreign: u64) -> String {
-    let mut numbers = Numbers(1);
+fn english(bytes: usize, foreign: usize) -> String {
+    let mut numbers = Numbers::new(1);
     let vocabulary: Vec<String> = (0..5000).map(|_| word(&mut numbers)).collect();
     let mut text = String::new();
     let mut sentence = 0;

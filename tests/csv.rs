@@ -1,4 +1,4 @@
-//! CSV and TSV: rows held against the csv crate, kept rows byte for byte, and what is refused.
+//! CSV and TSV: rows held against csv-core reading the file at once, kept rows byte for byte, and what is refused.
 
 use std::sync::Arc;
 
@@ -6,6 +6,7 @@ use alike::document::Position;
 use alike::read::{
     Extent, FieldPath, Fields, Record, Refusal, Sink, Source, UnitReader, boundaries, discover, reread, units,
 };
+use csv_core::ReadRecordResult;
 use proptest::prelude::*;
 
 use crate::support::job::done;
@@ -73,18 +74,50 @@ fn read_within(source: &Source, target: u64, fields: &Arc<Fields>) -> (Vec<Seen>
     (sink.seen, units.len())
 }
 
-/// The same rows by the csv crate, without rows and offsets. An open quote at the end is nobody's mistake to it.
+/// A row by csv-core: where it begins, and its fields.
+struct CoreRow {
+    start: usize,
+    fields: Vec<String>,
+}
+
+/// All rows of a file by csv-core, which sees the file at once.
+fn core_rows(content: &[u8]) -> Vec<CoreRow> {
+    let mut reader = csv_core::Reader::new();
+    // One byte more for a row, since a full buffer is an answer of its own.
+    let (mut text, mut ends) = (vec![0; content.len() + 1], vec![0; content.len() + 2]);
+    let (mut rows, mut start) = (Vec::new(), 0);
+    loop {
+        let (mut result, read, written, mut fields) =
+            reader.read_record(&content[start..], &mut text, &mut ends);
+        if result == ReadRecordResult::InputEmpty {
+            // No bytes follow: what was begun is a row.
+            let (ended, _, _, more) = reader.read_record(&[], &mut text[written..], &mut ends[fields..]);
+            (result, fields) = (ended, fields + more);
+        }
+        match result {
+            ReadRecordResult::Record => {}
+            ReadRecordResult::End => return rows,
+            other => panic!("{other:?}: the buffers hold all of the file"),
+        }
+        let begins = [0].into_iter().chain(ends.iter().copied());
+        let fields = begins.zip(&ends).take(fields).map(|(from, to)| &text[from..*to]);
+        let fields = fields.map(|field| String::from_utf8(field.to_vec()).unwrap()).collect();
+        rows.push(CoreRow { start, fields });
+        start += read;
+    }
+}
+
+/// The same rows by csv-core, without rows and offsets. An open quote at the end is nobody's mistake to it.
 fn twin(content: &[u8]) -> Vec<(Option<String>, String)> {
-    let mut rows = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(content);
-    let mut rows = rows.records().map(Result::unwrap);
+    let mut rows = core_rows(content).into_iter().map(|row| row.fields);
     let Some(header) = rows.next() else { return Vec::new() };
-    let column = |name: &str| (0..header.len()).rev().find(|at| &header[*at] == name);
-    let document = |row: csv::StringRecord| match column("text") {
+    let column = |name: &str| (0..header.len()).rev().find(|at| header[*at] == name);
+    let document = |row: Vec<String>| match column("text") {
         _ if row.len() != header.len() => (None, "ragged row".to_owned()),
         None => (None, "no column".to_owned()),
         Some(at) => {
-            let id = column("id").map(|at| row[at].to_owned()).filter(|id| !id.is_empty());
-            (id, format!("document {}", &row[at]))
+            let id = column("id").map(|at| row[at].clone()).filter(|id| !id.is_empty());
+            (id, format!("document {}", row[at]))
         }
     };
     rows.map(document).collect()
@@ -116,7 +149,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
 
     #[test]
-    fn rows_are_those_of_the_csv_crate(content in content()) {
+    fn rows_are_those_of_csv_core(content in content()) {
         let dir = Dir::new();
         let plain = source(&dir, "a.csv", &content);
         let (seen, _) = read(&plain, u64::MAX);
@@ -185,12 +218,10 @@ fn over_long() -> impl Strategy<Value = (Vec<u8>, usize, bool)> {
     })
 }
 
-/// The rows of a file by the csv crate: where each begins, and the bytes up to the next. Those above the cap are refused.
+/// The rows of a file by csv-core: where each begins, and the bytes up to the next. Those above the cap are refused.
 fn capped(content: &[u8], cap: usize, open: bool) -> Vec<Seen> {
-    let mut rows = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(content);
-    let rows: Vec<csv::StringRecord> = rows.records().map(Result::unwrap).collect();
-    let start = |row: &csv::StringRecord| usize::try_from(row.position().unwrap().byte()).unwrap();
-    let starts: Vec<usize> = rows.iter().map(start).chain([content.len()]).collect();
+    let rows = core_rows(content);
+    let starts: Vec<usize> = rows.iter().map(|row| row.start).chain([content.len()]).collect();
     let seen = rows.iter().enumerate().skip(1).map(|(at, row)| {
         let number = at as u64 + 1;
         // The line feed of the row before may stand before the place.
@@ -201,7 +232,12 @@ fn capped(content: &[u8], cap: usize, open: bool) -> Vec<Seen> {
             Seen::Refused { row: number, kind: "too long" }
         } else {
             let offset = (content.len() - content[starts[at]..].trim_ascii_start().len()) as u64;
-            Seen::Document { row: number, offset, id: Some(row[0].to_owned()), text: row[1].to_owned() }
+            Seen::Document {
+                row: number,
+                offset,
+                id: Some(row.fields[0].clone()),
+                text: row.fields[1].clone(),
+            }
         }
     });
     seen.collect()

@@ -151,7 +151,6 @@ fn the_book_and_the_help_name_the_same_flags() {
     const OTHERS: [&str; 16] = [
         "--all-targets",
         "--bench",
-        "--benches",
         "--document-private-items",
         "--fix",
         "--help",
@@ -165,6 +164,7 @@ fn the_book_and_the_help_name_the_same_flags() {
         "--release",
         "--test",
         "--times",
+        "--workspace",
     ];
     // All commands that have flags.
     const COMMANDS: [&str; 24] = [

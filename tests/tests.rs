@@ -29,7 +29,7 @@ mod common_keys;
 mod config;
 /// Components that all workers keep together, while links come and go.
 mod contract;
-/// CSV and TSV: rows held against the csv crate, kept rows byte for byte, and what is refused.
+/// CSV and TSV: rows held against csv-core reading the file at once, kept rows byte for byte, and what is refused.
 mod csv;
 /// The commands of README and book, and what they print.
 mod docs;
