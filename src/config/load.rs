@@ -47,10 +47,13 @@ impl Config {
         // What is wrong with the text is reported with its place in it.
         Config::parse(name, text)?;
         let wrong = |error: &dyn Display| Error::config(format!("{name}: {error}"));
-        let mut whole = Table::try_from(base).map_err(|error| wrong(&error))?;
+        // As text and not as a table: a configuration is read and written in one way, which is much to compile.
+        let base = toml::to_string(base).map_err(|error| wrong(&error))?;
+        let mut whole: Table = base.parse().map_err(|error| wrong(&error))?;
         let written: Table = text.parse().map_err(|error| wrong(&error))?;
         lay_over(&mut whole, written.into_iter().map(|(key, value)| (canonical(key), value)).collect());
-        whole.try_into().map_err(|error| wrong(&error))
+        let whole = toml::to_string(&whole).map_err(|error| wrong(&error))?;
+        toml::from_str(&whole).map_err(|error| wrong(&error))
     }
 
     /// The configuration of the preset called `name`; see [`super::PRESETS`].
