@@ -40,7 +40,10 @@
 //! - `read/codec.rs` - the seam: what a format has to know
 //! - `read/formats/mod.rs` - the formats there are
 //! - `read/formats/jsonl.rs` - JSON Lines: a record is a line
-//! - `read/formats/csv.rs` - CSV and TSV: a header row, then a record a row
+//! - `read/formats/csv/mod.rs` - CSV and TSV: a header row, then a record a row
+//! - `read/formats/csv/row_ends.rs` - where rows end
+//! - `read/formats/csv/row_splitter.rs` - the bytes of a unit divided into rows
+//! - `read/formats/csv/row_parser.rs` - rows to records
 //! - `read/formats/extract.rs` - one line of JSON to one record
 //! - `read/formats/find.rs` - the wanted fields of a line of JSON
 //! - `read/formats/object.rs` - the members of an object, and what strings mean

@@ -1,0 +1,148 @@
+//! CSV and TSV: a header row, then a record a row. A quoted field may hold delimiters, doubled quotes and line breaks.
+//!
+//! Where rows end is found here, by the grammar of csv-core, which decodes the fields. A blank line is no row. Rows are
+//! counted from the header, blank lines included.
+
+mod row_ends;
+mod row_parser;
+mod row_splitter;
+
+use std::io;
+use std::sync::Arc;
+
+use crate::read::bytes::{ReadFault, Window};
+use crate::read::codec::{Boundaries, Certainty, Codec, Parser, Records};
+use crate::read::field::Fields;
+use crate::read::format::{Delimiter, Format, Numbering};
+use crate::read::head::FileHead;
+use crate::read::record::Refusal;
+use crate::read::source::{Source, Unit};
+use crate::read::windowed::Windowed;
+use crate::read::{BLOCK, BOM};
+use row_ends::RowEnds;
+use row_parser::RowParser;
+use row_splitter::RowSplitter;
+
+/// Delimiters that a header may have in place of commas.
+const CANDIDATES: [u8; 3] = [b';', b'\t', b'|'];
+/// Units of an uncompressed file begin at least this far apart, and there are at most so many.
+const CUTS: (u64, u64) = (256 << 10, 1 << 16);
+
+/// Whether a file is CSV or TSV by its name.
+pub(super) fn recognise(head: &FileHead) -> Option<(Certainty, Format)> {
+    let delimiter = match head.extension() {
+        Some("csv") => head.delimiter().unwrap_or_else(|| sniff(head.content())),
+        Some("tsv" | "tab") => head.delimiter().unwrap_or(Delimiter::TAB),
+        _ => return None,
+    };
+    Some((Certainty::Named, Format::Csv { delimiter }))
+}
+
+/// The format of a file that is said to be CSV, whatever its name.
+pub(super) fn said(head: &FileHead) -> Format {
+    match recognise(head) {
+        Some((_, format)) => format,
+        None => Format::Csv { delimiter: head.delimiter().unwrap_or_else(|| sniff(head.content())) },
+    }
+}
+
+/// The format of a file that is said to be TSV, whatever its name.
+pub(super) fn said_tabs(head: &FileHead) -> Format {
+    Format::Csv { delimiter: head.delimiter().unwrap_or(Delimiter::TAB) }
+}
+
+/// The delimiter of a header: a comma, unless it has none and exactly one of the candidates.
+fn sniff(content: &[u8]) -> Delimiter {
+    let (mut quoted, mut seen) = (false, [0; 256]);
+    for &byte in content {
+        match byte {
+            b'"' => quoted = !quoted,
+            b'\r' | b'\n' if !quoted => break,
+            _ if !quoted => seen[usize::from(byte)] += 1,
+            _ => {}
+        }
+    }
+    let mut there = CANDIDATES.iter().filter(|candidate| seen[usize::from(**candidate)] > 0);
+    match (seen[usize::from(b',')], there.next(), there.next()) {
+        (0, Some(only), None) => Delimiter::of(*only).unwrap_or(Delimiter::COMMA),
+        _ => Delimiter::COMMA,
+    }
+}
+
+/// The number of the format on disk; the delimiter stands beside it.
+pub(super) const CODE: u8 = 2;
+
+/// CSV with a delimiter.
+pub(super) struct Csv {
+    pub(super) delimiter: Delimiter,
+}
+
+impl Codec for Csv {
+    fn code(&self) -> [u8; 2] {
+        [CODE, self.delimiter.byte()]
+    }
+
+    fn extension(&self) -> &'static str {
+        if self.delimiter == Delimiter::TAB { "tsv" } else { "csv" }
+    }
+
+    fn numbering(&self) -> Numbering {
+        Numbering::Rows
+    }
+
+    fn unit_start(&self, source: &Source, at: u64) -> u64 {
+        if at == 0 {
+            return 0;
+        }
+        let next = source.cuts.partition_point(|cut| *cut < at);
+        source.cuts.get(next).copied().unwrap_or(source.bytes)
+    }
+
+    fn cuts(&self, source: &Source) -> io::Result<Vec<u64>> {
+        let apart = CUTS.0.max(source.bytes / CUTS.1);
+        let (mut cuts, mut ends) = (Vec::new(), RowEnds::new(self.delimiter));
+        if source.bytes <= 2 * apart {
+            return Ok(cuts);
+        }
+        let mut window = Window::open(source, 0)?;
+        while window.more(BLOCK).map_err(fault)? > 0 {
+            skip_bom(&mut window);
+            while let Some(end) = ends.end(window.pending()) {
+                window.consume(end);
+                if window.offset() >= cuts.last().copied().unwrap_or_default() + apart {
+                    cuts.push(window.offset());
+                }
+            }
+            window.consume(usize::MAX);
+        }
+        Ok(cuts)
+    }
+
+    fn records(&self, file: u32, source: &Source, unit: &Unit, fields: Arc<Fields>) -> Box<dyn Records> {
+        let rows = RowSplitter::new(self.delimiter, file, fields);
+        Box::new(Windowed::new(source, unit, rows))
+    }
+
+    fn boundaries(&self) -> Option<Box<dyn Boundaries>> {
+        Some(Box::new(RowEnds::new(self.delimiter)))
+    }
+
+    fn parser<'a>(&self, header: &str, fields: &'a Fields) -> Result<Box<dyn Parser + 'a>, Refusal> {
+        Ok(Box::new(RowParser::new(self.delimiter, header, fields)))
+    }
+}
+
+/// What went wrong, for who knows only what the system says.
+fn fault(fault: ReadFault) -> io::Error {
+    match fault {
+        ReadFault::Io(error) => error,
+        ReadFault::Panic(what) => io::Error::other(what),
+    }
+}
+
+/// Passes over a byte order mark with which a file begins.
+fn skip_bom(window: &mut Window) {
+    if window.offset() == 0 && window.pending().starts_with(BOM) {
+        window.consume(BOM.len());
+    }
+}

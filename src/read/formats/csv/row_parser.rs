@@ -1,0 +1,132 @@
+//! Rows of CSV to records.
+
+use std::borrow::Cow;
+
+use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
+
+use crate::document::Position;
+use crate::read::codec::Parser;
+use crate::read::date::{Day, day};
+use crate::read::field::{FieldPath, Fields};
+use crate::read::format::Delimiter;
+use crate::read::record::{Record, Refusal, SHOWN_KEYS, Value};
+
+/// Space for decoded rows that is kept from row to row.
+const KEPT: usize = 8 << 20;
+
+/// Makes records of rows.
+pub(super) struct RowParser {
+    /// The header row as it stands in the file, without a byte order mark.
+    header: String,
+    columns: Vec<String>,
+    text: Result<usize, Refusal>,
+    id: Option<usize>,
+    value: Option<usize>,
+    date: Option<usize>,
+    op: Option<usize>,
+    /// The name of the id's column, where each record is a change.
+    needs_id: Option<String>,
+    reader: Reader,
+    /// The fields of the last row, one after the other, and where each ends.
+    decoded: Vec<u8>,
+    ends: Vec<usize>,
+}
+
+impl RowParser {
+    pub(super) fn new(delimiter: Delimiter, header: &str, fields: &Fields) -> RowParser {
+        let reader = ReaderBuilder::new().delimiter(delimiter.byte()).build();
+        let mut parser = RowParser {
+            header: header.to_owned(),
+            columns: Vec::new(),
+            text: Ok(0),
+            id: None,
+            value: None,
+            date: None,
+            op: None,
+            needs_id: fields.op.as_ref().map(|_| fields.id.as_str().to_owned()),
+            reader,
+            decoded: Vec::new(),
+            ends: vec![0; 16],
+        };
+        let count = parser.decode(header.trim_start_matches('\u{feff}'));
+        parser.columns = (0..count).map(|at| parser.field(at).to_owned()).collect();
+        // Of columns of one name the last counts, as of equal keys in JSON.
+        let column = |name: &str| parser.columns.iter().rposition(|column| column == name);
+        let wanted = |path: &Option<FieldPath>| path.as_ref().and_then(|path| column(path.as_str()));
+        let (id, value) = (column(fields.id.as_str()), wanted(&fields.value));
+        let (date, op) = (wanted(&fields.date), wanted(&fields.op));
+        let shown = &parser.columns[..count.min(SHOWN_KEYS)];
+        let text = fields.text.as_str();
+        let text = column(text).ok_or_else(|| Refusal::no_column(text, shown, count - shown.len()));
+        RowParser { text, id, value, date, op, ..parser }
+    }
+
+    /// Decodes a row; how many fields it has.
+    fn decode(&mut self, raw: &str) -> usize {
+        self.reader.reset();
+        if self.decoded.len() < raw.len() || self.decoded.len() > KEPT {
+            self.decoded.resize(raw.len().max(64), 0);
+            self.decoded.shrink_to(KEPT);
+        }
+        // A blank line tells the reader that this is not the start of a file, where it would drop a byte order mark.
+        self.reader.read_record(b"\n", &mut self.decoded, &mut self.ends);
+        let (mut bytes, mut written, mut count) = (raw.as_bytes(), 0, 0);
+        loop {
+            let (result, read, wrote, ended) =
+                self.reader.read_record(bytes, &mut self.decoded[written..], &mut self.ends[count..]);
+            (bytes, written, count) = (&bytes[read..], written + wrote, count + ended);
+            match result {
+                ReadRecordResult::Record | ReadRecordResult::End => return count,
+                ReadRecordResult::OutputEndsFull => self.ends.resize(2 * self.ends.len(), 0),
+                ReadRecordResult::OutputFull => self.decoded.resize(2 * self.decoded.len(), 0),
+                // Without more input this ends the row.
+                ReadRecordResult::InputEmpty => {}
+            }
+        }
+    }
+
+    /// A field of the last row.
+    fn field(&self, at: usize) -> &str {
+        let start = at.checked_sub(1).map_or(0, |before| self.ends[before]);
+        // Fields of UTF-8 are UTF-8: only quotes were taken out of it.
+        std::str::from_utf8(&self.decoded[start..self.ends[at]]).unwrap_or_default()
+    }
+
+    /// A field of the last row that may be missing; an empty one is missing.
+    fn filled(&self, at: Option<usize>) -> Option<&str> {
+        at.map(|at| self.field(at)).filter(|field| !field.is_empty())
+    }
+}
+
+impl Parser for RowParser {
+    fn record<'a>(&'a mut self, position: Position, line: u32, raw: &'a str) -> Result<Record<'a>, Refusal> {
+        let fields = self.decode(raw);
+        if fields != self.columns.len() {
+            return Err(Refusal::Ragged { fields, columns: self.columns.len() });
+        }
+        let deleted = match self.filled(self.op) {
+            None | Some("upsert") => false,
+            Some("delete") => true,
+            Some(other) => return Err(Refusal::unknown_op(other)),
+        };
+        let text = match &self.text {
+            _ if deleted => "",
+            Ok(text) => self.field(*text),
+            Err(refusal) => return Err(refusal.clone()),
+        };
+        let id = self.filled(self.id).map(Cow::Borrowed);
+        if let (Some(field), None) = (&self.needs_id, &id) {
+            return Err(Refusal::NoId { field: field.clone() });
+        }
+        let value = self.filled(self.value).map(value);
+        let date = self.filled(self.date);
+        let day = date.map_or(Day::None, |date| day(date).map_or(Day::Unclear, Day::Known));
+        Ok(Record { position, line, id, text, header: &self.header, raw, value, day, deleted })
+    }
+}
+
+/// The value to compare by: a number where the field is one.
+fn value(field: &str) -> Value {
+    let number = field.parse::<f64>().ok().filter(|number| number.is_finite());
+    number.map_or_else(|| Value::Text(field.to_owned()), Value::Number)
+}

@@ -1,0 +1,184 @@
+//! The bytes of a unit divided into rows.
+
+use std::io;
+use std::sync::Arc;
+
+use super::row_ends::{RowEnds, RowState};
+use super::row_parser::RowParser;
+use super::{fault, skip_bom};
+use crate::read::bytes::Window;
+use crate::read::codec::{Boundaries, Parser};
+use crate::read::field::Fields;
+use crate::read::format::Delimiter;
+use crate::read::record::{Refusal, Sink};
+use crate::read::source::{Source, Unit};
+use crate::read::windowed::{Numbers, Span, Splitter};
+
+/// Divides the bytes of a unit into rows.
+pub(super) struct RowSplitter {
+    delimiter: Delimiter,
+    numbers: Numbers,
+    fields: Arc<Fields>,
+    /// Known once the header was read.
+    parser: Option<RowParser>,
+    ends: RowEnds,
+    /// Pending bytes that hold no end of a row.
+    searched: usize,
+    /// Where a row began that is too long.
+    skipping: Option<u64>,
+}
+
+impl RowSplitter {
+    /// The rows of a unit of this file.
+    pub(super) fn new(delimiter: Delimiter, file: u32, fields: Arc<Fields>) -> RowSplitter {
+        RowSplitter {
+            delimiter,
+            numbers: Numbers::new(file, fields.max_record_bytes),
+            fields,
+            parser: None,
+            ends: RowEnds::new(delimiter),
+            searched: 0,
+            skipping: None,
+        }
+    }
+
+    /// Hands on the rows that are complete; whether rows of this unit may follow. The end of a row that is too long may
+    /// stand behind the unit.
+    fn complete_rows(&mut self, window: &mut Window, span: &mut Span, sink: &mut dyn Sink) -> bool {
+        if span.unit.start == 0 && self.searched == 0 {
+            skip_bom(window);
+        }
+        while window.offset() < span.unit.end || self.skipping.is_some() {
+            let pending = window.pending();
+            let Some(end) = self.ends.end(&pending[self.searched..]) else {
+                self.searched = pending.len();
+                return true;
+            };
+            let length = self.searched + end;
+            let usable = self.row(window.offset(), &pending[..length], sink);
+            window.consume(length);
+            self.searched = 0;
+            span.cursor = window.offset();
+            if !usable {
+                return false;
+            }
+        }
+        false
+    }
+
+    /// Takes a row: the header, a record, or nothing. Whether the file can be read on, which it cannot without a header.
+    fn row(&mut self, offset: u64, bytes: &[u8], sink: &mut dyn Sink) -> bool {
+        let start = self.skipping.take();
+        if start.is_none() && self.ends.is_blank(bytes) {
+            self.numbers.count = self.numbers.next();
+            return true;
+        }
+        if start.is_some() || bytes.trim_ascii_end().len() > self.fields.max_record_bytes {
+            let start = start.unwrap_or(offset);
+            if self.parser.is_none() {
+                return self.no_header(start, "the header is too long", sink);
+            }
+            self.numbers.too_long(start, sink);
+            return true;
+        }
+        let Ok(raw) = std::str::from_utf8(bytes) else {
+            if self.parser.is_none() {
+                return self.no_header(offset, "the header is not UTF-8", sink);
+            }
+            self.numbers.refuse(offset, Refusal::NotUtf8, sink);
+            return true;
+        };
+        let (position, number) = (self.numbers.position(offset), self.numbers.next());
+        let Some(parser) = &mut self.parser else {
+            self.parser = Some(RowParser::new(self.delimiter, raw, &self.fields));
+            self.numbers.count = number;
+            return true;
+        };
+        match parser.record(position, number, raw) {
+            Ok(record) => {
+                self.numbers.count = number;
+                sink.document(&record);
+            }
+            Err(refusal) => self.numbers.refuse(offset, refusal, sink),
+        }
+        true
+    }
+
+    /// Refuses the file: without its header no row of it can be read.
+    fn no_header(&mut self, offset: u64, why: &str, sink: &mut dyn Sink) -> bool {
+        self.numbers.refuse(offset, Refusal::Unreadable(why.to_owned()), sink);
+        false
+    }
+}
+
+impl Splitter for RowSplitter {
+    fn begin(&mut self, source: &Source, unit: &Unit) -> io::Result<u64> {
+        if unit.start > 0 {
+            let header = header(source, self.delimiter, self.numbers.bound())?;
+            self.parser = Some(RowParser::new(self.delimiter, &header, &self.fields));
+        }
+        Ok(unit.start)
+    }
+
+    fn take(&mut self, window: &mut Window, last: bool, span: &mut Span, sink: &mut dyn Sink) -> bool {
+        if !self.complete_rows(window, span, sink) {
+            return false;
+        }
+        let rest = window.pending();
+        if last {
+            if self.ends.state == RowState::Quoted {
+                let start = self.skipping.take().unwrap_or(window.offset());
+                self.numbers.refuse(start, Refusal::OpenQuote, sink);
+            } else if !rest.is_empty() || self.skipping.is_some() {
+                self.row(window.offset(), rest, sink);
+            }
+            window.consume(usize::MAX);
+        } else if rest.len() > self.numbers.bound() {
+            self.skipping.get_or_insert(window.offset());
+            window.consume(usize::MAX);
+            self.searched = 0;
+        }
+        span.cursor = window.offset();
+        !last
+    }
+
+    fn cut_off(&mut self, window: &mut Window, span: &mut Span, sink: &mut dyn Sink) -> Option<u64> {
+        let more = self.complete_rows(window, span, sink);
+        more.then(|| self.skipping.unwrap_or(window.offset()))
+    }
+
+    fn numbers(&mut self) -> &mut Numbers {
+        &mut self.numbers
+    }
+
+    fn count(&self) -> u32 {
+        self.numbers.count
+    }
+}
+
+/// Bytes read at once for a header.
+const BEGINNING: usize = 64 << 10;
+
+/// The header of a file: its first row that is not blank.
+fn header(source: &Source, delimiter: Delimiter, bound: usize) -> io::Result<String> {
+    let invalid = |what: &str| io::Error::new(io::ErrorKind::InvalidData, what.to_owned());
+    let (mut window, mut ends, mut searched) = (Window::open(source, 0)?, RowEnds::new(delimiter), 0);
+    loop {
+        let read = window.more(BEGINNING).map_err(fault)?;
+        if searched == 0 {
+            skip_bom(&mut window);
+        }
+        while let Some(end) = ends.end(&window.pending()[searched..]) {
+            let row = &window.pending()[..searched + end];
+            if !ends.is_blank(row) {
+                return String::from_utf8(row.to_vec()).map_err(|_| invalid("the header is not UTF-8"));
+            }
+            window.consume(searched + end);
+            searched = 0;
+        }
+        searched = window.pending().len();
+        if read == 0 || searched > bound {
+            return Err(invalid("the file has no header any more"));
+        }
+    }
+}
