@@ -49,7 +49,7 @@ impl Mesh {
 fn answer_all(state: &State, from: usize, answer: &Answer) {
     let Some(link) = &state.links[from] else { return };
     loop {
-        let asked = state.wait(None, |said| said.fetch(from, ASK).map(Ok).or(said.silent(from)));
+        let asked = state.wait_for_question(from, |said| said.fetch(from, ASK).map(Ok).or(said.silent(from)));
         let Ok(Some(Ok(question))) = asked else { return };
         let answered = question.split_first_chunk::<NUMBER>().and_then(|(number, question)| {
             let answer = catch_unwind(AssertUnwindSafe(|| answer(from, question)));

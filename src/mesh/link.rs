@@ -4,7 +4,7 @@
 //! long message, so a message of any length holds up neither a heartbeat nor a request.
 
 use std::collections::VecDeque;
-use std::io::{self, Write};
+use std::io::{self, IoSlice, Write};
 use std::net::{Shutdown, TcpStream};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -195,8 +195,7 @@ impl Link {
                 let length = MESSAGE_PIECE_BYTES.min(bytes.len() - *at);
                 let last = *at + length == bytes.len();
                 let kind = if last { FrameKind::Last } else { FrameKind::Piece };
-                self.write(&Head { kind, topic: *topic, length }.encode())?;
-                self.write(&bytes[*at..*at + length])?;
+                self.write_piece(&Head { kind, topic: *topic, length }.encode(), &bytes[*at..*at + length])?;
                 *at += length;
                 self.put(|queue| queue.bytes -= length);
                 if last {
@@ -211,6 +210,17 @@ impl Link {
         (&self.stream).write_all(bytes)?;
         self.counts.send(bytes.len());
         Ok(())
+    }
+
+    /// Writes both at once: a head on its own would be a packet of its own, and wake the other side twice.
+    fn write_piece(&self, head: &[u8], bytes: &[u8]) -> io::Result<()> {
+        let sent = match (&self.stream).write_vectored(&[IoSlice::new(head), IoSlice::new(bytes)]) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => 0,
+            sent => sent?,
+        };
+        self.counts.send(sent);
+        self.write(&head[sent.min(head.len())..])?;
+        self.write(&bytes[sent.saturating_sub(head.len())..])
     }
 
     /// What to write next; in the middle of a message only what may stand between two pieces, or nothing.

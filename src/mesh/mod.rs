@@ -302,7 +302,7 @@ impl Mesh {
         }
         let Some(link) = &self.state.links[to] else {
             self.check()?;
-            self.state.note(|said| said.deliver(to, topic, Arc::unwrap_or_clone(bytes)));
+            self.state.deliver(to, topic, Arc::unwrap_or_clone(bytes));
             return Ok(());
         };
         if link.send(topic, bytes, || self.check())? {

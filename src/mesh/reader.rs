@@ -43,7 +43,7 @@ fn read_frames(input: &mut impl Read, link: &Link, from: usize, state: &State) -
             if head.kind == FrameKind::Last {
                 let whole = std::mem::take(&mut message);
                 topic = None;
-                state.note(|said| said.deliver(from, begun, whole));
+                state.deliver(from, begun, whole);
             }
             continue;
         }

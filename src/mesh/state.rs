@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::frame;
 use super::link::Link;
-use super::topic::{self, REPLY};
+use super::topic::{self, ASK, REPLY};
 use crate::error::{Error, Result};
 use crate::limits::LAST_WORDS_MILLIS;
 
@@ -48,6 +48,8 @@ pub(super) struct State {
     pub(super) links: Vec<Option<Link>>,
     said: Mutex<Said>,
     changed: Condvar,
+    /// For each process the thread that answers it, which a question of that one wakes, and no other message.
+    asked: Vec<Condvar>,
 }
 
 #[derive(Default)]
@@ -76,8 +78,9 @@ impl State {
     /// Nothing has been said yet.
     pub(super) fn new(process: usize, hosts: Vec<String>, links: Vec<Option<Link>>) -> State {
         let none = vec![false; hosts.len()];
-        let said = Said { left: none.clone(), ended: none, ..Said::default() };
-        State { process, hosts, links, said: Mutex::new(said), changed: Condvar::new() }
+        let said = Mutex::new(Said { left: none.clone(), ended: none, ..Said::default() });
+        let asked = hosts.iter().map(|_| Condvar::new()).collect();
+        State { process, hosts, links, said, changed: Condvar::new(), asked }
     }
 
     /// What has been said. Nothing that is done with it can leave it half written.
@@ -88,8 +91,14 @@ impl State {
     /// Changes what has been said, and tells those who wait.
     pub(super) fn note<T>(&self, change: impl FnOnce(&mut Said) -> T) -> T {
         let changed = change(&mut self.said());
-        self.changed.notify_all();
+        self.asked.iter().chain([&self.changed]).for_each(Condvar::notify_all);
         changed
+    }
+
+    /// Takes a message in, and tells those who may wait for it: there are many small questions, and as many answers.
+    pub(super) fn deliver(&self, from: usize, topic: u32, bytes: Vec<u8>) {
+        self.said().deliver(from, topic, bytes);
+        if topic == ASK { &self.asked[from] } else { &self.changed }.notify_all();
     }
 
     /// All other processes' numbers and connections.
@@ -114,6 +123,24 @@ impl State {
     pub(super) fn wait<T>(
         &self,
         until: Option<Instant>,
+        find: impl FnMut(&mut Said) -> Option<T>,
+    ) -> Result<Option<T>> {
+        self.wait_at(&self.changed, until, find)
+    }
+
+    /// What `find` finds of the questions of a process; else as [`State::wait`].
+    pub(super) fn wait_for_question<T>(
+        &self,
+        from: usize,
+        find: impl FnMut(&mut Said) -> Option<T>,
+    ) -> Result<Option<T>> {
+        self.wait_at(&self.asked[from], None, find)
+    }
+
+    fn wait_at<T>(
+        &self,
+        changed: &Condvar,
+        until: Option<Instant>,
         mut find: impl FnMut(&mut Said) -> Option<T>,
     ) -> Result<Option<T>> {
         let mut said = self.said();
@@ -124,8 +151,8 @@ impl State {
             }
             said = match until.map(|until| until.saturating_duration_since(Instant::now())) {
                 Some(Duration::ZERO) => return Ok(None),
-                Some(time) => self.changed.wait_timeout(said, time).unwrap_or_else(PoisonError::into_inner).0,
-                None => self.changed.wait(said).unwrap_or_else(PoisonError::into_inner),
+                Some(time) => changed.wait_timeout(said, time).unwrap_or_else(PoisonError::into_inner).0,
+                None => changed.wait(said).unwrap_or_else(PoisonError::into_inner),
             };
         }
     }
@@ -233,8 +260,7 @@ impl Said {
         self.lost.as_ref().map_or(Ok(()), |lost| Err(lost.error()))
     }
 
-    /// Takes a message in.
-    pub(super) fn deliver(&mut self, from: usize, topic: u32, bytes: Vec<u8>) {
+    fn deliver(&mut self, from: usize, topic: u32, bytes: Vec<u8>) {
         if topic == REPLY {
             return self.replies.extend(topic::reply(bytes));
         }
