@@ -3,3 +3,4 @@
 pub(in crate::collection) mod protocol;
 pub(in crate::collection) mod questions;
 pub(in crate::collection) mod scattered;
+mod stretches;

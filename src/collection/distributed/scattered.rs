@@ -14,8 +14,9 @@ use crate::collection::commit::manifest::Manifest;
 use crate::collection::commit::names::Name;
 use crate::collection::commit::snapshot::newest;
 use crate::collection::distributed::questions::{Opened, Question, ask, folder_in};
+use crate::collection::distributed::stretches::Stretches;
 use crate::error::Result;
-use crate::limits::{MAX_ANSWERED_FILES, MAX_FETCH_BYTES};
+use crate::limits::{MAX_ANSWERED_FILES, MAX_FETCH_BYTES, MAX_STRETCH_BYTES};
 use crate::mesh::Mesh;
 use crate::peers::Peers;
 use crate::storage::{FileWriter, Local, Lock, Reader, Storage};
@@ -29,6 +30,7 @@ pub struct Scattered {
     known: OnceLock<Known>,
     /// What was found with other processes, as far as it is remembered. It never changes: no two runs ever have one name.
     remote: Mutex<BTreeMap<String, RemoteFile>>,
+    stretches: Arc<Stretches>,
 }
 
 /// What is known once there is a manifest.
@@ -41,8 +43,7 @@ impl Scattered {
     /// A collection as process 0 sees it: its folder, then its own part of `state`, then those of the other processes of
     /// the job, if it has any.
     pub fn leading(folder: Arc<dyn Storage>, state: &Path, mesh: Option<Arc<Mesh>>) -> Scattered {
-        let (known, remote) = (OnceLock::new(), Mutex::default());
-        Scattered { own: folder, state: Some(state.to_path_buf()), mesh, known, remote }
+        Scattered::new(folder, Some(state.to_path_buf()), mesh, OnceLock::new())
     }
 
     /// A collection as another process sees it, whose runs go to `state`.
@@ -52,7 +53,16 @@ impl Scattered {
     pub fn assisting(state: &Path, collection: u64, mesh: Arc<Mesh>) -> Result<Scattered> {
         let own = Arc::new(Local::create(&folder_in(state, collection))?);
         let known = OnceLock::from(Known { collection, also: None });
-        Ok(Scattered { own, state: None, mesh: Some(mesh), known, remote: Mutex::default() })
+        Ok(Scattered::new(own, None, Some(mesh), known))
+    }
+
+    fn new(
+        own: Arc<dyn Storage>,
+        state: Option<PathBuf>,
+        mesh: Option<Arc<Mesh>>,
+        known: OnceLock<Known>,
+    ) -> Scattered {
+        Scattered { own, state, mesh, known, remote: Mutex::default(), stretches: Arc::default() }
     }
 
     /// Which collection it is, as its manifest says.
@@ -94,13 +104,14 @@ impl Scattered {
                 Err(e) if e.kind() == ErrorKind::NotFound => continue,
                 answer => Opened::of_bytes(&answer?)?,
             };
-            let (mesh, opened) = (Arc::clone(mesh), Arc::new(opened));
-            let remote = RemoteFile { mesh, process, collection, name: name.to_owned(), opened };
+            let (mesh, stretches) = (Arc::clone(mesh), Arc::clone(&self.stretches));
+            let (name, opened) = (name.to_owned(), Arc::new(opened));
+            let remote = RemoteFile { mesh, process, collection, name: name.clone(), opened, stretches };
             let mut known = self.remote();
             while known.len() >= MAX_ANSWERED_FILES {
                 known.pop_first();
             }
-            known.insert(name.to_owned(), remote.clone());
+            known.insert(name, remote.clone());
             return Ok(Some(remote));
         }
         Ok(None)
@@ -199,6 +210,19 @@ struct RemoteFile {
     collection: u64,
     name: String,
     opened: Arc<Opened>,
+    stretches: Arc<Stretches>,
+}
+
+impl RemoteFile {
+    /// What the other process has in so many bytes from `offset` on.
+    fn fetch(&self, offset: u64, length: usize) -> io::Result<Vec<u8>> {
+        let (collection, name) = (self.collection, self.name.clone());
+        let read = ask(&self.mesh, self.process, &Question::Bytes { collection, name, offset, length })?;
+        if read.len() == length {
+            return Ok(read);
+        }
+        Err(io::Error::other(format!("{} bytes of {length} from another process", read.len())))
+    }
 }
 
 impl fmt::Debug for RemoteFile {
@@ -217,17 +241,12 @@ impl Reader for RemoteFile {
             bytes.copy_from_slice(end);
             return Ok(());
         }
+        if bytes.len() < MAX_STRETCH_BYTES {
+            let file = (self.name.as_str(), self.opened.bytes);
+            return self.stretches.read(file, offset, bytes, |offset, length| self.fetch(offset, length));
+        }
         for (at, piece) in (0..).zip(bytes.chunks_mut(MAX_FETCH_BYTES)) {
-            let (offset, length) = (offset + at * MAX_FETCH_BYTES as u64, piece.len());
-            let (collection, name) = (self.collection, self.name.clone());
-            let read = ask(&self.mesh, self.process, &Question::Bytes { collection, name, offset, length })?;
-            if read.len() != length {
-                return Err(io::Error::other(format!(
-                    "{} bytes of {length} from another process",
-                    read.len()
-                )));
-            }
-            piece.copy_from_slice(&read);
+            piece.copy_from_slice(&self.fetch(offset + at * MAX_FETCH_BYTES as u64, piece.len())?);
         }
         Ok(())
     }
