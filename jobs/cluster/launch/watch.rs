@@ -11,6 +11,7 @@ use alike::error::{Error, Result};
 
 use super::child::{Child, Event};
 use super::ends::ProcessEnd;
+use crate::exit::WRONG_USE;
 
 /// How often processes and signals are looked at.
 const TICK: Duration = Duration::from_millis(50);
@@ -22,6 +23,9 @@ const BATCH: usize = 1000;
 pub(crate) struct Patience {
     /// After one has failed, for the others to notice and end by themselves.
     pub(crate) notice: Duration,
+    /// The same after one has refused how it was called: whom it had met know it at once, and whom it had not would wait for
+    /// it until their time to meet is over.
+    pub(crate) refusal: Duration,
     /// After they were asked to end since one has failed.
     pub(crate) end: Duration,
     /// After they were asked to end since somebody wants it.
@@ -33,7 +37,13 @@ pub(crate) struct Patience {
 impl Default for Patience {
     fn default() -> Patience {
         let seconds = Duration::from_secs;
-        Patience { notice: seconds(10), end: seconds(5), interrupt: seconds(10), linger: seconds(1) }
+        Patience {
+            notice: seconds(10),
+            refusal: seconds(2),
+            end: seconds(5),
+            interrupt: seconds(10),
+            linger: seconds(1),
+        }
     }
 }
 
@@ -79,7 +89,7 @@ pub(crate) fn watch(
         ends,
         interrupts,
         seen: 0,
-        failed: false,
+        failed: None,
         drained: false,
         due: None,
         patience,
@@ -93,8 +103,8 @@ struct LaunchWatch<'a> {
     interrupts: &'a AtomicUsize,
     /// Interrupts that were answered.
     seen: usize,
-    /// Whether one has failed.
-    failed: bool,
+    /// How long the others may take to notice that one has failed, once one has.
+    failed: Option<Duration>,
     /// Whether what process 0 wrote has been taken; a slow reader gets all of it.
     drained: bool,
     /// What is done when, if not all have ended by then.
@@ -152,10 +162,11 @@ impl LaunchWatch<'_> {
                 continue;
             }
             observer.note(&format!("process {i} ended with {}", end.code));
-            self.failed = true;
+            let Patience { notice, refusal, .. } = self.patience;
+            self.failed.get_or_insert(if end.code == WRONG_USE { refusal } else { notice });
         }
-        if self.failed && self.due.is_none() && self.seen == 0 {
-            self.due = Some((Instant::now() + self.patience.notice, Escalation::Ask));
+        if let Some(patience) = self.failed.filter(|_| self.due.is_none() && self.seen == 0) {
+            self.due = Some((Instant::now() + patience, Escalation::Ask));
         }
         Ok(())
     }

@@ -44,6 +44,7 @@ impl LaunchObserver for Notes {
 
 const SHORT: Patience = Patience {
     notice: Duration::from_millis(300),
+    refusal: Duration::from_millis(300),
     end: Duration::from_millis(300),
     interrupt: Duration::from_millis(400),
     linger: Duration::from_millis(200),
@@ -84,7 +85,7 @@ fn asked(ended: &Ended) -> Vec<bool> {
 }
 
 fn patient() -> Patience {
-    Patience { notice: LONG, end: LONG, interrupt: LONG, linger: LONG }
+    Patience { notice: LONG, refusal: LONG, end: LONG, interrupt: LONG, linger: LONG }
 }
 
 #[test]
@@ -137,6 +138,15 @@ fn who_does_not_end_is_asked_and_then_killed() {
     assert_eq!(worst(&ended.ends, ended.interrupted), 137);
     let said = notes.said.join("\n");
     assert!(said.contains("asked to end: 0, 1") && said.contains("killed: 1"), "{said}");
+}
+
+#[test]
+fn who_waits_for_one_that_refuses_is_asked_soon() {
+    let mut notes = Notes::default();
+    let patience = Patience { refusal: SHORT.refusal, linger: SHORT.linger, ..patient() };
+    let ended = run(&scripts(&["exec sleep 30", "exit 2"]), &AtomicUsize::new(0), &mut notes, patience);
+    assert_eq!((codes(&ended), asked(&ended)), (vec![143, 2], vec![true, false]));
+    assert_eq!(worst(&ended.ends, ended.interrupted), 2);
 }
 
 #[test]
