@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::PathBuf;
+use std::thread;
 
 use serde_json::Value;
 use xxhash_rust::xxh3::xxh3_64;
@@ -177,7 +178,7 @@ fn local_state_is_said_by_all_or_none() {
     let dir = bench("");
     let before = files(&dir);
     let line = "load c second.jsonl -w 1 --join-timeout 3";
-    for said in [0, 1] {
+    let said_by = |said: usize| {
         let ended = at_free_ports(2, |hosts, index| {
             let command = if index == said {
                 States::Apart.command(&dir, hosts, index, line)
@@ -190,7 +191,11 @@ fn local_state_is_said_by_all_or_none() {
         Ran::code(one, 2).says("another command").says("refuse");
         Ran::code(zero, 5).says("another command").says("refused");
         assert_eq!(files(&dir), before);
-    }
+    };
+    thread::scope(|scope| {
+        scope.spawn(|| said_by(0));
+        said_by(1);
+    });
 }
 
 /// What `cluster` makes of a collection.

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::process::Command;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::support::job::{Process, all, clashed, command, together};
@@ -85,33 +86,41 @@ fn pair(dir: &Dir, begin: impl Fn(&[String]) -> [Process; 2]) -> [Ran; 2] {
     panic!("the ports were taken four times");
 }
 
+/// Process 0 waits until its time to meet is over, so all pairs are there at once.
 #[test]
 fn who_does_not_belong_is_refused_on_both_sides() {
-    let dir = bench();
+    let dir = &bench();
     let line = "dedup good.jsonl --out out -w 1 --join-timeout 3";
-    let first = |hosts: &[String]| Process::start(command(&dir, &hosts[..2], 0, line), line);
-    let other = |hosts: &[String], line: &str| Process::start(command(&dir, &hosts[..2], 1, line), line);
+    let first = |hosts: &[String]| Process::start(command(dir, &hosts[..2], 0, line), line);
+    let other = |hosts: &[String], line: &str| Process::start(command(dir, &hosts[..2], 1, line), line);
     let cases: [(&str, [&str; 2]); 4] = [
         ("dedup good.jsonl --out out -w 1 --threshold 0.7", ["another command", "another command"]),
         ("dedup one.jsonl --out out -w 1", ["another command", "another command"]),
         ("load c good.jsonl -w 1", ["another command", "another command"]),
         ("dedup good.jsonl --out out -w 2", ["2 processes x 2 workers", "2 processes x 1 workers"]),
     ];
-    for (its, [first_says, other_says]) in cases {
-        let [zero, one] = pair(&dir, |hosts| [first(hosts), other(hosts, its)]);
-        one.code(2).says(other_says).says("refuse");
-        zero.code(5).says(first_says).says("refused");
-    }
-    let [zero, one] = pair(&dir, |hosts| {
-        let mut wrong = command(&dir, &hosts[..2], 1, line);
-        wrong.env("ALIKE_SECRET", "another secret of some length");
-        [first(hosts), Process::start(wrong, line)]
+    thread::scope(|scope| {
+        for (its, [first_says, other_says]) in cases {
+            scope.spawn(move || {
+                let [zero, one] = pair(dir, |hosts| [first(hosts), other(hosts, its)]);
+                one.code(2).says(other_says).says("refuse");
+                zero.code(5).says(first_says).says("refused");
+            });
+        }
+        scope.spawn(|| {
+            let [zero, one] = pair(dir, |hosts| {
+                let mut wrong = command(dir, &hosts[..2], 1, line);
+                wrong.env("ALIKE_SECRET", "another secret of some length");
+                [first(hosts), Process::start(wrong, line)]
+            });
+            one.code(2).says("secret");
+            zero.code(5).says("secret");
+        });
+        let [zero, one] =
+            pair(dir, |hosts| [first(hosts), Process::start(command(dir, hosts, 1, line), line)]);
+        one.code(2).says("2 processes x 1 workers").says("3 x 1");
+        zero.code(5).says("3 processes x 1 workers");
     });
-    one.code(2).says("secret");
-    zero.code(5).says("secret");
-    let [zero, one] = pair(&dir, |hosts| [first(hosts), Process::start(command(&dir, hosts, 1, line), line)]);
-    one.code(2).says("2 processes x 1 workers").says("3 x 1");
-    zero.code(5).says("3 processes x 1 workers");
 }
 
 #[test]
