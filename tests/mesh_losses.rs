@@ -3,7 +3,7 @@
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, mpsc};
+use std::sync::{Arc, Barrier, mpsc};
 use std::thread;
 use std::time::Duration;
 
@@ -63,7 +63,7 @@ fn mesh_one_that_gives_up_says_why() {
 /// Those that hear of it end as well, and each may see another's end before it hears why.
 #[test]
 fn mesh_all_agree_on_who_gave_up() {
-    for round in 0..30 {
+    let agree = |round: usize| {
         let heard = together(4, |mesh| {
             level(&mesh);
             if mesh.process() == round % 4 {
@@ -76,7 +76,13 @@ fn mesh_all_agree_on_who_gave_up() {
             (process, code)
         });
         assert_eq!(heard, [(round % 4, 3); 4]);
-    }
+    };
+    // Most of a round is spent on waiting until all are level.
+    thread::scope(|scope| {
+        for first in 0..5 {
+            scope.spawn(move || (first..30).step_by(5).for_each(agree));
+        }
+    });
 }
 
 #[test]
@@ -97,15 +103,17 @@ fn mesh_leaving_waits_for_all_and_not_for_ever() {
     let hosts = free(2);
     let short =
         |process| (0.0, Membership { peer_timeout: Duration::from_secs(1), ..member(&hosts, process) });
+    // Process 1 is at work until process 0 has given up.
+    let over = Barrier::new(2);
     let ended = started(vec![short(0), short(1)], |mesh, _| {
         let mesh = mesh.unwrap();
-        if mesh.process() == 0 {
-            let (seconds, error) = timed(|| mesh.leave().unwrap_err());
-            assert!((0.9..2.5).contains(&seconds), "{seconds}");
-            return error.to_string();
-        }
-        thread::sleep(Duration::from_secs(3));
-        String::new()
+        let (seconds, said) = match mesh.process() {
+            0 => timed(|| mesh.leave().map_or_else(|error| error.to_string(), |()| String::new())),
+            _ => (1.0, String::new()),
+        };
+        over.wait();
+        assert!((0.9..2.5).contains(&seconds), "{seconds}");
+        said
     });
     assert!(ended[0].contains("it is still at work"), "{}", ended[0]);
 }
@@ -155,8 +163,7 @@ impl Between {
 #[test]
 fn mesh_silence_is_a_loss_and_holds_nobody_up() {
     const TIMEOUT: f64 = 1.0;
-    // Both ways, and each alone.
-    for ways in [[true, true], [true, false], [false, true]] {
+    let silence = |ways: [bool; 2]| {
         let hosts = free(3);
         let between = Between::start(hosts[0].clone());
         let starts = (0..3).map(|process| {
@@ -194,7 +201,13 @@ fn mesh_silence_is_a_loss_and_holds_nobody_up() {
             let Error::Lost { process: lost, .. } = error else { panic!("{error}") };
             assert!(*lost != process && (process < 2 || *lost < 2), "{error}");
         }
-    }
+    };
+    // Both ways, and each alone.
+    thread::scope(|scope| {
+        for ways in [[true, true], [true, false], [false, true]] {
+            scope.spawn(move || silence(ways));
+        }
+    });
 }
 
 #[cfg(target_os = "linux")]
@@ -202,12 +215,14 @@ fn mesh_silence_is_a_loss_and_holds_nobody_up() {
 fn mesh_stopped_and_killed_processes_are_lost() {
     use rustix::process::{Pid, Signal, kill_process};
 
-    for (signal, within) in [(Signal::STOP, 5.0 + 3.0), (Signal::KILL, 3.0)] {
+    const TIMEOUT: f64 = 2.0;
+    for (signal, within) in [(Signal::STOP, TIMEOUT + 3.0), (Signal::KILL, 3.0)] {
         let hosts = free(3);
         let mut other = child(&hosts, 2, "takes this process for lost: no word from it");
         let pid = Pid::from_child(&other.0);
-        let starts = vec![(0.0, member(&hosts, 0)), (0.0, member(&hosts, 1))];
-        let ended = started(starts, |mesh, _| {
+        let peer_timeout = Duration::from_secs_f64(TIMEOUT);
+        let near = |process| (0.0, Membership { peer_timeout, ..member(&hosts, process) });
+        let ended = started(vec![near(0), near(1)], |mesh, _| {
             let mesh = mesh.unwrap();
             level(&mesh);
             if mesh.process() == 0 {

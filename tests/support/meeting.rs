@@ -1,6 +1,7 @@
 //! Processes that meet on this machine: addresses, members, and threads in place of machines.
 
-use std::net::TcpListener;
+use std::collections::BTreeSet;
+use std::net::{SocketAddr, TcpListener};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -17,10 +18,15 @@ use timely::dataflow::operators::{Exchange, Inspect};
 /// Lines that a process said.
 pub(crate) type Lines = Arc<Mutex<Vec<String>>>;
 
-/// Addresses that nobody listens on now.
+/// Addresses that nobody listens on now, and that no other test was given.
 pub(crate) fn free(count: usize) -> Vec<String> {
-    let held: Vec<_> = (0..count).map(|_| TcpListener::bind("127.0.0.1:0").unwrap()).collect();
-    held.iter().map(|listener| listener.local_addr().unwrap().to_string()).collect()
+    static GIVEN: Mutex<BTreeSet<SocketAddr>> = Mutex::new(BTreeSet::new());
+    // Each is held until all are found, so that none is found twice.
+    let held = std::iter::repeat_with(|| TcpListener::bind("127.0.0.1:0").unwrap());
+    let held = held.map(|listener| (listener.local_addr().unwrap(), listener));
+    let new = held.filter(|(address, _)| GIVEN.lock().unwrap().insert(*address));
+    let held: Vec<_> = new.take(count).collect();
+    held.into_iter().map(|(address, _)| address.to_string()).collect()
 }
 
 pub(crate) fn member(hosts: &[String], process: usize) -> Membership {
