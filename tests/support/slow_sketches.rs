@@ -20,12 +20,14 @@ const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 pub(crate) struct Sketch {
     /// Members by number, with their weights.
     pub(crate) members: BTreeMap<u32, u64>,
+    /// The sum of these weights.
+    size: u64,
     /// Words of the text.
     pub(crate) length: u64,
     /// Its day, where days count.
     pub(crate) day: Option<i64>,
-    /// Its shingles, by number, where pairs are verified on them.
-    shingles: BTreeSet<u32>,
+    /// Its distinct shingles, by number, where pairs are verified on them; ascending.
+    shingles: Vec<u32>,
     /// Its words, by number.
     words: Vec<u32>,
 }
@@ -80,14 +82,19 @@ impl<'a> Sketches<'a> {
     pub(crate) fn sketch(&mut self, text: &str, words: &[String], day: Option<i64>) -> Sketch {
         let members = self.members(text, words);
         let numbers: Vec<u32> = words.iter().map(|word| self.word(word)).collect();
-        let shingles = runs(&numbers, self.config.text.ngram).into_iter();
-        let shingles: Vec<Vec<u64>> =
-            shingles.map(|run| run.iter().map(|n| u64::from(*n)).collect()).collect();
+        let shingles = if matches!(self.config.verify, Verify::Resemblance | Verify::Containment) {
+            let runs = runs(&numbers, self.config.text.ngram).into_iter();
+            let shingles = runs.map(|run| run.iter().map(|n| u64::from(*n)).collect());
+            shingles.map(|shingle| self.number(shingle)).collect()
+        } else {
+            BTreeSet::new()
+        };
         Sketch {
+            size: members.values().sum(),
             members: members.into_iter().map(|(member, weight)| (self.number(member), weight)).collect(),
             length: words.len() as u64,
             day,
-            shingles: shingles.into_iter().map(|shingle| self.number(shingle)).collect(),
+            shingles: shingles.into_iter().collect(),
             words: numbers,
         }
     }
@@ -316,8 +323,7 @@ fn lengths_agree(a: u64, b: u64, percent: u32) -> bool {
 
 /// Whether two sketches that share so much pass the test of the method.
 fn accepts(config: &Config, a: &Sketch, b: &Sketch, shared: u64) -> bool {
-    let size = |sketch: &Sketch| sketch.members.values().sum::<u64>();
-    let union = || size(a) + size(b) - shared;
+    let union = || a.size + b.size - shared;
     match config.method {
         Method::Exact => false,
         Method::Join => reaches(config, shared, union()),
@@ -336,7 +342,7 @@ fn accepts(config: &Config, a: &Sketch, b: &Sketch, shared: u64) -> bool {
         Method::Cosine => {
             let (num, den) = fraction(&config.threshold.to_string());
             let square = |n: u64| u128::from(n) * u128::from(n);
-            square(shared) * square(den) >= square(num) * u128::from(size(a)) * u128::from(size(b))
+            square(shared) * square(den) >= square(num) * u128::from(a.size) * u128::from(b.size)
         }
         Method::Shingles
         | Method::Supershingles
@@ -346,7 +352,7 @@ fn accepts(config: &Config, a: &Sketch, b: &Sketch, shared: u64) -> bool {
         | Method::Lines
         | Method::Salient => match config.count.rule {
             Rule::Resemblance => reaches(config, shared, union()),
-            Rule::Containment => reaches(config, shared, size(a).min(size(b))),
+            Rule::Containment => reaches(config, shared, a.size.min(b.size)),
             Rule::Shared => shared >= config.count.shared as u64,
         },
     }
@@ -354,7 +360,7 @@ fn accepts(config: &Config, a: &Sketch, b: &Sketch, shared: u64) -> bool {
 
 /// Whether two sketches pass what pairs are verified by.
 fn verified(config: &Config, a: &Sketch, b: &Sketch) -> bool {
-    let shared = || a.shingles.intersection(&b.shingles).count() as u64;
+    let shared = || in_both(&a.shingles, &b.shingles);
     let (left, right) = (a.shingles.len() as u64, b.shingles.len() as u64);
     match config.verify {
         Verify::None => true,
@@ -370,8 +376,30 @@ fn verified(config: &Config, a: &Sketch, b: &Sketch) -> bool {
     }
 }
 
-/// The fewest insertions, deletions and replacements, from the whole table.
-fn edits(a: &[u32], b: &[u32]) -> u64 {
+/// How many numbers two ascending lists share.
+fn in_both(a: &[u32], b: &[u32]) -> u64 {
+    let (mut rest, mut shared) = (b, 0);
+    for number in a {
+        let less = rest.iter().take_while(|other| *other < number).count();
+        rest = &rest[less..];
+        shared += u64::from(rest.first() == Some(number));
+    }
+    shared
+}
+
+/// The fewest insertions, deletions and replacements, from the whole table of what is left without the words that both
+/// begin with and end with.
+fn edits(mut a: &[u32], mut b: &[u32]) -> u64 {
+    while let ([x, a_rest @ ..], [y, b_rest @ ..]) = (a, b)
+        && x == y
+    {
+        (a, b) = (a_rest, b_rest);
+    }
+    while let ([a_rest @ .., x], [b_rest @ .., y]) = (a, b)
+        && x == y
+    {
+        (a, b) = (a_rest, b_rest);
+    }
     let mut row: Vec<u64> = (0..=b.len() as u64).collect();
     for (line, x) in (1..).zip(a) {
         let mut next = vec![line];
