@@ -5,22 +5,18 @@
 const SLOTS: usize = 1 << 22;
 
 /// Shingle counts of a sample, one saturating byte a slot. A shingle not seen twice counts as rarest.
-#[derive(Clone, Debug)]
+///
+/// The default is a table that knows nothing: the order is that of the hashes.
+#[derive(Clone, Debug, Default)]
 pub struct Rarity {
+    /// What is missing at the end is 0: most methods need no table, and then there are none of its millions of slots.
     counts: Vec<u8>,
-}
-
-impl Default for Rarity {
-    /// A table that knows nothing: the order is that of the hashes.
-    fn default() -> Rarity {
-        Rarity { counts: vec![0; SLOTS] }
-    }
 }
 
 impl Rarity {
     /// The table of a sample: all shingles of its documents, each document's distinct ones in any order.
     pub fn of_sample(mut shingles: Vec<u64>) -> Rarity {
-        let mut table = Rarity::default();
+        let mut table = Rarity { counts: vec![0; SLOTS] };
         shingles.sort_unstable();
         for equal in shingles.chunk_by(|a, b| a == b) {
             if equal.len() > 1 {
@@ -31,21 +27,19 @@ impl Rarity {
         table
     }
 
-    /// The table as bytes, a slot each.
+    /// The table as bytes, a slot each; what is missing at the end is 0.
     pub fn as_bytes(&self) -> &[u8] {
         &self.counts
     }
 
     /// The table that [`Rarity::as_bytes`] gave the bytes of; what is missing counts as rarest.
     pub fn of_bytes(bytes: &[u8]) -> Rarity {
-        let mut counts = bytes.to_vec();
-        counts.resize(SLOTS, 0);
-        Rarity { counts }
+        Rarity { counts: bytes.to_vec() }
     }
 
     /// How common a shingle is, 0 for the rarest.
     pub fn rank(&self, shingle: u64) -> u8 {
-        self.counts[shingle as usize & (SLOTS - 1)]
+        self.counts.get(shingle as usize & (SLOTS - 1)).copied().unwrap_or(0)
     }
 
     /// Writes to `keys` (cleared first) the `wanted` first members of a strictly ascending set in the order
@@ -101,6 +95,10 @@ mod tests {
         let mut seen = vec![1u64; 1000];
         seen.extend([2, 3, 3]);
         let table = Rarity::of_sample(seen);
-        assert_eq!([table.rank(1), table.rank(2), table.rank(3), table.rank(4)], [255, 0, 2, 0]);
+        let ranks = |table: &Rarity| [1, 2, 3, 4].map(|shingle| table.rank(shingle));
+        assert_eq!(ranks(&table), [255, 0, 2, 0]);
+        assert_eq!(ranks(&Rarity::of_bytes(&table.as_bytes()[..4])), [255, 0, 2, 0]);
+        assert_eq!(ranks(&Rarity::of_bytes(&table.as_bytes()[..3])), [255, 0, 0, 0]);
+        assert_eq!(ranks(&Rarity::default()), [0; 4]);
     }
 }

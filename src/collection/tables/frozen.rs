@@ -26,5 +26,6 @@ fn whole(tables: &Tables, kind: SectionKind) -> Result<Option<Vec<u8>>> {
     let Some(heap) = tables.runs.iter().find_map(|run| run.heap(kind)) else { return Ok(None) };
     let mut words = Vec::new();
     heap.read(0, heap.len() as usize, &mut words)?;
-    Ok(Some(words.iter().flat_map(|word| word.to_le_bytes()).collect()))
+    words.iter_mut().for_each(|word| *word = word.to_le());
+    Ok(Some(bytemuck::cast_slice(&words).to_vec()))
 }
