@@ -301,6 +301,7 @@
 //! - `collection/distributed/mod.rs` - collections whose runs lie with several processes
 //! - `collection/distributed/scattered.rs` - runs in the folders of several processes
 //! - `collection/distributed/questions.rs` - what processes ask each other about runs, and the answers
+//! - `collection/distributed/stretches.rs` - bytes of runs elsewhere, fetched ahead of whoever reads on
 //! - `collection/distributed/protocol.rs` - what the leader of a job has its followers do, as data
 //! - `collection/query/mod.rs` - questions to a commit
 //! - `collection/query/resembling.rs` - which stored contents any sets resemble
