@@ -108,7 +108,7 @@ fn the_rows_of_a_plain_run() {
         [json!({"cluster": 1, "size": 3, "representative": "a", "members": ["a", "b", "d"]})]
     );
     let pair = |b: &str, resemblance: f64| json!({"a": "a", "b": b, "resemblance": resemblance});
-    assert_eq!(output.pairs, reread(&[pair("b", near), pair("d", 1.0)]));
+    assert_eq!(*output.pairs, reread(&[pair("b", near), pair("d", 1.0)]));
     assert_eq!(output.kept_ids(), ["a", "c"]);
     assert_eq!(output.rejected, Vec::<Value>::new());
     let summary = &output.summary;

@@ -52,7 +52,7 @@ fn one_load_is_written_as_dedup_writes_it() {
         assert_eq!(found.kept.len(), 4);
         assert_eq!(expected.duplicates, found.duplicates, "{flags}");
         assert_eq!(expected.clusters, found.clusters, "{flags}");
-        assert_eq!(expected.pairs, found.pairs, "{flags}");
+        assert_eq!(*expected.pairs, *found.pairs, "{flags}");
         assert!(!found.duplicates.is_empty() && found.pairs.is_empty() != flags.contains("--pairs"));
         for figure in
             ["documents", "empty", "contents", "copies", "removed", "kept", "clusters", "kept_bytes"]

@@ -143,7 +143,7 @@ fn verification_keeps_what_reaches_the_threshold() {
     let want: Vec<(usize, usize)> = plain.iter().filter(|(level, _)| *level >= 90).copied().collect();
     assert!(want.len() < plain.len(), "nothing to remove shows nothing");
     assert_eq!(accepted(&output), want);
-    for row in &output.pairs {
+    for row in output.pairs.iter() {
         let level = if label(&row["a"]).starts_with("90-") { 0.9 } else { 0.95 };
         assert_eq!(row["resemblance"].as_f64(), Some(level), "{row}");
     }

@@ -39,7 +39,7 @@ fn made() -> (String, Vec<(&'static str, &'static str, u64)>) {
 /// What does not depend on how a run is made.
 fn essence(output: &Output) -> [Value; 3] {
     let kinds = output.summary["kinds"].clone();
-    [json!(sorted(output.duplicates.clone())), json!(sorted(output.pairs.clone())), kinds]
+    [json!(sorted(output.duplicates.clone())), json!(sorted(output.pairs.to_vec())), kinds]
 }
 
 #[test]
@@ -133,7 +133,7 @@ fn fewer_words_are_edited_under_a_guarantee() {
 fn collections_tell_the_kinds_of_pairs() {
     let dir = Dir::new();
     dir.write("in.jsonl", made().0);
-    let pairs = sorted(dir.output("in.jsonl --kinds --pairs --threshold 0.6", "out").pairs);
+    let pairs = sorted(dir.output("in.jsonl --kinds --pairs --threshold 0.6", "out").pairs.to_vec());
     let named = |pairs: &[Value]| {
         // A collection has its documents in the order of ids: which end of a pair comes first is another matter.
         let ends = |pair: &Value| {

@@ -15,7 +15,7 @@ use crate::support::texts::Random;
 
 /// The lists of a run as they stand, in order.
 fn lists(output: &Output) -> [Vec<String>; 3] {
-    [&output.duplicates, &output.clusters, &output.pairs]
+    [&output.duplicates, &output.clusters, &*output.pairs]
         .map(|rows| rows.iter().map(ToString::to_string).collect())
 }
 

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::ops::Deref;
 use std::path::Path;
+use std::sync::OnceLock;
 
 use serde_json::Value;
 
@@ -15,14 +17,35 @@ pub(crate) struct Output {
     pub(crate) duplicates: Vec<Value>,
     pub(crate) clusters: Vec<Value>,
     /// Empty without `--pairs`.
-    pub(crate) pairs: Vec<Value>,
+    pub(crate) pairs: Pairs,
     pub(crate) rejected: Vec<Value>,
     pub(crate) summary: Value,
 }
 
+/// The rows of `pairs.jsonl` in the order of its lines. There may be hundreds of thousands: they are parsed when somebody
+/// looks at them.
+#[derive(Debug)]
+pub(crate) struct Pairs {
+    file: Vec<u8>,
+    rows: OnceLock<Vec<Value>>,
+}
+
+impl Deref for Pairs {
+    type Target = Vec<Value>;
+
+    fn deref(&self) -> &Vec<Value> {
+        self.rows.get_or_init(|| {
+            let mut lines: Vec<&[u8]> = self.file.split_inclusive(|byte| *byte == b'\n').collect();
+            lines.sort_unstable();
+            jsonl(&lines.concat())
+        })
+    }
+}
+
 impl Output {
     pub(crate) fn read(folder: &Path) -> Output {
-        let rows = |name: &str| sorted(jsonl(&fs::read(folder.join(name)).unwrap_or_default()));
+        let file = |name: &str| fs::read(folder.join(name)).unwrap_or_default();
+        let rows = |name: &str| sorted(jsonl(&file(name)));
         for name in ["duplicates.jsonl", "clusters.jsonl", "summary.json"] {
             assert!(folder.join(name).is_file(), "{name} is missing");
         }
@@ -39,7 +62,7 @@ impl Output {
             kept,
             duplicates: rows("duplicates.jsonl"),
             clusters: rows("clusters.jsonl"),
-            pairs: rows("pairs.jsonl"),
+            pairs: Pairs { file: file("pairs.jsonl"), rows: OnceLock::new() },
             rejected: rows("rejected.jsonl"),
             summary: serde_json::from_slice(&fs::read(folder.join("summary.json")).unwrap()).unwrap(),
         }
