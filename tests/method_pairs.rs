@@ -5,10 +5,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use alike::config::{Clustering, Config, Method, Tokens};
+use alike::config::{Clustering, Config, Method};
 use serde_json::{Value, json};
 
-use crate::support::canonical::canonical_tokens;
 use crate::support::corpora::corpus;
 use crate::support::dated::{Dated, TEXTS, dated};
 use crate::support::output::{Output, label};
@@ -31,8 +30,7 @@ struct Expected {
 
 impl Expected {
     fn of(config: &Config, texts: &[Dated]) -> Expected {
-        let words: Vec<Vec<String>> =
-            texts.iter().map(|text| canonical_tokens(&text.text, Tokens::Words)).collect();
+        let words: Vec<&[String]> = texts.iter().map(Dated::words).collect();
         let lexicon = SlowLexicon::of(&words);
         let mut sketches = Sketches::new(config, &lexicon);
         let dated = config.method == Method::TermVector && !config.input.date_field.is_empty();

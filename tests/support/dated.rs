@@ -1,9 +1,11 @@
 //! Texts with dates, which every method can use.
 
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 
+use alike::config::Tokens;
 use serde_json::{Value, json};
 
+use crate::support::canonical::canonical_tokens;
 use crate::support::corpora::sample;
 use crate::support::texts::Random;
 
@@ -14,11 +16,17 @@ const HOT_GROUP: usize = 560;
 pub(crate) struct Dated {
     pub(crate) text: String,
     date: Value,
+    words: OnceLock<Vec<String>>,
 }
 
 impl Dated {
     pub(crate) fn line(&self, id: usize) -> String {
         format!("{}\n", json!({"id": format!("d{id}"), "text": self.text, "date": self.date}))
+    }
+
+    /// Its canonical words, made once: the twin of every method begins with them.
+    pub(crate) fn words(&self) -> &[String] {
+        self.words.get_or_init(|| canonical_tokens(&self.text, Tokens::Words))
     }
 
     /// Its day, counted from the first of January; `None` where the record has no date, or none that is understood.
@@ -73,5 +81,6 @@ pub(crate) fn dated(mut texts: Vec<String>) -> Vec<Dated> {
         2 => json!("a day in spring"),
         _ => json!(format!("2024-{:02}-{:02}", 1 + random.below(4), 1 + random.below(28))),
     };
-    texts.into_iter().map(|text| Dated { date: date(&mut random), text }).collect()
+    let words = OnceLock::new;
+    texts.into_iter().map(|text| Dated { date: date(&mut random), text, words: words() }).collect()
 }

@@ -38,7 +38,7 @@ fn is_term(word: &str) -> bool {
 
 impl SlowLexicon {
     /// The lexicon of texts, given as their words.
-    pub(crate) fn of(texts: &[Vec<String>]) -> SlowLexicon {
+    pub(crate) fn of(texts: &[&[String]]) -> SlowLexicon {
         let mut counts: BTreeMap<String, u64> = BTreeMap::new();
         for text in texts {
             for word in text.iter().filter(|word| is_term(word)).collect::<BTreeSet<_>>() {
