@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::support::corpora::full;
 use crate::support::loads::Seen;
 use crate::support::local::{STATE, States, in_place, machine, manifests, pool};
-use crate::support::loss::{Bench, LOAD, Moment, PROCESSES, Way, copy, killed, texts};
+use crate::support::loss::{Bench, DOCUMENTS, LOAD, Moment, PROCESSES, Way, copy, killed, texts};
 use crate::support::program::Dir;
 use crate::support::texts::Random;
 
@@ -114,7 +114,7 @@ fn victims(turn: usize) -> Vec<usize> {
 
 #[test]
 fn local_losses_of_a_load() {
-    let bench = bench((0, 600), (300, 12_000));
+    let bench = bench((0, 600), (300, DOCUMENTS));
     let moments = [
         Moment::Alone,
         Moment::Stage("read", 1),

@@ -11,9 +11,9 @@ use crate::support::program::Dir;
 /// What happens to a collection: a step, in which shape, with which flags beside.
 const HISTORY: [(Step, Shape, &str); 5] = [
     (Step::Load("first"), (3, 1), ""),
-    (Step::Load("third"), (3, 2), "--epoch 20K"),
+    (Step::Load("third"), (3, 2), "--epoch 60K"),
     (Step::Delete("gone.txt"), (4, 1), "--epoch 2K"),
-    (Step::Load("now"), (4, 2), "--delete-missing --epoch 80K --components differential"),
+    (Step::Load("now"), (4, 2), "--delete-missing --epoch 240K --components differential"),
     (Step::Load("moved.jsonl"), (5, 1), "--epoch 30K"),
 ];
 

@@ -17,13 +17,13 @@ use crate::support::texts::{Random, line};
 pub(crate) const PROCESSES: usize = 4;
 
 /// Documents that are read.
-pub(crate) const DOCUMENTS: usize = 12_000;
+pub(crate) const DOCUMENTS: usize = 8_000;
 
 /// In which all others end that hear of a loss at once.
 pub(crate) const SOON: Duration = Duration::from_secs(10);
 
 /// A load in several epochs, told of as it goes.
-pub(crate) const LOAD: &str = "load c second.jsonl --epoch 2M --json-progress --join-timeout 4 -w 1";
+pub(crate) const LOAD: &str = "load c second.jsonl --epoch 1400K --json-progress --join-timeout 4 -w 1";
 
 /// When something happens to a process.
 #[derive(Clone, Copy, Debug)]
