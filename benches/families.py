@@ -2,26 +2,48 @@
 """Writes a family of pages: N texts of 400 words that share a template, each with as many words of its own as give any
 two of them the resemblance J in shingles of 5 words.
 
-    benches/families.py N J OUT.jsonl
+    benches/families.py N J OUT.jsonl [--unequal] [--nested SECTIONS] [--shared PAGES] [--linked SHARE]
     alike dedup OUT.jsonl --dry-run -w 2
 """
+import argparse
 import json
 import random
-import sys
 
 WORDS = 400
 SHINGLES = WORDS - 4
 
 
+def words(rng, letter, count):
+    """So many words, of which hardly another text has five in a row."""
+    return [f"{letter}{rng.randrange(10**5)}" for _ in range(count)]
+
+
 def main():
-    count, resemblance, path = int(sys.argv[1]), float(sys.argv[2]), sys.argv[3]
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("pages", type=int, metavar="N")
+    parser.add_argument("resemblance", type=float, metavar="J")
+    parser.add_argument("out", metavar="OUT.jsonl")
+    parser.add_argument("--unequal", action="store_true", help="pages have one to four times as many words of their own")
+    parser.add_argument("--nested", type=int, default=1, help="half of the template is of one of so many sections")
+    parser.add_argument("--shared", type=int, default=0, help="half of the own words are the same in so many pages")
+    parser.add_argument("--linked", type=float, default=0, help="the share of pages that copy the one before but for a word")
+    args = parser.parse_args()
     rng = random.Random(7)
-    own = round(SHINGLES * (1 - resemblance) / (1 + resemblance))
-    template = " ".join(f"t{rng.randrange(10**6)}" for _ in range(WORDS - own))
-    with open(path, "w", encoding="utf-8") as out:
-        for page in range(count):
-            words = " ".join(f"p{rng.randrange(10**9)}" for _ in range(own))
-            out.write(json.dumps({"id": f"page{page}", "text": f"{template} {words}"}) + "\n")
+    own = round(SHINGLES * (1 - args.resemblance) / (1 + args.resemblance))
+    common, rest = words(rng, "t", (WORDS - own) // 2), WORDS - own - (WORDS - own) // 2
+    sections = [words(rng, "s", rest) for _ in range(args.nested)]
+    page, group = [], []
+    with open(args.out, "w", encoding="utf-8") as out:
+        for number in range(args.pages):
+            if page and rng.random() < args.linked:
+                page = page[:-1] + words(rng, "p", 1)
+            else:
+                count = own * rng.randint(1, 4) if args.unequal else own
+                if args.shared and number % args.shared == 0:
+                    group = words(rng, "g", own // 2)
+                half = group if args.shared else []
+                page = rng.choice(sections) + half + words(rng, "p", count - len(half))
+            out.write(json.dumps({"id": f"page{number}", "text": " ".join(common + page)}) + "\n")
 
 
 if __name__ == "__main__":
