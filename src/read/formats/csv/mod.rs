@@ -10,7 +10,8 @@ mod row_splitter;
 use std::io;
 use std::sync::Arc;
 
-use crate::read::bytes::{ReadFault, Window};
+use crate::read::BLOCK;
+use crate::read::bytes::Window;
 use crate::read::codec::{Boundaries, Certainty, Codec, Parser, Records};
 use crate::read::field::Fields;
 use crate::read::format::{Delimiter, Format, Numbering};
@@ -18,10 +19,9 @@ use crate::read::head::FileHead;
 use crate::read::record::Refusal;
 use crate::read::source::{Source, Unit};
 use crate::read::windowed::Windowed;
-use crate::read::{BLOCK, BOM};
 use row_ends::RowEnds;
 use row_parser::RowParser;
-use row_splitter::RowSplitter;
+use row_splitter::{RowSplitter, fault, skip_bom};
 
 /// Delimiters that a header may have in place of commas.
 const CANDIDATES: [u8; 3] = [b';', b'\t', b'|'];
@@ -129,20 +129,5 @@ impl Codec for Csv {
 
     fn parser<'a>(&self, header: &str, fields: &'a Fields) -> Result<Box<dyn Parser + 'a>, Refusal> {
         Ok(Box::new(RowParser::new(self.delimiter, header, fields)))
-    }
-}
-
-/// What went wrong, for who knows only what the system says.
-fn fault(fault: ReadFault) -> io::Error {
-    match fault {
-        ReadFault::Io(error) => error,
-        ReadFault::Panic(what) => io::Error::other(what),
-    }
-}
-
-/// Passes over a byte order mark with which a file begins.
-fn skip_bom(window: &mut Window) {
-    if window.offset() == 0 && window.pending().starts_with(BOM) {
-        window.consume(BOM.len());
     }
 }

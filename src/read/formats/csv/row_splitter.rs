@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use super::row_ends::{RowEnds, RowState};
 use super::row_parser::RowParser;
-use super::{fault, skip_bom};
-use crate::read::bytes::Window;
+use crate::read::BOM;
+use crate::read::bytes::{ReadFault, Window};
 use crate::read::codec::{Boundaries, Parser};
 use crate::read::field::Fields;
 use crate::read::format::Delimiter;
@@ -180,5 +180,20 @@ fn header(source: &Source, delimiter: Delimiter, bound: usize) -> io::Result<Str
         if read == 0 || searched > bound {
             return Err(invalid("the file has no header any more"));
         }
+    }
+}
+
+/// What went wrong, for who knows only what the system says.
+pub(super) fn fault(fault: ReadFault) -> io::Error {
+    match fault {
+        ReadFault::Io(error) => error,
+        ReadFault::Panic(what) => io::Error::other(what),
+    }
+}
+
+/// Passes over a byte order mark with which a file begins.
+pub(super) fn skip_bom(window: &mut Window) {
+    if window.offset() == 0 && window.pending().starts_with(BOM) {
+        window.consume(BOM.len());
     }
 }
