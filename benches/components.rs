@@ -1,7 +1,7 @@
 //! Components in bulk and after changes: union-find in one thread against what all workers keep together. Prints a table.
 //!
-//! `cargo bench -p alike-benches --bench components [-- LINKS...]`. Every row of the table comes from a process of its own, and its peak of
-//! the memory is above what the links themselves take there. Three ways are compared:
+//! `cargo bench -p alike-benches --bench components [-- LINKS...]`. Every row of the table comes from a process of its own,
+//! and its peak of the memory is above what the links themselves take there. Three ways are compared:
 //!
 //! - `forest`: union-find; after changes, union-find again over the components that are touched;
 //! - `load`: the same lists given to `relabel`, which contracts what stays before it exchanges anything;

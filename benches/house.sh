@@ -53,6 +53,6 @@ row "lines of README" "$(wc -l <README.md)" "wc -l README.md"
 words='Jaccard\|LSH\|prefix filter\|set-similarity join\|atomic\|LSM'
 row "the field's words in README, ARCHITECTURE and docs" \
     "$(cat README.md ARCHITECTURE.md docs/src/*.md docs/src/*/*.md | grep -io "$words" | wc -l)" "grep -io WORDS"
-docs/sentences.py | while read -r line; do
-    row "average words of a sentence" "$line" "docs/sentences.py"
+python3 docs/sentences.py | while read -r line; do
+    row "average words of a sentence" "$line" "python3 docs/sentences.py"
 done

@@ -74,7 +74,7 @@ pub const MAX_ANSWERED_FILES: usize = 512;
 pub const MAX_FETCH_BYTES: usize = 1 << 20;
 /// Most bytes of a file of another process that are fetched ahead of whoever reads on.
 pub const MAX_STRETCH_BYTES: usize = 64 << 10;
-/// Most such pieces of files that a process remembers: 4 MiB.
+/// Most such pieces of files that are remembered of an open collection: 4 MiB.
 pub const MAX_STRETCHES: usize = 64;
 /// Longest piece in which a message crosses a connection, in bytes: urgent words pass between pieces.
 pub const MESSAGE_PIECE_BYTES: usize = 256 << 10;

@@ -190,12 +190,12 @@ fn local_state_is_said_by_all_or_none() {
         let [zero, one] = ended.try_into().unwrap();
         Ran::code(one, 2).says("another command").says("refuse");
         Ran::code(zero, 5).says("another command").says("refused");
-        assert_eq!(files(&dir), before);
     };
     thread::scope(|scope| {
         scope.spawn(|| said_by(0));
         said_by(1);
     });
+    assert_eq!(files(&dir), before);
 }
 
 /// What `cluster` makes of a collection.

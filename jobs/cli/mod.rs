@@ -218,7 +218,8 @@ pub(crate) enum Command {
     /// Starts one process for each line of the hosts file. Works with dedup, load, delete, compact, recluster and
     /// lexicon build. Puts the number of the process in front of each line that it prints, and shows one progress for
     /// all. Standard output of process 0 is passed on unchanged. Ctrl-C stops all processes. If one fails, the others
-    /// get 10 s to end by themselves. On one machine give each process its share with -w and --memory.
+    /// get 10 s to end by themselves, or 2 if it refused how it was called. On one machine give each process its share
+    /// with -w and --memory.
     #[command(after_help = help::more("launch"), after_long_help = LAUNCH_EXAMPLES)]
     Launch(Box<LaunchArgs>),
     /// Print a completion script for a shell

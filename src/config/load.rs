@@ -53,7 +53,8 @@ impl Config {
         let written: Table = text.parse().map_err(|error| wrong(&error))?;
         lay_over(&mut whole, written.into_iter().map(|(key, value)| (canonical(key), value)).collect());
         let whole = toml::to_string(&whole).map_err(|error| wrong(&error))?;
-        toml::from_str(&whole).map_err(|error| wrong(&error))
+        // A place in this text would be none in the file.
+        toml::from_str(&whole).map_err(|error| wrong(&error.message()))
     }
 
     /// The configuration of the preset called `name`; see [`super::PRESETS`].

@@ -21,7 +21,7 @@ pub(crate) type Lines = Arc<Mutex<Vec<String>>>;
 /// Addresses that nobody listens on now, and that no other test was given.
 pub(crate) fn free(count: usize) -> Vec<String> {
     static GIVEN: Mutex<BTreeSet<SocketAddr>> = Mutex::new(BTreeSet::new());
-    // Each is held until all are found, so that none is found twice.
+    // Held until all are found: the system gives nobody else one of them meanwhile.
     let held = std::iter::repeat_with(|| TcpListener::bind("127.0.0.1:0").unwrap());
     let held = held.map(|listener| (listener.local_addr().unwrap(), listener));
     let new = held.filter(|(address, _)| GIVEN.lock().unwrap().insert(*address));

@@ -58,11 +58,13 @@ impl Output {
                 kept.insert(name, fs::read(entry.path()).unwrap());
             }
         }
+        let pairs = file("pairs.jsonl");
+        assert!(pairs.is_empty() || pairs.ends_with(b"\n"), "pairs.jsonl is cut off");
         Output {
             kept,
             duplicates: rows("duplicates.jsonl"),
             clusters: rows("clusters.jsonl"),
-            pairs: Pairs { file: file("pairs.jsonl"), rows: OnceLock::new() },
+            pairs: Pairs { file: pairs, rows: OnceLock::new() },
             rejected: rows("rejected.jsonl"),
             summary: serde_json::from_slice(&fs::read(folder.join("summary.json")).unwrap()).unwrap(),
         }

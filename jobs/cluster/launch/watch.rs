@@ -163,7 +163,8 @@ impl LaunchWatch<'_> {
             }
             observer.note(&format!("process {i} ended with {}", end.code));
             let Patience { notice, refusal, .. } = self.patience;
-            self.failed.get_or_insert(if end.code == WRONG_USE { refusal } else { notice });
+            let patience = if end.code == WRONG_USE { refusal } else { notice };
+            self.failed = Some(self.failed.map_or(patience, |known| known.min(patience)));
         }
         if let Some(patience) = self.failed.filter(|_| self.due.is_none() && self.seen == 0) {
             self.due = Some((Instant::now() + patience, Escalation::Ask));
