@@ -26,8 +26,8 @@
 //! - `progress/epoch.rs` - what an epoch of a load came to in one process
 //! - `progress/mark.rs` - counters at the beginning of an epoch, and what was counted since
 //! - `progress/stage.rs` - the steps of a run
+//! - `progress/profile.rs` - where the time of the workers goes
 //! - `metrics.rs` - what is measured, named once, and as Prometheus reads it
-//! - `profile.rs` - where the time of the workers goes
 //! - `simd.rs` - which vector instructions a run may use
 //! - `threshold.rs` - thresholds as exact decimals
 //! - `printable.rs` - names made harmless for a terminal, and numbers with their nouns
@@ -428,7 +428,6 @@ pub mod metrics;
 pub mod output;
 pub mod peers;
 pub mod printable;
-pub mod profile;
 pub mod progress;
 pub mod read;
 pub mod resources;

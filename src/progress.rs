@@ -2,7 +2,8 @@
 
 mod epoch;
 mod mark;
-pub(crate) mod stage;
+pub mod profile;
+mod stage;
 
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -10,11 +11,11 @@ use std::time::{Duration, Instant};
 
 pub use epoch::EpochDone;
 pub use mark::Mark;
+use profile::Profile;
 pub use stage::Stage;
 
 use crate::error::{Error, Result};
 use crate::metrics::{Metric, Metrics};
-use crate::profile::Profile;
 
 /// Counters of a run, shared between its workers and whoever displays them.
 #[derive(Debug, Default)]

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use alike::error::{Error, Result};
-use alike::profile::{Profile, ProfileRow};
 use alike::progress::Progress;
+use alike::progress::profile::{Profile, ProfileRow};
 
 use crate::terminal::escape::sanitize;
 

@@ -10,8 +10,8 @@ use timely::logging::{ParkEvent, StartStop, TimelyEvent, TimelyEventBuilder};
 use timely::worker::Worker;
 
 use crate::flow::context::RunContext;
-use crate::profile::{OUTSIDE, PARKED, Profile, Spent, Times};
 use crate::progress::Stage;
+use crate::progress::profile::{OUTSIDE, PARKED, Profile, Spent, Times};
 
 /// The name under which timely looks for a logger of its own events.
 const LOG: &str = "timely";

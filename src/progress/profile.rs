@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use crate::progress::stage::Stage;
+use super::stage::Stage;
 
 /// What workers do while no operator works: they read, tokenise, sketch and look candidates up.
 pub const OUTSIDE: &str = "(outside operators)";
