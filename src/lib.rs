@@ -188,6 +188,7 @@
 //! - `flow/intake/keepers.rs` - what a load keeps of each worker
 //! - `flow/operators/mod.rs` - the operators
 //! - `flow/operators/last_write_wins.rs` - of several changes of one id the last one
+//! - `flow/operators/bucket_feed.rs` - an input stored, then given out bucket after bucket
 //! - `flow/operators/exact_duplicates.rs` - equal canonical texts
 //! - `flow/operators/broadcast_rows.rs` - rows of documents to the processes that need them
 //! - `flow/operators/collide/mod.rs` - postings to key groups

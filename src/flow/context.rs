@@ -78,23 +78,6 @@ impl RunContext {
         Buckets::new(bits, self.topology.keys(worker), self.memory.budget.part(share), &self.memory.scratch)
     }
 
-    /// Takes a batch into a store; the run fails if it cannot.
-    pub fn store<T: Keyed>(&self, store: &mut Buckets<T>, batch: &mut Vec<T>) {
-        if !self.status.failed() {
-            store.extend(batch).unwrap_or_else(|error| self.status.fail(error));
-        }
-        batch.clear();
-    }
-
-    /// The next bucket of a store, until there is none or the run has failed.
-    pub fn next_bucket<T: Keyed>(&self, store: &mut Buckets<T>) -> Option<Vec<T>> {
-        let bucket = store.take_last().unwrap_or_else(|error| {
-            self.status.fail(error);
-            None
-        });
-        bucket.filter(|_| !self.status.failed())
-    }
-
     /// As many links as fit in their share of the memory.
     pub fn most_links(&self) -> usize {
         usize::try_from(self.memory.budget.whole(Share::Links)).unwrap_or(usize::MAX) / LINK

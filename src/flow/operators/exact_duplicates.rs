@@ -11,6 +11,7 @@ use crate::document::{Doc, NO_DOC};
 use crate::error::Result;
 use crate::flow::context::RunContext;
 use crate::flow::memory::budget::Share;
+use crate::flow::operators::bucket_feed::BucketFeed;
 use crate::flow::records::{Arrival, ExactDuplicate};
 use crate::flow::stored::Stored;
 
@@ -32,23 +33,15 @@ pub fn exact_duplicates<'scope>(
         "ExactDuplicates",
         |cap, info| {
             let activator = scope.activator_for(info.address);
-            let mut store = context.buckets(worker, Share::Arrivals, BUCKET);
-            let mut cap = Some(cap);
+            let mut feed = BucketFeed::new(&context, worker, (Share::Arrivals, BUCKET), cap, activator);
             move |(input, frontier), output| {
-                input.for_each_time(|_, data| data.for_each(|batch| context.store(&mut store, batch)));
-                let Some(held) = cap.as_ref().filter(|_| frontier.is_empty()) else { return };
-                match context.next_bucket(&mut store) {
-                    Some(mut bucket) => {
-                        let contents =
-                            stored_contents(stored.as_deref(), &mut bucket).unwrap_or_else(|error| {
-                                context.status.fail(error);
-                                Vec::new()
-                            });
-                        output.session(held).give_iterator(copies(&bucket, &contents));
-                        activator.activate();
-                    }
-                    None => cap = None,
-                }
+                input.for_each_time(|_, data| data.for_each(|batch| feed.take_in(batch)));
+                let Some((mut bucket, cap)) = feed.give_out(frontier.is_empty()) else { return };
+                let contents = stored_contents(stored.as_deref(), &mut bucket).unwrap_or_else(|error| {
+                    context.status.fail(error);
+                    Vec::new()
+                });
+                output.session(cap).give_iterator(copies(&bucket, &contents));
             }
         },
     )

@@ -1,6 +1,7 @@
 //! The operators of a run, each a function from streams to a stream.
 
 pub mod broadcast_rows;
+pub mod bucket_feed;
 pub mod collide;
 pub mod count;
 pub mod exact_duplicates;

@@ -196,23 +196,16 @@ impl IndexedGrouping {
 
     /// Addresses each new member with the stored ones that it meets.
     fn send_to_stored(&mut self) {
-        for posting in &self.new {
-            let meets = |other: &&IndexedPosting| allows(self.sizes, posting, other);
+        let IndexedGrouping { sizes, addressed, new, stored, indexing, .. } = self;
+        for posting in new.iter() {
+            let meets = |other: &&IndexedPosting| allows(*sizes, posting, other);
+            let place =
+                |some: &[IndexedPosting]| some.partition_point(|other| other.place() < posting.place());
             // Those before it that index, and, if it does, all behind it.
-            let before =
-                &self.indexing[..self.indexing.partition_point(|other| other.place() < posting.place())];
-            let behind = match posting.is_indexing() {
-                true => &self.stored[self.stored.partition_point(|other| other.place() < posting.place())..],
-                false => &[],
-            };
-            let met: Vec<IndexedPosting> = before
-                .iter()
-                .rev()
-                .take_while(meets)
-                .chain(behind.iter().take_while(meets))
-                .copied()
-                .collect();
-            self.addressed.send_alone(posting, met.iter());
+            let before = &indexing[..place(indexing)];
+            let behind = if posting.is_indexing() { &stored[place(stored)..] } else { &[] };
+            let met = before.iter().rev().take_while(meets).chain(behind.iter().take_while(meets));
+            addressed.send_alone(posting, met);
         }
     }
 }

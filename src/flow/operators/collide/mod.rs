@@ -21,6 +21,7 @@ use crate::error::Result;
 use crate::flow::document_sets::DocumentSets;
 use crate::flow::intake::keepers::Keepers;
 use crate::flow::memory::budget::Share;
+use crate::flow::operators::bucket_feed::BucketFeed;
 use crate::flow::operators::collide::grouping::KeyGrouping;
 use crate::flow::operators::collide::indexed::IndexedGrouping;
 use crate::flow::operators::collide::order::{KeyOrder, Singletons};
@@ -55,23 +56,16 @@ pub fn collide<'scope>(
         |cap, info| {
             let activator = scope.activator_for(info.address);
             let context = Arc::clone(&sets.context);
-            let mut store = context.buckets(worker, Share::Postings, BUCKET);
+            let mut feed = BucketFeed::new(&context, worker, (Share::Postings, BUCKET), cap, activator);
             let (mut grouping, mut order) = (KeyGrouping::of(&context), KeyOrder::default());
             let (mut singletons, mut copied) = (Singletons::default(), Vec::new());
-            let mut cap = Some(cap);
             move |(input, frontier), (copies, copies_frontier), output| {
-                input.for_each_time(|_, data| data.for_each(|batch| context.store(&mut store, batch)));
+                input.for_each_time(|_, data| data.for_each(|batch| feed.take_in(batch)));
                 copies.for_each_time(|_, data| {
                     data.for_each(|batch| batch.drain(..).for_each(|copy| set(&mut copied, copy.doc)));
                 });
-                if !frontier.is_empty() || !copies_frontier.is_empty() {
-                    return;
-                }
-                let Some(held) = &cap else { return };
-                let Some(mut postings) = context.next_bucket(&mut store) else {
-                    cap = None;
-                    return;
-                };
+                let complete = frontier.is_empty() && copies_frontier.is_empty();
+                let Some((mut postings, cap)) = feed.give_out(complete) else { return };
                 let mut outcome = outcome.borrow_mut();
                 outcome.postings +=
                     postings.iter().filter(|posting| !is_set(&copied, posting.doc)).count() as u64;
@@ -91,14 +85,14 @@ pub fn collide<'scope>(
                     }
                 };
                 grouping.form(&postings, &stored, &mut outcome);
-                output.session(held).give_iterator(grouping.addressed.take());
-                activator.activate();
+                output.session(cap).give_iterator(grouping.addressed.take());
             }
         },
     )
 }
 
-/// Collides postings of members of hot groups again, by keys that come first in another order. `outcome` is complete when the output's frontier is empty.
+/// Collides postings of members of hot groups again, by keys that come first in another order. `outcome` is complete when
+/// the output's frontier is empty.
 pub fn collide_indexed<'scope>(
     postings: Stream<'scope, u64, Vec<IndexedPosting>>,
     sets: Arc<DocumentSets>,
@@ -114,25 +108,19 @@ pub fn collide_indexed<'scope>(
             let activator = scope.activator_for(info.address);
             let context = Arc::clone(&sets.context);
             // Digests are gone by now, and sets are held.
-            let mut store = context.buckets(worker, Share::Arrivals, BUCKET);
+            let mut feed = BucketFeed::new(&context, worker, (Share::Arrivals, BUCKET), cap, activator);
             let base = sets.documents.catalogue.base();
             let (mut grouping, mut order) = (IndexedGrouping::of(&context, base), KeyOrder::default());
             let mut singletons = Singletons::default();
-            let mut cap = Some(cap);
             move |(input, frontier), output| {
-                input.for_each_time(|_, data| data.for_each(|batch| context.store(&mut store, batch)));
-                let Some(held) = cap.as_ref().filter(|_| frontier.is_empty()) else { return };
-                let Some(mut postings) = context.next_bucket(&mut store) else {
-                    cap = None;
-                    return;
-                };
+                input.for_each_time(|_, data| data.for_each(|batch| feed.take_in(batch)));
+                let Some((mut postings, cap)) = feed.give_out(frontier.is_empty()) else { return };
                 singletons.drop_from(&mut postings, |_| false);
                 order.sort(&mut postings);
                 let stored = postings.iter().filter(|posting| posting.doc < base);
                 sets.record_stored_sizes(stored.map(|posting| (posting.doc, posting.size)));
                 grouping.form(&postings, &mut outcome.borrow_mut());
-                output.session(held).give_iterator(grouping.addressed.take());
-                activator.activate();
+                output.session(cap).give_iterator(grouping.addressed.take());
             }
         },
     )
