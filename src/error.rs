@@ -108,7 +108,7 @@ pub enum Error {
         known: u32,
     },
     /// What was named as a collection is none, and why (exit code 4).
-    #[error("{}: is no collection: {}; name the folder of one", .0.display(), .1)]
+    #[error("{}: is no collection: {}; name the folder of one, as `alike load` makes it", .0.display(), .1)]
     NotACollection(PathBuf, String),
     /// A run of a collection that a process stores locally, and that cannot be reached from here (exit code 2).
     #[error(

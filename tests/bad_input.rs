@@ -1,6 +1,7 @@
 //! What wrong input costs: a counted row of `rejected.jsonl` with file, line and reason, or a clear error and nothing
 //! written. Never a panic, never half an output.
 
+use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
 use std::sync::mpsc;
@@ -415,6 +416,39 @@ fn an_interrupt_at_any_moment_leaves_all_or_nothing() {
 }
 
 /// A run of no documents ends well and warns.
+#[test]
+fn fields_that_documents_lack_are_told() {
+    let dir = Dir::new();
+    let document = |i: usize| json!({"id": format!("d{i}"), "text": words(i * 100, 20), "stars": i});
+    let mut lines: Vec<Value> = (0..5).map(document).collect();
+    lines[1].as_object_mut().unwrap().remove("stars");
+    lines[2]["stars"] = json!([2]);
+    dir.write("in.jsonl", lines.iter().map(|line| format!("{line}\n")).collect::<String>());
+    let told = |args: &str, ids: u64, values: u64, warnings: &[&str]| {
+        let ran = dir.dedup(&format!("in.jsonl --out out {args}")).ok();
+        let found: Vec<&str> = ran.stderr.lines().filter(|line| line.starts_with("warning")).collect();
+        assert_eq!(found.len(), warnings.len(), "{args}: {found:?}");
+        assert!(found.iter().zip(warnings).all(|(found, part)| found.contains(part)), "{args}: {found:?}");
+        let summary = Output::read(&dir.join("out")).summary;
+        fs::remove_dir_all(dir.join("out")).unwrap();
+        assert_eq!(
+            (&summary["missing_id"], &summary["missing_value"]),
+            (&json!(ids), &json!(values)),
+            "{args}"
+        );
+    };
+    told("", 0, 0, &[]);
+    told("--id-field url", 5, 0, &["5 documents without an id in the field url"]);
+    told("--keep field:stars:max", 0, 2, &["2 documents without a number or a string in the field stars"]);
+    lines.iter_mut().skip(1).for_each(|line| drop(line.as_object_mut().unwrap().remove("id")));
+    dir.write("in.jsonl", lines.iter().map(|line| format!("{line}\n")).collect::<String>());
+    told("", 4, 0, &["4 documents without an id in the field id"]);
+    // Nobody asked for an id, and there is none.
+    lines[0].as_object_mut().unwrap().remove("id");
+    dir.write("in.jsonl", lines.iter().map(|line| format!("{line}\n")).collect::<String>());
+    told("", 5, 0, &[]);
+}
+
 #[test]
 fn an_input_without_documents_warns() {
     let dir = Dir::new();

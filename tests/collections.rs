@@ -178,14 +178,18 @@ fn refused_records_are_listed_and_limited() {
     let listed = jsonl(&fs::read(dir.join("r.jsonl")).unwrap());
     assert_eq!((listed.len(), &listed[0]["line"]), (1, &json!(100)), "{listed:?}");
     dir.alike("load c some.jsonl --rejected r.jsonl", None).code(2).says("exists");
-    dir.write("bad.jsonl", line("z", "z") + &"bad\n".repeat(12));
-    let ran = dir.alike("load c bad.jsonl --rejected bad.rows", None).code(3).says("10 %").says("and 2 more");
+    // Each reason is told once, with how many records have it; ten reasons at most.
+    let other: String = (0..12).map(|i| format!("{{\"id\":\"{i}\",\"k{i}\":1}}\n")).collect();
+    dir.write("bad.jsonl", line("z", "z") + &"bad\n".repeat(12) + &other);
+    let ran = dir.alike("load c bad.jsonl --rejected bad.rows", None).code(3).says("10 %");
+    let ran =
+        ran.says("(and 11 more)").says("the record has: id, k8").says("3 more records for other reasons");
     assert_eq!(ran.stderr.matches("refused: bad.jsonl").count(), 10, "{}", ran.stderr);
-    assert_eq!(jsonl(&fs::read(dir.join("bad.rows")).unwrap()).len(), 12);
+    assert_eq!(jsonl(&fs::read(dir.join("bad.rows")).unwrap()).len(), 24);
     assert_eq!(commit(&dir), json!(3));
     // A first load of which nothing comes fixes no configuration.
     dir.alike("load new bad.jsonl --text-field body", None).code(3);
-    dir.alike("info new", None).code(4);
+    dir.alike("info new", None).code(4).says("nothing has been loaded into it");
     dir.alike("load new some.jsonl --ngram 3", None).ok();
     dir.alike("load other missing.jsonl", None).code(3);
     assert!(!dir.join("other").exists());

@@ -3,6 +3,8 @@
 
 use std::collections::BTreeSet;
 
+use serde_json::Value;
+
 use crate::support::job::Shape;
 use crate::support::loads::{Seen, Step, counted, files, whole};
 use crate::support::local::{MANY, States, in_place, kept, named, pool, runs};
@@ -40,7 +42,11 @@ fn follow(states: States, first: &str) {
         let fixed = if at == 0 { first } else { "" };
         let alone = flags.split("--epoch").next().unwrap();
         dir.alike(&format!("{} -w 1", step.line("one", &format!("{fixed} {alone}"))), None).ok();
-        states.done(&dir, shape, &step.line("c", &format!("{fixed} {flags}")));
+        let ran = states.done(&dir, shape, &step.line("c", &format!("{fixed} {flags}")));
+        if flags.contains("--epoch") {
+            let report: Value = serde_json::from_str(&ran.stdout).unwrap();
+            assert!(report["epochs"].as_u64() > Some(1), "{step:?}: {report}");
+        }
         check(&dir, states, &format!("{first}: {step:?} as {} x {}", shape.0, shape.1));
     }
     states.done(&dir, (5, 1), "compact c -q");

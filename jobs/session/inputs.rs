@@ -46,7 +46,8 @@ pub(crate) fn refuse(strict: bool, rejected: &[Rejected], documents: u64) -> Res
         "--strict allows none".to_owned()
     } else if count * 100 > records * REFUSED_PERCENT {
         format!(
-            "more than {REFUSED_PERCENT} % is a sign of a wrong input or a wrong field; nothing was written"
+            "more than {REFUSED_PERCENT} % is a sign of a wrong input or a wrong field (--text-field, --id-field); nothing \
+             was written"
         )
     } else {
         return Ok(());

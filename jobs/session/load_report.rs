@@ -42,6 +42,13 @@ pub(crate) fn report_load(
             examples(&report.first_missing_date, report.missing_date)
         ));
     }
+    if report.missing_value > 0 {
+        reporter.line(&format!(
+            "{} without a number or a string in the field of the keep policy: any duplicate that has one is kept \
+             rather",
+            counted(report.missing_value, "record")
+        ));
+    }
     let Ignored { times, postings, of_postings, .. } = report.common_keys;
     if times > 0 {
         reporter.line(&format!(

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use alike::error::Result;
+use alike::printable::counted;
 use alike::read::Rejected;
 
 use crate::cli::common::{ReportArgs, TalkArgs};
@@ -42,13 +43,23 @@ impl<'a> Reporter<'a> {
         lines.finish(written)
     }
 
-    /// The first of the refused records.
+    /// The first refused record of each reason, and how many there are of it.
     pub(crate) fn refused(&self, rejected: &[Rejected]) {
-        for rejected in rejected.iter().take(SHOWN) {
-            self.line(&format!("refused: {rejected}"));
+        let mut reasons: Vec<(&Rejected, u64)> = Vec::new();
+        let mut others = 0;
+        for rejected in rejected {
+            match reasons.iter().position(|(first, _)| first.reason == rejected.reason) {
+                Some(at) => reasons[at].1 += 1,
+                None if reasons.len() < SHOWN => reasons.push((rejected, 1)),
+                None => others += 1,
+            }
         }
-        if rejected.len() > SHOWN {
-            self.line(&format!("refused: and {} more", rejected.len() - SHOWN));
+        for (first, count) in reasons {
+            let more = if count > 1 { format!(" (and {} more)", count - 1) } else { String::new() };
+            self.line(&format!("refused: {first}{more}"));
+        }
+        if others > 0 {
+            self.line(&format!("refused: {} for other reasons", counted(others, "more record")));
         }
     }
 }

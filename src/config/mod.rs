@@ -141,6 +141,16 @@ pub enum Keep {
     },
 }
 
+impl Keep {
+    /// The path of the field whose value is compared, if one is.
+    pub fn field(&self) -> Option<&str> {
+        match self {
+            Keep::Field { name, .. } => Some(name),
+            _ => None,
+        }
+    }
+}
+
 impl Default for Config {
     fn default() -> Config {
         Config {

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, Weak};
 
-use crate::config::{Config, Keep};
+use crate::config::Config;
 use crate::document::Doc;
 use crate::error::{Error, Result};
 use crate::flow::catalogue::Catalogue;
@@ -115,10 +115,7 @@ impl RunParts {
 
 /// The fields of a record that a run asks for.
 fn fields(config: &Config, load: bool) -> Result<Fields> {
-    let value = match &config.cluster.keep {
-        Keep::Field { name, .. } => Some(FieldPath::parse(name)?),
-        _ => None,
-    };
+    let value = config.cluster.keep.field().map(FieldPath::parse).transpose()?;
     let op = load.then(|| FieldPath::parse("op")).transpose()?;
     Ok(Fields { value, op, ..Fields::of(&config.input)? })
 }

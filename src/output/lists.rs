@@ -158,6 +158,8 @@ pub fn summarise(discovery: &Discovery, outcome: &Outcome, rejected: &[Rejected]
         first_too_few_terms: outcome.warnings.too_few_terms.names(&run.documents)?,
         missing_date: tally.missing_date,
         first_missing_date: outcome.warnings.missing_date.names(&run.documents)?,
+        missing_id: tally.missing_id,
+        missing_value: tally.missing_value,
         rejected: rejected.len() as u64,
         first_rejected: rejected.first().map(ToString::to_string),
         unread_files: (discovery.unreadable.len()

@@ -155,6 +155,20 @@ fn warnings(s: &Summary, out: Option<&str>) -> Vec<String> {
             "{documents} without a date that is understood: compared with each other only{named}"
         ));
     }
+    let Config { input, cluster, .. } = &s.configuration;
+    // Records of which none has an `id` are usual, if nobody asked for one.
+    if s.missing_id > 0 && (s.missing_id < s.documents || input.id_field != Config::default().input.id_field)
+    {
+        let (documents, field) = (counted(s.missing_id, "document"), printable(&input.id_field));
+        warnings.push(format!("{documents} without an id in the field {field}: named by file and line"));
+    }
+    if let Some(field) = cluster.keep.field().filter(|_| s.missing_value > 0) {
+        let (documents, field) = (counted(s.missing_value, "document"), printable(field));
+        warnings.push(format!(
+            "{documents} without a number or a string in the field {field}: any duplicate that has one is kept \
+             rather"
+        ));
+    }
     for skipped in s.skipped.iter().take(NAMED) {
         warnings.push(format!("{} skipped: {}", printable(&skipped.file), printable(&skipped.reason)));
     }

@@ -32,6 +32,10 @@ pub struct Summary {
     /// The first of them, by name.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub first_missing_date: Vec<String>,
+    /// Documents without an id: named by file and line.
+    pub missing_id: u64,
+    /// Documents without the value that the keep policy compares: any that has one is kept rather.
+    pub missing_value: u64,
     /// Records refused.
     pub rejected: u64,
     /// The first of them, to be looked at: file, line and reason.

@@ -87,6 +87,8 @@ pub enum Refusal {
     NoId {
         /// The path of the id that was looked for.
         field: String,
+        /// The keys that the record has, or the columns, as shown to people: bounded, control characters escaped.
+        keys: String,
     },
     /// The record is a change of a kind that does not exist: what it says, as shown to people.
     UnknownOp(String),
@@ -116,6 +118,11 @@ impl Refusal {
     /// The refusal of a record that has `keys`, and so many more, but not the text's.
     pub(super) fn no_text<S: AsRef<str>>(field: &str, keys: &[S], more: usize) -> Refusal {
         Refusal::NoText { field: field.to_owned(), keys: show_all(keys, more) }
+    }
+
+    /// The refusal of a change that has `keys`, and so many more, but not the id's.
+    pub(super) fn no_id<S: AsRef<str>>(field: &str, keys: &[S], more: usize) -> Refusal {
+        Refusal::NoId { field: field.to_owned(), keys: show_all(keys, more) }
     }
 
     /// The refusal of a record in a file that has `columns`, and so many more, but not the text's.
@@ -193,8 +200,9 @@ impl fmt::Display for Refusal {
             Refusal::TextNotString { field, found } => {
                 write!(f, "the field {} is {found}, expected a string", show(field))
             }
-            Refusal::NoId { field } => {
-                write!(f, "no field {} with a string or a number; a change needs an id", show(field))
+            Refusal::NoId { field, keys } => {
+                let field = show(field);
+                write!(f, "no id: {field} is no field with a string or a number; the record has: {keys}")
             }
             Refusal::UnknownOp(op) => write!(f, "op is {op}, expected upsert or delete"),
             Refusal::NotUtf8 => f.write_str("not UTF-8"),

@@ -84,16 +84,7 @@ pub(crate) fn watch(
     patience: Patience,
 ) -> Result<Ended> {
     let ends = children.iter().map(|_| None).collect();
-    let watch = LaunchWatch {
-        children,
-        ends,
-        interrupts,
-        seen: 0,
-        failed: None,
-        drained: false,
-        due: None,
-        patience,
-    };
+    let watch = LaunchWatch { children, ends, interrupts, seen: 0, drained: false, due: None, patience };
     watch.run(events, observer)
 }
 
@@ -103,8 +94,6 @@ struct LaunchWatch<'a> {
     interrupts: &'a AtomicUsize,
     /// Interrupts that were answered.
     seen: usize,
-    /// How long the others may take to notice that one has failed, once one has.
-    failed: Option<Duration>,
     /// Whether what process 0 wrote has been taken; a slow reader gets all of it.
     drained: bool,
     /// What is done when, if not all have ended by then.
@@ -164,10 +153,16 @@ impl LaunchWatch<'_> {
             observer.note(&format!("process {i} ended with {}", end.code));
             let Patience { notice, refusal, .. } = self.patience;
             let patience = if end.code == WRONG_USE { refusal } else { notice };
-            self.failed = Some(self.failed.map_or(patience, |known| known.min(patience)));
-        }
-        if let Some(patience) = self.failed.filter(|_| self.due.is_none() && self.seen == 0) {
-            self.due = Some((Instant::now() + patience, Escalation::Ask));
+            // Until then the others may notice it themselves.
+            let ask_at = Instant::now() + patience;
+            let sooner = match self.due {
+                None => true,
+                Some((at, Escalation::Ask)) => ask_at < at,
+                Some((_, Escalation::Kill)) => false,
+            };
+            if sooner && self.seen == 0 {
+                self.due = Some((ask_at, Escalation::Ask));
+            }
         }
         Ok(())
     }

@@ -144,6 +144,9 @@ pub(in crate::collection) fn newest(storage: &dyn Storage) -> Result<u64> {
         if let Some(commit) = names.iter().filter_map(of).max() {
             return Ok(commit);
         }
+        if names.is_empty() {
+            return Err(Error::NotACollection(folder(storage), "nothing has been loaded into it".to_owned()));
+        }
         if !names.iter().any(|name| Name::parse(name).is_some()) {
             break;
         }

@@ -27,6 +27,9 @@ pub struct LoadTally {
     /// The first of them, at most [`DOCUMENTS_NAMED`].
     #[serde(default, alias = "first_undated")]
     pub first_missing_date: Vec<String>,
+    /// Records without the value that copies are compared by.
+    #[serde(default)]
+    pub missing_value: u64,
     /// Keys ignored as common.
     #[serde(default)]
     pub common_keys: Ignored,

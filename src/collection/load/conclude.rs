@@ -154,6 +154,7 @@ impl Prepared<'_> {
             first_too_few_terms: tally.first_too_few_terms.clone(),
             missing_date: tally.missing_date,
             first_missing_date: tally.first_missing_date.clone(),
+            missing_value: tally.missing_value,
             common_keys: tally.common_keys.clone(),
             unknown: outcome.unknown.clone(),
             contents: tally.contents,

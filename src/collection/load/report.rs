@@ -38,6 +38,8 @@ pub struct Report {
     /// The first of them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub first_missing_date: Vec<String>,
+    /// Records without the value that the keep policy compares: any copy that has one is kept rather.
+    pub missing_value: u64,
     /// Keys ignored as common: where there are any, which pairs are found depends on the order of loads.
     pub common_keys: Ignored,
     /// Texts that came and went.

@@ -36,6 +36,8 @@ pub struct Intake {
     has_keys: bool,
     signed: bool,
     dated: bool,
+    /// Whether a value of the records decides which of them is kept.
+    valued: bool,
     worker: usize,
     workers: usize,
     base: Doc,
@@ -70,6 +72,7 @@ impl Intake {
             has_keys: context.has_keys(),
             signed: context.has_signatures(),
             dated: context.config.is_dated(),
+            valued: context.config.cluster.keep.field().is_some(),
             worker,
             workers: context.topology.all(),
             base: catalogue.base(),
@@ -144,7 +147,10 @@ impl DocumentSink for Intake {
 
 impl Sink for Intake {
     fn document(&mut self, record: &Record<'_>) {
-        self.results.tally.text_bytes += record.text.len() as u64;
+        let tally = &mut self.results.tally;
+        tally.text_bytes += record.text.len() as u64;
+        tally.missing_id += u64::from(record.id.is_none());
+        tally.missing_value += u64::from(self.valued && record.value.is_none() && !record.deleted);
         let taken = match self.load.take() {
             Some(load) => {
                 let taken = self.change(&*load.0, &load.1, record);

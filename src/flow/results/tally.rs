@@ -13,6 +13,10 @@ pub struct Tally {
     pub too_few_terms: u64,
     /// Documents without a date that is understood, where documents are compared by it: compared with each other only.
     pub missing_date: u64,
+    /// Documents without an id: named by their place.
+    pub missing_id: u64,
+    /// Documents without the value that copies are compared by: any that has one is kept rather.
+    pub missing_value: u64,
     /// Bytes of text in documents.
     pub text_bytes: u64,
     /// Documents whose canonical text an earlier document has.
@@ -38,6 +42,8 @@ impl Tally {
             empty,
             too_few_terms,
             missing_date,
+            missing_id,
+            missing_value,
             text_bytes,
             copies,
             postings,
@@ -49,6 +55,8 @@ impl Tally {
         self.empty += empty;
         self.too_few_terms += too_few_terms;
         self.missing_date += missing_date;
+        self.missing_id += missing_id;
+        self.missing_value += missing_value;
         self.text_bytes += text_bytes;
         self.copies += copies;
         self.postings += postings;

@@ -60,7 +60,8 @@ impl Extractor {
             _ => None,
         };
         if fields.op.is_some() && id.is_none() {
-            return Err(Refusal::NoId { field: fields.id.as_str().to_owned() });
+            let (keys, more) = keys(json, SHOWN_KEYS);
+            return Err(Refusal::no_id(fields.id.as_str(), &keys, more));
         }
         let value = found.value.map(|raw| value(json, raw)).transpose()?.flatten();
         let day = found.date.map(|raw| dated(json, raw)).transpose()?.unwrap_or_default();
@@ -242,8 +243,9 @@ mod tests {
         assert_eq!(change(r#"{"id": 7, "text": "t", "op": "upsert"}"#), known("7", "t", false));
         assert_eq!(change(r#"{"id": "a", "op": "delete"}"#), known("a", "", true));
         assert_eq!(change(r#"{"id": "a", "text": "t", "op": "\u0064elete"}"#), known("a", "", true));
-        assert_eq!(change(r#"{"text": "t"}"#), Err(Refusal::NoId { field: "id".into() }));
-        assert_eq!(change(r#"{"id": null, "op": "delete"}"#), Err(Refusal::NoId { field: "id".into() }));
+        assert_eq!(change(r#"{"text": "t"}"#), Err(Refusal::no_id("id", &["text"], 0)));
+        let deleted = change(r#"{"id": null, "op": "delete"}"#);
+        assert_eq!(deleted, Err(Refusal::no_id("id", &["id", "op"], 0)));
         for (op, shown) in [(r#""remove""#, "remove"), ("1", "1"), ("[]", "[]")] {
             let json = format!(r#"{{"id": "a", "text": "t", "op": {op}}}"#);
             assert_eq!(change(&json), Err(Refusal::UnknownOp(shown.into())));

@@ -24,8 +24,8 @@ pub(super) struct RowParser {
     value: Option<usize>,
     date: Option<usize>,
     op: Option<usize>,
-    /// The name of the id's column, where each record is a change.
-    needs_id: Option<String>,
+    /// Why a row without an id is refused, if it has to have one.
+    no_id: Option<Refusal>,
     reader: Reader,
     /// The fields of the last row, one after the other, and where each ends.
     decoded: Vec<u8>,
@@ -43,7 +43,7 @@ impl RowParser {
             value: None,
             date: None,
             op: None,
-            needs_id: fields.op.as_ref().map(|_| fields.id.as_str().to_owned()),
+            no_id: None,
             reader,
             decoded: Vec::new(),
             ends: vec![0; 16],
@@ -56,9 +56,11 @@ impl RowParser {
         let (id, value) = (column(fields.id.as_str()), wanted(&fields.value));
         let (date, op) = (wanted(&fields.date), wanted(&fields.op));
         let shown = &parser.columns[..count.min(SHOWN_KEYS)];
+        let more = count - shown.len();
         let text = fields.text.as_str();
-        let text = column(text).ok_or_else(|| Refusal::no_column(text, shown, count - shown.len()));
-        RowParser { text, id, value, date, op, ..parser }
+        let text = column(text).ok_or_else(|| Refusal::no_column(text, shown, more));
+        let no_id = fields.op.as_ref().map(|_| Refusal::no_id(fields.id.as_str(), shown, more));
+        RowParser { text, id, value, date, op, no_id, ..parser }
     }
 
     /// Decodes a row; how many fields it has.
@@ -115,8 +117,8 @@ impl Parser for RowParser {
             Err(refusal) => return Err(refusal.clone()),
         };
         let id = self.filled(self.id).map(Cow::Borrowed);
-        if let (Some(field), None) = (&self.needs_id, &id) {
-            return Err(Refusal::NoId { field: field.clone() });
+        if let (Some(refusal), None) = (&self.no_id, &id) {
+            return Err(refusal.clone());
         }
         let value = self.filled(self.value).map(value);
         let date = self.filled(self.date);
