@@ -179,6 +179,9 @@
 //! - `flow/catalogue/mod.rs` - what a run remembers of each document
 //! - `flow/catalogue/segment.rs` - the rows of one worker
 //! - `flow/catalogue/keep_key.rs` - what the keep policy compares
+//! - `flow/catalogue/names.rs` - lines and ids, which go to disk first
+//! - `flow/catalogue/positions.rs` - where documents stand, four bytes each
+//! - `flow/catalogue/signatures.rs` - signatures of sets
 //! - `flow/catalogue/rows.rs` - rows on their way to another process
 //! - `flow/intake/mod.rs` - a worker's reading
 //! - `flow/intake/replayed.rs` - stored documents taken in in place of inputs

@@ -153,7 +153,7 @@ impl Dedup {
         }
         let run = own.run(&[lines.finish()?], folder)?;
         refuse(&run.rejected, run.outcome.tally.documents, 0)?;
-        Ok(run.found(count))
+        run.found(count)
     }
 
     /// Finds the near-duplicates of the documents of files, folders and patterns, as the program's `dedup` does, and writes
@@ -244,33 +244,30 @@ impl DeduplicatedFiles {
     }
 
     /// What was found, of texts that are the lines of one file.
-    fn found(&self, texts: usize) -> Deduplicated {
+    fn found(&self, texts: usize) -> Result<Deduplicated> {
         let Outcome { findings, run, .. } = &self.outcome;
-        let number = |doc: Doc| run.documents.line(doc) as usize - 1;
-        let duplicates: Vec<Duplicate> = findings
-            .removed
-            .iter()
-            .map(|removed| {
-                let scores =
-                    run.context.rule.map(|rule| rule.last().reported(removed.measure)).unwrap_or_default();
-                let scores = if removed.reason == Reason::Exact { scores.equal() } else { scores };
-                Duplicate {
-                    text: number(removed.doc),
-                    kept: number(removed.representative),
-                    resemblance: scores.resemblance,
-                    reason: removed.reason,
-                }
+        let number = |doc: Doc| Ok(run.documents.line(doc)? as usize - 1);
+        let duplicate = |removed: &flow::Removed| {
+            let scores =
+                run.context.rule.map(|rule| rule.last().reported(removed.measure)).unwrap_or_default();
+            let scores = if removed.reason == Reason::Exact { scores.equal() } else { scores };
+            Ok(Duplicate {
+                text: number(removed.doc)?,
+                kept: number(removed.representative)?,
+                resemblance: scores.resemblance,
+                reason: removed.reason,
             })
-            .collect();
+        };
+        let duplicates: Vec<Duplicate> = findings.removed.iter().map(duplicate).collect::<Result<_>>()?;
         let mut stays = vec![true; texts];
         duplicates.iter().for_each(|duplicate| stays[duplicate.text] = false);
         let members =
             |cluster: &flow::DocumentCluster| cluster.members.iter().map(|doc| number(*doc)).collect();
-        Deduplicated {
+        Ok(Deduplicated {
             kept: (0..texts).filter(|text| stays[*text]).collect(),
             duplicates,
-            clusters: findings.clusters.iter().map(members).collect(),
-        }
+            clusters: findings.clusters.iter().map(members).collect::<Result<_>>()?,
+        })
     }
 }
 

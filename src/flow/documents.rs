@@ -33,7 +33,7 @@ impl RunDocuments {
     pub fn name(&self, doc: Doc) -> Result<String> {
         Ok(match self.catalogue.label(doc)? {
             Some(label) => label.into_owned(),
-            None => format!("{}:{}", self.file(doc), self.line(doc)),
+            None => format!("{}:{}", self.file(doc), self.line(doc)?),
         })
     }
 
@@ -47,12 +47,15 @@ impl RunDocuments {
     }
 
     /// The document's line in its file, counted from 1.
-    pub fn line(&self, doc: Doc) -> u64 {
+    ///
+    /// # Errors
+    /// [`crate::error::Error::Io`].
+    pub fn line(&self, doc: Doc) -> Result<u64> {
         let position = self.catalogue.position(doc);
-        match &self.replay {
+        Ok(match &self.replay {
             Some(replay) => replay.place(position.offset() as usize).1,
-            None => self.inputs.line_at(position, self.catalogue.line(doc)),
-        }
+            None => self.inputs.line_at(position, self.catalogue.line(doc)?),
+        })
     }
 
     /// Derives the sets of `docs` (ascending, all of one owner, none twice) from their texts and stores them; those of

@@ -23,6 +23,7 @@ use crate::flow::distributed::send_window::SendWindow;
 use crate::flow::document_sets::Prefixes;
 use crate::flow::intake::Intake;
 use crate::flow::memory::budget::Share;
+use crate::flow::memory::document_bits::{ones, set};
 use crate::flow::memory::sets::Sets;
 use crate::flow::memory::spill::Pile;
 use crate::flow::operators::broadcast_rows::{SentRows, broadcast_rows, rows_for_others};
@@ -235,23 +236,21 @@ fn measuring_phase(
 
 /// The documents that are measured, and where: those of candidates here, those of hot groups where clusters are formed.
 fn in_question(run: &RunParts, candidates: &Pile<Candidate>, hot_groups: &[Vec<Doc>]) -> Result<Vec<Wanted>> {
-    let catalogue = &run.documents.catalogue;
-    let base = catalogue.base();
-    let none = || vec![false; catalogue.doc_limit() - base as usize];
-    let (mut here, mut at_leader) = (none(), none());
+    let base = run.documents.catalogue.base();
+    let (mut here, mut at_leader) = (Vec::new(), Vec::new());
     // The sets of stored contents are stored.
     let of_hot_groups = hot_groups.iter().flatten().filter_map(|doc| doc.checked_sub(base));
-    of_hot_groups.for_each(|row| at_leader[row as usize] = true);
+    of_hot_groups.for_each(|row| set(&mut at_leader, row));
     if run.context.measured_on_sets() {
         candidates.each_slice(|some| {
             let docs = some.iter().flat_map(|candidate| <[Doc; 2]>::from(candidate.pair.docs()));
-            docs.filter_map(|doc| doc.checked_sub(base)).for_each(|row| here[row as usize] = true);
+            docs.filter_map(|doc| doc.checked_sub(base)).for_each(|row| set(&mut here, row));
             Ok(())
         })?;
     }
-    let wanted = |asked: Vec<bool>, process: usize| {
-        let asked = (base..).zip(asked).filter(|(_, asked)| *asked);
-        asked.map(move |(doc, _)| (doc, process as u32))
+    let wanted = |asked: Vec<u64>, process: usize| {
+        let asked: Vec<Doc> = ones(asked.into_iter()).collect();
+        asked.into_iter().map(move |row| (base + row, process as u32))
     };
     Ok(wanted(here, run.context.topology.process()).chain(wanted(at_leader, 0)).collect())
 }

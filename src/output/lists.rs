@@ -48,7 +48,7 @@ impl<'a> Lists<'a> {
             rows.write(&DuplicateRow {
                 id: &run.documents.name(removed.doc)?,
                 file: &run.documents.file(removed.doc),
-                line: run.documents.line(removed.doc),
+                line: run.documents.line(removed.doc)?,
                 cluster: removed.cluster as u64 + 1,
                 representative: &run.documents.name(removed.representative)?,
                 shown: self.shown(removed.measure, removed.reason),

@@ -1,8 +1,11 @@
 //! What a run remembers of each document: a row in the segment of the worker that read it. Never its text.
 
 mod keep_key;
+mod names;
+mod positions;
 pub mod rows;
 pub mod segment;
+mod signatures;
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -69,9 +72,12 @@ impl Catalogue {
     }
 
     /// The document's line, counted from 1 within its unit of reading.
-    pub fn line(&self, doc: Doc) -> u32 {
+    ///
+    /// # Errors
+    /// [`crate::error::Error::Io`] if the lines are on disk and cannot be read.
+    pub fn line(&self, doc: Doc) -> Result<u32> {
         let (segment, row) = self.segment(doc);
-        segment.line(row)
+        Ok(segment.name(row)?.0)
     }
 
     /// Bytes of the document's text, the greatest number for more; 0 if neither the keep policy nor a collection asks.
@@ -134,7 +140,7 @@ impl Catalogue {
     /// [`crate::error::Error::Io`] if the ids are on disk and cannot be read.
     pub fn label(&self, doc: Doc) -> Result<Option<Cow<'_, str>>> {
         let (segment, row) = self.segment(doc);
-        segment.label(row)
+        Ok(segment.name(row)?.1)
     }
 
     /// What the keep policy compares, as a number that orders as it does, and the string beside it if it is one: 0 for

@@ -8,35 +8,29 @@ use crate::config::Keep;
 use crate::document::Position;
 use crate::error::Result;
 use crate::flow::catalogue::keep_key::{KeepKeys, as_stored, by_field, stored_value};
+use crate::flow::catalogue::names::{Name, Names};
+use crate::flow::catalogue::positions::Positions;
 use crate::flow::catalogue::rows::SegmentRows;
+use crate::flow::catalogue::signatures::Signatures;
 use crate::flow::memory::budget::{Share, mapped};
-use crate::flow::memory::spill::SpillFile;
 use crate::flow::memory::store::RunMemory;
 use crate::read::Record;
-use crate::sketch::{sign, signature_words};
 
 /// The rows of one worker, in the order it read them, which is document order.
 #[derive(Debug)]
 pub struct Segment {
-    positions: Vec<Position>,
-    lines: Vec<u32>,
+    positions: Positions,
+    names: Names,
     sizes: Vec<u32>,
-    /// Ids behind one another: those that do not fit in memory in the spill, the others here.
-    labels: Vec<u8>,
-    spilled_labels: SpillFile,
-    most_labels: usize,
-    label_ends: Vec<u64>,
-    signatures: Vec<u64>,
-    /// Shorter than the rows are many once there is no room for more: the others are not signed.
-    signature_starts: Vec<u64>,
-    most_signatures: usize,
+    signatures: Signatures,
     /// Bytes of each text, the greatest number for more; if a keep policy or a collection asks for them.
     lengths: Option<Vec<u32>>,
     keys: KeepKeys,
 }
 
-/// Bytes of a row that stay in memory whatever the bound: position, line, size, ends of id and signature.
-const ROW: u64 = 8 + 4 + 4 + 8 + 8;
+/// Bytes of a row that stay in memory whatever the bound: half a position, the size, and its part of where its block of
+/// names and of signatures begins.
+const ROW: usize = 4 + 4 + 1;
 
 impl Segment {
     /// An empty segment for a keep policy, of a load of a collection or not, one of so `many` that are held. Ids beyond
@@ -44,18 +38,12 @@ impl Segment {
     pub fn new(keep: &Keep, load: bool, many: usize, memory: &RunMemory) -> Segment {
         let most = |share: Share| usize::try_from(memory.budget.whole(share)).unwrap_or(usize::MAX) / many;
         let keys = KeepKeys::new(keep);
-        let rows = most(Share::Rows) / ROW as usize;
+        let rows = most(Share::Rows) / ROW;
         Segment {
-            positions: mapped(rows),
-            lines: mapped(rows),
+            positions: Positions::new(rows),
+            names: Names::new(most(Share::Labels), memory),
             sizes: mapped(rows),
-            labels: mapped(most(Share::Labels)),
-            spilled_labels: SpillFile::new(&memory.scratch),
-            most_labels: most(Share::Labels),
-            label_ends: mapped(rows),
-            signatures: mapped(most(Share::Signatures) / 8),
-            signature_starts: mapped(rows),
-            most_signatures: most(Share::Signatures) / 8,
+            signatures: Signatures::new(most(Share::Signatures) / 8),
             lengths: (load || keys.are_lengths()).then(Vec::new),
             keys,
         }
@@ -63,11 +51,10 @@ impl Segment {
 
     /// Bytes of memory that rows take, whatever the bound.
     pub fn bytes(&self) -> u64 {
-        let length = self.lengths.as_ref().map_or(0, |_| 4);
-        if self.positions.is_empty() {
-            return self.len() as u64 * size_of::<u32>() as u64;
-        }
-        self.len() as u64 * (ROW + length + self.keys.bytes_each())
+        let each = self.lengths.as_ref().map_or(0, |_| size_of::<u32>() as u64) + self.keys.bytes_each();
+        let sizes = (self.sizes.len() * size_of::<u32>()) as u64;
+        let rows = self.positions.len() as u64;
+        sizes + rows * each + self.positions.bytes() + self.names.bytes() + self.signatures.bytes()
     }
 
     /// Rows so far.
@@ -101,17 +88,8 @@ impl Segment {
 
     fn push_place(&mut self, position: Position, line: u32, id: Option<&str>) -> Result<()> {
         self.positions.push(position);
-        self.lines.push(line);
         self.sizes.push(0);
-        let label = id.unwrap_or("").as_bytes();
-        if self.labels.len() + label.len() > self.most_labels && !self.labels.is_empty() {
-            self.spilled_labels.append(&self.labels)?;
-            self.labels.clear();
-        }
-        self.labels.extend_from_slice(label);
-        let end = self.spilled_labels.bytes() + self.labels.len() as u64;
-        self.label_ends.push(end << 1 | u64::from(id.is_some()));
-        Ok(())
+        self.names.push(line, id)
     }
 
     /// The size of the last row's set.
@@ -123,23 +101,20 @@ impl Segment {
 
     /// Signs the last row's set, if it and those before it have room.
     pub fn sign_last(&mut self, set: &[u64]) {
-        if self.signatures.len() + signature_words(set.len()) > self.most_signatures {
-            self.most_signatures = 0;
-            return;
-        }
-        self.signature_starts.resize(self.positions.len() - 1, self.signatures.len() as u64);
-        self.signature_starts.push(self.signatures.len() as u64);
-        sign(set, &mut self.signatures);
+        self.signatures.push(self.len() - 1, set);
     }
 
     /// Where the document of a row stands.
     pub fn position(&self, row: usize) -> Position {
-        self.positions[row]
+        self.positions.get(row)
     }
 
-    /// The line of the document of a row, counted from 1 within its unit of reading.
-    pub fn line(&self, row: usize) -> u32 {
-        self.lines[row]
+    /// The line of the document of a row, counted from 1 within its unit of reading, and its id if its record has one.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::Io`] if the ids are on disk and cannot be read.
+    pub fn name(&self, row: usize) -> Result<Name<'_>> {
+        self.names.get(row)
     }
 
     /// The size of the set of a row.
@@ -149,9 +124,7 @@ impl Segment {
 
     /// The signature of the set of a row, if it was signed.
     pub fn signature(&self, row: usize) -> &[u64] {
-        let Some(start) = self.signature_starts.get(row) else { return &[] };
-        let start = *start as usize;
-        &self.signatures[start..start + signature_words(self.sizes[row] as usize)]
+        self.signatures.get(row, &self.sizes)
     }
 
     /// Bytes of the text of a row, the greatest number for more; 0 where nobody asks.
@@ -179,22 +152,6 @@ impl Segment {
             _ => Ordering::Equal,
         }
     }
-
-    /// The id of the document of a row, if its record has one.
-    pub fn label(&self, row: usize) -> Result<Option<Cow<'_, str>>> {
-        let start = if row == 0 { 0 } else { self.label_ends[row - 1] >> 1 };
-        let end = self.label_ends[row] >> 1;
-        if self.label_ends[row] & 1 == 0 {
-            return Ok(None);
-        }
-        let Some(start_held) = start.checked_sub(self.spilled_labels.bytes()) else {
-            let mut bytes = vec![0; (end - start) as usize];
-            self.spilled_labels.read(start, &mut bytes)?;
-            return Ok(Some(Cow::Owned(String::from_utf8(bytes).unwrap_or_default())));
-        };
-        let held = &self.labels[start_held as usize..][..(end - start) as usize];
-        Ok(Some(Cow::Borrowed(std::str::from_utf8(held).unwrap_or_default())))
-    }
 }
 
 impl Segment {
@@ -204,14 +161,14 @@ impl Segment {
         if !whole {
             return Ok(rows);
         }
-        rows.positions = self.positions[range.clone()].iter().map(|position| position.to_bits()).collect();
-        rows.lines = self.lines[range.clone()].to_vec();
+        rows.positions = range.clone().map(|row| self.position(row).to_bits()).collect();
         rows.lengths = self.lengths.as_ref().map_or_else(Vec::new, |lengths| lengths[range.clone()].to_vec());
         if let KeepKeys::Field(values) = &self.keys {
             rows.values = values[range.clone()].to_vec();
         }
         for row in range {
-            let label = self.label(row)?;
+            let (line, label) = self.name(row)?;
+            rows.lines.push(line);
             rows.labels.push(label.map(Cow::into_owned));
         }
         Ok(rows)

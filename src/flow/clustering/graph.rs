@@ -4,6 +4,7 @@ use crate::document::Doc;
 use crate::error::Result;
 use crate::flow::document_sets::DocumentSets;
 use crate::flow::memory::budget::mapped;
+use crate::flow::memory::document_bits::{Ranks, set};
 use crate::flow::records::{Candidate, ExactDuplicate};
 use crate::similarity::Measure;
 
@@ -60,33 +61,33 @@ impl Graph {
         copies: &[ExactDuplicate],
         hot_groups: Vec<Vec<Doc>>,
     ) -> Graph {
-        let mut nodes = vec![Node::MAX; sets.documents.catalogue.doc_limit()];
+        let mut linked = Vec::new();
         let ends = links.iter().flat_map(|link| <[Doc; 2]>::from(link.pair.docs()));
         let firsts = copies.iter().map(|copy| copy.first);
         for doc in ends.chain(firsts).chain(hot_groups.iter().flatten().copied()) {
-            nodes[doc as usize] = 0;
+            set(&mut linked, doc);
         }
-        let docs = (0..).zip(&nodes).filter(|(_, node)| **node == 0).map(|(doc, _)| doc);
-        let mut docs: Vec<Doc> = docs.collect();
+        let ranks = Ranks::new(linked);
+        let mut docs: Vec<Doc> = ranks.docs().collect();
         docs.sort_unstable_by_key(|doc| sets.documents.catalogue.position(*doc));
+        let mut nodes: Vec<Node> = vec![0; docs.len()];
         for (node, doc) in (0..).zip(&docs) {
-            nodes[*doc as usize] = node;
+            nodes[ranks.of(*doc)] = node;
         }
+        let node = |doc: Doc| nodes[ranks.of(doc)];
         let both = |link: &Candidate| {
             let (a, b) = link.pair.docs();
-            let (a, b) = (nodes[a as usize], nodes[b as usize]);
+            let (a, b) = (node(a), node(b));
             [(a, (b, link.shared)), (b, (a, link.shared))]
         };
         let members: Vec<Vec<Node>> =
-            hot_groups.into_iter().map(|hot_group| in_order(hot_group, &nodes)).collect();
+            hot_groups.into_iter().map(|hot_group| in_order(hot_group, node)).collect();
         let hot_groups =
             (0..).zip(&members).flat_map(|(id, hot_group)| hot_group.iter().map(move |node| (*node, id)));
         // Copies are listed by position: their numbers are turned into documents after sorting.
         let mut of_content: Vec<(Node, u64, Doc)> = copies
             .iter()
-            .map(|copy| {
-                (nodes[copy.first as usize], sets.documents.catalogue.position(copy.doc).to_bits(), copy.doc)
-            })
+            .map(|copy| (node(copy.first), sets.documents.catalogue.position(copy.doc).to_bits(), copy.doc))
             .collect();
         of_content.sort_unstable();
         let mut graph = Graph {
@@ -213,8 +214,8 @@ impl NodeLists<Doc> {
 }
 
 /// A hot group's contents in document order, in the memory of the list of its documents.
-fn in_order(mut hot_group: Vec<Doc>, nodes: &[Node]) -> Vec<Node> {
-    hot_group.iter_mut().for_each(|member| *member = nodes[*member as usize]);
+fn in_order(mut hot_group: Vec<Doc>, node: impl Fn(Doc) -> Node) -> Vec<Node> {
+    hot_group.iter_mut().for_each(|member| *member = node(*member));
     hot_group.sort_unstable();
     hot_group
 }

@@ -11,6 +11,7 @@ use crate::error::Result;
 use crate::flow::distributed::exchange_all::exchange_all;
 use crate::flow::document_sets::DocumentSets;
 use crate::flow::memory::budget::Share;
+use crate::flow::memory::document_bits::{ones, set};
 use crate::flow::memory::sets::Sets;
 use crate::flow::memory::spill::{Pile, SLICE};
 use crate::flow::records::{Candidate, Sent, Wanted};
@@ -71,15 +72,15 @@ fn fetch_signatures(
 /// The documents of candidates that other processes have read, each once, ascending.
 fn remote_documents(sets: &DocumentSets, candidates: &Pile<Candidate>) -> Result<Vec<Doc>> {
     let base = sets.documents.catalogue.base();
-    let mut remote = vec![false; sets.documents.catalogue.doc_limit() - base as usize];
+    let mut remote = Vec::new();
     candidates.each_slice(|some| {
         let docs = some.iter().flat_map(|candidate| <[Doc; 2]>::from(candidate.pair.docs()));
         for doc in docs.filter(|doc| *doc >= base && !sets.context.topology.is_local(*doc)) {
-            remote[(doc - base) as usize] = true;
+            set(&mut remote, doc - base);
         }
         Ok(())
     })?;
-    Ok((base..).zip(remote).filter(|(_, remote)| *remote).map(|(doc, _)| doc).collect())
+    Ok(ones(remote.into_iter()).map(|row| base + row).collect())
 }
 
 /// Whether the signatures of a candidate leave room for enough shared members. Pairs within a process, and with stored

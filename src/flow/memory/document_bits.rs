@@ -1,4 +1,4 @@
-//! A bit for each document, which the workers of a process set together.
+//! A bit for each document: of one worker, or of all workers of a process, which set them together.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -39,6 +39,51 @@ impl DocumentBits {
     }
 }
 
+/// Whether the bit of a document is set.
+pub fn is_set(bits: &[u64], doc: Doc) -> bool {
+    bits.get(doc as usize / 64).is_some_and(|word| word >> (doc % 64) & 1 == 1)
+}
+
+/// Sets the bit of a document.
+pub fn set(bits: &mut Vec<u64>, doc: Doc) {
+    let word = doc as usize / 64;
+    if bits.len() <= word {
+        bits.resize(word + 1, 0);
+    }
+    bits[word] |= 1 << (doc % 64);
+}
+
+/// Some of the documents, numbered from 0 on in ascending order: a bit and a half for each
+/// document there is.
+pub struct Ranks {
+    bits: Vec<u64>,
+    /// Bits set before each word.
+    before: Vec<u32>,
+}
+
+impl Ranks {
+    /// The documents whose bits are set.
+    pub fn new(bits: Vec<u64>) -> Ranks {
+        let mut sum = 0;
+        let before = |word: &u64| {
+            sum += word.count_ones();
+            sum - word.count_ones()
+        };
+        Ranks { before: bits.iter().map(before).collect(), bits }
+    }
+
+    /// The documents, ascending.
+    pub fn docs(&self) -> impl Iterator<Item = Doc> {
+        ones(self.bits.iter().copied())
+    }
+
+    /// The number of one of them.
+    pub fn of(&self, doc: Doc) -> usize {
+        let (word, below) = (doc as usize / 64, (1u64 << (doc % 64)) - 1);
+        (self.before[word] + (self.bits[word] & below).count_ones()) as usize
+    }
+}
+
 /// The places of the bits that are set, ascending.
 pub fn ones(words: impl Iterator<Item = u64>) -> impl Iterator<Item = Doc> {
     let of_word = |(at, word): (Doc, u64)| {
@@ -60,6 +105,12 @@ mod tests {
             prop_assert_eq!(bits.docs().collect::<Vec<_>>(), docs.iter().copied().collect::<Vec<_>>());
             prop_assert_eq!(bits.len(), docs.len());
             prop_assert!((0..300).all(|doc| bits.contains(doc) == docs.contains(&doc)));
+            let mut own = Vec::new();
+            docs.iter().for_each(|doc| set(&mut own, *doc));
+            prop_assert!((0..400).all(|doc| is_set(&own, doc) == docs.contains(&doc)));
+            let ranks = Ranks::new(own);
+            prop_assert_eq!(ranks.docs().collect::<Vec<_>>(), docs.iter().copied().collect::<Vec<_>>());
+            prop_assert!(docs.iter().enumerate().all(|(at, doc)| ranks.of(*doc) == at));
         }
     }
 }

@@ -16,7 +16,8 @@ pub struct Index {
     /// The rows of those documents.
     pub rows: Range<usize>,
     docs: Vec<Doc>,
-    starts: Vec<usize>,
+    /// Where the places of each row end; those of the next one start there.
+    ends: Vec<u32>,
     places: Vec<GroupPlace>,
 }
 
@@ -35,30 +36,46 @@ type Lead = (u32, u32, u32);
 
 impl Index {
     /// Lists for each row where it stands; `leads` are gone through twice.
-    fn build(&mut self, rows: Range<usize>, leads: impl Iterator<Item = Lead> + Clone, docs: &[Doc]) {
+    fn build(
+        &mut self,
+        rows: Range<usize>,
+        leads: impl Iterator<Item = Lead> + Clone,
+        docs: &[Doc],
+    ) -> Result<()> {
         let first_row = rows.start;
-        let mut starts: Vec<usize> = vec![0; rows.len() + 1];
-        leads.clone().for_each(|(row, ..)| starts[row as usize - first_row + 1] += 1);
-        for row in 1..starts.len() {
-            starts[row] += starts[row - 1];
+        // At first the places of each row, then where they start; as they are filled in, where they end.
+        let mut ends: Vec<u32> = mapped(rows.len());
+        ends.resize(rows.len(), 0);
+        let mut placed = 0u64;
+        leads.clone().for_each(|(row, ..)| {
+            ends[row as usize - first_row] += 1;
+            placed += 1;
+        });
+        if u32::try_from(placed).is_err() {
+            return Err(Error::Limit("more shared keys than a worker can count; use more workers".into()));
         }
-        let placed = starts.last().copied().unwrap_or(0);
-        self.places = mapped(placed);
-        self.places.resize(placed, GroupPlace::default());
-        let mut next = starts.clone();
+        let mut start = 0;
+        for end in &mut ends {
+            start += std::mem::replace(end, start);
+        }
+        self.places = mapped(placed as usize);
+        self.places.resize(placed as usize, GroupPlace::default());
         for (row, first, partners) in leads {
-            let next = &mut next[row as usize - first_row];
+            let next = &mut ends[row as usize - first_row];
             let first = if partners == 1 { docs[first as usize] } else { first };
-            self.places[*next] = GroupPlace { first, partners };
+            self.places[*next as usize] = GroupPlace { first, partners };
             *next += 1;
         }
-        (self.rows, self.starts) = (rows, starts);
+        (self.rows, self.ends) = (rows, ends);
+        Ok(())
     }
 
     /// The documents that a row is to be paired with, a slice for each group.
     pub fn partners(&self, row: usize) -> impl Iterator<Item = &[Doc]> {
         let row = row - self.rows.start;
-        self.places[self.starts[row]..self.starts[row + 1]].iter().map(|place| match place.partners {
+        let start = row.checked_sub(1).map_or(0, |before| self.ends[before]);
+        let places = &self.places[start as usize..self.ends[row] as usize];
+        places.iter().map(|place| match place.partners {
             1 => std::slice::from_ref(&place.first),
             count => &self.docs[place.first as usize..][..count as usize],
         })
@@ -137,7 +154,7 @@ impl Rounds {
     pub fn next_round(&mut self) -> Result<Option<Index>> {
         if self.spill.bytes() == 0 {
             let first = std::mem::replace(&mut self.next, PARTS) == 0;
-            return Ok(first.then(|| self.all()));
+            return first.then(|| self.all()).transpose();
         }
         if self.next == 0 {
             self.spill()?;
@@ -151,15 +168,15 @@ impl Rounds {
     }
 
     /// What is held, as one round.
-    fn all(&mut self) -> Index {
+    fn all(&mut self) -> Result<Index> {
         let KeyGroups { docs, following, .. } = std::mem::take(&mut self.held);
         let leads = (1..).zip(docs.iter().zip(&following)).filter_map(|(behind, (doc, following))| {
             let row = self.row(*doc).filter(|_| *following > 0)?;
             Some((row as u32, behind, *following))
         });
         let mut index = Index::default();
-        index.build(0..self.rows.0, leads, &docs);
-        Index { docs, ..index }
+        index.build(0..self.rows.0, leads, &docs)?;
+        Ok(Index { docs, ..index })
     }
 
     /// The row of a document whose owner is this worker.
@@ -245,7 +262,7 @@ impl Rounds {
             return Err(Error::Limit("more shared keys than a worker can count; use more workers".into()));
         }
         let mut index = Index::default();
-        index.build(tile.rows, leads.iter().copied(), &docs);
+        index.build(tile.rows, leads.iter().copied(), &docs)?;
         Ok(Index { docs, ..index })
     }
 

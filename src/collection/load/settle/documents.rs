@@ -32,14 +32,21 @@ impl Settling<'_> {
                 ChangeKind::Text(_) => first.get(&doc).copied().unwrap_or(doc),
                 ChangeKind::Empty | ChangeKind::Unchanged => NO_DOC,
             };
-            self.put(old, content, name, doc, change.fingerprint);
+            self.put(old, content, name, doc, change.fingerprint)?;
         }
         Ok(())
     }
 
     /// A document has this content now. `old` is what it was, and whether that is gone since an earlier epoch of the load:
     /// then it never was away.
-    fn put(&mut self, old: Option<&Document>, content: Doc, name: String, doc: Doc, fingerprint: u128) {
+    fn put(
+        &mut self,
+        old: Option<&Document>,
+        content: Doc,
+        name: String,
+        doc: Doc,
+        fingerprint: u128,
+    ) -> Result<()> {
         let catalogue = &self.loaded.run.documents.catalogue;
         let (worth, value) = catalogue.keep_key(doc);
         let value = value.to_owned();
@@ -59,7 +66,7 @@ impl Settling<'_> {
             lengths,
             worth,
             version: doc,
-            line: u32::try_from(self.loaded.run.documents.line(doc)).unwrap_or(u32::MAX),
+            line: u32::try_from(self.loaded.run.documents.line(doc)?).unwrap_or(u32::MAX),
             text_bytes: u64::from(catalogue.text_bytes(doc)),
         };
         self.supersede(old);
@@ -68,6 +75,7 @@ impl Settling<'_> {
             self.count(content, id, true);
         }
         self.delta.documents.push((document, name, value));
+        Ok(())
     }
 
     /// A document goes. One that is not there leaves a row all the same: from it the load knows what it did not find.

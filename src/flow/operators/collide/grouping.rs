@@ -2,8 +2,8 @@
 
 use crate::flow::context::RunContext;
 use crate::flow::distributed::topology::Topology;
+use crate::flow::memory::document_bits::set;
 use crate::flow::operators::collide::addressed::AddressedGroups;
-use crate::flow::operators::collide::order::set;
 use crate::flow::records::Posting;
 use crate::flow::results::gathered::Collided;
 use crate::limits::{LARGE_HOT_GROUP, MAX_EXPANDED_GROUP, MAX_PAIRS_OF_MEMBER};
@@ -125,7 +125,8 @@ impl KeyGrouping {
 mod tests {
     use super::*;
     use crate::document::Doc;
-    use crate::flow::operators::collide::order::{Singletons, is_set, set};
+    use crate::flow::memory::document_bits::is_set;
+    use crate::flow::operators::collide::order::Singletons;
     use crate::flow::records::Pair;
     use proptest::prelude::*;
 

@@ -21,6 +21,7 @@ use crate::error::Result;
 use crate::flow::document_sets::DocumentSets;
 use crate::flow::intake::keepers::Keepers;
 use crate::flow::memory::budget::Share;
+use crate::flow::memory::document_bits::{is_set, set};
 use crate::flow::operators::bucket_feed::BucketFeed;
 use crate::flow::operators::collide::grouping::KeyGrouping;
 use crate::flow::operators::collide::indexed::IndexedGrouping;
@@ -30,7 +31,6 @@ use crate::flow::results::gathered::Collided;
 use crate::flow::stored::Stored;
 
 pub use indexed::IndexedPosting;
-pub use order::{is_set, set};
 
 /// Bytes of input whose postings make a bucket: they fit the second-level cache when they are sorted.
 const BUCKET: u64 = 128 << 10;

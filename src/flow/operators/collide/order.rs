@@ -1,6 +1,5 @@
 //! Postings of a bucket rid of those that meet nobody, and sorted.
 
-use crate::document::Doc;
 use crate::flow::records::Keyed;
 
 /// Sorts the postings of a bucket: their keys are random, so one counting pass by the bits below the bucket's own
@@ -82,20 +81,6 @@ impl Singletons {
             self.again[slot / 64] >> (slot % 64) & 1 == 1 && !is_copy(posting)
         });
     }
-}
-
-/// Whether the bit of a document is set.
-pub fn is_set(bits: &[u64], doc: Doc) -> bool {
-    bits.get(doc as usize / 64).is_some_and(|word| word >> (doc % 64) & 1 == 1)
-}
-
-/// Sets the bit of a document.
-pub fn set(bits: &mut Vec<u64>, doc: Doc) {
-    let word = doc as usize / 64;
-    if bits.len() <= word {
-        bits.resize(word + 1, 0);
-    }
-    bits[word] |= 1 << (doc % 64);
 }
 
 #[cfg(test)]

@@ -1,0 +1,149 @@
+//! Lines and ids of documents, which only lists and collections ask for: behind one another, on disk beyond their share
+//! of the memory. Where they begin is noted for every sixteenth row alone.
+
+use std::borrow::Cow;
+
+use crate::error::Result;
+use crate::flow::memory::budget::mapped;
+use crate::flow::memory::spill::SpillFile;
+use crate::flow::memory::store::RunMemory;
+
+/// Rows of a block. To reach a row those before it in its block are passed over.
+const BLOCK: usize = 16;
+
+/// Lines and ids of rows.
+#[derive(Debug)]
+pub struct Names {
+    rows: usize,
+    /// Where each block begins: in the spill, or behind all that is in it in memory.
+    starts: Vec<u64>,
+    held: Vec<u8>,
+    most: usize,
+    spill: SpillFile,
+}
+
+/// What is known of a row: its line, and its id if it has one.
+pub type Name<'a> = (u32, Option<Cow<'a, str>>);
+
+impl Names {
+    /// None yet; at most `most` bytes of them will be held, give or take one block.
+    pub fn new(most: usize, memory: &RunMemory) -> Names {
+        Names {
+            rows: 0,
+            starts: Vec::new(),
+            held: mapped(most),
+            most,
+            spill: SpillFile::new(&memory.scratch),
+        }
+    }
+
+    /// Bytes of memory that they take whatever the bound.
+    pub fn bytes(&self) -> u64 {
+        (self.starts.len() * size_of::<u64>()) as u64
+    }
+
+    /// Adds the next row.
+    pub fn push(&mut self, line: u32, id: Option<&str>) -> Result<()> {
+        if self.rows.is_multiple_of(BLOCK) {
+            // A block is never divided.
+            if self.held.len() >= self.most && !self.held.is_empty() {
+                self.spill.append(&self.held)?;
+                self.held.clear();
+            }
+            self.starts.push(self.spill.bytes() + self.held.len() as u64);
+        }
+        self.rows += 1;
+        push_number(line.into(), &mut self.held);
+        push_number(id.map_or(0, |id| id.len() as u64 + 1), &mut self.held);
+        self.held.extend_from_slice(id.unwrap_or_default().as_bytes());
+        Ok(())
+    }
+
+    /// Line and id of a row.
+    pub fn get(&self, row: usize) -> Result<Name<'_>> {
+        let (block, spilled) = (row / BLOCK, self.spill.bytes());
+        let start = self.starts[block];
+        if let Some(start) = start.checked_sub(spilled) {
+            let (line, id) = nth(&self.held[start as usize..], row % BLOCK);
+            return Ok((line, id.map(|id| Cow::Borrowed(as_text(id)))));
+        }
+        let end = self.starts.get(block + 1).map_or(spilled, |end| spilled.min(*end));
+        let mut bytes = vec![0; (end - start) as usize];
+        self.spill.read(start, &mut bytes)?;
+        let (line, id) = nth(&bytes, row % BLOCK);
+        Ok((line, id.map(|id| Cow::Owned(as_text(id).to_owned()))))
+    }
+}
+
+/// Line and id of one row of a block.
+fn nth(mut block: &[u8], row: usize) -> (u32, Option<&[u8]>) {
+    let mut next = || {
+        let line = take_number(&mut block) as u32;
+        let length = take_number(&mut block);
+        let id = length.checked_sub(1).and_then(|length| block.split_off(..length as usize));
+        (line, id)
+    };
+    for _ in 0..row {
+        next();
+    }
+    next()
+}
+
+/// What was a string when it was pushed.
+fn as_text(id: &[u8]) -> &str {
+    std::str::from_utf8(id).unwrap_or_default()
+}
+
+/// Seven bits a byte, the lowest first; all but the last have the eighth set.
+fn push_number(mut number: u64, bytes: &mut Vec<u8>) {
+    while number >= 0x80 {
+        bytes.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    bytes.push(number as u8);
+}
+
+fn take_number(bytes: &mut &[u8]) -> u64 {
+    let (mut number, mut shift) = (0, 0);
+    while let Some(byte) = bytes.split_off_first() {
+        number |= u64::from(byte & 0x7f) << shift;
+        shift += 7;
+        if byte & 0x80 == 0 {
+            break;
+        }
+    }
+    number
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::flow::memory::budget::Budget;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn come_back_from_memory_and_disk(all in prop::collection::vec((any::<u32>(), prop::option::of(".{0,200}")), 0..80),
+                                          most in prop::sample::select(vec![0usize, 700, 1 << 20])) {
+            let folder = tempfile::tempdir().expect("a folder");
+            let memory = RunMemory { budget: Budget::new(None, 1), scratch: folder.path().to_path_buf() };
+            let mut names = Names::new(most, &memory);
+            for (line, id) in &all {
+                names.push(*line, id.as_deref()).expect("pushed");
+            }
+            for (row, (line, id)) in all.iter().enumerate().rev() {
+                let back = names.get(row).expect("read");
+                prop_assert_eq!((back.0, back.1.as_deref()), (*line, id.as_deref()));
+            }
+        }
+
+        #[test]
+        fn numbers_come_back(numbers in prop::collection::vec(any::<u64>(), 0..20)) {
+            let mut bytes = Vec::new();
+            numbers.iter().for_each(|number| push_number(*number, &mut bytes));
+            let mut left = bytes.as_slice();
+            prop_assert!(numbers.iter().all(|number| take_number(&mut left) == *number));
+            prop_assert!(left.is_empty());
+        }
+    }
+}
