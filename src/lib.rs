@@ -172,6 +172,8 @@
 //! - `flow/context.rs` - what every part of a run needs
 //! - `flow/documents.rs` - names and places of documents, and their texts, read again
 //! - `flow/document_sets.rs` - sizes and sets of documents, and measuring pairs of them
+//! - `flow/connected.rs` - which documents candidates connect, and the round each is measured in
+//! - `flow/measuring_rounds.rs` - candidates measured in rounds, so that few sets are held at once
 //! - `flow/second_collision.rs` - members of hot groups meet again under keys that are rare among them
 //! - `flow/run.rs` - the parts of a run, put together
 //! - `flow/worker.rs` - what a worker does: two dataflows, and a second collision between them

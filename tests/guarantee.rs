@@ -192,6 +192,23 @@ fn little_memory_is_enough() {
     assert_eq!(clusters("much").lines().count(), 1500);
 }
 
+/// Where memory is short, candidates are measured in rounds: the sets of these documents are four times as large as what may be
+/// held of them.
+#[test]
+fn rounds_of_measuring_give_the_same() {
+    let dir = Dir::new();
+    let rows = (0..3000).map(|at| line(&format!("d{at:04}"), &words(at / 3 * 1000 + at % 3 * 9, 300)));
+    dir.write("in.jsonl", rows.collect::<String>());
+    for (name, flags) in [("much", "-w 2"), ("little", "--memory 36M -w 1"), ("two", "--memory 46M -w 2")] {
+        dir.alike(&format!("dedup in.jsonl --out {name} --pairs {flags}"), None).ok();
+    }
+    for file in ["duplicates.jsonl", "clusters.jsonl", "pairs.jsonl", "kept/in.jsonl"] {
+        let read = |name: &str| std::fs::read(dir.join(&format!("{name}/{file}"))).unwrap();
+        assert!(!read("much").is_empty());
+        assert!(["little", "two"].iter().all(|name| read(name) == read("much")), "{file}");
+    }
+}
+
 #[test]
 fn what_is_not_guaranteed_is_named() {
     for (what, place) in

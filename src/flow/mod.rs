@@ -13,11 +13,13 @@
 
 mod catalogue;
 mod clustering;
+mod connected;
 mod context;
 mod distributed;
 mod document_sets;
 mod documents;
 mod intake;
+mod measuring_rounds;
 mod memory;
 mod operators;
 mod profiled;

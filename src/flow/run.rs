@@ -6,6 +6,7 @@ use crate::config::Config;
 use crate::document::Doc;
 use crate::error::{Error, Result};
 use crate::flow::catalogue::Catalogue;
+use crate::flow::connected::Connected;
 use crate::flow::context::RunContext;
 use crate::flow::distributed::send_window::SendWindow;
 use crate::flow::distributed::topology::Topology;
@@ -42,6 +43,9 @@ pub struct RunParts {
     /// A bit for each content that collides again, and counts of their shingles; while it is needed.
     pub(super) hot_members: Mutex<Weak<DocumentBits>>,
     pub(super) frequencies: Mutex<Weak<Frequencies>>,
+    /// What connects the documents of candidates, and the sets of a round of measuring; while they are needed.
+    pub(super) connected: Mutex<Weak<Connected>>,
+    pub(super) round: Mutex<(usize, Weak<DocumentSets>)>,
     pub(super) keepers: Arc<Keepers>,
     pub(super) collector: Arc<Collector>,
     pub(super) queue: UnitQueue,
@@ -104,6 +108,8 @@ impl RunParts {
             collector: Arc::new(Collector::new(Arc::clone(&context))),
             hot_members: Mutex::default(),
             frequencies: Mutex::default(),
+            connected: Mutex::default(),
+            round: Mutex::default(),
             keepers,
             window: peers.clone().map(|peers| SendWindow::new(peers, topology)),
             queue: UnitQueue::new(peers, reads),

@@ -20,7 +20,7 @@ use timely::worker::Worker;
 
 use crate::document::Doc;
 use crate::error::Result;
-use crate::flow::distributed::exchange_all::{exchange_all, wait};
+use crate::flow::distributed::exchange_all::{exchange_all, wait, wait_for_all};
 use crate::flow::distributed::remote_candidates::keep;
 use crate::flow::document_sets::Prefixes;
 use crate::flow::memory::budget::Share;
@@ -81,7 +81,7 @@ pub fn collide_again(
 }
 
 /// What the workers of a process make once and use together, until the last of them is done with it.
-fn shared<T>(place: &Mutex<Weak<T>>, make: impl FnOnce() -> T) -> Arc<T> {
+pub fn shared<T>(place: &Mutex<Weak<T>>, make: impl FnOnce() -> T) -> Arc<T> {
     let mut place = lock(place);
     place.upgrade().unwrap_or_else(|| {
         let made = Arc::new(make());
@@ -164,7 +164,7 @@ fn drop_hot_pairs(run: &RunParts, hot: &DocumentBits, candidates: &RefCell<Pile<
 /// Adds up the counts of all processes, in each of them. Returns when all of them are known.
 fn add_up(worker: &mut Worker, run: &RunParts, frequencies: &Frequencies) {
     let (context, topology) = (&run.context, run.context.topology);
-    wait_for_all(worker, run);
+    wait_for_all(worker, context);
     if topology.processes() == 1 {
         return;
     }
@@ -195,12 +195,7 @@ fn add_up(worker: &mut Worker, run: &RunParts, frequencies: &Frequencies) {
     );
     let received: Vec<u32> = received.take();
     (0..).zip(received).for_each(|(slot, count)| frequencies.add(slot, count));
-    wait_for_all(worker, run);
-}
-
-/// Returns when all workers of all processes have called it.
-fn wait_for_all(worker: &mut Worker, run: &RunParts) {
-    exchange_all(worker, &run.context, std::iter::empty(), |(): &()| 0, |_| Ok(()));
+    wait_for_all(worker, context);
 }
 
 /// The members that one worker reads: new contents that it has read before, and its share of the stored ones.

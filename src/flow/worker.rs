@@ -20,8 +20,9 @@ use crate::flow::distributed::exchange_all::{PATIENCE, wait};
 use crate::flow::distributed::gather_to_leader::gather_to_leader;
 use crate::flow::distributed::remote_candidates::bring_to_sets;
 use crate::flow::distributed::send_window::SendWindow;
-use crate::flow::document_sets::Prefixes;
+use crate::flow::document_sets::{DocumentSets, Prefixes};
 use crate::flow::intake::Intake;
+use crate::flow::measuring_rounds::{in_rounds, sets_of_round};
 use crate::flow::memory::budget::Share;
 use crate::flow::memory::document_bits::{ones, set};
 use crate::flow::memory::sets::Sets;
@@ -205,7 +206,6 @@ fn measuring_phase(
     if index == context.topology.local_workers().start {
         status.enter(Stage::Verify, 0);
     }
-    let mut wanted = Input::<Wanted>::new_with_builder();
     if let Some(stored) = run.sets.stored().filter(|_| context.has_signatures()) {
         let alike = drop_unlike(&run.sets, stored, &candidates.borrow());
         alike.map_or_else(|error| status.fail(error), |alike| drop(candidates.replace(alike)));
@@ -213,17 +213,45 @@ fn measuring_phase(
     if context.topology.processes() > 1 && context.measured_on_sets() {
         bring_to_sets(worker, &run.sets, &candidates).unwrap_or_else(|error| status.fail(error));
     }
-    let mut docs = in_question(run, &candidates.borrow(), &hot_groups).unwrap_or_else(|error| {
+    let in_hot_groups = members(run, &hot_groups);
+    run.collector.add_candidates(hot_groups, candidates.borrow().len());
+    let rounds = in_rounds(worker, run, candidates, &recalled).unwrap_or_else(|error| {
         status.fail(error);
         Vec::new()
     });
-    run.collector.add_candidates(hot_groups, candidates.borrow().len());
+    let (last, mut recalled) = (rounds.len(), Some(recalled));
+    for (round, candidates) in (1..).zip(rounds) {
+        let mut wanted = in_question(run, &candidates.borrow()).unwrap_or_else(|error| {
+            status.fail(error);
+            Vec::new()
+        });
+        // Clusters are formed with the sets of the last round at hand.
+        let sets = if round == last { Arc::clone(&run.sets) } else { sets_of_round(run, round) };
+        if round == last {
+            wanted.extend_from_slice(&in_hot_groups);
+        }
+        let recalled = recalled.take().unwrap_or_else(|| context.memory.sets(Share::Sets));
+        measure(worker, run, sets, candidates, wanted, recalled);
+    }
+}
+
+/// Measures candidates, with the sets of all documents that are wanted at hand.
+fn measure(
+    worker: &mut Worker,
+    run: &RunParts,
+    sets: Arc<DocumentSets>,
+    candidates: Rc<RefCell<Pile<Candidate>>>,
+    mut docs: Vec<Wanted>,
+    recalled: Sets,
+) {
+    let (index, status) = (worker.index(), &run.context.status);
+    let mut wanted = Input::<Wanted>::new_with_builder();
     worker.dataflow(|scope| {
-        let sent = recall_wanted(wanted.to_stream(scope), Arc::clone(&run.sets), recalled, index);
-        let ready = receive_sets(sent, Arc::clone(&run.sets), index);
+        let sent = recall_wanted(wanted.to_stream(scope), Arc::clone(&sets), recalled, index);
+        let ready = receive_sets(sent, Arc::clone(&sets), index);
         let collector = Arc::clone(&run.collector);
         let to_leader = Exchange::new(|_: &Candidate| 0);
-        verify(ready, candidates, Arc::clone(&run.sets)).sink(to_leader, "Gather", move |(input, _)| {
+        verify(ready, candidates, sets).sink(to_leader, "Gather", move |(input, _)| {
             input.for_each_time(|_, data| data.for_each(|links| collector.add_links(links)));
         });
     });
@@ -234,25 +262,28 @@ fn measuring_phase(
     }
 }
 
-/// The documents that are measured, and where: those of candidates here, those of hot groups where clusters are formed.
-fn in_question(run: &RunParts, candidates: &Pile<Candidate>, hot_groups: &[Vec<Doc>]) -> Result<Vec<Wanted>> {
-    let base = run.documents.catalogue.base();
-    let (mut here, mut at_leader) = (Vec::new(), Vec::new());
-    // The sets of stored contents are stored.
-    let of_hot_groups = hot_groups.iter().flatten().filter_map(|doc| doc.checked_sub(base));
-    of_hot_groups.for_each(|row| set(&mut at_leader, row));
+/// The documents of candidates that are measured here.
+fn in_question(run: &RunParts, candidates: &Pile<Candidate>) -> Result<Vec<Wanted>> {
+    let (base, process) = (run.documents.catalogue.base(), run.context.topology.process());
+    let mut asked = Vec::new();
     if run.context.measured_on_sets() {
         candidates.each_slice(|some| {
             let docs = some.iter().flat_map(|candidate| <[Doc; 2]>::from(candidate.pair.docs()));
-            docs.filter_map(|doc| doc.checked_sub(base)).for_each(|row| set(&mut here, row));
+            // The sets of stored contents are stored.
+            docs.filter_map(|doc| doc.checked_sub(base)).for_each(|row| set(&mut asked, row));
             Ok(())
         })?;
     }
-    let wanted = |asked: Vec<u64>, process: usize| {
-        let asked: Vec<Doc> = ones(asked.into_iter()).collect();
-        asked.into_iter().map(move |row| (base + row, process as u32))
-    };
-    Ok(wanted(here, run.context.topology.process()).chain(wanted(at_leader, 0)).collect())
+    Ok(ones(asked.into_iter()).map(|row| (base + row, process as u32)).collect())
+}
+
+/// The members of hot groups, which are measured where clusters are formed.
+fn members(run: &RunParts, hot_groups: &[Vec<Doc>]) -> Vec<Wanted> {
+    let base = run.documents.catalogue.base();
+    let mut asked = Vec::new();
+    let rows = hot_groups.iter().flatten().filter_map(|doc| doc.checked_sub(base));
+    rows.for_each(|row| set(&mut asked, row));
+    ones(asked.into_iter()).map(|row| (base + row, 0)).collect()
 }
 
 /// How long a worker waits for the network before it looks again.

@@ -11,7 +11,7 @@ use crate::flow::catalogue::keep_key::{KeepKeys, as_stored, by_field, stored_val
 use crate::flow::catalogue::names::{Name, Names};
 use crate::flow::catalogue::positions::Positions;
 use crate::flow::catalogue::rows::SegmentRows;
-use crate::flow::catalogue::signatures::Signatures;
+use crate::flow::catalogue::signatures::RowSignatures;
 use crate::flow::memory::budget::{Share, mapped};
 use crate::flow::memory::store::RunMemory;
 use crate::read::Record;
@@ -22,7 +22,7 @@ pub struct Segment {
     positions: Positions,
     names: Names,
     sizes: Vec<u32>,
-    signatures: Signatures,
+    signatures: RowSignatures,
     /// Bytes of each text, the greatest number for more; if a keep policy or a collection asks for them.
     lengths: Option<Vec<u32>>,
     keys: KeepKeys,
@@ -43,7 +43,7 @@ impl Segment {
             positions: Positions::new(rows),
             names: Names::new(most(Share::Labels), memory),
             sizes: mapped(rows),
-            signatures: Signatures::new(most(Share::Signatures) / 8),
+            signatures: RowSignatures::new(most(Share::Signatures) / 8),
             lengths: (load || keys.are_lengths()).then(Vec::new),
             keys,
         }

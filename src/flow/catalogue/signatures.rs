@@ -1,4 +1,4 @@
-//! Signatures of the sets of documents, as many as have room. How long one is follows from the size of its set, so where
+//! RowSignatures of the sets of documents, as many as have room. How long one is follows from the size of its set, so where
 //! they begin is noted for every sixteenth row alone.
 
 use crate::flow::memory::budget::mapped;
@@ -7,9 +7,9 @@ use crate::sketch::{sign, signature_words};
 /// Rows of a block: their sizes stand in one or two lines of the processor's cache.
 const BLOCK: usize = 16;
 
-/// Signatures of rows. A row of size 0 has none.
+/// RowSignatures of rows. A row of size 0 has none.
 #[derive(Debug)]
-pub struct Signatures {
+pub struct RowSignatures {
     words: Vec<u64>,
     starts: Vec<u64>,
     /// One more than the last row that was signed.
@@ -17,10 +17,10 @@ pub struct Signatures {
     most: usize,
 }
 
-impl Signatures {
+impl RowSignatures {
     /// None yet, of at most `most` words.
-    pub fn new(most: usize) -> Signatures {
-        Signatures { words: mapped(most), starts: Vec::new(), rows: 0, most }
+    pub fn new(most: usize) -> RowSignatures {
+        RowSignatures { words: mapped(most), starts: Vec::new(), rows: 0, most }
     }
 
     /// Signs the set of a row, the last one, if it and those before it have room. Whoever signs any row signs each whose size is
@@ -62,7 +62,7 @@ mod tests {
         fn equal_those_of_the_sets(sizes in prop::collection::vec(prop::sample::select(vec![0u32, 0, 1, 64, 65, 200, 700]), 0..80),
                                    most in prop::sample::select(vec![0usize, 40, 1 << 20])) {
             let set = |row: usize| (0..u64::from(sizes[row])).map(|i| (i + row as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect::<Vec<_>>();
-            let mut signatures = Signatures::new(most);
+            let mut signatures = RowSignatures::new(most);
             let (mut truth, mut words, mut room) = (Vec::new(), 0, true);
             for (row, size) in sizes.iter().enumerate() {
                 let mut signature = Vec::new();

@@ -27,9 +27,9 @@ pub enum Share {
     Postings,
     /// Digests, until equal texts are known.
     Arrivals,
-    /// Of each document what the answer needs: position, line, size, end of its id.
+    /// Of each document what is looked up at any time: position, size, where name and signature begin.
     Rows,
-    /// Ids as they stand in the records.
+    /// Lines, and ids as they stand in the records.
     Labels,
     /// Signatures of sets.
     Signatures,

@@ -37,6 +37,11 @@ impl DocumentBits {
     pub fn docs(&self) -> impl Iterator<Item = Doc> {
         ones(self.words.iter().map(|word| word.load(Ordering::Relaxed)))
     }
+
+    /// Its bits.
+    pub fn words(&self) -> Vec<u64> {
+        self.words.iter().map(|word| word.load(Ordering::Relaxed)).collect()
+    }
 }
 
 /// Whether the bit of a document is set.
@@ -77,6 +82,12 @@ impl Ranks {
         ones(self.bits.iter().copied())
     }
 
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        let of_last = self.bits.last().map_or(0, |word| word.count_ones());
+        (self.before.last().copied().unwrap_or(0) + of_last) as usize
+    }
+
     /// The number of one of them.
     pub fn of(&self, doc: Doc) -> usize {
         let (word, below) = (doc as usize / 64, (1u64 << (doc % 64)) - 1);
@@ -109,6 +120,7 @@ mod tests {
             docs.iter().for_each(|doc| set(&mut own, *doc));
             prop_assert!((0..400).all(|doc| is_set(&own, doc) == docs.contains(&doc)));
             let ranks = Ranks::new(own);
+            prop_assert_eq!((ranks.len(), Ranks::new(bits.words()).len()), (docs.len(), docs.len()));
             prop_assert_eq!(ranks.docs().collect::<Vec<_>>(), docs.iter().copied().collect::<Vec<_>>());
             prop_assert!(docs.iter().enumerate().all(|(at, doc)| ranks.of(*doc) == at));
         }

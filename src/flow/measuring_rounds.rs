@@ -1,0 +1,105 @@
+//! Candidates are measured in rounds where their sets would take more memory than all before: each round derives the sets of
+//! its own candidates and forgets those of the last one.
+//!
+//! Documents that candidates connect go into one round, so each text is still read again only once.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use timely::worker::Worker;
+
+use crate::config::Clustering;
+use crate::error::Result;
+use crate::flow::connected::Connected;
+use crate::flow::distributed::exchange_all::wait_for_all;
+use crate::flow::document_sets::DocumentSets;
+use crate::flow::memory::budget::Share;
+use crate::flow::memory::sets::Sets;
+use crate::flow::memory::spill::Pile;
+use crate::flow::records::Candidate;
+use crate::flow::run::RunParts;
+use crate::flow::second_collision::shared;
+use crate::flow::status::lock;
+use crate::read::Compression;
+use crate::similarity::AcceptanceRule;
+
+/// Most rounds: a byte numbers them, and each costs a look at all inputs. Few more come of trees of unequal size.
+const MOST: u64 = 64;
+/// Bytes of sets that are always measured at once.
+const LITTLE: u64 = 64 << 20;
+
+/// Takes the candidates of this worker and gives them back round by round; at least one round. Every worker calls it at the same
+/// place. The sets that a worker has derived by now belong to the first round.
+///
+/// # Errors
+/// [`crate::error::Error::Io`] of a spill file.
+pub fn in_rounds(
+    worker: &mut Worker,
+    run: &RunParts,
+    candidates: Rc<RefCell<Pile<Candidate>>>,
+    derived: &Sets,
+) -> Result<Vec<Rc<RefCell<Pile<Candidate>>>>> {
+    if !may_be_divided(run) {
+        return Ok(vec![candidates]);
+    }
+    let connected = shared(&run.connected, || Connected::new(run.documents.catalogue.doc_limit()));
+    let took = connected.take_in(&candidates.borrow(), derived);
+    wait_for_all(worker, &run.context);
+    let catalogue = &run.documents.catalogue;
+    let (bytes, allowed) = (connected.bytes(catalogue), allowed(run));
+    if took.is_err() || bytes <= allowed || run.context.status.failed() {
+        return took.map(|()| vec![candidates]);
+    }
+    let joined = connected.join(&candidates.borrow());
+    wait_for_all(worker, &run.context);
+    joined?;
+    let rounds = connected.rounds(catalogue, bytes / bytes.div_ceil(allowed).min(MOST));
+    let most = run.context.memory.budget.part(Share::Candidates) / rounds.many as u64;
+    let empty = || Pile::new(most, &run.context.memory.scratch);
+    let mut piles: Vec<Pile<Candidate>> = std::iter::repeat_with(empty).take(rounds.many).collect();
+    let mut of_round = vec![Vec::new(); rounds.many];
+    candidates.borrow().each_slice(|some| {
+        for candidate in some {
+            of_round[connected.round(rounds, candidate)].push(*candidate);
+        }
+        piles.iter_mut().zip(&mut of_round).try_for_each(|(pile, some)| {
+            pile.extend(some)?;
+            some.clear();
+            Ok(())
+        })
+    })?;
+    Ok(piles.into_iter().map(|pile| Rc::new(RefCell::new(pile))).collect())
+}
+
+/// Whether sets are needed only until their candidates are measured, and texts can be read again from any place on. Other
+/// processes are not asked: what they hold of sets is bounded by what crosses.
+fn may_be_divided(run: &RunParts) -> bool {
+    let context = &run.context;
+    let plain = |compression| compression == Compression::None;
+    context.topology.processes() == 1
+        && run.sets.stored().is_none()
+        && context.measured_on_sets()
+        && context.rule.is_some_and(AcceptanceRule::is_sized)
+        && !context.capped()
+        && context.config.cluster.clustering == Clustering::Guarantee
+        && run.documents.inputs.sources.iter().all(|source| plain(source.compression))
+}
+
+/// Bytes of sets that may be held at once: about what postings have taken while the inputs were read.
+fn allowed(run: &RunParts) -> u64 {
+    let beside_postings = (run.context.input_bytes / 10 * 3).max(LITTLE);
+    beside_postings.min(run.context.memory.budget.whole(Share::Sets)).max(1)
+}
+
+/// The sets of a round but the last one, which are not those of the run: all workers of the process see the same ones. None of
+/// them begins another round before all have begun this one.
+pub fn sets_of_round(run: &RunParts, round: usize) -> Arc<DocumentSets> {
+    let mut place = lock(&run.round);
+    if let Some(sets) = place.1.upgrade().filter(|_| place.0 == round) {
+        return sets;
+    }
+    let sets = Arc::new(DocumentSets::new(Arc::clone(&run.context), Arc::clone(&run.documents), None));
+    *place = (round, Arc::downgrade(&sets));
+    sets
+}
