@@ -270,7 +270,7 @@ fn wrong_use() {
 #[test]
 fn too_little_memory() {
     let dir = Dir::new();
-    dir.write("in.jsonl", (0..90_000).map(|i| line("x", &format!("w{i}"))).collect::<String>());
+    dir.write("in.jsonl", (0..250_000).map(|i| line("x", &format!("w{i}"))).collect::<String>());
     let flags = "in.jsonl --threshold 0.9 -w 1";
     let ran = nothing_written(&dir, dir.dedup(&format!("{flags} --memory 36M --out out")), 3, &["in.jsonl"]);
     let (_, rest) = ran.stderr.split_once("allow about ").unwrap();

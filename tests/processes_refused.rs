@@ -176,9 +176,12 @@ fn uneven(dir: &Dir, line: &str) -> Vec<Process> {
 #[test]
 fn what_does_not_fit_in_one_process_fits_in_none() {
     let dir = Dir::new();
-    let records: String = (0..200_000).map(|at| line(&format!("d{at}"), &format!("w{at} x{at}"))).collect();
-    dir.write("short.jsonl", &records);
-    for ran in all(&mut uneven(&dir, "dedup short.jsonl --out out -w 1")) {
+    let records = |many: usize| -> String {
+        (0..many).map(|at| line(&format!("d{at}"), &format!("w{at} x{at}"))).collect()
+    };
+    dir.write("many.jsonl", records(600_000));
+    dir.write("short.jsonl", records(200_000));
+    for ran in all(&mut uneven(&dir, "dedup many.jsonl --out out -w 1")) {
         ran.code(3).says("--memory");
     }
     assert!(!dir.join("out").exists());
