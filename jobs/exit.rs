@@ -21,6 +21,7 @@ pub(crate) fn exit_code(error: &Error) -> u8 {
         Error::Config(_) | Error::OutputExists(_) | Error::Unreachable { .. } => WRONG_USE,
         Error::Input { .. } | Error::Refused { .. } | Error::Limit(_) => REFUSED,
         Error::Damaged { .. }
+        | Error::UnfinishedDamaged { .. }
         | Error::Locked(_)
         | Error::Unfinished { .. }
         | Error::NewerFormat { .. }

@@ -62,6 +62,22 @@ pub enum Error {
         /// What is found there, and what should be.
         what: String,
     },
+    /// A file of an interrupted load does not hold what was written to it (exit code 4).
+    #[error(
+        "{}: damaged at byte {offset}: {what}; it belongs to an interrupted load: `alike load {} --abandon` discards that \
+         load, and the last commit stays",
+        .path.display(), .collection.display()
+    )]
+    UnfinishedDamaged {
+        /// The collection.
+        collection: PathBuf,
+        /// The file.
+        path: PathBuf,
+        /// Where in the file.
+        offset: u64,
+        /// What is found there, and what should be.
+        what: String,
+    },
     /// A lexicon does not hold what was written to it (exit code 4).
     #[error("{}: damaged at byte {offset}: {what}; restore this lexicon from a copy, or build it again", .path.display())]
     LexiconDamaged {

@@ -362,6 +362,7 @@
 //! What is left behind:
 //! - `output/mod.rs` - the parts of output
 //! - `output/staging.rs` - the folder that appears whole or not at all
+//! - `output/temporary.rs` - folders that are removed, at the latest by the next one of their kind
 //! - `output/scratch.rs` - folders for what is needed for a while beside a collection
 //! - `output/kept.rs` - the inputs without the removed records
 //! - `output/plan.rs` - dividing a large file among workers

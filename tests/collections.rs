@@ -111,7 +111,7 @@ fn the_same_again_makes_no_commit() {
 fn a_load_may_be_the_whole_state() {
     let dir = made();
     dir.write("now.jsonl", line("d", &words(1000, 100)) + &line("f", "new"));
-    let told = report(dir.alike("load c now.jsonl --delete-missing", None).ok());
+    let told = report(dir.alike("load c now.jsonl --delete-missing --max-delete 70%", None).ok());
     assert_eq!((&told["removed"], &told["added"], &told["unchanged"]), (&json!(2), &json!(1), &json!(1)));
     assert_eq!(ids(&dir), set(&["d", "f"]));
     // A record that cannot be read may be one of them.
@@ -122,6 +122,79 @@ fn a_load_may_be_the_whole_state() {
         .says("--delete-missing")
         .says("now.jsonl, line 31");
     assert_eq!((ids(&dir), commit(&dir)), (set(&["d", "f"]), json!(3)));
+}
+
+#[test]
+fn nobody_deletes_most_of_a_collection_by_mistake() {
+    let dir = Dir::new();
+    let all: String = (0..10).map(|i| line(&format!("d{i}"), &words(i * 100, 20))).collect();
+    dir.write("all.jsonl", &all);
+    dir.alike("load c all.jsonl", None).ok();
+    let lines: Vec<&str> = all.split_inclusive('\n').collect();
+    dir.write("four.jsonl", lines[..4].concat());
+    dir.write("six.txt", (4..10).map(|i| format!("d{i}\n")).collect::<String>());
+    dir.write("blank.jsonl", "\n\n");
+    let ops: String = (4..10).map(|i| format!("{{\"op\":\"delete\",\"id\":\"d{i}\"}}\n")).collect();
+    dir.write("ops.jsonl", ops);
+    // A producer that died in a pipe, and files without a record.
+    for (inputs, bytes) in [("-", Some(&b""[..])), ("blank.jsonl", None)] {
+        for more in ["", "--max-delete 100%", "--dry-run"] {
+            let ran = dir.alike(&format!("load c {inputs} --delete-missing {more}"), bytes);
+            ran.code(3).says("no records").says("10 documents").says("--allow-empty");
+        }
+    }
+    for verb in ["load c four.jsonl --delete-missing", "delete c --ids six.txt", "load c ops.jsonl"] {
+        for more in ["", "--max-delete 59%", "--dry-run"] {
+            let ran = dir.alike(&format!("{verb} {more}"), None).code(3);
+            ran.says("6 of its 10 documents").says("--max-delete 60%");
+        }
+    }
+    assert_eq!((ids(&dir).len(), commit(&dir)), (10, json!(2)), "nothing was written");
+    dir.alike("load c four.jsonl --delete-missing --max-delete 60%", None).ok();
+    assert_eq!(ids(&dir), set(&["d0", "d1", "d2", "d3"]));
+    dir.alike("load c blank.jsonl --allow-empty", None).code(2).says("--delete-missing");
+    dir.alike("load c blank.jsonl --delete-missing --allow-empty", None).ok();
+    assert_eq!(ids(&dir), set(&[]));
+    // What is empty already loses nothing.
+    dir.alike("load c blank.jsonl --delete-missing", None).ok().says("hold no records");
+    dir.alike("load c four.jsonl --max-delete 101%", None).code(2).says("up to 100");
+}
+
+/// Whatever is no file under the name of one is damage, and nobody waits for it.
+#[test]
+fn pipes_and_folders_among_the_files_are_told() {
+    let dir = made();
+    dir.write("more.jsonl", line("z", "another text"));
+    dir.alike("load c more.jsonl", None).ok();
+    let names: Vec<String> = fs::read_dir(dir.join("c"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .filter(|name| name.starts_with("run-") || name == "manifest-00000003")
+        .collect();
+    assert!(names.len() >= 2, "{names:?}");
+    let aside = dir.join("aside");
+    for name in &names {
+        let path = dir.join("c").join(name);
+        fs::rename(&path, &aside).unwrap();
+        for pipe in [true, false] {
+            if pipe {
+                assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
+            } else {
+                fs::create_dir(&path).unwrap();
+            }
+            for verb in ["clusters c", "load c first.jsonl", "fsck c"] {
+                let ran = dir.alike(verb, None).code(4);
+                assert!(ran.stderr.contains(name) || ran.stdout.contains(name), "{verb}, {name}: {ran:?}");
+            }
+            if pipe { fs::remove_file(&path).unwrap() } else { fs::remove_dir(&path).unwrap() }
+        }
+        fs::rename(&aside, &path).unwrap();
+    }
+    fs::create_dir(dir.join("c/new-manifest-00000004")).unwrap();
+    dir.write("more.jsonl", line("y", "a third text"));
+    dir.alike("load c more.jsonl", None).code(4).says("new-manifest-00000004").says("no regular file");
+    fs::remove_dir(dir.join("c/new-manifest-00000004")).unwrap();
+    dir.alike("load c more.jsonl", None).ok();
 }
 
 #[test]
@@ -159,7 +232,10 @@ fn deletions_find_nested_ids() {
     dir.write("in.jsonl", format!("{}\n", json!({"meta": {"id": 7}, "text": "a"})));
     dir.alike("load c in.jsonl --id-field meta.id", None).ok();
     dir.alike("delete c --ids - --strict", Some(b"8\n")).code(3).says("8").says("nothing was deleted");
-    assert_eq!(report(dir.alike("delete c --ids - --strict", Some(b"7\n")).ok())["removed"], json!(1));
+    assert_eq!(
+        report(dir.alike("delete c --ids - --strict --max-delete 100%", Some(b"7\n")).ok())["removed"],
+        json!(1)
+    );
     assert_eq!(report(dir.alike("delete c --ids -", Some(b"\n \n")).ok())["commit"], Value::Null);
     dir.alike("delete c --ids -", Some(b"\xff\n")).code(3).says("line 1");
     dir.alike("delete c --ids missing.txt", None).code(3).says("missing.txt");

@@ -396,6 +396,8 @@ fn a_profile_says_where_the_time_went() {
     let dir = Dir::new();
     records(&dir);
     let plain = dir.output("in", "plain");
+    dir.alike("dedup in --out out --profile=missing/times.json", None).code(2).says("missing is no folder");
+    assert!(!dir.join("out").exists(), "told before the work");
     let ran = dir.alike("dedup in --out out -w 2 --profile", None).ok();
     for part in ["STAGE    OPERATOR", "read     (outside operators)", "collide  Collide"] {
         assert!(ran.stderr.contains(part), "no {part}: {}", ran.stderr);

@@ -203,7 +203,7 @@ fn epochs_stay_unless_they_are_refused() {
         prepared.commit_if(accept).unwrap_err();
         drop(writer);
         assert_eq!(Writer::open(&storage).unwrap().pending().is_some(), stays);
-        assert_eq!(storage.names().unwrap().len() > 1, stays);
+        assert_eq!(storage.names().unwrap().len() > 2, stays, "the manifest and what vouches for it");
     }
 }
 
@@ -435,6 +435,37 @@ fn an_interrupted_load_is_discarded_on_request_and_refused_if_its_input_changes(
     dir.alike("load c first.jsonl", None).ok().says("nothing changed");
 }
 
+/// Damage to what an interrupted load has left costs that load, and nothing else.
+#[test]
+fn damage_to_an_interrupted_load_is_told_apart() {
+    for missing in [false, true] {
+        let dir = scene();
+        let (before, committed) = (shown(&dir), files(&dir));
+        interrupt(&dir, 3, Signal::KILL);
+        // The first writer after a kill tidies up: then all that is left is named.
+        dir.alike("compact c", None).code(4);
+        let (name, mut bytes) = files(&dir)
+            .into_iter()
+            .find(|(name, _)| name.starts_with("run-") && !committed.contains_key(name))
+            .unwrap();
+        let path = dir.join("c").join(&name);
+        if missing {
+            fs::remove_file(&path).unwrap();
+        } else {
+            let end = bytes.len() - 100;
+            bytes[end] ^= 1;
+            fs::write(&path, bytes).unwrap();
+        }
+        assert_eq!(shown(&dir), before, "readers see the last commit");
+        let told = dir.alike("fsck c", None).code(4);
+        assert!(told.stdout.contains(&name) && told.stdout.contains("--abandon"), "{told:?}");
+        dir.alike(LOAD, None).code(4).says(&name).says("`alike load c --abandon` discards that load");
+        dir.alike("load c --abandon", None).ok();
+        dir.alike("fsck c", None).ok();
+        dir.alike(LOAD, None).ok();
+    }
+}
+
 #[test]
 fn an_interrupted_deletion_goes_on() {
     let dir = scene();
@@ -442,14 +473,14 @@ fn an_interrupted_deletion_goes_on() {
     dir.write("gone.txt", (0..600).map(|number| format!("d{number}\n")).collect::<String>());
     let mut killed = 0;
     for step in 0..40 {
-        let mut child = start(&dir, "delete c --ids gone.txt -w 1 --epoch 1K");
+        let mut child = start(&dir, "delete c --ids gone.txt -w 1 --epoch 1K --max-delete 100%");
         std::thread::sleep(Duration::from_millis(3 * step));
         child.kill().unwrap();
         child.wait().unwrap();
         killed += usize::from(files(&dir).keys().any(|name| name.starts_with("checkpoint-")));
     }
     assert!(killed > 0, "never killed between two epochs");
-    dir.alike("delete c --ids gone.txt -w 1 --epoch 1K", None).ok();
+    dir.alike("delete c --ids gone.txt -w 1 --epoch 1K --max-delete 100%", None).ok();
     assert!(shown(&dir)["documents"].is_empty());
     dir.alike("fsck c", None).ok();
 }

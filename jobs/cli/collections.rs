@@ -90,6 +90,9 @@ pub(crate) struct LoadArgs {
     /// Also delete every document that this load does not contain (full sync); fails if a record is refused
     #[arg(long)]
     pub(crate) delete_missing: bool,
+    /// Let --delete-missing delete all documents because the inputs hold no records
+    #[arg(long, requires = "delete_missing", hide_short_help = true)]
+    pub(crate) allow_empty: bool,
     /// Discard an interrupted load; loads nothing
     #[arg(long, conflicts_with_all = ["inputs", "delete_missing", "store_text", "dry_run"])]
     pub(crate) abandon: bool,

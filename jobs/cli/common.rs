@@ -8,8 +8,8 @@ use clap::Args;
 
 use super::processes::ProcessArgs;
 use super::values::{
-    ClusteringArg, ComponentsArg, SimdArg, TokensArg, VerifyArg, format_parser, method_parser, policies,
-    presets,
+    ClusteringArg, ComponentsArg, Percent, SimdArg, TokensArg, VerifyArg, format_parser, method_parser,
+    policies, presets,
 };
 
 /// Where a collection lies.
@@ -206,6 +206,9 @@ pub(crate) struct ChangeArgs {
     /// Report what would change, and change nothing
     #[arg(long, help_heading = "Output")]
     pub(crate) dry_run: bool,
+    /// Most documents that may be deleted, as a share of those in the collection; more are refused (exit code 3)
+    #[arg(long, value_name = "PERCENT", default_value = "50%", help_heading = "Records")]
+    pub(crate) max_delete: Percent,
     #[command(flatten)]
     pub(crate) report: ReportArgs,
 

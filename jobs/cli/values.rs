@@ -1,6 +1,8 @@
 //! The values of options of several commands.
 
 use std::ffi::OsStr;
+use std::fmt;
+use std::str::FromStr;
 
 use alike::config::{Method, PRESETS};
 use alike::read::{FormatName, format_names};
@@ -103,4 +105,40 @@ pub(crate) enum ComponentsArg {
     Forest,
     /// Differential dataflow, on all workers of all processes
     Differential,
+}
+
+/// A whole number of percent, at most 100; written `50%` or `50`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Percent(pub(crate) u8);
+
+impl FromStr for Percent {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Percent, String> {
+        let number = text.strip_suffix('%').unwrap_or(text).trim_end().parse().ok();
+        let percent = number.filter(|percent| *percent <= 100).map(Percent);
+        percent.ok_or_else(|| format!("{text:?}: expected a whole number of percent up to 100, like 50%"))
+    }
+}
+
+impl fmt::Display for Percent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}%", self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whole_numbers_up_to_a_hundred() {
+        for (text, percent) in [("0%", 0), ("50%", 50), ("50", 50), ("7 %", 7), ("100%", 100)] {
+            assert_eq!(text.parse(), Ok(Percent(percent)), "{text}");
+        }
+        for text in ["", "%", "101%", "-1%", "0.5%", "half"] {
+            assert!(text.parse::<Percent>().is_err(), "{text}");
+        }
+        assert_eq!(Percent(50).to_string(), "50%");
+    }
 }

@@ -33,10 +33,12 @@ impl Answer {
         Answer { status, content: "text/plain; charset=utf-8", body: format!("{line}\n") }
     }
 
-    fn bytes(&self) -> Vec<u8> {
+    /// The answer to a request; one that asks for the head alone gets that.
+    fn bytes(&self, head_alone: bool) -> Vec<u8> {
         let Answer { status, content, body } = self;
-        let allow = if status.starts_with("405") { "Allow: GET\r\n" } else { "" };
+        let allow = if status.starts_with("405") { "Allow: GET, HEAD\r\n" } else { "" };
         let length = body.len();
+        let body = if head_alone { "" } else { body };
         format!(
             "HTTP/1.1 {status}\r\nContent-Type: {content}\r\nContent-Length: {length}\r\n{allow}\
              Cache-Control: no-store\r\nConnection: close\r\n\r\n{body}"
@@ -136,7 +138,9 @@ impl HttpClient {
                 head.extend_from_slice(&some[..read]);
                 let whole = head.windows(4).any(|end| end == b"\r\n\r\n");
                 Ok(match answer(head, whole, pages) {
-                    Some(answer) => HttpStep::On(HttpState::Answering(answer.bytes(), 0)),
+                    Some(answer) => {
+                        HttpStep::On(HttpState::Answering(answer.bytes(head.starts_with(b"HEAD ")), 0))
+                    }
                     None if read == 0 => HttpStep::Over,
                     None => HttpStep::On(HttpState::Asking(std::mem::take(head))),
                 })
@@ -176,8 +180,8 @@ fn answer(head: &[u8], whole: bool, pages: &Pages) -> Option<Answer> {
     if !whole {
         return Some(Answer::text("431 Request Header Fields Too Large", "the request is too long"));
     }
-    if method != "GET" {
-        return Some(Answer::text("405 Method Not Allowed", "expected GET"));
+    if !["GET", "HEAD"].contains(&method) {
+        return Some(Answer::text("405 Method Not Allowed", "expected GET or HEAD"));
     }
     Some(pages(path.split('?').next().unwrap_or(path)))
 }

@@ -48,9 +48,10 @@ fn a_request_gets_an_answer_and_nothing_after_it() {
         "{head}"
     );
     assert_eq!(body.len(), 100_001);
+    assert_eq!(ask(address, b"HEAD /page HTTP/1.1\r\n\r\n"), format!("{head}\r\n\r\n"));
     let twice = ask(address, b"GET /page HTTP/1.0\r\n\r\nGET /page HTTP/1.0\r\n\r\n");
     assert_eq!(twice.matches("HTTP/1.1").count(), 1);
-    assert_eq!(asked.load(Ordering::Relaxed), 2);
+    assert_eq!(asked.load(Ordering::Relaxed), 3);
 }
 
 #[test]

@@ -45,6 +45,12 @@ impl Profiled {
                 "--profile={file}: exists already; name another file, or remove it"
             )));
         }
+        // Told before the work, rather than after it.
+        let folder = file.as_deref().and_then(Path::parent).filter(|folder| !folder.as_os_str().is_empty());
+        if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
+            let folder = folder.display();
+            return Err(Error::config(format!("--profile: {folder} is no folder; name a file in one")));
+        }
         Ok(Profiled { profile: Arc::default(), file, command, process, json })
     }
 

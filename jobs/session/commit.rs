@@ -7,10 +7,12 @@ use alike::collection::{Batch, Report, Writer, prepare};
 use alike::error::{Error, Result};
 use alike::output::Scratch;
 use alike::peers::Peers;
+use alike::printable::counted;
 use alike::progress::Progress;
 use alike::read::{Rejected, unread};
 use alike::resources::Resources;
 
+use crate::cli::values::Percent;
 use crate::cluster::job::DistributedJob;
 use crate::session::collection::folder;
 use crate::session::options::Machine;
@@ -63,6 +65,22 @@ pub(crate) fn foreseen(collection: &Path, error: Error) -> Error {
         Error::Unfinished { .. } if busy() => Error::Locked(collection.to_path_buf()),
         error => error,
     }
+}
+
+/// Refuses to delete more than `most` of the documents that are `held`.
+pub(crate) fn refuse_mass_deletion(most: Percent, collection: &Path, held: u64, removed: u64) -> Result<()> {
+    if removed * 100 <= held * u64::from(most.0) {
+        return Ok(());
+    }
+    let needed = (removed * 100).div_ceil(held.max(1));
+    Err(Error::input(
+        collection,
+        format!(
+            "{removed} of its {} would be deleted, more than {most}; if that is meant, allow it with --max-delete \
+             {needed}%; nothing was written",
+            counted(held, "document")
+        ),
+    ))
 }
 
 /// Works a load out and commits it, if `accept` takes what was refused, and `agree` the report. In a dry run it is not

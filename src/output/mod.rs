@@ -16,6 +16,7 @@ mod scratch;
 mod staging;
 mod summary;
 mod svg;
+mod temporary;
 
 #[cfg(test)]
 mod kept_tests;

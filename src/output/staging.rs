@@ -1,22 +1,26 @@
 //! The folder in which output grows until it is complete, and the moment at which it gets its final name.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use tempfile::TempDir;
+use xxhash_rust::xxh3::xxh3_64;
 
+use super::temporary::{Temporary, remove_dead};
 use crate::error::{Error, Result};
 
+/// Most bytes of the output's name that the temporary one repeats: file systems allow names of 255 bytes.
+const LONGEST: usize = 200;
+
 /// A temporary folder beside the final one. Dropped without [`Staging::commit`], by an error or a panic, it takes
-/// everything with it; only a killed process leaves the folder `.NAME.partial-RANDOM` behind. Nothing incomplete
-/// is ever to be found under the final name.
+/// everything with it; only a killed process leaves the folder `.NAME.partial-RANDOM` behind, until the next one is to write
+/// the same output. Nothing incomplete is ever to be found under the final name.
 #[derive(Debug)]
 pub struct Staging {
     out: PathBuf,
     /// `None` only while [`Drop`] runs or after the rename.
-    folder: Option<TempDir>,
+    folder: Option<Temporary>,
     /// Parent folders that were missing, the outermost first; they go again if nothing comes of the run.
     created: Vec<PathBuf>,
 }
@@ -36,13 +40,17 @@ impl Staging {
         let created = missing(&parent);
         let mut staging = Staging { out: out.to_path_buf(), folder: None, created };
         fs::create_dir_all(&parent).map_err(|e| Error::io(&parent, "create", e))?;
-        staging.folder = Some(temporary(name, &parent).map_err(|e| Error::io(&parent, "write in", e))?);
+        let prefix = prefix(name);
+        remove_dead(&parent, &prefix);
+        // It becomes the output: as open as the umask allows.
+        let folder = Temporary::new(&parent, &prefix, 0o777);
+        staging.folder = Some(folder.map_err(|e| Error::io(&parent, "write in", e))?);
         Ok(staging)
     }
 
     /// The temporary folder: output is written here.
     pub fn path(&self) -> &Path {
-        self.folder.as_ref().map_or(&self.out, TempDir::path)
+        self.folder.as_ref().map_or(&self.out, Temporary::path)
     }
 
     /// Gives the folder its final name, and never replaces anything that appeared there meanwhile.
@@ -73,7 +81,7 @@ impl Staging {
         }
         if let Some(folder) = self.folder.take() {
             // Nothing is left under the temporary name: keep the guard from looking for it.
-            let _ = folder.keep();
+            folder.keep();
         }
         self.created.clear();
         sync(&parent(&self.out))
@@ -99,16 +107,16 @@ impl Drop for Staging {
     }
 }
 
-fn temporary(name: &OsStr, parent: &Path) -> io::Result<TempDir> {
-    let mut prefix = std::ffi::OsString::from(".");
-    prefix.push(name);
+/// What the name of a temporary folder for the output `name` begins with.
+fn prefix(name: &OsStr) -> OsString {
+    let mut prefix = OsString::from(".");
+    if name.len() > LONGEST {
+        prefix.push(format!("{:016x}", xxh3_64(name.as_encoded_bytes())));
+    } else {
+        prefix.push(name);
+    }
     prefix.push(".partial-");
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(&prefix).rand_bytes(8);
-    // Temporary folders are private by default, but this one becomes the output: as open as the umask allows.
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o777));
-    builder.tempdir_in(parent)
+    prefix
 }
 
 fn refuse_existing(out: &Path) -> Result<()> {
@@ -189,6 +197,35 @@ mod tests {
         assert_eq!(entries(root.path()), ["a"]);
         drop(staging);
         assert!(entries(root.path()).is_empty());
+    }
+
+    #[test]
+    fn what_a_killed_process_left_goes_and_what_is_used_stays() {
+        let root = tempfile::tempdir().expect("a folder");
+        let (out, other) = (root.path().join("out"), root.path().join("out.partial-x"));
+        let staging = |out: &Path| Staging::new(out).expect("staging");
+        let (used, mut dead, mut others) = (staging(&out), staging(&out), staging(&other));
+        for left in [&mut dead, &mut others] {
+            fs::write(left.path().join("x"), b"x").expect("a file");
+            // As if the process had been killed: the folder stays, the lock is free.
+            left.folder.take().expect("a folder").keep();
+        }
+        fs::create_dir(root.path().join(".out.partial-of-mine")).expect("a folder");
+        assert_eq!(entries(root.path()).len(), 4);
+        drop(staging(&out));
+        assert_eq!(entries(root.path()).len(), 3, "{:?}", entries(root.path()));
+        assert!(used.path().is_dir() && root.path().join(".out.partial-of-mine").is_dir());
+        used.commit().expect("commit");
+    }
+
+    #[test]
+    fn names_may_be_as_long_as_the_system_allows() {
+        let root = tempfile::tempdir().expect("a folder");
+        for length in [200, 201, 255] {
+            let out = root.path().join("o".repeat(length));
+            Staging::new(&out).expect("staging").commit().expect("commit");
+            assert!(out.is_dir(), "{length}");
+        }
     }
 
     #[test]

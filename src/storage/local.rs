@@ -88,7 +88,12 @@ impl Storage for Local {
     }
 
     fn open(&self, name: &str) -> io::Result<Box<dyn Reader>> {
-        Ok(Box::new(LocalReader { file: File::open(self.file(name)?)? }))
+        let path = self.file(name)?;
+        // Asked before it is opened: opening a named pipe would wait for ever.
+        if !fs::metadata(&path)?.is_file() {
+            return Err(io::Error::other(Error::damaged(&path, 0, "it is no regular file")));
+        }
+        Ok(Box::new(LocalReader { file: File::open(path)? }))
     }
 
     fn link(&self, from: &str, to: &str) -> io::Result<()> {

@@ -58,7 +58,8 @@ pub trait Storage: Debug + Send + Sync {
     /// A file to be read; `NotFound` if there is none of that name. The reader stays good when the name is removed.
     ///
     /// # Errors
-    /// `NotFound` if there is no file of that name, or the error of the system.
+    /// `NotFound` if there is no file of that name, [`crate::error::Error::Damaged`] within if it is no regular file, or the
+    /// error of the system.
     fn open(&self, name: &str) -> io::Result<Box<dyn Reader>>;
 
     /// Gives a file a second name; `AlreadyExists` if it is taken: nothing is ever replaced, whoever else tries the

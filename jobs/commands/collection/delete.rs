@@ -17,7 +17,9 @@ use alike::resources::Resources;
 
 use crate::cli::collections::DeleteArgs;
 use crate::cluster::job::{DistributedJob, PART_DONE};
-use crate::session::commit::{ABOVE, assist, commit, foreseen, refuse_dry_run, unfinished};
+use crate::session::commit::{
+    ABOVE, assist, commit, foreseen, refuse_dry_run, refuse_mass_deletion, unfinished,
+};
 use crate::session::inputs::{find_inputs, refuse, unreadable_ids};
 use crate::session::load_report::{report_load, unknown};
 use crate::session::options::{Machine, components, epoch};
@@ -117,6 +119,7 @@ fn delete(
     };
     // Every line of the file is ours: only an id over the length of a record can be refused.
     let accept = |rejected: &[Rejected], documents| refuse(true, rejected, documents);
+    let held = writer.snapshot().manifest().counts.documents;
     let agree = |report: &Report| match unknown(&report.unknown).filter(|_| args.strict) {
         Some(first) => Err(Error::Refused {
             rejected: report.unknown.len() as u64,
@@ -124,7 +127,7 @@ fn delete(
             reason: "--strict allows none; nothing was deleted".to_owned(),
             first,
         }),
-        None => Ok(()),
+        None => refuse_mass_deletion(args.change.max_delete, &args.at.collection, held, report.removed),
     };
     commit(writer, batch, &[], accept, agree, args.change.dry_run, progress)
 }

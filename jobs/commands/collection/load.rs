@@ -10,6 +10,7 @@ use alike::error::{Error, Result};
 use alike::lexicon::Lexicon;
 use alike::output::{RejectedRow, Rows, Scratch};
 use alike::peers::Peers;
+use alike::printable::counted;
 use alike::progress::Progress;
 use alike::read::{Discovery, Rejected};
 use alike::resources::Resources;
@@ -17,7 +18,9 @@ use alike::resources::Resources;
 use crate::cli::collections::LoadArgs;
 use crate::cluster::job::{DistributedJob, PART_DONE};
 use crate::session::collection::folder;
-use crate::session::commit::{ABOVE, assist, commit, foreseen, refuse_dry_run, unfinished};
+use crate::session::commit::{
+    ABOVE, assist, commit, foreseen, refuse_dry_run, refuse_mass_deletion, unfinished,
+};
 use crate::session::inputs::{find_inputs, refuse};
 use crate::session::load_report::report_load;
 use crate::session::options::{Machine, components, epoch};
@@ -69,6 +72,7 @@ fn load(
     let discovery = find_inputs(&args.inputs, hint, scratch.path(), progress)?;
     refuse_own_files(&args.at.collection, &discovery)?;
     let (mut writer, new) = target.writer(peers.as_deref())?;
+    let held = writer.snapshot().manifest().counts.documents;
     let batch = Batch {
         sources: discovery.sources,
         epoch_bytes,
@@ -95,9 +99,15 @@ fn load(
         }
         reporter.refused(rejected);
         refuse(args.strict, rejected, documents)?;
-        refuse_gaps(args.delete_missing, rejected, documents)
+        refuse_gaps(args.delete_missing, rejected, documents)?;
+        refuse_emptiness(args, held, documents)
     };
-    let done = commit(&mut writer, batch, &discovery.unreadable, accept, |_| Ok(()), dry_run, progress);
+    let agree = |report: &Report| match report.records {
+        // That was asked for.
+        0 if args.allow_empty => Ok(()),
+        _ => refuse_mass_deletion(args.change.max_delete, &args.at.collection, held, report.removed),
+    };
+    let done = commit(&mut writer, batch, &discovery.unreadable, accept, agree, dry_run, progress);
     match done {
         Err(error) if dry_run => Err(foreseen(&args.at.collection, error)),
         // What is done of it can be gone on with.
@@ -123,6 +133,21 @@ fn refuse_gaps(delete_missing: bool, rejected: &[Rejected], documents: u64) -> R
         }),
         None => Ok(()),
     }
+}
+
+/// Inputs without a record are rather those of a producer that has died than what is left of a collection.
+fn refuse_emptiness(args: &LoadArgs, held: u64, documents: u64) -> Result<()> {
+    if documents > 0 || held == 0 || !args.delete_missing || args.allow_empty {
+        return Ok(());
+    }
+    let all = counted(held, "document");
+    Err(Error::input(
+        &args.at.collection,
+        format!(
+            "the inputs hold no records, and --delete-missing would delete all of its {all}; check the inputs, or allow \
+             it with --allow-empty; nothing was written"
+        ),
+    ))
 }
 
 /// The folder and name of a file that is to be made, or made again if `again`.

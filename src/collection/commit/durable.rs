@@ -33,10 +33,15 @@ pub(super) fn bytes_of(storage: &dyn Storage, manifest: &Manifest) -> Result<Vec
 /// leaves harmless: nothing is named before it is durable, and nothing is acknowledged before its name is.
 pub(super) fn publish(storage: &dyn Storage, commit: u64, bytes: &[u8]) -> Result<()> {
     let (unfinished, name) = (Name::Unfinished(commit).to_string(), Name::Manifest(commit).to_string());
-    let failed = |name: &str, e: io::Error| match e.kind() {
+    let failed = |taken: &str, e: io::Error| match (e.kind(), storage.names()) {
         // Whoever holds the lock has no such file, so it is another's.
-        io::ErrorKind::AlreadyExists => Error::Locked(folder(storage)),
-        _ => Error::io(&storage.path(name), "create", e),
+        (io::ErrorKind::AlreadyExists, Ok(names)) if names.iter().any(|name| name == taken) => {
+            Error::Locked(folder(storage))
+        }
+        (io::ErrorKind::AlreadyExists, _) => {
+            Error::damaged(&storage.path(taken), 0, "what has this name is no regular file")
+        }
+        _ => Error::io(&storage.path(taken), "create", e),
     };
     let path = storage.path(&unfinished);
     let mut file = storage.create(&unfinished).map_err(|e| failed(&unfinished, e))?;

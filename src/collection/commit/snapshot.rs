@@ -40,9 +40,14 @@ impl Snapshot {
             }
             match Snapshot::of(storage, commit) {
                 Err(error) if is_missing(&error) => gone = Some((commit, error)),
-                // A local run may just have been removed.
-                Ok(opened) if opened.check_within_reach().is_err() && newest(&**storage)? != commit => {}
-                outcome => return outcome,
+                Err(error) => return Err(error),
+                Ok(opened) => {
+                    let last = check_last(&**storage, opened.manifest());
+                    // What is missing may just have been removed, by whoever has published a later commit.
+                    if last.is_ok() && opened.check_within_reach().is_ok() || newest(&**storage)? == commit {
+                        return last.map(|()| opened);
+                    }
+                }
             }
         }
         Err(Error::Changed(folder(&**storage)))
@@ -154,6 +159,39 @@ pub(in crate::collection) fn newest(storage: &dyn Storage) -> Result<u64> {
     Err(Error::NotACollection(folder(storage), "there is no manifest in it".to_owned()))
 }
 
+/// Refuses the greatest commit that there is a manifest of, if there was a later one whose manifest is lost. The manifest
+/// before the last one stays, and beside the first one the name by which it was published: without it, files of a later
+/// commit are those of one that was published.
+///
+/// # Errors
+/// [`Error::Damaged`], also if a later commit is published at this moment; [`Error::Io`].
+pub(in crate::collection) fn check_last(storage: &dyn Storage, manifest: &Manifest) -> Result<()> {
+    let names = storage.names().map_err(|e| Error::io(&folder(storage), "list", e))?;
+    let names: Vec<Name> = names.iter().filter_map(|name| Name::parse(name)).collect();
+    let commit = manifest.commit;
+    let vouched = match commit {
+        1 => names.contains(&Name::Unfinished(1)),
+        _ => names.contains(&Name::Manifest(commit - 1)),
+    };
+    let under_way = |name: &Name| matches!(name, Name::Checkpoint(of, _) if *of == commit + 1);
+    if vouched || names.iter().any(under_way) {
+        return Ok(());
+    }
+    let later = names.iter().find(|name| match name {
+        Name::Run(id) | Name::Kept(id, _) => *id >= manifest.next_run,
+        Name::Changes(of) | Name::Refused(of, _) | Name::Checkpoint(of, _) => *of > commit,
+        Name::Unfinished(_) | Name::Manifest(_) | Name::Tidied(..) => false,
+    });
+    later.map_or(Ok(()), |later| {
+        let lost = storage.path(&Name::Manifest(commit + 1).to_string());
+        Err(Error::damaged(
+            &lost,
+            0,
+            format!("the file is missing, or none, and there is {later} of its commit"),
+        ))
+    })
+}
+
 /// The manifest before that of `commit`, if it is still there.
 pub(in crate::collection) fn previous(storage: &dyn Storage, commit: u64) -> Result<Option<Manifest>> {
     if commit <= 1 {
@@ -181,12 +219,13 @@ pub(in crate::collection) fn check_same(
     Err(Error::damaged(&storage.path(&Name::Manifest(manifest.commit).to_string()), 0, what))
 }
 
-fn is_missing(error: &Error) -> bool {
+/// Whether a file was not there.
+pub(in crate::collection) fn is_missing(error: &Error) -> bool {
     matches!(error, Error::Io { source, .. } if source.kind() == io::ErrorKind::NotFound)
 }
 
 /// A file that is missing although nobody has published anything newer.
-fn missing(error: Error) -> Error {
+pub(in crate::collection) fn missing(error: Error) -> Error {
     match error {
         Error::Io { path, .. } => Error::Damaged { path, offset: 0, what: "the file is missing".to_owned() },
         other => other,

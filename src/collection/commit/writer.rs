@@ -12,7 +12,7 @@ use crate::collection::commit::guard::Guard;
 use crate::collection::commit::manifest::Manifest;
 use crate::collection::commit::names::{Name, folder};
 use crate::collection::commit::run_entry::RunEntry;
-use crate::collection::commit::snapshot::{Snapshot, check_same, newest, previous};
+use crate::collection::commit::snapshot::{Snapshot, check_same, is_missing, missing, newest, previous};
 use crate::config::Config;
 use crate::error::{Error, Result};
 use crate::storage::{Lock, Storage};
@@ -214,6 +214,20 @@ impl Writer {
         (runs, unknown)
     }
 
+    /// Says of damage to a run of an interrupted load that the last commit does not need it.
+    pub(in crate::collection) fn with_advice(&self, error: Error) -> Error {
+        let Error::Damaged { path, offset, what } = error else { return error };
+        let last = self.snapshot.manifest().next_run;
+        let unfinished = match path.file_name().and_then(|name| Name::parse(name.to_str()?)) {
+            Some(Name::Run(id) | Name::Kept(id, _)) => id >= last,
+            name => matches!(name, Some(Name::Refused(..))),
+        };
+        match unfinished {
+            true => Error::UnfinishedDamaged { collection: folder(&*self.storage), path, offset, what },
+            false => Error::Damaged { path, offset, what },
+        }
+    }
+
     /// Discards what an interrupted load has left.
     ///
     /// # Errors
@@ -261,7 +275,9 @@ impl Writer {
     /// # Errors
     /// [`Error::Io`] and [`Error::Damaged`].
     pub(in crate::collection) fn ahead(&self, next: &Manifest) -> Result<Snapshot> {
-        self.snapshot.advance(next.clone())
+        self.snapshot
+            .advance(next.clone())
+            .map_err(|error| if is_missing(&error) { missing(error) } else { error })
     }
 
     /// The last commit.
@@ -377,7 +393,10 @@ impl Writer {
             return Err(Error::Locked(folder(&*self.storage)));
         }
         let pending = |name| self.pending.as_ref().is_some_and(|pending| pending.names(name));
-        let kept = |name| last.names(name) || self.previous.may_name(name, last) || pending(name);
+        // See `check_last`.
+        let vouches = |name| last.commit == 1 && name == Name::Unfinished(1);
+        let kept =
+            |name| last.names(name) || vouches(name) || self.previous.may_name(name, last) || pending(name);
         remove(&*self.storage, names.into_iter().filter(|&name| may_go(name) && !kept(name)).collect())
     }
 }

@@ -72,31 +72,9 @@ pub struct Prepared<'a> {
 /// itself; those of reading, of the dataflow and of writing.
 pub fn prepare<'a>(writer: &'a mut Writer, batch: Batch, progress: Arc<Progress>) -> Result<Prepared<'a>> {
     let mut prepared = Prepared::begin(writer, batch, progress)?;
-    let (mut at, mut lines) = prepared.resume()?;
-    prepared.ahead.check_within_reach()?;
-    keep(prepared.writer, prepared.batch.resources.peers.as_deref())?;
-    if let Some(peers) = prepared.batch.resources.peers.clone() {
-        peers.broadcast(&LeaderCommand::inputs(&prepared.batch.sources)?)?;
-    }
-    let mut bytes = prepared.epoch_bytes();
-    loop {
-        let extent = Extent::next(&prepared.batch.sources, at, bytes);
-        let mark = prepared.mark();
-        match prepared.epoch(Part { extent, lines }) {
-            Ok(read) => (at, lines) = (extent.to, read),
-            // How much memory an epoch takes shows only when it is read.
-            Err(Error::Limit(what)) => {
-                bytes = smaller(&prepared.batch.sources, at, bytes).ok_or(Error::Limit(what))?;
-                continue;
-            }
-            Err(error) => return Err(error),
-        }
-        if at.0 as usize >= prepared.batch.sources.len() {
-            prepared.tell(&mark, true);
-            return Ok(prepared);
-        }
-        prepared.checkpoint(extent, lines)?;
-        prepared.tell(&mark, false);
+    match prepared.run_epochs() {
+        Ok(()) => Ok(prepared),
+        Err(error) => Err(prepared.writer.with_advice(error)),
     }
 }
 
@@ -144,6 +122,35 @@ impl<'a> Prepared<'a> {
             last: None,
             frozen_tables,
         })
+    }
+
+    fn run_epochs(&mut self) -> Result<()> {
+        let (mut at, mut lines) = self.resume()?;
+        self.ahead.check_within_reach()?;
+        keep(self.writer, self.batch.resources.peers.as_deref())?;
+        if let Some(peers) = self.batch.resources.peers.clone() {
+            peers.broadcast(&LeaderCommand::inputs(&self.batch.sources)?)?;
+        }
+        let mut bytes = self.epoch_bytes();
+        loop {
+            let extent = Extent::next(&self.batch.sources, at, bytes);
+            let mark = self.mark();
+            match self.epoch(Part { extent, lines }) {
+                Ok(read) => (at, lines) = (extent.to, read),
+                // How much memory an epoch takes shows only when it is read.
+                Err(Error::Limit(what)) => {
+                    bytes = smaller(&self.batch.sources, at, bytes).ok_or(Error::Limit(what))?;
+                    continue;
+                }
+                Err(error) => return Err(error),
+            }
+            if at.0 as usize >= self.batch.sources.len() {
+                self.tell(&mark, true);
+                return Ok(());
+            }
+            self.checkpoint(extent, lines)?;
+            self.tell(&mark, false);
+        }
     }
 
     /// Goes on where an interrupted load ended: at a byte of a source, after so many lines of it.
@@ -215,7 +222,7 @@ impl<'a> Prepared<'a> {
     /// [`Error::Io`].
     pub fn give_up(self, error: &Error) -> Result<()> {
         match error {
-            Error::Refused { .. } => self.abandon(),
+            Error::Refused { .. } | Error::Input { .. } => self.abandon(),
             _ if self.writer.pending().is_none() => self.abandon(),
             _ => Ok(()),
         }

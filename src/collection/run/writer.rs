@@ -73,9 +73,9 @@ impl PageStream {
     /// Appends what is complete to the file.
     fn append(&mut self) -> Result<()> {
         let bytes = bytemuck::cast_slice(&self.buffer[..self.full]);
-        self.writer.append(bytes).map_err(|e| Error::io(&self.path, "write", e))?;
+        // Also after a failure, so that there is room for what comes: the file then refuses all of it.
         self.full = 0;
-        Ok(())
+        self.writer.append(bytes).map_err(|e| Error::io(&self.path, "write", e))
     }
 
     /// Writes `words` as pages of `section`, `piece` words a page.

@@ -267,3 +267,37 @@ fn a_damaged_manifest_before_the_newest_stops_nobody() {
         step(&mut writer).expect("committed");
     }
 }
+
+/// A lost manifest is no step back to the commit before it, and no leave to remove what it named.
+#[test]
+fn a_lost_newest_manifest_is_noticed() {
+    for commits in 2..6 {
+        let (_, storage) = collection(commits);
+        let names = storage.names().expect("names");
+        let lost = format!("manifest-{commits:08}");
+        storage.remove(&lost).expect("removed");
+        assert!(refused(&storage).contains(&lost), "{}", refused(&storage));
+        let found = broken_files(&storage).expect("looked");
+        assert!(found.iter().any(|finding| finding.place.contains(&lost)), "{found:?}");
+        let left: Vec<String> = names.into_iter().filter(|name| *name != lost).collect();
+        assert_eq!(storage.names().expect("names"), left, "nothing was removed");
+    }
+}
+
+/// What a killed writer leaves of its commit is not what a lost manifest leaves.
+#[test]
+fn an_unfinished_commit_is_no_lost_one() {
+    for commits in 1..5 {
+        let (_, storage) = collection(commits);
+        let writer = Writer::open(&storage).expect("opened");
+        let mut next = writer.next();
+        let (_, run) = writer.begin_run(&mut next).expect("begun");
+        assert_eq!(open(&storage).manifest().commit, commits);
+        run.finish().expect("finished");
+        assert_eq!(open(&storage).manifest().commit, commits);
+        drop(writer);
+        let mut writer = Writer::open(&storage).expect("opened");
+        step(&mut writer).expect("committed");
+        assert_eq!(open(&storage).manifest().commit, commits + 1);
+    }
+}

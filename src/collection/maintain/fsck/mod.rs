@@ -22,7 +22,8 @@ use crate::collection::commit::manifest::Manifest;
 use crate::collection::tables::rows::{ClusterKey, StoredContent, dead_content};
 
 pub use self::check::{Finding, FsckReport};
-use crate::collection::commit::snapshot::{Snapshot, newest};
+use crate::collection::commit::checkpoint::Checkpoint;
+use crate::collection::commit::snapshot::{Snapshot, check_last, is_missing, newest};
 use crate::collection::run::schema::{CONTENTS, DEAD, LEXICON, RARITY, TABLES, section_name};
 use crate::collection::tables::bits::Bits;
 use crate::collection::tables::cluster_changes::ChangeLine;
@@ -55,6 +56,7 @@ pub fn fsck(snapshot: &Snapshot, progress: &Progress, each: &mut dyn FnMut(Findi
         let whole = check.note(outcome)?;
         check.report.complete = whole;
     }
+    check.unfinished(snapshot)?;
     Ok(check.report)
 }
 
@@ -81,6 +83,7 @@ pub fn broken_files(storage: &Arc<dyn Storage>) -> Result<Vec<Finding>> {
     match Manifest::read(&**storage, commit) {
         Err(error) => note(error)?,
         Ok(manifest) => {
+            check_last(&**storage, &manifest).or_else(&mut note)?;
             let opened = manifest.runs.iter().map(|run| run.open(&**storage, manifest.collection));
             opened.filter_map(Result::err).try_for_each(note)?;
         }
@@ -129,6 +132,37 @@ impl Check<'_> {
             let outcome = self.log(snapshot, log.commit);
             self.note(outcome)?;
             self.progress.advance(log.bytes);
+        }
+        Ok(())
+    }
+
+    /// Reads the runs of an interrupted load: whoever goes on with it reads them, too.
+    fn unfinished(&mut self, snapshot: &Snapshot) -> Result<()> {
+        let (storage, manifest) = (snapshot.storage(), self.manifest);
+        let newest =
+            || Ok(Checkpoint::newest(storage, manifest)?.map(|pending| (pending.name(), pending.next)));
+        let Some((name, next)) = newest()? else { return Ok(()) };
+        for entry in next.runs.iter().filter(|run| !manifest.runs.contains(run)) {
+            self.progress.check()?;
+            let outcome = entry.open(storage, manifest.collection).and_then(|run| run.verify());
+            let outcome = outcome.map_err(|error| match error {
+                Error::Damaged { path, offset, what } => Error::Damaged {
+                    path,
+                    offset,
+                    what: format!("{what}; of an interrupted load, which `alike load --abandon` discards"),
+                },
+                error if is_missing(&error) => Error::damaged(
+                    &storage.path(&entry.name().to_string()),
+                    0,
+                    "the file is missing; of an interrupted load, which `alike load --abandon` discards",
+                ),
+                error => error,
+            });
+            // A load that is under way merges its runs.
+            if outcome.is_err() && newest()?.is_none_or(|(now, _)| now != name) {
+                return Ok(());
+            }
+            self.note(outcome)?;
         }
         Ok(())
     }

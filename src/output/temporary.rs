@@ -1,0 +1,84 @@
+//! Folders that go when they are dropped. A process that is killed leaves its own behind; the next one that makes such a
+//! folder removes it.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "a temporary folder is locked, so that others know that it is in use"
+)]
+
+use std::ffi::OsStr;
+use std::fs::{self, File, Permissions};
+use std::io;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::Path;
+
+use tempfile::TempDir;
+
+/// How often a folder is made that somebody takes for one that was left behind, before it is locked.
+const ATTEMPTS: usize = 20;
+/// Characters behind the prefix of a name, drawn by chance.
+const DRAWN: usize = 8;
+
+/// A folder that goes when it is dropped, and is locked as long as it is there.
+#[derive(Debug)]
+pub(super) struct Temporary {
+    // In this order: nobody may find the lock free while there is a folder.
+    folder: TempDir,
+    _lock: File,
+}
+
+impl Temporary {
+    /// Makes a folder in `parent` whose name begins with `prefix`, with these permissions as far as the umask allows. The
+    /// system frees its lock with the end of the process, however that comes.
+    ///
+    /// # Errors
+    /// The error of the system.
+    pub(super) fn new(parent: &Path, prefix: &OsStr, mode: u32) -> io::Result<Temporary> {
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(prefix).rand_bytes(DRAWN).permissions(Permissions::from_mode(mode));
+        for _ in 0..ATTEMPTS {
+            let folder = builder.tempdir_in(parent)?;
+            // Until it is locked it looks like one that was left behind, and whoever removes those may be faster.
+            let Ok(lock) = File::open(folder.path()) else { continue };
+            match lock.try_lock() {
+                Ok(()) if is_at(&lock, folder.path()) => return Ok(Temporary { folder, _lock: lock }),
+                Ok(()) | Err(fs::TryLockError::WouldBlock) => {}
+                Err(fs::TryLockError::Error(error)) => return Err(error),
+            }
+        }
+        Err(io::Error::other("every folder that was made is gone at once"))
+    }
+
+    /// Where it is.
+    pub(super) fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Lets the folder stay, whatever its name is by now.
+    pub(super) fn keep(self) {
+        let _ = self.folder.keep();
+    }
+}
+
+/// Removes the folders in `parent` that processes which are gone have made with this prefix. What cannot be removed is in
+/// nobody's way.
+pub(super) fn remove_dead(parent: &Path, prefix: &OsStr) {
+    let Ok(entries) = fs::read_dir(parent) else { return };
+    for entry in entries.filter_map(io::Result::ok) {
+        let name = entry.file_name();
+        let drawn = name.as_encoded_bytes().strip_prefix(prefix.as_encoded_bytes());
+        let ours =
+            drawn.is_some_and(|drawn| drawn.len() == DRAWN && drawn.iter().all(u8::is_ascii_alphanumeric));
+        if ours && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            let Ok(lock) = File::open(entry.path()) else { continue };
+            if lock.try_lock().is_ok() {
+                let _ = fs::remove_dir_all(entry.path());
+            }
+        }
+    }
+}
+
+/// Whether the folder that was opened is still the one at `path`.
+fn is_at(opened: &File, path: &Path) -> bool {
+    let same = |a: &fs::Metadata, b: &fs::Metadata| (a.dev(), a.ino()) == (b.dev(), b.ino());
+    matches!((opened.metadata(), fs::symlink_metadata(path)), (Ok(a), Ok(b)) if same(&a, &b))
+}
