@@ -39,7 +39,7 @@ pub const MAX_PIECES: usize = 1000;
 /// Share of refused records above which a run ends with exit code 3, in percent.
 pub const REFUSED_PERCENT: u64 = 10;
 /// A key group with more pairs than one of this many contents has is not expanded into them but handed on whole (a
-/// *hot group*), unless every pair is asked for. In a load, pairs of stored contents do not count.
+/// *hot group*), unless every pair is asked for and its members do not collide again. In a load, pairs of stored contents do not count.
 pub const MAX_EXPANDED_GROUP: usize = 512;
 /// Where members of hot groups collide again, so many pairs for each member are expanded all the same.
 pub const MAX_PAIRS_OF_MEMBER: usize = MAX_EXPANDED_GROUP / 4;

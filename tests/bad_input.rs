@@ -415,7 +415,6 @@ fn an_interrupt_at_any_moment_leaves_all_or_nothing() {
     assert!(interrupted > 1, "no run was slow enough to show anything");
 }
 
-/// A run of no documents ends well and warns.
 #[test]
 fn fields_that_documents_lack_are_told() {
     let dir = Dir::new();
@@ -449,6 +448,7 @@ fn fields_that_documents_lack_are_told() {
     told("", 5, 0, &[]);
 }
 
+/// A run of no documents ends well and warns.
 #[test]
 fn an_input_without_documents_warns() {
     let dir = Dir::new();

@@ -49,8 +49,8 @@ pub(crate) fn unfinished(reporter: &Reporter<'_>, collection: &Path, writer: &Wr
     let path = collection.to_path_buf();
     match error {
         Error::Interrupted => Error::Paused { path, records },
-        // This one says so itself.
-        Error::Unfinished { .. } => error,
+        // These say so themselves.
+        Error::Unfinished { .. } | Error::UnfinishedDamaged { .. } => error,
         error => {
             reporter.line(&Error::Paused { path, records }.to_string());
             error

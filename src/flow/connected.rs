@@ -22,7 +22,7 @@ pub struct Connected {
     rounds: OnceLock<MeasuringRounds>,
 }
 
-/// MeasuringRounds of measuring.
+/// Rounds of measuring.
 pub struct MeasuringRounds {
     /// The round of each document of a candidate, by rank.
     of: Vec<u8>,

@@ -123,7 +123,8 @@ fn sort_out(run: &RunParts, rule: AcceptanceRule, collided: &mut Collided) -> Re
 fn sample(run: &RunParts, group: &[Doc]) -> Vec<Doc> {
     let (topology, sets) = (run.context.topology, &run.sets);
     let local = group.iter().copied().filter(|doc| !sets.is_stored(*doc) && topology.is_local(*doc));
-    local.step_by((group.len() / SAMPLE).max(1)).collect()
+    let local: Vec<Doc> = local.collect();
+    local.iter().copied().step_by((local.len() / SAMPLE).max(1)).collect()
 }
 
 /// The members of hot groups of all workers that collide again; `own` are those of this worker, a bit each.

@@ -65,6 +65,8 @@ impl Staging {
     /// # Errors
     /// [`Error::OutputExists`] if something has taken the name; [`Error::Io`].
     pub fn commit(mut self) -> Result<()> {
+        let unlocked = self.folder.as_ref().map_or(Ok(()), Temporary::unlock);
+        unlocked.map_err(|e| Error::io(self.path(), "unlock", e))?;
         sync_folders(self.path())?;
         // Elsewhere than on Unix a rename never goes onto a folder.
         if cfg!(unix) {

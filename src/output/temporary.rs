@@ -6,7 +6,7 @@
 )]
 
 use std::ffi::OsStr;
-use std::fs::{self, File, Permissions};
+use std::fs::{self, File, OpenOptions, Permissions};
 use std::io;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
@@ -17,13 +17,16 @@ use tempfile::TempDir;
 const ATTEMPTS: usize = 20;
 /// Characters behind the prefix of a name, drawn by chance.
 const DRAWN: usize = 8;
+/// The file in the folder that is locked. Network file systems lock files for all machines, and folders for none but one.
+const LOCK: &str = ".lock";
 
 /// A folder that goes when it is dropped, and is locked as long as it is there.
 #[derive(Debug)]
 pub(super) struct Temporary {
     // In this order: nobody may find the lock free while there is a folder.
     folder: TempDir,
-    _lock: File,
+    /// `None` where nothing can be locked: the folder then has no such file, and nobody takes it for one of the dead.
+    lock: Option<File>,
 }
 
 impl Temporary {
@@ -37,12 +40,16 @@ impl Temporary {
         builder.prefix(prefix).rand_bytes(DRAWN).permissions(Permissions::from_mode(mode));
         for _ in 0..ATTEMPTS {
             let folder = builder.tempdir_in(parent)?;
-            // Until it is locked it looks like one that was left behind, and whoever removes those may be faster.
-            let Ok(lock) = File::open(folder.path()) else { continue };
+            let file = folder.path().join(LOCK);
+            let lock = File::create_new(&file)?;
             match lock.try_lock() {
-                Ok(()) if is_at(&lock, folder.path()) => return Ok(Temporary { folder, _lock: lock }),
+                // Until it was locked it looked like one that is left behind, and whoever removes those may be faster.
+                Ok(()) if is_at(&lock, &file) => return Ok(Temporary { folder, lock: Some(lock) }),
                 Ok(()) | Err(fs::TryLockError::WouldBlock) => {}
-                Err(fs::TryLockError::Error(error)) => return Err(error),
+                Err(fs::TryLockError::Error(_)) => {
+                    fs::remove_file(&file)?;
+                    return Ok(Temporary { folder, lock: None });
+                }
             }
         }
         Err(io::Error::other("every folder that was made is gone at once"))
@@ -51,6 +58,14 @@ impl Temporary {
     /// Where it is.
     pub(super) fn path(&self) -> &Path {
         self.folder.path()
+    }
+
+    /// Leaves nothing in the folder but what was put there: from here on nobody takes it for one of the dead.
+    ///
+    /// # Errors
+    /// The error of the system.
+    pub(super) fn unlock(&self) -> io::Result<()> {
+        self.lock.as_ref().map_or(Ok(()), |_| fs::remove_file(self.path().join(LOCK)))
     }
 
     /// Lets the folder stay, whatever its name is by now.
@@ -69,7 +84,7 @@ pub(super) fn remove_dead(parent: &Path, prefix: &OsStr) {
         let ours =
             drawn.is_some_and(|drawn| drawn.len() == DRAWN && drawn.iter().all(u8::is_ascii_alphanumeric));
         if ours && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            let Ok(lock) = File::open(entry.path()) else { continue };
+            let Ok(lock) = OpenOptions::new().write(true).open(entry.path().join(LOCK)) else { continue };
             if lock.try_lock().is_ok() {
                 let _ = fs::remove_dir_all(entry.path());
             }
@@ -77,7 +92,7 @@ pub(super) fn remove_dead(parent: &Path, prefix: &OsStr) {
     }
 }
 
-/// Whether the folder that was opened is still the one at `path`.
+/// Whether the file that was opened is still the one at `path`.
 fn is_at(opened: &File, path: &Path) -> bool {
     let same = |a: &fs::Metadata, b: &fs::Metadata| (a.dev(), a.ino()) == (b.dev(), b.ino());
     matches!((opened.metadata(), fs::symlink_metadata(path)), (Ok(a), Ok(b)) if same(&a, &b))

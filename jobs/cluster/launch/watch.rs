@@ -53,7 +53,7 @@ pub(crate) trait LaunchObserver {
     fn receive(&mut self, event: Event);
     /// A process has ended, well or not.
     fn ended(&mut self, process: usize, end: ProcessEnd);
-    /// What the launcher itself has to line.
+    /// What the launcher itself has to say.
     fn note(&mut self, line: &str);
     /// Some time has passed.
     fn tick(&mut self);

@@ -184,8 +184,7 @@ fn abandon(args: &LoadArgs) -> Result<ExitCode> {
     drop(Scratch::beside(&args.at.collection, &std::env::temp_dir())?);
     let names = || storage.names().map_err(|e| Error::io(&args.at.collection, "list", e));
     let before = names()?;
-    let mut writer = Writer::open(&storage)?;
-    writer.abandon()?;
+    let writer = Writer::open_and_abandon(&storage)?;
     if writer.snapshot().manifest().load == 0 {
         writer.take_back();
     }

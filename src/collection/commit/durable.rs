@@ -39,7 +39,7 @@ pub(super) fn publish(storage: &dyn Storage, commit: u64, bytes: &[u8]) -> Resul
             Error::Locked(folder(storage))
         }
         (io::ErrorKind::AlreadyExists, _) => {
-            Error::damaged(&storage.path(taken), 0, "what has this name is no regular file")
+            Error::damaged(&storage.path(taken), 0, "what has this name is no regular file, and has to go")
         }
         _ => Error::io(&storage.path(taken), "create", e),
     };

@@ -30,6 +30,15 @@ impl Snapshot {
     /// commit is not as it was written, even if an older one is; [`Error::Changed`] if commits came faster than they
     /// could be opened; [`Error::Io`].
     pub fn open(storage: &Arc<dyn Storage>) -> Result<Snapshot> {
+        Snapshot::open_if(storage, check_last)
+    }
+
+    /// The same, of a commit that passes `check`. What fails it may just have been changed by whoever has published a later
+    /// commit.
+    pub(in crate::collection) fn open_if(
+        storage: &Arc<dyn Storage>,
+        check: impl Fn(&dyn Storage, &Manifest) -> Result<()>,
+    ) -> Result<Snapshot> {
         let mut gone: Option<(u64, Error)> = None;
         for _ in 0..ATTEMPTS {
             let commit = newest(&**storage)?;
@@ -42,10 +51,10 @@ impl Snapshot {
                 Err(error) if is_missing(&error) => gone = Some((commit, error)),
                 Err(error) => return Err(error),
                 Ok(opened) => {
-                    let last = check_last(&**storage, opened.manifest());
-                    // What is missing may just have been removed, by whoever has published a later commit.
-                    if last.is_ok() && opened.check_within_reach().is_ok() || newest(&**storage)? == commit {
-                        return last.map(|()| opened);
+                    let passed = check(&**storage, opened.manifest());
+                    if passed.is_ok() && opened.check_within_reach().is_ok() || newest(&**storage)? == commit
+                    {
+                        return passed.map(|()| opened);
                     }
                 }
             }
@@ -184,11 +193,12 @@ pub(in crate::collection) fn check_last(storage: &dyn Storage, manifest: &Manife
     });
     later.map_or(Ok(()), |later| {
         let lost = storage.path(&Name::Manifest(commit + 1).to_string());
-        Err(Error::damaged(
-            &lost,
-            0,
-            format!("the file is missing, or none, and there is {later} of its commit"),
-        ))
+        let what = format!(
+            "the file is missing, or none, and there is {later} of its commit; if that commit was never reported, \
+             `alike load {} --abandon` discards what there is of it",
+            folder(storage).display()
+        );
+        Err(Error::damaged(&lost, 0, what))
     })
 }
 
@@ -219,15 +229,16 @@ pub(in crate::collection) fn check_same(
     Err(Error::damaged(&storage.path(&Name::Manifest(manifest.commit).to_string()), 0, what))
 }
 
-/// Whether a file was not there.
-pub(in crate::collection) fn is_missing(error: &Error) -> bool {
+fn is_missing(error: &Error) -> bool {
     matches!(error, Error::Io { source, .. } if source.kind() == io::ErrorKind::NotFound)
 }
 
-/// A file that is missing although nobody has published anything newer.
+/// Makes damage of it that a file is missing, although nobody has published anything newer.
 pub(in crate::collection) fn missing(error: Error) -> Error {
     match error {
-        Error::Io { path, .. } => Error::Damaged { path, offset: 0, what: "the file is missing".to_owned() },
-        other => other,
+        Error::Io { path, source, .. } if source.kind() == io::ErrorKind::NotFound => {
+            Error::damaged(&path, 0, "the file is missing")
+        }
+        error => error,
     }
 }

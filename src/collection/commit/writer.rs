@@ -12,7 +12,7 @@ use crate::collection::commit::guard::Guard;
 use crate::collection::commit::manifest::Manifest;
 use crate::collection::commit::names::{Name, folder};
 use crate::collection::commit::run_entry::RunEntry;
-use crate::collection::commit::snapshot::{Snapshot, check_same, is_missing, missing, newest, previous};
+use crate::collection::commit::snapshot::{Snapshot, check_last, check_same, missing, newest, previous};
 use crate::config::Config;
 use crate::error::{Error, Result};
 use crate::storage::{Lock, Storage};
@@ -142,11 +142,29 @@ impl Writer {
     /// # Errors
     /// Those of [`Snapshot::open`], and [`Error::Locked`].
     pub fn open(folder: &Arc<dyn Storage>) -> Result<Writer> {
+        Writer::open_if(folder, check_last)
+    }
+
+    /// Opens a collection, and removes all that is not of its last commit or the one before, also what is left of a later
+    /// commit whose manifest is lost: whoever asks for it says that there was none.
+    ///
+    /// # Errors
+    /// Those of [`Writer::open`].
+    pub fn open_and_abandon(folder: &Arc<dyn Storage>) -> Result<Writer> {
+        let mut writer = Writer::open_if(folder, |_, _| Ok(()))?;
+        writer.abandon()?;
+        Ok(writer)
+    }
+
+    fn open_if(
+        folder: &Arc<dyn Storage>,
+        check: impl Fn(&dyn Storage, &Manifest) -> Result<()>,
+    ) -> Result<Writer> {
         // Asked first, because locking leaves a file.
         newest(&**folder)?;
         let (lock, guard) = begin(folder)?;
         let storage: Arc<dyn Storage> = Arc::new(guard.clone());
-        let snapshot = Snapshot::open(&storage)?;
+        let snapshot = Snapshot::open_if(&storage, check)?;
         let (previous, untidied) = match previous(&*storage, snapshot.manifest().commit) {
             Ok(None) => (Previous::None, None),
             Ok(Some(previous)) => {
@@ -218,7 +236,9 @@ impl Writer {
     pub(in crate::collection) fn with_advice(&self, error: Error) -> Error {
         let Error::Damaged { path, offset, what } = error else { return error };
         let last = self.snapshot.manifest().next_run;
-        let unfinished = match path.file_name().and_then(|name| Name::parse(name.to_str()?)) {
+        // Behind the name of a run that another process has it is said which.
+        let name = path.file_name().and_then(|name| Name::parse(name.to_str()?.split(' ').next()?));
+        let unfinished = match name {
             Some(Name::Run(id) | Name::Kept(id, _)) => id >= last,
             name => matches!(name, Some(Name::Refused(..))),
         };
@@ -275,9 +295,7 @@ impl Writer {
     /// # Errors
     /// [`Error::Io`] and [`Error::Damaged`].
     pub(in crate::collection) fn ahead(&self, next: &Manifest) -> Result<Snapshot> {
-        self.snapshot
-            .advance(next.clone())
-            .map_err(|error| if is_missing(&error) { missing(error) } else { error })
+        self.snapshot.advance(next.clone()).map_err(missing)
     }
 
     /// The last commit.

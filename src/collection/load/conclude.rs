@@ -36,7 +36,7 @@ impl Prepared<'_> {
     /// # Errors
     /// Those of reading and writing the collection, and of `accept`.
     pub fn commit_if(mut self, accept: impl FnOnce(&Report) -> Result<()>) -> Result<Report> {
-        let (outcome, mut report) = self.work_out()?;
+        let (outcome, mut report) = self.work_out().map_err(|error| self.writer.with_advice(error))?;
         if let Err(error) = accept(&report) {
             self.give_up(&error)?;
             return Err(error);
@@ -70,7 +70,7 @@ impl Prepared<'_> {
     /// # Errors
     /// Those of reading and writing the collection.
     pub fn foresee(mut self) -> Result<Report> {
-        let (_, report) = self.work_out()?;
+        let (_, report) = self.work_out().map_err(|error| self.writer.with_advice(error))?;
         let commit = report.changes_documents().then_some(self.next.commit);
         Ok(Report { commit, ..report })
     }

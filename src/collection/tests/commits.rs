@@ -370,8 +370,13 @@ fn a_run_that_could_not_be_written_stays_so() {
             let outcomes: Vec<Result<()>> = (0..1 << 20).map(|row| run.push(&[row])).collect();
             let first = outcomes.iter().position(Result::is_err).expect("a failure");
             assert!(first > 100_000, "the buffer was full when it failed: {first}");
+            // Each time that the buffer is full again.
             let later = outcomes.iter().skip(first).filter(|outcome| outcome.is_err()).count();
-            assert!(later > 1, "{fault:?} {failing}");
+            assert_eq!(
+                later,
+                (outcomes.len() - first).div_ceil(first / failing as usize),
+                "{fault:?} {failing}"
+            );
             assert!(matches!(run.finish(), Err(Error::Io { .. })), "{fault:?} {failing}");
         }
     }

@@ -1,4 +1,4 @@
-//! RowSignatures of the sets of documents, as many as have room. How long one is follows from the size of its set, so where
+//! Signatures of the sets of documents, as many as have room. How long one is follows from the size of its set, so where
 //! they begin is noted for every sixteenth row alone.
 
 use crate::flow::memory::budget::mapped;
@@ -7,7 +7,7 @@ use crate::sketch::{sign, signature_words};
 /// Rows of a block: their sizes stand in one or two lines of the processor's cache.
 const BLOCK: usize = 16;
 
-/// RowSignatures of rows. A row of size 0 has none.
+/// Signatures of rows. A row of size 0 has none.
 #[derive(Debug)]
 pub struct RowSignatures {
     words: Vec<u64>,

@@ -12,7 +12,6 @@ mod documents;
 mod postings;
 mod sources;
 
-use std::io;
 use std::sync::Arc;
 
 use hashbrown::HashMap;
@@ -23,7 +22,7 @@ use crate::collection::tables::rows::{ClusterKey, StoredContent, dead_content};
 
 pub use self::check::{Finding, FsckReport};
 use crate::collection::commit::checkpoint::Checkpoint;
-use crate::collection::commit::snapshot::{Snapshot, check_last, is_missing, newest};
+use crate::collection::commit::snapshot::{Snapshot, check_last, missing, newest};
 use crate::collection::run::schema::{CONTENTS, DEAD, LEXICON, RARITY, TABLES, section_name};
 use crate::collection::tables::bits::Bits;
 use crate::collection::tables::cluster_changes::ChangeLine;
@@ -67,15 +66,10 @@ pub fn fsck(snapshot: &Snapshot, progress: &Progress, each: &mut dyn FnMut(Findi
 pub fn broken_files(storage: &Arc<dyn Storage>) -> Result<Vec<Finding>> {
     let commit = newest(&**storage)?;
     let mut found = Vec::new();
-    let mut note = |error: Error| match error {
+    let mut note = |error: Error| match missing(error) {
         Error::Damaged { path, offset, what } => {
             let place = path.display().to_string();
             found.push(Finding { place, what, key: format!("byte {offset}") });
-            Ok(())
-        }
-        Error::Io { path, source, .. } if source.kind() == io::ErrorKind::NotFound => {
-            let place = path.display().to_string();
-            found.push(Finding { place, what: "the file is missing".to_owned(), key: String::new() });
             Ok(())
         }
         error => Err(error),
@@ -136,30 +130,26 @@ impl Check<'_> {
         Ok(())
     }
 
-    /// Reads the runs of an interrupted load: whoever goes on with it reads them, too.
+    /// Reads the runs of an interrupted load: whoever goes on with it reads them, too. Those that lie with other processes are
+    /// passed over.
     fn unfinished(&mut self, snapshot: &Snapshot) -> Result<()> {
         let (storage, manifest) = (snapshot.storage(), self.manifest);
-        let newest =
-            || Ok(Checkpoint::newest(storage, manifest)?.map(|pending| (pending.name(), pending.next)));
-        let Some((name, next)) = newest()? else { return Ok(()) };
-        for entry in next.runs.iter().filter(|run| !manifest.runs.contains(run)) {
+        let newest = || Checkpoint::newest(storage, manifest);
+        let Some(pending) = newest()? else { return Ok(()) };
+        for entry in pending.next.runs.iter().filter(|run| !manifest.runs.contains(run)) {
             self.progress.check()?;
             let outcome = entry.open(storage, manifest.collection).and_then(|run| run.verify());
-            let outcome = outcome.map_err(|error| match error {
-                Error::Damaged { path, offset, what } => Error::Damaged {
-                    path,
-                    offset,
-                    what: format!("{what}; of an interrupted load, which `alike load --abandon` discards"),
-                },
-                error if is_missing(&error) => Error::damaged(
-                    &storage.path(&entry.name().to_string()),
-                    0,
-                    "the file is missing; of an interrupted load, which `alike load --abandon` discards",
-                ),
-                error => error,
-            });
+            let outcome = match outcome.map_err(missing) {
+                Err(Error::Unreachable { .. }) => Ok(()),
+                Err(Error::Damaged { path, offset, what }) => {
+                    let what =
+                        format!("{what}; of an interrupted load, which `alike load --abandon` discards");
+                    Err(Error::Damaged { path, offset, what })
+                }
+                outcome => outcome,
+            };
             // A load that is under way merges its runs.
-            if outcome.is_err() && newest()?.is_none_or(|(now, _)| now != name) {
+            if outcome.is_err() && newest()?.is_none_or(|now| now.name() != pending.name()) {
                 return Ok(());
             }
             self.note(outcome)?;
