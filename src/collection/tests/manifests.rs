@@ -281,6 +281,11 @@ fn a_lost_newest_manifest_is_noticed() {
         assert!(found.iter().any(|finding| finding.place.contains(&lost)), "{found:?}");
         let left: Vec<String> = names.into_iter().filter(|name| *name != lost).collect();
         assert_eq!(storage.names().expect("names"), left, "nothing was removed");
+        // Unless somebody says that there was no such commit.
+        drop(Writer::open_and_abandon(&storage).expect("opened"));
+        assert_eq!(open(&storage).manifest().commit, commits - 1);
+        step(&mut Writer::open(&storage).expect("opened")).expect("committed");
+        assert_eq!(open(&storage).manifest().commit, commits);
     }
 }
 
