@@ -168,9 +168,14 @@ pub(in crate::collection) fn newest(storage: &dyn Storage) -> Result<u64> {
     Err(Error::NotACollection(folder(storage), "there is no manifest in it".to_owned()))
 }
 
-/// Refuses the greatest commit that there is a manifest of, if there was a later one whose manifest is lost. The manifest
-/// before the last one stays, and beside the first one the name by which it was published: without it, files of a later
-/// commit are those of one that was published.
+/// Whether a name shows that `commit` is the last one: the manifest before it, or, where there is none, the other name by
+/// which its own was published. Both go only when a later commit is acknowledged.
+pub(in crate::collection) fn is_vouched(names: &[Name], commit: u64) -> bool {
+    names.contains(&Name::Manifest(commit - 1)) || names.contains(&Name::Unfinished(commit))
+}
+
+/// Refuses the greatest commit that there is a manifest of, if there was a later one whose manifest is lost: nothing vouches
+/// for it, and there are files of a later one.
 ///
 /// # Errors
 /// [`Error::Damaged`], also if a later commit is published at this moment; [`Error::Io`].
@@ -178,12 +183,8 @@ pub(in crate::collection) fn check_last(storage: &dyn Storage, manifest: &Manife
     let names = storage.names().map_err(|e| Error::io(&folder(storage), "list", e))?;
     let names: Vec<Name> = names.iter().filter_map(|name| Name::parse(name)).collect();
     let commit = manifest.commit;
-    let vouched = match commit {
-        1 => names.contains(&Name::Unfinished(1)),
-        _ => names.contains(&Name::Manifest(commit - 1)),
-    };
     let under_way = |name: &Name| matches!(name, Name::Checkpoint(of, _) if *of == commit + 1);
-    if vouched || names.iter().any(under_way) {
+    if is_vouched(&names, commit) || names.iter().any(under_way) {
         return Ok(());
     }
     let later = names.iter().find(|name| match name {

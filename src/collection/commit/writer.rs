@@ -12,7 +12,9 @@ use crate::collection::commit::guard::Guard;
 use crate::collection::commit::manifest::Manifest;
 use crate::collection::commit::names::{Name, folder};
 use crate::collection::commit::run_entry::RunEntry;
-use crate::collection::commit::snapshot::{Snapshot, check_last, check_same, missing, newest, previous};
+use crate::collection::commit::snapshot::{
+    Snapshot, check_last, check_same, is_vouched, missing, newest, previous,
+};
 use crate::config::Config;
 use crate::error::{Error, Result};
 use crate::storage::{Lock, Storage};
@@ -180,7 +182,22 @@ impl Writer {
         let (job, lock) = (draw_id(), Some(lock));
         let writer = Writer { snapshot, previous, pending, guard, storage, untidied, job, lock };
         writer.tidy(|_| true)?;
+        writer.vouch()?;
         Ok(writer)
+    }
+
+    /// Has a name vouch for the last commit, if that which did is lost.
+    fn vouch(&self) -> Result<()> {
+        let failed = |e| Error::io(&folder(&*self.storage), "list", e);
+        let names = self.storage.names().map_err(failed)?;
+        let names: Vec<Name> = names.iter().filter_map(|name| Name::parse(name)).collect();
+        let commit = self.snapshot.manifest().commit;
+        if is_vouched(&names, commit) {
+            return Ok(());
+        }
+        let (from, to) = (Name::Manifest(commit).to_string(), Name::Unfinished(commit).to_string());
+        self.storage.link(&from, &to).map_err(|e| Error::io(&self.storage.path(&to), "create", e))?;
+        self.storage.sync_names().map_err(|e| Error::io(&folder(&*self.storage), "sync", e))
     }
 
     /// What an interrupted load has left: epochs that are done, and that no reader sees.
@@ -411,8 +428,8 @@ impl Writer {
             return Err(Error::Locked(folder(&*self.storage)));
         }
         let pending = |name| self.pending.as_ref().is_some_and(|pending| pending.names(name));
-        // See `check_last`.
-        let vouches = |name| last.commit == 1 && name == Name::Unfinished(1);
+        let before = names.contains(&Name::Manifest(last.commit - 1));
+        let vouches = |name| !before && name == Name::Unfinished(last.commit);
         let kept =
             |name| last.names(name) || vouches(name) || self.previous.may_name(name, last) || pending(name);
         remove(&*self.storage, names.into_iter().filter(|&name| may_go(name) && !kept(name)).collect())

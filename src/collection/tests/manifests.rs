@@ -284,6 +284,11 @@ fn a_lost_newest_manifest_is_noticed() {
         // Unless somebody says that there was no such commit.
         drop(Writer::open_and_abandon(&storage).expect("opened"));
         assert_eq!(open(&storage).manifest().commit, commits - 1);
+        // A load that is under way, or was killed, is then what it is.
+        let writer = Writer::open(&storage).expect("opened");
+        drop(writer.begin_run(&mut writer.next()).expect("begun"));
+        assert_eq!(open(&storage).manifest().commit, commits - 1);
+        drop(writer);
         step(&mut Writer::open(&storage).expect("opened")).expect("committed");
         assert_eq!(open(&storage).manifest().commit, commits);
     }
