@@ -204,6 +204,9 @@
 //! - `flow/operators/count.rs` - key groups to candidates, with the keys each pair shares
 //! - `flow/operators/recall.rs` - sets derived again, and sent to where they are measured
 //! - `flow/operators/verify.rs` - candidates measured, links
+//! - `flow/measuring/mod.rs` - candidates measured where every worker can read every text
+//! - `flow/measuring/portions.rs` - candidates divided among workers, whole components of them
+//! - `flow/measuring/in_order.rs` - texts read again in order, and their pairs measured as they come
 //! - `flow/memory/mod.rs` - what is held in memory, and what goes to disk
 //! - `flow/memory/budget.rs` - how a bound of the memory is shared out
 //! - `flow/memory/store.rs` - the budget, and the folder of spill files

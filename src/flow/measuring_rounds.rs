@@ -74,7 +74,7 @@ pub fn in_rounds(
 
 /// Whether sets are needed only until their candidates are measured, and texts can be read again from any place on. Other
 /// processes are not asked: what they hold of sets is bounded by what crosses.
-fn may_be_divided(run: &RunParts) -> bool {
+pub fn may_be_divided(run: &RunParts) -> bool {
     let context = &run.context;
     let plain = |compression| compression == Compression::None;
     context.topology.processes() == 1
@@ -87,7 +87,7 @@ fn may_be_divided(run: &RunParts) -> bool {
 }
 
 /// Bytes of sets that may be held at once: about what postings have taken while the inputs were read.
-fn allowed(run: &RunParts) -> u64 {
+pub fn allowed(run: &RunParts) -> u64 {
     let beside_postings = (run.context.input_bytes / 10 * 3).max(LITTLE);
     beside_postings.min(run.context.memory.budget.whole(Share::Sets)).max(1)
 }

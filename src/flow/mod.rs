@@ -19,6 +19,7 @@ mod distributed;
 mod document_sets;
 mod documents;
 mod intake;
+mod measuring;
 mod measuring_rounds;
 mod memory;
 mod operators;

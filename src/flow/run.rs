@@ -1,6 +1,7 @@
 //! The parts of a run, each of which its workers share.
 
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, OnceLock, Weak};
 
 use crate::config::Config;
 use crate::document::Doc;
@@ -46,6 +47,9 @@ pub struct RunParts {
     /// What connects the documents of candidates, and the sets of a round of measuring; while they are needed.
     pub(super) connected: Mutex<Weak<Connected>>,
     pub(super) round: Mutex<(usize, Weak<DocumentSets>)>,
+    /// Whether any worker is left with hot groups, and whether candidates were divided among workers; while they are.
+    pub(super) has_hot_groups: AtomicBool,
+    pub(super) divided: OnceLock<bool>,
     pub(super) keepers: Arc<Keepers>,
     pub(super) collector: Arc<Collector>,
     pub(super) queue: UnitQueue,
@@ -110,6 +114,8 @@ impl RunParts {
             frequencies: Mutex::default(),
             connected: Mutex::default(),
             round: Mutex::default(),
+            has_hot_groups: AtomicBool::default(),
+            divided: OnceLock::new(),
             keepers,
             window: peers.clone().map(|peers| SendWindow::new(peers, topology)),
             queue: UnitQueue::new(peers, reads),

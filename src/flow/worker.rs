@@ -16,12 +16,14 @@ use timely::worker::Worker;
 use crate::document::Doc;
 use crate::error::{Error, Result};
 use crate::flow::context::RunContext;
-use crate::flow::distributed::exchange_all::{PATIENCE, wait};
+use crate::flow::distributed::exchange_all::{PATIENCE, wait, wait_for_all};
 use crate::flow::distributed::gather_to_leader::gather_to_leader;
 use crate::flow::distributed::remote_candidates::bring_to_sets;
 use crate::flow::distributed::send_window::SendWindow;
 use crate::flow::document_sets::{DocumentSets, Prefixes};
 use crate::flow::intake::Intake;
+use crate::flow::measuring::in_order::measure_in_order;
+use crate::flow::measuring::portions::divide;
 use crate::flow::measuring_rounds::{in_rounds, sets_of_round};
 use crate::flow::memory::budget::Share;
 use crate::flow::memory::document_bits::{ones, set};
@@ -213,8 +215,18 @@ fn measuring_phase(
     if context.topology.processes() > 1 && context.measured_on_sets() {
         bring_to_sets(worker, &run.sets, &candidates).unwrap_or_else(|error| status.fail(error));
     }
-    let in_hot_groups = members(run, &hot_groups);
+    let (is_hot, in_hot_groups) = (!hot_groups.is_empty(), members(run, &hot_groups));
     run.collector.add_candidates(hot_groups, candidates.borrow().len());
+    let divided = divide(worker, run, &candidates, is_hot).unwrap_or_else(|error| {
+        status.fail(error);
+        false
+    });
+    if divided {
+        run.sets.publish_recalled(index, recalled);
+        wait_for_all(worker, context);
+        let measured = candidates.borrow().held().map_or(Ok(()), |held| measure_in_order(run, held));
+        return measured.unwrap_or_else(|error| status.fail(error));
+    }
     let rounds = in_rounds(worker, run, candidates, &recalled).unwrap_or_else(|error| {
         status.fail(error);
         Vec::new()

@@ -64,7 +64,7 @@ pub struct Summary {
     pub pairs: Option<u64>,
     /// Candidate pairs.
     pub candidates: u64,
-    /// Candidate pairs that were measured on their full sets.
+    /// Candidate pairs that were decided on full sets.
     pub verified: u64,
     /// What the cap on common shingles left out.
     pub common_shingles: CommonShingles,

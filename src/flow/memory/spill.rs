@@ -80,6 +80,11 @@ impl<T: Pod> Pile<T> {
         self.spill.bytes() as usize / size_of::<T>()
     }
 
+    /// All values, if they are in memory.
+    pub fn held(&self) -> Option<&[T]> {
+        (self.spilled() == 0).then_some(&self.held)
+    }
+
     /// Puts a batch on the pile.
     pub fn extend(&mut self, batch: &[T]) -> Result<()> {
         if self.held.len() + batch.len() > self.most && !self.held.is_empty() {

@@ -122,6 +122,7 @@ impl PairCounting {
         let mut met = 0;
         while self.row < self.index.rows.end && met < SLICE {
             let doc = self.base + (self.row * self.workers + self.worker) as Doc;
+            self.index.touch(self.row + 1);
             for partners in self.index.partners(self.row) {
                 met += partners.len();
                 self.counter.add(partners);

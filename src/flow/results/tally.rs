@@ -27,7 +27,8 @@ pub struct Tally {
     pub hot_groups: u64,
     /// Pairs that shared enough keys to be looked at.
     pub candidates: u64,
-    /// Candidates measured on their sets; what clustering measures within hot groups is not counted.
+    /// Candidates decided on their sets; what clustering measures within hot groups is not counted. Where a document has joined
+    /// another and nothing joins it, its later candidates are decided, too.
     pub verified: u64,
     /// Pairs found linked.
     pub links: u64,

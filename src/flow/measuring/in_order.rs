@@ -1,0 +1,267 @@
+//! Candidates measured in document order: each text is read again once, its pairs with earlier documents are measured on the
+//! set at hand, and the set is held only as long as a later document may need it.
+
+use std::path::Path;
+
+use hashbrown::HashMap;
+
+use crate::config::Keep;
+use crate::document::{Doc, Position};
+use crate::error::Result;
+use crate::flow::measuring_rounds::allowed;
+use crate::flow::memory::sets::Sets;
+use crate::flow::memory::spill::SLICE;
+use crate::flow::records::{Candidate, Pair};
+use crate::flow::run::RunParts;
+use crate::metrics::Metric;
+use crate::similarity::AcceptanceRule;
+
+/// Measures candidates of which no other worker has any document, and hands in the links.
+///
+/// # Errors
+/// Those of reading texts again and of spill files.
+pub fn measure_in_order(run: &RunParts, candidates: &[Candidate]) -> Result<()> {
+    let Some(rule) = run.context.rule else { return Ok(()) };
+    let catalogue = &run.documents.catalogue;
+    let partners = EarlierPartners::new(candidates, catalogue.doc_limit(), |doc| catalogue.position(doc));
+    let unread: Vec<Doc> = partners.docs.iter().copied().filter(|doc| !run.sets.is_recalled(*doc)).collect();
+    let mut measuring = MeasuringInOrder::new(run, rule, partners);
+    let (mut sketcher, progress) = (run.context.sketcher(), &run.context.status.progress);
+    run.documents.each_text(&unread, progress, &mut |doc, text, day| {
+        measuring.take_recalled(Some(doc))?;
+        sketcher.read(text, day);
+        measuring.take(sketcher.words())
+    })?;
+    measuring.take_recalled(None)?;
+    measuring.hand_in();
+    Ok(())
+}
+
+/// For each document, by its number among those in question, the earlier ones that it is to be measured with.
+struct EarlierPartners {
+    /// The documents in question, by position.
+    docs: Vec<Doc>,
+    starts: Vec<u32>,
+    earlier: Vec<u32>,
+    /// The last document that needs the set of each.
+    last: Vec<u32>,
+}
+
+impl EarlierPartners {
+    fn new(candidates: &[Candidate], limit: usize, position: impl Fn(Doc) -> Position) -> EarlierPartners {
+        let mut numbers = vec![u32::MAX; limit];
+        for candidate in candidates {
+            let (low, high) = candidate.pair.docs();
+            (numbers[low as usize], numbers[high as usize]) = (0, 0);
+        }
+        let asked = (0..).zip(&numbers).filter(|(_, number)| **number == 0).map(|(doc, _)| doc);
+        let mut docs: Vec<Doc> = asked.collect();
+        docs.sort_by_cached_key(|doc| position(*doc));
+        (0..).zip(&docs).for_each(|(number, doc)| numbers[*doc as usize] = number);
+        let ends = |candidate: &Candidate| {
+            let (a, b) = candidate.pair.docs();
+            let (a, b) = (numbers[a as usize], numbers[b as usize]);
+            (a.min(b), a.max(b) as usize)
+        };
+        let (mut starts, mut last) = (vec![0; docs.len() + 1], vec![0; docs.len()]);
+        for (earlier, later) in candidates.iter().map(ends) {
+            starts[later + 1] += 1;
+            last[earlier as usize] = last[earlier as usize].max(later as u32);
+        }
+        for at in 0..docs.len() {
+            starts[at + 1] += starts[at];
+        }
+        let (mut next, mut earlier) = (starts.clone(), vec![0; candidates.len()]);
+        for (first, later) in candidates.iter().map(ends) {
+            earlier[next[later] as usize] = first;
+            next[later] += 1;
+        }
+        starts.windows(2).for_each(|list| earlier[list[0] as usize..list[1] as usize].sort_unstable());
+        EarlierPartners { docs, starts, earlier, last }
+    }
+
+    /// The numbers of the earlier documents that one is to be measured with, ascending.
+    fn of(&self, number: usize) -> &[u32] {
+        &self.earlier[self.starts[number] as usize..self.starts[number + 1] as usize]
+    }
+}
+
+/// The measuring of one worker under way.
+struct MeasuringInOrder<'a> {
+    run: &'a RunParts,
+    rule: AcceptanceRule,
+    partners: EarlierPartners,
+    sets: LiveSets,
+    /// The number of the next document.
+    next: usize,
+    /// Which documents joined an earlier one, where nothing more is asked of those that did.
+    joined: Option<Vec<bool>>,
+    links: Vec<Candidate>,
+    scratch: Vec<u64>,
+}
+
+impl MeasuringInOrder<'_> {
+    fn new(run: &RunParts, rule: AcceptanceRule, partners: EarlierPartners) -> MeasuringInOrder<'_> {
+        let context = &run.context;
+        // With a guarantee, a document joins the first kept one that it is linked to, and nothing joins it. If that is kept
+        // which comes first, who is kept is known as documents come.
+        let firsts = !context.pairs && context.config.cluster.keep == Keep::First;
+        MeasuringInOrder {
+            joined: firsts.then(|| vec![false; partners.docs.len()]),
+            sets: LiveSets::new(allowed(run) / context.topology.workers() as u64, &context.memory.scratch),
+            next: 0,
+            links: Vec::new(),
+            scratch: Vec::new(),
+            run,
+            rule,
+            partners,
+        }
+    }
+
+    /// Takes the documents up to one whose sets were recalled before; all that are left, if there is none.
+    fn take_recalled(&mut self, until: Option<Doc>) -> Result<()> {
+        let mut scratch = Vec::new();
+        while let Some(doc) = self.partners.docs.get(self.next).filter(|doc| Some(**doc) != until) {
+            let set = self.run.sets.set(*doc, &mut scratch)?;
+            self.take(set)?;
+        }
+        Ok(())
+    }
+
+    /// Takes the set of the next document.
+    fn take(&mut self, set: &[u64]) -> Result<()> {
+        let (number, partners) = (self.next, &self.partners);
+        let doc = partners.docs[number];
+        self.next += 1;
+        let mut has_joined = false;
+        for earlier in partners.of(number) {
+            let other = partners.docs[*earlier as usize];
+            if self.joined.as_ref().is_some_and(|joined| joined[*earlier as usize]) {
+                continue;
+            }
+            let theirs = match self.sets.get(other, &mut self.scratch)? {
+                Some(theirs) => theirs,
+                None => self.run.sets.set(other, &mut self.scratch)?,
+            };
+            if let Some(measure) = self.rule.measure(theirs, set) {
+                self.links.push(Candidate { pair: Pair::new(other, doc), shared: measure.shared });
+                has_joined = self.joined.is_some();
+            }
+            if has_joined {
+                break;
+            }
+        }
+        for earlier in partners.of(number).iter().map(|earlier| *earlier as usize) {
+            if partners.last[earlier] as usize == number {
+                self.sets.forget(partners.docs[earlier]);
+            }
+        }
+        if let Some(joined) = &mut self.joined {
+            joined[number] = has_joined;
+        }
+        if partners.last[number] as usize > number && !has_joined && !self.run.sets.is_recalled(doc) {
+            self.sets.hold(doc, set)?;
+        }
+        if self.links.len() >= SLICE {
+            self.hand_in();
+        }
+        Ok(())
+    }
+
+    fn hand_in(&mut self) {
+        self.run.context.status.progress.metrics().add(Metric::Links, self.links.len() as u64);
+        self.run.collector.add_links(&mut self.links);
+    }
+}
+
+/// The sets that later documents may need: as many as may be held in memory, the others on disk.
+struct LiveSets {
+    held: HashMap<Doc, Box<[u64]>>,
+    words: usize,
+    most: usize,
+    /// Those for which there was no room. They stay there, needed or not.
+    beyond: Sets,
+}
+
+impl LiveSets {
+    /// None yet; at most `bytes` of them will be held.
+    fn new(bytes: u64, scratch: &Path) -> LiveSets {
+        let most = usize::try_from(bytes / 8).unwrap_or(usize::MAX);
+        LiveSets { held: HashMap::new(), words: 0, most, beyond: Sets::new(0, scratch) }
+    }
+
+    fn hold(&mut self, doc: Doc, set: &[u64]) -> Result<()> {
+        if self.words + set.len() > self.most {
+            return self.beyond.insert(doc, set);
+        }
+        self.words += set.len();
+        self.held.insert(doc, set.into());
+        Ok(())
+    }
+
+    fn get<'a>(&'a self, doc: Doc, scratch: &'a mut Vec<u64>) -> Result<Option<&'a [u64]>> {
+        match self.held.get(&doc) {
+            Some(set) => Ok(Some(set)),
+            None if self.beyond.contains(doc) => self.beyond.get(doc, scratch).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    fn forget(&mut self, doc: Doc) {
+        if let Some(set) = self.held.remove(&doc) {
+            self.words -= set.len();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    proptest! {
+        #[test]
+        fn each_pair_is_met_once_and_no_set_is_forgotten_too_soon(
+            pairs in prop::collection::btree_set((0u32..30, 0u32..30), 0..60), turn in 0u64..30,
+        ) {
+            let pairs: BTreeSet<Pair> =
+                pairs.into_iter().filter(|(a, b)| a != b).map(|(a, b)| Pair::new(a, b)).collect();
+            let candidates: Vec<Candidate> = pairs.iter().map(|pair| Candidate { pair: *pair, shared: 1 }).collect();
+            // Numbers of documents need not ascend with their positions.
+            let position = |doc: Doc| Position::new(0, (u64::from(doc) + turn) % 30);
+            let partners = EarlierPartners::new(&candidates, 30, position);
+            prop_assert!(partners.docs.is_sorted_by_key(|doc| position(*doc)));
+            let mut met = BTreeSet::new();
+            for (number, doc) in partners.docs.iter().enumerate() {
+                prop_assert!(partners.of(number).is_sorted());
+                for earlier in partners.of(number).iter().map(|earlier| *earlier as usize) {
+                    prop_assert!(earlier < number && partners.last[earlier] as usize >= number);
+                    prop_assert!(met.insert(Pair::new(partners.docs[earlier], *doc)));
+                }
+                let last = partners.last[number] as usize;
+                prop_assert!(last == 0 || partners.of(last).contains(&(number as u32)));
+            }
+            prop_assert_eq!(met, pairs);
+        }
+
+        #[test]
+        fn sets_are_there_until_they_are_forgotten(sizes in prop::collection::vec(0usize..9, 1..30), most in 0usize..60) {
+            let folder = tempfile::tempdir().expect("a folder");
+            let mut sets = LiveSets { most, ..LiveSets::new(u64::MAX, folder.path()) };
+            let set = |doc: usize| (0..sizes[doc] as u64).map(|word| word << 8 | doc as u64).collect::<Vec<_>>();
+            let mut scratch = Vec::new();
+            for doc in 0..sizes.len() {
+                sets.hold(doc as Doc, &set(doc)).expect("held");
+                prop_assert!(sets.words <= most);
+                if doc % 3 == 2 {
+                    sets.forget(doc as Doc - 2);
+                }
+            }
+            for doc in (0..sizes.len()).filter(|doc| doc % 3 != 0 || doc + 2 >= sizes.len()) {
+                prop_assert_eq!(sets.get(doc as Doc, &mut scratch).expect("read"), Some(&set(doc)[..]));
+            }
+            prop_assert_eq!(sets.get(99, &mut scratch).expect("read"), None);
+        }
+    }
+}

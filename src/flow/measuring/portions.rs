@@ -1,0 +1,176 @@
+//! Candidates divided among workers, whole components of them, so that no two workers need the set of one document.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::atomic::Ordering;
+
+use timely::worker::Worker;
+
+use crate::components::Forest;
+use crate::document::Doc;
+use crate::error::Result;
+use crate::flow::catalogue::Catalogue;
+use crate::flow::distributed::exchange_all::exchange_all;
+use crate::flow::measuring_rounds::may_be_divided;
+use crate::flow::memory::budget::Share;
+use crate::flow::memory::spill::{Pile, SLICE};
+use crate::flow::records::Candidate;
+use crate::flow::run::RunParts;
+
+/// What a document weighs beside its set: reading it again costs something however short it is.
+const DOCUMENT: u64 = 50;
+/// The greatest part may be so much larger than an even one, in percent.
+const UNEVEN: u64 = 20;
+/// Bytes that dividing and measuring take for each document of the run, and for each candidate.
+const BYTES: (u64, u64) = (32, 8);
+
+/// Brings each worker whole components of candidates to measure, about as much as every other; whether that could be done.
+/// If not, each has some of the candidates. Every worker calls it at the same place.
+///
+/// # Errors
+/// Those of spill files.
+pub fn divide(
+    worker: &mut Worker,
+    run: &RunParts,
+    candidates: &Rc<RefCell<Pile<Candidate>>>,
+    is_hot: bool,
+) -> Result<bool> {
+    if !may_be_divided(run) {
+        return Ok(false);
+    }
+    let workers = run.context.topology.workers();
+    if workers == 1 {
+        return Ok(!is_hot && fits(run, &candidates.borrow()).is_some());
+    }
+    run.has_hot_groups.fetch_or(is_hot, Ordering::Relaxed);
+    let own = std::mem::replace(&mut *candidates.borrow_mut(), run.context.memory.pile(Share::Candidates));
+    send(worker, run, own, |_| 0, candidates);
+    let all = std::mem::replace(&mut *candidates.borrow_mut(), run.context.memory.pile(Share::Candidates));
+    let mut takers = None;
+    if worker.index() == 0 {
+        takers = fits(run, &all).filter(|_| !run.has_hot_groups.load(Ordering::Relaxed)).and_then(|held| {
+            let catalogue = &run.documents.catalogue;
+            take_components(held, catalogue.doc_limit(), workers, |doc| weight(catalogue, doc))
+        });
+        run.divided.set(takers.is_some()).unwrap_or_default();
+    }
+    let route = move |candidate: &Candidate| {
+        let (low, _) = candidate.pair.docs();
+        takers.as_ref().map_or(u64::from(low), |takers: &Vec<u32>| u64::from(takers[low as usize]))
+    };
+    send(worker, run, all, route, candidates);
+    Ok(run.divided.get() == Some(&true))
+}
+
+/// The candidates, if they are in memory and there is room for what is found out about them.
+fn fits<'a>(run: &RunParts, candidates: &'a Pile<Candidate>) -> Option<&'a [Candidate]> {
+    let documents = run.documents.catalogue.doc_limit() as u64;
+    let bytes = documents * BYTES.0 + candidates.len() as u64 * BYTES.1;
+    candidates.held().filter(|_| bytes <= run.context.memory.budget.whole(Share::Counter))
+}
+
+fn weight(catalogue: &Catalogue, doc: Doc) -> u64 {
+    DOCUMENT + u64::from(catalogue.size(doc))
+}
+
+/// The worker that takes each document of a candidate, if components can be divided about evenly. Workers take them in the
+/// order of their first documents, so that each reads its own part of the inputs again.
+fn take_components(
+    candidates: &[Candidate],
+    limit: usize,
+    workers: usize,
+    weight: impl Fn(Doc) -> u64,
+) -> Option<Vec<u32>> {
+    let mut forest = Forest::new(limit);
+    let mut weights = vec![0; limit];
+    for candidate in candidates {
+        let (low, high) = candidate.pair.docs();
+        [low, high].into_iter().for_each(|doc| weights[doc as usize] = weight(doc));
+        forest.union(low, high);
+    }
+    for doc in (0..limit).filter(|doc| weights[*doc] > 0).collect::<Vec<_>>() {
+        let root = forest.find(doc as Doc) as usize;
+        if root != doc {
+            weights[root] += std::mem::take(&mut weights[doc]);
+        }
+    }
+    let total: u64 = weights.iter().sum();
+    let (mut before, mut loads, mut takers) = (0, vec![0; workers], vec![0; limit]);
+    for (taker, weight) in takers.iter_mut().zip(&weights).filter(|(_, weight)| **weight > 0) {
+        // Where the middle of the component falls.
+        let at = (u128::from(2 * before + weight) * workers as u128 / u128::from(2 * total)) as usize;
+        *taker = at as u32;
+        loads[at] += weight;
+        before += weight;
+    }
+    for doc in 0..limit {
+        takers[doc] = takers[forest.find(doc as Doc) as usize];
+    }
+    let greatest = loads.into_iter().max().unwrap_or(0);
+    (greatest * workers as u64 <= total + total / 100 * UNEVEN).then_some(takers)
+}
+
+/// Sends candidates to the workers that `route` says, and adds those that come to `received`.
+fn send(
+    worker: &mut Worker,
+    run: &RunParts,
+    candidates: Pile<Candidate>,
+    route: impl Fn(&Candidate) -> u64 + 'static,
+    received: &Rc<RefCell<Pile<Candidate>>>,
+) {
+    let mut from = 0;
+    let slices = std::iter::from_fn(|| {
+        let mut buffer = Vec::new();
+        let some = candidates.some(from, SLICE, &mut buffer).map(|some| {
+            from += some.len();
+            some.to_vec()
+        });
+        some.map(|some| (!some.is_empty()).then_some(some)).transpose()
+    });
+    let taken = Rc::clone(received);
+    exchange_all(worker, &run.context, slices, route, move |some| taken.borrow_mut().extend(&some));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::flow::records::Pair;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn no_candidate_has_documents_of_two_workers(pairs in prop::collection::vec((0u32..60, 0u32..60), 1..60),
+                                                     workers in 1usize..5, sizes in prop::collection::vec(1u64..90, 60)) {
+            let pairs = pairs.iter().filter(|(a, b)| a != b);
+            let candidates: Vec<Candidate> =
+                pairs.map(|(a, b)| Candidate { pair: Pair::new(*a, *b), shared: 1 }).collect();
+            let weight = |doc: Doc| sizes[doc as usize];
+            if let Some(takers) = take_components(&candidates, 60, workers, weight) {
+                let mut loads = vec![0; workers];
+                for doc in 0..60 {
+                    if candidates.iter().any(|c| <[Doc; 2]>::from(c.pair.docs()).contains(&doc)) {
+                        loads[takers[doc as usize] as usize] += weight(doc);
+                    }
+                }
+                let total: u64 = loads.iter().sum();
+                prop_assert!(loads.iter().all(|load| load * workers as u64 <= total + total / 100 * UNEVEN));
+                for candidate in &candidates {
+                    let (low, high) = candidate.pair.docs();
+                    prop_assert_eq!(takers[low as usize], takers[high as usize]);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn many_components_are_divided_and_one_is_not() {
+        let chain = |step: u32| {
+            let pairs = (0..1000).step_by(step as usize);
+            let candidate = |doc| Candidate { pair: Pair::new(doc, doc + 1), shared: 1 };
+            take_components(&pairs.map(candidate).collect::<Vec<_>>(), 1001, 4, |_| 1)
+        };
+        let takers = chain(2).expect("divided");
+        assert!(takers[..1000].is_sorted() && takers[999] == 3);
+        assert_eq!(chain(1), None);
+    }
+}
