@@ -35,7 +35,8 @@ pub fn divide(
     candidates: &Rc<RefCell<Pile<Candidate>>>,
     is_hot: bool,
 ) -> Result<bool> {
-    if !may_be_divided(run) {
+    // Stored documents have no texts to be read in order.
+    if !may_be_divided(run) || run.documents.replay.is_some() {
         return Ok(false);
     }
     let workers = run.context.topology.workers();
