@@ -224,7 +224,7 @@ fn measuring_phase(
     if divided {
         run.sets.publish_recalled(index, recalled);
         wait_for_all(worker, context);
-        let measured = candidates.borrow().held().map_or(Ok(()), |held| measure_in_order(run, held));
+        let measured = measure_in_order(run, &candidates.borrow());
         return measured.unwrap_or_else(|error| status.fail(error));
     }
     let rounds = in_rounds(worker, run, candidates, &recalled).unwrap_or_else(|error| {

@@ -10,7 +10,7 @@ use crate::document::{Doc, Position};
 use crate::error::Result;
 use crate::flow::measuring_rounds::allowed;
 use crate::flow::memory::sets::Sets;
-use crate::flow::memory::spill::SLICE;
+use crate::flow::memory::spill::{Pile, SLICE};
 use crate::flow::records::{Candidate, Pair};
 use crate::flow::run::RunParts;
 use crate::metrics::Metric;
@@ -20,8 +20,19 @@ use crate::similarity::AcceptanceRule;
 ///
 /// # Errors
 /// Those of reading texts again and of spill files.
-pub fn measure_in_order(run: &RunParts, candidates: &[Candidate]) -> Result<()> {
+pub fn measure_in_order(run: &RunParts, candidates: &Pile<Candidate>) -> Result<()> {
     let Some(rule) = run.context.rule else { return Ok(()) };
+    let mut read = Vec::new();
+    let candidates = match candidates.held() {
+        Some(held) => held,
+        None => {
+            candidates.each_slice(|some| {
+                read.extend_from_slice(some);
+                Ok(())
+            })?;
+            &read
+        }
+    };
     let catalogue = &run.documents.catalogue;
     let partners = EarlierPartners::new(candidates, catalogue.doc_limit(), |doc| catalogue.position(doc));
     let unread: Vec<Doc> = partners.docs.iter().copied().filter(|doc| !run.sets.is_recalled(*doc)).collect();

@@ -45,7 +45,8 @@ pub fn divide(
     }
     run.has_hot_groups.fetch_or(is_hot, Ordering::Relaxed);
     let own = std::mem::replace(&mut *candidates.borrow_mut(), run.context.memory.pile(Share::Candidates));
-    send(worker, run, own, |_| 0, candidates);
+    send(worker, run, &own, |_| 0, candidates);
+    drop(own);
     let all = std::mem::replace(&mut *candidates.borrow_mut(), run.context.memory.pile(Share::Candidates));
     let mut takers = None;
     if worker.index() == 0 {
@@ -53,13 +54,14 @@ pub fn divide(
             let catalogue = &run.documents.catalogue;
             take_components(held, catalogue.doc_limit(), workers, |doc| weight(catalogue, doc))
         });
-        run.divided.set(takers.is_some()).unwrap_or_default();
+        let first = run.divided.set(takers.is_some()).is_ok();
+        debug_assert!(first, "candidates are divided once");
     }
     let route = move |candidate: &Candidate| {
         let (low, _) = candidate.pair.docs();
         takers.as_ref().map_or(u64::from(low), |takers: &Vec<u32>| u64::from(takers[low as usize]))
     };
-    send(worker, run, all, route, candidates);
+    send(worker, run, &all, route, candidates);
     Ok(run.divided.get() == Some(&true))
 }
 
@@ -115,7 +117,7 @@ fn take_components(
 fn send(
     worker: &mut Worker,
     run: &RunParts,
-    candidates: Pile<Candidate>,
+    candidates: &Pile<Candidate>,
     route: impl Fn(&Candidate) -> u64 + 'static,
     received: &Rc<RefCell<Pile<Candidate>>>,
 ) {
