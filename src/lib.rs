@@ -174,7 +174,6 @@
 //! - `flow/document_sets.rs` - sizes and sets of documents, and measuring pairs of them
 //! - `flow/connected.rs` - which documents candidates connect, and the round each is measured in
 //! - `flow/measuring_rounds.rs` - candidates measured in rounds, so that few sets are held at once
-//! - `flow/second_collision.rs` - members of hot groups meet again under keys that are rare among them
 //! - `flow/run.rs` - the parts of a run, put together
 //! - `flow/worker.rs` - what a worker does: two dataflows, and a second collision between them
 //! - `flow/profiled.rs` - times of operators, from what timely logs
@@ -204,6 +203,8 @@
 //! - `flow/operators/count.rs` - key groups to candidates, with the keys each pair shares
 //! - `flow/operators/recall.rs` - sets derived again, and sent to where they are measured
 //! - `flow/operators/verify.rs` - candidates measured, links
+//! - `flow/second_collision/mod.rs` - members of hot groups meet again under keys that are rare among them
+//! - `flow/second_collision/members.rs` - which keys these are, and which of them are sent
 //! - `flow/measuring/mod.rs` - candidates measured where every worker can read every text
 //! - `flow/measuring/portions.rs` - candidates divided among workers, whole components of them
 //! - `flow/measuring/in_order.rs` - texts read again in order, and their pairs measured as they come

@@ -7,7 +7,6 @@ use crate::document::Doc;
 use crate::error::Result;
 use crate::flow::catalogue::Catalogue;
 use crate::flow::memory::document_bits::{DocumentBits, Ranks};
-use crate::flow::memory::sets::Sets;
 use crate::flow::memory::spill::Pile;
 use crate::flow::records::Candidate;
 use crate::flow::status::lock;
@@ -15,8 +14,6 @@ use crate::flow::status::lock;
 /// What the workers of a process find out together about the documents of candidates.
 pub struct Connected {
     docs: DocumentBits,
-    /// Those whose sets have been derived by now.
-    derived: DocumentBits,
     ranks: OnceLock<Ranks>,
     forest: Mutex<Forest>,
     rounds: OnceLock<MeasuringRounds>,
@@ -35,19 +32,17 @@ impl Connected {
     pub fn new(limit: usize) -> Connected {
         Connected {
             docs: DocumentBits::new(limit),
-            derived: DocumentBits::new(limit),
             ranks: OnceLock::new(),
             forest: Mutex::default(),
             rounds: OnceLock::new(),
         }
     }
 
-    /// Adds the documents of a worker's candidates, and which of all it has derived.
+    /// Adds the documents of a worker's candidates.
     ///
     /// # Errors
     /// [`crate::error::Error::Io`] of a spill file.
-    pub fn take_in(&self, candidates: &Pile<Candidate>, derived: &Sets) -> Result<()> {
-        derived.docs().for_each(|doc| self.derived.insert(doc));
+    pub fn take_in(&self, candidates: &Pile<Candidate>) -> Result<()> {
         candidates.each_slice(|some| {
             let docs = some.iter().flat_map(|candidate| <[Doc; 2]>::from(candidate.pair.docs()));
             docs.for_each(|doc| self.docs.insert(doc));
@@ -90,8 +85,7 @@ impl Connected {
             let docs = || self.ranks().docs();
             let roots: Vec<u32> = (0..self.ranks().len() as u32).map(|rank| forest.find(rank)).collect();
             let sizes: Vec<u64> = docs().map(|doc| bytes_of(catalogue, doc)).collect();
-            let derived: Vec<bool> = docs().map(|doc| self.derived.contains(doc)).collect();
-            divide(&roots, &sizes, &derived, bytes)
+            divide(&roots, &sizes, bytes)
         })
     }
 
@@ -106,21 +100,19 @@ fn bytes_of(catalogue: &Catalogue, doc: Doc) -> u64 {
 }
 
 /// The round of each node of a forest of which these are the roots, each the least of its tree: whole trees, in the order of their
-/// roots, about so many bytes of sizes a round. Trees with a node that is `first` go before all others, into the first round.
-fn divide(roots: &[u32], sizes: &[u64], first: &[bool], bytes: u64) -> MeasuringRounds {
-    let (mut of_tree, mut is_first) = (vec![0; roots.len()], vec![false; roots.len()]);
-    for ((root, size), first) in roots.iter().zip(sizes).zip(first) {
+/// roots, about so many bytes of sizes a round.
+fn divide(roots: &[u32], sizes: &[u64], bytes: u64) -> MeasuringRounds {
+    let mut of_tree = vec![0; roots.len()];
+    for (root, size) in roots.iter().zip(sizes) {
         of_tree[*root as usize] += size;
-        is_first[*root as usize] |= first;
     }
-    let of_first = of_tree.iter().zip(&is_first).filter(|(_, first)| **first).map(|(size, _)| size);
-    let (mut held, mut round): (u64, u8) = (of_first.sum(), 0);
+    let (mut held, mut round) = (0, 0u8);
     let mut of = vec![0; roots.len()];
     for (node, root) in roots.iter().enumerate() {
         let root = *root as usize;
         if root < node {
             of[node] = of[root];
-        } else if !is_first[node] {
+        } else {
             if held >= bytes && round < u8::MAX {
                 (held, round) = (0, round + 1);
             }
@@ -140,17 +132,14 @@ mod tests {
         #[test]
         fn a_tree_is_in_one_round_and_a_round_has_little_too_much(links in prop::collection::vec((0u32..40, 0u32..40), 0..60),
                                                                   sizes in prop::collection::vec(0u64..100, 40),
-                                                                  first in prop::collection::btree_set(0usize..40, 0..3),
                                                                   bytes in 1u64..2000) {
             let mut forest = Forest::new(40);
             for (a, b) in &links {
                 forest.union(*a, *b);
             }
             let roots: Vec<u32> = (0..40).map(|node| forest.find(node)).collect();
-            let is_first: Vec<bool> = (0..40).map(|node| first.contains(&node)).collect();
-            let MeasuringRounds { of: rounds, many } = divide(&roots, &sizes, &is_first, bytes);
+            let MeasuringRounds { of: rounds, many } = divide(&roots, &sizes, bytes);
             prop_assert!(links.iter().all(|(a, b)| rounds[*a as usize] == rounds[*b as usize]));
-            prop_assert!(first.iter().all(|node| rounds[*node] == 0));
             prop_assert_eq!(many, usize::from(rounds.iter().max().copied().unwrap_or_default()) + 1);
             for round in 1..many {
                 // Without its last tree no round is full.

@@ -143,11 +143,6 @@ impl DocumentSets {
         }
     }
 
-    /// Whether the set of a document was recalled or received.
-    pub fn is_recalled(&self, doc: Doc) -> bool {
-        self.holder(doc).is_some_and(|sets| sets.contains(doc))
-    }
-
     /// Where the set of a document is, if it is in this process: with the worker that read it, or, if another process has
     /// sent it, with the one that received it.
     fn holder(&self, doc: Doc) -> Option<&Sets> {

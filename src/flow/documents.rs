@@ -58,12 +58,31 @@ impl RunDocuments {
         })
     }
 
-    /// Derives the sets of `docs` (ascending, all of one owner, none twice) from their texts and stores them; those of
+    /// Derives the sets of `docs` (ascending, all of one owner, none twice) from their texts and hands them on; those of
     /// stored documents are stored already.
     ///
     /// # Errors
     /// Those of [`RunDocuments::each_text`]; of a collection, those of reading stored sets and [`crate::error::Error::Interrupted`].
-    /// [`crate::error::Error::Io`] if a set cannot be written to a spill file.
+    pub fn each_set(
+        &self,
+        docs: &[Doc],
+        sketcher: &mut Sketcher,
+        progress: &Progress,
+        each: &mut dyn FnMut(Doc, &[u64]) -> Result<()>,
+    ) -> Result<()> {
+        if let Some(replay) = &self.replay {
+            return self.each_stored(&**replay, docs, progress, each);
+        }
+        self.each_text(docs, progress, &mut |doc, text, day| {
+            sketcher.read(text, day);
+            each(doc, sketcher.words())
+        })
+    }
+
+    /// Derives the sets of documents like [`RunDocuments::each_set`] and stores them.
+    ///
+    /// # Errors
+    /// Those of [`RunDocuments::each_set`]; [`crate::error::Error::Io`] if a set cannot be written to a spill file.
     pub fn recall(
         &self,
         docs: &[Doc],
@@ -71,21 +90,15 @@ impl RunDocuments {
         progress: &Progress,
         sets: &mut Sets,
     ) -> Result<()> {
-        if let Some(replay) = &self.replay {
-            return self.recall_stored(&**replay, docs, progress, sets);
-        }
-        self.each_text(docs, progress, &mut |doc, text, day| {
-            sketcher.read(text, day);
-            sets.insert(doc, sketcher.words())
-        })
+        self.each_set(docs, sketcher, progress, &mut |doc, set| sets.insert(doc, set))
     }
 
-    fn recall_stored(
+    fn each_stored(
         &self,
         replay: &dyn ReplayedDocuments,
         docs: &[Doc],
         progress: &Progress,
-        sets: &mut Sets,
+        each: &mut dyn FnMut(Doc, &[u64]) -> Result<()>,
     ) -> Result<()> {
         let mut set = Vec::new();
         for some in docs.chunks(SLICE) {
@@ -93,7 +106,7 @@ impl RunDocuments {
             for doc in some {
                 let at = self.catalogue.position(*doc).offset() as usize;
                 replay.set(replay.document(at).content, &mut set)?;
-                sets.insert(*doc, &set)?;
+                each(*doc, &set)?;
             }
             progress.advance(some.len() as u64);
         }

@@ -15,7 +15,6 @@ use crate::flow::connected::Connected;
 use crate::flow::distributed::exchange_all::wait_for_all;
 use crate::flow::document_sets::DocumentSets;
 use crate::flow::memory::budget::Share;
-use crate::flow::memory::sets::Sets;
 use crate::flow::memory::spill::Pile;
 use crate::flow::records::Candidate;
 use crate::flow::run::RunParts;
@@ -30,7 +29,7 @@ const MOST: u64 = 64;
 const LITTLE: u64 = 64 << 20;
 
 /// Takes the candidates of this worker and gives them back round by round; at least one round. Every worker calls it at the same
-/// place. The sets that a worker has derived by now belong to the first round.
+/// place.
 ///
 /// # Errors
 /// [`crate::error::Error::Io`] of a spill file.
@@ -38,13 +37,12 @@ pub fn in_rounds(
     worker: &mut Worker,
     run: &RunParts,
     candidates: Rc<RefCell<Pile<Candidate>>>,
-    derived: &Sets,
 ) -> Result<Vec<Rc<RefCell<Pile<Candidate>>>>> {
     if !may_be_divided(run) {
         return Ok(vec![candidates]);
     }
     let connected = shared(&run.connected, || Connected::new(run.documents.catalogue.doc_limit()));
-    let took = connected.take_in(&candidates.borrow(), derived);
+    let took = connected.take_in(&candidates.borrow());
     wait_for_all(worker, &run.context);
     let catalogue = &run.documents.catalogue;
     let (bytes, allowed) = (connected.bytes(catalogue), allowed(run));

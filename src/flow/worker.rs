@@ -16,7 +16,7 @@ use timely::worker::Worker;
 use crate::document::Doc;
 use crate::error::{Error, Result};
 use crate::flow::context::RunContext;
-use crate::flow::distributed::exchange_all::{PATIENCE, wait, wait_for_all};
+use crate::flow::distributed::exchange_all::{PATIENCE, wait};
 use crate::flow::distributed::gather_to_leader::gather_to_leader;
 use crate::flow::distributed::remote_candidates::bring_to_sets;
 use crate::flow::distributed::send_window::SendWindow;
@@ -27,7 +27,6 @@ use crate::flow::measuring::portions::divide;
 use crate::flow::measuring_rounds::{in_rounds, sets_of_round};
 use crate::flow::memory::budget::Share;
 use crate::flow::memory::document_bits::{ones, set};
-use crate::flow::memory::sets::Sets;
 use crate::flow::memory::spill::Pile;
 use crate::flow::operators::broadcast_rows::{SentRows, broadcast_rows, rows_for_others};
 use crate::flow::operators::collide::collide;
@@ -54,10 +53,10 @@ pub fn work(worker: &mut Worker, run: &Arc<RunParts>) {
     let mut collided = collided.take();
     if !status.failed() {
         match collide_again(worker, run, &candidates, &mut collided) {
-            Ok(recalled) => {
+            Ok(()) => {
                 let hot_groups = std::mem::take(&mut collided.hot_groups);
                 run.collector.add_collided(&collided);
-                measuring_phase(worker, run, candidates, hot_groups, recalled);
+                measuring_phase(worker, run, candidates, hot_groups);
             }
             Err(error) => status.fail(error),
         }
@@ -201,7 +200,6 @@ fn measuring_phase(
     run: &RunParts,
     candidates: Rc<RefCell<Pile<Candidate>>>,
     hot_groups: Vec<Vec<Doc>>,
-    recalled: Sets,
 ) {
     let (index, context) = (worker.index(), &run.context);
     let status = &context.status;
@@ -222,16 +220,14 @@ fn measuring_phase(
         false
     });
     if divided {
-        run.sets.publish_recalled(index, recalled);
-        wait_for_all(worker, context);
         let measured = measure_in_order(run, &candidates.borrow());
         return measured.unwrap_or_else(|error| status.fail(error));
     }
-    let rounds = in_rounds(worker, run, candidates, &recalled).unwrap_or_else(|error| {
+    let rounds = in_rounds(worker, run, candidates).unwrap_or_else(|error| {
         status.fail(error);
         Vec::new()
     });
-    let (last, mut recalled) = (rounds.len(), Some(recalled));
+    let last = rounds.len();
     for (round, candidates) in (1..).zip(rounds) {
         let mut wanted = in_question(run, &candidates.borrow()).unwrap_or_else(|error| {
             status.fail(error);
@@ -242,8 +238,7 @@ fn measuring_phase(
         if round == last {
             wanted.extend_from_slice(&in_hot_groups);
         }
-        let recalled = recalled.take().unwrap_or_else(|| context.memory.sets(Share::Sets));
-        measure(worker, run, sets, candidates, wanted, recalled);
+        measure(worker, run, sets, candidates, wanted);
     }
 }
 
@@ -254,12 +249,11 @@ fn measure(
     sets: Arc<DocumentSets>,
     candidates: Rc<RefCell<Pile<Candidate>>>,
     mut docs: Vec<Wanted>,
-    recalled: Sets,
 ) {
     let (index, status) = (worker.index(), &run.context.status);
     let mut wanted = Input::<Wanted>::new_with_builder();
     worker.dataflow(|scope| {
-        let sent = recall_wanted(wanted.to_stream(scope), Arc::clone(&sets), recalled, index);
+        let sent = recall_wanted(wanted.to_stream(scope), Arc::clone(&sets), index);
         let ready = receive_sets(sent, Arc::clone(&sets), index);
         let collector = Arc::clone(&run.collector);
         let to_leader = Exchange::new(|_: &Candidate| 0);

@@ -12,6 +12,8 @@ use bytemuck::zeroed_vec;
 /// Slots for each document, and most slots: what many documents have in common stands out even where the shingles that are
 /// theirs alone share slots.
 const SLOTS: (usize, usize) = (128, 1 << 22);
+/// Documents that are always few.
+const MANY: u64 = 64;
 
 /// Counts of shingles, which several threads add up.
 #[derive(Debug)]
@@ -60,6 +62,14 @@ impl Frequencies {
             first.truncate(wanted);
         }
         first.sort_unstable();
+    }
+
+    /// What only shingles that many of the documents have are counted above: twice the average of all slots, which shingles of
+    /// few do not reach however many of them share a slot.
+    pub fn many(&self) -> u32 {
+        let sum: u64 = self.counts().map(|(_, count)| u64::from(count)).sum();
+        let average = sum / self.slots.len() as u64;
+        u32::try_from(MANY + 2 * average).unwrap_or(u32::MAX)
     }
 
     fn of(&self, shingle: u64) -> u32 {

@@ -9,7 +9,7 @@ use crate::config::Keep;
 use crate::document::{Doc, Position};
 use crate::error::Result;
 use crate::flow::measuring_rounds::allowed;
-use crate::flow::memory::sets::Sets;
+use crate::flow::memory::sets::{Sets, not_recalled};
 use crate::flow::memory::spill::{Pile, SLICE};
 use crate::flow::records::{Candidate, Pair};
 use crate::flow::run::RunParts;
@@ -35,15 +35,10 @@ pub fn measure_in_order(run: &RunParts, candidates: &Pile<Candidate>) -> Result<
     };
     let catalogue = &run.documents.catalogue;
     let partners = EarlierPartners::new(candidates, catalogue.doc_limit(), |doc| catalogue.position(doc));
-    let unread: Vec<Doc> = partners.docs.iter().copied().filter(|doc| !run.sets.is_recalled(*doc)).collect();
+    let docs = partners.docs.clone();
     let mut measuring = MeasuringInOrder::new(run, rule, partners);
     let (mut sketcher, progress) = (run.context.sketcher(), &run.context.status.progress);
-    run.documents.each_text(&unread, progress, &mut |doc, text, day| {
-        measuring.take_recalled(Some(doc))?;
-        sketcher.read(text, day);
-        measuring.take(sketcher.words())
-    })?;
-    measuring.take_recalled(None)?;
+    run.documents.each_set(&docs, &mut sketcher, progress, &mut |_, set| measuring.take(set))?;
     measuring.hand_in();
     Ok(())
 }
@@ -129,16 +124,6 @@ impl MeasuringInOrder<'_> {
         }
     }
 
-    /// Takes the documents up to one whose sets were recalled before; all that are left, if there is none.
-    fn take_recalled(&mut self, until: Option<Doc>) -> Result<()> {
-        let mut scratch = Vec::new();
-        while let Some(doc) = self.partners.docs.get(self.next).filter(|doc| Some(**doc) != until) {
-            let set = self.run.sets.set(*doc, &mut scratch)?;
-            self.take(set)?;
-        }
-        Ok(())
-    }
-
     /// Takes the set of the next document.
     fn take(&mut self, set: &[u64]) -> Result<()> {
         let (number, partners) = (self.next, &self.partners);
@@ -150,10 +135,7 @@ impl MeasuringInOrder<'_> {
             if self.joined.as_ref().is_some_and(|joined| joined[*earlier as usize]) {
                 continue;
             }
-            let theirs = match self.sets.get(other, &mut self.scratch)? {
-                Some(theirs) => theirs,
-                None => self.run.sets.set(other, &mut self.scratch)?,
-            };
+            let theirs = self.sets.get(other, &mut self.scratch)?.ok_or_else(|| not_recalled(other))?;
             if let Some(measure) = self.rule.measure(theirs, set) {
                 self.links.push(Candidate { pair: Pair::new(other, doc), shared: measure.shared });
                 has_joined = self.joined.is_some();
@@ -170,7 +152,7 @@ impl MeasuringInOrder<'_> {
         if let Some(joined) = &mut self.joined {
             joined[number] = has_joined;
         }
-        if partners.last[number] as usize > number && !has_joined && !self.run.sets.is_recalled(doc) {
+        if partners.last[number] as usize > number && !has_joined {
             self.sets.hold(doc, set)?;
         }
         if self.links.len() >= SLICE {

@@ -3,8 +3,8 @@
 //!
 //! The shares hold at different times: postings, arrivals and rows while the input is read; postings, groups and rows
 //! while they collide; groups (and their index, as large again), counters, candidates and rows while pairs are
-//! counted; sets, postings and groups of members of hot groups (each as large as digests were), counters and candidates while
-//! these collide again; sets, candidates, links and rows from then on; links, rows and what an epoch changes when a load is settled.
+//! counted; postings of members of hot groups, keys of these that wait, and candidates when these collide again, and then the same
+//! as the first time; sets, candidates, links and rows from then on; links, rows and what an epoch changes when a load is settled.
 //! At no time do they come to more than the whole. What a load makes of clusters comes last and alone. Outside of the shares
 //! a load takes at most a tenth of the memory to know unchanged documents, as much to know dead contents, and 4 bytes for each
 //! stored content, of which pages without a content that was met are never touched. While members of hot groups collide again,
@@ -150,12 +150,13 @@ mod tests {
             Settling, Signatures,
         };
         let rows = [Rows, Labels, Signatures];
-        let times: [&[Share]; 7] = [
+        let times: [&[Share]; 8] = [
             &[Seen, Postings, Arrivals],
             &[Seen, Postings, Groups],
             &[Groups, Groups, Counter, Candidates],
-            &[Sets, Arrivals, Arrivals, Candidates, Candidates],
-            &[Sets, Arrivals, Arrivals, Counter, Candidates],
+            &[Fetched, Candidates, Candidates],
+            &[Sets, Postings, Candidates],
+            &[Postings, Groups, Candidates],
             &[Sets, Fetched, Candidates, Links],
             &[Links, Settling],
         ];

@@ -41,11 +41,6 @@ impl Sets {
         self.places.contains_key(&doc)
     }
 
-    /// The documents whose sets are here, in no order.
-    pub fn docs(&self) -> impl Iterator<Item = Doc> {
-        self.places.keys().copied()
-    }
-
     /// The set of a document, in `scratch` if it was spilled.
     ///
     /// # Errors

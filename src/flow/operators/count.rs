@@ -136,18 +136,13 @@ impl PairCounting {
 }
 
 /// No key groups yet, for a worker that has read all its input.
-fn no_groups(sets: &DocumentSets, worker: usize, prefixes: Prefixes) -> Rounds {
-    let share = match prefixes {
-        Prefixes::Equal => Share::Groups,
-        // Sets are held beside the second collision, and digests no longer.
-        Prefixes::Indexed => Share::Arrivals,
-    };
+fn no_groups(sets: &DocumentSets, worker: usize) -> Rounds {
     let (context, catalogue) = (&sets.context, &sets.documents.catalogue);
     Rounds::new(
         catalogue.rows(worker),
         catalogue.base(),
         (worker, context.topology.all()),
-        context.memory.budget.part(share),
+        context.memory.budget.part(Share::Groups),
         &context.memory.scratch,
     )
 }
@@ -180,14 +175,14 @@ pub fn count<'scope>(
                     for groups in data.flat_map(|batch| batch.drain(..)).filter(|_| !status.failed()) {
                         sets.record_stored_sizes(groups.stored_sizes.iter().copied());
                         // KeyGroups are sent once all is read, so the rows of this worker are known.
-                        let received = received.get_or_insert_with(|| no_groups(&sets, worker, prefixes));
+                        let received = received.get_or_insert_with(|| no_groups(&sets, worker));
                         received.take_in(&groups).unwrap_or_else(|error| status.fail(error));
                     }
                 });
                 let all = frontier.is_empty() && known.is_empty();
                 let Some(held) = cap.as_ref().filter(|_| all) else { return };
                 let counting = counting.get_or_insert_with(|| {
-                    let groups = received.take().unwrap_or_else(|| no_groups(&sets, worker, prefixes));
+                    let groups = received.take().unwrap_or_else(|| no_groups(&sets, worker));
                     Some(PairCounting::new(groups, &sets, worker))
                 });
                 let mut session = output.session(held);

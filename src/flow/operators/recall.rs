@@ -11,16 +11,14 @@ use timely::dataflow::operators::generic::operator::Operator;
 use crate::document::Doc;
 use crate::flow::document_sets::DocumentSets;
 use crate::flow::memory::budget::Share;
-use crate::flow::memory::sets::Sets;
 use crate::flow::memory::spill::SLICE;
 use crate::flow::records::{Sent, Wanted};
 
-/// Derives the sets of the documents wanted, each once, at its owner, unless they are among `recalled`, and publishes them to
-/// the process; those that other processes want are put out for them.
+/// Derives the sets of the documents wanted, each once, at its owner, and publishes them to the process; those that other
+/// processes want are put out for them.
 pub fn recall_wanted<'scope>(
     wanted: Stream<'scope, u64, Vec<Wanted>>,
     sets: Arc<DocumentSets>,
-    recalled: Sets,
     worker: usize,
 ) -> Stream<'scope, u64, Vec<Sent>> {
     let (scope, topology) = (wanted.scope(), sets.context.topology);
@@ -28,16 +26,13 @@ pub fn recall_wanted<'scope>(
     wanted.unary_frontier::<CapacityContainerBuilder<Vec<Sent>>, _, _, _>(owner, "Recall", |cap, info| {
         let activator = scope.activator_for(info.address);
         let mut all: Vec<Wanted> = Vec::new();
-        let (mut remote, mut recalled) = (None, Some(recalled));
+        let mut remote = None;
         let mut cap = Some(cap);
         move |(input, frontier), output| {
             input.for_each_time(|_, data| data.for_each(|batch| all.append(batch)));
             let Some(held) = cap.as_ref().filter(|_| frontier.is_empty()) else { return };
             let remote = remote.get_or_insert_with(|| {
-                recalled
-                    .take()
-                    .into_iter()
-                    .for_each(|recalled| recall_all(&sets, recalled, &mut all, worker));
+                recall_all(&sets, &mut all, worker);
                 // What is left is for other processes.
                 std::mem::take(&mut all).into_iter()
             });
@@ -63,13 +58,13 @@ pub fn recall_wanted<'scope>(
 }
 
 /// Recalls the sets of all that is wanted of a worker, and leaves in the list what other processes want.
-fn recall_all(sets: &DocumentSets, mut recalled: Sets, wanted: &mut Vec<Wanted>, worker: usize) {
+fn recall_all(sets: &DocumentSets, wanted: &mut Vec<Wanted>, worker: usize) {
     wanted.sort_unstable();
     wanted.dedup();
     let mut docs: Vec<Doc> = wanted.iter().map(|(doc, _)| *doc).collect();
     docs.dedup();
-    docs.retain(|doc| !recalled.contains(*doc));
     let context = &sets.context;
+    let mut recalled = context.memory.sets(Share::Sets);
     wanted.retain(|(_, process)| *process as usize != context.topology.process());
     if !context.status.failed()
         && let Err(error) = sets.recall(&docs, &mut recalled)

@@ -38,25 +38,48 @@ pub struct IndexedPosting {
     indexes: u32,
 }
 
-impl IndexedPosting {
-    /// The postings of a document whose set has these members, and these first ones in the order of keys.
-    pub fn of<'a>(
-        doc: Doc,
-        set: &[u64],
-        first: impl Iterator<Item = &'a u64>,
-        indexing: usize,
-    ) -> impl Iterator<Item = IndexedPosting> {
+/// A document, as all of its postings know it.
+#[derive(Clone, Copy)]
+pub struct IndexedSet {
+    doc: Doc,
+    size: u32,
+    tie: u32,
+}
+
+impl IndexedSet {
+    /// A document whose set has these members.
+    pub fn of(doc: Doc, set: &[u64]) -> IndexedSet {
         let sum = set.iter().fold(0u64, |sum, member| sum.wrapping_add(*member));
-        let (size, tie) = (set.len() as u32, (spread(sum) >> 32) as u32);
-        first.enumerate().map(move |(at, member)| IndexedPosting {
-            key: spread(*member),
-            size,
-            tie,
-            doc,
-            indexes: u32::from(at < indexing),
-        })
+        IndexedSet { doc, size: set.len() as u32, tie: (spread(sum) >> 32) as u32 }
     }
 
+    /// Its posting of a member of the set.
+    pub fn posting(self, member: u64, is_indexing: bool) -> IndexedPosting {
+        let IndexedSet { doc, size, tie } = self;
+        IndexedPosting { key: spread(member), size, tie, doc, indexes: u32::from(is_indexing) }
+    }
+
+    /// What tells it from other documents, in a word.
+    pub fn place(self) -> u64 {
+        word(self.size, self.tie)
+    }
+
+    /// The document of which [`IndexedSet::place`] is this.
+    pub fn at(doc: Doc, place: u64) -> IndexedSet {
+        let (size, tie) = halves(place);
+        IndexedSet { doc, size, tie }
+    }
+}
+
+fn word(high: u32, low: u32) -> u64 {
+    u64::from(high) << 32 | u64::from(low)
+}
+
+fn halves(word: u64) -> (u32, u32) {
+    ((word >> 32) as u32, word as u32)
+}
+
+impl IndexedPosting {
     fn is_indexing(&self) -> bool {
         self.indexes != 0
     }
@@ -68,7 +91,6 @@ impl IndexedPosting {
 
 impl From<(u64, u64, u64)> for IndexedPosting {
     fn from((key, place, rest): (u64, u64, u64)) -> IndexedPosting {
-        let halves = |word: u64| ((word >> 32) as u32, word as u32);
         let ((size, tie), (doc, indexes)) = (halves(place), halves(rest));
         IndexedPosting { key, size, tie, doc, indexes }
     }
@@ -76,7 +98,6 @@ impl From<(u64, u64, u64)> for IndexedPosting {
 
 impl From<IndexedPosting> for (u64, u64, u64) {
     fn from(IndexedPosting { key, size, tie, doc, indexes }: IndexedPosting) -> (u64, u64, u64) {
-        let word = |high: u32, low: u32| u64::from(high) << 32 | u64::from(low);
         (key, word(size, tie), word(doc, indexes))
     }
 }
@@ -292,6 +313,8 @@ mod tests {
             prop_assert_eq!(met, truth);
             prop_assert_eq!(collided.hot_groups, hot);
             for posting in sorted {
+                let set = IndexedSet { doc: posting.doc, size: posting.size, tie: posting.tie };
+                prop_assert_eq!(IndexedSet::at(set.doc, set.place()).posting(1, posting.is_indexing()).place(), posting.place());
                 prop_assert_eq!(IndexedPosting::from(<(u64, u64, u64)>::from(posting)), posting);
             }
         }

@@ -30,7 +30,7 @@ use crate::flow::records::{ExactDuplicate, KeyGroups, Posting};
 use crate::flow::results::gathered::Collided;
 use crate::flow::stored::Stored;
 
-pub use indexed::IndexedPosting;
+pub use indexed::{IndexedPosting, IndexedSet};
 
 /// Bytes of input whose postings make a bucket: they fit the second-level cache when they are sorted.
 const BUCKET: u64 = 128 << 10;
@@ -107,8 +107,7 @@ pub fn collide_indexed<'scope>(
         |cap, info| {
             let activator = scope.activator_for(info.address);
             let context = Arc::clone(&sets.context);
-            // Digests are gone by now, and sets are held.
-            let mut feed = BucketFeed::new(&context, worker, (Share::Arrivals, BUCKET), cap, activator);
+            let mut feed = BucketFeed::new(&context, worker, (Share::Postings, BUCKET), cap, activator);
             let base = sets.documents.catalogue.base();
             let (mut grouping, mut order) = (IndexedGrouping::of(&context, base), KeyOrder::default());
             let mut singletons = Singletons::default();

@@ -8,42 +8,36 @@
 //! No pair is lost. If both of two documents take part in the second collision, they do so with whole prefixes. If not, no key
 //! they share is of a group whose members collide again: each such key was counted, or its group goes to the clustering whole.
 
+mod members;
+
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, Weak};
 
-use timely::container::CapacityContainerBuilder;
-use timely::dataflow::operators::generic::operator::empty;
-use timely::dataflow::operators::{Inspect, Probe};
-use timely::dataflow::{InputHandle, ProbeHandle};
 use timely::worker::Worker;
 
 use crate::document::Doc;
 use crate::error::Result;
-use crate::flow::distributed::exchange_all::{exchange_all, wait, wait_for_all};
+use crate::flow::distributed::exchange_all::{exchange_all, wait_for_all};
 use crate::flow::distributed::remote_candidates::keep;
-use crate::flow::document_sets::Prefixes;
 use crate::flow::memory::budget::Share;
 use crate::flow::memory::document_bits::{DocumentBits, ones, set};
-use crate::flow::memory::sets::Sets;
 use crate::flow::memory::spill::{Pile, SLICE};
-use crate::flow::operators::collide::{IndexedPosting, collide_indexed};
-use crate::flow::operators::count::count;
 use crate::flow::records::{Candidate, Wanted};
 use crate::flow::results::gathered::Collided;
 use crate::flow::run::RunParts;
+use crate::flow::second_collision::members::Members;
 use crate::flow::status::lock;
 use crate::similarity::AcceptanceRule;
 use crate::sketch::Frequencies;
-use crate::threshold::Threshold;
 
 /// Members of a large hot group that are held against each other.
 const SAMPLE: usize = 32;
 /// Fewer of them say nothing.
 const LEAST: usize = 4;
 
-/// Lets the members of hot groups collide again. Replaces the candidates and the hot groups of this worker, and returns the
-/// sets of the members that it has read. Every worker of every process calls it at the same place.
+/// Lets the members of hot groups collide again. Replaces the candidates and the hot groups of this worker. Every worker of
+/// every process calls it at the same place.
 ///
 /// # Errors
 /// Those of reading texts and stored sets again, and of spill files.
@@ -52,21 +46,19 @@ pub fn collide_again(
     run: &RunParts,
     candidates: &Rc<RefCell<Pile<Candidate>>>,
     collided: &mut Collided,
-) -> Result<Sets> {
-    let recalled = run.context.memory.sets(Share::Sets);
+) -> Result<()> {
     let by_prefix = run.context.rule.and_then(|rule| Some((rule, rule.prefix()?)));
-    let Some((rule, threshold)) = by_prefix else { return Ok(recalled) };
+    let Some((rule, threshold)) = by_prefix else { return Ok(()) };
     sort_out(run, rule, collided)?;
     let hot = gather_members(worker, run, &std::mem::take(&mut collided.hot_members));
     let members = hot.len();
     if members == 0 || run.context.status.failed() {
-        return Ok(recalled);
+        return Ok(());
     }
     drop_hot_pairs(run, &hot, candidates)?;
-    let mut own = Members::new(run, worker.index(), &hot, recalled);
+    let own = Members::new(run, worker.index(), &hot);
     drop(hot);
     let frequencies = shared(&run.frequencies, || Frequencies::new(members));
-    own.recall()?;
     let mut counted = 0;
     own.each(&mut |_, set| {
         frequencies.count(set);
@@ -77,7 +69,7 @@ pub fn collide_again(
     if !run.context.status.failed() {
         collided.hot_groups.append(&mut own.collide(worker, threshold, &frequencies, candidates)?);
     }
-    Ok(own.recalled)
+    Ok(())
 }
 
 /// What the workers of a process make once and use together, until the last of them is done with it.
@@ -129,27 +121,32 @@ fn sample(run: &RunParts, group: &[Doc]) -> Vec<Doc> {
 
 /// The members of hot groups of all workers that collide again; `own` are those of this worker, a bit each.
 fn gather_members(worker: &mut Worker, run: &RunParts, own: &[u64]) -> Arc<DocumentBits> {
-    let topology = run.context.topology;
     let all = shared(&run.hot_members, || DocumentBits::new(run.documents.catalogue.doc_limit()));
-    ones(own.iter().copied()).for_each(|doc| all.insert(doc));
+    gather_bits(worker, run, &all, own);
+    all
+}
+
+/// Sets in `all` of each process the bits that any worker has among its `own`. Returns when all are set.
+fn gather_bits(worker: &mut Worker, run: &RunParts, all: &Arc<DocumentBits>, own: &[u64]) {
+    let topology = run.context.topology;
+    ones(own.iter().copied()).for_each(|bit| all.insert(bit));
     let slices = topology.others().flat_map(|process| {
         let to = topology.first_of(process) as u32;
         own.chunks(SLICE)
             .zip((0..).step_by(64 * SLICE))
-            .map(move |(words, first)| Ok(ones(words.iter().copied()).map(|doc| (first + doc, to)).collect()))
+            .map(move |(words, first)| Ok(ones(words.iter().copied()).map(|bit| (first + bit, to)).collect()))
     });
-    let taken = Arc::clone(&all);
+    let taken = Arc::clone(all);
     exchange_all(
         worker,
         &run.context,
         slices,
         |(_, to): &Wanted| u64::from(*to),
-        move |docs| {
-            docs.iter().for_each(|(doc, _)| taken.insert(*doc));
+        move |bits| {
+            bits.iter().for_each(|(bit, _)| taken.insert(*bit));
             Ok(())
         },
     );
-    all
 }
 
 /// Drops the candidates of which both documents are members: the second collision finds them.
@@ -197,96 +194,4 @@ fn add_up(worker: &mut Worker, run: &RunParts, frequencies: &Frequencies) {
     let received: Vec<u32> = received.take();
     (0..).zip(received).for_each(|(slot, count)| frequencies.add(slot, count));
     wait_for_all(worker, context);
-}
-
-/// The members that one worker reads: new contents that it has read before, and its share of the stored ones.
-struct Members<'a> {
-    run: &'a RunParts,
-    worker: usize,
-    new: Vec<Doc>,
-    stored: Vec<Doc>,
-    /// The sets of the new ones.
-    recalled: Sets,
-}
-
-impl Members<'_> {
-    fn new<'a>(run: &'a RunParts, worker: usize, hot: &DocumentBits, recalled: Sets) -> Members<'a> {
-        let own = hot.docs().filter(|doc| run.context.topology.owner_of(*doc) == worker);
-        let (stored, new) = own.partition(|doc| run.sets.is_stored(*doc));
-        Members { run, worker, new, stored, recalled }
-    }
-
-    fn recall(&mut self) -> Result<()> {
-        self.run.sets.recall(&self.new, &mut self.recalled)
-    }
-
-    /// Hands on each member with its shingles.
-    fn each(&self, each: &mut dyn FnMut(Doc, &[u64]) -> Result<()>) -> Result<()> {
-        let rule = self.run.context.rule;
-        let mut each = |doc, words: &[u64]| each(doc, rule.map_or(words, |rule| rule.own_words(words)));
-        let mut scratch = Vec::new();
-        for doc in &self.new {
-            each(*doc, self.recalled.get(*doc, &mut scratch)?)?;
-        }
-        match self.run.sets.stored() {
-            Some(stored) => stored.sets(&self.stored, &mut each),
-            None => Ok(()),
-        }
-    }
-
-    /// Collides the members by their rarest shingles; the hot groups that are left.
-    fn collide(
-        &self,
-        worker: &mut Worker,
-        threshold: Threshold,
-        frequencies: &Frequencies,
-        candidates: &Rc<RefCell<Pile<Candidate>>>,
-    ) -> Result<Vec<Vec<Doc>>> {
-        let collided = Rc::new(RefCell::new(Collided::default()));
-        let (mut input, probe) = self.dataflow(worker, candidates, &collided);
-        let (mut first, mut postings) = (Vec::new(), Vec::new());
-        let status = &self.run.context.status;
-        let sent = self.each(&mut |doc, set| {
-            let indexing = threshold.indexing_prefix(set.len());
-            frequencies.rarest(set, threshold.prefix(set.len()), &mut first);
-            let members = first.iter().map(|(_, member)| member);
-            postings.extend(IndexedPosting::of(doc, set, members, indexing));
-            if postings.len() > SLICE {
-                status.progress.check()?;
-                input.send_batch(&mut postings);
-                worker.step();
-            }
-            Ok(())
-        });
-        input.send_batch(&mut postings);
-        input.close();
-        sent?;
-        wait(worker, status, &probe);
-        let hot_groups = std::mem::take(&mut collided.borrow_mut().hot_groups);
-        Ok(hot_groups)
-    }
-
-    /// Builds the dataflow that takes postings and adds to the candidates of this worker.
-    fn dataflow(
-        &self,
-        worker: &mut Worker,
-        candidates: &Rc<RefCell<Pile<Candidate>>>,
-        collided: &Rc<RefCell<Collided>>,
-    ) -> (InputHandle<u64, CapacityContainerBuilder<Vec<IndexedPosting>>>, ProbeHandle<u64>) {
-        let mut input = InputHandle::new_with_builder();
-        let probe = ProbeHandle::new();
-        let (kept, failing) = (Rc::clone(candidates), Arc::clone(&self.run.context));
-        let (sets, index) = (&self.run.sets, self.worker);
-        worker.dataflow(|scope| {
-            let postings = input.to_stream(scope);
-            let groups = collide_indexed(postings, Arc::clone(sets), index, Rc::clone(collided));
-            // The rows of all documents are known by now.
-            count(groups, empty(scope), Arc::clone(sets), index, Prefixes::Indexed)
-                .inspect_batch(move |_, batch| {
-                    kept.borrow_mut().extend(batch).unwrap_or_else(|error| failing.status.fail(error));
-                })
-                .probe_with(&probe);
-        });
-        (input, probe)
-    }
 }
