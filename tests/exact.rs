@@ -63,6 +63,16 @@ impl Figures {
         Figures { expected: want.len(), found: got.len(), same: got.iter().filter(agrees).count() }
     }
 
+    /// Says them on standard error.
+    fn tell(&self, what: &str, near: usize) {
+        let Figures { expected, found, same } = self;
+        let (precision, recall) = (*same as f64 / *found as f64, *same as f64 / *expected as f64);
+        tell(&format!(
+            "{what}: {expected} pairs expected ({near} of different texts), {found} found, {same} the same: \
+             precision {precision}, recall {recall}"
+        ));
+    }
+
     #[track_caller]
     fn assert_exact(&self, what: &str) {
         let Figures { expected, found, same } = self;
@@ -90,6 +100,14 @@ fn assert_rows(want: &[Value], got: &[Value], what: &str) {
     }
 }
 
+/// Holds the pairs that a run with these flags writes against those expected.
+fn pairs_of_a_run(dir: &Dir, flags: &str, contents: &Contents, links: &[Pair]) -> Figures {
+    dir.dedup(&format!("{flags} --pairs --out pairs")).ok();
+    let figures = Figures::of(&contents.expected_pairs(links), &pairs(&dir.join("pairs")));
+    std::fs::remove_dir_all(dir.join("pairs")).unwrap();
+    figures
+}
+
 /// Holds `join` against the oracle for every threshold and n-gram: pairs and both clusterings, `keeps` in turn. Says
 /// the figures on standard error if `aloud`.
 fn join_is_exact(name: &str, texts: &[String], keeps: &[&str], aloud: bool) {
@@ -109,20 +127,11 @@ fn join_is_exact(name: &str, texts: &[String], keeps: &[&str], aloud: bool) {
                 contents.pairs.iter().filter(|pair| pair.resembles(least)).copied().collect();
             assert!(links.len() > 10, "a corpus without near-duplicates shows nothing");
             let flags = format!("in.jsonl --threshold {threshold} --ngram {ngram} -w 2");
-            dir.dedup(&format!("{flags} --pairs --out pairs")).ok();
-            let figures = Figures::of(&contents.expected_pairs(&links), &pairs(&dir.join("pairs")));
+            let figures = pairs_of_a_run(&dir, &flags, &contents, &links);
             if aloud {
-                let Figures { expected, found, same } = figures;
-                let (precision, recall) = (same as f64 / found as f64, same as f64 / expected as f64);
-                let near = links.len();
-                let line = format!(
-                    "{name} threshold {threshold} ngram {ngram}: {expected} pairs expected ({near} of different texts), \
-                     {found} found, {same} the same: precision {precision}, recall {recall}"
-                );
-                tell(&line);
+                figures.tell(&format!("{name} threshold {threshold} ngram {ngram}"), links.len());
             }
             figures.assert_exact(&flags);
-            std::fs::remove_dir_all(dir.join("pairs")).unwrap();
             for clustering in ["guarantee", "transitive"] {
                 let keep = turn.next().unwrap();
                 let rules = Rules { keep, transitive: clustering == "transitive" };
@@ -172,6 +181,25 @@ fn licence_texts_in_full() {
 #[ignore = "needs ALIKE_CORPORA and an hour"]
 fn civil_codes_in_full() {
     join_is_exact("civil_codes", &corpus("civil_codes"), &KEEPS[1..], true);
+}
+
+/// Pages of API documentation with their navigation, in the order of their files: at each threshold all pairs, against a count of
+/// every shingle that any two pages share.
+#[test]
+#[ignore = "needs ALIKE_CORPORA and an hour"]
+fn api_pages_in_full() {
+    let docs = Doc::all(&corpus("api_docs"));
+    let dir = Dir::new();
+    dir.write("in.jsonl", Doc::jsonl(&docs));
+    let contents = Contents::count(&docs, 5, |pair| pair.resembles(fraction("0.5")));
+    for threshold in ["0.5", "0.7", "0.8"] {
+        let least = fraction(threshold);
+        let links: Vec<Pair> = contents.pairs.iter().filter(|pair| pair.resembles(least)).copied().collect();
+        let flags = format!("in.jsonl --threshold {threshold} -w 2");
+        let figures = pairs_of_a_run(&dir, &flags, &contents, &links);
+        figures.tell(&format!("API pages threshold {threshold}"), links.len());
+        figures.assert_exact(&flags);
+    }
 }
 
 /// One document of a random collection, in terms of those before it.

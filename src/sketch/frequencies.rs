@@ -33,13 +33,9 @@ impl Frequencies {
         self.slots.len()
     }
 
-    /// Counts the distinct shingles of a document.
-    pub fn count(&self, set: &[u64]) {
-        for shingle in set {
-            for slot in self.places(*shingle) {
-                self.slots[slot].fetch_add(1, Ordering::Relaxed);
-            }
-        }
+    /// Counts of one thread, which are added to these.
+    pub fn counting(&self) -> Counting<'_> {
+        Counting { all: self, recent: vec![(0, 0); RECENT] }
     }
 
     /// Adds a count that was made elsewhere.
@@ -85,6 +81,40 @@ impl Frequencies {
     }
 }
 
+/// Counts that one thread has made and that are on their way: several threads that add to the same slots, such as those of a
+/// template, wait for each other.
+pub struct Counting<'a> {
+    all: &'a Frequencies,
+    /// Slots counted last, and how often since they were added; each in a place by its number.
+    recent: Vec<(u32, u32)>,
+}
+
+/// Slots that a thread holds back: more than those of a template, and few enough for the nearest cache.
+const RECENT: usize = 1 << 11;
+
+impl Counting<'_> {
+    /// Counts the distinct shingles of a document.
+    pub fn count(&mut self, set: &[u64]) {
+        for shingle in set {
+            for slot in self.all.places(*shingle) {
+                let recent = &mut self.recent[slot % RECENT];
+                if recent.0 != slot as u32 {
+                    self.all.add(recent.0, recent.1);
+                    *recent = (slot as u32, 0);
+                }
+                recent.1 += 1;
+            }
+        }
+    }
+}
+
+impl Drop for Counting<'_> {
+    /// Adds what is left.
+    fn drop(&mut self) {
+        self.recent.iter().for_each(|(slot, count)| self.all.add(*slot, *count));
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -97,8 +127,10 @@ mod tests {
             let sets: Vec<Vec<u64>> = sets.into_iter().map(|set| set.into_iter().collect()).collect();
             let (here, there) = (Frequencies::new(1000), Frequencies::new(1000));
             let (left, right) = sets.split_at(sets.len() / 2);
-            left.iter().for_each(|set| here.count(set));
-            right.iter().for_each(|set| there.count(set));
+            left.iter().for_each(|set| here.counting().count(set));
+            let mut counting = there.counting();
+            right.iter().for_each(|set| counting.count(set));
+            drop(counting);
             there.counts().for_each(|(slot, count)| here.add(slot, count));
             let documents = |shingle: &u64| sets.iter().filter(|set| set.contains(shingle)).count() as u32;
             for set in &sets {

@@ -30,6 +30,9 @@ use crate::flow::second_collision::{gather_bits, shared};
 use crate::sketch::Frequencies;
 use crate::threshold::Threshold;
 
+/// Members read between two looks at whether to stop.
+const CHECKED: usize = 1 << 10;
+
 /// The members that one worker reads: new contents that it has read before, and its share of the stored ones.
 pub struct Members<'a> {
     run: &'a RunParts,
@@ -52,8 +55,14 @@ impl Members<'_> {
     /// Those of reading texts and stored sets again, and of `each`.
     pub fn each(&self, each: &mut dyn FnMut(Doc, &[u64]) -> Result<()>) -> Result<()> {
         let (context, documents) = (&self.run.context, &self.run.documents);
-        let rule = context.rule;
-        let mut each = |doc, words: &[u64]| each(doc, rule.map_or(words, |rule| rule.own_words(words)));
+        let (rule, mut many) = (context.rule, 0);
+        let mut each = |doc, words: &[u64]| {
+            many += 1;
+            if many % CHECKED == 0 {
+                context.status.progress.check()?;
+            }
+            each(doc, rule.map_or(words, |rule| rule.own_words(words)))
+        };
         documents.each_set(&self.new, &mut context.sketcher(), &context.status.progress, &mut each)?;
         match self.run.sets.stored() {
             Some(stored) => stored.sets(&self.stored, &mut each),

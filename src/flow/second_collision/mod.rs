@@ -59,12 +59,12 @@ pub fn collide_again(
     let own = Members::new(run, worker.index(), &hot);
     drop(hot);
     let frequencies = shared(&run.frequencies, || Frequencies::new(members));
-    let mut counted = 0;
+    let mut counting = frequencies.counting();
     own.each(&mut |_, set| {
-        frequencies.count(set);
-        counted += 1;
-        if counted % SLICE == 0 { run.context.status.progress.check() } else { Ok(()) }
+        counting.count(set);
+        Ok(())
     })?;
+    drop(counting);
     add_up(worker, run, &frequencies);
     if !run.context.status.failed() {
         collided.hot_groups.append(&mut own.collide(worker, threshold, &frequencies, candidates)?);
