@@ -204,7 +204,8 @@
 //! - `flow/operators/recall.rs` - sets derived again, and sent to where they are measured
 //! - `flow/operators/verify.rs` - candidates measured, links
 //! - `flow/second_collision/mod.rs` - members of hot groups meet again under keys that are rare among them
-//! - `flow/second_collision/members.rs` - which keys these are, and which of them are sent
+//! - `flow/second_collision/keys.rs` - which keys these are
+//! - `flow/second_collision/members.rs` - the sets that have them, read again and sent
 //! - `flow/measuring/mod.rs` - candidates measured where every worker can read every text
 //! - `flow/measuring/portions.rs` - candidates divided among workers, whole components of them
 //! - `flow/measuring/in_order.rs` - texts read again in order, and their pairs measured as they come

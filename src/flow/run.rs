@@ -41,11 +41,13 @@ pub struct RunParts {
     pub documents: Arc<RunDocuments>,
     /// Their sizes and sets, and measuring pairs of them.
     pub sets: Arc<DocumentSets>,
-    /// A bit for each content that collides again, counts of their shingles, and a bit for those that many have and that index
-    /// any; while it is needed.
+    /// A bit for each content that collides again, counts of their shingles, and bits for those of new ones, those that index one of
+    /// them, and those that many have and that index any; while they are needed.
     pub(super) hot_members: Mutex<Weak<DocumentBits>>,
     pub(super) frequencies: Mutex<Weak<Frequencies>>,
-    pub(super) indexed_often: Mutex<Weak<DocumentBits>>,
+    pub(super) of_new: Mutex<Weak<DocumentBits>>,
+    pub(super) indexing_new: Mutex<Weak<DocumentBits>>,
+    pub(super) indexing_often: Mutex<Weak<DocumentBits>>,
     /// What connects the documents of candidates, and the sets of a round of measuring; while they are needed.
     pub(super) connected: Mutex<Weak<Connected>>,
     pub(super) round: Mutex<(usize, Weak<DocumentSets>)>,
@@ -114,7 +116,9 @@ impl RunParts {
             collector: Arc::new(Collector::new(Arc::clone(&context))),
             hot_members: Mutex::default(),
             frequencies: Mutex::default(),
-            indexed_often: Mutex::default(),
+            of_new: Mutex::default(),
+            indexing_new: Mutex::default(),
+            indexing_often: Mutex::default(),
             connected: Mutex::default(),
             round: Mutex::default(),
             has_hot_groups: AtomicBool::default(),

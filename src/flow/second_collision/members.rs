@@ -1,11 +1,11 @@
 //! The members of hot groups that one worker reads, and the keys under which they collide again.
 //!
-//! Their sets are derived from their texts twice, to count shingles and to choose keys, and never held: the sets of a family take
-//! more memory than all else, and filling it takes longer than deriving them.
+//! Sets of new ones are derived from their texts twice, to count shingles and to choose keys, and never held: the sets of a family
+//! take more memory than all else, and filling it takes longer than deriving them.
 
 use std::cell::RefCell;
 use std::rc::Rc;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, Weak};
 
 use timely::container::CapacityContainerBuilder;
 use timely::dataflow::operators::generic::operator::empty;
@@ -18,20 +18,22 @@ use crate::error::Result;
 use crate::flow::distributed::exchange_all::wait;
 use crate::flow::document_sets::Prefixes;
 use crate::flow::memory::budget::Share;
-use crate::flow::memory::document_bits::{DocumentBits, set};
+use crate::flow::memory::document_bits::DocumentBits;
 use crate::flow::memory::sets::Sets;
 use crate::flow::memory::spill::{Pile, SLICE};
 use crate::flow::operators::collide::{IndexedPosting, IndexedSet, collide_indexed};
 use crate::flow::operators::count::count;
-use crate::flow::records::{Candidate, spread};
+use crate::flow::records::Candidate;
 use crate::flow::results::gathered::Collided;
 use crate::flow::run::RunParts;
+use crate::flow::second_collision::keys::{KeyChoice, OfNew, OwnShingles, SLOTS, Shingles};
 use crate::flow::second_collision::{gather_bits, shared};
 use crate::sketch::Frequencies;
-use crate::threshold::Threshold;
 
 /// Members read between two looks at whether to stop.
 const CHECKED: usize = 1 << 10;
+/// Of so many stored members one is counted.
+const COUNTED: Doc = 16;
 
 /// The members that one worker reads: new contents that it has read before, and its share of the stored ones.
 pub struct Members<'a> {
@@ -49,45 +51,72 @@ impl Members<'_> {
         Members { run, worker, new, stored }
     }
 
-    /// Hands on each member with its shingles.
-    ///
-    /// # Errors
-    /// Those of reading texts and stored sets again, and of `each`.
-    pub fn each(&self, each: &mut dyn FnMut(Doc, &[u64]) -> Result<()>) -> Result<()> {
+    /// Hands on each new member with its shingles.
+    fn each_new(&self, each: &mut dyn FnMut(Doc, &[u64]) -> Result<()>) -> Result<()> {
         let (context, documents) = (&self.run.context, &self.run.documents);
-        let (rule, mut many) = (context.rule, 0);
-        let mut each = |doc, words: &[u64]| {
+        let mut each = self.checking(each);
+        documents.each_set(&self.new, &mut context.sketcher(), &context.status.progress, &mut each)
+    }
+
+    /// Hands on some stored members with their shingles.
+    fn each_stored(&self, docs: &[Doc], each: &mut dyn FnMut(Doc, &[u64]) -> Result<()>) -> Result<()> {
+        self.run.sets.stored().map_or(Ok(()), |stored| stored.sets(docs, &mut self.checking(each)))
+    }
+
+    /// Hands on the shingles among the words of a sketch, and looks from time to time whether to stop.
+    fn checking<'a>(
+        &'a self,
+        each: &'a mut dyn FnMut(Doc, &[u64]) -> Result<()>,
+    ) -> impl FnMut(Doc, &[u64]) -> Result<()> + 'a {
+        let (rule, progress, mut many) = (self.run.context.rule, &self.run.context.status.progress, 0);
+        move |doc, words| {
             many += 1;
             if many % CHECKED == 0 {
-                context.status.progress.check()?;
+                progress.check()?;
             }
             each(doc, rule.map_or(words, |rule| rule.own_words(words)))
-        };
-        documents.each_set(&self.new, &mut context.sketcher(), &context.status.progress, &mut each)?;
-        match self.run.sets.stored() {
-            Some(stored) => stored.sets(&self.stored, &mut each),
-            None => Ok(()),
         }
+    }
+
+    /// Counts in how many members each shingle is. Of stored ones a sample tells what many of them have, and that is enough:
+    /// they need not be kept apart from each other.
+    ///
+    /// # Errors
+    /// Those of reading texts and stored sets again.
+    pub fn count(&self, frequencies: &Frequencies) -> Result<()> {
+        let mut counting = frequencies.counting();
+        let mut count = |_, set: &[u64]| {
+            counting.count(set);
+            Ok(())
+        };
+        self.each_new(&mut count)?;
+        let sample: Vec<Doc> = self.stored.iter().copied().filter(|doc| doc % COUNTED == 0).collect();
+        self.each_stored(&sample, &mut count)
     }
 
     /// Collides the members by their rarest shingles; the hot groups that are left.
     ///
     /// # Errors
-    /// Those of [`Members::each`], and of spill files.
+    /// Those of reading texts and stored sets again, and of spill files.
     pub fn collide(
         &self,
         worker: &mut Worker,
-        threshold: Threshold,
-        frequencies: &Frequencies,
+        choice: &KeyChoice,
         candidates: &Rc<RefCell<Pile<Candidate>>>,
     ) -> Result<Vec<Vec<Doc>>> {
         let collided = Rc::new(RefCell::new(Collided::default()));
         let (input, probe) = self.dataflow(worker, candidates, &collided);
         let mut sending = Sending { run: self.run, worker, input, postings: Vec::new() };
-        let (late, own) = self.send_at_once(&mut sending, threshold, frequencies)?;
-        let all = shared(&self.run.indexed_often, || DocumentBits::new(OFTEN_SLOTS as usize));
-        gather_bits(sending.worker, self.run, &all, &own);
-        self.send_late(&mut sending, &late, &all)?;
+        let (late, mut own) = self.send_new(&mut sending, choice)?;
+        if self.run.sets.stored().is_some() {
+            let new = OfNew {
+                all: sending.gather(&self.run.of_new, &own.all),
+                indexing: sending.gather(&self.run.indexing_new, &own.indexing),
+            };
+            self.send_stored(&mut sending, choice, &new, &mut own.indexing_often)?;
+        }
+        let indexing = sending.gather(&self.run.indexing_often, &own.indexing_often);
+        self.send_late(&mut sending, &late, &indexing)?;
         drop(late);
         sending.finish();
         wait(worker, &self.run.context.status, &probe);
@@ -95,32 +124,30 @@ impl Members<'_> {
         Ok(hot_groups)
     }
 
-    /// Sends the postings of all keys but those that many members have and that do not index the member: these can meet
-    /// somebody only if they index another one, which is known when all are through. Returns them by member, and the slots of
-    /// those that index one.
-    fn send_at_once(
-        &self,
-        sending: &mut Sending,
-        threshold: Threshold,
-        frequencies: &Frequencies,
-    ) -> Result<(Sets, Vec<u64>)> {
-        let (mut late, mut indexed) = (self.run.context.memory.sets(Share::Sets), Vec::new());
-        let (mut first, mut of_set) = (Vec::new(), Vec::new());
-        let many = frequencies.many();
-        self.each(&mut |doc, members| {
-            let indexing = threshold.indexing_prefix(members.len());
-            let member = IndexedSet::of(doc, members);
-            frequencies.rarest(members, threshold.prefix(members.len()), &mut first);
+    /// Sends the postings of new members under all keys but those that many members have and that do not index the member:
+    /// these can meet somebody only if they index another one, which is known when all are through. Returns them by member.
+    fn send_new(&self, sending: &mut Sending, choice: &KeyChoice) -> Result<(Sets, OwnOfNew)> {
+        let (mut late, mut own) = (self.run.context.memory.sets(Share::Sets), OwnOfNew::default());
+        let (mut keys, mut of_set) = (Vec::new(), Vec::new());
+        let beside_stored = self.run.sets.stored().is_some();
+        self.each_new(&mut |doc, set| {
+            let indexing = choice.of(set, &mut keys);
+            let member = IndexedSet::of(doc, set);
+            if beside_stored {
+                set.iter().for_each(|shingle| own.all.insert(*shingle));
+                keys.iter().take(indexing).for_each(|(_, key)| own.indexing.insert(*key));
+            }
             of_set.clear();
             of_set.push(member.place());
-            for (at, (count, key)) in first.iter().enumerate() {
-                if *count > many && at < indexing {
-                    set(&mut indexed, often_slot(*key));
-                }
-                if *count > many && at >= indexing {
-                    of_set.push(*key);
-                } else {
-                    sending.postings.push(member.posting(*key, at < indexing));
+            for (at, (count, key)) in keys.iter().enumerate() {
+                match (choice.is_often(*count), at < indexing) {
+                    (true, false) => of_set.push(*key),
+                    (is_often, is_indexing) => {
+                        if is_often {
+                            own.indexing_often.insert(*key);
+                        }
+                        sending.postings.push(member.posting(*key, is_indexing));
+                    }
                 }
             }
             if of_set.len() > 1 {
@@ -128,16 +155,42 @@ impl Members<'_> {
             }
             sending.some()
         })?;
-        Ok((late, indexed))
+        Ok((late, own))
+    }
+
+    /// Sends the postings of stored members under keys that a new one has.
+    fn send_stored(
+        &self,
+        sending: &mut Sending,
+        choice: &KeyChoice,
+        new: &OfNew,
+        indexing_often: &mut OwnShingles,
+    ) -> Result<()> {
+        let mut keys = Vec::new();
+        self.each_stored(&self.stored, &mut |doc, set| {
+            let indexing = choice.of_stored(set, new, &mut keys);
+            if keys.is_empty() {
+                return Ok(());
+            }
+            let member = IndexedSet::of(doc, set);
+            for (at, (count, key)) in keys.iter().enumerate() {
+                if at < indexing && choice.is_often(*count) {
+                    indexing_often.insert(*key);
+                }
+                sending.postings.push(member.posting(*key, at < indexing));
+            }
+            sending.some()
+        })
     }
 
     /// Sends what was kept back, as far as it indexes anybody.
-    fn send_late(&self, sending: &mut Sending, late: &Sets, indexed: &DocumentBits) -> Result<()> {
+    fn send_late(&self, sending: &mut Sending, late: &Sets, indexing: &Shingles) -> Result<()> {
         let mut scratch = Vec::new();
-        for doc in self.new.iter().chain(&self.stored).filter(|doc| late.contains(**doc)) {
+        for doc in self.new.iter().filter(|doc| late.contains(**doc)) {
             let [place, keys @ ..] = late.get(*doc, &mut scratch)? else { continue };
-            let keys = keys.iter().filter(|key| indexed.contains(often_slot(**key)));
-            sending.postings.extend(keys.map(|key| IndexedSet::at(*doc, *place).posting(*key, false)));
+            let member = IndexedSet::at(*doc, *place);
+            let keys = keys.iter().filter(|key| indexing.may_have(**key));
+            sending.postings.extend(keys.map(|key| member.posting(*key, false)));
             sending.some()?;
         }
         Ok(())
@@ -168,11 +221,15 @@ impl Members<'_> {
     }
 }
 
-/// Slots of the shingles that many members have: a bit each. There are few of them, or they would be rare.
-const OFTEN_SLOTS: u32 = 1 << 22;
-
-fn often_slot(shingle: u64) -> u32 {
-    (spread(shingle) >> 32) as u32 % OFTEN_SLOTS
+/// Shingles of the new members of one worker.
+#[derive(Default)]
+struct OwnOfNew {
+    /// All of them, where there are stored members.
+    all: OwnShingles,
+    /// Those by which one is indexed, where there are stored members.
+    indexing: OwnShingles,
+    /// Those of the latter that many members have.
+    indexing_often: OwnShingles,
 }
 
 type Input = InputHandle<u64, CapacityContainerBuilder<Vec<IndexedPosting>>>;
@@ -186,6 +243,13 @@ struct Sending<'a> {
 }
 
 impl Sending<'_> {
+    /// Shingles of all workers, kept in `place` while they are needed.
+    fn gather(&mut self, place: &Mutex<Weak<DocumentBits>>, own: &OwnShingles) -> Shingles {
+        let all = shared(place, || DocumentBits::new(SLOTS as usize));
+        gather_bits(self.worker, self.run, &all, &own.0);
+        Shingles(all)
+    }
+
     /// Sends what there is, if it is a slice.
     fn some(&mut self) -> Result<()> {
         if self.postings.len() > SLICE {

@@ -8,6 +8,7 @@
 //! No pair is lost. If both of two documents take part in the second collision, they do so with whole prefixes. If not, no key
 //! they share is of a group whose members collide again: each such key was counted, or its group goes to the clustering whole.
 
+mod keys;
 mod members;
 
 use std::cell::RefCell;
@@ -26,6 +27,7 @@ use crate::flow::memory::spill::{Pile, SLICE};
 use crate::flow::records::{Candidate, Wanted};
 use crate::flow::results::gathered::Collided;
 use crate::flow::run::RunParts;
+use crate::flow::second_collision::keys::KeyChoice;
 use crate::flow::second_collision::members::Members;
 use crate::flow::status::lock;
 use crate::similarity::AcceptanceRule;
@@ -59,15 +61,14 @@ pub fn collide_again(
     let own = Members::new(run, worker.index(), &hot);
     drop(hot);
     let frequencies = shared(&run.frequencies, || Frequencies::new(members));
-    let mut counting = frequencies.counting();
-    own.each(&mut |_, set| {
-        counting.count(set);
-        Ok(())
-    })?;
-    drop(counting);
+    own.count(&frequencies)?;
     add_up(worker, run, &frequencies);
     if !run.context.status.failed() {
-        collided.hot_groups.append(&mut own.collide(worker, threshold, &frequencies, candidates)?);
+        collided.hot_groups.append(&mut own.collide(
+            worker,
+            &KeyChoice::new(threshold, &frequencies),
+            candidates,
+        )?);
     }
     Ok(())
 }
