@@ -169,6 +169,7 @@
 //! - `flow/records.rs` - what crosses between operators
 //! - `flow/stored.rs` - what a load sees of its collection, and stored documents that are taken in again
 //! - `flow/status.rs` - the stage of a run, whether it is over, and with which error
+//! - `flow/shared.rs` - what the workers of a process make once and use together
 //! - `flow/context.rs` - what every part of a run needs
 //! - `flow/documents.rs` - names and places of documents, and their texts, read again
 //! - `flow/document_sets.rs` - sizes and sets of documents, and measuring pairs of them
@@ -223,6 +224,7 @@
 //! - `flow/distributed/send_window.rs` - how much may wait for the network
 //! - `flow/distributed/exchange_all.rs` - exchanging what workers have, at one go
 //! - `flow/distributed/remote_candidates.rs` - candidates whose documents were read in different processes
+//! - `flow/distributed/gather_bits.rs` - bits that workers set together, brought to all processes
 //! - `flow/distributed/gather_to_leader.rs` - what other processes have gathered, sent to process 0
 //! - `flow/distributed/contractor.rs` - who contracts links for a load: one process or all
 //! - `flow/clustering/mod.rs` - from links to clusters

@@ -18,7 +18,7 @@ use crate::flow::memory::budget::Share;
 use crate::flow::memory::spill::Pile;
 use crate::flow::records::Candidate;
 use crate::flow::run::RunParts;
-use crate::flow::second_collision::shared;
+use crate::flow::shared::shared;
 use crate::flow::status::lock;
 use crate::read::Compression;
 use crate::similarity::AcceptanceRule;

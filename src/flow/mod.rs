@@ -29,6 +29,7 @@ mod request;
 mod results;
 mod run;
 mod second_collision;
+mod shared;
 mod status;
 mod stored;
 mod worker;

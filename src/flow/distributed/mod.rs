@@ -3,6 +3,7 @@
 pub mod contractor;
 pub mod exchange_all;
 pub mod execute;
+pub mod gather_bits;
 pub mod gather_to_leader;
 pub mod remote_candidates;
 pub mod send_window;

@@ -16,6 +16,7 @@ use timely::worker::Worker;
 use crate::document::Doc;
 use crate::error::Result;
 use crate::flow::distributed::exchange_all::wait;
+use crate::flow::distributed::gather_bits::gather_bits;
 use crate::flow::document_sets::Prefixes;
 use crate::flow::memory::budget::Share;
 use crate::flow::memory::document_bits::DocumentBits;
@@ -27,7 +28,7 @@ use crate::flow::records::Candidate;
 use crate::flow::results::gathered::Collided;
 use crate::flow::run::RunParts;
 use crate::flow::second_collision::keys::{KeyChoice, OfNew, OwnShingles, SLOTS, Shingles};
-use crate::flow::second_collision::{gather_bits, shared};
+use crate::flow::shared::shared;
 use crate::sketch::Frequencies;
 
 /// Members read between two looks at whether to stop.
@@ -246,7 +247,7 @@ impl Sending<'_> {
     /// Shingles of all workers, kept in `place` while they are needed.
     fn gather(&mut self, place: &Mutex<Weak<DocumentBits>>, own: &OwnShingles) -> Shingles {
         let all = shared(place, || DocumentBits::new(SLOTS as usize));
-        gather_bits(self.worker, self.run, &all, &own.0);
+        gather_bits(self.worker, &self.run.context, &all, &own.0);
         Shingles(all)
     }
 

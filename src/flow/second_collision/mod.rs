@@ -13,23 +13,24 @@ mod members;
 
 use std::cell::RefCell;
 use std::rc::Rc;
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::Arc;
 
 use timely::worker::Worker;
 
 use crate::document::Doc;
 use crate::error::Result;
 use crate::flow::distributed::exchange_all::{exchange_all, wait_for_all};
+use crate::flow::distributed::gather_bits::gather_bits;
 use crate::flow::distributed::remote_candidates::keep;
 use crate::flow::memory::budget::Share;
-use crate::flow::memory::document_bits::{DocumentBits, ones, set};
+use crate::flow::memory::document_bits::{DocumentBits, set};
 use crate::flow::memory::spill::{Pile, SLICE};
-use crate::flow::records::{Candidate, Wanted};
+use crate::flow::records::Candidate;
 use crate::flow::results::gathered::Collided;
 use crate::flow::run::RunParts;
 use crate::flow::second_collision::keys::KeyChoice;
 use crate::flow::second_collision::members::Members;
-use crate::flow::status::lock;
+use crate::flow::shared::shared;
 use crate::similarity::AcceptanceRule;
 use crate::sketch::Frequencies;
 
@@ -73,16 +74,6 @@ pub fn collide_again(
     Ok(())
 }
 
-/// What the workers of a process make once and use together, until the last of them is done with it.
-pub fn shared<T>(place: &Mutex<Weak<T>>, make: impl FnOnce() -> T) -> Arc<T> {
-    let mut place = lock(place);
-    place.upgrade().unwrap_or_else(|| {
-        let made = Arc::new(make());
-        *place = Arc::downgrade(&made);
-        made
-    })
-}
-
 /// Leaves of the large hot groups those that look like near-copies of one text in mass; members of the others collide again.
 /// Near-copies have less of their own than a prefix takes in, so no order of shingles keeps them from meeting; each is linked
 /// to the first one it is measured against. What is taken for near-copies may depend on who has read them, the answer does not.
@@ -123,31 +114,8 @@ fn sample(run: &RunParts, group: &[Doc]) -> Vec<Doc> {
 /// The members of hot groups of all workers that collide again; `own` are those of this worker, a bit each.
 fn gather_members(worker: &mut Worker, run: &RunParts, own: &[u64]) -> Arc<DocumentBits> {
     let all = shared(&run.hot_members, || DocumentBits::new(run.documents.catalogue.doc_limit()));
-    gather_bits(worker, run, &all, own);
+    gather_bits(worker, &run.context, &all, own);
     all
-}
-
-/// Sets in `all` of each process the bits that any worker has among its `own`. Returns when all are set.
-fn gather_bits(worker: &mut Worker, run: &RunParts, all: &Arc<DocumentBits>, own: &[u64]) {
-    let topology = run.context.topology;
-    ones(own.iter().copied()).for_each(|bit| all.insert(bit));
-    let slices = topology.others().flat_map(|process| {
-        let to = topology.first_of(process) as u32;
-        own.chunks(SLICE)
-            .zip((0..).step_by(64 * SLICE))
-            .map(move |(words, first)| Ok(ones(words.iter().copied()).map(|bit| (first + bit, to)).collect()))
-    });
-    let taken = Arc::clone(all);
-    exchange_all(
-        worker,
-        &run.context,
-        slices,
-        |(_, to): &Wanted| u64::from(*to),
-        move |bits| {
-            bits.iter().for_each(|(bit, _)| taken.insert(*bit));
-            Ok(())
-        },
-    );
 }
 
 /// Drops the candidates of which both documents are members: the second collision finds them.
