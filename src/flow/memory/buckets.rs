@@ -19,8 +19,8 @@ pub struct Buckets<T> {
     spill: SpillFile,
     /// For each bucket its stretches in the spill: first byte, and how many values.
     stretches: Vec<Vec<(u64, usize)>>,
-    /// Once divided: where each bucket starts in memory, and the end of the last one.
-    starts: Option<Vec<usize>>,
+    /// Once it is given out: where each part of what is in memory starts, and by how many bits it has been divided.
+    parts: Option<Vec<(usize, u32)>>,
 }
 
 impl<T: Keyed> Buckets<T> {
@@ -35,7 +35,7 @@ impl<T: Keyed> Buckets<T> {
             most: most.max(1 << bits),
             spill: SpillFile::new(scratch),
             stretches: vec![Vec::new(); 1 << bits],
-            starts: None,
+            parts: None,
         }
     }
 
@@ -62,15 +62,10 @@ impl<T: Keyed> Buckets<T> {
     }
 
     /// Takes the last bucket that is left, in no particular order; `None` when all have been taken. What is given
-    /// out is no longer held.
-    pub fn take_last(&mut self) -> Result<Option<Vec<T>>> {
-        let starts = match &mut self.starts {
-            Some(starts) => starts,
-            none => none.insert(divide(&mut self.held, self.keys, self.bits)),
-        };
+    /// out is no longer held. Once it is `stopped`, what it takes is of no use.
+    pub fn take_last(&mut self, stopped: &dyn Fn() -> bool) -> Result<Option<Vec<T>>> {
         let Some(stretches) = self.stretches.pop() else { return Ok(None) };
-        starts.pop();
-        let start = starts.last().copied().unwrap_or(0);
+        let start = self.divide_last(stopped);
         let mut values = self.held.split_off(start);
         if self.held.len() * 8 < self.held.capacity() * 7 {
             self.held.shrink_to_fit();
@@ -81,6 +76,21 @@ impl<T: Keyed> Buckets<T> {
             self.spill.read(first, &mut values[start..])?;
         }
         Ok(Some(values))
+    }
+
+    /// Divides the last part of what is in memory, and the last part of that, until it is one bucket; where that starts.
+    fn divide_last(&mut self, stopped: &dyn Fn() -> bool) -> usize {
+        let parts = self.parts.get_or_insert_with(|| vec![(0, 0)]);
+        while let Some((start, above)) = parts.pop() {
+            if above == self.bits || stopped() {
+                return start;
+            }
+            let now = (self.bits - above).min(AT_ONCE);
+            let ends = permute(&mut self.held[start..], (self.keys, above), now, stopped);
+            let starts = std::iter::once(0).chain(ends);
+            parts.extend(starts.take(1 << now).map(|part| (start + part, above + now)));
+        }
+        0
     }
 }
 
@@ -109,7 +119,7 @@ fn divide_below<T: Keyed>(
         return starts.push(first);
     }
     let now = bits.min(AT_ONCE);
-    let ends = permute(values, (keys, above), now);
+    let ends = permute(values, (keys, above), now, &|| false);
     let mut start = 0;
     for end in ends {
         divide_below(&mut values[start..end], (keys, above + now), bits - now, first + start, starts);
@@ -118,8 +128,13 @@ fn divide_below<T: Keyed>(
 }
 
 /// Permutes values by some bits of their keys: each swap puts one where it belongs (McIlroy, Bostic and McIlroy,
-/// "Engineering Radix Sort", 1993). The end of each bucket.
-fn permute<T: Keyed>(values: &mut [T], (keys, above): (KeyRange, u32), bits: u32) -> Vec<usize> {
+/// "Engineering Radix Sort", 1993). The end of each bucket. Once it is `stopped`, values stand anywhere.
+fn permute<T: Keyed>(
+    values: &mut [T],
+    (keys, above): (KeyRange, u32),
+    bits: u32,
+    stopped: &dyn Fn() -> bool,
+) -> Vec<usize> {
     let bucket = |value: &T| (keys.of(value) << above >> (64 - bits)) as usize;
     let mut ends = vec![0; 1 << bits];
     values.iter().for_each(|value| ends[bucket(value)] += 1);
@@ -131,6 +146,9 @@ fn permute<T: Keyed>(values: &mut [T], (keys, above): (KeyRange, u32), bits: u32
         *end = sum;
     }
     for here in 0..ends.len() {
+        if stopped() {
+            break;
+        }
         while next[here] < ends[here] {
             let mut carried = values[next[here]];
             let mut place = bucket(&carried);
@@ -169,7 +187,7 @@ mod tests {
             }
             assert_eq!(postings.spill.bytes() > 0, bytes < 1 << 20);
             let (mut back, mut bucket) = (Vec::new(), 1 << bits);
-            while let Some(taken) = postings.take_last().expect("taken out") {
+            while let Some(taken) = postings.take_last(&|| false).expect("taken out") {
                 bucket -= 1;
                 assert!(taken.iter().all(|p| (keys.of(p) >> (64 - bits)) as usize == bucket));
                 back.extend(taken);

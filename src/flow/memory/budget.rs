@@ -8,7 +8,8 @@
 //! At no time do they come to more than the whole. What a load makes of clusters comes last and alone. Outside of the shares
 //! a load takes at most a tenth of the memory to know unchanged documents, as much to know dead contents, and 4 bytes for each
 //! stored content, of which pages without a content that was met are never touched. While members of hot groups collide again,
-//! the counts of their shingles take up to 16 MiB in a process, and as much again where other processes send theirs.
+//! the counts of their shingles take up to 16 MiB in a process, and as much again where other processes send theirs; bits of shingles
+//! take up to 6 MiB in a process, and as much for each worker.
 
 use crate::error::{Error, Result};
 use crate::limits::{BASE_MEMORY, WORKER_MEMORY};

@@ -48,8 +48,9 @@ impl<T: Keyed> BucketFeed<T> {
         if !complete || self.cap.is_none() {
             return None;
         }
-        let bucket = self.store.take_last().unwrap_or_else(|error| {
-            self.context.status.fail(error);
+        let status = &self.context.status;
+        let bucket = self.store.take_last(&|| status.failed()).unwrap_or_else(|error| {
+            status.fail(error);
             None
         });
         let Some(bucket) = bucket.filter(|_| !self.context.status.failed()) else {

@@ -8,21 +8,23 @@ use crate::sketch::Frequencies;
 use crate::threshold::Threshold;
 
 /// Slots of shingles, a bit each.
-pub const SLOTS: u32 = 1 << 22;
+pub const SLOTS: u32 = 1 << 24;
 
-/// The slot of a shingle.
-fn slot(shingle: u64) -> u32 {
-    (spread(shingle) >> 32) as u32 % SLOTS
+/// The two slots of a shingle (Bloom 1970). With one, a few shingles of a template, which all members have, would be taken for
+/// others; with two hardly any is.
+fn slots(shingle: u64) -> [u32; 2] {
+    let hash = spread(shingle);
+    [(hash >> 40) as u32 % SLOTS, (hash >> 16) as u32 % SLOTS]
 }
 
-/// Some shingles, as one worker knows them: a bit for each slot.
+/// Some shingles, as one worker knows them.
 #[derive(Default)]
 pub struct OwnShingles(pub Vec<u64>);
 
 impl OwnShingles {
     /// Adds a shingle.
     pub fn insert(&mut self, shingle: u64) {
-        set(&mut self.0, slot(shingle));
+        slots(shingle).into_iter().for_each(|slot| set(&mut self.0, slot));
     }
 }
 
@@ -32,7 +34,7 @@ pub struct Shingles(pub Arc<DocumentBits>);
 impl Shingles {
     /// Whether a shingle may be one of them; false is certain.
     pub fn may_have(&self, shingle: u64) -> bool {
-        self.0.contains(slot(shingle))
+        slots(shingle).into_iter().all(|slot| self.0.contains(slot))
     }
 }
 
@@ -103,7 +105,7 @@ mod tests {
 
     fn gathered(shingles: impl Iterator<Item = u64>) -> Shingles {
         let all = DocumentBits::new(SLOTS as usize);
-        shingles.for_each(|shingle| all.insert(slot(shingle)));
+        shingles.for_each(|shingle| slots(shingle).into_iter().for_each(|slot| all.insert(slot)));
         Shingles(Arc::new(all))
     }
 
