@@ -29,9 +29,9 @@ impl OwnShingles {
 }
 
 /// Such shingles of all workers.
-pub struct Shingles(pub Arc<DocumentBits>);
+pub struct KnownShingles(pub Arc<DocumentBits>);
 
-impl Shingles {
+impl KnownShingles {
     /// Whether a shingle may be one of them; false is certain.
     pub fn may_have(&self, shingle: u64) -> bool {
         slots(shingle).into_iter().all(|slot| self.0.contains(slot))
@@ -41,9 +41,9 @@ impl Shingles {
 /// Shingles of the new members of a load.
 pub struct OfNew {
     /// All of them.
-    pub all: Shingles,
+    pub all: KnownShingles,
     /// Those by which one is indexed.
-    pub indexing: Shingles,
+    pub indexing: KnownShingles,
 }
 
 /// An order of shingles, and how many of its first ones a set shows.
@@ -103,10 +103,10 @@ mod tests {
         prop::collection::vec(set, 1..9)
     }
 
-    fn gathered(shingles: impl Iterator<Item = u64>) -> Shingles {
+    fn gathered(shingles: impl Iterator<Item = u64>) -> KnownShingles {
         let all = DocumentBits::new(SLOTS as usize);
         shingles.for_each(|shingle| slots(shingle).into_iter().for_each(|slot| all.insert(slot)));
-        Shingles(Arc::new(all))
+        KnownShingles(Arc::new(all))
     }
 
     proptest! {

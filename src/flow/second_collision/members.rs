@@ -27,7 +27,7 @@ use crate::flow::operators::count::count;
 use crate::flow::records::Candidate;
 use crate::flow::results::gathered::Collided;
 use crate::flow::run::RunParts;
-use crate::flow::second_collision::keys::{KeyChoice, OfNew, OwnShingles, SLOTS, Shingles};
+use crate::flow::second_collision::keys::{KeyChoice, KnownShingles, OfNew, OwnShingles, SLOTS};
 use crate::flow::shared::shared;
 use crate::sketch::Frequencies;
 
@@ -185,7 +185,7 @@ impl Members<'_> {
     }
 
     /// Sends what was kept back, as far as it indexes anybody.
-    fn send_late(&self, sending: &mut Sending, late: &Sets, indexing: &Shingles) -> Result<()> {
+    fn send_late(&self, sending: &mut Sending, late: &Sets, indexing: &KnownShingles) -> Result<()> {
         let mut scratch = Vec::new();
         for doc in self.new.iter().filter(|doc| late.contains(**doc)) {
             let [place, keys @ ..] = late.get(*doc, &mut scratch)? else { continue };
@@ -245,10 +245,10 @@ struct Sending<'a> {
 
 impl Sending<'_> {
     /// Shingles of all workers, kept in `place` while they are needed.
-    fn gather(&mut self, place: &Mutex<Weak<DocumentBits>>, own: &OwnShingles) -> Shingles {
+    fn gather(&mut self, place: &Mutex<Weak<DocumentBits>>, own: &OwnShingles) -> KnownShingles {
         let all = shared(place, || DocumentBits::new(SLOTS as usize));
         gather_bits(self.worker, &self.run.context, &all, &own.0);
-        Shingles(all)
+        KnownShingles(all)
     }
 
     /// Sends what there is, if it is a slice.
