@@ -245,6 +245,7 @@
 //! - `mesh/meeting/mod.rs` - the files of how processes meet
 //! - `mesh/meeting/membership.rs` - what a process knows of its job before it meets the others
 //! - `mesh/meeting/secret.rs` - the shared secret, and what is proved with it
+//! - `mesh/meeting/key_agreement.rs` - how two processes agree on the keys of an encrypted connection
 //! - `mesh/meeting/hello.rs` - the frames of a hello, as bytes
 //! - `mesh/meeting/call.rs` - a hello from the side that connects
 //! - `mesh/meeting/listener.rs` - a hello from the side that is connected to: one thread accepts, one drives all hellos
@@ -252,6 +253,7 @@
 //! - `mesh/meeting/rendezvous.rs` - meeting all others, or saying who did not come
 //! - `mesh/rounds.rs` - the data sockets of the runs of a job
 //! - `mesh/meeting/socket.rs` - addresses, and the options of connections
+//! - `mesh/channel.rs` - connections: their bytes as they are, or encrypted and authenticated
 //! - `mesh/link.rs` - the control connection to one process: what waits to be sent, and the thread that sends it
 //! - `mesh/reader.rs` - the reading end of a control connection
 //! - `mesh/topic.rs` - the topics of the mesh itself, and the number before a question and its answer

@@ -78,6 +78,7 @@ mod losses_alive;
 /// Processes that meet and talk.
 mod mesh;
 /// Processes that are lost, and how the others notice it.
+mod mesh_encrypted;
 mod mesh_losses;
 /// Questions that processes ask each other.
 mod mesh_questions;

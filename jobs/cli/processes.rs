@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use crate::cli::values::EncryptionArg;
+
 /// Which processes there are, and what they know each other by.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct HostArgs {
@@ -38,6 +40,18 @@ pub(crate) struct ProcessArgs {
     /// Seconds of silence after which a process counts as lost [default: 30]
     #[arg(long, value_name = "SECONDS", hide_short_help = true, help_heading = "Many processes")]
     pub(crate) peer_timeout: Option<u64>,
+    /// Whether what processes send each other is encrypted and authenticated: beyond this machine, always, or never
+    ///
+    /// By default it is, if there is a secret and any process has an address that is not of this machine. All processes
+    /// need the same.
+    #[arg(
+        long,
+        value_name = "WHEN",
+        default_value = "auto",
+        hide_short_help = true,
+        help_heading = "Many processes"
+    )]
+    pub(crate) encryption: EncryptionArg,
     #[command(flatten)]
     pub(crate) watch: WatchArgs,
 }

@@ -97,6 +97,18 @@ pub(crate) enum SimdArg {
     Scalar,
 }
 
+/// `--encryption`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum EncryptionArg {
+    /// If a process is on another machine, and there is a secret
+    #[default]
+    Auto,
+    /// Always
+    On,
+    /// Never
+    Off,
+}
+
 /// `--components`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ComponentsArg {

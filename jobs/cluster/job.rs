@@ -138,6 +138,7 @@ impl DistributedJob {
             process: member.process,
             workers,
             secret: member.secret.as_deref().map(Secret::new).transpose()?,
+            encrypted: member.encrypted,
             job: self.id,
             join_timeout: member.join_timeout,
             peer_timeout: member.peer_timeout,

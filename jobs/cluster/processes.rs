@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::fs;
+use std::net::IpAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -10,6 +11,7 @@ use alike::error::{Error, Result};
 use alike::limits::MAX_PROCESSES;
 
 use crate::cli::processes::{HostArgs, ProcessArgs};
+use crate::cli::values::EncryptionArg;
 use crate::cluster::secret;
 use crate::environment::{ADDRESSES, HOSTS, PROCESS, PROCESSES, Variables, number};
 
@@ -35,6 +37,8 @@ pub(crate) struct JobMember {
     pub(crate) process: usize,
     /// What only these processes know, 16 bytes or more; `None` only where the user said that there is none.
     pub(crate) secret: Option<Vec<u8>>,
+    /// Whether what crosses between processes is encrypted.
+    pub(crate) encrypted: bool,
     /// How long the others are awaited.
     pub(crate) join_timeout: Duration,
     /// How long another process may be silent.
@@ -47,6 +51,7 @@ impl fmt::Debug for JobMember {
             .field("hosts", &self.hosts)
             .field("process", &self.process)
             .field("secret", &self.secret.as_ref().map(|_| "..."))
+            .field("encrypted", &self.encrypted)
             .field("join_timeout", &self.join_timeout)
             .field("peer_timeout", &self.peer_timeout)
             .finish()
@@ -83,8 +88,29 @@ impl JobMember {
                 hosts.len()
             )));
         }
-        Ok(Some(JobMember { hosts, process, secret, join_timeout, peer_timeout }))
+        let encrypted = encrypted(args.encryption, &hosts, secret.is_some())?;
+        Ok(Some(JobMember { hosts, process, secret, encrypted, join_timeout, peer_timeout }))
     }
+}
+
+/// Whether what crosses between processes is encrypted.
+fn encrypted(asked: EncryptionArg, hosts: &[String], has_secret: bool) -> Result<bool> {
+    match asked {
+        EncryptionArg::On if !has_secret => Err(Error::config(
+            "--encryption on needs a secret: without one, nobody knows whom keys are agreed on with; give --secret-file \
+             instead of --insecure",
+        )),
+        EncryptionArg::On => Ok(true),
+        EncryptionArg::Off => Ok(false),
+        EncryptionArg::Auto => Ok(has_secret && !hosts.iter().all(|host| is_of_this_machine(host))),
+    }
+}
+
+/// Whether an address (`host:port`) never leaves this machine, as it is written: all processes must find the same.
+fn is_of_this_machine(host: &str) -> bool {
+    let name = host.rsplit_once(':').map_or(host, |(name, _)| name);
+    let address = name.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
+    address.map_or_else(|_| name.eq_ignore_ascii_case("localhost"), |address| address.is_loopback())
 }
 
 /// The addresses of all processes, in order; `None` where nothing asks for more than one.
@@ -223,6 +249,7 @@ fn refuse_idle(args: &ProcessArgs, variables: Variables<'_>) -> Result<()> {
         (PROCESS, variables(PROCESS).is_some()),
         ("--secret-file", args.hosts.secret_file.is_some()),
         ("--insecure", args.hosts.insecure),
+        ("--encryption", args.encryption != EncryptionArg::Auto),
         ("--join-timeout", args.join_timeout.is_some()),
         ("--peer-timeout", args.peer_timeout.is_some()),
     ];

@@ -73,6 +73,7 @@ fn without_a_file_processes_are_on_this_machine() {
         hosts: ["localhost:2101", "localhost:2102", "localhost:2103"].map(str::to_owned).to_vec(),
         process: 2,
         secret: Some(b"0123456789abcdef".to_vec()),
+        encrypted: false,
         join_timeout: Duration::from_secs(60),
         peer_timeout: Duration::from_secs(30),
     };
@@ -81,6 +82,20 @@ fn without_a_file_processes_are_on_this_machine() {
     let found = good("-n 2 -p 0 --insecure --join-timeout 1 --peer-timeout 2", &[]);
     let seconds = |count| Duration::from_secs(count);
     assert_eq!((found.secret, found.join_timeout, found.peer_timeout), (None, seconds(1), seconds(2)));
+}
+
+#[test]
+fn what_leaves_the_machine_is_encrypted() {
+    let (_folder, far) = file("localhost:1\nb.example.org:2\n");
+    let (_other, near) = file("localhost:1\n127.0.0.9:2\n[::1]:3\n");
+    let encrypted = |flags: &str| good(flags, &[GOOD]).encrypted;
+    assert!(encrypted(&format!("--hosts {far} -p 1")) && !encrypted(&format!("--hosts {near} -p 1")));
+    assert!(
+        encrypted("-n 2 -p 0 --encryption on") && !encrypted(&format!("--hosts {far} -p 1 --encryption off"))
+    );
+    assert!(!good(&format!("--hosts {far} -p 1 --insecure"), &[]).encrypted);
+    refused("-n 2 -p 0 --insecure --encryption on", &[], &["--encryption on", "--secret-file"]);
+    refused("--encryption off", &[], &["--encryption"]);
 }
 
 #[test]

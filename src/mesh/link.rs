@@ -4,12 +4,13 @@
 //! long message, so a message of any length holds up neither a heartbeat nor a request.
 
 use std::collections::VecDeque;
-use std::io::{self, IoSlice, Write};
-use std::net::{Shutdown, TcpStream};
+use std::io::{self, Write};
+use std::net::Shutdown;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use super::channel::Channel;
 use super::frame::{FrameKind, Head, frame};
 use super::wire::ByteCounts;
 use crate::error::Result;
@@ -20,7 +21,7 @@ const LOOK: Duration = Duration::from_millis(100);
 
 /// This process's end of the control connection to another.
 pub(super) struct Link {
-    pub(super) stream: TcpStream,
+    pub(super) channel: Channel,
     queue: Mutex<Queue>,
     changed: Condvar,
     pub(super) counts: Arc<ByteCounts>,
@@ -60,9 +61,9 @@ enum Next {
 
 impl Link {
     /// A link over a connection whose hello is through.
-    pub(super) fn new(stream: TcpStream, counts: Arc<ByteCounts>) -> Link {
+    pub(super) fn new(channel: Channel, counts: Arc<ByteCounts>) -> Link {
         let (queue, changed) = (Mutex::new(Queue::default()), Condvar::new());
-        Link { stream, queue, changed, counts, begun: Instant::now(), heard: AtomicU64::new(0) }
+        Link { channel, queue, changed, counts, begun: Instant::now(), heard: AtomicU64::new(0) }
     }
 
     fn queue(&self) -> MutexGuard<'_, Queue> {
@@ -131,7 +132,7 @@ impl Link {
     pub(super) fn cut(&self) {
         self.break_off();
         // It may have ended by itself.
-        let _ = self.stream.shutdown(Shutdown::Both);
+        let _ = self.channel.shutdown(Shutdown::Both);
     }
 
     /// Lets those who wait look again.
@@ -203,24 +204,18 @@ impl Link {
                 }
             }
         }
-        self.stream.shutdown(Shutdown::Write)
+        self.channel.shutdown(Shutdown::Write)
     }
 
     fn write(&self, bytes: &[u8]) -> io::Result<()> {
-        (&self.stream).write_all(bytes)?;
+        (&self.channel).write_all(bytes)?;
         self.counts.send(bytes.len());
         Ok(())
     }
 
     /// Writes both at once: a head on its own would be a packet of its own, and wake the other side twice.
     fn write_piece(&self, head: &[u8], bytes: &[u8]) -> io::Result<()> {
-        let sent = match (&self.stream).write_vectored(&[IoSlice::new(head), IoSlice::new(bytes)]) {
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => 0,
-            sent => sent?,
-        };
-        self.counts.send(sent);
-        self.write(&head[sent.min(head.len())..])?;
-        self.write(&bytes[sent.saturating_sub(head.len())..])
+        self.write(&[head, bytes].concat())
     }
 
     /// What to write next; in the middle of a message only what may stand between two pieces, or nothing.

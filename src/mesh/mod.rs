@@ -3,8 +3,9 @@
 //! A job is N processes with W workers each. Process i listens on line i of the hosts file and on nothing else; for
 //! every pair the one with the higher number connects. Each connection begins with a hello in which both sides prove
 //! that they know the shared secret; whoever does not is let go, and costs no more than a place in a table of fixed
-//! size for a few seconds. What crosses a connection after that is neither encrypted nor authenticated: the hello
-//! keeps strangers out, not those who can rewrite what others send.
+//! size for a few seconds. What crosses a connection after that is encrypted and authenticated if the membership says so, by
+//! keys that both sides agree on in the hello. If not, the hello keeps strangers out, and not those who can read or
+//! rewrite what others send.
 //!
 //! One control connection per pair lives as long as the job: messages, the numbers by which work is shared out,
 //! heartbeats, and news of the end. Each run of the dataflow gets data sockets of its own ([`Mesh::sockets`]).
@@ -13,6 +14,7 @@
 //! same process, and everything that waits fails with [`Error::Lost`].
 
 mod ask;
+mod channel;
 mod contact;
 mod frame;
 mod link;
@@ -89,7 +91,7 @@ impl Mesh {
         }
         let counts = || (0..processes).map(|_| Arc::default()).collect::<Vec<Arc<ByteCounts>>>();
         let control = counts();
-        let link = |met: Met, counts: &Arc<ByteCounts>| Link::new(met.stream, Arc::clone(counts));
+        let link = |met: Met, counts: &Arc<ByteCounts>| Link::new(met.channel, Arc::clone(counts));
         let links = met?.into_iter().zip(&control).map(|(met, counts)| met.map(|met| link(met, counts)));
         let links = links.collect();
         let mesh = Mesh {

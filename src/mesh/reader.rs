@@ -23,7 +23,7 @@ struct LinkReader<'a>(&'a Link);
 
 impl Read for LinkReader<'_> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        let count = (&self.0.stream).read(into)?;
+        let count = (&self.0.channel).read(into)?;
         self.0.hear();
         self.0.counts.receive(count);
         Ok(count)

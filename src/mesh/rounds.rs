@@ -2,16 +2,17 @@
 
 use std::cmp::Ordering;
 use std::io;
-use std::net::{Shutdown, TcpStream};
+use std::net::Shutdown;
 use std::sync::{Arc, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Instant;
 
 use super::Mesh;
+use super::channel::Channel;
 use super::meeting::call::Called;
 use super::meeting::hello::Purpose;
 use super::meeting::rendezvous::{PAUSES, refused};
-use super::wire::{Over, Round, Wire};
+use super::wire::{DataLoss, Over, Round, Wire};
 use crate::error::{Error, Result};
 
 impl Mesh {
@@ -26,7 +27,7 @@ impl Mesh {
         let own = self.process();
         let (mut wires, mut handles, over) = (Vec::new(), Vec::new(), Arc::<Over>::default());
         for other in 0..self.processes() {
-            let stream = match other.cmp(&own) {
+            let channel = match other.cmp(&own) {
                 Ordering::Less => self.call_for_data(other, round)?,
                 Ordering::Equal => {
                     wires.push(None);
@@ -34,8 +35,11 @@ impl Mesh {
                 }
                 Ordering::Greater => self.arrivals.data(round, other, || self.check())?,
             };
-            handles.push(stream.try_clone().map_err(|error| self.unusable(other, &error))?);
-            wires.push(Some(Wire::new(stream, Arc::clone(&self.data[other]), Arc::clone(&over))));
+            let handle = channel.stream().try_clone();
+            handles.push(handle.map_err(|error| self.unusable(other, &error))?);
+            let (state, patience) = (Arc::clone(&self.state), self.membership.peer_timeout);
+            let lost = DataLoss::new(patience, move |what| state.lose(other, what));
+            wires.push(Some(Wire::new(channel, Arc::clone(&self.data[other]), Arc::clone(&over), lost)));
         }
         self.arrivals.finish(round);
         *self.wires() = Some(Round { number: round, handles, over });
@@ -65,13 +69,13 @@ impl Mesh {
     }
 
     /// A data connection to process `to`, which is there and may be busy with strangers.
-    fn call_for_data(&self, to: usize, round: u64) -> Result<TcpStream> {
+    fn call_for_data(&self, to: usize, round: u64) -> Result<Channel> {
         let deadline = Instant::now() + self.membership.join_timeout;
         let mut pause = PAUSES.0;
         loop {
             self.check()?;
             let why = match self.identity.call(to, Purpose::Data(round), &|| self.check().is_err())? {
-                Called::Met(stream, life) if self.arrivals.is_life(to, &life) => return Ok(stream),
+                Called::Met(channel, life) if self.arrivals.is_life(to, &life) => return Ok(channel),
                 Called::Met(..) => "it is another process than before".to_string(),
                 Called::Later(why) => why,
                 Called::Refused(why) => return Err(refused(&self.identity, to, &why)),

@@ -7,11 +7,13 @@ use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
 
+use super::channel::Channel;
 use super::meeting::arrivals::Arrivals;
 use super::meeting::call::{Called, Identity};
 use super::meeting::hello::{
     self, HELLO_BYTES, Hello, LAST_BYTES, PREFIX_BYTES, Purpose, REPLY_BYTES, Reply, Verdict,
 };
+use super::meeting::key_agreement::{Agreeing, KeyMessage, NO_MESSAGE};
 use super::meeting::listener::Listener;
 use super::meeting::secret::Key;
 use super::{Membership, Secret};
@@ -30,6 +32,7 @@ fn membership(host: &str, process: usize) -> Membership {
         process,
         workers: 2,
         secret: Some(Secret::new(b"a secret of some length").expect("long")),
+        encrypted: true,
         job: 5,
         join_timeout: Duration::from_secs(5),
         peer_timeout: Duration::from_secs(5),
@@ -68,9 +71,9 @@ impl Door {
     }
 }
 
-fn called(identity: &Identity, purpose: Purpose) -> Result<TcpStream, String> {
+fn called(identity: &Identity, purpose: Purpose) -> Result<Channel, String> {
     match identity.call(1, purpose, &|| false).expect("random numbers") {
-        Called::Met(stream, _) => Ok(stream),
+        Called::Met(channel, _) => Ok(channel),
         Called::Later(why) => Err(format!("later: {why}")),
         Called::Refused(why) => Err(why),
     }
@@ -86,12 +89,17 @@ fn both_sides_say_what_differs() {
         change(&mut caller);
         cases.push((caller, theirs.to_string(), mine.to_string()));
     };
-    case(&|c| c.terms.version = "9.9".into(), "it is alike 9.9 (protocol 1), this one ", "it is alike 0.");
-    case(&|c| c.terms.protocol = 77, "(protocol 77), this one ", "(protocol 1), this one ");
+    case(&|c| c.terms.version = "9.9".into(), "it is alike 9.9 (protocol 2), this one ", "it is alike 0.");
+    case(&|c| c.terms.protocol = 77, "(protocol 77), this one ", "(protocol 2), this one ");
     case(
         &|c| c.terms.workers = 9,
         "it runs as 3 processes x 9 workers, this one as 3 x 2",
         "it runs as 3 processes x 2 workers, this one as 3 x 9",
+    );
+    case(
+        &|c| c.terms.encrypted = false,
+        "it does not encrypt what it sends, this one encrypts",
+        "it encrypts what it sends, this one does not",
     );
     case(&|c| c.terms.job = 6, "it was given another command", "it was given another command");
     case(&|c| c.process = 1, "which process is which", "which process is which");
@@ -131,11 +139,11 @@ fn a_number_belongs_to_one_process_until_it_goes() {
     assert!(called(&second, Purpose::Data(2)).expect_err("far ahead").starts_with("later"));
 }
 
-/// The hello of `caller`, spoken by hand; returns what it said.
-fn speak(door: &Door, caller: &Identity) -> (Vec<u8>, Vec<u8>, Option<Verdict>) {
+/// The hello of `caller`, spoken by hand with this part of a key; returns what it said.
+fn speak(door: &Door, caller: &Identity, key: KeyMessage) -> (Vec<u8>, Vec<u8>, Option<Verdict>) {
     let (life, nonce) = (caller.life, [7; 16]);
     let (terms, from) = (caller.terms.clone(), caller.process);
-    let hello = Hello { terms, from, to: 1, purpose: Purpose::Control, life, nonce }.encode();
+    let hello = Hello { terms, from, to: 1, purpose: Purpose::Control, life, nonce, key }.encode();
     let mut stream = TcpStream::connect(door.host()).expect("connected");
     stream.write_all(&hello).expect("said");
     let (mut reply, mut word) = ([0; REPLY_BYTES], [0; LAST_BYTES]);
@@ -144,15 +152,22 @@ fn speak(door: &Door, caller: &Identity) -> (Vec<u8>, Vec<u8>, Option<Verdict>) 
     assert!(recognised && said.verdict == Verdict::Welcome);
     let proof = hello::proof(true, &[&hello, &reply], &caller.key);
     stream.write_all(&proof).expect("said");
-    stream.read_exact(&mut word).expect("a last word");
-    let word = hello::read_word(&word, &[&hello, &reply, &proof], &caller.key);
+    let word = stream
+        .read_exact(&mut word)
+        .ok()
+        .and_then(|()| hello::read_word(&word, &[&hello, &reply, &proof], &caller.key));
     (hello, proof, word)
 }
 
 #[test]
 fn what_was_recorded_proves_nothing() {
     let door = Door::open();
-    let (hello, proof, word) = speak(&door, &door.caller());
+    let caller = door.caller();
+    let (_, _, word) = speak(&door, &caller, NO_MESSAGE);
+    assert_eq!(word, None, "nobody who knows the secret can do without encryption");
+    assert!(door.said()[0].contains("another secret") && door.arrivals.strangers() == 1);
+    let (_, key) = Agreeing::begin(&caller.key).expect("random numbers");
+    let (hello, proof, word) = speak(&door, &caller, key);
     assert_eq!(word, Some(Verdict::Welcome));
     assert!(door.arrivals.book().control[2].take().is_some());
     let mut stream = TcpStream::connect(door.host()).expect("connected");
@@ -162,7 +177,8 @@ fn what_was_recorded_proves_nothing() {
     let _ = stream.read_to_end(&mut all);
     assert_eq!(all.len(), REPLY_BYTES, "there is no last word");
     assert!(door.arrivals.book().control[2].is_none());
-    assert!(door.said()[0].contains("another secret"));
+    // The line was said already, and each is said once.
+    assert_eq!(door.arrivals.strangers(), 1);
 }
 
 /// What something answers to a hello.
@@ -177,7 +193,9 @@ fn what_listens_and_is_no_process_is_called_again() {
         let (terms, life) = (caller.terms.clone(), caller.life);
         let purpose = Purpose::Control;
         stream
-            .write_all(&Hello { terms, from: 2, to: 1, purpose, life, nonce: [1; 16] }.encode())
+            .write_all(
+                &Hello { terms, from: 2, to: 1, purpose, life, nonce: [1; 16], key: NO_MESSAGE }.encode(),
+            )
             .expect("said");
         let mut reply = [0; REPLY_BYTES];
         stream.read_exact(&mut reply).expect("a reply");
@@ -251,11 +269,11 @@ proptest! {
         (identity.terms.workers, identity.terms.job) = (workers, job);
         let (terms, life) = (identity.terms.clone(), identity.life);
         let purpose = if round == u64::MAX { Purpose::Control } else { Purpose::Data(round) };
-        let hello = Hello { terms: terms.clone(), from: 2, to: 1, purpose, life, nonce: [3; 16] };
+        let hello = Hello { terms: terms.clone(), from: 2, to: 1, purpose, life, nonce: [3; 16], key: [5; 48] };
         let bytes = hello.encode();
         prop_assert_eq!(bytes.len(), HELLO_BYTES);
         prop_assert_eq!(Hello::decode(&bytes), Some(hello));
-        let reply = Reply { terms, process: 1, verdict: Verdict::Welcome, life, nonce: [4; 16] };
+        let reply = Reply { terms, process: 1, verdict: Verdict::Welcome, life, nonce: [4; 16], key: [6; 48] };
         let reply_bytes = reply.encode(&bytes, &key);
         prop_assert_eq!(reply_bytes.len(), REPLY_BYTES);
         prop_assert_eq!(Reply::decode(&reply_bytes, &bytes, &key), Some((reply, true)));

@@ -5,7 +5,11 @@ use std::net::{Shutdown, TcpStream};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
+use std::time::Duration;
+
 use timely::communication::allocator::zero_copy::stream::Stream;
+
+use super::channel::Channel;
 
 /// How many bytes a process has sent to others, or to one of them, and received, since it joined.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -80,6 +84,27 @@ impl Over {
         let over = self.over.lock().unwrap_or_else(PoisonError::into_inner);
         drop(self.changed.wait_while(over, |over| !*over).unwrap_or_else(PoisonError::into_inner));
     }
+
+    /// Waits until it is, at most so long; whether it is.
+    fn wait_for(&self, time: Duration) -> bool {
+        let over = self.over.lock().unwrap_or_else(PoisonError::into_inner);
+        *self.changed.wait_timeout_while(over, time, |over| !*over).unwrap_or_else(PoisonError::into_inner).0
+    }
+}
+
+/// What to do about a data connection that has failed in the middle of a run.
+#[derive(Clone)]
+pub(super) struct DataLoss {
+    /// How long the control connection has to tell more.
+    patience: Duration,
+    lose: Arc<dyn Fn(&str) + Send + Sync>,
+}
+
+impl DataLoss {
+    /// It is given up after so long, by `lose`, which is told how it failed.
+    pub(super) fn new(patience: Duration, lose: impl Fn(&str) + Send + Sync + 'static) -> DataLoss {
+        DataLoss { patience, lose: Arc::new(lose) }
+    }
 }
 
 /// The data sockets of a run. When it is dropped, the run is over.
@@ -102,21 +127,34 @@ const END_ZEROS: usize = 48;
 /// [`Traffic`].
 ///
 /// Timely's threads panic when a connection fails, and its workers with them, in the middle of whatever they do. So a
-/// connection does not fail before the run is over here: until then whoever reads or writes it waits. That it has failed is
-/// noticed by the control connection, and the workers end in order.
-#[derive(Debug)]
+/// connection does not fail before the run is over here: until then whoever reads or writes it waits. Why it has failed is
+/// told by the control connection, as a rule; where that says nothing, the other process counts as lost. The workers then end
+/// in order.
 pub struct Wire {
-    stream: TcpStream,
+    channel: Channel,
     counts: Arc<ByteCounts>,
     over: Arc<Over>,
+    loss: DataLoss,
     /// Zeros that were read last, at most [`END_ZEROS`].
     zeros: usize,
 }
 
 impl Wire {
-    /// A wire over a connected socket, of a run.
-    pub(super) fn new(stream: TcpStream, counts: Arc<ByteCounts>, over: Arc<Over>) -> Wire {
-        Wire { stream, counts, over, zeros: 0 }
+    /// A wire over a connection, of a run.
+    pub(super) fn new(channel: Channel, counts: Arc<ByteCounts>, over: Arc<Over>, loss: DataLoss) -> Wire {
+        Wire { channel, counts, over, loss, zeros: 0 }
+    }
+
+    /// Returns once the run is over; an error that nobody explains before is a loss.
+    fn fail(&self, error: Option<&io::Error>) {
+        // What was changed on its way is no loss that anybody else could tell of.
+        let changed = error.is_some_and(|error| error.kind() == io::ErrorKind::InvalidData);
+        if changed || !self.over.wait_for(self.loss.patience) {
+            let how = error
+                .map_or_else(|| "ended in the middle of a run".into(), |error| format!("broke: {error}"));
+            (self.loss.lose)(&format!("a connection for data {how}"));
+            self.over.wait();
+        }
     }
 
     fn note_zeros(&mut self, read: &[u8]) {
@@ -127,7 +165,7 @@ impl Wire {
 
 impl Read for Wire {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        match self.stream.read(into) {
+        match (&self.channel).read(into) {
             Ok(bytes) if bytes > 0 => {
                 self.counts.receive(bytes);
                 self.note_zeros(&into[..bytes]);
@@ -136,7 +174,7 @@ impl Read for Wire {
             end @ Ok(_) if self.zeros == END_ZEROS || into.is_empty() => end,
             Err(error) if is_passing(&error) => Err(error),
             failed => {
-                self.over.wait();
+                self.fail(failed.as_ref().err());
                 failed
             }
         }
@@ -145,15 +183,15 @@ impl Read for Wire {
 
 impl Write for Wire {
     fn write(&mut self, from: &[u8]) -> io::Result<usize> {
-        let written = self.stream.write(from).inspect(|&bytes| self.counts.send(bytes));
-        if written.as_ref().is_err_and(|error| !is_passing(error)) {
-            self.over.wait();
+        let written = (&self.channel).write(from).inspect(|&bytes| self.counts.send(bytes));
+        if let Some(error) = written.as_ref().err().filter(|error| !is_passing(error)) {
+            self.fail(Some(error));
         }
         written
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.stream.flush()
+        (&self.channel).flush()
     }
 }
 
@@ -164,16 +202,22 @@ fn is_passing(error: &io::Error) -> bool {
 
 impl Stream for Wire {
     fn try_clone(&self) -> io::Result<Wire> {
-        let stream = self.stream.try_clone()?;
-        Ok(Wire { stream, counts: Arc::clone(&self.counts), over: Arc::clone(&self.over), zeros: self.zeros })
+        let (counts, over) = (Arc::clone(&self.counts), Arc::clone(&self.over));
+        Ok(Wire {
+            channel: self.channel.try_clone()?,
+            counts,
+            over,
+            loss: self.loss.clone(),
+            zeros: self.zeros,
+        })
     }
 
     fn set_nonblocking(&self, nonblocking: bool) -> io::Result<()> {
-        self.stream.set_nonblocking(nonblocking)
+        self.channel.stream().set_nonblocking(nonblocking)
     }
 
     fn shutdown(&self, how: Shutdown) -> io::Result<()> {
-        self.stream.shutdown(how)
+        self.channel.shutdown(how)
     }
 }
 
@@ -190,7 +234,8 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let other = TcpStream::connect(listener.local_addr().expect("an address")).expect("connected");
         let (stream, over) = (listener.accept().expect("accepted").0, Arc::<Over>::default());
-        (Wire::new(stream, Arc::default(), Arc::clone(&over)), other, over)
+        let (channel, loss) = (Channel::new(stream, None), DataLoss::new(Duration::from_secs(60), |_| ()));
+        (Wire::new(channel, Arc::default(), Arc::clone(&over), loss), other, over)
     }
 
     /// Whether reading to the end waits for the end of the run, and all that is read.

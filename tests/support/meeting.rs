@@ -35,6 +35,7 @@ pub(crate) fn member(hosts: &[String], process: usize) -> Membership {
         process,
         workers: 2,
         secret: Some(Secret::new(b"a secret of some length").unwrap()),
+        encrypted: true,
         job: 7,
         join_timeout: Duration::from_secs(20),
         peer_timeout: Duration::from_secs(5),

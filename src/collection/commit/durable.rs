@@ -50,7 +50,24 @@ pub(super) fn publish(storage: &dyn Storage, commit: u64, bytes: &[u8]) -> Resul
     sync_names(storage)?;
     storage.link(&unfinished, &name).map_err(|e| failed(&name, e))?;
     check_newest(storage, commit)?;
+    check_own(storage, &name, bytes)?;
     sync_names(storage)
+}
+
+/// Refuses a commit under whose name another one stands: somebody else may have written a file of the same name in the
+/// place of the one that was to be linked.
+fn check_own(storage: &dyn Storage, name: &str, bytes: &[u8]) -> Result<()> {
+    let read = || {
+        let reader = storage.open(name)?;
+        let mut found = vec![0; usize::try_from(reader.len()?).unwrap_or(usize::MAX).min(bytes.len() + 1)];
+        reader.read_exact_at(&mut found, 0).map(|()| found)
+    };
+    match read() {
+        Ok(found) if found == bytes => Ok(()),
+        Ok(_) => Err(Error::Locked(folder(storage))),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Err(Error::Locked(folder(storage))),
+        Err(e) => Err(Error::io(&storage.path(name), "read", e)),
+    }
 }
 
 /// Refuses a commit that was just given its name, if the name was free because others are far ahead: they remove
@@ -70,16 +87,23 @@ fn check_newest(storage: &dyn Storage, commit: u64) -> Result<()> {
 }
 
 /// Removes files for good.
-pub(super) fn remove(storage: &dyn Storage, mut names: Vec<Name>) -> Result<()> {
+pub(super) fn remove(storage: &dyn Storage, names: Vec<Name>) -> Result<()> {
+    take_away(storage, names)?;
+    sync_names(storage)
+}
+
+/// Removes files; until names are synced a power cut may bring them back.
+pub(super) fn take_away(storage: &dyn Storage, mut names: Vec<Name>) -> Result<()> {
     // Manifests first: a reader that finds a file missing must not find the manifest that names it. And what is
     // unfinished before them, so that whoever was about to publish it cannot.
     names.sort_unstable();
     for name in names.into_iter().map(|name| name.to_string()) {
         storage.remove(&name).map_err(|e| Error::io(&storage.path(&name), "remove", e))?;
     }
-    sync_names(storage)
+    Ok(())
 }
 
-fn sync_names(storage: &dyn Storage) -> Result<()> {
+/// Makes names durable.
+pub(super) fn sync_names(storage: &dyn Storage) -> Result<()> {
     storage.sync_names().map_err(|e| Error::io(&folder(storage), "sync", e))
 }

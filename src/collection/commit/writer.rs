@@ -7,7 +7,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::collection::RunWriter;
 use crate::collection::commit::changes::ChangesWriter;
 use crate::collection::commit::checkpoint::Checkpoint;
-use crate::collection::commit::durable::{bytes_of, draw_id, publish, remove};
+use crate::collection::commit::durable::{bytes_of, draw_id, publish, remove, sync_names, take_away};
 use crate::collection::commit::guard::Guard;
 use crate::collection::commit::manifest::Manifest;
 use crate::collection::commit::names::{Name, folder};
@@ -181,6 +181,8 @@ impl Writer {
         let pending = Checkpoint::newest(&*storage, snapshot.manifest())?;
         let (job, lock) = (draw_id(), Some(lock));
         let writer = Writer { snapshot, previous, pending, guard, storage, untidied, job, lock };
+        // Who made the last commit may have been killed before its name was durable: what it supersedes must not go first.
+        sync_names(&*writer.storage)?;
         writer.tidy(|_| true)?;
         writer.vouch()?;
         Ok(writer)
@@ -197,7 +199,7 @@ impl Writer {
         }
         let (from, to) = (Name::Manifest(commit).to_string(), Name::Unfinished(commit).to_string());
         self.storage.link(&from, &to).map_err(|e| Error::io(&self.storage.path(&to), "create", e))?;
-        self.storage.sync_names().map_err(|e| Error::io(&folder(&*self.storage), "sync", e))
+        sync_names(&*self.storage)
     }
 
     /// What an interrupted load has left: epochs that are done, and that no reader sees.
@@ -421,18 +423,31 @@ impl Writer {
 
     /// Removes those files that `may_go` and that neither the last commit nor the one before it names.
     fn tidy(&self, may_go: impl Fn(Name) -> bool) -> Result<()> {
-        let names = self.storage.names().map_err(|e| Error::io(&folder(&*self.storage), "list", e))?;
-        let names: Vec<Name> = names.iter().filter_map(|name| Name::parse(name)).collect();
+        let names = self.names_unless_overtaken()?;
         let last = self.snapshot.manifest();
-        if names.iter().any(|name| matches!(name, Name::Manifest(commit) if *commit > last.commit)) {
-            return Err(Error::Locked(folder(&*self.storage)));
-        }
         let pending = |name| self.pending.as_ref().is_some_and(|pending| pending.names(name));
         let before = names.contains(&Name::Manifest(last.commit - 1));
         let vouches = |name| !before && name == Name::Unfinished(last.commit);
         let kept =
             |name| last.names(name) || vouches(name) || self.previous.may_name(name, last) || pending(name);
-        remove(&*self.storage, names.into_iter().filter(|&name| may_go(name) && !kept(name)).collect())
+        let superseded = names.into_iter().filter(|&name| may_go(name) && !kept(name));
+        let (unfinished, others): (Vec<Name>, Vec<Name>) =
+            superseded.partition(|name| matches!(name, Name::Unfinished(_)));
+        if !unfinished.is_empty() {
+            // Without these nobody can publish what was begun. Somebody who was faster has, and needs the others.
+            take_away(&*self.storage, unfinished)?;
+            self.names_unless_overtaken()?;
+        }
+        remove(&*self.storage, others)
+    }
+
+    /// The files of the folder, unless somebody else has committed in spite of the lock.
+    fn names_unless_overtaken(&self) -> Result<Vec<Name>> {
+        let names = self.storage.names().map_err(|e| Error::io(&folder(&*self.storage), "list", e))?;
+        let names: Vec<Name> = names.iter().filter_map(|name| Name::parse(name)).collect();
+        let last = self.snapshot.manifest().commit;
+        let overtaken = names.iter().any(|name| matches!(name, Name::Manifest(commit) if *commit > last));
+        if overtaken { Err(Error::Locked(folder(&*self.storage))) } else { Ok(names) }
     }
 }
 

@@ -1,12 +1,14 @@
 //! A job of many commits, cut off at every operation, and with every operation failing once.
 
+use std::io;
+use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::collection::*;
 use crate::config::Config;
 use crate::error::{Error, Result};
-use crate::storage::{Fault, Simulated, Storage, is_power_cut};
+use crate::storage::{Fault, FileWriter, Lock, Reader, Simulated, Storage, is_power_cut};
 
 pub(in crate::collection) const ROWS: SectionKind = SectionKind(1);
 /// What a dead writer says.
@@ -293,6 +295,102 @@ fn a_second_cut_while_cleaning_up_leaves_a_commit() {
         }
     }
     assert!(cuts > 1000, "{cuts}");
+}
+
+/// The last commit of a killed writer may be there for all to see, and its name not durable.
+#[test]
+fn a_cut_while_cleaning_up_after_a_killed_writer_leaves_a_commit() {
+    let expected = expected(COMMITS);
+    let mut cuts = 0;
+    for first in (0..operations()).step_by(7) {
+        for second in 0.. {
+            let (folder, acknowledged) = (Simulated::new(), AtomicU64::new(0));
+            folder.fail_from(first, Fault::Eio);
+            let _ = job(&share(&folder), COMMITS, &acknowledged);
+            folder.mend();
+            let acknowledged = acknowledged.into_inner();
+            let begun = folder.operations();
+            folder.cut_at(begun + second);
+            let opened = Writer::open(&share(&folder));
+            for seed in 0..4 {
+                let after = folder.after_power_cut(first * 1000 + second * 10 + seed);
+                check_after(&share(&after), acknowledged, 1, &expected);
+                cuts += 1;
+            }
+            if folder.operations() < begun + second || matches!(opened, Err(Error::NotACollection(..))) {
+                break;
+            }
+        }
+    }
+    assert!(cuts > 5000, "{cuts}");
+}
+
+/// A folder in which something happens before the first removal.
+#[derive(Debug)]
+struct Overtaken {
+    folder: Simulated,
+    linked: [String; 2],
+    done: AtomicBool,
+}
+
+impl Storage for Overtaken {
+    fn names(&self) -> io::Result<Vec<String>> {
+        self.folder.names()
+    }
+
+    fn create(&self, name: &str) -> io::Result<Box<dyn FileWriter>> {
+        self.folder.create(name)
+    }
+
+    fn open(&self, name: &str) -> io::Result<Box<dyn Reader>> {
+        self.folder.open(name)
+    }
+
+    fn link(&self, from: &str, to: &str) -> io::Result<()> {
+        self.folder.link(from, to)
+    }
+
+    fn remove(&self, name: &str) -> io::Result<()> {
+        if !self.done.swap(true, Ordering::Relaxed) {
+            self.folder.link(&self.linked[0], &self.linked[1])?;
+        }
+        self.folder.remove(name)
+    }
+
+    fn sync_names(&self) -> io::Result<()> {
+        self.folder.sync_names()
+    }
+
+    fn lock(&self) -> io::Result<Option<Box<dyn Lock>>> {
+        self.folder.lock()
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path(name)
+    }
+}
+
+/// Who has lost the lock and publishes just before its files would go is not robbed of them.
+#[test]
+fn a_late_writer_that_publishes_while_another_opens_keeps_its_runs() {
+    for commits in 2..8 {
+        let (folder, acknowledged) = (Simulated::new(), AtomicU64::new(0));
+        job(&share(&folder), commits, &acknowledged).expect("done");
+        let late = Writer::open(&share(&folder)).expect("opened");
+        let next = prepare(&late).expect("prepared");
+        let whole = next.runs.clone();
+        let linked = ["new-manifest", "manifest"].map(|start| format!("{start}-{:08}", next.commit));
+        let mut file = folder.create(&linked[0]).expect("created");
+        file.append(&next.to_bytes().expect("bytes")).and_then(|()| file.sync()).expect("written");
+        // The lock is lost with the writer; what it has written stays.
+        drop(late);
+        let overtaken = Overtaken { folder: folder.clone(), linked, done: AtomicBool::new(false) };
+        let error = Writer::open(&(Arc::new(overtaken) as Arc<dyn Storage>)).expect_err("overtaken");
+        assert!(matches!(error, Error::Locked(_)), "{error}");
+        let found = open(&share(&folder));
+        assert_eq!((found.manifest().commit, &found.manifest().runs), (commits + 1, &whole));
+        contents(&found, true).expect("whole");
+    }
 }
 
 #[test]

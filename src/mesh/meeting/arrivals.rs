@@ -1,12 +1,12 @@
 //! Who has come, who is admitted, and who was refused.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::net::TcpStream;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
 use crate::limits::MAX_MESH_LINES;
+use crate::mesh::channel::Channel;
 use crate::mesh::meeting::hello::{Hello, NONCE_BYTES, Purpose, Verdict};
 use crate::mesh::meeting::socket;
 
@@ -18,7 +18,7 @@ pub(in crate::mesh) type Say = Box<dyn Fn(&str) + Send + Sync>;
 
 /// A connection whose hello is through.
 pub(in crate::mesh) struct Met {
-    pub(in crate::mesh) stream: TcpStream,
+    pub(in crate::mesh) channel: Channel,
     pub(in crate::mesh) life: [u8; NONCE_BYTES],
 }
 
@@ -36,7 +36,7 @@ pub(in crate::mesh) struct Book {
     /// No more connections.
     pub(in crate::mesh) closed: bool,
     /// Data connections that nobody has asked for yet, by run and process.
-    data: BTreeMap<(u64, usize), TcpStream>,
+    data: BTreeMap<(u64, usize), Channel>,
     /// The first run whose data connections have not been handed out.
     next_round: u64,
     /// Who was refused and why, each once: those who know the secret.
@@ -129,7 +129,7 @@ impl Arrivals {
     pub(in crate::mesh) fn admit(
         &self,
         hello: &Hello,
-        stream: TcpStream,
+        channel: Channel,
         tell: impl FnOnce(Verdict) -> bool,
     ) -> Verdict {
         let mut book = self.book();
@@ -137,8 +137,8 @@ impl Arrivals {
         let from = hello.from as usize;
         if tell(verdict) && verdict == Verdict::Welcome {
             match hello.purpose {
-                Purpose::Control => book.control[from] = Some(Met { stream, life: hello.life }),
-                Purpose::Data(round) => drop(book.data.insert((round, from), stream)),
+                Purpose::Control => book.control[from] = Some(Met { channel, life: hello.life }),
+                Purpose::Data(round) => drop(book.data.insert((round, from), channel)),
             }
             self.changed();
         }
@@ -151,12 +151,13 @@ impl Arrivals {
         round: u64,
         from: usize,
         check: impl Fn() -> Result<()>,
-    ) -> Result<TcpStream> {
+    ) -> Result<Channel> {
         let mut book = self.book();
         loop {
             // One whose connector missed the last word is closed, and called again.
-            if let Some(stream) = book.data.remove(&(round, from)).filter(socket::is_open) {
-                return Ok(stream);
+            let came = book.data.remove(&(round, from));
+            if let Some(channel) = came.filter(|channel| socket::is_open(channel.stream())) {
+                return Ok(channel);
             }
             drop(book);
             check()?;
@@ -210,7 +211,9 @@ impl Book {
             (Purpose::Control, Some(_)) => Verdict::UnderWay,
             (Purpose::Control, None) => match &self.control[from] {
                 // A connector that missed the last word calls again; one that has gone leaves its place to another.
-                Some(met) if met.life != hello.life && socket::is_open(&met.stream) => Verdict::Double,
+                Some(met) if met.life != hello.life && socket::is_open(met.channel.stream()) => {
+                    Verdict::Double
+                }
                 _ => Verdict::Welcome,
             },
             (Purpose::Data(_), Some(false)) => Verdict::UnderWay,

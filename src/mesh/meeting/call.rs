@@ -6,10 +6,12 @@ use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
 use crate::limits::HELLO_MILLIS;
+use crate::mesh::channel::Channel;
 use crate::mesh::meeting::hello::{
     self, Hello, HelloTerms, LAST_BYTES, NONCE_BYTES, PREFIX_BYTES, PROTOCOL, Purpose, REPLY_BYTES,
 };
 use crate::mesh::meeting::hello::{Reply, Verdict};
+use crate::mesh::meeting::key_agreement::{Agreeing, Ciphers, NO_MESSAGE};
 use crate::mesh::meeting::membership::Membership;
 use crate::mesh::meeting::secret::Key;
 use crate::mesh::meeting::socket;
@@ -27,7 +29,7 @@ pub(in crate::mesh) struct Identity {
 /// What came of a hello.
 pub(in crate::mesh) enum Called {
     /// A connection to the process, which has this life.
-    Met(TcpStream, [u8; NONCE_BYTES]),
+    Met(Channel, [u8; NONCE_BYTES]),
     /// Not this time, and why; another attempt may go well.
     Later(String),
     /// Never, and why.
@@ -51,6 +53,7 @@ impl Identity {
             version: env!("CARGO_PKG_VERSION").to_string(),
             processes: number(membership.processes())?,
             workers: number(membership.workers)?,
+            encrypted: membership.encrypted,
             job: membership.job,
         };
         Ok(Identity {
@@ -79,6 +82,8 @@ impl Identity {
             Ok(stream) => stream,
             Err(error) => return Ok(Called::Later(error.to_string())),
         };
+        let agreeing = self.terms.encrypted.then(|| Agreeing::begin(&self.key)).transpose()?;
+        let (agreeing, key) = agreeing.map_or((None, NO_MESSAGE), |(agreeing, key)| (Some(agreeing), key));
         let hello = Hello {
             terms: self.terms.clone(),
             from: self.process,
@@ -86,10 +91,11 @@ impl Identity {
             purpose,
             life: self.life,
             nonce: nonce()?,
+            key,
         };
-        Ok(match self.greet(&mut stream, &hello.encode(), over) {
-            Ok(Greeted::Admitted(life)) => match socket::prepare(&stream, self.peer_timeout) {
-                Ok(()) => Called::Met(stream, life),
+        Ok(match self.greet(&mut stream, &hello.encode(), agreeing, over) {
+            Ok(Greeted::Admitted(life, ciphers)) => match socket::prepare(&stream, self.peer_timeout) {
+                Ok(()) => Called::Met(Channel::new(stream, ciphers), life),
                 Err(error) => Called::Later(error.to_string()),
             },
             Ok(Greeted::Not(Verdict::UnderWay | Verdict::Stale, why)) => Called::Later(why),
@@ -99,7 +105,13 @@ impl Identity {
         })
     }
 
-    fn greet(&self, stream: &mut TcpStream, hello: &[u8], over: &dyn Fn() -> bool) -> io::Result<Greeted> {
+    fn greet(
+        &self,
+        stream: &mut TcpStream,
+        hello: &[u8],
+        agreeing: Option<Agreeing>,
+        over: &dyn Fn() -> bool,
+    ) -> io::Result<Greeted> {
         let mut ear = Ear { stream, over, deadline: Instant::now() + Duration::from_millis(HELLO_MILLIS) };
         ear.stream.set_nodelay(true)?;
         ear.stream.set_write_timeout(Some(Duration::from_millis(HELLO_MILLIS)))?;
@@ -129,7 +141,10 @@ impl Identity {
         let mut word = [0; LAST_BYTES];
         ear.read_exact(&mut word)?;
         match hello::read_word(&word, &[hello, &reply, &proof], &self.key) {
-            Some(Verdict::Welcome) => Ok(Greeted::Admitted(said.life)),
+            Some(Verdict::Welcome) => {
+                let ciphers = agreeing.map(|agreeing| agreeing.end(&said.key).ok_or(())).transpose();
+                Ok(ciphers.map_or(Greeted::Stranger, |ciphers| Greeted::Admitted(said.life, ciphers)))
+            }
             Some(verdict) => not(verdict),
             None => Ok(Greeted::Stranger),
         }
@@ -137,7 +152,7 @@ impl Identity {
 }
 
 enum Greeted {
-    Admitted([u8; NONCE_BYTES]),
+    Admitted([u8; NONCE_BYTES], Option<Ciphers>),
     Not(Verdict, String),
     Stranger,
 }

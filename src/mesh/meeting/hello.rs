@@ -1,25 +1,28 @@
 //! The frames of a hello, as bytes. All have a fixed length and fixed offsets, little-endian:
 //!
 //! ```text
-//! connector: hello   magic, protocol, version, shape, from, to, job, purpose, life, nonce          in the clear
-//! listener:  reply   magic, protocol, version, shape, number, verdict, job, life, nonce, proof over hello and reply
+//! connector: hello   magic, protocol, version, shape, from, to, job, purpose, life, nonce, key     in the clear
+//! listener:  reply   magic, protocol, version, shape, number, verdict, job, life, nonce, key, proof over hello and reply
 //! connector: proof   whether the reply's proof holds, proof over all of it
 //! listener:  word    verdict, proof over all of it
 //! ```
 //!
 //! Each side's nonce is in every proof, so recorded frames prove nothing later; each proof has the label of its role,
-//! so none can be sent back to its maker.
+//! so none can be sent back to its maker. The shape is the numbers of processes and workers, and whether what follows is
+//! encrypted; a key is a message of [`super::key_agreement`], zeros where nothing is.
 
+use crate::mesh::meeting::key_agreement::{KeyMessage, MESSAGE_BYTES};
 use crate::mesh::meeting::secret::{Key, PROOF_BYTES};
 
 /// The protocol of hello and control frames; one that differs is refused.
-pub(in crate::mesh) const PROTOCOL: u32 = 1;
+pub(in crate::mesh) const PROTOCOL: u32 = 2;
 /// Length of nonces and lives, in bytes.
 pub(in crate::mesh) const NONCE_BYTES: usize = 16;
 /// Length of a hello.
-pub(in crate::mesh) const HELLO_BYTES: usize = PREFIX_BYTES + 16 + 16 + 8 + 2 * NONCE_BYTES;
+pub(in crate::mesh) const HELLO_BYTES: usize = PREFIX_BYTES + 20 + 16 + 8 + 2 * NONCE_BYTES + MESSAGE_BYTES;
 /// Length of a reply.
-pub(in crate::mesh) const REPLY_BYTES: usize = PREFIX_BYTES + 16 + 16 + 2 * NONCE_BYTES + PROOF_BYTES;
+pub(in crate::mesh) const REPLY_BYTES: usize =
+    PREFIX_BYTES + 20 + 16 + 2 * NONCE_BYTES + MESSAGE_BYTES + PROOF_BYTES;
 /// Length of a connector's proof, and of a listener's last word.
 pub(in crate::mesh) const LAST_BYTES: usize = 4 + PROOF_BYTES;
 /// Magic, protocol and version come first in every protocol there will be.
@@ -37,6 +40,7 @@ pub(in crate::mesh) struct HelloTerms {
     pub(in crate::mesh) version: String,
     pub(in crate::mesh) processes: u32,
     pub(in crate::mesh) workers: u32,
+    pub(in crate::mesh) encrypted: bool,
     pub(in crate::mesh) job: u128,
 }
 
@@ -59,6 +63,7 @@ pub(in crate::mesh) struct Hello {
     /// Drawn when a process starts: a restarted one is another.
     pub(in crate::mesh) life: [u8; NONCE_BYTES],
     pub(in crate::mesh) nonce: [u8; NONCE_BYTES],
+    pub(in crate::mesh) key: KeyMessage,
 }
 
 /// What a listener says of itself and of the hello.
@@ -69,6 +74,7 @@ pub(in crate::mesh) struct Reply {
     pub(in crate::mesh) verdict: Verdict,
     pub(in crate::mesh) life: [u8; NONCE_BYTES],
     pub(in crate::mesh) nonce: [u8; NONCE_BYTES],
+    pub(in crate::mesh) key: KeyMessage,
 }
 
 /// What becomes of a hello.
@@ -94,10 +100,12 @@ pub(in crate::mesh) enum Verdict {
     Stale,
     /// It has another secret.
     Secret,
+    /// One of both encrypts, and the other does not.
+    Encryption,
 }
 
 impl Verdict {
-    const ALL: [Verdict; 10] = [
+    const ALL: [Verdict; 11] = [
         Verdict::Welcome,
         Verdict::Protocol,
         Verdict::Version,
@@ -108,6 +116,7 @@ impl Verdict {
         Verdict::UnderWay,
         Verdict::Stale,
         Verdict::Secret,
+        Verdict::Encryption,
     ];
 
     fn code(self) -> u32 {
@@ -131,6 +140,10 @@ impl FieldReader<'_> {
 
     fn number(&mut self) -> Option<u32> {
         self.take().map(u32::from_le_bytes)
+    }
+
+    fn flag(&mut self) -> Option<bool> {
+        self.number().filter(|flag| *flag <= 1).map(|flag| flag == 1)
     }
 }
 
@@ -174,7 +187,8 @@ impl Hello {
     /// Its bytes, [`HELLO_BYTES`] many.
     pub(in crate::mesh) fn encode(&self) -> Vec<u8> {
         let mut bytes = prefix(HELLO_MAGIC, &self.terms);
-        for number in [self.terms.processes, self.terms.workers, self.from, self.to] {
+        let HelloTerms { processes, workers, encrypted, .. } = self.terms;
+        for number in [processes, workers, u32::from(encrypted), self.from, self.to] {
             bytes.extend(number.to_le_bytes());
         }
         bytes.extend(self.terms.job.to_le_bytes());
@@ -185,6 +199,7 @@ impl Hello {
         bytes.extend(purpose.to_le_bytes());
         bytes.extend(self.life);
         bytes.extend(self.nonce);
+        bytes.extend(self.key);
         bytes
     }
 
@@ -192,15 +207,16 @@ impl Hello {
     pub(in crate::mesh) fn decode(bytes: &[u8]) -> Option<Hello> {
         let mut fields = FieldReader(bytes);
         let (protocol, version) = read_prefix(&mut fields, HELLO_MAGIC)?;
-        let (processes, workers, from, to) =
-            (fields.number()?, fields.number()?, fields.number()?, fields.number()?);
+        let (processes, workers, encrypted) = (fields.number()?, fields.number()?, fields.flag()?);
+        let (from, to) = (fields.number()?, fields.number()?);
         let job = u128::from_le_bytes(fields.take()?);
         let purpose = match u64::from_le_bytes(fields.take()?) {
             CONTROL => Purpose::Control,
             round => Purpose::Data(round),
         };
-        let terms = HelloTerms { protocol, version, processes, workers, job };
-        Some(Hello { terms, from, to, purpose, life: fields.take()?, nonce: fields.take()? })
+        let terms = HelloTerms { protocol, version, processes, workers, encrypted, job };
+        let (life, nonce, key) = (fields.take()?, fields.take()?, fields.take()?);
+        Some(Hello { terms, from, to, purpose, life, nonce, key })
     }
 }
 
@@ -208,12 +224,14 @@ impl Reply {
     /// Its bytes, [`REPLY_BYTES`] many: the answer to `hello` under `key`.
     pub(in crate::mesh) fn encode(&self, hello: &[u8], key: &Key) -> Vec<u8> {
         let mut bytes = prefix(REPLY_MAGIC, &self.terms);
-        for number in [self.terms.processes, self.terms.workers, self.process, self.verdict.code()] {
+        let HelloTerms { processes, workers, encrypted, .. } = self.terms;
+        for number in [processes, workers, u32::from(encrypted), self.process, self.verdict.code()] {
             bytes.extend(number.to_le_bytes());
         }
         bytes.extend(self.terms.job.to_le_bytes());
         bytes.extend(self.life);
         bytes.extend(self.nonce);
+        bytes.extend(self.key);
         let proof = key.prove("reply", &[hello, &bytes]);
         bytes.extend(proof);
         bytes
@@ -223,15 +241,16 @@ impl Reply {
     pub(in crate::mesh) fn decode(bytes: &[u8], hello: &[u8], key: &Key) -> Option<(Reply, bool)> {
         let mut fields = FieldReader(bytes);
         let (protocol, version) = read_prefix(&mut fields, REPLY_MAGIC)?;
-        let (processes, workers, process) = (fields.number()?, fields.number()?, fields.number()?);
+        let (processes, workers, encrypted) = (fields.number()?, fields.number()?, fields.flag()?);
+        let process = fields.number()?;
         let verdict = Verdict::of(fields.number()?)?;
         let job = u128::from_le_bytes(fields.take()?);
-        let (life, nonce) = (fields.take()?, fields.take()?);
+        let (life, nonce, message) = (fields.take()?, fields.take()?, fields.take()?);
         let said = bytes.len().checked_sub(fields.0.len())?;
         let proof: [u8; PROOF_BYTES] = fields.take()?;
         let holds = key.holds("reply", &[hello, &bytes[..said]], &proof);
-        let terms = HelloTerms { protocol, version, processes, workers, job };
-        Some((Reply { terms, process, verdict, life, nonce }, holds))
+        let terms = HelloTerms { protocol, version, processes, workers, encrypted, job };
+        Some((Reply { terms, process, verdict, life, nonce, key: message }, holds))
     }
 }
 
@@ -279,6 +298,8 @@ impl HelloTerms {
             Some(Verdict::Version)
         } else if (self.processes, self.workers) != (other.processes, other.workers) {
             Some(Verdict::Shape)
+        } else if self.encrypted != other.encrypted {
+            Some(Verdict::Encryption)
         } else {
             (self.job != other.job).then_some(Verdict::Job)
         }
@@ -296,6 +317,13 @@ impl HelloTerms {
                 "it runs as {} processes x {} workers, this one as {} x {}",
                 other.processes, other.workers, self.processes, self.workers
             ),
+            Verdict::Encryption => {
+                let sends = |terms: &HelloTerms| {
+                    if terms.encrypted { "encrypts what it sends" } else { "does not encrypt what it sends" }
+                };
+                let (other, own) = (sends(other), sends(self));
+                format!("it {other}, this one {own}; give all processes the same --encryption and hosts")
+            }
             Verdict::Job => "it was given another command than this one; all processes need the same".into(),
             Verdict::Number => {
                 "it does not agree about which process is which; all processes need the same hosts file"

@@ -11,11 +11,13 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::limits::{HELLO_MILLIS, MAX_PENDING_HELLOS};
+use crate::mesh::channel::Channel;
 use crate::mesh::meeting::arrivals::Arrivals;
 use crate::mesh::meeting::call::{Identity, nonce};
 use crate::mesh::meeting::hello::{
     self, HELLO_BYTES, Hello, HelloTerms, LAST_BYTES, PROTOCOL, Reply, Verdict,
 };
+use crate::mesh::meeting::key_agreement::{Ciphers, NO_MESSAGE, answer};
 use crate::mesh::meeting::socket;
 
 /// Shortest and longest pause between two looks at pending hellos.
@@ -54,6 +56,8 @@ struct Answered {
     bytes: Vec<u8>,
     reply: Vec<u8>,
     verdict: Verdict,
+    /// What the connection is encrypted with, if it is.
+    ciphers: Option<Ciphers>,
 }
 
 /// What becomes of a guest after a look at it.
@@ -172,9 +176,11 @@ impl Shared {
 
     /// Says the last word to a guest whose proof is here, and lets it in if it may.
     fn conclude(&self, mut guest: Guest) {
-        let Some(Answered { hello, bytes, reply, verdict }) = guest.answered.take() else { return };
+        let Some(Answered { hello, bytes, reply, verdict, ciphers }) = guest.answered.take() else { return };
         let identity = &self.identity;
-        let holds = hello::proof_holds(&guest.heard, &[&bytes, &reply], &identity.key);
+        // Whoever knows the secret and has agreed on no keys is not one of ours.
+        let agreed = ciphers.is_some() || !identity.terms.encrypted || verdict != Verdict::Welcome;
+        let holds = agreed && hello::proof_holds(&guest.heard, &[&bytes, &reply], &identity.key);
         let from = guest.stream.peer_addr().map_or_else(|_| "somewhere".into(), |a| a.ip().to_string());
         let refused = |verdict| {
             let told = identity.terms.told(verdict, &hello.terms);
@@ -194,6 +200,7 @@ impl Shared {
         if socket::prepare(&kept, identity.peer_timeout).is_err() {
             return;
         }
+        let kept = Channel::new(kept, ciphers);
         let verdict = self.arrivals.admit(&hello, kept, |verdict| {
             // Too short to be held up: the connection has taken nothing but the reply before.
             guest.stream.write_all(&hello::word(verdict, &before, &identity.key)).is_ok()
@@ -245,7 +252,7 @@ impl Guest {
         }
         let Ok(nonce) = nonce() else { return stranger };
         let (terms, process, life) = (identity.terms.clone(), identity.process, identity.life);
-        let mut reply = Reply { terms, process, verdict: Verdict::Protocol, life, nonce };
+        let mut reply = Reply { terms, process, verdict: Verdict::Protocol, life, nonce, key: NO_MESSAGE };
         if let Some((protocol, version)) = other {
             // What its frames are like from here on nobody knows, but the beginning says so.
             let _ = self.stream.write(&reply.encode(&self.heard, &identity.key));
@@ -257,13 +264,19 @@ impl Guest {
         let Some(hello) = Hello::decode(&self.heard) else { return stranger };
         reply.verdict =
             identity.terms.differs(&hello.terms).unwrap_or_else(|| shared.arrivals.verdict(&hello));
+        let mut ciphers = None;
+        if identity.terms.encrypted && reply.verdict == Verdict::Welcome {
+            // One that knows another secret is told so once it has tried to prove that it knows this one.
+            let agreed = answer(&identity.key, &hello.key);
+            (ciphers, reply.key) = agreed.map_or((None, NO_MESSAGE), |(ciphers, key)| (Some(ciphers), key));
+        }
         let bytes = std::mem::take(&mut self.heard);
         let encoded = reply.encode(&bytes, &identity.key);
         // A fresh connection takes this much at once, or it is none of ours.
         if !self.stream.write(&encoded).is_ok_and(|count| count == encoded.len()) {
             return stranger;
         }
-        self.answered = Some(Answered { hello, bytes, reply: encoded, verdict: reply.verdict });
+        self.answered = Some(Answered { hello, bytes, reply: encoded, verdict: reply.verdict, ciphers });
         Look::Stay(true)
     }
 }

@@ -18,6 +18,8 @@ pub struct Membership {
     pub workers: usize,
     /// The shared secret; `None` only if the user asked to do without, and then anybody who can connect may join.
     pub secret: Option<Secret>,
+    /// Whether all that crosses a connection after the hello is encrypted and authenticated.
+    pub encrypted: bool,
     /// A digest of what all processes must agree on, such as the command; a process with another one is refused.
     pub job: u128,
     /// How long all others may take to come.
@@ -77,6 +79,7 @@ mod tests {
             process,
             workers,
             secret: None,
+            encrypted: false,
             job: 1,
             join_timeout: Duration::from_secs(1),
             peer_timeout: Duration::from_secs(1),

@@ -64,7 +64,7 @@ pub(in crate::mesh) fn meet(
 /// Lets go of connections whose other side has gone while others were awaited: it may come again.
 fn drop_dead(book: &mut Book) {
     for met in &mut book.control {
-        if met.as_ref().is_some_and(|met| !socket::is_open(&met.stream)) {
+        if met.as_ref().is_some_and(|met| !socket::is_open(met.channel.stream())) {
             *met = None;
         }
     }
@@ -96,8 +96,8 @@ fn keep_calling(identity: &Identity, arrivals: &Arrivals, to: usize) {
             return;
         }
         match called {
-            Ok(Called::Met(stream, life)) => {
-                book.control[to] = Some(Met { stream, life });
+            Ok(Called::Met(channel, life)) => {
+                book.control[to] = Some(Met { channel, life });
                 pause = PAUSES.0;
             }
             Ok(Called::Later(why)) => {
