@@ -49,7 +49,7 @@ impl Agreeing {
     /// Begins; the message for the hello.
     pub(in crate::mesh) fn begin(key: &Key) -> Result<(Agreeing, KeyMessage)> {
         let fails = |error: snow::Error| Error::config(format!("cannot encrypt: {error}"));
-        let mut side = side(key, |builder| builder.build_initiator()).map_err(fails)?;
+        let mut side = side(key, true).map_err(fails)?;
         let mut message = NO_MESSAGE;
         side.write_message(&[], &mut message).map_err(fails)?;
         Ok((Agreeing(Box::new(side)), message))
@@ -65,18 +65,18 @@ impl Agreeing {
 /// The listener's side: what it encrypts with, and the message for the reply. `None` if the message is none of one that
 /// knows the secret. Nothing is computed for whoever does not, but a digest.
 pub(in crate::mesh) fn answer(key: &Key, message: &KeyMessage) -> Option<(Ciphers, KeyMessage)> {
-    let mut side = side(key, |builder| builder.build_responder()).ok()?;
+    let mut side = side(key, false).ok()?;
     side.read_message(message, &mut []).ok()?;
     let mut answer = NO_MESSAGE;
     side.write_message(&[], &mut answer).ok()?;
     side.into_stateless_transport_mode().ok().map(|ciphers| (Ciphers(ciphers), answer))
 }
 
-type Built = std::result::Result<HandshakeState, snow::Error>;
-
-fn side(key: &Key, build: impl FnOnce(Builder<'_>) -> Built) -> Built {
+/// The side that begins, or the other one.
+fn side(key: &Key, begins: bool) -> std::result::Result<HandshakeState, snow::Error> {
     let shared = key.prove("encryption", &[]);
-    build(Builder::new(PROTOCOL.parse()?).psk(0, &shared)?)
+    let side = Builder::new(PROTOCOL.parse()?).psk(0, &shared)?;
+    if begins { side.build_initiator() } else { side.build_responder() }
 }
 
 #[cfg(test)]
