@@ -14,6 +14,7 @@ use std::process::ExitCode;
 use crate::cli::line::CommandLine;
 use crate::cluster::job::DistributedJob;
 use crate::exit::{WRONG_USE, exit_code};
+use crate::terminal::interrupt::beyond_limits_is_an_error;
 use crate::terminal::stderr::message;
 
 fn main() -> ExitCode {
@@ -26,6 +27,8 @@ fn main() -> ExitCode {
             return if error.use_stderr() { ExitCode::from(WRONG_USE) } else { ExitCode::SUCCESS };
         }
     };
+    // Where that cannot be asked for, a file beyond a limit of the system ends the program.
+    let _ = beyond_limits_is_an_error();
     let outcome = DistributedJob::new(&line).and_then(|job| commands::run(line.command, &job));
     outcome.unwrap_or_else(|error| {
         // A message that cannot be shown must not hide the exit code.

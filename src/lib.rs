@@ -60,7 +60,9 @@
 //! - `read/bytes/open.rs` - the one place that opens inputs and constructs decoders
 //! - `read/bytes/digest.rs` - digests of input files, by which they are known again
 //! - `read/bytes/decoder.rs` - decompression beside parsing
+//! - `read/bytes/room.rs` - how long records may be within the memory, and whose turn it is to have a long one
 //! - `read/bytes/window.rs` - a window that slides over the decompressed bytes of a file
+//! - `read/bytes/zstd_window.rs` - the windows of Zstandard files, and whether the memory has room for them
 //! - `read/unit.rs` - inputs cut into units, and reading a unit
 //! - `read/windowed.rs` - units of formats whose records are stretches of bytes
 //! - `read/input.rs` - where the fields of a record stand, as a configuration says

@@ -2,6 +2,14 @@
 
 /// Longest line or plain-text document accepted by default, in bytes; a longer one is refused and counted.
 pub const MAX_RECORD_BYTES: usize = 256 << 20;
+/// Longest configuration file, in bytes.
+pub const MAX_CONFIG_BYTES: u64 = 16 << 20;
+/// Longest list of hosts, in bytes: the longest names there are, of as many processes as there may be, with comments.
+pub const MAX_HOSTS_BYTES: u64 = 1 << 20;
+/// Longest file of labels, in bytes: tens of millions of them.
+pub const MAX_LABELS_BYTES: u64 = 1 << 30;
+/// Longest id of a list, in bytes.
+pub const MAX_LISTED_ID: usize = 1 << 20;
 /// Most input files of one run: the file takes 24 bits of a [`crate::document::Position`].
 pub const MAX_FILES: usize = 1 << 24;
 /// Longest input file, decompressed, in bytes: the offset takes 40 bits of a [`crate::document::Position`].
@@ -16,7 +24,9 @@ pub const MAX_WORKERS: usize = 256;
 pub const BASE_MEMORY: u64 = 20 << 20;
 /// What each worker needs in any case, in bytes: what is read, tokenised and on its way at one moment.
 pub const WORKER_MEMORY: u64 = 8 << 20;
-/// Least `--memory` beyond that, in bytes: less is a forgotten unit, not a wish.
+/// How far a process may go beyond its memory for one long record, in bytes, if a twentieth of the memory is less.
+pub const BEYOND_MEMORY: u64 = 32 << 20;
+/// Least `--memory` beyond what program and workers need, in bytes: less is a forgotten unit, not a wish.
 pub const LEAST_MEMORY: u64 = 8 << 20;
 /// Least `--epoch`, in bytes: less is a forgotten unit, not a wish.
 pub const LEAST_EPOCH: u64 = 1 << 10;

@@ -16,6 +16,23 @@ pub fn total_memory() -> Option<u64> {
     bytes_of("MemTotal:", &std::fs::read_to_string("/proc/meminfo").ok()?)
 }
 
+/// Makes room in a list for as many values more, apart from everything else: in a mapping of its own, larger than it needs.
+/// What is never touched takes no memory, and all of it goes back when the list goes.
+///
+/// Lists of some megabytes that grow and go leave holes behind: once the system's allocator (glibc) has seen a
+/// mapping of up to 32 MiB go, it puts what is as large between everything else.
+pub fn reserve_apart<T>(list: &mut Vec<T>, more: usize) {
+    let wanted = list.len() + more;
+    if list.capacity() < wanted {
+        // Lists that have a mapping grow without being copied: by little, as what is there may all be touched.
+        let grown = wanted + list.capacity() / 4;
+        list.reserve_exact(grown.max(MAPPED / size_of::<T>().max(1)) - list.len());
+    }
+}
+
+/// Bytes of a mapping that is never anything else.
+pub const MAPPED: usize = 33 << 20;
+
 fn memory(name: &str) -> Option<u64> {
     bytes_of(name, &std::fs::read_to_string("/proc/self/status").ok()?)
 }

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use alike::document::Position;
 use alike::read::{
-    Extent, FieldPath, Fields, Record, Refusal, Sink, Source, UnitReader, boundaries, discover, reread, units,
+    Extent, FieldPath, Fields, Record, RecordRoom, Refusal, Sink, Source, UnitReader, boundaries, discover,
+    reread, units,
 };
 use csv_core::ReadRecordResult;
 use proptest::prelude::*;
@@ -49,7 +50,15 @@ fn fields() -> Arc<Fields> {
 fn fields_within(max_record_bytes: usize) -> Arc<Fields> {
     let path = |name| FieldPath::parse(name).unwrap();
     let (value, date, op) = (None, None, None);
-    Arc::new(Fields { id: path("id"), text: path("text"), value, date, op, max_record_bytes })
+    Arc::new(Fields {
+        id: path("id"),
+        text: path("text"),
+        value,
+        date,
+        op,
+        max_record_bytes,
+        room: RecordRoom::default(),
+    })
 }
 
 fn source(dir: &Dir, name: &str, content: &[u8]) -> Source {

@@ -125,6 +125,22 @@ fn wrong_use_is_refused_before_anything_starts() {
     assert!(!dir.join("c").exists());
 }
 
+/// The process of that address would try it for ten seconds, and the others wait.
+#[test]
+fn a_taken_address_is_refused_at_once() {
+    let dir = bench();
+    let [taken, other] = [(); 2].map(|()| std::net::TcpListener::bind("127.0.0.1:0").unwrap());
+    let [address, free] = [&taken, &other].map(|listener| listener.local_addr().unwrap());
+    drop(other);
+    for hosts in [format!("{address}\n{free}\n"), format!("{free}\n{address}\n")] {
+        dir.write("two", hosts);
+        let begun = std::time::Instant::now();
+        let ran = dir.alike("launch --hosts two -- dedup in.jsonl --out out", None).code(2);
+        ran.says(&format!("cannot listen on {address}"));
+        assert!(begun.elapsed().as_secs() < 5, "{:?}", begun.elapsed());
+    }
+}
+
 #[test]
 fn all_are_told_the_same_but_for_the_index() {
     let dir = bench();

@@ -75,6 +75,8 @@ mod local_state;
 mod losses;
 /// Jobs of which a process is stopped or interrupted.
 mod losses_alive;
+/// The memory that long records and wide windows take, and the caps of files that people write.
+mod memory;
 /// Processes that meet and talk.
 mod mesh;
 /// Processes that are lost, and how the others notice it.

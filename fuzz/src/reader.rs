@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use alike::document::Position;
 use alike::read::{
-    Compression, Extent, FieldPath, Fields, Format, Record, Refusal, Sink, Source, UnitReader, Value,
+    Compression, Extent, FieldPath, Fields, Format, Record, RecordRoom, Refusal, Sink, Source, UnitReader, Value,
     discover, reread, units,
 };
 use tempfile::TempDir;
@@ -70,6 +70,7 @@ pub fn reader(mut data: &[u8]) {
         value: (wanted & 4 != 0).then(|| path("v")),
         op: (wanted & 16 != 0).then(|| path("op")),
         max_record_bytes: if max == 0 { 1 << 20 } else { usize::from(max) },
+        room: RecordRoom::default(),
     });
     let (plain, whole) = FOLDER.with(|folder| {
         let name = if wanted & 8 == 0 { "a.jsonl" } else { "a.txt" };

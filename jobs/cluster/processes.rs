@@ -2,13 +2,13 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::fs;
 use std::net::IpAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use alike::error::{Error, Result};
-use alike::limits::MAX_PROCESSES;
+use alike::limits::{MAX_HOSTS_BYTES, MAX_PROCESSES};
+use alike::read::read_short;
 
 use crate::cli::processes::{HostArgs, ProcessArgs};
 use crate::cli::values::EncryptionArg;
@@ -159,7 +159,8 @@ fn listed(args: &HostArgs, variables: Variables<'_>) -> Result<Option<(Vec<Strin
             "{HOSTS} and {ADDRESSES} are both set; unset one, or say --hosts FILE"
         ))),
         (Some(file), None) => {
-            let text = fs::read_to_string(&file).map_err(|e| Error::io(&file, "read the hosts from", e))?;
+            let text =
+                read_short(&file, MAX_HOSTS_BYTES).map_err(|e| Error::io(&file, "read the hosts from", e))?;
             let lines = text.lines().map(|line| line.split('#').next().unwrap_or_default());
             let place = file.display().to_string();
             let lines = (1..).zip(lines).map(|(line, text)| (format!("{place}:{line}"), text));

@@ -9,7 +9,8 @@ use alike::config::Config;
 use alike::error::{Error, Result};
 use alike::flow::{self, Outcome, Part, Related, Request};
 use alike::output::{
-    Hands, KeptTally, KindTable, Lists, Scratch, Summary, assist_kept, left_out, summarise, write_kept,
+    Hands, KeptTally, KindTable, Lists, Scratch, Summary, assist_kept, left_out, private_folder, summarise,
+    write_kept,
 };
 use alike::peers::Peers;
 use alike::progress::{Progress, Stage};
@@ -55,8 +56,7 @@ fn dedup(
     (peers, progress): (Option<&Arc<Peers>>, &Arc<Progress>),
 ) -> Result<Summary> {
     let place = held.insert(RunFolder::new(options.out.as_deref().filter(|_| !options.dry_run))?);
-    let spool =
-        tempfile::tempdir_in(place.path()).map_err(|e| Error::io(place.path(), "create a folder in", e))?;
+    let spool = private_folder(place.path())?;
     let discovery = find_inputs(&options.inputs, options.hint, spool.path(), progress)?;
     let mut config = options.config.clone();
     let resources = resources(options, spool.path(), None);

@@ -2,10 +2,13 @@
 
 use std::ffi::OsString;
 use std::io::{self, IsTerminal};
+use std::net::TcpListener;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use alike::error::{Error, Result};
 
@@ -86,8 +89,34 @@ fn plan(args: &LaunchArgs) -> Result<LaunchPlan> {
         None => std::env::current_dir()
             .map_err(|e| Error::io(&PathBuf::from("."), "find the present folder", e))?,
     };
+    if !args.ssh && hosts.len() > 1 {
+        hosts.iter().try_for_each(|host| refuse_taken(host))?;
+    }
     let (terminal, metrics) = (io::stdout().is_terminal(), environment(METRICS));
     Ok(LaunchPlan { hosts, secret, program, folder, words, reach, terminal, metrics })
+}
+
+/// How long an address that is taken is tried again: whoever had it may be ending.
+const ENDING: Duration = Duration::from_secs(1);
+
+/// Refuses an address of this machine that another program has: the process of that address would find out late, and the
+/// others wait for it. Whatever else is wrong with an address, its process says.
+fn refuse_taken(host: &str) -> Result<()> {
+    let begun = Instant::now();
+    loop {
+        match TcpListener::bind(host) {
+            Err(error) if error.kind() == io::ErrorKind::AddrInUse && begun.elapsed() < ENDING => {
+                thread::sleep(Duration::from_millis(50));
+            }
+            Err(error) if error.kind() == io::ErrorKind::AddrInUse => {
+                let what = format!(
+                    "cannot listen on {host}: {error}; end the program that uses it, or name other addresses with --hosts FILE"
+                );
+                return Err(Error::Join { refused: true, what });
+            }
+            Ok(_) | Err(_) => return Ok(()),
+        }
+    }
 }
 
 /// The words behind `--`, which must be a subcommand that runs as many processes and leaves it to the launcher which;

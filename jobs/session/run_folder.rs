@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use alike::error::{Error, Result};
-use alike::output::Staging;
+use alike::error::Result;
+use alike::output::{Staging, private_folder};
 
 /// Where a run works: beside its output, or, in a dry run, wherever the system keeps temporary files.
 pub(crate) enum RunFolder {
@@ -18,12 +18,7 @@ impl RunFolder {
     pub(crate) fn new(out: Option<&Path>) -> Result<RunFolder> {
         match out {
             Some(out) => Staging::new(out).map(RunFolder::Output),
-            None => {
-                let folder = tempfile::tempdir();
-                folder
-                    .map(RunFolder::Nowhere)
-                    .map_err(|e| Error::io(&std::env::temp_dir(), "create a folder in", e))
-            }
+            None => private_folder(&std::env::temp_dir()).map(RunFolder::Nowhere),
         }
     }
 

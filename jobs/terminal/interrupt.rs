@@ -1,5 +1,6 @@
 //! Ctrl-C: the first asks the run to stop and tidy up, the second ends the program at once.
 
+use std::io;
 use std::path::Path;
 use std::process;
 use std::sync::Arc;
@@ -35,10 +36,18 @@ pub(crate) fn on_interrupt(act: impl FnMut() + Send + 'static) -> Result<()> {
     ctrlc::set_handler(act).map_err(|error| {
         let source = match error {
             ctrlc::Error::System(source) => source,
-            other => std::io::Error::other(other),
+            other => io::Error::other(other),
         };
         Error::io(Path::new("Ctrl-C"), "install a handler", source)
     })
+}
+
+/// Sees to it that writing beyond the largest file that the system allows fails, as on a full disk: by itself it would end the
+/// program without a word.
+pub(crate) fn beyond_limits_is_an_error() -> io::Result<()> {
+    #[cfg(unix)]
+    signal_hook::flag::register(rustix::process::Signal::XFSZ.as_raw(), Arc::default())?;
+    Ok(())
 }
 
 /// How often a wait looks for Ctrl-C.

@@ -12,7 +12,9 @@ use crate::document::Doc;
 use crate::error::{Error, Result};
 use crate::flow::{self, Outcome, Part, Reason, Request};
 use crate::limits::{MAX_WORKERS, REFUSED_PERCENT};
-use crate::output::{Hands, KeptTally, Lists, Staging, Summary, left_out, summarise, write_kept};
+use crate::output::{
+    Hands, KeptTally, Lists, Staging, Summary, left_out, private_folder, summarise, write_kept,
+};
 use crate::progress::Progress;
 use crate::read::{Discovery, Rejected, discover, unread};
 use crate::resources::Resources;
@@ -273,7 +275,7 @@ impl DeduplicatedFiles {
 
 /// A folder in the system's place for temporary files.
 pub(super) fn temporary() -> Result<TempDir> {
-    tempfile::tempdir().map_err(|error| Error::io(&std::env::temp_dir(), "create a folder in", error))
+    private_folder(&std::env::temp_dir())
 }
 
 /// Refuses an input of which more than so many per cent could not be used.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::config::Config;
 use crate::error::{Error, Result};
 use crate::lexicon::{Lexicon, LexiconRequest, Terms, count};
+use crate::output::private_folder;
 use crate::progress::Progress;
 use crate::read::Source;
 use crate::resources::Resources;
@@ -57,7 +58,7 @@ fn counted(
     progress: &Progress,
 ) -> Result<Lexicon> {
     let scratch = &resources.scratch;
-    let folder = tempfile::tempdir_in(scratch).map_err(|e| Error::io(scratch, "create a folder in", e))?;
+    let folder = private_folder(scratch)?;
     let request = LexiconRequest {
         sources: sources.to_vec(),
         input: config.input.clone(),

@@ -1,13 +1,14 @@
 //! From TOML to a [`Config`]: every message names the file and, where there is one, the line.
 
 use std::fmt::Display;
-use std::fs;
 use std::path::Path;
 
 use toml::{Table, Value};
 
 use super::{Config, Method, Preset};
 use crate::error::{Error, Result};
+use crate::limits::MAX_CONFIG_BYTES;
+use crate::read::read_short;
 
 impl Config {
     /// Reads a configuration file. Keys it leaves out have their defaults; unknown keys are refused. What the values
@@ -24,7 +25,7 @@ impl Config {
     /// # Errors
     /// [`Error::Config`].
     pub fn load_over(path: &Path, base: &Config) -> Result<Config> {
-        let text = fs::read_to_string(path).map_err(|source| {
+        let text = read_short(path, MAX_CONFIG_BYTES).map_err(|source| {
             Error::config(format!("{}: cannot read this configuration file: {source}", path.display()))
         })?;
         Config::parse_over(&path.display().to_string(), &text, base)

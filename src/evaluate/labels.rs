@@ -6,13 +6,14 @@
 //! | clusters | an id and a label | documents of one label are duplicates of each other |
 //! | marks | an id and a mark | 1: a duplicate that is to be removed; 0: one that stays |
 
-use std::fs;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
 use super::table::FieldTable;
 use crate::error::{Error, Result};
+use crate::limits::MAX_LABELS_BYTES;
+use crate::read::read_short;
 
 /// What the lines of a file of labels are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -72,7 +73,7 @@ impl Labels {
     /// # Errors
     /// [`Error::Input`], with the line, for what is no label; [`Error::Config`] where the form does not fit.
     pub fn load(path: &Path, wish: &LabelOptions) -> Result<Labels> {
-        let text = fs::read_to_string(path).map_err(|source| {
+        let text = read_short(path, MAX_LABELS_BYTES).map_err(|source| {
             let expected = "labels are a text file, columns between tabulators or lines of JSON";
             Error::input(path, format!("cannot be read: {source}; {expected}"))
         })?;

@@ -75,7 +75,11 @@ impl RunDocuments {
         }
         self.each_text(docs, progress, &mut |doc, text, day| {
             sketcher.read(text, day);
-            each(doc, sketcher.words())
+            each(doc, sketcher.words())?;
+            if self.inputs.fields.room.is_long(text.len()) {
+                sketcher.rest();
+            }
+            Ok(())
         })
     }
 

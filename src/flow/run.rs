@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, OnceLock, Weak};
 
-use crate::config::Config;
+use crate::config::{Config, Verify};
 use crate::document::Doc;
 use crate::error::{Error, Result};
 use crate::flow::catalogue::Catalogue;
@@ -26,9 +26,10 @@ use crate::flow::stored::Stored;
 use crate::limits::MAX_WORKERS;
 use crate::progress::Progress;
 use crate::read::RunInputs;
-use crate::read::{FieldPath, Fields};
+use crate::read::{FieldPath, Fields, RecordCost, RecordRoom, admit_windows};
 use crate::resources::Resources;
 use crate::sketch::Frequencies;
+use crate::text::Tokens;
 
 /// Bytes of an input file that one worker reads at a stretch.
 const UNIT: u64 = 1 << 20;
@@ -64,15 +65,16 @@ pub struct RunParts {
 impl RunParts {
     /// Prepares a run: divides the inputs, and makes the frozen tables unless the request has them.
     pub(super) fn new(request: Request, progress: Arc<Progress>) -> Result<RunParts> {
-        let Request { sources, part, config, pairs, resources, stored, replay, frozen_tables, lexicon } =
+        let Request { mut sources, part, config, pairs, resources, stored, replay, frozen_tables, lexicon } =
             request;
         let Resources { workers, memory, simd, scratch, peers } = resources;
         if workers == 0 || workers > MAX_WORKERS {
             return Err(Error::config(format!("{workers} workers: expected 1 to {MAX_WORKERS}")));
         }
+        let windows = admit_windows(&mut sources, memory, workers)?;
         let status = RunStatus::new(progress);
         let topology = Topology::of(peers.as_deref(), workers);
-        let fields = Arc::new(fields(&config, stored.is_some())?);
+        let fields = Arc::new(fields(&config, stored.is_some(), (memory, windows, workers))?);
         let frozen_tables = match frozen_tables {
             Some(frozen) => frozen,
             None => {
@@ -99,7 +101,7 @@ impl RunParts {
             status,
             rule: config.rule(),
             pairs,
-            memory: RunMemory { budget: Budget::new(memory, workers), scratch },
+            memory: RunMemory { budget: Budget::new(memory, workers).beside_windows(windows), scratch },
             input_bytes: replay.as_ref().map_or(read_bytes, |replay| replay.bytes()),
             frozen_tables,
             simd,
@@ -133,10 +135,27 @@ impl RunParts {
 }
 
 /// The fields of a record that a run asks for.
-fn fields(config: &Config, load: bool) -> Result<Fields> {
+fn fields(
+    config: &Config,
+    load: bool,
+    (memory, windows, workers): (Option<u64>, u64, usize),
+) -> Result<Fields> {
     let value = config.cluster.keep.field().map(FieldPath::parse).transpose()?;
     let op = load.then(|| FieldPath::parse("op")).transpose()?;
-    Ok(Fields { value, op, ..Fields::of(&config.input)? })
+    let room = RecordRoom::new(memory, windows, workers, record_cost(config));
+    Ok(Fields { value, op, room, ..Fields::of(&config.input)? })
+}
+
+/// What a record costs a worker: beside the record, each token and what is made of it.
+fn record_cost(config: &Config) -> RecordCost {
+    // The token, its shingle, a key for half of them, and an eighth for growing.
+    let token = 22;
+    let token = if config.verify == Verify::None { token } else { token + 16 };
+    let bytes_of_token = match config.text.tokens {
+        Tokens::Words => 6,
+        Tokens::Chars => 1,
+    };
+    RecordCost { token, bytes_of_token }
 }
 
 /// The number of a load's first document: above all that is stored, and divided evenly among the workers.

@@ -59,6 +59,8 @@ fn source(folder: &Path, name: &str, bytes: &[u8], format: Format, compression: 
         format,
         compression,
         bytes: data.len(),
+        window: 0,
+        most_window: 1 << 31,
         lasting: true,
         cuts: Vec::new(),
         modified,

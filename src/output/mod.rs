@@ -28,7 +28,7 @@ pub use kinds::{KindRow, KindTable};
 pub use lists::{Lists, left_out, summarise};
 pub use render::{examples, render};
 pub use rows::{ClusterRow, DuplicateRow, PairRow, RejectedRow, Rows};
-pub use scratch::Scratch;
+pub use scratch::{Scratch, private_folder};
 pub use staging::Staging;
 pub use summary::{CommonShingles, InputFigures, Skipped, StageSeconds, Summary};
 pub use svg::Chart;

@@ -4,6 +4,7 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
+use tempfile::TempDir;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::temporary::{Temporary, remove_dead};
@@ -47,6 +48,17 @@ impl Scratch {
     pub fn path(&self) -> &Path {
         self.0.path()
     }
+}
+
+/// Makes a folder in `parent` that nobody else may look into, and that goes when it is dropped.
+///
+/// # Errors
+/// [`Error::Io`].
+pub fn private_folder(parent: &Path) -> Result<TempDir> {
+    let mut builder = tempfile::Builder::new();
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
+    builder.tempdir_in(parent).map_err(|e| Error::io(parent, "create a folder in", e))
 }
 
 /// The path by which the folder of `path` is known whatever links lead there.

@@ -69,7 +69,7 @@ pub(super) trait Records: Send {
     /// unit.
     ///
     /// # Errors
-    /// An error is a bug.
+    /// [`Error::Input`](crate::error::Error::Input) if the memory has no room for a record. Any other is a bug.
     fn advance(&mut self, sink: &mut dyn Sink) -> Result<bool>;
 
     /// What numbers of records count, as far as it was seen: blank and refused ones included.

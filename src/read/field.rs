@@ -1,5 +1,6 @@
 //! Which fields of a record are wanted.
 
+use super::bytes::RecordRoom;
 use super::input::Input;
 use crate::error::{Error, Result};
 
@@ -58,6 +59,8 @@ pub struct Fields {
     pub op: Option<FieldPath>,
     /// Longest line or plain-text document accepted, in bytes.
     pub max_record_bytes: usize,
+    /// How long a record may be within the memory.
+    pub room: RecordRoom,
 }
 
 impl Fields {
@@ -74,6 +77,7 @@ impl Fields {
             date: date.map(|path| FieldPath::parse(path)).transpose()?,
             op: None,
             max_record_bytes: input.max_record_bytes,
+            room: RecordRoom::default(),
         })
     }
 }

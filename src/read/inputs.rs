@@ -61,7 +61,7 @@ impl RunInputs {
     /// each mebibyte `step` says whether to go on.
     ///
     /// # Errors
-    /// What `next` and `step` give; any other is a bug.
+    /// What `next` and `step` give, and those of [`UnitReader::advance`].
     pub fn read<S: DocumentSink>(
         &self,
         sink: &mut S,

@@ -24,7 +24,10 @@ mod windowed;
 #[cfg(test)]
 mod tests;
 
-pub use bytes::{InputFile, file_digest, file_digests, open_decompressed};
+pub use bytes::{
+    InputFile, RecordCost, RecordRoom, admit_windows, file_digest, file_digests, open_decompressed,
+    read_short,
+};
 pub use codec::Boundaries;
 pub use date::{Day, day};
 pub use field::{FieldPath, Fields};

@@ -1,6 +1,6 @@
 //! Reading single records a second time.
 
-use super::bytes::{ReadFault, Window};
+use super::bytes::{ReadFault, Turn, Window};
 use super::codec::Boundaries;
 use super::date::Day;
 use super::field::Fields;
@@ -44,11 +44,19 @@ pub fn reread(
             return Err(changed());
         }
         again.go_to(offset)?;
-        let bytes = again.record(fields)?;
+        let mut turn = None;
+        let bytes = again.record(fields, &mut turn)?;
+        let length = bytes.len();
         let bytes = if offset == 0 { bytes.strip_prefix(BOM).unwrap_or(bytes) } else { bytes };
         let raw = std::str::from_utf8(bytes).map_err(|_| changed())?;
         let record = parser.record(Position::new(file, offset), 1, raw).map_err(|_| changed())?;
         each(index, record.text, record.day)?;
+        if turn.is_some() {
+            // Nothing of a long record is kept when others may have theirs.
+            parser = codec.parser(&header, fields).map_err(|_| changed())?;
+            again.window.consume(length);
+            again.window.shrink();
+        }
     }
     Ok(())
 }
@@ -146,7 +154,7 @@ impl Again<'_> {
             self.window.consume(BOM.len());
         }
         loop {
-            let row = self.record(fields)?.to_vec();
+            let row = self.record(fields, &mut None)?.to_vec();
             let blank = self.boundaries.as_ref().is_some_and(|boundaries| boundaries.is_blank(&row));
             if row.is_empty() || !blank {
                 return String::from_utf8(row).map_err(|_| Error::Changed(self.source.path.clone()));
@@ -155,8 +163,8 @@ impl Again<'_> {
         }
     }
 
-    /// The bytes of the record that starts with the first pending byte, with its line end.
-    fn record(&mut self, fields: &Fields) -> Result<&[u8]> {
+    /// The bytes of the record that starts with the first pending byte, with its line end. A long one has its `turn`.
+    fn record(&mut self, fields: &Fields, turn: &mut Option<Turn>) -> Result<&[u8]> {
         let mut searched = 0;
         let length = loop {
             let pending = self.window.pending();
@@ -166,6 +174,9 @@ impl Again<'_> {
             searched = pending.len();
             if searched > fields.max_record_bytes.saturating_add(BOM.len()) {
                 return self.changed();
+            }
+            if turn.is_none() && fields.room.is_long(searched) {
+                *turn = fields.room.turn();
             }
             if !self.more()? {
                 // The end of the file is the end of the record: the next one begins anew.

@@ -22,6 +22,10 @@ pub struct Source {
     pub compression: Compression,
     /// Its size on disk.
     pub bytes: u64,
+    /// Bytes of the window that decompressing it takes, as its first frame says; 0 where that is little or not known.
+    pub window: u64,
+    /// Bytes of the largest window that any of its frames may take.
+    pub most_window: u64,
     /// Whether the file is meant to outlast the run; what was made a file for one run only, as standard input is, is not.
     pub lasting: bool,
     /// Offsets at which units may begin, of a file that cannot be cut anywhere; ascending.

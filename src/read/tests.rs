@@ -43,6 +43,7 @@ fn fields(max_record_bytes: usize) -> Fields {
         date: path("date").into(),
         op: None,
         max_record_bytes,
+        room: RecordRoom::default(),
     }
 }
 

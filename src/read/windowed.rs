@@ -5,8 +5,9 @@ use std::io;
 
 use super::BLOCK;
 use super::BOM;
-use super::bytes::{ReadFault, Window};
+use super::bytes::{ReadFault, RecordRoom, Turn, Window};
 use super::codec::Records;
+use super::field::Fields;
 use super::format::Compression;
 use super::record::{Refusal, Sink};
 use super::source::{Source, Unit};
@@ -33,6 +34,9 @@ pub(super) trait Splitter: Send {
 
     /// How many records were numbered.
     fn count(&self) -> u32;
+
+    /// Gives back what a long record was copied to.
+    fn rest(&mut self);
 }
 
 /// What was read of a unit.
@@ -49,18 +53,34 @@ pub(super) struct Span {
 pub(super) struct Numbers {
     file: u32,
     max_record_bytes: usize,
+    /// The longest record that is handed on: where the memory is bounded it may be shorter than one that is not refused.
+    longest: usize,
+    /// Where the first record stands that does not fit in the memory, and how long it is.
+    unfit: Option<(u64, u64)>,
     /// How many there were.
     pub(super) count: u32,
 }
 
 impl Numbers {
-    pub(super) fn new(file: u32, max_record_bytes: usize) -> Numbers {
-        Numbers { file, max_record_bytes, count: 0 }
+    pub(super) fn new(file: u32, fields: &Fields) -> Numbers {
+        let max_record_bytes = fields.max_record_bytes;
+        let longest = max_record_bytes.min(fields.room.most());
+        Numbers { file, max_record_bytes, longest, unfit: None, count: 0 }
+    }
+
+    /// The longest record that is handed on.
+    pub(super) fn longest(&self) -> usize {
+        self.longest
     }
 
     /// What is longer than this is too long even without a byte order mark.
     pub(super) fn bound(&self) -> usize {
-        self.max_record_bytes.saturating_add(BOM.len())
+        self.longest.saturating_add(BOM.len())
+    }
+
+    /// Whether nothing more need be known of a record of which so much was seen: it is refused.
+    pub(super) fn is_refused(&self, bytes: u64) -> bool {
+        self.longest == self.max_record_bytes || bytes > self.max_record_bytes as u64
     }
 
     /// The position of what starts at an offset. Offsets are bounded where sources are opened; a refusal may stand
@@ -80,9 +100,13 @@ impl Numbers {
         sink.refuse(self.position(offset), self.count, refusal);
     }
 
-    /// Counts a record and refuses it as too long.
-    pub(super) fn too_long(&mut self, offset: u64, sink: &mut dyn Sink) {
-        self.refuse(offset, Refusal::TooLong { limit: self.max_record_bytes }, sink);
+    /// Counts a record of so many bytes and refuses it as too long; or notes that the memory has no room for it.
+    pub(super) fn too_long(&mut self, offset: u64, bytes: u64, sink: &mut dyn Sink) {
+        if self.is_refused(bytes) {
+            self.refuse(offset, Refusal::TooLong { limit: self.max_record_bytes }, sink);
+        } else {
+            self.unfit.get_or_insert((offset, bytes));
+        }
     }
 }
 
@@ -94,14 +118,18 @@ pub(super) struct Windowed<S> {
     splitter: S,
     span: Span,
     done: bool,
+    room: RecordRoom,
+    /// While a long record is pending.
+    turn: Option<Turn>,
     /// Bytes of a compressed file consumed so far.
     compressed: u64,
 }
 
 impl<S: Splitter> Windowed<S> {
-    pub(super) fn new(source: &Source, unit: &Unit, splitter: S) -> Windowed<S> {
+    pub(super) fn new(source: &Source, unit: &Unit, room: &RecordRoom, splitter: S) -> Windowed<S> {
         let span = Span { unit: *unit, first: unit.start, cursor: unit.start };
-        Windowed { source: source.clone(), window: None, splitter, span, done: false, compressed: 0 }
+        let (source, room) = (source.clone(), room.clone());
+        Windowed { source, window: None, splitter, span, done: false, room, turn: None, compressed: 0 }
     }
 
     fn open(&mut self) -> io::Result<Window> {
@@ -139,6 +167,9 @@ impl<S: Splitter> Records for Windowed<S> {
                 return Ok(false);
             }
         };
+        if self.turn.is_none() && self.room.is_long(window.pending().len()) {
+            self.turn = self.room.turn();
+        }
         let left = self.span.unit.end.saturating_sub(window.read_to());
         let want = if left == 0 { BEYOND } else { usize::try_from(left).unwrap_or(BLOCK).min(BLOCK) };
         let read = window.more(want);
@@ -147,8 +178,19 @@ impl<S: Splitter> Records for Windowed<S> {
             Ok(read) => {
                 if self.splitter.take(&mut window, read == 0, &mut self.span, sink) {
                     self.done = false;
+                    if self.turn.is_some() && !self.room.is_long(window.pending().len()) {
+                        window.shrink();
+                        self.splitter.rest();
+                        self.turn = None;
+                    }
                     self.window = Some(window);
                 }
+                if let Some((place, bytes)) = self.splitter.numbers().unfit {
+                    return Err(Error::input(&self.source.path, self.room.refusal(place, bytes)));
+                }
+            }
+            Err(ReadFault::Io(error)) if error.kind() == io::ErrorKind::OutOfMemory => {
+                return Err(Error::input(&self.source.path, error.to_string()));
             }
             Err(ReadFault::Io(error)) => {
                 if let Some(start) = self.splitter.cut_off(&mut window, &mut self.span, sink) {

@@ -1,8 +1,13 @@
 //! A small frozen table of how common shingles are, so that the keys of a document are its rarest shingles.
 //! The order it gives must only be the same for all documents; a wrong count costs candidates, never answers.
 
+use crate::system_memory::reserve_apart;
+
 /// Slots of the table, one byte each: it stays in the second-level cache of most machines.
 const SLOTS: usize = 1 << 22;
+
+/// Members of a set beyond which its rarest are found without scratch.
+const MANY: usize = 1 << 18;
 
 /// Shingle counts of a sample, one saturating byte a slot. A shingle not seen twice counts as rarest.
 ///
@@ -50,6 +55,9 @@ impl Rarity {
         if wanted == 0 {
             return;
         }
+        if set.len() > MANY {
+            return self.rarest_of_many(set, wanted, keys);
+        }
         for hash in set {
             match self.rank(*hash) {
                 0 => keys.push(*hash),
@@ -64,6 +72,26 @@ impl Rarity {
             commoner.select_nth_unstable(missing - 1);
         }
         keys.extend(commoner[..missing].iter().map(|(_, hash)| *hash));
+    }
+
+    /// The same without scratch, in two passes.
+    fn rarest_of_many(&self, set: &[u64], wanted: usize, keys: &mut Vec<u64>) {
+        let mut counts = [0usize; 256];
+        set.iter().for_each(|hash| counts[usize::from(self.rank(*hash))] += 1);
+        let (mut last, mut left) = (0, wanted.min(set.len()));
+        reserve_apart(keys, left);
+        while counts[last] < left {
+            left -= counts[last];
+            last += 1;
+        }
+        // Of the last rank that counts, the first ones in the order of their hashes.
+        for hash in set {
+            let rank = usize::from(self.rank(*hash));
+            if rank < last || rank == last && left > 0 {
+                left -= usize::from(rank == last);
+                keys.push(*hash);
+            }
+        }
     }
 }
 
@@ -83,10 +111,13 @@ mod tests {
             truth.sort_unstable();
             let mut truth: Vec<u64> = truth[..wanted].iter().map(|(_, h)| *h).collect();
             truth.sort_unstable();
-            let mut keys = vec![3];
+            let (mut keys, mut of_many) = (vec![3], Vec::new());
             table.rarest(&set, wanted, &mut keys, &mut Vec::new());
+            table.rarest_of_many(&set, wanted, &mut of_many);
             keys.sort_unstable();
-            prop_assert_eq!(keys, truth);
+            of_many.sort_unstable();
+            prop_assert_eq!(&keys, &truth);
+            prop_assert_eq!(of_many, truth);
         }
     }
 

@@ -1,5 +1,7 @@
 //! Runs of tokens as 64-bit identities, and sets of them in order.
 
+use crate::system_memory::reserve_apart;
+
 /// Odd, so that every power of it is invertible modulo 2^64.
 const BASE: u64 = 0x9e37_79b9_7f4a_7c15;
 
@@ -25,6 +27,9 @@ pub fn shingles(tokens: &[u64], n: usize, out: &mut Vec<u64>) {
     if tokens.len() < n {
         out.push(whole(tokens));
         return;
+    }
+    if tokens.len() > MANY {
+        reserve_apart(out, tokens.len());
     }
     let oldest = BASE.wrapping_pow(n as u32 - 1);
     let mut h = tokens[..n - 1].iter().fold(0, |h, t| roll(h, *t));
@@ -52,6 +57,8 @@ pub(crate) fn whole(tokens: &[u64]) -> u64 {
 const FEW: usize = 24;
 /// A bucket of more hashes than this means that they are not random: a plain sort then.
 const CROWDED: u32 = 32;
+/// More hashes than this are sorted in place: what the other way takes beside them would count.
+const MANY: usize = 1 << 18;
 
 /// Sorts hashes and removes repeats, in time linear in their number: they are random, so the high bits of each
 /// say almost exactly where it belongs. One counting pass over as many buckets as hashes, then what little
@@ -65,7 +72,7 @@ pub struct Spread {
 impl Spread {
     /// Leaves in `hashes` its distinct members, ascending.
     pub fn sort_distinct(&mut self, hashes: &mut Vec<u64>) {
-        if hashes.len() < FEW || hashes.len() > u32::MAX as usize || !self.scatter(hashes) {
+        if hashes.len() < FEW || hashes.len() > MANY || !self.scatter(hashes) {
             hashes.sort_unstable();
             hashes.dedup();
             return;

@@ -27,6 +27,9 @@ pub struct Sketcher {
     spread: Spread,
     shingles: Vec<u64>,
     words: Vec<u64>,
+    /// What it was made of, to be made again.
+    tables: FrozenTables,
+    simd: Simd,
 }
 
 impl Sketcher {
@@ -41,7 +44,19 @@ impl Sketcher {
             spread: Spread::default(),
             shingles: Vec::new(),
             words: Vec::new(),
+            tables: tables.clone(),
+            simd,
         }
+    }
+
+    /// Gives back all that long texts took.
+    pub fn rest(&mut self) {
+        *self = Sketcher::new(&self.config, &self.tables, self.simd);
+    }
+
+    /// Tokens of the text last read.
+    pub fn tokens(&self) -> usize {
+        self.tokenizer.last().len()
     }
 
     /// Reads a text of a day; its digest, or `None` if it has no token at all. The day is of no account but where documents

@@ -2,6 +2,7 @@
 
 use super::hash::{SHORT, hash_long, hash_window, token_hash};
 use super::segment::Words;
+use crate::system_memory::reserve_apart;
 use crate::text::Tokens;
 
 /// The bit that lowercases an ASCII letter. Digits and the apostrophe carry it already, so setting it canonicalises
@@ -10,6 +11,9 @@ pub(super) const LOWER: u8 = 0x20;
 
 /// [`LOWER`] in every byte of a word.
 const LOWERS: u64 = u64::from_le_bytes([LOWER; 8]);
+
+/// Hashes beyond which the buffer no longer doubles.
+const MANY: usize = 1 << 18;
 
 /// Where tokens go. The buffer keeps its length from document to document; `length` says how much of it counts.
 pub(super) struct Out {
@@ -60,8 +64,15 @@ impl Out {
 
     #[cold]
     fn grow(&mut self, more: usize) {
-        let length = (self.hashes.len() * 2).max(self.length + more).max(1024);
-        self.hashes.resize(length, 0);
+        let held = self.hashes.len();
+        if held < MANY {
+            self.hashes.resize((held * 2).max(self.length + more).max(1024), 0);
+        } else {
+            // All of it is touched: of a huge text little beyond what it needs.
+            let more = more.max(held / 8);
+            reserve_apart(&mut self.hashes, more);
+            self.hashes.resize(held + more, 0);
+        }
     }
 
     #[inline]

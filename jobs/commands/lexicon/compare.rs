@@ -3,11 +3,11 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use alike::error::{Error, Result};
+use alike::error::Result;
 use alike::lexicon::{
     Agreement, Lexicon, Point, Stability, StabilityRequest, Survey, agreement, refuse_existing, stability,
 };
-use alike::output::Chart;
+use alike::output::{Chart, private_folder};
 use alike::printable::counted;
 use serde_json::{Value, json};
 
@@ -53,8 +53,7 @@ fn measure(args: &CompareArgs, lexicons: (&Lexicon, &Lexicon)) -> Result<Stabili
         max_idf: args.max_idf.unwrap_or(1.0),
     };
     watched(&args.report.talk, |progress| {
-        let spool =
-            tempfile::tempdir().map_err(|e| Error::io(&std::env::temp_dir(), "create a folder in", e))?;
+        let spool = private_folder(&std::env::temp_dir())?;
         let input = input(args.text_field.as_deref())?;
         let found = find_inputs(&args.documents, args.form.hint(&input), spool.path(), progress)?;
         let survey = Survey { sources: &found.sources, input: &input, workers, mesh: None };

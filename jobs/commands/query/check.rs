@@ -7,6 +7,7 @@ use std::sync::Arc;
 use alike::collection::{Checker, Resembled, Snapshot};
 use alike::document::Position;
 use alike::error::{Error, Result};
+use alike::output::private_folder;
 use alike::printable::counted;
 use alike::progress::Progress;
 use alike::read::{Day, Extent, Fields, Record, Refusal, Refused, Rejected, Sink, Source, UnitReader, units};
@@ -43,8 +44,7 @@ pub(crate) fn run(args: &CheckArgs) -> Result<ExitCode> {
     let progress = Arc::new(Progress::default());
     stop_on_interrupt(Arc::clone(&progress))?;
     let snapshot = open(&args.at)?;
-    let scratch =
-        tempfile::tempdir().map_err(|e| Error::io(&std::env::temp_dir(), "create a folder in", e))?;
+    let scratch = private_folder(&std::env::temp_dir())?;
     let hint = args.form.hint(&snapshot.manifest().config.input);
     let found = find_inputs(std::slice::from_ref(&args.file), hint, scratch.path(), &progress);
     let found = found.map_err(|error| match error {

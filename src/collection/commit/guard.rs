@@ -2,8 +2,8 @@
 
 use std::io;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use crate::storage::{FileWriter, Lock, Reader, Storage};
 
@@ -13,11 +13,13 @@ use crate::storage::{FileWriter, Lock, Reader, Storage};
 pub(in crate::collection) struct Guard {
     inner: Arc<dyn Storage>,
     dead: Arc<AtomicBool>,
+    /// What the first change failed with: another worker may be the first to tell.
+    why: Arc<OnceLock<String>>,
 }
 
 impl Guard {
     pub(in crate::collection) fn new(inner: Arc<dyn Storage>) -> Guard {
-        Guard { inner, dead: Arc::default() }
+        Guard { inner, dead: Arc::default(), why: Arc::default() }
     }
 
     /// A guard over the same folder that nothing has failed under.
@@ -30,19 +32,28 @@ impl Guard {
         self.dead.store(true, Ordering::SeqCst);
     }
 
+    /// Refuses every later change, with what this one failed with.
+    fn failed(&self, error: &io::Error) {
+        let _ = self.why.set(error.to_string());
+        self.kill();
+    }
+
     /// Fails if an earlier change did.
     pub(in crate::collection) fn check(&self) -> io::Result<()> {
         if self.dead.load(Ordering::SeqCst) {
-            let what =
-                "an earlier write to the collection failed, or its writer is gone; open the collection again";
-            return Err(io::Error::other(what));
+            return Err(io::Error::other(match self.why.get() {
+                Some(why) => {
+                    format!("an earlier write to the collection failed: {why}; open the collection again")
+                }
+                None => "the writer of the collection is gone; open the collection again".to_owned(),
+            }));
         }
         Ok(())
     }
 
     fn change<T>(&self, change: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
         self.check()?;
-        change().inspect_err(|_| self.kill())
+        change().inspect_err(|error| self.failed(error))
     }
 }
 
@@ -80,7 +91,7 @@ impl Storage for Guard {
         // What is not there was not changed.
         self.inner.remove(name).inspect_err(|error| {
             if error.kind() != io::ErrorKind::NotFound {
-                self.kill();
+                self.failed(error);
             }
         })
     }
@@ -103,7 +114,7 @@ impl Storage for Guard {
 
     fn beside(&self) -> Option<Arc<dyn Storage>> {
         let beside = self.inner.beside()?;
-        Some(Arc::new(Guard { inner: beside, dead: Arc::clone(&self.dead) }))
+        Some(Arc::new(Guard { inner: beside, dead: Arc::clone(&self.dead), why: Arc::clone(&self.why) }))
     }
 }
 

@@ -6,16 +6,17 @@ use hashbrown::{HashMap, HashSet};
 
 use crate::document::Doc;
 use crate::error::Result;
-use crate::flow::DocumentSets;
+use crate::flow::{DocumentSets, Share};
 use crate::similarity::AcceptanceRule;
 
-/// Members of sets that are kept at hand.
+/// Members of sets that are kept at hand, if the memory has room for them.
 const MOST: usize = 8 << 20;
 
 /// Remembers sets, and pairs that are not linked.
 pub struct Measuring<'a> {
     run: &'a DocumentSets,
     sets: HashMap<Doc, Rc<[u64]>>,
+    most: usize,
     held: usize,
     apart: HashSet<(Doc, Doc)>,
     scratch: Vec<u64>,
@@ -24,7 +25,10 @@ pub struct Measuring<'a> {
 impl<'a> Measuring<'a> {
     /// Nothing measured yet.
     pub fn new(run: &'a DocumentSets) -> Measuring<'a> {
-        Measuring { run, sets: HashMap::new(), held: 0, apart: HashSet::new(), scratch: Vec::new() }
+        // By now the dataflow is done, and its sets are all that is held of those.
+        let room = usize::try_from(run.context.memory.budget.whole(Share::Sets)).unwrap_or(usize::MAX) / 8;
+        let most = MOST.min(room);
+        Measuring { run, sets: HashMap::new(), most, held: 0, apart: HashSet::new(), scratch: Vec::new() }
     }
 
     /// What two contents share, if they are linked.
@@ -50,7 +54,7 @@ impl<'a> Measuring<'a> {
         if let Some(set) = self.sets.get(&content) {
             return Ok(Rc::clone(set));
         }
-        if self.held > MOST {
+        if self.held > self.most {
             self.sets.clear();
             self.held = 0;
         }

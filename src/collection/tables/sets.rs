@@ -13,11 +13,8 @@ use crate::error::{Error, Result};
 /// # Errors
 /// [`crate::error::Error::Io`] and [`crate::error::Error::Damaged`].
 pub fn read_set(tables: &Tables, content: Doc, set: &mut Vec<u64>) -> Result<()> {
-    each_set(tables, &[u64::from(content)], &mut |_, found| {
-        set.clear();
-        set.extend_from_slice(found);
-        Ok(())
-    })
+    // Into the list of whoever asks: a long set would otherwise be there twice.
+    each_set_in(tables, &[u64::from(content)], &|_| true, set, &mut |_, _| Ok(()))
 }
 
 /// Hands on the sets of ascending, distinct contents, in no order: `each` gets the number of a content and its set.
@@ -42,7 +39,18 @@ pub fn each_set_of_size(
     wanted: &dyn Fn(u32) -> bool,
     each: &mut dyn FnMut(usize, &[u64]) -> Result<()>,
 ) -> Result<()> {
-    let (mut found, mut set) = (vec![false; contents.len()], Vec::new());
+    each_set_in(tables, contents, wanted, &mut Vec::new(), each)
+}
+
+/// The same; each set is read into `set`, where the last one stays.
+fn each_set_in(
+    tables: &Tables,
+    contents: &[u64],
+    wanted: &dyn Fn(u32) -> bool,
+    set: &mut Vec<u64>,
+    each: &mut dyn FnMut(usize, &[u64]) -> Result<()>,
+) -> Result<()> {
+    let mut found = vec![false; contents.len()];
     let mut cursor = HeapCursor::default();
     tables.newest(TEXTS, contents, &mut |at, run, row| {
         found[at] = true;
@@ -52,8 +60,8 @@ pub fn each_set_of_size(
         }
         set.clear();
         let heap = run.heap(SETS).ok_or_else(|| no_heap(run))?;
-        cursor.read(heap, text.start, text.size as usize, &mut set)?;
-        each(at, &set)
+        cursor.read(heap, text.start, text.size as usize, set)?;
+        each(at, set)
     })?;
     match found.iter().position(|found| !found) {
         Some(at) => Err(missing(tables, contents[at] as Doc)),

@@ -119,6 +119,8 @@ impl SourceEntry {
             format: self.format,
             compression: self.compression,
             bytes: self.bytes,
+            window: 0,
+            most_window: 1 << 31,
             lasting: true,
             cuts: Vec::new(),
             modified: None,

@@ -23,11 +23,15 @@ use crate::flow::memory::budget::Share;
 use crate::flow::records::{Arrival, Change, ChangeKind, Posting, id_digest, spread};
 use crate::flow::results::gathered::ReadResults;
 use crate::flow::stored::Stored;
-use crate::read::{Day, DocumentSink, Record, Refusal, Refused, RunInputs, Sink, Value};
+use crate::read::{Day, DocumentSink, Record, RecordRoom, Refusal, Refused, RunInputs, Sink, Value};
 use crate::sketcher::{Digest, Sketcher};
+use crate::system_memory::reserve_apart;
 
 /// Bytes a remembered digest takes at most, in a table that may just have doubled.
 const SEEN: usize = 40;
+
+/// Postings for which there is room after a long record: what two or three mebibytes of text have.
+const KEPT: usize = 1 << 18;
 
 /// A worker's reading.
 pub struct Intake {
@@ -55,6 +59,9 @@ pub struct Intake {
     pub changes: Vec<Change>,
     results: ReadResults,
     failure: Option<Error>,
+    room: RecordRoom,
+    /// Where a record stands that does not fit in the memory, and why.
+    unfit: Option<(Position, String)>,
 }
 
 impl Intake {
@@ -85,6 +92,8 @@ impl Intake {
             changes: Vec::new(),
             results: ReadResults::default(),
             failure: None,
+            room: RecordRoom::default(),
+            unfit: None,
         }
     }
 
@@ -97,12 +106,17 @@ impl Intake {
     ) -> Result<()> {
         let context = Arc::clone(&self.context);
         let progress = &context.status.progress;
+        self.room = inputs.fields.room.clone();
         inputs.read(
             self,
             progress,
             || queue.take(),
             |intake| {
+                if let Some((position, why)) = intake.unfit.take() {
+                    return Err(Error::input(&inputs.sources[position.file() as usize].path, why));
+                }
                 send(intake);
+                intake.postings.shrink_to(KEPT);
                 intake.failure.take().map_or(Ok(()), Err)?;
                 intake.allow_rows()?;
                 progress.check()?;
@@ -162,6 +176,9 @@ impl Sink for Intake {
         if let Err(error) = taken {
             self.failure.get_or_insert(error);
         }
+        if self.room.is_long(record.raw.len()) {
+            self.sketcher.rest();
+        }
     }
 
     fn refuse(&mut self, position: Position, line: u32, refusal: Refusal) {
@@ -176,6 +193,9 @@ impl Intake {
             self.results.tally.empty += 1;
             return Ok(());
         };
+        if !self.has_room(record) {
+            return Ok(());
+        }
         let doc = self.next_doc()?;
         self.warn(record, doc);
         self.segment.push(record)?;
@@ -204,6 +224,9 @@ impl Intake {
             Some(digest) => ChangeKind::Text(digest),
             None => ChangeKind::Empty,
         };
+        if !self.has_room(record) {
+            return Ok(());
+        }
         self.changes.push(Change { id, fingerprint, position, doc: Some(doc), kind });
         if kind != ChangeKind::Delete {
             keepers.keep(self.worker, |keeper| keeper.record(doc, &record.stored()))?;
@@ -217,6 +240,17 @@ impl Intake {
             keepers.keep(self.worker, |keeper| keeper.text(doc, digest, set))?;
         }
         Ok(())
+    }
+
+    /// Whether the memory has room for what is made of the text last read; if not, the run ends.
+    fn has_room(&mut self, record: &Record<'_>) -> bool {
+        let (bytes, text) = (record.raw.len(), record.text.len());
+        let refused = self.room.refuses(record.position.offset(), bytes, text, self.sketcher.tokens());
+        let fits = refused.is_none();
+        if let Some(why) = refused {
+            self.unfit.get_or_insert((record.position, why));
+        }
+        fits
     }
 
     /// Notes what a user is warned about of the text last read.
@@ -241,6 +275,9 @@ impl Intake {
     /// Sketches the text last read, the last row's.
     fn sketch(&mut self, doc: Doc) {
         let (keys, size) = self.sketcher.keys();
+        if keys.len() > KEPT {
+            reserve_apart(&mut self.postings, keys.len());
+        }
         self.postings.extend(keys.iter().map(|key| Posting { key: spread(*key), size, doc }));
         self.segment.set_last_size(size);
         if self.signed {

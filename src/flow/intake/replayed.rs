@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use crate::document::{Doc, NO_DOC, Position};
 use crate::error::Result;
-use crate::flow::intake::Intake;
 use crate::flow::intake::unit_queue::UnitQueue;
+use crate::flow::intake::{Intake, KEPT};
 use crate::flow::records::{Arrival, Posting, spread};
 use crate::flow::stored::{Replayed, ReplayedDocuments};
 use crate::metrics::Metric;
@@ -36,6 +36,13 @@ impl Intake {
                 let document = replay.document(at);
                 self.take_again(replay, at, &document, &mut set)?;
                 members += u64::from(document.size);
+                if set.len() > KEPT {
+                    // Nothing of a long one is kept.
+                    set = Vec::new();
+                    self.sketcher.rest();
+                    send(self);
+                    self.postings.shrink_to(KEPT);
+                }
             }
             progress.advance(members * 8);
             metrics.add(Metric::Units, 1);

@@ -8,7 +8,6 @@ use crate::config::Config;
 use crate::document::Position;
 use crate::error::{Error, Result};
 use crate::lexicon::Lexicon;
-use crate::limits::MAX_RECORD_BYTES;
 use crate::method::FrozenTables;
 use crate::read::{Day, Extent, Fields, Record, Refusal, Sink, Source, Unit, UnitReader, units};
 use crate::simd::Simd;
@@ -19,6 +18,9 @@ use crate::sketcher::{Digest, Sketcher};
 const STRETCH: u64 = 256 << 10;
 /// Least and greatest size of the sample, in bytes, and its share of the input.
 const SAMPLE: (u64, u64, u64) = (4 << 20, 64 << 20, 64);
+/// Longest record of the sample, in bytes: what a longer one would add takes much memory, and each of its shingles is met
+/// once.
+const LONGEST: usize = 1 << 20;
 
 /// The rarity table of an input: stretches at even distances over the files, each text counted once. Threads share
 /// the stretches; their findings are put together in document order, so the table does not depend on their number.
@@ -35,6 +37,8 @@ pub fn sample_rarity(
     let stretches = units(sources, Extent::ALL, STRETCH);
     let every = stretches.len().div_ceil((wanted / STRETCH) as usize).max(1);
     let chosen: Vec<&Unit> = stretches.iter().step_by(every).collect();
+    let longest = fields.max_record_bytes.min(LONGEST);
+    let fields = &Arc::new(Fields { max_record_bytes: longest, ..(**fields).clone() });
     let part = chosen.len().div_ceil(threads).max(1);
     let samples: Result<Vec<Sample>> = std::thread::scope(|scope| {
         let read = |units: &[&Unit]| -> Result<Sample> {
@@ -95,9 +99,7 @@ impl Sample {
 impl Sink for Sample {
     fn document(&mut self, record: &Record<'_>) {
         self.bytes += record.text.len() as u64;
-        if record.text.len() < MAX_RECORD_BYTES / 16
-            && let Some(digest) = self.sketcher.read(record.text, Day::None)
-        {
+        if let Some(digest) = self.sketcher.read(record.text, Day::None) {
             let set = self.sketcher.distinct();
             self.texts.push((digest, set.len()));
             self.shingles.extend_from_slice(set);

@@ -16,6 +16,9 @@ use crate::flow::run::RunParts;
 use crate::metrics::Metric;
 use crate::similarity::AcceptanceRule;
 
+/// Words for which there is room after a large set.
+const KEPT: usize = 1 << 17;
+
 /// Measures candidates of which no other worker has any document, and hands in the links.
 ///
 /// # Errors
@@ -143,6 +146,9 @@ impl MeasuringInOrder<'_> {
             if has_joined {
                 break;
             }
+        }
+        if self.scratch.capacity() > KEPT {
+            self.scratch = Vec::new();
         }
         for earlier in partners.of(number).iter().map(|earlier| *earlier as usize) {
             if partners.last[earlier] as usize == number {

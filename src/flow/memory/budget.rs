@@ -13,11 +13,14 @@
 
 use crate::error::{Error, Result};
 use crate::limits::{BASE_MEMORY, WORKER_MEMORY};
+use crate::system_memory::MAPPED;
 
 /// The bound, and among how many workers it is shared.
 #[derive(Clone, Copy, Debug)]
 pub struct Budget {
     bytes: Option<u64>,
+    /// What is held beside all shares: the windows of decoders.
+    windows: u64,
     workers: u64,
 }
 
@@ -73,7 +76,17 @@ impl Share {
 impl Budget {
     /// A budget of `bytes` for the whole process, or none.
     pub fn new(bytes: Option<u64>, workers: usize) -> Budget {
-        Budget { bytes, workers: workers as u64 }
+        Budget { bytes, windows: 0, workers: workers as u64 }
+    }
+
+    /// The same, with so many bytes less to share out, which decoders take.
+    pub fn beside_windows(self, windows: u64) -> Budget {
+        Budget { windows, ..self }
+    }
+
+    /// What every run needs, and this one beside its shares.
+    fn base(&self) -> u64 {
+        BASE_MEMORY + WORKER_MEMORY * self.workers + self.windows
     }
 
     /// Bytes the process may use.
@@ -83,8 +96,7 @@ impl Budget {
 
     /// Bytes of a share for all workers together. What every run needs is taken off first.
     pub fn whole(&self, share: Share) -> u64 {
-        let base = BASE_MEMORY + WORKER_MEMORY * self.workers;
-        self.bytes.map_or(u64::MAX, |bytes| bytes.saturating_sub(base) / 100 * share.percent())
+        self.bytes.map_or(u64::MAX, |bytes| bytes.saturating_sub(self.base()) / 100 * share.percent())
     }
 
     /// Refuses what takes more than one worker's part of a share and cannot go to disk. `expected` is what it will
@@ -109,8 +121,8 @@ impl Budget {
 
     fn refuse(&self, share: Share, bytes: u64, what: &str) -> Result<()> {
         let Some(limit) = self.bytes else { return Ok(()) };
-        let base = BASE_MEMORY + WORKER_MEMORY * self.workers;
-        let needed = base + bytes.saturating_mul(100) / share.percent();
+        // A little more than what it came to: with more memory other lists are longer.
+        let needed = self.base() + bytes.saturating_mul(105) / share.percent();
         Err(Error::Limit(format!(
             "{what} do not fit in the memory allowed, {} MiB: allow about {} MiB with --memory, or split the input",
             limit >> 20,
@@ -137,8 +149,6 @@ pub fn mapped<T>(most: usize) -> Vec<T> {
 
 /// Bytes beyond which a list has mappings of its own as it grows.
 const LITTLE: usize = 64 << 20;
-/// Bytes of a mapping that is never anything else.
-const MAPPED: usize = 33 << 20;
 
 #[cfg(test)]
 mod tests {

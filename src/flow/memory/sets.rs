@@ -19,7 +19,7 @@ pub struct Sets {
 }
 
 impl Sets {
-    /// An empty store that holds at most `bytes` in memory, give or take one set; the rest goes to a file in `scratch`.
+    /// An empty store that holds at most `bytes` in memory; the rest goes to a file in `scratch`.
     pub fn new(bytes: u64, scratch: &Path) -> Sets {
         let most = usize::try_from(bytes).unwrap_or(usize::MAX) / 8;
         Sets { places: HashMap::new(), held: mapped(most), most, spill: SpillFile::new(scratch) }
@@ -32,7 +32,12 @@ impl Sets {
             self.held.clear();
         }
         self.places.insert(doc, (self.spill.bytes() / 8 + self.held.len() as u64, set.len() as u32));
-        self.held.extend_from_slice(set);
+        if set.len() > self.most {
+            // There is nothing held by now. A set that is larger than all that may be is not copied first.
+            self.spill.append(set)?;
+        } else {
+            self.held.extend_from_slice(set);
+        }
         Ok(())
     }
 

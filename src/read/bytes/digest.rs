@@ -184,6 +184,8 @@ mod tests {
             format,
             compression,
             bytes,
+            window: 0,
+            most_window: 1 << 31,
             lasting: true,
             cuts: Vec::new(),
             modified: None,

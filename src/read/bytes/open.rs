@@ -12,6 +12,7 @@ use std::time::SystemTime;
 
 use flate2::bufread::GzDecoder;
 
+use super::zstd_window::MOST_WINDOW;
 use crate::limits::{MAX_DECOMPRESSION_RATIO, MAX_FILE_BYTES, RATIO_FREE_BYTES};
 use crate::read::format::Compression;
 use crate::read::source::Source;
@@ -20,8 +21,6 @@ use crate::read::source::Source;
 const INPUT: usize = 128 << 10;
 /// Bytes decoded at once.
 const OUTPUT: usize = 64 << 10;
-/// Largest window a Zstandard frame may ask for, as a power of two: what `--long=31` writes.
-const WINDOW_LOG: u32 = 31;
 
 /// An input file as it lies on disk, opened.
 #[derive(Debug)]
@@ -81,6 +80,19 @@ impl Seek for InputFile {
     }
 }
 
+/// The text of a file that people write, and that is read at once. A pipe will do.
+///
+/// # Errors
+/// What the system says; a file of more than `most` bytes, or one that is not UTF-8.
+pub fn read_short(path: &Path, most: u64) -> io::Result<String> {
+    let mut text = String::new();
+    if File::open(path)?.take(most.saturating_add(1)).read_to_string(&mut text)? as u64 > most {
+        let what = format!("it has more than {most} bytes, the most allowed of such a file");
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, what));
+    }
+    Ok(text)
+}
+
 /// The decompressed bytes of a source. More than [`MAX_FILE_BYTES`] of them, or more than
 /// [`MAX_DECOMPRESSION_RATIO`] for each compressed byte, is an error. The bytes that come before an error do not
 /// depend on how much is asked for at once.
@@ -102,7 +114,9 @@ pub(in crate::read) fn open_counted(
         Compression::Gzip => Box::new(GzipMembers::new(BufReader::with_capacity(INPUT, file))),
         Compression::Zstd => {
             let mut decoder = zstd::Decoder::with_buffer(BufReader::with_capacity(INPUT, file))?;
-            decoder.window_log_max(WINDOW_LOG)?;
+            // A frame of a window between two powers of two needs the higher one.
+            let most = source.most_window.clamp(1 << 10, MOST_WINDOW);
+            decoder.window_log_max(most.next_power_of_two().ilog2())?;
             Box::new(decoder)
         }
     };
@@ -207,7 +221,7 @@ impl<R: Read> Read for Guarded<R> {
         if self.taken == self.filled {
             self.taken = 0;
             self.filled = 0;
-            self.filled = self.decoder.read(&mut self.step)?;
+            self.filled = self.decoder.read(&mut self.step).map_err(too_wide)?;
             self.decoded += self.filled as u64;
             self.check()?;
         }
@@ -216,6 +230,16 @@ impl<R: Read> Read for Guarded<R> {
         self.taken += count;
         Ok(count)
     }
+}
+
+/// The error of a decoder that may not take as much memory as a frame asks for, in words that help.
+fn too_wide(error: io::Error) -> io::Error {
+    if !error.to_string().contains("too much memory") {
+        return error;
+    }
+    let what = "to decompress a part of it takes a larger window than the memory allows: allow more with --memory, or \
+                compress it again with a smaller window (zstd --long=27 or less)";
+    io::Error::new(io::ErrorKind::OutOfMemory, what)
 }
 
 #[cfg(test)]

@@ -7,9 +7,10 @@ use super::open::InputFile;
 use crate::read::BLOCK;
 use crate::read::format::Compression;
 use crate::read::source::Source;
+use crate::system_memory::reserve_apart;
 
 /// A buffer that grew beyond this for a long line is given back after it.
-const KEPT: usize = 8 * BLOCK;
+const KEPT: usize = 2 * BLOCK;
 
 /// Where bytes come from.
 enum Feed {
@@ -106,6 +107,14 @@ impl Window {
         Ok(self.end - old)
     }
 
+    /// Gives back what a long record took.
+    pub(in crate::read) fn shrink(&mut self) {
+        let mut data = Vec::with_capacity(self.end - self.start + BLOCK);
+        data.extend_from_slice(self.pending());
+        (self.start, self.end) = (0, data.len());
+        self.data = data;
+    }
+
     /// Moves pending bytes to the front and makes the buffer long enough for `want` more.
     fn make_room(&mut self, want: usize) {
         if self.start > 0 {
@@ -115,6 +124,9 @@ impl Window {
         }
         let need = self.end + want;
         if self.data.len() < need {
+            if need > KEPT {
+                reserve_apart(&mut self.data, want);
+            }
             self.data.resize(need, 0);
         } else if self.data.len() > KEPT && need <= KEPT / 2 {
             self.data.truncate(need);

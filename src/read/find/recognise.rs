@@ -4,7 +4,7 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use super::foreign::Foreign;
-use crate::read::bytes::InputFile;
+use crate::read::bytes::{InputFile, MOST_WINDOW, first_window};
 use crate::read::format::{Compression, Format, FormatHint};
 use crate::read::formats;
 use crate::read::head::{FileHead, FoundBy};
@@ -34,10 +34,15 @@ pub(super) fn recognise(path: &Path, found: FoundBy, hint: FormatHint) -> io::Re
         format: Format::JsonLines,
         compression: Compression::of(&magic),
         bytes: state.bytes,
+        window: 0,
+        most_window: MOST_WINDOW,
         lasting: true,
         cuts: Vec::new(),
         modified: state.modified,
     };
+    if source.compression == Compression::Zstd {
+        source.window = first_window(&mut file)?;
+    }
     drop(file);
     let head = FileHead::read(&source, found, hint)?;
     if let Some(foreign) = Foreign::of(head.content()).filter(|_| !head.is_text()) {

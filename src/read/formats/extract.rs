@@ -5,14 +5,15 @@ use std::borrow::Cow;
 use serde_json::value::RawValue;
 
 use super::find::find;
-use super::object::{JsonKind, JsonText, keys, no_object, string};
+use super::object::{JsonKind, JsonText, keys, long_string, no_object, string};
 use crate::document::Position;
 use crate::read::date::{Day, day};
 use crate::read::field::Fields;
 use crate::read::record::{Record, Refusal, SHOWN_KEYS, Value};
+use crate::system_memory::MAPPED;
 
 /// Scratch space kept from record to record; what one huge record needed beyond it is given back.
-const KEPT: usize = 8 << 20;
+const KEPT: usize = 2 << 20;
 
 /// Makes records of lines. It owns what an escaped text is unescaped into, so that no record allocates.
 #[derive(Default)]
@@ -36,15 +37,21 @@ impl Extractor {
         if self.text.capacity() > KEPT {
             self.text = String::new();
         }
-        let found = find(fields, json, &mut self.text)?;
+        let long = json.len() > KEPT;
+        if long {
+            // The text is at most as long. What is not used of it takes no memory.
+            self.text = String::with_capacity(json.len().max(MAPPED));
+        }
+        let found = find(fields, json, (!long).then_some(&mut self.text))?;
         let deleted = found.op.map_or(Ok(false), |op| deletes(json, op))?;
         let text = match found.text {
             _ if deleted => "",
             Some(JsonText::Borrowed(text)) => text,
             Some(JsonText::Copied) => &self.text,
-            Some(JsonText::Raw(text)) if JsonKind::of(text) == JsonKind::Text => {
-                string(json, text, &mut self.text)?
-            }
+            Some(JsonText::Raw(text)) if JsonKind::of(text) == JsonKind::Text => match long {
+                true => long_string(json, text, &mut self.text)?,
+                false => string(json, text, &mut self.text)?,
+            },
             Some(JsonText::Raw(other)) => {
                 let field = fields.text.as_str().to_owned();
                 return Err(Refusal::TextNotString { field, found: JsonKind::of(other).name().into() });
@@ -119,6 +126,7 @@ fn dated(json: &str, raw: &RawValue) -> Result<Day, Refusal> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::read::bytes::RecordRoom;
     use crate::read::field::FieldPath;
 
     fn fields() -> Fields {
@@ -130,6 +138,7 @@ mod tests {
             date: Some(path("d")),
             op: None,
             max_record_bytes: 1000,
+            room: RecordRoom::default(),
         }
     }
 

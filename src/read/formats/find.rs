@@ -16,19 +16,19 @@ pub(super) struct FoundFields<'a> {
     pub(super) op: Option<&'a RawValue>,
 }
 
-/// Finds the wanted fields in the object that all of `line` is; a text with escapes may be copied to `copy`.
+/// Finds the wanted fields in the object that all of `line` is; a text with escapes may be copied to `copy`, if there is one.
 /// Of a key that occurs twice the last one counts, and takes the place of all that was inside the first.
 pub(super) fn find<'a>(
     fields: &Fields,
     line: &'a str,
-    copy: &mut String,
+    copy: Option<&mut String>,
 ) -> std::result::Result<FoundFields<'a>, Refusal> {
     let Fields { id, text, value, date, op, .. } = fields;
     let paths = [Some(text), Some(id), value.as_ref(), date.as_ref(), op.as_ref()];
     let [text, id, value, date, op] = paths.map(|path| path.map(FieldPath::as_str));
     let [in_text, in_id, in_value, in_date, in_op] = paths.map(|path| path.and_then(FieldPath::outer));
     let names = [text, id, value, date, op, in_text, in_id, in_value, in_date, in_op];
-    let taken = members(line, names, Some(copy))
+    let taken = members(line, names, copy)
         // The text is no string, or was none before it occurred again, or nothing helps.
         .or_else(|_| members(line, names, None))
         .map_err(|error| not_json(line, line, &error))?;
@@ -63,6 +63,7 @@ fn inside<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::read::bytes::RecordRoom;
 
     fn path(text: &str) -> FieldPath {
         FieldPath::parse(text).expect("a path")
@@ -77,8 +78,9 @@ mod tests {
             date: Some(path(text)),
             op: None,
             max_record_bytes: 1000,
+            room: RecordRoom::default(),
         };
-        let found = find(&fields, json, &mut String::new()).expect("JSON");
+        let found = find(&fields, json, Some(&mut String::new())).expect("JSON");
         let text = match found.text {
             Some(JsonText::Raw(text)) => Some(text.get()),
             None => None,
@@ -119,9 +121,10 @@ mod tests {
             date: None,
             op: None,
             max_record_bytes: 1000,
+            room: RecordRoom::default(),
         };
         let json = r#"{"m": {"t": {"x": "T"}, "id": 7}, "z": []}"#;
-        let found = find(&fields, json, &mut String::new()).expect("JSON");
+        let found = find(&fields, json, Some(&mut String::new())).expect("JSON");
         assert!(matches!(found.text, Some(JsonText::Raw(text)) if text.get() == r#""T""#));
         assert_eq!(found.id.map(RawValue::get), Some("7"));
         assert_eq!(found.value.map(RawValue::get), Some(r#"{"t": {"x": "T"}, "id": 7}"#));

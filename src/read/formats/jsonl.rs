@@ -53,10 +53,11 @@ impl Codec for JsonLines {
     }
 
     fn records(&self, file: u32, source: &Source, unit: &Unit, fields: Arc<Fields>) -> Box<dyn Records> {
-        let numbers = Numbers::new(file, fields.max_record_bytes);
+        let numbers = Numbers::new(file, &fields);
         let state = if unit.start == 0 { LineState::Within } else { LineState::Before };
+        let room = fields.room.clone();
         let lines = LineRecords { numbers, fields, extractor: Extractor::default() };
-        Box::new(Windowed::new(source, unit, LineSplitter { state, lines, searched: 0 }))
+        Box::new(Windowed::new(source, unit, &room, LineSplitter { state, lines, searched: 0 }))
     }
 
     fn boundaries(&self) -> Option<Box<dyn Boundaries>> {
@@ -135,7 +136,8 @@ impl Splitter for LineSplitter {
             if end.is_none() && !last {
                 return true;
             }
-            self.lines.numbers.too_long(start, sink);
+            let length = window.offset() - start - u64::from(end.is_some());
+            self.lines.numbers.too_long(start, length, sink);
             self.state = LineState::Within;
         }
         if !self.complete_lines(window, span, sink) {
@@ -171,6 +173,10 @@ impl Splitter for LineSplitter {
 
     fn count(&self) -> u32 {
         self.lines.numbers.count
+    }
+
+    fn rest(&mut self) {
+        self.lines.extractor = Extractor::default();
     }
 }
 
@@ -234,8 +240,8 @@ impl LineRecords {
     fn line(&mut self, offset: u64, line: &[u8], text: Option<&str>, sink: &mut dyn Sink) {
         let bom = if offset == 0 && line.starts_with(BOM) { BOM.len() } else { 0 };
         let line = &line[bom..];
-        if line.len() > self.fields.max_record_bytes {
-            return self.numbers.too_long(offset, sink);
+        if line.len() > self.numbers.longest() {
+            return self.numbers.too_long(offset, line.len() as u64, sink);
         }
         let text = match text.and_then(|text| text.get(bom..)) {
             Some(text) => text,

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use memchr::memchr;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
@@ -91,6 +92,49 @@ pub(super) fn string<'a>(line: &str, raw: &'a RawValue, copy: &'a mut String) ->
         Ok(None) => Ok(copy),
         Err(error) => Err(not_json(line, raw.get(), &error)),
     }
+}
+
+/// The same for a long string, which the parser would hold twice: it is copied piece by piece.
+pub(super) fn long_string<'a>(
+    line: &str,
+    raw: &'a RawValue,
+    copy: &'a mut String,
+) -> Result<&'a str, Refusal> {
+    let quoted = raw.get();
+    let Some(mut rest) = quoted.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) else {
+        return string(line, raw, copy);
+    };
+    copy.clear();
+    while let Some(at) = memchr(b'\\', rest.as_bytes()) {
+        let (plain, behind) = rest.split_at(at);
+        let (escapes, behind) = behind.split_at(escapes(behind.as_bytes()));
+        let Ok(meant) = serde_json::from_str::<String>(&format!("\"{escapes}\"")) else {
+            // The parser says what is wrong with it, and where.
+            return string(line, raw, copy);
+        };
+        copy.push_str(plain);
+        copy.push_str(&meant);
+        rest = behind;
+    }
+    copy.push_str(rest);
+    Ok(copy)
+}
+
+/// Escapes that are looked at together, give or take one.
+const TOGETHER: usize = 512;
+
+/// Bytes of the escapes with which some of a string begins; a pair of surrogates is not divided.
+fn escapes(bytes: &[u8]) -> usize {
+    let (mut length, mut count) = (0, 0);
+    while let [b'\\', kind, behind @ ..] = &bytes[length..] {
+        let first_of_two = matches!(behind, [b'd' | b'D', b'8' | b'9' | b'a' | b'b' | b'A' | b'B', ..]);
+        length = (length + if *kind == b'u' { 6 } else { 2 }).min(bytes.len());
+        count += 1;
+        if count >= TOGETHER && !(*kind == b'u' && first_of_two) {
+            break;
+        }
+    }
+    length
 }
 
 /// The refusal for an error in `part` of `line`.
@@ -276,6 +320,25 @@ mod tests {
             let place = place % json.len();
             agrees(&format!("{}{with}{}", &json[..place], &json[place + 1..]));
             agrees(&format!("{}{with}{}", &json[..place], &json[place..]));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn long_strings_mean_what_short_ones_do(
+            parts in prop::collection::vec(
+                prop_oneof![
+                    "[a-z \u{e9}\u{4e2d}]{0,9}".boxed(),
+                    prop::sample::select(vec![
+                        "\\n", "\\\\", "\\\"", "\\/", "\\u00e9", "\\u4e2d", "\\ud83d\\ude00", "\\ud83d", "\\uDE00",
+                    ]).prop_map(str::to_owned).boxed(),
+                ], 0..40),
+            times in 1usize..60,
+        ) {
+            let json = format!("\"{}\"", parts.concat().repeat(times));
+            let raw: &RawValue = serde_json::from_str(&json).expect("a string");
+            let (mut one, mut other) = (String::new(), "before".to_owned());
+            prop_assert_eq!(long_string(&json, raw, &mut other), string(&json, raw, &mut one));
         }
     }
 

@@ -51,8 +51,8 @@ impl Codec for WholeText {
     fn records(&self, file: u32, source: &Source, unit: &Unit, fields: Arc<Fields>) -> Box<dyn Records> {
         // A change needs an id, and a text file has nothing else than its name.
         let name = fields.op.as_ref().map(|_| source.name.clone());
-        let numbers = Numbers::new(file, fields.max_record_bytes);
-        Box::new(Windowed::new(source, unit, Whole { numbers, name, max: fields.max_record_bytes }))
+        let numbers = Numbers::new(file, &fields);
+        Box::new(Windowed::new(source, unit, &fields.room, Whole { numbers, name, passed: 0 }))
     }
 
     fn boundaries(&self) -> Option<Box<dyn Boundaries>> {
@@ -87,18 +87,20 @@ struct Whole {
     numbers: Numbers,
     /// The id, where one is needed.
     name: Option<String>,
-    max: usize,
+    /// Bytes passed over of a file that is too long.
+    passed: u64,
 }
 
 impl Whole {
     /// Hands on the file; an empty one is no document.
     fn hand_on(&mut self, bytes: &[u8], sink: &mut dyn Sink) {
         let bom = if bytes.starts_with(BOM) { BOM.len() } else { 0 };
-        if bytes.len() == bom {
+        if bytes.len() == bom && self.passed == 0 {
             return;
         }
-        if bytes.len() - bom > self.max {
-            return self.numbers.too_long(0, sink);
+        let length = self.passed + (bytes.len() - bom) as u64;
+        if length > self.numbers.longest() as u64 {
+            return self.numbers.too_long(0, length, sink);
         }
         match std::str::from_utf8(bytes) {
             Ok(raw) => {
@@ -118,11 +120,17 @@ impl Splitter for Whole {
     fn take(&mut self, window: &mut Window, last: bool, span: &mut Span, sink: &mut dyn Sink) -> bool {
         let bytes = window.pending();
         span.cursor = window.read_to();
-        let too_long = bytes.len() > self.numbers.bound();
-        if last || too_long {
+        let length = self.passed + bytes.len() as u64;
+        let too_long = length > self.numbers.bound() as u64;
+        let ends = last || too_long && self.numbers.is_refused(length);
+        if ends {
             self.hand_on(bytes, sink);
+        } else if too_long {
+            // How long it is tells how much memory it would take.
+            self.passed = length;
+            window.consume(usize::MAX);
         }
-        !last && !too_long
+        !ends
     }
 
     fn cut_off(&mut self, _: &mut Window, _: &mut Span, _: &mut dyn Sink) -> Option<u64> {
@@ -136,4 +144,6 @@ impl Splitter for Whole {
     fn count(&self) -> u32 {
         self.numbers.count
     }
+
+    fn rest(&mut self) {}
 }

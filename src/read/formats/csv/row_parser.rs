@@ -63,6 +63,11 @@ impl RowParser {
         RowParser { text, id, value, date, op, no_id, ..parser }
     }
 
+    /// Gives back what a long row was decoded to.
+    pub(super) fn rest(&mut self) {
+        self.decoded = Vec::new();
+    }
+
     /// Decodes a row; how many fields it has.
     fn decode(&mut self, raw: &str) -> usize {
         self.reader.reset();

@@ -33,7 +33,7 @@ impl RowSplitter {
     pub(super) fn new(delimiter: Delimiter, file: u32, fields: Arc<Fields>) -> RowSplitter {
         RowSplitter {
             delimiter,
-            numbers: Numbers::new(file, fields.max_record_bytes),
+            numbers: Numbers::new(file, &fields),
             fields,
             parser: None,
             ends: RowEnds::new(delimiter),
@@ -73,13 +73,14 @@ impl RowSplitter {
             self.numbers.count = self.numbers.next();
             return true;
         }
-        if start.is_some() || bytes.trim_ascii_end().len() > self.fields.max_record_bytes {
+        if start.is_some() || bytes.trim_ascii_end().len() > self.numbers.longest() {
             let start = start.unwrap_or(offset);
-            if self.parser.is_none() {
+            let length = offset - start + bytes.trim_ascii_end().len() as u64;
+            if self.parser.is_none() && self.numbers.is_refused(length) {
                 return self.no_header(start, "the header is too long", sink);
             }
-            self.numbers.too_long(start, sink);
-            return true;
+            self.numbers.too_long(start, length, sink);
+            return self.parser.is_some();
         }
         let Ok(raw) = std::str::from_utf8(bytes) else {
             if self.parser.is_none() {
@@ -153,6 +154,10 @@ impl Splitter for RowSplitter {
 
     fn count(&self) -> u32 {
         self.numbers.count
+    }
+
+    fn rest(&mut self) {
+        self.parser.iter_mut().for_each(RowParser::rest);
     }
 }
 

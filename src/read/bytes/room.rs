@@ -1,0 +1,215 @@
+//! Room for long records: how much of them the memory allows, and whose turn it is to have one.
+
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+
+use crate::limits::{BASE_MEMORY, BEYOND_MEMORY, WORKER_MEMORY};
+
+/// Part of the memory beyond what every run needs that records may take: what the shares of a run leave while it reads.
+const PART: u64 = 4;
+/// Part of that which is for records of which every worker may have one at a time.
+const FREE: u64 = 8;
+
+/// What a record costs while it is read and sketched.
+#[derive(Clone, Copy, Debug)]
+pub struct RecordCost {
+    /// Bytes for each token of its text.
+    pub token: u64,
+    /// Bytes of a text to a token, of texts that are neither.
+    pub bytes_of_token: u64,
+}
+
+impl RecordCost {
+    /// Bytes that a record of so many bytes costs: its line, its text, and what is made of the tokens.
+    fn of(self, bytes: u64) -> u64 {
+        bytes.saturating_mul(2).saturating_add(bytes.saturating_mul(self.token) / self.bytes_of_token)
+    }
+}
+
+/// How long records may be where the memory is bounded. Records that are longer than what each worker has room for are
+/// read by one worker at a time. The default is no bound.
+#[derive(Clone, Debug, Default)]
+pub struct RecordRoom(Option<Arc<Bound>>);
+
+#[derive(Debug)]
+struct Bound {
+    /// Bytes of memory without the windows of decoders.
+    memory: u64,
+    windows: u64,
+    workers: u64,
+    cost: RecordCost,
+    /// Longest record that every worker may have at a time.
+    free: usize,
+    /// Longest record at all.
+    most: usize,
+    taken: Mutex<bool>,
+    given_back: Condvar,
+}
+
+/// The right to have a long record, given back when it is dropped.
+#[derive(Debug)]
+pub(in crate::read) struct Turn(Arc<Bound>);
+
+impl RecordRoom {
+    /// The room within so many bytes of memory, of which windows of decoders take some, with so many workers, for records that
+    /// cost so much.
+    pub fn new(memory: Option<u64>, windows: u64, workers: usize, cost: RecordCost) -> RecordRoom {
+        let workers = workers as u64;
+        RecordRoom(memory.map(|memory| {
+            let memory = memory.saturating_sub(windows);
+            let free = WORKER_MEMORY + rest(memory, workers) / PART / FREE / workers;
+            let (free, most) = (longest(free, cost), longest(for_one(memory, workers), cost));
+            Arc::new(Bound {
+                memory,
+                windows,
+                workers,
+                cost,
+                free,
+                most,
+                taken: Mutex::new(false),
+                given_back: Condvar::new(),
+            })
+        }))
+    }
+
+    /// Longest record that there is room for, in bytes.
+    pub(in crate::read) fn most(&self) -> usize {
+        self.0.as_ref().map_or(usize::MAX, |bound| bound.most)
+    }
+
+    /// Whether a record of so many bytes, or more, is read by one worker at a time.
+    pub fn is_long(&self, bytes: usize) -> bool {
+        self.0.as_ref().is_some_and(|bound| bytes > bound.free)
+    }
+
+    /// Waits until no other worker has a long record; `None` where nothing is bounded.
+    pub(in crate::read) fn turn(&self) -> Option<Turn> {
+        let bound = self.0.as_ref()?;
+        let taken = bound.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut taken =
+            bound.given_back.wait_while(taken, |taken| *taken).unwrap_or_else(PoisonError::into_inner);
+        *taken = true;
+        Some(Turn(Arc::clone(bound)))
+    }
+
+    /// Why a record of so many bytes does not fit, and what to do.
+    pub(in crate::read) fn refusal(&self, place: u64, bytes: u64) -> String {
+        self.0.as_ref().map_or_else(String::new, |bound| bound.refusal(place, bytes, bound.cost.of(bytes)))
+    }
+
+    /// Why a long record does not fit, if it does not: it stands at the byte `place`, has so many bytes, of which `text`
+    /// are its text, and so many tokens.
+    pub fn refuses(&self, place: u64, bytes: usize, text: usize, tokens: usize) -> Option<String> {
+        let bound = self.0.as_ref().filter(|bound| bytes > bound.free)?;
+        let (bytes, tokens) = (bytes as u64, tokens as u64);
+        let cost = bytes + text as u64 + tokens * bound.cost.token;
+        (cost > for_one(bound.memory, bound.workers)).then(|| bound.refusal(place, bytes, cost))
+    }
+}
+
+impl Bound {
+    fn refusal(&self, place: u64, bytes: u64, cost: u64) -> String {
+        format!(
+            "the record at byte {place} has {bytes} bytes and takes about {} MiB, which do not fit in the memory allowed, {} \
+             MiB: allow about {} MiB with --memory, or have such records refused, with a smaller input.max_record_bytes",
+            (cost >> 20) + 1,
+            (self.memory + self.windows) >> 20,
+            needed(cost, self.workers) + self.windows.div_ceil(1 << 20),
+        )
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        *self.0.taken.lock().unwrap_or_else(PoisonError::into_inner) = false;
+        self.0.given_back.notify_one();
+    }
+}
+
+/// What is left of the memory when what every run needs is taken off.
+fn rest(memory: u64, workers: u64) -> u64 {
+    memory.saturating_sub(BASE_MEMORY + WORKER_MEMORY * workers)
+}
+
+/// Bytes that the one long record may cost.
+fn for_one(memory: u64, workers: u64) -> u64 {
+    let part = rest(memory, workers) / PART;
+    WORKER_MEMORY + part - part / FREE + BEYOND_MEMORY.max(memory / 20)
+}
+
+/// The longest record of that cost.
+fn longest(bytes: u64, cost: RecordCost) -> usize {
+    let length = u128::from(bytes) * u128::from(cost.bytes_of_token)
+        / u128::from(2 * cost.bytes_of_token + cost.token);
+    usize::try_from(length).unwrap_or(usize::MAX)
+}
+
+/// MiB of memory in which one record may cost so much.
+fn needed(cost: u64, workers: u64) -> u64 {
+    let (mut less, mut enough) = (0, (cost >> 20) * (2 * PART) + workers * 16 + 1024);
+    while less + 1 < enough {
+        let middle = less.midpoint(enough);
+        match for_one(middle << 20, workers) > cost {
+            true => enough = middle,
+            false => less = middle,
+        }
+    }
+    enough
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const COST: RecordCost = RecordCost { token: 20, bytes_of_token: 6 };
+
+    proptest! {
+        #[test]
+        fn what_is_advised_is_enough_and_not_much_more(bytes in 0u64..1 << 32, workers in 1usize..40) {
+            let cost = COST.of(bytes);
+            let advised = needed(cost, workers as u64);
+            let room = |memory: u64| RecordRoom::new(Some(memory << 20), 0, workers, COST);
+            prop_assert!(room(advised).most() as u64 >= bytes);
+            prop_assert!(advised == 1 || for_one((advised - 1) << 20, workers as u64) <= cost);
+            prop_assert!(room(advised).is_long(usize::MAX) && room(advised).most() > 0);
+        }
+    }
+
+    #[test]
+    fn one_worker_at_a_time_has_a_turn() {
+        let room = RecordRoom::new(Some(64 << 20), 0, 4, COST);
+        let (now, met) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for _ in 0..50 {
+                        let turn = room.turn();
+                        met.fetch_max(now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+                        std::thread::yield_now();
+                        now.fetch_sub(1, Ordering::SeqCst);
+                        drop(turn);
+                    }
+                });
+            }
+        });
+        assert_eq!(met.load(Ordering::SeqCst), 1);
+    }
+
+    #[test]
+    fn without_a_bound_nothing_is_long() {
+        let room = RecordRoom::default();
+        assert!(!room.is_long(usize::MAX) && room.turn().is_none() && room.most() == usize::MAX);
+        assert_eq!(room.refuses(0, usize::MAX, 0, usize::MAX), None);
+    }
+
+    #[test]
+    fn texts_of_many_tokens_are_refused_with_what_they_take() {
+        let room = RecordRoom::new(Some(64 << 20), 0, 1, COST);
+        assert_eq!(room.refuses(7, 6 << 20, 6 << 20, 1 << 20), None);
+        let why = room.refuses(7, 6 << 20, 6 << 20, 3 << 20).expect("refused");
+        assert!(why.starts_with("the record at byte 7 has 6291456 bytes"), "{why}");
+    }
+}

@@ -1,0 +1,196 @@
+//! The memory that long records and wide windows take, held to `--memory`; and the caps of files that people write.
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::support::program::{Dir, Ran};
+use crate::support::texts::{Random, line};
+
+const MIB: u64 = 1 << 20;
+
+/// So many words by chance, a few to a line, so that the text has escapes.
+fn words(random: &mut Random, count: usize) -> String {
+    let mut text = String::new();
+    for at in 0..count {
+        let end = if at % 16 == 0 { '\n' } else { ' ' };
+        let _ = write!(text, "{:05x}{end}", random.below(1 << 20));
+    }
+    text
+}
+
+/// Records of about so many bytes; of each pair the second is like the first.
+fn records(count: usize, bytes: usize) -> String {
+    let mut random = Random(3);
+    let mut lines = String::new();
+    for at in 0..count / 2 {
+        let text = words(&mut random, bytes / 6);
+        lines.push_str(&line(&format!("a{at}"), &text));
+        lines.push_str(&line(&format!("b{at}"), &format!("{text} {}", words(&mut random, 20))));
+    }
+    lines
+}
+
+/// At most a twentieth over the limit, or 32 MiB.
+#[track_caller]
+fn within(peak: u64, limit: u64, what: &str) {
+    assert!(peak <= (limit + 32 * MIB).max(limit / 20 * 21), "{what}: {} MiB of {}", peak / MIB, limit / MIB);
+}
+
+/// The MiB that a refusal advises.
+#[track_caller]
+fn advised(ran: &Ran) -> u64 {
+    let advice =
+        ran.stderr.split_once("allow about ").unwrap_or_else(|| panic!("no advice: {}", ran.stderr)).1;
+    advice.split(' ').next().unwrap().parse().unwrap()
+}
+
+#[test]
+fn long_records_keep_to_the_memory_and_change_nothing() {
+    let dir = Dir::new();
+    dir.write("in.jsonl", records(8, 7_000_000));
+    let want = dir.output("in.jsonl -w 1", "want");
+    assert_eq!(want.duplicates.len(), 4);
+    for (name, workers) in [("one", 1), ("two", 2)] {
+        let output = dir.output(&format!("in.jsonl -w {workers} --memory 64M"), name);
+        within(output.summary["peak_memory_bytes"].as_u64().unwrap(), 64 * MIB, name);
+        assert_eq!(output.duplicates, want.duplicates);
+        assert_eq!(output.kept("in.jsonl"), want.kept("in.jsonl"));
+    }
+}
+
+#[test]
+fn loads_of_long_records_keep_to_the_memory() {
+    let dir = Dir::new();
+    dir.write("in.jsonl", records(6, 7_000_000));
+    for workers in [1, 2] {
+        let flags = format!("-w {workers} --memory 64M --json-progress");
+        let ran = dir.alike(&format!("load c{workers} in.jsonl {flags}"), None).ok();
+        let peaks = ran.stderr.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+        let peaks: Vec<u64> = peaks.filter_map(|line| line["memory_peak_bytes"].as_u64()).collect();
+        within(*peaks.iter().max().expect("epochs"), 64 * MIB, &flags);
+        let clusters = dir.alike(&format!("clusters c{workers} --json"), None).ok();
+        assert_eq!(clusters.stdout.lines().count(), 3, "{}", clusters.stdout);
+    }
+}
+
+/// Both commands end before they have worked long, and what they advise is enough.
+#[test]
+fn a_record_that_does_not_fit_is_named_with_what_would_do() {
+    let dir = Dir::new();
+    dir.write("in.jsonl", line("small", "a few words") + &records(2, 20_000_000));
+    for command in ["dedup --out out", "load c"] {
+        let run = |memory: u64| dir.alike(&format!("{command} in.jsonl -w 2 --memory {memory}M"), None);
+        let refused = run(64).code(3).says("in.jsonl: the record at byte").says("input.max_record_bytes");
+        let enough = advised(&refused);
+        assert!(enough < 1024, "{enough}");
+        run(enough).ok();
+    }
+    dir.write("small.toml", "[input]\nmax_record_bytes = 1000000");
+    let few = dir.dedup("in.jsonl --config small.toml --memory 64M --out few").code(3);
+    few.says("2 of 3 records refused");
+}
+
+/// Many short tokens take more memory than a text of the same length has otherwise.
+#[test]
+fn a_record_of_many_tokens_is_refused_when_they_are_counted() {
+    let dir = Dir::new();
+    dir.write("in.jsonl", line("a", &"x y ".repeat(1_800_000)));
+    let refused = dir.dedup("in.jsonl -w 1 --memory 64M --dry-run").code(3).says("allow about");
+    dir.dedup(&format!("in.jsonl -w 1 --memory {}M --dry-run", advised(&refused))).ok();
+}
+
+#[test]
+fn texts_and_rows_that_do_not_fit_are_named_and_longer_ones_refused() {
+    let dir = Dir::new();
+    let text = words(&mut Random(7), 3_000_000);
+    dir.write("long.txt", &text);
+    dir.write("long.csv", format!("id,text\n1,a few words\n2,\"{text}\"\n3,more words\n"));
+    dir.write("small.toml", "[input]\nmax_record_bytes = 16000000");
+    for name in ["long.txt", "long.csv"] {
+        let refused = dir.dedup(&format!("{name} -w 1 --memory 48M --dry-run")).code(3).says(name);
+        let enough = advised(&refused);
+        dir.dedup(&format!("{name} -w 1 --memory {enough}M --dry-run")).ok();
+        let run = dir.dedup(&format!("{name} --config small.toml -w 1 --memory 48M --dry-run")).code(3);
+        run.says("refused").says("16000000");
+    }
+}
+
+/// A file of lines that asks for a window of so many bytes as a power of two.
+fn zst(lines: &str, window: u32) -> Vec<u8> {
+    let mut encoder = zstd::Encoder::new(Vec::new(), 1).unwrap();
+    encoder.window_log(window).unwrap();
+    encoder.long_distance_matching(true).unwrap();
+    encoder.write_all(lines.as_bytes()).unwrap();
+    encoder.finish().unwrap()
+}
+
+#[test]
+fn windows_that_do_not_fit_are_refused_before_any_work() {
+    let dir = Dir::new();
+    let lines: String = (0..50).map(|at| line(&format!("{at}"), &format!("text number {at}"))).collect();
+    for name in ["a", "b"] {
+        dir.write(&format!("{name}.jsonl.zst"), zst(&lines, 28));
+    }
+    dir.write("usual.jsonl.zst", zst(&lines, 22));
+    dir.dedup("usual.jsonl.zst -w 2 --memory 44M --dry-run").ok();
+    for (command, files, mib) in
+        [("dedup --dry-run", "a.jsonl.zst", 256), ("load c", "a.jsonl.zst b.jsonl.zst", 512)]
+    {
+        let run = |memory: u64| dir.alike(&format!("{command} {files} -w 2 --memory {memory}M"), None);
+        let refused =
+            run(64).code(3).says("a.jsonl.zst").says("window of 256 MiB").says(&format!("{mib} MiB"));
+        let enough = advised(&refused);
+        assert!((mib..3 * mib).contains(&enough), "{enough}");
+        run(enough).ok();
+    }
+}
+
+/// Which windows a file asks for behind its first frame shows when it is read. Without a part of it the answer would be
+/// another one.
+#[test]
+fn a_later_frame_that_does_not_fit_ends_the_run() {
+    let dir = Dir::new();
+    let lines = |from: usize| -> String {
+        (from..from + 50).map(|at| line(&format!("{at}"), &format!("text number {at}"))).collect()
+    };
+    dir.write("in.jsonl.zst", [zst(&lines(0), 20), zst(&lines(50), 29)].concat());
+    let run = |memory: &str| dir.dedup(&format!("in.jsonl.zst -w 1 --dry-run --memory {memory}"));
+    run("64M")
+        .code(3)
+        .says("in.jsonl.zst: to decompress a part of it takes a larger window than the memory allows");
+    assert!(
+        run("2G").ok().stdout.contains(" of 100 documents")
+            || run("2G").ok().stderr.contains(" of 100 documents")
+    );
+}
+
+#[test]
+fn files_that_people_write_have_caps() {
+    let dir = Dir::new();
+    dir.write("in.jsonl", line("a", "a few words of text"));
+    dir.alike("load c in.jsonl", None).ok();
+    dir.write("large.toml", vec![b'#'; 17 << 20]);
+    dir.dedup("in.jsonl --config large.toml --dry-run").code(2).says("more than 16777216 bytes");
+    dir.write("hosts", vec![b'#'; 2 << 20]);
+    dir.dedup("in.jsonl --hosts hosts --process 0 --dry-run").says("more than 1048576 bytes");
+    dir.write("ids", vec![b'x'; 2 << 20]);
+    dir.alike("group c ids", None).code(3).says("line 1 has more than 1048576 bytes");
+}
+
+/// The system would end the program without a word.
+#[cfg(unix)]
+#[test]
+fn a_file_beyond_the_limit_of_the_system_is_an_error() {
+    let dir = Dir::new();
+    dir.write("in.jsonl", records(2, 300_000));
+    for command in ["dedup in.jsonl --out out", "load c in.jsonl"] {
+        let line = format!("ulimit -f 64; exec {} {command}", env!("CARGO_BIN_EXE_alike"));
+        let ran = Command::new("sh").args(["-c", &line]).current_dir(dir.path()).output().unwrap();
+        let told = String::from_utf8(ran.stderr).unwrap();
+        assert_eq!(ran.status.code(), Some(1), "{command}: {told}");
+        assert!(told.contains("cannot") && told.contains("large"), "{command}: {told}");
+    }
+}
