@@ -42,12 +42,15 @@ pub struct RunParts {
     pub documents: Arc<RunDocuments>,
     /// Their sizes and sets, and measuring pairs of them.
     pub sets: Arc<DocumentSets>,
-    /// A bit for each content that collides again, counts of their shingles, and bits for those of new ones, those that index one of
-    /// them, and those that many have and that index any; while they are needed.
+    /// A bit for each content that collides again. This and what follows is there while it is needed.
     pub(super) hot_members: Mutex<Weak<DocumentBits>>,
+    /// In how many of them each shingle is.
     pub(super) frequencies: Mutex<Weak<Frequencies>>,
+    /// Bits for the shingles of new ones.
     pub(super) of_new: Mutex<Weak<DocumentBits>>,
+    /// Bits for the shingles that index a new one.
     pub(super) indexing_new: Mutex<Weak<DocumentBits>>,
+    /// Bits for the shingles that many have and that index any.
     pub(super) indexing_often: Mutex<Weak<DocumentBits>>,
     /// What connects the documents of candidates, and the sets of a round of measuring; while they are needed.
     pub(super) connected: Mutex<Weak<Connected>>,

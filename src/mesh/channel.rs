@@ -2,7 +2,8 @@
 //!
 //! What is encrypted crosses in records: two bytes of length, little-endian, then as many bytes, the last 16 of which are
 //! the tag of the others. A record is the message of the Noise protocol that comes next in its direction, so one that was
-//! changed, left out, repeated or moved is an error.
+//! changed, left out, repeated or moved is an error. The last record carries nothing: a connection that ends without it was
+//! cut.
 
 use std::fmt;
 use std::io::{self, ErrorKind, Read, Write};
@@ -17,9 +18,9 @@ const TAG_BYTES: usize = 16;
 /// Most bytes that a record carries: a message of the Noise protocol has 65,535 with its tag.
 const MOST_CARRIED: usize = u16::MAX as usize - TAG_BYTES;
 /// Most records that are written by one call.
-const MOST_RECORDS: usize = 4;
+const MOST_RECORDS: usize = 2;
 /// Bytes that are asked of the system at once.
-const AHEAD: usize = 256 << 10;
+const AHEAD: usize = 128 << 10;
 
 /// A connection to another process whose hello is through. One thread may read and another one write.
 #[derive(Debug)]
@@ -31,12 +32,12 @@ pub(super) struct Channel {
 /// The encryption of a connection, and how far it is in both directions.
 struct Sealed {
     ciphers: Ciphers,
-    sending: Mutex<Sending>,
-    receiving: Mutex<Receiving>,
+    sending: Mutex<SendingHalf>,
+    receiving: Mutex<ReceivingHalf>,
 }
 
 #[derive(Default)]
-struct Sending {
+struct SendingHalf {
     next: u64,
     /// Records, and how many of their bytes the system has taken.
     records: Vec<u8>,
@@ -44,7 +45,7 @@ struct Sending {
 }
 
 #[derive(Default)]
-struct Receiving {
+struct ReceivingHalf {
     next: u64,
     /// What has come; `begin..end` of it is not opened yet.
     came: Vec<u8>,
@@ -53,6 +54,8 @@ struct Receiving {
     /// A record that whoever reads had no room for, and how much of it has been read.
     opened: Vec<u8>,
     read: usize,
+    /// The last record has come.
+    over: bool,
 }
 
 impl fmt::Debug for Sealed {
@@ -78,8 +81,11 @@ impl Channel {
         Ok(Channel { stream: self.stream.try_clone()?, sealed: self.sealed.clone() })
     }
 
-    /// Ends one or both directions.
+    /// Ends one or both directions. What this side sends ends in order if that is all that ends.
     pub(super) fn shutdown(&self, how: Shutdown) -> io::Result<()> {
+        if let (Shutdown::Write, Some(sealed)) = (how, &self.sealed) {
+            lock(&sealed.sending).end(&sealed.ciphers, &self.stream)?;
+        }
         self.stream.shutdown(how)
     }
 }
@@ -113,24 +119,35 @@ fn lock<T>(half: &Mutex<T>) -> MutexGuard<'_, T> {
     half.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Sending {
+impl SendingHalf {
     fn write(&mut self, ciphers: &Ciphers, stream: &TcpStream, from: &[u8]) -> io::Result<usize> {
         self.hand_on(stream)?;
         let some = &from[..from.len().min(MOST_RECORDS * MOST_CARRIED)];
         self.records.clear();
         self.taken = 0;
-        for carried in some.chunks(MOST_CARRIED) {
-            let (begin, length) = (self.records.len(), carried.len() + TAG_BYTES);
-            self.records.extend_from_slice(&(length as u16).to_le_bytes());
-            self.records.resize(begin + LENGTH_BYTES + length, 0);
-            ciphers.seal(self.next, carried, &mut self.records[begin + LENGTH_BYTES..])?;
-            self.next += 1;
-        }
+        some.chunks(MOST_CARRIED).try_for_each(|carried| self.seal(ciphers, carried))?;
         match self.hand_on(stream) {
             // The rest goes before what is written next.
             Err(error) if error.kind() == ErrorKind::WouldBlock => Ok(some.len()),
             handed_on => handed_on.map(|()| some.len()),
         }
+    }
+
+    /// Sends the last record.
+    fn end(&mut self, ciphers: &Ciphers, stream: &TcpStream) -> io::Result<()> {
+        self.hand_on(stream)?;
+        self.seal(ciphers, &[])?;
+        self.hand_on(stream)
+    }
+
+    /// Adds a record.
+    fn seal(&mut self, ciphers: &Ciphers, carried: &[u8]) -> io::Result<()> {
+        let (begin, length) = (self.records.len(), carried.len() + TAG_BYTES);
+        self.records.extend_from_slice(&(length as u16).to_le_bytes());
+        self.records.resize(begin + LENGTH_BYTES + length, 0);
+        ciphers.seal(self.next, carried, &mut self.records[begin + LENGTH_BYTES..])?;
+        self.next += 1;
+        Ok(())
     }
 
     /// Gives the system what it has not taken yet.
@@ -147,7 +164,7 @@ impl Sending {
     }
 }
 
-impl Receiving {
+impl ReceivingHalf {
     fn read(&mut self, ciphers: &Ciphers, stream: &TcpStream, into: &mut [u8]) -> io::Result<usize> {
         if into.is_empty() {
             return Ok(0);
@@ -167,7 +184,8 @@ impl Receiving {
             if self.record().is_some() {
                 self.open_one(ciphers)?;
             } else if self.hear(stream)? == 0 {
-                return if self.begin == self.end { Ok(0) } else { Err(ErrorKind::UnexpectedEof.into()) };
+                let cut = !self.over || self.begin != self.end;
+                return if cut { Err(ErrorKind::UnexpectedEof.into()) } else { Ok(0) };
             }
         }
     }
@@ -186,15 +204,24 @@ impl Receiving {
         while let Some(record) =
             self.record().filter(|record| record.len() <= into.len() - opened + TAG_BYTES)
         {
-            let end = record.end;
+            let (end, before) = (record.end, opened);
             match ciphers.open(self.next, &self.came[record], &mut into[opened..]) {
                 // What came before it is given out before the error.
                 Err(_) if opened > 0 => return Ok(opened),
                 bytes => opened += bytes?,
             }
-            (self.next, self.begin) = (self.next + 1, end);
+            self.go_on(opened > before, end)?;
         }
         Ok(opened)
+    }
+
+    /// Goes on to the next record after one that ends there. One that carries nothing is the last.
+    fn go_on(&mut self, carries: bool, end: usize) -> io::Result<()> {
+        if self.over {
+            return Err(io::Error::new(ErrorKind::InvalidData, "it sends more after its end"));
+        }
+        (self.next, self.begin, self.over) = (self.next + 1, end, !carries);
+        Ok(())
     }
 
     /// Opens a record that whoever reads has no room for.
@@ -205,9 +232,8 @@ impl Receiving {
         let bytes = ciphers.open(self.next, &self.came[record], &mut self.opened);
         self.opened.truncate(*bytes.as_ref().unwrap_or(&0));
         self.read = 0;
-        bytes?;
-        (self.next, self.begin) = (self.next + 1, end);
-        Ok(())
+        let carries = bytes? > 0;
+        self.go_on(carries, end)
     }
 
     /// Takes in what comes next; how many bytes that were, 0 at the end.
@@ -254,6 +280,7 @@ mod tests {
         });
         let channel = Channel::new(stream, Some(ciphers));
         parts.iter().for_each(|part| (&channel).write_all(part).expect("written"));
+        channel.shutdown(Shutdown::Write).expect("ended");
         drop(channel);
         reader.join().expect("a thread").expect("read")
     }
@@ -291,6 +318,7 @@ mod tests {
                     (&writer).write_all(part).expect("written");
                     rest = behind;
                 }
+                writer.shutdown(Shutdown::Write).expect("ended");
             });
             let (mut received, mut turn) = (Vec::new(), 0);
             loop {
@@ -324,15 +352,23 @@ mod tests {
         let order = |order: &[usize]| {
             let (mine, theirs) = ciphers();
             let all = records(mine, &parts);
-            let some: Vec<u8> =
-                order.iter().flat_map(|at| &all[at * size..(at + 1) * size]).copied().collect();
+            let all: Vec<&[u8]> = all.chunks(size).collect();
+            let some: Vec<u8> = order.iter().flat_map(|at| all[*at]).copied().collect();
             let (read, end) = opened(theirs, &some);
             (String::from_utf8(read).expect("text"), end.map_err(|error| error.kind()))
         };
-        assert_eq!(order(&[0, 1, 2]), ("firstotherthird".into(), Ok(())));
-        for (moved, read) in
-            [(&[1, 0, 2][..], ""), (&[0, 2], "first"), (&[0, 0, 1], "first"), (&[0, 1, 1], "firstother")]
-        {
+        assert_eq!(order(&[0, 1, 2, 3]), ("firstotherthird".into(), Ok(())));
+        for (cut, read) in [(&[0, 1, 2][..], "firstotherthird"), (&[0], "first"), (&[], "")] {
+            assert_eq!(order(cut), (read.into(), Err(ErrorKind::UnexpectedEof)), "{cut:?}");
+        }
+        for (moved, read) in [
+            (&[1, 0, 2, 3][..], ""),
+            (&[0, 2, 3], "first"),
+            (&[0, 0, 1, 3], "first"),
+            (&[0, 1, 1, 3], "firstother"),
+            (&[0, 3], "first"),
+            (&[0, 1, 2, 3, 3], "firstotherthird"),
+        ] {
             assert_eq!(order(moved), (read.into(), Err(ErrorKind::InvalidData)), "{moved:?}");
         }
         let (mine, theirs) = ciphers();

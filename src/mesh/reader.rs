@@ -12,6 +12,7 @@ pub(super) fn read_all(link: &Link, from: usize, state: &State) {
     let mut input = BufReader::with_capacity(MESSAGE_PIECE_BYTES, LinkReader(link));
     let end = match read_frames(&mut input, link, from, state) {
         Ok(()) => "its connection ended".to_string(),
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => "its connection ended".to_string(),
         Err(error) => format!("its connection broke: {error}"),
     };
     link.break_off();

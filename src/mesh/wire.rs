@@ -11,7 +11,8 @@ use timely::communication::allocator::zero_copy::stream::Stream;
 
 use super::channel::Channel;
 
-/// How many bytes a process has sent to others, or to one of them, and received, since it joined.
+/// How many bytes a process has sent to others, or to one of them, and received, since it joined; without what encryption
+/// adds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Traffic {
     /// Sent through data sockets.
@@ -147,11 +148,13 @@ impl Wire {
 
     /// Returns once the run is over; an error that nobody explains before is a loss.
     fn fail(&self, error: Option<&io::Error>) {
-        // What was changed on its way is no loss that anybody else could tell of.
+        // Nobody else knows that bytes were changed, so there is nothing to wait for.
         let changed = error.is_some_and(|error| error.kind() == io::ErrorKind::InvalidData);
         if changed || !self.over.wait_for(self.loss.patience) {
-            let how = error
-                .map_or_else(|| "ended in the middle of a run".into(), |error| format!("broke: {error}"));
+            let how = match error.filter(|error| error.kind() != io::ErrorKind::UnexpectedEof) {
+                None => "ended in the middle of a run".to_owned(),
+                Some(error) => format!("broke: {error}"),
+            };
             (self.loss.lose)(&format!("a connection for data {how}"));
             self.over.wait();
         }

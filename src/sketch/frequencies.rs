@@ -61,7 +61,7 @@ impl Frequencies {
     }
 
     /// What only shingles that many of the documents have are counted above: twice the average of all slots, which shingles of
-    /// few do not reach however many of them share a slot.
+    /// few hardly ever reach, though they share slots.
     pub fn many(&self) -> u32 {
         let sum: u64 = self.counts().map(|(_, count)| u64::from(count)).sum();
         let average = sum / self.slots.len() as u64;

@@ -63,7 +63,7 @@ impl Agreeing {
 }
 
 /// The listener's side: what it encrypts with, and the message for the reply. `None` if the message is none of one that
-/// knows the secret. Nothing is computed for whoever does not, but a digest.
+/// knows the secret. Whoever does not costs some digests; whoever repeats a recorded message, an agreement that leads nowhere.
 pub(in crate::mesh) fn answer(key: &Key, message: &KeyMessage) -> Option<(Ciphers, KeyMessage)> {
     let mut side = side(key, false).ok()?;
     side.read_message(message, &mut []).ok()?;

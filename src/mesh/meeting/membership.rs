@@ -18,7 +18,7 @@ pub struct Membership {
     pub workers: usize,
     /// The shared secret; `None` only if the user asked to do without, and then anybody who can connect may join.
     pub secret: Option<Secret>,
-    /// Whether all that crosses a connection after the hello is encrypted and authenticated.
+    /// Whether all that crosses a connection after the hello is encrypted and authenticated; needs a secret.
     pub encrypted: bool,
     /// A digest of what all processes must agree on, such as the command; a process with another one is refused.
     pub job: u128,
@@ -49,6 +49,11 @@ impl Membership {
         }
         if self.workers == 0 || u32::try_from(self.workers).is_err() {
             return Err(Error::config(format!("a process cannot have {} workers", self.workers)));
+        }
+        if self.encrypted && self.secret.is_none() {
+            return Err(Error::config(
+                "encryption without a secret: nobody knows whom keys are agreed on with",
+            ));
         }
         if self.peer_timeout < Duration::from_millis(100) {
             return Err(Error::config("a peer timeout under 0.1 s takes every pause for a loss"));
@@ -99,6 +104,7 @@ mod tests {
             membership(&[":1"], 0, 1),
             membership(&["a:65536"], 0, 1),
             Membership { peer_timeout: Duration::ZERO, ..membership(&["a:1"], 0, 1) },
+            Membership { encrypted: true, ..membership(&["a:1"], 0, 1) },
         ] {
             assert!(matches!(wrong.validate(), Err(Error::Config(_))), "{wrong:?}");
         }

@@ -61,6 +61,15 @@ fn window(descriptor: u8, window: u8, number: impl Fn(usize, usize) -> u64) -> u
 /// # Errors
 /// [`Error::Input`] for the file with the largest window, if they do not fit.
 pub fn admit_windows(sources: &mut [Source], memory: Option<u64>, workers: usize) -> Result<u64> {
+    if let Some(source) = sources.iter().find(|source| source.window > MOST_WINDOW) {
+        let reason = format!(
+            "to decompress it takes a window of {} MiB, more than the {} MiB that are supported: compress it again with a \
+             smaller window (zstd --long=27 or less)",
+            source.window.div_ceil(1 << 20),
+            MOST_WINDOW >> 20
+        );
+        return Err(Error::Input { path: source.path.clone(), reason });
+    }
     let Some(memory) = memory else { return Ok(0) };
     let base = BASE_MEMORY + WORKER_MEMORY * workers as u64;
     let half = memory.saturating_sub(base) / 2;
@@ -89,8 +98,7 @@ pub fn admit_windows(sources: &mut [Source], memory: Option<u64>, workers: usize
             ),
         });
     }
-    let later = (half.saturating_sub(all) / workers as u64).max(LATER);
-    sources.iter_mut().for_each(|source| source.most_window = source.window.max(later));
+    sources.iter_mut().for_each(|source| source.most_window = source.window.max(LATER));
     Ok(all.min(half))
 }
 
