@@ -156,7 +156,7 @@ fn a_later_frame_that_does_not_fit_ends_the_run() {
     let lines = |from: usize| -> String {
         (from..from + 50).map(|at| line(&format!("{at}"), &format!("text number {at}"))).collect()
     };
-    dir.write("in.jsonl.zst", [zst(&lines(0), 20), zst(&lines(50), 29)].concat());
+    dir.write("in.jsonl.zst", [zst(&lines(0), 20), zst(&lines(50), 27)].concat());
     let run = |memory: &str| dir.dedup(&format!("in.jsonl.zst -w 1 --dry-run --memory {memory}"));
     run("64M")
         .code(3)

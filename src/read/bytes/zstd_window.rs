@@ -12,6 +12,8 @@ pub(in crate::read) const MOST_WINDOW: u64 = 1 << 31;
 const USUAL: u64 = 2 << 20;
 /// What a frame may always ask for that is not the first of its file: what decoders have to support.
 const LATER: u64 = 8 << 20;
+/// What such a frame may ask for where there is much memory: what zstd writes without being told how much to look back.
+const MOST_LATER: u64 = 128 << 20;
 
 /// The magic number of a frame, and that of a frame to skip, whose last four bits may be any.
 const MAGIC: u32 = 0xfd2f_b528;
@@ -98,8 +100,12 @@ pub fn admit_windows(sources: &mut [Source], memory: Option<u64>, workers: usize
             ),
         });
     }
-    sources.iter_mut().for_each(|source| source.most_window = source.window.max(LATER));
-    Ok(all.min(half))
+    // What other frames ask for is not known before they are read, so room for it is taken off, too.
+    let later = (half.saturating_sub(all) / (4 * workers as u64)).clamp(LATER, MOST_LATER);
+    let has_windows = sources.iter().any(|source| source.window > 0);
+    sources.iter_mut().for_each(|source| source.most_window = source.window.max(later));
+    let kept = if has_windows { workers as u64 * (later - LATER) } else { 0 };
+    Ok((all + kept).min(half))
 }
 
 #[cfg(test)]
