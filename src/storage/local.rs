@@ -112,7 +112,7 @@ impl Storage for Local {
         let file =
             OpenOptions::new().read(true).write(true).create(true).truncate(false).open(self.path(LOCK))?;
         match file.try_lock() {
-            Ok(()) => Ok(Some(Box::new(LocalLock { _file: file }))),
+            Ok(()) => Ok(Some(Box::new(LocalLock { file }))),
             Err(TryLockError::WouldBlock) => Ok(None),
             Err(TryLockError::Error(error)) => Err(error),
         }
@@ -175,13 +175,21 @@ impl Reader for LocalReader {
     }
 }
 
-/// The system frees the lock when the last handle of this opening of the file is closed.
+/// The system frees the lock with the end of the process, however that comes.
 #[derive(Debug)]
 struct LocalLock {
-    _file: File,
+    file: File,
 }
 
 impl Lock for LocalLock {}
+
+impl Drop for LocalLock {
+    fn drop(&mut self) {
+        // To close the file is not enough. A process that another thread is just starting has a copy of the handle until it
+        // runs its own program, and only unlocking frees the lock for all copies.
+        let _ = self.file.unlock();
+    }
+}
 
 #[cfg(test)]
 mod tests {
@@ -226,6 +234,19 @@ mod tests {
         writer.append(b"x").expect_err("failed before");
         writer.sync().expect_err("failed before");
         assert_eq!(writer.file.metadata().expect("metadata").len(), 0);
+    }
+
+    #[test]
+    fn a_lock_that_is_dropped_is_free_whoever_has_a_copy_of_it() {
+        let root = tempfile::tempdir().expect("a folder");
+        let local = Local::create(root.path()).expect("created");
+        let file = File::create(local.path(LOCK)).expect("made");
+        file.try_lock().expect("free");
+        let _copy = file.try_clone().expect("copied, as by a process that is being started");
+        let lock = LocalLock { file };
+        assert!(local.lock().expect("asked").is_none());
+        drop(lock);
+        assert!(local.lock().expect("asked").is_some());
     }
 
     #[test]
