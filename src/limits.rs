@@ -18,6 +18,12 @@ pub const MAX_FILE_BYTES: u64 = 1 << 40;
 pub const MAX_DECOMPRESSION_RATIO: u64 = 20_000;
 /// Decompressed bytes that are never held against [`MAX_DECOMPRESSION_RATIO`].
 pub const RATIO_FREE_BYTES: u64 = 1 << 30;
+/// Longest footer of a Parquet file, in bytes: hundreds of thousands of columns of row groups.
+pub const MAX_FOOTER_BYTES: u64 = 32 << 20;
+/// How much larger than the longest record a page of Parquet may be, in bytes: there are several records in one.
+pub const MAX_PAGE_BYTES: usize = 64 << 20;
+/// Most values of a page of Parquet. A run of nothing takes no bytes, and room all the same.
+pub const MAX_PAGE_VALUES: u32 = 1 << 24;
 /// Most workers of a process.
 pub const MAX_WORKERS: usize = 256;
 /// What a run needs in any case, in bytes: the program itself and the rarity table.

@@ -98,6 +98,9 @@ mod methods;
 mod metrics;
 /// Jobs across network namespaces.
 mod namespaces;
+/// Parquet: the same documents as from lines, files with the rows that are kept, and what damage costs.
+#[cfg(feature = "parquet")]
+mod parquet;
 /// `dedup` as several processes.
 mod processes;
 /// Collections that several processes change.

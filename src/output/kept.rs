@@ -6,13 +6,17 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Component, Path, PathBuf};
 
+#[cfg(feature = "parquet")]
+use super::columns;
 use super::filter::{RecordFilter, fill};
 use super::hand_out::{Hands, hand_out, hand_out_among};
 use super::plan::{CopyPiece, CopySizes, Loss, between, cuts, measure, pieces};
 use crate::error::{Error, Result};
 use crate::peers::Peers;
 use crate::progress::Progress;
-use crate::read::{Compression, InputFile, Source, boundaries, open_decompressed};
+use crate::read::{
+    Compression, InputFile, Source, boundaries, is_one_record, open_decompressed, stands_alone,
+};
 
 /// What [`write_kept`] wrote.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
@@ -64,12 +68,16 @@ pub(super) fn write_kept_sized(
     let folder = staging.join("kept");
     let kept = KeptWriter { folder, sources, removed, ends, hands, progress, sizes };
     let written = kept.make_folders()?;
-    let (divided, whole): (Vec<usize>, Vec<usize>) = written.iter().partition(|&&i| kept.is_divided(i));
+    let (assembled, others): (Vec<usize>, Vec<usize>) = written.iter().partition(|&&i| kept.is_assembled(i));
+    let (divided, whole): (Vec<usize>, Vec<usize>) = others.iter().partition(|&&i| kept.is_divided(i));
     let mut jobs: Vec<Job> = whole.iter().map(|&source| Job::Whole { source }).collect();
     kept.divide(&divided, &mut jobs)?;
+    let mut last = kept.divide_by_groups(&assembled, &mut jobs)?;
     // Large jobs first, so that no worker is left with one at the end.
     jobs.sort_by_key(|job| std::cmp::Reverse(kept.effort(job)));
-    let bytes = kept.work_all(&jobs)?;
+    last.sort_by_key(|job| std::cmp::Reverse(kept.effort(job)));
+    let bytes = kept.work_all(&[jobs, last])?;
+    kept.remove_parts()?;
     for &source in &divided {
         sources[source].unchanged()?;
     }
@@ -97,7 +105,7 @@ pub fn assist_kept(sources: &[Source], workers: usize, peers: &Peers, progress: 
         progress,
         sizes: CopySizes::USUAL,
     };
-    kept.work_all(&shared.jobs).map(drop)
+    kept.work_all(&*shared.jobs).map(drop)
 }
 
 /// What all processes must know to write together.
@@ -106,7 +114,7 @@ struct KeptShare<'a> {
     folder: Cow<'a, Path>,
     removed: Cow<'a, [Vec<u64>]>,
     ends: Cow<'a, [Option<u64>]>,
-    jobs: Cow<'a, [Job]>,
+    jobs: Cow<'a, [Vec<Job>; 2]>,
 }
 
 /// What one worker does at a time.
@@ -116,6 +124,12 @@ enum Job {
     Whole { source: usize },
     /// A piece of a divided source.
     Piece { source: usize, piece: CopyPiece },
+    /// A row group that loses some of its rows, and its bytes.
+    #[cfg(feature = "parquet")]
+    Group { source: usize, group: usize, bytes: u64 },
+    /// All of a source, of its row groups that stay and those that were written before.
+    #[cfg(feature = "parquet")]
+    Assembled { source: usize },
 }
 
 struct KeptWriter<'a> {
@@ -129,8 +143,9 @@ struct KeptWriter<'a> {
 }
 
 impl KeptWriter<'_> {
-    /// Does all jobs, with the other processes if there are any; returns the bytes that were written.
-    fn work_all(&self, jobs: &[Job]) -> Result<u64> {
+    /// Does all jobs, with the other processes if there are any, and then those that build on them; returns the bytes that
+    /// were written.
+    fn work_all(&self, jobs: &[Vec<Job>; 2]) -> Result<u64> {
         let leads = self.hands.peers.filter(|peers| peers.mesh().process() == 0);
         if let Some(peers) = leads {
             let folder = std::path::absolute(&self.folder).map_err(|e| Error::io(&self.folder, "find", e))?;
@@ -142,6 +157,22 @@ impl KeptWriter<'_> {
                 jobs: Cow::Borrowed(jobs),
             })?;
         }
+        let [first, last] = jobs;
+        let bytes = self.work_some(first)?;
+        if last.is_empty() {
+            return Ok(bytes);
+        }
+        // Process 0 has heard from all others that the parts are there, and says so.
+        match (leads, self.hands.peers) {
+            (Some(peers), _) => peers.broadcast(&())?,
+            (None, Some(peers)) => peers.receive()?,
+            (None, None) => {}
+        }
+        Ok(bytes + self.work_some(last)?)
+    }
+
+    /// Does all jobs of a list.
+    fn work_some(&self, jobs: &[Job]) -> Result<u64> {
         let work = |buffer: &mut Vec<u8>, i: usize| self.work(&jobs[i], buffer);
         let own: u64 = hand_out_among(jobs.len(), self.hands, || self.buffer(), work)?.iter().sum();
         match self.hands.peers {
@@ -155,8 +186,7 @@ impl KeptWriter<'_> {
         let mut written = Vec::with_capacity(self.sources.len());
         let mut folders = BTreeSet::from([self.folder.clone()]);
         for (i, source) in self.sources.iter().enumerate() {
-            if boundaries(source.format).is_none() && (!self.removed[i].is_empty() || self.ends[i].is_some())
-            {
+            if is_one_record(source.format) && (!self.removed[i].is_empty() || self.ends[i].is_some()) {
                 // Removed because of what it said: it must still say it.
                 source.unchanged()?;
                 self.progress.advance(source.bytes);
@@ -186,7 +216,13 @@ impl KeptWriter<'_> {
     /// Whether the source's bytes on disk are copied, rather than decompressed, filtered and compressed anew.
     fn is_copied(&self, source: usize) -> bool {
         let untouched = self.removed[source].is_empty() && self.ends[source].is_none();
-        untouched || matches!(self.sources[source].compression, Compression::None)
+        untouched
+            || (matches!(self.sources[source].compression, Compression::None) && !self.is_assembled(source))
+    }
+
+    /// Whether the source is put together of parts: it loses rows, and a row is no stretch of bytes.
+    fn is_assembled(&self, source: usize) -> bool {
+        !stands_alone(self.sources[source].format) && !self.removed[source].is_empty()
     }
 
     fn is_divided(&self, source: usize) -> bool {
@@ -205,6 +241,10 @@ impl KeptWriter<'_> {
             Job::Piece { piece, .. } => piece.end - piece.start,
             Job::Whole { source } if self.is_copied(*source) => self.sources[*source].bytes,
             Job::Whole { source } => self.sources[*source].bytes.saturating_mul(30),
+            #[cfg(feature = "parquet")]
+            Job::Group { bytes, .. } => bytes.saturating_mul(30),
+            #[cfg(feature = "parquet")]
+            Job::Assembled { source } => self.sources[*source].bytes,
         }
     }
 
@@ -246,6 +286,10 @@ impl KeptWriter<'_> {
     fn work(&self, job: &Job, buffer: &mut [u8]) -> Result<u64> {
         match *job {
             Job::Piece { source, piece } => self.copy_piece(source, piece, buffer),
+            #[cfg(feature = "parquet")]
+            Job::Group { source, group, bytes } => self.write_group(source, group, bytes),
+            #[cfg(feature = "parquet")]
+            Job::Assembled { source } => self.assemble(source),
             Job::Whole { source } => {
                 self.sources[source].unchanged()?;
                 let bytes = self.write_whole(source, buffer)?;
@@ -253,6 +297,16 @@ impl KeptWriter<'_> {
                 Ok(bytes)
             }
         }
+    }
+
+    #[cfg(not(feature = "parquet"))]
+    fn divide_by_groups(&self, _: &[usize], _: &mut Vec<Job>) -> Result<Vec<Job>> {
+        Ok(Vec::new())
+    }
+
+    #[cfg(not(feature = "parquet"))]
+    fn remove_parts(&self) -> Result<()> {
+        Ok(())
     }
 
     fn copy_piece(&self, source: usize, piece: CopyPiece, buffer: &mut [u8]) -> Result<u64> {
@@ -345,6 +399,57 @@ impl KeptWriter<'_> {
             return Error::Changed(path.clone());
         }
         Error::io(path, "read", error)
+    }
+}
+
+#[cfg(feature = "parquet")]
+impl KeptWriter<'_> {
+    /// Adds the row groups that lose some of their rows to `jobs`; returns the jobs that build on them.
+    fn divide_by_groups(&self, assembled: &[usize], jobs: &mut Vec<Job>) -> Result<Vec<Job>> {
+        for &source in assembled {
+            self.sources[source].unchanged()?;
+            let groups = columns::shrinking(&self.sources[source], &self.removed[source])?;
+            jobs.extend(groups.into_iter().map(|(group, bytes)| Job::Group { source, group, bytes }));
+        }
+        if !assembled.is_empty() {
+            let parts = self.parts();
+            fs::create_dir(&parts).map_err(|e| Error::io(&parts, "create", e))?;
+        }
+        Ok(assembled.iter().map(|&source| Job::Assembled { source }).collect())
+    }
+
+    /// The folder of row groups that were written on their own.
+    fn parts(&self) -> PathBuf {
+        self.folder.with_extension("parts")
+    }
+
+    fn part(&self, source: usize, group: usize) -> PathBuf {
+        self.parts().join(format!("{source}-{group}"))
+    }
+
+    fn remove_parts(&self) -> Result<()> {
+        let parts = self.parts();
+        match fs::remove_dir(&parts) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Error::io(&parts, "remove", error)),
+            _ => Ok(()),
+        }
+    }
+
+    fn write_group(&self, source: usize, group: usize, bytes: u64) -> Result<u64> {
+        let (of, removed) = (&self.sources[source], &self.removed[source]);
+        columns::write_group(of, removed, group, &self.part(source, group), self.progress)?;
+        self.progress.advance(bytes / 2);
+        Ok(0)
+    }
+
+    fn assemble(&self, source: usize) -> Result<u64> {
+        let (of, removed) = (&self.sources[source], &self.removed[source]);
+        let part = |group| self.part(source, group);
+        let bytes = columns::assemble(of, removed, &part, &self.target(source), self.progress)?;
+        of.unchanged()?;
+        let groups = columns::shrinking(of, removed)?;
+        self.progress.advance(of.bytes - groups.iter().map(|(_, bytes)| bytes / 2).sum::<u64>());
+        Ok(bytes)
     }
 }
 

@@ -16,7 +16,7 @@ use super::plan::CopySizes;
 use super::{Hands, KeptTally, write_kept};
 use crate::error::Error;
 use crate::progress::Progress;
-use crate::read::{Compression, Format, Source};
+use crate::read::{Compression, Cuts, Format, Source};
 
 const COMPRESSIONS: [Compression; 3] = [Compression::None, Compression::Gzip, Compression::Zstd];
 
@@ -62,7 +62,7 @@ fn source(folder: &Path, name: &str, bytes: &[u8], format: Format, compression: 
         window: 0,
         most_window: 1 << 31,
         lasting: true,
-        cuts: Vec::new(),
+        cuts: Cuts::default(),
         modified,
     }
 }

@@ -7,7 +7,7 @@ use super::summary::{CommonShingles, InputFigures, Skipped, StageSeconds, Summar
 use crate::document::Doc;
 use crate::error::Result;
 use crate::flow::{Outcome, Reason, Related};
-use crate::read::{Discovery, Refused, Rejected};
+use crate::read::{Discovery, Refusal, Refused, Rejected};
 use crate::similarity::{Measure, ReportedScores};
 
 /// The lists of an outcome.
@@ -129,7 +129,8 @@ pub fn left_out(outcome: &Outcome) -> (Vec<Vec<u64>>, Vec<Option<u64>>) {
         if refusal.ends_file() {
             ends[position.file() as usize] = Some(position.offset());
         } else {
-            removed[position.file() as usize].push(position.offset());
+            let rows = if let Refusal::Rows { rows, .. } = refusal { *rows } else { 1 };
+            removed[position.file() as usize].extend(position.offset()..position.offset() + rows);
         }
     }
     removed.iter_mut().for_each(|offsets| offsets.sort_unstable());

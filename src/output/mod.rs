@@ -3,6 +3,8 @@
 //! ([`Summary`], which [`render`] makes readable). Nothing is left of a [`Scratch`]. A [`Chart`] shows
 //! curves.
 
+#[cfg(feature = "parquet")]
+mod columns;
 mod figures;
 mod filter;
 mod hand_out;

@@ -3,10 +3,11 @@
 use std::io;
 use std::sync::Arc;
 
+use super::date::Day;
 use super::field::Fields;
 use super::format::Numbering;
 use super::record::{Record, Refusal, Sink};
-use super::source::{Source, Unit};
+use super::source::{Cuts, Source, Unit};
 use crate::document::Position;
 use crate::error::Result;
 
@@ -42,8 +43,8 @@ pub(super) trait Codec {
 
     /// Where units of an uncompressed file may begin, if the bytes around a place do not tell it: looked up once, when the
     /// file is found.
-    fn cuts(&self, _: &Source) -> io::Result<Vec<u64>> {
-        Ok(Vec::new())
+    fn cuts(&self, _: &Source) -> io::Result<Cuts> {
+        Ok(Cuts::default())
     }
 
     /// The records of a unit. Opening must not touch the file.
@@ -61,7 +62,16 @@ pub(super) trait Codec {
         header: &str,
         fields: &'a Fields,
     ) -> std::result::Result<Box<dyn Parser + 'a>, Refusal>;
+
+    /// How single records are read again, where a record is no stretch of bytes.
+    fn rereader(&self) -> Option<Rereader> {
+        None
+    }
 }
+
+/// Reads records of a source again, as [`reread`](super::reread()) has it.
+pub(super) type Rereader =
+    fn(&Source, u32, &[u64], &Fields, &mut dyn FnMut(usize, &str, Day) -> Result<()>) -> Result<()>;
 
 /// The records of a unit, read step by step: a step is about a mebibyte.
 pub(super) trait Records: Send {

@@ -14,6 +14,9 @@ pub enum Format {
         /// What stands between fields.
         delimiter: Delimiter,
     },
+    /// Columns: a record is a row.
+    #[cfg(feature = "parquet")]
+    Parquet,
 }
 
 /// The character between the fields of a row.
@@ -91,7 +94,7 @@ pub enum Numbering {
     /// Lines.
     #[default]
     Lines,
-    /// Rows, from the header on.
+    /// Rows, from the header on where there is one.
     Rows,
 }
 

@@ -41,6 +41,8 @@ pub(super) struct FileHead {
     extension: Option<String>,
     found: FoundBy,
     hint: FormatHint,
+    /// Whether the file is compressed.
+    compressed: bool,
 }
 
 impl FileHead {
@@ -48,7 +50,8 @@ impl FileHead {
     pub(super) fn read(source: &Source, found: FoundBy, hint: FormatHint) -> io::Result<FileHead> {
         let mut input = open_decompressed(source)?;
         let extension = extension(&source.path);
-        let mut head = FileHead { bytes: Vec::new(), whole: false, extension, found, hint };
+        let compressed = source.compression != Compression::None;
+        let mut head = FileHead { bytes: Vec::new(), whole: false, extension, found, hint, compressed };
         let mut outcome = head.extend(&mut input, HEAD_BYTES);
         if outcome.is_ok() && head.first_byte() == Some(b'{') {
             while !head.whole
@@ -70,6 +73,11 @@ impl FileHead {
     /// The end of the file's name, in lower case, without that of the compression.
     pub(super) fn extension(&self) -> Option<&str> {
         self.extension.as_deref()
+    }
+
+    /// Whether the file is compressed.
+    pub(super) fn is_compressed(&self) -> bool {
+        self.compressed
     }
 
     /// The format that whoever named the file says it has.
@@ -124,6 +132,12 @@ impl FileHead {
         };
         let Ok(text) = std::str::from_utf8(&line[..end]) else { return false };
         text.starts_with('{') && serde_json::from_str::<IgnoredAny>(text).is_ok()
+    }
+
+    /// Whether it begins like Parquet, uncompressed.
+    #[cfg(feature = "parquet")]
+    pub(super) fn is_parquet(&self) -> bool {
+        !self.compressed && self.bytes.starts_with(b"PAR1") && !self.is_text()
     }
 
     /// Whether it is UTF-8 without NUL; a character that the end of the head cuts is none of its faults.

@@ -151,7 +151,7 @@ impl RunInputs {
         let (file, offset) = (position.file(), position.offset());
         let source = &self.sources[file as usize];
         self.units.iter().any(|unit| unit.file == file && unit.start > offset)
-            || self.part.extent.of(file, source).end < source.bytes
+            || self.part.extent.of(file, source).end < source.length()
     }
 
     /// For each unit the lines of its file that stand before it.

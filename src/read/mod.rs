@@ -33,12 +33,15 @@ pub use date::{Day, day};
 pub use field::{FieldPath, Fields};
 pub use find::{Discovery, discover, discover_as, names_apart};
 pub use format::{Compression, Delimiter, Format, FormatHint, FormatName, Numbering};
+#[cfg(feature = "parquet")]
+pub use formats::{ColumnRows, FileRange, ParquetSource};
 pub use formats::{boundaries, format_names};
 pub use input::Input;
 pub use inputs::{DocumentSink, Part, RunInputs};
 pub use record::{Record, Refusal, Sink, Value};
 pub use rejected::{Refused, Rejected, unread};
-pub use reread::{record_text, reread, stays_empty, stored_pieces};
+pub use reread::{is_one_record, record_text, reread, rows, stands_alone, stays_empty, stored_pieces};
+pub(crate) use source::Cuts;
 pub use source::{Extent, Source, Unit};
 pub use unit::{UnitReader, units};
 

@@ -5,7 +5,7 @@ use std::fmt;
 
 use super::date::Day;
 use crate::document::Position;
-use crate::printable::printable;
+use crate::printable::{counted, printable};
 
 /// Most keys named in a message, and most characters of each.
 pub(super) const SHOWN_KEYS: usize = 12;
@@ -112,6 +112,13 @@ pub enum Refusal {
     Truncated(String),
     /// The file cannot be opened or read on: the reason. Nothing after it was read.
     Unreadable(String),
+    /// Some rows cannot be read; what stands behind them can.
+    Rows {
+        /// How many.
+        rows: u64,
+        /// The reason.
+        why: String,
+    },
 }
 
 impl Refusal {
@@ -156,6 +163,7 @@ impl Refusal {
             Refusal::TooLong { .. } => "too long",
             Refusal::Truncated(_) => "truncated or damaged",
             Refusal::Unreadable(_) => "unreadable",
+            Refusal::Rows { .. } => "unreadable rows",
         }
     }
 }
@@ -211,6 +219,9 @@ impl fmt::Display for Refusal {
                 write!(f, "truncated or damaged; nothing from here on was read: {why}")
             }
             Refusal::Unreadable(why) => write!(f, "cannot be read from here on: {why}"),
+            Refusal::Rows { rows, why } => {
+                write!(f, "{} from here on cannot be read: {why}", counted(*rows, "row"))
+            }
         }
     }
 }

@@ -33,6 +33,9 @@ pub fn reread(
     if offsets.is_empty() {
         return Ok(());
     }
+    if let Some(reread) = codec(source.format).rereader() {
+        return reread(source, file, offsets, fields, each);
+    }
     let window = Window::open(source, 0).map_err(|error| Error::io(&source.path, "read", error))?;
     let codec = codec(source.format);
     let mut again = Again { source, window, boundaries: codec.boundaries(), step: FIRST };
@@ -84,6 +87,29 @@ pub fn stored_pieces(format: Format, stored: &[u8], first: bool) -> [&[u8]; 2] {
     let end = boundaries.as_ref().map_or(&b""[..], |boundaries| boundaries.line_end());
     let header = if first { 0 } else { header_end(boundaries, stored) };
     [&stored[header..], end]
+}
+
+/// Whether a file of the format is one record, which goes with all of it.
+pub fn is_one_record(format: Format) -> bool {
+    let codec = codec(format);
+    codec.boundaries().is_none() && codec.rereader().is_none()
+}
+
+/// How many rows a source has, where a record is a row and no stretch of bytes.
+///
+/// # Errors
+/// [`Error::Io`].
+pub fn rows(source: &Source) -> Result<Option<u64>> {
+    if stands_alone(source.format) {
+        return Ok(None);
+    }
+    let cuts = codec(source.format).cuts(source).map_err(|error| Error::io(&source.path, "read", error))?;
+    Ok(cuts.rows.map(|rows| rows.rows))
+}
+
+/// Whether a record of the format is all that it is without its file.
+pub fn stands_alone(format: Format) -> bool {
+    codec(format).rereader().is_none()
 }
 
 /// Whether a file without records is written at all, where records come from a collection: it is nothing if it was one

@@ -1,7 +1,10 @@
 //! An input file as found, and parts of it.
 
+use std::any::Any;
+use std::fmt;
 use std::ops::Range;
 use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
 use super::format::{Compression, Format};
@@ -28,13 +31,92 @@ pub struct Source {
     pub most_window: u64,
     /// Whether the file is meant to outlast the run; what was made a file for one run only, as standard input is, is not.
     pub lasting: bool,
-    /// Offsets at which units may begin, of a file that cannot be cut anywhere; ascending.
-    pub(crate) cuts: Vec<u64>,
+    /// Where units may begin, of a file that cannot be cut anywhere.
+    pub(crate) cuts: Cuts,
     /// When it was last written to, as far as the system knows.
     pub(crate) modified: Option<SystemTime>,
 }
 
+/// Where units of a file may begin.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub(crate) struct Cuts {
+    /// The places, ascending.
+    pub(crate) places: Vec<u64>,
+    /// How many rows there are, if places are rows, and not bytes.
+    pub(crate) rows: Option<RowCount>,
+    /// What was read of the file when it was opened.
+    #[serde(skip)]
+    pub(crate) kept: Kept,
+}
+
+/// Rows of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub(crate) struct RowCount {
+    /// How many.
+    pub(crate) rows: u64,
+    /// Bytes that they are, decompressed.
+    pub(crate) bytes: u64,
+}
+
+/// What a format keeps of a file from unit to unit. It says nothing that the file does not, so any two are equal.
+#[derive(Clone, Default)]
+pub(crate) struct Kept(Arc<Mutex<Option<Arc<dyn Any + Send + Sync>>>>);
+
+impl Kept {
+    /// What is kept.
+    pub(crate) fn get(&self) -> Option<Arc<dyn Any + Send + Sync>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Keeps something.
+    pub(crate) fn set(&self, what: Arc<dyn Any + Send + Sync>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(what);
+    }
+
+    /// Forgets it.
+    pub(crate) fn forget(&self) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+    }
+}
+
+impl fmt::Debug for Kept {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Kept")
+    }
+}
+
+impl PartialEq for Kept {
+    fn eq(&self, _: &Kept) -> bool {
+        true
+    }
+}
+
+impl Eq for Kept {}
+
 impl Source {
+    /// Where its last place ends: its size on disk, or its rows if places are rows.
+    pub(crate) fn length(&self) -> u64 {
+        self.cuts.rows.map_or(self.bytes, |rows| rows.rows)
+    }
+
+    /// How far a stretch of about so many bytes goes, in places.
+    pub(crate) fn places_of(&self, bytes: u64) -> u64 {
+        match self.cuts.rows {
+            Some(rows) => scaled(bytes, rows.rows, rows.bytes).max(1),
+            None => bytes,
+        }
+    }
+
+    /// About how many bytes a stretch of so many places is when it is read.
+    pub(crate) fn bytes_of_places(&self, places: u64) -> u64 {
+        self.cuts.rows.map_or(places, |rows| scaled(places, rows.bytes, rows.rows))
+    }
+
+    /// The bytes on disk that stand for what is before a place.
+    pub(crate) fn bytes_before(&self, place: u64) -> u64 {
+        self.cuts.rows.map_or(place, |rows| scaled(place, self.bytes, rows.rows))
+    }
+
     /// The same source under a path that does not depend on where a process runs.
     ///
     /// # Errors
@@ -45,23 +127,30 @@ impl Source {
     }
 }
 
-/// A piece of work: a range of bytes of a file. A record belongs to the unit in which its first byte lies.
+/// `number` times `times` by `by`; 0 by nothing.
+fn scaled(number: u64, times: u64, by: u64) -> u64 {
+    let scaled = u128::from(number) * u128::from(times) / u128::from(by.max(1));
+    u64::try_from(scaled).unwrap_or(u64::MAX)
+}
+
+/// A piece of work: a range of places of a file, which are its bytes, or its rows where a record is no stretch of bytes. A
+/// record belongs to the unit in which its first byte lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unit {
     /// Index of the source.
     pub file: u32,
-    /// First byte.
+    /// First place.
     pub start: u64,
-    /// The byte after the last; `u64::MAX` for a compressed file, which is one unit.
+    /// The place after the last; `u64::MAX` for a compressed file, which is one unit.
     pub end: u64,
 }
 
-/// A part of the inputs: from a byte of a file on, up to, and without, a byte of the same or a later one.
+/// A part of the inputs: from a place of a file on, up to, and without, a place of the same or a later one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Extent {
-    /// Index of the first source, and its first byte on disk.
+    /// Index of the first source, and its first place.
     pub from: (u32, u64),
-    /// Index of the last source, and the byte after the last.
+    /// Index of the last source, and the place after the last.
     pub to: (u32, u64),
 }
 
@@ -69,14 +158,11 @@ impl Extent {
     /// All of any inputs.
     pub const ALL: Extent = Extent { from: (0, 0), to: (u32::MAX, 0) };
 
-    /// The bytes of a source that are in it: those that stand on disk.
+    /// The places of a source that are in it.
     pub fn of(&self, file: u32, source: &Source) -> Range<u64> {
         let from = if file == self.from.0 { self.from.1 } else { 0 };
-        let to = if file == self.to.0 { self.to.1 } else { source.bytes };
-        if file < self.from.0 || file > self.to.0 {
-            0..0
-        } else {
-            from.min(source.bytes)..to.min(source.bytes)
-        }
+        let length = source.length();
+        let to = if file == self.to.0 { self.to.1 } else { length };
+        if file < self.from.0 || file > self.to.0 { 0..0 } else { from.min(length)..to.min(length) }
     }
 }

@@ -19,12 +19,12 @@ impl Extent {
     pub fn next(sources: &[Source], from: (u32, u64), bytes: u64) -> Extent {
         let (mut at, mut left) = (from, bytes.max(1));
         while let Some(source) = sources.get(at.0 as usize) {
-            let rest = source.bytes.saturating_sub(at.1);
+            let rest = source.bytes_of_places(source.length().saturating_sub(at.1));
             let weight =
                 if source.compression == Compression::None { rest } else { rest.saturating_mul(EXPANDS) };
             if source.compression == Compression::None && rest > left {
-                let end = codec(source.format).unit_start(source, at.1 + left);
-                if end < source.bytes {
+                let end = codec(source.format).unit_start(source, at.1 + source.places_of(left));
+                if end < source.length() {
                     return Extent { from, to: (at.0, end) };
                 }
             }
@@ -54,8 +54,8 @@ pub fn units(sources: &[Source], extent: Extent, target_bytes: u64) -> Vec<Unit>
         }
         let codec = codec(source.format);
         // Equal pieces rather than full ones and a rest: the last worker to finish finishes sooner.
-        let bytes = part.end - part.start;
-        let size = bytes.div_ceil(bytes.div_ceil(target_bytes.max(1)));
+        let places = part.end - part.start;
+        let size = places.div_ceil(places.div_ceil(source.places_of(target_bytes.max(1))));
         let mut start = part.start;
         while start < part.end {
             let end = codec.unit_start(source, part.end.min(start + size)).min(part.end);
@@ -107,6 +107,7 @@ impl UnitReader {
 #[cfg(test)]
 mod tests {
     use super::super::Format;
+    use super::super::source::Cuts;
     use super::*;
 
     fn source(bytes: u64, format: Format, compression: Compression) -> Source {
@@ -120,7 +121,7 @@ mod tests {
             window: 0,
             most_window: 1 << 31,
             lasting: true,
-            cuts: Vec::new(),
+            cuts: Cuts::default(),
             modified: None,
         }
     }

@@ -4,6 +4,9 @@
 pub(crate) mod canonical;
 /// Texts checked against a collection, and the brute-force answer.
 pub(crate) mod checks;
+/// Parquet files, made and read back by the crate for it.
+#[cfg(feature = "parquet")]
+pub(crate) mod columns;
 /// Corpora outside the repository.
 pub(crate) mod corpora;
 /// Texts with dates, which every method can use.

@@ -15,7 +15,7 @@ use crate::flow::{Outcome, ReplayedDocuments as _};
 use crate::output::{Hands, KeptTally, hand_out, write_kept};
 use crate::progress::{Progress, Stage};
 use crate::read::{
-    Compression, Source, boundaries, names_apart, open_decompressed, stays_empty, stored_pieces,
+    Compression, Source, boundaries, names_apart, open_decompressed, rows, stays_empty, stored_pieces,
 };
 
 /// Bytes of texts, and records, that are fetched at once.
@@ -123,6 +123,16 @@ impl<'a> Export<'a> {
     /// Where the lines start that are not kept, and where the last good one ends if the file cannot be read further.
     fn left_out(&self, source: &Source, at: usize) -> Result<(Vec<u64>, Option<u64>)> {
         let records = &self.files[at].records;
+        if let Some(rows) = rows(source)? {
+            // The rows that are not among those that are kept; both ascend.
+            let mut kept = records.iter().map(|origin| origin.offset).peekable();
+            let left_out = (0..rows).filter(|row| kept.next_if_eq(row).is_none()).collect();
+            return if kept.peek().is_none() {
+                Ok((left_out, None))
+            } else {
+                Err(Error::Changed(source.path.clone()))
+            };
+        }
         let Some(boundaries) = boundaries(source.format) else {
             return Ok((if records.is_empty() { vec![0] } else { Vec::new() }, None));
         };

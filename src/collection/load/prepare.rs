@@ -22,7 +22,7 @@ use crate::lexicon::Lexicon;
 use crate::limits::MAX_FILES;
 use crate::method::FrozenTables;
 use crate::progress::Progress;
-use crate::read::{Extent, Rejected, Source};
+use crate::read::{Extent, Rejected, Source, stands_alone};
 use crate::resources::Resources;
 
 /// What to load, and with what.
@@ -105,6 +105,14 @@ impl<'a> Prepared<'a> {
             )));
         }
         let ahead = writer.snapshot().clone();
+        let bound = batch.sources.iter().find(|source| !stands_alone(source.format));
+        if let Some(source) = bound.filter(|_| ahead.manifest().store_text) {
+            return Err(Error::input(
+                &source.path,
+                "a row of it is nothing without its file, and the collection keeps records (--store-text): load it into one \
+                 that does not, or convert it to JSON Lines",
+            ));
+        }
         let frozen_tables = frozen(&ahead.tables())?;
         Ok(Prepared {
             writer,

@@ -12,7 +12,7 @@ use crate::collection::tables::document::{pack, unpack, wide, words_of};
 use crate::collection::tables::rows::columns;
 use crate::error::{Error, Result};
 use crate::progress::Progress;
-use crate::read::{Compression, Format, Source, file_digests};
+use crate::read::{Compression, Cuts, Format, Source, file_digests};
 
 /// A file that a load read, as it was then.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -122,7 +122,7 @@ impl SourceEntry {
             window: 0,
             most_window: 1 << 31,
             lasting: true,
-            cuts: Vec::new(),
+            cuts: Cuts::default(),
             modified: None,
         };
         source.again(self.digest, progress)

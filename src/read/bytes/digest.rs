@@ -132,6 +132,7 @@ mod tests {
     use std::fs;
 
     use super::*;
+    use crate::read::source::Cuts;
     use crate::read::{Compression, Discovery, Format, discover};
     use xxhash_rust::xxh3::xxh3_128;
 
@@ -187,7 +188,7 @@ mod tests {
             window: 0,
             most_window: 1 << 31,
             lasting: true,
-            cuts: Vec::new(),
+            cuts: Cuts::default(),
             modified: None,
         }
     }

@@ -11,23 +11,34 @@ pub(super) struct Foreign {
 const UNPACK: &str = "decompress it, or pack it as gzip or zstd";
 const CONVERT: &str = "convert it to JSON Lines or CSV";
 
+const PARQUET: &[u8] = b"PAR1";
+#[cfg(feature = "parquet")]
+const PARQUET_INSTEAD: &str = "decompress it: what it is stands at its end";
+#[cfg(not(feature = "parquet"))]
+const PARQUET_INSTEAD: &str = "this build has no Parquet: build alike with --features formats, or convert the file to JSON \
+                               Lines or CSV";
+
 /// All that are known, by their first bytes.
-const KNOWN: [Foreign; 9] = [
+const KNOWN: [Foreign; 10] = [
     Foreign { magic: b"BZh", name: "bzip2", instead: UNPACK },
     Foreign { magic: b"\xfd7zXZ\0", name: "xz", instead: UNPACK },
     Foreign { magic: b"\x04\x22\x4d\x18", name: "lz4", instead: UNPACK },
     Foreign { magic: b"PK\x03\x04", name: "zip", instead: "unpack it, and name its folder" },
     Foreign { magic: b"PK\x05\x06", name: "zip", instead: "unpack it, and name its folder" },
     Foreign { magic: b"7z\xbc\xaf\x27\x1c", name: "7z", instead: "unpack it, and name its folder" },
-    Foreign { magic: b"PAR1", name: "Parquet", instead: CONVERT },
+    Foreign { magic: PARQUET, name: "Parquet", instead: PARQUET_INSTEAD },
+    Foreign { magic: b"PARE", name: "Parquet with an encrypted footer", instead: "decrypt it" },
     Foreign { magic: b"ARROW1\0", name: "Arrow", instead: CONVERT },
     Foreign { magic: b"Obj\x01", name: "Avro", instead: CONVERT },
 ];
 
 impl Foreign {
-    /// The format of bytes that are not text.
-    pub(super) fn of(head: &[u8]) -> Option<Foreign> {
-        KNOWN.into_iter().find(|format| head.starts_with(format.magic))
+    /// The format of a file that begins with bytes that are no text. Parquet that is compressed as a whole cannot be read at
+    /// its end first, as it has to be.
+    pub(super) fn of(head: &[u8], is_compressed: bool) -> Option<Foreign> {
+        let is_read =
+            |format: &Foreign| cfg!(feature = "parquet") && format.magic == PARQUET && !is_compressed;
+        KNOWN.into_iter().find(|format| head.starts_with(format.magic) && !is_read(format))
     }
 
     /// What the format is, and what to do with the file.
@@ -49,10 +60,11 @@ mod tests {
             (b"PK\x05\x06\0\0", "zip"),
             (b"PAR1\x15\x04", "Parquet"),
         ] {
-            let reason = Foreign::of(head).expect(name).reason();
+            let reason = Foreign::of(head, true).expect(name).reason();
             assert!(reason.contains(&format!("format {name},")) && reason.contains("; "), "{reason}");
         }
-        assert_eq!(Foreign::of(b"\0\xff"), None);
-        assert_eq!(Foreign::of(b""), None);
+        assert_eq!(Foreign::of(b"PAR1\x15\x04", false).is_none(), cfg!(feature = "parquet"));
+        assert_eq!(Foreign::of(b"\0\xff", false), None);
+        assert_eq!(Foreign::of(b"", false), None);
     }
 }

@@ -8,7 +8,7 @@ use crate::read::bytes::{InputFile, MOST_WINDOW, first_window};
 use crate::read::format::{Compression, Format, FormatHint};
 use crate::read::formats;
 use crate::read::head::{FileHead, FoundBy};
-use crate::read::source::Source;
+use crate::read::source::{Cuts, Source};
 
 /// What a file is.
 #[derive(Debug)]
@@ -37,7 +37,7 @@ pub(super) fn recognise(path: &Path, found: FoundBy, hint: FormatHint) -> io::Re
         window: 0,
         most_window: MOST_WINDOW,
         lasting: true,
-        cuts: Vec::new(),
+        cuts: Cuts::default(),
         modified: state.modified,
     };
     if source.compression == Compression::Zstd {
@@ -45,7 +45,7 @@ pub(super) fn recognise(path: &Path, found: FoundBy, hint: FormatHint) -> io::Re
     }
     drop(file);
     let head = FileHead::read(&source, found, hint)?;
-    if let Some(foreign) = Foreign::of(head.content()).filter(|_| !head.is_text()) {
+    if let Some(foreign) = Foreign::of(head.content(), head.is_compressed()).filter(|_| !head.is_text()) {
         return Ok(Recognised::Foreign(foreign));
     }
     let Some(format) = formats::recognise(&head) else { return Ok(Recognised::Nothing) };

@@ -5,6 +5,8 @@ mod extract;
 mod find;
 mod jsonl;
 mod object;
+#[cfg(feature = "parquet")]
+mod parquet;
 mod text;
 
 use std::str::FromStr;
@@ -14,6 +16,8 @@ use super::format::{Delimiter, Format, FormatName};
 use super::head::FileHead;
 use csv::Csv;
 use jsonl::JsonLines;
+#[cfg(feature = "parquet")]
+pub use parquet::{ColumnRows, FileRange, ParquetSource};
 use text::WholeText;
 
 /// What a format knows.
@@ -22,6 +26,8 @@ pub(super) fn codec(format: Format) -> Box<dyn Codec> {
         Format::JsonLines => Box::new(JsonLines),
         Format::Text => Box::new(WholeText),
         Format::Csv { delimiter } => Box::new(Csv { delimiter }),
+        #[cfg(feature = "parquet")]
+        Format::Parquet => Box::new(parquet::Parquet),
     }
 }
 
@@ -51,7 +57,7 @@ struct SaidFormat {
 }
 
 /// All formats. Of those that are equally sure of a file the last one reads it.
-static FORMATS: [FormatRow; 3] = [
+static FORMATS: &[FormatRow] = &[
     FormatRow {
         code: jsonl::CODE,
         of: |beside| (beside == 0).then_some(Format::JsonLines),
@@ -72,6 +78,17 @@ static FORMATS: [FormatRow; 3] = [
             SaidFormat { name: "csv", about: "A header row, and then one record a row", of: csv::said },
             SaidFormat { name: "tsv", about: "The same, with tabs between fields", of: csv::said_tabs },
         ],
+    },
+    #[cfg(feature = "parquet")]
+    FormatRow {
+        code: parquet::CODE,
+        of: |beside| (beside == 0).then_some(Format::Parquet),
+        recognise: parquet::recognise,
+        names: &[SaidFormat {
+            name: "parquet",
+            about: "Columns: a record is a row",
+            of: |_| Format::Parquet,
+        }],
     },
 ];
 

@@ -17,7 +17,7 @@ use crate::read::field::Fields;
 use crate::read::format::{Delimiter, Format, Numbering};
 use crate::read::head::FileHead;
 use crate::read::record::Refusal;
-use crate::read::source::{Source, Unit};
+use crate::read::source::{Cuts, Source, Unit};
 use crate::read::windowed::Windowed;
 use row_ends::RowEnds;
 use row_parser::RowParser;
@@ -94,15 +94,15 @@ impl Codec for Csv {
         if at == 0 {
             return 0;
         }
-        let next = source.cuts.partition_point(|cut| *cut < at);
-        source.cuts.get(next).copied().unwrap_or(source.bytes)
+        let next = source.cuts.places.partition_point(|cut| *cut < at);
+        source.cuts.places.get(next).copied().unwrap_or(source.bytes)
     }
 
-    fn cuts(&self, source: &Source) -> io::Result<Vec<u64>> {
+    fn cuts(&self, source: &Source) -> io::Result<Cuts> {
         let apart = CUTS.0.max(source.bytes / CUTS.1);
         let (mut cuts, mut ends) = (Vec::new(), RowEnds::new(self.delimiter));
         if source.bytes <= 2 * apart {
-            return Ok(cuts);
+            return Ok(Cuts { places: cuts, ..Cuts::default() });
         }
         let mut window = Window::open(source, 0)?;
         while window.more(BLOCK).map_err(fault)? > 0 {
@@ -115,7 +115,7 @@ impl Codec for Csv {
             }
             window.consume(usize::MAX);
         }
-        Ok(cuts)
+        Ok(Cuts { places: cuts, ..Cuts::default() })
     }
 
     fn records(&self, file: u32, source: &Source, unit: &Unit, fields: Arc<Fields>) -> Box<dyn Records> {

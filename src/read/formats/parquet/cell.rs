@@ -1,0 +1,207 @@
+//! A value of a record, whatever its column stores it as.
+
+use std::borrow::Cow;
+
+use parquet::data_type::{ByteArray, FixedLenByteArray, Int96};
+
+use super::leaf::Meaning;
+use crate::read::date::{Day, day};
+use crate::read::record::Value;
+
+/// Seconds of a day.
+const DAY: i64 = 86_400;
+/// The Julian day of 1970-01-01.
+const EPOCH: i64 = 2_440_588;
+
+/// A value of a record.
+#[derive(Clone, Debug)]
+pub(super) enum Cell {
+    Null,
+    /// Bytes that may be UTF-8.
+    Text(ByteArray),
+    Integer(i128),
+    Real(f64),
+    /// Seconds since 1970-01-01, and the day.
+    Moment(f64, i64),
+    Other(&'static str),
+}
+
+impl Cell {
+    /// The id that it is: a string, or a whole number.
+    pub(super) fn id(&self) -> Option<Cow<'_, str>> {
+        match self {
+            Cell::Text(text) => std::str::from_utf8(text.data()).ok().map(Cow::Borrowed),
+            Cell::Integer(number) => Some(number.to_string().into()),
+            _ => None,
+        }
+    }
+
+    /// The value to compare by.
+    pub(super) fn value(&self) -> Option<Value> {
+        match self {
+            Cell::Text(text) => {
+                std::str::from_utf8(text.data()).ok().map(|text| Value::Text(text.to_owned()))
+            }
+            Cell::Integer(number) => Some(Value::Number(*number as f64)),
+            Cell::Real(number) => Some(*number).filter(|number| number.is_finite()).map(Value::Number),
+            Cell::Moment(seconds, _) => Some(Value::Number(*seconds)),
+            Cell::Null | Cell::Other(_) => None,
+        }
+    }
+
+    /// The day that it dates.
+    pub(super) fn day(&self) -> Day {
+        let known = match self {
+            Cell::Null => return Day::None,
+            Cell::Text(text) => std::str::from_utf8(text.data()).ok().and_then(day),
+            Cell::Integer(number) => day(&number.to_string()),
+            Cell::Real(number) => day(&number.to_string()),
+            Cell::Moment(_, day) => i32::try_from(*day).ok(),
+            Cell::Other(_) => None,
+        };
+        known.map_or(Day::Unclear, Day::Known)
+    }
+
+    /// Bytes of its text.
+    pub(super) fn bytes(&self) -> u64 {
+        if let Cell::Text(text) = self { text.len() as u64 } else { 0 }
+    }
+
+    /// What it is, as people call it.
+    pub(super) fn kind(&self) -> &'static str {
+        match self {
+            Cell::Null => "null",
+            Cell::Text(_) => "a string",
+            Cell::Integer(_) | Cell::Real(_) => "a number",
+            Cell::Moment(..) => "a date",
+            Cell::Other(what) => what,
+        }
+    }
+}
+
+/// What is stored, as a cell.
+pub(super) trait CellOf {
+    fn cell(self, meaning: Meaning) -> Cell;
+}
+
+fn whole(number: i64, meaning: Meaning) -> Cell {
+    match meaning {
+        Meaning::Signed => Cell::Integer(number.into()),
+        Meaning::Unsigned => Cell::Integer((number as u64).into()),
+        Meaning::Days => Cell::Moment(number as f64 * DAY as f64, number),
+        Meaning::Moments(second) => {
+            Cell::Moment(number as f64 / second as f64, number.div_euclid(second).div_euclid(DAY))
+        }
+        Meaning::Decimal(scale) => decimal(number.into(), scale),
+        Meaning::Other(what) => Cell::Other(what),
+        Meaning::Text | Meaning::Real | Meaning::Julian => Cell::Other("a number"),
+    }
+}
+
+/// A number with some digits behind the point; a whole one without.
+fn decimal(digits: i128, scale: u32) -> Cell {
+    match scale {
+        0 => Cell::Integer(digits),
+        scale => Cell::Real(digits as f64 / 10f64.powi(i32::try_from(scale).unwrap_or(i32::MAX))),
+    }
+}
+
+/// A number in two's complement, the highest byte first.
+fn big_endian(bytes: &[u8], scale: u32) -> Cell {
+    if bytes.len() > 16 {
+        return Cell::Other("a number of too many digits");
+    }
+    let sign = if bytes.first().is_some_and(|byte| byte & 0x80 != 0) { 0xff } else { 0 };
+    let mut digits = [sign; 16];
+    digits[16 - bytes.len()..].copy_from_slice(bytes);
+    decimal(i128::from_be_bytes(digits), scale)
+}
+
+impl CellOf for bool {
+    fn cell(self, _: Meaning) -> Cell {
+        Cell::Other("true or false")
+    }
+}
+
+impl CellOf for i32 {
+    fn cell(self, meaning: Meaning) -> Cell {
+        match meaning {
+            Meaning::Unsigned => Cell::Integer((self as u32).into()),
+            meaning => whole(self.into(), meaning),
+        }
+    }
+}
+
+impl CellOf for i64 {
+    fn cell(self, meaning: Meaning) -> Cell {
+        whole(self, meaning)
+    }
+}
+
+impl CellOf for Int96 {
+    fn cell(self, _: Meaning) -> Cell {
+        let [low, high, day] = [0, 1, 2].map(|at| self.data().get(at).copied().unwrap_or_default());
+        let nanos = u64::from(high) << 32 | u64::from(low);
+        let day = i64::from(day) - EPOCH;
+        Cell::Moment((day * DAY) as f64 + nanos as f64 / 1e9, day)
+    }
+}
+
+impl CellOf for f32 {
+    fn cell(self, _: Meaning) -> Cell {
+        Cell::Real(self.into())
+    }
+}
+
+impl CellOf for f64 {
+    fn cell(self, _: Meaning) -> Cell {
+        Cell::Real(self)
+    }
+}
+
+impl CellOf for ByteArray {
+    fn cell(self, meaning: Meaning) -> Cell {
+        match meaning {
+            Meaning::Decimal(scale) => big_endian(self.data(), scale),
+            _ => Cell::Text(self),
+        }
+    }
+}
+
+impl CellOf for FixedLenByteArray {
+    fn cell(self, meaning: Meaning) -> Cell {
+        match meaning {
+            Meaning::Decimal(scale) => big_endian(self.data(), scale),
+            Meaning::Other(what) => Cell::Other(what),
+            _ => Cell::Other("bytes"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_and_dates_are_what_they_say() {
+        assert_eq!((-1i64).cell(Meaning::Unsigned).id().as_deref(), Some("18446744073709551615"));
+        assert_eq!((-1i32).cell(Meaning::Unsigned).id().as_deref(), Some("4294967295"));
+        assert_eq!((-7i32).cell(Meaning::Signed).id().as_deref(), Some("-7"));
+        assert_eq!((-1i64).cell(Meaning::Moments(1000)).day(), Day::Known(-1));
+        assert_eq!(19_723i32.cell(Meaning::Days).day(), Day::Known(19_723));
+        assert_eq!(1_710_113_400i64.cell(Meaning::Signed).day(), Day::Known(19_792));
+        let mut moment = Int96::new();
+        moment.set_data(0, 0, 2_440_589);
+        assert_eq!(
+            (moment.cell(Meaning::Julian).day(), moment.cell(Meaning::Julian).value()),
+            (Day::Known(1), Some(Value::Number(86_400.0)))
+        );
+        assert_eq!(
+            ByteArray::from(vec![0xff, 0x38]).cell(Meaning::Decimal(2)).value(),
+            Some(Value::Number(-2.0))
+        );
+        assert_eq!(ByteArray::from("a").cell(Meaning::Text).id().as_deref(), Some("a"));
+        assert_eq!(f64::NAN.cell(Meaning::Real).value(), None);
+        assert_eq!(true.cell(Meaning::Other("")).value(), None);
+    }
+}

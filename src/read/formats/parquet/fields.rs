@@ -1,0 +1,112 @@
+//! The columns of a row group that are wanted, read in step.
+
+use std::sync::Arc;
+
+use parquet::errors::Result;
+
+use super::cell::Cell;
+use super::column::ColumnCells;
+use super::footer::ParquetFile;
+use super::leaf;
+use super::pages::UnitMemory;
+use crate::read::field::{FieldPath, Fields};
+use crate::read::record::{Refusal, SHOWN_KEYS};
+
+/// Bytes of texts, or of the pages they are in, after which a step ends.
+const STEP: u64 = 1 << 20;
+
+/// Which leaf each field is.
+#[derive(Clone, Copy)]
+pub(super) struct Leaves {
+    pub(super) text: usize,
+    pub(super) others: [Option<usize>; 4],
+}
+
+impl Leaves {
+    /// The leaves of the wanted fields.
+    ///
+    /// # Errors
+    /// The refusal of a file without the column of the text, or that of an id where records are changes.
+    pub(super) fn find(file: &ParquetFile, fields: &Fields) -> std::result::Result<Leaves, Refusal> {
+        let schema = &file.layout.schema;
+        let at = |path: &FieldPath| leaf::find(schema, path);
+        let names = || {
+            let names = leaf::names(schema);
+            let more = names.len().saturating_sub(SHOWN_KEYS);
+            (names.into_iter().take(SHOWN_KEYS).collect::<Vec<_>>(), more)
+        };
+        let text = at(&fields.text).ok_or_else(|| {
+            let (names, more) = names();
+            Refusal::no_column(fields.text.as_str(), &names, more)
+        })?;
+        let of = |path: &Option<FieldPath>| path.as_ref().and_then(at);
+        Ok(Leaves { text, others: [at(&fields.id), of(&fields.value), of(&fields.date), of(&fields.op)] })
+    }
+}
+
+/// The wanted columns of a row group.
+pub(super) struct FieldColumns {
+    text: ColumnCells,
+    others: [Option<ColumnCells>; 4],
+}
+
+/// What a step read.
+#[derive(Default)]
+pub(super) struct StepCells {
+    pub(super) texts: Vec<Cell>,
+    /// Ids, values, dates and operations; those that there are.
+    pub(super) others: [Vec<Cell>; 4],
+}
+
+impl FieldColumns {
+    /// The columns of a row group from its row `first` on.
+    pub(super) fn open(
+        file: &ParquetFile,
+        group: usize,
+        first: u64,
+        leaves: Leaves,
+        unit: &Arc<UnitMemory>,
+    ) -> Result<FieldColumns> {
+        let (layout, chunks) = (&file.layout, &file.layout.groups[group].chunks);
+        let open = |leaf: usize| {
+            ColumnCells::open(&file.file, chunks[leaf], layout.schema.column(leaf), unit, first)
+        };
+        let mut others = [None, None, None, None];
+        for (column, leaf) in others.iter_mut().zip(leaves.others) {
+            *column = leaf.map(open).transpose()?;
+        }
+        Ok(FieldColumns { text: open(leaves.text)?, others })
+    }
+
+    /// Reads some rows, at most so many.
+    pub(super) fn step(&mut self, most: u64, cells: &mut StepCells) -> Result<()> {
+        self.text.held().step();
+        let mut bytes = 0;
+        while (cells.texts.len() as u64) < most {
+            let before = cells.texts.len();
+            self.text.some(most - before as u64, &mut cells.texts)?;
+            bytes += cells.texts[before..].iter().map(Cell::bytes).sum::<u64>();
+            let held = self.text.held().taken();
+            if bytes >= STEP || (held >= STEP && self.text.is_at_page_end()) {
+                break;
+            }
+        }
+        for (column, cells_of) in self.others.iter_mut().zip(&mut cells.others) {
+            if let Some(column) = column {
+                column.exactly(cells.texts.len(), cells_of)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Passes over so many rows.
+    pub(super) fn skip(&mut self, rows: u64) -> Result<()> {
+        self.text.pass(rows)?;
+        self.others.iter_mut().flatten().try_for_each(|column| column.pass(rows))
+    }
+
+    /// Whether a long page is held.
+    pub(super) fn is_long(&self) -> bool {
+        self.text.held().is_long() || self.others.iter().flatten().any(|column| column.held().is_long())
+    }
+}

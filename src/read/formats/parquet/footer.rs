@@ -1,0 +1,238 @@
+//! What a Parquet file says of itself: held against its size and the limits before anything is made of it.
+
+use std::any::Any;
+use std::io;
+use std::sync::Arc;
+
+use parquet::basic::{Compression, Encoding};
+use parquet::errors::Result;
+use parquet::file::metadata::{
+    ColumnChunkMetaData, ParquetMetaData, ParquetMetaDataOptions, ParquetMetaDataReader,
+    ParquetStatisticsPolicy,
+};
+use parquet::schema::types::SchemaDescPtr;
+
+use super::guard::guarded;
+use super::thrift::{Compact, LIST, STRUCT, damaged, too_short};
+use crate::limits::{MAX_FILE_BYTES, MAX_FOOTER_BYTES};
+use crate::read::bytes::InputFile;
+use crate::read::source::Source;
+
+/// What begins and ends a file.
+pub(super) const MAGIC: &[u8; 4] = b"PAR1";
+/// What begins and ends a file whose footer is encrypted.
+pub(super) const ENCRYPTED: &[u8; 4] = b"PARE";
+/// Length and magic at the end.
+const TAIL: u64 = 8;
+/// Deepest nesting of a schema. What reads it calls itself for each level.
+const DEEPEST: usize = 100;
+
+/// A file whose footer was read.
+pub(super) struct ParquetFile {
+    pub(super) file: Arc<InputFile>,
+    pub(super) layout: Arc<Layout>,
+}
+
+/// Where the parts of a file stand.
+pub(super) struct Layout {
+    pub(super) schema: SchemaDescPtr,
+    pub(super) groups: Vec<RowGroup>,
+}
+
+/// Rows that stand together.
+pub(super) struct RowGroup {
+    /// Rows of the file before it.
+    pub(super) first: u64,
+    pub(super) rows: u64,
+    /// Bytes on disk, and bytes when it is decompressed, as it says.
+    pub(super) packed: u64,
+    pub(super) unpacked: u64,
+    /// One for each leaf of the schema.
+    pub(super) chunks: Vec<Chunk>,
+}
+
+/// A column of a row group.
+#[derive(Clone, Copy)]
+pub(super) struct Chunk {
+    pub(super) start: u64,
+    pub(super) end: u64,
+    pub(super) codec: Compression,
+    /// Whether it is in another file.
+    pub(super) elsewhere: bool,
+    /// Whether values may be much longer than what they are made of.
+    pub(super) expands: bool,
+}
+
+impl ParquetFile {
+    /// Opens a source.
+    pub(super) fn open(source: &Source) -> Result<ParquetFile> {
+        let file = Arc::new(InputFile::open(&source.path)?);
+        let kept = source.cuts.kept.get().and_then(|kept| kept.downcast::<Layout>().ok());
+        let layout = kept.map_or_else(|| Layout::read(&file, source.bytes).map(Arc::new), Ok)?;
+        Ok(ParquetFile { file, layout })
+    }
+
+    /// The same; what was read of the footer stays with the source until somebody forgets it.
+    pub(super) fn open_and_keep(source: &Source) -> Result<ParquetFile> {
+        let file = ParquetFile::open(source)?;
+        source.cuts.kept.set(Arc::clone(&file.layout) as Arc<dyn Any + Send + Sync>);
+        Ok(file)
+    }
+}
+
+impl Layout {
+    /// Reads the footer of a file of so many bytes, without the statistics in it.
+    pub(super) fn read(file: &InputFile, bytes: u64) -> Result<Layout> {
+        let options = ParquetMetaDataOptions::new()
+            .with_column_stats_policy(ParquetStatisticsPolicy::SkipAll)
+            .with_size_stats_policy(ParquetStatisticsPolicy::SkipAll);
+        Layout::of(&metadata(file, bytes, &options)?, bytes)
+    }
+
+    /// The layout of a file of so many bytes with this footer.
+    pub(super) fn of(metadata: &ParquetMetaData, bytes: u64) -> Result<Layout> {
+        let schema = metadata.file_metadata().schema_descr_ptr();
+        let (mut first, mut groups) = (0u64, Vec::with_capacity(metadata.num_row_groups()));
+        for group in metadata.row_groups() {
+            let rows =
+                u64::try_from(group.num_rows()).map_err(|_| damaged("a row group of less than no rows"))?;
+            if group.num_columns() != schema.num_columns() {
+                return Err(damaged("a row group that does not have the columns of the schema"));
+            }
+            let chunks: Vec<Chunk> =
+                group.columns().iter().map(|chunk| Chunk::of(chunk, bytes)).collect::<Result<_>>()?;
+            if rows > 0 && chunks.is_empty() {
+                return Err(damaged("rows without columns"));
+            }
+            let packed = chunks.iter().map(|chunk| chunk.end - chunk.start).sum();
+            let unpacked = group.columns().iter().map(|chunk| chunk.uncompressed_size().max(0) as u64);
+            let unpacked = unpacked.fold(0, u64::saturating_add);
+            groups.push(RowGroup { first, rows, packed, unpacked, chunks });
+            first = first.checked_add(rows).filter(|rows| *rows < MAX_FILE_BYTES).ok_or_else(|| {
+                damaged(format!("{MAX_FILE_BYTES} rows or more, the most allowed of a file"))
+            })?;
+        }
+        Ok(Layout { schema, groups })
+    }
+
+    /// Rows of the file.
+    pub(super) fn rows(&self) -> u64 {
+        self.groups.last().map_or(0, |group| group.first + group.rows)
+    }
+
+    /// The row group that a row is in.
+    pub(super) fn group_of(&self, row: u64) -> Option<usize> {
+        let after = self.groups.partition_point(|group| group.first <= row);
+        // Of row groups that begin at the same row the last one has it: the others are empty.
+        after.checked_sub(1).filter(|at| row < self.groups[*at].first + self.groups[*at].rows)
+    }
+}
+
+impl Chunk {
+    fn of(chunk: &ColumnChunkMetaData, bytes: u64) -> Result<Chunk> {
+        let elsewhere = chunk.file_path().is_some();
+        let first = match chunk.dictionary_page_offset().filter(|offset| *offset > 0) {
+            Some(dictionary) => dictionary.min(chunk.data_page_offset()),
+            None => chunk.data_page_offset(),
+        };
+        let start = u64::try_from(first).map_err(|_| damaged("a column that begins before its file"))?;
+        let length =
+            u64::try_from(chunk.compressed_size()).map_err(|_| damaged("a column of less than no bytes"))?;
+        let end = start.checked_add(length).filter(|end| elsewhere || *end <= bytes.saturating_sub(TAIL));
+        let end = end.ok_or_else(|| damaged("a column that ends behind its file"))?;
+        // Values that are kept as what they do not share with the one before.
+        let expands = chunk.encodings().any(|encoding| encoding == Encoding::DELTA_BYTE_ARRAY);
+        Ok(Chunk { start, end, codec: chunk.compression(), elsewhere, expands })
+    }
+}
+
+/// What the footer of a file of so many bytes says.
+pub(super) fn metadata(
+    file: &InputFile,
+    bytes: u64,
+    options: &ParquetMetaDataOptions,
+) -> Result<ParquetMetaData> {
+    let footer = footer(file, bytes)?;
+    check_schema(&footer)?;
+    guarded(|| ParquetMetaDataReader::decode_metadata_with_options(&footer, Some(options)))
+}
+
+/// The bytes of the footer.
+fn footer(file: &InputFile, bytes: u64) -> Result<Vec<u8>> {
+    let mut tail = [0; TAIL as usize];
+    let at = bytes.checked_sub(TAIL).filter(|at| *at >= 4).ok_or_else(too_short)?;
+    read_exact(file, &mut tail, at)?;
+    let [a, b, c, d, magic @ ..] = tail;
+    if &magic == ENCRYPTED {
+        return Err(damaged("its footer is encrypted; decrypt it first"));
+    }
+    if &magic != MAGIC {
+        return Err(damaged(
+            "the end is not that of a Parquet file; it was cut off, or not written to its end",
+        ));
+    }
+    let length = u64::from(u32::from_le_bytes([a, b, c, d]));
+    if length > MAX_FOOTER_BYTES {
+        return Err(damaged(format!("a footer of {length} bytes; {MAX_FOOTER_BYTES} are allowed")));
+    }
+    let start = at.checked_sub(length).filter(|start| *start >= 4);
+    let start = start.ok_or_else(|| damaged("a footer that is larger than the file"))?;
+    let mut footer = vec![0; length as usize];
+    read_exact(file, &mut footer, start)?;
+    Ok(footer)
+}
+
+/// Reads all of a range.
+pub(super) fn read_exact(file: &InputFile, mut into: &mut [u8], mut at: u64) -> Result<()> {
+    while !into.is_empty() {
+        match file.read_at(into, at) {
+            Ok(0) => return Err(too_short()),
+            Ok(read) => (into, at) = (&mut into[read..], at + read as u64),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(())
+}
+
+/// Refuses schemas that are nested so deeply that reading them would take the stack.
+fn check_schema(footer: &[u8]) -> Result<()> {
+    let (mut compact, mut last) = (Compact::new(footer), 0);
+    while let Some((number, kind)) = compact.field(&mut last)? {
+        if (number, kind) != (2, LIST) {
+            compact.skip(kind)?;
+            continue;
+        }
+        let (length, kind) = compact.list()?;
+        if kind != STRUCT {
+            return Err(damaged("a schema that is none"));
+        }
+        // How many children are still to come, of the groups that are open.
+        let mut open: Vec<usize> = Vec::new();
+        for _ in 0..length {
+            while open.last() == Some(&0) {
+                open.pop();
+            }
+            if let Some(left) = open.last_mut() {
+                *left -= 1;
+            }
+            open.push(children(&mut compact)?);
+            if open.len() > DEEPEST {
+                return Err(damaged(format!("columns nested more than {DEEPEST} deep")));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// How many children an element of the schema has.
+fn children(compact: &mut Compact<'_>) -> Result<usize> {
+    let (mut last, mut children) = (0, 0);
+    while let Some((number, kind)) = compact.field(&mut last)? {
+        match number {
+            5 => children = compact.size()?,
+            _ => compact.skip(kind)?,
+        }
+    }
+    Ok(children)
+}

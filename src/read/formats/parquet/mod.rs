@@ -1,0 +1,99 @@
+//! Parquet: a record is a row. Columns are read as they are stored, without Arrow: a leaf of the schema says by its levels
+//! what is in which row, so structs, lists and strings of all kinds are one thing.
+
+mod cell;
+mod column;
+mod fields;
+mod footer;
+mod guard;
+mod leaf;
+mod pages;
+mod reread;
+mod rewritten;
+mod rows;
+mod thrift;
+
+use std::io;
+use std::sync::Arc;
+
+use self::footer::{Layout, ParquetFile};
+pub use self::rewritten::{ColumnRows, FileRange, ParquetSource};
+use self::rows::RowRecords;
+
+use crate::read::codec::{Boundaries, Certainty, Codec, Parser, Records, Rereader};
+use crate::read::field::Fields;
+use crate::read::format::{Format, Numbering};
+use crate::read::head::FileHead;
+use crate::read::record::Refusal;
+use crate::read::source::{Cuts, RowCount, Source, Unit};
+
+/// Bytes of decompressed columns to a place at which units may begin.
+const BLOCK: u64 = 1 << 20;
+/// Least bytes on disk to such a place, so that what a file says of itself does not make many of them.
+const PACKED: u64 = 1 << 10;
+
+/// The number of the format on disk.
+pub(super) const CODE: u8 = 3;
+
+/// Whether a file is Parquet, whatever its name.
+pub(super) fn recognise(head: &FileHead) -> Option<(Certainty, Format)> {
+    head.is_parquet().then_some((Certainty::Certain, Format::Parquet))
+}
+
+/// Parquet.
+pub(super) struct Parquet;
+
+impl Codec for Parquet {
+    fn code(&self) -> [u8; 2] {
+        [CODE, 0]
+    }
+
+    fn extension(&self) -> &'static str {
+        "parquet"
+    }
+
+    fn numbering(&self) -> Numbering {
+        Numbering::Rows
+    }
+
+    fn unit_start(&self, source: &Source, at: u64) -> u64 {
+        let after = source.cuts.places.partition_point(|cut| *cut < at);
+        source.cuts.places.get(after).copied().unwrap_or(source.length())
+    }
+
+    fn cuts(&self, source: &Source) -> io::Result<Cuts> {
+        let file = ParquetFile::open(source).map_err(io::Error::other)?;
+        let unpacked = file.layout.groups.iter().fold(0u64, |sum, group| sum.saturating_add(group.unpacked));
+        // What it says it unfolds to only decides how much is read at a stretch.
+        let unpacked = unpacked.clamp(source.bytes, source.bytes.saturating_mul(100));
+        let rows = RowCount { rows: file.layout.rows(), bytes: unpacked };
+        Ok(Cuts { places: places(&file.layout), rows: Some(rows), ..Cuts::default() })
+    }
+
+    fn records(&self, file: u32, source: &Source, unit: &Unit, fields: Arc<Fields>) -> Box<dyn Records> {
+        Box::new(RowRecords::new(file, source, unit, fields))
+    }
+
+    fn boundaries(&self) -> Option<Box<dyn Boundaries>> {
+        None
+    }
+
+    fn parser<'a>(&self, _: &str, _: &'a Fields) -> Result<Box<dyn Parser + 'a>, Refusal> {
+        Err(Refusal::Unreadable("a row of Parquet is nothing without its file".to_owned()))
+    }
+
+    fn rereader(&self) -> Option<Rereader> {
+        Some(reread::reread)
+    }
+}
+
+/// The rows at which units may begin: row groups, and stretches of them of about a mebibyte.
+fn places(layout: &Layout) -> Vec<u64> {
+    let mut places = Vec::new();
+    for group in layout.groups.iter().filter(|group| group.rows > 0) {
+        let stretches = (group.unpacked / BLOCK).min(group.packed / PACKED).clamp(1, group.rows);
+        let rows = group.rows.div_ceil(stretches);
+        places.extend((0..group.rows.div_ceil(rows)).map(|at| group.first + at * rows));
+    }
+    places
+}

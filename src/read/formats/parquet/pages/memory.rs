@@ -1,0 +1,115 @@
+//! The memory that pages take while a unit is read.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use parquet::errors::Result;
+
+use super::super::thrift::damaged;
+use crate::limits::MAX_PAGE_BYTES;
+use crate::read::bytes::{RecordRoom, Turn};
+
+/// What the pages of a unit may take.
+pub(in crate::read::formats::parquet) struct UnitMemory {
+    room: RecordRoom,
+    /// Largest page that is read.
+    most: usize,
+    /// The right to have long pages.
+    turn: Mutex<Option<Turn>>,
+    /// Bytes of a page that the memory has no room for.
+    unfit: AtomicU64,
+}
+
+/// The pages of one column that are held.
+pub(in crate::read::formats::parquet) struct HeldPages {
+    unit: Arc<UnitMemory>,
+    /// Bytes of pages since [`HeldPages::step`].
+    taken: AtomicU64,
+    /// Values of the pages that were read or passed over.
+    values: AtomicU64,
+    /// Whether the dictionary is long, and whether the page that was read last is.
+    long: [AtomicBool; 2],
+}
+
+impl UnitMemory {
+    /// For pages of records of at most so many bytes.
+    pub(in crate::read::formats::parquet) fn new(room: &RecordRoom, max_record_bytes: usize) -> UnitMemory {
+        UnitMemory {
+            room: room.clone(),
+            most: max_record_bytes.saturating_add(MAX_PAGE_BYTES),
+            turn: Mutex::default(),
+            unfit: AtomicU64::default(),
+        }
+    }
+
+    /// Bytes of a page that the memory has no room for, if there was one.
+    pub(in crate::read::formats::parquet) fn unfit(&self) -> Option<u64> {
+        Some(self.unfit.load(Ordering::Relaxed)).filter(|bytes| *bytes > 0)
+    }
+
+    /// Lets others have long pages.
+    pub(in crate::read::formats::parquet) fn give_back(&self) {
+        self.turn.lock().unwrap_or_else(PoisonError::into_inner).take();
+    }
+}
+
+impl HeldPages {
+    pub(in crate::read::formats::parquet) fn new(unit: &Arc<UnitMemory>) -> HeldPages {
+        HeldPages {
+            unit: Arc::clone(unit),
+            taken: AtomicU64::default(),
+            values: AtomicU64::default(),
+            long: <[AtomicBool; 2]>::default(),
+        }
+    }
+
+    /// Largest page that is read.
+    pub(in crate::read::formats::parquet) fn most(&self) -> usize {
+        self.unit.most
+    }
+
+    /// Takes room for a page of so many bytes and values, or for a dictionary; waits for its turn if it is long.
+    pub(in crate::read::formats::parquet) fn take(&self, bytes: usize, values: Option<u32>) -> Result<()> {
+        let unit = &self.unit;
+        if bytes > unit.room.most() {
+            unit.unfit.store(bytes as u64, Ordering::Relaxed);
+            return Err(damaged("a page that the memory has no room for"));
+        }
+        let long = unit.room.is_long(bytes);
+        self.taken.fetch_add(bytes as u64, Ordering::Relaxed);
+        self.pass(values.unwrap_or(0));
+        self.long[usize::from(values.is_some())].store(long, Ordering::Relaxed);
+        if long {
+            let mut turn = unit.turn.lock().unwrap_or_else(PoisonError::into_inner);
+            if turn.is_none() {
+                *turn = unit.room.turn();
+            }
+        }
+        Ok(())
+    }
+
+    /// Bytes of pages since the last step.
+    pub(in crate::read::formats::parquet) fn taken(&self) -> u64 {
+        self.taken.load(Ordering::Relaxed)
+    }
+
+    /// Notes a page of so many values that is passed over.
+    pub(in crate::read::formats::parquet) fn pass(&self, values: u32) {
+        self.values.fetch_add(u64::from(values), Ordering::Relaxed);
+    }
+
+    /// Begins a step.
+    pub(in crate::read::formats::parquet) fn step(&self) {
+        self.taken.store(0, Ordering::Relaxed);
+    }
+
+    /// How many values the pages have that were read or passed over.
+    pub(in crate::read::formats::parquet) fn values(&self) -> u64 {
+        self.values.load(Ordering::Relaxed)
+    }
+
+    /// Whether a long page is held.
+    pub(in crate::read::formats::parquet) fn is_long(&self) -> bool {
+        self.long.iter().any(|long| long.load(Ordering::Relaxed))
+    }
+}

@@ -1,0 +1,225 @@
+//! The pages of a column, read one after the other: none is larger than it may be, before anything is made of it.
+
+mod encoded;
+mod header;
+mod memory;
+mod unpack;
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use parquet::basic::{Encoding, Type};
+use parquet::column::page::{Page, PageMetadata, PageReader};
+use parquet::errors::Result;
+use parquet::schema::types::ColumnDescPtr;
+
+use self::encoded::check_counts;
+use self::header::{Contents, PageHeader};
+pub(super) use self::memory::{HeldPages, UnitMemory};
+use self::unpack::Unpacker;
+use super::footer::{Chunk, read_exact};
+use super::thrift::{damaged, too_short};
+use crate::read::bytes::InputFile;
+
+/// Bytes read at once for the header of a page, and as many as are read at last: there may be statistics in it.
+const HEADER: (usize, usize) = (2 << 10, 16 << 20);
+
+/// The pages of a column of a row group.
+pub struct ColumnPages {
+    file: Arc<InputFile>,
+    column: ColumnDescPtr,
+    /// What is left of the column in the file.
+    at: u64,
+    end: u64,
+    /// Bytes of the file from `at` on that were read with a header.
+    ahead: Vec<u8>,
+    /// The header of the next page, which ends at `at`.
+    next: Option<PageHeader>,
+    unpacker: Unpacker,
+    held: Arc<HeldPages>,
+}
+
+impl ColumnPages {
+    pub(super) fn new(
+        file: &Arc<InputFile>,
+        chunk: Chunk,
+        column: ColumnDescPtr,
+        held: &Arc<HeldPages>,
+    ) -> Result<ColumnPages> {
+        if chunk.elsewhere {
+            return Err(damaged("a column that is in another file"));
+        }
+        Ok(ColumnPages {
+            file: Arc::clone(file),
+            column,
+            at: chunk.start,
+            end: chunk.end,
+            ahead: Vec::new(),
+            next: None,
+            unpacker: Unpacker::new(chunk.codec),
+            held: Arc::clone(held),
+        })
+    }
+
+    /// Makes sure that the next header was read, if there is another page of data or a dictionary.
+    fn look(&mut self) -> Result<Option<&PageHeader>> {
+        while self.next.is_none() && self.at < self.end {
+            let header = self.header()?;
+            if matches!(header.contents, Contents::Other) {
+                self.pass(header.packed);
+            } else {
+                self.next = Some(header);
+            }
+        }
+        Ok(self.next.as_ref())
+    }
+
+    /// Reads a header.
+    fn header(&mut self) -> Result<PageHeader> {
+        let mut wanted = HEADER.0;
+        loop {
+            let left = usize::try_from(self.end - self.at).unwrap_or(usize::MAX);
+            let most = left.min(wanted);
+            if self.ahead.len() < most {
+                let read = self.ahead.len();
+                self.ahead.resize(most, 0);
+                read_exact(&self.file, &mut self.ahead[read..], self.at + read as u64)?;
+            }
+            match PageHeader::read(&self.ahead) {
+                Ok((header, length)) => {
+                    self.pass(length);
+                    header.check((self.end - self.at) as usize, self.held.most())?;
+                    return Ok(header);
+                }
+                Err(error) if most == left || wanted >= HEADER.1 => return Err(error),
+                Err(_) => wanted *= 8,
+            }
+        }
+    }
+
+    /// Goes on behind so many bytes of the column.
+    fn pass(&mut self, bytes: usize) {
+        self.ahead.drain(..bytes.min(self.ahead.len()));
+        self.at = self.end.min(self.at + bytes as u64);
+    }
+
+    /// The bytes of the page behind a header.
+    fn body(&mut self, header: &PageHeader) -> Result<Vec<u8>> {
+        let ahead = header.packed.min(self.ahead.len());
+        let mut packed = Vec::with_capacity(header.packed);
+        packed.extend_from_slice(&self.ahead[..ahead]);
+        packed.resize(header.packed, 0);
+        read_exact(&self.file, &mut packed[ahead..], self.at + ahead as u64)?;
+        self.pass(header.packed);
+        header.check_sum(&packed)?;
+        Ok(packed)
+    }
+
+    fn page(&mut self) -> Result<Option<Page>> {
+        if self.look()?.is_none() {
+            return Ok(None);
+        }
+        let Some(header) = self.next.take() else { return Ok(None) };
+        self.held.take(header.unpacked, header.values())?;
+        let packed = self.body(&header)?;
+        let page = match header.plain_bytes() {
+            None => packed,
+            Some(_) if self.unpacker.is_none() && packed.len() == header.unpacked => packed,
+            Some(plain) => {
+                let mut page = Vec::with_capacity(header.unpacked);
+                page.extend_from_slice(packed.get(..plain).ok_or_else(too_short)?);
+                self.unpacker.unpack(&packed[plain..], &mut page, header.unpacked)?;
+                page
+            }
+        };
+        if page.len() != header.unpacked {
+            return Err(damaged("a page of another size than it says"));
+        }
+        self.made(&header, Bytes::from(page)).map(Some)
+    }
+
+    /// The page as the decoders take it.
+    fn made(&self, header: &PageHeader, buf: Bytes) -> Result<Page> {
+        match header.contents {
+            Contents::Dictionary { values, encoding } => {
+                let width = match self.column.physical_type() {
+                    Type::BYTE_ARRAY | Type::INT32 | Type::FLOAT => 4,
+                    Type::INT64 | Type::DOUBLE => 8,
+                    Type::INT96 => 12,
+                    Type::FIXED_LEN_BYTE_ARRAY => self.column.type_length().max(1) as usize,
+                    Type::BOOLEAN => return Err(damaged("a dictionary of truths")),
+                };
+                if values as usize > buf.len() / width {
+                    return Err(damaged("a dictionary of fewer values than it says"));
+                }
+                Ok(Page::DictionaryPage { buf, num_values: values, encoding, is_sorted: false })
+            }
+            Contents::Data { values, encoding, definition, repetition } => {
+                check_counts(&self.column, encoding, values, (definition, repetition), None, &buf)?;
+                Ok(Page::DataPage {
+                    buf,
+                    num_values: values,
+                    encoding,
+                    def_level_encoding: definition,
+                    rep_level_encoding: repetition,
+                    statistics: None,
+                })
+            }
+            Contents::DataV2 { values, nulls, rows, encoding, definition, repetition, is_packed } => {
+                let levels = Some(definition as usize + repetition as usize);
+                check_counts(&self.column, encoding, values, (Encoding::RLE, Encoding::RLE), levels, &buf)?;
+                Ok(Page::DataPageV2 {
+                    buf,
+                    num_values: values,
+                    encoding,
+                    num_nulls: nulls,
+                    num_rows: rows,
+                    def_levels_byte_len: definition,
+                    rep_levels_byte_len: repetition,
+                    is_compressed: is_packed,
+                    statistics: None,
+                })
+            }
+            Contents::Other => Err(damaged("a page that is none")),
+        }
+    }
+}
+
+impl Iterator for ColumnPages {
+    type Item = Result<Page>;
+
+    fn next(&mut self) -> Option<Result<Page>> {
+        self.page().transpose()
+    }
+}
+
+impl PageReader for ColumnPages {
+    fn get_next_page(&mut self) -> Result<Option<Page>> {
+        self.page()
+    }
+
+    fn peek_next_page(&mut self) -> Result<Option<PageMetadata>> {
+        Ok(self.look()?.map(|header| match header.contents {
+            Contents::Data { values, .. } => {
+                PageMetadata { num_rows: None, num_levels: Some(values as usize), is_dict: false }
+            }
+            Contents::DataV2 { values, rows, .. } => PageMetadata {
+                num_rows: Some(rows as usize),
+                num_levels: Some(values as usize),
+                is_dict: false,
+            },
+            Contents::Dictionary { .. } | Contents::Other => {
+                PageMetadata { num_rows: None, num_levels: None, is_dict: true }
+            }
+        }))
+    }
+
+    fn skip_next_page(&mut self) -> Result<()> {
+        self.look()?;
+        if let Some(header) = self.next.take() {
+            self.held.pass(header.values().unwrap_or(0));
+            self.pass(header.packed);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,251 @@
+//! A file that is written again without some of its rows: all columns, and all that it says of itself.
+
+use std::io::{self, Read};
+use std::ops::Range;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use parquet::basic::Type as Physical;
+use parquet::bloom_filter::Sbbf;
+use parquet::column::page::PageReader;
+use parquet::column::reader::ColumnReaderImpl;
+use parquet::column::writer::ColumnCloseResult;
+use parquet::data_type::DataType;
+use parquet::errors::{ParquetError, Result};
+use parquet::file::metadata::page_index::{PageIndex, PageIndexProvider};
+use parquet::file::metadata::{
+    PageIndexPolicy, ParquetMetaData, ParquetMetaDataOptions, ParquetMetaDataReader,
+};
+use parquet::file::reader::{ChunkReader, Length};
+
+use super::footer::{Layout, metadata, read_exact};
+use super::guard::guarded;
+use super::pages::{ColumnPages, HeldPages, UnitMemory};
+use super::rows::said;
+use super::thrift::damaged;
+use crate::error::Error;
+use crate::limits::MAX_RECORD_BYTES;
+use crate::read::bytes::{InputFile, RecordRoom};
+use crate::read::source::Source;
+
+/// Bytes read at once of what is copied.
+const COPIED: usize = 256 << 10;
+/// Most rows that are decoded at once.
+const MOST: u64 = 1 << 10;
+
+/// A file, opened to be written again.
+pub struct ParquetSource {
+    file: FileRange,
+    layout: Layout,
+    metadata: ParquetMetaData,
+    index: Option<PageIndex>,
+    memory: Arc<UnitMemory>,
+}
+
+impl ParquetSource {
+    /// Opens a source.
+    ///
+    /// # Errors
+    /// [`Error::Input`] if it is not what it was when it was found.
+    pub fn open(source: &Source) -> std::result::Result<ParquetSource, Error> {
+        let opened = InputFile::open(&source.path).map_err(ParquetError::from);
+        let opened = opened.and_then(|file| ParquetSource::of(Arc::new(file), source.bytes));
+        opened.map_err(|error| ParquetSource::failed(source, &error))
+    }
+
+    fn of(file: Arc<InputFile>, bytes: u64) -> Result<ParquetSource> {
+        let metadata = metadata(&file, bytes, &ParquetMetaDataOptions::new())?;
+        let layout = Layout::of(&metadata, bytes)?;
+        let file = FileRange { file, at: 0, end: bytes };
+        let memory = Arc::new(UnitMemory::new(&RecordRoom::default(), MAX_RECORD_BYTES));
+        // An index that makes no sense is not needed to read the rows, and not written again.
+        let index = guarded(|| {
+            ParquetMetaDataReader::new_with_metadata(metadata.clone())
+                .with_page_index_policy(PageIndexPolicy::Optional)
+                .read_page_index_and_finish(&file)
+        });
+        let index = index.ok().and_then(|(_, index)| index);
+        Ok(ParquetSource { metadata, index, file, layout, memory })
+    }
+
+    /// What is wrong with a source, for people.
+    pub fn failed(source: &Source, error: &ParquetError) -> Error {
+        Error::input(&source.path, format!("cannot be written without some of its rows: {}", said(error)))
+    }
+
+    /// What it says of itself.
+    pub fn metadata(&self) -> &ParquetMetaData {
+        &self.metadata
+    }
+
+    /// Its row groups: the rows of each.
+    pub fn groups(&self) -> impl Iterator<Item = Range<u64>> {
+        self.layout.groups.iter().map(|group| group.first..group.first + group.rows)
+    }
+
+    /// Bytes on disk of a row group.
+    pub fn packed(&self, group: usize) -> u64 {
+        self.layout.groups[group].packed
+    }
+
+    /// A column of a row group as it stands in the file, with what belongs to it, and the file to copy it from.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn encoded(&self, group: usize, leaf: usize) -> Result<(&FileRange, ColumnCloseResult)> {
+        let of_group = self.metadata.row_group(group);
+        let chunk = of_group.column(leaf).clone();
+        // As far as it can be read: it only saves work.
+        let bloom_filter = guarded(|| Sbbf::read_from_column_chunk(&chunk, &self.file)).unwrap_or_default();
+        let begins =
+            chunk.dictionary_page_offset().filter(|offset| *offset > 0 && *offset < chunk.data_page_offset());
+        let metadata = chunk.into_builder().set_dictionary_page_offset(begins).build()?;
+        let close = ColumnCloseResult {
+            bytes_written: metadata.compressed_size() as u64,
+            rows_written: of_group.num_rows() as u64,
+            metadata,
+            bloom_filter,
+            column_index: self.index.as_ref().and_then(|index| index.column_index(group, leaf)).cloned(),
+            offset_index: self.index.as_ref().and_then(|index| index.offset_index(group, leaf)).cloned(),
+        };
+        Ok((&self.file, close))
+    }
+
+    /// The pages of a column of a row group.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    fn pages(&self, group: usize, leaf: usize) -> Result<(ColumnPages, Arc<HeldPages>)> {
+        let held = Arc::new(HeldPages::new(&self.memory));
+        let (chunk, column) = (self.layout.groups[group].chunks[leaf], self.layout.schema.column(leaf));
+        Ok((ColumnPages::new(&self.file.file, chunk, column, &held)?, held))
+    }
+
+    /// Whether the pages of a column of a row group are of the newer kind.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn has_newer_pages(&self, group: usize, leaf: usize) -> Result<bool> {
+        let (mut pages, _) = self.pages(group, leaf)?;
+        while let Some(page) = pages.peek_next_page()? {
+            if !page.is_dict {
+                return Ok(page.num_rows.is_some());
+            }
+            pages.skip_next_page()?;
+        }
+        Ok(false)
+    }
+
+    /// The rows of a column of a row group.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn rows<T: DataType>(&self, group: usize, leaf: usize) -> Result<ColumnRows<T>> {
+        let (pages, held) = self.pages(group, leaf)?;
+        let column = self.layout.schema.column(leaf);
+        debug_assert_eq!(column.physical_type(), T::get_physical_type());
+        let (optional, repeated) = (column.max_def_level() > 0, column.max_rep_level() > 0);
+        let expands = self.layout.groups[group].chunks[leaf].expands;
+        let reader = ColumnReaderImpl::new(column, Box::new(pages));
+        let (definition, repetition) = (optional.then(Vec::new), repeated.then(Vec::new));
+        Ok(ColumnRows { reader, held, read: 0, expands, values: Vec::new(), definition, repetition })
+    }
+
+    /// How the values of a column are stored.
+    pub fn physical(&self, leaf: usize) -> Physical {
+        self.layout.schema.column(leaf).physical_type()
+    }
+}
+
+/// Rows of a column, some at a time.
+pub struct ColumnRows<T: DataType> {
+    reader: ColumnReaderImpl<T>,
+    held: Arc<HeldPages>,
+    /// Values that were read or passed over.
+    read: u64,
+    expands: bool,
+    /// The values of the rows read last.
+    pub values: Vec<T::T>,
+    /// Their definition levels, if the column has them.
+    pub definition: Option<Vec<i16>>,
+    /// Their repetition levels, if the column has them.
+    pub repetition: Option<Vec<i16>>,
+}
+
+impl<T: DataType> ColumnRows<T> {
+    /// Passes over so many rows.
+    ///
+    /// # Errors
+    /// What is wrong with them.
+    pub fn skip(&mut self, rows: u64) -> Result<()> {
+        let rows = usize::try_from(rows).map_err(|_| damaged("too many rows"))?;
+        if guarded(|| self.reader.skip_records(rows))? != rows {
+            return Err(damaged("fewer rows than the footer says"));
+        }
+        self.read = if self.repetition.is_some() { self.held.values() } else { self.read + rows as u64 };
+        Ok(())
+    }
+
+    /// Reads some rows, at most so many; how many.
+    ///
+    /// # Errors
+    /// What is wrong with them.
+    pub fn read(&mut self, most: u64) -> Result<u64> {
+        self.values.clear();
+        self.definition.iter_mut().chain(&mut self.repetition).for_each(Vec::clear);
+        // Never more than one page is added to what is held, as where texts are read.
+        let known = match (self.held.values().saturating_sub(self.read), self.repetition.is_some()) {
+            (0, _) => 1,
+            (left, false) => left,
+            (left, true) => (left / 8).clamp(1, 16),
+        };
+        let rows = most.min(known).min(if self.expands { 8 } else { MOST });
+        let ColumnRows { reader, values, definition, repetition, .. } = self;
+        let read =
+            guarded(|| reader.read_records(rows as usize, definition.as_mut(), repetition.as_mut(), values))?;
+        if read.0 as u64 != rows {
+            return Err(damaged("fewer rows than the footer says"));
+        }
+        self.read += read.2 as u64;
+        Ok(rows)
+    }
+}
+
+/// A part of a file, from which others can be read.
+pub struct FileRange {
+    file: Arc<InputFile>,
+    at: u64,
+    end: u64,
+}
+
+impl Length for FileRange {
+    fn len(&self) -> u64 {
+        self.end
+    }
+}
+
+impl ChunkReader for FileRange {
+    type T = io::BufReader<FileRange>;
+
+    fn get_read(&self, start: u64) -> Result<Self::T> {
+        let range = FileRange { file: Arc::clone(&self.file), at: start, end: self.end };
+        Ok(io::BufReader::with_capacity(COPIED, range))
+    }
+
+    fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes> {
+        if start.checked_add(length as u64).is_none_or(|end| end > self.end) {
+            return Err(damaged("something that ends behind its file"));
+        }
+        let mut bytes = vec![0; length];
+        read_exact(&self.file, &mut bytes, start)?;
+        Ok(bytes.into())
+    }
+}
+
+impl Read for FileRange {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let read = self.file.read_at(into, self.at)?;
+        self.at += read as u64;
+        Ok(read)
+    }
+}

@@ -1,0 +1,273 @@
+//! Parquet: the same documents as from lines, files with the rows that are kept, and what damage costs.
+
+use std::fs;
+use std::sync::Arc;
+
+use alike::document::Position;
+use alike::read::{
+    Extent, FieldPath, Fields, Record, RecordRoom, Refusal, Sink, Source, UnitReader, discover, reread, units,
+};
+use parquet::basic::{Compression, Encoding, GzipLevel, ZstdLevel};
+use serde_json::Value;
+
+use crate::support::columns::{Columns, Made};
+use crate::support::loads::{Seen as LoadSeen, whole};
+use crate::support::outputs::alike_in_all;
+use crate::support::program::Dir;
+use crate::support::texts::{Random, gzip, words};
+
+/// What a row is: a document with its row, or the reason it is none.
+#[derive(Clone, Debug, PartialEq)]
+enum Seen {
+    Document { row: u64, offset: u64, id: Option<String>, text: String },
+    Refused { row: u64, kind: &'static str },
+}
+
+#[derive(Default)]
+struct Collect {
+    before: u64,
+    seen: Vec<Seen>,
+}
+
+impl Sink for Collect {
+    fn document(&mut self, record: &Record<'_>) {
+        let (row, offset) = (self.before + u64::from(record.line), record.position.offset());
+        let id = record.id.as_deref().map(str::to_owned);
+        self.seen.push(Seen::Document { row, offset, id, text: record.text.to_owned() });
+    }
+
+    fn refuse(&mut self, _: Position, line: u32, refusal: Refusal) {
+        self.seen.push(Seen::Refused { row: self.before + u64::from(line), kind: refusal.kind() });
+    }
+}
+
+fn fields(text: &str, id: &str) -> Arc<Fields> {
+    let path = |name: &str| FieldPath::parse(name).unwrap();
+    Arc::new(Fields {
+        id: path(id),
+        text: path(text),
+        value: Some(path("n")),
+        date: None,
+        op: None,
+        max_record_bytes: 1 << 20,
+        room: RecordRoom::default(),
+    })
+}
+
+fn source(dir: &Dir, name: &str, content: &[u8]) -> Source {
+    dir.write(name, content);
+    let name = dir.join(name).to_str().unwrap().to_owned();
+    discover(&[name], dir.path()).unwrap().sources.remove(0)
+}
+
+/// All rows of a file, read in units of about `target` bytes, and how many units there were.
+fn read(source: &Source, target: u64, fields: &Arc<Fields>) -> (Vec<Seen>, usize) {
+    let mut sink = Collect::default();
+    let units = units(std::slice::from_ref(source), Extent::ALL, target);
+    for unit in &units {
+        let mut reader = UnitReader::open(0, source, unit, Arc::clone(fields));
+        while reader.advance(&mut sink).unwrap() {}
+        sink.before += reader.lines();
+    }
+    (sink.seen, units.len())
+}
+
+/// Rows with near copies, nulls, lists of every kind, and some that have no text.
+fn rows(count: usize) -> Vec<Columns> {
+    let mut random = Random(5);
+    let row = |at: usize| {
+        let family = random.below(9) * 1000;
+        let body = words(family + random.below(2), 60 + random.below(3));
+        let tags = match at % 5 {
+            0 => None,
+            1 => Some(Vec::new()),
+            2 => Some(vec![Some(body.clone())]),
+            3 => Some(vec![Some(words(family, 30)), None, Some(words(family + 30, 31))]),
+            _ => Some(vec![None, Some(format!("once {at}")), Some(String::new())]),
+        };
+        Columns {
+            id: format!("d{at:05}"),
+            text: (at % 17 != 3).then_some(body),
+            n: (at % 3 != 1).then_some(at as i64 * 31 % 97),
+            tags,
+            score: (at % 4 != 2).then_some(at as f64 / 8.0),
+        }
+    };
+    (0..count).map(row).collect()
+}
+
+fn lines(rows: &[Columns]) -> String {
+    rows.iter().map(Columns::line).collect()
+}
+
+/// Files of one content: codecs, versions, encodings and sizes of row groups.
+fn every_kind(rows: &[Columns]) -> Vec<(&'static str, Vec<u8>)> {
+    let plain = |groups: &[usize]| Made::plain(groups);
+    vec![
+        ("plain", plain(&[1000]).file(rows)),
+        ("snappy", plain(&[50]).packed(Compression::SNAPPY).file(rows)),
+        ("zstd", plain(&[1, 2, 300]).packed(Compression::ZSTD(ZstdLevel::default())).file(rows)),
+        ("gzip", plain(&[64]).packed(Compression::GZIP(GzipLevel::default())).newer().file(rows)),
+        ("lz4", plain(&[33]).packed(Compression::LZ4_RAW).newer().file(rows)),
+        ("hadoop", plain(&[33]).packed(Compression::LZ4).file(rows)),
+        ("lengths", plain(&[90]).encoded(Encoding::DELTA_LENGTH_BYTE_ARRAY).newer().file(rows)),
+        ("prefixes", plain(&[90]).encoded(Encoding::DELTA_BYTE_ARRAY).file(rows)),
+    ]
+}
+
+#[test]
+fn every_kind_of_file_has_the_documents_of_the_lines() {
+    let dir = Dir::new();
+    let rows = rows(400);
+    for (text, id) in [("text", "id"), ("meta.text", "n"), ("tags", "id"), ("id", "meta.score")] {
+        let (want, _) = read(&source(&dir, "a.jsonl", lines(&rows).as_bytes()), u64::MAX, &fields(text, id));
+        let number = |seen: &Seen| match seen.clone() {
+            Seen::Document { row, id, text, .. } => {
+                // Numbers that are not whole are no ids of columns.
+                Seen::Document { row, offset: row - 1, id: id.filter(|id| !id.contains('.')), text }
+            }
+            refused => refused,
+        };
+        let want: Vec<Seen> = want.iter().map(number).collect();
+        for (kind, file) in every_kind(&rows) {
+            let source = source(&dir, "any.name", &file);
+            for target in [u64::MAX, 3000, 1] {
+                let (seen, units) = read(&source, target, &fields(text, id));
+                let apart = seen.iter().zip(&want).find(|(seen, want)| seen != want);
+                assert!(seen == want, "{kind}, {text}: {apart:?}, {} of {}", seen.len(), want.len());
+                assert!(target != 1 || units > 3, "{kind}: {units}");
+            }
+            let offsets: Vec<u64> = want
+                .iter()
+                .filter_map(|seen| match seen {
+                    Seen::Document { offset, .. } if offset % 7 < 3 => Some(*offset),
+                    _ => None,
+                })
+                .collect();
+            let mut again = Vec::new();
+            reread(&source, 0, &offsets, &fields(text, id), &mut |at, text, _| {
+                again.push((offsets[at], text.to_owned()));
+                Ok(())
+            })
+            .unwrap();
+            let expected = want.iter().filter_map(|seen| match seen {
+                Seen::Document { offset, text, .. } if offsets.contains(offset) => {
+                    Some((*offset, text.clone()))
+                }
+                _ => None,
+            });
+            assert!(again.into_iter().eq(expected), "{kind}, {text}: read again");
+        }
+    }
+}
+
+/// The rows of a list of what was found, without what tells of the form of the file.
+fn formless(rows: &[Value]) -> Vec<Value> {
+    let mut rows = rows.to_vec();
+    for row in &mut rows {
+        if let Some(row) = row.as_object_mut() {
+            row.retain(|key, _| !key.ends_with("offset") && !key.ends_with("file"));
+        }
+    }
+    rows
+}
+
+#[test]
+fn clusters_are_those_of_the_lines_in_every_shape() {
+    let dir = Dir::new();
+    let rows = rows(500);
+    dir.write("lines/a.jsonl", lines(&rows));
+    dir.write("in/a.parquet", Made::plain(&[70, 1, 200]).packed(Compression::SNAPPY).file(&rows));
+    let flags = "--threshold 0.7 --keep max:n";
+    let want = dir.output(&format!("lines {flags} -w 1"), "want");
+    let found = dir.output(&format!("in {flags} -w 2"), "found");
+    assert_eq!(formless(&found.duplicates), formless(&want.duplicates));
+    assert_eq!(formless(&found.clusters), formless(&want.clusters));
+    assert!(found.duplicates.len() > 200);
+    alike_in_all(&dir, &format!("in {flags} --pairs"), &[(1, 2), (2, 1), (3, 2)]);
+    // As standard input, and where its name says something else.
+    let file = fs::read(dir.join("in/a.parquet")).unwrap();
+    dir.alike(&format!("dedup - {flags} --out stdin"), Some(&file)).ok();
+    assert_eq!(fs::read(dir.join("stdin/kept/stdin.parquet")).unwrap(), found.kept["a.parquet"]);
+    dir.write("b.jsonl", &file);
+    assert_eq!(dir.output(&format!("b.jsonl {flags}"), "named").kept["b.jsonl"], found.kept["a.parquet"]);
+}
+
+#[test]
+fn loads_and_questions_are_those_of_the_lines() {
+    let dir = Dir::new();
+    let rows: Vec<Columns> = rows(400).into_iter().filter(|row| row.text.is_some()).collect();
+    dir.write("lines.jsonl", lines(&rows));
+    dir.write("rows.parquet", Made::plain(&[64]).packed(Compression::SNAPPY).file(&rows));
+    dir.alike("load want lines.jsonl", None).ok();
+    for (name, flags) in [("one", "-w 1"), ("two", "-w 2"), ("epochs", "-w 1 --epoch 4k")] {
+        dir.alike(&format!("load {name} rows.parquet {flags}"), None).ok();
+        whole(&dir, name);
+        let (want, found) = (LoadSeen::of(&dir, "want"), LoadSeen::of(&dir, name));
+        assert_eq!(found.documents(), want.documents(), "{name}");
+        let explained = |of: &str| dir.alike(&format!("explain {of} d00000 d00010 --json"), None).stdout;
+        let places = |said: String| said.replace("lines.jsonl", "rows.parquet");
+        assert_eq!(explained(name), places(explained("want")), "{name}");
+    }
+    dir.alike("load none rows.parquet --store-text", None).code(2).says("store");
+}
+
+/// What is wrong with a file costs what is wrong with it, whatever it is.
+fn survives(dir: &Dir, file: &[u8], what: &str) -> (usize, usize) {
+    dir.write("bad.parquet", file);
+    let name = dir.join("bad.parquet").to_str().unwrap().to_owned();
+    let Ok(mut found) = discover(&[name], dir.path()) else { return (0, 1) };
+    let source = found.sources.remove(0);
+    let fields = fields("text", "id");
+    let (seen, _) = read(&source, 1, &fields);
+    let (again, _) = read(&source, u64::MAX, &fields);
+    assert_eq!(seen, again, "{what}: other rows in other units");
+    let documents = seen.iter().filter(|seen| matches!(seen, Seen::Document { .. })).count();
+    (documents, seen.len() - documents)
+}
+
+#[test]
+fn files_that_are_cut_off_are_refused() {
+    let dir = Dir::new();
+    let rows = rows(60);
+    for (kind, file) in every_kind(&rows) {
+        for cut in (0..file.len()).step_by(97) {
+            dir.write("cut.parquet", &file[..cut]);
+            let name = dir.join("cut.parquet").to_str().unwrap().to_owned();
+            let found = discover(&[name], dir.path());
+            let known = cut >= 8;
+            assert!(found.is_err() || !known, "{kind}, {cut} of {}", file.len());
+        }
+    }
+    let file = Made::plain(&[20]).file(&rows);
+    dir.write("in/cut.parquet", &file[..file.len() / 2]);
+    dir.write("in/good.parquet", &file);
+    let found = dir.output("in", "out");
+    assert!(found.rejected[0]["reason"].as_str().unwrap().contains("cut off"), "{:?}", found.rejected);
+    assert_eq!(found.kept.len(), 1);
+    dir.dedup("in/cut.parquet --out none").code(2).says("cut off");
+    dir.write("packed.parquet.gz", gzip(&file, 100_000));
+    dir.dedup("packed.parquet.gz --out none").code(2).says("decompress it");
+}
+
+#[test]
+fn flipped_bits_cost_rows_and_nothing_else() {
+    let dir = Dir::new();
+    let rows = rows(60);
+    let mut random = Random(7);
+    let (mut documents, mut refused) = (0, 0);
+    for (kind, file) in every_kind(&rows) {
+        for _ in 0..80 {
+            let mut file = file.clone();
+            // Half of them in the last part, where the file says what it is.
+            let (from, length) =
+                if random.below(2) == 0 { (0, file.len()) } else { (file.len() / 2, file.len() / 2) };
+            let (at, bit) = (from + random.below(length), random.below(8));
+            file[at] ^= 1 << bit;
+            let (read, lost) = survives(&dir, &file, &format!("{kind}, bit {bit} of byte {at}"));
+            documents += read;
+            refused += lost;
+        }
+    }
+    assert!(documents > 10_000 && refused > 100, "{documents} {refused}");
+}
