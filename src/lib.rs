@@ -48,6 +48,22 @@
 //! - `read/formats/find.rs` - the wanted fields of a line of JSON
 //! - `read/formats/object.rs` - the members of an object, and what strings mean
 //! - `read/formats/text.rs` - plain text: the whole file is one document
+//! - `read/formats/parquet/mod.rs` - Parquet: a record is a row
+//! - `read/formats/parquet/thrift.rs` - Thrift's compact protocol, as much as headers and footers need
+//! - `read/formats/parquet/footer.rs` - what a file says of itself, held against its size
+//! - `read/formats/parquet/guard.rs` - the boundary to the crate that decodes
+//! - `read/formats/parquet/pages/mod.rs` - the pages of a column, one after the other
+//! - `read/formats/parquet/pages/header.rs` - headers of pages, held against the limits
+//! - `read/formats/parquet/pages/unpack.rs` - decompressing pages within their size
+//! - `read/formats/parquet/pages/encoded.rs` - counts within encoded values, held against the page
+//! - `read/formats/parquet/pages/memory.rs` - the memory that pages take while a unit is read
+//! - `read/formats/parquet/leaf.rs` - which column a field is, and what its values mean
+//! - `read/formats/parquet/cell.rs` - a value of a record, whatever its column stores it as
+//! - `read/formats/parquet/column.rs` - one column of a row group, record by record
+//! - `read/formats/parquet/fields.rs` - the columns that are wanted, read in step
+//! - `read/formats/parquet/rows.rs` - the rows of a unit
+//! - `read/formats/parquet/reread.rs` - reading single rows a second time
+//! - `read/formats/parquet/rewritten.rs` - a file that is written again without some of its rows
 //! - `read/find/mod.rs` - finding the input
 //! - `read/find/discover.rs` - arguments to sources
 //! - `read/find/foreign.rs` - formats that are not read, and what to do with such a file
@@ -377,6 +393,9 @@
 //! - `output/scratch.rs` - folders for what is needed for a while beside a collection
 //! - `output/kept.rs` - the inputs without the removed records
 //! - `output/plan.rs` - dividing a large file among workers
+//! - `output/columns/mod.rs` - Parquet files without the removed rows
+//! - `output/columns/encode.rs` - one column of a row group, written anew
+//! - `output/columns/properties.rs` - how a file is written that is to be like another one
 //! - `output/filter.rs` - which bytes of a file of lines are kept
 //! - `output/hand_out.rs` - jobs of unequal size, handed to workers
 //! - `output/lists.rs` - from an outcome to its lists and figures

@@ -24,6 +24,10 @@ pub const MAX_FOOTER_BYTES: u64 = 32 << 20;
 pub const MAX_PAGE_BYTES: usize = 64 << 20;
 /// Most values of a page of Parquet. A run of nothing takes no bytes, and room all the same.
 pub const MAX_PAGE_VALUES: u32 = 1 << 24;
+/// Most rows of a Parquet file to each of its bytes, once past [`FREE_ROWS`].
+pub const MAX_ROWS_OF_BYTE: u64 = 16;
+/// Rows of a Parquet file that are never held against [`MAX_ROWS_OF_BYTE`].
+pub const FREE_ROWS: u64 = 1 << 22;
 /// Most workers of a process.
 pub const MAX_WORKERS: usize = 256;
 /// What a run needs in any case, in bytes: the program itself and the rarity table.

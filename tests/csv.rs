@@ -378,7 +378,7 @@ fn delimiters_are_told_by_names_headers_and_flags() {
     dir.alike("dedup - --input-format csv --out piped", Some(piped.as_bytes())).ok();
     assert_eq!(Output::read(&dir.join("piped")).removed_ids(), ["b"]);
     dir.alike("dedup a.csv --delimiter ab --out x", None).code(2).says("delimiter");
-    dir.alike("dedup a.csv --input-format parquet --out x", None).code(2).says("tsv");
+    dir.alike("dedup a.csv --input-format xml --out x", None).code(2).says("tsv");
     dir.write("wrong.toml", "[input]\ndelimiter = 'ab'\n");
     dir.alike("dedup a.csv --config wrong.toml --out x", None).code(2).says("delimiter \"ab\"");
     // What a collection is made with goes for what is loaded later, and for what is asked.

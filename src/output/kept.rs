@@ -448,7 +448,8 @@ impl KeptWriter<'_> {
         let bytes = columns::assemble(of, removed, &part, &self.target(source), self.progress)?;
         of.unchanged()?;
         let groups = columns::shrinking(of, removed)?;
-        self.progress.advance(of.bytes - groups.iter().map(|(_, bytes)| bytes / 2).sum::<u64>());
+        let done = groups.iter().fold(0u64, |sum, (_, bytes)| sum.saturating_add(bytes / 2));
+        self.progress.advance(of.bytes.saturating_sub(done));
         Ok(bytes)
     }
 }

@@ -1,6 +1,7 @@
 //! The seam between reading and the formats: what a format has to know. All else is the same for all of them.
 
 use std::io;
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::date::Day;
@@ -45,6 +46,11 @@ pub(super) trait Codec {
     /// file is found.
     fn cuts(&self, _: &Source) -> io::Result<Cuts> {
         Ok(Cuts::default())
+    }
+
+    /// The bytes on disk that the records at some places of an uncompressed file are read from.
+    fn bytes_of(&self, _: &Source, places: Range<u64>) -> Range<u64> {
+        places
     }
 
     /// The records of a unit. Opening must not touch the file.

@@ -1,10 +1,12 @@
 //! Reading single records a second time.
 
+use std::ops::Range;
+
 use super::bytes::{ReadFault, Turn, Window};
 use super::codec::Boundaries;
 use super::date::Day;
 use super::field::Fields;
-use super::format::Format;
+use super::format::{Compression, Format};
 use super::formats::codec;
 use super::record::Refusal;
 use super::source::Source;
@@ -105,6 +107,15 @@ pub fn rows(source: &Source) -> Result<Option<u64>> {
     }
     let cuts = codec(source.format).cuts(source).map_err(|error| Error::io(&source.path, "read", error))?;
     Ok(cuts.rows.map(|rows| rows.rows))
+}
+
+/// The bytes on disk that what stands at some places of a source is read from.
+pub fn bytes_of(source: &Source, places: Range<u64>) -> Range<u64> {
+    if source.compression == Compression::None {
+        codec(source.format).bytes_of(source, places)
+    } else {
+        places
+    }
 }
 
 /// Whether a record of the format is all that it is without its file.

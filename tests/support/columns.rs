@@ -95,7 +95,6 @@ impl Made {
             write_group(&mut writer, some);
             rest = behind;
         }
-        writer.finish().unwrap();
         writer.into_inner().unwrap()
     }
 }

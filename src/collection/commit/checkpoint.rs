@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::hex;
 use crate::limits::MAX_MANIFEST_BYTES;
 use crate::progress::Progress;
-use crate::read::{Extent, Source};
+use crate::read::{Extent, Source, bytes_of};
 use crate::storage::Storage;
 
 /// What every checkpoint begins with.
@@ -122,9 +122,9 @@ impl Consumed {
     pub fn of(sources: &[Source], extent: Extent, progress: &Progress) -> Result<Consumed> {
         let mut digest = Xxh3::new();
         for (file, source) in (0..).zip(sources) {
-            let bytes = extent.of(file, source);
-            if !bytes.is_empty() {
-                source.bytes_of(bytes, &mut |block| {
+            let places = extent.of(file, source);
+            if !places.is_empty() {
+                source.bytes_of(bytes_of(source, places), &mut |block| {
                     digest.update(block);
                     progress.check()
                 })?;

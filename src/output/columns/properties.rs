@@ -76,14 +76,18 @@ fn of_column(
         (None, None) => EnabledStatistics::None,
     };
     let path = || chunk.column_path().clone();
-    properties
+    let properties = properties
         .set_column_compression(path(), chunk.compression())
         .set_column_dictionary_enabled(path(), has_dictionary)
         .set_column_encoding(path(), encoding)
         .set_column_statistics_enabled(path(), statistics)
-        .set_column_data_page_size_limit(path(), page_bytes(chunk) as usize)
-        .set_column_bloom_filter_enabled(path(), chunk.bloom_filter_offset().is_some())
-        .set_column_bloom_filter_max_ndv(path(), rows)
+        .set_column_data_page_size_limit(path(), page_bytes(chunk) as usize);
+    match chunk.bloom_filter_offset() {
+        Some(_) => properties
+            .set_column_bloom_filter_enabled(path(), true)
+            .set_column_bloom_filter_max_ndv(path(), rows),
+        None => properties,
+    }
 }
 
 /// About how large the pages of a column are.

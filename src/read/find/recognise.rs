@@ -93,7 +93,7 @@ mod tests {
         }
         assert_eq!(plain("data", b"hello", FoundBy::Named), Some(Text));
         assert_eq!(plain("data", b"hello", FoundBy::Walked), None);
-        assert_eq!(plain("data", b"PAR1\0", FoundBy::Named), None);
+        assert_eq!(plain("data", b"Obj\x01\0", FoundBy::Named), None);
         assert_eq!(plain("data", b"\xff\xfeh", FoundBy::Named), None);
         assert_eq!(plain("data", b"", FoundBy::Named), Some(JsonLines));
         assert_eq!(plain("data", b"", FoundBy::Walked), None);
@@ -111,8 +111,8 @@ mod tests {
 
     #[test]
     fn a_name_does_not_hide_a_format_that_is_not_read() {
-        for name in ["a.txt", "a.jsonl", "a.parquet"] {
-            assert_eq!(plain(name, b"PAR1\x15\0", FoundBy::Walked), None);
+        for name in ["a.txt", "a.jsonl", "a.avro"] {
+            assert_eq!(plain(name, b"Obj\x01\x15\0", FoundBy::Walked), None);
         }
         assert_eq!(plain("a.txt", b"PAR1 is how Parquet begins", FoundBy::Walked), Some(Format::Text));
         let zst = zstd::encode_all(&b"BZh91AY&SY\xff"[..], 1).expect("compressed");

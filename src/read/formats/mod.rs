@@ -142,6 +142,8 @@ mod tests {
         for (format, code) in [(Format::JsonLines, 0), (Format::Text, 1), (csv, 0x2c02)] {
             assert_eq!((format.code(), Format::of_code(code)), (code, Some(format)));
         }
+        #[cfg(feature = "parquet")]
+        assert_eq!((Format::Parquet.code(), Format::of_code(3)), (3, Some(Format::Parquet)));
         assert!([0xff, 0x0100, 0x2202, 2].iter().all(|code| Format::of_code(*code).is_none()));
     }
 
@@ -151,8 +153,9 @@ mod tests {
             assert!(FORMATS[..at].iter().all(|other| other.code != format.code));
         }
         let named: Vec<&str> = format_names().map(|(name, _)| name).collect();
-        assert_eq!(named, ["jsonl", "text", "csv", "tsv"]);
+        let parquet: &[&str] = if cfg!(feature = "parquet") { &["parquet"] } else { &[] };
+        assert_eq!(named, [&["jsonl", "text", "csv", "tsv"][..], parquet].concat());
         assert!(named.iter().all(|name| name.parse() == Ok(FormatName(name))));
-        assert!("parquet".parse::<FormatName>().is_err());
+        assert!("xml".parse::<FormatName>().is_err());
     }
 }

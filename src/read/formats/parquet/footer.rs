@@ -14,7 +14,7 @@ use parquet::schema::types::SchemaDescPtr;
 
 use super::guard::guarded;
 use super::thrift::{Compact, LIST, STRUCT, damaged, too_short};
-use crate::limits::{MAX_FILE_BYTES, MAX_FOOTER_BYTES};
+use crate::limits::{FREE_ROWS, MAX_FILE_BYTES, MAX_FOOTER_BYTES, MAX_ROWS_OF_BYTE};
 use crate::read::bytes::InputFile;
 use crate::read::source::Source;
 
@@ -92,6 +92,8 @@ impl Layout {
     /// The layout of a file of so many bytes with this footer.
     pub(super) fn of(metadata: &ParquetMetaData, bytes: u64) -> Result<Layout> {
         let schema = metadata.file_metadata().schema_descr_ptr();
+        // What takes no bytes takes room all the same, where it is refused.
+        let most = bytes.saturating_mul(MAX_ROWS_OF_BYTE).saturating_add(FREE_ROWS).min(MAX_FILE_BYTES - 1);
         let (mut first, mut groups) = (0u64, Vec::with_capacity(metadata.num_row_groups()));
         for group in metadata.row_groups() {
             let rows =
@@ -104,13 +106,14 @@ impl Layout {
             if rows > 0 && chunks.is_empty() {
                 return Err(damaged("rows without columns"));
             }
-            let packed = chunks.iter().map(|chunk| chunk.end - chunk.start).sum();
+            let packed = chunks.iter().map(|chunk| chunk.end - chunk.start).fold(0, u64::saturating_add);
             let unpacked = group.columns().iter().map(|chunk| chunk.uncompressed_size().max(0) as u64);
             let unpacked = unpacked.fold(0, u64::saturating_add);
             groups.push(RowGroup { first, rows, packed, unpacked, chunks });
-            first = first.checked_add(rows).filter(|rows| *rows < MAX_FILE_BYTES).ok_or_else(|| {
-                damaged(format!("{MAX_FILE_BYTES} rows or more, the most allowed of a file"))
-            })?;
+            first = first.saturating_add(rows);
+            if first > most {
+                return Err(damaged(format!("{first} rows or more in {bytes} bytes; {most} are allowed")));
+            }
         }
         Ok(Layout { schema, groups })
     }

@@ -14,6 +14,7 @@ mod rows;
 mod thrift;
 
 use std::io;
+use std::ops::Range;
 use std::sync::Arc;
 
 use self::footer::{Layout, ParquetFile};
@@ -67,7 +68,18 @@ impl Codec for Parquet {
         // What it says it unfolds to only decides how much is read at a stretch.
         let unpacked = unpacked.clamp(source.bytes, source.bytes.saturating_mul(100));
         let rows = RowCount { rows: file.layout.rows(), bytes: unpacked };
-        Ok(Cuts { places: places(&file.layout), rows: Some(rows), ..Cuts::default() })
+        Ok(Cuts { places: places(&file.layout, source.bytes), rows: Some(rows), ..Cuts::default() })
+    }
+
+    fn bytes_of(&self, source: &Source, places: Range<u64>) -> Range<u64> {
+        // What cannot be told any more is a file that changed: all of it then.
+        let Ok(ParquetFile { layout, .. }) = ParquetFile::open(source) else { return 0..source.bytes };
+        let groups = layout.groups.iter();
+        let read = groups.filter(|group| group.first < places.end && places.start < group.first + group.rows);
+        let chunks: Vec<_> = read.flat_map(|group| &group.chunks).collect();
+        let start = chunks.iter().map(|chunk| chunk.start).min().filter(|_| places.start > 0).unwrap_or(0);
+        let end = chunks.iter().map(|chunk| chunk.end).max().filter(|_| places.end < layout.rows());
+        start..end.unwrap_or(source.bytes).min(source.bytes)
     }
 
     fn records(&self, file: u32, source: &Source, unit: &Unit, fields: Arc<Fields>) -> Box<dyn Records> {
@@ -88,10 +100,12 @@ impl Codec for Parquet {
 }
 
 /// The rows at which units may begin: row groups, and stretches of them of about a mebibyte.
-fn places(layout: &Layout) -> Vec<u64> {
-    let mut places = Vec::new();
+fn places(layout: &Layout, bytes: u64) -> Vec<u64> {
+    // Columns that stand in the same bytes do not make more of them.
+    let (mut places, mut left) = (Vec::new(), bytes / PACKED);
     for group in layout.groups.iter().filter(|group| group.rows > 0) {
-        let stretches = (group.unpacked / BLOCK).min(group.packed / PACKED).clamp(1, group.rows);
+        let stretches = (group.unpacked / BLOCK).min(group.packed / PACKED).min(left).clamp(1, group.rows);
+        left -= stretches.min(left);
         let rows = group.rows.div_ceil(stretches);
         places.extend((0..group.rows.div_ceil(rows)).map(|at| group.first + at * rows));
     }

@@ -24,6 +24,8 @@ pub(super) fn reread(
     each: &mut dyn FnMut(usize, &str, Day) -> Result<()>,
 ) -> Result<()> {
     let changed = || Error::Changed(source.path.clone());
+    // Whether it was a change, and of what, was settled the first time.
+    let fields = &Fields { op: None, ..fields.clone() };
     let opened = ParquetFile::open(source).map_err(|_| changed())?;
     let leaves = Leaves::find(&opened, fields).map_err(|_| changed())?;
     let leaves = Leaves { others: [None, None, leaves.others[2], None], ..leaves };

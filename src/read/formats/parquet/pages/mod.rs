@@ -10,7 +10,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use parquet::basic::{Encoding, Type};
 use parquet::column::page::{Page, PageMetadata, PageReader};
-use parquet::errors::Result;
+use parquet::errors::{ParquetError, Result};
 use parquet::schema::types::ColumnDescPtr;
 
 use self::encoded::check_counts;
@@ -91,8 +91,8 @@ impl ColumnPages {
                     header.check((self.end - self.at) as usize, self.held.most())?;
                     return Ok(header);
                 }
-                Err(error) if most == left || wanted >= HEADER.1 => return Err(error),
-                Err(_) => wanted *= 8,
+                Err(ParquetError::EOF(_)) if most < left && wanted < HEADER.1 => wanted *= 8,
+                Err(error) => return Err(error),
             }
         }
     }
