@@ -105,7 +105,7 @@ pub fn assist_kept(sources: &[Source], workers: usize, peers: &Peers, progress: 
         progress,
         sizes: CopySizes::USUAL,
     };
-    kept.work_all(&*shared.jobs).map(drop)
+    kept.work_all(&shared.jobs).map(drop)
 }
 
 /// What all processes must know to write together.
