@@ -394,6 +394,9 @@
 //! - `output/kept.rs` - the inputs without the removed records
 //! - `output/plan.rs` - dividing a large file among workers
 //! - `output/columns/mod.rs` - Parquet files without the removed rows
+//! - `output/columns/parts.rs` - the Parquet files among the kept ones that lose rows
+//! - `output/columns/groups.rs` - row groups that stay, shrink or go, and the files made of them
+//! - `output/columns/failure.rs` - what goes wrong with columns, and what people are told of it
 //! - `output/columns/encode.rs` - one column of a row group, written anew
 //! - `output/columns/properties.rs` - how a file is written that is to be like another one
 //! - `output/filter.rs` - which bytes of a file of lines are kept

@@ -7,7 +7,7 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Component, Path, PathBuf};
 
 #[cfg(feature = "parquet")]
-use super::columns;
+use super::columns::Columns;
 use super::filter::{RecordFilter, fill};
 use super::hand_out::{Hands, hand_out, hand_out_among};
 use super::plan::{CopyPiece, CopySizes, Loss, between, cuts, measure, pieces};
@@ -72,12 +72,20 @@ pub(super) fn write_kept_sized(
     let (divided, whole): (Vec<usize>, Vec<usize>) = others.iter().partition(|&&i| kept.is_divided(i));
     let mut jobs: Vec<Job> = whole.iter().map(|&source| Job::Whole { source }).collect();
     kept.divide(&divided, &mut jobs)?;
-    let mut last = kept.divide_by_groups(&assembled, &mut jobs)?;
+    let mut last = Vec::new();
+    debug_assert!(cfg!(feature = "parquet") || assembled.is_empty());
+    #[cfg(feature = "parquet")]
+    {
+        let groups = kept.columns().divide(&assembled)?;
+        jobs.extend(groups.into_iter().map(|(source, group, bytes)| Job::Group { source, group, bytes }));
+        last.extend(assembled.iter().map(|&source| Job::Assembled { source }));
+    }
     // Large jobs first, so that no worker is left with one at the end.
     jobs.sort_by_key(|job| std::cmp::Reverse(kept.effort(job)));
     last.sort_by_key(|job| std::cmp::Reverse(kept.effort(job)));
     let bytes = kept.work_all(&[jobs, last])?;
-    kept.remove_parts()?;
+    #[cfg(feature = "parquet")]
+    kept.columns().remove_parts()?;
     for &source in &divided {
         sources[source].unchanged()?;
     }
@@ -287,9 +295,9 @@ impl KeptWriter<'_> {
         match *job {
             Job::Piece { source, piece } => self.copy_piece(source, piece, buffer),
             #[cfg(feature = "parquet")]
-            Job::Group { source, group, bytes } => self.write_group(source, group, bytes),
+            Job::Group { source, group, bytes } => self.columns().write_group(source, group, bytes),
             #[cfg(feature = "parquet")]
-            Job::Assembled { source } => self.assemble(source),
+            Job::Assembled { source } => self.columns().assemble(source, &self.target(source)),
             Job::Whole { source } => {
                 self.sources[source].unchanged()?;
                 let bytes = self.write_whole(source, buffer)?;
@@ -299,14 +307,11 @@ impl KeptWriter<'_> {
         }
     }
 
-    #[cfg(not(feature = "parquet"))]
-    fn divide_by_groups(&self, _: &[usize], _: &mut Vec<Job>) -> Result<Vec<Job>> {
-        Ok(Vec::new())
-    }
-
-    #[cfg(not(feature = "parquet"))]
-    fn remove_parts(&self) -> Result<()> {
-        Ok(())
+    /// The sources that are put together of parts.
+    #[cfg(feature = "parquet")]
+    fn columns(&self) -> Columns<'_> {
+        let KeptWriter { sources, removed, progress, .. } = *self;
+        Columns { folder: &self.folder, sources, removed, progress }
     }
 
     fn copy_piece(&self, source: usize, piece: CopyPiece, buffer: &mut [u8]) -> Result<u64> {
@@ -399,58 +404,6 @@ impl KeptWriter<'_> {
             return Error::Changed(path.clone());
         }
         Error::io(path, "read", error)
-    }
-}
-
-#[cfg(feature = "parquet")]
-impl KeptWriter<'_> {
-    /// Adds the row groups that lose some of their rows to `jobs`; returns the jobs that build on them.
-    fn divide_by_groups(&self, assembled: &[usize], jobs: &mut Vec<Job>) -> Result<Vec<Job>> {
-        for &source in assembled {
-            self.sources[source].unchanged()?;
-            let groups = columns::shrinking(&self.sources[source], &self.removed[source])?;
-            jobs.extend(groups.into_iter().map(|(group, bytes)| Job::Group { source, group, bytes }));
-        }
-        if !assembled.is_empty() {
-            let parts = self.parts();
-            fs::create_dir(&parts).map_err(|e| Error::io(&parts, "create", e))?;
-        }
-        Ok(assembled.iter().map(|&source| Job::Assembled { source }).collect())
-    }
-
-    /// The folder of row groups that were written on their own.
-    fn parts(&self) -> PathBuf {
-        self.folder.with_extension("parts")
-    }
-
-    fn part(&self, source: usize, group: usize) -> PathBuf {
-        self.parts().join(format!("{source}-{group}"))
-    }
-
-    fn remove_parts(&self) -> Result<()> {
-        let parts = self.parts();
-        match fs::remove_dir(&parts) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Error::io(&parts, "remove", error)),
-            _ => Ok(()),
-        }
-    }
-
-    fn write_group(&self, source: usize, group: usize, bytes: u64) -> Result<u64> {
-        let (of, removed) = (&self.sources[source], &self.removed[source]);
-        columns::write_group(of, removed, group, &self.part(source, group), self.progress)?;
-        self.progress.advance(bytes / 2);
-        Ok(0)
-    }
-
-    fn assemble(&self, source: usize) -> Result<u64> {
-        let (of, removed) = (&self.sources[source], &self.removed[source]);
-        let part = |group| self.part(source, group);
-        let bytes = columns::assemble(of, removed, &part, &self.target(source), self.progress)?;
-        of.unchanged()?;
-        let groups = columns::shrinking(of, removed)?;
-        let done = groups.iter().fold(0u64, |sum, (_, bytes)| sum.saturating_add(bytes / 2));
-        self.progress.advance(of.bytes.saturating_sub(done));
-        Ok(bytes)
     }
 }
 

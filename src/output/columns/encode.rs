@@ -11,7 +11,7 @@ use parquet::data_type::{
 };
 use parquet::file::writer::SerializedRowGroupWriter;
 
-use super::Failure;
+use super::failure::Failure;
 use crate::progress::Progress;
 use crate::read::ParquetSource;
 
