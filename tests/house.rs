@@ -148,10 +148,11 @@ fn the_book_names_every_preset_and_no_other() {
 #[test]
 fn the_book_and_the_help_name_the_same_flags() {
     // Flags of other programs that stand in commands.
-    const OTHERS: [&str; 16] = [
+    const OTHERS: [&str; 17] = [
         "--all-targets",
         "--bench",
         "--document-private-items",
+        "--features",
         "--fix",
         "--help",
         "--ignored",
