@@ -7,7 +7,7 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Component, Path, PathBuf};
 
 #[cfg(feature = "parquet")]
-use super::columns::Columns;
+use super::columns::KeptColumns;
 use super::filter::{RecordFilter, fill};
 use super::hand_out::{Hands, hand_out, hand_out_among};
 use super::plan::{CopyPiece, CopySizes, Loss, between, cuts, measure, pieces};
@@ -309,9 +309,9 @@ impl KeptWriter<'_> {
 
     /// The sources that are put together of parts.
     #[cfg(feature = "parquet")]
-    fn columns(&self) -> Columns<'_> {
+    fn columns(&self) -> KeptColumns<'_> {
         let KeptWriter { sources, removed, progress, .. } = *self;
-        Columns { folder: &self.folder, sources, removed, progress }
+        KeptColumns { folder: &self.folder, sources, removed, progress }
     }
 
     fn copy_piece(&self, source: usize, piece: CopyPiece, buffer: &mut [u8]) -> Result<u64> {

@@ -48,6 +48,11 @@ pub(super) trait Codec {
         Ok(Cuts::default())
     }
 
+    /// How much larger than others units should be: more where beginning one costs something.
+    fn unit_factor(&self) -> u64 {
+        1
+    }
+
     /// The bytes on disk that the records at some places of an uncompressed file are read from.
     fn bytes_of(&self, _: &Source, places: Range<u64>) -> Range<u64> {
         places

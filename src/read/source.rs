@@ -46,7 +46,7 @@ pub(crate) struct Cuts {
     pub(crate) rows: Option<RowCount>,
     /// What was read of the file when it was opened.
     #[serde(skip)]
-    pub(crate) kept: Kept,
+    pub(crate) kept: FromBefore,
 }
 
 /// Rows of a file.
@@ -60,10 +60,10 @@ pub(crate) struct RowCount {
 
 /// What a format keeps of a file from unit to unit. It says nothing that the file does not, so any two are equal.
 #[derive(Clone, Default)]
-pub(crate) struct Kept(Arc<Mutex<Option<Arc<dyn Any + Send + Sync>>>>);
+pub(crate) struct FromBefore(Arc<Mutex<Option<Arc<dyn Any + Send + Sync>>>>);
 
 #[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "only formats of rows keep something"))]
-impl Kept {
+impl FromBefore {
     /// What is kept.
     pub(crate) fn get(&self) -> Option<Arc<dyn Any + Send + Sync>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
@@ -80,19 +80,19 @@ impl Kept {
     }
 }
 
-impl fmt::Debug for Kept {
+impl fmt::Debug for FromBefore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Kept")
+        f.write_str("FromBefore")
     }
 }
 
-impl PartialEq for Kept {
-    fn eq(&self, _: &Kept) -> bool {
+impl PartialEq for FromBefore {
+    fn eq(&self, _: &FromBefore) -> bool {
         true
     }
 }
 
-impl Eq for Kept {}
+impl Eq for FromBefore {}
 
 impl Source {
     /// Where its last place ends: its size on disk, or its rows if places are rows.

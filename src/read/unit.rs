@@ -55,7 +55,8 @@ pub fn units(sources: &[Source], extent: Extent, target_bytes: u64) -> Vec<Unit>
         let codec = codec(source.format);
         // Equal pieces rather than full ones and a rest: the last worker to finish finishes sooner.
         let places = part.end - part.start;
-        let size = places.div_ceil(places.div_ceil(source.places_of(target_bytes.max(1))));
+        let target = source.places_of(target_bytes.max(1).saturating_mul(codec.unit_factor()));
+        let size = places.div_ceil(places.div_ceil(target));
         let mut start = part.start;
         while start < part.end {
             let end = codec.unit_start(source, part.end.min(start + size)).min(part.end);

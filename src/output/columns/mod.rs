@@ -8,4 +8,4 @@ mod groups;
 mod parts;
 mod properties;
 
-pub(super) use parts::Columns;
+pub(super) use parts::KeptColumns;

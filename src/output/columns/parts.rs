@@ -9,7 +9,7 @@ use crate::progress::Progress;
 use crate::read::Source;
 
 /// What is written of such files.
-pub(in crate::output) struct Columns<'a> {
+pub(in crate::output) struct KeptColumns<'a> {
     /// The folder of the kept files. That of row groups that are written on their own is beside it.
     pub(in crate::output) folder: &'a Path,
     pub(in crate::output) sources: &'a [Source],
@@ -17,7 +17,7 @@ pub(in crate::output) struct Columns<'a> {
     pub(in crate::output) progress: &'a Progress,
 }
 
-impl Columns<'_> {
+impl KeptColumns<'_> {
     /// The row groups of some sources that lose some of their rows, and the bytes of each. They are written first.
     pub(in crate::output) fn divide(&self, assembled: &[usize]) -> Result<Vec<(usize, usize, u64)>> {
         let mut all = Vec::new();

@@ -33,6 +33,9 @@ const BLOCK: u64 = 1 << 20;
 /// Least bytes on disk to such a place, so that what a file says of itself does not make many of them.
 const PACKED: u64 = 1 << 10;
 
+/// How much larger than those of lines units are.
+const UNIT: u64 = 4;
+
 /// The number of the format on disk.
 pub(super) const CODE: u8 = 3;
 
@@ -69,6 +72,11 @@ impl Codec for Parquet {
         let unpacked = unpacked.clamp(source.bytes, source.bytes.saturating_mul(100));
         let rows = RowCount { rows: file.layout.rows(), bytes: unpacked };
         Ok(Cuts { places: places(&file.layout, source.bytes), rows: Some(rows), ..Cuts::default() })
+    }
+
+    fn unit_factor(&self) -> u64 {
+        // A unit decodes dictionaries, and the page that it begins in, for itself.
+        UNIT
     }
 
     fn bytes_of(&self, source: &Source, places: Range<u64>) -> Range<u64> {
