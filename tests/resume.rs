@@ -20,6 +20,8 @@ use alike::storage::{Local, Storage};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
+#[cfg(feature = "parquet")]
+use crate::support::columns::{Columns, Made};
 use crate::support::history::config;
 use crate::support::output::jsonl;
 use crate::support::program::{Dir, Ran};
@@ -108,6 +110,21 @@ fn files_of_rows_outlive_an_interruption() {
             _ => dir.write(&format!("in/{at}.csv.zst"), zst(&content, 100)),
         }
     }
+    outlives_interruptions(&dir);
+}
+
+/// The same of a file whose records are no stretches of bytes: epochs end between row groups.
+#[cfg(feature = "parquet")]
+#[test]
+fn rows_of_columns_outlive_an_interruption() {
+    let dir = Dir::new();
+    let mut rows = Vec::new();
+    for number in 0..60 {
+        let row = |id: String, text| Columns { id, text, ..Columns::default() };
+        rows.push(row(format!("d{number}"), Some(format!("some text {} and more", number % 7))));
+        rows.extend((0..number % 4).map(|at| row(format!("none{number}.{at}"), None)));
+    }
+    dir.write("in/a.parquet", Made::plain(&[10]).file(&rows));
     outlives_interruptions(&dir);
 }
 
