@@ -162,7 +162,7 @@ fn nobody_deletes_most_of_a_collection_by_mistake() {
 
 /// Whatever is no file under the name of one is damage, and nobody waits for it.
 #[test]
-fn pipes_and_folders_among_the_files_are_told() {
+fn pipes_folders_and_links_among_the_files_are_told() {
     let dir = made();
     dir.write("more.jsonl", line("z", "another text"));
     dir.alike("load c more.jsonl", None).ok();
@@ -176,17 +176,17 @@ fn pipes_and_folders_among_the_files_are_told() {
     for name in &names {
         let path = dir.join("c").join(name);
         fs::rename(&path, &aside).unwrap();
-        for pipe in [true, false] {
-            if pipe {
-                assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
-            } else {
-                fs::create_dir(&path).unwrap();
+        for kind in ["pipe", "folder", "link to itself"] {
+            match kind {
+                "pipe" => assert!(Command::new("mkfifo").arg(&path).status().unwrap().success()),
+                "folder" => fs::create_dir(&path).unwrap(),
+                _ => std::os::unix::fs::symlink(name, &path).unwrap(),
             }
             for verb in ["clusters c", "load c first.jsonl", "fsck c"] {
                 let ran = dir.alike(verb, None).code(4);
                 assert!(ran.stderr.contains(name) || ran.stdout.contains(name), "{verb}, {name}: {ran:?}");
             }
-            if pipe { fs::remove_file(&path).unwrap() } else { fs::remove_dir(&path).unwrap() }
+            if kind == "folder" { fs::remove_dir(&path).unwrap() } else { fs::remove_file(&path).unwrap() }
         }
         fs::rename(&aside, &path).unwrap();
     }

@@ -53,11 +53,8 @@ impl Staging {
         self.folder.as_ref().map_or(&self.out, Temporary::path)
     }
 
-    /// Gives the folder its final name, and never replaces anything that appeared there meanwhile.
-    ///
-    /// A rename alone would: on Unix it succeeds onto an empty folder. So the name is first claimed with
-    /// `create_dir`, which fails if anything has it, and the rename then goes onto that empty folder of our own;
-    /// should somebody put a file into it in between, or another thing in its place, the rename fails.
+    /// Gives the folder its final name, and never replaces anything that appeared there meanwhile. A process that is
+    /// killed within this leaves no half of it under that name.
     ///
     /// Folders are synced, so that names survive a power failure. Contents are not: the inputs are still there
     /// and the run can be repeated, while waiting for the disk would cost more than the run itself.
@@ -65,27 +62,17 @@ impl Staging {
     /// # Errors
     /// [`Error::OutputExists`] if something has taken the name; [`Error::Io`].
     pub fn commit(mut self) -> Result<()> {
+        sync_folders(self.path())?;
+        // Last, since without its lock nobody knows the folder of a killed process as dead.
         let unlocked = self.folder.as_ref().map_or(Ok(()), Temporary::unlock);
         unlocked.map_err(|e| Error::io(self.path(), "unlock", e))?;
-        sync_folders(self.path())?;
-        // Elsewhere than on Unix a rename never goes onto a folder.
-        if cfg!(unix) {
-            fs::create_dir(&self.out).map_err(|e| self.refused(e))?;
-        } else {
-            refuse_existing(&self.out)?;
-        }
-        if let Err(error) = fs::rename(self.path(), &self.out) {
-            if cfg!(unix) {
-                // Takes back the claim; a folder that somebody has filled stays as it is.
-                let _ = fs::remove_dir(&self.out);
-            }
-            return Err(self.refused(error));
-        }
+        rename_new(self.path(), &self.out).map_err(|e| self.refused(e))?;
         if let Some(folder) = self.folder.take() {
             // Nothing is left under the temporary name: keep the guard from looking for it.
             folder.keep();
         }
         self.created.clear();
+        sync(&self.out)?;
         sync(&parent(&self.out))
     }
 
@@ -119,6 +106,39 @@ fn prefix(name: &OsStr) -> OsString {
     }
     prefix.push(".partial-");
     prefix
+}
+
+/// Renames a folder to a name that nothing has.
+fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::fs::{CWD, RenameFlags, renameat_with};
+        use rustix::io::Errno;
+        match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
+            // A file system or a kernel that cannot do that at once.
+            Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {}
+            done => return Ok(done?),
+        }
+    }
+    rename_claimed(from, to)
+}
+
+/// Renames a folder to a name that nothing has, in two steps. On Unix a rename alone succeeds onto an empty folder. So the
+/// name is first claimed with `create_dir`, which fails if anything has it, and the rename then goes onto that empty folder
+/// of our own; should somebody put a file into it in between, or another thing in its place, the rename fails.
+fn rename_claimed(from: &Path, to: &Path) -> io::Result<()> {
+    // Elsewhere than on Unix a rename never goes onto a folder.
+    if cfg!(unix) {
+        fs::create_dir(to)?;
+    } else if fs::symlink_metadata(to).is_ok() {
+        return Err(io::ErrorKind::AlreadyExists.into());
+    }
+    fs::rename(from, to).inspect_err(|_| {
+        if cfg!(unix) {
+            // Takes back the claim; a folder that somebody has filled stays as it is.
+            let _ = fs::remove_dir(to);
+        }
+    })
 }
 
 fn refuse_existing(out: &Path) -> Result<()> {
@@ -218,6 +238,30 @@ mod tests {
         assert_eq!(entries(root.path()).len(), 3, "{:?}", entries(root.path()));
         assert!(used.path().is_dir() && root.path().join(".out.partial-of-mine").is_dir());
         used.commit().expect("commit");
+    }
+
+    /// A process may be killed before its folder has a lock.
+    #[test]
+    fn an_empty_folder_without_a_lock_goes() {
+        let root = tempfile::tempdir().expect("a folder");
+        fs::create_dir(root.path().join(".out.partial-abcdefgh")).expect("a folder");
+        drop(Staging::new(&root.path().join("out")).expect("staging"));
+        assert!(entries(root.path()).is_empty(), "{:?}", entries(root.path()));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn both_ways_to_rename_refuse_what_exists() {
+        for rename in [rename_new, rename_claimed] {
+            let root = tempfile::tempdir().expect("a folder");
+            let (from, to) = (root.path().join("from"), root.path().join("to"));
+            fs::create_dir(&from).expect("a folder");
+            fs::create_dir(&to).expect("a folder");
+            assert_eq!(rename(&from, &to).expect_err("taken").kind(), io::ErrorKind::AlreadyExists);
+            fs::remove_dir(&to).expect("empty");
+            rename(&from, &to).expect("renamed");
+            assert_eq!(entries(root.path()), ["to"]);
+        }
     }
 
     #[test]

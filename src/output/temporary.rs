@@ -27,6 +27,8 @@ pub(super) struct Temporary {
     folder: TempDir,
     /// `None` where nothing can be locked: the folder then has no such file, and nobody takes it for one of the dead.
     lock: Option<File>,
+    /// Whether the folder stays.
+    kept: bool,
 }
 
 impl Temporary {
@@ -41,14 +43,20 @@ impl Temporary {
         for _ in 0..ATTEMPTS {
             let folder = builder.tempdir_in(parent)?;
             let file = folder.path().join(LOCK);
-            let lock = File::create_new(&file)?;
+            let lock = match File::create_new(&file) {
+                // Until it had a lock somebody took it for one that was left behind.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                lock => lock?,
+            };
             match lock.try_lock() {
-                // Until it was locked it looked like one that is left behind, and whoever removes those may be faster.
-                Ok(()) if is_at(&lock, &file) => return Ok(Temporary { folder, lock: Some(lock) }),
+                // Until the lock was held it looked like that, too.
+                Ok(()) if is_at(&lock, &file) => {
+                    return Ok(Temporary { folder, lock: Some(lock), kept: false });
+                }
                 Ok(()) | Err(fs::TryLockError::WouldBlock) => {}
                 Err(fs::TryLockError::Error(_)) => {
                     fs::remove_file(&file)?;
-                    return Ok(Temporary { folder, lock: None });
+                    return Ok(Temporary { folder, lock: None, kept: false });
                 }
             }
         }
@@ -69,8 +77,18 @@ impl Temporary {
     }
 
     /// Lets the folder stay, whatever its name is by now.
-    pub(super) fn keep(self) {
-        let _ = self.folder.keep();
+    pub(super) fn keep(mut self) {
+        self.folder.disable_cleanup(true);
+        self.kept = true;
+    }
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        if !self.kept {
+            // The field tries once more.
+            let _ = clear(self.path());
+        }
     }
 }
 
@@ -84,12 +102,27 @@ pub(super) fn remove_dead(parent: &Path, prefix: &OsStr) {
         let ours =
             drawn.is_some_and(|drawn| drawn.len() == DRAWN && drawn.iter().all(u8::is_ascii_alphanumeric));
         if ours && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            let Ok(lock) = OpenOptions::new().write(true).open(entry.path().join(LOCK)) else { continue };
-            if lock.try_lock().is_ok() {
-                let _ = fs::remove_dir_all(entry.path());
+            match OpenOptions::new().write(true).open(entry.path().join(LOCK)) {
+                Ok(lock) if lock.try_lock().is_ok() => drop(clear(&entry.path())),
+                Ok(_) => {}
+                // Its process was gone before it had a lock, or behind that. What has files may be in use all the same.
+                Err(_) => drop(fs::remove_dir(entry.path())),
             }
         }
     }
+}
+
+/// Removes a folder, its lock last: a process that is killed within this leaves what the next one knows as dead.
+fn clear(folder: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            fs::remove_dir_all(entry.path())?;
+        } else if entry.file_name() != LOCK {
+            fs::remove_file(entry.path())?;
+        }
+    }
+    fs::remove_dir_all(folder)
 }
 
 /// Whether the file that was opened is still the one at `path`.

@@ -9,6 +9,8 @@ use std::io::{self, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
+use rustix::io::Errno;
+
 use super::{Advice, FileWriter, LOCK, Lock, Reader, Storage, check, failed_before};
 use crate::error::{Error, Result};
 
@@ -90,7 +92,11 @@ impl Storage for Local {
     fn open(&self, name: &str) -> io::Result<Box<dyn Reader>> {
         let path = self.file(name)?;
         // Asked before it is opened: opening a named pipe would wait for ever.
-        if !fs::metadata(&path)?.is_file() {
+        let regular = match fs::metadata(&path) {
+            Err(error) if Errno::from_io_error(&error) == Some(Errno::LOOP) => false,
+            told => told?.is_file(),
+        };
+        if !regular {
             return Err(io::Error::other(Error::damaged(&path, 0, "it is no regular file")));
         }
         Ok(Box::new(LocalReader { file: File::open(path)? }))
