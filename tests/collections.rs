@@ -197,6 +197,24 @@ fn pipes_folders_and_links_among_the_files_are_told() {
     dir.alike("load c more.jsonl", None).ok();
 }
 
+/// Also where the records are alike, and in different epochs.
+#[test]
+fn the_last_record_of_an_id_is_where_the_document_stands() {
+    let dir = Dir::new();
+    let others =
+        |from: usize| (from..from + 40).map(|at| line(&format!("{at}"), &format!("text number {at}")));
+    let again = [line("a", "the same text"); 1];
+    let lines: Vec<String> =
+        again.iter().cloned().chain(others(0)).chain(again.clone()).chain(others(40)).collect();
+    dir.write("in.jsonl", lines.concat());
+    dir.alike("load one in.jsonl", None).ok();
+    let told = report(dir.alike("load many in.jsonl --epoch 1K", None).ok());
+    assert!(told["epochs"].as_u64() > Some(2), "{told}");
+    assert_eq!((told["superseded"].as_u64(), told["unchanged"].as_u64()), (Some(1), Some(0)), "{told}");
+    let documents = |name: &str| dir.alike(&format!("documents {name} --json"), None).ok().stdout;
+    assert_eq!(documents("one"), documents("many"));
+}
+
 #[test]
 fn the_last_record_of_an_id_counts_and_ops_are_done() {
     let dir = made();

@@ -93,6 +93,21 @@ fn a_record_that_does_not_fit_is_named_with_what_would_do() {
     few.says("2 of 3 records refused");
 }
 
+#[test]
+fn a_load_that_fails_leaves_no_file() {
+    let dir = Dir::new();
+    dir.write("first.jsonl", line("small", "a few words"));
+    dir.write("long.jsonl", records(2, 20_000_000));
+    dir.alike("load c first.jsonl", None).ok();
+    let files = || {
+        let entries = std::fs::read_dir(dir.join("c")).unwrap().map(|entry| entry.unwrap().file_name());
+        entries.collect::<std::collections::BTreeSet<_>>()
+    };
+    let before = files();
+    dir.alike("load c long.jsonl -w 2 --memory 64M", None).code(3);
+    assert_eq!(files(), before);
+}
+
 /// Many short tokens take more memory than a text of the same length has otherwise.
 #[test]
 fn a_record_of_many_tokens_is_refused_when_they_are_counted() {

@@ -12,7 +12,6 @@ import socket
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from pathlib import Path
 
@@ -58,25 +57,26 @@ class Program:
 
     def end(self, process, deadline=DEADLINE):
         """Waits for the end of a command. One that goes on beyond its deadline hangs, and is ended."""
-        late = threading.Event()
-
-        def stop():
-            late.set()
-            os.killpg(process.pid, signal.SIGKILL)
-
-        timer = threading.Timer(deadline, stop)
-        timer.start()
-        _, status, usage = os.wait4(process.pid, 0)
-        timer.cancel()
+        peak, late, pause, status = 0, False, 0.001, None
+        while status is None:
+            ended, status = os.waitpid(process.pid, os.WNOHANG)
+            if not ended:
+                status = None
+                peak = max(peak, sum(map(most_memory, [process.pid, *children(process.pid)])))
+                late = late or time.monotonic() - process.begun > deadline
+                if late:
+                    os.killpg(process.pid, signal.SIGKILL)
+                time.sleep(pause)
+                pause = min(pause * 1.2, 0.01)
         process.returncode = os.waitstatus_to_exitcode(status)
         texts = []
         for file in process.files:
             file.seek(0)
             texts.append(file.read().decode(errors="replace"))
             file.close()
-        ran = Ran(process.returncode, *texts, time.monotonic() - process.begun, usage.ru_maxrss * 1024)
+        ran = Ran(process.returncode, *texts, time.monotonic() - process.begun, peak)
         line = " ".join(map(str, process.words))
-        if late.is_set():
+        if late:
             raise Fault("hung", f"{line}: no end after {deadline} s; {ran}")
         if "panicked at" in ran.stderr or ran.code in (101, -signal.SIGABRT, -signal.SIGSEGV, -signal.SIGBUS):
             raise Fault("panicked", f"{line}: {ran}")
@@ -92,6 +92,26 @@ class Program:
         if ran.code != 0:
             raise Fault("wrong", f"{' '.join(map(str, words))}: {ran}")
         return ran.stdout
+
+
+def most_memory(pid):
+    """The most memory that a process has held; what wait4 says begins with that of whoever starts it. What grows within the
+    last hundredth of a second may be missed."""
+    try:
+        with open(f"/proc/{pid}/status", encoding="ascii", errors="replace") as file:
+            lines = [line for line in file if line.startswith("VmHWM:")]
+        return int(lines[0].split()[1]) * 1024 if lines else 0
+    except OSError:
+        return 0
+
+
+def children(pid):
+    """The processes that a process has started."""
+    try:
+        with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as file:
+            return [int(word) for word in file.read().split()]
+    except OSError:
+        return []
 
 
 def options(about, count, more=None):
@@ -119,6 +139,7 @@ def campaign(given, what, case):
             folder = Path(name) / "w"
             folder.mkdir()
             drawn = random.Random(f"{what} {given.seed} {number}")
+            drawn.number = number
             try:
                 done += case(Program(given.program, folder), drawn, given.count - done)
             except Fault as fault:

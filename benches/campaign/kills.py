@@ -12,8 +12,8 @@ import shutil
 import signal
 import time
 
-from campaign import (DEADLINE, Fault, campaign, equal, exported, fsck, launched, options, partition, shortly, state,
-                      text, write_records)
+from campaign import (DEADLINE, Fault, campaign, children, equal, exported, fsck, launched, options, partition, shortly,
+                      state, text, write_records)
 
 # Flags of loads.
 SETTINGS = [
@@ -211,15 +211,6 @@ class History:
         one = partition((self.program.folder / "one" / "clusters.jsonl").read_text())
         if one != self.before["clusters"]:
             raise Fault("wrong", f"one run has other clusters, {self.flags}: {shortly(self.before['clusters'], one)}")
-
-
-def children(pid):
-    """The processes that a process has started."""
-    try:
-        with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as file:
-            return [int(word) for word in file.read().split()]
-    except OSError:
-        return []
 
 
 def alive(pid):

@@ -95,6 +95,25 @@ pub(crate) fn commit(
     progress: &Arc<Progress>,
 ) -> Result<Report> {
     warn_untidied(writer);
+    let report = work_out(writer, batch, unreadable, accept, agree, dry_run, progress);
+    match &report {
+        Err(_) => writer.clear_up(),
+        // It stands, and the next writer tidies up.
+        Ok(report) if report.commit.is_some() && !dry_run => warn_untidied(writer),
+        Ok(_) => {}
+    }
+    report
+}
+
+fn work_out(
+    writer: &mut Writer,
+    batch: Batch,
+    unreadable: &[(PathBuf, String)],
+    accept: impl FnOnce(&[Rejected], u64) -> Result<()>,
+    agree: impl FnOnce(&Report) -> Result<()>,
+    dry_run: bool,
+    progress: &Arc<Progress>,
+) -> Result<Report> {
     let prepared = prepare(writer, batch, Arc::clone(progress))?;
     let mut rejected = unread(unreadable);
     rejected.extend(prepared.rejected().cloned());
@@ -106,12 +125,7 @@ pub(crate) fn commit(
         let report = prepared.foresee()?;
         return agree(&report).map(|()| report);
     }
-    let report = prepared.commit_if(|report| agree(report).and_then(|()| progress.check()))?;
-    if report.commit.is_some() {
-        // It stands, and the next writer tidies up.
-        warn_untidied(writer);
-    }
-    Ok(report)
+    prepared.commit_if(|report| agree(report).and_then(|()| progress.check()))
 }
 
 /// Says why something superseded is still there, which is no failure.

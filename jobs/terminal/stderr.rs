@@ -1,5 +1,6 @@
 //! Warnings and errors on standard error.
 
+use std::borrow::Cow;
 use std::error::Error as _;
 use std::io::{self, Write};
 
@@ -24,7 +25,21 @@ pub(crate) fn message(error: &Error) -> String {
         cause = error.source();
     }
     // Line by line: the breaks are ours (a located TOML message has several), what stands between may be the user's.
-    text.lines().map(sanitize).collect::<Vec<_>>().join("\n")
+    text.lines().map(|line| sanitize(&shortened(line)).into_owned()).collect::<Vec<_>>().join("\n")
+}
+
+/// Most bytes of a line: names of files take 4,096 at most, but what stands in a file may be as long as that.
+const LONGEST: usize = 10_000;
+
+/// A line without its middle, if it is too long to be read.
+fn shortened(line: &str) -> Cow<'_, str> {
+    if line.len() <= LONGEST {
+        return Cow::Borrowed(line);
+    }
+    let boundary = |at: &usize| line.is_char_boundary(*at);
+    let begin = (0..=LONGEST / 2).rev().find(boundary).unwrap_or(0);
+    let end = (line.len() - LONGEST / 2..line.len()).find(boundary).unwrap_or(line.len());
+    Cow::Owned(format!("{} [... {} bytes ...] {}", &line[..begin], end - begin, &line[end..]))
 }
 
 #[cfg(test)]
@@ -37,6 +52,9 @@ mod tests {
     fn a_cause_is_told_once_and_nothing_reaches_the_terminal_raw() {
         let error = Error::io(Path::new("a\u{1b}[2Jb"), "read", io::Error::other("disk on fire"));
         assert_eq!(message(&error), "a\\u{1b}[2Jb: cannot read: disk on fire");
+        let long = message(&Error::config(format!("begin {} end", "\u{e9}".repeat(LONGEST))));
+        assert!(long.starts_with("begin ") && long.ends_with(" end") && long.contains("[... 10"), "{long}");
+        assert!(long.len() < LONGEST + 100, "{}", long.len());
         assert_eq!(message(&Error::config("one\n  two\u{202e}")), "one\n  two\\u{202e}");
     }
 }

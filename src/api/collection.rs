@@ -129,14 +129,7 @@ impl Collection {
                 peers: None,
             },
         };
-        let prepared = prepare(&mut writer, batch, Arc::new(Progress::default()))?;
-        let mut rejected: Vec<Rejected> = unread(&discovery.unreadable);
-        rejected.extend(prepared.rejected().cloned());
-        if let Err(error) = refuse(&rejected, prepared.records(), REFUSED_PERCENT) {
-            prepared.give_up(&error)?;
-            return Err(error);
-        }
-        prepared.commit()
+        commit(&mut writer, batch, &discovery.unreadable).inspect_err(|_| writer.clear_up())
     }
 
     /// Opens the collection for writing, or makes it.
@@ -185,4 +178,16 @@ impl Collection {
         let found = checker.check(&[(text, Day::None)], &Progress::default())?;
         Ok(found.into_iter().flatten().collect())
     }
+}
+
+/// Works a load out and commits it.
+fn commit(writer: &mut Writer, batch: Batch, unreadable: &[(PathBuf, String)]) -> Result<Report> {
+    let prepared = prepare(writer, batch, Arc::new(Progress::default()))?;
+    let mut rejected: Vec<Rejected> = unread(unreadable);
+    rejected.extend(prepared.rejected().cloned());
+    if let Err(error) = refuse(&rejected, prepared.records(), REFUSED_PERCENT) {
+        prepared.give_up(&error)?;
+        return Err(error);
+    }
+    prepared.commit()
 }

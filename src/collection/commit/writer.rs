@@ -276,6 +276,12 @@ impl Writer {
         self.tidy(|_| true)
     }
 
+    /// Removes what a load has begun that failed, so that it takes no room until the next one; what cannot be removed, that
+    /// one removes. Epochs that are done stay.
+    pub fn clear_up(&self) {
+        let _ = self.tidy(|_| true);
+    }
+
     /// Takes back a collection that was made for a load of which nothing came: its configuration, perhaps the mistake,
     /// would be fixed for ever. Its files go, as far as they can be removed; what stays is an empty collection or none. The
     /// file of the lock stays too: others may be waiting to open it.

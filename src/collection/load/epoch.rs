@@ -52,7 +52,8 @@ impl Prepared<'_> {
                 EpochCommand { part, at, ahead, next_content, documents, first_run: first, frozen, job };
             peers.broadcast(&LeaderCommand::Epoch(Box::new(epoch)))?;
         }
-        let base = LoadBase::new(tables, next_content, signed, documents, bytes, runs);
+        let base =
+            LoadBase::new(tables, next_content, signed, (self.next.load as u32, documents), bytes, runs);
         let found = self.found(part, &Arc::new(base), ids.into_iter().chain(of_records).collect());
         if matches!(found, Err(Error::Limit(_))) {
             self.remove_runs(&all)?;

@@ -112,7 +112,14 @@ fn take_part(
     let runs = (begin(&ids)?, begin(&of_records)?);
     let (tables, signed) = (ahead.tables(), config.signed());
     let most = resources.memory.unwrap_or(u64::MAX) / 10;
-    let known = Arc::new(LoadBase::new(tables, epoch.next_content, signed, epoch.documents, most, runs));
+    let known = Arc::new(LoadBase::new(
+        tables,
+        epoch.next_content,
+        signed,
+        (epoch.at.0 as u32, epoch.documents),
+        most,
+        runs,
+    ));
     let request = Request {
         sources: sources.to_vec(),
         part: epoch.part,

@@ -29,6 +29,8 @@ pub struct LoadBase {
     /// Of sketches of which rule the own words are signed, if they are, and whether records are kept.
     signed: Option<AcceptanceRule>,
     keeps_records: bool,
+    /// The number of the load.
+    load: u32,
     /// Documents there are, and how many bytes may be ids of them and of dead contents each.
     documents: u64,
     most: u64,
@@ -46,25 +48,45 @@ pub struct LoadBase {
 type Finished = (usize, RunSummary);
 
 impl LoadBase {
-    /// The tables of a commit with so many documents, whose contents are all below `next` and have signatures if sketches
+    /// The tables of a commit, or of the epochs before in this `load`, with so many documents, whose contents are all below `next` and have signatures if sketches
     /// are `signed`; `most` bytes of memory may be taken. Each worker will write one of the runs, and one of those for records, if there are any.
     pub fn new(
         tables: Tables,
         next: Doc,
         signed: Option<AcceptanceRule>,
-        documents: u64,
+        (load, documents): (u32, u64),
         most: u64,
         (runs, records): (Vec<RunWriter>, Vec<RunWriter>),
     ) -> LoadBase {
         let keeps_records = !records.is_empty();
         let [runs, records] = [runs, records].map(|runs| Mutex::new(runs.into_iter().map(Some).collect()));
         let (ids, dead, finished) = (Default::default(), OnceLock::new(), Arc::default());
-        LoadBase { tables, next, signed, keeps_records, documents, most, ids, dead, runs, records, finished }
+        LoadBase {
+            tables,
+            next,
+            signed,
+            keeps_records,
+            load,
+            documents,
+            most,
+            ids,
+            dead,
+            runs,
+            records,
+            finished,
+        }
     }
 
     /// The same for other tables, whose contents are all below `next`, and which nothing is added to.
     pub fn for_tables(&self, tables: Tables, next: Doc) -> LoadBase {
-        LoadBase::new(tables, next, self.signed, self.documents, self.most, (Vec::new(), Vec::new()))
+        LoadBase::new(
+            tables,
+            next,
+            self.signed,
+            (self.load, self.documents),
+            self.most,
+            (Vec::new(), Vec::new()),
+        )
     }
 
     /// Reads what is needed to know unchanged documents whose ids begin with the same bits as `id`, unless another worker
@@ -81,12 +103,18 @@ impl LoadBase {
         let mut rows = self.tables.scan_between(DOCUMENTS, &[first], end.as_ref().map(std::slice::from_ref));
         while let Some(row) = rows.next_row()? {
             let document = Document::of_row(row);
-            if document.live {
+            if self.stands(&document) {
                 ids.push(((document.id >> 64) as u64, (document.fingerprint >> 64) as u64));
             }
         }
         let _ = part.documents.set(ids);
         Ok(())
+    }
+
+    /// Whether a record that is like this document changes nothing. Of several records of one load the last one counts, also
+    /// where they are in different epochs and alike.
+    fn stands(&self, document: &Document) -> bool {
+        document.live && document.loads.1 != self.load
     }
 
     /// The tables.
@@ -164,7 +192,7 @@ impl Stored for LoadBase {
         let mut unchanged = false;
         self.tables.newest(DOCUMENTS, &[(id >> 64) as u64, id as u64], &mut |_, _, row| {
             let document = Document::of_row(row);
-            unchanged = document.live && document.fingerprint == fingerprint;
+            unchanged = self.stands(&document) && document.fingerprint == fingerprint;
             Ok(())
         })?;
         Ok(unchanged)
