@@ -1,5 +1,6 @@
 //! The program: parse, do one thing, and turn its outcome into messages and an exit code.
 
+mod allocator;
 mod cli;
 mod cluster;
 mod commands;
@@ -18,6 +19,7 @@ use crate::terminal::interrupt::beyond_limits_is_an_error;
 use crate::terminal::stderr::message;
 
 fn main() -> ExitCode {
+    allocator::keep_large_blocks_apart();
     let line = match CommandLine::parse(&std::env::args_os().collect::<Vec<_>>()) {
         Ok(line) => line,
         Err(error) => {

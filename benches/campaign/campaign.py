@@ -50,8 +50,15 @@ class Program:
         out, err = (tempfile.TemporaryFile(dir=self.folder.parent) for _ in range(2))
         given = dict(os.environ, RUST_BACKTRACE="0", **(env or {}))
         process = subprocess.Popen(
-            [self.path, *map(str, words)], cwd=self.folder, stdin=stdin or subprocess.DEVNULL, stdout=out,
-            stderr=err, env=given, start_new_session=True, preexec_fn=before)
+            [self.path, *map(str, words)],
+            cwd=self.folder,
+            stdin=stdin or subprocess.DEVNULL,
+            stdout=out,
+            stderr=err,
+            env=given,
+            start_new_session=True,
+            preexec_fn=before,
+        )
         process.begun, process.files, process.words = time.monotonic(), (out, err), words
         return process
 
@@ -95,8 +102,8 @@ class Program:
 
 
 def most_memory(pid):
-    """The most memory that a process has held; what wait4 says begins with that of whoever starts it. What grows within the
-    last hundredth of a second may be missed."""
+    """The most memory that a process has held; what wait4 says begins with that of whoever starts it. What grows within
+    the last hundredth of a second may be missed."""
     try:
         with open(f"/proc/{pid}/status", encoding="ascii", errors="replace") as file:
             lines = [line for line in file if line.startswith("VmHWM:")]
@@ -139,14 +146,17 @@ def campaign(given, what, case):
             folder = Path(name) / "w"
             folder.mkdir()
             drawn = random.Random(f"{what} {given.seed} {number}")
-            drawn.number = number
+            drawn.number, drawn.count = number, given.count
             try:
                 done += case(Program(given.program, folder), drawn, given.count - done)
             except Fault as fault:
                 faults[fault.kind] += 1
                 done += 1
-                print(f"{fault.kind.upper()}: {fault}\n  repeat: {sys.argv[0]} {given.program} {given.count} "
-                      f"--seed {given.seed} --only {number}", flush=True)
+                print(
+                    f"{fault.kind.upper()}: {fault}\n  repeat: {sys.argv[0]} {given.program} {given.count} "
+                    f"--seed {given.seed} --only {number}",
+                    flush=True,
+                )
                 keep(folder, what, number)
         number += 1
         cases += 1
@@ -186,8 +196,9 @@ def launched(folder, words):
 
 # --- texts -----------------------------------------------------------------------------------------------------------
 
+
 def text(drawn, families=12, words=30):
-    """A text of a family: its words with some left out, and some replaced. So families hang together, and fall apart."""
+    """A text of a family: its words with some left out, and some replaced. So families hang together and fall apart."""
     family = drawn.randrange(families)
     begin, size = drawn.randrange(8), words - drawn.randrange(8)
     chosen = [f"f{family}w{at}" for at in range(begin, begin + size)]
@@ -203,6 +214,7 @@ def write_records(path, records):
 
 
 # --- what there is to see of a collection ----------------------------------------------------------------------------
+
 
 def partition(lines):
     """Clusters as (representative, members), whatever their numbers."""
@@ -265,6 +277,11 @@ def shortly(found, wanted):
         less = [one for one in wanted if one not in found][:2]
         return f"has {more}, lacks {less}"[:600]
     if isinstance(found, dict) and isinstance(wanted, dict):
-        return str({key: shortly(found.get(key), wanted.get(key)) for key in found.keys() | wanted.keys()
-                    if found.get(key) != wanted.get(key)})[:600]
+        return str(
+            {
+                key: shortly(found.get(key), wanted.get(key))
+                for key in found.keys() | wanted.keys()
+                if found.get(key) != wanted.get(key)
+            }
+        )[:600]
     return f"{found} instead of {wanted}"[:600]

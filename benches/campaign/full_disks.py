@@ -3,10 +3,11 @@
 
     benches/campaign/full_disks.py PROGRAM [COUNT] [--seed N] [--only CASE]
 
-COUNT is of commands that the disk was too small for. Each has to end with exit code 1 and a message that says so, or with 3 if it
-can say beforehand what does not fit; a collection is then as it was, and an output is not there. With room the same command has to
-succeed, and to come to what it comes to on a large disk. Disks are file systems of their own in memory, of so many bytes or so many
-files, which needs the rights of root. Without them `ulimit -f` bounds each file instead, and the totals say so."""
+COUNT is of commands that the disk was too small for. Each has to end with exit code 1 and a message that says so, or
+with 3 if it can say beforehand what does not fit; a collection is then as it was, and an output is not there. With
+room the same command has to succeed, and to come to what it comes to on a large disk. Disks are file systems of their
+own in memory, of so many bytes or so many files, which needs the rights of root. Without them `ulimit -f` bounds each
+file instead, and the totals say so."""
 
 import os
 import shutil

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Kills commands that write with SIGKILL at random moments, gives each again, and compares with a twin that nobody killed.
+"""Kills commands that write with SIGKILL at random moments, gives each again, and compares with a twin that nobody
+killed.
 
     benches/campaign/kills.py PROGRAM [COUNT] [--seed N] [--only CASE]
 
-COUNT is of kills that met a running command. After each kill a reader has to find the commit before the command or the one
-after it. At the end of a history the clusters also have to be those of one run over what is left."""
+COUNT is of kills that met a running command. After each kill a reader has to find the commit before the command or
+the one after it. At the end of a history the clusters also have to be those of one run over what is left."""
 
 import json
 import os
@@ -12,8 +13,22 @@ import shutil
 import signal
 import time
 
-from campaign import (DEADLINE, Fault, campaign, children, equal, exported, fsck, launched, options, partition, shortly,
-                      state, text, write_records)
+from campaign import (
+    DEADLINE,
+    Fault,
+    campaign,
+    children,
+    equal,
+    exported,
+    fsck,
+    launched,
+    options,
+    partition,
+    shortly,
+    state,
+    text,
+    write_records,
+)
 
 # Flags of loads.
 SETTINGS = [

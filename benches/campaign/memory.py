@@ -3,8 +3,9 @@
 
     benches/campaign/memory.py PROGRAM [--only SETTING]
 
-Most is what all processes of a command hold together, as the system counts it; of several processes each has the limit. It may be
-1.05 times the limit or 32 MiB above it, whichever is more. Inputs are drawn, the same each time; the largest has 200 MB."""
+Most is what all processes of a command hold together, as the system counts it; of several processes each has the
+limit. It may be 1.05 times the limit or 32 MiB above it, whichever is more. Inputs are drawn, the same each time; the
+largest has 200 MB."""
 
 import gzip
 import json
@@ -36,16 +37,19 @@ def lines(path, records):
 
 def long_pairs(count, size):
     """Records of about so many bytes; each second one is like the one before."""
+
     def records(drawn):
         for at in range(count // 2):
             text = words(drawn, size // 6)
             yield {"id": f"a{at}", "text": text}
             yield {"id": f"b{at}", "text": text + " " + words(drawn, 20)}
+
     return records
 
 
 def near_copies(count, size):
     """Copies of one page, each with some words changed."""
+
     def records(drawn):
         page = words(drawn, size // 6).split()
         for at in range(count):
@@ -53,51 +57,65 @@ def near_copies(count, size):
             for _ in range(3):
                 copy[drawn.randrange(len(copy))] = f"own{drawn.randrange(1 << 30)}"
             yield {"id": at, "text": " ".join(copy)}
+
     return records
 
 
 def tiny(count, of=1 << 20, ids=None):
     """Documents of a few words; with so many ids, if not each has its own."""
+
     def records(drawn):
         for at in range(count):
-            yield {"id": drawn.randrange(ids) if ids else at, "text": f"{drawn.randrange(of)} {at % 1000} {drawn.randrange(of)} x y z"}
+            yield {
+                "id": drawn.randrange(ids) if ids else at,
+                "text": f"{drawn.randrange(of)} {at % 1000} {drawn.randrange(of)} x y z",
+            }
+
     return records
 
 
 def family(count):
     """Pages that share a template of half their words."""
+
     def records(drawn):
         template = words(drawn, 150)
         for at in range(count):
             yield {"id": at, "text": template + " " + words(drawn, 75)}
+
     return records
 
 
 def ordinary(count):
     """Pages of 200 words, a tenth of them copied with changes."""
+
     def records(drawn):
         last = words(drawn, 200)
         for at in range(count):
             if drawn.random() < 0.9:
                 last = words(drawn, 200)
             yield {"id": at, "text": f"{last} {words(drawn, 3)}"}
+
     return records
 
 
 def one_text(count):
     """The same text again and again."""
+
     def records(drawn):
         text = words(drawn, 100)
         for at in range(count):
             yield {"id": at, "text": text}
+
     return records
 
 
 def many_words(count):
     """Records of nothing but words of one letter: the most tokens a byte."""
+
     def records(drawn):
         for at in range(count):
             yield {"id": at, "text": " ".join(drawn.choice("abcdefghij") for _ in range(500_000))}
+
     return records
 
 
@@ -130,7 +148,9 @@ SETTINGS = [
     Setting("near-copies of 8 MB, load", COPIES, 64, LOAD),
     Setting("near-copies of 8 MB, pairs", COPIES, 64, LOAD, "pairs c"),
     Setting("near-copies of 8 MB, export", COPIES, 64, LOAD, "export c --out out"),
-    Setting("near-copies of 2 KB, transitive", near_copies(30_000, 2_000), 64, "dedup in --out out --clustering transitive"),
+    Setting(
+        "near-copies of 2 KB, transitive", near_copies(30_000, 2_000), 64, "dedup in --out out --clustering transitive"
+    ),
     Setting("near-copies of 2 KB, load", near_copies(30_000, 2_000), 64, LOAD),
     Setting("words of one letter", many_words(20), 64, "dedup in --out out"),
     Setting("tiny documents", tiny(1_500_000), 128, "dedup in --out out"),
@@ -145,7 +165,12 @@ SETTINGS = [
     Setting("two processes, load", ORDINARY, 64, "load c in -w 1", processes=2),
     # Beyond the thirty: what nobody has promised.
     Setting("check of long texts", near_copies(3, 3_000_000), 64, LOAD, "check c in"),
-    Setting("lexicon of many words", tiny(1_000_000, 1 << 40), 64, "lexicon build in --out out --terms alphanumeric --min-df 1"),
+    Setting(
+        "lexicon of many words",
+        tiny(1_000_000, 1 << 40),
+        64,
+        "lexicon build in --out out --terms alphanumeric --min-df 1",
+    ),
 ]
 
 
@@ -179,10 +204,9 @@ write.last = None
 def line(setting, command, name, folder):
     """A command in words, with the limit where it takes one."""
     given = [name if word == "in" else word for word in command.split()]
-    if given[0] not in ("check", "lexicon"):
+    if given[0] != "check":
         given += ["--memory", f"{setting.memory}M"]
-    if given[0] not in ("check",) and "-w" not in given:
-        given += ["-w", "2"]
+        given += [] if "-w" in given else ["-w", "2"]
     return launched(folder, given) if setting.processes == 2 else given
 
 
@@ -211,7 +235,14 @@ def holds(program, at, setting):
         shutil.rmtree(program.folder)
     limit = setting.memory * setting.processes
     over = ran.peak > max(limit * 1.05, limit + 32 * setting.processes) * MIB
-    told = [f"{at}: {setting.name}", limit, f"{ran.peak / MIB:.0f}", "over" if over else "", ran.code, f"{ran.seconds:.1f}"]
+    told = [
+        f"{at}: {setting.name}",
+        limit,
+        f"{ran.peak / MIB:.0f}",
+        "over" if over else "",
+        ran.code,
+        f"{ran.seconds:.1f}",
+    ]
     print("| " + " | ".join(map(str, told)) + " |", flush=True)
     return not over
 
@@ -221,10 +252,11 @@ def main():
     failed = 0
     print("| setting | limit, MiB | most, MiB | | code | seconds |\n|---|---:|---:|---|---:|---:|", flush=True)
     with tempfile.TemporaryDirectory(prefix="alike-campaign-") as folder:
-        for at, setting in enumerate(SETTINGS[:given.count]):
+        for at, setting in enumerate(SETTINGS[: given.count]):
             if given.only in (None, at):
                 failed += not holds(Program(given.program, Path(folder) / "w"), at, setting)
-    print(f"{given.count} settings: {failed} beyond 1.05 times the limit or 32 MiB above it, or failed")
+    count = given.count if given.only is None else 1
+    print(f"{count} settings: {failed} beyond 1.05 times the limit or 32 MiB above it, or failed")
     sys.exit(int(failed > 0))
 
 

@@ -26,8 +26,8 @@ FAULTS = ["none", "kill", "kill", "stop", "full", "machine"]
 
 
 def text(number, version):
-    """The text of a document in some version. Four documents are kin; how many sentences a version has of its own decides which of
-    them are alike."""
+    """The text of a document in some version. Four documents are kin; how many sentences a version has of its own
+    decides which of them are alike."""
     common, own = random.Random(number // KIN), random.Random(number * 1000 + version)
     sentences = [common.getrandbits(40) for _ in range(SENTENCES)]
     for _ in range(own.randrange(7)):
@@ -105,7 +105,18 @@ class Soak:
         """The command of the round."""
         machine = ["--memory", f"{MEMORY}M", "-w", "2"]
         return {
-            "load": ["load", "c", "input", "--input-format", "jsonl", "--max-delete", "100", "--quiet", *FLAGS, *machine],
+            "load": [
+                "load",
+                "c",
+                "input",
+                "--input-format",
+                "jsonl",
+                "--max-delete",
+                "100",
+                "--quiet",
+                *FLAGS,
+                *machine,
+            ],
             "delete": ["delete", "c", "--ids", "input", "--max-delete", "100", "--quiet", *machine],
             "compact": ["compact", "c", "--quiet"],
             "fsck": ["fsck", "c"],
@@ -162,6 +173,7 @@ class Soak:
 
     def with_stop(self, words):
         """Stopped twice for some seconds."""
+
         def stop(process):
             for _ in range(2):
                 time.sleep(1)
@@ -215,7 +227,9 @@ class Soak:
         while not self.over.is_set():
             if self.live:
                 (self.state / "draft").write_text(text(drawn.choice(list(self.live)), 0))
-                words = drawn.choice([["stats", "c"], ["info", "c"], ["clusters", "c", "--json"], ["check", "c", self.state / "draft"]])
+                words = drawn.choice(
+                    [["stats", "c"], ["info", "c"], ["clusters", "c", "--json"], ["check", "c", self.state / "draft"]]
+                )
                 try:
                     program.good(words, deadline=1800)
                     self.read += 1
@@ -231,8 +245,11 @@ class Soak:
         try:
             while self.spent + time.monotonic() - self.begun < minutes * 60 and not self.over.is_set():
                 self.round()
-                print(f"round {self.rounds}: {len(self.live)} documents, {used(self.work / 'c') / GIB:.2f} GiB, {self.watched[-1:]}",
-                      flush=True)
+                print(
+                    f"round {self.rounds}: {len(self.live)} documents, {used(self.work / 'c') / GIB:.2f} GiB, "
+                    f"{self.watched[-1:]}",
+                    flush=True,
+                )
             failed = self.over.is_set()
         finally:
             self.over.set()
@@ -246,7 +263,9 @@ class Soak:
         print("at the end: fsck, one run over what is left, and a new collection of it", flush=True)
         self.program.good(["fsck", "c"], deadline=1800)
         clusters = self.program.good(["clusters", "c", "--json"], deadline=1800)
-        documents = [json.loads(line) for line in self.program.good(["documents", "c", "--json"], deadline=1800).splitlines()]
+        documents = [
+            json.loads(line) for line in self.program.good(["documents", "c", "--json"], deadline=1800).splitlines()
+        ]
         wanted = {str(number): value[0] for number, value in self.live.items()}
         if {one["id"]: one["first_load"] for one in documents} != wanted:
             raise Fault("lost", f"{len(documents)} documents, {len(wanted)} were acknowledged, or their loads differ")
@@ -272,8 +291,10 @@ class Soak:
         """Prints what it came to; whether memory, descriptors and disk are as they should be."""
         spent = (self.spent + time.monotonic() - self.begun) / 60
         flat = True
-        print(f"{self.rounds} rounds in {spent:.0f} minutes, faults {self.faults}, {self.read} readers; disk can be filled: "
-              f"{self.disk.bounded}, machines can go: {self.machines.there}")
+        print(
+            f"{self.rounds} rounds in {spent:.0f} minutes, faults {self.faults}, {self.read} readers; "
+            f"disk can be filled: {self.disk.bounded}, machines can go: {self.machines.there}"
+        )
         for kind in ("load", "delete", "compact", "fsck"):
             rows = [row for row in self.watched if row[0] == kind]
             third = len(rows) // 3
@@ -281,10 +302,15 @@ class Soak:
                 continue
             first, last = ([max(row[at] for row in part) for at in (1, 2)] for part in (rows[:third], rows[-third:]))
             flat &= last[0] <= MEMORY + max(32, MEMORY // 20) and last[1] <= first[1] + 64
-            print(f"{kind}: at most {first[0]} MiB and {first[1]} descriptors in the first third, {last[0]} and {last[1]} in the last")
+            print(
+                f"{kind}: at most {first[0]} MiB and {first[1]} descriptors in the first third, "
+                f"{last[0]} and {last[1]} in the last"
+            )
         ratio = sizes[0] / sizes[1]
-        print(f"equal to one run: {len(self.live)} documents, {clusters} clusters; {sizes[0] / GIB:.2f} GiB compacted, "
-              f"{ratio:.2f} times a new collection")
+        print(
+            f"equal to one run: {len(self.live)} documents, {clusters} clusters; {sizes[0] / GIB:.2f} GiB compacted, "
+            f"{ratio:.2f} times a new collection"
+        )
         return flat and ratio <= 1.2
 
 

@@ -55,7 +55,20 @@ class Machines:
         self.names = [f"alike-soak-{os.getpid()}-{at}" for at in range(2)]
         self.there = all(done("ip", "netns", "add", name) for name in self.names)
         self.there = self.there and done(
-            "ip", "-n", self.names[0], "link", "add", "cable", "type", "veth", "peer", "name", "cable", "netns", self.names[1])
+            "ip",
+            "-n",
+            self.names[0],
+            "link",
+            "add",
+            "cable",
+            "type",
+            "veth",
+            "peer",
+            "name",
+            "cable",
+            "netns",
+            self.names[1],
+        )
         for at, name in enumerate(self.names):
             done("ip", "-n", name, "addr", "add", f"10.77.0.{at + 1}/24", "dev", "cable")
             done("ip", "-n", name, "link", "set", "lo", "up")

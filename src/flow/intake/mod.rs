@@ -60,9 +60,16 @@ pub struct Intake {
     results: ReadResults,
     failure: Option<Error>,
     room: RecordRoom,
+    /// Bytes that the records of a load take until the epoch is done, also where others of the same ids take their place.
+    held: u64,
     /// Where a record stands that does not fit in the memory, and why.
     unfit: Option<(Position, String)>,
 }
+
+/// Bytes of a record of a load: on its way, and where all of its id are sorted.
+const CHANGE: u64 = 2 * size_of::<Change>() as u64;
+/// Bytes of a text of one: its arrival twice, as well, and what is noted of its set and signature.
+const TEXT: u64 = 2 * size_of::<Arrival>() as u64 + 96;
 
 impl Intake {
     /// The intake of a worker before its first record.
@@ -93,6 +100,7 @@ impl Intake {
             results: ReadResults::default(),
             failure: None,
             room: RecordRoom::default(),
+            held: 0,
             unfit: None,
         }
     }
@@ -139,11 +147,15 @@ impl Intake {
         (arrivals * size_of::<Arrival>() + postings * size_of::<Posting>()) as u64
     }
 
-    /// Refuses rows that do not fit in their share of the memory, with what all of them will come to.
+    /// Refuses rows and records of a load that do not fit in their shares of the memory, with what all of them will come to.
     fn allow_rows(&self) -> Result<()> {
-        let (rows, (_, done, total)) = (self.segment.bytes(), self.context.status.progress.now());
-        let expected = (u128::from(rows) * u128::from(total) / u128::from(done.max(1))) as u64;
-        self.context.memory.budget.allow(Share::Rows, rows, expected, "the documents")
+        let (_, done, total) = self.context.status.progress.now();
+        let allow = |share, bytes, what| {
+            let expected = (u128::from(bytes) * u128::from(total) / u128::from(done.max(1))) as u64;
+            self.context.memory.budget.allow(share, bytes, expected, what)
+        };
+        allow(Share::Rows, self.segment.bytes(), "the documents")?;
+        allow(Share::Settling, self.held, "the records of a load")
     }
 
     /// Whether this worker has met the text, as far as it remembers: what it forgets, `exact_duplicates` finds.
@@ -214,6 +226,7 @@ impl Intake {
         let position = record.position.to_bits();
         if !record.deleted && stored.is_unchanged(id, fingerprint)? {
             self.changes.push(Change { id, fingerprint, position, doc: None, kind: ChangeKind::Unchanged });
+            self.held += CHANGE;
             self.results.tally.unchanged += 1;
             return Ok(());
         }
@@ -228,6 +241,7 @@ impl Intake {
             return Ok(());
         }
         self.changes.push(Change { id, fingerprint, position, doc: Some(doc), kind });
+        self.held += CHANGE + TEXT;
         if kind != ChangeKind::Delete {
             keepers.keep(self.worker, |keeper| keeper.record(doc, &record.stored()))?;
         }
