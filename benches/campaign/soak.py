@@ -164,11 +164,13 @@ class Soak:
     def with_kill(self, words):
         """Killed up to three times, and then done."""
         drawn = random.Random(time.time())
+        took = [row[3] for row in self.watched[-20:] if row[0] == words[0]]
         for _ in range(drawn.randrange(1, 4)):
             process = self.program.start(words)
-            time.sleep(drawn.uniform(0, 12))
+            time.sleep(drawn.uniform(0, max(took, default=10)))
             os.kill(process.pid, signal.SIGKILL)
-            self.program.end(process)
+            met = self.program.end(process).code == -signal.SIGKILL
+            self.faults["kills that met a command"] = self.faults.get("kills that met a command", 0) + met
         self.finish(words)
 
     def with_stop(self, words):
