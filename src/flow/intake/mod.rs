@@ -226,7 +226,8 @@ impl Intake {
         let position = record.position.to_bits();
         if !record.deleted && stored.is_unchanged(id, fingerprint)? {
             self.changes.push(Change { id, fingerprint, position, doc: None, kind: ChangeKind::Unchanged });
-            self.held += CHANGE;
+            // Nothing else is held of it.
+            self.held += CHANGE / 2;
             self.results.tally.unchanged += 1;
             return Ok(());
         }
