@@ -9,6 +9,10 @@ use super::super::thrift::damaged;
 use crate::limits::MAX_PAGE_BYTES;
 use crate::read::bytes::{RecordRoom, Turn};
 
+/// How much less a page costs than a record of as many bytes: it is held twice while it is decompressed, and of its records
+/// one at a time is sketched.
+const PART: usize = 2;
+
 /// What the pages of a unit may take.
 pub(in crate::read::formats::parquet) struct UnitMemory {
     room: RecordRoom,
@@ -71,11 +75,11 @@ impl HeldPages {
     /// Takes room for a page of so many bytes and values, or for a dictionary; waits for its turn if it is long.
     pub(in crate::read::formats::parquet) fn take(&self, bytes: usize, values: Option<u32>) -> Result<()> {
         let unit = &self.unit;
-        if bytes > unit.room.most() {
+        if bytes / PART > unit.room.most() {
             unit.unfit.store(bytes as u64, Ordering::Relaxed);
             return Err(damaged("a page that the memory has no room for"));
         }
-        let long = unit.room.is_long(bytes);
+        let long = unit.room.is_long(bytes / PART);
         self.taken.fetch_add(bytes as u64, Ordering::Relaxed);
         self.pass(values.unwrap_or(0));
         self.long[usize::from(values.is_some())].store(long, Ordering::Relaxed);
