@@ -47,6 +47,7 @@
 //! - `read/formats/extract.rs` - one line of JSON to one record
 //! - `read/formats/find.rs` - the wanted fields of a line of JSON
 //! - `read/formats/object.rs` - the members of an object, and what strings mean
+//! - `read/formats/whole.rs` - formats in which a file is one document
 //! - `read/formats/text.rs` - plain text: the whole file is one document
 //! - `read/formats/parquet/mod.rs` - Parquet: a record is a row
 //! - `read/formats/parquet/thrift.rs` - Thrift's compact protocol, as much as headers and footers need
@@ -64,6 +65,21 @@
 //! - `read/formats/parquet/rows.rs` - the rows of a unit
 //! - `read/formats/parquet/reread.rs` - reading single rows a second time
 //! - `read/formats/parquet/rewritten.rs` - a file that is written again without some of its rows
+//! - `read/formats/html.rs` - HTML: the whole file is one page
+//! - `read/formats/mail/mod.rs` - mail: one message a file, or mbox
+//! - `read/formats/mail/mbox.rs` - where messages of an mbox end
+//! - `read/formats/mail/message.rs` - messages to documents
+//! - `read/formats/warc/mod.rs` - WARC, WET and ARC: what crawlers wrote down
+//! - `read/formats/warc/head.rs` - the head of a record
+//! - `read/formats/warc/arc.rs` - heads of ARC
+//! - `read/formats/warc/ends.rs` - where records end that say how long they are
+//! - `read/formats/warc/parser.rs` - records of a crawl to documents
+//! - `read/formats/warc/companions.rs` - requests and metadata go with their pages
+//! - `read/payload/mod.rs` - what text the bytes of a media type are
+//! - `read/payload/charset.rs` - character sets
+//! - `read/payload/headers.rs` - header lines of HTTP, WARC and mail
+//! - `read/payload/html.rs` - HTML to its text
+//! - `read/payload/http.rs` - what a server sent, unwrapped
 //! - `read/find/mod.rs` - finding the input
 //! - `read/find/discover.rs` - arguments to sources
 //! - `read/find/foreign.rs` - formats that are not read, and what to do with such a file
@@ -78,9 +94,12 @@
 //! - `read/bytes/decoder.rs` - decompression beside parsing
 //! - `read/bytes/room.rs` - how long records may be within the memory, and whose turn it is to have a long one
 //! - `read/bytes/window.rs` - a window that slides over the decompressed bytes of a file
+//! - `read/bytes/members.rs` - where the members of a gzip file are
+//! - `read/bytes/xz.rs` - windows of xz files, and their decoder
 //! - `read/bytes/zstd_window.rs` - the windows of Zstandard files, and whether the memory has room for them
 //! - `read/unit.rs` - inputs cut into units, and reading a unit
 //! - `read/windowed.rs` - units of formats whose records are stretches of bytes
+//! - `read/stretches.rs` - records that lie one behind the other, whatever is in them
 //! - `read/input.rs` - where the fields of a record stand, as a configuration says
 //! - `read/inputs.rs` - the inputs of a run, divided into units, and what reads them
 //! - `read/field.rs` - which fields of a record are wanted
@@ -391,15 +410,17 @@
 //! - `output/staging.rs` - the folder that appears whole or not at all
 //! - `output/temporary.rs` - folders that are removed, at the latest by the next one of their kind
 //! - `output/scratch.rs` - folders for what is needed for a while beside a collection
-//! - `output/kept.rs` - the inputs without the removed records
-//! - `output/plan.rs` - dividing a large file among workers
 //! - `output/columns/mod.rs` - Parquet files without the removed rows
 //! - `output/columns/parts.rs` - the Parquet files among the kept ones that lose rows
 //! - `output/columns/groups.rs` - row groups that stay, shrink or go, and the files made of them
 //! - `output/columns/failure.rs` - what goes wrong with columns, and what people are told of it
 //! - `output/columns/encode.rs` - one column of a row group, written anew
 //! - `output/columns/properties.rs` - how a file is written that is to be like another one
-//! - `output/filter.rs` - which bytes of a file of lines are kept
+//! - `output/kept/mod.rs` - the inputs without the removed records
+//! - `output/kept/plan.rs` - dividing a large file among workers
+//! - `output/kept/filter.rs` - which bytes of a file of records are kept
+//! - `output/kept/members.rs` - gzip files of small members, of which most are copied
+//! - `output/kept/packer.rs` - files compressed as their sources were
 //! - `output/hand_out.rs` - jobs of unequal size, handed to workers
 //! - `output/lists.rs` - from an outcome to its lists and figures
 //! - `output/rows.rs` - the rows of the lists

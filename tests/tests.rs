@@ -45,6 +45,8 @@ mod families;
 mod faults;
 /// `features` accepts pairs as often as the formula says.
 mod features;
+/// The same documents in every format.
+mod formats;
 /// Every contradiction of tables is named by fsck.
 mod fsck;
 /// Collections that cluster with a guarantee, and the program with them.
@@ -124,6 +126,8 @@ mod sources;
 mod steps;
 /// Strangers at the ports of a job.
 mod strangers;
+/// WARC, ARC and mbox against plain readers, packed, cut and damaged.
+mod stretches;
 /// What the tests share: no test is in here.
 mod support;
 /// Sampling planned on documents, and thresholds tried on them.

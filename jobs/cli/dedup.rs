@@ -10,7 +10,7 @@ use super::processes::ProcessArgs;
 pub(super) const DEDUP_EXAMPLES: &str = "\
 Examples:
   alike dedup crawl/ --out clean
-      Read all JSON Lines, CSV, TSV and text files below crawl/, plain, gzip or zstd. Write kept records to
+      Read all files below crawl/ whose format is known (alike help dedup, --input-format). Write kept records to
       clean/kept/, and each removed one with its representative and their similarity to clean/duplicates.jsonl.
   alike dedup 'dump-*.jsonl.gz' --out clean --threshold 0.9 --keep longest --pairs
       Read the files of a glob, remove only closer copies, keep the longest of each cluster, and list all pairs.

@@ -39,8 +39,8 @@ pub(crate) fn unreadable_ids(list: &Path, error: &io::Error, line: &str) -> Erro
 
 /// Refuses an input of which too much could not be used.
 pub(crate) fn refuse(strict: bool, rejected: &[Rejected], documents: u64) -> Result<()> {
-    let Some(first) = rejected.first() else { return Ok(()) };
-    let count = rejected.len() as u64;
+    let Some(first) = Rejected::wrong(rejected).next() else { return Ok(()) };
+    let count = Rejected::wrong(rejected).count() as u64;
     let records = documents + count;
     let reason = if strict {
         "--strict allows none".to_owned()

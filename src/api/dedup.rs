@@ -280,8 +280,8 @@ pub(super) fn temporary() -> Result<TempDir> {
 
 /// Refuses an input of which more than so many per cent could not be used.
 pub(super) fn refuse(rejected: &[Rejected], documents: u64, percent: u64) -> Result<()> {
-    let Some(first) = rejected.first() else { return Ok(()) };
-    let count = rejected.len() as u64;
+    let Some(first) = Rejected::wrong(rejected).next() else { return Ok(()) };
+    let count = Rejected::wrong(rejected).count() as u64;
     if count * 100 <= (documents + count) * percent {
         return Ok(());
     }

@@ -65,7 +65,7 @@ pub trait LoadKeeper: Debug + Send {
     ///
     /// # Errors
     /// [`crate::error::Error::Io`] if it cannot be written.
-    fn record(&mut self, doc: Doc, raw: &str) -> Result<()>;
+    fn record(&mut self, doc: Doc, raw: &[u8]) -> Result<()>;
 
     /// Keeps the set of a text, in ascending order of documents.
     ///

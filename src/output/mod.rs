@@ -6,12 +6,10 @@
 #[cfg(feature = "parquet")]
 mod columns;
 mod figures;
-mod filter;
 mod hand_out;
 mod kept;
 mod kinds;
 mod lists;
-mod plan;
 mod render;
 mod rows;
 mod scratch;
@@ -20,12 +18,9 @@ mod summary;
 mod svg;
 mod temporary;
 
-#[cfg(test)]
-mod kept_tests;
-
 pub use hand_out::Hands;
 pub(crate) use hand_out::hand_out;
-pub use kept::{KeptTally, assist_kept, write_kept};
+pub use kept::{KeptTally, Packer, assist_kept, write_kept};
 pub use kinds::{KindRow, KindTable};
 pub use lists::{Lists, left_out, summarise};
 pub use render::{examples, render};

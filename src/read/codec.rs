@@ -64,6 +64,17 @@ pub(super) trait Codec {
     /// Where records end; `None` if a file is one record.
     fn boundaries(&self) -> Option<Box<dyn Boundaries>>;
 
+    /// The offsets of the records that go when those at the ascending offsets `removed` go: these, and what only speaks of
+    /// them.
+    fn with_companions(&self, _: &Source, removed: &[u64]) -> io::Result<Vec<u64>> {
+        Ok(removed.to_vec())
+    }
+
+    /// Whether compressed files have a member for each record, by custom.
+    fn packs_records(&self) -> bool {
+        false
+    }
+
     /// Reads single records of a file that begins with `header`, which is empty unless [`Boundaries::has_header`].
     ///
     /// # Errors
@@ -109,7 +120,14 @@ pub trait Boundaries: Send {
     /// record. If it does not, the next call goes on behind `bytes`.
     fn end(&mut self, bytes: &[u8]) -> Option<usize>;
 
-    /// Whether a record of these bytes, or of which these bytes are a part, says nothing so far.
+    /// After a call that found no end: how many of the last bytes may be the beginning of the next record. They are to be
+    /// looked at again, together with what follows them, unless nothing does.
+    fn undecided(&self) -> usize {
+        0
+    }
+
+    /// Whether a record of these bytes, or of which these bytes are a part, says nothing so far. They are those that were
+    /// looked at last.
     fn is_blank(&self, bytes: &[u8]) -> bool;
 
     /// Whether the first record that is not blank is the header of the file.
@@ -121,6 +139,9 @@ pub trait Boundaries: Send {
 
 /// Reads single records.
 pub(super) trait Parser {
+    /// Gives back what a long record was copied to.
+    fn rest(&mut self) {}
+
     /// The record that `raw` is, number `line` of its unit. A byte order mark is no part of it.
     ///
     /// # Errors
@@ -129,6 +150,6 @@ pub(super) trait Parser {
         &'a mut self,
         position: Position,
         line: u32,
-        raw: &'a str,
+        raw: &'a [u8],
     ) -> std::result::Result<Record<'a>, Refusal>;
 }

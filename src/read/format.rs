@@ -17,6 +17,16 @@ pub enum Format {
     /// Columns: a record is a row.
     #[cfg(feature = "parquet")]
     Parquet,
+    /// What a crawler wrote down: WARC and WET.
+    Warc,
+    /// The same in its earlier form.
+    Arc,
+    /// The whole file is one page of HTML.
+    Html,
+    /// Messages of mail, one behind the other.
+    Mbox,
+    /// The whole file is one message.
+    Message,
 }
 
 /// The character between the fields of a row.
@@ -96,6 +106,10 @@ pub enum Numbering {
     Lines,
     /// Rows, from the header on where there is one.
     Rows,
+    /// Records of a crawl, whatever they are.
+    Records,
+    /// Messages of mail.
+    Messages,
 }
 
 impl Numbering {
@@ -114,14 +128,50 @@ pub enum Compression {
     Gzip,
     /// One or more Zstandard frames.
     Zstd,
+    /// One or more bzip2 streams.
+    Bzip2,
+    /// One or more xz streams.
+    Xz,
+    /// One or more LZ4 frames.
+    Lz4,
 }
 
 impl Compression {
+    /// All of them, each with how names of such files end.
+    pub(super) const ALL: [(Compression, &'static str); 6] = [
+        (Compression::None, ""),
+        (Compression::Gzip, ".gz"),
+        (Compression::Zstd, ".zst"),
+        (Compression::Bzip2, ".bz2"),
+        (Compression::Xz, ".xz"),
+        (Compression::Lz4, ".lz4"),
+    ];
+
+    /// The compression as a number.
+    pub fn code(self) -> u32 {
+        self as u32
+    }
+
+    /// The compression of a number that [`Compression::code`] gave; `None` if there is none.
+    pub fn of_code(code: u32) -> Option<Compression> {
+        Compression::ALL.into_iter().map(|(compression, _)| compression).find(|known| known.code() == code)
+    }
+
+    /// How names of such files end.
+    pub(super) fn suffix(self) -> &'static str {
+        Compression::ALL.into_iter().find(|(known, _)| *known == self).map_or("", |(_, suffix)| suffix)
+    }
+
     /// Recognises compression by the first bytes of a file.
     pub(super) fn of(head: &[u8]) -> Compression {
         match head {
             [0x1f, 0x8b, ..] => Compression::Gzip,
             [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Compression::Zstd,
+            [b'B', b'Z', b'h', b'1'..=b'9', 0x31, 0x41, 0x59, 0x26, ..] => Compression::Bzip2,
+            // Without any text there are no blocks.
+            [b'B', b'Z', b'h', b'1'..=b'9', 0x17, 0x72, 0x45, 0x38, ..] => Compression::Bzip2,
+            [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => Compression::Xz,
+            [0x04, 0x22, 0x4d, 0x18, ..] => Compression::Lz4,
             _ => Compression::None,
         }
     }
@@ -132,11 +182,25 @@ mod tests {
     use super::*;
 
     #[test]
+    fn codes_are_those_of_stored_collections() {
+        let codes = Compression::ALL.map(|(compression, _)| compression.code());
+        assert_eq!(codes, [0, 1, 2, 3, 4, 5]);
+        for (compression, _) in Compression::ALL {
+            assert_eq!(Compression::of_code(compression.code()), Some(compression));
+        }
+        assert_eq!(Compression::of_code(6), None);
+    }
+
+    #[test]
     fn compression_is_known_by_its_magic() {
         assert_eq!(Compression::of(b"\x1f\x8b\x08"), Compression::Gzip);
         assert_eq!(Compression::of(b"\x28\xb5\x2f\xfd"), Compression::Zstd);
         assert_eq!(Compression::of(b"\x5a\x2a\x4d\x18"), Compression::Zstd);
         assert_eq!(Compression::of(b"\x28\xb5\x2f"), Compression::None);
+        assert_eq!(Compression::of(b"BZh91AY&SY"), Compression::Bzip2);
+        assert_eq!(Compression::of(b"BZh is a text"), Compression::None);
+        assert_eq!(Compression::of(b"\xfd7zXZ\0\0"), Compression::Xz);
+        assert_eq!(Compression::of(b"\x04\x22\x4d\x18"), Compression::Lz4);
         assert_eq!(Compression::of(b""), Compression::None);
     }
 }

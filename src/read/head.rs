@@ -28,7 +28,9 @@ pub(super) enum FoundBy {
 /// The end of a file's name, in lower case, without that of the compression.
 fn extension(path: &Path) -> Option<String> {
     let name = path.file_name()?.to_string_lossy().to_lowercase();
-    let name = name.strip_suffix(".gz").or(name.strip_suffix(".zst")).unwrap_or(&name);
+    let packed =
+        Compression::ALL.iter().filter_map(|(_, suffix)| Some(suffix).filter(|suffix| !suffix.is_empty()));
+    let name = packed.filter_map(|suffix| name.strip_suffix(suffix)).next().unwrap_or(&name);
     Some(name.rsplit_once('.')?.1.to_owned())
 }
 
@@ -106,6 +108,11 @@ impl FileHead {
         Ok(())
     }
 
+    /// The beginning as it stands.
+    pub(super) fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
     /// The beginning without a byte order mark.
     pub(super) fn content(&self) -> &[u8] {
         self.bytes.strip_prefix(BOM).unwrap_or(&self.bytes)
@@ -138,6 +145,17 @@ impl FileHead {
     #[cfg(feature = "parquet")]
     pub(super) fn is_parquet(&self) -> bool {
         !self.compressed && self.bytes.starts_with(b"PAR1") && !self.is_text()
+    }
+
+    /// Whether its name, or whoever named it, says that it is plain text.
+    pub(super) fn is_called_text(&self) -> bool {
+        let said = self.said().map(|FormatName(name)| name == "text");
+        said.unwrap_or(matches!(self.extension(), Some("txt" | "text" | "md" | "markdown")))
+    }
+
+    /// Whether it has bytes that no text in a set of 8-bit characters has.
+    pub(super) fn is_binary(&self) -> bool {
+        memchr(0, &self.bytes).is_some()
     }
 
     /// Whether it is UTF-8 without NUL; a character that the end of the head cuts is none of its faults.

@@ -14,10 +14,12 @@ mod formats;
 mod head;
 mod input;
 mod inputs;
+mod payload;
 mod record;
 mod rejected;
 mod reread;
 mod source;
+mod stretches;
 mod unit;
 mod windowed;
 
@@ -25,8 +27,8 @@ mod windowed;
 mod tests;
 
 pub use bytes::{
-    InputFile, RecordCost, RecordRoom, admit_windows, file_digest, file_digests, open_decompressed,
-    read_short,
+    GzipMember, InputFile, RecordCost, RecordRoom, admit_windows, file_digest, file_digests, gzip_members,
+    open_decompressed, read_short,
 };
 pub use codec::Boundaries;
 pub use date::{Day, day};
@@ -35,7 +37,7 @@ pub use find::{Discovery, discover, discover_as, names_apart};
 pub use format::{Compression, Delimiter, Format, FormatHint, FormatName, Numbering};
 #[cfg(feature = "parquet")]
 pub use formats::{ColumnRows, FileRange, ParquetSource};
-pub use formats::{boundaries, format_names};
+pub use formats::{boundaries, format_names, packs_records, with_companions};
 pub use input::Input;
 pub use inputs::{DocumentSink, Part, RunInputs};
 pub use record::{Record, Refusal, Sink, Value};

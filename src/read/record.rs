@@ -34,8 +34,8 @@ pub struct Record<'a> {
     /// What stands before the first record of its file and has to be known to read it; mostly nothing.
     pub header: &'a str,
     /// What it is in its file: a line as it stands, without its line feed and a byte order mark before it, or a whole
-    /// text file.
-    pub raw: &'a str,
+    /// text file. Formats that hold other than text may have any bytes here.
+    pub raw: &'a [u8],
     /// The value asked for: a string or a number. `None` when the field is absent or anything else.
     pub value: Option<Value>,
     /// The day it is dated, if it was asked for.
@@ -46,12 +46,20 @@ pub struct Record<'a> {
 
 impl Record<'_> {
     /// All that it takes to read the record without its file: what a collection keeps of it.
-    pub fn stored(&self) -> Cow<'_, str> {
+    pub fn stored(&self) -> Cow<'_, [u8]> {
         match self.header {
             "" => Cow::Borrowed(self.raw),
-            header => Cow::Owned([header, self.raw].concat()),
+            header => Cow::Owned([header.as_bytes(), self.raw].concat()),
         }
     }
+}
+
+/// The text that a record of bytes is.
+///
+/// # Errors
+/// [`Refusal::NotUtf8`].
+pub(super) fn utf8(bytes: &[u8]) -> Result<&str, Refusal> {
+    std::str::from_utf8(bytes).map_err(|_| Refusal::NotUtf8)
 }
 
 /// Why a record, or the rest of a file, could not be used. Its `Display` is the reason for people.
@@ -101,6 +109,10 @@ pub enum Refusal {
     },
     /// A quoted field is not closed. Nothing after it was read.
     OpenQuote,
+    /// The record is of a kind that holds no text: which, as shown to people.
+    NoTextIn(String),
+    /// The record does not begin as records of its file do, or its parts are not where it says: what is wrong.
+    Malformed(String),
     /// The line, or the text file, is not UTF-8.
     NotUtf8,
     /// The line, or the text file, is longer than allowed.
@@ -137,6 +149,11 @@ impl Refusal {
         Refusal::NoColumn { field: field.to_owned(), columns: show_all(columns, more) }
     }
 
+    /// The refusal of a record whose content is of this media type.
+    pub(super) fn no_text_in(media: &str) -> Refusal {
+        Refusal::NoTextIn(show(media))
+    }
+
     /// The refusal of a record that says it is a change of this kind.
     pub(super) fn unknown_op(op: &str) -> Refusal {
         Refusal::UnknownOp(show(op))
@@ -159,6 +176,8 @@ impl Refusal {
             Refusal::TextNotString { .. } => "text not a string",
             Refusal::NoId { .. } => "no id",
             Refusal::UnknownOp(_) => "unknown op",
+            Refusal::NoTextIn(_) => "not a text",
+            Refusal::Malformed(_) => "malformed",
             Refusal::NotUtf8 => "not UTF-8",
             Refusal::TooLong { .. } => "too long",
             Refusal::Truncated(_) => "truncated or damaged",
@@ -213,6 +232,8 @@ impl fmt::Display for Refusal {
                 write!(f, "no id: {field} is no field with a string or a number; the record has: {keys}")
             }
             Refusal::UnknownOp(op) => write!(f, "op is {op}, expected upsert or delete"),
+            Refusal::NoTextIn(media) => write!(f, "no text: {media}"),
+            Refusal::Malformed(what) => write!(f, "malformed: {what}"),
             Refusal::NotUtf8 => f.write_str("not UTF-8"),
             Refusal::TooLong { limit } => write!(f, "longer than the {limit} bytes allowed of a record"),
             Refusal::Truncated(why) => {

@@ -30,6 +30,7 @@ impl Refused {
             offset,
             counted: codec(source.format).numbering(),
             reason: self.refusal.to_string(),
+            no_text: matches!(self.refusal, Refusal::NoTextIn(_)),
         }
     }
 }
@@ -49,6 +50,16 @@ pub struct Rejected {
     pub offset: u64,
     /// Why.
     pub reason: String,
+    /// Whether it is a record without text, as files of its format have them, and so no sign of a wrong input.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub no_text: bool,
+}
+
+impl Rejected {
+    /// Those that are a sign of a wrong input.
+    pub fn wrong(rejected: &[Rejected]) -> impl Iterator<Item = &Rejected> {
+        rejected.iter().filter(|rejected| !rejected.no_text)
+    }
 }
 
 impl fmt::Display for Rejected {
@@ -58,6 +69,8 @@ impl fmt::Display for Rejected {
             (0, _) => write!(f, "{file}: {reason}"),
             (line, Numbering::Lines) => write!(f, "{file}, line {line}: {reason}"),
             (row, Numbering::Rows) => write!(f, "{file}, row {row}: {reason}"),
+            (message, Numbering::Messages) => write!(f, "{file}, message {message}: {reason}"),
+            (record, Numbering::Records) => write!(f, "{file}, record {record}: {reason}"),
         }
     }
 }
@@ -70,6 +83,7 @@ pub fn unread(unreadable: &[(PathBuf, String)]) -> Vec<Rejected> {
         counted: Numbering::default(),
         offset: 0,
         reason: format!("cannot be read: {why}"),
+        no_text: false,
     };
     unreadable.iter().map(file).collect()
 }

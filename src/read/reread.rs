@@ -8,7 +8,7 @@ use super::date::Day;
 use super::field::Fields;
 use super::format::{Compression, Format};
 use super::formats::codec;
-use super::record::Refusal;
+use super::record::{Refusal, utf8};
 use super::source::Source;
 use super::{BLOCK, BOM};
 use crate::document::Position;
@@ -53,8 +53,7 @@ pub fn reread(
         let bytes = again.record(fields, &mut turn)?;
         let length = bytes.len();
         let bytes = if offset == 0 { bytes.strip_prefix(BOM).unwrap_or(bytes) } else { bytes };
-        let raw = std::str::from_utf8(bytes).map_err(|_| changed())?;
-        let record = parser.record(Position::new(file, offset), 1, raw).map_err(|_| changed())?;
+        let record = parser.record(Position::new(file, offset), 1, bytes).map_err(|_| changed())?;
         each(index, record.text, record.day)?;
         if turn.is_some() {
             // Nothing of a long record is kept when others may have theirs.
@@ -72,13 +71,13 @@ pub fn reread(
 /// The [`Refusal`] of a record that is none.
 pub fn record_text(
     format: Format,
-    stored: &str,
+    stored: &[u8],
     fields: &Fields,
 ) -> std::result::Result<(String, Day), Refusal> {
     let codec = codec(format);
-    let (header, raw) = stored.split_at(header_end(codec.boundaries(), stored.as_bytes()));
-    let mut parser = codec.parser(header, fields)?;
-    let record = parser.record(Position::new(0, 0), 1, raw.strip_prefix('\u{feff}').unwrap_or(raw))?;
+    let (header, raw) = stored.split_at(header_end(codec.boundaries(), stored));
+    let mut parser = codec.parser(utf8(header)?, fields)?;
+    let record = parser.record(Position::new(0, 0), 1, raw.strip_prefix(BOM).unwrap_or(raw))?;
     Ok((record.text.to_owned(), record.day))
 }
 
@@ -208,7 +207,7 @@ impl Again<'_> {
             if let Some(end) = self.boundaries.as_mut().and_then(|found| found.end(&pending[searched..])) {
                 break searched + end;
             }
-            searched = pending.len();
+            searched = pending.len() - self.boundaries.as_ref().map_or(0, |found| found.undecided());
             if searched > fields.max_record_bytes.saturating_add(BOM.len()) {
                 return self.changed();
             }
@@ -218,7 +217,7 @@ impl Again<'_> {
             if !self.more()? {
                 // The end of the file is the end of the record: the next one begins anew.
                 self.boundaries = codec(self.source.format).boundaries();
-                break searched;
+                break self.window.pending().len();
             }
         };
         Ok(&self.window.pending()[..length])

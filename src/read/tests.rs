@@ -116,6 +116,30 @@ fn zstd(bytes: &[u8]) -> Vec<u8> {
     zstd::encode_all(bytes, 3).expect("compressed")
 }
 
+fn bzip2(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::default());
+    encoder.write_all(bytes).expect("compressed");
+    encoder.finish().expect("compressed")
+}
+
+fn xz(bytes: &[u8]) -> Vec<u8> {
+    let options = lzma_rust2::XzOptions::with_preset(0);
+    let mut encoder = lzma_rust2::XzWriter::new(Vec::new(), options).expect("an encoder");
+    encoder.write_all(bytes).expect("compressed");
+    encoder.finish().expect("compressed")
+}
+
+fn lz4(bytes: &[u8]) -> Vec<u8> {
+    let frame = lz4_flex::frame::FrameInfo::new().content_checksum(true);
+    let mut encoder = lz4_flex::frame::FrameEncoder::with_frame_info(frame, Vec::new());
+    encoder.write_all(bytes).expect("compressed");
+    encoder.finish().expect("compressed")
+}
+
+/// How names of compressed files end, and what makes them.
+const PACKERS: [(&str, fn(&[u8]) -> Vec<u8>); 5] =
+    [("gz", gzip), ("zst", zstd), ("bz2", bzip2), ("xz", xz), ("lz4", lz4)];
+
 fn lines() -> impl Strategy<Value = Vec<u8>> {
     let line = prop_oneof![
         4 => "[a-z \u{e9}\u{4e00}]{0,20}".prop_map(|text| format!("{{\"id\": \"i\", \"text\": \"{text}\"}}").into_bytes()),
@@ -146,8 +170,10 @@ proptest! {
         for target in (1..40).chain([size / 2, size.saturating_sub(1), size, u64::MAX]) {
             prop_assert_eq!(&read(&plain, target, 200), &expected, "units of {}", target);
         }
-        for (name, bytes) in [("a.jsonl.gz", gzip(&content)), ("a.jsonl.zst", zstd(&content))] {
-            prop_assert_eq!(&read(&source(&folder, name, &bytes), 1, 200), &expected, "{}", name);
+        for (end, pack) in PACKERS {
+            let packed = source(&folder, &format!("a.jsonl.{end}"), &pack(&content));
+            prop_assert!(packed.compression != Compression::None);
+            prop_assert_eq!(&read(&packed, 1, 200), &expected, "{}", end);
         }
     }
 }
@@ -184,6 +210,9 @@ fn members_and_frames_follow_each_other() {
         ("a.jsonl.gz", [gzip(front), gzip(b""), gzip(back), vec![0; 100]].concat()),
         ("a.jsonl.zst", [zstd(front), zstd(b""), zstd(back)].concat()),
         ("b.jsonl.zst", skippable),
+        ("a.jsonl.bz2", [bzip2(front), bzip2(b""), bzip2(back)].concat()),
+        ("a.jsonl.xz", [xz(front), xz(b""), xz(back)].concat()),
+        ("a.jsonl.lz4", [lz4(front), lz4(back)].concat()),
     ] {
         assert_eq!(read(&source(&folder, name, &bytes), 1, 1000), expected(content, 1000), "{name}");
     }
@@ -201,11 +230,11 @@ fn every_truncation_and_every_damage_is_survived() {
     let (all, _) = expected(content.as_bytes(), 1000);
     let middle = content.len() / 2;
     let (front, back) = content.as_bytes().split_at(middle);
-    for (name, bytes, seam) in [
-        ("a.jsonl.gz", [gzip(front), gzip(back)].concat(), gzip(front).len()),
-        ("a.jsonl.zst", [zstd(front), zstd(back)].concat(), zstd(front).len()),
-    ] {
-        for cut in 4..bytes.len() {
+    for (end, pack) in PACKERS {
+        let (bytes, seam) = ([pack(front), pack(back)].concat(), pack(front).len());
+        let name = &format!("a.jsonl.{end}");
+        // With fewer bytes it is not known to be compressed.
+        for cut in 8..bytes.len() {
             let (seen, _) = read(&source(&folder, name, &bytes[..cut]), 1, 1000);
             if cut == seam {
                 // A file that ends between members is whole, but for the line that was cut in two.

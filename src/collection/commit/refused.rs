@@ -111,6 +111,7 @@ mod tests {
             counted: Numbering::default(),
             offset: 7,
             reason: reason.to_owned(),
+            no_text: false,
         };
         RefusedRow { rejected, unread: (line == 0).then_some(3) }
     }

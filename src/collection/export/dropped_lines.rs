@@ -15,8 +15,16 @@ pub(super) fn dropped_lines(
     mut next: impl FnMut() -> Result<Vec<u8>>,
 ) -> Result<Option<DroppedLines>> {
     let header = boundaries.has_header();
-    let mut lines =
-        LinesSeen { kept, boundaries, header, start: 0, position: 0, blank: true, dropped: Vec::new() };
+    let mut lines = LinesSeen {
+        kept,
+        boundaries,
+        header,
+        start: 0,
+        position: 0,
+        blank: true,
+        held: Vec::new(),
+        dropped: Vec::new(),
+    };
     let mut end = None;
     loop {
         match next() {
@@ -29,6 +37,7 @@ pub(super) fn dropped_lines(
             Err(error) => return Err(error),
         }
     }
+    lines.position += lines.held.len() as u64;
     if end.is_none() && lines.position > lines.start {
         lines.end();
     }
@@ -48,22 +57,34 @@ struct LinesSeen<'a> {
     position: u64,
     /// Whether the present line has nothing but spaces so far.
     blank: bool,
+    /// Bytes that may begin the next line, to be looked at again with what follows them.
+    held: Vec<u8>,
     dropped: Vec<u64>,
 }
 
 impl LinesSeen<'_> {
-    fn take(&mut self, mut bytes: &[u8]) {
+    fn take(&mut self, block: &[u8]) {
+        let joined;
+        let mut bytes = block;
+        if !self.held.is_empty() {
+            joined = [&self.held, block].concat();
+            bytes = &joined;
+            self.held = Vec::new();
+        }
         if self.position == 0 && bytes.starts_with(BOM) {
             (self.position, bytes) = (BOM.len() as u64, &bytes[BOM.len()..]);
         }
         while !bytes.is_empty() {
             let end = self.boundaries.end(bytes);
-            let (part, rest) = bytes.split_at(end.unwrap_or(bytes.len()));
+            let seen = end.unwrap_or_else(|| bytes.len() - self.boundaries.undecided());
+            let (part, rest) = bytes.split_at(seen);
             self.blank = self.blank && self.boundaries.is_blank(part);
             self.position += part.len() as u64;
-            if end.is_some() {
-                self.end();
+            if end.is_none() {
+                self.held = rest.to_vec();
+                return;
             }
+            self.end();
             bytes = rest;
         }
     }

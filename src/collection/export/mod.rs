@@ -12,11 +12,9 @@ use self::dropped_lines::dropped_lines;
 use crate::collection::{Origin, Replay, Snapshot, SourceEntry};
 use crate::error::{Error, Result};
 use crate::flow::{Outcome, ReplayedDocuments as _};
-use crate::output::{Hands, KeptTally, hand_out, write_kept};
+use crate::output::{Hands, KeptTally, Packer, hand_out, write_kept};
 use crate::progress::{Progress, Stage};
-use crate::read::{
-    Compression, Source, boundaries, names_apart, open_decompressed, rows, stays_empty, stored_pieces,
-};
+use crate::read::{Source, boundaries, names_apart, open_decompressed, rows, stays_empty, stored_pieces};
 
 /// Bytes of texts, and records, that are fetched at once.
 const BATCH: (u64, usize) = (8 << 20, 1024);
@@ -175,24 +173,10 @@ impl<'a> Export<'a> {
     fn write_file(&self, file: &Kept<'_>, target: &Path) -> Result<()> {
         let failed = |e| Error::io(target, "write", e);
         let made = File::create_new(target).map_err(|e| Error::io(target, "create", e))?;
-        match file.entry.compression {
-            Compression::None => {
-                let mut out = BufWriter::with_capacity(BLOCK, made);
-                self.write_records(file, target, &mut out)?;
-                out.flush().map_err(failed)
-            }
-            Compression::Gzip => {
-                let mut out = flate2::write::GzEncoder::new(made, flate2::Compression::default());
-                self.write_records(file, target, &mut out)?;
-                out.finish().map(drop).map_err(failed)
-            }
-            Compression::Zstd => {
-                let mut out = zstd::stream::write::Encoder::new(made, 3).map_err(failed)?;
-                out.include_checksum(true).map_err(failed)?;
-                self.write_records(file, target, &mut out)?;
-                out.finish().map(drop).map_err(failed)
-            }
-        }
+        let out = BufWriter::with_capacity(BLOCK, made);
+        let mut out = Packer::new(file.entry.format, file.entry.compression, out).map_err(failed)?;
+        self.write_records(file, target, &mut out)?;
+        out.finish().and_then(|mut out| out.flush()).map_err(failed)
     }
 
     fn write_records(&self, file: &Kept<'_>, target: &Path, out: &mut dyn Write) -> Result<()> {

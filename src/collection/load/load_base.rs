@@ -305,7 +305,7 @@ impl WorkerRun {
 }
 
 impl LoadKeeper for WorkerRun {
-    fn record(&mut self, doc: Doc, raw: &str) -> Result<()> {
+    fn record(&mut self, doc: Doc, raw: &[u8]) -> Result<()> {
         self.records.as_mut().map_or(Ok(()), |records| records.push(doc, raw))
     }
 

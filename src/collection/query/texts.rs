@@ -64,7 +64,6 @@ impl<'a> Texts<'a> {
 
     /// The text of a record that the collection keeps.
     fn stored(&self, file: u32, raw: &[u8]) -> Text {
-        let raw = std::str::from_utf8(raw).map_err(|_| "the record that is kept is not UTF-8".to_owned())?;
         let record = record_text(self.files[&file].0.format, raw, &self.fields);
         record.map(|(text, _)| text).map_err(|refusal| refusal.to_string())
     }

@@ -102,7 +102,6 @@ impl Reading<'_> {
     }
 
     fn text_of(&self, origin: &Origin, raw: &[u8]) -> Result<String> {
-        let raw = std::str::from_utf8(raw).map_err(|_| self.damaged("a record that is not UTF-8"))?;
         let format = self.replay.sources()[&origin.file].format;
         record_text(format, raw, &self.fields)
             .map(|(text, _)| text)

@@ -32,9 +32,9 @@ impl RecordWriter {
     ///
     /// # Errors
     /// [`crate::error::Error::Io`] and [`crate::error::Error::Damaged`].
-    pub fn push(&mut self, version: Doc, raw: &str) -> Result<()> {
+    pub fn push(&mut self, version: Doc, raw: &[u8]) -> Result<()> {
         let mut words = [0; BLOCK];
-        for block in raw.as_bytes().chunks(8 * BLOCK) {
+        for block in raw.chunks(8 * BLOCK) {
             let count = block.len().div_ceil(8);
             words.iter_mut().zip(words_of(block)).for_each(|(word, new)| *word = new);
             self.run.push(&words[..count])?;

@@ -139,11 +139,7 @@ impl SourceEntry {
     /// The row, given where the names start.
     pub(in crate::collection) fn to_row(&self, start: u64) -> [u64; 7] {
         let [path, shown, name] = [&self.path, &self.shown, &self.name].map(|name| name.len() as u32);
-        let compression = match self.compression {
-            Compression::None => 0,
-            Compression::Gzip => 1,
-            Compression::Zstd => 2,
-        };
+        let compression = self.compression.code();
         let [kind, parameter] = self.format.code().to_le_bytes().map(u32::from);
         let form = kind | compression << 8 | u32::from(self.reopens) << 16 | parameter << 24;
         let digest = [(self.digest >> 64) as u64, self.digest as u64];
@@ -170,12 +166,8 @@ impl SourceEntry {
         let code = (form & 0xff) as u16 | ((form >> 24) as u16) << 8;
         let format =
             Format::of_code(code).ok_or_else(|| damaged("a source of a format that is not known"))?;
-        let compression = match form >> 8 & 0xff {
-            0 => Compression::None,
-            1 => Compression::Gzip,
-            2 => Compression::Zstd,
-            _ => return Err(damaged("a source of a compression that is not known")),
-        };
+        let compression = Compression::of_code(form >> 8 & 0xff)
+            .ok_or_else(|| damaged("a source of a compression that is not known"))?;
         Ok(SourceEntry {
             file: file as u32,
             path: name(&bytes[..path])?,

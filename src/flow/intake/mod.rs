@@ -306,7 +306,7 @@ fn fingerprint(record: &Record<'_>, kept: bool) -> u128 {
     let mut state = Xxh3Default::new();
     if kept {
         let stored = record.stored();
-        state.update(stored.as_bytes());
+        state.update(&stored);
         state.update(&(stored.len() as u64).to_le_bytes());
     }
     state.update(record.text.as_bytes());

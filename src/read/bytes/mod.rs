@@ -2,12 +2,15 @@
 
 mod decoder;
 mod digest;
+mod members;
 mod open;
 mod room;
 mod window;
+mod xz;
 mod zstd_window;
 
 pub use digest::{file_digest, file_digests};
+pub use members::{GzipMember, gzip_members};
 pub use open::{InputFile, open_decompressed, read_short};
 pub use room::{RecordCost, RecordRoom};
 pub use zstd_window::admit_windows;
@@ -15,4 +18,17 @@ pub use zstd_window::admit_windows;
 pub(super) use decoder::ReadFault;
 pub(super) use room::Turn;
 pub(super) use window::Window;
-pub(super) use zstd_window::{MOST_WINDOW, first_window};
+pub(super) use zstd_window::MOST_WINDOW;
+
+use std::io::{Read, Result, Seek};
+
+use super::format::Compression;
+
+/// The window that decompressing a file takes, as its beginning says, in bytes; 0 where that is little or not known.
+pub(super) fn first_window(compression: Compression, file: &mut (impl Read + Seek)) -> Result<u64> {
+    match compression {
+        Compression::Zstd => zstd_window::first_window(file),
+        Compression::Xz => xz::first_window(file),
+        _ => Ok(0),
+    }
+}

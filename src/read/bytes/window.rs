@@ -37,7 +37,7 @@ impl Window {
     pub(in crate::read) fn open(source: &Source, offset: u64) -> io::Result<Window> {
         let feed = match source.compression {
             Compression::None => Feed::Plain { file: InputFile::open(&source.path)?, limit: source.bytes },
-            Compression::Gzip | Compression::Zstd => Feed::Decoded(Decoder::open(source)?),
+            _ => Feed::Decoded(Decoder::open(source)?),
         };
         Ok(Window { feed, data: Vec::new(), start: 0, end: 0, offset, fault: None })
     }

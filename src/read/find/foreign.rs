@@ -9,6 +9,7 @@ pub(super) struct Foreign {
 }
 
 const UNPACK: &str = "decompress it, or pack it as gzip or zstd";
+const EXTRACT: &str = "extract its text first";
 const CONVERT: &str = "convert it to JSON Lines or CSV";
 
 const PARQUET: &[u8] = b"PAR1";
@@ -18,11 +19,10 @@ const PARQUET_INSTEAD: &str = "decompress it: what it is stands at its end";
 const PARQUET_INSTEAD: &str = "this build has no Parquet: build alike with --features formats, or convert it to JSON Lines \
                                or CSV";
 
-/// All that are known, by their first bytes.
-const KNOWN: [Foreign; 10] = [
-    Foreign { magic: b"BZh", name: "bzip2", instead: UNPACK },
-    Foreign { magic: b"\xfd7zXZ\0", name: "xz", instead: UNPACK },
-    Foreign { magic: b"\x04\x22\x4d\x18", name: "lz4", instead: UNPACK },
+/// All that are known, by their first bytes; some of these may be text.
+const KNOWN: [Foreign; 15] = [
+    Foreign { magic: b"\x1f\x9d", name: "compress", instead: UNPACK },
+    Foreign { magic: b"\x02\x21\x4c\x18", name: "LZ4 of the old form", instead: UNPACK },
     Foreign { magic: b"PK\x03\x04", name: "zip", instead: "unpack it, and name its folder" },
     Foreign { magic: b"PK\x05\x06", name: "zip", instead: "unpack it, and name its folder" },
     Foreign { magic: b"7z\xbc\xaf\x27\x1c", name: "7z", instead: "unpack it, and name its folder" },
@@ -30,10 +30,16 @@ const KNOWN: [Foreign; 10] = [
     Foreign { magic: b"PARE", name: "Parquet with an encrypted footer", instead: "decrypt it" },
     Foreign { magic: b"ARROW1\0", name: "Arrow", instead: CONVERT },
     Foreign { magic: b"Obj\x01", name: "Avro", instead: CONVERT },
+    Foreign { magic: b"%PDF-", name: "PDF", instead: EXTRACT },
+    Foreign { magic: b"{\\rtf", name: "RTF", instead: EXTRACT },
+    Foreign { magic: b"\xd0\xcf\x11\xe0", name: "Microsoft Office", instead: EXTRACT },
+    Foreign { magic: b"<?xml", name: "XML", instead: CONVERT },
+    Foreign { magic: b"<mediawiki", name: "XML", instead: CONVERT },
+    Foreign { magic: b"<DOC>", name: "SGML", instead: CONVERT },
 ];
 
 impl Foreign {
-    /// The format of a file that begins with bytes that are no text. Parquet that is compressed as a whole cannot be read at
+    /// The format of a file that begins so. Parquet that is compressed as a whole cannot be read at
     /// its end first, as it has to be.
     pub(super) fn of(head: &[u8], is_compressed: bool) -> Option<Foreign> {
         let is_read =
@@ -54,8 +60,8 @@ mod tests {
     #[test]
     fn formats_are_known_by_their_first_bytes() {
         for (head, name) in [
-            (&b"BZh91AY&SY\x8e"[..], "bzip2"),
-            (b"\xfd7zXZ\0\0\x04", "xz"),
+            (&b"\x1f\x9d\x90"[..], "compress"),
+            (b"%PDF-1.4", "PDF"),
             (b"PK\x03\x04\x14\0", "zip"),
             (b"PK\x05\x06\0\0", "zip"),
             (b"PAR1\x15\x04", "Parquet"),

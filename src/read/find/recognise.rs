@@ -26,7 +26,7 @@ pub(super) fn recognise(path: &Path, found: FoundBy, hint: FormatHint) -> io::Re
     let mut file = InputFile::open(path)?;
     let state = file.state()?;
     let mut magic = Vec::new();
-    Read::by_ref(&mut file).take(4).read_to_end(&mut magic)?;
+    Read::by_ref(&mut file).take(8).read_to_end(&mut magic)?;
     let mut source = Source {
         path: path.to_path_buf(),
         shown: path.display().to_string(),
@@ -40,15 +40,21 @@ pub(super) fn recognise(path: &Path, found: FoundBy, hint: FormatHint) -> io::Re
         cuts: Cuts::default(),
         modified: state.modified,
     };
-    if source.compression == Compression::Zstd {
-        source.window = first_window(&mut file)?;
-    }
+    source.window = first_window(source.compression, &mut file)?;
     drop(file);
     let head = FileHead::read(&source, found, hint)?;
-    if let Some(foreign) = Foreign::of(head.content(), head.is_compressed()).filter(|_| !head.is_text()) {
+    let format = formats::recognise(&head);
+    let doubtful = match format {
+        // No JSON begins like any of those.
+        None | Some(Format::JsonLines) => true,
+        Some(Format::Text) => !head.is_called_text() || !head.is_text(),
+        Some(Format::Csv { .. }) => !head.is_text(),
+        Some(_) => false,
+    };
+    if let Some(foreign) = Foreign::of(head.content(), head.is_compressed()).filter(|_| doubtful) {
         return Ok(Recognised::Foreign(foreign));
     }
-    let Some(format) = formats::recognise(&head) else { return Ok(Recognised::Nothing) };
+    let Some(format) = format else { return Ok(Recognised::Nothing) };
     source.format = format;
     if source.compression == Compression::None {
         source.cuts = formats::codec(format).cuts(&source)?;

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::recognise::{Recognised, recognise};
 use crate::error::{Error, Result};
-use crate::read::format::{Compression, FormatHint};
+use crate::read::format::FormatHint;
 use crate::read::formats::codec;
 use crate::read::head::FoundBy;
 use crate::read::source::Source;
@@ -29,12 +29,7 @@ pub(super) fn spool(input: &mut dyn Read, spool: &Path, hint: FormatHint) -> Res
         }
     };
     let format = codec(source.format).extension();
-    let compression = match source.compression {
-        Compression::None => "",
-        Compression::Gzip => ".gz",
-        Compression::Zstd => ".zst",
-    };
-    source.name = format!("stdin.{format}{compression}");
+    source.name = format!("stdin.{format}{}", source.compression.suffix());
     source.path = spool.join(&source.name);
     source.shown = "stdin".to_owned();
     source.lasting = false;

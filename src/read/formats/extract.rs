@@ -78,7 +78,7 @@ impl Extractor {
             id: id.map(Cow::Borrowed),
             text,
             header: "",
-            raw: json,
+            raw: json.as_bytes(),
             value,
             day,
             deleted,

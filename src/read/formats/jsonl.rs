@@ -13,7 +13,7 @@ use crate::read::codec::{Boundaries, Certainty, Codec, Parser, Records};
 use crate::read::field::Fields;
 use crate::read::format::{Format, Numbering};
 use crate::read::head::FileHead;
-use crate::read::record::{Record, Refusal, Sink};
+use crate::read::record::{Record, Refusal, Sink, utf8};
 use crate::read::source::{Source, Unit};
 use crate::read::windowed::{Numbers, Span, Splitter, Windowed};
 
@@ -96,8 +96,8 @@ struct LineParser<'a> {
 }
 
 impl Parser for LineParser<'_> {
-    fn record<'a>(&'a mut self, position: Position, line: u32, raw: &'a str) -> Result<Record<'a>, Refusal> {
-        self.extractor.record(self.fields, position, line, raw)
+    fn record<'a>(&'a mut self, position: Position, line: u32, raw: &'a [u8]) -> Result<Record<'a>, Refusal> {
+        self.extractor.record(self.fields, position, line, utf8(raw)?)
     }
 }
 

@@ -3,22 +3,31 @@
 mod csv;
 mod extract;
 mod find;
+mod html;
 mod jsonl;
+mod mail;
 mod object;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod text;
+mod warc;
+mod whole;
 
+use std::io;
 use std::str::FromStr;
 
 use super::codec::{Boundaries, Certainty, Codec};
 use super::format::{Delimiter, Format, FormatName};
 use super::head::FileHead;
+use super::source::Source;
 use csv::Csv;
+use html::Html;
 use jsonl::JsonLines;
+use mail::Mail;
 #[cfg(feature = "parquet")]
 pub use parquet::{ColumnRows, FileRange, ParquetSource};
 use text::WholeText;
+use warc::Crawl;
 
 /// What a format knows.
 pub(super) fn codec(format: Format) -> Box<dyn Codec> {
@@ -28,6 +37,11 @@ pub(super) fn codec(format: Format) -> Box<dyn Codec> {
         Format::Csv { delimiter } => Box::new(Csv { delimiter }),
         #[cfg(feature = "parquet")]
         Format::Parquet => Box::new(parquet::Parquet),
+        Format::Warc => Box::new(Crawl::Warc),
+        Format::Arc => Box::new(Crawl::Arc),
+        Format::Html => Box::new(Html),
+        Format::Mbox => Box::new(Mail::Mbox),
+        Format::Message => Box::new(Mail::Message),
     }
 }
 
@@ -35,6 +49,19 @@ pub(super) fn codec(format: Format) -> Box<dyn Codec> {
 /// is no byte order mark.
 pub fn boundaries(format: Format) -> Option<Box<dyn Boundaries>> {
     codec(format).boundaries()
+}
+
+/// The offsets of the records that go when those at the ascending offsets `removed` go: these, and what only speaks of them.
+///
+/// # Errors
+/// What the system says of the file.
+pub fn with_companions(source: &Source, removed: &[u64]) -> io::Result<Vec<u64>> {
+    codec(source.format).with_companions(source, removed)
+}
+
+/// Whether compressed files of a format have a member for each record, by custom.
+pub fn packs_records(format: Format) -> bool {
+    codec(format).packs_records()
 }
 
 /// What is known of a format before there is a file of it.
@@ -89,6 +116,44 @@ static FORMATS: &[FormatRow] = &[
             about: "Columns: a record is a row",
             of: |_| Format::Parquet,
         }],
+    },
+    FormatRow {
+        code: warc::CODES[0],
+        of: |beside| (beside == 0).then_some(Format::Warc),
+        recognise: warc::recognise_warc,
+        names: &[SaidFormat {
+            name: "warc",
+            about: "The records of a crawl, WARC or WET: pages, or their texts",
+            of: |_| Format::Warc,
+        }],
+    },
+    FormatRow {
+        code: warc::CODES[1],
+        of: |beside| (beside == 0).then_some(Format::Arc),
+        recognise: warc::recognise_arc,
+        names: &[SaidFormat { name: "arc", about: "What came before WARC", of: |_| Format::Arc }],
+    },
+    FormatRow {
+        code: html::CODE,
+        of: |beside| (beside == 0).then_some(Format::Html),
+        recognise: html::recognise,
+        names: &[SaidFormat { name: "html", about: "A page of HTML a file", of: |_| Format::Html }],
+    },
+    FormatRow {
+        code: mail::CODES[0],
+        of: |beside| (beside == 0).then_some(Format::Mbox),
+        recognise: mail::recognise_mbox,
+        names: &[SaidFormat {
+            name: "mbox",
+            about: "Messages of mail, one behind the other",
+            of: |_| Format::Mbox,
+        }],
+    },
+    FormatRow {
+        code: mail::CODES[1],
+        of: |beside| (beside == 0).then_some(Format::Message),
+        recognise: mail::recognise_message,
+        names: &[SaidFormat { name: "eml", about: "A message of mail a file", of: |_| Format::Message }],
     },
 ];
 
@@ -154,7 +219,10 @@ mod tests {
         }
         let named: Vec<&str> = format_names().map(|(name, _)| name).collect();
         let parquet: &[&str] = if cfg!(feature = "parquet") { &["parquet"] } else { &[] };
-        assert_eq!(named, [&["jsonl", "text", "csv", "tsv"][..], parquet].concat());
+        assert_eq!(
+            named,
+            [&["jsonl", "text", "csv", "tsv"][..], parquet, &["warc", "arc", "html", "mbox", "eml"]].concat()
+        );
         assert!(named.iter().all(|name| name.parse() == Ok(FormatName(name))));
         assert!("xml".parse::<FormatName>().is_err());
     }

@@ -10,23 +10,20 @@ mod row_splitter;
 use std::io;
 use std::sync::Arc;
 
-use crate::read::BLOCK;
-use crate::read::bytes::Window;
 use crate::read::codec::{Boundaries, Certainty, Codec, Parser, Records};
 use crate::read::field::Fields;
 use crate::read::format::{Delimiter, Format, Numbering};
 use crate::read::head::FileHead;
 use crate::read::record::Refusal;
 use crate::read::source::{Cuts, Source, Unit};
+use crate::read::stretches::{cuts, next_cut};
 use crate::read::windowed::Windowed;
 use row_ends::RowEnds;
 use row_parser::RowParser;
-use row_splitter::{RowSplitter, fault, skip_bom};
+use row_splitter::RowSplitter;
 
 /// Delimiters that a header may have in place of commas.
 const CANDIDATES: [u8; 3] = [b';', b'\t', b'|'];
-/// Units of an uncompressed file begin at least this far apart, and there are at most so many.
-const CUTS: (u64, u64) = (256 << 10, 1 << 16);
 
 /// Whether a file is CSV or TSV by its name.
 pub(super) fn recognise(head: &FileHead) -> Option<(Certainty, Format)> {
@@ -91,31 +88,11 @@ impl Codec for Csv {
     }
 
     fn unit_start(&self, source: &Source, at: u64) -> u64 {
-        if at == 0 {
-            return 0;
-        }
-        let next = source.cuts.places.partition_point(|cut| *cut < at);
-        source.cuts.places.get(next).copied().unwrap_or(source.bytes)
+        next_cut(source, at)
     }
 
     fn cuts(&self, source: &Source) -> io::Result<Cuts> {
-        let apart = CUTS.0.max(source.bytes / CUTS.1);
-        let (mut cuts, mut ends) = (Vec::new(), RowEnds::new(self.delimiter));
-        if source.bytes <= 2 * apart {
-            return Ok(Cuts { places: cuts, ..Cuts::default() });
-        }
-        let mut window = Window::open(source, 0)?;
-        while window.more(BLOCK).map_err(fault)? > 0 {
-            skip_bom(&mut window);
-            while let Some(end) = ends.end(window.pending()) {
-                window.consume(end);
-                if window.offset() >= cuts.last().copied().unwrap_or_default() + apart {
-                    cuts.push(window.offset());
-                }
-            }
-            window.consume(usize::MAX);
-        }
-        Ok(Cuts { places: cuts, ..Cuts::default() })
+        cuts(source, Box::new(RowEnds::new(self.delimiter)))
     }
 
     fn records(&self, file: u32, source: &Source, unit: &Unit, fields: Arc<Fields>) -> Box<dyn Records> {

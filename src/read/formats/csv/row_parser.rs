@@ -9,7 +9,7 @@ use crate::read::codec::Parser;
 use crate::read::date::{Day, day};
 use crate::read::field::{FieldPath, Fields};
 use crate::read::format::Delimiter;
-use crate::read::record::{Record, Refusal, SHOWN_KEYS, Value};
+use crate::read::record::{Record, Refusal, SHOWN_KEYS, Value, utf8};
 
 /// Space for decoded rows that is kept from row to row.
 const KEPT: usize = 8 << 20;
@@ -63,11 +63,6 @@ impl RowParser {
         RowParser { text, id, value, date, op, no_id, ..parser }
     }
 
-    /// Gives back what a long row was decoded to.
-    pub(super) fn rest(&mut self) {
-        self.decoded = Vec::new();
-    }
-
     /// Decodes a row; how many fields it has.
     fn decode(&mut self, raw: &str) -> usize {
         self.reader.reset();
@@ -106,8 +101,12 @@ impl RowParser {
 }
 
 impl Parser for RowParser {
-    fn record<'a>(&'a mut self, position: Position, line: u32, raw: &'a str) -> Result<Record<'a>, Refusal> {
-        let fields = self.decode(raw);
+    fn rest(&mut self) {
+        self.decoded = Vec::new();
+    }
+
+    fn record<'a>(&'a mut self, position: Position, line: u32, raw: &'a [u8]) -> Result<Record<'a>, Refusal> {
+        let fields = self.decode(utf8(raw)?);
         if fields != self.columns.len() {
             return Err(Refusal::Ragged { fields, columns: self.columns.len() });
         }

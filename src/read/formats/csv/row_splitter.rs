@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use super::row_ends::{RowEnds, RowState};
 use super::row_parser::RowParser;
-use crate::read::BOM;
-use crate::read::bytes::{ReadFault, Window};
+use crate::read::bytes::Window;
 use crate::read::codec::{Boundaries, Parser};
 use crate::read::field::Fields;
 use crate::read::format::Delimiter;
 use crate::read::record::{Refusal, Sink};
 use crate::read::source::{Source, Unit};
+use crate::read::stretches::{fault, skip_bom};
 use crate::read::windowed::{Numbers, Span, Splitter};
 
 /// Divides the bytes of a unit into rows.
@@ -95,7 +95,7 @@ impl RowSplitter {
             self.numbers.count = number;
             return true;
         };
-        match parser.record(position, number, raw) {
+        match parser.record(position, number, raw.as_bytes()) {
             Ok(record) => {
                 self.numbers.count = number;
                 sink.document(&record);
@@ -185,20 +185,5 @@ fn header(source: &Source, delimiter: Delimiter, bound: usize) -> io::Result<Str
         if read == 0 || searched > bound {
             return Err(invalid("the file has no header any more"));
         }
-    }
-}
-
-/// What went wrong, for who knows only what the system says.
-pub(super) fn fault(fault: ReadFault) -> io::Error {
-    match fault {
-        ReadFault::Io(error) => error,
-        ReadFault::Panic(what) => io::Error::other(what),
-    }
-}
-
-/// Passes over a byte order mark with which a file begins.
-pub(super) fn skip_bom(window: &mut Window) {
-    if window.offset() == 0 && window.pending().starts_with(BOM) {
-        window.consume(BOM.len());
     }
 }

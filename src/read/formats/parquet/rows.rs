@@ -217,7 +217,7 @@ pub(super) fn record<'a>(
     }
     let value = value.and_then(Cell::value);
     let day = date.map_or(Day::None, Cell::day);
-    Ok(Record { position, line, id, text, header: "", raw: text, value, day, deleted })
+    Ok(Record { position, line, id, text, header: "", raw: text.as_bytes(), value, day, deleted })
 }
 
 /// Whether a change is a deletion.

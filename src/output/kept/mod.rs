@@ -1,5 +1,13 @@
 //! The input files without the removed records: same names, same compression, kept lines byte for byte.
 
+mod filter;
+mod members;
+mod packer;
+mod plan;
+
+#[cfg(test)]
+mod tests;
+
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};
@@ -8,15 +16,18 @@ use std::path::{Component, Path, PathBuf};
 
 #[cfg(feature = "parquet")]
 use super::columns::KeptColumns;
-use super::filter::{RecordFilter, fill};
 use super::hand_out::{Hands, hand_out, hand_out_among};
-use super::plan::{CopyPiece, CopySizes, Loss, between, cuts, measure, pieces};
 use crate::error::{Error, Result};
 use crate::peers::Peers;
 use crate::progress::Progress;
 use crate::read::{
-    Compression, InputFile, Source, boundaries, is_one_record, open_decompressed, stands_alone,
+    Compression, InputFile, Source, boundaries, is_one_record, open_decompressed, packs_records,
+    stands_alone, with_companions,
 };
+use filter::{RecordFilter, fill};
+use plan::{CopyPiece, CopySizes, Loss, between, cuts, measure, pieces};
+
+pub use packer::Packer;
 
 /// What [`write_kept`] wrote.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
@@ -55,7 +66,7 @@ pub fn write_kept(
 }
 
 /// [`write_kept`] with other sizes of pieces and blocks, so that tests meet their borders.
-pub(super) fn write_kept_sized(
+fn write_kept_sized(
     staging: &Path,
     sources: &[Source],
     removed: &[Vec<u64>],
@@ -66,6 +77,7 @@ pub(super) fn write_kept_sized(
 ) -> Result<KeptTally> {
     assert!(removed.len() == sources.len() && ends.len() == sources.len(), "one entry a source");
     let folder = staging.join("kept");
+    let removed = &*all_removed(sources, removed, hands.workers, progress)?;
     let kept = KeptWriter { folder, sources, removed, ends, hands, progress, sizes };
     let written = kept.make_folders()?;
     let (assembled, others): (Vec<usize>, Vec<usize>) = written.iter().partition(|&&i| kept.is_assembled(i));
@@ -94,6 +106,28 @@ pub(super) fn write_kept_sized(
         bytes_in: sources.iter().map(|s| s.bytes).sum(),
         bytes_out: bytes,
     })
+}
+
+/// For each source the offsets of the records that are not written: the removed ones, and what only speaks of them.
+fn all_removed<'a>(
+    sources: &[Source],
+    removed: &'a [Vec<u64>],
+    workers: usize,
+    progress: &Progress,
+) -> Result<Cow<'a, [Vec<u64>]>> {
+    let has_companions = |source: usize| !removed[source].is_empty() && packs_records(sources[source].format);
+    if !(0..sources.len()).any(has_companions) {
+        return Ok(Cow::Borrowed(removed));
+    }
+    let one = |(): &mut (), source: usize| {
+        progress.check()?;
+        if !has_companions(source) {
+            return Ok(removed[source].clone());
+        }
+        let path = &sources[source].path;
+        with_companions(&sources[source], &removed[source]).map_err(|e| Error::io(path, "read", e))
+    };
+    hand_out(sources.len(), workers, || (), one).map(Cow::Owned)
 }
 
 /// Takes part in what process 0 writes with [`write_kept`]; `sources` are the same.
@@ -338,20 +372,18 @@ impl KeptWriter<'_> {
             self.progress.advance(self.sources[source].bytes - self.len(source));
             return self.pump(source, &mut self.open(source)?, &mut output, &mut filter, len, buffer);
         }
+        if let Some(members) = self.members(source)? {
+            return self.write_members(source, &members, &mut output);
+        }
         let mut input = open_decompressed(&self.sources[source]).map_err(|e| self.unread(source, e))?;
         let len = self.ends[source];
         let mut metered =
             Metered { output, written: 0, left: self.sources[source].bytes, progress: self.progress };
-        if matches!(self.sources[source].compression, Compression::Zstd) {
-            let mut encoder = zstd::stream::write::Encoder::new(&mut metered, 3).map_err(failed)?;
-            encoder.include_checksum(true).map_err(failed)?;
-            self.pump(source, &mut *input, &mut encoder, &mut filter, len, buffer)?;
-            encoder.finish().map_err(failed)?;
-        } else {
-            let mut encoder = flate2::write::GzEncoder::new(&mut metered, flate2::Compression::default());
-            self.pump(source, &mut *input, &mut encoder, &mut filter, len, buffer)?;
-            encoder.finish().map_err(failed)?;
-        }
+        let mut packer =
+            Packer::new(self.sources[source].format, self.sources[source].compression, &mut metered)
+                .map_err(failed)?;
+        self.pump(source, &mut *input, &mut packer, &mut filter, len, buffer)?;
+        packer.finish().map_err(failed)?;
         self.progress.advance(metered.left);
         Ok(metered.written)
     }
@@ -366,22 +398,25 @@ impl KeptWriter<'_> {
         len: Option<u64>,
         buffer: &mut [u8],
     ) -> Result<u64> {
-        let (mut left, mut total) = (len.unwrap_or(u64::MAX), 0);
+        let (mut left, mut total, mut held) = (len.unwrap_or(u64::MAX), 0, 0);
         while left > 0 {
             self.progress.check()?;
-            let want = usize::try_from(left).unwrap_or(usize::MAX).min(buffer.len());
-            let read = fill(input, &mut buffer[..want]).map_err(|e| self.unread(source, e))?;
+            let want = usize::try_from(left).unwrap_or(usize::MAX).min(buffer.len() - held);
+            let read = fill(input, &mut buffer[held..held + want]).map_err(|e| self.unread(source, e))?;
             if read == 0 && len.is_none() {
                 break;
             }
             if read == 0 {
                 return Err(Error::Changed(self.sources[source].path.clone()));
             }
-            let kept = filter.apply(&mut buffer[..read]);
+            let filled = held + read;
+            let kept = filter.apply(&mut buffer[..filled]);
             output.write_all(&buffer[..kept]).map_err(|e| Error::io(&self.target(source), "write", e))?;
             if self.is_copied(source) {
                 self.progress.advance(read as u64);
             }
+            held = filter.held();
+            buffer.copy_within(filled - held..filled, 0);
             left -= read as u64;
             total += kept as u64;
         }

@@ -1,6 +1,7 @@
 //! Which bytes of a file of records are kept.
 
 use std::io::{self, Read, Seek, SeekFrom};
+use std::ops::Range;
 
 use crate::read::Boundaries;
 
@@ -11,6 +12,8 @@ pub(super) struct RecordFilter<'a> {
     position: u64,
     /// Within a removed record.
     inside: bool,
+    /// Bytes at the end of the last block that are not yet decided on.
+    held: usize,
     /// `None` where the file is one record.
     boundaries: Option<Box<dyn Boundaries>>,
 }
@@ -22,17 +25,23 @@ impl<'a> RecordFilter<'a> {
         position: u64,
         boundaries: Option<Box<dyn Boundaries>>,
     ) -> RecordFilter<'a> {
-        RecordFilter { removed, position, inside: false, boundaries }
+        RecordFilter { removed, position, inside: false, held: 0, boundaries }
     }
 
     /// Moves the kept bytes of the next `block` to its front and returns how many there are. Moving within the
-    /// block makes one write of many short runs; it touches only blocks that lose something.
+    /// block makes one write of many short runs; it touches only blocks that lose something. The next block must begin
+    /// with the bytes that are [`held`](RecordFilter::held).
     pub(super) fn apply(&mut self, block: &mut [u8]) -> usize {
         let (mut read, mut kept) = (0, 0);
+        self.held = 0;
         while read < block.len() {
             if self.inside {
                 let end = self.boundaries.as_mut().and_then(|found| found.end(&block[read..]));
                 self.inside = end.is_none();
+                if self.inside {
+                    self.held = self.boundaries.as_ref().map_or(0, |found| found.undecided());
+                    break;
+                }
                 read = end.map_or(block.len(), |end| read + end);
                 continue;
             }
@@ -50,8 +59,22 @@ impl<'a> RecordFilter<'a> {
             // The loop ended before the block did: a removed record starts here.
             self.inside = read < block.len();
         }
-        self.position += block.len() as u64;
+        self.position += (block.len() - self.held) as u64;
         kept
+    }
+
+    /// Whether all of the next bytes, which are those of this range, are kept; if so, they have been passed over.
+    pub(super) fn keeps(&mut self, bytes: &Range<u64>) -> bool {
+        let keeps = !self.inside && self.next_removed(bytes.start).is_none_or(|removed| removed >= bytes.end);
+        if keeps {
+            self.position = bytes.end;
+        }
+        keeps
+    }
+
+    /// How many of the last bytes of the last block have to be given again, before those that follow them.
+    pub(super) fn held(&self) -> usize {
+        self.held
     }
 
     /// The first removed record that starts at or after `from`.
@@ -105,6 +128,10 @@ impl<'a, F: Read + Seek> RecordEnds<'a, F> {
                 return Ok((from + end as u64).min(self.limit));
             }
             from = self.start + self.filled as u64;
+            if from < self.limit && self.boundaries.undecided() > 0 {
+                from -= self.boundaries.undecided() as u64;
+                self.filled = 0;
+            }
         }
         Ok(self.limit)
     }

@@ -1,0 +1,175 @@
+#!/usr/bin/env python3
+"""Writes the same documents in every format, and measures `dedup --method exact --dry-run` on each beside readers of other
+projects on the same file: megabytes of text a second, and how many documents each counts.
+
+    benches/formats.py PROGRAM INPUT.jsonl [--megabytes 100] [--folder /tmp/formats]
+
+Readers: mailbox and gzip of Python's library; warcio and fastwarc where they are installed (pip install warcio fastwarc);
+the programs gzip, zstd, bzip2, xz and lz4. INPUT.jsonl has a text and an id a line. Everything is measured warm, three
+times, and the best counts; `alike` on one worker.
+"""
+import argparse
+import email
+import gzip
+import html
+import json
+import mailbox
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import time
+
+
+def documents(path, most):
+    """Ids and texts, until there are so many bytes of text."""
+    total = 0
+    with open(path, encoding="utf-8") as lines:
+        for number, line in enumerate(lines):
+            text = json.loads(line)["text"]
+            total += len(text.encode())
+            yield f"d{number}", text
+            if total >= most:
+                return
+
+
+def warc(kind, name, media, content):
+    head = f"WARC/1.0\r\nWARC-Type: {kind}\r\nWARC-Record-ID: <urn:x:{name}>\r\nWARC-Date: 2020-01-01T00:00:00Z\r\n"
+    head += f"WARC-Target-URI: http://a/{name}\r\nContent-Type: {media}\r\nContent-Length: {len(content)}\r\n\r\n"
+    return head.encode() + content + b"\r\n\r\n"
+
+
+def page(text):
+    return f"<!doctype html><html><body><pre>{html.escape(text)}</pre></body></html>".encode()
+
+
+def response(name, text):
+    http = b"HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\n\r\n" + page(text)
+    return warc("response", name, "application/http; msgtype=response", http)
+
+
+def message(name, text):
+    body = re.sub("(?m)^(>*From )", r">\1", text.replace("\r", ""))
+    return (f"From a@b Thu Jan  1 00:00:00 1970\nFrom: a@b\nMessage-ID: <{name}>\nSubject: s\nMIME-Version: 1.0\n"
+            f"Content-Type: text/plain; charset=utf-8\nContent-Transfer-Encoding: 8bit\n\n{body}\n\n").encode()
+
+
+def write(folder, source, most):
+    """All files; how many documents they hold, and bytes of text."""
+    shutil.rmtree(folder, ignore_errors=True)
+    (folder / "html").mkdir(parents=True)
+    names = ["a.jsonl", "a.warc.wet", "a.warc", "a.warc.gz", "a.mbox"]
+    files = {name: open(folder / name, "wb") for name in names}
+    count = size = 0
+    for name, text in documents(source, most):
+        count, size = count + 1, size + len(text.encode())
+        files["a.jsonl"].write(json.dumps({"id": name, "text": text}, ensure_ascii=False).encode() + b"\n")
+        files["a.warc.wet"].write(warc("conversion", name, "text/plain", text.encode()))
+        files["a.warc"].write(response(name, text))
+        files["a.warc.gz"].write(gzip.compress(response(name, text), 6))
+        files["a.mbox"].write(message(name, text))
+        (folder / "html" / f"{name}.html").write_bytes(page(text))
+    for file in files.values():
+        file.close()
+    for packer, end in [("gzip", "gz"), ("zstd", "zst"), ("bzip2", "bz2"), ("xz", "xz"), ("lz4", "lz4")]:
+        if shutil.which(packer):
+            with open(folder / "a.jsonl", "rb") as plain, open(folder / f"a.jsonl.{end}", "wb") as packed:
+                subprocess.run([packer, "-c"], stdin=plain, stdout=packed, check=True)
+    return count, size
+
+
+def best(action):
+    """The shortest time of three, and what it gave."""
+    times = []
+    for _ in range(3):
+        start = time.perf_counter()
+        result = action()
+        times.append(time.perf_counter() - start)
+    return min(times), result
+
+
+def alike(program, path):
+    line = [program, "dedup", path, "--method", "exact", "--dry-run", "-w", "1"]
+    ran = subprocess.run(line, capture_output=True, text=True)
+    if ran.returncode != 0:
+        raise SystemExit(f"{' '.join(map(str, line))}: {ran.stderr}")
+    found = re.search(r"of ([0-9,]+) documents?", ran.stdout + ran.stderr)
+    return int(found[1].replace(",", ""))
+
+
+def by_warcio(path):
+    from warcio.archiveiterator import ArchiveIterator
+    with open(path, "rb") as file:
+        records = (record for record in ArchiveIterator(file) if record.rec_type in ("response", "conversion"))
+        return sum(len(record.content_stream().read()) > 0 for record in records)
+
+
+def by_fastwarc(path):
+    from fastwarc.warc import ArchiveIterator, WarcRecordType
+    kinds = WarcRecordType.response | WarcRecordType.conversion
+    with open(path, "rb") as file:
+        return sum(len(record.reader.read()) > 0 for record in ArchiveIterator(file, record_types=kinds))
+
+
+def by_mailbox(path):
+    parsed = mailbox.mbox(path, factory=email.message_from_binary_file)
+    return sum(len(mail.get_payload(decode=True) or b"") > 0 for mail in parsed)
+
+
+def by_json(path):
+    with open(path, encoding="utf-8") as lines:
+        return sum("text" in json.loads(line) for line in lines)
+
+
+def unpacked(program):
+    def run(path):
+        subprocess.run([program, "-dc", path], stdout=subprocess.DEVNULL, check=True)
+    return run
+
+
+def readers(name):
+    """Who else reads such a file."""
+    if ".warc" in name:
+        for module, reader in [("warcio", by_warcio), ("fastwarc", by_fastwarc)]:
+            try:
+                __import__(module)
+                yield module, reader
+            except ImportError:
+                pass
+    elif name == "a.mbox":
+        yield "mailbox", by_mailbox
+    elif name == "a.jsonl":
+        yield "json", by_json
+    for packer, end in [("gzip", ".gz"), ("zstd", ".zst"), ("bzip2", ".bz2"), ("xz", ".xz"), ("lz4", ".lz4")]:
+        if name.endswith(end) and shutil.which(packer):
+            yield f"{packer} -dc", unpacked(packer)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("program", type=pathlib.Path)
+    parser.add_argument("input", type=pathlib.Path)
+    parser.add_argument("--megabytes", type=float, default=100)
+    parser.add_argument("--folder", type=pathlib.Path, default=pathlib.Path("/tmp/formats"))
+    options = parser.parse_args()
+    count, size = write(options.folder, options.input, options.megabytes * 1e6)
+    print(f"{count} documents, {size / 1e6:.1f} MB of text")
+    wrong = []
+    for path in sorted(options.folder.iterdir()):
+        seconds, found = best(lambda: alike(options.program, path))
+        told = [f"alike {size / seconds / 1e6:.0f} MB/s, {found}"]
+        for name, reader in readers(path.name):
+            seconds, found_there = best(lambda: reader(path))
+            told.append(f"{name} {size / seconds / 1e6:.0f} MB/s" + (f", {found_there}" if found_there is not None else ""))
+            if found_there not in (None, count):
+                told.append("(other count)")
+        if found != count:
+            wrong.append(path.name)
+        print(f"{path.name:14} {os.path.getsize(path) / 1e6:8.1f} MB   " + "; ".join(told), flush=True)
+    if wrong:
+        raise SystemExit(f"not all documents were found in: {', '.join(wrong)}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,80 @@
+//! Gzip files of small members: a member that loses nothing is copied as it stands, and only the others are packed anew.
+
+use std::io::{self, Read, Write};
+
+use super::KeptWriter;
+use super::filter::RecordFilter;
+use super::packer::Packer;
+use crate::error::{Error, Result};
+use crate::read::{Compression, Format, GzipMember, gzip_members};
+
+/// Most decompressed bytes of a member that is held in memory.
+const MOST: u64 = 8 << 20;
+
+impl KeptWriter<'_> {
+    /// The members of a source, if it is a gzip file of several small ones, and good to its end.
+    pub(super) fn members(&self, source: usize) -> Result<Option<Vec<GzipMember>>> {
+        let file = &self.sources[source];
+        if file.compression != Compression::Gzip || self.ends[source].is_some() {
+            return Ok(None);
+        }
+        let members = gzip_members(file, MOST).map_err(|e| self.unread(source, e))?;
+        Ok(members.filter(|members| members.len() > 1))
+    }
+
+    /// Writes what is kept of the members of a source; how many bytes that are.
+    pub(super) fn write_members(
+        &self,
+        source: usize,
+        members: &[GzipMember],
+        output: &mut impl Write,
+    ) -> Result<u64> {
+        let target = self.target(source);
+        let mut input = self.open(source)?;
+        let filter = self.filter(source, &self.removed[source], 0);
+        let mut packer = MemberPacker { format: self.sources[source].format, filter, carried: Vec::new() };
+        let (mut packed, mut written) = (Vec::new(), 0);
+        for member in members {
+            self.progress.check()?;
+            packed.resize(usize::try_from(member.packed.end - member.packed.start).unwrap_or(usize::MAX), 0);
+            input.read_exact(&mut packed).map_err(|e| self.unread(source, e))?;
+            if !packer.filter.keeps(&member.bytes)
+                && let Some(anew) = packer.pack(member, &packed).map_err(|e| self.unread(source, e))?
+            {
+                packed = anew;
+            }
+            output.write_all(&packed).map_err(|e| Error::io(&target, "write", e))?;
+            self.progress.advance(member.packed.end - member.packed.start);
+            written += packed.len() as u64;
+        }
+        self.progress.advance(self.sources[source].bytes - members.last().map_or(0, |last| last.packed.end));
+        Ok(written)
+    }
+}
+
+struct MemberPacker<'a> {
+    format: Format,
+    filter: RecordFilter<'a>,
+    /// The end of the last member, where it may begin a record that goes on in the next.
+    carried: Vec<u8>,
+}
+
+impl MemberPacker<'_> {
+    /// What is kept of a member, packed; `None` if that is all of it: a removed record may have ended just before.
+    fn pack(&mut self, member: &GzipMember, packed: &[u8]) -> io::Result<Option<Vec<u8>>> {
+        let mut bytes = std::mem::take(&mut self.carried);
+        let carried = !bytes.is_empty();
+        member.unpack(packed, &mut bytes)?;
+        let kept = self.filter.apply(&mut bytes);
+        self.carried = bytes[bytes.len() - self.filter.held()..].to_vec();
+        if kept == bytes.len() && !carried {
+            return Ok(None);
+        }
+        if kept == 0 {
+            return Ok(Some(Vec::new()));
+        }
+        let mut packer = Packer::new(self.format, Compression::Gzip, Vec::new())?;
+        packer.write_all(&bytes[..kept])?;
+        packer.finish().map(Some)
+    }
+}

@@ -1,0 +1,109 @@
+//! Messages to documents: the text of their bodies, and a line for each attachment.
+
+use std::borrow::Cow;
+use std::fmt::Write;
+
+use mail_parser::{Message, MessageParser as Messages, MessagePart, MimeHeaders, PartType};
+use xxhash_rust::xxh3::xxh3_128;
+
+use crate::document::Position;
+use crate::read::codec::Parser;
+use crate::read::date::{Day, day};
+use crate::read::field::Fields;
+use crate::read::payload::html_text;
+use crate::read::record::{Record, Refusal, Value};
+
+/// Makes documents of messages.
+pub(super) struct MessageParser {
+    fields: Fields,
+    text: String,
+    page: String,
+}
+
+impl MessageParser {
+    pub(super) fn new(fields: &Fields) -> MessageParser {
+        MessageParser { fields: fields.clone(), text: String::new(), page: String::new() }
+    }
+
+    /// The text of a message. An attachment is told apart from others by its digest, whatever it is called.
+    fn take_text(&mut self, message: &Message<'_>) {
+        self.text.clear();
+        let bodies = if message.text_body.is_empty() { &message.html_body } else { &message.text_body };
+        for part in bodies.iter().filter_map(|id| message.part(*id)) {
+            self.take_body(part);
+        }
+        for part in message.attachments() {
+            let digest = xxh3_128(part.contents());
+            // Writing to a string never fails.
+            let _ = writeln!(self.text, "attachment {digest:032x}");
+        }
+    }
+
+    fn take_body(&mut self, part: &MessagePart<'_>) {
+        match &part.body {
+            PartType::Html(markup) => {
+                html_text(markup, &mut self.page);
+                self.text.push_str(&self.page);
+            }
+            PartType::Text(text) if part.is_content_type("text", "html") => {
+                html_text(text, &mut self.page);
+                self.text.push_str(&self.page);
+            }
+            PartType::Text(text) => self.text.push_str(text),
+            _ => return,
+        }
+        self.text.push('\n');
+    }
+}
+
+impl Parser for MessageParser {
+    fn rest(&mut self) {
+        (self.text, self.page) = (String::new(), String::new());
+    }
+
+    fn record<'a>(&'a mut self, position: Position, line: u32, raw: &'a [u8]) -> Result<Record<'a>, Refusal> {
+        let no_message = || Refusal::Malformed("this is no message: it has no headers".to_owned());
+        let message = Messages::default().parse(without_from_line(raw)).ok_or_else(no_message)?;
+        if message.headers().is_empty() {
+            return Err(no_message());
+        }
+        self.take_text(&message);
+        let id = field(&message, self.fields.id.as_str());
+        if self.fields.op.is_some() && id.is_none() {
+            return Err(Refusal::no_id(self.fields.id.as_str(), &["id", "subject", "date"], 0));
+        }
+        let value = self.fields.value.as_ref().and_then(|path| field(&message, path.as_str()));
+        let date = self.fields.date.as_ref().map(|path| field(&message, path.as_str()));
+        let day = match date {
+            None | Some(None) => Day::None,
+            Some(Some(date)) => day(&date).map_or(Day::Unclear, Day::Known),
+        };
+        Ok(Record {
+            position,
+            line,
+            id: id.map(Cow::Owned),
+            text: &self.text,
+            header: "",
+            raw,
+            value: value.map(Value::Text),
+            day,
+            deleted: false,
+        })
+    }
+}
+
+/// A message without the line that an mbox puts before it.
+fn without_from_line(raw: &[u8]) -> &[u8] {
+    let behind = raw.strip_prefix(b"From ").and_then(|rest| Some(&rest[memchr::memchr(b'\n', rest)? + 1..]));
+    behind.unwrap_or(raw)
+}
+
+/// A field of a message: its id, its date, or what a header of that name says.
+fn field(message: &Message<'_>, name: &str) -> Option<String> {
+    let found = match name {
+        "id" => message.message_id().map(str::to_owned),
+        "date" => message.date().map(|date| format!("{:04}-{:02}-{:02}", date.year, date.month, date.day)),
+        name => message.header(name.to_owned()).and_then(|header| header.as_text()).map(str::to_owned),
+    };
+    found.filter(|value| !value.is_empty())
+}

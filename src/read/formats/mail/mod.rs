@@ -1,0 +1,126 @@
+//! Mail: one message a file, as `.eml` files and Maildir have them, or mbox with one message behind the other.
+
+mod mbox;
+mod message;
+
+use std::io;
+use std::sync::Arc;
+
+use super::whole::whole;
+use crate::read::codec::{Boundaries, Certainty, Codec, Parser, Records};
+use crate::read::field::Fields;
+use crate::read::format::{Format, Numbering};
+use crate::read::head::FileHead;
+use crate::read::payload::HeaderLines;
+use crate::read::record::Refusal;
+use crate::read::source::{Cuts, Source, Unit};
+use crate::read::stretches::{StretchSplitter, cuts, next_cut};
+use crate::read::windowed::{Numbers, Windowed};
+use mbox::MessageEnds;
+use message::MessageParser;
+
+/// The numbers of the formats on disk.
+pub(super) const CODES: [u8; 2] = [7, 8];
+
+/// Headers that mails have, and hardly anything else.
+const SIGNS: [&str; 7] = ["from", "to", "subject", "date", "message-id", "received", "return-path"];
+
+/// Whether a file is mbox: a line `From`, and the headers of a message.
+pub(super) fn recognise_mbox(head: &FileHead) -> Option<(Certainty, Format)> {
+    let rest = head.bytes().strip_prefix(b"From ")?;
+    let line = memchr::memchr(b'\n', rest)?;
+    (signs(&rest[line + 1..]) > 0).then_some((Certainty::Certain, Format::Mbox))
+}
+
+/// Whether a file is one message.
+pub(super) fn recognise_message(head: &FileHead) -> Option<(Certainty, Format)> {
+    let certainty = match head.extension() {
+        Some("eml") if !head.is_binary() => Certainty::Named,
+        _ if signs(head.bytes()) > 2 => Certainty::Likely,
+        _ => return None,
+    };
+    Some((certainty, Format::Message))
+}
+
+/// How many headers of a mail stand at the front of bytes; 0 if these are no headers.
+fn signs(bytes: &[u8]) -> usize {
+    // The headers may be longer than what is known of the file.
+    let headers = HeaderLines::split(bytes).map_or_else(|| HeaderLines::open(bytes), |(headers, _)| headers);
+    let named = |line: &&[u8]| {
+        let colon = line.iter().position(|byte| *byte == b':').unwrap_or_default();
+        colon > 0 && line[..colon].iter().all(|byte| byte.is_ascii_graphic())
+    };
+    let (mut lines, mut signs) = (0, 0);
+    for line in headers.lines().filter(|line| !line.is_empty()) {
+        if matches!(line[0], b' ' | b'\t') && lines > 0 {
+            continue;
+        }
+        if !named(&line) {
+            // The last line may be cut off.
+            return if lines > 8 { signs } else { 0 };
+        }
+        let name = line.split(|byte| *byte == b':').next().unwrap_or_default();
+        signs += usize::from(SIGNS.iter().any(|sign| name.eq_ignore_ascii_case(sign.as_bytes())));
+        lines += 1;
+    }
+    signs
+}
+
+/// Mail in one of its two forms.
+pub(super) enum Mail {
+    Mbox,
+    Message,
+}
+
+impl Codec for Mail {
+    fn code(&self) -> [u8; 2] {
+        match self {
+            Mail::Mbox => [CODES[0], 0],
+            Mail::Message => [CODES[1], 0],
+        }
+    }
+
+    fn extension(&self) -> &'static str {
+        match self {
+            Mail::Mbox => "mbox",
+            Mail::Message => "eml",
+        }
+    }
+
+    fn numbering(&self) -> Numbering {
+        match self {
+            Mail::Mbox => Numbering::Messages,
+            Mail::Message => Numbering::Lines,
+        }
+    }
+
+    fn unit_start(&self, source: &Source, at: u64) -> u64 {
+        match self {
+            Mail::Mbox => next_cut(source, at),
+            Mail::Message if at == 0 => 0,
+            Mail::Message => source.bytes,
+        }
+    }
+
+    fn cuts(&self, source: &Source) -> io::Result<Cuts> {
+        self.boundaries().map_or(Ok(Cuts::default()), |ends| cuts(source, ends))
+    }
+
+    fn records(&self, file: u32, source: &Source, unit: &Unit, fields: Arc<Fields>) -> Box<dyn Records> {
+        let parser = Box::new(MessageParser::new(&fields));
+        let Some(ends) = self.boundaries() else { return whole(file, source, unit, &fields, parser) };
+        let splitter = StretchSplitter::new(Numbers::new(file, &fields), ends, parser);
+        Box::new(Windowed::new(source, unit, &fields.room, splitter))
+    }
+
+    fn boundaries(&self) -> Option<Box<dyn Boundaries>> {
+        match self {
+            Mail::Mbox => Some(Box::new(MessageEnds::default())),
+            Mail::Message => None,
+        }
+    }
+
+    fn parser<'a>(&self, _: &str, fields: &'a Fields) -> Result<Box<dyn Parser + 'a>, Refusal> {
+        Ok(Box::new(MessageParser::new(fields)))
+    }
+}

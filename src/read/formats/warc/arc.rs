@@ -1,0 +1,89 @@
+//! Heads of ARC, which came before WARC: a line of address, host, time, media type and length.
+
+use super::head::{CrawlHead, RecordContent, RecordHead};
+use crate::read::record::Refusal;
+
+/// Heads of ARC.
+pub(super) struct ArcHead;
+
+/// How addresses begin.
+const SCHEMES: [&[u8]; 6] = [b"http://", b"https://", b"filedesc:", b"dns:", b"ftp://", b"warcinfo:"];
+
+impl RecordHead for ArcHead {
+    const SURE: usize = 9;
+
+    fn may_begin(bytes: &[u8]) -> bool {
+        SCHEMES.iter().any(|scheme| {
+            let length = scheme.len().min(bytes.len());
+            bytes[..length].eq_ignore_ascii_case(&scheme[..length])
+        })
+    }
+
+    fn end(bytes: &[u8]) -> Option<usize> {
+        bytes.iter().position(|byte| *byte == b'\n').map(|at| at + 1)
+    }
+
+    fn read(head: &[u8]) -> Result<CrawlHead<'_>, Refusal> {
+        let malformed =
+            || Refusal::Malformed("what should be a record does not begin with an ARC header".into());
+        let line = std::str::from_utf8(head.trim_ascii_end()).map_err(|_| malformed())?;
+        // An address may have spaces in it: what else there is stands behind it. Version 2 has more of that.
+        let words: Vec<&str> = line.rsplitn(5, ' ').collect();
+        let [length, media, time, _, url] = words[..] else { return Err(malformed()) };
+        let (url, time, media) =
+            if is_time(time) { (url, time, media) } else { version_2(line).ok_or_else(malformed)? };
+        let bytes = length.parse().map_err(|_| malformed())?;
+        let is_http = ["http://", "https://"].iter().any(|scheme| url.starts_with(scheme));
+        Ok(CrawlHead {
+            content: if is_http { RecordContent::Http } else { RecordContent::Other },
+            media: Some(media),
+            id: None,
+            url: Some(url),
+            date: Some(time),
+            headers: None,
+            bytes,
+        })
+    }
+}
+
+/// Address, time and media type of a head of version 2: address, host, time, type, result, checksum, location, offset, file
+/// name, length.
+fn version_2(line: &str) -> Option<(&str, &str, &str)> {
+    let words: Vec<&str> = line.rsplitn(10, ' ').collect();
+    let [.., media, time, _, url] = words[..] else { return None };
+    (words.len() == 10 && is_time(time)).then_some((url, time, media))
+}
+
+/// Whether this is a time, as `20141031103200`.
+fn is_time(word: &str) -> bool {
+    word.len() >= 8 && word.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn heads_are_read_from_behind() {
+        let read = |line: &str| {
+            let head = ArcHead::read(line.as_bytes()).expect("a head");
+            (
+                head.url.map(str::to_owned),
+                head.date.map(str::to_owned),
+                head.media.map(str::to_owned),
+                head.bytes,
+            )
+        };
+        let expected =
+            |url: &str| (Some(url.into()), Some("20141031103200".into()), Some("text/html".into()), 15);
+        assert_eq!(read("http://a/b 1.2.3.4 20141031103200 text/html 15\n"), expected("http://a/b"));
+        assert_eq!(read("http://a/b c 1.2.3.4 20141031103200 text/html 15\r\n"), expected("http://a/b c"));
+        assert_eq!(
+            read("http://a/ 1.2.3.4 20141031103200 text/html 200 x - 3 f.arc 15\n"),
+            expected("http://a/")
+        );
+        for wrong in ["", "http://a/", "a b c d e", "http://a/ 1.2.3.4 20141031103200 text/html x"] {
+            assert!(ArcHead::read(wrong.as_bytes()).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! What a crawl says about a record goes with it: its request, and metadata written at the same time.
+
+use std::collections::HashSet;
+use std::io;
+
+use xxhash_rust::xxh3::xxh3_128;
+
+use super::ends::StretchEnds;
+use super::head::{MOST_HEAD, RecordHead, WarcHead};
+use crate::read::BLOCK;
+use crate::read::bytes::Window;
+use crate::read::codec::Boundaries;
+use crate::read::source::Source;
+use crate::read::stretches::fault;
+
+/// The offsets of the records that say they belong to one of those at the ascending offsets `removed`, those themselves
+/// among them; ascending. (WARC 1.1, section 5.7, WARC-Concurrent-To.)
+pub(super) fn with_companions(source: &Source, removed: &[u64]) -> io::Result<Vec<u64>> {
+    let (mut gone, mut companions, mut all) = (HashSet::new(), Vec::new(), removed.to_vec());
+    each_head(source, &mut |offset, head| {
+        let Some(end) = WarcHead::end(head) else { return };
+        let Some(headers) = WarcHead::read(&head[..end]).ok().and_then(|head| head.headers) else { return };
+        let digest = |id: &str| xxh3_128(id.as_bytes());
+        if removed.binary_search(&offset).is_ok() {
+            gone.extend(headers.get("WARC-Record-ID").map(digest));
+        } else if matches!(headers.get("WARC-Type"), Some("request" | "metadata")) {
+            let all = headers.all("WARC-Concurrent-To");
+            companions.extend(all.map(|id| (digest(id), offset)));
+        }
+    })?;
+    all.extend(companions.iter().filter(|(id, _)| gone.contains(id)).map(|(_, offset)| *offset));
+    all.sort_unstable();
+    all.dedup();
+    Ok(all)
+}
+
+/// Hands on where each record begins, and its first bytes, the head among them.
+fn each_head(source: &Source, each: &mut dyn FnMut(u64, &[u8])) -> io::Result<()> {
+    let (mut window, mut ends) = (Window::open(source, 0)?, StretchEnds::<WarcHead>::default());
+    let (mut searched, mut within) = (0, false);
+    loop {
+        let read = window.more(BLOCK).map_err(fault)?;
+        loop {
+            let pending = window.pending();
+            let end = ends.end(&pending[searched..]);
+            let length = searched + end.unwrap_or_else(|| pending.len() - searched - ends.undecided());
+            // Of a long record the head is enough.
+            if end.is_none() && length <= MOST_HEAD && read > 0 {
+                searched = length;
+                break;
+            }
+            if !within {
+                each(window.offset(), &pending[..length]);
+            }
+            window.consume(length);
+            (searched, within) = (0, end.is_none());
+            if end.is_none() {
+                break;
+            }
+        }
+        if read == 0 {
+            return Ok(());
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! Records of a crawl to documents.
+
+use std::borrow::Cow;
+
+use super::head::{CrawlHead, RecordContent};
+use crate::document::Position;
+use crate::read::codec::Parser;
+use crate::read::date::{Day, day};
+use crate::read::field::{FieldPath, Fields};
+use crate::read::payload::{self, Response};
+use crate::read::record::{Record, Refusal, Value};
+
+/// How a head is read, and where it ends.
+pub(super) type ReadHead = fn(&[u8]) -> Option<(usize, Result<CrawlHead<'_>, Refusal>)>;
+
+/// Makes documents of records. It owns what a text is unwrapped into.
+pub(super) struct CrawlParser {
+    read: ReadHead,
+    fields: Fields,
+    body: Vec<u8>,
+    text: String,
+}
+
+impl CrawlParser {
+    pub(super) fn new(read: ReadHead, fields: &Fields) -> CrawlParser {
+        CrawlParser { read, fields: fields.clone(), body: Vec::new(), text: String::new() }
+    }
+}
+
+impl Parser for CrawlParser {
+    fn rest(&mut self) {
+        (self.body, self.text) = (Vec::new(), String::new());
+    }
+
+    fn record<'a>(&'a mut self, position: Position, line: u32, raw: &'a [u8]) -> Result<Record<'a>, Refusal> {
+        let blank = raw.iter().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
+        let (end, head) = (self.read)(&raw[blank..])
+            .ok_or_else(|| Refusal::Malformed("a record whose header does not end".to_owned()))?;
+        let head = head?;
+        let content = &raw[blank + end..];
+        let length = usize::try_from(head.bytes).ok().filter(|length| *length <= content.len());
+        let content = length.map(|length| &content[..length]).ok_or_else(|| {
+            let (there, said) = (content.len(), head.bytes);
+            Refusal::Truncated(format!("the last record has {there} of the {said} bytes that it says"))
+        })?;
+        let text = match head.content {
+            RecordContent::Other => return Err(Refusal::no_text_in("a record about the crawl")),
+            RecordContent::Document => payload::text(head.media, content, &mut self.text)?,
+            RecordContent::Http => {
+                let response = Response::of(content)
+                    .ok_or_else(|| Refusal::Malformed("a response without HTTP headers".to_owned()))?;
+                let media = response.media();
+                match response.body(self.fields.max_record_bytes)? {
+                    Cow::Borrowed(body) => payload::text(media, body, &mut self.text)?,
+                    Cow::Owned(body) => {
+                        self.body = body;
+                        payload::text(media, &self.body, &mut self.text)?
+                    }
+                }
+            }
+        };
+        let field = |path: &FieldPath| field(&head, path.as_str());
+        let id = field(&self.fields.id).map(Cow::Borrowed);
+        if self.fields.op.is_some() && id.is_none() {
+            return Err(Refusal::no_id(self.fields.id.as_str(), &["id", "url", "date"], 0));
+        }
+        let value = self.fields.value.as_ref().and_then(field).map(value);
+        let day = self.fields.date.as_ref().and_then(field).map_or(Day::None, dated);
+        Ok(Record { position, line, id, text, header: "", raw, value, day, deleted: false })
+    }
+}
+
+/// A field of a record: its id, its address, its time, or what a header of that name says.
+fn field<'a>(head: &CrawlHead<'a>, name: &str) -> Option<&'a str> {
+    let found = match name {
+        "id" => head.id.or(head.url),
+        "url" => head.url,
+        "date" => head.date,
+        name => head.headers.and_then(|headers| headers.get(name)),
+    };
+    found.filter(|value| !value.is_empty())
+}
+
+/// A value to compare by: a number if it is spelt as one.
+fn value(text: &str) -> Value {
+    let number = text.parse::<f64>().ok().filter(|number| number.is_finite());
+    number.map_or_else(|| Value::Text(text.to_owned()), Value::Number)
+}
+
+fn dated(text: &str) -> Day {
+    // ARC writes `20141031103200`.
+    let digits = text.get(..8).filter(|_| text.len() == 14 && text.bytes().all(|byte| byte.is_ascii_digit()));
+    let spelt = digits.map(|day| format!("{}-{}-{}", &day[..4], &day[4..6], &day[6..]));
+    day(spelt.as_deref().unwrap_or(text)).map_or(Day::Unclear, Day::Known)
+}

@@ -1,0 +1,102 @@
+//! Bytes of any character set to text, by the Encoding Standard.
+
+use std::borrow::Cow;
+
+use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
+use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252, X_USER_DEFINED};
+use memchr::memmem;
+
+/// Bytes in which HTML may say its character set.
+const PRESCAN: usize = 1024;
+/// Bytes that the character set is guessed by.
+const GUESSED_BY: usize = 64 << 10;
+
+/// The text that bytes are. What counts is, in this order: a byte order mark, the declared name, the one that HTML declares
+/// in itself, and what the bytes look like. Bytes that are none in the set become replacement characters.
+pub(super) fn decode<'a>(bytes: &'a [u8], declared: Option<&str>, html: bool) -> Cow<'a, str> {
+    if let Some((encoding, mark)) = Encoding::for_bom(bytes) {
+        return encoding.decode_without_bom_handling(&bytes[mark..]).0;
+    }
+    let said = || declared.and_then(|name| Encoding::for_label(name.as_bytes()));
+    let says = || if html { by_meta(&bytes[..bytes.len().min(PRESCAN)]) } else { None };
+    let encoding = said().or_else(says).unwrap_or_else(|| guess(bytes));
+    encoding.decode_without_bom_handling(bytes).0
+}
+
+/// What the bytes look like: UTF-8 where they are UTF-8.
+fn guess(bytes: &[u8]) -> &'static Encoding {
+    if std::str::from_utf8(bytes).is_ok() {
+        return UTF_8;
+    }
+    let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
+    detector.feed(&bytes[..bytes.len().min(GUESSED_BY)], bytes.len() <= GUESSED_BY);
+    detector.guess(None, Utf8Detection::Allow)
+}
+
+/// The character set that the beginning of HTML declares: `<meta charset=...>`, or in the content of a `<meta http-equiv>`.
+/// (HTML Standard, "prescan a byte stream to determine its encoding", without its way around attributes.)
+fn by_meta(head: &[u8]) -> Option<&'static Encoding> {
+    let lower = head.to_ascii_lowercase();
+    let mut from = 0;
+    while let Some(found) = memmem::find(&lower[from..], b"<meta") {
+        let start = from + found + b"<meta".len();
+        let length = lower[start..].iter().position(|byte| *byte == b'>').unwrap_or(lower.len() - start);
+        if let Some(encoding) = charset_in(&lower[start..start + length]) {
+            return Some(encoding);
+        }
+        from = start + length;
+    }
+    None
+}
+
+/// The character set that stands behind `charset=`.
+fn charset_in(tag: &[u8]) -> Option<&'static Encoding> {
+    let behind = &tag[memmem::find(tag, b"charset")? + b"charset".len()..];
+    let value = behind.trim_ascii_start().strip_prefix(b"=")?.trim_ascii_start();
+    let value = value.strip_prefix(b"\"").or(value.strip_prefix(b"'")).unwrap_or(value);
+    let length = value
+        .iter()
+        .position(|byte| matches!(byte, b'"' | b'\'' | b';' | b' ' | b'/'))
+        .unwrap_or(value.len());
+    let encoding = Encoding::for_label(&value[..length])?;
+    // Whoever could read the declaration did not read UTF-16 (HTML Standard).
+    Some(match encoding {
+        utf_16 if utf_16 == UTF_16LE || utf_16 == UTF_16BE => UTF_8,
+        user if user == X_USER_DEFINED => WINDOWS_1252,
+        encoding => encoding,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mark_goes_before_a_name_and_a_name_before_a_meta() {
+        assert_eq!(decode(b"\xff\xfea\0", Some("latin1"), false), "a");
+        assert_eq!(decode(b"\xef\xbb\xbf\xc3\xa9", Some("latin1"), false), "\u{e9}");
+        let page = b"<META charset='koi8-r'>\xc1";
+        assert!(decode(page, None, true).ends_with('\u{430}'));
+        assert!(decode(page, Some("latin1"), true).ends_with('\u{c1}'));
+        assert!(decode(page, Some("no such name"), true).ends_with('\u{430}'));
+        let old = b"<meta name=x><meta http-equiv=\"Content-Type\" content=\"text/html; charset=windows-1251\">\xe0";
+        assert!(decode(old, None, true).ends_with('\u{430}'));
+        assert!(decode(b"<meta charset=utf-16>\xc3\xa9", None, true).ends_with('\u{e9}'));
+    }
+
+    #[test]
+    fn bytes_without_a_name_are_guessed() {
+        assert_eq!(decode("\u{e9}t\u{e9}".as_bytes(), None, false), "\u{e9}t\u{e9}");
+        let russian =
+            "\u{41f}\u{440}\u{438}\u{432}\u{435}\u{442}, \u{43a}\u{430}\u{43a} \u{434}\u{435}\u{43b}\u{430}";
+        let (bytes, ..) = encoding_rs::WINDOWS_1251.encode(russian);
+        assert_eq!(decode(&bytes, None, false), russian);
+        assert_eq!(decode(b"na\xefve caf\xe9", None, false), "na\u{ef}ve caf\u{e9}");
+    }
+
+    #[test]
+    fn a_declaration_behind_the_first_kibibyte_is_none() {
+        let late = [&[b' '; PRESCAN][..], b"<meta charset=koi8-r>\xc3\xa9"].concat();
+        assert!(decode(&late, None, true).ends_with('\u{e9}'));
+    }
+}

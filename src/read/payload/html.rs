@@ -1,0 +1,163 @@
+//! HTML to its text: what stands between the tags, without what is never shown.
+
+use std::convert::Infallible;
+
+use html5gum::emitters::callback::{CallbackEmitter, CallbackEvent};
+use html5gum::{Span, Tokenizer};
+
+/// Elements whose content is no text.
+const UNSEEN: [&[u8]; 7] =
+    [b"script", b"style", b"template", b"noscript", b"noembed", b"noframes", b"iframe"];
+/// Elements within a line: words on both sides of their tags may be one word.
+const WITHIN_LINES: [&[u8]; 35] = [
+    b"a", b"abbr", b"acronym", b"b", b"bdi", b"bdo", b"big", b"blink", b"cite", b"code", b"data", b"del",
+    b"dfn", b"em", b"font", b"i", b"ins", b"kbd", b"mark", b"nobr", b"q", b"rb", b"ruby", b"s", b"samp",
+    b"small", b"span", b"strike", b"strong", b"sub", b"sup", b"tt", b"u", b"var", b"wbr",
+];
+/// How HTML begins, in lower case.
+const BEGINNINGS: [&str; 11] = [
+    "<!doctype html",
+    "<html",
+    "<head",
+    "<title",
+    "<meta",
+    "<body",
+    "<script",
+    "<link",
+    "<style",
+    "<div",
+    "<p>",
+];
+/// Bytes looked at for the beginning of HTML.
+const BEGINNING: usize = 1024;
+
+/// Whether bytes begin as HTML does, comments and an XML declaration left aside.
+pub(in crate::read) fn looks_like_html(bytes: &[u8]) -> bool {
+    let head = &bytes[..bytes.len().min(BEGINNING)];
+    let lower = String::from_utf8_lossy(head).to_ascii_lowercase();
+    let mut rest = lower.trim_start_matches('\u{feff}').trim_start();
+    while let Some(end) = [("<!--", "-->"), ("<?xml", "?>")].iter().find_map(|(start, end)| {
+        let inside = rest.strip_prefix(start)?;
+        Some(inside.find(end).map_or("", |at| &inside[at + end.len()..]))
+    }) {
+        rest = end.trim_start();
+    }
+    BEGINNINGS.iter().any(|beginning| rest.starts_with(beginning))
+}
+
+/// The text of `markup` into `text`. Elements that begin a line in a browser begin one here.
+pub(in crate::read) fn html_text(markup: &str, text: &mut String) {
+    text.clear();
+    let mut unseen = Unseen::default();
+    let mut emitter = CallbackEmitter::new(|event: CallbackEvent<'_>, _: Span<()>| -> Option<Infallible> {
+        match event {
+            CallbackEvent::OpenStartTag { name } => {
+                unseen.open(name);
+                break_line(name, text);
+            }
+            CallbackEvent::EndTag { name } => {
+                unseen.close(name);
+                break_line(name, text);
+            }
+            CallbackEvent::String { value } if unseen.depth == 0 => {
+                text.push_str(&String::from_utf8_lossy(value))
+            }
+            _ => {}
+        }
+        None
+    });
+    emitter.naively_switch_states(true);
+    // Reading a string never fails.
+    let _ = Tokenizer::new_with_emitter(markup, emitter).finish();
+}
+
+/// The element within which nothing is text.
+#[derive(Default)]
+struct Unseen {
+    name: Option<&'static [u8]>,
+    /// How many of that name are open, one within the other.
+    depth: usize,
+}
+
+impl Unseen {
+    fn open(&mut self, name: &[u8]) {
+        match self.name {
+            None => self.name = UNSEEN.into_iter().find(|unseen| *unseen == name),
+            Some(open) if open != name => return,
+            Some(_) => {}
+        }
+        self.depth += usize::from(self.name.is_some());
+    }
+
+    fn close(&mut self, name: &[u8]) {
+        if self.name == Some(name) {
+            self.depth -= 1;
+            if self.depth == 0 {
+                self.name = None;
+            }
+        }
+    }
+}
+
+fn break_line(name: &[u8], text: &mut String) {
+    if !WITHIN_LINES.contains(&name) && !text.is_empty() && !text.ends_with('\n') {
+        text.push('\n');
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(markup: &str) -> Vec<String> {
+        let mut text = "before".to_owned();
+        html_text(markup, &mut text);
+        text.split_whitespace().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn tags_go_and_blocks_divide_words() {
+        assert_eq!(
+            words("<p>one<b>t</b>wo<p>three<br>four<td>five</td>six"),
+            ["onetwo", "three", "four", "five", "six"]
+        );
+        assert_eq!(words("a &amp; b &eacute;t&#233; &lt;p&gt;"), ["a", "&", "b", "\u{e9}t\u{e9}", "<p>"]);
+        assert_eq!(words("<title>t &amp; u</title><textarea><b></textarea>"), ["t", "&", "u", "<b>"]);
+        assert_eq!(words("1 < 2 <!-- x --> and <a href='>'>b</a>"), ["1", "<", "2", "and", "b"]);
+    }
+
+    #[test]
+    fn what_is_never_shown_is_no_text() {
+        assert_eq!(words("a<script>if (1 < 2) '<p>x'</script>b"), ["a", "b"]);
+        assert_eq!(
+            words("<style>x{}</style><noscript>y</noscript><TEMPLATE>z<template>w</template>v</template>c"),
+            ["c"]
+        );
+        assert_eq!(words("a</script>b</template>c"), ["a", "b", "c"]);
+        assert_eq!(words("a<template>never closed"), ["a"]);
+    }
+
+    #[test]
+    fn broken_markup_is_read_to_its_end() {
+        for markup in
+            ["<", "<a", "<a b=", "<!--", "<![CDATA[x", "&#xffffffff;", "&", "</", "<script>", "\0<\0>"]
+        {
+            words(markup);
+        }
+        assert_eq!(words(&format!("{}x", "<div>".repeat(100_000))), ["x"]);
+    }
+
+    #[test]
+    fn html_is_known_by_its_beginning() {
+        for html in
+            ["<!DOCTYPE html>", "\u{feff} <HTML lang=en>", "<?xml version='1.0'?>\n<!-- c --><html>", "<p>x"]
+        {
+            assert!(looks_like_html(html.as_bytes()), "{html}");
+        }
+        for other in
+            ["", "text <html>", "<xml>", "<!doctype book>", "<!-- only a comment", "{\"a\": \"<p>\"}"]
+        {
+            assert!(!looks_like_html(other.as_bytes()), "{other}");
+        }
+    }
+}

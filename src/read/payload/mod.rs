@@ -1,0 +1,130 @@
+//! What text the bytes of a media type are: character sets, HTML, and what HTTP wraps them in.
+
+mod charset;
+mod headers;
+mod html;
+mod http;
+
+use std::borrow::Cow;
+
+use super::record::Refusal;
+use charset::decode;
+
+pub(super) use headers::HeaderLines;
+pub(super) use html::{html_text, looks_like_html};
+pub(super) use http::Response;
+
+/// Whether bytes are HTML, other text, or neither.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum MediaKind {
+    Html,
+    Text,
+    Other,
+}
+
+impl MediaKind {
+    /// The kind of a media type, as a Content-Type header has it; without one, what the bytes look like.
+    fn of(media: Option<&str>, bytes: &[u8]) -> MediaKind {
+        let name = media.map(|media| media.split(';').next().unwrap_or_default().trim().to_ascii_lowercase());
+        match name.as_deref() {
+            Some("text/html" | "application/xhtml+xml") => MediaKind::Html,
+            Some(
+                "application/json"
+                | "application/xml"
+                | "application/javascript"
+                | "application/x-javascript",
+            ) => MediaKind::Text,
+            Some(name) if name.starts_with("text/") => MediaKind::Text,
+            Some(name) if name.ends_with("+xml") || name.ends_with("+json") => MediaKind::Text,
+            // Servers that do not know say these.
+            None | Some("" | "unk" | "no-type" | "application/unknown" | "application/octet-stream") => {
+                MediaKind::by_content(bytes)
+            }
+            Some(_) => MediaKind::Other,
+        }
+    }
+
+    fn by_content(bytes: &[u8]) -> MediaKind {
+        if looks_like_html(bytes) {
+            MediaKind::Html
+        } else if std::str::from_utf8(bytes).is_ok_and(|text| !text.contains('\0')) {
+            MediaKind::Text
+        } else {
+            MediaKind::Other
+        }
+    }
+}
+
+/// The text that bytes of a media type are; HTML without its tags. Bytes that are none in their character set become
+/// replacement characters.
+///
+/// # Errors
+/// [`Refusal::NoTextIn`].
+pub(super) fn text<'a>(
+    media: Option<&str>,
+    bytes: &'a [u8],
+    copy: &'a mut String,
+) -> Result<&'a str, Refusal> {
+    let kind = MediaKind::of(media, bytes);
+    if kind == MediaKind::Other {
+        return Err(Refusal::no_text_in(media.map_or("bytes of no known type", shown)));
+    }
+    let declared = media.and_then(charset_of);
+    let decoded = decode(bytes, declared, kind == MediaKind::Html);
+    match (kind, decoded) {
+        (MediaKind::Html, markup) => {
+            html_text(&markup, copy);
+            Ok(copy)
+        }
+        (_, Cow::Borrowed(text)) => Ok(text),
+        (_, Cow::Owned(text)) => {
+            *copy = text;
+            Ok(copy)
+        }
+    }
+}
+
+/// The text that a file of HTML is.
+pub(super) fn html_file(bytes: &[u8], copy: &mut String) {
+    html_text(&decode(bytes, None, true), copy);
+}
+
+/// The parameter `charset` of a media type.
+fn charset_of(media: &str) -> Option<&str> {
+    media.split(';').skip(1).find_map(|parameter| {
+        let (name, value) = parameter.split_once('=')?;
+        name.trim().eq_ignore_ascii_case("charset").then(|| value.trim().trim_matches(['"', '\'']))
+    })
+}
+
+/// A media type as it is shown.
+fn shown(media: &str) -> &str {
+    media.split(';').next().unwrap_or_default().trim()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(media: Option<&str>, bytes: &[u8]) -> Result<String, Refusal> {
+        text(media, bytes, &mut String::new()).map(str::to_owned)
+    }
+
+    #[test]
+    fn media_types_say_what_is_text() {
+        assert_eq!(read(Some("text/plain"), b"a <b>"), Ok("a <b>".into()));
+        assert_eq!(read(Some("Text/HTML; charset=utf-8"), b"a<p>b"), Ok("a\nb".into()));
+        assert_eq!(read(Some("application/ld+json"), b"{}"), Ok("{}".into()));
+        assert_eq!(read(None, b" <!doctype html><p>a"), Ok(" \na".into()));
+        assert_eq!(read(None, b"a"), Ok("a".into()));
+        assert!(matches!(read(Some("image/png"), b"a"), Err(Refusal::NoTextIn(what)) if what == "image/png"));
+        assert!(matches!(read(None, b"\x89PNG\0"), Err(Refusal::NoTextIn(_))));
+    }
+
+    #[test]
+    fn character_sets_are_those_of_the_header() {
+        assert_eq!(read(Some("text/plain; charset=ISO-8859-1"), b"\xe9"), Ok("\u{e9}".into()));
+        assert_eq!(read(Some("text/plain; charset=\"koi8-r\""), b"\xc1"), Ok("\u{430}".into()));
+        assert_eq!(read(Some("text/html;charset=Shift_JIS"), b"<b>\x93\xfa</b>"), Ok("\u{65e5}".into()));
+    }
+}

@@ -1,0 +1,276 @@
+//! The same documents in every format: the same clusters; and kept files that stay what they were.
+
+use std::collections::BTreeSet;
+use std::io::Read;
+
+use crate::support::job::done;
+use crate::support::loads::whole;
+use crate::support::output::{Output, jsonl, label};
+use crate::support::program::Dir;
+use crate::support::texts::{gzip, zst};
+
+/// The sample: a JSON object a line.
+fn sample() -> String {
+    std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/samples/licences.jsonl")).unwrap()
+}
+
+/// Ids and texts of the sample.
+fn documents() -> Vec<(String, String)> {
+    let rows = jsonl(sample().as_bytes()).into_iter();
+    rows.map(|row| (label(&row["id"]), row["text"].as_str().unwrap().to_owned())).collect()
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
+/// A record of WARC.
+fn warc(kind: &str, id: &str, more: &str, content: &str) -> String {
+    format!(
+        "WARC/1.0\r\nWARC-Type: {kind}\r\nWARC-Record-ID: {id}\r\n{more}Content-Length: {}\r\n\r\n{content}\r\n\r\n",
+        content.len()
+    )
+}
+
+/// A page with its request before it and its metadata behind it.
+fn crawled(id: &str, text: &str) -> [String; 3] {
+    let page = format!("<!doctype html><html><body><pre>{}</pre></body></html>", escaped(text));
+    let http = format!("HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\n\r\n{page}");
+    let with = format!("WARC-Concurrent-To: {id}\r\n");
+    [
+        warc("request", &format!("{id}-request"), &with, "GET / HTTP/1.1\r\n\r\n"),
+        warc("response", id, "Content-Type: application/http; msgtype=response\r\n", &http),
+        warc("metadata", &format!("{id}-metadata"), &with, "fetchTimeMs: 5"),
+    ]
+}
+
+fn crawl() -> Vec<String> {
+    let info = warc("warcinfo", "info", "", "software: a test");
+    let pages = documents().into_iter().flat_map(|(id, text)| crawled(&id, &text));
+    [info].into_iter().chain(pages).collect()
+}
+
+/// Gzip of a member a record.
+fn packed(records: &[String]) -> Vec<u8> {
+    records.iter().flat_map(|record| gzip(record.as_bytes(), record.len())).collect()
+}
+
+fn mbox() -> String {
+    let message = |(id, text): (String, String)| {
+        let body: String = text
+            .lines()
+            .map(|line| format!("{}{line}\n", if line.starts_with("From ") { ">" } else { "" }))
+            .collect();
+        format!(
+            "From a@b Thu Jan  1 00:00:00 1970\nFrom: a@b\nDate: Thu, 1 Jan 1970 00:00:00 +0000\nMessage-ID: <{id}>\n\
+             Subject: s\nMIME-Version: 1.0\nContent-Type: text/plain; charset=utf-8\nContent-Transfer-Encoding: 8bit\n\n{body}\n"
+        )
+    };
+    documents().into_iter().map(message).collect()
+}
+
+/// Which documents go, and for which.
+fn decided(output: &Output) -> BTreeSet<(String, String)> {
+    output.duplicates.iter().map(|row| (label(&row["id"]), label(&row["representative"]))).collect()
+}
+
+#[test]
+fn the_same_documents_are_the_same_clusters_in_every_format() {
+    let dir = Dir::new();
+    dir.write("a.jsonl", sample());
+    dir.write("a.warc", crawl().concat());
+    dir.write("b.warc.gz", packed(&crawl()));
+    dir.write("c.warc.zst", zst(crawl().concat().as_bytes(), 4096));
+    let texts: Vec<String> = documents()
+        .iter()
+        .map(|(id, text)| warc("conversion", id, "Content-Type: text/plain\r\n", text))
+        .collect();
+    dir.write("d.warc.wet", texts.concat());
+    dir.write("e.mbox", mbox());
+    let expected = decided(&dir.output("a.jsonl -w 2", "jsonl"));
+    assert!(expected.len() > 100);
+    for (at, name) in ["a.warc", "b.warc.gz", "c.warc.zst", "d.warc.wet", "e.mbox"].into_iter().enumerate() {
+        for workers in [1, 3] {
+            let found = dir.output(&format!("{name} -w {workers}"), &format!("out{at}-{workers}"));
+            assert!(found.rejected.is_empty(), "{name}: {:?}", found.rejected);
+            assert_eq!(decided(&found), expected, "{name} on {workers} workers");
+        }
+    }
+    // Of the same bytes through standard input there is the same.
+    let ran = dir.alike("dedup - --out piped", Some(crawl().concat().as_bytes())).ok();
+    assert!(ran.stderr.contains(&format!("removed {} of", expected.len())), "{}", ran.stderr);
+}
+
+#[test]
+fn pages_and_messages_may_be_files_of_their_own() {
+    let dir = Dir::new();
+    // Files of a folder are read in the order of their names.
+    let mut named = Vec::new();
+    for (at, (id, text)) in documents().into_iter().enumerate() {
+        let name = format!("{at:05}");
+        let page = format!("<!doctype html><title></title><pre>{}</pre>", escaped(&text));
+        dir.write(&format!("pages/{name}.html"), page);
+        let mail = format!(
+            "From: a@b\nTo: b@a\nSubject: s\nMessage-ID: <{name}>\n\
+             Content-Type: text/plain; charset=utf-8\nContent-Transfer-Encoding: 8bit\n\n{text}\n"
+        );
+        dir.write(&format!("mails/cur/{name}:2,S"), mail);
+        named.push(serde_json::json!({"id": name, "text": text, "was": id}).to_string());
+    }
+    dir.write("a.jsonl", named.join("\n"));
+    let expected = decided(&dir.output("a.jsonl", "jsonl"));
+    // A page has no id: it is called by its file and line.
+    let number = |id: &str| id.rsplit('/').next().unwrap()[..5].to_owned();
+    let of_names = |output: &Output| -> BTreeSet<(String, String)> {
+        decided(output).iter().map(|(a, b)| (number(a), number(b))).collect()
+    };
+    for folder in ["pages", "mails"] {
+        let found = dir.output(folder, &format!("out-{folder}"));
+        assert_eq!(of_names(&found), expected, "{folder}");
+        // A file that goes is not written; the others are as they were.
+        assert_eq!(found.kept.len(), named.len() - expected.len());
+        let same = |(name, bytes): (&String, &Vec<u8>)| {
+            std::fs::read(dir.join(folder).join(name)).unwrap() == *bytes
+        };
+        assert!(found.kept.iter().all(same), "{folder}");
+    }
+}
+
+/// The crawl without some pages, and what speaks of them.
+fn without(gone: &BTreeSet<String>) -> Vec<String> {
+    let page = |record: &str| {
+        let id = record.split("WARC-Record-ID: ").nth(1).unwrap().split("\r\n").next().unwrap();
+        id.trim_end_matches("-request").trim_end_matches("-metadata").to_owned()
+    };
+    crawl().into_iter().filter(|record| !gone.contains(&page(record))).collect()
+}
+
+#[test]
+fn kept_crawls_lose_what_speaks_of_lost_pages_and_nothing_else() {
+    let dir = Dir::new();
+    dir.write("a.warc", crawl().concat());
+    dir.write("a.warc.gz", packed(&crawl()));
+    dir.write("one.warc.gz", gzip(crawl().concat().as_bytes(), usize::MAX >> 1));
+    dir.write(
+        "some.warc.gz",
+        crawl()
+            .chunks(5)
+            .flat_map(|some| gzip(some.concat().as_bytes(), usize::MAX >> 1))
+            .collect::<Vec<u8>>(),
+    );
+    let plain = dir.output("a.warc -w 2", "plain");
+    let gone: BTreeSet<String> = plain.removed_ids().into_iter().collect();
+    let expected = without(&gone);
+    assert_eq!(expected.len(), 1 + 3 * (documents().len() - gone.len()));
+    assert!(plain.kept("a.warc") == expected.concat().into_bytes());
+    // Whole members are copied as they stand.
+    let members = dir.output("a.warc.gz -w 2", "members");
+    assert!(members.kept["a.warc.gz"] == packed(&expected));
+    for name in ["one.warc.gz", "some.warc.gz"] {
+        let found = dir.output(&format!("{name} -w 2"), &format!("out-{name}"));
+        assert!(found.kept(name) == expected.concat().into_bytes(), "{name}");
+        if name == "one.warc.gz" {
+            // A record can be read without those before it.
+            let mut first = Vec::new();
+            flate2::read::GzDecoder::new(&*found.kept[name]).read_to_end(&mut first).unwrap();
+            assert!(first == expected[0].as_bytes());
+        }
+    }
+    // Of several processes the same.
+    let line = format!("dedup {} --out two", dir.join("a.warc.gz").display());
+    done(&dir, (2, 2), &line);
+    assert!(std::fs::read(dir.join("two/kept/a.warc.gz")).unwrap() == packed(&expected));
+}
+
+#[test]
+fn collections_of_crawls_and_mails_are_exported_as_they_were() {
+    let dir = Dir::new();
+    dir.write("a.jsonl", sample());
+    dir.write("a.warc.gz", packed(&crawl()));
+    dir.write("b.mbox", mbox());
+    let exported = |name: &str, flags: &str| {
+        let collection = format!("c-{name}{}", flags.replace(' ', ""));
+        dir.alike(&format!("load {collection} {name} {flags} -w 2 --clustering guarantee"), None).ok();
+        whole(&dir, &collection);
+        dir.alike(&format!("export {collection} --out out-{collection}"), None).ok();
+        Output::read(&dir.join(&format!("out-{collection}")))
+    };
+    let expected = decided(&exported("a.jsonl", ""));
+    let gone: BTreeSet<String> = expected.iter().map(|(id, _)| id.clone()).collect();
+    for (name, mark) in [("a.warc.gz", "WARC-Type: response"), ("b.mbox", "\nMessage-ID: ")] {
+        let (pointed, stored) = (exported(name, ""), exported(name, "--store-text"));
+        for found in [&pointed, &stored] {
+            assert_eq!(decided(found), expected, "{name}");
+            let marks = String::from_utf8(found.kept(name)).unwrap().matches(mark).count();
+            assert_eq!(marks, documents().len() - gone.len(), "{name}");
+        }
+        if name == "a.warc.gz" {
+            assert!(pointed.kept[name] == packed(&without(&gone)));
+            // Only documents are stored, not what speaks of them, and each is packed for itself.
+            let pages: Vec<String> =
+                without(&gone).into_iter().filter(|record| record.contains(mark)).collect();
+            assert!(stored.kept(name) == pages.concat().into_bytes());
+            let mut first = Vec::new();
+            flate2::read::GzDecoder::new(&*stored.kept[name]).read_to_end(&mut first).unwrap();
+            assert!(first == pages[0].as_bytes());
+        }
+    }
+}
+
+#[test]
+fn what_is_no_document_is_told() {
+    let dir = Dir::new();
+    let image = warc("resource", "png", "Content-Type: image/png\r\n", "PNG");
+    let page = warc("conversion", "page", "Content-Type: text/plain\r\n", "a text that is one").repeat(30);
+    let cut = "WARC/1.0\r\nWARC-Type: conversion\r\nContent-Length: 99\r\n\r\ncut";
+    dir.write("a.warc", format!("{}{page}{cut}", image.repeat(20)));
+    let found = dir.output("a.warc", "out");
+    assert_eq!((&found.summary["documents"], found.rejected.len()), (&30.into(), 21));
+    let reasons: Vec<&str> = found.rejected.iter().map(|row| row["reason"].as_str().unwrap()).collect();
+    assert_eq!(reasons.iter().filter(|reason| **reason == "no text: image/png").count(), 20);
+    assert!(reasons.iter().any(|reason| reason.starts_with("truncated or damaged")), "{reasons:?}");
+    assert!(dir.dedup("a.warc --out again").ok().stderr.contains("record 1: no text: image/png"));
+    for (name, bytes, says) in [
+        ("a.pdf", &b"%PDF-1.7\n"[..], "PDF"),
+        ("a.rtf", b"{\\rtf1 text}", "RTF"),
+        ("a.xml", b"<?xml version=\"1.0\"?><a/>", "XML"),
+        ("dump", b"<mediawiki xmlns=\"x\">", "XML"),
+        ("trec", b"<DOC>\n<DOCNO>1</DOCNO>", "SGML"),
+    ] {
+        dir.write(name, bytes);
+        let ran = dir.dedup(&format!("{name} --out x")).code(3).says(&format!("format {says},"));
+        assert!(!dir.join("x").exists(), "{}", ran.stderr);
+        let piped = dir.alike("dedup - --out x", Some(bytes)).code(3);
+        assert!(piped.stderr.contains(&format!("format {says},")), "{}", piped.stderr);
+        // Whoever says that it is text, has it read as text.
+        if std::str::from_utf8(bytes).is_ok() {
+            dir.dedup(&format!("{name} --input-format text --out text-{name}")).ok();
+        }
+    }
+}
+
+#[test]
+fn fields_of_crawls_and_mails_have_names() {
+    let dir = Dir::new();
+    let page = |id: &str, date: &str| {
+        let more = format!(
+            "Content-Type: text/plain\r\nWARC-Target-URI: http://{id}/\r\nWARC-Date: {date}T00:00:00Z\r\n"
+        );
+        warc("conversion", id, &more, "the same text in all of them")
+    };
+    dir.write("a.warc", [page("a", "2020-01-01"), page("b", "2021-01-01"), page("c", "2019-01-01")].concat());
+    let newest = dir.output("a.warc --keep field:date:max --id-field url", "newest");
+    assert_eq!(newest.removed_ids(), ["http://a/", "http://c/"]);
+    let longest = dir.output("a.warc --keep field:WARC-Record-ID:min", "first");
+    assert_eq!(longest.removed_ids(), ["b", "c"]);
+    let mail = |id: &str, subject: &str| {
+        format!(
+            "From x Thu Jan  1 00:00:00 1970\nFrom: a@b\nTo: b@a\nMessage-ID: <{id}>\nSubject: {subject}\n\n\
+             Some text, <b>the same</b>.\n\n"
+        )
+    };
+    dir.write("a.mbox", [mail("one", "x"), mail("two", "y")].concat());
+    let last = dir.output("a.mbox --keep field:subject:max", "last");
+    assert_eq!(last.removed_ids(), ["one"]);
+    assert_eq!(jsonl(&std::fs::read(dir.join("last/duplicates.jsonl")).unwrap())[0]["representative"], "two");
+}
