@@ -5,7 +5,7 @@ projects on the same file: megabytes of text a second, and how many documents ea
     benches/formats.py PROGRAM INPUT.jsonl [--megabytes 100] [--folder /tmp/formats]
 
 Readers: mailbox and gzip of Python's library; warcio and fastwarc where they are installed (pip install warcio fastwarc);
-the programs gzip, zstd, bzip2, xz and lz4. INPUT.jsonl has a text and an id a line. Everything is measured warm, three
+the programs gzip, zstd, bzip2 and xz. INPUT.jsonl has a text and an id a line. Everything is measured warm, three
 times, and the best counts; `alike` on one worker.
 """
 import argparse
@@ -72,7 +72,7 @@ def write(folder, source, most):
         (folder / "html" / f"{name}.html").write_bytes(page(text))
     for file in files.values():
         file.close()
-    for packer, end in [("gzip", "gz"), ("zstd", "zst"), ("bzip2", "bz2"), ("xz", "xz"), ("lz4", "lz4")]:
+    for packer, end in [("gzip", "gz"), ("zstd", "zst"), ("bzip2", "bz2"), ("xz", "xz")]:
         if shutil.which(packer):
             with open(folder / "a.jsonl", "rb") as plain, open(folder / f"a.jsonl.{end}", "wb") as packed:
                 subprocess.run([packer, "-c"], stdin=plain, stdout=packed, check=True)
@@ -141,7 +141,7 @@ def readers(name):
         yield "mailbox", by_mailbox
     elif name == "a.jsonl":
         yield "json", by_json
-    for packer, end in [("gzip", ".gz"), ("zstd", ".zst"), ("bzip2", ".bz2"), ("xz", ".xz"), ("lz4", ".lz4")]:
+    for packer, end in [("gzip", ".gz"), ("zstd", ".zst"), ("bzip2", ".bz2"), ("xz", ".xz")]:
         if name.endswith(end) and shutil.which(packer):
             yield f"{packer} -dc", unpacked(packer)
 

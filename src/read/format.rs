@@ -132,19 +132,16 @@ pub enum Compression {
     Bzip2,
     /// One or more xz streams.
     Xz,
-    /// One or more LZ4 frames.
-    Lz4,
 }
 
 impl Compression {
     /// All of them, each with how names of such files end.
-    pub(super) const ALL: [(Compression, &'static str); 6] = [
+    pub(super) const ALL: [(Compression, &'static str); 5] = [
         (Compression::None, ""),
         (Compression::Gzip, ".gz"),
         (Compression::Zstd, ".zst"),
         (Compression::Bzip2, ".bz2"),
         (Compression::Xz, ".xz"),
-        (Compression::Lz4, ".lz4"),
     ];
 
     /// The compression as a number.
@@ -171,7 +168,6 @@ impl Compression {
             // Without any text there are no blocks.
             [b'B', b'Z', b'h', b'1'..=b'9', 0x17, 0x72, 0x45, 0x38, ..] => Compression::Bzip2,
             [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => Compression::Xz,
-            [0x04, 0x22, 0x4d, 0x18, ..] => Compression::Lz4,
             _ => Compression::None,
         }
     }
@@ -184,11 +180,11 @@ mod tests {
     #[test]
     fn codes_are_those_of_stored_collections() {
         let codes = Compression::ALL.map(|(compression, _)| compression.code());
-        assert_eq!(codes, [0, 1, 2, 3, 4, 5]);
+        assert_eq!(codes, [0, 1, 2, 3, 4]);
         for (compression, _) in Compression::ALL {
             assert_eq!(Compression::of_code(compression.code()), Some(compression));
         }
-        assert_eq!(Compression::of_code(6), None);
+        assert_eq!(Compression::of_code(5), None);
     }
 
     #[test]
@@ -200,7 +196,6 @@ mod tests {
         assert_eq!(Compression::of(b"BZh91AY&SY"), Compression::Bzip2);
         assert_eq!(Compression::of(b"BZh is a text"), Compression::None);
         assert_eq!(Compression::of(b"\xfd7zXZ\0\0"), Compression::Xz);
-        assert_eq!(Compression::of(b"\x04\x22\x4d\x18"), Compression::Lz4);
         assert_eq!(Compression::of(b""), Compression::None);
     }
 }

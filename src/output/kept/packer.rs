@@ -4,7 +4,6 @@ use std::io::{self, Write};
 
 use bzip2::write::BzEncoder;
 use flate2::write::GzEncoder;
-use lz4_flex::frame::{FrameEncoder, FrameInfo};
 use lzma_rust2::{XzOptions, XzWriter};
 
 use crate::read::{Boundaries, Compression, Format, boundaries, packs_records};
@@ -76,8 +75,6 @@ pub enum Compressor<W: Write> {
     Bzip2(bzip2::write::BzEncoder<W>),
     /// One xz stream.
     Xz(Box<XzWriter<W>>),
-    /// One LZ4 frame with a checksum.
-    Lz4(Box<FrameEncoder<W>>),
 }
 
 impl<W: Write> Compressor<W> {
@@ -93,10 +90,6 @@ impl<W: Write> Compressor<W> {
             Compression::Bzip2 => Compressor::Bzip2(BzEncoder::new(out, bzip2::Compression::default())),
             // The default preset takes 94 MiB, this one 17.
             Compression::Xz => Compressor::Xz(Box::new(XzWriter::new(out, XzOptions::with_preset(2))?)),
-            Compression::Lz4 => {
-                let frame = FrameInfo::new().content_checksum(true);
-                Compressor::Lz4(Box::new(FrameEncoder::with_frame_info(frame, out)))
-            }
         })
     }
 
@@ -107,7 +100,6 @@ impl<W: Write> Compressor<W> {
             Compressor::Zstd(encoder) => encoder.finish(),
             Compressor::Bzip2(encoder) => encoder.finish(),
             Compressor::Xz(encoder) => encoder.finish(),
-            Compressor::Lz4(encoder) => encoder.finish().map_err(io::Error::other),
         }
     }
 }
@@ -120,7 +112,6 @@ impl<W: Write> Write for Compressor<W> {
             Compressor::Zstd(encoder) => encoder.write(bytes),
             Compressor::Bzip2(encoder) => encoder.write(bytes),
             Compressor::Xz(encoder) => encoder.write(bytes),
-            Compressor::Lz4(encoder) => encoder.write(bytes),
         }
     }
 
@@ -131,7 +122,6 @@ impl<W: Write> Write for Compressor<W> {
             Compressor::Zstd(encoder) => encoder.flush(),
             Compressor::Bzip2(encoder) => encoder.flush(),
             Compressor::Xz(encoder) => encoder.flush(),
-            Compressor::Lz4(encoder) => encoder.flush(),
         }
     }
 }

@@ -18,14 +18,8 @@ use crate::output::Hands;
 use crate::progress::Progress;
 use crate::read::{Compression, Cuts, Format, Source};
 
-const COMPRESSIONS: [Compression; 6] = [
-    Compression::None,
-    Compression::Gzip,
-    Compression::Zstd,
-    Compression::Bzip2,
-    Compression::Xz,
-    Compression::Lz4,
-];
+const COMPRESSIONS: [Compression; 5] =
+    [Compression::None, Compression::Gzip, Compression::Zstd, Compression::Bzip2, Compression::Xz];
 
 fn compress(bytes: &[u8], compression: Compression) -> Vec<u8> {
     match compression {
@@ -58,9 +52,6 @@ fn decompress(bytes: &[u8], compression: Compression) -> Vec<u8> {
         }
         Compression::Xz => {
             lzma_rust2::XzReader::new(bytes, true).read_to_end(&mut out).expect("xz");
-        }
-        Compression::Lz4 => {
-            lz4_flex::frame::FrameDecoder::new(bytes).read_to_end(&mut out).expect("lz4");
         }
     }
     out

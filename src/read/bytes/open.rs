@@ -11,7 +11,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::SystemTime;
 
 use flate2::bufread::GzDecoder;
-use lz4_flex::frame::FrameDecoder;
 
 use super::xz;
 use super::zstd_window::MOST_WINDOW;
@@ -127,7 +126,6 @@ pub(in crate::read) fn open_counted(
         Compression::Xz => {
             Box::new(xz::XzDecoder::new(BufReader::with_capacity(INPUT, file), source.most_window))
         }
-        Compression::Lz4 => Box::new(Lz4Frames(FrameDecoder::new(BufReader::with_capacity(INPUT, file)))),
     };
     Ok(Box::new(Guarded::new(decoder, consumed)))
 }
@@ -177,19 +175,6 @@ impl Read for GzipMembers {
             }
             let input = mem::replace(self.member.get_mut(), Box::new(io::empty()));
             self.member.reset(input);
-        }
-    }
-}
-
-/// The frames of an LZ4 file, one after the other.
-struct Lz4Frames<R: Read>(FrameDecoder<R>);
-
-impl<R: Read> Read for Lz4Frames<R> {
-    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        // Nothing is the end of a frame first, and then that of the file.
-        match self.0.read(into)? {
-            0 => self.0.read(into),
-            count => Ok(count),
         }
     }
 }

@@ -20,9 +20,14 @@ const PARQUET_INSTEAD: &str = "this build has no Parquet: build alike with --fea
                                or CSV";
 
 /// All that are known, by their first bytes; some of these may be text.
-const KNOWN: [Foreign; 15] = [
+const KNOWN: [Foreign; 20] = [
     Foreign { magic: b"\x1f\x9d", name: "compress", instead: UNPACK },
-    Foreign { magic: b"\x02\x21\x4c\x18", name: "LZ4 of the old form", instead: UNPACK },
+    Foreign { magic: b"\x02\x21\x4c\x18", name: "LZ4", instead: UNPACK },
+    Foreign { magic: b"\x04\x22\x4d\x18", name: "LZ4", instead: UNPACK },
+    Foreign { magic: b"\x1f\x8b", name: "gzip within another", instead: UNPACK },
+    Foreign { magic: b"\x28\xb5\x2f\xfd", name: "zstd within another", instead: UNPACK },
+    Foreign { magic: b"BZh", name: "bzip2 within another", instead: UNPACK },
+    Foreign { magic: b"\xfd7zXZ\0", name: "xz within another", instead: UNPACK },
     Foreign { magic: b"PK\x03\x04", name: "zip", instead: "unpack it, and name its folder" },
     Foreign { magic: b"PK\x05\x06", name: "zip", instead: "unpack it, and name its folder" },
     Foreign { magic: b"7z\xbc\xaf\x27\x1c", name: "7z", instead: "unpack it, and name its folder" },
