@@ -129,8 +129,10 @@ fn xz(bytes: &[u8]) -> Vec<u8> {
     encoder.finish().expect("compressed")
 }
 
+type Pack = fn(&[u8]) -> Vec<u8>;
+
 /// How names of compressed files end, and what makes them.
-const PACKERS: [(&str, fn(&[u8]) -> Vec<u8>); 4] = [("gz", gzip), ("zst", zstd), ("bz2", bzip2), ("xz", xz)];
+const PACKERS: [(&str, Pack); 4] = [("gz", gzip), ("zst", zstd), ("bz2", bzip2), ("xz", xz)];
 
 fn lines() -> impl Strategy<Value = Vec<u8>> {
     let line = prop_oneof![

@@ -60,7 +60,7 @@ pub(in crate::read) fn html_text(markup: &str, text: &mut String) {
                 break_line(name, text);
             }
             CallbackEvent::String { value } if unseen.depth == 0 => {
-                text.push_str(&String::from_utf8_lossy(value))
+                text.push_str(&String::from_utf8_lossy(value));
             }
             _ => {}
         }

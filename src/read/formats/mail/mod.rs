@@ -48,7 +48,7 @@ fn signs(bytes: &[u8]) -> usize {
     let headers = HeaderLines::split(bytes).map_or_else(|| HeaderLines::open(bytes), |(headers, _)| headers);
     let named = |line: &&[u8]| {
         let colon = line.iter().position(|byte| *byte == b':').unwrap_or_default();
-        colon > 0 && line[..colon].iter().all(|byte| byte.is_ascii_graphic())
+        colon > 0 && line[..colon].iter().all(u8::is_ascii_graphic)
     };
     let (mut lines, mut signs) = (0, 0);
     for line in headers.lines().filter(|line| !line.is_empty()) {
