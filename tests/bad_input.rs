@@ -478,8 +478,8 @@ fn formats_that_are_not_read_are_named() {
         )
     };
     let formats: [(&str, &[u8], &str, &str); 4] = [
-        ("a.jsonl.bz2", b"BZh91AY&SY\x8e\x02\0", "bzip2", "decompress it"),
-        ("a.jsonl.xz", b"\xfd7zXZ\0\0\x04\xe6", "xz", "decompress it"),
+        ("a.jsonl.lz4", b"\x04\x22\x4d\x18\x64\x40\xa7\x02\0", "LZ4", "decompress it"),
+        ("a.7z", b"7z\xbc\xaf\x27\x1c\0\x04", "7z", "unpack it"),
         ("a.zip", b"PK\x03\x04\x14\0\0\0", "zip", "unpack it"),
         (parquet.0, &parquet.1, "Parquet", parquet.2),
     ];
