@@ -37,9 +37,15 @@ fn crawled(id: &str, text: &str) -> [String; 3] {
     let page = format!("<!doctype html><html><body><pre>{}</pre></body></html>", escaped(text));
     let http = format!("HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\n\r\n{page}");
     let with = format!("WARC-Concurrent-To: {id}\r\n");
+    // Some crawlers write with the request to which page it belongs, others with the page.
+    let (of_request, of_page) = match id.len() % 2 {
+        0 => (with.clone(), String::new()),
+        _ => (String::new(), format!("WARC-Concurrent-To: {id}-request\r\n")),
+    };
+    let media = format!("Content-Type: application/http; msgtype=response\r\n{of_page}");
     [
-        warc("request", &format!("{id}-request"), &with, "GET / HTTP/1.1\r\n\r\n"),
-        warc("response", id, "Content-Type: application/http; msgtype=response\r\n", &http),
+        warc("request", &format!("{id}-request"), &of_request, "GET / HTTP/1.1\r\n\r\n"),
+        warc("response", id, &media, &http),
         warc("metadata", &format!("{id}-metadata"), &with, "fetchTimeMs: 5"),
     ]
 }
@@ -228,8 +234,12 @@ fn what_is_no_document_is_told() {
     assert_eq!((&found.summary["documents"], found.rejected.len()), (&30.into(), 21));
     let reasons: Vec<&str> = found.rejected.iter().map(|row| row["reason"].as_str().unwrap()).collect();
     assert_eq!(reasons.iter().filter(|reason| **reason == "no text: image/png").count(), 20);
-    assert!(reasons.iter().any(|reason| reason.starts_with("truncated or damaged")), "{reasons:?}");
+    assert!(
+        reasons.iter().any(|reason| reason.starts_with("malformed: the record has 3 of the 99")),
+        "{reasons:?}"
+    );
     assert!(dir.dedup("a.warc --out again").ok().stderr.contains("record 1: no text: image/png"));
+    assert_eq!(String::from_utf8(found.kept("a.warc")).unwrap().matches("PNG").count(), 20);
     for (name, bytes, says) in [
         ("a.pdf", &b"%PDF-1.7\n"[..], "PDF"),
         ("a.rtf", b"{\\rtf1 text}", "RTF"),
@@ -247,6 +257,31 @@ fn what_is_no_document_is_told() {
             dir.dedup(&format!("{name} --input-format text --out text-{name}")).ok();
         }
     }
+}
+
+#[test]
+fn damaged_crawls_and_deep_mails_cost_no_run() {
+    let dir = Dir::new();
+    let crawl = packed(&crawl());
+    dir.write("a.warc.gz", &crawl[..crawl.len() - 40]);
+    let found = dir.output("a.warc.gz -w 2", "cut");
+    assert_eq!(found.rejected.len(), 1);
+    let pages = String::from_utf8(found.kept("a.warc.gz")).unwrap().matches("WARC-Type: response").count();
+    assert_eq!(pages, documents().len() - found.duplicates.len());
+    // A header that is too long costs its record, and whatever looks like one within it.
+    let page = |id: usize| {
+        warc("conversion", &id.to_string(), "Content-Type: text/plain\r\n", &format!("page {id}"))
+    };
+    let long = format!("X-Long: {}\r\nContent-Type: text/plain\r\n", "x".repeat(70_000));
+    let bad = warc("conversion", "long", &long, "some text\nWARC/1.0 is a format\nand more");
+    let pages: String = (0..40).map(page).collect();
+    dir.write("b.warc", format!("{bad}{pages}"));
+    let found = dir.output("b.warc", "long");
+    assert_eq!((&found.summary["documents"], found.kept("b.warc")), (&40.into(), pages.into_bytes()));
+    let deep =
+        format!("From: a@b\nTo: b@a\nSubject: s\n{}text", "Content-Type: message/rfc822\n\n".repeat(100_000));
+    dir.write("deep.eml", deep);
+    assert_eq!(dir.output("deep.eml", "deep").summary["documents"], 1);
 }
 
 #[test]

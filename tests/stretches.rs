@@ -255,7 +255,7 @@ fn records_of_arc_are_found() {
     let at = |part: &str| file.find(part).unwrap() as u64;
     let (id, text) = (Some("http://a/with space".to_owned()), "one two".to_owned());
     let first = Seen::Document { offset: at("http://a"), id, text };
-    assert_eq!(seen, [first, Seen::Refused { offset: at("http://b"), kind: "truncated or damaged" }]);
+    assert_eq!(seen, [first, Seen::Refused { offset: at("http://b"), kind: "malformed" }]);
     assert_eq!(read(&plain, 1, 1000), seen);
 }
 

@@ -126,6 +126,10 @@ pub fn left_out(outcome: &Outcome) -> (Vec<Vec<u64>>, Vec<Option<u64>>) {
         removed[position(row.doc).file() as usize].push(position(row.doc).offset());
     }
     for Refused { position, refusal, .. } in &outcome.refused {
+        // What holds no text is no mistake: it stays.
+        if matches!(refusal, Refusal::NoTextIn(_)) {
+            continue;
+        }
         if refusal.ends_file() {
             ends[position.file() as usize] = Some(position.offset());
         } else {

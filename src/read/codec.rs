@@ -65,8 +65,8 @@ pub(super) trait Codec {
     fn boundaries(&self) -> Option<Box<dyn Boundaries>>;
 
     /// The offsets of the records that go when those at the ascending offsets `removed` go: these, and what only speaks of
-    /// them.
-    fn with_companions(&self, _: &Source, removed: &[u64]) -> io::Result<Vec<u64>> {
+    /// them. Where there is an end, only the decompressed bytes before it can be read.
+    fn with_companions(&self, _: &Source, removed: &[u64], _end: Option<u64>) -> io::Result<Vec<u64>> {
         Ok(removed.to_vec())
     }
 

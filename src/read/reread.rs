@@ -86,6 +86,7 @@ pub fn record_text(
 pub fn stored_pieces(format: Format, stored: &[u8], first: bool) -> [&[u8]; 2] {
     let boundaries = codec(format).boundaries();
     let end = boundaries.as_ref().map_or(&b""[..], |boundaries| boundaries.line_end());
+    let end = if stored.ends_with(b"\n") { b"" } else { end };
     let header = if first { 0 } else { header_end(boundaries, stored) };
     [&stored[header..], end]
 }

@@ -52,6 +52,8 @@ pub(super) struct StretchSplitter {
     searched: usize,
     /// Where a record began that is too long.
     skipping: Option<u64>,
+    /// Whether what was passed over of it says nothing.
+    blank: bool,
 }
 
 impl StretchSplitter {
@@ -61,7 +63,7 @@ impl StretchSplitter {
         ends: Box<dyn Boundaries>,
         parser: Box<dyn Parser + Send>,
     ) -> StretchSplitter {
-        StretchSplitter { ends, parser, numbers, searched: 0, skipping: None }
+        StretchSplitter { ends, parser, numbers, searched: 0, skipping: None, blank: true }
     }
 
     /// Hands on the records that are complete; whether records of this unit may follow.
@@ -85,7 +87,7 @@ impl StretchSplitter {
     /// the file ends it.
     fn record(&mut self, offset: u64, bytes: &[u8], last: bool, sink: &mut dyn Sink) {
         let start = self.skipping.take();
-        if self.ends.is_blank(bytes) {
+        if self.ends.is_blank(bytes) && (start.is_none() || self.blank) {
             self.blank(offset, bytes, last, sink);
         } else if start.is_some() || bytes.len() > self.numbers.bound() {
             let start = start.unwrap_or(offset);
@@ -107,7 +109,7 @@ impl StretchSplitter {
         let number = self.numbers.next();
         if last && !bytes.trim_ascii().is_empty() {
             let read = self.parser.record(self.numbers.position(offset), number, bytes);
-            if let Err(refusal @ (Refusal::Malformed(_) | Refusal::Truncated(_))) = read {
+            if let Err(refusal @ Refusal::Malformed(_)) = read {
                 return self.numbers.refuse(offset, refusal, sink);
             }
         }
@@ -131,6 +133,8 @@ impl Splitter for StretchSplitter {
             }
             window.consume(usize::MAX);
         } else if pending.len() > self.numbers.bound() {
+            self.blank =
+                (self.skipping.is_none() || self.blank) && self.ends.is_blank(&pending[..self.searched]);
             self.skipping.get_or_insert(window.offset());
             window.consume(self.searched);
             self.searched = 0;

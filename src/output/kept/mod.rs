@@ -77,7 +77,7 @@ fn write_kept_sized(
 ) -> Result<KeptTally> {
     assert!(removed.len() == sources.len() && ends.len() == sources.len(), "one entry a source");
     let folder = staging.join("kept");
-    let removed = &*all_removed(sources, removed, hands.workers, progress)?;
+    let removed = &*all_removed(sources, removed, ends, hands.workers, progress)?;
     let kept = KeptWriter { folder, sources, removed, ends, hands, progress, sizes };
     let written = kept.make_folders()?;
     let (assembled, others): (Vec<usize>, Vec<usize>) = written.iter().partition(|&&i| kept.is_assembled(i));
@@ -112,6 +112,7 @@ fn write_kept_sized(
 fn all_removed<'a>(
     sources: &[Source],
     removed: &'a [Vec<u64>],
+    ends: &[Option<u64>],
     workers: usize,
     progress: &Progress,
 ) -> Result<Cow<'a, [Vec<u64>]>> {
@@ -125,7 +126,8 @@ fn all_removed<'a>(
             return Ok(removed[source].clone());
         }
         let path = &sources[source].path;
-        with_companions(&sources[source], &removed[source]).map_err(|e| Error::io(path, "read", e))
+        with_companions(&sources[source], &removed[source], ends[source])
+            .map_err(|e| Error::io(path, "read", e))
     };
     hand_out(sources.len(), workers, || (), one).map(Cow::Owned)
 }

@@ -33,11 +33,13 @@ impl GzipMember {
 
 /// Bytes read at once.
 const INPUT: usize = 128 << 10;
+/// Most members that are kept in mind, each with 32 bytes.
+const MOST_MEMBERS: usize = 1 << 20;
 /// Bytes decoded at once.
 const OUTPUT: usize = 64 << 10;
 
-/// The members of a gzip file, in order; `None` as soon as one has more than `most` decompressed bytes: then they are no
-/// pieces to work with.
+/// The members of a gzip file, in order; `None` as soon as one has more than `most` decompressed bytes, or there are
+/// too many: then they are no pieces to work with.
 ///
 /// # Errors
 /// What the system says of the file, or the decoder of its content.
@@ -60,6 +62,9 @@ pub fn gzip_members(source: &Source, most: u64) -> io::Result<Option<Vec<GzipMem
         }
         drop(decoder);
         let behind = input.get_ref().read - input.buffer().len() as u64;
+        if members.len() == MOST_MEMBERS || behind - packed > 2 * most + OUTPUT as u64 {
+            return Ok(None);
+        }
         members.push(GzipMember { packed: packed..behind, bytes: start..end });
         (packed, start) = (behind, end);
     }

@@ -52,11 +52,12 @@ pub fn boundaries(format: Format) -> Option<Box<dyn Boundaries>> {
 }
 
 /// The offsets of the records that go when those at the ascending offsets `removed` go: these, and what only speaks of them.
+/// Where there is an end, only the decompressed bytes before it can be read.
 ///
 /// # Errors
 /// What the system says of the file.
-pub fn with_companions(source: &Source, removed: &[u64]) -> io::Result<Vec<u64>> {
-    codec(source.format).with_companions(source, removed)
+pub fn with_companions(source: &Source, removed: &[u64], end: Option<u64>) -> io::Result<Vec<u64>> {
+    codec(source.format).with_companions(source, removed, end)
 }
 
 /// Whether compressed files of a format have a member for each record, by custom.

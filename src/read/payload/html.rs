@@ -45,12 +45,17 @@ pub(in crate::read) fn looks_like_html(bytes: &[u8]) -> bool {
     BEGINNINGS.iter().any(|beginning| rest.starts_with(beginning))
 }
 
-/// The text of `markup` into `text`. Elements that begin a line in a browser begin one here.
-pub(in crate::read) fn html_text(markup: &str, text: &mut String) {
+/// The text of `markup` into `text`. Elements that begin a line in a browser begin one here. In XHTML, which `markup` also is
+/// if it begins with an XML declaration, a tag may close itself, and scripts are markup like all else.
+pub(in crate::read) fn html_text(markup: &str, xhtml: bool, text: &mut String) {
     text.clear();
+    let xhtml = xhtml || markup.trim_start_matches('\u{feff}').trim_start().starts_with("<?xml");
     let mut unseen = Unseen::default();
     let mut emitter = CallbackEmitter::new(|event: CallbackEvent<'_>, _: Span<()>| -> Option<Infallible> {
         match event {
+            CallbackEvent::CloseStartTag { self_closing: true } if xhtml && unseen.opened => {
+                unseen.close_last()
+            }
             CallbackEvent::OpenStartTag { name } => {
                 unseen.open(name);
                 break_line(name, text);
@@ -66,7 +71,7 @@ pub(in crate::read) fn html_text(markup: &str, text: &mut String) {
         }
         None
     });
-    emitter.naively_switch_states(true);
+    emitter.naively_switch_states(!xhtml);
     // Reading a string never fails.
     let _ = Tokenizer::new_with_emitter(markup, emitter).finish();
 }
@@ -77,24 +82,34 @@ struct Unseen {
     name: Option<&'static [u8]>,
     /// How many of that name are open, one within the other.
     depth: usize,
+    /// Whether the last tag opened one of them.
+    opened: bool,
 }
 
 impl Unseen {
     fn open(&mut self, name: &[u8]) {
+        self.opened = false;
         match self.name {
             None => self.name = UNSEEN.into_iter().find(|unseen| *unseen == name),
             Some(open) if open != name => return,
             Some(_) => {}
         }
-        self.depth += usize::from(self.name.is_some());
+        self.opened = self.name.is_some();
+        self.depth += usize::from(self.opened);
     }
 
     fn close(&mut self, name: &[u8]) {
+        self.opened = false;
         if self.name == Some(name) {
-            self.depth -= 1;
-            if self.depth == 0 {
-                self.name = None;
-            }
+            self.close_last();
+        }
+    }
+
+    fn close_last(&mut self) {
+        self.opened = false;
+        self.depth -= 1;
+        if self.depth == 0 {
+            self.name = None;
         }
     }
 }
@@ -111,7 +126,7 @@ mod tests {
 
     fn words(markup: &str) -> Vec<String> {
         let mut text = "before".to_owned();
-        html_text(markup, &mut text);
+        html_text(markup, false, &mut text);
         text.split_whitespace().map(str::to_owned).collect()
     }
 
@@ -135,6 +150,15 @@ mod tests {
         );
         assert_eq!(words("a</script>b</template>c"), ["a", "b", "c"]);
         assert_eq!(words("a<template>never closed"), ["a"]);
+    }
+
+    #[test]
+    fn tags_of_xhtml_may_close_themselves() {
+        let page = "<html><head><script src='a.js'/><style/></head><p>one<script>x</script>two</p></html>";
+        let mut text = String::new();
+        html_text(page, true, &mut text);
+        assert_eq!(text.split_whitespace().collect::<Vec<_>>(), ["one", "two"]);
+        assert_eq!(words(&format!("<?xml version='1.0'?>{page}")), ["one", "two"]);
     }
 
     #[test]

@@ -19,7 +19,7 @@ impl<'a> Response<'a> {
     /// The response that bytes are. Without a blank line there is no body.
     pub(in crate::read) fn of(bytes: &'a [u8]) -> Option<Response<'a>> {
         let bytes = Some(bytes).filter(|bytes| bytes.starts_with(b"HTTP/"))?;
-        let (headers, body) = HeaderLines::split(bytes)?;
+        let (headers, body) = HeaderLines::split(bytes).unwrap_or((HeaderLines::open(bytes), b""));
         Some(Response { headers, body })
     }
 

@@ -73,7 +73,7 @@ pub(super) fn text<'a>(
     let decoded = decode(bytes, declared, kind == MediaKind::Html);
     match (kind, decoded) {
         (MediaKind::Html, markup) => {
-            html_text(&markup, copy);
+            html_text(&markup, is_xhtml(media), copy);
             Ok(copy)
         }
         (_, Cow::Borrowed(text)) => Ok(text),
@@ -86,7 +86,12 @@ pub(super) fn text<'a>(
 
 /// The text that a file of HTML is.
 pub(super) fn html_file(bytes: &[u8], copy: &mut String) {
-    html_text(&decode(bytes, None, true), copy);
+    html_text(&decode(bytes, None, true), false, copy);
+}
+
+/// Whether a media type is XHTML, where tags are those of XML.
+fn is_xhtml(media: Option<&str>) -> bool {
+    media.is_some_and(|media| shown(media).eq_ignore_ascii_case("application/xhtml+xml"))
 }
 
 /// The parameter `charset` of a media type.

@@ -1,5 +1,5 @@
 //! Where messages of an mbox end: before a line that begins with `From ` behind a blank one. In the text of a message such
-//! lines are quoted.
+//! lines are quoted, but in the dialect mboxcl2.
 
 use memchr::memmem;
 
@@ -20,7 +20,11 @@ impl MessageEnds {
     /// Whether a line at `at` follows a blank one.
     fn follows_blank(&self, bytes: &[u8], at: usize) -> bool {
         let mut last = bytes[..at].iter().rev().chain(self.behind.iter().rev()).copied();
-        last.next() == Some(b'\n') && last.find(|byte| *byte != b'\r') == Some(b'\n')
+        match (last.next(), last.next()) {
+            (Some(b'\n'), Some(b'\n')) => true,
+            (Some(b'\n'), Some(b'\r')) => last.next() == Some(b'\n'),
+            _ => false,
+        }
     }
 }
 

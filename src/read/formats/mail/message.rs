@@ -42,11 +42,11 @@ impl MessageParser {
     fn take_body(&mut self, part: &MessagePart<'_>) {
         match &part.body {
             PartType::Html(markup) => {
-                html_text(markup, &mut self.page);
+                html_text(markup, false, &mut self.page);
                 self.text.push_str(&self.page);
             }
             PartType::Text(text) if part.is_content_type("text", "html") => {
-                html_text(text, &mut self.page);
+                html_text(text, false, &mut self.page);
                 self.text.push_str(&self.page);
             }
             PartType::Text(text) => self.text.push_str(text),
@@ -63,17 +63,18 @@ impl Parser for MessageParser {
 
     fn record<'a>(&'a mut self, position: Position, line: u32, raw: &'a [u8]) -> Result<Record<'a>, Refusal> {
         let no_message = || Refusal::Malformed("this is no message: it has no headers".to_owned());
-        let message = Messages::default().parse(without_from_line(raw)).ok_or_else(no_message)?;
+        let parsed = Parsed(Messages::default().parse(without_from_line(raw)).ok_or_else(no_message)?);
+        let message = &parsed.0;
         if message.headers().is_empty() {
             return Err(no_message());
         }
-        self.take_text(&message);
-        let id = field(&message, self.fields.id.as_str());
+        self.take_text(message);
+        let id = field(message, self.fields.id.as_str());
         if self.fields.op.is_some() && id.is_none() {
             return Err(Refusal::no_id(self.fields.id.as_str(), &["id", "subject", "date"], 0));
         }
-        let value = self.fields.value.as_ref().and_then(|path| field(&message, path.as_str()));
-        let date = self.fields.date.as_ref().map(|path| field(&message, path.as_str()));
+        let value = self.fields.value.as_ref().and_then(|path| field(message, path.as_str()));
+        let date = self.fields.date.as_ref().map(|path| field(message, path.as_str()));
         let day = match date {
             None | Some(None) => Day::None,
             Some(Some(date)) => day(&date).map_or(Day::Unclear, Day::Known),
@@ -89,6 +90,23 @@ impl Parser for MessageParser {
             day,
             deleted: false,
         })
+    }
+}
+
+/// A message that is taken apart level by level: messages within messages may be so deep that to drop one within the other
+/// would overflow the stack.
+struct Parsed<'x>(Message<'x>);
+
+impl Drop for Parsed<'_> {
+    fn drop(&mut self) {
+        let mut waiting = vec![std::mem::take(&mut self.0.parts)];
+        while let Some(parts) = waiting.pop() {
+            for part in parts {
+                if let PartType::Message(mut inner) = part.body {
+                    waiting.push(std::mem::take(&mut inner.parts));
+                }
+            }
+        }
     }
 }
 

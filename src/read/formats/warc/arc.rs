@@ -33,7 +33,9 @@ impl RecordHead for ArcHead {
         let (url, time, media) =
             if is_time(time) { (url, time, media) } else { version_2(line).ok_or_else(malformed)? };
         let bytes = length.parse().map_err(|_| malformed())?;
-        let is_http = ["http://", "https://"].iter().any(|scheme| url.starts_with(scheme));
+        let is_http = ["http:", "https:"]
+            .iter()
+            .any(|scheme| url.get(..scheme.len()).is_some_and(|begins| begins.eq_ignore_ascii_case(scheme)));
         Ok(CrawlHead {
             content: if is_http { RecordContent::Http } else { RecordContent::Other },
             media: Some(media),

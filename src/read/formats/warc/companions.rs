@@ -13,33 +13,46 @@ use crate::read::codec::Boundaries;
 use crate::read::source::Source;
 use crate::read::stretches::fault;
 
-/// The offsets of the records that say they belong to one of those at the ascending offsets `removed`, those themselves
-/// among them; ascending. (WARC 1.1, section 5.7, WARC-Concurrent-To.)
-pub(super) fn with_companions(source: &Source, removed: &[u64]) -> io::Result<Vec<u64>> {
-    let (mut gone, mut companions, mut all) = (HashSet::new(), Vec::new(), removed.to_vec());
-    each_head(source, &mut |offset, head| {
+/// The offsets of the records that belong to one of those at the ascending offsets `removed`, those themselves among them;
+/// ascending. Either names the other: some crawlers write it with the page, and some with what speaks of it. Where there is
+/// an `end`, the file cannot be read to its own. (WARC 1.1, section 5.7, WARC-Concurrent-To.)
+pub(super) fn with_companions(source: &Source, removed: &[u64], end: Option<u64>) -> io::Result<Vec<u64>> {
+    let (mut gone, mut named, mut companions) = (HashSet::new(), HashSet::new(), Vec::new());
+    each_head(source, end, &mut |offset, head| {
         let Some(end) = WarcHead::end(head) else { return };
         let Some(headers) = WarcHead::read(&head[..end]).ok().and_then(|head| head.headers) else { return };
         let digest = |id: &str| xxh3_128(id.as_bytes());
+        let id = headers.get("WARC-Record-ID").map(digest);
+        let others = headers.all("WARC-Concurrent-To").map(digest);
         if removed.binary_search(&offset).is_ok() {
-            gone.extend(headers.get("WARC-Record-ID").map(digest));
+            gone.extend(id);
+            named.extend(others);
         } else if matches!(headers.get("WARC-Type"), Some("request" | "metadata")) {
-            let all = headers.all("WARC-Concurrent-To");
-            companions.extend(all.map(|id| (digest(id), offset)));
+            companions.extend(others.map(|other| (id, Some(other), offset)));
+            companions.push((id, None, offset));
         }
     })?;
-    all.extend(companions.iter().filter(|(id, _)| gone.contains(id)).map(|(_, offset)| *offset));
+    let goes = |id: &Option<u128>, other: &Option<u128>| {
+        id.is_some_and(|id| named.contains(&id)) || other.is_some_and(|other| gone.contains(&other))
+    };
+    let mut all = removed.to_vec();
+    all.extend(companions.iter().filter(|(id, other, _)| goes(id, other)).map(|(.., offset)| *offset));
     all.sort_unstable();
     all.dedup();
     Ok(all)
 }
 
 /// Hands on where each record begins, and its first bytes, the head among them.
-fn each_head(source: &Source, each: &mut dyn FnMut(u64, &[u8])) -> io::Result<()> {
+fn each_head(source: &Source, end: Option<u64>, each: &mut dyn FnMut(u64, &[u8])) -> io::Result<()> {
     let (mut window, mut ends) = (Window::open(source, 0)?, StretchEnds::<WarcHead>::default());
     let (mut searched, mut within) = (0, false);
     loop {
-        let read = window.more(BLOCK).map_err(fault)?;
+        let read = match window.more(BLOCK) {
+            Ok(read) => read,
+            // What is behind the last good byte is not written at all.
+            Err(_) if end.is_some() => return Ok(()),
+            Err(error) => return Err(fault(error)),
+        };
         loop {
             let pending = window.pending();
             let end = ends.end(&pending[searched..]);

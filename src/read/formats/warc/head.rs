@@ -1,5 +1,7 @@
 //! The head of a record, by which one knows what it is and where it ends.
 
+use memchr::memchr;
+
 use crate::read::payload::HeaderLines;
 use crate::read::record::Refusal;
 
@@ -66,15 +68,25 @@ impl WarcHead {
 }
 
 impl RecordHead for WarcHead {
-    const SURE: usize = b"WARC/".len();
+    const SURE: usize = b"WARC/".len() + 1;
 
     fn may_begin(bytes: &[u8]) -> bool {
-        let length = bytes.len().min(Self::SURE);
-        bytes[..length] == b"WARC/"[..length]
+        let length = bytes.len().min(b"WARC/".len());
+        bytes[..length] == b"WARC/"[..length] && bytes.get(length).is_none_or(u8::is_ascii_digit)
     }
 
     fn end(bytes: &[u8]) -> Option<usize> {
-        HeaderLines::split(bytes).map(|(_, rest)| bytes.len() - rest.len())
+        let mut at = 0;
+        loop {
+            let end = at + memchr(b'\n', &bytes[at..])? + 1;
+            let line = &bytes[at..end];
+            let is_header = at == 0 || matches!(line[0], b' ' | b'\t') || memchr(b':', line).is_some();
+            // With a line that is no header it ends, too: then it is none.
+            if !is_header || matches!(line, b"\n" | b"\r\n") {
+                return Some(end);
+            }
+            at = end;
+        }
     }
 
     fn read(head: &[u8]) -> Result<CrawlHead<'_>, Refusal> {

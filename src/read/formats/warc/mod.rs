@@ -104,9 +104,9 @@ impl Codec for Crawl {
         Some(self.ends())
     }
 
-    fn with_companions(&self, source: &Source, removed: &[u64]) -> io::Result<Vec<u64>> {
+    fn with_companions(&self, source: &Source, removed: &[u64], end: Option<u64>) -> io::Result<Vec<u64>> {
         match self {
-            Crawl::Warc => companions::with_companions(source, removed),
+            Crawl::Warc => companions::with_companions(source, removed, end),
             Crawl::Arc => Ok(removed.to_vec()),
         }
     }

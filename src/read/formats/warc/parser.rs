@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::head::{CrawlHead, RecordContent};
+use super::head::{CrawlHead, MOST_HEAD, RecordContent};
 use crate::document::Position;
 use crate::read::codec::Parser;
 use crate::read::date::{Day, day};
@@ -35,13 +35,14 @@ impl Parser for CrawlParser {
     fn record<'a>(&'a mut self, position: Position, line: u32, raw: &'a [u8]) -> Result<Record<'a>, Refusal> {
         let blank = raw.iter().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
         let (end, head) = (self.read)(&raw[blank..])
+            .filter(|(end, _)| *end <= MOST_HEAD)
             .ok_or_else(|| Refusal::Malformed("a record whose header does not end".to_owned()))?;
         let head = head?;
         let content = &raw[blank + end..];
         let length = usize::try_from(head.bytes).ok().filter(|length| *length <= content.len());
         let content = length.map(|length| &content[..length]).ok_or_else(|| {
             let (there, said) = (content.len(), head.bytes);
-            Refusal::Truncated(format!("the last record has {there} of the {said} bytes that it says"))
+            Refusal::Malformed(format!("the record has {there} of the {said} bytes that its header says"))
         })?;
         let text = match head.content {
             RecordContent::Other => return Err(Refusal::no_text_in("a record about the crawl")),
