@@ -54,7 +54,7 @@ pub(in crate::read) fn html_text(markup: &str, xhtml: bool, text: &mut String) {
     let mut emitter = CallbackEmitter::new(|event: CallbackEvent<'_>, _: Span<()>| -> Option<Infallible> {
         match event {
             CallbackEvent::CloseStartTag { self_closing: true } if xhtml && unseen.opened => {
-                unseen.close_last()
+                unseen.close_last();
             }
             CallbackEvent::OpenStartTag { name } => {
                 unseen.open(name);
