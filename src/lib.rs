@@ -280,6 +280,7 @@
 //! Many processes:
 //! - `mesh/mod.rs` - how the processes of a job meet, stay in touch, and notice a loss
 //! - `mesh/meeting/mod.rs` - the files of how processes meet
+//! - `mesh/meeting/hosts.rs` - the addresses of processes, as people write them
 //! - `mesh/meeting/membership.rs` - what a process knows of its job before it meets the others
 //! - `mesh/meeting/secret.rs` - the shared secret, and what is proved with it
 //! - `mesh/meeting/key_agreement.rs` - how two processes agree on the keys of an encrypted connection
@@ -296,6 +297,7 @@
 //! - `mesh/topic.rs` - the topics of the mesh itself, and the number before a question and its answer
 //! - `mesh/ask.rs` - questions that one process asks another
 //! - `mesh/frame.rs` - the frames of a control connection, as bytes
+//! - `mesh/fuzzing.rs` - the way in for fuzzers: bytes as another process may send them
 //! - `mesh/state.rs` - what the others have said: messages, numbers, goodbyes, and the one loss
 //! - `mesh/contact.rs` - how it stands with each other process
 //! - `mesh/watchdog.rs` - heartbeats, and silence

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 
 use alike::collection::{Manifest, RunEntry, SectionKind, Shape, Snapshot, Writer};
 use alike::config::Method;
+use alike::error::Error;
+use alike::progress::Progress;
 
 use crate::support::history::{Bench, config};
 use crate::support::tables::{HEAPS, commit, kind, oldest, says};
@@ -203,6 +205,39 @@ fn tables_of_another_form_and_missing_heaps_are_named() {
     next.runs.push(RunEntry::of(&**writer.storage(), id, None, counts).expect("an entry"));
     writer.commit(next).expect("committed");
     says(&two, "rarity", "2 tables of it, where there is one").expect("named");
+}
+
+/// What fuzzing found: whoever asks and loads ends with an answer or with what is damaged.
+#[test]
+fn nobody_panics_at_tables_that_contradict_each_other() {
+    let twice = bench(Method::Shingles);
+    let (shape, mut rows, _) = oldest(&twice, "clusters");
+    (rows[1][4], rows[1][5]) = (rows[0][4], rows[0][5]);
+    commit(&twice, "clusters", shape, &rows, &[], |_| {});
+    let snapshot = Snapshot::open(&twice.storage).expect("opened");
+    assert_eq!(snapshot.stats(&Progress::default()).expect("figures").largest.len(), 2);
+
+    let both = bench(Method::Shingles);
+    let (shape, rows, _) = oldest(&both, "components");
+    let mut labels: Vec<u64> = rows.iter().map(|row| row[0]).collect();
+    labels.dedup();
+    assert!(labels.len() > 1);
+    let everywhere: Vec<Vec<u64>> = labels.iter().map(|label| vec![*label, 0, 1]).collect();
+    commit(&both, "components", shape, &everywhere, &[], |_| {});
+    let snapshot = Snapshot::open(&both.storage).expect("opened");
+    snapshot.clusters(&mut |_| Ok(())).expect("clusters");
+
+    for (table, at, content) in [("postings", 1, u64::MAX << 32), ("digests", 2, 1 << 20), ("digests", 2, 1 << 40)] {
+        let mut far = bench(Method::Shingles);
+        let (shape, mut rows, _) = oldest(&far, table);
+        rows.iter_mut().for_each(|row| row[at] = content);
+        rows.sort_unstable();
+        rows.dedup();
+        commit(&far, table, shape, &rows, &[], |_| {});
+        let more = load(vec![put(7, "a b c d e f"), put(8, "p q r s t u")]);
+        let outcome = far.try_load(&more);
+        assert!(matches!(outcome, Err(Error::Damaged { .. })), "{table}: {outcome:?}");
+    }
 }
 
 #[test]

@@ -3,17 +3,37 @@
 //! is no fuzzer.
 #![forbid(unsafe_code)]
 
+mod checkpoint;
+mod collection;
+mod config;
 mod features;
+mod frames;
+mod histories;
+mod hosts;
+mod json;
+mod labels;
+mod lexicon;
+mod manifest;
 mod reader;
 mod run;
 mod storage;
+mod tables;
 #[cfg(test)]
 mod tests;
 mod tokens;
 
+pub use checkpoint::checkpoint;
+pub use config::config;
 pub use features::features;
+pub use frames::frames;
+pub use histories::histories;
+pub use hosts::hosts;
+pub use labels::labels;
+pub use lexicon::lexicon;
+pub use manifest::manifest;
 pub use reader::reader;
 pub use run::run;
+pub use tables::tables;
 pub use tokens::tokens;
 
 use alike::simd::Simd;

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use alike::document::Position;
 use alike::read::{
-    Compression, Extent, FieldPath, Fields, Format, Record, RecordRoom, Refusal, Sink, Source, UnitReader, Value,
-    discover, reread, units,
+    Compression, Extent, FieldPath, Fields, Format, Record, RecordRoom, Refusal, Sink, Source, UnitReader,
+    Value, discover, reread, units,
 };
 use tempfile::TempDir;
 
@@ -205,28 +205,53 @@ fn against_values(content: &[u8], seen: &[Seen], fields: &Fields) {
         } else if body_text.bytes().all(|byte| b" \t\r".contains(&byte)) {
             assert_eq!(here, None);
         } else if let Ok(value) = serde_json::from_str::<serde_json::Value>(body_text) {
-            let found = at(&value, fields.text.as_str());
-            match (value.is_object(), found) {
-                (false, _) => assert_eq!(kind, Some("not an object"), "{body_text:?}"),
-                (true, None) => assert_eq!(kind, Some("no text"), "{body_text:?}"),
-                (true, Some(serde_json::Value::String(expected))) => match here {
-                    Some(Seen::Document { text, id, .. }) => {
-                        assert_eq!(text, expected, "{body_text:?}");
-                        match at(&value, fields.id.as_str()) {
-                            Some(serde_json::Value::String(expected)) => {
-                                assert_eq!(id.as_ref(), Some(expected))
-                            }
-                            Some(serde_json::Value::Number(_)) => assert!(id.is_some(), "{body_text:?}"),
-                            _ => assert_eq!(id, &None, "{body_text:?}"),
+            let understood = understood(&value, fields);
+            match (here, &understood) {
+                (Some(Seen::Document { text, id, .. }), Ok((expected, expected_id))) => {
+                    assert_eq!(text, expected, "{body_text:?}");
+                    match expected_id {
+                        // Numbers keep their digits, whatever a value makes of them.
+                        Some(serde_json::Value::Number(_)) => assert!(id.is_some(), "{body_text:?}"),
+                        other => {
+                            assert_eq!(
+                                id.as_deref(),
+                                other.as_ref().and_then(|id| id.as_str()),
+                                "{body_text:?}"
+                            );
                         }
                     }
-                    other => panic!("{body_text:?}: {other:?}"),
-                },
-                (true, Some(_)) => assert_eq!(kind, Some("text not a string"), "{body_text:?}"),
+                }
+                (Some(Seen::Refused { kind, .. }), Err(expected)) => {
+                    assert_eq!(kind, expected, "{body_text:?}")
+                }
+                (other, _) => panic!("{body_text:?}: {other:?}, and not {understood:?}"),
             }
         } else {
             assert!(here.is_some(), "{body_text:?} is neither blank nor anything");
         }
+    }
+}
+
+/// The text of a record, empty if it deletes, and its id; or the kind of refusal.
+fn understood(
+    value: &serde_json::Value,
+    fields: &Fields,
+) -> Result<(String, Option<serde_json::Value>), &'static str> {
+    if !value.is_object() {
+        return Err("not an object");
+    }
+    let op = fields.op.as_ref().and_then(|op| at(value, op.as_str())).filter(|op| !op.is_null());
+    let text = match (op.map(|op| op.as_str()), at(value, fields.text.as_str())) {
+        (Some(Some("delete")), _) => String::new(),
+        (Some(op), _) if op != Some("upsert") => return Err("unknown op"),
+        (_, None) => return Err("no text"),
+        (_, Some(serde_json::Value::String(text))) => text.clone(),
+        (_, Some(_)) => return Err("text not a string"),
+    };
+    let id = at(value, fields.id.as_str()).filter(|id| id.is_string() || id.is_number());
+    match id {
+        None if fields.op.is_some() => Err("no id"),
+        id => Ok((text, id.cloned())),
     }
 }
 

@@ -3,7 +3,7 @@
 pub(crate) use alike::storage::{FileWriter, Lock, Reader, Storage, check, failed_before};
 
 #[path = "../../tests/support/simulated/mod.rs"]
-#[expect(dead_code, reason = "nothing fails here")]
+#[expect(dead_code, reason = "not all of it is needed here")]
 mod simulated;
 
-pub(crate) use simulated::Simulated;
+pub(crate) use simulated::{Fault, Simulated};

@@ -1,6 +1,9 @@
 //! The checks on bytes that need no fuzzer: seeds that lead everywhere, and random mixtures of their parts.
 
-use crate::{features, reader, run, take, tokens};
+use crate::{
+    checkpoint, config, features, frames, histories, hosts, labels, lexicon, manifest, reader, run, tables,
+    take, tokens,
+};
 
 /// Steele's SplitMix generator: the same bytes on every run.
 struct Random(u64);
@@ -122,10 +125,120 @@ fn runs_hold() {
     }
 }
 
+/// Tries random bytes behind each of some first bytes, and mixtures of the parts of a dictionary.
+fn mixtures(check: fn(&[u8]), seed: u64, heads: &[&[u8]], dictionary: &str, times: usize) {
+    let (mut random, parts) = (Random(seed), entries(dictionary));
+    check(b"");
+    for _ in 0..times {
+        let head = heads[random.below(heads.len())];
+        check(&[head, &random.bytes(200)].concat());
+        if !parts.is_empty() {
+            check(&[head, &random.parts(&parts, 40)].concat());
+        }
+    }
+}
+
+#[test]
+fn configurations_hold() {
+    let heads: [&[u8]; 3] = [&[0], &[7], &[20]];
+    mixtures(config, 5, &heads, include_str!("../dictionaries/config.dict"), 400);
+}
+
+#[test]
+fn labels_hold() {
+    let heads: [&[u8]; 4] = [&[0, 0], &[1, 0], &[2, 3], &[3, 4]];
+    mixtures(labels, 6, &heads, include_str!("../dictionaries/labels.dict"), 3000);
+}
+
+#[test]
+fn lexicons_hold() {
+    mixtures(lexicon, 7, &[&[0], &[1], &[2]], include_str!("../dictionaries/lexicon.dict"), 1000);
+}
+
+#[test]
+fn hosts_hold() {
+    mixtures(hosts, 8, &[b""], include_str!("../dictionaries/hosts.dict"), 3000);
+}
+
+#[test]
+fn frames_hold() {
+    mixtures(frames, 9, &[&[0], &[1], &[2]], include_str!("../dictionaries/frames.dict"), 500);
+}
+
+#[test]
+fn manifests_hold() {
+    let heads: [&[u8]; 4] = [&[0, 0], &[1, 0], &[2, 0], &[2, 1]];
+    mixtures(manifest, 10, &heads, "", 60);
+}
+
+#[test]
+fn checkpoints_hold() {
+    let heads: [&[u8]; 4] = [&[0, 0], &[1, 0], &[2, 0], &[2, 1]];
+    mixtures(checkpoint, 11, &heads, "", 60);
+}
+
+#[test]
+fn tables_hold() {
+    mixtures(tables, 12, &[b"", &[0], &[255]], "", 60);
+}
+
+#[test]
+fn histories_hold() {
+    mixtures(histories, 13, &[b""], "", 40);
+}
+
 #[test]
 fn taking_ends_with_zeros() {
     let mut data: &[u8] = &[1, 2, 3];
     assert_eq!(take(&mut data), [1, 2]);
     assert_eq!(take(&mut data), [3, 0]);
     assert_eq!((take(&mut data), data), ([0], &[][..]));
+}
+
+#[test]
+#[ignore = "triage"]
+fn triage() {
+    use std::collections::BTreeMap;
+    use std::sync::Mutex;
+    static SEEN: Mutex<BTreeMap<String, u64>> = Mutex::new(BTreeMap::new());
+    std::panic::set_hook(Box::new(|info| {
+        let place = format!(
+            "{} {}",
+            info.location().unwrap(),
+            info.payload_as_str().unwrap_or("").chars().take(150).collect::<String>()
+        );
+        let mut seen = SEEN.lock().unwrap();
+        let count = seen.entry(place).or_default();
+        *count += 1;
+        if *count == 1 {
+            let trace = std::backtrace::Backtrace::force_capture().to_string();
+            let lines: Vec<&str> = trace.lines().filter(|l| l.contains("alike::")).take(9).collect();
+            eprintln!("{info}\n{}\n", lines.join("\n"));
+        }
+    }));
+    let seconds: u64 = std::env::var("SECONDS").unwrap().parse().unwrap();
+    let which = std::env::var("WHICH").unwrap();
+    let mut random = Random(std::env::var("SEED").map_or(99, |s| s.parse().unwrap()));
+    let end = std::time::Instant::now() + std::time::Duration::from_secs(seconds);
+    let mut count = 0;
+    while std::time::Instant::now() < end {
+        let n = 10 + random.below(120);
+        let mut data = random.bytes(n);
+        let check: fn(&[u8]) = match &*which {
+            "tables" => tables,
+            "manifest" => manifest,
+            "checkpoint" => checkpoint,
+            "histories" => histories,
+            _ => panic!(),
+        };
+        if which != "tables" && which != "histories" {
+            data.insert(0, 2);
+        }
+        let _ = std::panic::catch_unwind(|| check(&data));
+        count += 1;
+    }
+    eprintln!("{count} runs");
+    for (place, count) in &*SEEN.lock().unwrap() {
+        eprintln!("{count} x {place}");
+    }
 }

@@ -118,7 +118,8 @@ pub(crate) struct ConfigArgs {
 pub(crate) struct FormArgs {
     /// The format of the files that are named, and of standard input [default: by name and content]
     ///
-    /// Files in folders, and what patterns match there, go by their names and contents in any case.
+    /// A file that a pattern matches is named. Files in folders go by their names and contents in any case; a warning tells
+    /// of those that are of another format.
     #[arg(long, value_name = "FORMAT", value_parser = format_parser(), help_heading = "Records")]
     pub(crate) input_format: Option<FormatName>,
     /// The delimiter of CSV: one ASCII character, or tab [default: a comma; tab for .tsv]

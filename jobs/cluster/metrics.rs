@@ -5,13 +5,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Instant;
 
 use alike::error::{Error, Result};
-use alike::mesh::{Contact, Mesh};
+use alike::mesh::{Contact, Mesh, split_any_address};
 use alike::metrics::{Metric, MetricKind, MetricsPage};
 use alike::progress::{Progress, Stage};
 use alike::system_memory::{peak_memory, resident_memory};
 
 use crate::cluster::endpoint::{Answer, listen, serve};
-use crate::cluster::processes::split_any;
 
 /// What is measured of a process, from its start to its end.
 pub(crate) struct ProcessMetrics {
@@ -52,7 +51,7 @@ impl ProcessMetrics {
         above: usize,
     ) -> Result<Option<SocketAddr>> {
         let wrong = |what: &str| Error::config(format!("--metrics {address}: {what}"));
-        let (host, port) = split_any(address).map_err(wrong)?;
+        let (host, port) = split_any_address(address).map_err(wrong)?;
         let port = match port {
             0 => 0,
             port => u16::try_from(usize::from(port).saturating_add(above))

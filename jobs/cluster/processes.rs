@@ -1,6 +1,5 @@
 //! Which processes a job has and which of them this one is, from options and the environment.
 
-use std::collections::HashMap;
 use std::fmt;
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -8,6 +7,7 @@ use std::time::Duration;
 
 use alike::error::{Error, Result};
 use alike::limits::{MAX_HOSTS_BYTES, MAX_PROCESSES};
+use alike::mesh::{addresses_of_file, addresses_of_list};
 use alike::read::read_short;
 
 use crate::cli::processes::{HostArgs, ProcessArgs};
@@ -161,62 +161,15 @@ fn listed(args: &HostArgs, variables: Variables<'_>) -> Result<Option<(Vec<Strin
         (Some(file), None) => {
             let text =
                 read_short(&file, MAX_HOSTS_BYTES).map_err(|e| Error::io(&file, "read the hosts from", e))?;
-            let lines = text.lines().map(|line| line.split('#').next().unwrap_or_default());
             let place = file.display().to_string();
-            let lines = (1..).zip(lines).map(|(line, text)| (format!("{place}:{line}"), text));
-            Ok(Some((addresses_of(lines)?, place)))
+            Ok(Some((addresses_of_file(&place, &text)?, place)))
         }
         (None, Some(addresses)) => {
             let text = addresses.into_string().map_err(|_| {
                 Error::config(format!("{ADDRESSES} is not UTF-8; expected addresses like host:2101"))
             })?;
-            let parts = text.split(',').map(|part| (ADDRESSES.to_owned(), part));
-            Ok(Some((addresses_of(parts)?, ADDRESSES.to_owned())))
+            Ok(Some((addresses_of_list(ADDRESSES, &text)?, ADDRESSES.to_owned())))
         }
-    }
-}
-
-/// The addresses of `lines`, each with its place. Blank ones are passed over.
-fn addresses_of<'a>(lines: impl Iterator<Item = (String, &'a str)>) -> Result<Vec<String>> {
-    let mut places: HashMap<String, String> = HashMap::new();
-    let mut addresses = Vec::new();
-    for (place, line) in lines.map(|(place, line)| (place, line.trim())).filter(|(_, line)| !line.is_empty())
-    {
-        split(line).map_err(|what| Error::config(format!("{place}: {line}: {what}")))?;
-        if let Some(first) = places.insert(line.to_ascii_lowercase(), place.clone()) {
-            return Err(Error::config(format!(
-                "{place}: {line} stands at {first} already; each process needs an address of its own, and those of one \
-                 host differ in the port"
-            )));
-        }
-        addresses.push(line.to_owned());
-    }
-    Ok(addresses)
-}
-
-/// The host and the port of an address, brackets around an IPv6 address taken away; or what is wrong with it.
-pub(crate) fn split(address: &str) -> std::result::Result<(&str, u16), &'static str> {
-    let (host, port) = split_any(address)?;
-    if port > 0 { Ok((host, port)) } else { Err(FORM) }
-}
-
-/// The form of an address.
-const FORM: &str = "expected host:port, like node1:2101 or [fd00::1]:2101";
-
-/// The same, for an address that may have the port 0.
-pub(crate) fn split_any(address: &str) -> std::result::Result<(&str, u16), &'static str> {
-    let (host, digits) =
-        address.rsplit_once(':').ok_or("has no port; expected host:port, like node1:2101")?;
-    let bare = host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));
-    let ours = |c: char| c.is_ascii_alphanumeric() || "-._".contains(c);
-    let good = match bare {
-        Some(bare) => bare.parse::<std::net::Ipv6Addr>().is_ok(),
-        // Were the first a dash, a program that is given the host would take it for an option.
-        None => !host.is_empty() && !host.starts_with('-') && host.chars().all(ours),
-    };
-    match digits.parse() {
-        Ok(port) if good && !digits.starts_with('+') => Ok((bare.unwrap_or(host), port)),
-        _ => Err(FORM),
     }
 }
 

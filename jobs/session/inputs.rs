@@ -5,10 +5,12 @@ use std::path::{Path, PathBuf};
 
 use alike::error::{Error, Result};
 use alike::limits::REFUSED_PERCENT;
+use alike::printable::counted;
 use alike::progress::Progress;
 use alike::read::{Discovery, FormatHint, Rejected, discover_as};
 
 use crate::terminal::interrupt::unless_stopped;
+use crate::terminal::stderr::warn;
 
 /// Finds the inputs. Standard input may be silent for ever, so it is awaited on a thread that can be left behind.
 /// `hint` is what is known of them beside their names and contents.
@@ -24,7 +26,16 @@ pub(crate) fn find_inputs(
     };
     let inputs: Vec<String> = inputs.iter().map(name).collect::<Result<_>>()?;
     let spool = spool.to_path_buf();
-    unless_stopped(progress, "the search for inputs", move || discover_as(&inputs, &spool, hint))
+    let found = unless_stopped(progress, "the search for inputs", move || discover_as(&inputs, &spool, hint))?;
+    if let Some(first) = found.otherwise.first() {
+        warn(&format!(
+            "--input-format is of files that are named; {} in folders, such as {}, went by name and content; a pattern \
+             like 'FOLDER/*' names them",
+            counted(found.otherwise.len() as u64, "file"),
+            first.display()
+        ));
+    }
+    Ok(found)
 }
 
 /// A list of ids that cannot be opened. `line` is the command that takes one id without a file.

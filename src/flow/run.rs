@@ -75,9 +75,9 @@ impl RunParts {
             return Err(Error::config(format!("{workers} workers: expected 1 to {MAX_WORKERS}")));
         }
         let windows = admit_windows(&mut sources, memory, workers)?;
+        let fields = Arc::new(fields(&config, stored.is_some(), (memory, windows, workers), &progress)?);
         let status = RunStatus::new(progress);
         let topology = Topology::of(peers.as_deref(), workers);
-        let fields = Arc::new(fields(&config, stored.is_some(), (memory, windows, workers))?);
         let frozen_tables = match frozen_tables {
             Some(frozen) => frozen,
             None => {
@@ -142,10 +142,11 @@ fn fields(
     config: &Config,
     load: bool,
     (memory, windows, workers): (Option<u64>, u64, usize),
+    progress: &Arc<Progress>,
 ) -> Result<Fields> {
     let value = config.cluster.keep.field().map(FieldPath::parse).transpose()?;
     let op = load.then(|| FieldPath::parse("op")).transpose()?;
-    let room = RecordRoom::new(memory, windows, workers, record_cost(config));
+    let room = RecordRoom::new(memory, windows, workers, record_cost(config), progress);
     Ok(Fields { value, op, room, ..Fields::of(&config.input)? })
 }
 

@@ -17,6 +17,9 @@ mod ask;
 mod channel;
 mod contact;
 mod frame;
+#[cfg(unix)]
+#[doc(hidden)]
+pub mod fuzzing;
 mod link;
 mod meeting;
 mod reader;
@@ -35,6 +38,7 @@ use std::time::{Duration, Instant};
 
 pub use ask::Answer;
 pub use contact::Contact;
+pub use meeting::hosts::{addresses_of_file, addresses_of_list, split_address, split_any_address};
 pub use meeting::membership::Membership;
 pub use meeting::secret::Secret;
 pub use state::Lost;

@@ -260,6 +260,11 @@ impl Said {
         self.lost.as_ref().map_or(Ok(()), |lost| Err(lost.error()))
     }
 
+    /// Who is lost.
+    pub(super) fn lost(&self) -> Option<Lost> {
+        self.lost.clone()
+    }
+
     fn deliver(&mut self, from: usize, topic: u32, bytes: Vec<u8>) {
         if topic == REPLY {
             return self.replies.extend(topic::reply(bytes));

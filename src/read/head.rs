@@ -87,6 +87,11 @@ impl FileHead {
         self.hint.format.filter(|_| self.is_named())
     }
 
+    /// The format that named files have, if this one was found in a folder.
+    pub(super) fn said_of_named(&self) -> Option<FormatName> {
+        self.hint.format.filter(|_| !self.is_named())
+    }
+
     /// The delimiter that is said to be that of CSV.
     pub(super) fn delimiter(&self) -> Option<Delimiter> {
         self.hint.delimiter

@@ -213,7 +213,7 @@ impl Again<'_> {
                 return self.changed();
             }
             if turn.is_none() && fields.room.is_long(searched) {
-                *turn = fields.room.turn();
+                *turn = fields.room.turn()?;
             }
             if !self.more()? {
                 // The end of the file is the end of the record: the next one begins anew.

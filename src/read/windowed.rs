@@ -168,7 +168,7 @@ impl<S: Splitter> Records for Windowed<S> {
             }
         };
         if self.turn.is_none() && self.room.is_long(window.pending().len()) {
-            self.turn = self.room.turn();
+            self.turn = self.room.turn()?;
         }
         let left = self.span.unit.end.saturating_sub(window.read_to());
         let want = if left == 0 { BEYOND } else { usize::try_from(left).unwrap_or(BLOCK).min(BLOCK) };

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use alike::error::{Error, Result};
+use alike::mesh::split_address;
 
-use crate::cluster::processes::split;
 use crate::environment::{
     ADDRESSES, HOSTS, LAUNCHED, METRICS, METRICS_ABOVE, PIPE, PROCESS, PROCESSES, SECRET, SECRET_FILE,
     TERMINAL,
@@ -80,7 +80,7 @@ impl LaunchPlan {
                 remote: false,
             }),
             Some(Reach(reach)) => {
-                let host = split(&self.hosts[i])
+                let host = split_address(&self.hosts[i])
                     .map_err(|what| Error::config(format!("{}: {what}", self.hosts[i])))?;
                 let mut words = reach.iter().map(OsString::from);
                 let program = words.next().unwrap_or_default();
@@ -118,7 +118,7 @@ impl LaunchPlan {
 
     /// How many processes on the machine of process `i` stand before it.
     fn before_on_its_machine(&self, i: usize) -> usize {
-        let host = |address: &String| split(address).map(|(host, _)| host.to_owned()).ok();
+        let host = |address: &String| split_address(address).map(|(host, _)| host.to_owned()).ok();
         match self.reach {
             None => i,
             Some(_) => self.hosts[..i].iter().filter(|other| host(other) == host(&self.hosts[i])).count(),

@@ -1,5 +1,6 @@
 //! What the dataflow of a load sees of a collection, and where it leaves what it adds.
 
+use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -167,6 +168,12 @@ impl LoadBase {
         let dead = Dead::of(&self.tables, self.next, self.most)?;
         Ok(self.dead.get_or_init(|| dead))
     }
+
+    /// A stored content, whose number is below those of the load's own.
+    fn below_next(&self, content: u64, path: &Path) -> Result<Doc> {
+        let below = Doc::try_from(content).ok().filter(|content| *content < self.next);
+        below.ok_or_else(|| Error::damaged(path, 0, format!("it names content {content}, which is yet to come")))
+    }
 }
 
 impl Stored for LoadBase {
@@ -199,17 +206,21 @@ impl Stored for LoadBase {
     }
 
     fn contents(&self, digests: &[u64], each: &mut dyn FnMut(usize, Doc)) -> Result<()> {
-        self.tables.newest(DIGESTS, digests, &mut |at, _, row| {
+        self.tables.newest(DIGESTS, digests, &mut |at, run, row| {
             let found = StoredDigest::of_row(row);
             if found.is_live() {
-                each(at, found.content as Doc);
+                each(at, self.below_next(found.content, run.path())?);
             }
             Ok(())
         })
     }
 
     fn postings(&self, keys: &[u64], found: &mut Vec<Posting>) -> Result<()> {
-        live_postings(&self.tables, keys, self.dead()?, found)
+        live_postings(&self.tables, keys, self.dead()?, found)?;
+        match (found.iter().map(|posting| posting.doc).max(), self.tables.runs.last()) {
+            (Some(most), Some(run)) => self.below_next(u64::from(most), run.path()).map(drop),
+            _ => Ok(()),
+        }
     }
 
     fn set(&self, content: Doc, set: &mut Vec<u64>) -> Result<()> {

@@ -165,6 +165,7 @@ impl Stats {
 fn named(tables: &Tables, clusters: &[(u64, std::cmp::Reverse<u64>, u128)]) -> Result<Vec<Large>> {
     let mut ids: Vec<u128> = clusters.iter().map(|(.., id)| *id).collect();
     ids.sort_unstable();
+    ids.dedup();
     let documents = stored_documents(tables, &ids)?;
     let large = |(size, number, id): &(u64, std::cmp::Reverse<u64>, u128)| Large {
         cluster: ClusterId(number.0),

@@ -139,6 +139,7 @@ fn look_up(
     let members = documents_of(tables, &components, |doc| places.get(&doc).copied())?;
     let mut ids: Vec<u128> = clusters.keys().filter_map(|at| members.get(at)).flatten().copied().collect();
     ids.sort_unstable();
+    ids.dedup();
     let documents = stored_documents(tables, &ids)?;
     let name = |id: &u128| documents.get(id).map(|member: &Member| member.name.clone());
     for (at, row) in clusters {

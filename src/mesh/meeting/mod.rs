@@ -3,6 +3,7 @@
 pub(in crate::mesh) mod arrivals;
 pub(in crate::mesh) mod call;
 pub(in crate::mesh) mod hello;
+pub(in crate::mesh) mod hosts;
 pub(in crate::mesh) mod key_agreement;
 pub(in crate::mesh) mod listener;
 pub(in crate::mesh) mod membership;

@@ -11,6 +11,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::SystemTime;
 
 use flate2::bufread::GzDecoder;
+use zstd::zstd_safe::get_error_name;
+use zstd::zstd_safe::zstd_sys::ZSTD_ErrorCode;
 
 use super::xz;
 use super::zstd_window::MOST_WINDOW;
@@ -241,7 +243,9 @@ impl<R: Read> Read for Guarded<R> {
 
 /// The error of a decoder that may not take as much memory as a frame asks for, in words that help.
 fn too_wide(error: io::Error) -> io::Error {
-    if !error.to_string().contains("too much memory") {
+    // The decoder hands on the name of its error, and not the number.
+    let number = ZSTD_ErrorCode::ZSTD_error_frameParameter_windowTooLarge as usize;
+    if error.to_string() != get_error_name(number.wrapping_neg()) {
         return error;
     }
     let what = "to decompress a part of it takes a larger window than the memory allows: allow more with --memory, or \
@@ -282,6 +286,23 @@ mod tests {
             assert_eq!(members(&between, buffer), (b"onetwo".to_vec(), false));
             assert_eq!(members(&two[..two.len() - 1], buffer), (b"onetwo".to_vec(), false));
         }
+    }
+
+    #[test]
+    fn a_window_that_is_too_wide_is_told_apart_from_damage() {
+        let mut wide = zstd::Encoder::new(Vec::new(), 1).expect("an encoder");
+        wide.window_log(20).expect("a window");
+        wide.write_all(b"some text").expect("compressed");
+        let bytes = wide.finish().expect("compressed");
+        let read = |bytes: &[u8]| {
+            let mut decoder = zstd::Decoder::with_buffer(bytes).expect("a decoder");
+            decoder.window_log_max(19).expect("a bound");
+            let error = decoder.read(&mut [0; 64]).expect_err("no text");
+            too_wide(error).kind()
+        };
+        assert_eq!(read(&bytes), io::ErrorKind::OutOfMemory);
+        let damaged = [&bytes[..4], &[0xff; 9]].concat();
+        assert_ne!(read(&damaged), io::ErrorKind::OutOfMemory);
     }
 
     #[test]

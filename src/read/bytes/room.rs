@@ -1,13 +1,19 @@
 //! Room for long records: how much of them the memory allows, and whose turn it is to have one.
 
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::Duration;
 
+use crate::error::Result;
 use crate::limits::{BASE_MEMORY, BEYOND_MEMORY, WORKER_MEMORY};
+use crate::progress::Progress;
 
 /// Part of the memory beyond what every run needs that records may take: what the shares of a run leave while it reads.
 const PART: u64 = 4;
 /// Part of that which is for records of which every worker may have one at a time.
 const FREE: u64 = 8;
+
+/// How often a worker that awaits its turn looks whether the run is to stop: another one may take seconds over a record.
+const LOOK: Duration = Duration::from_millis(100);
 
 /// What a record costs while it is read and sketched.
 #[derive(Clone, Copy, Debug)]
@@ -43,6 +49,7 @@ struct Bound {
     most: usize,
     taken: Mutex<bool>,
     given_back: Condvar,
+    progress: Arc<Progress>,
 }
 
 /// The right to have a long record, given back when it is dropped.
@@ -51,8 +58,14 @@ pub(in crate::read) struct Turn(Arc<Bound>);
 
 impl RecordRoom {
     /// The room within so many bytes of memory, of which windows of decoders take some, with so many workers, for records that
-    /// cost so much.
-    pub fn new(memory: Option<u64>, windows: u64, workers: usize, cost: RecordCost) -> RecordRoom {
+    /// cost so much. Whoever waits stops with `progress`.
+    pub fn new(
+        memory: Option<u64>,
+        windows: u64,
+        workers: usize,
+        cost: RecordCost,
+        progress: &Arc<Progress>,
+    ) -> RecordRoom {
         let workers = workers as u64;
         RecordRoom(memory.map(|memory| {
             let memory = memory.saturating_sub(windows);
@@ -67,6 +80,7 @@ impl RecordRoom {
                 most,
                 taken: Mutex::new(false),
                 given_back: Condvar::new(),
+                progress: Arc::clone(progress),
             })
         }))
     }
@@ -82,13 +96,18 @@ impl RecordRoom {
     }
 
     /// Waits until no other worker has a long record; `None` where nothing is bounded.
-    pub(in crate::read) fn turn(&self) -> Option<Turn> {
-        let bound = self.0.as_ref()?;
-        let taken = bound.taken.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut taken =
-            bound.given_back.wait_while(taken, |taken| *taken).unwrap_or_else(PoisonError::into_inner);
+    ///
+    /// # Errors
+    /// [`crate::error::Error::Interrupted`] once the run was asked to stop.
+    pub(in crate::read) fn turn(&self) -> Result<Option<Turn>> {
+        let Some(bound) = &self.0 else { return Ok(None) };
+        let mut taken = bound.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        while *taken {
+            bound.progress.check()?;
+            taken = bound.given_back.wait_timeout(taken, LOOK).unwrap_or_else(PoisonError::into_inner).0;
+        }
         *taken = true;
-        Some(Turn(Arc::clone(bound)))
+        Ok(Some(Turn(Arc::clone(bound))))
     }
 
     /// Why a record of so many bytes does not fit, and what to do.
@@ -163,6 +182,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::error::Error;
 
     const COST: RecordCost = RecordCost { token: 20, bytes_of_token: 6 };
 
@@ -171,7 +191,7 @@ mod tests {
         fn what_is_advised_is_enough_and_not_much_more(bytes in 0u64..1 << 32, workers in 1usize..40) {
             let cost = COST.of(bytes);
             let advised = needed(cost, workers as u64);
-            let room = |memory: u64| RecordRoom::new(Some(memory << 20), 0, workers, COST);
+            let room = |memory: u64| RecordRoom::new(Some(memory << 20), 0, workers, COST, &Arc::default());
             prop_assert!(room(advised).most() as u64 >= bytes);
             prop_assert!(advised == 1 || for_one((advised - 1) << 20, workers as u64) <= cost);
             prop_assert!(room(advised).is_long(usize::MAX) && room(advised).most() > 0);
@@ -180,13 +200,13 @@ mod tests {
 
     #[test]
     fn one_worker_at_a_time_has_a_turn() {
-        let room = RecordRoom::new(Some(64 << 20), 0, 4, COST);
+        let room = RecordRoom::new(Some(64 << 20), 0, 4, COST, &Arc::default());
         let (now, met) = (AtomicUsize::new(0), AtomicUsize::new(0));
         std::thread::scope(|scope| {
             for _ in 0..4 {
                 scope.spawn(|| {
                     for _ in 0..50 {
-                        let turn = room.turn();
+                        let turn = room.turn().expect("nobody stops");
                         met.fetch_max(now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
                         std::thread::yield_now();
                         now.fetch_sub(1, Ordering::SeqCst);
@@ -199,15 +219,30 @@ mod tests {
     }
 
     #[test]
+    fn whoever_awaits_a_turn_stops() {
+        let progress: Arc<Progress> = Arc::default();
+        let room = RecordRoom::new(Some(64 << 20), 0, 2, COST, &progress);
+        let turn = room.turn().expect("nobody stops");
+        std::thread::scope(|scope| {
+            let waiting = scope.spawn(|| room.turn().map(drop));
+            progress.stop();
+            assert!(matches!(waiting.join().expect("a thread"), Err(Error::Interrupted)));
+        });
+        // Who does not have to wait does not: the run is told elsewhere.
+        drop(turn);
+        assert!(room.turn().expect("free").is_some());
+    }
+
+    #[test]
     fn without_a_bound_nothing_is_long() {
         let room = RecordRoom::default();
-        assert!(!room.is_long(usize::MAX) && room.turn().is_none() && room.most() == usize::MAX);
+        assert!(!room.is_long(usize::MAX) && room.turn().expect("nobody stops").is_none() && room.most() == usize::MAX);
         assert_eq!(room.refuses(0, usize::MAX, 0, usize::MAX), None);
     }
 
     #[test]
     fn texts_of_many_tokens_are_refused_with_what_they_take() {
-        let room = RecordRoom::new(Some(64 << 20), 0, 1, COST);
+        let room = RecordRoom::new(Some(64 << 20), 0, 1, COST, &Arc::default());
         assert_eq!(room.refuses(7, 6 << 20, 6 << 20, 1 << 20), None);
         let why = room.refuses(7, 6 << 20, 6 << 20, 3 << 20).expect("refused");
         assert!(why.starts_with("the record at byte 7 has 6291456 bytes"), "{why}");

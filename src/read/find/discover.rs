@@ -39,6 +39,8 @@ pub struct Discovery {
     pub skipped: Vec<(PathBuf, String)>,
     /// Files and folders that cannot be read, and why.
     pub unreadable: Vec<(PathBuf, String)>,
+    /// Files in folders that are of another format than named files are said to have, and are read as what they are.
+    pub otherwise: Vec<PathBuf>,
 }
 
 impl Discovery {
@@ -264,8 +266,11 @@ impl Search<'_> {
             Ok((_, None)) => Ok(true),
             Ok((_, Some(Recognised::Nothing))) => skip(NOTHING.to_owned()),
             Ok((_, Some(Recognised::Foreign(foreign)))) => skip(foreign.reason()),
-            Ok((canonical, Some(Recognised::Source(source)))) => {
+            Ok((canonical, Some(Recognised::Source { source, differs }))) => {
                 self.seen.insert(canonical);
+                if differs {
+                    self.found.otherwise.push(path.to_path_buf());
+                }
                 let parts = parts(&std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf()));
                 self.add(source, NameWish { parts, keep })?;
                 Ok(true)

@@ -14,7 +14,12 @@ use crate::read::source::{Cuts, Source};
 #[derive(Debug)]
 pub(super) enum Recognised {
     /// A file that may hold documents.
-    Source(Source),
+    Source {
+        /// The file.
+        source: Source,
+        /// Whether it is of another format than named files are said to have, and was found in a folder.
+        differs: bool,
+    },
     /// A file that is not read, and what to do instead.
     Foreign(Foreign),
     /// A file without documents.
@@ -59,7 +64,7 @@ pub(super) fn recognise(path: &Path, found: FoundBy, hint: FormatHint) -> io::Re
     if source.compression == Compression::None {
         source.cuts = formats::codec(format).cuts(&source)?;
     }
-    Ok(Recognised::Source(source))
+    Ok(Recognised::Source { source, differs: formats::differs_from_named(&head, format) })
 }
 
 #[cfg(test)]
@@ -72,7 +77,7 @@ mod tests {
         let path = folder.path().join(name);
         std::fs::write(&path, content).expect("written");
         match recognise(&path, found, FormatHint::default()).expect("readable") {
-            Recognised::Source(source) => Some((source.format, source.compression)),
+            Recognised::Source { source, .. } => Some((source.format, source.compression)),
             Recognised::Foreign(_) | Recognised::Nothing => None,
         }
     }

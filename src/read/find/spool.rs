@@ -20,7 +20,7 @@ pub(super) fn spool(input: &mut dyn Read, spool: &Path, hint: FormatHint) -> Res
     drop(file);
     let known = recognise(&raw, FoundBy::Named, hint).map_err(|error| Error::io(&raw, "read", error))?;
     let mut source = match known {
-        Recognised::Source(source) => source,
+        Recognised::Source { source, .. } => source,
         Recognised::Foreign(foreign) => return Err(Error::input(Path::new("-"), foreign.reason())),
         Recognised::Nothing => {
             let reason = "standard input is neither JSON Lines nor UTF-8 text; pipe one of these, or CSV with --input-format \

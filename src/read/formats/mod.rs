@@ -189,6 +189,13 @@ impl Format {
     }
 }
 
+/// Whether a file in a folder is of another format than named files are said to have.
+pub(super) fn differs_from_named(head: &FileHead, format: Format) -> bool {
+    let said = head.said_of_named();
+    let said = said.and_then(|FormatName(name)| names().find(|said| said.name == name));
+    said.is_some_and(|said| (said.of)(head) != format)
+}
+
 /// The format of a file: the one that it is said to have, or the one that is surest of it, if any takes it.
 pub(super) fn recognise(head: &FileHead) -> Option<Format> {
     if let Some(FormatName(name)) = head.said() {
