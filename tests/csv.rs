@@ -394,6 +394,25 @@ fn delimiters_are_told_by_names_headers_and_flags() {
 }
 
 #[test]
+fn a_format_is_of_named_files_and_others_are_told() {
+    let dir = Dir::new();
+    let rows = "id,text\na,one two three four\nb,one two three four\n";
+    dir.write("in/a.txt", rows);
+    dir.write("in/b.csv", rows);
+    let walked = dir.alike("dedup in --input-format csv --out walked", None).ok();
+    let walked = walked.says("1 file in folders, such as in/a.txt, went by name and content");
+    walked.says("'FOLDER/*' names them");
+    // One document, and two rows of which one goes.
+    assert_eq!(Output::read(&dir.join("walked")).removed_ids(), ["b"]);
+    // The files that a pattern matches are named.
+    let named = dir.alike("dedup in/* --input-format csv --out named", None).ok();
+    assert!(!named.stderr.contains("--input-format"), "{}", named.stderr);
+    assert_eq!(Output::read(&dir.join("named")).removed_ids(), ["b", "a", "b"]);
+    let silent = dir.alike("dedup in --out silent", None).ok();
+    assert!(!silent.stderr.contains("--input-format"), "{}", silent.stderr);
+}
+
+#[test]
 fn what_is_wrong_is_refused_row_by_row() {
     let dir = Dir::new();
     let many = (0..100).map(|at| format!("i{at},{}\n", words(at * 100, 20))).collect::<String>();

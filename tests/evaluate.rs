@@ -97,6 +97,17 @@ fn equal_texts_against_the_exact_join_by_hand() {
 }
 
 #[test]
+fn labels_that_are_too_long_are_refused_unread() {
+    let dir = Dir::new();
+    corpus(&dir);
+    // Nothing of it is on the disk.
+    let file = std::fs::File::create(dir.join("huge.tsv")).unwrap();
+    file.set_len(alike::limits::MAX_LABELS_BYTES + 1).unwrap();
+    let ran = dir.alike("evaluate in.jsonl --preset web --labels huge.tsv", None);
+    ran.code(3).says("huge.tsv").says("has more than 1073741824 bytes");
+}
+
+#[test]
 fn judged_pairs_count_alone_unless_the_list_is_complete() {
     let dir = Dir::new();
     corpus(&dir);

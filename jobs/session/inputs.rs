@@ -26,7 +26,8 @@ pub(crate) fn find_inputs(
     };
     let inputs: Vec<String> = inputs.iter().map(name).collect::<Result<_>>()?;
     let spool = spool.to_path_buf();
-    let found = unless_stopped(progress, "the search for inputs", move || discover_as(&inputs, &spool, hint))?;
+    let found =
+        unless_stopped(progress, "the search for inputs", move || discover_as(&inputs, &spool, hint))?;
     if let Some(first) = found.otherwise.first() {
         warn(&format!(
             "--input-format is of files that are named; {} in folders, such as {}, went by name and content; a pattern \

@@ -93,6 +93,19 @@ mod tests {
         }
     }
 
+    #[cfg(unix)]
+    #[test]
+    fn nobody_else_looks_into_temporary_folders() {
+        use std::os::unix::fs::PermissionsExt;
+        let root = tempfile::tempdir().expect("a folder");
+        let scratch = beside(&root.path().join("c")).expect("a folder");
+        let private = private_folder(root.path()).expect("a folder");
+        for folder in [scratch.path(), private.path()] {
+            let mode = fs::metadata(folder).expect("there").permissions().mode();
+            assert_eq!(mode & 0o777, 0o700, "{}", folder.display());
+        }
+    }
+
     #[test]
     fn what_the_dead_left_goes_and_what_is_used_stays() {
         let root = tempfile::tempdir().expect("a folder");

@@ -12,6 +12,8 @@ use crate::error::{Error, Result};
 
 /// Most bytes of the output's name that the temporary one repeats: file systems allow names of 255 bytes.
 const LONGEST: usize = 200;
+/// A folder that shows what permissions new ones get, and is gone at once.
+const PROBE: &str = ".new";
 
 /// A temporary folder beside the final one. Dropped without [`Staging::commit`], by an error or a panic, it takes
 /// everything with it; only a killed process leaves the folder `.NAME.partial-RANDOM` behind, until the next one is to write
@@ -42,8 +44,8 @@ impl Staging {
         fs::create_dir_all(&parent).map_err(|e| Error::io(&parent, "create", e))?;
         let prefix = prefix(name);
         remove_dead(&parent, &prefix);
-        // It becomes the output: as open as the umask allows.
-        let folder = Temporary::new(&parent, &prefix, 0o777);
+        // What is half done is nobody else's; the output will be as open as the umask allows.
+        let folder = Temporary::new(&parent, &prefix, 0o700);
         staging.folder = Some(folder.map_err(|e| Error::io(&parent, "write in", e))?);
         Ok(staging)
     }
@@ -62,6 +64,7 @@ impl Staging {
     /// # Errors
     /// [`Error::OutputExists`] if something has taken the name; [`Error::Io`].
     pub fn commit(mut self) -> Result<()> {
+        self.open_up();
         sync_folders(self.path())?;
         // Last, since without its lock nobody knows the folder of a killed process as dead.
         let unlocked = self.folder.as_ref().map_or(Ok(()), Temporary::unlock);
@@ -74,6 +77,17 @@ impl Staging {
         self.created.clear();
         sync(&self.out)?;
         sync(&parent(&self.out))
+    }
+
+    /// Opens the temporary folder as far as the umask allows, which only a new folder shows.
+    fn open_up(&self) {
+        let probe = self.path().join(PROBE);
+        let opened = fs::create_dir(&probe)
+            .and_then(|()| fs::metadata(&probe))
+            .and_then(|new| fs::set_permissions(self.path(), new.permissions()))
+            .and_then(|()| fs::remove_dir(&probe));
+        // A file system that keeps no permissions changes none.
+        let _ = opened;
     }
 
     fn refused(&self, error: io::Error) -> Error {
@@ -334,8 +348,10 @@ mod tests {
         let plain = root.path().join("plain");
         fs::create_dir(&plain).expect("a folder");
         let out = root.path().join("out");
-        Staging::new(&out).expect("staging").commit().expect("commit");
         let mode = |p: &Path| fs::metadata(p).expect("there").permissions().mode();
+        let staging = Staging::new(&out).expect("staging");
+        assert_eq!(mode(staging.path()) & 0o777, 0o700, "nobody looks into what is half done");
+        staging.commit().expect("commit");
         assert_eq!(mode(&out), mode(&plain));
     }
 }

@@ -172,7 +172,9 @@ impl LoadBase {
     /// A stored content, whose number is below those of the load's own.
     fn below_next(&self, content: u64, path: &Path) -> Result<Doc> {
         let below = Doc::try_from(content).ok().filter(|content| *content < self.next);
-        below.ok_or_else(|| Error::damaged(path, 0, format!("it names content {content}, which is yet to come")))
+        below.ok_or_else(|| {
+            Error::damaged(path, 0, format!("it names content {content}, which is yet to come"))
+        })
     }
 }
 

@@ -144,17 +144,22 @@ impl Stats {
             let (_, StoredCluster { number, documents: size, representative }) = StoredCluster::of_row(row);
             let Some(power) = size.checked_ilog2() else { continue };
             let from = 1 << power;
-            let of_power =
-                sizes.entry(power).or_insert(Sizes { from, to: from * 2 - 1, clusters: 0, documents: 0 });
+            let of_power = sizes.entry(power).or_insert(Sizes {
+                from,
+                to: from + (from - 1),
+                clusters: 0,
+                documents: 0,
+            });
             of_power.clusters += 1;
-            of_power.documents += size;
+            // What fsck would find may be any number.
+            of_power.documents = of_power.documents.saturating_add(size);
             largest.push((size, std::cmp::Reverse(number), representative));
             largest.sort_unstable_by(|a, b| b.cmp(a));
             largest.truncate(LARGEST);
         }
         self.sizes = sizes.into_values().collect();
         self.clusters = self.sizes.iter().map(|sizes| sizes.clusters).sum();
-        self.clustered = self.sizes.iter().map(|sizes| sizes.documents).sum();
+        self.clustered = self.sizes.iter().fold(0, |sum, sizes| sizes.documents.saturating_add(sum));
         self.removed = self.clustered - self.clusters;
         self.largest = named(tables, &largest)?;
         Ok(())

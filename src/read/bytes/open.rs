@@ -88,8 +88,11 @@ impl Seek for InputFile {
 /// # Errors
 /// What the system says; a file of more than `most` bytes, or one that is not UTF-8.
 pub fn read_short(path: &Path, most: u64) -> io::Result<String> {
-    let mut text = String::new();
-    if File::open(path)?.take(most.saturating_add(1)).read_to_string(&mut text)? as u64 > most {
+    let (file, mut text) = (File::open(path)?, String::new());
+    // Of a pipe that is known at its end only.
+    let long = file.metadata()?.len() > most
+        || file.take(most.saturating_add(1)).read_to_string(&mut text)? as u64 > most;
+    if long {
         let what = format!("it has more than {most} bytes, the most allowed of such a file");
         return Err(io::Error::new(io::ErrorKind::FileTooLarge, what));
     }

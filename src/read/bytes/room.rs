@@ -236,7 +236,11 @@ mod tests {
     #[test]
     fn without_a_bound_nothing_is_long() {
         let room = RecordRoom::default();
-        assert!(!room.is_long(usize::MAX) && room.turn().expect("nobody stops").is_none() && room.most() == usize::MAX);
+        assert!(
+            !room.is_long(usize::MAX)
+                && room.turn().expect("nobody stops").is_none()
+                && room.most() == usize::MAX
+        );
         assert_eq!(room.refuses(0, usize::MAX, 0, usize::MAX), None);
     }
 
