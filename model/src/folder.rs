@@ -8,7 +8,8 @@ pub type Small = u8;
 /// What a file is, by its name. The order is that in which files are removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Name {
-    Unfinished(Small),
+    /// A manifest on its way, by its commit and the attempt that makes it: no two writers have one of the same name.
+    Unfinished(Small, Small),
     Checkpoint(Small),
     Manifest(Small),
     Run(Small),
@@ -33,7 +34,7 @@ impl Manifest {
         match name {
             Name::Manifest(commit) => commit == self.commit,
             Name::Run(id) => self.runs.iter().any(|run| run.0 == id),
-            Name::Unfinished(_) | Name::Checkpoint(_) => false,
+            Name::Unfinished(..) | Name::Checkpoint(_) => false,
         }
     }
 }

@@ -79,7 +79,7 @@ impl Model for World {
         let first = Manifest { commit: 1, runs: Vec::new(), next_run: 1, by: 0 };
         let mut folder = Folder::default();
         // Commit 1 is vouched for by the name under which it was made.
-        for name in [Name::Unfinished(1), Name::Manifest(1)] {
+        for name in [Name::Unfinished(1, 0), Name::Manifest(1)] {
             assert!(folder.create(name, Content::Manifest(first.clone())));
             folder.sync(name);
         }
@@ -202,7 +202,7 @@ fn is_tidy(state: &State) -> bool {
     let belongs = |name| {
         last.names(name)
             || before.is_some_and(|before| before.names(name))
-            || before.is_none() && name == Name::Unfinished(last.commit)
+            || before.is_none() && matches!(name, Name::Unfinished(of, _) if of == last.commit)
     };
     state.folder.newest() == Some(last.commit)
         && state.folder.names().all(belongs)
@@ -334,6 +334,11 @@ mod tests {
     fn a_writer_that_has_lost_the_lock() {
         check(World { stolen_locks: 1, reads: 0, ..NOTHING });
         check(World { attempts: 2, stolen_locks: 1, kills: 1, ..NOTHING });
+    }
+
+    #[test]
+    fn a_lost_lock_and_a_power_cut() {
+        check(World { attempts: 2, stolen_locks: 1, power_cuts: 1, reads: 0, ..NOTHING });
     }
 
     #[test]

@@ -110,7 +110,7 @@ impl Writer {
             Step::LookAgain(names, after) => Step::Remove(names, after),
             Step::Remove(mut names, after) => match names.pop() {
                 Some(name) if folder.remove(name) => {
-                    let unfinished = |name: &Name| matches!(name, Name::Unfinished(_));
+                    let unfinished = |name: &Name| matches!(name, Name::Unfinished(..));
                     match unfinished(&name) && !names.last().is_some_and(unfinished) {
                         true => Step::LookAgain(names, after),
                         false => Step::Remove(names, after),
@@ -128,7 +128,7 @@ impl Writer {
             Step::Vouch => {
                 let commit = self.last().commit;
                 if !is_vouched(folder, commit) {
-                    if !folder.link(Name::Manifest(commit), Name::Unfinished(commit)) {
+                    if !folder.link(Name::Manifest(commit), Name::Unfinished(commit, self.attempt)) {
                         return self.give_up();
                     }
                     folder.sync_names();
@@ -176,13 +176,13 @@ impl Writer {
                 Step::WriteRun
             }
             Step::WriteNew => {
-                if !folder.create(Name::Unfinished(self.planned()), self.manifest()) {
+                if !folder.create(self.unfinished(), self.manifest()) {
                     return self.give_up();
                 }
                 Step::SyncNew
             }
             Step::SyncNew => {
-                folder.sync(Name::Unfinished(self.planned()));
+                folder.sync(self.unfinished());
                 Step::NameNew
             }
             Step::NameNew => {
@@ -190,7 +190,7 @@ impl Writer {
                 Step::Link
             }
             Step::Link => {
-                if !folder.link(Name::Unfinished(self.planned()), Name::Manifest(self.planned())) {
+                if !folder.link(self.unfinished(), Name::Manifest(self.planned())) {
                     return self.give_up();
                 }
                 Step::CheckNewest
@@ -215,6 +215,10 @@ impl Writer {
 
     fn planned(&self) -> Small {
         self.next.as_ref().expect("planned").commit
+    }
+
+    fn unfinished(&self) -> Name {
+        Name::Unfinished(self.planned(), self.attempt)
     }
 
     fn manifest(&self) -> Content {
@@ -275,7 +279,7 @@ impl Writer {
         let last = self.last();
         match name {
             Name::Run(id) => id < last.next_run,
-            Name::Unfinished(of) | Name::Checkpoint(of) | Name::Manifest(of) => of <= last.commit,
+            Name::Unfinished(of, _) | Name::Checkpoint(of) | Name::Manifest(of) => of <= last.commit,
         }
     }
 
@@ -286,7 +290,7 @@ impl Writer {
         let kept = |name: Name| {
             last.names(name)
                 || self.before.as_ref().is_some_and(|before| before.names(name))
-                || !has_before && name == Name::Unfinished(last.commit)
+                || !has_before && matches!(name, Name::Unfinished(of, _) if of == last.commit)
                 || self.pending.as_ref().is_some_and(|pending| {
                     name == Name::Checkpoint(pending.commit)
                         || pending.names(name) && name != Name::Manifest(pending.commit)
@@ -304,7 +308,8 @@ pub fn runs_are_whole(folder: &Folder, manifest: &Manifest) -> bool {
 }
 
 fn is_vouched(folder: &Folder, commit: Small) -> bool {
-    folder.has(Name::Manifest(commit - 1)) || folder.has(Name::Unfinished(commit))
+    let vouches = |name| matches!(name, Name::Unfinished(of, _) if of == commit);
+    folder.has(Name::Manifest(commit - 1)) || folder.names().any(vouches)
 }
 
 /// Refuses the greatest commit that there is a manifest of, if there was a later one.
