@@ -190,10 +190,10 @@ fn pipes_folders_and_links_among_the_files_are_told() {
         }
         fs::rename(&aside, &path).unwrap();
     }
-    fs::create_dir(dir.join("c/new-manifest-00000004")).unwrap();
+    fs::create_dir(dir.join("c/manifest-00000004")).unwrap();
     dir.write("more.jsonl", line("y", "a third text"));
-    dir.alike("load c more.jsonl", None).code(4).says("new-manifest-00000004").says("no regular file");
-    fs::remove_dir(dir.join("c/new-manifest-00000004")).unwrap();
+    dir.alike("load c more.jsonl", None).code(4).says("manifest-00000004").says("no regular file");
+    fs::remove_dir(dir.join("c/manifest-00000004")).unwrap();
     dir.alike("load c more.jsonl", None).ok();
 }
 

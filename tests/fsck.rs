@@ -228,6 +228,16 @@ fn nobody_panics_at_tables_that_contradict_each_other() {
     let snapshot = Snapshot::open(&both.storage).expect("opened");
     snapshot.clusters(&mut |_| Ok(())).expect("clusters");
 
+    let full: [fn(&mut Manifest); 2] =
+        [|next| next.load = u64::from(u32::MAX), |next| next.next_label = u32::MAX];
+    for change in full {
+        let mut worn = bench(Method::Shingles);
+        let (shape, rows, _) = oldest(&worn, "contents");
+        commit(&worn, "contents", shape, &rows, &[], change);
+        let outcome = worn.try_load(&load(vec![put(7, "a b c d e f")]));
+        assert!(matches!(outcome, Err(Error::Limit(_))), "{outcome:?}");
+    }
+
     for (table, at, content) in
         [("postings", 1, u64::MAX << 32), ("digests", 2, 1 << 20), ("digests", 2, 1 << 40)]
     {

@@ -29,10 +29,11 @@ pub(super) fn bytes_of(storage: &dyn Storage, manifest: &Manifest) -> Result<Vec
     Ok(bytes)
 }
 
-/// Makes `bytes` the manifest of commit `commit`. The order of the steps is what a crash between any two of them
+/// Makes `bytes` the manifest of commit `commit`, by a writer that has drawn `job`. The order of the steps is what a crash between any two of them
 /// leaves harmless: nothing is named before it is durable, and nothing is acknowledged before its name is.
-pub(super) fn publish(storage: &dyn Storage, commit: u64, bytes: &[u8]) -> Result<()> {
-    let (unfinished, name) = (Name::Unfinished(commit).to_string(), Name::Manifest(commit).to_string());
+pub(super) fn publish(storage: &dyn Storage, commit: u64, job: u64, bytes: &[u8]) -> Result<()> {
+    let unfinished = Name::Unfinished(commit, Some(job)).to_string();
+    let name = Name::Manifest(commit).to_string();
     let failed = |taken: &str, e: io::Error| match (e.kind(), storage.names()) {
         // Whoever holds the lock has no such file, so it is another's.
         (io::ErrorKind::AlreadyExists, Ok(names)) if names.iter().any(|name| name == taken) => {

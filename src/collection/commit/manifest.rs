@@ -125,6 +125,9 @@ impl Manifest {
         if self.commit == 0 {
             return Err("commits are counted from 1".to_owned());
         }
+        if self.load > u64::from(u32::MAX) {
+            return Err(format!("there cannot be {} loads", self.load));
+        }
         self.config.validate().map_err(|error| format!("its configuration cannot be: {error}"))?;
         let mut runs: Vec<u64> = self.runs.iter().map(|run| run.id).collect();
         runs.sort_unstable();
@@ -177,7 +180,7 @@ impl Manifest {
     /// Whether the file of this name belongs to the commit.
     pub(in crate::collection) fn names(&self, name: Name) -> bool {
         match name {
-            Name::Unfinished(_) | Name::Checkpoint(..) | Name::Refused(..) | Name::Tidied(..) => false,
+            Name::Unfinished(..) | Name::Checkpoint(..) | Name::Refused(..) | Name::Tidied(..) => false,
             Name::Manifest(commit) => commit == self.commit,
             Name::Run(_) | Name::Kept(..) => self.runs.iter().any(|run| run.name() == name),
             Name::Changes(commit) => {

@@ -41,8 +41,10 @@ impl Keeper {
 /// What a file of a collection is, by its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::collection) enum Name {
-    /// The manifest of a commit that did not come to its end, or was not tidied up after.
-    Unfinished(u64),
+    /// The manifest of a commit that did not come to its end, or was not tidied up after, and what its writer has drawn: no
+    /// two writers have one of the same name, so who has lost the lock never publishes what is another's. Earlier versions
+    /// drew nothing.
+    Unfinished(u64, Option<u64>),
     /// What there is of a commit that is not published yet, and how many epochs of it are done.
     Checkpoint(u64, u32),
     /// The records that an epoch of such a commit refused.
@@ -63,6 +65,11 @@ impl Name {
     /// The file of a run, which may be a local run of a process.
     pub(in crate::collection) fn of_run(id: u64, keeper: Option<Keeper>) -> Name {
         keeper.map_or(Name::Run(id), |keeper| Name::Kept(id, keeper))
+    }
+
+    /// Whether it is of an unfinished manifest of commit `commit`, whoever wrote it.
+    pub(in crate::collection) fn is_unfinished(self, commit: u64) -> bool {
+        matches!(self, Name::Unfinished(of, _) if of == commit)
     }
 
     /// The name of a file of the folder, if it can be one of a collection.
@@ -87,9 +94,17 @@ impl Name {
             Some(Name::Tidied(commit.parse().ok()?, hex::parse(digest)?))
         };
         let checkpoint = of_epoch(CHECKPOINT, "").map(|(commit, epoch)| Name::Checkpoint(commit, epoch));
+        let unfinished = || -> Option<Name> {
+            let rest = name.strip_prefix(UNFINISHED)?;
+            let (commit, drawn) = match rest.split_once('-') {
+                Some((commit, drawn)) => (commit, Some(hex::parse(drawn)?)),
+                None => (rest, None),
+            };
+            Some(Name::Unfinished(commit.parse().ok()?, drawn))
+        };
         let found = checkpoint
             .or_else(|| of_epoch(REFUSED, LOG_END).map(|(commit, epoch)| Name::Refused(commit, epoch)))
-            .or_else(|| number(UNFINISHED, "").map(Name::Unfinished))
+            .or_else(unfinished)
             .or_else(|| number(MANIFEST, "").map(Name::Manifest))
             .or_else(|| number(RUN, "").map(Name::Run))
             .or_else(|| number(CHANGES, LOG_END).map(Name::Changes))
@@ -103,7 +118,10 @@ impl Name {
 impl std::fmt::Display for Name {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Name::Unfinished(commit) => write!(f, "{UNFINISHED}{commit:08}"),
+            Name::Unfinished(commit, None) => write!(f, "{UNFINISHED}{commit:08}"),
+            Name::Unfinished(commit, Some(drawn)) => {
+                write!(f, "{UNFINISHED}{commit:08}-{}", hex::text(drawn))
+            }
             Name::Checkpoint(commit, epoch) => write!(f, "{CHECKPOINT}{commit:08}-{epoch:04}"),
             Name::Refused(commit, epoch) => write!(f, "{REFUSED}{commit:08}-{epoch:04}{LOG_END}"),
             Name::Manifest(commit) => write!(f, "{MANIFEST}{commit:08}"),
@@ -131,7 +149,8 @@ mod tests {
     fn names_come_back_and_no_others_pass() {
         for number in [0, 1, 7, 99_999_999, 100_000_000, u64::MAX] {
             for name in [
-                Name::Unfinished(number),
+                Name::Unfinished(number, None),
+                Name::Unfinished(number, Some(number)),
                 Name::Checkpoint(number, number as u32),
                 Name::Refused(number, number as u32),
                 Name::Manifest(number),
@@ -162,6 +181,8 @@ mod tests {
             "runs-00000007",
             "changes-00000007",
             "new-00000007",
+            "new-manifest-00000007-ab",
+            "new-manifest-00000007-",
             "checkpoint-00000007",
             "checkpoint-00000007-1",
             "checkpoint-7-0001",

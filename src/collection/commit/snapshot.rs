@@ -171,7 +171,7 @@ pub(in crate::collection) fn newest(storage: &dyn Storage) -> Result<u64> {
 /// Whether a name shows that `commit` is the last one: the manifest before it, or, where there is none, the other name by
 /// which its own was published. Both go only when a later commit is acknowledged.
 pub(in crate::collection) fn is_vouched(names: &[Name], commit: u64) -> bool {
-    names.contains(&Name::Manifest(commit - 1)) || names.contains(&Name::Unfinished(commit))
+    names.contains(&Name::Manifest(commit - 1)) || names.iter().any(|name| name.is_unfinished(commit))
 }
 
 /// Refuses the greatest commit that there is a manifest of, if there was a later one whose manifest is lost: nothing vouches
@@ -190,7 +190,7 @@ pub(in crate::collection) fn check_last(storage: &dyn Storage, manifest: &Manife
     let later = names.iter().find(|name| match name {
         Name::Run(id) | Name::Kept(id, _) => *id >= manifest.next_run,
         Name::Changes(of) | Name::Refused(of, _) | Name::Checkpoint(of, _) => *of > commit,
-        Name::Unfinished(_) | Name::Manifest(_) | Name::Tidied(..) => false,
+        Name::Unfinished(..) | Name::Manifest(_) | Name::Tidied(..) => false,
     });
     later.map_or(Ok(()), |later| {
         let lost = storage.path(&Name::Manifest(commit + 1).to_string());

@@ -57,7 +57,7 @@ impl Previous {
             (Previous::None, _) => false,
             (
                 Previous::Damaged,
-                Name::Unfinished(_) | Name::Checkpoint(..) | Name::Refused(..) | Name::Tidied(..),
+                Name::Unfinished(..) | Name::Checkpoint(..) | Name::Refused(..) | Name::Tidied(..),
             ) => false,
             (Previous::Known(manifest), name) => manifest.names(name),
             (Previous::Damaged, Name::Manifest(commit)) => commit + 1 == last.commit,
@@ -120,19 +120,12 @@ impl Writer {
         // As it will be read: a threshold may have been written with more digits than it needs.
         let manifest = Manifest::from_bytes(&storage.path(&Name::Manifest(1).to_string()), &bytes)?;
         remove(&*storage, left)?;
-        publish(&*storage, 1, &bytes)?;
+        let job = draw_id();
+        publish(&*storage, 1, job, &bytes)?;
         let snapshot = Snapshot::without_runs(&storage, manifest);
         let (previous, pending) = (Previous::None, None);
-        let mut writer = Writer {
-            snapshot,
-            previous,
-            pending,
-            guard,
-            storage,
-            untidied: None,
-            job: draw_id(),
-            lock: Some(lock),
-        };
+        let mut writer =
+            Writer { snapshot, previous, pending, guard, storage, untidied: None, job, lock: Some(lock) };
         writer.tidy_after_commit();
         Ok(writer)
     }
@@ -197,7 +190,8 @@ impl Writer {
         if is_vouched(&names, commit) {
             return Ok(());
         }
-        let (from, to) = (Name::Manifest(commit).to_string(), Name::Unfinished(commit).to_string());
+        let vouching = Name::Unfinished(commit, Some(self.job));
+        let (from, to) = (Name::Manifest(commit).to_string(), vouching.to_string());
         self.storage.link(&from, &to).map_err(|e| Error::io(&self.storage.path(&to), "create", e))?;
         sync_names(&*self.storage)
     }
@@ -383,7 +377,7 @@ impl Writer {
         let bytes = bytes_of(&*self.storage, &next)?;
         self.check_changes(&next)?;
         let snapshot = self.snapshot.advance(next)?;
-        publish(&*self.storage, snapshot.manifest().commit, &bytes)?;
+        publish(&*self.storage, snapshot.manifest().commit, self.job, &bytes)?;
         let last = std::mem::replace(&mut self.snapshot, snapshot);
         self.previous = Previous::Known(Box::new(last.manifest().clone()));
         self.pending = None;
@@ -418,7 +412,7 @@ impl Writer {
         let tidied = self.tidy(|name| match name {
             Name::Run(id) => id < next_run,
             Name::Kept(..) | Name::Tidied(..) => false,
-            Name::Unfinished(number)
+            Name::Unfinished(number, _)
             | Name::Checkpoint(number, _)
             | Name::Refused(number, _)
             | Name::Manifest(number)
@@ -433,12 +427,12 @@ impl Writer {
         let last = self.snapshot.manifest();
         let pending = |name| self.pending.as_ref().is_some_and(|pending| pending.names(name));
         let before = names.contains(&Name::Manifest(last.commit - 1));
-        let vouches = |name| !before && name == Name::Unfinished(last.commit);
+        let vouches = |name: Name| !before && name.is_unfinished(last.commit);
         let kept =
             |name| last.names(name) || vouches(name) || self.previous.may_name(name, last) || pending(name);
         let superseded = names.into_iter().filter(|&name| may_go(name) && !kept(name));
         let (unfinished, others): (Vec<Name>, Vec<Name>) =
-            superseded.partition(|name| matches!(name, Name::Unfinished(_)));
+            superseded.partition(|name| matches!(name, Name::Unfinished(..)));
         if !unfinished.is_empty() {
             // Without these nobody can publish what was begun. Somebody who was faster has, and needs the others.
             take_away(&*self.storage, unfinished)?;
@@ -479,7 +473,7 @@ fn check_empty(storage: &dyn Storage) -> Result<Vec<Name>> {
         let folder = folder(storage);
         return Err(Error::config(format!("{}: there is a collection in it already", folder.display())));
     }
-    match names.iter().zip(&parsed).find(|(_, parsed)| **parsed != Some(Name::Unfinished(1))) {
+    match names.iter().zip(&parsed).find(|(_, parsed)| !parsed.is_some_and(|name| name.is_unfinished(1))) {
         Some((name, _)) => {
             let reason = format!("{name} is in it, so none is made there");
             Err(Error::NotACollection(folder(storage), reason))

@@ -84,6 +84,8 @@ const PART: u64 = 8;
 const LEAST: u64 = 1 << 20;
 /// Least bytes of an epoch that is read again because it did not fit as it was.
 const SMALLEST: u64 = 64 << 10;
+/// Greatest label that a load may begin with: it leaves room for all that one load can take.
+const MOST_LABELS: u32 = u32::MAX / 2;
 /// Least documents that go at once.
 pub(in crate::collection::load) const FEW: usize = 1 << 10;
 
@@ -95,15 +97,23 @@ fn smaller(sources: &[Source], from: (u32, u64), bytes: u64) -> Option<u64> {
     smaller.find(|size| Extent::next(sources, from, *size).to != to)
 }
 
+/// Refuses a load whose numbers would not fit: those of loads and components have 32 bits in rows.
+fn check_room(next: &Manifest, files: usize) -> Result<()> {
+    let what = if next.next_file as usize + files > MAX_FILES {
+        format!("more than {MAX_FILES} files were ever loaded; load larger files")
+    } else if next.load >= u64::from(u32::MAX) || next.next_label > MOST_LABELS {
+        "there are no more numbers for loads or components".to_owned()
+    } else {
+        return Ok(());
+    };
+    Err(Error::Limit(format!("{what}, or load what is there into a new collection")))
+}
+
 impl<'a> Prepared<'a> {
     fn begin(writer: &'a mut Writer, batch: Batch, progress: Arc<Progress>) -> Result<Prepared<'a>> {
         let mut next = writer.next();
+        check_room(&next, batch.sources.len())?;
         next.load += 1;
-        if next.next_file as usize + batch.sources.len() > MAX_FILES {
-            return Err(Error::Limit(format!(
-                "more than {MAX_FILES} files were ever loaded; load larger ones, or what is there into a new collection"
-            )));
-        }
         let ahead = writer.snapshot().clone();
         let bound = batch.sources.iter().find(|source| !stands_alone(source.format));
         if let Some(source) = bound.filter(|_| ahead.manifest().store_text) {

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use crate::collection::commit::names::Name;
 use crate::collection::*;
 use crate::config::Config;
 use crate::error::{Error, Result};
@@ -196,8 +197,8 @@ fn check_tidy(storage: &Arc<dyn Storage>) {
     let last = open(storage).manifest().clone();
     let before = manifest_of(storage, last.commit - 1);
     for name in storage.names().expect("names") {
-        let known = crate::collection::commit::names::Name::parse(&name).expect("a name of a collection");
-        let vouches = before.is_none() && name == "new-manifest-00000001";
+        let known = Name::parse(&name).expect("a name of a collection");
+        let vouches = before.is_none() && known.is_unfinished(1);
         let kept = vouches || last.names(known) || before.as_ref().is_some_and(|before| before.names(known));
         assert!(kept, "{name} is left after commit {}", last.commit);
     }
@@ -379,7 +380,9 @@ fn a_late_writer_that_publishes_while_another_opens_keeps_its_runs() {
         let late = Writer::open(&share(&folder)).expect("opened");
         let next = prepare(&late).expect("prepared");
         let whole = next.runs.clone();
-        let linked = ["new-manifest", "manifest"].map(|start| format!("{start}-{:08}", next.commit));
+        let commit = next.commit;
+        let linked =
+            [Name::Unfinished(commit, Some(late.job())), Name::Manifest(commit)].map(|name| name.to_string());
         let mut file = folder.create(&linked[0]).expect("created");
         file.append(&next.to_bytes().expect("bytes")).and_then(|()| file.sync()).expect("written");
         // The lock is lost with the writer; what it has written stays.
