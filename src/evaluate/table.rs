@@ -58,8 +58,10 @@ fn objects<'a>(lines: impl Iterator<Item = (u64, &'a str)>) -> Result<FieldTable
         if names.is_empty() {
             names = object.keys().cloned().collect();
         }
-        rows.push((number, names.iter().map(|name| object.get(name).and_then(field)).collect()));
+        rows.push((number, names.iter().map(|name| object.get(name).and_then(field)).collect::<Vec<_>>()));
     }
+    // Objects without any field may have come before the first that names some.
+    rows.iter_mut().for_each(|(_, fields)| fields.resize(names.len(), None));
     Ok(FieldTable { names: Some(names), rows })
 }
 
@@ -70,5 +72,20 @@ fn field(value: &Value) -> Option<String> {
         Value::String(text) => Some(text.clone()),
         Value::Bool(is) => Some(u8::from(*is).to_string()),
         other => Some(other.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn objects_have_the_fields_of_the_first_that_has_any() {
+        let table = FieldTable::parse("{}\n{\"id\":\"a\",\"mark\":true}\n{\"id\":2}\n", |_| false);
+        let table = table.expect("a table");
+        assert_eq!(table.names.as_deref(), Some(&["id".to_owned(), "mark".to_owned()][..]));
+        let fields: Vec<Vec<Option<&str>>> =
+            table.rows.iter().map(|(_, fields)| fields.iter().map(Option::as_deref).collect()).collect();
+        assert_eq!(fields, [[None, None], [Some("a"), Some("1")], [Some("2"), None]]);
     }
 }

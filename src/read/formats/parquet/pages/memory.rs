@@ -86,7 +86,8 @@ impl HeldPages {
         if long {
             let mut turn = unit.turn.lock().unwrap_or_else(PoisonError::into_inner);
             if turn.is_none() {
-                *turn = unit.room.turn();
+                // A run that is stopped ends at its next step, with or without a turn.
+                *turn = unit.room.turn().ok().flatten();
             }
         }
         Ok(())
