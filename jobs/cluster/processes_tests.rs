@@ -181,11 +181,3 @@ fn a_file_of_hosts_that_will_not_do_is_refused_with_the_line() {
     let (_folder, path) = file("a:1\nb:1\n");
     refused(&format!("--hosts {path} -n 3 -p 0"), &[GOOD], &["-n 3", "2 addresses"]);
 }
-
-#[test]
-fn addresses_have_a_host_and_a_port() {
-    assert_eq!(split("node-1.x_y:2101"), Ok(("node-1.x_y", 2101)));
-    assert_eq!(split("[fd00::1]:80"), Ok(("fd00::1", 80)));
-    assert_eq!(split("10.0.0.1:80"), Ok(("10.0.0.1", 80)));
-    assert!(split("[fd00::1]").is_err() && split("[x]:1").is_err() && split("a:+1").is_err());
-}

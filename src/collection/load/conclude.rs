@@ -136,10 +136,13 @@ impl Prepared<'_> {
 
     fn report(&mut self, outcome: &ClusterDiff) -> Report {
         let (tally, counts) = (&self.tally, &mut self.next.counts);
-        counts.documents = counts.documents + outcome.added - outcome.removed;
-        counts.contents = counts.contents + tally.contents.0 - tally.contents.1;
-        counts.ignored_keys += tally.common_keys.times;
-        counts.clusters = counts.clusters + outcome.clusters_changed.0 - outcome.clusters_changed.1;
+        // What a manifest counts may be wrong; fsck says so.
+        let changed =
+            |count: u64, (more, fewer): (u64, u64)| count.saturating_add(more).saturating_sub(fewer);
+        counts.documents = changed(counts.documents, (outcome.added, outcome.removed));
+        counts.contents = changed(counts.contents, tally.contents);
+        counts.ignored_keys = counts.ignored_keys.saturating_add(tally.common_keys.times);
+        counts.clusters = changed(counts.clusters, outcome.clusters_changed);
         Report {
             commit: None,
             load: self.next.load,

@@ -134,7 +134,9 @@ fn look_up(
     each: &mut dyn FnMut(ClusterView) -> Result<()>,
 ) -> Result<()> {
     let components = components(tables, &clusters.keys().map(|at| at.component).collect())?;
-    let contents: Vec<Doc> = components.values().flatten().copied().collect();
+    let mut contents: Vec<Doc> = components.values().flatten().copied().collect();
+    contents.sort_unstable();
+    contents.dedup();
     let places = places_of(tables, &contents)?;
     let members = documents_of(tables, &components, |doc| places.get(&doc).copied())?;
     let mut ids: Vec<u128> = clusters.keys().filter_map(|at| members.get(at)).flatten().copied().collect();

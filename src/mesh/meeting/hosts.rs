@@ -70,3 +70,18 @@ pub fn split_any_address(address: &str) -> std::result::Result<(&str, u16), &'st
         _ => Err(FORM),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_is_a_host_and_a_port() {
+        let split = split_address;
+        assert_eq!(split("node-1.x_y:2101"), Ok(("node-1.x_y", 2101)));
+        assert_eq!(split("[fd00::1]:80"), Ok(("fd00::1", 80)));
+        assert_eq!(split("10.0.0.1:80"), Ok(("10.0.0.1", 80)));
+        assert!(split("[fd00::1]").is_err() && split("[x]:1").is_err() && split("a:+1").is_err());
+        assert!(split("a:0").is_err() && split_any_address("a:0") == Ok(("a", 0)));
+    }
+}
