@@ -38,6 +38,8 @@ pub(in crate::collection) fn documents_of(
         components.iter().flat_map(|(label, contents)| contents.iter().map(|c| (u64::from(*c), *label)));
     let mut labelled: Vec<(u64, u32)> = contents.collect();
     labelled.sort_unstable();
+    // A content that two components have is damage, which fsck names.
+    labelled.dedup_by_key(|(content, _)| *content);
     let keys: Vec<u64> = labelled.iter().map(|(content, _)| *content).collect();
     let mut documents: BTreeMap<ClusterKey, Vec<u128>> = BTreeMap::new();
     tables.beginning(MEMBERS, 1, &keys, &mut |at, row| {
