@@ -412,6 +412,7 @@
 //! - `output/staging.rs` - the folder that appears whole or not at all
 //! - `output/temporary.rs` - folders that are removed, at the latest by the next one of their kind
 //! - `output/scratch.rs` - folders for what is needed for a while beside a collection
+//! - `output/chosen.rs` - which records are written: kept or removed ones
 //! - `output/columns/mod.rs` - Parquet files without the removed rows
 //! - `output/columns/parts.rs` - the Parquet files among the kept ones that lose rows
 //! - `output/columns/groups.rs` - row groups that stay, shrink or go, and the files made of them

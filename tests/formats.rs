@@ -7,7 +7,7 @@ use crate::support::job::done;
 use crate::support::loads::whole;
 use crate::support::output::{Output, jsonl, label};
 use crate::support::program::Dir;
-use crate::support::texts::{gzip, zst};
+use crate::support::texts::{gzip, unpack, zst};
 
 /// The sample: a JSON object a line.
 fn sample() -> String {
@@ -175,6 +175,10 @@ fn kept_crawls_lose_what_speaks_of_lost_pages_and_nothing_else() {
     for name in ["one.warc.gz", "some.warc.gz"] {
         let found = dir.output(&format!("{name} -w 2"), &format!("out-{name}"));
         assert!(found.kept(name) == expected.concat().into_bytes(), "{name}");
+        let halves = dir.output(&format!("{name} -w 2 --write-removed"), &format!("halves-{name}"));
+        let removed = crawl().into_iter().filter(|record| !expected.contains(record));
+        assert!(halves.kept == found.kept);
+        assert!(unpack(&halves.removed[name]) == removed.collect::<String>().into_bytes(), "{name}");
         if name == "one.warc.gz" {
             // A record can be read without those before it.
             let mut first = Vec::new();

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use alike::document::Position;
 use alike::error::Error;
-use alike::output::{Hands, write_kept};
+use alike::output::{Chosen, Hands, Side, write_kept};
 use alike::progress::Progress;
 use alike::read::{
     Extent, FieldPath, Fields, Record, RecordRoom, Refusal, Sink, Source, UnitReader, discover, reread,
@@ -289,10 +289,13 @@ fn what_is_kept_has_all_that_its_file_has() {
     }
     for (at, (kind, file)) in every_kind(&rows).into_iter().enumerate() {
         dir.write(&format!("in{at}/a.parquet"), &file);
-        let found = dir.output(&format!("in{at} --threshold 0.7 -w {}", 1 + at % 2), &format!("out{at}"));
+        let line = format!("in{at} --threshold 0.7 --write-removed -w {}", 1 + at % 2);
+        let found = dir.output(&line, &format!("out{at}"));
         let gone = gone(&found);
         assert!(gone.len() > 80 && gone.len() < 150, "{kind}: {}", gone.len());
         is_without(&file, &found.kept["a.parquet"], &gone, kind);
+        let stays = (0..300).filter(|row| !gone.contains(row)).collect();
+        is_without(&file, &found.removed["a.parquet"], &stays, kind);
         let reader = source(&dir, "kept.parquet", &found.kept["a.parquet"]);
         assert_eq!(read(&reader, u64::MAX, &fields("text", "id")).0.len(), 300 - gone.len());
     }
@@ -341,7 +344,8 @@ fn survives(dir: &Dir, file: &[u8], what: &str) -> (usize, usize) {
     let gone = vec![(0..rows_of(&source).unwrap().unwrap()).step_by(3).collect()];
     let folder = tempfile::tempdir_in(dir.path()).unwrap();
     let hands = Hands { workers: 2, peers: None };
-    match write_kept(folder.path(), &[source], &gone, &[None], hands, &Progress::default()) {
+    let chosen = Chosen { side: Side::Kept, removed: &gone, ends: &[None] };
+    match write_kept(folder.path(), &[source], chosen, hands, &Progress::default()) {
         Ok(written) => assert_eq!(written.files, 1),
         Err(error) => assert!(matches!(error, Error::Input { .. }), "{what}: {error}"),
     }

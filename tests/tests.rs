@@ -51,6 +51,8 @@ mod formats;
 mod fsck;
 /// Collections that cluster with a guarantee, and the program with them.
 mod guarantee;
+/// What is removed, written beside what is kept.
+mod halves;
 /// Collections after random histories of loads against one-shot runs.
 mod histories;
 /// Clusters over whole histories against differential-dataflow.

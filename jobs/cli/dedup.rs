@@ -44,6 +44,12 @@ pub(crate) struct DedupArgs {
     /// of edited words
     #[arg(long, hide_short_help = true, help_heading = "Output")]
     pub(crate) kinds: bool,
+    /// Also write removed records, to removed/ beside kept/, in the form of their files: --out clean --write-removed
+    ///
+    /// kept/ and removed/ together have every record of the inputs once. Refused records are in removed/, too, as they
+    /// stand. An input that loses nothing has no file there.
+    #[arg(long, help_heading = "Output")]
+    pub(crate) write_removed: bool,
     /// Report duplicates, but write nothing
     #[arg(long, help_heading = "Output")]
     pub(crate) dry_run: bool,

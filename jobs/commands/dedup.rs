@@ -9,8 +9,8 @@ use alike::config::Config;
 use alike::error::{Error, Result};
 use alike::flow::{self, Outcome, Part, Related, Request};
 use alike::output::{
-    Hands, KeptTally, KindTable, Lists, Scratch, Summary, assist_kept, left_out, private_folder, summarise,
-    write_kept,
+    Chosen, Hands, KeptTally, KindTable, Lists, Scratch, Side, Summary, assist_kept, left_out,
+    private_folder, summarise, write_kept,
 };
 use alike::peers::Peers;
 use alike::progress::{Progress, Stage};
@@ -82,14 +82,14 @@ fn dedup(
         return Ok(finish(options, begun, peers.map(|peers| &**peers), summarised()?));
     };
     let run = &outcome.run;
-    run.context
-        .status
-        .enter(Stage::Write, run.documents.inputs.sources.iter().map(|source| source.bytes).sum());
+    let bytes: u64 = run.documents.inputs.sources.iter().map(|source| source.bytes).sum();
+    run.context.status.enter(Stage::Write, bytes * options.sides().len() as u64);
     let lists = Lists::new(&outcome).with_kinds(related);
     let peers = peers.map(|peers| &**peers);
-    let kept = write(&outcome, &lists, staging.path(), &rejected, (peers, progress))?;
+    let written = write(options, (&outcome, &lists), staging.path(), &rejected, (peers, progress))?;
     let mut summary = summarised()?;
-    summary.kept_bytes = Some(kept.bytes_out);
+    summary.kept_bytes = written.first().map(|kept| kept.bytes_out);
+    summary.removed_bytes = written.get(1).map(|removed| removed.bytes_out);
     let summary = finish(options, begun, peers, summary);
     summary.write(staging.path())?;
     spool.close().map_err(|e| Error::io(staging.path(), "remove the copy of standard input in", e))?;
@@ -100,19 +100,23 @@ fn dedup(
     Ok(summary)
 }
 
-/// Writes the lists and the kept files, side by side where there is more than one worker.
+/// Writes the lists and the records, side by side where there is more than one worker.
 fn write(
-    outcome: &Outcome,
-    lists: &Lists<'_>,
+    options: &DedupOptions,
+    (outcome, lists): (&Outcome, &Lists<'_>),
     folder: &Path,
     rejected: &[Rejected],
     (peers, progress): (Option<&Peers>, &Progress),
-) -> Result<KeptTally> {
+) -> Result<Vec<KeptTally>> {
     let run = &outcome.run;
     let lists = || lists.write(folder, rejected);
-    let (removed, ends) = left_out(outcome);
     let hands = Hands { workers: run.context.topology.workers(), peers };
-    let kept = || write_kept(folder, &run.documents.inputs.sources, &removed, &ends, hands, progress);
+    let half = |side: &Side| {
+        let (removed, ends) = left_out(outcome, *side);
+        let chosen = Chosen { side: *side, removed: &removed, ends: &ends };
+        write_kept(folder, &run.documents.inputs.sources, chosen, hands, progress)
+    };
+    let kept = || options.sides().iter().map(half).collect::<Result<Vec<_>>>();
     if run.context.topology.all() == 1 {
         return lists().and_then(|()| kept());
     }
@@ -147,7 +151,7 @@ fn assist(options: &DedupOptions, peers: &Arc<Peers>, progress: &Arc<Progress>) 
         return Ok(());
     }
     progress.enter(Stage::Write, 0);
-    assist_kept(&sources, options.workers, peers, progress)
+    options.sides().iter().try_for_each(|_| assist_kept(&sources, options.workers, peers, progress))
 }
 
 fn request(options: &DedupOptions, task: DedupTask, scratch: &Path, peers: Option<Arc<Peers>>) -> Request {

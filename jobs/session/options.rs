@@ -8,6 +8,7 @@ use alike::config::{Clustering, Config, Filter, Input, Method, Tokens, Verify, p
 use alike::error::{Error, Result};
 use alike::flow::Components;
 use alike::limits::{BASE_MEMORY, LEAST_EPOCH, LEAST_MEMORY, MAX_WORKERS, WORKER_MEMORY};
+use alike::output::Side;
 use alike::read::FormatHint;
 use alike::simd::Simd;
 use alike::system_memory::total_memory;
@@ -39,6 +40,8 @@ pub(crate) struct DedupOptions {
     pub(crate) pairs: bool,
     /// Whether duplicates are related word by word.
     pub(crate) kinds: bool,
+    /// Whether what is removed is written, too.
+    pub(crate) write_removed: bool,
     /// Whether nothing is written.
     pub(crate) dry_run: bool,
     /// Whether one refused record refuses the input.
@@ -68,11 +71,19 @@ impl DedupOptions {
             out: args.out,
             pairs: args.pairs,
             kinds: args.kinds,
+            write_removed: args.write_removed,
             dry_run: args.dry_run,
             strict: args.strict,
             quiet: args.talk.quiet,
             json_progress: args.talk.json_progress,
         })
+    }
+}
+
+impl DedupOptions {
+    /// Which halves of the records are written.
+    pub(crate) fn sides(&self) -> &'static [Side] {
+        if self.write_removed { &[Side::Kept, Side::Removed] } else { &[Side::Kept] }
     }
 }
 

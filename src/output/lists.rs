@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::chosen::Side;
 use super::rows::{ClusterRow, DuplicateRow, PairRow, RejectedRow, Rows};
 use super::summary::{CommonShingles, InputFigures, Skipped, StageSeconds, Summary};
 use crate::document::Doc;
@@ -115,9 +116,10 @@ impl<'a> Lists<'a> {
     }
 }
 
-/// The offsets that do not go to `kept/`, for each source, ascending: removed documents and refused records.
+/// The offsets that do not go to `kept/`, for each source, ascending: removed documents and refused records. What goes to
+/// `removed/` is the same without what cannot be written, which is rows that cannot be read.
 /// Beside it, for a source that could only be read to some offset, that offset.
-pub fn left_out(outcome: &Outcome) -> (Vec<Vec<u64>>, Vec<Option<u64>>) {
+pub fn left_out(outcome: &Outcome, side: Side) -> (Vec<Vec<u64>>, Vec<Option<u64>>) {
     let run = &outcome.run;
     let mut removed: Vec<Vec<u64>> = vec![Vec::new(); run.documents.inputs.sources.len()];
     let mut ends = vec![None; run.documents.inputs.sources.len()];
@@ -132,7 +134,7 @@ pub fn left_out(outcome: &Outcome) -> (Vec<Vec<u64>>, Vec<Option<u64>>) {
         }
         if refusal.ends_file() {
             ends[position.file() as usize] = Some(position.offset());
-        } else {
+        } else if side == Side::Kept || !matches!(refusal, Refusal::Rows { .. }) {
             let rows = if let Refusal::Rows { rows, .. } = refusal { *rows } else { 1 };
             removed[position.file() as usize].extend(position.offset()..position.offset() + rows);
         }

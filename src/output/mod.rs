@@ -1,8 +1,9 @@
 //! What a run leaves behind: a folder that appears whole or not at all ([`Staging`]), in it the inputs without
-//! the removed records ([`write_kept`], of a collection [`crate::collection::Export`]), what was found as rows of JSON ([`Rows`]) and what the run did
+//! the removed records, or these alone ([`write_kept`], of a collection [`crate::collection::Export`]), what was found as rows of JSON ([`Rows`]) and what the run did
 //! ([`Summary`], which [`render`] makes readable). Nothing is left of a [`Scratch`]. A [`Chart`] shows
 //! curves.
 
+mod chosen;
 #[cfg(feature = "parquet")]
 mod columns;
 mod figures;
@@ -18,6 +19,7 @@ mod summary;
 mod svg;
 mod temporary;
 
+pub use chosen::{Chosen, Side};
 pub use hand_out::Hands;
 pub(crate) use hand_out::hand_out;
 pub use kept::{KeptTally, Packer, assist_kept, write_kept};

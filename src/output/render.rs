@@ -76,6 +76,9 @@ fn rows(s: &Summary) -> Vec<(&'static str, String)> {
     if let Some(bytes) = s.kept_bytes {
         rows.push(("kept", size(bytes)));
     }
+    if let Some(bytes) = s.removed_bytes {
+        rows.push(("removed", size(bytes)));
+    }
     if let Some(peak) = s.peak_memory_bytes {
         let limit = s.memory_limit_bytes.map_or(String::new(), |l| format!(", limit {}", size(l)));
         rows.push(("memory", format!("{} at most{limit}", size(peak))));

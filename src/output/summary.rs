@@ -77,6 +77,9 @@ pub struct Summary {
     pub skipped: Vec<Skipped>,
     /// Bytes of the kept files on disk; `None` in a dry run.
     pub kept_bytes: Option<u64>,
+    /// Bytes of the files of removed records on disk, if these were written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub removed_bytes: Option<u64>,
     /// Workers of each process.
     pub workers: usize,
     /// Processes; `None`, and no figure in the file, if there is one.

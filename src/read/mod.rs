@@ -43,7 +43,7 @@ pub use inputs::{DocumentSink, Part, RunInputs};
 pub use record::{Record, Refusal, Sink, Value};
 pub use rejected::{Refused, Rejected, unread};
 pub use reread::{
-    bytes_of, is_one_record, record_text, reread, rows, stands_alone, stays_empty, stored_pieces,
+    bytes_of, file_header, is_one_record, record_text, reread, rows, stands_alone, stays_empty, stored_pieces,
 };
 pub(crate) use source::Cuts;
 pub use source::{Extent, Source, Unit};

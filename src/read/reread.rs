@@ -1,8 +1,9 @@
 //! Reading single records a second time.
 
+use std::io::{self, Read};
 use std::ops::Range;
 
-use super::bytes::{ReadFault, Turn, Window};
+use super::bytes::{ReadFault, Turn, Window, open_decompressed};
 use super::codec::Boundaries;
 use super::date::Day;
 use super::field::Fields;
@@ -89,6 +90,43 @@ pub fn stored_pieces(format: Format, stored: &[u8], first: bool) -> [&[u8]; 2] {
     let end = if stored.ends_with(b"\n") { b"" } else { end };
     let header = if first { 0 } else { header_end(boundaries, stored) };
     [&stored[header..], end]
+}
+
+/// What stands before all records of a file that has a header: the decompressed bytes up to its end, a byte order mark and
+/// blank rows included. Nothing of a file that has none.
+///
+/// # Errors
+/// What the system says of the file, or the decoder of its content.
+pub fn file_header(source: &Source) -> io::Result<Vec<u8>> {
+    let ends = || codec(source.format).boundaries().filter(|ends| ends.has_header());
+    if ends().is_none() {
+        return Ok(Vec::new());
+    }
+    let mut input = open_decompressed(source)?;
+    let mut header = Vec::new();
+    loop {
+        let more = (header.len() as u64).max(FIRST as u64);
+        if input.by_ref().take(more).read_to_end(&mut header)? == 0 {
+            return Ok(header);
+        }
+        if let Some(end) = ends().and_then(|ends| first_record_end(&header, ends)) {
+            header.truncate(end);
+            return Ok(header);
+        }
+    }
+}
+
+/// Where the first record of a file that is not blank ends, if it does in its first bytes.
+fn first_record_end(bytes: &[u8], mut ends: Box<dyn Boundaries>) -> Option<usize> {
+    let mut start = if bytes.starts_with(BOM) { BOM.len() } else { 0 };
+    while let Some(length) = ends.end(&bytes[start..]) {
+        let end = start + length;
+        if !ends.is_blank(&bytes[start..end]) {
+            return Some(end);
+        }
+        start = end;
+    }
+    None
 }
 
 /// Whether a file of the format is one record, which goes with all of it.

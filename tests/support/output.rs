@@ -14,6 +14,8 @@ use crate::support::texts::{text, unpack};
 pub(crate) struct Output {
     /// Files below `kept/`, by their path there, as they stand on disk.
     pub(crate) kept: BTreeMap<String, Vec<u8>>,
+    /// The same below `removed/`; empty without `--write-removed`.
+    pub(crate) removed: BTreeMap<String, Vec<u8>>,
     pub(crate) duplicates: Vec<Value>,
     pub(crate) clusters: Vec<Value>,
     /// Empty without `--pairs`.
@@ -49,19 +51,11 @@ impl Output {
         for name in ["duplicates.jsonl", "clusters.jsonl", "summary.json"] {
             assert!(folder.join(name).is_file(), "{name} is missing");
         }
-        let mut kept = BTreeMap::new();
-        let root = folder.join("kept");
-        for entry in walkdir::WalkDir::new(&root) {
-            let entry = entry.unwrap();
-            if entry.file_type().is_file() {
-                let name = entry.path().strip_prefix(&root).unwrap().to_str().unwrap().to_owned();
-                kept.insert(name, fs::read(entry.path()).unwrap());
-            }
-        }
         let pairs = file("pairs.jsonl");
         assert!(pairs.is_empty() || pairs.ends_with(b"\n"), "pairs.jsonl is cut off");
         Output {
-            kept,
+            kept: files(&folder.join("kept")),
+            removed: files(&folder.join("removed")),
             duplicates: rows("duplicates.jsonl"),
             clusters: rows("clusters.jsonl"),
             pairs: Pairs { file: pairs, rows: OnceLock::new() },
@@ -119,6 +113,19 @@ impl Output {
         sets.sort();
         sets
     }
+}
+
+/// All files below a folder, by their path there; none where there is no such folder.
+fn files(root: &Path) -> BTreeMap<String, Vec<u8>> {
+    let mut files = BTreeMap::new();
+    for entry in walkdir::WalkDir::new(root).into_iter().filter(|_| root.exists()) {
+        let entry = entry.unwrap();
+        if entry.file_type().is_file() {
+            let name = entry.path().strip_prefix(root).unwrap().to_str().unwrap().to_owned();
+            files.insert(name, fs::read(entry.path()).unwrap());
+        }
+    }
+    files
 }
 
 /// Every line of JSONL, parsed; a line that does not parse is a failure.

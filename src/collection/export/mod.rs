@@ -12,7 +12,7 @@ use self::dropped_lines::dropped_lines;
 use crate::collection::{Origin, Replay, Snapshot, SourceEntry};
 use crate::error::{Error, Result};
 use crate::flow::{Outcome, ReplayedDocuments as _};
-use crate::output::{Hands, KeptTally, Packer, hand_out, write_kept};
+use crate::output::{Chosen, Hands, KeptTally, Packer, Side, hand_out, write_kept};
 use crate::progress::{Progress, Stage};
 use crate::read::{Source, boundaries, names_apart, open_decompressed, rows, stays_empty, stored_pieces};
 
@@ -101,7 +101,8 @@ impl<'a> Export<'a> {
         let parts = hand_out(sources.len(), self.workers, || (), |(), at| self.left_out(&sources[at], at))?;
         let (removed, ends): (Vec<_>, Vec<_>) = parts.into_iter().unzip();
         let hands = Hands { workers: self.workers, peers: None };
-        write_kept(staging, &sources, &removed, &ends, hands, self.progress)
+        let chosen = Chosen { side: Side::Kept, removed: &removed, ends: &ends };
+        write_kept(staging, &sources, chosen, hands, self.progress)
     }
 
     /// The files, as they were loaded, under their names here.

@@ -14,6 +14,7 @@ use super::encode::write_column;
 use super::failure::Failure;
 use super::properties;
 use crate::error::{Error, Result};
+use crate::output::chosen::ChosenRows;
 use crate::progress::Progress;
 use crate::read::{ParquetSource, Source};
 
@@ -33,39 +34,22 @@ enum Fate {
     Goes,
 }
 
-/// What becomes of rows of which those at the ascending places `removed` go.
-fn fate(rows: &Range<u64>, removed: &[u64]) -> Fate {
-    match lost(rows, removed).len() as u64 {
-        0 if !rows.is_empty() => Fate::Stays,
-        lost if lost == rows.end - rows.start => Fate::Goes,
+/// What becomes of some rows.
+fn fate(rows: &Range<u64>, chosen: ChosenRows<'_>) -> Fate {
+    match chosen.count(rows) {
+        0 => Fate::Goes,
+        written if written == rows.end - rows.start => Fate::Stays,
         _ => Fate::Shrinks,
     }
-}
-
-/// Of the removed rows those that are among some.
-fn lost<'a>(rows: &Range<u64>, removed: &'a [u64]) -> &'a [u64] {
-    &removed[removed.partition_point(|row| *row < rows.start)..removed.partition_point(|row| *row < rows.end)]
-}
-
-/// The stretches of some rows that are left when others go, by their places among them.
-fn stretches(rows: &Range<u64>, removed: &[u64]) -> Vec<Range<u64>> {
-    let (mut left, mut from) = (Vec::new(), rows.start);
-    for row in lost(rows, removed).iter().chain([&rows.end]) {
-        if *row > from {
-            left.push(from - rows.start..*row - rows.start);
-        }
-        from = row + 1;
-    }
-    left
 }
 
 /// The row groups of a source that lose some of their rows, and the bytes of each.
 ///
 /// # Errors
 /// Those of [`ParquetSource::open`].
-pub(super) fn shrinking(source: &Source, removed: &[u64]) -> Result<Vec<(usize, u64)>> {
+pub(super) fn shrinking(source: &Source, chosen: ChosenRows<'_>) -> Result<Vec<(usize, u64)>> {
     let file = ParquetSource::open(source)?;
-    let shrinks = file.groups().enumerate().filter(|(_, rows)| fate(rows, removed) == Fate::Shrinks);
+    let shrinks = file.groups().enumerate().filter(|(_, rows)| fate(rows, chosen) == Fate::Shrinks);
     Ok(shrinks.map(|(group, _)| (group, file.packed(group))).collect())
 }
 
@@ -75,14 +59,14 @@ pub(super) fn shrinking(source: &Source, removed: &[u64]) -> Result<Vec<(usize, 
 /// [`Error::Input`] if the source cannot be decoded; [`Error::Io`] and [`Error::Interrupted`].
 pub(super) fn write_group(
     source: &Source,
-    removed: &[u64],
+    chosen: ChosenRows<'_>,
     group: usize,
     target: &Path,
     progress: &Progress,
 ) -> Result<()> {
     let file = ParquetSource::open(source)?;
     let rows = file.groups().nth(group).ok_or_else(|| Error::Changed(source.path.clone()))?;
-    let stretches = stretches(&rows, removed);
+    let stretches = chosen.stretches(&rows);
     let made = || -> std::result::Result<(), Failure> {
         let mut writer = writer(&file, properties::of_group(&file, group)?, target)?;
         let mut of_group = writer.next_row_group()?;
@@ -102,7 +86,7 @@ pub(super) fn write_group(
 /// Those of [`write_group`].
 pub(super) fn assemble(
     source: &Source,
-    removed: &[u64],
+    chosen: ChosenRows<'_>,
     part: &dyn Fn(usize) -> std::path::PathBuf,
     target: &Path,
     progress: &Progress,
@@ -112,7 +96,7 @@ pub(super) fn assemble(
         let mut writer = writer(&file, properties::of_file(&file), target)?;
         for (group, rows) in file.groups().enumerate() {
             progress.check()?;
-            match fate(&rows, removed) {
+            match fate(&rows, chosen) {
                 Fate::Goes => {}
                 Fate::Stays => copy(&file, group, writer.next_row_group()?)?,
                 Fate::Shrinks => {
@@ -159,15 +143,16 @@ fn copy(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::output::chosen::Side;
 
     #[test]
-    fn what_is_left_is_in_stretches() {
-        assert_eq!(stretches(&(10..20), &[]).first(), Some(&(0..10)));
-        assert_eq!(stretches(&(10..20), &[9, 10, 13, 14, 19, 20]), [1..3, 5..9]);
-        assert_eq!(stretches(&(10..12), &[10, 11]), []);
-        assert_eq!(fate(&(10..12), &[10, 11, 12]), Fate::Goes);
-        assert_eq!(fate(&(10..12), &[9, 12]), Fate::Stays);
-        assert_eq!(fate(&(10..12), &[11]), Fate::Shrinks);
-        assert_eq!(fate(&(10..10), &[]), Fate::Goes);
+    fn row_groups_stay_shrink_or_go() {
+        let fates = |rows: Range<u64>, removed: &[u64]| {
+            [Side::Kept, Side::Removed].map(|side| fate(&rows, ChosenRows { side, removed }))
+        };
+        assert_eq!(fates(10..12, &[10, 11, 12]), [Fate::Goes, Fate::Stays]);
+        assert_eq!(fates(10..12, &[9, 12]), [Fate::Stays, Fate::Goes]);
+        assert_eq!(fates(10..12, &[11]), [Fate::Shrinks; 2]);
+        assert_eq!(fates(10..10, &[]), [Fate::Goes; 2]);
     }
 }

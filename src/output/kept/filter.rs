@@ -1,12 +1,15 @@
-//! Which bytes of a file of records are kept.
+//! Which bytes of a file of records are written.
 
 use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::Range;
 
+use crate::output::chosen::Side;
 use crate::read::Boundaries;
 
-/// Passes over the bytes of a file of records, block by block, and drops the removed records, line ends included.
+/// Passes over the bytes of a file of records, block by block, and drops the removed records, line ends included, or all
+/// others.
 pub(super) struct RecordFilter<'a> {
+    side: Side,
     /// Where removed records start, ascending; those before `position` are gone.
     removed: &'a [u64],
     position: u64,
@@ -21,46 +24,50 @@ pub(super) struct RecordFilter<'a> {
 impl<'a> RecordFilter<'a> {
     /// A filter that starts at `position`, which must not be inside a removed record.
     pub(super) fn new(
+        side: Side,
         removed: &'a [u64],
         position: u64,
         boundaries: Option<Box<dyn Boundaries>>,
     ) -> RecordFilter<'a> {
-        RecordFilter { removed, position, inside: false, held: 0, boundaries }
+        RecordFilter { side, removed, position, inside: false, held: 0, boundaries }
     }
 
-    /// Moves the kept bytes of the next `block` to its front and returns how many there are. Moving within the
+    /// Moves the bytes of the next `block` that are written to its front and returns how many there are. Moving within the
     /// block makes one write of many short runs; it touches only blocks that lose something. The next block must begin
     /// with the bytes that are [`held`](RecordFilter::held).
     pub(super) fn apply(&mut self, block: &mut [u8]) -> usize {
-        let (mut read, mut kept) = (0, 0);
+        let (mut read, mut written) = (0, 0);
         self.held = 0;
-        while read < block.len() {
-            if self.inside {
-                let end = self.boundaries.as_mut().and_then(|found| found.end(&block[read..]));
-                self.inside = end.is_none();
-                if self.inside {
-                    self.held = self.boundaries.as_ref().map_or(0, |found| found.undecided());
-                    break;
+        while read < block.len() - self.held {
+            let (end, inside) =
+                if self.inside { self.record_end(block, read) } else { self.record_start(block, read) };
+            if self.inside == (self.side == Side::Removed) {
+                if written != read {
+                    block.copy_within(read..end, written);
                 }
-                read = end.map_or(block.len(), |end| read + end);
-                continue;
+                written += end - read;
             }
-            let end = match self.next_removed(self.position + read as u64) {
-                Some(offset) => {
-                    usize::try_from(offset - self.position).unwrap_or(usize::MAX).min(block.len())
-                }
-                None => block.len(),
-            };
-            if kept != read {
-                block.copy_within(read..end, kept);
-            }
-            kept += end - read;
-            read = end;
-            // The loop ended before the block did: a removed record starts here.
-            self.inside = read < block.len();
+            (read, self.inside) = (end, inside);
         }
         self.position += (block.len() - self.held) as u64;
-        kept
+        written
+    }
+
+    /// Up to where bytes are of the removed record that the one at `read` is in, and whether it goes on behind the block.
+    fn record_end(&mut self, block: &[u8], read: usize) -> (usize, bool) {
+        if let Some(end) = self.boundaries.as_mut().and_then(|found| found.end(&block[read..])) {
+            return (read + end, false);
+        }
+        self.held = self.boundaries.as_ref().map_or(0, |found| found.undecided());
+        (block.len() - self.held, true)
+    }
+
+    /// Up to where bytes are of records that stay, and whether a removed one follows in the block.
+    fn record_start(&mut self, block: &[u8], read: usize) -> (usize, bool) {
+        let start = self.next_removed(self.position + read as u64);
+        let start = start.map(|offset| usize::try_from(offset - self.position).unwrap_or(usize::MAX));
+        let end = start.map_or(block.len(), |start| start.min(block.len()));
+        (end, end < block.len())
     }
 
     /// Whether all of the next bytes, which are those of this range, are kept; if so, they have been passed over.
@@ -173,21 +180,23 @@ mod tests {
     fn filters_across_blocks_of_every_size() {
         let text = b"ab\n\ncdef\ng\nlast";
         for size in 1..=text.len() {
-            let mut filter = RecordFilter::new(&[0, 3, 9], 0, Some(lines()));
-            let mut kept = Vec::new();
-            for block in text.chunks(size) {
-                let mut block = block.to_vec();
-                let len = filter.apply(&mut block);
-                kept.extend_from_slice(&block[..len]);
+            for (side, expected) in [(Side::Kept, &b"cdef\nlast"[..]), (Side::Removed, b"ab\n\ng\n")] {
+                let mut filter = RecordFilter::new(side, &[0, 3, 9], 0, Some(lines()));
+                let mut written = Vec::new();
+                for block in text.chunks(size) {
+                    let mut block = block.to_vec();
+                    let len = filter.apply(&mut block);
+                    written.extend_from_slice(&block[..len]);
+                }
+                assert_eq!(written, expected, "{side:?}, blocks of {size}");
             }
-            assert_eq!(kept, b"cdef\nlast", "blocks of {size}");
         }
     }
 
     #[test]
     fn an_offset_within_a_removed_line_costs_no_other_line() {
         let mut block = *b"abc\ndef\n";
-        let len = RecordFilter::new(&[0, 0, 2], 0, Some(lines())).apply(&mut block);
+        let len = RecordFilter::new(Side::Kept, &[0, 0, 2], 0, Some(lines())).apply(&mut block);
         assert_eq!(&block[..len], b"def\n");
     }
 

@@ -6,6 +6,7 @@ use super::KeptWriter;
 use super::filter::RecordFilter;
 use super::packer::Packer;
 use crate::error::{Error, Result};
+use crate::output::chosen::Side;
 use crate::read::{Compression, Format, GzipMember, gzip_members};
 
 /// Most decompressed bytes of a member that is held in memory.
@@ -15,7 +16,10 @@ impl KeptWriter<'_> {
     /// The members of a source, if it is a gzip file of several small ones, and good to its end.
     pub(super) fn members(&self, source: usize) -> Result<Option<Vec<GzipMember>>> {
         let file = &self.sources[source];
-        if file.compression != Compression::Gzip || self.ends[source].is_some() {
+        if file.compression != Compression::Gzip
+            || self.chosen.ends[source].is_some()
+            || self.chosen.side == Side::Removed
+        {
             return Ok(None);
         }
         let members = gzip_members(file, MOST).map_err(|e| self.unread(source, e))?;
@@ -31,7 +35,7 @@ impl KeptWriter<'_> {
     ) -> Result<u64> {
         let target = self.target(source);
         let mut input = self.open(source)?;
-        let filter = self.filter(source, &self.removed[source], 0);
+        let filter = self.filter(source, &self.chosen.removed[source], 0);
         let mut packer = MemberPacker { format: self.sources[source].format, filter, carried: Vec::new() };
         let (mut packed, mut written) = (Vec::new(), 0);
         for member in members {

@@ -1,4 +1,4 @@
-//! The input files without the removed records: same names, same compression, kept lines byte for byte.
+//! The input files without the removed records, or these alone: same names, same compression, records byte for byte.
 
 mod filter;
 mod members;
@@ -14,6 +14,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Component, Path, PathBuf};
 
+use super::chosen::{Chosen, Side};
 #[cfg(feature = "parquet")]
 use super::columns::KeptColumns;
 use super::hand_out::{Hands, hand_out, hand_out_among};
@@ -21,7 +22,7 @@ use crate::error::{Error, Result};
 use crate::peers::Peers;
 use crate::progress::Progress;
 use crate::read::{
-    Compression, InputFile, Source, boundaries, is_one_record, open_decompressed, packs_records,
+    Compression, InputFile, Source, boundaries, file_header, is_one_record, open_decompressed, packs_records,
     stands_alone, with_companions,
 };
 use filter::{RecordFilter, fill};
@@ -32,19 +33,19 @@ pub use packer::Packer;
 /// What [`write_kept`] wrote.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct KeptTally {
-    /// Files written: all but the removed plain-text documents.
+    /// Files written.
     pub files: u64,
     /// Bytes of all inputs on disk.
     pub bytes_in: u64,
-    /// Bytes of the kept files on disk.
+    /// Bytes of the written files on disk.
     pub bytes_out: u64,
 }
 
-/// Writes `kept/NAME` under `staging` for each source, without its removed records.
+/// Writes `kept/NAME` under `staging` for each source, without its removed records, or `removed/NAME` for each that loses
+/// something, with these alone.
 ///
-/// `removed` holds, for each source, the ascending offsets in its decompressed bytes at which removed records start.
-/// A removed line goes with its newline; a plain-text source with any removed offset is not written at all. Where
-/// `ends` holds an offset, only the decompressed bytes before it are good (the rest of a truncated stream is not).
+/// A removed line goes with its newline; a plain-text source with any removed offset goes as a whole. What stands before
+/// all records of a file, as the header of CSV does, is in both.
 ///
 /// A compressed source that loses nothing is copied as it is; any other is compressed anew by one worker. Large
 /// uncompressed files are divided among the workers. Progress is counted in bytes of the sources on disk. Other processes
@@ -57,28 +58,27 @@ pub struct KeptTally {
 pub fn write_kept(
     staging: &Path,
     sources: &[Source],
-    removed: &[Vec<u64>],
-    ends: &[Option<u64>],
+    chosen: Chosen<'_>,
     hands: Hands<'_>,
     progress: &Progress,
 ) -> Result<KeptTally> {
-    write_kept_sized(staging, sources, removed, ends, hands, progress, CopySizes::USUAL)
+    write_kept_sized(staging, sources, chosen, hands, progress, CopySizes::USUAL)
 }
 
 /// [`write_kept`] with other sizes of pieces and blocks, so that tests meet their borders.
 fn write_kept_sized(
     staging: &Path,
     sources: &[Source],
-    removed: &[Vec<u64>],
-    ends: &[Option<u64>],
+    chosen: Chosen<'_>,
     hands: Hands<'_>,
     progress: &Progress,
     sizes: CopySizes,
 ) -> Result<KeptTally> {
+    let Chosen { side, removed, ends } = chosen;
     assert!(removed.len() == sources.len() && ends.len() == sources.len(), "one entry a source");
-    let folder = staging.join("kept");
+    let folder = staging.join(side.folder());
     let removed = &*all_removed(sources, removed, ends, hands.workers, progress)?;
-    let kept = KeptWriter { folder, sources, removed, ends, hands, progress, sizes };
+    let kept = KeptWriter { folder, sources, chosen: Chosen { removed, ..chosen }, hands, progress, sizes };
     let written = kept.make_folders()?;
     let (assembled, others): (Vec<usize>, Vec<usize>) = written.iter().partition(|&&i| kept.is_assembled(i));
     let (divided, whole): (Vec<usize>, Vec<usize>) = others.iter().partition(|&&i| kept.is_divided(i));
@@ -139,12 +139,11 @@ fn all_removed<'a>(
 pub fn assist_kept(sources: &[Source], workers: usize, peers: &Peers, progress: &Progress) -> Result<()> {
     let shared: KeptShare<'_> = peers.receive()?;
     let hands = Hands { workers, peers: Some(peers) };
-    let (removed, ends) = (&*shared.removed, &*shared.ends);
+    let chosen = Chosen { side: shared.side, removed: &shared.removed, ends: &shared.ends };
     let kept = KeptWriter {
         folder: shared.folder.into_owned(),
         sources,
-        removed,
-        ends,
+        chosen,
         hands,
         progress,
         sizes: CopySizes::USUAL,
@@ -156,6 +155,7 @@ pub fn assist_kept(sources: &[Source], workers: usize, peers: &Peers, progress: 
 #[derive(serde::Serialize, serde::Deserialize)]
 struct KeptShare<'a> {
     folder: Cow<'a, Path>,
+    side: Side,
     removed: Cow<'a, [Vec<u64>]>,
     ends: Cow<'a, [Option<u64>]>,
     jobs: Cow<'a, [Vec<Job>; 2]>,
@@ -179,8 +179,7 @@ enum Job {
 struct KeptWriter<'a> {
     folder: PathBuf,
     sources: &'a [Source],
-    removed: &'a [Vec<u64>],
-    ends: &'a [Option<u64>],
+    chosen: Chosen<'a>,
     hands: Hands<'a>,
     progress: &'a Progress,
     sizes: CopySizes,
@@ -193,11 +192,12 @@ impl KeptWriter<'_> {
         let leads = self.hands.peers.filter(|peers| peers.mesh().process() == 0);
         if let Some(peers) = leads {
             let folder = std::path::absolute(&self.folder).map_err(|e| Error::io(&self.folder, "find", e))?;
-            let (removed, ends) = (Cow::Borrowed(self.removed), Cow::Borrowed(self.ends));
+            let Chosen { side, removed, ends } = self.chosen;
             peers.broadcast(&KeptShare {
                 folder: folder.into(),
-                removed,
-                ends,
+                side,
+                removed: removed.into(),
+                ends: ends.into(),
                 jobs: Cow::Borrowed(jobs),
             })?;
         }
@@ -230,7 +230,7 @@ impl KeptWriter<'_> {
         let mut written = Vec::with_capacity(self.sources.len());
         let mut folders = BTreeSet::from([self.folder.clone()]);
         for (i, source) in self.sources.iter().enumerate() {
-            if is_one_record(source.format) && (!self.removed[i].is_empty() || self.ends[i].is_some()) {
+            if !self.is_written(i) {
                 // Removed because of what it said: it must still say it.
                 source.unchanged()?;
                 self.progress.advance(source.bytes);
@@ -249,6 +249,16 @@ impl KeptWriter<'_> {
         Ok(written)
     }
 
+    /// Whether a source leaves a file: of what is kept, unless it is one record, which goes.
+    fn is_written(&self, source: usize) -> bool {
+        let loses = !self.chosen.removed[source].is_empty();
+        let one = is_one_record(self.sources[source].format);
+        match self.chosen.side {
+            Side::Kept => !one || !loses && self.chosen.ends[source].is_none(),
+            Side::Removed => loses && (!one || self.chosen.ends[source].is_none()),
+        }
+    }
+
     fn target(&self, source: usize) -> PathBuf {
         self.folder.join(&self.sources[source].name)
     }
@@ -259,14 +269,15 @@ impl KeptWriter<'_> {
 
     /// Whether the source's bytes on disk are copied, rather than decompressed, filtered and compressed anew.
     fn is_copied(&self, source: usize) -> bool {
-        let untouched = self.removed[source].is_empty() && self.ends[source].is_none();
+        let untouched = self.chosen.removed[source].is_empty() && self.chosen.ends[source].is_none();
         untouched
+            || is_one_record(self.sources[source].format)
             || (matches!(self.sources[source].compression, Compression::None) && !self.is_assembled(source))
     }
 
     /// Whether the source is put together of parts: it loses rows, and a row is no stretch of bytes.
     fn is_assembled(&self, source: usize) -> bool {
-        !stands_alone(self.sources[source].format) && !self.removed[source].is_empty()
+        !stands_alone(self.sources[source].format) && !self.chosen.removed[source].is_empty()
     }
 
     fn is_divided(&self, source: usize) -> bool {
@@ -276,7 +287,7 @@ impl KeptWriter<'_> {
     /// Good bytes of a source that is copied.
     fn len(&self, source: usize) -> u64 {
         let bytes = self.sources[source].bytes;
-        self.ends[source].map_or(bytes, |end| end.min(bytes))
+        self.chosen.ends[source].map_or(bytes, |end| end.min(bytes))
     }
 
     /// A measure of the time a job takes: compressing costs some thirty times as much as copying.
@@ -296,7 +307,7 @@ impl KeptWriter<'_> {
     fn divide(&self, divided: &[usize], jobs: &mut Vec<Job>) -> Result<()> {
         for &source in divided {
             self.sources[source].unchanged()?;
-            let (len, removed) = (self.len(source), &self.removed[source]);
+            let (len, removed) = (self.len(source), &self.chosen.removed[source]);
             let losses = if removed.is_empty() {
                 vec![Loss::default(); cuts(len, self.sizes)]
             } else {
@@ -313,17 +324,28 @@ impl KeptWriter<'_> {
                     },
                 )?
             };
-            let pieces = pieces(len, &losses, self.sizes);
             let target = self.target(source);
-            let file = File::create_new(&target).map_err(|e| Error::io(&target, "create", e))?;
-            let kept = pieces.iter().map(|p| p.kept).sum();
-            file.set_len(kept).map_err(|e| Error::io(&target, "write", e))?;
+            let mut file = File::create_new(&target).map_err(|e| Error::io(&target, "create", e))?;
+            let header = self.write_header(source, &mut file)?;
+            let pieces = pieces(self.chosen.side, len, &losses, header, self.sizes);
+            let written: u64 = pieces.iter().map(|piece| piece.written).sum();
+            file.set_len(header + written).map_err(|e| Error::io(&target, "write", e))?;
             // What no piece covers counts as done: lines that fill whole cuts, a bad end.
             let covered: u64 = pieces.iter().map(|p| p.end - p.start).sum();
             self.progress.advance(self.sources[source].bytes - covered);
             jobs.extend(pieces.into_iter().map(|piece| Job::Piece { source, piece }));
         }
         Ok(())
+    }
+
+    /// Writes what stands before all records of a source, if they are written without it; returns how many bytes that are.
+    fn write_header(&self, source: usize, output: &mut dyn Write) -> Result<u64> {
+        if self.chosen.side == Side::Kept {
+            return Ok(0);
+        }
+        let header = file_header(&self.sources[source]).map_err(|e| self.unread(source, e))?;
+        output.write_all(&header).map_err(|e| Error::io(&self.target(source), "write", e))?;
+        Ok(header.len() as u64)
     }
 
     /// Does a job; returns the bytes written.
@@ -346,8 +368,8 @@ impl KeptWriter<'_> {
     /// The sources that are put together of parts.
     #[cfg(feature = "parquet")]
     fn columns(&self) -> KeptColumns<'_> {
-        let KeptWriter { sources, removed, progress, .. } = *self;
-        KeptColumns { folder: &self.folder, sources, removed, progress }
+        let KeptWriter { sources, chosen, progress, .. } = *self;
+        KeptColumns { folder: &self.folder, sources, chosen, progress }
     }
 
     fn copy_piece(&self, source: usize, piece: CopyPiece, buffer: &mut [u8]) -> Result<u64> {
@@ -357,40 +379,47 @@ impl KeptWriter<'_> {
             OpenOptions::new().write(true).open(&target).map_err(|e| Error::io(&target, "write", e))?;
         output.seek(SeekFrom::Start(piece.to)).map_err(|e| Error::io(&target, "write", e))?;
         let mut filter =
-            self.filter(source, between(&self.removed[source], piece.start, piece.end), piece.start);
+            self.filter(source, between(&self.chosen.removed[source], piece.start, piece.end), piece.start);
         let len = Some(piece.end - piece.start);
-        let kept = self.pump(source, &mut input, &mut output, &mut filter, len, buffer)?;
+        let written = self.pump(source, &mut input, &mut output, &mut filter, len, buffer)?;
         // The lines are not where they were when they were measured.
-        if kept == piece.kept { Ok(kept) } else { Err(Error::Changed(self.sources[source].path.clone())) }
+        if written == piece.written {
+            Ok(written)
+        } else {
+            Err(Error::Changed(self.sources[source].path.clone()))
+        }
     }
 
     fn write_whole(&self, source: usize, buffer: &mut [u8]) -> Result<u64> {
         let target = self.target(source);
         let failed = |e| Error::io(&target, "write", e);
         let mut output = File::create_new(&target).map_err(|e| Error::io(&target, "create", e))?;
-        let mut filter = self.filter(source, &self.removed[source], 0);
+        let mut filter = self.filter(source, &self.chosen.removed[source], 0);
         if self.is_copied(source) {
             let len = Some(self.len(source));
             self.progress.advance(self.sources[source].bytes - self.len(source));
-            return self.pump(source, &mut self.open(source)?, &mut output, &mut filter, len, buffer);
+            let header = self.write_header(source, &mut output)?;
+            let input = &mut self.open(source)?;
+            return Ok(header + self.pump(source, input, &mut output, &mut filter, len, buffer)?);
         }
         if let Some(members) = self.members(source)? {
             return self.write_members(source, &members, &mut output);
         }
         let mut input = open_decompressed(&self.sources[source]).map_err(|e| self.unread(source, e))?;
-        let len = self.ends[source];
+        let len = self.chosen.ends[source];
         let mut metered =
             Metered { output, written: 0, left: self.sources[source].bytes, progress: self.progress };
         let mut packer =
             Packer::new(self.sources[source].format, self.sources[source].compression, &mut metered)
                 .map_err(failed)?;
+        self.write_header(source, &mut packer)?;
         self.pump(source, &mut *input, &mut packer, &mut filter, len, buffer)?;
         packer.finish().map_err(failed)?;
         self.progress.advance(metered.left);
         Ok(metered.written)
     }
 
-    /// Passes `input`, all of it or its first `len` bytes, through `filter` to `output`; returns the bytes kept.
+    /// Passes `input`, all of it or its first `len` bytes, through `filter` to `output`; returns the bytes written.
     fn pump(
         &self,
         source: usize,
@@ -425,9 +454,9 @@ impl KeptWriter<'_> {
         Ok(total)
     }
 
-    /// Drops the records at `removed` from a source's bytes, which begin at `position`.
+    /// Drops the records at `removed` from a source's bytes, which begin at `position`, or all others.
     fn filter<'a>(&self, source: usize, removed: &'a [u64], position: u64) -> RecordFilter<'a> {
-        RecordFilter::new(removed, position, boundaries(self.sources[source].format))
+        RecordFilter::new(self.chosen.side, removed, position, boundaries(self.sources[source].format))
     }
 
     fn open(&self, source: usize) -> Result<InputFile> {

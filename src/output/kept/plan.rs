@@ -3,6 +3,7 @@
 use std::io::{self, Read, Seek};
 
 use super::filter::RecordEnds;
+use crate::output::chosen::Side;
 use crate::read::Boundaries;
 
 /// Sizes in bytes that decide how work is cut, but never what is written.
@@ -30,10 +31,10 @@ pub(super) struct CopyPiece {
     pub(super) start: u64,
     /// The byte after its last.
     pub(super) end: u64,
-    /// Where its first byte goes in the kept file.
+    /// Where its first byte goes in the file that is written.
     pub(super) to: u64,
-    /// Bytes of it that are kept.
-    pub(super) kept: u64,
+    /// Bytes of it that are written.
+    pub(super) written: u64,
 }
 
 /// The removed records that start within one cut of a file.
@@ -80,18 +81,21 @@ pub(super) fn measure(
     Ok(loss)
 }
 
-/// The pieces of a file with `len` good bytes, from the losses of its cuts. A removed record that crosses a cut
-/// moves the border between two pieces to its end, so that no piece begins within it.
-pub(super) fn pieces(len: u64, losses: &[Loss], sizes: CopySizes) -> Vec<CopyPiece> {
+/// The pieces of a file with `len` good bytes, from the losses of its cuts, the first of which goes to `to`. A removed record
+/// that crosses a cut moves the border between two pieces to its end, so that no piece begins within it.
+pub(super) fn pieces(side: Side, len: u64, losses: &[Loss], mut to: u64, sizes: CopySizes) -> Vec<CopyPiece> {
     let mut pieces = Vec::with_capacity(losses.len());
-    let (mut start, mut to) = (0, 0);
+    let mut start = 0;
     for (cut, loss) in losses.iter().enumerate() {
         let end = len.min((cut as u64 + 1) * sizes.piece).max(loss.end).max(start);
-        let kept = (end - start).saturating_sub(loss.bytes);
-        if kept > 0 {
-            pieces.push(CopyPiece { start, end, to, kept });
+        let written = match side {
+            Side::Kept => (end - start).saturating_sub(loss.bytes),
+            Side::Removed => loss.bytes,
+        };
+        if written > 0 {
+            pieces.push(CopyPiece { start, end, to, written });
         }
-        to += kept;
+        to += written;
         start = end;
     }
     pieces
@@ -116,10 +120,12 @@ mod tests {
             .map(|cut| measure(&mut file, 17, &[3], cut, sizes, lines(), &mut buffer).expect("measured"))
             .collect();
         let expected = [
-            CopyPiece { start: 0, end: 14, to: 0, kept: 3 },
-            CopyPiece { start: 14, end: 16, to: 3, kept: 2 },
-            CopyPiece { start: 16, end: 17, to: 5, kept: 1 },
+            CopyPiece { start: 0, end: 14, to: 0, written: 3 },
+            CopyPiece { start: 14, end: 16, to: 3, written: 2 },
+            CopyPiece { start: 16, end: 17, to: 5, written: 1 },
         ];
-        assert_eq!(pieces(17, &losses, sizes), expected);
+        assert_eq!(pieces(Side::Kept, 17, &losses, 0, sizes), expected);
+        let expected = [CopyPiece { start: 0, end: 14, to: 7, written: 11 }];
+        assert_eq!(pieces(Side::Removed, 17, &losses, 7, sizes), expected);
     }
 }

@@ -14,7 +14,7 @@ use proptest::prelude::*;
 use super::plan::CopySizes;
 use super::{KeptTally, Packer, write_kept, write_kept_sized};
 use crate::error::Error;
-use crate::output::Hands;
+use crate::output::{Chosen, Hands, Side};
 use crate::progress::Progress;
 use crate::read::{Compression, Cuts, Format, Source};
 
@@ -79,23 +79,24 @@ fn source(folder: &Path, name: &str, bytes: &[u8], format: Format, compression: 
     }
 }
 
-/// Offsets of all lines, and the bytes of those that are not chosen.
-fn split(text: &[u8], chosen: impl Fn(usize) -> bool) -> (Vec<u64>, Vec<u8>) {
-    let (mut removed, mut kept, mut offset) = (Vec::new(), Vec::new(), 0);
+/// Offsets of the chosen lines, the bytes of the others, and theirs.
+fn split(text: &[u8], chosen: impl Fn(usize) -> bool) -> (Vec<u64>, Vec<u8>, Vec<u8>) {
+    let (mut removed, mut kept, mut gone, mut offset) = (Vec::new(), Vec::new(), Vec::new(), 0);
     for (i, line) in text.split_inclusive(|&b| b == b'\n').enumerate() {
         if chosen(i) {
             removed.push(offset);
+            gone.extend_from_slice(line);
         } else {
             kept.extend_from_slice(line);
         }
         offset += line.len() as u64;
     }
-    (removed, kept)
+    (removed, kept, gone)
 }
 
-/// Writes one file of lines in every compression and compares; small pieces and blocks.
+/// Writes both halves of one file of lines in every compression and compares; small pieces and blocks.
 fn check(text: &[u8], chosen: impl Fn(usize) -> bool, workers: usize, sizes: CopySizes) {
-    let (removed, expected) = split(text, chosen);
+    let (removed, kept, gone) = split(text, chosen);
     let folder = tempfile::tempdir().expect("a folder");
     let sources: Vec<Source> = COMPRESSIONS
         .iter()
@@ -103,28 +104,29 @@ fn check(text: &[u8], chosen: impl Fn(usize) -> bool, workers: usize, sizes: Cop
         .map(|(i, &c)| source(folder.path(), &format!("in/{i}.jsonl"), text, Format::JsonLines, c))
         .collect();
     let staging = folder.path().join("out");
-    let progress = Progress::default();
-    let all = vec![removed; COMPRESSIONS.len()];
-    let tally = write_kept_sized(
-        &staging,
-        &sources,
-        &all,
-        &[None; COMPRESSIONS.len()],
-        alone(workers),
-        &progress,
-        sizes,
-    )
-    .expect("written");
-    let mut bytes_out = 0;
-    for source in &sources {
-        let bytes = fs::read(staging.join("kept").join(&source.name)).expect("the kept file");
-        bytes_out += bytes.len() as u64;
-        let kept = decompress(&bytes, source.compression);
-        assert_eq!(kept, expected, "{} with {workers} workers, {sizes:?}", source.name);
+    let all = vec![removed.clone(); COMPRESSIONS.len()];
+    let ends = [None; COMPRESSIONS.len()];
+    for (side, expected) in [(Side::Kept, kept), (Side::Removed, gone)] {
+        let progress = Progress::default();
+        let chosen = Chosen { side, removed: &all, ends: &ends };
+        let tally =
+            write_kept_sized(&staging, &sources, chosen, alone(workers), &progress, sizes).expect("written");
+        let (mut files, mut bytes_out) = (0, 0);
+        for source in &sources {
+            let path = staging.join(side.folder()).join(&source.name);
+            if side == Side::Removed && removed.is_empty() {
+                assert!(!path.exists(), "{}", source.name);
+                continue;
+            }
+            let bytes = fs::read(path).expect("the file");
+            (files, bytes_out) = (files + 1, bytes_out + bytes.len() as u64);
+            let written = decompress(&bytes, source.compression);
+            assert_eq!(written, expected, "{side:?} {} with {workers} workers, {sizes:?}", source.name);
+        }
+        let bytes_in: u64 = sources.iter().map(|s| s.bytes).sum();
+        assert_eq!(tally, KeptTally { files, bytes_in, bytes_out });
+        assert_eq!(progress.now().1, bytes_in, "progress adds up");
     }
-    let bytes_in: u64 = sources.iter().map(|s| s.bytes).sum();
-    assert_eq!(tally, KeptTally { files: COMPRESSIONS.len() as u64, bytes_in, bytes_out });
-    assert_eq!(progress.now().1, bytes_in, "progress adds up");
 }
 
 fn sizes() -> impl Strategy<Value = CopySizes> {
@@ -173,7 +175,7 @@ fn untouched_files_are_copied_as_they_are() {
         let progress = Progress::default();
         let staging = folder.path().join("out");
         let sources = std::slice::from_ref(&source);
-        write_kept(&staging, sources, &[vec![]], &[None], alone(2), &progress).expect("written");
+        write_kept(&staging, sources, keeping(&[vec![]], &[None]), alone(2), &progress).expect("written");
         let kept = fs::read(staging.join("kept").join(name)).expect("kept");
         assert_eq!(kept, fs::read(&source.path).expect("the source"));
     }
@@ -189,7 +191,7 @@ fn a_plain_text_file_is_one_document() {
     ];
     let staging = folder.path().join("out");
     let removed = [vec![0], vec![], vec![]];
-    let tally = write_kept(&staging, &sources, &removed, &[None; 3], alone(2), &Progress::default())
+    let tally = write_kept(&staging, &sources, keeping(&removed, &[None; 3]), alone(2), &Progress::default())
         .expect("written");
     assert_eq!(tally.files, 2);
     assert!(!staging.join("kept/a/1.txt").exists());
@@ -220,12 +222,14 @@ fn a_truncated_stream_is_kept_up_to_its_end() {
         let (removed, ends) = ([vec![0]], [Some(end as u64)]);
         let staging = folder.path().join("out");
         let sources = [source];
-        write_kept(&staging, &sources, &removed, &ends, alone(2), &Progress::default()).expect("written");
+        write_kept(&staging, &sources, keeping(&removed, &ends), alone(2), &Progress::default())
+            .expect("written");
         let kept = fs::read(staging.join("kept").join(&name)).expect("kept");
         assert!(decompress(&kept, compression) == text.as_bytes()[second..end], "{compression:?}");
         if !matches!(compression, Compression::None) {
             let staging = folder.path().join("other");
-            let failed = write_kept(&staging, &sources, &removed, &[None], alone(1), &Progress::default());
+            let failed =
+                write_kept(&staging, &sources, keeping(&removed, &[None]), alone(1), &Progress::default());
             assert!(matches!(failed, Err(Error::Io { .. })), "{compression:?}: {failed:?}");
         }
     }
@@ -243,8 +247,14 @@ fn a_changed_source_is_an_error() {
             let staging = folder.path().join(format!("out-{name}-{workers}"));
             let sources = std::slice::from_ref(&source);
             let progress = Progress::default();
-            let failed =
-                write_kept_sized(&staging, sources, &[vec![4]], &[None], alone(workers), &progress, sizes);
+            let failed = write_kept_sized(
+                &staging,
+                sources,
+                keeping(&[vec![4]], &[None]),
+                alone(workers),
+                &progress,
+                sizes,
+            );
             assert!(matches!(failed, Err(Error::Changed(path)) if path == source.path));
         }
     }
@@ -258,8 +268,13 @@ fn stops_when_asked() {
         let source = source(folder.path(), &name, b"one\ntwo\n", Format::JsonLines, compression);
         let progress = Progress::default();
         progress.stop();
-        let failed =
-            write_kept(&folder.path().join("out"), &[source], &[vec![0]], &[None], alone(1), &progress);
+        let failed = write_kept(
+            &folder.path().join("out"),
+            &[source],
+            keeping(&[vec![0]], &[None]),
+            alone(1),
+            &progress,
+        );
         assert!(matches!(failed, Err(Error::Interrupted)));
     }
 }
@@ -271,9 +286,14 @@ fn names_stay_under_the_output() {
         let mut source = source(folder.path(), "in", b"one\n", Format::JsonLines, Compression::None);
         source.name = name.to_string();
         let staging = folder.path().join("out");
-        let failed = write_kept(&staging, &[source], &[vec![]], &[None], alone(1), &Progress::default());
+        let failed =
+            write_kept(&staging, &[source], keeping(&[vec![]], &[None]), alone(1), &Progress::default());
         assert!(matches!(failed, Err(Error::Input { .. })), "{name:?}");
     }
+}
+
+fn keeping<'a>(removed: &'a [Vec<u64>], ends: &'a [Option<u64>]) -> Chosen<'a> {
+    Chosen { side: Side::Kept, removed, ends }
 }
 
 fn alone(workers: usize) -> Hands<'static> {
