@@ -41,6 +41,7 @@
 //! - `read/formats/mod.rs` - the formats there are
 //! - `read/formats/jsonl.rs` - JSON Lines: a record is a line
 //! - `read/formats/csv/mod.rs` - CSV and TSV: a header row, then a record a row
+//! - `read/formats/csv/describer.rs` - all columns of rows, by their names
 //! - `read/formats/csv/row_ends.rs` - where rows end
 //! - `read/formats/csv/row_splitter.rs` - the bytes of a unit divided into rows
 //! - `read/formats/csv/row_parser.rs` - rows to records
@@ -63,6 +64,7 @@
 //! - `read/formats/parquet/column.rs` - one column of a row group, record by record
 //! - `read/formats/parquet/fields.rs` - the columns that are wanted, read in step
 //! - `read/formats/parquet/rows.rs` - the rows of a unit
+//! - `read/formats/parquet/objects.rs` - rows as JSON objects
 //! - `read/formats/parquet/reread.rs` - reading single rows a second time
 //! - `read/formats/parquet/rewritten.rs` - a file that is written again without some of its rows
 //! - `read/formats/html.rs` - HTML: the whole file is one page
@@ -419,6 +421,19 @@
 //! - `output/columns/failure.rs` - what goes wrong with columns, and what people are told of it
 //! - `output/columns/encode.rs` - one column of a row group, written anew
 //! - `output/columns/properties.rs` - how a file is written that is to be like another one
+//! - `output/columns/annotated.rs` - a Parquet file with more columns
+//! - `output/columns/table.rs` - rows of typed columns, written as Parquet
+//! - `output/forms/mod.rs` - the forms that records are written in
+//! - `output/forms/form.rs` - what forms there are
+//! - `output/forms/plan.rs` - which files are written of which inputs, and what is refused
+//! - `output/forms/names.rs` - what these files are called
+//! - `output/forms/write.rs` - records read once more, a worker for each file
+//! - `output/forms/encoders.rs` - the seam: what writes records in a form
+//! - `output/forms/objects.rs` - records as JSON objects
+//! - `output/forms/lines.rs` - objects with a member more
+//! - `output/forms/notes.rs` - what is said of each record
+//! - `output/forms/tables.rs` - records as rows of tables, and notes as columns
+//! - `output/forms/shards.rs` - a file that is written, or its parts
 //! - `output/kept/mod.rs` - the inputs without the removed records
 //! - `output/kept/plan.rs` - dividing a large file among workers
 //! - `output/kept/filter.rs` - which bytes of a file of records are kept

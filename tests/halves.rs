@@ -100,10 +100,10 @@ proptest! {
             let (dir, whole, name) = (Dir::new(), file.whole(), file.name);
             // Without the last line end.
             let cut = if name == "a.mbox" { &whole } else { whole.trim_end() };
-            for (form, bytes, as_read) in [
-                ("", whole.as_bytes().to_vec(), &*whole),
-                (".gz", gzip(whole.as_bytes(), 100), &*whole),
-                (".zst", zst(cut.as_bytes(), 1000), cut),
+            for (form, bytes) in [
+                ("", whole.as_bytes().to_vec()),
+                (".gz", gzip(whole.as_bytes(), 100)),
+                (".zst", zst(cut.as_bytes(), 1000)),
             ] {
                 dir.write(&format!("in{form}/{name}{form}"), bytes);
                 let line = format!("in{form} -w {workers} --write-removed");
@@ -112,9 +112,8 @@ proptest! {
                 for (half, expected) in [&output.kept, &output.removed].into_iter().zip(expected) {
                     let found = half.values().next().map(|bytes| unpack(bytes)).unwrap_or_default();
                     let found = String::from_utf8(found).unwrap();
-                    let ended = as_read == whole || found == expected;
-                    let same = if ended { found == expected } else { found == expected.trim_end() };
-                    prop_assert!(same, "{}{}: {:?} is not {:?}", form, name, found, expected);
+                    let ends = |text: &str| if form == ".zst" { text.trim_end().len() } else { text.len() };
+                    prop_assert_eq!(&found[..ends(&found)], &expected[..ends(&expected)], "{}{}", form, name);
                 }
             }
         }

@@ -59,6 +59,8 @@ mod histories;
 mod history_oracle;
 /// The map, the README and the sources against each other.
 mod house;
+/// How many documents of a cluster are kept.
+mod keep;
 /// `kill -9` at random moments of the program.
 mod kill;
 /// Kinds of duplicates, and how many words they are apart.

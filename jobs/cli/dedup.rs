@@ -1,11 +1,14 @@
 //! The arguments of `alike dedup`.
 
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
+use alike::output::RecordForm;
 use clap::Args;
 
 use super::common::{ConfigArgs, MachineArgs, TalkArgs};
 use super::processes::ProcessArgs;
+use super::values::form_parser;
 
 pub(super) const DEDUP_EXAMPLES: &str = "\
 Examples:
@@ -21,6 +24,21 @@ Examples:
   zstdcat pages.jsonl.zst | alike dedup - --dry-run
       Read standard input and write nothing.";
 
+/// The form in which records are written.
+#[derive(Debug, Default, Args)]
+pub(crate) struct OutputFormArgs {
+    /// Write records in this form, whatever that of the inputs: --to jsonl.zst [default: that of each input]
+    #[arg(long, value_name = "FORM", value_parser = form_parser(), help_heading = "Output")]
+    pub(crate) to: Option<RecordForm>,
+    /// Keep all records and say with each what was found: its cluster, the size of that, whether the record is kept, why not,
+    /// and its representative: --annotate --to jsonl
+    ///
+    /// Records go to annotated/, not kept/. Lines of JSON get a field "alike" (one that they have is replaced), rows of CSV
+    /// and Parquet columns whose names begin with "alike_". Other forms need --to jsonl or --to parquet.
+    #[arg(long, help_heading = "Output")]
+    pub(crate) annotate: bool,
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct DedupArgs {
     /// Files, folders (with all below them), globs, or - for standard input
@@ -33,6 +51,11 @@ pub(crate) struct DedupArgs {
     #[command(flatten)]
     pub(crate) choices: ConfigArgs,
 
+    /// Keep up to N documents of each cluster: --keep longest --keep-per-cluster 3 [default: 1]
+    ///
+    /// The first N in the order of --keep are kept, the representative first; exact copies count as members.
+    #[arg(long, value_name = "N", hide_short_help = true, help_heading = "Clusters")]
+    pub(crate) keep_per_cluster: Option<NonZeroUsize>,
     /// Fail (exit code 3) on the first refused record, not only if more than 10 % are refused
     #[arg(long, hide_short_help = true, help_heading = "Records")]
     pub(crate) strict: bool,
@@ -44,11 +67,13 @@ pub(crate) struct DedupArgs {
     /// of edited words
     #[arg(long, hide_short_help = true, help_heading = "Output")]
     pub(crate) kinds: bool,
+    #[command(flatten)]
+    pub(crate) form: OutputFormArgs,
     /// Also write removed records, to removed/ beside kept/, in the form of their files: --out clean --write-removed
     ///
     /// kept/ and removed/ together have every record of the inputs once. Refused records are in removed/, too, as they
     /// stand. An input that loses nothing has no file there.
-    #[arg(long, help_heading = "Output")]
+    #[arg(long, conflicts_with = "annotate", help_heading = "Output")]
     pub(crate) write_removed: bool,
     /// Report duplicates, but write nothing
     #[arg(long, help_heading = "Output")]

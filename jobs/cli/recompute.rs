@@ -1,5 +1,6 @@
 //! The arguments of commands that compare the documents of a collection again.
 
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -81,6 +82,11 @@ pub(crate) struct ExportArgs {
     #[command(flatten)]
     pub(crate) choices: ChoiceArgs,
 
+    /// Keep up to N documents of each cluster: --keep longest --keep-per-cluster 3 [default: 1]
+    ///
+    /// The first N in the order of --keep are kept, the representative first; exact copies count as members.
+    #[arg(long, value_name = "N")]
+    pub(crate) keep_per_cluster: Option<NonZeroUsize>,
     /// Also write pairs.jsonl: every pair of near-duplicates
     #[arg(long, help_heading = "Output")]
     pub(crate) pairs: bool,

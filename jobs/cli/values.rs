@@ -5,6 +5,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use alike::config::{Method, PRESETS};
+use alike::output::RecordForm;
 use alike::read::{FormatName, format_names};
 use clap::ValueEnum;
 use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
@@ -52,6 +53,12 @@ pub(crate) fn method_parser() -> impl TypedValueParser<Value = Method> {
 pub(crate) fn format_parser() -> impl TypedValueParser<Value = FormatName> {
     let values = format_names().map(|(name, about)| PossibleValue::new(name).help(about));
     PossibleValuesParser::new(values).try_map(|name| name.parse::<FormatName>())
+}
+
+/// What reads `--to`: the list of forms, each with what it is.
+pub(crate) fn form_parser() -> impl TypedValueParser<Value = RecordForm> {
+    let values = RecordForm::ALL.iter().map(|(name, _, about)| PossibleValue::new(*name).help(*about));
+    PossibleValuesParser::new(values).try_map(|name| name.parse::<RecordForm>())
 }
 
 /// `--verify`.

@@ -9,8 +9,8 @@ use alike::config::Config;
 use alike::error::{Error, Result};
 use alike::flow::{self, Outcome, Part, Related, Request};
 use alike::output::{
-    Chosen, Hands, KeptTally, KindTable, Lists, Scratch, Side, Summary, assist_kept, left_out,
-    private_folder, summarise, write_kept,
+    Chosen, FormChoice, FormPlan, Hands, KeptTally, KindTable, Lists, NoteFile, RecordSet, Scratch, Side,
+    Summary, assist_records, left_out, private_folder, summarise, write_records,
 };
 use alike::peers::Peers;
 use alike::progress::{Progress, Stage};
@@ -58,6 +58,7 @@ fn dedup(
     let place = held.insert(RunFolder::new(options.out.as_deref().filter(|_| !options.dry_run))?);
     let spool = private_folder(place.path())?;
     let discovery = find_inputs(&options.inputs, options.hint, spool.path(), progress)?;
+    FormPlan::new(&discovery.sources, options.form)?;
     let mut config = options.config.clone();
     let resources = resources(options, spool.path(), None);
     let lexicon =
@@ -68,7 +69,8 @@ fn dedup(
     }
     let task = DedupTask { sources: discovery.sources.clone(), config };
     let request = Request { lexicon, ..request(options, task, place.path(), peers.cloned()) };
-    let outcome = flow::run(request, Arc::clone(progress))?;
+    let mut outcome = flow::run(request, Arc::clone(progress))?;
+    outcome.findings.keep_per_cluster(options.keep_per_cluster, &outcome.run.documents.catalogue);
     let rejected = discovery.rejected(outcome.run.documents.inputs.rejected(&outcome.refused));
     refuse(options.strict, &rejected, outcome.tally.documents)?;
     let related =
@@ -88,8 +90,7 @@ fn dedup(
     let peers = peers.map(|peers| &**peers);
     let written = write(options, (&outcome, &lists), staging.path(), &rejected, (peers, progress))?;
     let mut summary = summarised()?;
-    summary.kept_bytes = written.first().map(|kept| kept.bytes_out);
-    summary.removed_bytes = written.get(1).map(|removed| removed.bytes_out);
+    options.sides().iter().zip(&written).for_each(|(side, half)| summary.set_bytes(*side, half.bytes_out));
     let summary = finish(options, begun, peers, summary);
     summary.write(staging.path())?;
     spool.close().map_err(|e| Error::io(staging.path(), "remove the copy of standard input in", e))?;
@@ -103,20 +104,27 @@ fn dedup(
 /// Writes the lists and the records, side by side where there is more than one worker.
 fn write(
     options: &DedupOptions,
-    (outcome, lists): (&Outcome, &Lists<'_>),
+    (outcome, found): (&Outcome, &Lists<'_>),
     folder: &Path,
     rejected: &[Rejected],
     (peers, progress): (Option<&Peers>, &Progress),
 ) -> Result<Vec<KeptTally>> {
     let run = &outcome.run;
-    let lists = || lists.write(folder, rejected);
+    let lists = || found.write(folder, rejected);
     let hands = Hands { workers: run.context.topology.workers(), peers };
-    let half = |side: &Side| {
-        let (removed, ends) = left_out(outcome, *side);
-        let chosen = Chosen { side: *side, removed: &removed, ends: &ends };
-        write_kept(folder, &run.documents.inputs.sources, chosen, hands, progress)
+    let annotate = || options.form.annotate.then(|| NoteFile::write(folder, outcome, found)).transpose();
+    let inputs = &run.documents.inputs;
+    let set = RecordSet { sources: &inputs.sources, fields: &inputs.fields, choice: options.form };
+    let half = |side: Side, notes: Option<&NoteFile>| {
+        let (removed, ends) = left_out(outcome, side);
+        let chosen = Chosen { side, removed: &removed, ends: &ends };
+        write_records(folder, set, chosen, notes, hands, progress)
     };
-    let kept = || options.sides().iter().map(half).collect::<Result<Vec<_>>>();
+    let kept = || -> Result<Vec<KeptTally>> {
+        let notes = annotate()?;
+        let halves = options.sides().iter().map(|side| half(*side, notes.as_ref())).collect();
+        notes.map_or(Ok(()), NoteFile::remove).and(halves)
+    };
     if run.context.topology.all() == 1 {
         return lists().and_then(|()| kept());
     }
@@ -146,12 +154,13 @@ fn assist(options: &DedupOptions, peers: &Arc<Peers>, progress: &Arc<Progress>) 
     let task: DedupTask = peers.receive()?;
     let sources = task.sources.clone();
     let request = request(options, task, scratch.path(), Some(Arc::clone(peers)));
-    flow::assist(request, Arc::clone(progress))?;
+    let fields = flow::assist(request, Arc::clone(progress))?;
     if options.dry_run {
         return Ok(());
     }
     progress.enter(Stage::Write, 0);
-    options.sides().iter().try_for_each(|_| assist_kept(&sources, options.workers, peers, progress))
+    let set = RecordSet { sources: &sources, fields: &fields, choice: options.form };
+    options.sides().iter().try_for_each(|_| assist_records(set, options.workers, peers, progress))
 }
 
 fn request(options: &DedupOptions, task: DedupTask, scratch: &Path, peers: Option<Arc<Peers>>) -> Request {
@@ -178,6 +187,8 @@ fn finish(options: &DedupOptions, begun: Instant, peers: Option<&Peers>, mut sum
     summary.processes = peers.map(|peers| peers.mesh().processes());
     summary.wire_bytes = peers.map(Peers::wire_bytes);
     summary.memory_limit_bytes = options.memory;
+    summary.form = Some(options.form).filter(|form| *form != FormChoice::default());
+    summary.keep_per_cluster = Some(options.keep_per_cluster).filter(|most| *most > 1);
     summary.peak_memory_bytes = peak_memory();
     summary.set_seconds(begun.elapsed().as_secs_f64());
     summary

@@ -1,6 +1,7 @@
 //! From what was typed to what will be done: the preset or configuration file, flags laid over it, and every
 //! contradiction refused here, before a byte of input is read.
 
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::thread;
 
@@ -8,7 +9,7 @@ use alike::config::{Clustering, Config, Filter, Input, Method, Tokens, Verify, p
 use alike::error::{Error, Result};
 use alike::flow::Components;
 use alike::limits::{BASE_MEMORY, LEAST_EPOCH, LEAST_MEMORY, MAX_WORKERS, WORKER_MEMORY};
-use alike::output::Side;
+use alike::output::{FormChoice, Side};
 use alike::read::FormatHint;
 use alike::simd::Simd;
 use alike::system_memory::total_memory;
@@ -40,6 +41,10 @@ pub(crate) struct DedupOptions {
     pub(crate) pairs: bool,
     /// Whether duplicates are related word by word.
     pub(crate) kinds: bool,
+    /// How many documents of each cluster are kept.
+    pub(crate) keep_per_cluster: usize,
+    /// The form in which records are written.
+    pub(crate) form: FormChoice,
     /// Whether what is removed is written, too.
     pub(crate) write_removed: bool,
     /// Whether nothing is written.
@@ -71,6 +76,8 @@ impl DedupOptions {
             out: args.out,
             pairs: args.pairs,
             kinds: args.kinds,
+            keep_per_cluster: args.keep_per_cluster.map_or(1, NonZeroUsize::get),
+            form: FormChoice { form: args.form.to, annotate: args.form.annotate, shard_bytes: None },
             write_removed: args.write_removed,
             dry_run: args.dry_run,
             strict: args.strict,
@@ -83,7 +90,11 @@ impl DedupOptions {
 impl DedupOptions {
     /// Which halves of the records are written.
     pub(crate) fn sides(&self) -> &'static [Side] {
-        if self.write_removed { &[Side::Kept, Side::Removed] } else { &[Side::Kept] }
+        match (self.form.annotate, self.write_removed) {
+            (true, _) => &[Side::Annotated],
+            (false, true) => &[Side::Kept, Side::Removed],
+            (false, false) => &[Side::Kept],
+        }
     }
 }
 

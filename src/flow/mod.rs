@@ -58,7 +58,7 @@ pub use stored::{LoadKeeper, Replayed, ReplayedDocuments, Stored};
 
 use crate::error::Result;
 use crate::progress::{Progress, Stage};
-use crate::read::Refused;
+use crate::read::{Fields, Refused};
 use clustering::form_clusters::form_clusters;
 use distributed::execute::{run_alone, run_together};
 use results::gathered::Gathered;
@@ -138,12 +138,12 @@ pub fn load(request: Request, progress: Arc<Progress>) -> Result<Loaded> {
     Ok(Loaded { changes, superseded, copies, links, hot_groups, tally, common, warnings, refused, run })
 }
 
-/// Takes part in what process 0 [`run`]s or [`load`]s, which has the results.
+/// Takes part in what process 0 [`run`]s or [`load`]s, which has the results; where the fields of a record are.
 ///
 /// # Errors
 /// Those of [`run`] and [`load`].
-pub fn assist(request: Request, progress: Arc<Progress>) -> Result<()> {
-    dataflows(request, progress).map(drop)
+pub fn assist(request: Request, progress: Arc<Progress>) -> Result<Arc<Fields>> {
+    dataflows(request, progress).map(|run| Arc::clone(&run.documents.inputs.fields))
 }
 
 /// Runs both dataflows, and takes their results.

@@ -1,14 +1,16 @@
-//! Which records of the inputs are written: those that are kept, or those that are removed.
+//! Which records of the inputs are written: those that are kept, those that are removed, or all of them.
 
 use std::ops::Range;
 
-/// One of the two halves that the records of the inputs fall into.
+/// One of the two halves that the records of the inputs fall into, or both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Side {
     /// What is kept.
     Kept,
     /// What is not.
     Removed,
+    /// Both, with what is to be said of each record; without refused ones.
+    Annotated,
 }
 
 impl Side {
@@ -17,6 +19,7 @@ impl Side {
         match self {
             Side::Kept => "kept",
             Side::Removed => "removed",
+            Side::Annotated => "annotated",
         }
     }
 }
@@ -26,8 +29,8 @@ impl Side {
 pub struct Chosen<'a> {
     /// Which half.
     pub side: Side,
-    /// For each source the ascending offsets, in its decompressed bytes, at which removed records start; rows where a
-    /// record is a row.
+    /// For each source the ascending offsets, in its decompressed bytes, at which removed records start, or those that are no
+    /// documents where all others are written; rows where a record is a row.
     pub removed: &'a [Vec<u64>],
     /// Where there is an offset, only the decompressed bytes before it are good: the rest of a truncated stream is not.
     pub ends: &'a [Option<u64>],
@@ -48,7 +51,7 @@ impl ChosenRows<'_> {
     pub(super) fn count(&self, rows: &Range<u64>) -> u64 {
         let removed = self.removed_of(rows).len() as u64;
         match self.side {
-            Side::Kept => rows.end - rows.start - removed,
+            Side::Kept | Side::Annotated => rows.end - rows.start - removed,
             Side::Removed => removed,
         }
     }
@@ -57,7 +60,7 @@ impl ChosenRows<'_> {
     pub(super) fn stretches(&self, rows: &Range<u64>) -> Vec<Range<u64>> {
         let (removed, at) = (self.removed_of(rows), |row: u64| row - rows.start);
         match self.side {
-            Side::Kept => {
+            Side::Kept | Side::Annotated => {
                 let starts = [rows.start].into_iter().chain(removed.iter().map(|row| row + 1));
                 let stretches = starts.zip(removed.iter().copied().chain([rows.end]));
                 stretches.filter(|(start, end)| start < end).map(|(start, end)| at(start)..at(end)).collect()

@@ -73,13 +73,18 @@ impl<'a> Lists<'a> {
     /// [`crate::error::Error::Io`] of a spill file, and what `each` gives.
     pub fn each_cluster(&self, each: &mut dyn FnMut(&ClusterRow<'_>) -> Result<()>) -> Result<()> {
         for (number, cluster) in (1..).zip(&self.outcome.findings.clusters) {
-            let names = cluster.members.iter().map(|doc| self.outcome.run.documents.name(*doc));
-            let names: Vec<String> = names.collect::<Result<_>>()?;
+            let name = |doc: &Doc| self.outcome.run.documents.name(*doc);
+            let names: Vec<String> = cluster.members.iter().map(name).collect::<Result<_>>()?;
+            let kept = std::iter::once(&cluster.representative).chain(&cluster.kept_beside);
+            let kept: Vec<String> = kept.map(name).collect::<Result<_>>()?;
             each(&ClusterRow {
                 cluster: number,
                 size: names.len() as u64,
-                representative: &self.outcome.run.documents.name(cluster.representative)?,
+                representative: &kept[0],
                 members: &names.iter().map(String::as_str).collect::<Vec<_>>(),
+                kept: (kept.len() > 1)
+                    .then(|| kept.iter().map(String::as_str).collect::<Vec<_>>())
+                    .as_deref(),
             })?;
         }
         Ok(())
@@ -109,7 +114,7 @@ impl<'a> Lists<'a> {
     }
 
     /// What a list has of a measure.
-    fn shown(&self, measure: Measure, reason: Reason) -> ReportedScores {
+    pub(super) fn shown(&self, measure: Measure, reason: Reason) -> ReportedScores {
         let shown =
             self.outcome.run.context.rule.map(|rule| rule.last().reported(measure)).unwrap_or_default();
         if reason == Reason::Exact { shown.equal() } else { shown }
@@ -117,14 +122,16 @@ impl<'a> Lists<'a> {
 }
 
 /// The offsets that do not go to `kept/`, for each source, ascending: removed documents and refused records. What goes to
-/// `removed/` is the same without what cannot be written, which is rows that cannot be read.
+/// `removed/` is the same without what cannot be written, which is rows that cannot be read. Of annotated records only
+/// refused ones are left out.
 /// Beside it, for a source that could only be read to some offset, that offset.
 pub fn left_out(outcome: &Outcome, side: Side) -> (Vec<Vec<u64>>, Vec<Option<u64>>) {
     let run = &outcome.run;
     let mut removed: Vec<Vec<u64>> = vec![Vec::new(); run.documents.inputs.sources.len()];
     let mut ends = vec![None; run.documents.inputs.sources.len()];
     let position = |doc: Doc| run.documents.catalogue.position(doc);
-    for row in &outcome.findings.removed {
+    let gone = if side == Side::Annotated { &[] } else { &*outcome.findings.removed };
+    for row in gone {
         removed[position(row.doc).file() as usize].push(position(row.doc).offset());
     }
     for Refused { position, refusal, .. } in &outcome.refused {
@@ -134,7 +141,7 @@ pub fn left_out(outcome: &Outcome, side: Side) -> (Vec<Vec<u64>>, Vec<Option<u64
         }
         if refusal.ends_file() {
             ends[position.file() as usize] = Some(position.offset());
-        } else if side == Side::Kept || !matches!(refusal, Refusal::Rows { .. }) {
+        } else if side != Side::Removed || !matches!(refusal, Refusal::Rows { .. }) {
             let rows = if let Refusal::Rows { rows, .. } = refusal { *rows } else { 1 };
             removed[position.file() as usize].extend(position.offset()..position.offset() + rows);
         }

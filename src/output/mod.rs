@@ -7,6 +7,7 @@ mod chosen;
 #[cfg(feature = "parquet")]
 mod columns;
 mod figures;
+mod forms;
 mod hand_out;
 mod kept;
 mod kinds;
@@ -20,6 +21,7 @@ mod svg;
 mod temporary;
 
 pub use chosen::{Chosen, Side};
+pub use forms::{FormChoice, FormPlan, NoteFile, RecordForm, RecordSet, assist_records, write_records};
 pub use hand_out::Hands;
 pub(crate) use hand_out::hand_out;
 pub use kept::{KeptTally, Packer, assist_kept, write_kept};

@@ -28,6 +28,9 @@ pub fn render(summary: &Summary, out: Option<&Path>) -> String {
 
 fn headline(s: &Summary, out: Option<&str>) -> String {
     let (verb, end) = match out {
+        Some(out) if s.annotated_bytes.is_some() => {
+            ("found", format!("{} annotated in {out}/annotated", counted(s.documents, "document")))
+        }
         Some(out) => ("removed", format!("{} kept in {out}/kept", count(s.kept))),
         None => ("would remove", format!("{} would be kept (dry run, nothing written)", count(s.kept))),
     };
@@ -57,7 +60,10 @@ fn rows(s: &Summary) -> Vec<(&'static str, String)> {
     ];
     let largest =
         if s.clusters > 0 { format!(", the largest of {}", count(s.largest_cluster)) } else { String::new() };
-    rows.push(("clusters", format!("{}{largest}", count(s.clusters))));
+    let most = s
+        .keep_per_cluster
+        .map_or(String::new(), |most| format!(", up to {} kept of each", count(most as u64)));
+    rows.push(("clusters", format!("{}{largest}{most}", count(s.clusters))));
     if let Some(pairs) = s.pairs {
         rows.push(("pairs", count(pairs)));
     }
@@ -78,6 +84,12 @@ fn rows(s: &Summary) -> Vec<(&'static str, String)> {
     }
     if let Some(bytes) = s.removed_bytes {
         rows.push(("removed", size(bytes)));
+    }
+    if let Some(bytes) = s.annotated_bytes {
+        rows.push(("annotated", size(bytes)));
+    }
+    if let Some(form) = s.form {
+        rows.push(("form", form.to_string()));
     }
     if let Some(peak) = s.peak_memory_bytes {
         let limit = s.memory_limit_bytes.map_or(String::new(), |l| format!(", limit {}", size(l)));

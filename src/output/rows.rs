@@ -48,6 +48,9 @@ pub struct ClusterRow<'a> {
     pub representative: &'a str,
     /// Ids of all its documents, the representative among them.
     pub members: &'a [&'a str],
+    /// Ids of those that are kept in keep order, the representative first, if more than one may be.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kept: Option<&'a [&'a str]>,
 }
 
 /// A pair of duplicates: a line of `pairs.jsonl`.
@@ -190,7 +193,8 @@ mod tests {
 
     #[test]
     fn clusters() {
-        let row = ClusterRow { cluster: 0, size: 2, representative: "a", members: &["a", "\u{e9}\n"] };
+        let row =
+            ClusterRow { cluster: 0, size: 2, representative: "a", members: &["a", "\u{e9}\n"], kept: None };
         let expected =
             "{\"cluster\":0,\"size\":2,\"representative\":\"a\",\"members\":[\"a\",\"\u{e9}\\n\"]}\n";
         assert_eq!(written(&[row]), expected);

@@ -4,6 +4,8 @@ use std::path::Path;
 
 use serde::Serialize;
 
+use super::chosen::Side;
+use super::forms::FormChoice;
 use super::kinds::KindTable;
 use crate::config::Config;
 use crate::error::{Error, Result};
@@ -56,6 +58,9 @@ pub struct Summary {
     pub removed: u64,
     /// Documents kept.
     pub kept: u64,
+    /// Documents of a cluster that may be kept, if more than one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub keep_per_cluster: Option<usize>,
     /// Clusters of two documents or more.
     pub clusters: u64,
     /// Documents in the largest cluster.
@@ -80,6 +85,12 @@ pub struct Summary {
     /// Bytes of the files of removed records on disk, if these were written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub removed_bytes: Option<u64>,
+    /// Bytes of the files of annotated records on disk, if these were written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub annotated_bytes: Option<u64>,
+    /// How records are written, if not as their inputs are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub form: Option<FormChoice>,
     /// Workers of each process.
     pub workers: usize,
     /// Processes; `None`, and no figure in the file, if there is one.
@@ -145,6 +156,16 @@ pub struct StageSeconds {
 }
 
 impl Summary {
+    /// Notes how many bytes the records of a half came to.
+    pub fn set_bytes(&mut self, side: Side, bytes: u64) {
+        let figure = match side {
+            Side::Kept => &mut self.kept_bytes,
+            Side::Removed => &mut self.removed_bytes,
+            Side::Annotated => &mut self.annotated_bytes,
+        };
+        *figure = Some(bytes);
+    }
+
     /// A summary of this version's run with `configuration`, all figures 0.
     pub fn new(configuration: Config) -> Summary {
         Summary { version: env!("CARGO_PKG_VERSION").to_string(), configuration, ..Summary::default() }

@@ -85,6 +85,11 @@ pub(super) trait Codec {
         fields: &'a Fields,
     ) -> std::result::Result<Box<dyn Parser + 'a>, Refusal>;
 
+    /// What names what records say beside id and text, if they say anything.
+    fn describer(&self, _: &Fields) -> Option<Box<dyn Describer>> {
+        None
+    }
+
     /// How single records are read again, where a record is no stretch of bytes.
     fn rereader(&self) -> Option<Rereader> {
         None
@@ -135,6 +140,12 @@ pub trait Boundaries: Send {
 
     /// What has to follow a record that was taken out of its file: its line end, if the record is without it.
     fn line_end(&self) -> &'static [u8];
+}
+
+/// Names what records say beside id and text.
+pub trait Describer {
+    /// Hands on names and values of a record, in its order.
+    fn describe(&mut self, record: &Record<'_>, each: &mut dyn FnMut(&str, &str));
 }
 
 /// Reads single records.

@@ -30,14 +30,14 @@ pub use bytes::{
     GzipMember, InputFile, RecordCost, RecordRoom, admit_windows, file_digest, file_digests, gzip_members,
     open_decompressed, read_short,
 };
-pub use codec::Boundaries;
+pub use codec::{Boundaries, Describer};
 pub use date::{Day, day};
 pub use field::{FieldPath, Fields};
 pub use find::{Discovery, discover, discover_as, names_apart};
 pub use format::{Compression, Delimiter, Format, FormatHint, FormatName, Numbering};
 #[cfg(feature = "parquet")]
-pub use formats::{ColumnRows, FileRange, ParquetSource};
-pub use formats::{boundaries, format_names, packs_records, with_companions};
+pub use formats::{ColumnRows, FileRange, ParquetSource, row_objects};
+pub use formats::{boundaries, column_names, describer, format_names, packs_records, with_companions};
 pub use input::Input;
 pub use inputs::{DocumentSink, Part, RunInputs};
 pub use record::{Record, Refusal, Sink, Value};

@@ -1,5 +1,6 @@
 //! `alike export`: what `dedup` would write of the documents of a collection.
 
+use std::num::NonZeroUsize;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -49,13 +50,16 @@ fn export(
         pairs: args.pairs,
         resources: Resources { workers, memory, simd, scratch, peers: None },
     };
-    let (outcome, documents) = snapshot.recompute_with_origins(again, Arc::clone(progress))?;
+    let (mut outcome, documents) = snapshot.recompute_with_origins(again, Arc::clone(progress))?;
+    let most = args.keep_per_cluster.map_or(1, NonZeroUsize::get);
+    outcome.findings.keep_per_cluster(most, &outcome.run.documents.catalogue);
     let export = Export::new(snapshot, &outcome, &documents);
     let finish = |kept_bytes: Option<u64>| -> Result<Summary> {
         let (files, bytes) = export.inputs();
         let mut summary = summarise(&Discovery::default(), &outcome, &[])?;
         summary.inputs = InputFigures { files, bytes, text_bytes: outcome.tally.text_bytes };
         (summary.kept_bytes, summary.memory_limit_bytes) = (kept_bytes, memory);
+        summary.keep_per_cluster = Some(most).filter(|most| *most > 1);
         summary.peak_memory_bytes = peak_memory();
         summary.set_seconds(begun.elapsed().as_secs_f64());
         Ok(summary)

@@ -33,7 +33,7 @@ pub(crate) fn run(args: &ReclusterArgs, job: &DistributedJob) -> Result<ExitCode
 }
 
 fn row(cluster: &ClusterRow<'_>) -> String {
-    let ClusterRow { cluster: number, size, representative, members } = cluster;
+    let ClusterRow { cluster: number, size, representative, members, .. } = cluster;
     let more = if members.len() > NAMED { ", ..." } else { "" };
     let named = members.iter().take(NAMED).copied().collect::<Vec<_>>().join(", ");
     format!("{number:<12}{size:>8}  {representative:<24}  {named}{more}")

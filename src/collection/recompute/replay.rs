@@ -318,7 +318,7 @@ impl Snapshot {
         let manifest: Manifest = peers.receive()?;
         let snapshot = Snapshot::ahead_of(&follower_storage(manifest.collection, peers, storage)?, manifest)?;
         let (request, _) = snapshot.request(asked, &progress)?;
-        flow::assist(request, progress)
+        flow::assist(request, progress).map(drop)
     }
 
     /// What is asked of the dataflow, and the documents.

@@ -61,7 +61,7 @@ pub fn form_clusters(
     removed.sort_unstable_by_key(|row| sets.documents.catalogue.position(row.doc));
     number(&mut removed, &clusters);
     let pairs = sets.context.pairs.then(|| pairs(sets, links, copies)).transpose()?;
-    Ok(Findings { removed, clusters, pairs })
+    Ok(Findings { removed, spared: Vec::new(), clusters, pairs })
 }
 
 /// The documents of each representative's contents, where there are two or more.
@@ -78,7 +78,11 @@ fn clusters(sets: &DocumentSets, graph: &Graph, representative: &[Node]) -> Vec<
         }
         members.sort_unstable_by_key(position);
         if members.len() > 1 {
-            clusters.push(DocumentCluster { representative: graph.best(group[0].0), members });
+            clusters.push(DocumentCluster {
+                representative: graph.best(group[0].0),
+                members,
+                kept_beside: Vec::new(),
+            });
         }
     }
     clusters.sort_unstable_by_key(|cluster| position(&cluster.members[0]));

@@ -1,6 +1,9 @@
 //! Clusters, and which documents are removed, and why.
 
+use hashbrown::HashSet;
+
 use crate::document::Doc;
+use crate::flow::catalogue::Catalogue;
 use crate::similarity::Measure;
 
 /// Why a document is removed.
@@ -41,6 +44,8 @@ pub struct DocumentCluster {
     pub representative: Doc,
     /// All members in document order, at least two.
     pub members: Vec<Doc>,
+    /// Members that are kept beside the representative, in keep order; none unless they were asked for.
+    pub kept_beside: Vec<Doc>,
 }
 
 /// What a run found out.
@@ -48,8 +53,35 @@ pub struct DocumentCluster {
 pub struct Findings {
     /// Removed documents in document order.
     pub removed: Vec<Removed>,
+    /// Documents that would be removed if one of each cluster were kept, and are not; in document order.
+    pub spared: Vec<Removed>,
     /// Clusters in the order of their first members.
     pub clusters: Vec<DocumentCluster>,
     /// Accepted pairs in document order, if asked for.
     pub pairs: Option<Vec<(Doc, Doc, Measure, Reason)>>,
+}
+
+impl Findings {
+    /// Keeps the first documents of each cluster in keep order, so many: the representative and others, texts that are equal
+    /// among them.
+    pub fn keep_per_cluster(&mut self, count: usize, catalogue: &Catalogue) {
+        let beside = count.saturating_sub(1);
+        if beside == 0 {
+            return;
+        }
+        for cluster in &mut self.clusters {
+            let others = cluster.members.iter().filter(|doc| **doc != cluster.representative);
+            let mut others: Vec<Doc> = others.copied().collect();
+            if beside < others.len() {
+                others.select_nth_unstable_by(beside, |a, b| catalogue.keep_order(*a, *b));
+                others.truncate(beside);
+            }
+            others.sort_unstable_by(|a, b| catalogue.keep_order(*a, *b));
+            cluster.kept_beside = others;
+        }
+        let kept: HashSet<Doc> =
+            self.clusters.iter().flat_map(|cluster| &cluster.kept_beside).copied().collect();
+        (self.spared, self.removed) =
+            std::mem::take(&mut self.removed).into_iter().partition(|row| kept.contains(&row.doc));
+    }
 }

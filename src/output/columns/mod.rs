@@ -1,11 +1,17 @@
 //! Parquet files without the removed rows. Row groups that lose nothing are copied as they are encoded; of the others all
 //! columns are written anew, as the file has them, whatever they hold. A row group is written to a file of its own first, so
 //! that workers share them, and so that copying is all it takes to put a file together.
+//!
+//! Also files with more columns, and tables of what is known of records.
 
+mod annotated;
 mod encode;
 mod failure;
 mod groups;
 mod parts;
 mod properties;
+mod table;
 
+pub(super) use annotated::{AddedColumns, write_with};
 pub(super) use parts::KeptColumns;
+pub(super) use table::{CellKind, TableCell, TableColumn, TableFile};

@@ -254,7 +254,7 @@ impl KeptWriter<'_> {
         let loses = !self.chosen.removed[source].is_empty();
         let one = is_one_record(self.sources[source].format);
         match self.chosen.side {
-            Side::Kept => !one || !loses && self.chosen.ends[source].is_none(),
+            Side::Kept | Side::Annotated => !one || !loses && self.chosen.ends[source].is_none(),
             Side::Removed => loses && (!one || self.chosen.ends[source].is_none()),
         }
     }
@@ -340,7 +340,7 @@ impl KeptWriter<'_> {
 
     /// Writes what stands before all records of a source, if they are written without it; returns how many bytes that are.
     fn write_header(&self, source: usize, output: &mut dyn Write) -> Result<u64> {
-        if self.chosen.side == Side::Kept {
+        if self.chosen.side != Side::Removed {
             return Ok(0);
         }
         let header = file_header(&self.sources[source]).map_err(|e| self.unread(source, e))?;

@@ -89,7 +89,7 @@ pub(super) fn pieces(side: Side, len: u64, losses: &[Loss], mut to: u64, sizes: 
     for (cut, loss) in losses.iter().enumerate() {
         let end = len.min((cut as u64 + 1) * sizes.piece).max(loss.end).max(start);
         let written = match side {
-            Side::Kept => (end - start).saturating_sub(loss.bytes),
+            Side::Kept | Side::Annotated => (end - start).saturating_sub(loss.bytes),
             Side::Removed => loss.bytes,
         };
         if written > 0 {

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use super::whole::whole;
 use crate::document::Position;
-use crate::read::codec::{Boundaries, Certainty, Codec, Parser, Records};
+use crate::read::codec::{Boundaries, Certainty, Codec, Describer, Parser, Records};
 use crate::read::date::Day;
 use crate::read::field::Fields;
 use crate::read::format::{Format, Numbering};
 use crate::read::head::FileHead;
-use crate::read::payload::{html_file, looks_like_html};
+use crate::read::payload::{html_file, looks_like_html, page_title};
 use crate::read::record::{Record, Refusal};
 use crate::read::source::{Source, Unit};
 
@@ -55,8 +55,23 @@ impl Codec for Html {
         None
     }
 
+    fn describer(&self, _: &Fields) -> Option<Box<dyn Describer>> {
+        Some(Box::new(PageDescriber))
+    }
+
     fn parser<'a>(&self, _: &str, _: &'a Fields) -> Result<Box<dyn Parser + 'a>, Refusal> {
         Ok(Box::new(PageParser::default()))
+    }
+}
+
+/// Names what pages say of themselves.
+struct PageDescriber;
+
+impl Describer for PageDescriber {
+    fn describe(&mut self, record: &Record<'_>, each: &mut dyn FnMut(&str, &str)) {
+        if let Some(title) = page_title(record.raw) {
+            each("title", &title);
+        }
     }
 }
 

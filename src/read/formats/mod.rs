@@ -16,16 +16,18 @@ mod whole;
 use std::io;
 use std::str::FromStr;
 
-use super::codec::{Boundaries, Certainty, Codec};
+use super::codec::{Boundaries, Certainty, Codec, Describer};
+use super::field::Fields;
 use super::format::{Delimiter, Format, FormatName};
 use super::head::FileHead;
 use super::source::Source;
+use crate::error::Result;
 use csv::Csv;
 use html::Html;
 use jsonl::JsonLines;
 use mail::Mail;
 #[cfg(feature = "parquet")]
-pub use parquet::{ColumnRows, FileRange, ParquetSource};
+pub use parquet::{ColumnRows, FileRange, ParquetSource, row_objects};
 use text::WholeText;
 use warc::Crawl;
 
@@ -58,6 +60,24 @@ pub fn boundaries(format: Format) -> Option<Box<dyn Boundaries>> {
 /// What the system says of the file.
 pub fn with_companions(source: &Source, removed: &[u64], end: Option<u64>) -> io::Result<Vec<u64>> {
     codec(source.format).with_companions(source, removed, end)
+}
+
+/// What names what records of a format say beside id and text, if they say anything.
+pub fn describer(format: Format, fields: &Fields) -> Option<Box<dyn Describer>> {
+    codec(format).describer(fields)
+}
+
+/// The names of the columns of a source, where it has columns.
+///
+/// # Errors
+/// [`Error::Input`](crate::error::Error::Input) if the file is not what it was when it was found.
+pub fn column_names(source: &Source) -> Result<Vec<String>> {
+    match source.format {
+        Format::Csv { delimiter } => Ok(csv::column_names(source, delimiter)),
+        #[cfg(feature = "parquet")]
+        Format::Parquet => parquet::column_names(source),
+        _ => Ok(Vec::new()),
+    }
 }
 
 /// Whether compressed files of a format have a member for each record, by custom.
@@ -170,7 +190,7 @@ pub fn format_names() -> impl Iterator<Item = (&'static str, &'static str)> {
 impl FromStr for FormatName {
     type Err = String;
 
-    fn from_str(text: &str) -> Result<FormatName, String> {
+    fn from_str(text: &str) -> std::result::Result<FormatName, String> {
         let named = names().find(|said| said.name == text);
         named.map(|said| FormatName(said.name)).ok_or_else(|| format!("there is no format {text:?}"))
     }

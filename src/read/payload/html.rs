@@ -76,6 +76,23 @@ pub(in crate::read) fn html_text(markup: &str, xhtml: bool, text: &mut String) {
     let _ = Tokenizer::new_with_emitter(markup, emitter).finish();
 }
 
+/// The title of a page, without spaces around it; `None` if it has none.
+pub(super) fn html_title(markup: &str) -> Option<String> {
+    let (mut title, mut inside) = (String::new(), false);
+    let mut emitter = CallbackEmitter::new(|event: CallbackEvent<'_>, _: Span<()>| -> Option<()> {
+        match event {
+            CallbackEvent::OpenStartTag { name } => inside = name == b"title",
+            CallbackEvent::EndTag { name } if name == b"title" => return Some(()),
+            CallbackEvent::String { value } if inside => title.push_str(&String::from_utf8_lossy(value)),
+            _ => {}
+        }
+        None
+    });
+    emitter.naively_switch_states(true);
+    let ended = Tokenizer::new_with_emitter(markup, emitter).next().is_some();
+    Some(title.trim().to_owned()).filter(|title| ended && !title.is_empty())
+}
+
 /// The element within which nothing is text.
 #[derive(Default)]
 struct Unseen {

@@ -11,6 +11,7 @@ use super::record::Refusal;
 use charset::decode;
 
 pub(super) use headers::HeaderLines;
+use html::html_title;
 pub(super) use html::{html_text, looks_like_html};
 pub(super) use http::Response;
 
@@ -87,6 +88,11 @@ pub(super) fn text<'a>(
 /// The text that a file of HTML is.
 pub(super) fn html_file(bytes: &[u8], copy: &mut String) {
     html_text(&decode(bytes, None, true), false, copy);
+}
+
+/// The title of a page that is a file of HTML.
+pub(super) fn page_title(bytes: &[u8]) -> Option<String> {
+    html_title(&decode(bytes, None, true))
 }
 
 /// Whether a media type is XHTML, where tags are those of XML.

@@ -3,6 +3,7 @@
 //! Where rows end is found here, by the grammar of csv-core, which decodes the fields. A blank line is no row. Rows are
 //! counted from the header, blank lines included.
 
+mod describer;
 mod row_ends;
 mod row_parser;
 mod row_splitter;
@@ -10,7 +11,7 @@ mod row_splitter;
 use std::io;
 use std::sync::Arc;
 
-use crate::read::codec::{Boundaries, Certainty, Codec, Parser, Records};
+use crate::read::codec::{Boundaries, Certainty, Codec, Describer, Parser, Records};
 use crate::read::field::Fields;
 use crate::read::format::{Delimiter, Format, Numbering};
 use crate::read::head::FileHead;
@@ -18,6 +19,8 @@ use crate::read::record::Refusal;
 use crate::read::source::{Cuts, Source, Unit};
 use crate::read::stretches::{cuts, next_cut};
 use crate::read::windowed::Windowed;
+use describer::RowDescriber;
+pub(super) use describer::column_names;
 use row_ends::RowEnds;
 use row_parser::RowParser;
 use row_splitter::RowSplitter;
@@ -103,6 +106,10 @@ impl Codec for Csv {
 
     fn boundaries(&self) -> Option<Box<dyn Boundaries>> {
         Some(Box::new(RowEnds::new(self.delimiter)))
+    }
+
+    fn describer(&self, fields: &Fields) -> Option<Box<dyn Describer>> {
+        Some(Box::new(RowDescriber::new(self.delimiter, fields)))
     }
 
     fn parser<'a>(&self, header: &str, fields: &'a Fields) -> Result<Box<dyn Parser + 'a>, Refusal> {

@@ -63,8 +63,13 @@ impl RowParser {
         RowParser { text, id, value, date, op, no_id, ..parser }
     }
 
+    /// The names of the columns.
+    pub(super) fn columns(&self) -> &[String] {
+        &self.columns
+    }
+
     /// Decodes a row; how many fields it has.
-    fn decode(&mut self, raw: &str) -> usize {
+    pub(super) fn decode(&mut self, raw: &str) -> usize {
         self.reader.reset();
         if self.decoded.len() < raw.len() || self.decoded.len() > KEPT {
             self.decoded.resize(raw.len().max(64), 0);
@@ -88,7 +93,7 @@ impl RowParser {
     }
 
     /// A field of the last row.
-    fn field(&self, at: usize) -> &str {
+    pub(super) fn field(&self, at: usize) -> &str {
         let start = at.checked_sub(1).map_or(0, |before| self.ends[before]);
         // Fields of UTF-8 are UTF-8: only quotes were taken out of it.
         std::str::from_utf8(&self.decoded[start..self.ends[at]]).unwrap_or_default()

@@ -165,7 +165,7 @@ impl Splitter for RowSplitter {
 const BEGINNING: usize = 64 << 10;
 
 /// The header of a file: its first row that is not blank.
-fn header(source: &Source, delimiter: Delimiter, bound: usize) -> io::Result<String> {
+pub(super) fn header(source: &Source, delimiter: Delimiter, bound: usize) -> io::Result<String> {
     let invalid = |what: &str| io::Error::new(io::ErrorKind::InvalidData, what.to_owned());
     let (mut window, mut ends, mut searched) = (Window::open(source, 0)?, RowEnds::new(delimiter), 0);
     loop {

@@ -3,11 +3,13 @@
 use std::borrow::Cow;
 use std::fmt::Write;
 
-use mail_parser::{Message, MessageParser as Messages, MessagePart, MimeHeaders, PartType};
+use mail_parser::{
+    Addr, Address, DateTime, Message, MessageParser as Messages, MessagePart, MimeHeaders, PartType,
+};
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::document::Position;
-use crate::read::codec::Parser;
+use crate::read::codec::{Describer, Parser};
 use crate::read::date::{Day, day};
 use crate::read::field::Fields;
 use crate::read::payload::html_text;
@@ -91,6 +93,32 @@ impl Parser for MessageParser {
             deleted: false,
         })
     }
+}
+
+/// Names what the headers of messages say.
+pub(super) struct MessageDescriber;
+
+impl Describer for MessageDescriber {
+    fn describe(&mut self, record: &Record<'_>, each: &mut dyn FnMut(&str, &str)) {
+        let Some(parsed) = Messages::default().parse_headers(without_from_line(record.raw)) else { return };
+        let parsed = Parsed(parsed);
+        let message = &parsed.0;
+        let from = message.from().and_then(address).unwrap_or_default();
+        let to = message.to().and_then(address).unwrap_or_default();
+        let date = message.date().map(DateTime::to_rfc3339).unwrap_or_default();
+        let subject = message.subject().unwrap_or_default();
+        let said = [("from", &*from), ("to", &to), ("date", &date), ("subject", subject)];
+        said.into_iter().filter(|(_, value)| !value.is_empty()).for_each(|(name, value)| each(name, value));
+    }
+}
+
+/// Addresses as people write them, one behind the other.
+fn address(all: &Address<'_>) -> Option<String> {
+    let one = |one: &Addr<'_>| match (one.name(), one.address()) {
+        (Some(name), Some(address)) => Some(format!("{name} <{address}>")),
+        (name, address) => name.or(address).map(str::to_owned),
+    };
+    Some(all.iter().filter_map(one).collect::<Vec<_>>().join(", ")).filter(|all| !all.is_empty())
 }
 
 /// A message that is taken apart level by level: messages within messages may be so deep that to drop one within the other

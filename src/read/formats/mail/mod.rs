@@ -7,7 +7,7 @@ use std::io;
 use std::sync::Arc;
 
 use super::whole::whole;
-use crate::read::codec::{Boundaries, Certainty, Codec, Parser, Records};
+use crate::read::codec::{Boundaries, Certainty, Codec, Describer, Parser, Records};
 use crate::read::field::Fields;
 use crate::read::format::{Format, Numbering};
 use crate::read::head::FileHead;
@@ -17,7 +17,7 @@ use crate::read::source::{Cuts, Source, Unit};
 use crate::read::stretches::{StretchSplitter, cuts, next_cut};
 use crate::read::windowed::{Numbers, Windowed};
 use mbox::MessageEnds;
-use message::MessageParser;
+use message::{MessageDescriber, MessageParser};
 
 /// The numbers of the formats on disk.
 pub(super) const CODES: [u8; 2] = [7, 8];
@@ -118,6 +118,10 @@ impl Codec for Mail {
             Mail::Mbox => Some(Box::new(MessageEnds::default())),
             Mail::Message => None,
         }
+    }
+
+    fn describer(&self, _: &Fields) -> Option<Box<dyn Describer>> {
+        Some(Box::new(MessageDescriber))
     }
 
     fn parser<'a>(&self, _: &str, fields: &'a Fields) -> Result<Box<dyn Parser + 'a>, Refusal> {

@@ -7,6 +7,7 @@ mod fields;
 mod footer;
 mod guard;
 mod leaf;
+mod objects;
 mod pages;
 mod reread;
 mod rewritten;
@@ -18,6 +19,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use self::footer::{Layout, ParquetFile};
+pub use self::objects::row_objects;
 pub use self::rewritten::{ColumnRows, FileRange, ParquetSource};
 use self::rows::RowRecords;
 
@@ -105,6 +107,16 @@ impl Codec for Parquet {
     fn rereader(&self) -> Option<Rereader> {
         Some(reread::reread)
     }
+}
+
+/// The names of the columns of a source, those within others left aside.
+///
+/// # Errors
+/// [`Error::Input`](crate::error::Error::Input) if it is not what it was when it was found.
+pub(super) fn column_names(source: &Source) -> crate::error::Result<Vec<String>> {
+    let file = ParquetSource::open(source)?;
+    let schema = file.metadata().file_metadata().schema();
+    Ok(schema.get_fields().iter().map(|field| field.name().to_owned()).collect())
 }
 
 /// The rows at which units may begin: row groups, and stretches of them of about a mebibyte.

@@ -115,7 +115,7 @@ impl ParquetSource {
     ///
     /// # Errors
     /// What is wrong with it.
-    fn pages(&self, group: usize, leaf: usize) -> Result<(ColumnPages, Arc<HeldPages>)> {
+    pub(super) fn pages(&self, group: usize, leaf: usize) -> Result<(ColumnPages, Arc<HeldPages>)> {
         let held = Arc::new(HeldPages::new(&self.memory));
         let (chunk, column) = (self.layout.groups[group].chunks[leaf], self.layout.schema.column(leaf));
         Ok((ColumnPages::new(&self.file.file, chunk, column, &held)?, held))

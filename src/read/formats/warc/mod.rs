@@ -12,7 +12,7 @@ mod parser;
 use std::io;
 use std::sync::Arc;
 
-use crate::read::codec::{Boundaries, Certainty, Codec, Parser, Records};
+use crate::read::codec::{Boundaries, Certainty, Codec, Describer, Parser, Records};
 use crate::read::field::Fields;
 use crate::read::format::{Format, Numbering};
 use crate::read::head::FileHead;
@@ -23,7 +23,7 @@ use crate::read::windowed::{Numbers, Windowed};
 use arc::ArcHead;
 use ends::StretchEnds;
 use head::{CrawlHead, RecordHead, WarcHead};
-use parser::CrawlParser;
+use parser::{CrawlDescriber, CrawlParser, ReadHead};
 
 /// The numbers of the formats on disk.
 pub(super) const CODES: [u8; 2] = [4, 5];
@@ -52,12 +52,15 @@ impl Crawl {
         }
     }
 
-    fn crawl_parser(&self, fields: &Fields) -> Box<dyn Parser + Send> {
-        let read = match self {
+    fn read_head(&self) -> ReadHead {
+        match self {
             Crawl::Warc => read_head::<WarcHead>,
             Crawl::Arc => read_head::<ArcHead>,
-        };
-        Box::new(CrawlParser::new(read, fields))
+        }
+    }
+
+    fn crawl_parser(&self, fields: &Fields) -> Box<dyn Parser + Send> {
+        Box::new(CrawlParser::new(self.read_head(), fields))
     }
 }
 
@@ -109,6 +112,10 @@ impl Codec for Crawl {
             Crawl::Warc => companions::with_companions(source, removed, end),
             Crawl::Arc => Ok(removed.to_vec()),
         }
+    }
+
+    fn describer(&self, _: &Fields) -> Option<Box<dyn Describer>> {
+        Some(Box::new(CrawlDescriber(self.read_head())))
     }
 
     fn packs_records(&self) -> bool {

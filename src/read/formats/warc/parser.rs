@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::head::{CrawlHead, MOST_HEAD, RecordContent};
 use crate::document::Position;
-use crate::read::codec::Parser;
+use crate::read::codec::{Describer, Parser};
 use crate::read::date::{Day, day};
 use crate::read::field::{FieldPath, Fields};
 use crate::read::payload::{self, Response};
@@ -68,6 +68,20 @@ impl Parser for CrawlParser {
         let value = self.fields.value.as_ref().and_then(field).map(value);
         let day = self.fields.date.as_ref().and_then(field).map_or(Day::None, dated);
         Ok(Record { position, line, id, text, header: "", raw, value, day, deleted: false })
+    }
+}
+
+/// Names what the heads of records say.
+pub(super) struct CrawlDescriber(pub(super) ReadHead);
+
+impl Describer for CrawlDescriber {
+    fn describe(&mut self, record: &Record<'_>, each: &mut dyn FnMut(&str, &str)) {
+        let Some((_, Ok(head))) = (self.0)(record.raw.trim_ascii_start()) else { return };
+        for name in ["url", "date"] {
+            if let Some(value) = field(&head, name) {
+                each(name, value);
+            }
+        }
     }
 }
 

@@ -1,0 +1,311 @@
+//! Tables: rows of a few typed columns, written as Parquet. Every column may hold nothing.
+
+use std::fs::File;
+use std::io::{self, BufWriter};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use parquet::basic::{Compression, ConvertedType, LogicalType, Repetition, Type as Physical, ZstdLevel};
+use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DoubleType, Int64Type};
+use parquet::errors::{ParquetError, Result as ColumnsResult};
+use parquet::file::properties::WriterProperties;
+use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
+use parquet::schema::types::{ColumnPath, Type, TypePtr};
+
+use crate::error::{Error, Result};
+
+/// Bytes of rows that are held before they are written as a row group. What is written must not depend on the machine.
+const GROUP: usize = 16 << 20;
+/// Bytes that are written at once.
+const BLOCK: usize = 256 << 10;
+/// The level of Zstandard.
+const LEVEL: i32 = 3;
+
+/// What the cells of a column hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::output) enum CellKind {
+    Text,
+    /// Text of which hardly any two cells are the same.
+    LongText,
+    /// The same, which is JSON.
+    Json,
+    Whole,
+    Real,
+    Truth,
+    Texts,
+}
+
+/// A column of a table.
+pub(in crate::output) type TableColumn = (&'static str, CellKind);
+
+/// A cell.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(in crate::output) enum TableCell<'a> {
+    Nothing,
+    Text(&'a str),
+    Whole(i64),
+    Real(f64),
+    Truth(bool),
+    Texts(&'a [&'a str]),
+}
+
+impl<'a> From<Option<&'a str>> for TableCell<'a> {
+    fn from(text: Option<&'a str>) -> TableCell<'a> {
+        text.map_or(TableCell::Nothing, TableCell::Text)
+    }
+}
+
+impl From<Option<i64>> for TableCell<'_> {
+    fn from(number: Option<i64>) -> Self {
+        number.map_or(TableCell::Nothing, TableCell::Whole)
+    }
+}
+
+impl From<u64> for TableCell<'_> {
+    fn from(number: u64) -> Self {
+        // No count of a run is larger.
+        TableCell::Whole(i64::try_from(number).unwrap_or(i64::MAX))
+    }
+}
+
+impl From<Option<u64>> for TableCell<'_> {
+    fn from(number: Option<u64>) -> Self {
+        number.map_or(TableCell::Nothing, TableCell::from)
+    }
+}
+
+impl From<Option<f64>> for TableCell<'_> {
+    fn from(number: Option<f64>) -> Self {
+        number.map_or(TableCell::Nothing, TableCell::Real)
+    }
+}
+
+/// A table on its way to a file.
+pub(in crate::output) struct TableFile {
+    path: PathBuf,
+    writer: SerializedFileWriter<BufWriter<File>>,
+    columns: Vec<ColumnCells>,
+    bytes: usize,
+}
+
+impl TableFile {
+    /// Creates a file, which must not exist.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub(in crate::output) fn create(path: PathBuf, columns: &[TableColumn]) -> Result<TableFile> {
+        let made = File::create_new(&path).map_err(|e| Error::io(&path, "create", e))?;
+        let out = BufWriter::with_capacity(BLOCK, made);
+        let made = || -> ColumnsResult<_> {
+            let fields = columns.iter().map(field).collect::<ColumnsResult<_>>()?;
+            let schema = Type::group_type_builder("rows").with_fields(fields).build()?;
+            let mut properties = WriterProperties::builder()
+                .set_created_by(format!("alike version {}", env!("CARGO_PKG_VERSION")))
+                .set_compression(Compression::ZSTD(ZstdLevel::try_new(LEVEL)?));
+            for (name, _) in columns.iter().filter(|(_, kind)| is_unique(*kind)) {
+                properties = properties.set_column_dictionary_enabled(ColumnPath::from(*name), false);
+            }
+            SerializedFileWriter::new(out, Arc::new(schema), Arc::new(properties.build()))
+        };
+        let writer = made().map_err(|error| failed(&path, error))?;
+        let columns = columns.iter().map(|(_, kind)| ColumnCells::new(*kind)).collect();
+        Ok(TableFile { path, writer, columns, bytes: 0 })
+    }
+
+    /// Appends a row: a cell a column.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub(in crate::output) fn row(&mut self, cells: &[TableCell<'_>]) -> Result<()> {
+        debug_assert_eq!(cells.len(), self.columns.len());
+        for (column, cell) in self.columns.iter_mut().zip(cells) {
+            self.bytes += column.push(*cell);
+        }
+        if self.bytes >= GROUP { self.flush() } else { Ok(()) }
+    }
+
+    /// Bytes written so far; those of rows that are held are not among them.
+    pub(in crate::output) fn written(&self) -> u64 {
+        self.writer.bytes_written() as u64
+    }
+
+    /// Writes the rows that are held.
+    fn flush(&mut self) -> Result<()> {
+        if self.bytes == 0 {
+            return Ok(());
+        }
+        self.bytes = 0;
+        let TableFile { writer, columns, path, .. } = self;
+        let mut group = || -> ColumnsResult<()> {
+            let mut group = writer.next_row_group()?;
+            for column in columns.iter_mut() {
+                if let Some(mut to) = group.next_column()? {
+                    column.write(&mut to)?;
+                    to.close()?;
+                }
+            }
+            group.close().map(drop)
+        };
+        group().map_err(|error| failed(path, error))
+    }
+
+    /// Ends the file; its length.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub(in crate::output) fn finish(mut self) -> Result<u64> {
+        self.flush()?;
+        let TableFile { mut writer, path, .. } = self;
+        writer.finish().map_err(|error| failed(&path, error))?;
+        std::fs::metadata(&path).map(|made| made.len()).map_err(|e| Error::io(&path, "read", e))
+    }
+}
+
+/// What the system says of a file, for people.
+fn failed(path: &Path, error: ParquetError) -> Error {
+    let error = match error {
+        ParquetError::External(error) => match error.downcast::<io::Error>() {
+            Ok(error) => *error,
+            Err(error) => io::Error::other(error),
+        },
+        error => io::Error::other(error),
+    };
+    Error::io(path, "write", error)
+}
+
+fn is_unique(kind: CellKind) -> bool {
+    matches!(kind, CellKind::LongText | CellKind::Json)
+}
+
+/// A column in the schema of a file.
+///
+/// # Errors
+/// None, as the names are ours.
+pub(in crate::output) fn field((name, kind): &TableColumn) -> ColumnsResult<TypePtr> {
+    let physical = match kind {
+        CellKind::Text | CellKind::LongText | CellKind::Json | CellKind::Texts => Physical::BYTE_ARRAY,
+        CellKind::Whole => Physical::INT64,
+        CellKind::Real => Physical::DOUBLE,
+        CellKind::Truth => Physical::BOOLEAN,
+    };
+    let logical = match kind {
+        CellKind::Json => Some(LogicalType::Json),
+        CellKind::Text | CellKind::LongText | CellKind::Texts => Some(LogicalType::String),
+        _ => None,
+    };
+    let leaf_name = if *kind == CellKind::Texts { "element" } else { name };
+    let leaf = Type::primitive_type_builder(leaf_name, physical).with_logical_type(logical);
+    let leaf = Arc::new(leaf.with_repetition(Repetition::OPTIONAL).build()?);
+    if *kind != CellKind::Texts {
+        return Ok(leaf);
+    }
+    let list = Type::group_type_builder("list").with_repetition(Repetition::REPEATED);
+    let list = Arc::new(list.with_fields(vec![leaf]).build()?);
+    let list = Type::group_type_builder(name)
+        .with_repetition(Repetition::OPTIONAL)
+        .with_converted_type(ConvertedType::LIST)
+        .with_logical_type(Some(LogicalType::List))
+        .with_fields(vec![list]);
+    Ok(Arc::new(list.build()?))
+}
+
+/// Cells of a column that are held.
+pub(in crate::output) struct ColumnCells {
+    values: CellValues,
+    definition: Vec<i16>,
+    /// Of lists alone.
+    repetition: Option<Vec<i16>>,
+}
+
+/// Values of a column.
+enum CellValues {
+    Bytes(Vec<ByteArray>),
+    Whole(Vec<i64>),
+    Real(Vec<f64>),
+    Truth(Vec<bool>),
+}
+
+impl ColumnCells {
+    pub(in crate::output) fn new(kind: CellKind) -> ColumnCells {
+        let values = match kind {
+            CellKind::Whole => CellValues::Whole(Vec::new()),
+            CellKind::Real => CellValues::Real(Vec::new()),
+            CellKind::Truth => CellValues::Truth(Vec::new()),
+            _ => CellValues::Bytes(Vec::new()),
+        };
+        let repetition = (kind == CellKind::Texts).then(Vec::new);
+        ColumnCells { values, definition: Vec::new(), repetition }
+    }
+
+    /// Appends a cell; the bytes that it takes. What is no value of the column is nothing.
+    pub(in crate::output) fn push(&mut self, cell: TableCell<'_>) -> usize {
+        let (defined, bytes) = match (&mut self.values, cell) {
+            (CellValues::Bytes(values), TableCell::Text(text)) => {
+                values.push(ByteArray::from(text.as_bytes().to_vec()));
+                (1, text.len() + size_of::<ByteArray>())
+            }
+            (CellValues::Bytes(_), TableCell::Texts(texts)) => return self.push_texts(texts),
+            (CellValues::Whole(values), TableCell::Whole(number)) => {
+                values.push(number);
+                (1, 8)
+            }
+            (CellValues::Real(values), TableCell::Real(number)) => {
+                values.push(number);
+                (1, 8)
+            }
+            (CellValues::Truth(values), TableCell::Truth(truth)) => {
+                values.push(truth);
+                (1, 1)
+            }
+            _ => (0, 0),
+        };
+        self.definition.push(defined);
+        self.repetition.iter_mut().for_each(|levels| levels.push(0));
+        bytes + 4
+    }
+
+    fn push_texts(&mut self, texts: &[&str]) -> usize {
+        let Some(repetition) = &mut self.repetition else { return 0 };
+        if texts.is_empty() {
+            self.definition.push(1);
+            repetition.push(0);
+        }
+        let mut bytes = 4;
+        for (at, text) in texts.iter().enumerate() {
+            if let CellValues::Bytes(values) = &mut self.values {
+                values.push(ByteArray::from(text.as_bytes().to_vec()));
+            }
+            self.definition.push(3);
+            repetition.push(i16::from(at > 0));
+            bytes += text.len() + size_of::<ByteArray>() + 4;
+        }
+        bytes
+    }
+
+    /// Writes the cells, and holds none of them any more.
+    pub(in crate::output) fn write(&mut self, to: &mut SerializedColumnWriter<'_>) -> ColumnsResult<()> {
+        let definition = Some(&*self.definition);
+        let repetition = self.repetition.as_deref();
+        match &mut self.values {
+            CellValues::Bytes(values) => {
+                to.typed::<ByteArrayType>().write_batch(values, definition, repetition)?;
+                values.clear();
+            }
+            CellValues::Whole(values) => {
+                to.typed::<Int64Type>().write_batch(values, definition, repetition)?;
+                values.clear();
+            }
+            CellValues::Real(values) => {
+                to.typed::<DoubleType>().write_batch(values, definition, repetition)?;
+                values.clear();
+            }
+            CellValues::Truth(values) => {
+                to.typed::<BoolType>().write_batch(values, definition, repetition)?;
+                values.clear();
+            }
+        }
+        self.definition.clear();
+        self.repetition.iter_mut().for_each(Vec::clear);
+        Ok(())
+    }
+}

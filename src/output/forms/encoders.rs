@@ -1,0 +1,188 @@
+//! The seam of forms: what takes records one after the other and writes them.
+
+use super::lines::annotated;
+use super::notes::Note;
+use super::objects::RecordObjects;
+use super::shards::{Shards, Written};
+use crate::error::{Error, Result};
+use crate::read::{Delimiter, Fields, Format, Record, Source, file_header};
+
+/// A record on its way out.
+pub(super) struct Outgoing<'a> {
+    pub(super) record: &'a Record<'a>,
+    /// Its id, or what it is called if it has none.
+    pub(super) name: &'a str,
+    /// The file that it is from.
+    pub(super) file: &'a str,
+    /// What is to be said of it, if anything is.
+    pub(super) note: Option<&'a Note>,
+}
+
+/// Writes records in a form.
+pub(super) trait Encoder {
+    /// What comes is from another source.
+    fn begin(&mut self, source: &Source) -> Result<()>;
+
+    /// Writes a record.
+    fn record(&mut self, record: &Outgoing<'_>) -> Result<()>;
+
+    /// Writes a record that is an object already, as rows of Parquet are.
+    fn object(&mut self, object: &[u8], note: Option<&Note>) -> Result<()>;
+
+    /// Ends the files. If there were no records there is one without any, if it is `wanted`.
+    fn finish(self: Box<Self>, wanted: bool) -> Result<Written>;
+}
+
+/// Writes objects, one a line.
+pub(super) struct LineEncoder<'a> {
+    shards: Shards<'a>,
+    fields: &'a Fields,
+    objects: Option<RecordObjects>,
+    object: Vec<u8>,
+    line: Vec<u8>,
+}
+
+/// Bytes of buffers that are kept from record to record.
+const KEPT: usize = 1 << 20;
+
+impl<'a> LineEncoder<'a> {
+    pub(super) fn new(shards: Shards<'a>, fields: &'a Fields) -> LineEncoder<'a> {
+        LineEncoder { shards, fields, objects: None, object: Vec::new(), line: Vec::new() }
+    }
+}
+
+impl Encoder for LineEncoder<'_> {
+    fn begin(&mut self, source: &Source) -> Result<()> {
+        self.objects = Some(RecordObjects::new(source.format, self.fields));
+        Ok(())
+    }
+
+    fn record(&mut self, record: &Outgoing<'_>) -> Result<()> {
+        let mut object = std::mem::take(&mut self.object);
+        if let Some(objects) = &mut self.objects {
+            objects.write(record.record, record.name, record.file, &mut object);
+        }
+        let written = self.object(&object, record.note);
+        object.clear();
+        object.shrink_to(KEPT);
+        self.object = object;
+        written
+    }
+
+    fn object(&mut self, object: &[u8], note: Option<&Note>) -> Result<()> {
+        match note {
+            Some(note) => annotated(object, &note.json, &mut self.line),
+            None => self.line.extend_from_slice(object),
+        }
+        self.line.push(b'\n');
+        let written = self.shards.write(&self.line);
+        self.line.clear();
+        self.line.shrink_to(KEPT);
+        written
+    }
+
+    fn finish(self: Box<Self>, wanted: bool) -> Result<Written> {
+        self.shards.finish(wanted)
+    }
+}
+
+/// Writes ids, one a line.
+pub(super) struct IdEncoder<'a> {
+    pub(super) shards: Shards<'a>,
+}
+
+impl Encoder for IdEncoder<'_> {
+    fn begin(&mut self, _: &Source) -> Result<()> {
+        Ok(())
+    }
+
+    fn record(&mut self, record: &Outgoing<'_>) -> Result<()> {
+        if record.name.contains(['\n', '\r']) {
+            let why = "it has a line break, so it cannot be a line of a list; use --to jsonl";
+            return Err(Error::input(record.file.as_ref(), format!("the id {:?}: {why}", record.name)));
+        }
+        self.shards.write(format!("{}\n", record.name).as_bytes())
+    }
+
+    fn object(&mut self, _: &[u8], _: Option<&Note>) -> Result<()> {
+        unreachable!("ids are taken of records")
+    }
+
+    fn finish(self: Box<Self>, wanted: bool) -> Result<Written> {
+        self.shards.finish(wanted)
+    }
+}
+
+/// Writes records as they stood, one behind the other; rows with more fields, if something is to be said of them.
+pub(super) struct StretchEncoder<'a> {
+    shards: Shards<'a>,
+    delimiter: Delimiter,
+    annotate: bool,
+    row: Vec<u8>,
+}
+
+impl<'a> StretchEncoder<'a> {
+    pub(super) fn new(shards: Shards<'a>, annotate: bool) -> StretchEncoder<'a> {
+        StretchEncoder { shards, delimiter: Delimiter::COMMA, annotate, row: Vec::new() }
+    }
+
+    /// Writes a row with more fields behind its own, before its line end.
+    fn row(&mut self, raw: &[u8], fields: &[String]) {
+        let end = raw.len() - raw.iter().rev().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
+        self.row.clear();
+        self.row.extend_from_slice(&raw[..end]);
+        for field in fields {
+            self.row.push(self.delimiter.byte());
+            self.row.extend_from_slice(quoted(field, self.delimiter).as_bytes());
+        }
+        self.row.extend_from_slice(if end < raw.len() { &raw[end..] } else { b"\n" });
+    }
+}
+
+/// A field as a row has it.
+fn quoted(field: &str, delimiter: Delimiter) -> String {
+    let plain = !field.contains(['"', '\r', '\n', char::from(delimiter.byte())]);
+    if plain { field.to_owned() } else { format!("\"{}\"", field.replace('"', "\"\"")) }
+}
+
+impl Encoder for StretchEncoder<'_> {
+    fn begin(&mut self, source: &Source) -> Result<()> {
+        if let Format::Csv { delimiter } = source.format {
+            self.delimiter = delimiter;
+        }
+        let header = file_header(source).map_err(|e| Error::io(&source.path, "read", e))?;
+        self.shards.header = header;
+        if self.annotate && !self.shards.header.is_empty() {
+            let header = std::mem::take(&mut self.shards.header);
+            self.row(&header, &super::notes::COLUMNS.map(str::to_owned));
+            self.shards.header = std::mem::take(&mut self.row);
+        }
+        Ok(())
+    }
+
+    fn record(&mut self, record: &Outgoing<'_>) -> Result<()> {
+        let raw = record.record.raw;
+        match record.note {
+            Some(note) => self.row(raw, &note.fields()?),
+            None => {
+                self.row.clear();
+                self.row.extend_from_slice(raw);
+                // The last record of a file may be without its line end, and others follow it here.
+                if !raw.ends_with(b"\n") {
+                    self.row.push(b'\n');
+                }
+            }
+        }
+        let written = self.shards.write(&self.row);
+        self.row.shrink_to(KEPT);
+        written
+    }
+
+    fn object(&mut self, _: &[u8], _: Option<&Note>) -> Result<()> {
+        unreachable!("rows of Parquet are no stretches of bytes")
+    }
+
+    fn finish(self: Box<Self>, wanted: bool) -> Result<Written> {
+        self.shards.finish(wanted)
+    }
+}

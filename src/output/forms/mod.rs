@@ -1,0 +1,19 @@
+//! The forms that records are written in: that of their inputs, or one for all of them. What is to be said of each record may
+//! be said with it. An encoder writes records in one form; everything else is the same for all forms.
+
+mod encoders;
+mod form;
+mod lines;
+mod names;
+mod notes;
+mod objects;
+mod plan;
+mod shards;
+#[cfg(feature = "parquet")]
+mod tables;
+mod write;
+
+pub use form::{FormChoice, RecordForm};
+pub use notes::NoteFile;
+pub use plan::FormPlan;
+pub use write::{RecordSet, assist_records, write_records};

@@ -1,0 +1,305 @@
+//! What is said of each record: its cluster, how many are in it, who represents it, and whether the record is kept.
+//!
+//! What was found stands in a file in document order, while records are written: so whoever writes them, in whatever process,
+//! reads along with them and holds one note at a time.
+
+use std::fs::File;
+use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::document::{Doc, Position};
+use crate::error::{Error, Result};
+use crate::flow::{DocumentCluster, Outcome, Reason, Removed};
+use crate::output::lists::Lists;
+use crate::similarity::ReportedScores;
+
+/// The columns that notes are, where records have columns.
+pub(super) const COLUMNS: [&str; 8] = [
+    "alike_cluster",
+    "alike_size",
+    "alike_kept",
+    "alike_reason",
+    "alike_representative",
+    "alike_representative_file",
+    "alike_representative_line",
+    "alike_resemblance",
+];
+
+/// Bytes of a note in a file before its JSON.
+const HEAD: u64 = 24;
+
+/// What is said of a record, as JSON.
+#[derive(Serialize)]
+struct NoteRow<'a> {
+    cluster: Option<u64>,
+    size: u64,
+    kept: bool,
+    reason: Option<Reason>,
+    representative: Option<NotePlace<'a>>,
+    #[serde(flatten)]
+    shown: ReportedScores,
+}
+
+/// Where a representative stands.
+#[derive(Serialize)]
+struct NotePlace<'a> {
+    id: &'a str,
+    file: &'a str,
+    line: u64,
+}
+
+/// The same, read back.
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct NoteCells {
+    pub(super) cluster: Option<i64>,
+    pub(super) size: Option<i64>,
+    pub(super) kept: Option<bool>,
+    pub(super) reason: Option<String>,
+    pub(super) representative: Option<PlaceCells>,
+}
+
+/// The same, read back.
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct PlaceCells {
+    pub(super) id: String,
+    pub(super) file: String,
+    pub(super) line: i64,
+}
+
+/// What is said of a record.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Note {
+    /// The offset of the record in its file.
+    offset: u64,
+    pub(super) json: Vec<u8>,
+    /// Beside it, as reading JSON may change the last digit.
+    pub(super) resemblance: Option<f64>,
+}
+
+impl Note {
+    /// What is said of a record that is in no cluster.
+    pub(super) fn of_none() -> Note {
+        let row = NoteRow {
+            cluster: None,
+            size: 1,
+            kept: true,
+            reason: None,
+            representative: None,
+            shown: ReportedScores::default(),
+        };
+        Note { offset: 0, json: serde_json::to_vec(&row).unwrap_or_default(), resemblance: None }
+    }
+
+    /// Bytes that it takes in a file.
+    fn length(&self) -> u64 {
+        HEAD + self.json.len() as u64
+    }
+
+    /// Cell by cell.
+    pub(super) fn cells(&self) -> Result<NoteCells> {
+        serde_json::from_slice(&self.json)
+            .map_err(|error| Error::Worker(format!("a note that this run wrote: {error}")))
+    }
+
+    /// The same as text, in the order of [`COLUMNS`].
+    pub(super) fn fields(&self) -> Result<[String; 8]> {
+        let NoteCells { cluster, size, kept, reason, representative } = self.cells()?;
+        let number = |number: Option<i64>| number.map(|number| number.to_string()).unwrap_or_default();
+        let line = representative.as_ref().map(|place| place.line);
+        let PlaceCells { id, file, .. } = representative.unwrap_or_default();
+        let kept = kept.map(|kept| kept.to_string()).unwrap_or_default();
+        let resemblance = self.resemblance.and_then(|share| serde_json::to_string(&share).ok());
+        Ok([
+            number(cluster),
+            number(size),
+            kept,
+            reason.unwrap_or_default(),
+            id,
+            file,
+            number(line),
+            resemblance.unwrap_or_default(),
+        ])
+    }
+}
+
+/// The notes of a run in a file.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct NoteFile {
+    path: PathBuf,
+    /// Where the notes of each source begin.
+    starts: Vec<u64>,
+}
+
+impl NoteFile {
+    /// Writes what was found out about the documents of clusters to a file in `folder`.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn write(folder: &Path, outcome: &Outcome, lists: &Lists<'_>) -> Result<NoteFile> {
+        let path = std::path::absolute(folder).map_err(|e| Error::io(folder, "find", e))?.join("notes");
+        let failed = |e: io::Error| Error::io(&path, "write", e);
+        let file = File::create_new(&path).map_err(|e| Error::io(&path, "create", e))?;
+        let mut out = BufWriter::with_capacity(1 << 18, file);
+        let (mut at, mut starts) = (0, Vec::new());
+        for (position, member) in members(outcome) {
+            while starts.len() <= position.file() as usize {
+                starts.push(at);
+            }
+            let note = note(outcome, lists, position, &member)?;
+            let resemblance = note.resemblance.unwrap_or(f64::NAN).to_bits();
+            for number in [note.offset, resemblance, note.json.len() as u64] {
+                out.write_all(&number.to_le_bytes()).map_err(failed)?;
+            }
+            out.write_all(&note.json).map_err(failed)?;
+            at += note.length();
+        }
+        out.flush().map_err(failed)?;
+        starts.resize(outcome.run.documents.inputs.sources.len() + 1, at);
+        Ok(NoteFile { path, starts })
+    }
+
+    /// The notes of a source.
+    pub(super) fn of(&self, source: usize) -> Result<SourceNotes> {
+        let file = File::open(&self.path).map_err(|e| Error::io(&self.path, "read", e))?;
+        let mut notes = SourceNotes {
+            path: self.path.clone(),
+            file: BufReader::new(file),
+            at: 0,
+            end: self.starts[source + 1],
+            next: None,
+            none: Note::of_none(),
+        };
+        notes.go_to(self.starts[source])?;
+        Ok(notes)
+    }
+
+    /// Removes the file.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn remove(self) -> Result<()> {
+        std::fs::remove_file(&self.path).map_err(|e| Error::io(&self.path, "remove", e))
+    }
+}
+
+/// The notes of a source, in the order of its records.
+pub(super) struct SourceNotes {
+    path: PathBuf,
+    file: BufReader<File>,
+    /// Where the note behind the next one is.
+    at: u64,
+    end: u64,
+    next: Option<Note>,
+    none: Note,
+}
+
+impl SourceNotes {
+    /// What is said of the record at an offset, which is behind those asked for before.
+    pub(super) fn at(&mut self, offset: u64) -> Result<&Note> {
+        self.pass(offset)?;
+        Ok(self.next.as_ref().filter(|note| note.offset == offset).unwrap_or(&self.none))
+    }
+
+    /// Where the next note is.
+    #[cfg(feature = "parquet")]
+    pub(super) fn place(&self) -> u64 {
+        self.at - self.next.as_ref().map_or(0, Note::length)
+    }
+
+    /// Where the first note of a record at or behind an offset is.
+    #[cfg(feature = "parquet")]
+    pub(super) fn place_of(&mut self, offset: u64) -> Result<u64> {
+        self.pass(offset)?;
+        Ok(self.place())
+    }
+
+    /// Goes on at a place, where a note is, or the end of all.
+    pub(super) fn go_to(&mut self, place: u64) -> Result<()> {
+        self.file.seek(SeekFrom::Start(place)).map_err(|e| Error::io(&self.path, "read", e))?;
+        self.at = place;
+        self.advance()
+    }
+
+    /// Passes over the notes of records before an offset.
+    fn pass(&mut self, offset: u64) -> Result<()> {
+        while self.next.as_ref().is_some_and(|note| note.offset < offset) {
+            self.advance()?;
+        }
+        Ok(())
+    }
+
+    fn advance(&mut self) -> Result<()> {
+        self.next = None;
+        if self.at < self.end {
+            let note = read(&mut self.file).map_err(|e| Error::io(&self.path, "read", e))?;
+            self.at += note.length();
+            self.next = Some(note);
+        }
+        Ok(())
+    }
+}
+
+fn read(file: &mut impl Read) -> io::Result<Note> {
+    let mut number = || {
+        let mut bytes = [0; 8];
+        file.read_exact(&mut bytes).map(|()| u64::from_le_bytes(bytes))
+    };
+    let (offset, resemblance, length) = (number()?, f64::from_bits(number()?), number()?);
+    let mut json = vec![0; usize::try_from(length).map_err(io::Error::other)?];
+    file.read_exact(&mut json)?;
+    Ok(Note { offset, json, resemblance: Some(resemblance).filter(|share| !share.is_nan()) })
+}
+
+/// A member of a cluster.
+struct NotedMember<'a> {
+    /// The index of the cluster.
+    cluster: usize,
+    kept: bool,
+    /// How it stands to the representative, unless it is that one.
+    row: Option<&'a Removed>,
+}
+
+/// The members of all clusters in document order.
+fn members(outcome: &Outcome) -> Vec<(Position, NotedMember<'_>)> {
+    let findings = &outcome.findings;
+    let position = |doc: Doc| outcome.run.documents.catalogue.position(doc);
+    let row = |kept: bool| {
+        move |row| {
+            let row: &Removed = row;
+            (position(row.doc), NotedMember { cluster: row.cluster, kept, row: Some(row) })
+        }
+    };
+    let representative = |(cluster, found): (usize, &DocumentCluster)| {
+        (position(found.representative), NotedMember { cluster, kept: true, row: None })
+    };
+    let mut members: Vec<_> = findings.removed.iter().map(row(false)).collect();
+    members.extend(findings.spared.iter().map(row(true)));
+    members.extend(findings.clusters.iter().enumerate().map(representative));
+    members.sort_unstable_by_key(|(position, _)| *position);
+    members
+}
+
+fn note(outcome: &Outcome, lists: &Lists<'_>, position: Position, member: &NotedMember<'_>) -> Result<Note> {
+    let (documents, cluster) = (&outcome.run.documents, &outcome.findings.clusters[member.cluster]);
+    let shown = match member.row {
+        Some(row) => lists.shown(row.measure, row.reason),
+        None => ReportedScores::default().equal(),
+    };
+    let representative = NotePlace {
+        id: &documents.name(cluster.representative)?,
+        file: &documents.file(cluster.representative),
+        line: documents.line(cluster.representative)?,
+    };
+    let row = NoteRow {
+        cluster: Some(member.cluster as u64 + 1),
+        size: cluster.members.len() as u64,
+        kept: member.kept,
+        reason: member.row.filter(|_| !member.kept).map(|row| row.reason),
+        representative: Some(representative),
+        shown,
+    };
+    let json = serde_json::to_vec(&row).map_err(|error| Error::Worker(error.to_string()))?;
+    Ok(Note { offset: position.offset(), json, resemblance: shown.resemblance })
+}

@@ -1,0 +1,183 @@
+//! Records as rows of tables, and notes as columns.
+//!
+//! Every table has the same columns, whatever the records are: id, text, file and line, and the whole record as JSON. Columns
+//! made of the members of objects would have to suit all records before the first one is written, and one record of a
+//! million may have a number where the others have a text.
+
+use std::path::Path;
+
+use super::encoders::{Encoder, Outgoing};
+use super::notes::{COLUMNS, Note, NoteCells, SourceNotes};
+use super::objects::RecordObjects;
+use super::shards::{ShardNames, Written};
+use crate::error::Result;
+use crate::output::columns::{AddedColumns, CellKind, TableCell, TableColumn, TableFile, write_with};
+use crate::progress::Progress;
+use crate::read::{Fields, Format, Source};
+
+/// The columns of records.
+const RECORD: [TableColumn; 5] = [
+    ("id", CellKind::Text),
+    ("text", CellKind::LongText),
+    ("file", CellKind::Text),
+    ("line", CellKind::Whole),
+    ("record", CellKind::Json),
+];
+
+/// The columns of notes.
+const NOTES: [TableColumn; 8] = [
+    (COLUMNS[0], CellKind::Whole),
+    (COLUMNS[1], CellKind::Whole),
+    (COLUMNS[2], CellKind::Truth),
+    (COLUMNS[3], CellKind::Text),
+    (COLUMNS[4], CellKind::Text),
+    (COLUMNS[5], CellKind::Text),
+    (COLUMNS[6], CellKind::Whole),
+    (COLUMNS[7], CellKind::Real),
+];
+
+/// A note in the order of its columns.
+fn cells<'a>(note: &'a NoteCells, resemblance: Option<f64>) -> [TableCell<'a>; 8] {
+    let place = note.representative.as_ref();
+    [
+        note.cluster.into(),
+        note.size.into(),
+        note.kept.map_or(TableCell::Nothing, TableCell::Truth),
+        note.reason.as_deref().into(),
+        place.map(|place| &*place.id).into(),
+        place.map(|place| &*place.file).into(),
+        place.map(|place| place.line).into(),
+        resemblance.into(),
+    ]
+}
+
+/// Writes records as rows.
+pub(super) struct TableEncoder<'a> {
+    names: ShardNames<'a>,
+    fields: &'a Fields,
+    annotate: bool,
+    objects: Option<(RecordObjects, Format)>,
+    object: Vec<u8>,
+    open: Option<TableFile>,
+    written: Written,
+}
+
+impl<'a> TableEncoder<'a> {
+    pub(super) fn new(names: ShardNames<'a>, fields: &'a Fields, annotate: bool) -> TableEncoder<'a> {
+        let (objects, object, open, written) = (None, Vec::new(), None, Written::default());
+        TableEncoder { names, fields, annotate, objects, object, open, written }
+    }
+
+    fn opened(&mut self) -> Result<&mut TableFile> {
+        if self.open.is_none() {
+            let notes = if self.annotate { &NOTES[..] } else { &[] };
+            let columns = [&RECORD[..], notes].concat();
+            self.open = Some(TableFile::create(self.names.next(), &columns)?);
+            self.written.files += 1;
+        }
+        match &mut self.open {
+            Some(table) => Ok(table),
+            None => unreachable!("it was opened above"),
+        }
+    }
+
+    fn close(&mut self) -> Result<()> {
+        if let Some(table) = self.open.take() {
+            self.written.bytes += table.finish()?;
+        }
+        Ok(())
+    }
+}
+
+impl Encoder for TableEncoder<'_> {
+    fn begin(&mut self, source: &Source) -> Result<()> {
+        self.objects = Some((RecordObjects::new(source.format, self.fields), source.format));
+        Ok(())
+    }
+
+    fn record(&mut self, record: &Outgoing<'_>) -> Result<()> {
+        let mut object = std::mem::take(&mut self.object);
+        object.clear();
+        if let Some((objects, _)) = &mut self.objects {
+            objects.write(record.record, record.name, record.file, &mut object);
+        }
+        let note = record.note.map(|note| note.cells().map(|cells| (cells, note.resemblance))).transpose()?;
+        // It was read as text, or is made of texts.
+        let json = std::str::from_utf8(&object).unwrap_or_default();
+        let mut row = vec![
+            TableCell::Text(record.name),
+            TableCell::Text(record.record.text),
+            TableCell::Text(record.file),
+            TableCell::from(u64::from(record.record.line)),
+            TableCell::Text(json),
+        ];
+        row.extend(note.iter().flat_map(|(note, resemblance)| cells(note, *resemblance)));
+        let table = self.opened()?;
+        table.row(&row)?;
+        let written = table.written();
+        self.object = object;
+        if self.names.is_full(written) { self.close() } else { Ok(()) }
+    }
+
+    fn object(&mut self, _: &[u8], _: Option<&Note>) -> Result<()> {
+        unreachable!("rows of Parquet stay as they are")
+    }
+
+    fn finish(mut self: Box<Self>, wanted: bool) -> Result<Written> {
+        if wanted && self.written.files == 0 {
+            self.opened()?;
+        }
+        self.close()?;
+        Ok(self.written)
+    }
+}
+
+/// Writes a source of columns with those of its notes; the length of the file.
+pub(super) fn annotate(
+    source: &Source,
+    rejected: &[u64],
+    notes: SourceNotes,
+    target: &Path,
+    progress: &Progress,
+) -> Result<u64> {
+    let begin = notes.place();
+    let mut added = NoteColumns { notes, rejected, row: 0, group: (0, begin) };
+    write_with(source, &NOTES, &mut added, target, progress)
+}
+
+/// The notes of a source as columns.
+struct NoteColumns<'a> {
+    notes: SourceNotes,
+    /// Rows that were refused, ascending.
+    rejected: &'a [u64],
+    /// The next row.
+    row: u64,
+    /// The first row of the present row group, and where its notes begin.
+    group: (u64, u64),
+}
+
+impl AddedColumns for NoteColumns<'_> {
+    fn go_to(&mut self, row: u64) -> Result<()> {
+        if row == self.group.0 {
+            self.notes.go_to(self.group.1)?;
+        } else {
+            self.group = (row, self.notes.place_of(row)?);
+        }
+        self.row = row;
+        Ok(())
+    }
+
+    fn next(&mut self, column: usize, take: &mut dyn FnMut(TableCell<'_>)) -> Result<()> {
+        let row = self.row;
+        self.row += 1;
+        if self.rejected.binary_search(&row).is_ok() {
+            let (kept, reason) = (Some(false), Some("rejected".to_owned()));
+            let note = NoteCells { kept, reason, ..NoteCells::default() };
+            take(cells(&note, None)[column]);
+            return Ok(());
+        }
+        let note = self.notes.at(row)?;
+        take(cells(&note.cells()?, note.resemblance)[column]);
+        Ok(())
+    }
+}

@@ -1,0 +1,338 @@
+//! Records read once more, and written in another form: a worker for each file.
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+use std::{fs, slice};
+
+use super::encoders::{Encoder, IdEncoder, LineEncoder, Outgoing, StretchEncoder};
+use super::form::FormChoice;
+use super::notes::{NoteFile, SourceNotes};
+use super::plan::{FormPlan, OutputFile, Way};
+use super::shards::{ShardNames, Shards, Written};
+use crate::document::Position;
+use crate::error::{Error, Result};
+use crate::output::chosen::{Chosen, Side};
+use crate::output::hand_out::{Hands, hand_out_among};
+use crate::output::kept::{KeptTally, assist_kept, write_kept};
+use crate::peers::Peers;
+use crate::progress::Progress;
+use crate::read::{
+    Compression, Extent, Fields, Record, Refusal, Sink, Source, UnitReader, is_one_record, units,
+};
+
+/// The records of a run, and how they are written.
+#[derive(Clone, Copy)]
+pub struct RecordSet<'a> {
+    /// Where they are from.
+    pub sources: &'a [Source],
+    /// Where in a record its text and its other fields are.
+    pub fields: &'a Arc<Fields>,
+    /// How they are written.
+    pub choice: FormChoice,
+}
+
+/// Writes the chosen records of all sources under `staging`, in the form that is asked for. Other processes take part with
+/// [`assist_records`].
+///
+/// # Errors
+/// Those of [`FormPlan::new`] and [`write_kept`].
+pub fn write_records(
+    staging: &Path,
+    set: RecordSet<'_>,
+    chosen: Chosen<'_>,
+    notes: Option<&NoteFile>,
+    hands: Hands<'_>,
+    progress: &Progress,
+) -> Result<KeptTally> {
+    let plan = FormPlan::new(set.sources, set.choice)?;
+    if plan.is_plain() {
+        return write_kept(staging, set.sources, chosen, hands, progress);
+    }
+    let of = |at: &usize| (chosen.removed[*at].clone(), chosen.ends[*at]);
+    let (removed, ends): (Vec<_>, Vec<_>) = plan.as_they_are.iter().map(of).unzip();
+    let sources = plain_sources(&plan, set.sources);
+    let plain = Chosen { removed: &removed, ends: &ends, ..chosen };
+    let tally = write_kept(staging, &sources, plain, hands, progress)?;
+    let folder = staging.join(chosen.side.folder());
+    let folder = std::path::absolute(&folder).map_err(|e| Error::io(&folder, "find", e))?;
+    make_folders(&folder, &plan)?;
+    if let Some(peers) = hands.peers {
+        peers.broadcast(&FormShare {
+            folder: Cow::Borrowed(&folder),
+            side: chosen.side,
+            removed: chosen.removed.into(),
+            notes: notes.map(Cow::Borrowed),
+        })?;
+    }
+    let writer =
+        FormWriter { folder: &folder, set, side: chosen.side, removed: chosen.removed, notes, progress };
+    let written = writer.write_all(&plan, hands)?;
+    Ok(KeptTally {
+        files: tally.files + written.files,
+        bytes_in: set.sources.iter().map(|source| source.bytes).sum(),
+        bytes_out: tally.bytes_out + written.bytes,
+    })
+}
+
+/// Takes part in what process 0 writes with [`write_records`]; the set is the same.
+///
+/// # Errors
+/// Those of [`write_records`]; [`Error::Lost`] and [`Error::GaveUp`] if another process has ended.
+pub fn assist_records(set: RecordSet<'_>, workers: usize, peers: &Peers, progress: &Progress) -> Result<()> {
+    let plan = FormPlan::new(set.sources, set.choice)?;
+    if plan.is_plain() {
+        return assist_kept(set.sources, workers, peers, progress);
+    }
+    assist_kept(&plain_sources(&plan, set.sources), workers, peers, progress)?;
+    let share: FormShare<'_> = peers.receive()?;
+    let (folder, removed, notes) = (&*share.folder, &*share.removed, share.notes.as_deref());
+    let writer = FormWriter { folder, set, side: share.side, removed, notes, progress };
+    writer.write_all(&plan, Hands { workers, peers: Some(peers) }).map(drop)
+}
+
+/// The sources that are written as they are.
+fn plain_sources(plan: &FormPlan, sources: &[Source]) -> Vec<Source> {
+    plan.as_they_are.iter().map(|at| sources[*at].clone()).collect()
+}
+
+/// What all processes must know to write together, beside what each finds out for itself.
+#[derive(serde::Serialize, serde::Deserialize)]
+struct FormShare<'a> {
+    folder: Cow<'a, Path>,
+    side: Side,
+    removed: Cow<'a, [Vec<u64>]>,
+    notes: Option<Cow<'a, NoteFile>>,
+}
+
+/// Creates the folders of all files.
+fn make_folders(folder: &Path, plan: &FormPlan) -> Result<()> {
+    let mut folders = BTreeSet::from([folder.to_path_buf()]);
+    for file in &plan.files {
+        let name = format!("{}{}", file.name.0, file.name.1);
+        if !Path::new(&name).components().all(|part| matches!(part, Component::Normal(_))) {
+            return Err(Error::input(name.as_ref(), "cannot be given a name under the output folder"));
+        }
+        folders.extend(folder.join(name).parent().map(Path::to_path_buf));
+    }
+    folders
+        .iter()
+        .try_for_each(|folder| fs::create_dir_all(folder).map_err(|e| Error::io(folder, "create", e)))
+}
+
+struct FormWriter<'a> {
+    folder: &'a Path,
+    set: RecordSet<'a>,
+    side: Side,
+    removed: &'a [Vec<u64>],
+    notes: Option<&'a NoteFile>,
+    progress: &'a Progress,
+}
+
+impl FormWriter<'_> {
+    /// Writes all files, the largest first.
+    fn write_all(&self, plan: &FormPlan, hands: Hands<'_>) -> Result<Written> {
+        let effort = |file: &&OutputFile| -> u64 {
+            let bytes = |at: &usize| {
+                let source = &self.set.sources[*at];
+                source.bytes.saturating_mul(if source.compression == Compression::None { 1 } else { 6 })
+            };
+            file.sources.iter().map(bytes).fold(0, u64::saturating_add)
+        };
+        let mut files: Vec<&OutputFile> = plan.files.iter().collect();
+        files.sort_by_key(|file| std::cmp::Reverse(effort(file)));
+        let written = hand_out_among(files.len(), hands, || (), |(), at| self.write_file(files[at]))?;
+        let sum = |all: &[Written]| {
+            all.iter().fold((0, 0), |(files, bytes), one| (files + one.files, bytes + one.bytes))
+        };
+        let own = sum(&written);
+        let all = match hands.peers {
+            Some(peers) => peers.gather(&own)?,
+            None => vec![own],
+        };
+        let all: Vec<Written> = all.into_iter().map(|(files, bytes)| Written { files, bytes }).collect();
+        let (files, bytes) = sum(&all);
+        Ok(Written { files, bytes })
+    }
+
+    fn write_file(&self, file: &OutputFile) -> Result<Written> {
+        #[cfg(feature = "parquet")]
+        if file.way == Way::Columns {
+            return self.write_columns(file);
+        }
+        let mut encoder = self.encoder(file);
+        for source in &file.sources {
+            self.read(*source, file.way, &mut *encoder)?;
+        }
+        encoder.finish(self.side != Side::Removed)
+    }
+
+    fn encoder<'b>(&'b self, file: &'b OutputFile) -> Box<dyn Encoder + 'b> {
+        let names = ShardNames::new(self.folder, &file.name, self.set.choice.shard_bytes);
+        let shards = |compression| Shards::new(names, compression);
+        match file.way {
+            Way::Lines(compression) => Box::new(LineEncoder::new(shards(compression), self.set.fields)),
+            Way::Ids => Box::new(IdEncoder { shards: shards(Compression::None) }),
+            #[cfg(feature = "parquet")]
+            Way::Table => {
+                let names = ShardNames::new(self.folder, &file.name, self.set.choice.shard_bytes);
+                Box::new(super::tables::TableEncoder::new(names, self.set.fields, self.notes.is_some()))
+            }
+            _ => {
+                let compression = file.sources.first().map(|at| self.set.sources[*at].compression);
+                let shards = shards(compression.unwrap_or(Compression::None));
+                Box::new(StretchEncoder::new(shards, self.notes.is_some()))
+            }
+        }
+    }
+
+    /// Hands the chosen records of a source to an encoder.
+    fn read(&self, at: usize, way: Way, encoder: &mut dyn Encoder) -> Result<()> {
+        let source = &self.set.sources[at];
+        if is_one_record(source.format) && self.removed[at].is_empty() == (self.side == Side::Removed) {
+            // It is the other half's, and must still say what it said.
+            self.progress.advance(source.bytes);
+            return source.unchanged();
+        }
+        source.unchanged()?;
+        encoder.begin(source)?;
+        let mut selection = Selection {
+            side: self.side,
+            removed: &self.removed[at],
+            notes: self.notes.map(|notes| notes.of(at)).transpose()?,
+        };
+        match way {
+            #[cfg(feature = "parquet")]
+            Way::Lines(_) if source.format == crate::read::Format::Parquet => {
+                self.read_rows(source, &mut selection, encoder)?;
+            }
+            _ => self.read_units(at, selection, encoder)?,
+        }
+        source.unchanged()
+    }
+
+    fn read_units(&self, at: usize, selection: Selection<'_>, encoder: &mut dyn Encoder) -> Result<()> {
+        let source = &self.set.sources[at];
+        let mut taker = RecordTaker { source, selection, encoder, name: String::new(), failed: None };
+        // Numbers of lines are those of the file where it is read at one stretch.
+        let file = u32::try_from(at).unwrap_or(u32::MAX);
+        for unit in units(slice::from_ref(source), Extent::ALL, u64::MAX) {
+            let mut reader = UnitReader::open(file, source, &unit, Arc::clone(self.set.fields));
+            let mut bytes = 0;
+            loop {
+                self.progress.check()?;
+                let more = reader.advance(&mut taker)?;
+                taker.failed.take().map_or(Ok(()), Err)?;
+                self.progress.advance(reader.bytes() - bytes);
+                bytes = reader.bytes();
+                if !more {
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    #[cfg(feature = "parquet")]
+    fn read_rows(
+        &self,
+        source: &Source,
+        selection: &mut Selection<'_>,
+        encoder: &mut dyn Encoder,
+    ) -> Result<()> {
+        crate::read::row_objects(source, &mut |row, object| {
+            if row % 1024 == 0 {
+                self.progress.check()?;
+            }
+            if !selection.takes(row) {
+                return Ok(());
+            }
+            let note = selection.notes.as_mut().map(|notes| notes.at(row)).transpose()?;
+            encoder.object(object, note)
+        })?;
+        self.progress.advance(source.bytes);
+        Ok(())
+    }
+
+    #[cfg(feature = "parquet")]
+    fn write_columns(&self, file: &OutputFile) -> Result<Written> {
+        let mut written = Written::default();
+        for at in &file.sources {
+            let source = &self.set.sources[*at];
+            source.unchanged()?;
+            let notes = self.notes.map(|notes| notes.of(*at)).transpose()?;
+            let target = self.target(file);
+            if let Some(notes) = notes {
+                written.bytes +=
+                    super::tables::annotate(source, &self.removed[*at], notes, &target, self.progress)?;
+                written.files += 1;
+            }
+            source.unchanged()?;
+            self.progress.advance(source.bytes);
+        }
+        Ok(written)
+    }
+
+    #[cfg(feature = "parquet")]
+    fn target(&self, file: &OutputFile) -> PathBuf {
+        self.folder.join(format!("{}{}", file.name.0, file.name.1))
+    }
+}
+
+/// Which records of a source are taken, and what is said of them.
+struct Selection<'a> {
+    side: Side,
+    /// The ascending offsets of removed records behind those asked for before.
+    removed: &'a [u64],
+    notes: Option<SourceNotes>,
+}
+
+impl Selection<'_> {
+    /// Whether the record at an offset is taken, which is behind those asked for before.
+    fn takes(&mut self, offset: u64) -> bool {
+        while let [first, rest @ ..] = self.removed
+            && *first < offset
+        {
+            self.removed = rest;
+        }
+        (self.removed.first() == Some(&offset)) == (self.side == Side::Removed)
+    }
+}
+
+/// Takes the records of a source as they are read.
+struct RecordTaker<'a> {
+    source: &'a Source,
+    selection: Selection<'a>,
+    encoder: &'a mut dyn Encoder,
+    name: String,
+    failed: Option<Error>,
+}
+
+impl RecordTaker<'_> {
+    fn take(&mut self, record: &Record<'_>) -> Result<()> {
+        let offset = record.position.offset();
+        if !self.selection.takes(offset) {
+            return Ok(());
+        }
+        self.name.clear();
+        match &record.id {
+            Some(id) => self.name.push_str(id),
+            None => self.name = format!("{}:{}", self.source.shown, record.line),
+        }
+        let note = self.selection.notes.as_mut().map(|notes| notes.at(offset)).transpose()?;
+        let (name, file) = (&*self.name, &*self.source.shown);
+        self.encoder.record(&Outgoing { record, name, file, note })
+    }
+}
+
+impl Sink for RecordTaker<'_> {
+    fn document(&mut self, record: &Record<'_>) {
+        if self.failed.is_none() {
+            self.failed = self.take(record).err();
+        }
+    }
+
+    /// What is no document was refused when it was read first, and is written in no other form.
+    fn refuse(&mut self, _: Position, _: u32, _: Refusal) {}
+}

@@ -1,0 +1,163 @@
+//! Rows as JSON objects: all columns, whatever they hold.
+
+use std::io::Write;
+use std::sync::Arc;
+
+use parquet::bloom_filter::Sbbf;
+use parquet::column::page::PageReader;
+use parquet::errors::Result as ColumnsResult;
+use parquet::file::metadata::RowGroupMetaData;
+use parquet::file::reader::RowGroupReader;
+use parquet::record::reader::{RowIter, TreeBuilder};
+use parquet::record::{Field, Row};
+use parquet::schema::types::Type;
+
+use super::guard::guarded;
+use super::rewritten::ParquetSource;
+use crate::error::{Error, Result};
+use crate::read::source::Source;
+
+/// Rows that are decoded at once.
+const BATCH: usize = 64;
+
+/// Hands each row of a source to `each`, with its number from 0, as a JSON object of all its columns.
+///
+/// What is no type of JSON is written so: dates and times as ISO 8601 has them, decimals as numbers, bytes as text if they are
+/// UTF-8 and else as hexadecimal digits, numbers that JSON does not know as null, and the keys of maps as strings.
+///
+/// # Errors
+/// [`Error::Input`] of what cannot be decoded, and what `each` gives.
+pub fn row_objects(source: &Source, each: &mut dyn FnMut(u64, &[u8]) -> Result<()>) -> Result<()> {
+    let failed = |error| {
+        let said = super::rows::said(&error);
+        let advice = "leave --to out to have the rows as they are stored";
+        Error::input(&source.path, format!("cannot be written as JSON: {said}; {advice}"))
+    };
+    let file = ParquetSource::open(source)?;
+    let schema = file.metadata().file_metadata().schema_descr_ptr();
+    let (mut row, mut object) = (0, Vec::new());
+    for group in 0..file.metadata().num_row_groups() {
+        let reader = ObjectGroup { file: &file, group };
+        let rows = file.metadata().row_group(group).num_rows().max(0) as u64;
+        let tree = TreeBuilder::new().with_batch_size(BATCH);
+        let mut decoded = guarded(|| tree.as_iter(Arc::clone(&schema), &reader)).map_err(failed)?;
+        for _ in 0..rows {
+            object.clear();
+            let next = guarded(|| decoded.next().transpose()).map_err(failed)?;
+            let Some(next) = next else { return Err(Error::Changed(source.path.clone())) };
+            guarded(|| {
+                write_row(&next, &mut object);
+                Ok(())
+            })
+            .map_err(failed)?;
+            each(row, &object)?;
+            row += 1;
+        }
+    }
+    Ok(())
+}
+
+/// A row group whose pages are read within bounds.
+struct ObjectGroup<'a> {
+    file: &'a ParquetSource,
+    group: usize,
+}
+
+impl RowGroupReader for ObjectGroup<'_> {
+    fn metadata(&self) -> &RowGroupMetaData {
+        self.file.metadata().row_group(self.group)
+    }
+
+    fn num_columns(&self) -> usize {
+        self.metadata().num_columns()
+    }
+
+    fn get_column_page_reader(&self, leaf: usize) -> ColumnsResult<Box<dyn PageReader>> {
+        self.file.pages(self.group, leaf).map(|(pages, _)| Box::new(pages) as Box<dyn PageReader>)
+    }
+
+    fn get_column_bloom_filter(&self, _: usize) -> Option<&Sbbf> {
+        None
+    }
+
+    fn get_row_iter(&self, projection: Option<Type>) -> ColumnsResult<RowIter<'_>> {
+        RowIter::from_row_group(projection, self)
+    }
+}
+
+fn write_row(row: &Row, out: &mut Vec<u8>) {
+    out.push(b'{');
+    for (at, (name, value)) in row.get_column_iter().enumerate() {
+        if at > 0 {
+            out.push(b',');
+        }
+        write_text(name, out);
+        out.push(b':');
+        write_value(value, out);
+    }
+    out.push(b'}');
+}
+
+fn write_value(value: &Field, out: &mut Vec<u8>) {
+    match value {
+        Field::Null => out.extend_from_slice(b"null"),
+        Field::Str(text) => write_text(text, out),
+        Field::Bytes(bytes) => match std::str::from_utf8(bytes.data()) {
+            Ok(text) => write_text(text, out),
+            Err(_) => {
+                let digits = bytes.data().iter().map(|byte| format!("{byte:02x}"));
+                write_text(&digits.collect::<String>(), out);
+            }
+        },
+        Field::Float16(number) => write_json(&f32::from(*number), out),
+        Field::Float(number) => write_json(number, out),
+        Field::Double(number) => write_json(number, out),
+        // Without places behind the point there is still a point.
+        Field::Decimal(_) => out.extend_from_slice(value.to_string().trim_end_matches('.').as_bytes()),
+        Field::Date(_) | Field::TimeMillis(_) | Field::TimeMicros(_) => write_text(&value.to_string(), out),
+        Field::TimestampMillis(at) => write_time(jiff::Timestamp::from_millisecond(*at).ok(), *at, out),
+        Field::TimestampMicros(at) => write_time(jiff::Timestamp::from_microsecond(*at).ok(), *at, out),
+        Field::Group(row) => write_row(row, out),
+        Field::ListInternal(list) => {
+            write_all(list.elements(), (b'[', b']'), out, write_value);
+        }
+        Field::MapInternal(map) => write_all(map.entries(), (b'{', b'}'), out, |(key, value), out| {
+            match key {
+                Field::Str(key) => write_text(key, out),
+                key => write_text(&key.to_string(), out),
+            }
+            out.push(b':');
+            write_value(value, out);
+        }),
+        // Truths and whole numbers.
+        number => out.extend_from_slice(number.to_string().as_bytes()),
+    }
+}
+
+fn write_all<T>(some: &[T], (open, close): (u8, u8), out: &mut Vec<u8>, each: impl Fn(&T, &mut Vec<u8>)) {
+    out.push(open);
+    for (at, one) in some.iter().enumerate() {
+        if at > 0 {
+            out.push(b',');
+        }
+        each(one, out);
+    }
+    out.push(close);
+}
+
+/// A time, or what stands for it where it is beyond all years.
+fn write_time(time: Option<jiff::Timestamp>, at: i64, out: &mut Vec<u8>) {
+    match time {
+        Some(time) => write_text(&time.to_string(), out),
+        None => write_json(&at, out),
+    }
+}
+
+fn write_text(text: &str, out: &mut Vec<u8>) {
+    write_json(text, out);
+}
+
+/// Writing to memory never fails.
+fn write_json<T: serde::Serialize + ?Sized>(value: &T, out: &mut Vec<u8>) {
+    let _ = serde_json::to_writer(out.by_ref(), value);
+}
