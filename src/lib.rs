@@ -435,13 +435,18 @@
 //! - `output/forms/tables.rs` - records as rows of tables, and notes as columns
 //! - `output/forms/shards.rs` - a file that is written, or its parts
 //! - `output/kept/mod.rs` - the inputs without the removed records
+//! - `output/kept/job.rs` - what one worker does at a time
+//! - `output/kept/metered.rs` - compressed files being written, as progress
 //! - `output/kept/plan.rs` - dividing a large file among workers
 //! - `output/kept/filter.rs` - which bytes of a file of records are kept
 //! - `output/kept/members.rs` - gzip files of small members, of which most are copied
 //! - `output/kept/packer.rs` - files compressed as their sources were
 //! - `output/hand_out.rs` - jobs of unequal size, handed to workers
+//! - `output/members.rs` - members of clusters, and what was found out about each
+//! - `output/list_file.rs` - the file of a list: lines or a table
 //! - `output/lists.rs` - from an outcome to its lists and figures
-//! - `output/rows.rs` - the rows of the lists
+//! - `output/rows/mod.rs` - the rows of the lists
+//! - `output/rows/cells.rs` - these rows as cells of tables
 //! - `output/summary.rs` - the figures of a run
 //! - `output/figures.rs` - figures as people read them
 //! - `output/render.rs` - the figures for people

@@ -40,6 +40,8 @@ pub const BEYOND_MEMORY: u64 = 32 << 20;
 pub const LEAST_MEMORY: u64 = 8 << 20;
 /// Least `--epoch`, in bytes: less is a forgotten unit, not a wish.
 pub const LEAST_EPOCH: u64 = 1 << 10;
+/// Least `--shard-size`, in bytes: less is a forgotten unit, not a wish.
+pub const LEAST_SHARD: u64 = 1 << 10;
 /// Most tokens a shingle; longer ones would make every ordinary document a single shingle.
 pub const MAX_NGRAM: usize = 1000;
 /// Most features that the filter designer looks at: beyond them a filter hardly gets sharper.

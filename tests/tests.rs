@@ -47,6 +47,8 @@ mod faults;
 mod features;
 /// The same documents in every format.
 mod formats;
+/// Records in another form, and with what was found.
+mod forms;
 /// Every contradiction of tables is named by fsck.
 mod fsck;
 /// Collections that cluster with a guarantee, and the program with them.
@@ -71,6 +73,8 @@ mod launch;
 mod layers;
 /// Lexicons: built in any shape, merged, compared, shown, and refused.
 mod lexicon;
+/// Lists as tables, and a row for every document.
+mod lists;
 /// Jobs that lose a process that keeps what it writes to itself.
 mod local_losses;
 /// What processes keep to themselves, out of reach, missing or damaged.

@@ -3,13 +3,14 @@
 use std::path::PathBuf;
 
 use alike::config::{Input, Method};
+use alike::output::{ListChoice, ListForm};
 use alike::read::{Delimiter, FormatHint, FormatName};
 use clap::Args;
 
 use super::processes::ProcessArgs;
 use super::values::{
-    ClusteringArg, ComponentsArg, Percent, SimdArg, TokensArg, VerifyArg, format_parser, method_parser,
-    policies, presets,
+    ClusteringArg, ComponentsArg, Percent, SimdArg, TokensArg, VerifyArg, format_parser, list_parser,
+    method_parser, policies, presets,
 };
 
 /// Where a collection lies.
@@ -241,6 +242,25 @@ pub(crate) struct ReportArgs {
     pub(crate) json: bool,
     #[command(flatten)]
     pub(crate) talk: TalkArgs,
+}
+
+/// The lists of what was found.
+#[derive(Debug, Default, Args)]
+pub(crate) struct ListArgs {
+    /// Write the lists of duplicates, clusters, pairs and refused records in this form: --lists parquet [default: jsonl]
+    #[arg(long, value_name = "FORM", value_parser = list_parser(), hide_short_help = true, help_heading = "Output")]
+    pub(crate) lists: Option<ListForm>,
+    /// Also write assignments.jsonl: a row for every document, with its cluster, whether it is kept, and why not:
+    /// --assignments --lists parquet
+    #[arg(long, hide_short_help = true, help_heading = "Output")]
+    pub(crate) assignments: bool,
+}
+
+impl ListArgs {
+    /// What was typed.
+    pub(crate) fn choice(&self) -> ListChoice {
+        ListChoice { form: self.lists.unwrap_or_default(), assignments: self.assignments }
+    }
 }
 
 /// What is printed on standard error.

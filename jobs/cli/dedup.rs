@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use alike::output::RecordForm;
 use clap::Args;
 
-use super::common::{ConfigArgs, MachineArgs, TalkArgs};
+use super::common::{ConfigArgs, ListArgs, MachineArgs, TalkArgs};
 use super::processes::ProcessArgs;
 use super::values::form_parser;
 
@@ -37,6 +37,12 @@ pub(crate) struct OutputFormArgs {
     /// and Parquet columns whose names begin with "alike_". Other forms need --to jsonl or --to parquet.
     #[arg(long, help_heading = "Output")]
     pub(crate) annotate: bool,
+    /// Divide files of records into parts of about this size on disk: --to jsonl.zst --shard-size 512MB
+    ///
+    /// A part ends behind the record that fills it, and NAME-00001.jsonl.zst is the first. Rows of CSV have the header in
+    /// each part. Crawls and Parquet can only be divided in another form.
+    #[arg(long, value_name = "SIZE", hide_short_help = true, help_heading = "Output")]
+    pub(crate) shard_size: Option<String>,
 }
 
 #[derive(Debug, Args)]
@@ -75,6 +81,8 @@ pub(crate) struct DedupArgs {
     /// stand. An input that loses nothing has no file there.
     #[arg(long, conflicts_with = "annotate", help_heading = "Output")]
     pub(crate) write_removed: bool,
+    #[command(flatten)]
+    pub(crate) lists: ListArgs,
     /// Report duplicates, but write nothing
     #[arg(long, help_heading = "Output")]
     pub(crate) dry_run: bool,

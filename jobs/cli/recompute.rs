@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::common::{ChoiceArgs, MachineArgs, PlaceArgs, TalkArgs};
+use super::common::{ChoiceArgs, ListArgs, MachineArgs, PlaceArgs, TalkArgs};
 use super::processes::ProcessArgs;
 
 pub(crate) const PAIRS_EXAMPLES: &str = "\
@@ -90,6 +90,8 @@ pub(crate) struct ExportArgs {
     /// Also write pairs.jsonl: every pair of near-duplicates
     #[arg(long, help_heading = "Output")]
     pub(crate) pairs: bool,
+    #[command(flatten)]
+    pub(crate) lists: ListArgs,
     /// Report what would be removed, and whether all files can be written, but write nothing
     #[arg(long, help_heading = "Output")]
     pub(crate) dry_run: bool,

@@ -5,7 +5,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use alike::config::{Method, PRESETS};
-use alike::output::RecordForm;
+use alike::output::{ListForm, RecordForm};
 use alike::read::{FormatName, format_names};
 use clap::ValueEnum;
 use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
@@ -59,6 +59,12 @@ pub(crate) fn format_parser() -> impl TypedValueParser<Value = FormatName> {
 pub(crate) fn form_parser() -> impl TypedValueParser<Value = RecordForm> {
     let values = RecordForm::ALL.iter().map(|(name, _, about)| PossibleValue::new(*name).help(*about));
     PossibleValuesParser::new(values).try_map(|name| name.parse::<RecordForm>())
+}
+
+/// What reads `--lists`: the list of forms, each with what it is.
+pub(crate) fn list_parser() -> impl TypedValueParser<Value = ListForm> {
+    let values = ListForm::ALL.iter().map(|(name, _, about)| PossibleValue::new(*name).help(*about));
+    PossibleValuesParser::new(values).try_map(|name| name.parse::<ListForm>())
 }
 
 /// `--verify`.

@@ -86,7 +86,7 @@ fn dedup(
     let run = &outcome.run;
     let bytes: u64 = run.documents.inputs.sources.iter().map(|source| source.bytes).sum();
     run.context.status.enter(Stage::Write, bytes * options.sides().len() as u64);
-    let lists = Lists::new(&outcome).with_kinds(related);
+    let lists = Lists::new(&outcome).with_kinds(related).written_as(options.lists);
     let peers = peers.map(|peers| &**peers);
     let written = write(options, (&outcome, &lists), staging.path(), &rejected, (peers, progress))?;
     let mut summary = summarised()?;
@@ -112,7 +112,7 @@ fn write(
     let run = &outcome.run;
     let lists = || found.write(folder, rejected);
     let hands = Hands { workers: run.context.topology.workers(), peers };
-    let annotate = || options.form.annotate.then(|| NoteFile::write(folder, outcome, found)).transpose();
+    let annotate = || options.form.annotate.then(|| NoteFile::write(folder, outcome)).transpose();
     let inputs = &run.documents.inputs;
     let set = RecordSet { sources: &inputs.sources, fields: &inputs.fields, choice: options.form };
     let half = |side: Side, notes: Option<&NoteFile>| {

@@ -8,8 +8,8 @@ use std::thread;
 use alike::config::{Clustering, Config, Filter, Input, Method, Tokens, Verify, parse_size};
 use alike::error::{Error, Result};
 use alike::flow::Components;
-use alike::limits::{BASE_MEMORY, LEAST_EPOCH, LEAST_MEMORY, MAX_WORKERS, WORKER_MEMORY};
-use alike::output::{FormChoice, Side};
+use alike::limits::{BASE_MEMORY, LEAST_EPOCH, LEAST_MEMORY, LEAST_SHARD, MAX_WORKERS, WORKER_MEMORY};
+use alike::output::{FormChoice, ListChoice, Side};
 use alike::read::FormatHint;
 use alike::simd::Simd;
 use alike::system_memory::total_memory;
@@ -17,7 +17,7 @@ use alike::system_memory::total_memory;
 use crate::cli::common::FilterArgs;
 use crate::cli::common::RecordArgs;
 use crate::cli::common::{ConfigArgs, MachineArgs};
-use crate::cli::dedup::DedupArgs;
+use crate::cli::dedup::{DedupArgs, OutputFormArgs};
 use crate::cli::values::{ClusteringArg, ComponentsArg, SimdArg, TokensArg, VerifyArg};
 
 /// All that one run of `dedup` needs to know.
@@ -43,6 +43,8 @@ pub(crate) struct DedupOptions {
     pub(crate) kinds: bool,
     /// How many documents of each cluster are kept.
     pub(crate) keep_per_cluster: usize,
+    /// Which lists are written, and how.
+    pub(crate) lists: ListChoice,
     /// The form in which records are written.
     pub(crate) form: FormChoice,
     /// Whether what is removed is written, too.
@@ -77,7 +79,8 @@ impl DedupOptions {
             pairs: args.pairs,
             kinds: args.kinds,
             keep_per_cluster: args.keep_per_cluster.map_or(1, NonZeroUsize::get),
-            form: FormChoice { form: args.form.to, annotate: args.form.annotate, shard_bytes: None },
+            lists: args.lists.choice(),
+            form: form(&args.form)?,
             write_removed: args.write_removed,
             dry_run: args.dry_run,
             strict: args.strict,
@@ -96,6 +99,18 @@ impl DedupOptions {
             (false, false) => &[Side::Kept],
         }
     }
+}
+
+/// The form in which records are to be written.
+fn form(args: &OutputFormArgs) -> Result<FormChoice> {
+    let size = |text: &str| parse_size(text).map_err(|error| Error::config(format!("--shard-size: {error}")));
+    let shard_bytes = args.shard_size.as_deref().map(size).transpose()?;
+    if let Some(bytes) = shard_bytes.filter(|bytes| *bytes < LEAST_SHARD) {
+        return Err(Error::config(format!(
+            "--shard-size: {bytes} bytes are less than {LEAST_SHARD}; give a size with its unit, like 512MB"
+        )));
+    }
+    Ok(FormChoice { form: args.to, annotate: args.annotate, shard_bytes })
 }
 
 /// What a run may use of the machine, made sense of.

@@ -3,24 +3,35 @@
 use std::path::{Path, PathBuf};
 
 use super::chosen::Side;
-use super::rows::{ClusterRow, DuplicateRow, PairRow, RejectedRow, Rows};
+use super::list_file::{ListFile, ListForm};
+use super::members::{ClusterMember, members, shown};
+use super::rows::{AssignmentRow, ClusterRow, DuplicateRow, ListRow, PairRow, RejectedRow};
 use super::summary::{CommonShingles, InputFigures, Skipped, StageSeconds, Summary};
 use crate::document::Doc;
 use crate::error::Result;
 use crate::flow::{Outcome, Reason, Related};
 use crate::read::{Discovery, Refusal, Refused, Rejected};
-use crate::similarity::{Measure, ReportedScores};
 
 /// The lists of an outcome.
 pub struct Lists<'a> {
     outcome: &'a Outcome,
     related: Option<&'a Related>,
+    choice: ListChoice,
+}
+
+/// Which lists are written, and how.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ListChoice {
+    /// Their form.
+    pub form: ListForm,
+    /// Whether there is one with a row for every document.
+    pub assignments: bool,
 }
 
 impl<'a> Lists<'a> {
     /// The lists of `outcome`.
     pub fn new(outcome: &'a Outcome) -> Lists<'a> {
-        Lists { outcome, related: None }
+        Lists { outcome, related: None, choice: ListChoice::default() }
     }
 
     /// The lists with what was found out about kinds, if it was.
@@ -28,7 +39,13 @@ impl<'a> Lists<'a> {
         Lists { related, ..self }
     }
 
-    /// Writes `duplicates.jsonl`, `clusters.jsonl`, `pairs.jsonl` if there are pairs, and `rejected.jsonl`.
+    /// The lists in another form, or more of them.
+    pub fn written_as(self, choice: ListChoice) -> Lists<'a> {
+        Lists { choice, ..self }
+    }
+
+    /// Writes `duplicates.jsonl`, `clusters.jsonl`, `pairs.jsonl` if there are pairs, and `rejected.jsonl`, or
+    /// what they are in the form that was chosen; `assignments` if it was.
     ///
     /// # Errors
     /// [`crate::error::Error::Io`].
@@ -36,14 +53,21 @@ impl<'a> Lists<'a> {
         self.duplicates(staging)?;
         self.clusters(staging)?;
         self.pairs(staging)?;
-        let mut rows = Rows::create(staging, "rejected.jsonl")?;
+        if self.choice.assignments {
+            self.assignments(staging)?;
+        }
+        let mut rows = self.create::<RejectedRow<'_>>(staging, "rejected")?;
         rejected.iter().try_for_each(|rejected| rows.write(&RejectedRow::of(rejected)))?;
-        rows.finish().map(drop)
+        rows.finish()
+    }
+
+    fn create<R: ListRow>(&self, staging: &Path, name: &str) -> Result<ListFile> {
+        ListFile::create::<R>(staging, name, self.choice.form)
     }
 
     fn duplicates(&self, staging: &Path) -> Result<()> {
         let run = &self.outcome.run;
-        let mut rows = Rows::create(staging, "duplicates.jsonl")?;
+        let mut rows = self.create::<DuplicateRow<'_>>(staging, "duplicates")?;
         for removed in &self.outcome.findings.removed {
             let parent = removed.parent.map(|doc| run.documents.name(doc)).transpose()?;
             rows.write(&DuplicateRow {
@@ -52,19 +76,45 @@ impl<'a> Lists<'a> {
                 line: run.documents.line(removed.doc)?,
                 cluster: removed.cluster as u64 + 1,
                 representative: &run.documents.name(removed.representative)?,
-                shown: self.shown(removed.measure, removed.reason),
+                shown: shown(self.outcome, removed.measure, removed.reason),
                 reason: removed.reason,
                 parent: parent.as_deref(),
                 relation: self.related.map(|related| related.removed(removed)),
             })?;
         }
-        rows.finish().map(drop)
+        rows.finish()
+    }
+
+    /// A row for each document, in document order.
+    fn assignments(&self, staging: &Path) -> Result<()> {
+        let documents = &self.outcome.run.documents;
+        let members = members(self.outcome);
+        let mut members = members.iter().peekable();
+        let mut rows = self.create::<AssignmentRow<'_>>(staging, "assignments")?;
+        for doc in documents.catalogue.docs_in_order() {
+            let position = documents.catalogue.position(doc);
+            let member = members.next_if(|member| member.position == position);
+            let representative =
+                member.map(|member| documents.name(member.cluster.representative)).transpose()?;
+            rows.write(&AssignmentRow {
+                id: &documents.name(doc)?,
+                file: &documents.file(doc),
+                line: documents.line(doc)?,
+                cluster: member.map(|member| member.number),
+                size: member.map_or(1, |member| member.cluster.members.len() as u64),
+                kept: member.is_none_or(|member| member.kept),
+                reason: member.and_then(ClusterMember::reason),
+                representative: representative.as_deref(),
+                shown: member.map(|member| member.shown(self.outcome)).unwrap_or_default(),
+            })?;
+        }
+        rows.finish()
     }
 
     fn clusters(&self, staging: &Path) -> Result<()> {
-        let mut rows = Rows::create(staging, "clusters.jsonl")?;
+        let mut rows = self.create::<ClusterRow<'_>>(staging, "clusters")?;
         self.each_cluster(&mut |cluster| rows.write(cluster))?;
-        rows.finish().map(drop)
+        rows.finish()
     }
 
     /// Hands the rows of `clusters.jsonl` to `each`, in their order.
@@ -94,9 +144,9 @@ impl<'a> Lists<'a> {
         if self.outcome.findings.pairs.is_none() {
             return Ok(());
         }
-        let mut rows = Rows::create(staging, "pairs.jsonl")?;
+        let mut rows = self.create::<PairRow<'_>>(staging, "pairs")?;
         self.each_pair(&mut |pair| rows.write(pair))?;
-        rows.finish().map(drop)
+        rows.finish()
     }
 
     /// Hands the rows of `pairs.jsonl` to `each`, in their order; none if the run was not asked for pairs.
@@ -108,16 +158,9 @@ impl<'a> Lists<'a> {
         for (a, b, measure, reason) in self.outcome.findings.pairs.iter().flatten() {
             let relation = self.related.map(|related| related.pair(*a, *b, *reason));
             let (a, b) = (&run.documents.name(*a)?, &run.documents.name(*b)?);
-            each(&PairRow { a, b, shown: self.shown(*measure, *reason), relation })?;
+            each(&PairRow { a, b, shown: shown(self.outcome, *measure, *reason), relation })?;
         }
         Ok(())
-    }
-
-    /// What a list has of a measure.
-    pub(super) fn shown(&self, measure: Measure, reason: Reason) -> ReportedScores {
-        let shown =
-            self.outcome.run.context.rule.map(|rule| rule.last().reported(measure)).unwrap_or_default();
-        if reason == Reason::Exact { shown.equal() } else { shown }
     }
 }
 

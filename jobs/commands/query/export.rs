@@ -70,7 +70,7 @@ fn export(
     };
     // The files first: they may not be there any more.
     let kept = export.write(staging.path())?;
-    Lists::new(&outcome).write(staging.path(), &[])?;
+    Lists::new(&outcome).written_as(args.lists.choice()).write(staging.path(), &[])?;
     let summary = finish(Some(kept.bytes_out))?;
     summary.write(staging.path())?;
     progress.check()?;

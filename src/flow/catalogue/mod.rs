@@ -8,7 +8,8 @@ pub mod segment;
 mod signatures;
 
 use std::borrow::Cow;
-use std::cmp::Ordering;
+use std::cmp::{Ordering, Reverse};
+use std::collections::BinaryHeap;
 use std::ops::Range;
 use std::sync::OnceLock;
 
@@ -132,6 +133,22 @@ impl Catalogue {
         let of =
             move |worker| (0..self.rows(worker)).map(move |row| (row * workers + worker) as Doc + self.base);
         (0..workers).flat_map(of)
+    }
+
+    /// The documents of all workers in document order.
+    pub fn docs_in_order(&self) -> impl Iterator<Item = Doc> {
+        let workers = self.segments.len();
+        let doc = move |worker: usize, row: usize| (row * workers + worker) as Doc + self.base;
+        // The rows of each worker are in document order.
+        let next = move |worker: usize, row: usize| {
+            (row < self.rows(worker)).then(|| Reverse((self.position(doc(worker, row)), worker, row)))
+        };
+        let mut waiting: BinaryHeap<_> = (0..workers).filter_map(|worker| next(worker, 0)).collect();
+        std::iter::from_fn(move || {
+            let Reverse((_, worker, row)) = waiting.pop()?;
+            waiting.extend(next(worker, row + 1));
+            Some(doc(worker, row))
+        })
     }
 
     /// The document's id, if its record has one.

@@ -18,6 +18,17 @@ pub enum Reason {
     Linked,
 }
 
+impl Reason {
+    /// Its name in lists.
+    pub fn name(self) -> &'static str {
+        match self {
+            Reason::Exact => "exact",
+            Reason::Near => "near",
+            Reason::Linked => "linked",
+        }
+    }
+}
+
 /// A document that is not kept.
 #[derive(Clone, Copy, Debug)]
 pub struct Removed {

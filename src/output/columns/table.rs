@@ -55,6 +55,12 @@ impl<'a> From<Option<&'a str>> for TableCell<'a> {
     }
 }
 
+impl<'a> From<&'a str> for TableCell<'a> {
+    fn from(text: &'a str) -> TableCell<'a> {
+        TableCell::Text(text)
+    }
+}
+
 impl From<Option<i64>> for TableCell<'_> {
     fn from(number: Option<i64>) -> Self {
         number.map_or(TableCell::Nothing, TableCell::Whole)

@@ -9,10 +9,9 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::document::{Doc, Position};
 use crate::error::{Error, Result};
-use crate::flow::{DocumentCluster, Outcome, Reason, Removed};
-use crate::output::lists::Lists;
+use crate::flow::{Outcome, Reason};
+use crate::output::members::{ClusterMember, members};
 use crate::similarity::ReportedScores;
 
 /// The columns that notes are, where records have columns.
@@ -137,17 +136,17 @@ impl NoteFile {
     ///
     /// # Errors
     /// [`Error::Io`].
-    pub fn write(folder: &Path, outcome: &Outcome, lists: &Lists<'_>) -> Result<NoteFile> {
+    pub fn write(folder: &Path, outcome: &Outcome) -> Result<NoteFile> {
         let path = std::path::absolute(folder).map_err(|e| Error::io(folder, "find", e))?.join("notes");
         let failed = |e: io::Error| Error::io(&path, "write", e);
         let file = File::create_new(&path).map_err(|e| Error::io(&path, "create", e))?;
         let mut out = BufWriter::with_capacity(1 << 18, file);
         let (mut at, mut starts) = (0, Vec::new());
-        for (position, member) in members(outcome) {
-            while starts.len() <= position.file() as usize {
+        for member in members(outcome) {
+            while starts.len() <= member.position.file() as usize {
                 starts.push(at);
             }
-            let note = note(outcome, lists, position, &member)?;
+            let note = note(outcome, &member)?;
             let resemblance = note.resemblance.unwrap_or(f64::NAN).to_bits();
             for number in [note.offset, resemblance, note.json.len() as u64] {
                 out.write_all(&number.to_le_bytes()).map_err(failed)?;
@@ -252,54 +251,22 @@ fn read(file: &mut impl Read) -> io::Result<Note> {
     Ok(Note { offset, json, resemblance: Some(resemblance).filter(|share| !share.is_nan()) })
 }
 
-/// A member of a cluster.
-struct NotedMember<'a> {
-    /// The index of the cluster.
-    cluster: usize,
-    kept: bool,
-    /// How it stands to the representative, unless it is that one.
-    row: Option<&'a Removed>,
-}
-
-/// The members of all clusters in document order.
-fn members(outcome: &Outcome) -> Vec<(Position, NotedMember<'_>)> {
-    let findings = &outcome.findings;
-    let position = |doc: Doc| outcome.run.documents.catalogue.position(doc);
-    let row = |kept: bool| {
-        move |row| {
-            let row: &Removed = row;
-            (position(row.doc), NotedMember { cluster: row.cluster, kept, row: Some(row) })
-        }
-    };
-    let representative = |(cluster, found): (usize, &DocumentCluster)| {
-        (position(found.representative), NotedMember { cluster, kept: true, row: None })
-    };
-    let mut members: Vec<_> = findings.removed.iter().map(row(false)).collect();
-    members.extend(findings.spared.iter().map(row(true)));
-    members.extend(findings.clusters.iter().enumerate().map(representative));
-    members.sort_unstable_by_key(|(position, _)| *position);
-    members
-}
-
-fn note(outcome: &Outcome, lists: &Lists<'_>, position: Position, member: &NotedMember<'_>) -> Result<Note> {
-    let (documents, cluster) = (&outcome.run.documents, &outcome.findings.clusters[member.cluster]);
-    let shown = match member.row {
-        Some(row) => lists.shown(row.measure, row.reason),
-        None => ReportedScores::default().equal(),
-    };
+fn note(outcome: &Outcome, member: &ClusterMember<'_>) -> Result<Note> {
+    let (documents, shown) = (&outcome.run.documents, member.shown(outcome));
+    let representative = member.cluster.representative;
     let representative = NotePlace {
-        id: &documents.name(cluster.representative)?,
-        file: &documents.file(cluster.representative),
-        line: documents.line(cluster.representative)?,
+        id: &documents.name(representative)?,
+        file: &documents.file(representative),
+        line: documents.line(representative)?,
     };
     let row = NoteRow {
-        cluster: Some(member.cluster as u64 + 1),
-        size: cluster.members.len() as u64,
+        cluster: Some(member.number),
+        size: member.cluster.members.len() as u64,
         kept: member.kept,
-        reason: member.row.filter(|_| !member.kept).map(|row| row.reason),
+        reason: member.reason(),
         representative: Some(representative),
         shown,
     };
     let json = serde_json::to_vec(&row).map_err(|error| Error::Worker(error.to_string()))?;
-    Ok(Note { offset: position.offset(), json, resemblance: shown.resemblance })
+    Ok(Note { offset: member.position.offset(), json, resemblance: shown.resemblance })
 }

@@ -1,7 +1,9 @@
 //! The input files without the removed records, or these alone: same names, same compression, records byte for byte.
 
 mod filter;
+mod job;
 mod members;
+mod metered;
 mod packer;
 mod plan;
 
@@ -26,6 +28,8 @@ use crate::read::{
     stands_alone, with_companions,
 };
 use filter::{RecordFilter, fill};
+use job::{Job, KeptShare};
+use metered::Metered;
 use plan::{CopyPiece, CopySizes, Loss, between, cuts, measure, pieces};
 
 pub use packer::Packer;
@@ -149,31 +153,6 @@ pub fn assist_kept(sources: &[Source], workers: usize, peers: &Peers, progress: 
         sizes: CopySizes::USUAL,
     };
     kept.work_all(&shared.jobs).map(drop)
-}
-
-/// What all processes must know to write together.
-#[derive(serde::Serialize, serde::Deserialize)]
-struct KeptShare<'a> {
-    folder: Cow<'a, Path>,
-    side: Side,
-    removed: Cow<'a, [Vec<u64>]>,
-    ends: Cow<'a, [Option<u64>]>,
-    jobs: Cow<'a, [Vec<Job>; 2]>,
-}
-
-/// What one worker does at a time.
-#[derive(Clone, serde::Serialize, serde::Deserialize)]
-enum Job {
-    /// A whole source.
-    Whole { source: usize },
-    /// A piece of a divided source.
-    Piece { source: usize, piece: CopyPiece },
-    /// A row group that loses some of its rows, and its bytes.
-    #[cfg(feature = "parquet")]
-    Group { source: usize, group: usize, bytes: u64 },
-    /// All of a source, of its row groups that stay and those that were written before.
-    #[cfg(feature = "parquet")]
-    Assembled { source: usize },
 }
 
 struct KeptWriter<'a> {
@@ -470,29 +449,5 @@ impl KeptWriter<'_> {
             return Error::Changed(path.clone());
         }
         Error::io(path, "read", error)
-    }
-}
-
-/// A compressed file being written. The decoder hides how much of its input it has read; what has been written is
-/// close to it where few records go, so progress follows that, up to the input's size.
-struct Metered<'a> {
-    output: File,
-    written: u64,
-    left: u64,
-    progress: &'a Progress,
-}
-
-impl Write for Metered<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let written = self.output.write(bytes)?;
-        self.written += written as u64;
-        let step = self.left.min(written as u64);
-        self.left -= step;
-        self.progress.advance(step);
-        Ok(written)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.output.flush()
     }
 }

@@ -1,11 +1,16 @@
 //! The rows of `duplicates.jsonl`, `clusters.jsonl`, `pairs.jsonl` and `rejected.jsonl`. A row borrows its texts.
 
+#[cfg(feature = "parquet")]
+mod cells;
+
 use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
+#[cfg(feature = "parquet")]
+use super::columns::{TableCell, TableColumn};
 use crate::error::{Error, Result};
 use crate::flow::Reason;
 use crate::read::Rejected;
@@ -68,6 +73,30 @@ pub struct PairRow<'a> {
     pub relation: Option<Relation>,
 }
 
+/// A document: a line of `assignments.jsonl`.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct AssignmentRow<'a> {
+    /// Its id.
+    pub id: &'a str,
+    /// The file it is in.
+    pub file: &'a str,
+    /// Its line, from 1.
+    pub line: u64,
+    /// Its cluster, if it is in one.
+    pub cluster: Option<u64>,
+    /// Documents in that, or 1.
+    pub size: u64,
+    /// Whether it is kept.
+    pub kept: bool,
+    /// Why not.
+    pub reason: Option<Reason>,
+    /// Id of the document that represents its cluster.
+    pub representative: Option<&'a str>,
+    /// How much it has in common with that one.
+    #[serde(flatten)]
+    pub shown: ReportedScores,
+}
+
 /// A refused record: a line of `rejected.jsonl`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct RejectedRow<'a> {
@@ -87,6 +116,31 @@ impl RejectedRow<'_> {
         let Rejected { file, line, offset, reason, .. } = rejected;
         RejectedRow { file, line: *line, offset: *offset, reason }
     }
+}
+
+/// A row of a list.
+pub(super) trait ListRow: Serialize {
+    /// The columns that it is in tables.
+    #[cfg(feature = "parquet")]
+    const COLUMNS: &'static [TableColumn];
+
+    /// Hands its cells, in the order of the columns, to `take`.
+    ///
+    /// # Errors
+    /// What `take` gives.
+    #[cfg(feature = "parquet")]
+    fn cells(&self, take: &mut dyn FnMut(&[TableCell<'_>]) -> Result<()>) -> Result<()>;
+}
+
+#[cfg(not(feature = "parquet"))]
+mod lines_alone {
+    use super::{AssignmentRow, ClusterRow, DuplicateRow, ListRow, PairRow, RejectedRow};
+
+    impl ListRow for DuplicateRow<'_> {}
+    impl ListRow for ClusterRow<'_> {}
+    impl ListRow for PairRow<'_> {}
+    impl ListRow for AssignmentRow<'_> {}
+    impl ListRow for RejectedRow<'_> {}
 }
 
 /// Rows are gathered up to this before they are written.

@@ -1,0 +1,152 @@
+//! Rows of lists as cells of tables.
+
+use super::{AssignmentRow, ClusterRow, DuplicateRow, ListRow, PairRow, RejectedRow};
+use crate::error::Result;
+use crate::flow::Reason;
+use crate::output::columns::CellKind::{Real, Text, Texts, Truth, Whole};
+use crate::output::columns::{TableCell, TableColumn};
+use crate::similarity::{Relation, ReportedScores};
+
+type Take<'a> = &'a mut dyn FnMut(&[TableCell<'_>]) -> Result<()>;
+
+/// The columns of [`scores`].
+const SCORES: [TableColumn; 7] = [
+    ("resemblance", Real),
+    ("shared_features", Whole),
+    ("containment", Real),
+    ("edit_similarity", Real),
+    ("shared_terms", Whole),
+    ("cosine", Real),
+    ("hamming_distance", Whole),
+];
+
+fn scores(shown: &ReportedScores) -> [TableCell<'static>; 7] {
+    let ReportedScores { resemblance, shared_features, containment, edit_similarity, .. } = *shown;
+    [
+        resemblance.into(),
+        shared_features.into(),
+        containment.into(),
+        edit_similarity.into(),
+        shown.shared_terms.into(),
+        shown.cosine.into(),
+        shown.hamming_distance.into(),
+    ]
+}
+
+/// The columns of [`relation`].
+const RELATION: [TableColumn; 3] = [("kind", Text), ("edits", Whole), ("edits_above", Whole)];
+
+fn relation(relation: Option<Relation>) -> [TableCell<'static>; 3] {
+    let number = |of: fn(Relation) -> Option<u32>| relation.and_then(of).map(u64::from).into();
+    let kind = relation.map(|relation| relation.kind.name());
+    [kind.into(), number(|relation| relation.edits), number(|relation| relation.edits_above)]
+}
+
+impl ListRow for DuplicateRow<'_> {
+    const COLUMNS: &'static [TableColumn] = &[
+        ("id", Text),
+        ("file", Text),
+        ("line", Whole),
+        ("cluster", Whole),
+        ("representative", Text),
+        SCORES[0],
+        SCORES[1],
+        SCORES[2],
+        SCORES[3],
+        SCORES[4],
+        SCORES[5],
+        SCORES[6],
+        ("reason", Text),
+        ("parent", Text),
+        RELATION[0],
+        RELATION[1],
+        RELATION[2],
+    ];
+
+    fn cells(&self, take: Take<'_>) -> Result<()> {
+        let place = [self.id.into(), self.file.into(), self.line.into(), self.cluster.into()];
+        let why = [Some(self.reason.name()).into(), self.parent.into()];
+        let of = [self.representative.into()];
+        take(&[&place[..], &of, &scores(&self.shown), &why, &relation(self.relation)].concat())
+    }
+}
+
+impl ListRow for ClusterRow<'_> {
+    const COLUMNS: &'static [TableColumn] =
+        &[("cluster", Whole), ("size", Whole), ("representative", Text), ("members", Texts), ("kept", Texts)];
+
+    fn cells(&self, take: Take<'_>) -> Result<()> {
+        take(&[
+            self.cluster.into(),
+            self.size.into(),
+            self.representative.into(),
+            TableCell::Texts(self.members),
+            self.kept.map_or(TableCell::Nothing, TableCell::Texts),
+        ])
+    }
+}
+
+impl ListRow for PairRow<'_> {
+    const COLUMNS: &'static [TableColumn] = &[
+        ("a", Text),
+        ("b", Text),
+        SCORES[0],
+        SCORES[1],
+        SCORES[2],
+        SCORES[3],
+        SCORES[4],
+        SCORES[5],
+        SCORES[6],
+        RELATION[0],
+        RELATION[1],
+        RELATION[2],
+    ];
+
+    fn cells(&self, take: Take<'_>) -> Result<()> {
+        let ends = [self.a.into(), self.b.into()];
+        take(&[&ends[..], &scores(&self.shown), &relation(self.relation)].concat())
+    }
+}
+
+impl ListRow for AssignmentRow<'_> {
+    const COLUMNS: &'static [TableColumn] = &[
+        ("id", Text),
+        ("file", Text),
+        ("line", Whole),
+        ("cluster", Whole),
+        ("size", Whole),
+        ("kept", Truth),
+        ("reason", Text),
+        ("representative", Text),
+        SCORES[0],
+        SCORES[1],
+        SCORES[2],
+        SCORES[3],
+        SCORES[4],
+        SCORES[5],
+        SCORES[6],
+    ];
+
+    fn cells(&self, take: Take<'_>) -> Result<()> {
+        let row = [
+            self.id.into(),
+            self.file.into(),
+            self.line.into(),
+            self.cluster.into(),
+            self.size.into(),
+            TableCell::Truth(self.kept),
+            self.reason.map(Reason::name).into(),
+            self.representative.into(),
+        ];
+        take(&[&row[..], &scores(&self.shown)].concat())
+    }
+}
+
+impl ListRow for RejectedRow<'_> {
+    const COLUMNS: &'static [TableColumn] =
+        &[("file", Text), ("line", Whole), ("offset", Whole), ("reason", Text)];
+
+    fn cells(&self, take: Take<'_>) -> Result<()> {
+        take(&[self.file.into(), self.line.into(), self.offset.into(), self.reason.into()])
+    }
+}
