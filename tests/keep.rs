@@ -96,7 +96,8 @@ proptest! {
 #[test]
 fn processes_and_collections_keep_the_same() {
     let dir = Dir::new();
-    let kinds: Vec<_> = (0..400).map(|at| (at * 7 % 31, at % 5, Some(at as i32 * 13 % 17))).collect();
+    // No two scores are equal: in a collection the order of the input decides nothing.
+    let kinds: Vec<_> = (0..400).map(|at| (at * 7 % 31, at % 5, Some(at as i32 * 13 % 401))).collect();
     let documents = documents(&kinds);
     dir.write("in.jsonl", documents.iter().map(|row| format!("{row}\n")).collect::<String>());
     let flags = "in.jsonl --keep field:score:max --keep-per-cluster 3 --write-removed --kinds";
@@ -107,7 +108,7 @@ fn processes_and_collections_keep_the_same() {
     dir.alike("load c in.jsonl --keep field:score:max --clustering guarantee", None).ok();
     dir.alike("export c --keep-per-cluster 3 --out export", None).ok();
     let found = Output::read(&dir.join("export"));
-    assert!(found.kept == want.kept && found.clusters == want.clusters);
+    assert!(found.kept == want.kept && found.partition() == want.partition());
     dir.dedup("in.jsonl --dry-run --keep-per-cluster 3")
         .ok()
         .says("31, the largest of 13, up to 3 kept of each");

@@ -81,6 +81,7 @@ mod tables {
 
     use super::*;
     use crate::support::columns::read_back;
+    use crate::support::output::reread;
 
     fn value(field: &Field) -> Value {
         match field {
@@ -126,7 +127,8 @@ mod tables {
                 let lines = std::fs::read(dir.join(&format!("lines{at}/{name}.jsonl"))).unwrap();
                 let table = std::fs::read(dir.join(&format!("tables{at}/{name}.parquet"))).unwrap();
                 let found: Vec<Value> = read_back(&table).0.iter().map(|row| said(&object(row))).collect();
-                let expected: Vec<Value> = jsonl(&lines).iter().map(said).collect();
+                let (found, expected) = (reread(&found), jsonl(&lines));
+                let expected: Vec<Value> = expected.iter().map(said).collect();
                 assert_eq!(found.len(), expected.len(), "{name}");
                 for (found, expected) in found.iter().zip(&expected) {
                     assert_eq!(found, expected, "{flags}: {name}");

@@ -18,7 +18,7 @@ use serde_json::Value;
 
 use crate::support::columns::{Columns, Made, read_back};
 use crate::support::loads::{Seen as LoadSeen, whole};
-use crate::support::output::Output;
+use crate::support::output::{Output, jsonl};
 use crate::support::outputs::alike_in_all;
 use crate::support::program::Dir;
 use crate::support::texts::{Random, gzip, words};
@@ -315,6 +315,80 @@ fn what_is_kept_has_all_that_its_file_has() {
     dir.dedup("wrong --text-field body --out wrong-out")
         .code(3)
         .says("the columns are: id, text, n, tags, meta");
+}
+
+/// The object of a row.
+fn object(row: &Columns) -> Value {
+    let meta = serde_json::json!({"score": row.score, "text": row.text});
+    serde_json::json!({"id": row.id, "text": row.text, "n": row.n, "tags": row.tags, "meta": meta})
+}
+
+#[test]
+fn rows_become_lines_with_all_columns() {
+    let dir = Dir::new();
+    let rows = rows(200);
+    for (at, (kind, file)) in every_kind(&rows).into_iter().enumerate() {
+        dir.write(&format!("in{at}/a.parquet"), &file);
+        let line = format!("in{at} --threshold 0.7 --to jsonl --write-removed -w {}", 1 + at % 2);
+        let output = dir.output(&line, &format!("out{at}"));
+        let gone = gone(&output);
+        let refused: BTreeSet<u64> =
+            output.rejected.iter().map(|row| row["line"].as_u64().unwrap() - 1).collect();
+        for (half, removed) in [(&output.kept, false), (&output.removed, true)] {
+            let found = jsonl(&half["a.jsonl"]);
+            let chosen = (0..).zip(&rows).filter(|(at, _)| gone.contains(at) == removed);
+            // Of what was refused there is no line in a file of lines, as of any other form.
+            let chosen: Vec<Value> = chosen
+                .filter(|(at, _)| removed || !refused.contains(at))
+                .map(|(_, row)| object(row))
+                .collect();
+            assert_eq!(found, chosen, "{kind}");
+        }
+        dir.dedup(&format!("in{at} --to ids --out ids{at}")).ok();
+        let same = dir.output(&format!("in{at} --threshold 0.7 --to parquet"), &format!("same{at}"));
+        let own = dir.output(&format!("in{at} --threshold 0.7"), &format!("own{at}"));
+        assert!(same.kept == own.kept, "{kind}");
+    }
+}
+
+#[test]
+fn annotated_files_have_all_that_they_had_and_columns_more() {
+    let dir = Dir::new();
+    let rows = rows(200);
+    for (at, (kind, file)) in every_kind(&rows).into_iter().enumerate() {
+        dir.write(&format!("in{at}/a.parquet"), &file);
+        let flags = format!("in{at} --threshold 0.7 --keep-per-cluster 2 -w {}", 1 + at % 2);
+        let output = dir.output(&format!("{flags} --assignments"), &format!("out{at}"));
+        dir.dedup(&format!("{flags} --annotate --out annotated{at}")).ok();
+        let annotated = fs::read(dir.join(&format!("annotated{at}/annotated/a.parquet"))).unwrap();
+        let ((before, was), (after, is)) = (read_back(&file), read_back(&annotated));
+        assert_eq!(was.num_row_groups(), is.num_row_groups(), "{kind}");
+        assert_eq!(was.file_metadata().key_value_metadata().unwrap().len(), 2);
+        let said = is.file_metadata().key_value_metadata().unwrap();
+        assert!(said.len() == 1 && said[0].key == "nothing", "what was said of other columns goes: {said:?}");
+        let assigned = jsonl(&fs::read(dir.join(&format!("out{at}/assignments.jsonl"))).unwrap());
+        let mut assigned = assigned.iter().peekable();
+        for (number, (before, after)) in (1u64..).zip(before.iter().zip(&after)) {
+            let mut columns = after.get_column_iter();
+            assert!(before.get_column_iter().eq(columns.by_ref().take(before.len())), "{kind}: row {number}");
+            let found: Vec<String> = columns.map(|(_, field)| field.to_string()).collect();
+            let Some(row) = assigned.next_if(|row| row["line"] == number) else {
+                assert_eq!(found, ["null", "null", "false", "\"rejected\"", "null", "null", "null", "null"]);
+                continue;
+            };
+            let keys = ["cluster", "size", "kept", "reason", "representative"];
+            assert_eq!(found[..5], keys.map(|key| row[key].to_string()), "{kind}: row {number}");
+            let share = row["resemblance"].as_f64().map(|share| format!("{share:?}"));
+            assert_eq!(found[7], share.unwrap_or("null".to_owned()), "{kind}: row {number}");
+        }
+        assert!(assigned.next().is_none() && !output.duplicates.is_empty());
+    }
+    // A second time the columns are there already.
+    fs::create_dir(dir.join("again")).unwrap();
+    fs::copy(dir.join("annotated0/annotated/a.parquet"), dir.join("again/a.parquet")).unwrap();
+    dir.dedup("again --annotate --out no").code(3).says("it has a column alike_cluster already");
+    dir.dedup("again --shard-size 1M --out no").code(3).says("add --to jsonl");
+    alike_in_all(&dir, "in1 in2 --threshold 0.7 --annotate", &[(1, 3), (2, 2)]);
 }
 
 #[test]

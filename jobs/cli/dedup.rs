@@ -21,19 +21,21 @@ Examples:
       Start from a preset, and name the fields of id and text.
   alike dedup pages.jsonl --preset datatrove --verify --threshold 0.8 --out clean
       Use the MinHash bands of another tool, and check each pair by its exact Jaccard similarity.
+  alike dedup dumps/ --annotate --to jsonl.zst --shard-size 512MB --out noted
+      Remove nothing: write all records as compressed JSON Lines, each with its cluster and whether it would be kept.
   zstdcat pages.jsonl.zst | alike dedup - --dry-run
       Read standard input and write nothing.";
 
 /// The form in which records are written.
 #[derive(Debug, Default, Args)]
 pub(crate) struct OutputFormArgs {
-    /// Write records in this form, whatever that of the inputs: --to jsonl.zst [default: that of each input]
+    /// Write records in this form: --to jsonl.zst [default: that of each input]
     #[arg(long, value_name = "FORM", value_parser = form_parser(), help_heading = "Output")]
     pub(crate) to: Option<RecordForm>,
-    /// Keep all records and say with each what was found: its cluster, the size of that, whether the record is kept, why not,
-    /// and its representative: --annotate --to jsonl
+    /// Remove nothing, and say with each record what was found: --annotate --to jsonl
     ///
-    /// Records go to annotated/, not kept/. Lines of JSON get a field "alike" (one that they have is replaced), rows of CSV
+    /// That is its cluster, the size of that, whether it would be kept, why not, and its representative. Records go to
+    /// annotated/, not kept/. Lines of JSON get a field "alike" (one that they have is replaced), rows of CSV
     /// and Parquet columns whose names begin with "alike_". Other forms need --to jsonl or --to parquet.
     #[arg(long, help_heading = "Output")]
     pub(crate) annotate: bool,
@@ -75,9 +77,9 @@ pub(crate) struct DedupArgs {
     pub(crate) kinds: bool,
     #[command(flatten)]
     pub(crate) form: OutputFormArgs,
-    /// Also write removed records, to removed/ beside kept/, in the form of their files: --out clean --write-removed
+    /// Also write removed records, to removed/: --out clean --write-removed
     ///
-    /// kept/ and removed/ together have every record of the inputs once. Refused records are in removed/, too, as they
+    /// They have the form of kept ones. kept/ and removed/ together have every record of the inputs once. Refused records are in removed/, too, as they
     /// stand. An input that loses nothing has no file there.
     #[arg(long, conflicts_with = "annotate", help_heading = "Output")]
     pub(crate) write_removed: bool,

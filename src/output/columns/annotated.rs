@@ -12,7 +12,7 @@ use parquet::schema::types::Type;
 
 use super::failure::Failure;
 use super::properties;
-use super::table::{ColumnCells, TableCell, TableColumn, field};
+use super::table::{HeldCells, TableCell, TableColumn, field};
 use crate::error::{Error, Result};
 use crate::progress::Progress;
 use crate::read::{ParquetSource, Source};
@@ -105,7 +105,7 @@ fn write_added(
     progress: &Progress,
 ) -> std::result::Result<(), Failure> {
     let Some(mut to) = to.next_column()? else { return Ok(()) };
-    let mut cells = ColumnCells::new(kind);
+    let mut cells = HeldCells::new(kind);
     let mut left = rows;
     while left > 0 {
         progress.check()?;

@@ -27,8 +27,6 @@ pub(in crate::output) enum CellKind {
     Text,
     /// Text of which hardly any two cells are the same.
     LongText,
-    /// The same, which is JSON.
-    Json,
     Whole,
     Real,
     Truth,
@@ -90,7 +88,7 @@ impl From<Option<f64>> for TableCell<'_> {
 pub(in crate::output) struct TableFile {
     path: PathBuf,
     writer: SerializedFileWriter<BufWriter<File>>,
-    columns: Vec<ColumnCells>,
+    columns: Vec<HeldCells>,
     bytes: usize,
 }
 
@@ -108,13 +106,13 @@ impl TableFile {
             let mut properties = WriterProperties::builder()
                 .set_created_by(format!("alike version {}", env!("CARGO_PKG_VERSION")))
                 .set_compression(Compression::ZSTD(ZstdLevel::try_new(LEVEL)?));
-            for (name, _) in columns.iter().filter(|(_, kind)| is_unique(*kind)) {
+            for (name, _) in columns.iter().filter(|(_, kind)| *kind == CellKind::LongText) {
                 properties = properties.set_column_dictionary_enabled(ColumnPath::from(*name), false);
             }
             SerializedFileWriter::new(out, Arc::new(schema), Arc::new(properties.build()))
         };
         let writer = made().map_err(|error| failed(&path, error))?;
-        let columns = columns.iter().map(|(_, kind)| ColumnCells::new(*kind)).collect();
+        let columns = columns.iter().map(|(_, kind)| HeldCells::new(*kind)).collect();
         Ok(TableFile { path, writer, columns, bytes: 0 })
     }
 
@@ -179,23 +177,18 @@ fn failed(path: &Path, error: ParquetError) -> Error {
     Error::io(path, "write", error)
 }
 
-fn is_unique(kind: CellKind) -> bool {
-    matches!(kind, CellKind::LongText | CellKind::Json)
-}
-
 /// A column in the schema of a file.
 ///
 /// # Errors
 /// None, as the names are ours.
 pub(in crate::output) fn field((name, kind): &TableColumn) -> ColumnsResult<TypePtr> {
     let physical = match kind {
-        CellKind::Text | CellKind::LongText | CellKind::Json | CellKind::Texts => Physical::BYTE_ARRAY,
+        CellKind::Text | CellKind::LongText | CellKind::Texts => Physical::BYTE_ARRAY,
         CellKind::Whole => Physical::INT64,
         CellKind::Real => Physical::DOUBLE,
         CellKind::Truth => Physical::BOOLEAN,
     };
     let logical = match kind {
-        CellKind::Json => Some(LogicalType::Json),
         CellKind::Text | CellKind::LongText | CellKind::Texts => Some(LogicalType::String),
         _ => None,
     };
@@ -216,7 +209,7 @@ pub(in crate::output) fn field((name, kind): &TableColumn) -> ColumnsResult<Type
 }
 
 /// Cells of a column that are held.
-pub(in crate::output) struct ColumnCells {
+pub(in crate::output) struct HeldCells {
     values: CellValues,
     definition: Vec<i16>,
     /// Of lists alone.
@@ -231,8 +224,8 @@ enum CellValues {
     Truth(Vec<bool>),
 }
 
-impl ColumnCells {
-    pub(in crate::output) fn new(kind: CellKind) -> ColumnCells {
+impl HeldCells {
+    pub(in crate::output) fn new(kind: CellKind) -> HeldCells {
         let values = match kind {
             CellKind::Whole => CellValues::Whole(Vec::new()),
             CellKind::Real => CellValues::Real(Vec::new()),
@@ -240,7 +233,7 @@ impl ColumnCells {
             _ => CellValues::Bytes(Vec::new()),
         };
         let repetition = (kind == CellKind::Texts).then(Vec::new);
-        ColumnCells { values, definition: Vec::new(), repetition }
+        HeldCells { values, definition: Vec::new(), repetition }
     }
 
     /// Appends a cell; the bytes that it takes. What is no value of the column is nothing.

@@ -15,13 +15,13 @@ use crate::output::columns::{AddedColumns, CellKind, TableCell, TableColumn, Tab
 use crate::progress::Progress;
 use crate::read::{Fields, Format, Source};
 
-/// The columns of records.
+/// The columns of records. JSON is a text to Parquet: as a type of its own some readers make bytes of it.
 const RECORD: [TableColumn; 5] = [
     ("id", CellKind::Text),
     ("text", CellKind::LongText),
     ("file", CellKind::Text),
     ("line", CellKind::Whole),
-    ("record", CellKind::Json),
+    ("record", CellKind::LongText),
 ];
 
 /// The columns of notes.
