@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use crate::support::output::{Output, jsonl, label};
-use crate::support::outputs::alike_in_all;
 use crate::support::program::Dir;
 use crate::support::texts::{gzip, line, words};
 
@@ -82,6 +81,7 @@ mod tables {
     use super::*;
     use crate::support::columns::read_back;
     use crate::support::output::reread;
+    use crate::support::outputs::alike_in_all;
 
     fn value(field: &Field) -> Value {
         match field {

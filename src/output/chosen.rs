@@ -1,5 +1,6 @@
 //! Which records of the inputs are written: those that are kept, those that are removed, or all of them.
 
+#[cfg(feature = "parquet")]
 use std::ops::Range;
 
 /// One of the two halves that the records of the inputs fall into, or both.
@@ -38,14 +39,14 @@ pub struct Chosen<'a> {
 
 /// The rows of a file that are written.
 #[derive(Clone, Copy, Debug)]
-#[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "only formats of rows have them"))]
+#[cfg(feature = "parquet")]
 pub(super) struct ChosenRows<'a> {
     pub(super) side: Side,
     /// The ascending removed rows.
     pub(super) removed: &'a [u64],
 }
 
-#[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "only formats of rows have them"))]
+#[cfg(feature = "parquet")]
 impl ChosenRows<'_> {
     /// How many of some rows are written.
     pub(super) fn count(&self, rows: &Range<u64>) -> u64 {
@@ -79,7 +80,7 @@ impl ChosenRows<'_> {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "parquet"))]
 mod tests {
     use super::*;
 

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Component, Path};
 use std::sync::Arc;
 use std::{fs, slice};
 
@@ -190,14 +190,19 @@ impl FormWriter<'_> {
     /// Hands the chosen records of a source to an encoder.
     fn read(&self, at: usize, way: Way, encoder: &mut dyn Encoder) -> Result<()> {
         let source = &self.set.sources[at];
-        if is_one_record(source.format) && self.removed[at].is_empty() == (self.side == Side::Removed) {
-            // It is the other half's, and must still say what it said.
+        let loses = !self.removed[at].is_empty();
+        let is_others = match self.side {
+            Side::Removed => !loses,
+            Side::Kept | Side::Annotated => loses && is_one_record(source.format),
+        };
+        if is_others {
+            // It must still say what it said.
             self.progress.advance(source.bytes);
             return source.unchanged();
         }
         source.unchanged()?;
         encoder.begin(source)?;
-        let mut selection = Selection {
+        let selection = Selection {
             side: self.side,
             removed: &self.removed[at],
             notes: self.notes.map(|notes| notes.of(at)).transpose()?,
@@ -205,7 +210,7 @@ impl FormWriter<'_> {
         match way {
             #[cfg(feature = "parquet")]
             Way::Lines(_) if source.format == crate::read::Format::Parquet => {
-                self.read_rows(source, &mut selection, encoder)?;
+                self.read_rows(source, selection, encoder)?;
             }
             _ => self.read_units(at, selection, encoder)?,
         }
@@ -238,7 +243,7 @@ impl FormWriter<'_> {
     fn read_rows(
         &self,
         source: &Source,
-        selection: &mut Selection<'_>,
+        mut selection: Selection<'_>,
         encoder: &mut dyn Encoder,
     ) -> Result<()> {
         crate::read::row_objects(source, &mut |row, object| {
@@ -262,7 +267,7 @@ impl FormWriter<'_> {
             let source = &self.set.sources[*at];
             source.unchanged()?;
             let notes = self.notes.map(|notes| notes.of(*at)).transpose()?;
-            let target = self.target(file);
+            let target = self.folder.join(format!("{}{}", file.name.0, file.name.1));
             if let Some(notes) = notes {
                 written.bytes +=
                     super::tables::annotate(source, &self.removed[*at], notes, &target, self.progress)?;
@@ -272,11 +277,6 @@ impl FormWriter<'_> {
             self.progress.advance(source.bytes);
         }
         Ok(written)
-    }
-
-    #[cfg(feature = "parquet")]
-    fn target(&self, file: &OutputFile) -> PathBuf {
-        self.folder.join(format!("{}{}", file.name.0, file.name.1))
     }
 }
 

@@ -1,5 +1,7 @@
 //! All columns of rows, by their names.
 
+use std::collections::HashSet;
+
 use super::row_parser::RowParser;
 use super::row_splitter::header;
 use crate::error::Result;
@@ -47,16 +49,16 @@ impl Describer for RowDescriber {
 /// Names of which no two are the same: of equal ones the last stays, as it is the one that counts, and a number is put behind
 /// the others.
 fn apart(columns: &[String]) -> Vec<String> {
-    let mut names: Vec<String> = columns.to_vec();
-    for at in 0..names.len() {
-        let mut number = 1;
-        while names[at + 1..].contains(&names[at]) || columns.contains(&names[at]) && names[at] != columns[at]
-        {
-            names[at] = format!("{}.{number}", columns[at]);
-            number += 1;
+    let mut taken: HashSet<String> = columns.iter().cloned().collect();
+    let mut name = |(at, name): (usize, &String)| {
+        if !columns[at + 1..].contains(name) {
+            return name.clone();
         }
-    }
-    names
+        let mut numbered = (1..).map(|number: usize| format!("{name}.{number}"));
+        let free = numbered.find(|numbered| taken.insert(numbered.clone()));
+        free.unwrap_or_default()
+    };
+    columns.iter().enumerate().map(&mut name).collect()
 }
 
 /// The names of the columns of a source; none if it has no header.
