@@ -1,5 +1,6 @@
-//! The variables of the environment that the program reads: which of many processes this one is, and what `alike
-//! launch` leaves there for its children. Everything else is a flag or a key of the configuration.
+//! The variables of the environment that the program reads: which of many processes this one is, what `alike launch`
+//! leaves there for its children, and what object stores know their users by. Everything else is a flag or a key of the
+//! configuration.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -45,6 +46,17 @@ pub(crate) type Variables<'a> = &'a dyn Fn(&str) -> Option<OsString>;
 )]
 pub(crate) fn environment(name: &str) -> Option<OsString> {
     std::env::var_os(name).filter(|value| !value.is_empty())
+}
+
+/// How names of variables begin by which the tools of object stores find out who asks, and where.
+const OF_STORES: [&str; 6] = ["AWS_", "AZURE_", "GCE_METADATA_", "GOOGLE_", "HF_", "HOME"];
+
+/// What object stores know their users by.
+pub(crate) fn of_stores() -> impl Iterator<Item = (String, String)> {
+    let of_stores = |name: &str| OF_STORES.iter().any(|begin| name.starts_with(begin));
+    let text =
+        |(name, value): (OsString, OsString)| Some((name.into_string().ok()?, value.into_string().ok()?));
+    std::env::vars_os().filter_map(text).filter(move |(name, _)| of_stores(name))
 }
 
 /// The number that a variable of the environment holds.

@@ -31,6 +31,7 @@ fn main() -> ExitCode {
     };
     // Where that cannot be asked for, a file beyond a limit of the system ends the program.
     let _ = beyond_limits_is_an_error();
+    alike::remote::configure(environment::of_stores());
     let outcome = DistributedJob::new(&line).and_then(|job| commands::run(line.command, &job));
     outcome.unwrap_or_else(|error| {
         // A message that cannot be shown must not hide the exit code.

@@ -13,7 +13,7 @@ pub enum Error {
     #[error("{0}")]
     Config(String),
     /// An input that cannot be used at all: no such file, an empty folder, a glob without match (exit code 3).
-    #[error("{}: {reason}", .path.display())]
+    #[error("{}: {reason}", shown(.path))]
     Input {
         /// The input as the user named it.
         path: PathBuf,
@@ -36,10 +36,10 @@ pub enum Error {
     #[error("{}: exists already; name another --out, or remove it first", .0.display())]
     OutputExists(PathBuf),
     /// An input is not what it was when it was read first, in this run or in an earlier one (exit code 1).
-    #[error("{}: changed since it was read; run again when nothing writes to it", .0.display())]
+    #[error("{}: changed since it was read; run again when nothing writes to it", shown(.0))]
     Changed(PathBuf),
     /// An operation on a file failed (exit code 1).
-    #[error("{}: cannot {action}: {source}", .path.display())]
+    #[error("{}: cannot {action}: {source}", shown(.path))]
     Io {
         /// The file or folder.
         path: PathBuf,
@@ -208,6 +208,16 @@ pub enum Error {
     Worker(String),
 }
 
+/// A path for people; of a URL without what follows its question mark, which may let others in.
+fn shown(path: &Path) -> String {
+    let shown = path.display().to_string();
+    let is_url = shown.starts_with("http://") || shown.starts_with("https://");
+    match shown.split_once('?') {
+        Some((before, _)) if is_url => before.to_owned(),
+        _ => shown,
+    }
+}
+
 impl Error {
     /// An I/O failure on `path` while trying to `action`; one that only carries another error is that error.
     pub fn io(path: &Path, action: &'static str, source: io::Error) -> Error {
@@ -252,3 +262,18 @@ impl Error {
 
 /// What every fallible function of the library returns.
 pub type Result<T> = std::result::Result<T, Error>;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_lets_others_in_is_in_no_message() {
+        let url = Path::new("https://h/a.gz?signature=secret");
+        let io = Error::io(url, "read", io::ErrorKind::NotFound.into());
+        for error in [io, Error::input(url, "none"), Error::Changed(url.into())] {
+            assert!(error.to_string().starts_with("https://h/a.gz: "), "{error}");
+        }
+        assert!(Error::Changed("what?.txt".into()).to_string().starts_with("what?.txt: "));
+    }
+}

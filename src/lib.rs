@@ -85,6 +85,7 @@
 //! - `read/find/mod.rs` - finding the input
 //! - `read/find/discover.rs` - arguments to sources
 //! - `read/find/foreign.rs` - formats that are not read, and what to do with such a file
+//! - `read/find/objects.rs` - URLs to objects: one, a folder of them, or those that a pattern matches
 //! - `read/find/recognise.rs` - format and compression of a file
 //! - `read/find/names.rs` - names for the outputs of sources: relative, harmless, unique
 //! - `read/find/spool.rs` - standard input made a file
@@ -94,6 +95,7 @@
 //! - `read/bytes/open.rs` - the one place that opens inputs and constructs decoders
 //! - `read/bytes/digest.rs` - digests of input files, by which they are known again
 //! - `read/bytes/decoder.rs` - decompression beside parsing
+//! - `read/bytes/read_ahead.rs` - how many bytes of objects may be under way, and what of the memory that takes
 //! - `read/bytes/room.rs` - how long records may be within the memory, and whose turn it is to have a long one
 //! - `read/bytes/window.rs` - a window that slides over the decompressed bytes of a file
 //! - `read/bytes/members.rs` - where the members of a gzip file are
@@ -475,6 +477,22 @@
 //! - `tune/thresholds.rs` - what would go at several thresholds
 //! - `tune/examples.rs` - pairs whose resemblance is near a threshold
 //!
+//! Inputs from afar:
+//! - `remote/mod.rs` - objects in stores and on web servers, taken as files
+//! - `remote/url.rs` - URLs of objects, as people write them
+//! - `remote/state.rs` - what is known of an object, and what a reader of it may take
+//! - `remote/spool.rs` - what was fetched, on the disk of this machine
+//! - `remote/absent.rs` - a program without the feature `remote`: every URL is refused
+//! - `remote/reader.rs` - reading an object: in few and large requests, ahead of whoever reads on
+//! - `remote/requests.rs` - what is asked of stores: which objects there are, and ranges of their bytes
+//! - `remote/waiting.rs` - threads of their own for all requests, and waiting for one
+//! - `remote/trouble.rs` - what goes wrong with objects, in words that say what to do
+//! - `remote/stores/mod.rs` - what serves objects
+//! - `remote/stores/settings.rs` - what stores have to be told: where they are, and who asks
+//! - `remote/stores/cloud.rs` - S3, Google Cloud Storage and Azure
+//! - `remote/stores/web.rs` - web servers: anything that can be asked for a part of a file
+//! - `remote/stores/hub.rs` - data sets on the hub of Hugging Face, in one commit
+//!
 //! Where a collection lies:
 //! - `storage/mod.rs` - what a folder of immutable files promises, and what is durable after what
 //! - `storage/local.rs` - a real folder
@@ -514,6 +532,7 @@ pub mod peers;
 pub mod printable;
 pub mod progress;
 pub mod read;
+pub mod remote;
 pub mod resources;
 pub mod simd;
 pub mod similarity;

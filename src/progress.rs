@@ -132,6 +132,11 @@ impl Progress {
         self.stop.store(true, Ordering::Relaxed);
     }
 
+    /// What is set when the run was asked to stop.
+    pub fn stop_flag(&self) -> &Arc<AtomicBool> {
+        &self.stop
+    }
+
     /// Whether the run was asked to stop.
     pub fn stopped(&self) -> bool {
         self.stop.load(Ordering::Relaxed)

@@ -464,6 +464,22 @@ fn an_input_without_documents_warns() {
     assert!(!ran.stderr.contains("warning"), "{}", ran.stderr);
 }
 
+/// A URL is one also where none is read, and no name of a file that is not there.
+#[cfg(not(feature = "remote"))]
+#[test]
+fn urls_are_refused_by_a_build_that_reads_none() {
+    let dir = Dir::new();
+    for url in ["s3://bucket/a.jsonl", "gs://b/*.gz", "https://h/a?key=secret", "hf://datasets/o/n/x"] {
+        let ran = dir.dedup(&format!("{url} --dry-run")).code(3).says("build alike with --features full");
+        let shown = url.split('?').next().unwrap();
+        assert!(
+            ran.stderr.contains(&format!("{shown}: ")) && !ran.stderr.contains("secret"),
+            "{}",
+            ran.stderr
+        );
+    }
+}
+
 /// Files in formats that are known and not read: the message names the format and what to do instead.
 #[test]
 fn formats_that_are_not_read_are_named() {
@@ -474,7 +490,7 @@ fn formats_that_are_not_read_are_named() {
         (
             "a.parquet",
             b"PAR1\x15\x04\x15\0".to_vec(),
-            "build alike with --features formats, or convert it to JSON Lines",
+            "build alike with --features full, or convert it to JSON Lines",
         )
     };
     let formats: [(&str, &[u8], &str, &str); 4] = [

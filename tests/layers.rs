@@ -26,6 +26,7 @@ const LIBRARY: &[&str] = &[
     "resources",
     "metrics",
     "progress",
+    "remote",
     "storage",
     "text",
     "similarity",

@@ -119,6 +119,9 @@ mod processes_load;
 mod processes_refused;
 /// What may be asked of a collection: explain, check and group.
 mod questions;
+/// Inputs from object stores and web servers, served by the tests themselves.
+#[cfg(all(feature = "remote", feature = "parquet"))]
+mod remote;
 /// Stored documents taken in again against one-shot runs on their texts.
 mod replay;
 /// Loads that are cut off between their epochs.

@@ -9,14 +9,15 @@ use clap::Args;
 
 use super::processes::ProcessArgs;
 use super::values::{
-    ClusteringArg, ComponentsArg, Percent, SimdArg, TokensArg, VerifyArg, format_parser, list_parser,
-    method_parser, policies, presets,
+    ClusteringArg, ComponentsArg, Percent, SimdArg, TokensArg, VerifyArg, folder_parser, format_parser,
+    list_parser, method_parser, policies, presets,
 };
 
 /// Where a collection lies.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct PlaceArgs {
     /// Folder of the collection
+    #[arg(value_parser = folder_parser())]
     pub(crate) collection: PathBuf,
     /// Keep the data of this process in DIR, on its own machine, instead of the folder of the collection
     ///

@@ -2,13 +2,17 @@
 
 use std::ffi::OsStr;
 use std::fmt;
+use std::path::PathBuf;
 use std::str::FromStr;
 
 use alike::config::{Method, PRESETS};
 use alike::output::{ListForm, RecordForm};
 use alike::read::{FormatName, format_names};
+use alike::remote::ObjectUrl;
 use clap::ValueEnum;
-use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
+use clap::builder::{
+    PathBufValueParser, PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser,
+};
 
 /// Any text, which completions begin with the names of presets.
 pub(crate) fn presets() -> impl TypedValueParser<Value = String> {
@@ -65,6 +69,14 @@ pub(crate) fn form_parser() -> impl TypedValueParser<Value = RecordForm> {
 pub(crate) fn list_parser() -> impl TypedValueParser<Value = ListForm> {
     let values = ListForm::ALL.iter().map(|(name, _, about)| PossibleValue::new(*name).help(*about));
     PossibleValuesParser::new(values).try_map(|name| name.parse::<ListForm>())
+}
+
+/// What reads the name of a folder of this machine.
+pub(crate) fn folder_parser() -> impl TypedValueParser<Value = PathBuf> {
+    PathBufValueParser::new().try_map(|path| match ObjectUrl::of(&path) {
+        Some(_) => Err("a collection is a folder of a file system; only inputs may be URLs"),
+        None => Ok(path),
+    })
 }
 
 /// `--verify`.

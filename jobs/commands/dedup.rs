@@ -14,7 +14,8 @@ use alike::output::{
 };
 use alike::peers::Peers;
 use alike::progress::{Progress, Stage};
-use alike::read::{Rejected, Source};
+use alike::read::{Rejected, Source, admit_read_ahead};
+use alike::remote::{Fetched, traffic};
 use alike::resources::Resources;
 use alike::run_lexicon;
 use alike::system_memory::peak_memory;
@@ -81,7 +82,9 @@ fn dedup(
         Ok(Summary { kinds, ..summarise(&discovery, &outcome, &rejected)? })
     };
     let RunFolder::Output(staging) = place else {
-        return Ok(finish(options, begun, peers.map(|peers| &**peers), summarised()?));
+        let peers = peers.map(|peers| &**peers);
+        let fetched = fetched(&discovery.sources, peers)?;
+        return Ok(finish(options, begun, peers, Summary { fetched, ..summarised()? }));
     };
     let run = &outcome.run;
     let bytes: u64 = run.documents.inputs.sources.iter().map(|source| source.bytes).sum();
@@ -91,6 +94,7 @@ fn dedup(
     let written = write(options, (&outcome, &lists), staging.path(), &rejected, (peers, progress))?;
     let mut summary = summarised()?;
     options.sides().iter().zip(&written).for_each(|(side, half)| summary.set_bytes(*side, half.bytes_out));
+    summary.fetched = fetched(&discovery.sources, peers)?;
     let summary = finish(options, begun, peers, summary);
     summary.write(staging.path())?;
     spool.close().map_err(|e| Error::io(staging.path(), "remove the copy of standard input in", e))?;
@@ -152,15 +156,32 @@ struct DedupTask {
 fn assist(options: &DedupOptions, peers: &Arc<Peers>, progress: &Arc<Progress>) -> Result<()> {
     let scratch = Scratch::apart(&std::env::temp_dir())?;
     let task: DedupTask = peers.receive()?;
+    let mut task = task;
+    let place = (progress.stop_flag(), scratch.path());
+    admit_read_ahead(&mut task.sources, options.memory, options.workers, place);
     let sources = task.sources.clone();
     let request = request(options, task, scratch.path(), Some(Arc::clone(peers)));
     let fields = flow::assist(request, Arc::clone(progress))?;
-    if options.dry_run {
-        return Ok(());
+    if !options.dry_run {
+        progress.enter(Stage::Write, 0);
+        let set = RecordSet { sources: &sources, fields: &fields, choice: options.form };
+        options.sides().iter().try_for_each(|_| assist_records(set, options.workers, peers, progress))?;
     }
-    progress.enter(Stage::Write, 0);
-    let set = RecordSet { sources: &sources, fields: &fields, choice: options.form };
-    options.sides().iter().try_for_each(|_| assist_records(set, options.workers, peers, progress))
+    fetched(&sources, Some(peers)).map(drop)
+}
+
+/// What all processes have fetched, if any of the inputs is an object.
+fn fetched(sources: &[Source], peers: Option<&Peers>) -> Result<Option<Fetched>> {
+    if !sources.iter().any(Source::is_remote) {
+        return Ok(None);
+    }
+    let own = traffic();
+    let others = peers.map(|peers| peers.gather(&own)).transpose()?.unwrap_or_else(|| vec![own]);
+    let sum = |sum: Fetched, of: Fetched| Fetched {
+        requests: sum.requests + of.requests,
+        bytes: sum.bytes + of.bytes,
+    };
+    Ok(Some(others.into_iter().fold(Fetched::default(), sum)))
 }
 
 fn request(options: &DedupOptions, task: DedupTask, scratch: &Path, peers: Option<Arc<Peers>>) -> Request {

@@ -26,7 +26,7 @@ pub(crate) fn find_inputs(
     };
     let inputs: Vec<String> = inputs.iter().map(name).collect::<Result<_>>()?;
     let spool = spool.to_path_buf();
-    let found =
+    let mut found =
         unless_stopped(progress, "the search for inputs", move || discover_as(&inputs, &spool, hint))?;
     if let Some(first) = found.otherwise.first() {
         warn(&format!(
@@ -36,6 +36,8 @@ pub(crate) fn find_inputs(
             first.display()
         ));
     }
+    // Whoever waits for an object looks at it.
+    found.sources.iter_mut().for_each(|source| source.stopped_by(progress.stop_flag()));
     Ok(found)
 }
 

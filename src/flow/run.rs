@@ -26,7 +26,7 @@ use crate::flow::stored::Stored;
 use crate::limits::MAX_WORKERS;
 use crate::progress::Progress;
 use crate::read::RunInputs;
-use crate::read::{FieldPath, Fields, RecordCost, RecordRoom, admit_windows};
+use crate::read::{FieldPath, Fields, RecordCost, RecordRoom, admit_read_ahead, admit_windows};
 use crate::resources::Resources;
 use crate::sketch::Frequencies;
 use crate::text::Tokens;
@@ -74,7 +74,8 @@ impl RunParts {
         if workers == 0 || workers > MAX_WORKERS {
             return Err(Error::config(format!("{workers} workers: expected 1 to {MAX_WORKERS}")));
         }
-        let windows = admit_windows(&mut sources, memory, workers)?;
+        let windows = admit_windows(&mut sources, memory, workers)?
+            + admit_read_ahead(&mut sources, memory, workers, (progress.stop_flag(), &scratch));
         let fields = Arc::new(fields(&config, stored.is_some(), (memory, windows, workers), &progress)?);
         let status = RunStatus::new(progress);
         let topology = Topology::of(peers.as_deref(), workers);

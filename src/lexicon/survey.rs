@@ -58,7 +58,9 @@ impl Survey<'_> {
         // All processes cut alike, whatever their workers.
         let unit_bytes = (bytes / UNITS).clamp(UNIT.0, UNIT.1);
         let fields = Arc::new(Fields::of(self.input)?);
-        let inputs = RunInputs::new(self.sources.to_vec(), fields, Part::ALL, unit_bytes);
+        let mut sources = self.sources.to_vec();
+        sources.iter_mut().for_each(|source| source.stopped_by(progress.stop_flag()));
+        let inputs = RunInputs::new(sources, fields, Part::ALL, unit_bytes);
         let shared = SurveyWork {
             mesh: self.mesh,
             inputs,

@@ -98,6 +98,12 @@ fn rows(s: &Summary) -> Vec<(&'static str, String)> {
     if let (Some(processes), Some(bytes)) = (s.processes, s.wire_bytes) {
         rows.push(("processes", format!("{processes}, which sent each other {}", size(bytes))));
     }
+    if let Some(fetched) = s.fetched {
+        rows.push((
+            "fetched",
+            format!("{} in {}", size(fetched.bytes), counted(fetched.requests, "request")),
+        ));
+    }
     let stages: Vec<String> = s.stages.iter().map(|t| format!("{} {:.2}", t.name, t.seconds)).collect();
     let stages = if stages.is_empty() { String::new() } else { format!(": {}", stages.join(", ")) };
     rows.push(("seconds", format!("{:.2} with {}{stages}", s.seconds, counted(s.workers as u64, "worker"))));

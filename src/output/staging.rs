@@ -9,6 +9,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::temporary::{Temporary, remove_dead};
 use crate::error::{Error, Result};
+use crate::remote::ObjectUrl;
 
 /// Most bytes of the output's name that the temporary one repeats: file systems allow names of 255 bytes.
 const LONGEST: usize = 200;
@@ -37,6 +38,13 @@ impl Staging {
         let Some(name) = out.file_name() else {
             return Err(Error::config(format!("{}: --out must name a folder to be created", out.display())));
         };
+        if ObjectUrl::of(out).is_some() {
+            return Err(Error::config(format!(
+                "--out {}: alike reads URLs and writes folders of this machine; name a folder, and copy it with the tools of \
+                 the store",
+                out.display()
+            )));
+        }
         refuse_existing(out)?;
         let parent = parent(out);
         let created = missing(&parent);
@@ -308,6 +316,7 @@ mod tests {
         assert!(matches!(Staging::new(&file), Err(Error::OutputExists(_))));
         assert!(matches!(Staging::new(&file.join("out")), Err(Error::Io { .. })));
         assert!(matches!(Staging::new(Path::new("/")), Err(Error::Config(_))));
+        assert!(matches!(Staging::new(Path::new("s3://bucket/out")), Err(Error::Config(_))));
     }
 
     #[cfg(unix)]

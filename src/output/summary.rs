@@ -10,6 +10,7 @@ use super::kinds::KindTable;
 use crate::config::Config;
 use crate::error::{Error, Result};
 use crate::flow::CommonKey;
+use crate::remote::Fetched;
 
 /// The figures of a run. [`Summary::new`] sets version and configuration; the job fills in the rest.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -99,6 +100,9 @@ pub struct Summary {
     /// Bytes that several processes sent each other.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wire_bytes: Option<u64>,
+    /// What all processes fetched of inputs that are objects; no figure in the file if none is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fetched: Option<Fetched>,
     /// The memory the run was allowed, if bounded.
     pub memory_limit_bytes: Option<u64>,
     /// The most memory the process held at once, where the system tells: [`peak_memory`](crate::system_memory::peak_memory).

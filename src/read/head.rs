@@ -10,6 +10,7 @@ use super::BOM;
 use super::bytes::open_decompressed;
 use super::format::{Compression, Delimiter, FormatHint, FormatName};
 use super::source::Source;
+use super::windowed::carries;
 
 /// Bytes looked at, decompressed.
 pub(super) const HEAD_BYTES: usize = 8 << 10;
@@ -65,7 +66,11 @@ impl FileHead {
             }
         }
         match outcome {
-            Err(error) if source.compression == Compression::None || error.raw_os_error().is_some() => {
+            Err(error)
+                if source.compression == Compression::None
+                    || error.raw_os_error().is_some()
+                    || carries(&error) =>
+            {
                 Err(error)
             }
             _ => Ok(head),

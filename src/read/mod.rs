@@ -27,8 +27,8 @@ mod windowed;
 mod tests;
 
 pub use bytes::{
-    GzipMember, InputFile, RecordCost, RecordRoom, admit_windows, file_digest, file_digests, gzip_members,
-    open_decompressed, read_short,
+    GzipMember, InputFile, RecordCost, RecordRoom, admit_read_ahead, admit_windows, file_digest,
+    file_digests, gzip_members, open_decompressed, read_short,
 };
 pub use codec::{Boundaries, Describer};
 pub use date::{Day, day};
@@ -45,7 +45,7 @@ pub use rejected::{Refused, Rejected, unread};
 pub use reread::{
     bytes_of, file_header, is_one_record, record_text, reread, rows, stands_alone, stays_empty, stored_pieces,
 };
-pub(crate) use source::Cuts;
+pub(crate) use source::{Cuts, from_anywhere};
 pub use source::{Extent, Source, Unit};
 pub use unit::{UnitReader, units};
 

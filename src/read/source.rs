@@ -2,18 +2,21 @@
 
 use std::any::Any;
 use std::fmt;
+use std::io;
 use std::ops::Range;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
 use super::format::{Compression, Format};
 use crate::error::{Error, Result};
+use crate::remote::{ObjectState, ObjectUrl, StopFlag};
 
 /// One input file.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Source {
-    /// The path as it is opened.
+    /// The path as it is opened, or a URL.
     pub path: PathBuf,
     /// The path as it is shown to people: as it was named, or `stdin`.
     pub shown: String,
@@ -35,6 +38,8 @@ pub struct Source {
     pub(crate) cuts: Cuts,
     /// When it was last written to, as far as the system knows.
     pub(crate) modified: Option<SystemTime>,
+    /// What is known of it if it is an object, and no file.
+    pub(crate) object: Option<ObjectState>,
 }
 
 /// Where units of a file may begin.
@@ -124,9 +129,29 @@ impl Source {
     /// # Errors
     /// [`Error::Io`].
     pub fn from_anywhere(&self) -> Result<Source> {
-        let path = std::path::absolute(&self.path).map_err(|e| Error::io(&self.path, "find", e))?;
+        let path = from_anywhere(&self.path).map_err(|e| Error::io(&self.path, "find", e))?;
         Ok(Source { path, ..self.clone() })
     }
+
+    /// A file of the same kind that was made of it.
+    pub fn written_to(&self, path: PathBuf, bytes: u64) -> Source {
+        Source { path, bytes, object: None, ..self.clone() }
+    }
+
+    /// Says what stops whoever waits for it, if it is an object.
+    pub fn stopped_by(&mut self, stop: &Arc<AtomicBool>) {
+        self.object.iter_mut().for_each(|object| object.stop = StopFlag::new(Arc::clone(stop)));
+    }
+
+    /// Whether it is an object, and each byte of it comes from elsewhere.
+    pub fn is_remote(&self) -> bool {
+        self.object.is_some()
+    }
+}
+
+/// A path that does not depend on where a process runs; a URL is one.
+pub(crate) fn from_anywhere(path: &Path) -> io::Result<PathBuf> {
+    if ObjectUrl::of(path).is_some() { Ok(path.to_path_buf()) } else { std::path::absolute(path) }
 }
 
 /// `number` times `times` by `by`; 0 by nothing.

@@ -10,6 +10,8 @@ use super::record::Sink;
 use super::source::{Extent, Source, Unit};
 use crate::error::Result;
 
+/// Least bytes of a unit of an object: the end of its last record costs a request more.
+const OF_OBJECT: u64 = 16 << 20;
 /// How much larger a compressed file is taken to be when it is decompressed.
 const EXPANDS: u64 = 6;
 
@@ -55,7 +57,8 @@ pub fn units(sources: &[Source], extent: Extent, target_bytes: u64) -> Vec<Unit>
         let codec = codec(source.format);
         // Equal pieces rather than full ones and a rest: the last worker to finish finishes sooner.
         let places = part.end - part.start;
-        let target = source.places_of(target_bytes.max(1).saturating_mul(codec.unit_factor()));
+        let bytes = target_bytes.max(if source.is_remote() { OF_OBJECT } else { 1 });
+        let target = source.places_of(bytes.saturating_mul(codec.unit_factor()));
         let size = places.div_ceil(places.div_ceil(target));
         let mut start = part.start;
         while start < part.end {
@@ -124,6 +127,7 @@ mod tests {
             lasting: true,
             cuts: Cuts::default(),
             modified: None,
+            object: None,
         }
     }
 

@@ -125,6 +125,11 @@ pub(super) struct Windowed<S> {
     compressed: u64,
 }
 
+/// Whether an error is no fault of a file, but of what is between: it ends the run, and nothing is left out.
+pub(super) fn carries(error: &io::Error) -> bool {
+    error.get_ref().and_then(|within| within.downcast_ref::<Error>()).is_some()
+}
+
 impl<S: Splitter> Windowed<S> {
     pub(super) fn new(source: &Source, unit: &Unit, room: &RecordRoom, splitter: S) -> Windowed<S> {
         let span = Span { unit: *unit, first: unit.start, cursor: unit.start };
@@ -134,7 +139,7 @@ impl<S: Splitter> Windowed<S> {
 
     fn open(&mut self) -> io::Result<Window> {
         let start = self.splitter.begin(&self.source, &self.span.unit)?;
-        Window::open(&self.source, start)
+        Window::open_until(&self.source, start, self.span.unit.end)
     }
 
     /// Refuses the rest of the file, which begins with the record at `start`; `good` bytes could be read.
@@ -162,6 +167,7 @@ impl<S: Splitter> Records for Windowed<S> {
         self.done = true;
         let mut window = match self.window.take().map_or_else(|| self.open(), Ok) {
             Ok(window) => window,
+            Err(error) if carries(&error) => return Err(Error::io(&self.source.path, "read", error)),
             Err(error) => {
                 self.fault(self.span.unit.start, 0, &error, sink);
                 return Ok(false);
@@ -191,6 +197,9 @@ impl<S: Splitter> Records for Windowed<S> {
             }
             Err(ReadFault::Io(error)) if error.kind() == io::ErrorKind::OutOfMemory => {
                 return Err(Error::input(&self.source.path, error.to_string()));
+            }
+            Err(ReadFault::Io(error)) if carries(&error) => {
+                return Err(Error::io(&self.source.path, "read", error));
             }
             Err(ReadFault::Io(error)) => {
                 if let Some(start) = self.splitter.cut_off(&mut window, &mut self.span, sink) {

@@ -39,6 +39,9 @@ pub(crate) mod program;
 pub(crate) mod recompute;
 /// A job over a storage that fails, and what of it can be read afterwards.
 pub(crate) mod seen;
+/// A server of objects on this machine.
+#[cfg(all(feature = "remote", feature = "parquet"))]
+pub(crate) mod server;
 /// Sentences, lines and chunks of them, for the slow sketches.
 pub(crate) mod slow_pieces;
 /// What each method looks at of a text, and when it accepts two: slow and obvious.

@@ -47,8 +47,14 @@ impl Dir {
 
     /// Runs `alike` in this folder with the arguments of `line`, split at spaces, and `stdin` as standard input.
     pub(crate) fn alike(&self, line: &str, stdin: Option<&[u8]>) -> Ran {
+        self.alike_with(line, stdin, &[])
+    }
+
+    /// The same with variables of the environment.
+    pub(crate) fn alike_with(&self, line: &str, stdin: Option<&[u8]>, variables: &[(&str, String)]) -> Ran {
         let mut child = Command::new(env!("CARGO_BIN_EXE_alike"))
             .args(line.split_whitespace())
+            .envs(variables.iter().map(|(name, value)| (name, value)))
             .current_dir(self.path())
             .stdin(if stdin.is_some() { Stdio::piped() } else { Stdio::null() })
             .stdout(Stdio::piped())

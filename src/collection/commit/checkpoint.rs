@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::hex;
 use crate::limits::MAX_MANIFEST_BYTES;
 use crate::progress::Progress;
-use crate::read::{Extent, Source, bytes_of};
+use crate::read::{Extent, Source, bytes_of, from_anywhere};
 use crate::storage::Storage;
 
 /// What every checkpoint begins with.
@@ -97,7 +97,7 @@ impl LoadInput {
     /// A source as an input.
     pub fn of(source: &Source) -> LoadInput {
         // What was spooled lies elsewhere each time.
-        let path = std::path::absolute(&source.path).unwrap_or_else(|_| source.path.clone());
+        let path = from_anywhere(&source.path).unwrap_or_else(|_| source.path.clone());
         let path = if source.lasting { path.to_string_lossy().into_owned() } else { source.shown.clone() };
         LoadInput { path, bytes: source.bytes }
     }
@@ -123,7 +123,9 @@ impl Consumed {
         let mut digest = Xxh3::new();
         for (file, source) in (0..).zip(sources) {
             let places = extent.of(file, source);
-            if !places.is_empty() {
+            if let Some(version) = source.version_digest().filter(|_| !places.is_empty()) {
+                digest.update(&version.to_le_bytes());
+            } else if !places.is_empty() {
                 source.bytes_of(bytes_of(source, places), &mut |block| {
                     digest.update(block);
                     progress.check()

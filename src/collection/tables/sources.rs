@@ -12,7 +12,7 @@ use crate::collection::tables::document::{pack, unpack, wide, words_of};
 use crate::collection::tables::rows::columns;
 use crate::error::{Error, Result};
 use crate::progress::Progress;
-use crate::read::{Compression, Cuts, Format, Source, file_digests};
+use crate::read::{Compression, Cuts, Format, Source, file_digests, from_anywhere};
 
 /// A file that a load read, as it was then.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,7 +67,7 @@ impl SourceEntry {
     }
 
     fn new(file: u32, source: &Source, digest: Option<u128>) -> SourceEntry {
-        let absolute = std::path::absolute(&source.path).ok().filter(|_| source.lasting);
+        let absolute = from_anywhere(&source.path).ok().filter(|_| source.lasting);
         let utf8 = absolute.as_ref().is_some_and(|path| path.to_str().is_some());
         SourceEntry {
             file,
@@ -124,6 +124,7 @@ impl SourceEntry {
             lasting: true,
             cuts: Cuts::default(),
             modified: None,
+            object: None,
         };
         source.again(self.digest, progress)
     }

@@ -35,10 +35,10 @@ impl Failure {
             Failure::Known(error) => error,
             Failure::Columns(ParquetError::External(error)) => match error.downcast::<io::Error>() {
                 Ok(error) if error.raw_os_error().is_some() => Error::io(target, "write", *error),
-                Ok(error) => ParquetSource::failed(source, &ParquetError::General(error.to_string())),
-                Err(error) => ParquetSource::failed(source, &ParquetError::External(error)),
+                Ok(error) => ParquetSource::failed(source, ParquetError::External(error)),
+                Err(error) => ParquetSource::failed(source, ParquetError::External(error)),
             },
-            Failure::Columns(error) => ParquetSource::failed(source, &error),
+            Failure::Columns(error) => ParquetSource::failed(source, error),
         }
     }
 }

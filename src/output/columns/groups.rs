@@ -102,7 +102,7 @@ pub(super) fn assemble(
                 Fate::Shrinks => {
                     let path = part(group);
                     let bytes = fs::metadata(&path).map_err(ParquetError::from)?.len();
-                    let written = Source { path: path.clone(), bytes, ..source.clone() };
+                    let written = source.written_to(path.clone(), bytes);
                     copy(&ParquetSource::open(&written)?, 0, writer.next_row_group()?)?;
                     fs::remove_file(&path).map_err(ParquetError::from)?;
                 }

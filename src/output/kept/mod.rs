@@ -260,7 +260,12 @@ impl KeptWriter<'_> {
     }
 
     fn is_divided(&self, source: usize) -> bool {
-        self.hands.all() > 1 && self.is_copied(source) && self.sources[source].bytes > self.sizes.piece
+        // To find where records end, some bytes are read twice, and an object comes from afar.
+        let is_near = !self.sources[source].is_remote();
+        is_near
+            && self.hands.all() > 1
+            && self.is_copied(source)
+            && self.sources[source].bytes > self.sizes.piece
     }
 
     /// Good bytes of a source that is copied.
@@ -378,7 +383,7 @@ impl KeptWriter<'_> {
             let len = Some(self.len(source));
             self.progress.advance(self.sources[source].bytes - self.len(source));
             let header = self.write_header(source, &mut output)?;
-            let input = &mut self.open(source)?;
+            let input = &mut self.open(source)?.expect(0..self.len(source));
             return Ok(header + self.pump(source, input, &mut output, &mut filter, len, buffer)?);
         }
         if let Some(members) = self.members(source)? {
@@ -439,7 +444,7 @@ impl KeptWriter<'_> {
     }
 
     fn open(&self, source: usize) -> Result<InputFile> {
-        InputFile::open(&self.sources[source].path).map_err(|e| self.unread(source, e))
+        self.sources[source].open().map_err(|e| self.unread(source, e))
     }
 
     fn unread(&self, source: usize, error: io::Error) -> Error {

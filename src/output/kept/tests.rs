@@ -76,6 +76,7 @@ fn source(folder: &Path, name: &str, bytes: &[u8], format: Format, compression: 
         lasting: true,
         cuts: Cuts::default(),
         modified,
+        object: None,
     }
 }
 

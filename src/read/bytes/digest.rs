@@ -2,15 +2,18 @@
 
 use std::io::{ErrorKind, Read, Seek, SeekFrom};
 use std::ops::Range;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use xxhash_rust::xxh3::Xxh3Default;
+use xxhash_rust::xxh3::{Xxh3Default, xxh3_128};
 
-use super::open::{FileState, InputFile};
+use super::open::FileState;
+use super::read_ahead::USUAL_ROOM;
 use crate::error::{Error, Result};
 use crate::progress::Progress;
 use crate::read::BLOCK;
 use crate::read::source::Source;
+use crate::remote::{ObjectState, ObjectUrl, StopFlag, look};
 
 impl Source {
     /// Hands the bytes of a range of the file, as it lies on disk, to `each`, block by block.
@@ -19,7 +22,7 @@ impl Source {
     /// [`Error::Io`]; [`Error::Changed`] if the file ends before; what `each` gives, which ends it.
     pub fn bytes_of(&self, range: Range<u64>, each: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
         let failed = |error| Error::io(&self.path, "read", error);
-        let mut file = InputFile::open(&self.path).map_err(failed)?;
+        let mut file = self.open().map_err(failed)?.expect(range.clone());
         file.seek(SeekFrom::Start(range.start)).map_err(failed)?;
         let (mut left, mut block) = (range.end - range.start, vec![0; BLOCK]);
         while left > 0 {
@@ -42,6 +45,14 @@ impl Source {
     /// [`Error::Changed`] if size or time of the last change are no longer those of [`discover`](crate::read::discover());
     /// [`Error::Io`].
     pub fn unchanged(&self) -> Result<()> {
+        if let Some(object) = &self.object {
+            // Whatever is read of a version that has a name is of that version.
+            let same = |now: ObjectState| now.bytes == object.bytes && now.version == object.version;
+            return match object.version.is_some() || same(self.looked_at_again(&object.stop)?) {
+                true => Ok(()),
+                false => Err(Error::Changed(self.path.clone())),
+            };
+        }
         let now = FileState::of(&self.path).map_err(|error| Error::io(&self.path, "read", error))?;
         if now == (FileState { bytes: self.bytes, modified: self.modified }) {
             Ok(())
@@ -57,27 +68,54 @@ impl Source {
     /// [`Error::Input`] if there is no such file any more, [`Error::Changed`] if it is another one, [`Error::Io`] if it
     /// cannot be read, and [`Error::Interrupted`].
     pub fn again(mut self, digest: u128, progress: &Progress) -> Result<Source> {
-        let now = FileState::of(&self.path).map_err(|error| match error.kind() {
-            ErrorKind::NotFound => Error::input(&self.path, "the file that was loaded is gone; put it back"),
-            _ => Error::io(&self.path, "read", error),
-        })?;
-        self.modified = now.modified;
+        if ObjectUrl::of(&self.path).is_some() {
+            self.object = Some(self.looked_at_again(&StopFlag::new(Arc::clone(progress.stop_flag())))?);
+        } else {
+            let now = FileState::of(&self.path).map_err(|error| match error.kind() {
+                ErrorKind::NotFound => {
+                    Error::input(&self.path, "the file that was loaded is gone; put it back")
+                }
+                _ => Error::io(&self.path, "read", error),
+            })?;
+            self.modified = now.modified;
+        }
         if file_digest(&self, progress)? != digest {
             return Err(Error::Changed(self.path));
         }
         Ok(self)
     }
+
+    /// What is known of the object by now.
+    fn looked_at_again(&self, stop: &StopFlag) -> Result<ObjectState> {
+        let gone = || Error::input(&self.path, "the object that was read is gone; put it back");
+        let now = ObjectUrl::of(&self.path).map(|url| look(&url, stop)).transpose()?;
+        let mut now = now.flatten().ok_or_else(gone)?.with_room(USUAL_ROOM);
+        if now.bytes != self.bytes {
+            return Err(Error::Changed(self.path.clone()));
+        }
+        now.stop = stop.clone();
+        Ok(now)
+    }
+
+    /// A digest of the name of its version, if it is an object of which the store tells one: then nothing of it need be read
+    /// again.
+    pub fn version_digest(&self) -> Option<u128> {
+        Some(xxh3_128(self.object.as_ref()?.version.as_ref()?.as_bytes()))
+    }
 }
 
-/// The 128-bit XXH3 of a file as it lies on disk.
+/// The 128-bit XXH3 of a file as it lies on disk, or of the name of its version in a store.
 ///
 /// # Errors
 /// [`Error::Changed`] if size or time of the last change are not those of the source, before or after it was read;
 /// [`Error::Io`] and [`Error::Interrupted`].
 pub fn file_digest(source: &Source, progress: &Progress) -> Result<u128> {
     source.unchanged()?;
+    if let Some(digest) = source.version_digest() {
+        return Ok(digest);
+    }
     let failed = |error| Error::io(&source.path, "read", error);
-    let mut file = InputFile::open(&source.path).map_err(failed)?;
+    let mut file = source.open().map_err(failed)?.expect(0..source.bytes);
     let (mut state, mut block) = (Xxh3Default::new(), vec![0; BLOCK]);
     loop {
         progress.check()?;
@@ -134,7 +172,6 @@ mod tests {
     use super::*;
     use crate::read::source::Cuts;
     use crate::read::{Compression, Discovery, Format, discover};
-    use xxhash_rust::xxh3::xxh3_128;
 
     fn found(folder: &tempfile::TempDir, files: usize) -> Discovery {
         for at in 0..files {
@@ -190,6 +227,7 @@ mod tests {
             lasting: true,
             cuts: Cuts::default(),
             modified: None,
+            object: None,
         }
     }
 

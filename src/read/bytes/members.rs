@@ -44,8 +44,10 @@ const OUTPUT: usize = 64 << 10;
 /// # Errors
 /// What the system says of the file, or the decoder of its content.
 pub fn gzip_members(source: &Source, most: u64) -> io::Result<Option<Vec<GzipMember>>> {
-    let mut input =
-        BufReader::with_capacity(INPUT, TellingFile { file: InputFile::open(&source.path)?, read: 0 });
+    let mut input = BufReader::with_capacity(
+        INPUT,
+        TellingFile { file: source.open()?.expect(0..source.bytes), read: 0 },
+    );
     let (mut members, mut out) = (Vec::new(), vec![0; OUTPUT]);
     let (mut packed, mut start) = (0, 0);
     while input.fill_buf()?.first() == Some(&0x1f) {

@@ -1,13 +1,14 @@
-//! The one place that opens input files, looks at their state, and constructs decoders.
+//! The one place that opens input files, wherever they are, looks at their state, and constructs decoders.
 #![expect(clippy::disallowed_types, reason = "decoders are bounded here, for everyone else")]
 
 use std::fs::{self, File, Metadata};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::mem;
+use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
 use flate2::bufread::GzDecoder;
@@ -19,15 +20,26 @@ use super::zstd_window::MOST_WINDOW;
 use crate::limits::{MAX_DECOMPRESSION_RATIO, MAX_FILE_BYTES, RATIO_FREE_BYTES};
 use crate::read::format::Compression;
 use crate::read::source::Source;
+use crate::remote::{ObjectReader, ObjectState, ObjectUrl};
 
 /// Bytes read from a compressed file at once.
 const INPUT: usize = 128 << 10;
 /// Bytes decoded at once.
 const OUTPUT: usize = 64 << 10;
 
-/// An input file as it lies on disk, opened.
+/// An input file as it lies on disk, or in a store, opened.
 #[derive(Debug)]
-pub struct InputFile(File);
+pub struct InputFile {
+    opened: OpenedInput,
+    /// Where reading goes on, of an object.
+    at: u64,
+}
+
+#[derive(Debug)]
+enum OpenedInput {
+    File(File),
+    Object(Mutex<ObjectReader>),
+}
 
 /// What tells that an input file changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,34 +64,101 @@ impl FileState {
 }
 
 impl InputFile {
-    /// Opens the file at `path`.
+    /// Opens the file at `path`, or the object of that name that was found so.
     ///
     /// # Errors
     /// What the system says.
-    pub fn open(path: &Path) -> io::Result<InputFile> {
-        File::open(path).map(InputFile)
+    pub fn open(path: &Path, object: Option<&ObjectState>) -> io::Result<InputFile> {
+        let opened = match (object, object.and_then(|_| ObjectUrl::of(path))) {
+            (Some(state), Some(url)) => OpenedInput::Object(Mutex::new(ObjectReader::open(&url, state)?)),
+            _ => OpenedInput::File(File::open(path)?),
+        };
+        Ok(InputFile { opened, at: 0 })
+    }
+
+    /// Another one that reads a range of the same, if that is worth it: not of a file that is at hand.
+    #[cfg_attr(
+        not(feature = "parquet"),
+        expect(dead_code, reason = "only columns are read from several places")
+    )]
+    pub(in crate::read) fn again(&self, range: Range<u64>) -> Option<InputFile> {
+        match &self.opened {
+            OpenedInput::File(_) => None,
+            OpenedInput::Object(reader) => {
+                let reader = lock(reader).again(range);
+                Some(InputFile { opened: OpenedInput::Object(Mutex::new(reader)), at: 0 })
+            }
+        }
+    }
+
+    /// Says that all of a range will be read, in order, and little else.
+    pub fn expect(self, range: Range<u64>) -> InputFile {
+        if let OpenedInput::Object(reader) = &self.opened {
+            lock(reader).expect(range);
+        }
+        self
     }
 
     /// The state of the opened file.
     pub(in crate::read) fn state(&self) -> io::Result<FileState> {
-        self.0.metadata().map(FileState::from)
+        match &self.opened {
+            OpenedInput::File(file) => file.metadata().map(FileState::from),
+            OpenedInput::Object(reader) => {
+                Ok(FileState { bytes: lock(reader).state().bytes, modified: None })
+            }
+        }
     }
 
     /// Reads at an offset; 0 is the end.
     pub(in crate::read) fn read_at(&self, into: &mut [u8], offset: u64) -> io::Result<usize> {
-        self.0.read_at(into, offset)
+        match &self.opened {
+            OpenedInput::File(file) => file.read_at(into, offset),
+            OpenedInput::Object(reader) => lock(reader).read_at(into, offset),
+        }
     }
+}
+
+impl Source {
+    /// Opens it.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn open(&self) -> io::Result<InputFile> {
+        InputFile::open(&self.path, self.object.as_ref())
+    }
+}
+
+/// A lock that nobody can leave half written behind it.
+fn lock(reader: &Mutex<ObjectReader>) -> std::sync::MutexGuard<'_, ObjectReader> {
+    reader.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Read for InputFile {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        self.0.read(into)
+        match &mut self.opened {
+            OpenedInput::File(file) => file.read(into),
+            OpenedInput::Object(reader) => {
+                let reader = reader.get_mut().unwrap_or_else(PoisonError::into_inner);
+                let read = reader.read_at(into, self.at)?;
+                self.at += read as u64;
+                Ok(read)
+            }
+        }
     }
 }
 
 impl Seek for InputFile {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        self.0.seek(to)
+        let reader = match &mut self.opened {
+            OpenedInput::File(file) => return file.seek(to),
+            OpenedInput::Object(reader) => reader.get_mut().unwrap_or_else(PoisonError::into_inner),
+        };
+        self.at = match to {
+            SeekFrom::Start(at) => at,
+            SeekFrom::Current(by) => self.at.saturating_add_signed(by),
+            SeekFrom::End(by) => reader.state().bytes.saturating_add_signed(by),
+        };
+        Ok(self.at)
     }
 }
 
@@ -114,7 +193,8 @@ pub(in crate::read) fn open_counted(
     source: &Source,
     consumed: Arc<AtomicU64>,
 ) -> io::Result<Box<dyn Read + Send>> {
-    let file = CountedFile { file: InputFile::open(&source.path)?, consumed: Arc::clone(&consumed) };
+    let file = source.open()?.expect(0..source.bytes);
+    let file = CountedFile { file, consumed: Arc::clone(&consumed) };
     let decoder: Box<dyn Read + Send> = match source.compression {
         Compression::None => return Ok(Box::new(file)),
         Compression::Gzip => Box::new(GzipMembers::new(BufReader::with_capacity(INPUT, file))),

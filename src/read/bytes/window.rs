@@ -35,8 +35,15 @@ pub(in crate::read) struct Window {
 impl Window {
     /// A window at the byte `offset`, which is 0 for a compressed file.
     pub(in crate::read) fn open(source: &Source, offset: u64) -> io::Result<Window> {
+        Window::open_until(source, offset, offset)
+    }
+
+    /// The same, for whoever reads up to the byte `end`, and little more.
+    pub(in crate::read) fn open_until(source: &Source, offset: u64, end: u64) -> io::Result<Window> {
         let feed = match source.compression {
-            Compression::None => Feed::Plain { file: InputFile::open(&source.path)?, limit: source.bytes },
+            Compression::None => {
+                Feed::Plain { file: source.open()?.expect(offset..end), limit: source.bytes }
+            }
             _ => Feed::Decoded(Decoder::open(source)?),
         };
         Ok(Window { feed, data: Vec::new(), start: 0, end: 0, offset, fault: None })

@@ -4,11 +4,13 @@ use std::collections::HashSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use glob::{MatchOptions, Pattern};
 use walkdir::{DirEntry, WalkDir};
 
 use super::names::{NameWish, parts, unique};
+use super::objects::{Reached, reach};
 use super::recognise::{Recognised, recognise};
 use super::spool::spool;
 use crate::error::{Error, Result};
@@ -18,6 +20,7 @@ use crate::read::format::FormatHint;
 use crate::read::head::FoundBy;
 use crate::read::rejected::{Rejected, unread};
 use crate::read::source::Source;
+use crate::remote::{ListedObject, ObjectSpool, ObjectUrl, heads};
 
 /// Why a file is skipped that is in no known format.
 const NOTHING: &str = "holds no documents as far as one can see";
@@ -69,7 +72,7 @@ pub fn discover(inputs: &[String], spool: &Path) -> Result<Discovery> {
 /// Those of [`discover`].
 pub fn discover_as(inputs: &[String], spool: &Path, hint: FormatHint) -> Result<Discovery> {
     let (found, wishes, seen) = (Discovery::default(), Vec::new(), HashSet::new());
-    let mut search = Search { spool, hint, found, wishes, seen };
+    let mut search = Search { spool, object_spool: None, hint, found, wishes, seen };
     for input in inputs {
         search.argument(input)?;
     }
@@ -93,6 +96,8 @@ pub fn discover_as(inputs: &[String], spool: &Path, hint: FormatHint) -> Result<
 
 struct Search<'a> {
     spool: &'a Path,
+    /// Where what is fetched is kept, once something is.
+    object_spool: Option<Arc<ObjectSpool>>,
     hint: FormatHint,
     found: Discovery,
     /// What each source would like to be called.
@@ -106,6 +111,9 @@ impl Search<'_> {
         let path = Path::new(input);
         if input == "-" {
             return self.standard_input();
+        }
+        if let Some(url) = ObjectUrl::of(path) {
+            return self.objects(&url);
         }
         match fs::metadata(path) {
             Ok(metadata) if metadata.is_dir() => self.folder(path),
@@ -132,6 +140,74 @@ impl Search<'_> {
         Ok(())
     }
 
+    /// The objects that a URL leads to.
+    fn objects(&mut self, url: &ObjectUrl) -> Result<()> {
+        let Reached { objects, results } = reach(url)?;
+        let path = PathBuf::from(url.to_string());
+        let before = (self.found.unreadable.len(), self.found.skipped.len());
+        let (objects, mut others): (Vec<ListedObject>, Vec<_>) =
+            objects.into_iter().map(|(object, found, wish)| (object, (found, wish))).unzip();
+        let (mut useful, mut one) = (0, objects.len() == 1);
+        others.reverse();
+        for object in heads(self.spooled(objects)) {
+            let Some((found, wish)) = others.pop() else { break };
+            one &= found == FoundBy::Named;
+            useful += usize::from(self.object(object, found, wish)?);
+        }
+        self.found.skipped.extend(results.into_iter().map(|result| (result.into(), RESULT.to_owned())));
+        if one {
+            return self.refuse_named(&path, before);
+        }
+        match self.found.skipped.get(before.1) {
+            Some((_, why)) if useful == 0 => {
+                Err(Error::input(&path, format!("no documents there; the first object is skipped: {why}")))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The same objects; what is fetched of them is kept with the copy of standard input.
+    fn spooled(&mut self, mut objects: Vec<ListedObject>) -> Vec<ListedObject> {
+        if self.object_spool.is_none() && !objects.is_empty() {
+            // Without it all that is read again is fetched again.
+            self.object_spool = ObjectSpool::new(self.spool).ok().map(Arc::new);
+        }
+        if let Some(spool) = &self.object_spool {
+            objects.iter_mut().for_each(|object| object.state.spooled_in(spool));
+        }
+        objects
+    }
+
+    /// Takes one object, as [`Search::file`] does a file.
+    fn object(&mut self, object: ListedObject, found: FoundBy, wish: NameWish) -> Result<bool> {
+        let path = PathBuf::from(object.url.as_str());
+        let shown = || PathBuf::from(object.url.to_string());
+        if self.seen.contains(&path) {
+            return Ok(true);
+        }
+        match recognise(&path, Some(object.state), found, self.hint) {
+            Ok(Recognised::Source { source, differs }) => {
+                if differs {
+                    self.found.otherwise.push(shown());
+                }
+                self.seen.insert(path);
+                self.add(source, wish)?;
+                return Ok(true);
+            }
+            Ok(Recognised::Nothing) => self.found.skipped.push((shown(), NOTHING.to_owned())),
+            Ok(Recognised::Foreign(foreign)) => self.found.skipped.push((shown(), foreign.reason())),
+            // One that may not be read is told as a file is; what ends for a while ends the run.
+            Err(error) => match Error::io(&path, "read", error) {
+                Error::Input { reason, .. } => {
+                    self.found.unreadable.push((shown(), reason));
+                    return Ok(true);
+                }
+                error => return Err(error),
+            },
+        }
+        Ok(false)
+    }
+
     /// A file that was named: it must be one that can be used.
     fn named(&mut self, path: &Path) -> Result<()> {
         if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
@@ -140,8 +216,13 @@ impl Search<'_> {
                 "not a regular file; pipe it to standard input and name - instead",
             ));
         }
-        let (unreadable, skipped) = (self.found.unreadable.len(), self.found.skipped.len());
+        let before = (self.found.unreadable.len(), self.found.skipped.len());
         self.file(path, FoundBy::Named, 1)?;
+        self.refuse_named(path, before)
+    }
+
+    /// Refuses what was named if it is now among what is unreadable or skipped, of which there were so many before.
+    fn refuse_named(&self, path: &Path, (unreadable, skipped): (usize, usize)) -> Result<()> {
         if let Some((_, why)) = self.found.unreadable.get(unreadable) {
             return Err(Error::input(path, format!("cannot be read ({why}); mend it, or leave it out")));
         }
@@ -256,7 +337,7 @@ impl Search<'_> {
     fn file(&mut self, path: &Path, found: FoundBy, keep: usize) -> Result<bool> {
         let recognised = fs::canonicalize(path).and_then(|canonical| {
             let new = !self.seen.contains(&canonical);
-            Ok((canonical, if new { Some(recognise(path, found, self.hint)?) } else { None }))
+            Ok((canonical, if new { Some(recognise(path, None, found, self.hint)?) } else { None }))
         });
         let mut skip = |why: String| {
             self.found.skipped.push((path.to_path_buf(), why));

@@ -16,7 +16,7 @@ const PARQUET: &[u8] = b"PAR1";
 #[cfg(feature = "parquet")]
 const PARQUET_INSTEAD: &str = "decompress it: what it is stands at its end";
 #[cfg(not(feature = "parquet"))]
-const PARQUET_INSTEAD: &str = "this build has no Parquet: build alike with --features formats, or convert it to JSON Lines \
+const PARQUET_INSTEAD: &str = "this build has no Parquet: build alike with --features full, or convert it to JSON Lines \
                                or CSV";
 
 /// All that are known, by their first bytes; some of these may be text.

@@ -3,6 +3,7 @@
 mod discover;
 mod foreign;
 mod names;
+mod objects;
 mod recognise;
 mod spool;
 

@@ -4,11 +4,12 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use super::foreign::Foreign;
-use crate::read::bytes::{InputFile, MOST_WINDOW, first_window};
+use crate::read::bytes::{InputFile, MOST_WINDOW, USUAL_ROOM, first_window};
 use crate::read::format::{Compression, Format, FormatHint};
 use crate::read::formats;
 use crate::read::head::{FileHead, FoundBy};
 use crate::read::source::{Cuts, Source};
+use crate::remote::{ObjectState, ObjectUrl};
 
 /// What a file is.
 #[derive(Debug)]
@@ -26,15 +27,20 @@ pub(super) enum Recognised {
     Nothing,
 }
 
-/// Finds out format and compression of the file at `path`.
-pub(super) fn recognise(path: &Path, found: FoundBy, hint: FormatHint) -> io::Result<Recognised> {
-    let mut file = InputFile::open(path)?;
+/// Finds out format and compression of the file at `path`, or of the object of that name.
+pub(super) fn recognise(
+    path: &Path,
+    object: Option<ObjectState>,
+    found: FoundBy,
+    hint: FormatHint,
+) -> io::Result<Recognised> {
+    let mut file = InputFile::open(path, object.as_ref())?;
     let state = file.state()?;
     let mut magic = Vec::new();
     Read::by_ref(&mut file).take(8).read_to_end(&mut magic)?;
     let mut source = Source {
         path: path.to_path_buf(),
-        shown: path.display().to_string(),
+        shown: ObjectUrl::of(path).map_or_else(|| path.display().to_string(), |url| url.to_string()),
         name: String::new(),
         format: Format::JsonLines,
         compression: Compression::of(&magic),
@@ -44,6 +50,7 @@ pub(super) fn recognise(path: &Path, found: FoundBy, hint: FormatHint) -> io::Re
         lasting: true,
         cuts: Cuts::default(),
         modified: state.modified,
+        object,
     };
     source.window = first_window(source.compression, &mut file)?;
     drop(file);
@@ -61,9 +68,12 @@ pub(super) fn recognise(path: &Path, found: FoundBy, hint: FormatHint) -> io::Re
     }
     let Some(format) = format else { return Ok(Recognised::Nothing) };
     source.format = format;
-    if source.compression == Compression::None {
-        source.cuts = formats::codec(format).cuts(&source)?;
+    let codec = formats::codec(format);
+    // An object is not read to its end to find out where it may be cut.
+    if source.compression == Compression::None && (!source.is_remote() || codec.rereader().is_some()) {
+        source.cuts = codec.cuts(&source)?;
     }
+    source.object = source.object.map(|object| object.with_room(USUAL_ROOM));
     Ok(Recognised::Source { source, differs: formats::differs_from_named(&head, format) })
 }
 
@@ -76,7 +86,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join(name);
         std::fs::write(&path, content).expect("written");
-        match recognise(&path, found, FormatHint::default()).expect("readable") {
+        match recognise(&path, None, found, FormatHint::default()).expect("readable") {
             Recognised::Source { source, .. } => Some((source.format, source.compression)),
             Recognised::Foreign(_) | Recognised::Nothing => None,
         }

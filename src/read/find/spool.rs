@@ -18,7 +18,8 @@ pub(super) fn spool(input: &mut dyn Read, spool: &Path, hint: FormatHint) -> Res
     let mut file = File::create_new(&raw).map_err(|error| Error::io(&raw, "create", error))?;
     io::copy(input, &mut file).map_err(|error| Error::io(&raw, "copy standard input to", error))?;
     drop(file);
-    let known = recognise(&raw, FoundBy::Named, hint).map_err(|error| Error::io(&raw, "read", error))?;
+    let known =
+        recognise(&raw, None, FoundBy::Named, hint).map_err(|error| Error::io(&raw, "read", error))?;
     let mut source = match known {
         Recognised::Source { source, .. } => source,
         Recognised::Foreign(foreign) => return Err(Error::input(Path::new("-"), foreign.reason())),

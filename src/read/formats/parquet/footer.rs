@@ -66,7 +66,7 @@ pub(super) struct Chunk {
 impl ParquetFile {
     /// Opens a source.
     pub(super) fn open(source: &Source) -> Result<ParquetFile> {
-        let file = Arc::new(InputFile::open(&source.path)?);
+        let file = Arc::new(source.open()?);
         let kept = source.cuts.kept.get().and_then(|kept| kept.downcast::<Layout>().ok());
         let layout = kept.map_or_else(|| Layout::read(&file, source.bytes).map(Arc::new), Ok)?;
         Ok(ParquetFile { file, layout })

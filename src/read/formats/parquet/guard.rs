@@ -1,10 +1,14 @@
 //! The boundary to the crate that decodes.
 
+use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
 
-use parquet::errors::Result;
+use parquet::errors::{ParquetError, Result};
 
 use super::thrift::damaged;
+use crate::error::Error;
+use crate::read::windowed::carries;
 
 /// Does what the crate for Parquet does with bytes that nobody has vouched for. It means to give an error for whatever is
 /// wrong with them, and mostly does; where it indexes or asserts instead, that is an error of the file here, too. What it
@@ -15,4 +19,22 @@ pub(super) fn guarded<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
         let said = said.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no reason");
         Err(damaged(format!("what is there makes no sense ({said})")))
     })
+}
+
+/// The error as reading gives it: what the system said, if that is all there is.
+pub(super) fn as_io(error: ParquetError) -> io::Error {
+    match error {
+        ParquetError::External(error) => error.downcast().map_or_else(io::Error::other, |error| *error),
+        error => io::Error::other(error),
+    }
+}
+
+/// The error that is no fault of the file at `path`, but of what is between; if it is a fault of the file, that.
+pub(super) fn between(path: &Path, error: ParquetError) -> std::result::Result<Error, ParquetError> {
+    let ParquetError::External(error) = error else { return Err(error) };
+    match error.downcast::<io::Error>() {
+        Ok(error) if carries(&error) => Ok(Error::io(path, "read", *error)),
+        Ok(error) => Err(ParquetError::External(error)),
+        Err(error) => Err(ParquetError::External(error)),
+    }
 }

@@ -19,6 +19,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use self::footer::{Layout, ParquetFile};
+use self::guard::as_io;
 pub use self::objects::row_objects;
 pub use self::rewritten::{ColumnRows, FileRange, ParquetSource};
 use self::rows::RowRecords;
@@ -68,12 +69,19 @@ impl Codec for Parquet {
     }
 
     fn cuts(&self, source: &Source) -> io::Result<Cuts> {
-        let file = ParquetFile::open(source).map_err(io::Error::other)?;
+        let file = ParquetFile::open(source).map_err(as_io)?;
         let unpacked = file.layout.groups.iter().fold(0u64, |sum, group| sum.saturating_add(group.unpacked));
         // What it says it unfolds to only decides how much is read at a stretch.
         let unpacked = unpacked.clamp(source.bytes, source.bytes.saturating_mul(100));
         let rows = RowCount { rows: file.layout.rows(), bytes: unpacked };
-        Ok(Cuts { places: places(&file.layout, source.bytes), rows: Some(rows), ..Cuts::default() })
+        let places = match source.is_remote() {
+            // What is before a unit in its row group would be fetched for each.
+            true => {
+                file.layout.groups.iter().filter(|group| group.rows > 0).map(|group| group.first).collect()
+            }
+            false => places(&file.layout, source.bytes),
+        };
+        Ok(Cuts { places, rows: Some(rows), ..Cuts::default() })
     }
 
     fn unit_factor(&self) -> u64 {

@@ -19,7 +19,7 @@ use parquet::file::metadata::{
 use parquet::file::reader::{ChunkReader, Length};
 
 use super::footer::{Layout, metadata, read_exact};
-use super::guard::guarded;
+use super::guard::{between, guarded};
 use super::pages::{ColumnPages, HeldPages, UnitMemory};
 use super::rows::said;
 use super::thrift::damaged;
@@ -48,9 +48,9 @@ impl ParquetSource {
     /// # Errors
     /// [`Error::Input`] if it is not what it was when it was found.
     pub fn open(source: &Source) -> std::result::Result<ParquetSource, Error> {
-        let opened = InputFile::open(&source.path).map_err(ParquetError::from);
+        let opened = source.open().map_err(ParquetError::from);
         let opened = opened.and_then(|file| ParquetSource::of(Arc::new(file), source.bytes));
-        opened.map_err(|error| ParquetSource::failed(source, &error))
+        opened.map_err(|error| ParquetSource::failed(source, error))
     }
 
     fn of(file: Arc<InputFile>, bytes: u64) -> Result<ParquetSource> {
@@ -69,8 +69,13 @@ impl ParquetSource {
     }
 
     /// What is wrong with a source, for people.
-    pub fn failed(source: &Source, error: &ParquetError) -> Error {
-        Error::input(&source.path, format!("cannot be written without some of its rows: {}", said(error)))
+    pub fn failed(source: &Source, error: ParquetError) -> Error {
+        between(&source.path, error).unwrap_or_else(|error| {
+            Error::input(
+                &source.path,
+                format!("cannot be written without some of its rows: {}", said(&error)),
+            )
+        })
     }
 
     /// What it says of itself.

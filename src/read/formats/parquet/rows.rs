@@ -7,6 +7,7 @@ use parquet::errors::ParquetError;
 use super::cell::Cell;
 use super::fields::{FieldColumns, Leaves, StepCells};
 use super::footer::ParquetFile;
+use super::guard::between;
 use super::pages::UnitMemory;
 use crate::document::Position;
 use crate::error::{Error, Result};
@@ -61,12 +62,17 @@ impl RowRecords {
     }
 
     /// Opens the file; whether it can be read. What is wrong with it is refused once, with its first row.
-    fn open(&mut self, sink: &mut dyn Sink) -> bool {
+    fn open(&mut self, sink: &mut dyn Sink) -> Result<bool> {
         if self.opened.is_some() {
-            return true;
+            return Ok(true);
         }
-        let file =
-            ParquetFile::open_and_keep(&self.source).map_err(|error| Refusal::Unreadable(said(&error)));
+        let file = match ParquetFile::open_and_keep(&self.source) {
+            Ok(file) => Ok(file),
+            Err(error) => match between(&self.source.path, error) {
+                Ok(error) => return Err(error),
+                Err(error) => Err(Refusal::Unreadable(said(&error))),
+            },
+        };
         let leaves = file.and_then(|file| {
             let rows = file.layout.rows();
             let none = |refusal: Refusal| Refusal::Rows { rows, why: refusal.to_string() };
@@ -75,14 +81,14 @@ impl RowRecords {
         match leaves {
             Ok(opened) => {
                 self.opened = Some(opened);
-                true
+                Ok(true)
             }
             Err(refusal) => {
                 if self.unit.start == 0 {
                     sink.refuse(self.position(0), 1, refusal);
                 }
                 self.pass(self.end);
-                false
+                Ok(false)
             }
         }
     }
@@ -151,12 +157,16 @@ impl RowRecords {
 
 impl Records for RowRecords {
     fn advance(&mut self, sink: &mut dyn Sink) -> Result<bool> {
-        if self.row < self.end && self.open(sink) {
+        if self.row < self.end && self.open(sink)? {
             let end = self.stretch_end();
             match self.step(end) {
                 Ok(cells) => self.hand_on(&cells, sink)?,
                 Err(error) => {
                     self.columns = None;
+                    let error = match between(&self.source.path, error) {
+                        Ok(error) => return Err(error),
+                        Err(error) => error,
+                    };
                     if let Some(bytes) = self.memory.unfit() {
                         return Err(Error::input(&self.source.path, no_room(self.row, bytes)));
                     }
@@ -247,6 +257,7 @@ pub(super) fn no_room(row: u64, bytes: u64) -> String {
 pub(super) fn said(error: &ParquetError) -> String {
     let said = match error {
         ParquetError::General(said) | ParquetError::EOF(said) | ParquetError::NYI(said) => said.clone(),
+        ParquetError::External(error) => error.to_string(),
         other => other.to_string(),
     };
     printable(&said.chars().take(SAID).collect::<String>()).into_owned()

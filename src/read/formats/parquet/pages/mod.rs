@@ -49,8 +49,10 @@ impl ColumnPages {
         if chunk.elsewhere {
             return Err(damaged("a column that is in another file"));
         }
+        // Of an object, each column is fetched by itself, from its beginning to its end.
+        let file = file.again(chunk.start..chunk.end).map_or_else(|| Arc::clone(file), Arc::new);
         Ok(ColumnPages {
-            file: Arc::clone(file),
+            file,
             column,
             at: chunk.start,
             end: chunk.end,
