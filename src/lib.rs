@@ -231,6 +231,7 @@
 //! - `flow/intake/sample.rs` - the sample that the rarity table is made of
 //! - `flow/intake/tables.rs` - the frozen tables of a run that brings none
 //! - `flow/intake/unit_queue.rs` - which unit is read next, among all workers
+//! - `flow/intake/within.rs` - which documents are compared with each other, where not all are
 //! - `flow/intake/keepers.rs` - what a load keeps of each worker
 //! - `flow/operators/mod.rs` - the operators
 //! - `flow/operators/last_write_wins.rs` - of several changes of one id the last one

@@ -51,6 +51,7 @@ fn fields_within(max_record_bytes: usize) -> Arc<Fields> {
     let path = |name| FieldPath::parse(name).unwrap();
     let (value, date, op) = (None, None, None);
     Arc::new(Fields {
+        within: None,
         id: path("id"),
         text: path("text"),
         value,

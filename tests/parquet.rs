@@ -51,6 +51,7 @@ impl Sink for Collect {
 fn fields(text: &str, id: &str) -> Arc<Fields> {
     let path = |name: &str| FieldPath::parse(name).unwrap();
     Arc::new(Fields {
+        within: None,
         id: path(id),
         text: path(text),
         value: Some(path("n")),

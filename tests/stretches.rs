@@ -36,7 +36,16 @@ impl Sink for Collect {
 fn fields(max_record_bytes: usize) -> Arc<Fields> {
     let path = |name| FieldPath::parse(name).unwrap();
     let (id, text, value, date, op) = (path("id"), path("text"), None, None, None);
-    Arc::new(Fields { id, text, value, date, op, max_record_bytes, room: RecordRoom::default() })
+    Arc::new(Fields {
+        id,
+        text,
+        value,
+        within: None,
+        date,
+        op,
+        max_record_bytes,
+        room: RecordRoom::default(),
+    })
 }
 
 fn source(dir: &Dir, name: &str, content: &[u8]) -> Source {

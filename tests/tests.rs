@@ -9,6 +9,8 @@
     reason = "ALIKE_CORPORA and ALIKE_FULL choose how much is tested, and processes of the tests learn from variables what to do"
 )]
 
+/// Protected documents: what resembles them goes, and they stay.
+mod against;
 /// What a wrong input costs: a counted record or a clear error, never half an output.
 mod bad_input;
 /// Compactions, and proofs that a collection is whole.
@@ -147,3 +149,5 @@ mod tune_sampling;
 mod union_oracle;
 /// What crosses between processes.
 mod wire;
+/// Documents that are compared only within one value of a field, or one file.
+mod within;

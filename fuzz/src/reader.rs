@@ -64,6 +64,7 @@ pub fn reader(mut data: &[u8]) {
     let (text, id) =
         [("text", "id"), ("a.b", "a.id"), ("a", "a"), ("a.b.c", "text")][usize::from(wanted % 4)];
     let fields = Arc::new(Fields {
+        within: None,
         id: path(id),
         text: path(text),
         date: Some(path("date")),

@@ -23,6 +23,11 @@ Examples:
       Use the MinHash bands of another tool, and check each pair by its exact Jaccard similarity.
   alike dedup dumps/ --annotate --to jsonl.zst --shard-size 512MB --out noted
       Remove nothing: write all records as compressed JSON Lines, each with its cluster and whether it would be kept.
+  alike dedup monday.jsonl --against archive=archive/ --against eval=benchmarks.jsonl --out clean
+      Remove from monday.jsonl what resembles a document of the archive or of the benchmarks, or an earlier one of its own.
+      duplicates.jsonl names the set, the file and the line of what each removed document met.
+  alike dedup crawl/ --within language --out clean
+      Compare documents of one language only.
   zstdcat pages.jsonl.zst | alike dedup - --dry-run
       Read standard input and write nothing.";
 
@@ -55,6 +60,18 @@ pub(crate) struct DedupArgs {
     /// Folder for the result; must not exist yet
     #[arg(long, value_name = "DIR", required_unless_present = "dry_run")]
     pub(crate) out: Option<PathBuf>,
+
+    /// Protect documents: remove from INPUT what resembles one of these files, folders or globs, and leave them as they are
+    ///
+    /// May be given several times. NAME= says what the set is called in lists and in the summary. Protected documents are
+    /// never compared with each other, and none of them is written to the output. Quote globs: the shell makes inputs of what
+    /// stands behind the first file.
+    #[arg(long, value_name = "[NAME=]PATH", value_parser = ProtectedPath::parse)]
+    pub(crate) against: Vec<ProtectedPath>,
+
+    /// Compare only documents that have the same value of this field, like meta.language; :file compares each file by itself
+    #[arg(long, value_name = "FIELD", help_heading = "Records")]
+    pub(crate) within: Option<String>,
 
     #[command(flatten)]
     pub(crate) choices: ConfigArgs,
@@ -95,4 +112,43 @@ pub(crate) struct DedupArgs {
     pub(crate) machine: MachineArgs,
     #[command(flatten)]
     pub(crate) processes: ProcessArgs,
+}
+
+/// A path of a set of protected documents.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ProtectedPath {
+    /// The name of the set.
+    pub(crate) name: String,
+    /// A file, a folder, a glob, or - for standard input.
+    pub(crate) path: PathBuf,
+}
+
+impl ProtectedPath {
+    /// Reads `NAME=PATH` or `PATH`, which is its own name. What stands before = is a name if it could be one.
+    fn parse(text: &str) -> Result<ProtectedPath, String> {
+        let could_be = |name: &str| {
+            !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | '.'))
+        };
+        let (name, path) = text.split_once('=').filter(|(name, _)| could_be(name)).unwrap_or((text, text));
+        if path.is_empty() {
+            return Err("no path: expected a file, a folder or a glob, or NAME= before it".to_owned());
+        }
+        Ok(ProtectedPath { name: name.to_owned(), path: path.into() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_protected_path_may_have_a_name() {
+        let parsed = |text| ProtectedPath::parse(text).map(|set| (set.name, set.path.display().to_string()));
+        let two = |name: &str, path: &str| Ok((name.to_owned(), path.to_owned()));
+        assert_eq!(parsed("old.jsonl"), two("old.jsonl", "old.jsonl"));
+        assert_eq!(parsed("last-month=a/b=c/*.gz"), two("last-month", "a/b=c/*.gz"));
+        // Hive's partitions.
+        assert_eq!(parsed("crawl/lang=en/"), two("crawl/lang=en/", "crawl/lang=en/"));
+        assert!(parsed("").is_err() && parsed("old=").is_err());
+    }
 }

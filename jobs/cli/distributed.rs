@@ -49,7 +49,9 @@ impl Command {
     pub(crate) fn reads_standard_input(&self) -> bool {
         let standard = |path: &PathBuf| path.as_os_str() == "-";
         match self {
-            Command::Dedup(args) => args.inputs.iter().any(standard),
+            Command::Dedup(args) => {
+                args.inputs.iter().chain(args.against.iter().map(|set| &set.path)).any(standard)
+            }
             Command::Load(args) => args.inputs.iter().any(standard),
             Command::Delete(args) => standard(&args.ids),
             Command::Lexicon(LexiconCommand::Build(args)) => args.inputs.iter().any(standard),

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use alike::config::Config;
 use alike::error::{Error, Result};
-use alike::flow::{self, Outcome, Part, Related, Request};
+use alike::flow::{self, Outcome, Part, ProtectedSet, Related, Request};
 use alike::output::{
     Chosen, FormChoice, FormPlan, Hands, KeptTally, KindTable, Lists, NoteFile, RecordSet, Scratch, Side,
     Summary, assist_records, left_out, private_folder, summarise, write_records,
@@ -21,6 +21,7 @@ use alike::run_lexicon;
 use alike::system_memory::peak_memory;
 
 use crate::cluster::job::{DistributedJob, PART_DONE};
+use crate::session::against::{check_protected, find_protected, refuse_unprotected};
 use crate::session::inputs::{find_inputs, refuse};
 use crate::session::options::DedupOptions;
 use crate::session::run_folder::RunFolder;
@@ -58,21 +59,28 @@ fn dedup(
 ) -> Result<Summary> {
     let place = held.insert(RunFolder::new(options.out.as_deref().filter(|_| !options.dry_run))?);
     let spool = private_folder(place.path())?;
-    let discovery = find_inputs(&options.inputs, options.hint, spool.path(), progress)?;
+    check_protected(&options.against, &options.inputs)?;
+    let mut discovery = find_inputs(&options.inputs, options.hint, spool.path(), progress)?;
     FormPlan::new(&discovery.sources, options.form)?;
+    let found_as = (options.hint, spool.path(), &**progress);
+    let protected = find_protected(&options.against, &mut discovery, found_as)?;
     let mut config = options.config.clone();
     let resources = resources(options, spool.path(), None);
     let lexicon =
         run_lexicon(&mut config, options.lexicon.as_deref(), &discovery.sources, &resources, progress)?;
     if let Some(peers) = peers {
         let sources = discovery.sources.iter().map(Source::from_anywhere).collect::<Result<_>>()?;
-        peers.broadcast(&DedupTask { sources, config: config.clone() })?;
+        peers.broadcast(&DedupTask { sources, protected: protected.clone(), config: config.clone() })?;
     }
-    let task = DedupTask { sources: discovery.sources.clone(), config };
+    let task = DedupTask { sources: discovery.sources.clone(), protected, config };
     let request = Request { lexicon, ..request(options, task, place.path(), peers.cloned()) };
     let mut outcome = flow::run(request, Arc::clone(progress))?;
     outcome.findings.keep_per_cluster(options.keep_per_cluster, &outcome.run.documents.catalogue);
-    let rejected = discovery.rejected(outcome.run.documents.inputs.rejected(&outcome.refused));
+    refuse_unprotected(options.strict, &outcome)?;
+    let documents = &outcome.run.documents;
+    let first = documents.protected_sources();
+    let own = outcome.refused.partition_point(|refused| (refused.position.file() as usize) < first);
+    let rejected = discovery.rejected(documents.inputs.rejected(&outcome.refused[own..]));
     refuse(options.strict, &rejected, outcome.tally.documents)?;
     let related =
         options.kinds.then(|| Related::of_inputs(&outcome.run.sets, &outcome.findings)).transpose()?;
@@ -87,7 +95,7 @@ fn dedup(
         return Ok(finish(options, begun, peers, Summary { fetched, ..summarised()? }));
     };
     let run = &outcome.run;
-    let bytes: u64 = run.documents.inputs.sources.iter().map(|source| source.bytes).sum();
+    let bytes: u64 = run.documents.own_sources().iter().map(|source| source.bytes).sum();
     run.context.status.enter(Stage::Write, bytes * options.sides().len() as u64);
     let lists = Lists::new(&outcome).with_kinds(related).written_as(options.lists);
     let peers = peers.map(|peers| &**peers);
@@ -118,7 +126,8 @@ fn write(
     let hands = Hands { workers: run.context.topology.workers(), peers };
     let annotate = || options.form.annotate.then(|| NoteFile::write(folder, outcome)).transpose();
     let inputs = &run.documents.inputs;
-    let set = RecordSet { sources: &inputs.sources, fields: &inputs.fields, choice: options.form };
+    let set =
+        RecordSet { sources: run.documents.own_sources(), fields: &inputs.fields, choice: options.form };
     let half = |side: Side, notes: Option<&NoteFile>| {
         let (removed, ends) = left_out(outcome, side);
         let chosen = Chosen { side, removed: &removed, ends: &ends };
@@ -149,6 +158,7 @@ fn write(
 #[derive(serde::Serialize, serde::Deserialize)]
 struct DedupTask {
     sources: Vec<Source>,
+    protected: Vec<ProtectedSet>,
     config: Config,
 }
 
@@ -160,11 +170,12 @@ fn assist(options: &DedupOptions, peers: &Arc<Peers>, progress: &Arc<Progress>) 
     let place = (progress.stop_flag(), scratch.path());
     admit_read_ahead(&mut task.sources, options.memory, options.workers, place);
     let sources = task.sources.clone();
+    let own = ProtectedSet::sources_of(&task.protected);
     let request = request(options, task, scratch.path(), Some(Arc::clone(peers)));
     let fields = flow::assist(request, Arc::clone(progress))?;
     if !options.dry_run {
         progress.enter(Stage::Write, 0);
-        let set = RecordSet { sources: &sources, fields: &fields, choice: options.form };
+        let set = RecordSet { sources: &sources[own..], fields: &fields, choice: options.form };
         options.sides().iter().try_for_each(|_| assist_records(set, options.workers, peers, progress))?;
     }
     fetched(&sources, Some(peers)).map(drop)
@@ -187,6 +198,7 @@ fn fetched(sources: &[Source], peers: Option<&Peers>) -> Result<Option<Fetched>>
 fn request(options: &DedupOptions, task: DedupTask, scratch: &Path, peers: Option<Arc<Peers>>) -> Request {
     Request {
         sources: task.sources,
+        protected: task.protected,
         part: Part::ALL,
         config: task.config,
         pairs: options.pairs,

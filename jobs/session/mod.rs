@@ -1,5 +1,6 @@
 //! What commands have in common: options made sense of, inputs, the collection, and the work itself.
 
+pub(crate) mod against;
 pub(crate) mod collection;
 pub(crate) mod commit;
 pub(crate) mod inputs;

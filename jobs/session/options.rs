@@ -17,7 +17,7 @@ use alike::system_memory::total_memory;
 use crate::cli::common::FilterArgs;
 use crate::cli::common::RecordArgs;
 use crate::cli::common::{ConfigArgs, MachineArgs};
-use crate::cli::dedup::{DedupArgs, OutputFormArgs};
+use crate::cli::dedup::{DedupArgs, OutputFormArgs, ProtectedPath};
 use crate::cli::values::{ClusteringArg, ComponentsArg, SimdArg, TokensArg, VerifyArg};
 
 /// All that one run of `dedup` needs to know.
@@ -25,6 +25,8 @@ use crate::cli::values::{ClusteringArg, ComponentsArg, SimdArg, TokensArg, Verif
 pub(crate) struct DedupOptions {
     /// Files, folders, globs and `-`, as given.
     pub(crate) inputs: Vec<PathBuf>,
+    /// Paths of protected documents.
+    pub(crate) against: Vec<ProtectedPath>,
     /// What is known of them beside their names and contents.
     pub(crate) hint: FormatHint,
     /// The folder to create; `None` only in a dry run.
@@ -64,7 +66,16 @@ pub(crate) struct DedupOptions {
 impl DedupOptions {
     /// Makes sense of the arguments of `dedup`, or says why they make none.
     pub(crate) fn new(args: DedupArgs) -> Result<DedupOptions> {
-        let config = configuration(&args.choices, Config::default())?;
+        let mut config = configuration(&args.choices, Config::default())?;
+        if let Some(field) = args.within {
+            config.input.within_field = field;
+            config.validate()?;
+        }
+        if config.input.is_within_files() && !args.against.is_empty() {
+            return Err(Error::config(
+                "--within :file compares no two files, so nothing could be held against --against; leave one of them out",
+            ));
+        }
         let Machine { workers, memory, simd } = Machine::new(&args.machine)?;
         let hint = args.choices.form.hint(&config.input);
         Ok(DedupOptions {
@@ -74,6 +85,7 @@ impl DedupOptions {
             memory,
             simd,
             inputs: args.inputs,
+            against: args.against,
             hint,
             out: args.out,
             pairs: args.pairs,

@@ -140,6 +140,7 @@ fn can_become_one(path: &Path) -> Result<bool> {
 /// The configuration of a collection that is to be made.
 fn first(asked: &CreateOptions<'_>) -> Result<Config> {
     let mut config = configuration(asked.choices, unless_said())?;
+    config.validate_for_collection()?;
     if config.needs_lexicon() {
         let lexicon = asked.lexicon.ok_or_else(|| {
             Error::config(format!(

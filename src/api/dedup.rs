@@ -188,6 +188,7 @@ impl Dedup {
         let lexicon = run_lexicon(&mut config, named, &discovery.sources, &resources, &progress)?;
         let request = Request {
             sources: discovery.sources.clone(),
+            protected: Vec::new(),
             part: Part::ALL,
             config,
             pairs: false,

@@ -29,7 +29,7 @@ mod tests;
 pub use commit::changes::{ChangesEntry, ChangesWriter};
 pub use commit::checkpoint::{Checkpoint, Consumed, LoadInput, LoadInputs};
 pub use commit::manifest::{Counts, Manifest};
-pub use commit::names::Keeper;
+pub use commit::names::{Keeper, is_collection};
 pub use commit::refused::RefusedEntry;
 pub use commit::run_entry::RunEntry;
 pub use commit::sealed::FORMAT;

@@ -25,6 +25,21 @@ impl Config {
         self.check_lexicon()
     }
 
+    /// The same, of a collection: its documents are all compared with each other.
+    ///
+    /// # Errors
+    /// [`Error::Config`].
+    pub fn validate_for_collection(&self) -> Result<()> {
+        let within = &self.input.within_field;
+        if !within.is_empty() {
+            return Err(Error::config(format!(
+                "input.within_field = {within:?}: a collection compares all of its documents; leave it out, keep a \
+                 collection for each value, or use it with dedup"
+            )));
+        }
+        self.validate()
+    }
+
     fn check_lexicon(&self) -> Result<()> {
         let digits =
             |text: &str| text.len() == 32 && text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));

@@ -69,9 +69,10 @@ impl DocumentSets {
         doc < self.documents.catalogue.base()
     }
 
-    /// Remembers the sizes of stored contents that share a key with a new one.
+    /// Remembers the sizes of stored contents that share a key with a new one. Those of protected documents are in the
+    /// catalogue.
     pub fn record_stored_sizes(&self, sizes: impl Iterator<Item = (Doc, u32)>) {
-        for (doc, size) in sizes {
+        for (doc, size) in sizes.filter(|(doc, _)| self.is_stored(*doc)) {
             self.stored_sizes[doc as usize].store(size, Ordering::Relaxed);
         }
     }

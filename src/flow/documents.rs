@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
-use crate::document::Doc;
+use crate::document::{Doc, Position};
 use crate::error::Result;
 use crate::flow::catalogue::Catalogue;
 use crate::flow::memory::sets::Sets;
+use crate::flow::request::ProtectedSet;
 use crate::flow::stored::ReplayedDocuments;
 use crate::progress::Progress;
 use crate::read::RunInputs;
-use crate::read::{Compression, Day, reread};
+use crate::read::{Compression, Day, Source, reread};
 use crate::sketcher::Sketcher;
 
 /// Documents read again between two looks at whether to stop.
@@ -23,6 +24,8 @@ pub struct RunDocuments {
     pub inputs: RunInputs,
     /// The stored documents that were taken in in place of inputs.
     pub replay: Option<Arc<dyn ReplayedDocuments>>,
+    /// The sets of protected documents.
+    pub protected: Vec<ProtectedSet>,
 }
 
 impl RunDocuments {
@@ -34,6 +37,43 @@ impl RunDocuments {
         Ok(match self.catalogue.label(doc)? {
             Some(label) => label.into_owned(),
             None => format!("{}:{}", self.file(doc), self.line(doc)?),
+        })
+    }
+
+    /// How many of the inputs are protected: the first ones.
+    pub fn protected_sources(&self) -> usize {
+        ProtectedSet::sources_of(&self.protected)
+    }
+
+    /// The inputs that are not protected.
+    pub fn own_sources(&self) -> &[Source] {
+        &self.inputs.sources[self.protected_sources()..]
+    }
+
+    /// How many documents with a token each protected set has; asked once all rows are known.
+    pub fn protected_counts(&self) -> Vec<u64> {
+        let mut counts = vec![0; self.protected.len()];
+        let docs = self.catalogue.docs_in_order();
+        for set in docs.map_while(|doc| self.protected_set(doc)) {
+            counts[set] += 1;
+        }
+        counts
+    }
+
+    /// The protected set that a document belongs to, by its place among them; `None` if it is not protected.
+    pub fn protected_set(&self, doc: Doc) -> Option<usize> {
+        if !self.catalogue.is_protected(doc) {
+            return None;
+        }
+        self.protected_set_of(self.catalogue.position(doc))
+    }
+
+    /// The protected set that a place belongs to.
+    pub fn protected_set_of(&self, position: Position) -> Option<usize> {
+        let mut end = 0;
+        self.protected.iter().position(|set| {
+            end += set.sources;
+            (position.file() as usize) < end
         })
     }
 

@@ -47,7 +47,7 @@ pub use document_sets::DocumentSets;
 pub use documents::RunDocuments;
 pub use memory::budget::{Budget, Share};
 pub use records::{Candidate, Change, ChangeKind, ExactDuplicate, Pair, Posting, id_digest, spread};
-pub use request::Request;
+pub use request::{ProtectedSet, Request};
 pub use results::common_keys::{CommonKey, CommonKeys};
 pub use results::findings::{DocumentCluster, Findings, Reason, Removed};
 pub use results::tally::Tally;
@@ -121,8 +121,10 @@ impl Loaded {
 /// [`crate::error::Error::Lost`] and [`crate::error::Error::GaveUp`] if another process has ended.
 pub fn run(request: Request, progress: Arc<Progress>) -> Result<Outcome> {
     let (run, gathered) = gather(request, progress)?;
-    let findings = form_clusters(&run.sets, &gathered.links, &gathered.copies, gathered.hot_groups)?;
-    let Gathered { tally, common, warnings, refused, .. } = gathered;
+    let Gathered { links, copies, hot_groups, mut tally, common, warnings, refused, .. } = gathered;
+    let findings = form_clusters(&run.sets, &links, &copies, hot_groups)?;
+    let catalogue = &run.documents.catalogue;
+    tally.copies = copies.iter().filter(|copy| !catalogue.is_protected(copy.doc)).count() as u64;
     Ok(Outcome { findings, tally, common, warnings, refused, run })
 }
 

@@ -13,6 +13,9 @@ use crate::resources::Resources;
 pub struct Request {
     /// The inputs, in document order; none if documents are replayed.
     pub sources: Vec<Source>,
+    /// Sets of protected documents, which are the first of the inputs, set after set: they stay, represent whatever resembles
+    /// them, and are never compared with each other.
+    pub protected: Vec<ProtectedSet>,
     /// Which part of them is read.
     pub part: Part,
     /// What decides the answer.
@@ -30,4 +33,20 @@ pub struct Request {
     /// What the run may use: postings and sets beyond their share of the memory go to disk. The other processes have the
     /// same request, but for what is their machine's.
     pub resources: Resources,
+}
+
+/// Some inputs whose documents are protected.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct ProtectedSet {
+    /// What it is called in lists and summaries.
+    pub name: String,
+    /// How many inputs it has.
+    pub sources: usize,
+}
+
+impl ProtectedSet {
+    /// How many inputs all of some sets have.
+    pub fn sources_of(sets: &[ProtectedSet]) -> usize {
+        sets.iter().map(|set| set.sources).sum()
+    }
 }

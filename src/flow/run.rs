@@ -19,7 +19,7 @@ use crate::flow::intake::unit_queue::UnitQueue;
 use crate::flow::memory::budget::Budget;
 use crate::flow::memory::document_bits::DocumentBits;
 use crate::flow::memory::store::RunMemory;
-use crate::flow::request::Request;
+use crate::flow::request::{ProtectedSet, Request};
 use crate::flow::results::gathered::Collector;
 use crate::flow::status::RunStatus;
 use crate::flow::stored::Stored;
@@ -68,8 +68,8 @@ pub struct RunParts {
 impl RunParts {
     /// Prepares a run: divides the inputs, and makes the frozen tables unless the request has them.
     pub(super) fn new(request: Request, progress: Arc<Progress>) -> Result<RunParts> {
-        let Request { mut sources, part, config, pairs, resources, stored, replay, frozen_tables, lexicon } =
-            request;
+        let Request { mut sources, protected, part, config, pairs, resources, .. } = request;
+        let Request { stored, replay, frozen_tables, lexicon, .. } = request;
         let Resources { workers, memory, simd, scratch, peers } = resources;
         if workers == 0 || workers > MAX_WORKERS {
             return Err(Error::config(format!("{workers} workers: expected 1 to {MAX_WORKERS}")));
@@ -98,7 +98,8 @@ impl RunParts {
             &config.cluster.keep,
             stored.is_some(),
             base(stored.as_deref(), topology)?,
-        );
+        )
+        .with_protected(ProtectedSet::sources_of(&protected) as u32);
         let keepers = Arc::new(Keepers::new(stored.as_deref(), topology)?);
         let context = Arc::new(RunContext {
             topology,
@@ -116,7 +117,7 @@ impl RunParts {
         // Many more units than workers, so that none waits long for another's last one.
         let unit_bytes = (read_bytes / (topology.all() as u64 * 8)).clamp(256 << 10, UNIT);
         let inputs = RunInputs::new(sources, fields, part, unit_bytes);
-        let documents = Arc::new(RunDocuments { catalogue, inputs, replay });
+        let documents = Arc::new(RunDocuments { catalogue, inputs, replay, protected });
         Ok(RunParts {
             sets: Arc::new(DocumentSets::new(Arc::clone(&context), Arc::clone(&documents), stored)),
             collector: Arc::new(Collector::new(Arc::clone(&context))),

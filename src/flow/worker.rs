@@ -9,7 +9,7 @@ use timely::container::CapacityContainerBuilder;
 use timely::dataflow::channels::pact::Exchange;
 use timely::dataflow::operators::generic::operator::Operator;
 use timely::dataflow::operators::vec::Broadcast;
-use timely::dataflow::operators::{Inspect, Probe};
+use timely::dataflow::operators::{Concat, Inspect, Probe};
 use timely::dataflow::{InputHandle, ProbeHandle};
 use timely::worker::Worker;
 
@@ -28,7 +28,9 @@ use crate::flow::measuring_rounds::{in_rounds, sets_of_round};
 use crate::flow::memory::budget::Share;
 use crate::flow::memory::document_bits::{ones, set};
 use crate::flow::memory::spill::Pile;
-use crate::flow::operators::broadcast_rows::{SentRows, broadcast_rows, rows_for_others};
+use crate::flow::operators::broadcast_rows::{
+    ProtectedRows, SentRows, broadcast_protected, broadcast_rows, rows_for_others,
+};
 use crate::flow::operators::collide::collide;
 use crate::flow::operators::count::count;
 use crate::flow::operators::exact_duplicates::exact_duplicates;
@@ -94,6 +96,7 @@ struct FirstInputs {
     changes: Input<Change>,
     postings: Input<Posting>,
     rows: Input<SentRows>,
+    protected: Input<ProtectedRows>,
 }
 
 /// The first dataflow: reading, exact duplicates, collisions and counts. Leaves this worker's candidates.
@@ -113,6 +116,9 @@ fn candidate_phase(
             Err(error) => status.fail(error),
         }
         worker.step();
+    }
+    if run.documents.catalogue.has_protected() {
+        inputs.protected.send((index as u32, run.documents.catalogue.protected_rows(index)));
     }
     drop(inputs);
     if index == run.context.topology.local_workers().start {
@@ -137,6 +143,7 @@ fn first_dataflow(
         changes: Input::new_with_builder(),
         postings: Input::new_with_builder(),
         rows: Input::new_with_builder(),
+        protected: Input::new_with_builder(),
     };
     let probe = ProbeHandle::new();
     worker.dataflow(|scope| {
@@ -157,7 +164,9 @@ fn first_dataflow(
         let (kept, failing) = (Rc::clone(candidates), Arc::clone(context));
         let (sets, keepers) = (Arc::clone(&run.sets), Arc::clone(&run.keepers));
         let posted = inputs.postings.to_stream(scope);
-        let groups = collide(posted, copies.broadcast(), sets, keepers, index, Rc::clone(collided));
+        let protected = inputs.protected.to_stream(scope);
+        let copies = copies.broadcast().concat(broadcast_protected(protected, Arc::clone(&run.documents)));
+        let groups = collide(posted, copies, sets, keepers, index, Rc::clone(collided));
         count(groups, known, Arc::clone(&run.sets), index, Prefixes::Equal)
             .inspect_batch(move |_, batch| {
                 kept.borrow_mut().extend(batch).unwrap_or_else(|error| failing.status.fail(error));

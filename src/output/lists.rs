@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use super::chosen::Side;
 use super::list_file::{ListFile, ListForm};
 use super::members::{ClusterMember, members, shown};
-use super::rows::{AssignmentRow, ClusterRow, DuplicateRow, ListRow, PairRow, RejectedRow};
-use super::summary::{CommonShingles, InputFigures, Skipped, StageSeconds, Summary};
+use super::rows::{AgainstRow, AssignmentRow, ClusterRow, DuplicateRow, ListRow, PairRow, RejectedRow};
+use super::summary::{AgainstFigures, CommonShingles, InputFigures, Skipped, StageSeconds, Summary};
 use crate::document::Doc;
 use crate::error::Result;
-use crate::flow::{Outcome, Reason, Related};
+use crate::flow::{Outcome, Reason, Related, Removed};
 use crate::read::{Discovery, Refusal, Refused, Rejected};
 
 /// The lists of an outcome.
@@ -69,6 +69,7 @@ impl<'a> Lists<'a> {
         let run = &self.outcome.run;
         let mut rows = self.create::<DuplicateRow<'_>>(staging, "duplicates")?;
         for removed in &self.outcome.findings.removed {
+            let against = self.against(removed)?;
             let parent = removed.parent.map(|doc| run.documents.name(doc)).transpose()?;
             rows.write(&DuplicateRow {
                 id: &run.documents.name(removed.doc)?,
@@ -78,6 +79,7 @@ impl<'a> Lists<'a> {
                 representative: &run.documents.name(removed.representative)?,
                 shown: shown(self.outcome, removed.measure, removed.reason),
                 reason: removed.reason,
+                against: against.as_ref().map(|(set, file, line)| AgainstRow { set, file, line: *line }),
                 parent: parent.as_deref(),
                 relation: self.related.map(|related| related.removed(removed)),
             })?;
@@ -91,7 +93,8 @@ impl<'a> Lists<'a> {
         let members = members(self.outcome);
         let mut members = members.iter().peekable();
         let mut rows = self.create::<AssignmentRow<'_>>(staging, "assignments")?;
-        for doc in documents.catalogue.docs_in_order() {
+        let own = |doc: &Doc| !documents.catalogue.is_protected(*doc);
+        for doc in documents.catalogue.docs_in_order().filter(own) {
             let position = documents.catalogue.position(doc);
             let member = members.next_if(|member| member.position == position);
             let representative =
@@ -109,6 +112,13 @@ impl<'a> Lists<'a> {
             })?;
         }
         rows.finish()
+    }
+
+    /// The set, the file and the line of the representative of a removed document, if it is protected.
+    fn against(&self, removed: &Removed) -> Result<Option<(&str, String, u64)>> {
+        let (documents, doc) = (&self.outcome.run.documents, removed.representative);
+        let Some(set) = documents.protected_set(doc) else { return Ok(None) };
+        Ok(Some((&documents.protected[set].name, documents.file(doc), documents.line(doc)?)))
     }
 
     fn clusters(&self, staging: &Path) -> Result<()> {
@@ -166,27 +176,29 @@ impl<'a> Lists<'a> {
 
 /// The offsets that do not go to `kept/`, for each source, ascending: removed documents and refused records. What goes to
 /// `removed/` is the same without what cannot be written, which is rows that cannot be read. Of annotated records only
-/// refused ones are left out.
+/// refused ones are left out. Protected sources have no place here.
 /// Beside it, for a source that could only be read to some offset, that offset.
 pub fn left_out(outcome: &Outcome, side: Side) -> (Vec<Vec<u64>>, Vec<Option<u64>>) {
     let run = &outcome.run;
-    let mut removed: Vec<Vec<u64>> = vec![Vec::new(); run.documents.inputs.sources.len()];
-    let mut ends = vec![None; run.documents.inputs.sources.len()];
+    let (first, own) = (run.documents.protected_sources(), run.documents.own_sources().len());
+    let mut removed: Vec<Vec<u64>> = vec![Vec::new(); own];
+    let mut ends = vec![None; own];
     let position = |doc: Doc| run.documents.catalogue.position(doc);
     let gone = if side == Side::Annotated { &[] } else { &*outcome.findings.removed };
     for row in gone {
-        removed[position(row.doc).file() as usize].push(position(row.doc).offset());
+        removed[position(row.doc).file() as usize - first].push(position(row.doc).offset());
     }
     for Refused { position, refusal, .. } in &outcome.refused {
-        // What holds no text is no mistake: it stays.
+        // What holds no text is no mistake: it stays. What is protected is not written.
+        let Some(file) = (position.file() as usize).checked_sub(first) else { continue };
         if matches!(refusal, Refusal::NoTextIn(_)) {
             continue;
         }
         if refusal.ends_file() {
-            ends[position.file() as usize] = Some(position.offset());
+            ends[file] = Some(position.offset());
         } else if side != Side::Removed || !matches!(refusal, Refusal::Rows { .. }) {
             let rows = if let Refusal::Rows { rows, .. } = refusal { *rows } else { 1 };
-            removed[position.file() as usize].extend(position.offset()..position.offset() + rows);
+            removed[file].extend(position.offset()..position.offset() + rows);
         }
     }
     removed.iter_mut().for_each(|offsets| offsets.sort_unstable());
@@ -203,12 +215,14 @@ pub fn summarise(discovery: &Discovery, outcome: &Outcome, rejected: &[Rejected]
     let removed = findings.removed.len() as u64;
     let skipped =
         |(path, why): &(PathBuf, String)| Skipped { file: path.display().to_string(), reason: why.clone() };
+    let sources = run.documents.own_sources();
     Ok(Summary {
         inputs: InputFigures {
-            files: run.documents.inputs.sources.len() as u64,
-            bytes: run.documents.inputs.sources.iter().map(|source| source.bytes).sum(),
+            files: sources.len() as u64,
+            bytes: sources.iter().map(|source| source.bytes).sum(),
             text_bytes: tally.text_bytes,
         },
+        against: against(outcome),
         documents: tally.documents,
         empty: tally.empty,
         too_few_terms: tally.too_few_terms,
@@ -217,6 +231,8 @@ pub fn summarise(discovery: &Discovery, outcome: &Outcome, rejected: &[Rejected]
         first_missing_date: outcome.warnings.missing_date.names(&run.documents)?,
         missing_id: tally.missing_id,
         missing_value: tally.missing_value,
+        missing_within: tally.missing_within,
+        protected_missing_within: tally.protected_missing_within,
         rejected: rejected.len() as u64,
         first_rejected: rejected.first().map(ToString::to_string),
         unread_files: (discovery.unreadable.len()
@@ -252,4 +268,30 @@ pub fn summarise(discovery: &Discovery, outcome: &Outcome, rejected: &[Rejected]
             .collect(),
         ..Summary::new(run.context.config.clone())
     })
+}
+
+/// What each set of protected documents removed.
+fn against(outcome: &Outcome) -> Vec<AgainstFigures> {
+    let (documents, findings) = (&outcome.run.documents, &outcome.findings);
+    let mut sources = documents.inputs.sources.iter();
+    let counted = documents.protected.iter().zip(documents.protected_counts());
+    let mut figures: Vec<AgainstFigures> = counted
+        .map(|(set, count)| AgainstFigures {
+            set: set.name.clone(),
+            files: set.sources as u64,
+            bytes: sources.by_ref().take(set.sources).map(|source| source.bytes).sum(),
+            documents: count,
+            rejected: 0,
+            removed: 0,
+        })
+        .collect();
+    for refused in outcome.refused.iter().filter(|refused| !matches!(refused.refusal, Refusal::NoTextIn(_))) {
+        if let Some(set) = documents.protected_set_of(refused.position) {
+            figures[set].rejected += 1;
+        }
+    }
+    for set in findings.removed.iter().filter_map(|row| documents.protected_set(row.representative)) {
+        figures[set].removed += 1;
+    }
+    figures
 }

@@ -33,7 +33,7 @@ impl ClusterMember<'_> {
     }
 }
 
-/// The members of all clusters in document order.
+/// The members of all clusters in document order, but for protected ones.
 pub(super) fn members(outcome: &Outcome) -> Vec<ClusterMember<'_>> {
     let findings = &outcome.findings;
     let member = |doc: Doc, at: usize, kept: bool, row| ClusterMember {
@@ -48,6 +48,8 @@ pub(super) fn members(outcome: &Outcome) -> Vec<ClusterMember<'_>> {
     members.extend(findings.spared.iter().map(|row| member(row.doc, row.cluster, true, Some(row))));
     let first = |(at, found): (usize, &DocumentCluster)| member(found.representative, at, true, None);
     members.extend(findings.clusters.iter().enumerate().map(first));
+    let first = outcome.run.documents.protected_sources();
+    members.retain(|member| member.position.file() as usize >= first);
     members.sort_unstable_by_key(|member| member.position);
     members
 }

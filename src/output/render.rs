@@ -39,9 +39,10 @@ fn headline(s: &Summary, out: Option<&str>) -> String {
         0 => format!("{exact} exact and {near} near"),
         linked => format!("{exact} exact, {near} near and {} linked", count(linked)),
     };
+    let by = if s.against.is_empty() { "kept" } else { "protected or kept" };
     let (removed, share) = (count(s.removed), percent(s.removed as f64, s.documents as f64));
     let documents = counted(s.documents, "document");
-    format!("{verb} {removed} of {documents} ({share}): {kinds} duplicates of kept ones; {end}")
+    format!("{verb} {removed} of {documents} ({share}): {kinds} duplicates of {by} ones; {end}")
 }
 
 fn rows(s: &Summary) -> Vec<(&'static str, String)> {
@@ -58,6 +59,19 @@ fn rows(s: &Summary) -> Vec<(&'static str, String)> {
             ),
         ),
     ];
+    for set in &s.against {
+        let name = printable(&set.set);
+        let refused = match set.rejected {
+            0 => String::new(),
+            some => format!(", {} refused", counted(some, "record")),
+        };
+        let files =
+            format!("{}{refused}, {}", counted(set.documents, "document"), counted(set.files, "file"));
+        rows.push((
+            "against",
+            format!("{name}: {files}, {}; removed {}", size(set.bytes), count(set.removed)),
+        ));
+    }
     let largest =
         if s.clusters > 0 { format!(", the largest of {}", count(s.largest_cluster)) } else { String::new() };
     let most = s
@@ -188,6 +202,19 @@ fn warnings(s: &Summary, out: Option<&str>) -> Vec<String> {
         warnings.push(format!(
             "{documents} without a number or a string in the field {field}: any duplicate that has one is kept \
              rather"
+        ));
+    }
+    if s.missing_within > 0 {
+        let (documents, field) = (counted(s.missing_within, "document"), printable(&input.within_field));
+        warnings.push(format!(
+            "{documents} without a number or a string in the field {field}: compared with each other only"
+        ));
+    }
+    if s.protected_missing_within > 0 {
+        let documents = counted(s.protected_missing_within, "protected document");
+        let field = printable(&input.within_field);
+        warnings.push(format!(
+            "{documents} without a number or a string in the field {field}: compared only with documents that have none"
         ));
     }
     for skipped in s.skipped.iter().take(NAMED) {

@@ -21,6 +21,9 @@ pub struct Summary {
     pub configuration: Config,
     /// What was read.
     pub inputs: InputFigures,
+    /// The sets of protected documents, if there are any. Of these nothing else is counted.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub against: Vec<AgainstFigures>,
     /// Documents accepted.
     pub documents: u64,
     /// Documents without any token; they are kept and match nothing.
@@ -39,6 +42,12 @@ pub struct Summary {
     pub missing_id: u64,
     /// Documents without the value that the keep policy compares: any that has one is kept rather.
     pub missing_value: u64,
+    /// Documents without the value within which documents are compared: compared with each other only.
+    #[serde(skip_serializing_if = "is_none")]
+    pub missing_within: u64,
+    /// Protected documents without it.
+    #[serde(skip_serializing_if = "is_none")]
+    pub protected_missing_within: u64,
     /// Records refused.
     pub rejected: u64,
     /// The first of them, to be looked at: file, line and reason.
@@ -126,6 +135,27 @@ pub struct InputFigures {
     pub bytes: u64,
     /// Bytes of the accepted documents' texts.
     pub text_bytes: u64,
+}
+
+fn is_none(count: &u64) -> bool {
+    *count == 0
+}
+
+/// A set of protected documents.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct AgainstFigures {
+    /// Its name.
+    pub set: String,
+    /// Its files.
+    pub files: u64,
+    /// Their bytes on disk.
+    pub bytes: u64,
+    /// Its documents that have a token.
+    pub documents: u64,
+    /// Its records that were refused.
+    pub rejected: u64,
+    /// Documents of the inputs that its documents removed.
+    pub removed: u64,
 }
 
 /// What the cap on common shingles left out.

@@ -52,6 +52,8 @@ pub struct Fields {
     pub text: FieldPath,
     /// A value to compare documents by, if one is wanted.
     pub value: Option<FieldPath>,
+    /// A value that documents must share to be compared, if one is wanted.
+    pub within: Option<FieldPath>,
     /// The date, if it is wanted.
     pub date: Option<FieldPath>,
     /// What a record does to a collection, where records are changes: `"upsert"`, the default, or `"delete"`. Every
@@ -69,11 +71,13 @@ impl Fields {
     /// # Errors
     /// [`Error::Config`] if one of them is no path.
     pub fn of(input: &Input) -> Result<Fields> {
+        let within = Some(&input.within_field).filter(|path| !path.is_empty() && !input.is_within_files());
         let date = Some(&input.date_field).filter(|path| !path.is_empty());
         Ok(Fields {
             id: FieldPath::parse(&input.id_field)?,
             text: FieldPath::parse(&input.text_field)?,
             value: None,
+            within: within.map(|path| FieldPath::parse(path)).transpose()?,
             date: date.map(|path| FieldPath::parse(path)).transpose()?,
             op: None,
             max_record_bytes: input.max_record_bytes,

@@ -16,6 +16,9 @@ pub struct Input {
     pub text_field: String,
     /// Path of the date; empty if none is read.
     pub date_field: String,
+    /// Path of the field whose value two documents must share to be compared at all, `:file` for the file they are in, or empty.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub within_field: String,
     /// The delimiter of CSV and TSV. Without it the name of a file or its header tells which it is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delimiter: Option<Delimiter>,
@@ -29,13 +32,22 @@ impl Default for Input {
             id_field: "id".into(),
             text_field: "text".into(),
             date_field: String::new(),
+            within_field: String::new(),
             delimiter: None,
             max_record_bytes: MAX_RECORD_BYTES,
         }
     }
 }
 
+/// What stands for the input file in [`Input::within_field`].
+const WITHIN_FILES: &str = ":file";
+
 impl Input {
+    /// Whether only documents of one file are compared.
+    pub fn is_within_files(&self) -> bool {
+        self.within_field == WITHIN_FILES
+    }
+
     /// Refuses names that no field can have.
     ///
     /// # Errors
@@ -53,6 +65,16 @@ impl Input {
             return Err(Error::config(format!(
                 "input.date_field = {date:?}: expected a name, or names joined by single dots such as meta.date; leave \
                  it empty to read no dates"
+            )));
+        }
+        let within = &self.within_field;
+        if !within.is_empty()
+            && !self.is_within_files()
+            && (within.starts_with(':') || within.split('.').any(str::is_empty))
+        {
+            return Err(Error::config(format!(
+                "input.within_field = {within:?}: expected a name, names joined by single dots such as meta.language, or \
+                 {WITHIN_FILES} to compare documents of one file only"
             )));
         }
         if self.max_record_bytes == 0 {

@@ -38,6 +38,8 @@ pub struct Record<'a> {
     pub raw: &'a [u8],
     /// The value asked for: a string or a number. `None` when the field is absent or anything else.
     pub value: Option<Value>,
+    /// The value that documents must share to be compared, if it was asked for: a string, or a number spelt as in the input.
+    pub within: Option<Cow<'a, str>>,
     /// The day it is dated, if it was asked for.
     pub day: Day,
     /// Whether it is a change that deletes the document of its id; its text is then empty.

@@ -37,6 +37,7 @@ impl Sink for Collect {
 fn fields(max_record_bytes: usize) -> Fields {
     let path = |text| FieldPath::parse(text).expect("a path");
     Fields {
+        within: None,
         id: path("id"),
         text: path("text"),
         value: None,

@@ -259,6 +259,7 @@ impl Bench {
         let name = self.dir.join("live.jsonl").to_string_lossy().into_owned();
         let request = Request {
             sources: discover(&[name], &self.dir.join(".")).expect("inputs").sources,
+            protected: Vec::new(),
             part: Part::ALL,
             config: self.config.clone(),
             pairs: false,

@@ -90,6 +90,7 @@ pub(crate) fn rerun(bench: &Bench, asked: &Asked) -> Found {
         false => discover(&[name], &bench.dir.join(".")).expect("inputs").sources,
     };
     let request = Request {
+        protected: Vec::new(),
         part: Part::ALL,
         sources,
         config: overridden(&bench.config, &asked.choice).expect("a choice"),

@@ -138,6 +138,7 @@ impl MethodRuns<'_> {
         let lexicon = run_lexicon(&mut config, self.lexicon, self.sources, &resources, self.progress)?;
         let request = Request {
             sources: self.sources.to_vec(),
+            protected: Vec::new(),
             part: Part::ALL,
             config,
             pairs: self.accepted,

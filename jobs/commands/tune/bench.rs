@@ -29,6 +29,7 @@ impl TrialRuns<'_> {
         let Machine { workers, memory, simd } = self.machine;
         let request = Request {
             sources: self.sources.to_vec(),
+            protected: Vec::new(),
             part: self.part,
             config,
             pairs,

@@ -1,12 +1,19 @@
 //! The names of a collection's files. A name is read only if it is written exactly so; anything else is somebody
 //! else's file and is left alone.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
 use crate::hex;
 use crate::storage::Storage;
+
+/// Whether a folder looks like a collection: a file in it has the name of a manifest.
+pub fn is_collection(folder: &Path) -> bool {
+    let entries = folder.read_dir().into_iter().flatten().flatten();
+    let mut names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+    names.any(|name| matches!(Name::parse(&name), Some(Name::Manifest(_))))
+}
 
 const MANIFEST: &str = "manifest-";
 const UNFINISHED: &str = "new-manifest-";

@@ -74,7 +74,7 @@ impl Writer {
     /// [`Error::NotACollection`] if there are other files, [`Error::Config`] if there is a collection or `config`
     /// cannot be, [`Error::Locked`] and [`Error::Io`].
     pub fn create(folder: &Arc<dyn Storage>, config: Config, store_text: bool) -> Result<Writer> {
-        config.validate()?;
+        config.validate_for_collection()?;
         check_empty(&**folder)?;
         let (lock, guard) = begin(folder)?;
         // Somebody may have been faster.
@@ -91,7 +91,7 @@ impl Writer {
     /// # Panics
     /// If there was a load.
     pub fn start_anew(mut self, config: Config, store_text: bool) -> Result<Writer> {
-        config.validate()?;
+        config.validate_for_collection()?;
         assert!(self.is_unused(), "a collection that holds something stays what it is");
         let names = self.storage.names().map_err(|e| Error::io(&folder(&*self.storage), "list", e))?;
         let left = names.iter().filter_map(|name| Name::parse(name)).collect();

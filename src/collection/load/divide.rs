@@ -123,6 +123,7 @@ impl Guarantee {
 
     fn run(&self, replay: Arc<Replay>) -> Result<Outcome> {
         let request = Request {
+            protected: Vec::new(),
             part: Part::ALL,
             sources: Vec::new(),
             config: self.config.clone(),

@@ -115,6 +115,7 @@ impl Prepared<'_> {
     fn request(&self, part: Part, base: &Arc<LoadBase>) -> Request {
         Request {
             sources: self.batch.sources.clone(),
+            protected: Vec::new(),
             part,
             config: self.next.config.clone(),
             pairs: false,

@@ -122,6 +122,7 @@ fn take_part(
     ));
     let request = Request {
         sources: sources.to_vec(),
+        protected: Vec::new(),
         part: epoch.part,
         config: config.clone(),
         pairs: false,

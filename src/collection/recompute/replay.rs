@@ -329,6 +329,7 @@ impl Snapshot {
         let replay = Arc::new(Replay::of(self, &config, progress)?);
         let memory = left(asked.resources.memory, replay.held(), asked.resources.workers)?;
         let request = Request {
+            protected: Vec::new(),
             part: Part::ALL,
             sources: Vec::new(),
             config,

@@ -12,6 +12,8 @@ use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 use std::ops::Range;
 use std::sync::OnceLock;
+use std::sync::atomic::AtomicU32;
+use std::sync::atomic::Ordering::Relaxed;
 
 use crate::config::Keep;
 use crate::document::{Doc, Position};
@@ -33,24 +35,61 @@ pub struct Catalogue {
     keep: Keep,
     /// Whether a collection asks for the lengths of texts.
     load: bool,
+    /// So many sources are protected, and so many rows of each worker are of them.
+    protected_files: u32,
+    protected: Vec<AtomicU32>,
 }
 
 impl Catalogue {
     /// A catalogue without segments yet, of a load of a collection or not.
     pub fn new(topology: Topology, keep: &Keep, load: bool, base: Doc) -> Catalogue {
         let segments = (0..topology.all()).map(|_| OnceLock::new()).collect();
-        Catalogue { base, topology, segments, keep: keep.clone(), load }
+        let protected = (0..topology.all()).map(|_| AtomicU32::new(0)).collect();
+        Catalogue { base, topology, segments, keep: keep.clone(), load, protected_files: 0, protected }
+    }
+
+    /// The same, where so many sources, the first ones, are protected.
+    pub fn with_protected(self, files: u32) -> Catalogue {
+        Catalogue { protected_files: files, ..self }
     }
 
     /// A segment without rows, one of all that this process holds.
     pub fn empty_segment(&self, memory: &RunMemory) -> Segment {
-        Segment::new(&self.keep, self.load, self.topology.workers_held(), memory)
+        let segment = Segment::new(&self.keep, self.load, self.topology.workers_held(), memory);
+        segment.with_protected(self.protected_files)
     }
 
     /// Hands in the finished segment of a worker, once.
     pub fn publish(&self, worker: usize, segment: Segment) {
+        self.add_protected(worker, segment.protected());
         let first = self.segments[worker].set(segment).is_ok();
         debug_assert!(first, "a worker reads once");
+    }
+
+    /// Makes known how many rows of a worker are those of protected documents.
+    pub fn add_protected(&self, worker: usize, rows: u32) {
+        self.protected[worker].fetch_max(rows, Relaxed);
+    }
+
+    /// How many rows of a worker are known to be those of protected documents.
+    pub fn protected_rows(&self, worker: usize) -> u32 {
+        self.protected[worker].load(Relaxed)
+    }
+
+    /// Documents of sources below this number are protected.
+    pub fn protected_files(&self) -> u32 {
+        self.protected_files
+    }
+
+    /// Whether there are protected documents.
+    pub fn has_protected(&self) -> bool {
+        self.protected_files > 0
+    }
+
+    /// Whether a document is protected; asked once every worker has read its input.
+    pub fn is_protected(&self, doc: Doc) -> bool {
+        let row = || (doc - self.base) as usize / self.segments.len();
+        self.has_protected() && row() < self.protected_rows(self.topology.owner_of(doc)) as usize
     }
 
     fn segment(&self, doc: Doc) -> (&Segment, usize) {
@@ -91,6 +130,13 @@ impl Catalogue {
     pub fn size(&self, doc: Doc) -> u32 {
         let (segment, row) = self.segment(doc);
         segment.size(row)
+    }
+
+    /// What makes the keys of a document of this process differ from those of documents that it is not to be compared with; 0
+    /// where all are.
+    pub fn salt(&self, doc: Doc) -> u64 {
+        let (segment, row) = self.segment(doc);
+        segment.salt(row)
     }
 
     /// The signature of a document's set, if it was signed.
@@ -167,14 +213,16 @@ impl Catalogue {
         segment.keep_key(row)
     }
 
-    /// Orders documents by the keep policy, the one to keep first; ties go to the earlier position.
+    /// Orders documents by the keep policy, the one to keep first; ties go to the earlier position. Protected ones come before
+    /// all others.
     pub fn keep_order(&self, a: Doc, b: Doc) -> Ordering {
         let (left, i) = self.segment(a);
         let (right, j) = self.segment(b);
         let position = left.position(i).cmp(&right.position(j));
-        match &self.keep {
+        let protected = self.is_protected(b).cmp(&self.is_protected(a));
+        protected.then_with(|| match &self.keep {
             Keep::Last => position.reverse(),
             keep => left.compare_keys(keep, i, right, j).then(position),
-        }
+        })
     }
 }

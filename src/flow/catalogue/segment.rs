@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use crate::config::Keep;
 use crate::document::Position;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::flow::catalogue::keep_key::{KeepKeys, as_stored, by_field, stored_value};
 use crate::flow::catalogue::names::{Name, Names};
 use crate::flow::catalogue::positions::Positions;
@@ -26,6 +26,11 @@ pub struct Segment {
     /// Bytes of each text, the greatest number for more; if a keep policy or a collection asks for them.
     lengths: Option<Vec<u32>>,
     keys: KeepKeys,
+    /// What makes the keys of documents differ that are not to be compared, if there are any.
+    salts: Option<Vec<u64>>,
+    /// Sources below this number are protected, and so many rows are of them: the first ones.
+    protected_files: u32,
+    protected: u32,
 }
 
 /// Bytes of a row that stay in memory whatever the bound: half a position, the size, and its part of where its block of
@@ -46,12 +51,37 @@ impl Segment {
             signatures: RowSignatures::new(most(Share::Signatures) / 8),
             lengths: (load || keys.are_lengths()).then(Vec::new),
             keys,
+            salts: None,
+            protected_files: 0,
+            protected: 0,
         }
+    }
+
+    /// The same, where so many sources, the first ones, are protected.
+    pub fn with_protected(self, files: u32) -> Segment {
+        Segment { protected_files: files, ..self }
+    }
+
+    /// Sets what makes the last row's keys differ from those of documents that it is not to be compared with.
+    pub fn salt_last(&mut self, salt: u64) {
+        self.salts.get_or_insert_default().push(salt);
+    }
+
+    /// What makes the keys of a row differ; 0 where all documents are compared.
+    pub fn salt(&self, row: usize) -> u64 {
+        self.salts.as_ref().map_or(0, |salts| salts[row])
+    }
+
+    /// How many rows are those of protected documents: they are the first ones.
+    pub fn protected(&self) -> u32 {
+        self.protected
     }
 
     /// Bytes of memory that rows take, whatever the bound.
     pub fn bytes(&self) -> u64 {
-        let each = self.lengths.as_ref().map_or(0, |_| size_of::<u32>() as u64) + self.keys.bytes_each();
+        let salt = self.salts.as_ref().map_or(0, |_| size_of::<u64>() as u64);
+        let length = self.lengths.as_ref().map_or(0, |_| size_of::<u32>() as u64);
+        let each = salt + length + self.keys.bytes_each();
         let sizes = (self.sizes.len() * size_of::<u32>()) as u64;
         let rows = self.positions.len() as u64;
         sizes + rows * each + self.positions.bytes() + self.names.bytes() + self.signatures.bytes()
@@ -87,6 +117,12 @@ impl Segment {
     }
 
     fn push_place(&mut self, position: Position, line: u32, id: Option<&str>) -> Result<()> {
+        if position.file() < self.protected_files {
+            if self.protected as usize != self.len() {
+                return Err(Error::Worker("a protected document was read after one that is not".into()));
+            }
+            self.protected += 1;
+        }
         self.positions.push(position);
         self.sizes.push(0);
         self.names.push(line, id)

@@ -7,6 +7,8 @@ use crate::flow::document_sets::DocumentSets;
 /// For each content its representative: in keep order, a content joins the first earlier representative it is
 /// linked to, or becomes one. Nothing links through a content that represents nobody.
 ///
+/// Protected documents come first in keep order and are never linked, so each is a representative.
+///
 /// Links within hot groups are measured only against representatives, the earliest first, so a template with a hundred
 /// thousand near-copies costs about one measurement a copy.
 pub fn conservative(graph: &Graph, sets: &DocumentSets) -> Result<Vec<Node>> {
@@ -18,7 +20,11 @@ pub fn conservative(graph: &Graph, sets: &DocumentSets) -> Result<Vec<Node>> {
         let linked =
             graph.links(*node).iter().map(|(other, _)| *other).filter(|other| earlier(other) && leads(other));
         let linked = linked.min_by_key(|other| graph.rank(*other));
-        match first_in_hot_groups(graph, sets, *node, linked, &in_hot_group)? {
+        let first = match graph.is_protected(*node) {
+            true => None,
+            false => first_in_hot_groups(graph, sets, *node, linked, &in_hot_group)?,
+        };
+        match first {
             Some(leader) => representative[*node as usize] = leader,
             None => graph
                 .hot_groups(*node)

@@ -43,7 +43,7 @@ pub fn form_clusters(
         };
         let linked = (reason == Reason::Linked).then(|| graph.doc(parent[node as usize]));
         for doc in std::iter::once(graph.doc(node)).chain(graph.copies(node).iter().copied()) {
-            if doc != graph.best(leader) {
+            if doc != graph.best(leader) && !sets.documents.catalogue.is_protected(doc) {
                 let (representative, measure) = (graph.best(leader), measures[node as usize]);
                 let texts = (graph.doc(node), graph.doc(leader));
                 removed.push(Removed {
@@ -64,7 +64,8 @@ pub fn form_clusters(
     Ok(Findings { removed, spared: Vec::new(), clusters, pairs })
 }
 
-/// The documents of each representative's contents, where there are two or more.
+/// The documents of each representative's contents, where there are two or more. Of protected ones only the representative is
+/// among them.
 fn clusters(sets: &DocumentSets, graph: &Graph, representative: &[Node]) -> Vec<DocumentCluster> {
     let mut by_leader: Vec<(Node, Node)> = representative.iter().copied().zip(0..).collect();
     by_leader.sort_unstable();
@@ -76,13 +77,11 @@ fn clusters(sets: &DocumentSets, graph: &Graph, representative: &[Node]) -> Vec<
             members.push(graph.doc(*node));
             members.extend_from_slice(graph.copies(*node));
         }
+        let best = graph.best(group[0].0);
+        members.retain(|doc| *doc == best || !sets.documents.catalogue.is_protected(*doc));
         members.sort_unstable_by_key(position);
         if members.len() > 1 {
-            clusters.push(DocumentCluster {
-                representative: graph.best(group[0].0),
-                members,
-                kept_beside: Vec::new(),
-            });
+            clusters.push(DocumentCluster { representative: best, members, kept_beside: Vec::new() });
         }
     }
     clusters.sort_unstable_by_key(|cluster| position(&cluster.members[0]));
@@ -157,7 +156,9 @@ fn pairs(
     let copy = |copy: &ExactDuplicate| {
         (copy.first, copy.doc, Measure::equal(catalogue.size(copy.first)), Reason::Exact)
     };
-    let mut pairs: Vec<_> = links.iter().zip(measures).map(link).chain(copies.iter().map(copy)).collect();
+    // Protected documents are not compared with each other; the first of a text is one if any is.
+    let copies = copies.iter().filter(|copy| !catalogue.is_protected(copy.doc));
+    let mut pairs: Vec<_> = links.iter().zip(measures).map(link).chain(copies.map(copy)).collect();
     pairs.sort_unstable_by_key(|(a, b, ..)| (catalogue.position(*a), catalogue.position(*b)));
     Ok(pairs)
 }

@@ -21,6 +21,8 @@ pub struct Graph {
     best: Vec<Doc>,
     rank: Vec<u32>,
     by_rank: Vec<Node>,
+    /// Contents with protected documents.
+    protected: Vec<bool>,
 }
 
 /// A list for each node, in one allocation.
@@ -101,6 +103,8 @@ impl Graph {
             best: Vec::new(),
             rank: vec![0; docs.len()],
             by_rank: (0..docs.len() as Node).collect(),
+            // Protected documents are the first in document order, and so of their contents.
+            protected: docs.iter().map(|doc| sets.documents.catalogue.is_protected(*doc)).collect(),
             docs,
         };
         graph.order_to_keep(sets);
@@ -120,6 +124,11 @@ impl Graph {
         for (rank, node) in (0..).zip(&self.by_rank) {
             self.rank[*node as usize] = rank;
         }
+    }
+
+    /// Whether a content has a protected document. Two such contents are never linked.
+    pub fn is_protected(&self, node: Node) -> bool {
+        self.protected[node as usize]
     }
 
     /// Number of contents.
@@ -193,6 +202,9 @@ impl Graph {
 
     /// Measures a pair of a hot group: `Some` if the two are linked.
     pub fn measure(&self, sets: &DocumentSets, a: Node, b: Node) -> Result<Option<Measure>> {
+        if self.is_protected(a) && self.is_protected(b) {
+            return Ok(None);
+        }
         let (a, b) = (self.doc(a), self.doc(b));
         if sets.are_unlike(a, b) { Ok(None) } else { sets.measure(a, b) }
     }

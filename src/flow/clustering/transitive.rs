@@ -1,4 +1,7 @@
 //! Clustering by connected components, with the path that holds each member to its representative.
+//!
+//! Where there are protected documents each represents a cluster of its own: a content goes to the nearest one of its
+//! component, by the number of links on the way.
 
 use crate::components::Forest;
 use crate::error::Result;
@@ -7,7 +10,8 @@ use crate::flow::document_sets::DocumentSets;
 
 /// Components and paths.
 pub struct TransitiveClusters {
-    /// For each content the content that represents its component: the best in keep order.
+    /// For each content the content that represents it: the nearest protected one of its component, or, if there is none, the best
+    /// in keep order.
     pub representative: Vec<Node>,
     /// For each content its parent in a breadth-first search from the representative; itself for a representative.
     pub parent: Vec<Node>,
@@ -33,15 +37,15 @@ pub fn transitive(graph: &Graph, sets: &DocumentSets) -> Result<TransitiveCluste
     }
     let representative: Vec<Node> =
         (0..graph.contents() as Node).map(|node| representative[forest.find(node) as usize]).collect();
-    let parent = paths(graph, sets, &representative)?;
-    Ok(TransitiveClusters { representative, parent })
+    paths(graph, sets, representative)
 }
 
 /// Joins the components that a hot group spans wherever any two of their members in it are linked. Pairs within one
 /// component are never looked at, and a pair only in the first hot group both are in.
 fn connect(graph: &Graph, sets: &DocumentSets, hot_group: u32, forest: &mut Forest) -> Result<()> {
-    let mut parts: Vec<(Node, Node)> =
-        graph.members()[hot_group as usize].iter().map(|node| (forest.find(*node), *node)).collect();
+    let (protected, others): (Vec<Node>, Vec<Node>) =
+        graph.members()[hot_group as usize].iter().partition(|node| graph.is_protected(**node));
+    let mut parts: Vec<(Node, Node)> = others.into_iter().map(|node| (forest.find(node), node)).collect();
     parts.sort_unstable();
     let mut settled: Vec<Vec<Node>> = Vec::new();
     for part in parts.chunk_by(|a, b| a.0 == b.0) {
@@ -63,6 +67,15 @@ fn connect(graph: &Graph, sets: &DocumentSets, hot_group: u32, forest: &mut Fore
         apart.insert(at, part);
         settled = apart;
     }
+    // Protected ones are not linked to each other.
+    for node in protected {
+        sets.context.status.progress.check()?;
+        for part in &settled {
+            if forest.find(node) != forest.find(part[0]) && any_link(graph, sets, hot_group, &[node], part)? {
+                forest.union(node, part[0]);
+            }
+        }
+    }
     Ok(())
 }
 
@@ -77,24 +90,33 @@ fn any_link(graph: &Graph, sets: &DocumentSets, hot_group: u32, a: &[Node], b: &
     Ok(false)
 }
 
-/// Breadth-first parents in every component, the earliest possible one for each content.
-fn paths(graph: &Graph, sets: &DocumentSets, representative: &[Node]) -> Result<Vec<Node>> {
+/// Breadth-first parents in every component, the earliest possible one for each content, from the protected contents of the
+/// component or else from the one that represents it.
+fn paths(graph: &Graph, sets: &DocumentSets, mut representative: Vec<Node>) -> Result<TransitiveClusters> {
     let mut parent: Vec<Node> = vec![Node::MAX; graph.contents()];
     let mut members: Vec<(Node, Node)> = representative.iter().copied().zip(0..).collect();
     members.sort_unstable();
     for component in members.chunk_by(|a, b| a.0 == b.0) {
-        let start = component[0].0;
-        parent[start as usize] = start;
-        let hot_members = component.iter().map(|(_, node)| *node);
+        let nodes = || component.iter().map(|(_, node)| *node);
+        let mut level: Vec<Node> = nodes().filter(|node| graph.is_protected(*node)).collect();
+        if level.is_empty() {
+            level.push(component[0].0);
+        }
+        level.iter().for_each(|start| parent[*start as usize] = *start);
+        let unreached = |node: &Node| parent[*node as usize] == Node::MAX;
         let mut left: Vec<Node> =
-            hot_members.filter(|node| !graph.hot_groups(*node).is_empty() && *node != start).collect();
-        let mut level = vec![start];
+            nodes().filter(|node| !graph.hot_groups(*node).is_empty() && unreached(node)).collect();
         while !level.is_empty() {
             sets.context.status.progress.check()?;
+            for node in &level {
+                let from = parent[*node as usize];
+                representative[*node as usize] =
+                    if from == *node { from } else { representative[from as usize] };
+            }
             level = next_level(graph, sets, &level, &mut left, &mut parent)?;
         }
     }
-    Ok(parent)
+    Ok(TransitiveClusters { representative, parent })
 }
 
 /// One step of the search: whatever is linked to `level` and not reached yet, in document order.

@@ -5,11 +5,12 @@ mod replayed;
 pub mod sample;
 pub mod tables;
 pub mod unit_queue;
+mod within;
 
 use std::sync::Arc;
 
 use hashbrown::HashSet;
-use xxhash_rust::xxh3::Xxh3Default;
+use xxhash_rust::xxh3::{Xxh3Default, xxh3_128};
 
 use crate::document::{Doc, NO_DOC, Position};
 use crate::error::{Error, Result};
@@ -19,6 +20,7 @@ use crate::flow::context::RunContext;
 use crate::flow::distributed::topology::Topology;
 use crate::flow::intake::keepers::Keepers;
 use crate::flow::intake::unit_queue::UnitQueue;
+use crate::flow::intake::within::Within;
 use crate::flow::memory::budget::Share;
 use crate::flow::records::{Arrival, Change, ChangeKind, Posting, id_digest, spread};
 use crate::flow::results::gathered::ReadResults;
@@ -42,9 +44,14 @@ pub struct Intake {
     dated: bool,
     /// Whether a value of the records decides which of them is kept.
     valued: bool,
+    within: Within,
     worker: usize,
     workers: usize,
     base: Doc,
+    /// Documents of sources below this number are protected.
+    protected_files: u32,
+    /// Protected documents without a token.
+    protected_empty: u64,
     seen: HashSet<Digest>,
     most_seen: usize,
     /// What is stored, and what keeps what this worker adds, of a load.
@@ -87,9 +94,12 @@ impl Intake {
             signed: context.has_signatures(),
             dated: context.config.is_dated(),
             valued: context.config.cluster.keep.field().is_some(),
+            within: Within::of(&context.config.input),
             worker,
             workers: context.topology.all(),
             base: catalogue.base(),
+            protected_files: catalogue.protected_files(),
+            protected_empty: 0,
             seen: HashSet::new(),
             most_seen,
             load,
@@ -135,7 +145,7 @@ impl Intake {
 
     /// What was read: the rows, and all else.
     pub fn finish(mut self) -> (Segment, ReadResults) {
-        self.results.tally.documents = self.documents();
+        self.results.tally.documents = self.documents() - self.results.tally.protected;
         (self.segment, self.results)
     }
 
@@ -167,16 +177,25 @@ impl Intake {
 impl DocumentSink for Intake {
     /// Those without a token included.
     fn documents(&self) -> u64 {
-        self.segment.len() as u64 + self.results.tally.empty + self.results.tally.unchanged
+        let tally = &self.results.tally;
+        self.segment.len() as u64 + self.protected_empty + tally.empty + tally.unchanged
     }
 }
 
 impl Sink for Intake {
     fn document(&mut self, record: &Record<'_>) {
+        let is_protected = self.is_protected(record);
         let tally = &mut self.results.tally;
-        tally.text_bytes += record.text.len() as u64;
-        tally.missing_id += u64::from(record.id.is_none());
-        tally.missing_value += u64::from(self.valued && record.value.is_none() && !record.deleted);
+        let missing_within = u64::from(self.within == Within::Values && record.within.is_none());
+        if is_protected {
+            tally.protected += 1;
+            tally.protected_missing_within += missing_within;
+        } else {
+            tally.text_bytes += record.text.len() as u64;
+            tally.missing_within += missing_within;
+            tally.missing_id += u64::from(record.id.is_none());
+            tally.missing_value += u64::from(self.valued && record.value.is_none() && !record.deleted);
+        }
         let taken = match self.load.take() {
             Some(load) => {
                 let taken = self.change(&*load.0, &load.1, record);
@@ -201,20 +220,29 @@ impl Sink for Intake {
 impl Intake {
     /// A document of a run of its own.
     fn arrive(&mut self, record: &Record<'_>) -> Result<()> {
+        let is_protected = self.is_protected(record);
         let Some(digest) = self.sketcher.read(record.text, record.day) else {
-            self.results.tally.empty += 1;
+            self.protected_empty += u64::from(is_protected);
+            self.results.tally.empty += u64::from(!is_protected);
             return Ok(());
         };
         if !self.has_room(record) {
             return Ok(());
         }
         let doc = self.next_doc()?;
-        self.warn(record, doc);
+        if !is_protected {
+            self.warn(record, doc);
+        }
         self.segment.push(record)?;
+        let salt = self.within.salt(record);
+        let digest = salt.map_or(digest, |salt| {
+            self.segment.salt_last(salt);
+            xxh3_128(bytemuck::cast_slice(&[digest, u128::from(salt)]))
+        });
         self.arrivals.push(Arrival::new(digest, doc, record.position.to_bits()));
         // A text this worker has met is not the first of its kind, whatever the others read: it needs no keys.
         if self.has_keys && !self.has_seen(digest) {
-            self.sketch(doc);
+            self.sketch(doc, salt.unwrap_or(0));
         }
         Ok(())
     }
@@ -249,12 +277,16 @@ impl Intake {
         if let ChangeKind::Text(digest) = kind {
             self.warn(record, doc);
             if self.has_keys {
-                self.sketch(doc);
+                self.sketch(doc, 0);
             }
             let set = if self.has_keys { self.sketcher.words() } else { &[] };
             keepers.keep(self.worker, |keeper| keeper.text(doc, digest, set))?;
         }
         Ok(())
+    }
+
+    fn is_protected(&self, record: &Record<'_>) -> bool {
+        record.position.file() < self.protected_files
     }
 
     /// Whether the memory has room for what is made of the text last read; if not, the run ends.
@@ -287,13 +319,13 @@ impl Intake {
         Doc::try_from(number).ok().filter(|doc| *doc != NO_DOC).ok_or_else(full)
     }
 
-    /// Sketches the text last read, the last row's.
-    fn sketch(&mut self, doc: Doc) {
+    /// Sketches the text last read, the last row's. Keys of different salts are different.
+    fn sketch(&mut self, doc: Doc, salt: u64) {
         let (keys, size) = self.sketcher.keys();
         if keys.len() > KEPT {
             reserve_apart(&mut self.postings, keys.len());
         }
-        self.postings.extend(keys.iter().map(|key| Posting { key: spread(*key), size, doc }));
+        self.postings.extend(keys.iter().map(|key| Posting { key: spread(*key) ^ salt, size, doc }));
         self.segment.set_last_size(size);
         if self.signed {
             self.segment.sign_last(self.sketcher.own_words());

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use hashbrown::HashMap;
 use timely::container::CapacityContainerBuilder;
 use timely::dataflow::Stream;
-use timely::dataflow::channels::pact::Exchange;
+use timely::dataflow::channels::pact::{Exchange, Pipeline};
 use timely::dataflow::operators::generic::operator::Operator;
+use timely::dataflow::operators::vec::Broadcast;
 
 use crate::error::Result;
 use crate::flow::catalogue::Catalogue;
@@ -16,6 +17,7 @@ use crate::flow::catalogue::segment::Segment;
 use crate::flow::context::RunContext;
 use crate::flow::documents::RunDocuments;
 use crate::flow::memory::budget::Share;
+use crate::flow::records::ExactDuplicate;
 
 /// Rows of one worker, on their way to another one.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
@@ -91,4 +93,28 @@ pub fn broadcast_rows<'scope>(
             }
         }
     })
+}
+
+/// A worker, and how many of its rows are those of protected documents.
+pub type ProtectedRows = (u32, u32);
+
+/// Makes known in every process how many rows of each worker are those of protected documents. The output carries nothing; its
+/// frontier tells when all are known.
+pub fn broadcast_protected<'scope>(
+    rows: Stream<'scope, u64, Vec<ProtectedRows>>,
+    documents: Arc<RunDocuments>,
+) -> Stream<'scope, u64, Vec<ExactDuplicate>> {
+    rows.broadcast().unary::<CapacityContainerBuilder<Vec<ExactDuplicate>>, _, _, _>(
+        Pipeline,
+        "BroadcastProtected",
+        |_, _| {
+            move |input, _output| {
+                input.for_each_time(|_, data| {
+                    for (worker, rows) in data.flat_map(|batch| batch.drain(..)) {
+                        documents.catalogue.add_protected(worker as usize, rows);
+                    }
+                });
+            }
+        },
+    )
 }

@@ -3,8 +3,10 @@
 /// Counts of a run.
 #[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Tally {
-    /// Documents read, those without a token included.
+    /// Documents read, those without a token included; not the protected ones.
     pub documents: u64,
+    /// Protected documents.
+    pub protected: u64,
     /// Documents that a collection has already, unchanged.
     pub unchanged: u64,
     /// Documents without a token: kept, never matched.
@@ -17,6 +19,10 @@ pub struct Tally {
     pub missing_id: u64,
     /// Documents without the value that copies are compared by: any that has one is kept rather.
     pub missing_value: u64,
+    /// Documents without the value within which documents are compared: compared with each other only.
+    pub missing_within: u64,
+    /// Protected documents without it.
+    pub protected_missing_within: u64,
     /// Bytes of text in documents.
     pub text_bytes: u64,
     /// Documents whose canonical text an earlier document has.
@@ -39,6 +45,7 @@ impl Tally {
     pub fn add(&mut self, other: &Tally) {
         let Tally {
             documents,
+            protected,
             unchanged,
             empty,
             too_few_terms,
@@ -50,8 +57,11 @@ impl Tally {
             postings,
             ..
         } = *other;
-        let Tally { hot_groups, candidates, verified, links, .. } = *other;
+        let Tally {
+            missing_within, protected_missing_within, hot_groups, candidates, verified, links, ..
+        } = *other;
         self.documents += documents;
+        self.protected += protected;
         self.unchanged += unchanged;
         self.empty += empty;
         self.too_few_terms += too_few_terms;
@@ -59,6 +69,8 @@ impl Tally {
         self.missing_id += missing_id;
         self.missing_value += missing_value;
         self.text_bytes += text_bytes;
+        self.missing_within += missing_within;
+        self.protected_missing_within += protected_missing_within;
         self.copies += copies;
         self.postings += postings;
         self.hot_groups += hot_groups;

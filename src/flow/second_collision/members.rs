@@ -59,6 +59,11 @@ impl Members<'_> {
         documents.each_set(&self.new, &mut context.sketcher(), &context.status.progress, &mut each)
     }
 
+    /// What makes the keys of a new member differ from those of documents that it is not to be compared with.
+    fn salt(&self, doc: Doc) -> u64 {
+        self.run.documents.catalogue.salt(doc)
+    }
+
     /// Hands on some stored members with their shingles.
     fn each_stored(&self, docs: &[Doc], each: &mut dyn FnMut(Doc, &[u64]) -> Result<()>) -> Result<()> {
         self.run.sets.stored().map_or(Ok(()), |stored| stored.sets(docs, &mut self.checking(each)))
@@ -133,7 +138,7 @@ impl Members<'_> {
         let beside_stored = self.run.sets.stored().is_some();
         self.each_new(&mut |doc, set| {
             let indexing = choice.of(set, &mut keys);
-            let member = IndexedSet::of(doc, set);
+            let member = IndexedSet::of(doc, set, self.salt(doc));
             if beside_stored {
                 set.iter().for_each(|shingle| own.all.insert(*shingle));
                 keys.iter().take(indexing).for_each(|(_, key)| own.indexing.insert(*key));
@@ -173,7 +178,7 @@ impl Members<'_> {
             if keys.is_empty() {
                 return Ok(());
             }
-            let member = IndexedSet::of(doc, set);
+            let member = IndexedSet::of(doc, set, 0);
             for (at, (count, key)) in keys.iter().enumerate() {
                 if at < indexing && choice.is_often(*count) {
                     indexing_often.insert(*key);
@@ -189,7 +194,7 @@ impl Members<'_> {
         let mut scratch = Vec::new();
         for doc in self.new.iter().filter(|doc| late.contains(**doc)) {
             let [place, keys @ ..] = late.get(*doc, &mut scratch)? else { continue };
-            let member = IndexedSet::at(*doc, *place);
+            let member = IndexedSet::at(*doc, *place, self.salt(*doc));
             let keys = keys.iter().filter(|key| indexing.may_have(**key));
             sending.postings.extend(keys.map(|key| member.posting(*key, false)));
             sending.some()?;

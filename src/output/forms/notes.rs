@@ -127,7 +127,7 @@ impl Note {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct NoteFile {
     path: PathBuf,
-    /// Where the notes of each source begin.
+    /// Where the notes of each source begin that is not protected.
     starts: Vec<u64>,
 }
 
@@ -142,8 +142,9 @@ impl NoteFile {
         let file = File::create_new(&path).map_err(|e| Error::io(&path, "create", e))?;
         let mut out = BufWriter::with_capacity(1 << 18, file);
         let (mut at, mut starts) = (0, Vec::new());
+        let documents = &outcome.run.documents;
         for member in members(outcome) {
-            while starts.len() <= member.position.file() as usize {
+            while starts.len() <= member.position.file() as usize - documents.protected_sources() {
                 starts.push(at);
             }
             let note = note(outcome, &member)?;
@@ -155,7 +156,7 @@ impl NoteFile {
             at += note.length();
         }
         out.flush().map_err(failed)?;
-        starts.resize(outcome.run.documents.inputs.sources.len() + 1, at);
+        starts.resize(documents.own_sources().len() + 1, at);
         Ok(NoteFile { path, starts })
     }
 

@@ -57,6 +57,9 @@ impl ListRow for DuplicateRow<'_> {
         SCORES[5],
         SCORES[6],
         ("reason", Text),
+        ("against_set", Text),
+        ("against_file", Text),
+        ("against_line", Whole),
         ("parent", Text),
         RELATION[0],
         RELATION[1],
@@ -64,8 +67,15 @@ impl ListRow for DuplicateRow<'_> {
     ];
 
     fn cells(&self, take: Take<'_>) -> Result<()> {
+        let against = self.against;
         let place = [self.id.into(), self.file.into(), self.line.into(), self.cluster.into()];
-        let why = [Some(self.reason.name()).into(), self.parent.into()];
+        let why = [
+            Some(self.reason.name()).into(),
+            against.map(|against| against.set).into(),
+            against.map(|against| against.file).into(),
+            against.map(|against| against.line).into(),
+            self.parent.into(),
+        ];
         let of = [self.representative.into()];
         take(&[&place[..], &of, &scores(&self.shown), &why, &relation(self.relation)].concat())
     }

@@ -34,12 +34,26 @@ pub struct DuplicateRow<'a> {
     pub shown: ReportedScores,
     /// Why it was removed.
     pub reason: Reason,
+    /// Where the representative stands, if it is protected.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub against: Option<AgainstRow<'a>>,
     /// Only with [`Reason::Linked`]: id of the document before it on the way from the representative.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parent: Option<&'a str>,
     /// How the texts relate word by word, if that was asked for.
     #[serde(flatten)]
     pub relation: Option<Relation>,
+}
+
+/// A protected document that represents a removed one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct AgainstRow<'a> {
+    /// The name of its set.
+    pub set: &'a str,
+    /// The file it is in.
+    pub file: &'a str,
+    /// Its line, from 1.
+    pub line: u64,
 }
 
 /// A cluster of two documents or more: a line of `clusters.jsonl`.
@@ -51,7 +65,7 @@ pub struct ClusterRow<'a> {
     pub size: u64,
     /// Id of the document that is kept.
     pub representative: &'a str,
-    /// Ids of all its documents, the representative among them.
+    /// Ids of all its documents, the representative among them; of protected documents there is no other.
     pub members: &'a [&'a str],
     /// Ids of those that are kept in keep order, the representative first, if more than one may be.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -218,6 +232,7 @@ mod tests {
             representative: "a",
             shown: ReportedScores { resemblance: Some(1.0), ..ReportedScores::default() },
             reason: Reason::Exact,
+            against: None,
             parent: None,
             relation: None,
         };

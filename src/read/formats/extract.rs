@@ -20,6 +20,7 @@ const KEPT: usize = 2 << 20;
 pub(super) struct Extractor {
     text: String,
     id: String,
+    within: String,
 }
 
 impl Extractor {
@@ -70,6 +71,11 @@ impl Extractor {
             let (keys, more) = keys(json, SHOWN_KEYS);
             return Err(Refusal::no_id(fields.id.as_str(), &keys, more));
         }
+        let within = match found.within.map(|within| (JsonKind::of(within), within)) {
+            Some((JsonKind::Number, within)) => Some(within.get()),
+            Some((JsonKind::Text, within)) => Some(string(json, within, &mut self.within)?),
+            _ => None,
+        };
         let value = found.value.map(|raw| value(json, raw)).transpose()?.flatten();
         let day = found.date.map(|raw| dated(json, raw)).transpose()?.unwrap_or_default();
         Ok(Record {
@@ -80,6 +86,7 @@ impl Extractor {
             header: "",
             raw: json.as_bytes(),
             value,
+            within: within.map(Cow::Borrowed),
             day,
             deleted,
         })
@@ -135,6 +142,7 @@ mod tests {
             id: path("id"),
             text: path("text"),
             value: Some(path("v")),
+            within: None,
             date: Some(path("d")),
             op: None,
             max_record_bytes: 1000,

@@ -12,6 +12,7 @@ pub(super) struct FoundFields<'a> {
     pub(super) text: Option<JsonText<'a>>,
     pub(super) id: Option<&'a RawValue>,
     pub(super) value: Option<&'a RawValue>,
+    pub(super) within: Option<&'a RawValue>,
     pub(super) date: Option<&'a RawValue>,
     pub(super) op: Option<&'a RawValue>,
 }
@@ -23,23 +24,26 @@ pub(super) fn find<'a>(
     line: &'a str,
     copy: Option<&mut String>,
 ) -> std::result::Result<FoundFields<'a>, Refusal> {
-    let Fields { id, text, value, date, op, .. } = fields;
-    let paths = [Some(text), Some(id), value.as_ref(), date.as_ref(), op.as_ref()];
-    let [text, id, value, date, op] = paths.map(|path| path.map(FieldPath::as_str));
-    let [in_text, in_id, in_value, in_date, in_op] = paths.map(|path| path.and_then(FieldPath::outer));
-    let names = [text, id, value, date, op, in_text, in_id, in_value, in_date, in_op];
+    let Fields { id, text, value, within, date, op, .. } = fields;
+    let paths = [Some(text), Some(id), value.as_ref(), within.as_ref(), date.as_ref(), op.as_ref()];
+    let [text, id, value, within, date, op] = paths.map(|path| path.map(FieldPath::as_str));
+    let [in_text, in_id, in_value, in_within, in_date, in_op] =
+        paths.map(|path| path.and_then(FieldPath::outer));
+    let names = [text, id, value, within, date, op, in_text, in_id, in_value, in_within, in_date, in_op];
     let taken = members(line, names, copy)
         // The text is no string, or was none before it occurred again, or nothing helps.
         .or_else(|_| members(line, names, None))
         .map_err(|error| not_json(line, line, &error))?;
-    let [text, id, value, date, op, in_text, in_id, in_value, in_date, in_op] = taken.values;
+    let [text, id, value, within, date, op, in_text, in_id, in_value, in_within, in_date, in_op] =
+        taken.values;
     let text = text.or(inside(line, in_text, paths[0])?);
     Ok(FoundFields {
         text: taken.text.or(text.map(JsonText::Raw)),
         id: id.or(inside(line, in_id, paths[1])?),
         value: value.or(inside(line, in_value, paths[2])?),
-        date: date.or(inside(line, in_date, paths[3])?),
-        op: op.or(inside(line, in_op, paths[4])?),
+        within: within.or(inside(line, in_within, paths[3])?),
+        date: date.or(inside(line, in_date, paths[4])?),
+        op: op.or(inside(line, in_op, paths[5])?),
     })
 }
 
@@ -75,6 +79,7 @@ mod tests {
             id: path(text),
             text: path(text),
             value: Some(path(text)),
+            within: Some(path(text)),
             date: Some(path(text)),
             op: None,
             max_record_bytes: 1000,
@@ -86,8 +91,8 @@ mod tests {
             None => None,
             other => panic!("one value as text and as id: {other:?}"),
         };
-        let others = [found.id, found.value, found.date].map(|found| found.map(RawValue::get));
-        assert_eq!(others, [text; 3]);
+        let others = [found.id, found.value, found.within, found.date].map(|found| found.map(RawValue::get));
+        assert_eq!(others, [text; 4]);
         text
     }
 
@@ -117,6 +122,7 @@ mod tests {
         let fields = Fields {
             id: path("m.id"),
             text: path("m.t.x"),
+            within: None,
             value: Some(path("m")),
             date: None,
             op: None,

@@ -89,6 +89,17 @@ impl Parser for PageParser {
     fn record<'a>(&'a mut self, position: Position, line: u32, raw: &'a [u8]) -> Result<Record<'a>, Refusal> {
         html_file(raw, &mut self.text);
         let (value, day, deleted) = (None, Day::None, false);
-        Ok(Record { position, line, id: None, text: &self.text, header: "", raw, value, day, deleted })
+        Ok(Record {
+            position,
+            line,
+            id: None,
+            text: &self.text,
+            header: "",
+            raw,
+            value,
+            within: None,
+            day,
+            deleted,
+        })
     }
 }

@@ -59,6 +59,6 @@ impl Codec for WholeText {
 impl Parser for WholeText {
     fn record<'a>(&'a mut self, position: Position, line: u32, raw: &'a [u8]) -> Result<Record<'a>, Refusal> {
         let (text, value, day, deleted) = (utf8(raw)?, None, Day::None, false);
-        Ok(Record { position, line, id: None, text, header: "", raw, value, day, deleted })
+        Ok(Record { position, line, id: None, text, header: "", raw, value, within: None, day, deleted })
     }
 }

@@ -90,7 +90,8 @@ impl KeyGrouping {
             for posting in group.iter().filter(|_| !of_key.is_empty()) {
                 let meets =
                     |other: &&Posting| self.sizes.is_none_or(|rule| rule.allows(posting.size, other.size));
-                self.addressed.send_alone(posting, of_key.iter().filter(meets));
+                let first = of_key.partition_point(|other| other.size < posting.size && !meets(&other));
+                self.addressed.send_alone(posting, of_key[first..].iter().take_while(meets));
             }
             if group.len() > 1 {
                 self.follow(group);

@@ -44,19 +44,22 @@ pub struct IndexedSet {
     doc: Doc,
     size: u32,
     tie: u32,
+    /// Makes its keys differ from those of documents that it is not to be compared with.
+    salt: u64,
 }
 
 impl IndexedSet {
-    /// A document whose set has these members.
-    pub fn of(doc: Doc, set: &[u64]) -> IndexedSet {
+    /// A document whose set has these members; `salt` makes its keys differ from those of documents that it is not to be
+    /// compared with.
+    pub fn of(doc: Doc, set: &[u64], salt: u64) -> IndexedSet {
         let sum = set.iter().fold(0u64, |sum, member| sum.wrapping_add(*member));
-        IndexedSet { doc, size: set.len() as u32, tie: (spread(sum) >> 32) as u32 }
+        IndexedSet { doc, size: set.len() as u32, tie: (spread(sum) >> 32) as u32, salt }
     }
 
     /// Its posting of a member of the set.
     pub fn posting(self, member: u64, is_indexing: bool) -> IndexedPosting {
-        let IndexedSet { doc, size, tie } = self;
-        IndexedPosting { key: spread(member), size, tie, doc, indexes: u32::from(is_indexing) }
+        let IndexedSet { doc, size, tie, salt } = self;
+        IndexedPosting { key: spread(member) ^ salt, size, tie, doc, indexes: u32::from(is_indexing) }
     }
 
     /// What tells it from other documents, in a word.
@@ -64,10 +67,10 @@ impl IndexedSet {
         word(self.size, self.tie)
     }
 
-    /// The document of which [`IndexedSet::place`] is this.
-    pub fn at(doc: Doc, place: u64) -> IndexedSet {
+    /// The document of which [`IndexedSet::place`] is this, with its salt.
+    pub fn at(doc: Doc, place: u64, salt: u64) -> IndexedSet {
         let (size, tie) = halves(place);
-        IndexedSet { doc, size, tie }
+        IndexedSet { doc, size, tie, salt }
     }
 }
 
@@ -123,8 +126,6 @@ pub struct IndexedGrouping {
     sizes: Option<PairTest>,
     /// A group with more pairs is a hot group: so many in all, and so many for each member.
     most_pairs: (u64, u64),
-    /// Numbers from here on are those of new contents.
-    base: Doc,
     /// What goes out.
     pub addressed: AddressedGroups,
     following: Vec<u32>,
@@ -136,23 +137,17 @@ pub struct IndexedGrouping {
 
 impl IndexedGrouping {
     /// Groups as a run wants them; if every pair is asked for, none is hot.
-    pub fn of(context: &RunContext, base: Doc) -> IndexedGrouping {
+    pub fn of(context: &RunContext) -> IndexedGrouping {
         let most = MAX_EXPANDED_GROUP as u64;
         let most_pairs =
             if context.pairs { (u64::MAX, 0) } else { (most * most / 2, MAX_PAIRS_OF_MEMBER as u64) };
-        IndexedGrouping::new(context.rule.map(AcceptanceRule::own), most_pairs, base, context.topology)
+        IndexedGrouping::new(context.rule.map(AcceptanceRule::own), most_pairs, context.topology)
     }
 
-    fn new(
-        sizes: Option<PairTest>,
-        most_pairs: (u64, u64),
-        base: Doc,
-        topology: Topology,
-    ) -> IndexedGrouping {
+    fn new(sizes: Option<PairTest>, most_pairs: (u64, u64), topology: Topology) -> IndexedGrouping {
         IndexedGrouping {
             sizes,
             most_pairs,
-            base,
             addressed: AddressedGroups::new(topology),
             following: Vec::new(),
             new: Vec::new(),
@@ -161,16 +156,21 @@ impl IndexedGrouping {
         }
     }
 
-    /// Forms the groups of one bucket of sorted postings, new and stored ones among each other; what goes to whom is then
-    /// in `addressed`.
-    pub fn form(&mut self, postings: &[IndexedPosting], collided: &mut Collided) {
+    /// Forms the groups of one bucket of sorted postings, new ones and others, which are stored or protected, among each other;
+    /// what goes to whom is then in `addressed`.
+    pub fn form(
+        &mut self,
+        postings: &[IndexedPosting],
+        is_new: impl Fn(Doc) -> bool,
+        collided: &mut Collided,
+    ) {
         for group in postings.chunk_by(|a, b| a.key == b.key) {
             if !group.iter().any(IndexedPosting::is_indexing)
-                || !group.iter().any(|posting| posting.doc >= self.base)
+                || !group.iter().any(|posting| is_new(posting.doc))
             {
                 continue;
             }
-            self.split(group);
+            self.split(group, &is_new);
             if self.is_hot(group) {
                 collided.hot_groups.push(group.iter().map(|posting| posting.doc).collect());
                 continue;
@@ -185,12 +185,12 @@ impl IndexedGrouping {
         }
     }
 
-    fn split(&mut self, group: &[IndexedPosting]) {
+    fn split(&mut self, group: &[IndexedPosting], is_new: impl Fn(Doc) -> bool) {
         self.new.clear();
         self.stored.clear();
         self.indexing.clear();
         for posting in group {
-            if posting.doc >= self.base {
+            if is_new(posting.doc) {
                 self.new.push(*posting);
                 continue;
             }
@@ -292,13 +292,13 @@ mod tests {
                     truth.extend(of_key);
                 }
             }
-            let mut grouping = IndexedGrouping::new(Some(rule), most_pairs, base, Topology::alone(workers));
+            let mut grouping = IndexedGrouping::new(Some(rule), most_pairs, Topology::alone(workers));
             let mut collided = Collided::default();
             let mut met = BTreeSet::new();
             for group in sorted.chunk_by(|a, b| a.key == b.key) {
                 let key = group[0].key;
                 let place = |doc: Doc| (10 + doc % 7, doc * 7 % 4, doc);
-                grouping.form(group, &mut collided);
+                grouping.form(group, |doc| doc >= base, &mut collided);
                 for groups in grouping.addressed.take() {
                     let owned = |doc: Doc| doc as usize % workers == groups.owner as usize && doc >= base;
                     for (at, doc) in groups.docs.iter().enumerate().filter(|(_, doc)| owned(**doc)) {
@@ -313,8 +313,8 @@ mod tests {
             prop_assert_eq!(met, truth);
             prop_assert_eq!(collided.hot_groups, hot);
             for posting in sorted {
-                let set = IndexedSet { doc: posting.doc, size: posting.size, tie: posting.tie };
-                prop_assert_eq!(IndexedSet::at(set.doc, set.place()).posting(1, posting.is_indexing()).place(), posting.place());
+                let set = IndexedSet { doc: posting.doc, size: posting.size, tie: posting.tie, salt: 0 };
+                prop_assert_eq!(IndexedSet::at(set.doc, set.place(), set.salt).posting(1, posting.is_indexing()).place(), posting.place());
                 prop_assert_eq!(IndexedPosting::from(<(u64, u64, u64)>::from(posting)), posting);
             }
         }

@@ -73,7 +73,7 @@ pub fn collide<'scope>(
                     None => {
                         singletons.drop_from(&mut postings, |posting| is_set(&copied, posting.doc));
                         order.sort(&mut postings);
-                        Vec::new()
+                        protected_beside(&sets, &mut postings)
                     }
                     Some(stored) => {
                         postings.retain(|posting| !is_set(&copied, posting.doc));
@@ -109,7 +109,7 @@ pub fn collide_indexed<'scope>(
             let context = Arc::clone(&sets.context);
             let mut feed = BucketFeed::new(&context, worker, (Share::Postings, BUCKET), cap, activator);
             let base = sets.documents.catalogue.base();
-            let (mut grouping, mut order) = (IndexedGrouping::of(&context, base), KeyOrder::default());
+            let (mut grouping, mut order) = (IndexedGrouping::of(&context), KeyOrder::default());
             let mut singletons = Singletons::default();
             move |(input, frontier), output| {
                 input.for_each_time(|_, data| data.for_each(|batch| feed.take_in(batch)));
@@ -118,11 +118,36 @@ pub fn collide_indexed<'scope>(
                 order.sort(&mut postings);
                 let stored = postings.iter().filter(|posting| posting.doc < base);
                 sets.record_stored_sizes(stored.map(|posting| (posting.doc, posting.size)));
-                grouping.form(&postings, &mut outcome.borrow_mut());
+                let catalogue = &sets.documents.catalogue;
+                let is_new = |doc| doc >= base && !catalogue.is_protected(doc);
+                grouping.form(&postings, is_new, &mut outcome.borrow_mut());
                 output.session(cap).give_iterator(grouping.addressed.take());
             }
         },
     )
+}
+
+/// Takes the postings of protected documents out of sorted ones, and returns those under keys that others have, too. They meet
+/// new documents as stored contents do: never each other.
+fn protected_beside(sets: &DocumentSets, postings: &mut Vec<Posting>) -> Vec<Posting> {
+    let catalogue = &sets.documents.catalogue;
+    if !catalogue.has_protected() {
+        return Vec::new();
+    }
+    let mut protected = Vec::new();
+    postings.retain(|posting| {
+        let taken = catalogue.is_protected(posting.doc);
+        if taken {
+            protected.push(*posting);
+        }
+        !taken
+    });
+    let mut keys = postings.iter().map(|posting| posting.key).peekable();
+    protected.retain(|posting| {
+        while keys.next_if(|key| *key < posting.key).is_some() {}
+        keys.peek() == Some(&posting.key)
+    });
+    protected
 }
 
 /// Keeps the postings of a load, and finds the stored ones under the same keys, sorted like them.

@@ -22,6 +22,7 @@ pub(super) struct RowParser {
     text: Result<usize, Refusal>,
     id: Option<usize>,
     value: Option<usize>,
+    within: Option<usize>,
     date: Option<usize>,
     op: Option<usize>,
     /// Why a row without an id is refused, if it has to have one.
@@ -41,6 +42,7 @@ impl RowParser {
             text: Ok(0),
             id: None,
             value: None,
+            within: None,
             date: None,
             op: None,
             no_id: None,
@@ -54,13 +56,13 @@ impl RowParser {
         let column = |name: &str| parser.columns.iter().rposition(|column| column == name);
         let wanted = |path: &Option<FieldPath>| path.as_ref().and_then(|path| column(path.as_str()));
         let (id, value) = (column(fields.id.as_str()), wanted(&fields.value));
-        let (date, op) = (wanted(&fields.date), wanted(&fields.op));
+        let (within, date, op) = (wanted(&fields.within), wanted(&fields.date), wanted(&fields.op));
         let shown = &parser.columns[..count.min(SHOWN_KEYS)];
         let more = count - shown.len();
         let text = fields.text.as_str();
         let text = column(text).ok_or_else(|| Refusal::no_column(text, shown, more));
         let no_id = fields.op.as_ref().map(|_| Refusal::no_id(fields.id.as_str(), shown, more));
-        RowParser { text, id, value, date, op, no_id, ..parser }
+        RowParser { text, id, value, within, date, op, no_id, ..parser }
     }
 
     /// The names of the columns.
@@ -129,10 +131,11 @@ impl Parser for RowParser {
         if let (Some(refusal), None) = (&self.no_id, &id) {
             return Err(refusal.clone());
         }
+        let within = self.filled(self.within).map(Cow::Borrowed);
         let value = self.filled(self.value).map(value);
         let date = self.filled(self.date);
         let day = date.map_or(Day::None, |date| day(date).map_or(Day::Unclear, Day::Known));
-        Ok(Record { position, line, id, text, header: &self.header, raw, value, day, deleted })
+        Ok(Record { position, line, id, text, header: &self.header, raw, value, within, day, deleted })
     }
 }
 

@@ -75,6 +75,7 @@ impl Parser for MessageParser {
         if self.fields.op.is_some() && id.is_none() {
             return Err(Refusal::no_id(self.fields.id.as_str(), &["id", "subject", "date"], 0));
         }
+        let within = self.fields.within.as_ref().and_then(|path| field(message, path.as_str()));
         let value = self.fields.value.as_ref().and_then(|path| field(message, path.as_str()));
         let date = self.fields.date.as_ref().map(|path| field(message, path.as_str()));
         let day = match date {
@@ -89,6 +90,7 @@ impl Parser for MessageParser {
             header: "",
             raw,
             value: value.map(Value::Text),
+            within: within.map(Cow::Owned),
             day,
             deleted: false,
         })
@@ -149,7 +151,11 @@ fn field(message: &Message<'_>, name: &str) -> Option<String> {
     let found = match name {
         "id" => message.message_id().map(str::to_owned),
         "date" => message.date().map(|date| format!("{:04}-{:02}-{:02}", date.year, date.month, date.day)),
-        name => message.header(name.to_owned()).and_then(|header| header.as_text()).map(str::to_owned),
+        name => {
+            let text = message.header(name.to_owned()).and_then(|header| header.as_text());
+            // Addresses and lists have no one text: there it is what stands in the header.
+            text.or_else(|| message.header_raw(name.to_owned())).map(|text| text.trim().to_owned())
+        }
     };
     found.filter(|value| !value.is_empty())
 }

@@ -15,11 +15,14 @@ use crate::read::record::{Refusal, SHOWN_KEYS};
 /// Bytes of texts, or of the pages they are in, after which a step ends.
 const STEP: u64 = 1 << 20;
 
+/// Fields of a record beside its text.
+pub(super) const FIELDS: usize = 5;
+
 /// Which leaf each field is.
 #[derive(Clone, Copy)]
 pub(super) struct Leaves {
     pub(super) text: usize,
-    pub(super) others: [Option<usize>; 4],
+    pub(super) others: [Option<usize>; FIELDS],
 }
 
 impl Leaves {
@@ -40,22 +43,23 @@ impl Leaves {
             Refusal::no_column(fields.text.as_str(), &names, more)
         })?;
         let of = |path: &Option<FieldPath>| path.as_ref().and_then(at);
-        Ok(Leaves { text, others: [at(&fields.id), of(&fields.value), of(&fields.date), of(&fields.op)] })
+        let Fields { value, within, date, op, .. } = fields;
+        Ok(Leaves { text, others: [at(&fields.id), of(value), of(date), of(op), of(within)] })
     }
 }
 
 /// The wanted columns of a row group.
 pub(super) struct FieldColumns {
     text: ColumnCells,
-    others: [Option<ColumnCells>; 4],
+    others: [Option<ColumnCells>; FIELDS],
 }
 
 /// What a step read.
 #[derive(Default)]
 pub(super) struct StepCells {
     pub(super) texts: Vec<Cell>,
-    /// Ids, values, dates and operations; those that there are.
-    pub(super) others: [Vec<Cell>; 4],
+    /// Ids, values, dates, operations, and values to compare within; those that there are.
+    pub(super) others: [Vec<Cell>; FIELDS],
 }
 
 impl FieldColumns {
@@ -71,7 +75,7 @@ impl FieldColumns {
         let open = |leaf: usize| {
             ColumnCells::open(&file.file, chunks[leaf], layout.schema.column(leaf), unit, first)
         };
-        let mut others = [None, None, None, None];
+        let mut others = [const { None }; FIELDS];
         for (column, leaf) in others.iter_mut().zip(leaves.others) {
             *column = leaf.map(open).transpose()?;
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use parquet::errors::ParquetError;
 
 use super::cell::Cell;
-use super::fields::{FieldColumns, Leaves, StepCells};
+use super::fields::{FIELDS, FieldColumns, Leaves, StepCells};
 use super::footer::ParquetFile;
 use super::guard::between;
 use super::pages::UnitMemory;
@@ -131,7 +131,7 @@ impl RowRecords {
     fn hand_on(&mut self, cells: &StepCells, sink: &mut dyn Sink) -> Result<()> {
         for (at, text) in cells.texts.iter().enumerate() {
             let number = self.count.saturating_add(1);
-            let others = [0, 1, 2, 3].map(|kind| cells.others[kind].get(at));
+            let others = std::array::from_fn(|kind| kind).map(|kind| cells.others[kind].get(at));
             let (row, bytes) = (self.row, text.bytes());
             self.pass(row + 1);
             let position = self.position(row);
@@ -210,7 +210,7 @@ pub(super) fn record<'a>(
     position: Position,
     line: u32,
     text: &'a Cell,
-    [id, value, date, op]: [Option<&'a Cell>; 4],
+    [id, value, date, op, within]: [Option<&'a Cell>; FIELDS],
 ) -> std::result::Result<Record<'a>, Refusal> {
     let deleted = op.map_or(Ok(false), deletes)?;
     let text = match text {
@@ -225,9 +225,9 @@ pub(super) fn record<'a>(
     if fields.op.is_some() && id.is_none() {
         return Err(Refusal::no_id::<&str>(fields.id.as_str(), &[], 0));
     }
-    let value = value.and_then(Cell::value);
+    let (value, within) = (value.and_then(Cell::value), within.and_then(Cell::id));
     let day = date.map_or(Day::None, Cell::day);
-    Ok(Record { position, line, id, text, header: "", raw: text.as_bytes(), value, day, deleted })
+    Ok(Record { position, line, id, text, header: "", raw: text.as_bytes(), value, within, day, deleted })
 }
 
 /// Whether a change is a deletion.

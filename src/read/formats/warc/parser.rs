@@ -65,9 +65,10 @@ impl Parser for CrawlParser {
         if self.fields.op.is_some() && id.is_none() {
             return Err(Refusal::no_id(self.fields.id.as_str(), &["id", "url", "date"], 0));
         }
+        let within = self.fields.within.as_ref().and_then(field).map(Cow::Borrowed);
         let value = self.fields.value.as_ref().and_then(field).map(value);
         let day = self.fields.date.as_ref().and_then(field).map_or(Day::None, dated);
-        Ok(Record { position, line, id, text, header: "", raw, value, day, deleted: false })
+        Ok(Record { position, line, id, text, header: "", raw, value, within, day, deleted: false })
     }
 }
 

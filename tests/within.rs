@@ -1,0 +1,179 @@
+//! `--within`: documents of different values are never compared. Held against runs on each value by itself.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Value, json};
+
+use crate::support::job::Shape;
+use crate::support::methods::{METHODS, collection_with};
+use crate::support::oracle::Doc;
+use crate::support::output::{Output, label};
+use crate::support::outputs::alike_in_all;
+use crate::support::program::Dir;
+use crate::support::texts::{Random, line, pages, words};
+
+/// What a document's `lang` is: strings, a number, and nothing at all.
+fn language(at: usize) -> Option<Value> {
+    match at % 7 {
+        0..3 => Some(json!("en")),
+        3 | 4 => Some(json!("de")),
+        5 => Some(json!(5)),
+        _ => None,
+    }
+}
+
+fn record(doc: &Doc, language: Option<&Value>) -> String {
+    let mut record = json!({"id": doc.id, "text": doc.text});
+    language.into_iter().for_each(|language| record["meta"] = json!({"lang": language}));
+    format!("{record}\n")
+}
+
+/// Documents of which each value has near-copies, and near-copies of other values; by value, and all of them.
+fn documents() -> (BTreeMap<String, String>, String) {
+    let (mut apart, mut all) = (BTreeMap::<String, String>::new(), String::new());
+    for (at, doc) in collection_with(pages(12)).iter().enumerate() {
+        let language = language(Random(at as u64).below(1 << 20));
+        let row = record(doc, language.as_ref());
+        all += &row;
+        *apart.entry(language.map_or("none".into(), |language| label(&language))).or_default() += &row;
+    }
+    (apart, all)
+}
+
+/// What became of the removed documents: representative, reason and what was measured.
+fn removed(output: &Output) -> BTreeMap<String, Value> {
+    let row = |row: &Value| {
+        let shown = ["representative", "reason", "resemblance", "parent"].map(|key| row[key].clone());
+        (label(&row["id"]), json!(shown))
+    };
+    output.duplicates.iter().map(row).collect()
+}
+
+fn pairs(output: &Output) -> BTreeSet<String> {
+    output.pairs.iter().map(Value::to_string).collect()
+}
+
+#[test]
+fn like_runs_on_each_value() {
+    let dir = Dir::new();
+    let (apart, all) = documents();
+    dir.write("all.jsonl", all);
+    for (name, rows) in &apart {
+        dir.write(&format!("{name}.jsonl"), rows);
+    }
+    let others =
+        ["simhash", "winnow", "supershingles"].map(|method| (method, format!("method = '{method}'")));
+    let methods = METHODS.iter().map(|(name, config)| (*name, (*config).to_owned())).chain(others);
+    for (at, (name, config)) in methods.enumerate() {
+        dir.write("m.toml", config);
+        let clustering = ["guarantee", "transitive"][at % 2];
+        for flags in ["", " --pairs"] {
+            let flags = format!("--config m.toml --clustering {clustering} -w {}{flags}", at % 3 + 1);
+            let together = dir.output(&format!("all.jsonl --within meta.lang {flags}"), "out");
+            let (mut want, mut want_pairs, mut kept) = (BTreeMap::new(), BTreeSet::new(), BTreeSet::new());
+            for (of, rows) in &apart {
+                let alone = dir.output(&format!("{of}.jsonl {flags}"), "alone");
+                assert!(removed(&alone).len() * 50 > rows.lines().count(), "{name}: nothing to tell apart");
+                want.append(&mut removed(&alone));
+                want_pairs.append(&mut pairs(&alone));
+                kept.extend(alone.kept_lines());
+                std::fs::remove_dir_all(dir.join("alone")).unwrap();
+            }
+            let got = removed(&together);
+            let differs = want.iter().find(|(id, row)| got.get(*id) != Some(row));
+            assert!(differs.is_none(), "{name} {flags}: {differs:?}, {:?}", got.get(differs.unwrap().0));
+            assert_eq!(got.len(), want.len(), "{name} {flags}");
+            assert!(pairs(&together) == want_pairs, "{name} {flags}");
+            assert!(together.kept_lines().into_iter().eq(kept), "{name} {flags}");
+            assert_eq!(together.summary["missing_within"], apart["none"].lines().count());
+            std::fs::remove_dir_all(dir.join("out")).unwrap();
+        }
+        let plain = dir.output("all.jsonl --config m.toml", &format!("plain-{name}"));
+        let compared = plain.summary["removed"].as_u64().unwrap();
+        let within = dir.output("all.jsonl --config m.toml --within meta.lang", &format!("within-{name}"));
+        assert!(
+            compared > within.summary["removed"].as_u64().unwrap() + 100,
+            "{name}: nothing to tell apart"
+        );
+    }
+}
+
+#[test]
+fn any_workers_and_processes() {
+    let dir = Dir::new();
+    let (apart, all) = documents();
+    dir.write("all.jsonl", all);
+    dir.write("de.jsonl", &apart["de"]);
+    dir.write("en.jsonl", &apart["en"]);
+    let shapes: [Shape; 4] = [(1, 3), (2, 1), (2, 2), (3, 1)];
+    for flags in [
+        "all.jsonl --within meta.lang --pairs",
+        "all.jsonl --within meta.lang --method exact",
+        "de.jsonl en.jsonl --within :file",
+        "all.jsonl --against de.jsonl --within meta.lang --clustering transitive",
+    ] {
+        alike_in_all(&dir, flags, &shapes);
+    }
+}
+
+#[test]
+fn files_and_formats() {
+    let dir = Dir::new();
+    dir.write("a.jsonl", line("1", &words(0, 40)) + &line("2", &words(0, 40)));
+    dir.write("b.jsonl", line("3", &words(0, 40)) + &line("4", &words(90, 40)));
+    let files = dir.output("a.jsonl b.jsonl --within :file", "files");
+    assert_eq!(files.removed_ids(), ["2"]);
+    assert!(files.summary.get("missing_within").is_none());
+
+    let text = words(0, 40);
+    dir.write(
+        "t.csv",
+        format!("id,lang,text\n1,en,{text}\n2,de,{text}\n3,en,{text}\n4,,{text}\n5,,{text}\n"),
+    );
+    let table = dir.output("t.csv --within lang", "table");
+    assert_eq!(table.removed_ids(), ["3", "5"]);
+    // Values are what is spelt, in whatever format: numbers are not rounded.
+    dir.write("n.csv", format!("id,lang,text\nx,9007199254740993,{text}\nz,09007199254740993,{text}\n"));
+    let numbers = [json!(9007199254740993u64), json!("9007199254740993"), json!(9007199254740992u64)];
+    let rows = numbers.iter().enumerate();
+    let rows = rows
+        .map(|(at, number)| format!("{}\n", json!({"id": format!("y{at}"), "lang": number, "text": text})));
+    dir.write("n.jsonl", rows.collect::<String>());
+    assert_eq!(dir.output("n.csv n.jsonl --within lang", "numbers").removed_ids(), ["y0", "y1"]);
+
+    let page = |host: &str| {
+        let body = format!("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n{text}");
+        let head = format!(
+            "WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: http://{host}/\r\nX-Site: {host}\r\n"
+        );
+        format!(
+            "{head}Content-Type: application/http\r\nContent-Length: {}\r\n\r\n{body}\r\n\r\n",
+            body.len()
+        )
+    };
+    dir.write("c.warc", ["a.org", "b.org", "a.org"].map(page).concat());
+    let crawl = dir.output("c.warc --within X-Site", "crawl");
+    assert_eq!(crawl.duplicates.len(), 1, "{:?}", crawl.duplicates);
+    let mail =
+        |list: &str| format!("From x Thu Jan  1 00:00:00 1970\nFrom: a@b\nList-Id: {list}\n\n{text}\n\n");
+    dir.write("m.mbox", ["<a>", "<b>", "<b>"].map(mail).concat());
+    assert_eq!(dir.output("m.mbox --within List-Id", "mail").duplicates.len(), 1);
+}
+
+#[test]
+fn a_field_that_is_not_there_is_told_and_wrong_names_are_refused() {
+    let dir = Dir::new();
+    dir.write("a.jsonl", line("1", &words(0, 40)) + &line("2", &words(0, 40)));
+    dir.dedup("a.jsonl --within nosuch --dry-run")
+        .ok()
+        .says("2 documents without a number or a string in the field nosuch");
+    dir.write("b.jsonl", line("3", &words(0, 40)));
+    dir.dedup("a.jsonl --against b.jsonl --within nosuch --dry-run")
+        .ok()
+        .says("1 protected document without");
+    dir.dedup("a.jsonl --within a..b --dry-run").code(2).says("input.within_field");
+    dir.dedup("a.jsonl --within :files --dry-run").code(2).says(":file to compare");
+    dir.write("within.toml", "[input]\nwithin_field = 'lang'");
+    dir.alike("load c a.jsonl --config within.toml", None).code(2).says("within_field").says("collection");
+    assert!(!dir.join("c").exists());
+}
