@@ -165,8 +165,7 @@ struct DedupTask {
 /// Takes part in what process 0 deduplicates.
 fn assist(options: &DedupOptions, peers: &Arc<Peers>, progress: &Arc<Progress>) -> Result<()> {
     let scratch = Scratch::apart(&std::env::temp_dir())?;
-    let task: DedupTask = peers.receive()?;
-    let mut task = task;
+    let mut task: DedupTask = peers.receive()?;
     let place = (progress.stop_flag(), scratch.path());
     admit_read_ahead(&mut task.sources, options.memory, options.workers, place);
     let sources = task.sources.clone();

@@ -77,9 +77,10 @@ pub(crate) fn find_protected(
 
 /// Refuses a file that is protected and an input: nothing of it would be left.
 fn refuse_same(protected: &[Source], inputs: &[Source]) -> Result<()> {
-    let place = |source: &Source| source.path.canonicalize().ok();
-    let places: HashSet<PathBuf> = protected.iter().filter_map(place).collect();
-    match inputs.iter().find(|source| place(source).is_some_and(|place| places.contains(&place))) {
+    // An object is where its URL says.
+    let place = |source: &Source| source.path.canonicalize().unwrap_or_else(|_| source.path.clone());
+    let places: HashSet<PathBuf> = protected.iter().map(place).collect();
+    match inputs.iter().find(|source| places.contains(&place(source))) {
         None => Ok(()),
         Some(both) => Err(Error::input(
             Path::new(&both.shown),
