@@ -71,14 +71,14 @@ fn like_runs_on_each_value() {
             let flags = format!("--config m.toml --clustering {clustering} -w {}{flags}", at % 3 + 1);
             let together = dir.output(&format!("all.jsonl --within meta.lang {flags}"), "out");
             let (mut want, mut want_pairs, mut kept) = (BTreeMap::new(), BTreeSet::new(), BTreeSet::new());
-            for (of, rows) in &apart {
+            for of in apart.keys() {
                 let alone = dir.output(&format!("{of}.jsonl {flags}"), "alone");
-                assert!(removed(&alone).len() * 50 > rows.lines().count(), "{name}: nothing to tell apart");
                 want.append(&mut removed(&alone));
                 want_pairs.append(&mut pairs(&alone));
                 kept.extend(alone.kept_lines());
                 std::fs::remove_dir_all(dir.join("alone")).unwrap();
             }
+            assert!(want.len() > 20, "{name}: nothing to tell apart");
             let got = removed(&together);
             let differs = want.iter().find(|(id, row)| got.get(*id) != Some(row));
             assert!(differs.is_none(), "{name} {flags}: {differs:?}, {:?}", got.get(differs.unwrap().0));

@@ -37,7 +37,7 @@ pub(crate) struct OutputFormArgs {
     /// Write records in this form: --to jsonl.zst [default: that of each input]
     #[arg(long, value_name = "FORM", value_parser = form_parser(), help_heading = "Output")]
     pub(crate) to: Option<RecordForm>,
-    /// Remove nothing, and say with each record what was found: --annotate --to jsonl
+    /// Remove nothing; say with each record what was found
     ///
     /// That is its cluster, the size of that, whether it would be kept, why not, and its representative. Records go to
     /// annotated/, not kept/. Lines of JSON get a field "alike" (one that they have is replaced), rows of CSV
@@ -61,16 +61,16 @@ pub(crate) struct DedupArgs {
     #[arg(long, value_name = "DIR", required_unless_present = "dry_run")]
     pub(crate) out: Option<PathBuf>,
 
-    /// Protect documents: remove from INPUT what resembles one of these files, folders or globs, and leave them as they are
+    /// Remove from INPUT what resembles a document of PATH, too
     ///
-    /// May be given several times. NAME= says what the set is called in lists and in the summary. Protected documents are
+    /// PATH is a file, a folder, a glob, or -. Its documents are protected: they stay as they are. May be given several times. NAME= says what the set is called in lists and in the summary. Protected documents are
     /// never compared with each other, and none of them is written to the output. Quote globs: the shell makes inputs of what
     /// stands behind the first file.
     #[arg(long, value_name = "[NAME=]PATH", value_parser = ProtectedPath::parse)]
     pub(crate) against: Vec<ProtectedPath>,
 
     /// Compare only documents that have the same value of this field, like meta.language; :file compares each file by itself
-    #[arg(long, value_name = "FIELD", help_heading = "Records")]
+    #[arg(long, value_name = "FIELD", hide_short_help = true, help_heading = "Records")]
     pub(crate) within: Option<String>,
 
     #[command(flatten)]
