@@ -1,7 +1,7 @@
 //! What a file is, by its content first and its name second.
 
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::foreign::Foreign;
 use crate::read::bytes::{InputFile, MOST_WINDOW, USUAL_ROOM, first_window};
@@ -27,6 +27,19 @@ pub(super) enum Recognised {
     Nothing,
 }
 
+impl Recognised {
+    /// The same without the names of the file, which take memory.
+    pub(super) fn without_names(self) -> Recognised {
+        match self {
+            Recognised::Source { source, differs } => {
+                let source = Source { path: PathBuf::new(), shown: String::new(), ..source };
+                Recognised::Source { source, differs }
+            }
+            other => other,
+        }
+    }
+}
+
 /// Finds out format and compression of the file at `path`, or of the object of that name.
 pub(super) fn recognise(
     path: &Path,
@@ -40,7 +53,7 @@ pub(super) fn recognise(
     Read::by_ref(&mut file).take(8).read_to_end(&mut magic)?;
     let mut source = Source {
         path: path.to_path_buf(),
-        shown: ObjectUrl::of(path).map_or_else(|| path.display().to_string(), |url| url.to_string()),
+        shown: shown(path),
         name: String::new(),
         format: Format::JsonLines,
         compression: Compression::of(&magic),
@@ -75,6 +88,11 @@ pub(super) fn recognise(
     }
     source.object = source.object.map(|object| object.with_room(USUAL_ROOM));
     Ok(Recognised::Source { source, differs: formats::differs_from_named(&head, format) })
+}
+
+/// How a path is shown to people: what lets others in is no part of that.
+pub(super) fn shown(path: &Path) -> String {
+    ObjectUrl::of(path).map_or_else(|| path.display().to_string(), |url| url.to_string())
 }
 
 #[cfg(test)]
