@@ -112,5 +112,5 @@ fn processes_and_collections_keep_the_same() {
     dir.dedup("in.jsonl --dry-run --keep-per-cluster 3")
         .ok()
         .says("31, the largest of 13, up to 3 kept of each");
-    dir.dedup("in.jsonl --dry-run --keep-per-cluster 0").code(2).says("--keep-per-cluster");
+    dir.dedup("in.jsonl --dry-run --keep-per-cluster 0").code(2).says("--keep-per-cluster").says("from 1 on");
 }

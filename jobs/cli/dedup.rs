@@ -8,7 +8,7 @@ use clap::Args;
 
 use super::common::{ConfigArgs, ListArgs, MachineArgs, TalkArgs};
 use super::processes::ProcessArgs;
-use super::values::form_parser;
+use super::values::{form_parser, positive};
 
 pub(super) const DEDUP_EXAMPLES: &str = "\
 Examples:
@@ -79,7 +79,7 @@ pub(crate) struct DedupArgs {
     /// Keep up to N documents of each cluster: --keep longest --keep-per-cluster 3 [default: 1]
     ///
     /// The first N in the order of --keep are kept, the representative first; exact copies count as members.
-    #[arg(long, value_name = "N", hide_short_help = true, help_heading = "Clusters")]
+    #[arg(long, value_name = "N", value_parser = positive, hide_short_help = true, help_heading = "Clusters")]
     pub(crate) keep_per_cluster: Option<NonZeroUsize>,
     /// Fail (exit code 3) on the first refused record, not only if more than 10 % are refused
     #[arg(long, hide_short_help = true, help_heading = "Records")]

@@ -7,6 +7,7 @@ use clap::Args;
 
 use super::common::{ChoiceArgs, ListArgs, MachineArgs, PlaceArgs, TalkArgs};
 use super::processes::ProcessArgs;
+use super::values::positive;
 
 pub(crate) const PAIRS_EXAMPLES: &str = "\
 Examples:
@@ -85,7 +86,7 @@ pub(crate) struct ExportArgs {
     /// Keep up to N documents of each cluster: --keep longest --keep-per-cluster 3 [default: 1]
     ///
     /// The first N in the order of --keep are kept, the representative first; exact copies count as members.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = positive)]
     pub(crate) keep_per_cluster: Option<NonZeroUsize>,
     /// Also write pairs.jsonl: every pair of near-duplicates
     #[arg(long, help_heading = "Output")]

@@ -2,6 +2,7 @@
 
 use std::ffi::OsStr;
 use std::fmt;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -53,22 +54,44 @@ pub(crate) fn method_parser() -> impl TypedValueParser<Value = Method> {
     PossibleValuesParser::new(values).try_map(|name| name.parse::<Method>())
 }
 
+/// What a build may be without. Whoever asks for it is told how to get it.
+const ABSENT: &str = "parquet";
+
+/// Some values, and what this build is without, which no list shows.
+fn with_absent(values: impl Iterator<Item = PossibleValue>) -> Vec<PossibleValue> {
+    let mut values: Vec<PossibleValue> = values.collect();
+    if !values.iter().any(|value| value.matches(ABSENT, false)) {
+        values.push(PossibleValue::new(ABSENT).hide(true));
+    }
+    values
+}
+
+/// The value of a name that [`with_absent`] has.
+fn known<T: FromStr>(name: &str) -> Result<T, String> {
+    name.parse().map_err(|_| format!("this build has no {name}: build alike with --features full"))
+}
+
+/// What reads a number of which there is at least one.
+pub(crate) fn positive(text: &str) -> Result<NonZeroUsize, String> {
+    text.parse().map_err(|_| "expected a whole number from 1 on".to_owned())
+}
+
 /// What reads `--input-format`: the list of formats, each with what it is.
 pub(crate) fn format_parser() -> impl TypedValueParser<Value = FormatName> {
     let values = format_names().map(|(name, about)| PossibleValue::new(name).help(about));
-    PossibleValuesParser::new(values).try_map(|name| name.parse::<FormatName>())
+    PossibleValuesParser::new(with_absent(values)).try_map(|name| known::<FormatName>(&name))
 }
 
 /// What reads `--to`: the list of forms, each with what it is.
 pub(crate) fn form_parser() -> impl TypedValueParser<Value = RecordForm> {
     let values = RecordForm::ALL.iter().map(|(name, _, about)| PossibleValue::new(*name).help(*about));
-    PossibleValuesParser::new(values).try_map(|name| name.parse::<RecordForm>())
+    PossibleValuesParser::new(with_absent(values)).try_map(|name| known::<RecordForm>(&name))
 }
 
 /// What reads `--lists`: the list of forms, each with what it is.
 pub(crate) fn list_parser() -> impl TypedValueParser<Value = ListForm> {
     let values = ListForm::ALL.iter().map(|(name, _, about)| PossibleValue::new(*name).help(*about));
-    PossibleValuesParser::new(values).try_map(|name| name.parse::<ListForm>())
+    PossibleValuesParser::new(with_absent(values)).try_map(|name| known::<ListForm>(&name))
 }
 
 /// What reads the name of a folder of this machine.

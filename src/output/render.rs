@@ -52,10 +52,11 @@ fn rows(s: &Summary) -> Vec<(&'static str, String)> {
         (
             "text",
             format!(
-                "{}, {}, {} of them (of kept or removed documents)",
+                "{}, {}, {} of them (of {} documents)",
                 size(s.inputs.text_bytes),
                 counted(s.contents, "distinct text"),
-                counted(s.copies, "repeat")
+                counted(s.copies, "repeat"),
+                if s.against.is_empty() { "kept or removed" } else { "protected, kept or removed" }
             ),
         ),
     ];
