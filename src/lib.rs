@@ -431,9 +431,11 @@
 //! - `output/forms/plan.rs` - which files are written of which inputs, and what is refused
 //! - `output/forms/names.rs` - what these files are called
 //! - `output/forms/write.rs` - records read once more, a worker for each file
+//! - `output/forms/selection.rs` - which records of a source are taken, and what was found out about each
 //! - `output/forms/encoders.rs` - the seam: what writes records in a form
 //! - `output/forms/objects.rs` - records as JSON objects
 //! - `output/forms/lines.rs` - objects with a member more
+//! - `output/forms/cuts.rs` - stretches of texts that are cut out, or marked
 //! - `output/forms/notes.rs` - what is said of each record
 //! - `output/forms/tables.rs` - records as rows of tables, and notes as columns
 //! - `output/forms/shards.rs` - a file that is written, or its parts

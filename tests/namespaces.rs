@@ -150,7 +150,9 @@ fn cut_at(stage: &str, cut: impl Fn(&Net)) -> Vec<Ran> {
     dir.alike("load base in.jsonl -w 1 -q", None).ok();
     dir.write("more.jsonl", texts(&mut Random(18), 2000, 60_000));
     // A stage that is short may pass unseen, or be seen when the job has all but ended.
-    (0..20).find_map(|_| cut_once(&dir, stage, &cut)).unwrap_or_else(|| panic!("{stage} was never seen in time"))
+    (0..20)
+        .find_map(|_| cut_once(&dir, stage, &cut))
+        .unwrap_or_else(|| panic!("{stage} was never seen in time"))
 }
 
 /// The same, once: none when the stage was not seen before the job had committed.

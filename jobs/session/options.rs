@@ -122,7 +122,7 @@ fn form(args: &OutputFormArgs) -> Result<FormChoice> {
             "--shard-size: {bytes} bytes are less than {LEAST_SHARD}; give a size with its unit, like 512MB"
         )));
     }
-    Ok(FormChoice { form: args.to, annotate: args.annotate, shard_bytes })
+    Ok(FormChoice { form: args.to, annotate: args.annotate, shard_bytes, ..FormChoice::default() })
 }
 
 /// What a run may use of the machine, made sense of.

@@ -23,7 +23,10 @@ mod svg;
 mod temporary;
 
 pub use chosen::{Chosen, Side};
-pub use forms::{FormChoice, FormPlan, NoteFile, RecordForm, RecordSet, assist_records, write_records};
+pub use forms::{
+    CutFile, CutWriter, FormChoice, FormPlan, NoteFile, RecordForm, RecordSet, TextChange, assist_records,
+    write_cut_records, write_records,
+};
 pub use hand_out::Hands;
 pub(crate) use hand_out::hand_out;
 pub use kept::{KeptTally, Packer, assist_kept, write_kept};

@@ -35,6 +35,7 @@ pub use date::{Day, day};
 pub use field::{FieldPath, Fields};
 pub use find::{Discovery, discover, discover_as, names_apart};
 pub use format::{Compression, Delimiter, Format, FormatHint, FormatName, Numbering};
+pub use formats::text_member;
 #[cfg(feature = "parquet")]
 pub use formats::{ColumnRows, FileRange, ParquetSource, row_objects};
 pub use formats::{boundaries, column_names, describer, format_names, packs_records, with_companions};

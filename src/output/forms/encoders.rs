@@ -2,10 +2,10 @@
 
 use super::lines::annotated;
 use super::notes::Note;
-use super::objects::RecordObjects;
+use super::objects::{RecordObjects, text_path, with_text};
 use super::shards::{Shards, Written};
 use crate::error::{Error, Result};
-use crate::read::{Delimiter, Fields, Format, Record, Source, file_header};
+use crate::read::{Delimiter, FieldPath, Fields, Format, Record, Source, file_header};
 
 /// A record on its way out.
 pub(super) struct Outgoing<'a> {
@@ -16,6 +16,8 @@ pub(super) struct Outgoing<'a> {
     pub(super) file: &'a str,
     /// What is to be said of it, if anything is.
     pub(super) note: Option<&'a Note>,
+    /// What is left of its text, if not all is.
+    pub(super) left: Option<&'a str>,
 }
 
 /// Writes records in a form.
@@ -37,7 +39,7 @@ pub(super) trait Encoder {
 pub(super) struct LineEncoder<'a> {
     shards: Shards<'a>,
     fields: &'a Fields,
-    objects: Option<RecordObjects>,
+    objects: Option<(RecordObjects, FieldPath)>,
     object: Vec<u8>,
     line: Vec<u8>,
 }
@@ -53,14 +55,20 @@ impl<'a> LineEncoder<'a> {
 
 impl Encoder for LineEncoder<'_> {
     fn begin(&mut self, source: &Source) -> Result<()> {
-        self.objects = Some(RecordObjects::new(source.format, self.fields));
+        let path = text_path(source.format, self.fields)?;
+        self.objects = Some((RecordObjects::new(source.format, self.fields), path));
         Ok(())
     }
 
     fn record(&mut self, record: &Outgoing<'_>) -> Result<()> {
         let mut object = std::mem::take(&mut self.object);
-        if let Some(objects) = &mut self.objects {
+        if let Some((objects, path)) = &mut self.objects {
             objects.write(record.record, record.name, record.file, &mut object);
+            if let Some(left) = record.left {
+                let mut cut = Vec::with_capacity(object.len());
+                with_text(&object, path, left, record.file, &mut cut)?;
+                object = cut;
+            }
         }
         let written = self.object(&object, record.note);
         object.clear();
@@ -106,6 +114,29 @@ impl Encoder for IdEncoder<'_> {
 
     fn object(&mut self, _: &[u8], _: Option<&Note>) -> Result<()> {
         unreachable!("ids are taken of records")
+    }
+
+    fn finish(self: Box<Self>, wanted: bool) -> Result<Written> {
+        self.shards.finish(wanted)
+    }
+}
+
+/// Writes a text as it is, or what is left of it.
+pub(super) struct TextEncoder<'a> {
+    pub(super) shards: Shards<'a>,
+}
+
+impl Encoder for TextEncoder<'_> {
+    fn begin(&mut self, _: &Source) -> Result<()> {
+        Ok(())
+    }
+
+    fn record(&mut self, record: &Outgoing<'_>) -> Result<()> {
+        self.shards.write(record.left.map_or(record.record.raw, str::as_bytes))
+    }
+
+    fn object(&mut self, _: &[u8], _: Option<&Note>) -> Result<()> {
+        unreachable!("a text is no row")
     }
 
     fn finish(self: Box<Self>, wanted: bool) -> Result<Written> {

@@ -59,6 +59,26 @@ impl Serialize for RecordForm {
     }
 }
 
+/// What becomes of stretches of texts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum TextChange {
+    /// There are none.
+    #[default]
+    None,
+    /// They are cut out.
+    Cut,
+    /// They stay, and records have a member `alike` that says where they are.
+    Mark,
+}
+
+impl TextChange {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde calls")]
+    fn is_none(&self) -> bool {
+        *self == TextChange::None
+    }
+}
+
 /// How records are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct FormChoice {
@@ -67,6 +87,9 @@ pub struct FormChoice {
     pub form: Option<RecordForm>,
     /// Whether each record has with it what is to be said of it.
     pub annotate: bool,
+    /// What becomes of stretches of texts.
+    #[serde(skip_serializing_if = "TextChange::is_none")]
+    pub texts: TextChange,
     /// About how many bytes a file may have, if it is to be divided.
     pub shard_bytes: Option<u64>,
 }

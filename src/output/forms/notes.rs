@@ -91,6 +91,11 @@ impl Note {
         Note { offset: 0, json: serde_json::to_vec(&row).unwrap_or_default(), resemblance: None }
     }
 
+    /// What is said of a record where no clusters were looked for.
+    pub(super) fn saying(json: Vec<u8>) -> Note {
+        Note { offset: 0, json, resemblance: None }
+    }
+
     /// Bytes that it takes in a file.
     fn length(&self) -> u64 {
         HEAD + self.json.len() as u64

@@ -2,7 +2,8 @@
 
 use std::io::Write;
 
-use crate::read::{Describer, Fields, Format, Record, describer};
+use crate::error::{Error, Result};
+use crate::read::{Describer, FieldPath, Fields, Format, Record, describer, text_member};
 
 /// Writes records of a format as JSON objects: lines of JSON as they stand, rows of CSV with a member a column, and all
 /// other records with id, file, what is known of them, and text.
@@ -43,6 +44,34 @@ impl RecordObjects {
         }
         out.push(b'}');
     }
+}
+
+/// Appends an object with another text; all else stays as it is written. `file` is where it is from.
+pub(super) fn with_text(
+    object: &[u8],
+    path: &FieldPath,
+    text: &str,
+    file: &str,
+    out: &mut Vec<u8>,
+) -> Result<()> {
+    let found = std::str::from_utf8(object).ok().and_then(|object| text_member(object, path));
+    // It was found when the record was read.
+    let Some((place, _)) = found else { return Err(Error::Changed(file.into())) };
+    out.extend_from_slice(&object[..place.start]);
+    write_string(text, out);
+    out.extend_from_slice(&object[place.end..]);
+    Ok(())
+}
+
+/// Where the text of a record stands in the object that is written of it.
+pub(super) fn text_path(format: Format, fields: &Fields) -> Result<FieldPath> {
+    let is_own = match format {
+        Format::JsonLines | Format::Csv { .. } => true,
+        #[cfg(feature = "parquet")]
+        Format::Parquet => true,
+        _ => false,
+    };
+    if is_own { Ok(fields.text.clone()) } else { FieldPath::parse("text") }
 }
 
 /// Writing to memory never fails.

@@ -1,6 +1,6 @@
 //! Which files are written of which inputs, and how; what cannot be done is refused here, before any work.
 
-use super::form::{FormChoice, RecordForm};
+use super::form::{FormChoice, RecordForm, TextChange};
 use super::names::{output_name, tell_apart};
 use super::notes::COLUMNS;
 use crate::error::{Error, Result};
@@ -21,6 +21,8 @@ pub(super) enum Way {
     /// As the file is, with more columns.
     #[cfg(feature = "parquet")]
     Columns,
+    /// A text, as it is or cut.
+    Text,
     /// Their ids.
     Ids,
 }
@@ -54,6 +56,11 @@ impl FormPlan {
                 "--annotate has no place in a list of ids; leave it out, or use --to jsonl",
             ));
         }
+        if choice.texts != TextChange::None && !matches!(choice.form, None | Some(RecordForm::JsonLines(_))) {
+            return Err(Error::config(
+                "texts that are cut or marked are written as JSON Lines; leave --to out, or use --to jsonl",
+            ));
+        }
         let mut plan = FormPlan { as_they_are: Vec::new(), files: Vec::new() };
         let mut gathered: Vec<usize> = Vec::new();
         for (at, source) in sources.iter().enumerate() {
@@ -63,6 +70,11 @@ impl FormPlan {
             }
             match way {
                 Way::AsTheyAre => plan.as_they_are.push(at),
+                // A file for each record, as the inputs are.
+                Way::Text => {
+                    let name = output_name(source, None);
+                    plan.files.push(OutputFile { way, name, sources: vec![at] });
+                }
                 // A file for each would be as many files of one record.
                 _ if is_one_record(source.format) => gathered.push(at),
                 way => {
@@ -93,16 +105,23 @@ impl FormPlan {
 
 /// How the records of a source are written.
 fn way(source: &Source, choice: FormChoice) -> Result<Way> {
-    let FormChoice { form, annotate, shard_bytes } = choice;
+    let FormChoice { form, annotate, texts, shard_bytes } = choice;
+    let cut = texts != TextChange::None;
     let divided = shard_bytes.is_some();
     match (form, source.format) {
         (Some(RecordForm::JsonLines(compression)), Format::JsonLines)
-            if compression == source.compression && !annotate && !divided =>
+            if compression == source.compression && !annotate && !cut && !divided =>
         {
             Ok(Way::AsTheyAre)
         }
         (Some(RecordForm::JsonLines(compression)), _) => Ok(Way::Lines(compression)),
         (Some(RecordForm::Ids), _) => Ok(Way::Ids),
+        (None, Format::JsonLines) if cut => Ok(Way::Lines(source.compression)),
+        (None, Format::Text) if texts == TextChange::Cut => Ok(Way::Text),
+        (None, _) if cut => {
+            let why = "its form has no place for a text that was cut or marked";
+            Err(Error::input(&source.path, format!("{why}; add --to jsonl")))
+        }
         #[cfg(feature = "parquet")]
         (Some(RecordForm::Parquet) | None, Format::Parquet) if divided => {
             Err(refused(source, "a file of Parquet keeps its row groups", "--shard-size"))

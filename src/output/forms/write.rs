@@ -6,10 +6,14 @@ use std::path::{Component, Path};
 use std::sync::Arc;
 use std::{fs, slice};
 
-use super::encoders::{Encoder, IdEncoder, LineEncoder, Outgoing, StretchEncoder};
+use super::cuts::{CutFile, without};
+use super::encoders::{Encoder, IdEncoder, LineEncoder, Outgoing, StretchEncoder, TextEncoder};
 use super::form::FormChoice;
-use super::notes::{NoteFile, SourceNotes};
+use super::notes::NoteFile;
+#[cfg(feature = "parquet")]
+use super::objects::with_text;
 use super::plan::{FormPlan, OutputFile, Way};
+use super::selection::{Change, Selection};
 use super::shards::{ShardNames, Shards, Written};
 use crate::document::Position;
 use crate::error::{Error, Result};
@@ -46,6 +50,33 @@ pub fn write_records(
     hands: Hands<'_>,
     progress: &Progress,
 ) -> Result<KeptTally> {
+    write(staging, set, chosen, Said { notes, cuts: None }, hands, progress)
+}
+
+/// The same of records whose texts lose stretches, or are marked, as [`FormChoice::texts`] says. Other processes take part
+/// with [`assist_records`].
+///
+/// # Errors
+/// Those of [`write_records`]; [`Error::Changed`] if a text is not the one that was read.
+pub fn write_cut_records(
+    staging: &Path,
+    set: RecordSet<'_>,
+    chosen: Chosen<'_>,
+    cuts: &CutFile,
+    hands: Hands<'_>,
+    progress: &Progress,
+) -> Result<KeptTally> {
+    write(staging, set, chosen, Said { notes: None, cuts: Some(cuts) }, hands, progress)
+}
+
+fn write(
+    staging: &Path,
+    set: RecordSet<'_>,
+    chosen: Chosen<'_>,
+    said: Said<'_>,
+    hands: Hands<'_>,
+    progress: &Progress,
+) -> Result<KeptTally> {
     let plan = FormPlan::new(set.sources, set.choice)?;
     if plan.is_plain() {
         return write_kept(staging, set.sources, chosen, hands, progress);
@@ -63,11 +94,12 @@ pub fn write_records(
             folder: Cow::Borrowed(&folder),
             side: chosen.side,
             removed: chosen.removed.into(),
-            notes: notes.map(Cow::Borrowed),
+            notes: said.notes.map(Cow::Borrowed),
+            cuts: said.cuts.map(Cow::Borrowed),
         })?;
     }
     let writer =
-        FormWriter { folder: &folder, set, side: chosen.side, removed: chosen.removed, notes, progress };
+        FormWriter { folder: &folder, set, side: chosen.side, removed: chosen.removed, said, progress };
     let written = writer.write_all(&plan, hands)?;
     Ok(KeptTally {
         files: tally.files + written.files,
@@ -87,8 +119,9 @@ pub fn assist_records(set: RecordSet<'_>, workers: usize, peers: &Peers, progres
     }
     assist_kept(&plain_sources(&plan, set.sources), workers, peers, progress)?;
     let share: FormShare<'_> = peers.receive()?;
-    let (folder, removed, notes) = (&*share.folder, &*share.removed, share.notes.as_deref());
-    let writer = FormWriter { folder, set, side: share.side, removed, notes, progress };
+    let said = Said { notes: share.notes.as_deref(), cuts: share.cuts.as_deref() };
+    let (folder, removed) = (&*share.folder, &*share.removed);
+    let writer = FormWriter { folder, set, side: share.side, removed, said, progress };
     writer.write_all(&plan, Hands { workers, peers: Some(peers) }).map(drop)
 }
 
@@ -104,6 +137,14 @@ struct FormShare<'a> {
     side: Side,
     removed: Cow<'a, [Vec<u64>]>,
     notes: Option<Cow<'a, NoteFile>>,
+    cuts: Option<Cow<'a, CutFile>>,
+}
+
+/// What is found out about records before they are written.
+#[derive(Clone, Copy)]
+struct Said<'a> {
+    notes: Option<&'a NoteFile>,
+    cuts: Option<&'a CutFile>,
 }
 
 /// Creates the folders of all files.
@@ -126,7 +167,7 @@ struct FormWriter<'a> {
     set: RecordSet<'a>,
     side: Side,
     removed: &'a [Vec<u64>],
-    notes: Option<&'a NoteFile>,
+    said: Said<'a>,
     progress: &'a Progress,
 }
 
@@ -165,7 +206,9 @@ impl FormWriter<'_> {
         for source in &file.sources {
             self.read(*source, file.way, &mut *encoder)?;
         }
-        encoder.finish(self.side != Side::Removed)
+        // A text that is gone as a whole leaves no file.
+        let gone = file.way == Way::Text && file.sources.iter().any(|at| !self.removed[*at].is_empty());
+        encoder.finish(self.side != Side::Removed && !gone)
     }
 
     fn encoder<'b>(&'b self, file: &'b OutputFile) -> Box<dyn Encoder + 'b> {
@@ -173,16 +216,20 @@ impl FormWriter<'_> {
         let shards = |compression| Shards::new(names, compression);
         match file.way {
             Way::Lines(compression) => Box::new(LineEncoder::new(shards(compression), self.set.fields)),
+            Way::Text => {
+                let compression = file.sources.first().map(|at| self.set.sources[*at].compression);
+                Box::new(TextEncoder { shards: shards(compression.unwrap_or(Compression::None)) })
+            }
             Way::Ids => Box::new(IdEncoder { shards: shards(Compression::None) }),
             #[cfg(feature = "parquet")]
             Way::Table => {
                 let names = ShardNames::new(self.folder, &file.name, self.set.choice.shard_bytes);
-                Box::new(super::tables::TableEncoder::new(names, self.set.fields, self.notes.is_some()))
+                Box::new(super::tables::TableEncoder::new(names, self.set.fields, self.said.notes.is_some()))
             }
             _ => {
                 let compression = file.sources.first().map(|at| self.set.sources[*at].compression);
                 let shards = shards(compression.unwrap_or(Compression::None));
-                Box::new(StretchEncoder::new(shards, self.notes.is_some()))
+                Box::new(StretchEncoder::new(shards, self.said.notes.is_some()))
             }
         }
     }
@@ -205,7 +252,9 @@ impl FormWriter<'_> {
         let selection = Selection {
             side: self.side,
             removed: &self.removed[at],
-            notes: self.notes.map(|notes| notes.of(at)).transpose()?,
+            notes: self.said.notes.map(|notes| notes.of(at)).transpose()?,
+            cuts: self.said.cuts.map(|cuts| cuts.of(at)).transpose()?,
+            texts: self.set.choice.texts,
         };
         match way {
             #[cfg(feature = "parquet")]
@@ -253,8 +302,21 @@ impl FormWriter<'_> {
             if !selection.takes(row) {
                 return Ok(());
             }
-            let note = selection.notes.as_mut().map(|notes| notes.at(row)).transpose()?;
-            encoder.object(object, note)
+            match selection.change(row)? {
+                Some(Change::Mark(note)) => encoder.object(object, Some(&note)),
+                Some(Change::Cut(stretches)) => {
+                    let path = &self.set.fields.text;
+                    let text = std::str::from_utf8(object)
+                        .ok()
+                        .and_then(|object| crate::read::text_member(object, path));
+                    let (_, text) = text.ok_or_else(|| Error::Changed(source.path.clone()))?;
+                    let left = without(&text, stretches, &source.path)?;
+                    let mut cut = Vec::with_capacity(object.len());
+                    with_text(object, path, &left, &source.shown, &mut cut)?;
+                    encoder.object(&cut, None)
+                }
+                None => encoder.object(object, selection.note(row)?),
+            }
         })?;
         self.progress.advance(source.bytes);
         Ok(())
@@ -266,7 +328,7 @@ impl FormWriter<'_> {
         for at in &file.sources {
             let source = &self.set.sources[*at];
             source.unchanged()?;
-            let notes = self.notes.map(|notes| notes.of(*at)).transpose()?;
+            let notes = self.said.notes.map(|notes| notes.of(*at)).transpose()?;
             let target = self.folder.join(format!("{}{}", file.name.0, file.name.1));
             if let Some(notes) = notes {
                 written.bytes +=
@@ -277,26 +339,6 @@ impl FormWriter<'_> {
             self.progress.advance(source.bytes);
         }
         Ok(written)
-    }
-}
-
-/// Which records of a source are taken, and what is said of them.
-struct Selection<'a> {
-    side: Side,
-    /// The ascending offsets of removed records behind those asked for before.
-    removed: &'a [u64],
-    notes: Option<SourceNotes>,
-}
-
-impl Selection<'_> {
-    /// Whether the record at an offset is taken, which is behind those asked for before.
-    fn takes(&mut self, offset: u64) -> bool {
-        while let [first, rest @ ..] = self.removed
-            && *first < offset
-        {
-            self.removed = rest;
-        }
-        (self.removed.first() == Some(&offset)) == (self.side == Side::Removed)
     }
 }
 
@@ -320,9 +362,19 @@ impl RecordTaker<'_> {
             Some(id) => self.name.push_str(id),
             None => self.name = format!("{}:{}", self.source.shown, record.line),
         }
-        let note = self.selection.notes.as_mut().map(|notes| notes.at(offset)).transpose()?;
         let (name, file) = (&*self.name, &*self.source.shown);
-        self.encoder.record(&Outgoing { record, name, file, note })
+        let as_it_is = Outgoing { record, name, file, note: None, left: None };
+        match self.selection.change(offset)? {
+            Some(Change::Mark(note)) => self.encoder.record(&Outgoing { note: Some(&note), ..as_it_is }),
+            Some(Change::Cut(stretches)) => {
+                let left = without(record.text, stretches, &self.source.path)?;
+                self.encoder.record(&Outgoing { left: Some(&left), ..as_it_is })
+            }
+            None => {
+                let note = self.selection.note(offset)?;
+                self.encoder.record(&Outgoing { note, ..as_it_is })
+            }
+        }
     }
 }
 

@@ -1,5 +1,8 @@
 //! The wanted fields of a line of JSON.
 
+use std::borrow::Cow;
+use std::ops::Range;
+
 use serde_json::value::RawValue;
 
 use super::object::{JsonKind, JsonText, members, not_json};
@@ -46,6 +49,21 @@ pub(super) fn find<'a>(
         op: op.or(inside(line, in_op, paths[5])?),
     })
 }
+
+/// Where in a JSON object the string of its text stands, quotes included, and what it means; `None` if there is no string.
+/// `path` is where the text is.
+pub fn text_member<'a>(object: &'a str, path: &FieldPath) -> Option<(Range<usize>, Cow<'a, str>)> {
+    let names = [Some(path.as_str()), path.outer()];
+    let [whole, outer] = members(object, names, None).ok()?.values;
+    let text = whole.or(inside(object, outer, Some(path)).ok()?)?;
+    let start = text.get().as_ptr().addr() - object.as_ptr().addr();
+    let BorrowedText(meant) = serde_json::from_str(text.get()).ok()?;
+    Some((start..start + text.get().len(), meant))
+}
+
+/// A string, copied only if it has escapes.
+#[derive(serde::Deserialize)]
+struct BorrowedText<'a>(#[serde(borrow)] Cow<'a, str>);
 
 /// The value at the end of `path`, whose first name stands for `outer`.
 fn inside<'a>(
@@ -106,6 +124,22 @@ mod tests {
         assert_eq!(text_of("a.b", r#"{"a": [{"b": "x"}]}"#), None);
         assert_eq!(text_of("a", "{}"), None);
         assert_eq!(text_of("text", r#"{"te\u0078t": "x"}"#), Some(r#""x""#));
+    }
+
+    #[test]
+    fn a_text_is_found_where_it_stands() {
+        let found = |json, at| {
+            let found = text_member(json, &path(at));
+            found.map(|(range, text)| (json[range].to_owned(), text.into_owned()))
+        };
+        let some = |raw: &str, text: &str| Some((raw.to_owned(), text.to_owned()));
+        assert_eq!(found(r#"{"t": "a\n\u00e9" }"#, "t"), some(r#""a\n\u00e9""#, "a\n\u{e9}"));
+        assert_eq!(found(r#"{"t":"x","t":"y"}"#, "t"), some("\"y\"", "y"));
+        assert_eq!(found(r#"{"m":{"t":"x"},"t":"y"}"#, "m.t"), some("\"x\"", "x"));
+        assert_eq!(found(r#"{"m":{"t":"x"},"m.t":"y"}"#, "m.t"), some("\"y\"", "y"));
+        for none in [r#"{"t":1}"#, "{}", "[]", r#"{"t":"x""#, ""] {
+            assert_eq!(found(none, "t"), None, "{none}");
+        }
     }
 
     #[test]

@@ -23,6 +23,7 @@ use super::head::FileHead;
 use super::source::Source;
 use crate::error::Result;
 use csv::Csv;
+pub use find::text_member;
 use html::Html;
 use jsonl::JsonLines;
 use mail::Mail;
