@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::output::chosen::Side;
 
 /// What becomes of a text.
-pub(super) enum Change<'a> {
+pub(super) enum StretchEdit<'a> {
     Cut(&'a [Range<usize>]),
     Mark(Note),
 }
@@ -41,12 +41,14 @@ impl Selection<'_> {
     }
 
     /// What becomes of the text of such a record, if it has stretches.
-    pub(super) fn change(&mut self, offset: u64) -> Result<Option<Change<'_>>> {
+    pub(super) fn change(&mut self, offset: u64) -> Result<Option<StretchEdit<'_>>> {
         let Some(cuts) = &mut self.cuts else { return Ok(None) };
         let stretches = cuts.at(offset)?;
         Ok(match self.texts {
-            TextChange::Mark if !stretches.is_empty() => Some(Change::Mark(Note::saying(mark(stretches)))),
-            TextChange::Cut if !stretches.is_empty() => Some(Change::Cut(stretches)),
+            TextChange::Mark if !stretches.is_empty() => {
+                Some(StretchEdit::Mark(Note::saying(mark(stretches))))
+            }
+            TextChange::Cut if !stretches.is_empty() => Some(StretchEdit::Cut(stretches)),
             _ => None,
         })
     }

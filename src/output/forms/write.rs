@@ -13,7 +13,7 @@ use super::notes::NoteFile;
 #[cfg(feature = "parquet")]
 use super::objects::with_text;
 use super::plan::{FormPlan, OutputFile, Way};
-use super::selection::{Change, Selection};
+use super::selection::{Selection, StretchEdit};
 use super::shards::{ShardNames, Shards, Written};
 use crate::document::Position;
 use crate::error::{Error, Result};
@@ -50,7 +50,7 @@ pub fn write_records(
     hands: Hands<'_>,
     progress: &Progress,
 ) -> Result<KeptTally> {
-    write(staging, set, chosen, Said { notes, cuts: None }, hands, progress)
+    write(staging, set, chosen, FoundOut { notes, cuts: None }, hands, progress)
 }
 
 /// The same of records whose texts lose stretches, or are marked, as [`FormChoice::texts`] says. Other processes take part
@@ -66,14 +66,14 @@ pub fn write_cut_records(
     hands: Hands<'_>,
     progress: &Progress,
 ) -> Result<KeptTally> {
-    write(staging, set, chosen, Said { notes: None, cuts: Some(cuts) }, hands, progress)
+    write(staging, set, chosen, FoundOut { notes: None, cuts: Some(cuts) }, hands, progress)
 }
 
 fn write(
     staging: &Path,
     set: RecordSet<'_>,
     chosen: Chosen<'_>,
-    said: Said<'_>,
+    said: FoundOut<'_>,
     hands: Hands<'_>,
     progress: &Progress,
 ) -> Result<KeptTally> {
@@ -119,7 +119,7 @@ pub fn assist_records(set: RecordSet<'_>, workers: usize, peers: &Peers, progres
     }
     assist_kept(&plain_sources(&plan, set.sources), workers, peers, progress)?;
     let share: FormShare<'_> = peers.receive()?;
-    let said = Said { notes: share.notes.as_deref(), cuts: share.cuts.as_deref() };
+    let said = FoundOut { notes: share.notes.as_deref(), cuts: share.cuts.as_deref() };
     let (folder, removed) = (&*share.folder, &*share.removed);
     let writer = FormWriter { folder, set, side: share.side, removed, said, progress };
     writer.write_all(&plan, Hands { workers, peers: Some(peers) }).map(drop)
@@ -142,7 +142,7 @@ struct FormShare<'a> {
 
 /// What is found out about records before they are written.
 #[derive(Clone, Copy)]
-struct Said<'a> {
+struct FoundOut<'a> {
     notes: Option<&'a NoteFile>,
     cuts: Option<&'a CutFile>,
 }
@@ -167,7 +167,7 @@ struct FormWriter<'a> {
     set: RecordSet<'a>,
     side: Side,
     removed: &'a [Vec<u64>],
-    said: Said<'a>,
+    said: FoundOut<'a>,
     progress: &'a Progress,
 }
 
@@ -303,8 +303,8 @@ impl FormWriter<'_> {
                 return Ok(());
             }
             match selection.change(row)? {
-                Some(Change::Mark(note)) => encoder.object(object, Some(&note)),
-                Some(Change::Cut(stretches)) => {
+                Some(StretchEdit::Mark(note)) => encoder.object(object, Some(&note)),
+                Some(StretchEdit::Cut(stretches)) => {
                     let path = &self.set.fields.text;
                     let text = std::str::from_utf8(object)
                         .ok()
@@ -365,8 +365,8 @@ impl RecordTaker<'_> {
         let (name, file) = (&*self.name, &*self.source.shown);
         let as_it_is = Outgoing { record, name, file, note: None, left: None };
         match self.selection.change(offset)? {
-            Some(Change::Mark(note)) => self.encoder.record(&Outgoing { note: Some(&note), ..as_it_is }),
-            Some(Change::Cut(stretches)) => {
+            Some(StretchEdit::Mark(note)) => self.encoder.record(&Outgoing { note: Some(&note), ..as_it_is }),
+            Some(StretchEdit::Cut(stretches)) => {
                 let left = without(record.text, stretches, &self.source.path)?;
                 self.encoder.record(&Outgoing { left: Some(&left), ..as_it_is })
             }
