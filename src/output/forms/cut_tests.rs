@@ -1,4 +1,5 @@
 //! Records whose texts are cut or marked, of all formats, held against JSON of another parser.
+#![expect(clippy::single_range_in_vec_init, reason = "lists of one stretch")]
 
 use std::fs;
 use std::io::Write;

@@ -164,6 +164,7 @@ pub(super) fn mark(stretches: &[Range<usize>]) -> Vec<u8> {
 }
 
 #[cfg(test)]
+#[expect(clippy::single_range_in_vec_init, reason = "lists of one stretch")]
 mod tests {
     use super::*;
 
