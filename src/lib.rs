@@ -122,6 +122,7 @@
 //! - `text/segment.rs` - the careful route for what is not ASCII
 //! - `text/table.rs` - what single characters become in canonical text
 //! - `text/out.rs` - the token hashes of one document
+//! - `text/places.rs` - tokens with their places in the text
 //! - `text/hash.rs` - the 64-bit identity of a token
 //! - `text/spelling/words.rs` - words as they stand, for showing
 //! - `text/spelling/spelt.rs` - words in canonical form, where their letters matter
@@ -309,6 +310,19 @@
 //! - `mesh/wire.rs` - data sockets that count their bytes, and do not fail before their run is over
 //! - `resources.rs` - what a process may use of its machine, and the processes that work with it
 //! - `peers.rs` - what the processes of a job send each other beside the dataflow
+//!
+//! Passages that are repeated:
+//! - `passages/mod.rs` - what a passage is
+//! - `passages/unit.rs` - what may repeat: lines, paragraphs, sentences, or runs of words
+//! - `passages/pieces.rs` - texts cut into pieces, and runs of pieces
+//! - `passages/sorter.rs` - rows put in order in bounded memory
+//! - `passages/runs.rs` - rows in order, on disk
+//! - `passages/merge.rs` - rows of several sources as one
+//! - `passages/remote_rows.rs` - the rows of another process
+//! - `passages/exchange.rs` - rows given to other processes
+//! - `passages/find.rs` - the way of a run
+//! - `passages/repeats.rs` - what repeats in the order of the input
+//! - `passages/excerpts.rs` - the texts of passages, read again
 //!
 //! Durable state:
 //! - `collection/mod.rs` - what the state of a collection is made of
@@ -531,6 +545,7 @@ pub mod mesh;
 pub mod method;
 pub mod metrics;
 pub mod output;
+pub mod passages;
 pub mod peers;
 pub mod printable;
 pub mod progress;

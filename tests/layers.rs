@@ -39,6 +39,7 @@ const LIBRARY: &[&str] = &[
     "components",
     "flow",
     "output",
+    "passages",
     "collection",
     "evaluate",
     "tune",

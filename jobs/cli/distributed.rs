@@ -23,6 +23,7 @@ impl Command {
     pub(crate) fn processes(&self) -> Option<&ProcessArgs> {
         match self {
             Command::Dedup(args) => Some(&args.processes),
+            Command::Passages(args) => Some(&args.processes),
             Command::Load(args) => Some(&args.change.processes),
             Command::Delete(args) => Some(&args.change.processes),
             Command::Compact(args) => Some(&args.processes),
@@ -36,6 +37,7 @@ impl Command {
     pub(crate) fn name_and_talk(&self) -> Option<(&'static str, &TalkArgs)> {
         match self {
             Command::Dedup(args) => Some(("dedup", &args.talk)),
+            Command::Passages(args) => Some(("passages", &args.report.talk)),
             Command::Load(args) => Some(("load", &args.change.report.talk)),
             Command::Delete(args) => Some(("delete", &args.change.report.talk)),
             Command::Compact(args) => Some(("compact", &args.report.talk)),
@@ -52,6 +54,7 @@ impl Command {
             Command::Dedup(args) => {
                 args.inputs.iter().chain(args.against.iter().map(|set| &set.path)).any(standard)
             }
+            Command::Passages(args) => args.inputs.iter().any(standard),
             Command::Load(args) => args.inputs.iter().any(standard),
             Command::Delete(args) => standard(&args.ids),
             Command::Lexicon(LexiconCommand::Build(args)) => args.inputs.iter().any(standard),

@@ -12,6 +12,7 @@ mod help;
 pub(crate) mod launch;
 pub(crate) mod lexicon;
 pub(crate) mod line;
+pub(crate) mod passages;
 pub(crate) mod processes;
 pub(crate) mod recompute;
 mod suggestions;
@@ -35,6 +36,7 @@ use self::dedup::{DEDUP_EXAMPLES, DedupArgs};
 use self::evaluate::{EVALUATE_EXAMPLES, EvaluateArgs};
 use self::launch::{LAUNCH_EXAMPLES, LaunchArgs};
 use self::lexicon::{LEXICON_EXAMPLES, LexiconCommand};
+use self::passages::{PASSAGES_EXAMPLES, PassagesArgs};
 use self::recompute::{
     EXPORT_EXAMPLES, ExportArgs, PAIRS_EXAMPLES, PairsArgs, RECLUSTER_EXAMPLES, ReclusterArgs, STATS_EXAMPLES,
 };
@@ -197,6 +199,13 @@ pub(crate) enum Command {
         #[arg(long)]
         json: bool,
     },
+    /// Find and cut passages that are repeated within and between documents
+    ///
+    /// Finds lines, paragraphs, spans of sentences or runs of words that occur more than once in all documents together.
+    /// DIR gets passages.jsonl (those repeated most), rejected.jsonl and summary.json, and with --action cut the records in
+    /// kept/, each passage only where it stands first. First is by file and line. DIR appears only when it is complete.
+    #[command(after_long_help = PASSAGES_EXAMPLES)]
+    Passages(Box<PassagesArgs>),
     /// Build, merge, compare and show lexicons (document frequencies of terms)
     ///
     /// A lexicon stores in how many documents each term occurs. Methods that weigh terms by rarity (idf) need one. A
@@ -215,8 +224,8 @@ pub(crate) enum Command {
     Evaluate(Box<EvaluateArgs>),
     /// Run a command as several processes, on one or many machines
     ///
-    /// Starts one process for each line of the hosts file. Works with dedup, load, delete, compact, recluster and
-    /// lexicon build. Puts the number of the process in front of each line that it prints, and shows one progress for
+    /// Starts one process for each line of the hosts file. Works with dedup, passages, load, delete, compact,
+    /// recluster and lexicon build. Puts the number of the process in front of each line that it prints, and shows one progress for
     /// all. Standard output of process 0 is passed on unchanged. Ctrl-C stops all processes. If one fails, the others
     /// get 10 s to end by themselves, or 2 if it refused how it was called. On one machine give each process its share
     /// with -w and --memory.

@@ -6,6 +6,7 @@ mod evaluate;
 mod launch;
 mod lexicon;
 mod manual;
+mod passages;
 mod presets;
 mod query;
 mod tune;
@@ -40,6 +41,7 @@ pub(crate) fn run(command: Command, job: &DistributedJob) -> Result<ExitCode> {
         Command::Group(args) => query::group::run(&args),
         Command::Info(args) => collection::info::run(&args),
         Command::Presets { name } => presets::text(name.as_deref()).and_then(|text| print(text.as_bytes())),
+        Command::Passages(args) => passages::run(&args, job),
         Command::Lexicon(command) => lexicon::run(&command, job),
         Command::Tune(command) => tune::run(&command),
         Command::Evaluate(args) => evaluate::run(&args),

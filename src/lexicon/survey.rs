@@ -43,6 +43,8 @@ pub(crate) struct Surveyed<R> {
     pub(crate) readers: Vec<R>,
     /// Records refused, in document order: of all processes in process 0, elsewhere none.
     pub(crate) refused: Vec<Rejected>,
+    /// The inputs. Process 0 knows the lines of all units, the others of their own.
+    pub(crate) inputs: RunInputs,
 }
 
 impl Survey<'_> {
@@ -83,7 +85,8 @@ impl Survey<'_> {
         progress.check()?;
         let mut refused = self.gather(refused, &shared.inputs)?;
         refused.sort_by_key(|refused| refused.position);
-        Ok(Surveyed { readers, refused: shared.inputs.rejected(&refused) })
+        let refused = shared.inputs.rejected(&refused);
+        Ok(Surveyed { readers, refused, inputs: shared.inputs })
     }
 
     /// The refused records of all processes, in process 0, which then knows the lines of all units.

@@ -23,6 +23,7 @@
 //! | `scan`, `masks` | the fast path: words from the bit masks of 64-byte blocks |
 //! | `segment`, `table` | the careful route of stretches beyond ASCII |
 //! | `out` | the buffer of hashes, and character mode's spaces |
+//! | `places` | the same tokens with their places in the text |
 //! | `spelling/` | words in canonical form, where their letters matter: filters, stems, stop words, sentences and lines |
 //! | `tests/twin` | the slow, obvious form that all of it is held equal to |
 
@@ -30,6 +31,7 @@ mod classify;
 mod hash;
 mod masks;
 mod out;
+mod places;
 mod scan;
 mod segment;
 mod spelling;
@@ -38,6 +40,7 @@ mod table;
 pub(crate) mod tests;
 
 pub use hash::token_hash;
+pub use places::PlacedWords;
 pub use spelling::filter::{NoFrequencies, TermFrequencies};
 pub use spelling::options::{Filter, Text, Tokens};
 pub use spelling::pieces::{each_line, each_sentence};

@@ -79,6 +79,15 @@ impl Segments {
         self.writer.end(out);
     }
 
+    /// The class of a character that becomes one character, which nothing before can touch; of others none.
+    pub(super) fn class_of_starter(&mut self, c: char) -> Option<Class> {
+        let entry = self.table.entry(c);
+        match entry.kind {
+            CharKind::Plain(class) if entry.combining == 0 => Some(class),
+            _ => None,
+        }
+    }
+
     /// Where, from `at` on, the next character begins that nothing before can touch.
     fn end_of_cluster(&mut self, segment: &str, at: usize) -> usize {
         for (i, c) in segment[at..].char_indices() {

@@ -167,7 +167,7 @@ impl<'a> Export<'a> {
                 fs::metadata(&target).map(|made| made.len()).map_err(|e| Error::io(&target, "read", e))
             },
         )?;
-        Ok(KeptTally { files: files.len() as u64, bytes_in, bytes_out: bytes.iter().sum() })
+        Ok(KeptTally { files: files.len() as u64, bytes_in, bytes_out: bytes.iter().sum(), emptied: 0 })
     }
 
     /// Writes a file of stored records, compressed as its source was.

@@ -156,6 +156,11 @@ pub(super) fn without(text: &str, stretches: &[Range<usize>], path: &Path) -> Re
     Ok(left)
 }
 
+/// Whether nothing but blanks is left of a text.
+pub(super) fn is_empty(left: &str) -> bool {
+    left.trim().is_empty()
+}
+
 /// What is said of a record whose text stays: where its stretches are.
 pub(super) fn mark(stretches: &[Range<usize>]) -> Vec<u8> {
     let places: Vec<String> =

@@ -14,10 +14,23 @@ use crate::read::{Compression, Format};
 const BLOCK: usize = 256 << 10;
 
 /// What a file came to.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub(super) struct Written {
     pub(super) files: u64,
     pub(super) bytes: u64,
+    /// Records that were not written as nothing is left of them.
+    pub(super) emptied: u64,
+}
+
+impl Written {
+    /// What two came to.
+    pub(super) fn plus(self, other: Written) -> Written {
+        Written {
+            files: self.files + other.files,
+            bytes: self.bytes + other.bytes,
+            emptied: self.emptied + other.emptied,
+        }
+    }
 }
 
 /// MemberVisitor of one file, or of its parts, which sort as they follow each other.

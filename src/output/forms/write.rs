@@ -6,7 +6,7 @@ use std::path::{Component, Path};
 use std::sync::Arc;
 use std::{fs, slice};
 
-use super::cuts::{CutFile, without};
+use super::cuts::{CutFile, is_empty, without};
 use super::encoders::{Encoder, IdEncoder, LineEncoder, Outgoing, StretchEncoder, TextEncoder};
 use super::form::FormChoice;
 use super::notes::NoteFile;
@@ -105,6 +105,7 @@ fn write(
         files: tally.files + written.files,
         bytes_in: set.sources.iter().map(|source| source.bytes).sum(),
         bytes_out: tally.bytes_out + written.bytes,
+        emptied: written.emptied,
     })
 }
 
@@ -184,17 +185,12 @@ impl FormWriter<'_> {
         let mut files: Vec<&OutputFile> = plan.files.iter().collect();
         files.sort_by_key(|file| std::cmp::Reverse(effort(file)));
         let written = hand_out_among(files.len(), hands, || (), |(), at| self.write_file(files[at]))?;
-        let sum = |all: &[Written]| {
-            all.iter().fold((0, 0), |(files, bytes), one| (files + one.files, bytes + one.bytes))
-        };
-        let own = sum(&written);
+        let own = written.into_iter().fold(Written::default(), Written::plus);
         let all = match hands.peers {
             Some(peers) => peers.gather(&own)?,
             None => vec![own],
         };
-        let all: Vec<Written> = all.into_iter().map(|(files, bytes)| Written { files, bytes }).collect();
-        let (files, bytes) = sum(&all);
-        Ok(Written { files, bytes })
+        Ok(all.into_iter().fold(Written::default(), Written::plus))
     }
 
     fn write_file(&self, file: &OutputFile) -> Result<Written> {
@@ -203,12 +199,13 @@ impl FormWriter<'_> {
             return self.write_columns(file);
         }
         let mut encoder = self.encoder(file);
+        let mut emptied = 0;
         for source in &file.sources {
-            self.read(*source, file.way, &mut *encoder)?;
+            emptied += self.read(*source, file.way, &mut *encoder)?;
         }
-        // A text that is gone as a whole leaves no file.
-        let gone = file.way == Way::Text && file.sources.iter().any(|at| !self.removed[*at].is_empty());
-        encoder.finish(self.side != Side::Removed && !gone)
+        // A text that is gone leaves no file.
+        let written = encoder.finish(self.side != Side::Removed && file.way != Way::Text)?;
+        Ok(Written { emptied, ..written })
     }
 
     fn encoder<'b>(&'b self, file: &'b OutputFile) -> Box<dyn Encoder + 'b> {
@@ -234,8 +231,8 @@ impl FormWriter<'_> {
         }
     }
 
-    /// Hands the chosen records of a source to an encoder.
-    fn read(&self, at: usize, way: Way, encoder: &mut dyn Encoder) -> Result<()> {
+    /// Hands the chosen records of a source to an encoder; returns of how many nothing is left.
+    fn read(&self, at: usize, way: Way, encoder: &mut dyn Encoder) -> Result<u64> {
         let source = &self.set.sources[at];
         let loses = !self.removed[at].is_empty();
         let is_others = match self.side {
@@ -245,7 +242,7 @@ impl FormWriter<'_> {
         if is_others {
             // It must still say what it said.
             self.progress.advance(source.bytes);
-            return source.unchanged();
+            return source.unchanged().map(|()| 0);
         }
         source.unchanged()?;
         encoder.begin(source)?;
@@ -256,19 +253,20 @@ impl FormWriter<'_> {
             cuts: self.said.cuts.map(|cuts| cuts.of(at)).transpose()?,
             texts: self.set.choice.texts,
         };
-        match way {
+        let emptied = match way {
             #[cfg(feature = "parquet")]
             Way::Lines(_) if source.format == crate::read::Format::Parquet => {
-                self.read_rows(source, selection, encoder)?;
+                self.read_rows(source, selection, encoder)?
             }
             _ => self.read_units(at, selection, encoder)?,
-        }
-        source.unchanged()
+        };
+        source.unchanged().map(|()| emptied)
     }
 
-    fn read_units(&self, at: usize, selection: Selection<'_>, encoder: &mut dyn Encoder) -> Result<()> {
+    fn read_units(&self, at: usize, selection: Selection<'_>, encoder: &mut dyn Encoder) -> Result<u64> {
         let source = &self.set.sources[at];
-        let mut taker = RecordTaker { source, selection, encoder, name: String::new(), failed: None };
+        let mut taker =
+            RecordTaker { source, selection, encoder, name: String::new(), emptied: 0, failed: None };
         // Numbers of lines are those of the file where it is read at one stretch.
         let file = u32::try_from(at).unwrap_or(u32::MAX);
         for unit in units(slice::from_ref(source), Extent::ALL, u64::MAX) {
@@ -285,7 +283,7 @@ impl FormWriter<'_> {
                 }
             }
         }
-        Ok(())
+        Ok(taker.emptied)
     }
 
     #[cfg(feature = "parquet")]
@@ -294,7 +292,8 @@ impl FormWriter<'_> {
         source: &Source,
         mut selection: Selection<'_>,
         encoder: &mut dyn Encoder,
-    ) -> Result<()> {
+    ) -> Result<u64> {
+        let mut emptied = 0;
         crate::read::row_objects(source, &mut |row, object| {
             if row % 1024 == 0 {
                 self.progress.check()?;
@@ -311,6 +310,10 @@ impl FormWriter<'_> {
                         .and_then(|object| crate::read::text_member(object, path));
                     let (_, text) = text.ok_or_else(|| Error::Changed(source.path.clone()))?;
                     let left = without(&text, stretches, &source.path)?;
+                    if is_empty(&left) {
+                        emptied += 1;
+                        return Ok(());
+                    }
                     let mut cut = Vec::with_capacity(object.len());
                     with_text(object, path, &left, &source.shown, &mut cut)?;
                     encoder.object(&cut, None)
@@ -319,7 +322,7 @@ impl FormWriter<'_> {
             }
         })?;
         self.progress.advance(source.bytes);
-        Ok(())
+        Ok(emptied)
     }
 
     #[cfg(feature = "parquet")]
@@ -348,6 +351,8 @@ struct RecordTaker<'a> {
     selection: Selection<'a>,
     encoder: &'a mut dyn Encoder,
     name: String,
+    /// Records of whose texts nothing is left.
+    emptied: u64,
     failed: Option<Error>,
 }
 
@@ -368,6 +373,10 @@ impl RecordTaker<'_> {
             Some(StretchEdit::Mark(note)) => self.encoder.record(&Outgoing { note: Some(&note), ..as_it_is }),
             Some(StretchEdit::Cut(stretches)) => {
                 let left = without(record.text, stretches, &self.source.path)?;
+                if is_empty(&left) {
+                    self.emptied += 1;
+                    return Ok(());
+                }
                 self.encoder.record(&Outgoing { left: Some(&left), ..as_it_is })
             }
             None => {

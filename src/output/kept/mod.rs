@@ -43,6 +43,9 @@ pub struct KeptTally {
     pub bytes_in: u64,
     /// Bytes of the written files on disk.
     pub bytes_out: u64,
+    /// Records that are not written as nothing but blanks is left of their texts.
+    #[serde(skip)]
+    pub emptied: u64,
 }
 
 /// Writes `kept/NAME` under `staging` for each source, without its removed records, or `removed/NAME` for each that loses
@@ -109,6 +112,7 @@ fn write_kept_sized(
         files: written.len() as u64,
         bytes_in: sources.iter().map(|s| s.bytes).sum(),
         bytes_out: bytes,
+        emptied: 0,
     })
 }
 

@@ -1,0 +1,93 @@
+//! The arguments of `alike passages`.
+
+use std::path::PathBuf;
+
+use alike::output::RecordForm;
+use alike::passages::PassageUnit;
+use clap::{Args, ValueEnum};
+
+use super::common::{FormArgs, MachineArgs, ReportArgs};
+use super::processes::ProcessArgs;
+use super::values::form_parser;
+
+pub(crate) const PASSAGES_EXAMPLES: &str = "\
+Examples:
+  alike passages crawl/ --dry-run
+      Which lines are repeated most, and what share of the text repeats.
+  alike passages crawl/ --action cut --out clean
+      Cut each repeated line but the first, over all documents.
+  alike passages crawl/ --unit sentences:3 --action cut --out clean
+      Spans of three sentences, as C4 has them.
+  alike passages 'dump-*.parquet' --unit tokens:50 --action cut --to jsonl.zst --out clean
+      Any 50 words that stand in a text before, also within one document.
+  alike launch --hosts hosts --ssh -- passages crawl/ --action cut --out clean -w 16
+      On many machines; the result is the same.";
+
+#[derive(Debug, Args)]
+pub(crate) struct PassagesArgs {
+    /// Files, folders (with all below them), globs, or - for standard input
+    #[arg(value_name = "INPUT", required = true)]
+    pub(crate) inputs: Vec<PathBuf>,
+    /// Folder for the result; must not exist yet
+    #[arg(long, value_name = "DIR", required_unless_present = "dry_run")]
+    pub(crate) out: Option<PathBuf>,
+
+    /// What counts as a passage: line, paragraph, sentence or token; with a colon how many: tokens:50
+    ///
+    /// A paragraph ends at an empty line. Without a number it is three sentences, fifty tokens, one line or paragraph.
+    /// Passages are the same if their words are: case, punctuation and blanks do not count, numbers do.
+    #[arg(long, value_name = "UNIT[:N]", default_value_t, help_heading = "Passages")]
+    pub(crate) unit: PassageUnit,
+    /// Ignore passages of fewer words
+    #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Passages")]
+    pub(crate) min_words: u64,
+    /// What is done with a passage that stands somewhere before
+    ///
+    /// cut takes it out of its text, with its line end, and writes the records to kept/. A record of whose text only blanks
+    /// are left goes. mark leaves texts as they are, and gives records a field "alike" that says where the passages are, in
+    /// bytes of the text; these records are in annotated/.
+    #[arg(long, value_enum, default_value_t = ActionArg::List, help_heading = "Passages")]
+    pub(crate) action: ActionArg,
+
+    /// Field of the text [default: text]
+    #[arg(long, value_name = "PATH", help_heading = "Records")]
+    pub(crate) text_field: Option<String>,
+    /// Field of the id, which lists name documents by [default: id]
+    #[arg(long, value_name = "PATH", help_heading = "Records")]
+    pub(crate) id_field: Option<String>,
+    #[command(flatten)]
+    pub(crate) form: FormArgs,
+    /// Fail (exit code 3) on the first refused record, not only if more than 10 % are refused
+    #[arg(long, help_heading = "Records")]
+    pub(crate) strict: bool,
+
+    /// List the N passages that are repeated most
+    #[arg(long, value_name = "N", default_value_t = 100, help_heading = "Output")]
+    pub(crate) top: usize,
+    /// Write records in this form: --to jsonl.zst [default: that of each input]
+    ///
+    /// Texts that are cut are written as JSON Lines, or as plain text if they were. Other inputs need --to jsonl.
+    #[arg(long, value_name = "FORM", value_parser = form_parser(), help_heading = "Output")]
+    pub(crate) to: Option<RecordForm>,
+    /// Report repeated passages, but write nothing
+    #[arg(long, help_heading = "Output")]
+    pub(crate) dry_run: bool,
+    #[command(flatten)]
+    pub(crate) report: ReportArgs,
+
+    #[command(flatten)]
+    pub(crate) machine: MachineArgs,
+    #[command(flatten)]
+    pub(crate) processes: ProcessArgs,
+}
+
+/// `--action`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ActionArg {
+    /// Only list what is repeated
+    List,
+    /// Cut what stands before
+    Cut,
+    /// Say where it is
+    Mark,
+}

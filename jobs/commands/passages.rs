@@ -1,0 +1,297 @@
+//! `alike passages`: which passages are repeated within and between documents, and the records without them.
+
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Instant;
+
+use alike::config::{Config, Input};
+use alike::error::{Error, Result};
+use alike::output::{
+    Chosen, CutWriter, FormChoice, FormPlan, Hands, KeptTally, RecordSet, RejectedRow, Rows, Scratch, Side,
+    TextChange, assist_records, private_folder, write_cut_records,
+};
+use alike::passages::{FoundPassages, PassageRequest, PassageUnit, assist_passages, find_passages};
+use alike::peers::Peers;
+use alike::printable::counted;
+use alike::progress::{Progress, Stage};
+use alike::read::{Rejected, Source};
+use alike::resources::Resources;
+use alike::system_memory::peak_memory;
+use serde_json::{Value, json};
+
+use crate::cli::passages::{ActionArg, PassagesArgs};
+use crate::cluster::job::{DistributedJob, PART_DONE};
+use crate::session::inputs::{find_inputs, refuse};
+use crate::session::options::Machine;
+use crate::session::run_folder::RunFolder;
+use crate::session::watched::watched;
+use crate::terminal::reporter::Reporter;
+
+/// Passages that people are shown.
+const SHOWN: usize = 5;
+/// Characters of them.
+const SHOWN_CHARS: usize = 70;
+
+/// What process 0 has found out, for the others.
+#[derive(serde::Serialize, serde::Deserialize)]
+struct PassageTask {
+    sources: Vec<Source>,
+    input: Input,
+    unit: PassageUnit,
+    min_words: u64,
+    /// Where process 0 works, which all see if anything is written.
+    folder: std::path::PathBuf,
+}
+
+pub(crate) fn run(args: &PassagesArgs, job: &DistributedJob) -> Result<ExitCode> {
+    let begun = Instant::now();
+    let machine = Machine::new(&args.machine)?;
+    let reporter = Reporter::new(&args.report);
+    // It goes only when the other processes know that nothing is written to it any more.
+    let mut place = None;
+    let done = watched(&args.report.talk, |progress| {
+        let lead = |peers: Option<Arc<Peers>>| lead(args, machine, &mut place, (peers.as_ref(), progress));
+        let assist = |peers: &Arc<Peers>| take_part(args, machine, peers, progress);
+        job.work(machine.workers, progress, lead, assist)
+    });
+    let Some(mut done) = job.print_profile(done)? else { return Ok(PART_DONE) };
+    reporter.refused(&done.rejected);
+    done.finish(args, begun, &reporter)?;
+    if let Some(RunFolder::Output(staging)) = place.take() {
+        staging.commit()?;
+    }
+    reporter.object(&done.report)
+}
+
+/// What came of it.
+struct Done {
+    found: FoundPassages,
+    rejected: Vec<Rejected>,
+    kept: Option<KeptTally>,
+    /// The folder that will be there, before it has its name.
+    staging: Option<std::path::PathBuf>,
+    report: Value,
+}
+
+fn choice(args: &PassagesArgs) -> FormChoice {
+    let texts = match args.action {
+        ActionArg::List => TextChange::None,
+        ActionArg::Cut => TextChange::Cut,
+        ActionArg::Mark => TextChange::Mark,
+    };
+    FormChoice { form: args.to, texts, ..FormChoice::default() }
+}
+
+/// Where texts and ids stand in records.
+fn input(args: &PassagesArgs) -> Result<Input> {
+    let mut config = Config::default();
+    args.text_field.iter().for_each(|path| path.clone_into(&mut config.input.text_field));
+    args.id_field.iter().for_each(|path| path.clone_into(&mut config.input.id_field));
+    config.validate()?;
+    Ok(config.input)
+}
+
+/// Finds and writes: where this process is alone, or process 0.
+fn lead(
+    args: &PassagesArgs,
+    machine: Machine,
+    held: &mut Option<RunFolder>,
+    (peers, progress): (Option<&Arc<Peers>>, &Arc<Progress>),
+) -> Result<Done> {
+    let writes = args.action != ActionArg::List && !args.dry_run;
+    if args.action == ActionArg::List && args.to.is_some() {
+        return Err(Error::config("--to is of records that are written; add --action cut or --action mark"));
+    }
+    let place = held.insert(RunFolder::new(args.out.as_deref().filter(|_| !args.dry_run))?);
+    let spool = private_folder(place.path())?;
+    let input = input(args)?;
+    let discovery = find_inputs(&args.inputs, args.form.hint(&input), spool.path(), progress)?;
+    if writes {
+        FormPlan::new(&discovery.sources, choice(args))?;
+    }
+    let task = |sources: Vec<Source>| PassageTask {
+        sources,
+        input: input.clone(),
+        unit: args.unit,
+        min_words: args.min_words,
+        folder: place.path().to_path_buf(),
+    };
+    if let Some(peers) = peers {
+        let sources = discovery.sources.iter().map(Source::from_anywhere).collect::<Result<_>>()?;
+        peers.broadcast(&task(sources))?;
+    }
+    let request = request(task(discovery.sources.clone()), machine, spool.path(), peers);
+    let cuts = writes.then(|| CutWriter::new(place.path())).transpose()?;
+    let found = find_passages(&request, args.top, cuts, progress)?;
+    let rejected = discovery.rejected(found.refused.clone());
+    refuse(args.strict, &rejected, found.read.documents)?;
+    let peers = peers.map(|peers| &**peers);
+    let mut done = Done { found, rejected, kept: None, staging: None, report: Value::Null };
+    if let RunFolder::Output(staging) = place {
+        write_lists(staging.path(), &done)?;
+        if let Some(cuts) = done.found.cuts.take() {
+            let bytes = request.sources.iter().map(|source| source.bytes).sum();
+            progress.enter(Stage::Write, bytes);
+            let set =
+                RecordSet { sources: &request.sources, fields: &done.found.fields, choice: choice(args) };
+            let (removed, ends) = (vec![vec![]; set.sources.len()], vec![None; set.sources.len()]);
+            let side = if args.action == ActionArg::Mark { Side::Annotated } else { Side::Kept };
+            let chosen = Chosen { side, removed: &removed, ends: &ends };
+            let hands = Hands { workers: machine.workers, peers };
+            done.kept = Some(write_cut_records(staging.path(), set, chosen, &cuts, hands, progress)?);
+            cuts.remove()?;
+        }
+        done.staging = Some(staging.path().to_path_buf());
+    }
+    spool.close().map_err(|e| Error::io(place.path(), "remove the copy of standard input in", e))?;
+    done.report = report(args, &request, &done, peers);
+    progress.check()?;
+    Ok(done)
+}
+
+/// Takes part in what process 0 does.
+fn take_part(
+    args: &PassagesArgs,
+    machine: Machine,
+    peers: &Arc<Peers>,
+    progress: &Arc<Progress>,
+) -> Result<()> {
+    let scratch = Scratch::apart(&std::env::temp_dir())?;
+    let task: PassageTask = peers.receive()?;
+    let request = request(task, machine, scratch.path(), Some(peers));
+    let fields = assist_passages(&request, progress)?;
+    if args.action != ActionArg::List && !args.dry_run {
+        progress.enter(Stage::Write, 0);
+        let set = RecordSet { sources: &request.sources, fields: &fields, choice: choice(args) };
+        assist_records(set, machine.workers, peers, progress)?;
+    }
+    Ok(())
+}
+
+fn request(
+    task: PassageTask,
+    machine: Machine,
+    scratch: &Path,
+    peers: Option<&Arc<Peers>>,
+) -> PassageRequest {
+    PassageRequest {
+        sources: task.sources,
+        input: task.input,
+        unit: task.unit,
+        min_words: task.min_words,
+        resources: Resources {
+            workers: machine.workers,
+            memory: machine.memory,
+            simd: machine.simd,
+            scratch: scratch.to_path_buf(),
+            peers: peers.cloned(),
+        },
+    }
+}
+
+/// The passages that are repeated most, and what was refused.
+fn write_lists(folder: &Path, done: &Done) -> Result<()> {
+    let mut rows = Rows::create(folder, "passages.jsonl")?;
+    done.found.top.iter().try_for_each(|passage| rows.write(passage))?;
+    rows.finish()?;
+    let mut rows = Rows::create(folder, "rejected.jsonl")?;
+    done.rejected.iter().try_for_each(|rejected| rows.write(&RejectedRow::of(rejected)))?;
+    rows.finish().map(drop)
+}
+
+fn share(part: u64, whole: u64) -> f64 {
+    if whole == 0 { 0.0 } else { (part as f64 / whole as f64 * 1e6).round() / 1e6 }
+}
+
+/// The summary.
+fn report(args: &PassagesArgs, request: &PassageRequest, done: &Done, peers: Option<&Peers>) -> Value {
+    let FoundPassages { read, repeats, .. } = &done.found;
+    let mut report = json!({
+        "version": env!("CARGO_PKG_VERSION"),
+        "unit": args.unit.to_string(),
+        "min_words": args.min_words,
+        "action": format!("{:?}", args.action).to_lowercase(),
+        "files": request.sources.len(),
+        "bytes": request.sources.iter().map(|source| source.bytes).sum::<u64>(),
+        "documents": read.documents,
+        "rejected": done.rejected.len(),
+        "text_bytes": read.text_bytes,
+        "pieces": read.pieces,
+        "repeated": read.repeated,
+        "occurrences": read.occurrences,
+        "passages": repeats.passages,
+        "documents_with_repeats": repeats.documents,
+        "repeated_bytes": repeats.repeated_bytes,
+        "repeated_share": share(repeats.repeated_bytes, read.text_bytes),
+        "documents_with_cuts": repeats.later_documents,
+        "cut_bytes": repeats.later_bytes,
+        "cut_share": share(repeats.later_bytes, read.text_bytes),
+        "workers": request.resources.workers,
+    });
+    if let Some(kept) = done.kept {
+        report["emptied"] = kept.emptied.into();
+        report["written_files"] = kept.files.into();
+        report["written_bytes"] = kept.bytes_out.into();
+    }
+    if let Some(peers) = peers {
+        report["processes"] = peers.mesh().processes().into();
+    }
+    report
+}
+
+impl Done {
+    /// Completes the report, writes it, and tells people of it.
+    fn finish(&mut self, args: &PassagesArgs, begun: Instant, reporter: &Reporter<'_>) -> Result<()> {
+        let seconds = begun.elapsed().as_secs_f64();
+        let read = &self.found.read;
+        self.report["seconds"] = ((seconds * 1e3).round() / 1e3).into();
+        self.report["megabytes_per_second"] =
+            ((read.text_bytes as f64 / 1e5 / seconds.max(1e-9)).round() / 10.0).into();
+        self.report["peak_memory_bytes"] = peak_memory().into();
+        if let Some(folder) = &self.staging {
+            let path = folder.join("summary.json");
+            let text = format!("{:#}\n", self.report);
+            std::fs::write(&path, text).map_err(|e| Error::io(&path, "write", e))?;
+        } else {
+            self.report["top"] = json!(self.found.top);
+        }
+        self.tell(args, reporter);
+        Ok(())
+    }
+
+    fn tell(&self, args: &PassagesArgs, reporter: &Reporter<'_>) {
+        let FoundPassages { read, repeats, top, .. } = &self.found;
+        let percent = |part: u64| format!("{:.1} %", 100.0 * share(part, read.text_bytes));
+        reporter.line(&format!(
+            "{} repeated in {} of {}: {} of the text, {} without the first of each",
+            counted(repeats.passages, "passage"),
+            repeats.documents,
+            counted(read.documents, "document"),
+            percent(repeats.repeated_bytes),
+            percent(repeats.later_bytes),
+        ));
+        for passage in top.iter().take(SHOWN) {
+            let text: String = passage.text.chars().take(SHOWN_CHARS).collect();
+            let times = counted(passage.count, "time");
+            reporter.line(&format!("{times} in {}: {text}", counted(passage.documents, "document")));
+        }
+        let done = match (args.dry_run, args.action) {
+            (true, ActionArg::List) => "nothing written (dry run)".to_owned(),
+            (true, _) => format!(
+                "would change {} (dry run, nothing written)",
+                counted(repeats.later_documents, "document")
+            ),
+            (false, ActionArg::List) => "all documents left as they are".to_owned(),
+            (false, ActionArg::Cut) => format!(
+                "cut {} out of {}; {} left without text, not written",
+                counted(repeats.later_bytes, "byte"),
+                counted(repeats.later_documents, "document"),
+                counted(self.kept.map_or(0, |kept| kept.emptied), "document")
+            ),
+            (false, ActionArg::Mark) => format!("marked {}", counted(repeats.later_documents, "document")),
+        };
+        let out = args.out.as_deref().filter(|_| !args.dry_run);
+        reporter.line(&out.map_or(done.clone(), |out| format!("{done}: {}", out.display())));
+    }
+}

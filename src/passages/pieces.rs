@@ -1,0 +1,223 @@
+//! Texts cut into pieces, and runs of pieces, each with its identity and its place.
+//!
+//! The identity is a 64-bit hash of the tokens, so that case, punctuation and blanks do not count. A piece without a word is
+//! no piece.
+
+use std::ops::Range;
+
+use super::unit::{PassageUnit, PieceKind};
+use crate::simd::Simd;
+use crate::text::{PlacedWords, Tokenizer, Tokens, each_line, each_sentence};
+
+/// The factor of sums over tokens and pieces; odd, so that no bit is lost.
+const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
+/// Longest piece whose tokens are held, in bytes; those of longer ones are added up as they come.
+const LONG: usize = 1 << 20;
+
+/// Cuts texts into pieces; its buffers are reused from text to text.
+pub(super) struct PieceCutter {
+    unit: PassageUnit,
+    min_words: u64,
+    tokenizer: Tokenizer,
+    words: PlacedWords,
+    runs: PieceRuns,
+}
+
+impl PieceCutter {
+    pub(super) fn new(unit: PassageUnit, min_words: u64, simd: Simd) -> PieceCutter {
+        PieceCutter {
+            unit,
+            min_words,
+            tokenizer: Tokenizer::new(Tokens::Words, simd),
+            words: PlacedWords::new(),
+            runs: PieceRuns::new(unit.length),
+        }
+    }
+
+    /// Hands each run of pieces of a text to `take`: what it is, and where it stands.
+    pub(super) fn each(&mut self, text: &str, mut take: impl FnMut(u64, Range<usize>)) {
+        let PieceCutter { unit, min_words, tokenizer, words, runs } = self;
+        runs.clear();
+        if unit.kind == PieceKind::Token {
+            let mut last = 0;
+            return words.each(text, |hash, place| {
+                // What one character becomes has one place, and what stands in it cannot be told apart.
+                last = place.end.max(last);
+                if let Some((identity, start, _)) = runs.push(Piece { hash, start: place.start, words: 1 }) {
+                    take(identity, start..last);
+                }
+            });
+        }
+        let mut piece = |place: Range<usize>| {
+            let (hash, count) = identity(&text[place.clone()], tokenizer, words);
+            if count == 0 {
+                return;
+            }
+            let run = runs.push(Piece { hash, start: place.start, words: count });
+            if let Some((identity, start, _)) = run.filter(|(.., words)| words >= min_words) {
+                take(identity, start..place.end);
+            }
+        };
+        // A piece ends where the next one begins, so that it goes with its line end.
+        let mut open = None;
+        each_start(text, unit.kind, |start| {
+            if let Some(before) = open.replace(start) {
+                piece(before..start);
+            }
+        });
+        if let Some(last) = open {
+            piece(last..text.len());
+        }
+    }
+}
+
+/// Tells where the pieces of a text begin.
+fn each_start(text: &str, kind: PieceKind, mut start: impl FnMut(usize)) {
+    let at = |part: &str| part.as_ptr().addr() - text.as_ptr().addr();
+    match kind {
+        PieceKind::Sentence => each_sentence(text, |sentence| start(at(sentence))),
+        PieceKind::Paragraph => {
+            let mut within = false;
+            each_line(text, |line| {
+                let blank = line.trim_ascii().is_empty();
+                if !blank && !within {
+                    start(at(line));
+                }
+                within = !blank;
+            });
+        }
+        PieceKind::Line | PieceKind::Token => each_line(text, |line| start(at(line))),
+    }
+}
+
+/// What a piece is, and how many words it has.
+fn identity(piece: &str, tokenizer: &mut Tokenizer, words: &mut PlacedWords) -> (u64, u64) {
+    let (mut sum, mut count) = (0u64, 0);
+    let mut add = |hash: u64| {
+        sum = sum.wrapping_mul(FACTOR).wrapping_add(hash);
+        count += 1;
+    };
+    if piece.len() > LONG {
+        words.each(piece, |hash, _| add(hash));
+    } else {
+        tokenizer.tokens(piece).iter().for_each(|hash| add(*hash));
+    }
+    (mixed(sum ^ count), count)
+}
+
+/// Spreads sums, whose low bits depend on the low bits of what was added only.
+fn mixed(sum: u64) -> u64 {
+    let product = u128::from(sum ^ 0xFF51_AFD7_ED55_8CCD) * u128::from(FACTOR);
+    let mixed = product as u64 ^ (product >> 64) as u64;
+    (mixed ^ (mixed >> 32)).wrapping_mul(0xD6E8_FEB8_6659_FD93)
+}
+
+/// A piece of a text.
+#[derive(Clone, Copy, Default)]
+struct Piece {
+    hash: u64,
+    start: usize,
+    words: u64,
+}
+
+/// The last pieces of a text, as many as a run has.
+struct PieceRuns {
+    ring: Box<[Piece]>,
+    /// Pieces so far, and where the next one goes.
+    count: usize,
+    next: usize,
+    sum: u64,
+    words: u64,
+    /// The factor of the first piece of a run.
+    first: u64,
+}
+
+impl PieceRuns {
+    fn new(length: usize) -> PieceRuns {
+        let first = (1..length).fold(1u64, |power, _| power.wrapping_mul(FACTOR));
+        PieceRuns { ring: vec![Piece::default(); length].into(), count: 0, next: 0, sum: 0, words: 0, first }
+    }
+
+    fn clear(&mut self) {
+        (self.count, self.next, self.sum, self.words) = (0, 0, 0, 0);
+    }
+
+    /// Adds a piece; if it completes a run: what that is, where it begins, and its words.
+    fn push(&mut self, piece: Piece) -> Option<(u64, usize, u64)> {
+        let length = self.ring.len();
+        if self.count >= length {
+            let gone = self.ring[self.next];
+            self.sum = self.sum.wrapping_sub(gone.hash.wrapping_mul(self.first));
+            self.words -= gone.words;
+        }
+        self.ring[self.next] = piece;
+        self.next = if self.next + 1 == length { 0 } else { self.next + 1 };
+        self.sum = self.sum.wrapping_mul(FACTOR).wrapping_add(piece.hash);
+        self.words += piece.words;
+        self.count += 1;
+        (self.count >= length).then(|| (mixed(self.sum), self.ring[self.next].start, self.words))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn runs(text: &str, unit: &str, min_words: u64) -> Vec<(u64, String)> {
+        let mut all = Vec::new();
+        let mut cutter = PieceCutter::new(unit.parse().expect("a unit"), min_words, Simd::Scalar);
+        cutter.each(text, |hash, place| all.push((hash, text[place].to_owned())));
+        all
+    }
+
+    fn texts(text: &str, unit: &str) -> Vec<String> {
+        runs(text, unit, 1).into_iter().map(|(_, text)| text).collect()
+    }
+
+    #[test]
+    fn pieces_go_with_what_follows_them() {
+        assert_eq!(texts("a\n\n-\r\nb c\rd", "line"), ["a\n", "b c\r", "d"]);
+        assert_eq!(texts("\n a\nb\n \n\nc\n", "paragraph"), [" a\nb\n \n\n", "c\n"]);
+        assert_eq!(
+            texts("One. Two! Is it? Yes.", "sentences:2"),
+            ["One. Two!", " Two! Is it?", " Is it? Yes."]
+        );
+        assert_eq!(texts("One, two - three.", "tokens:2"), ["One, two", "two - three"]);
+        assert_eq!(texts("a\nb\n\nc", "lines:2"), ["a\nb\n", "b\n\nc"]);
+        assert!(texts("one two", "tokens:3").is_empty() && texts("", "line").is_empty());
+    }
+
+    #[test]
+    fn case_punctuation_and_blanks_do_not_count() {
+        let of = |text| runs(text, "line", 1)[0].0;
+        assert_eq!(of("One,  TWO three!"), of("one two; three\n"));
+        assert_ne!(of("one two"), of("two one"));
+        assert_ne!(of("one two"), of("onetwo"));
+        assert_eq!(runs("one two\nthree", "line", 2).len(), 1);
+    }
+
+    #[test]
+    fn a_long_line_is_the_same_piece_as_a_short_one_of_its_words() {
+        let line = format!("one {} two", " ".repeat(2 * LONG));
+        assert_eq!(runs(&line, "line", 1)[0].0, runs("One two", "line", 1)[0].0);
+    }
+
+    proptest! {
+        /// Runs are the same if their words are the same, wherever they stand.
+        #[test]
+        fn runs_are_what_their_words_are(words in prop::collection::vec("[ab]", 0..40), length in 1usize..6) {
+            let text = words.join(" ");
+            let (mut by_words, mut by_hash) = (HashMap::new(), HashMap::new());
+            let runs = runs(&text, &format!("tokens:{length}"), 1);
+            prop_assert_eq!(runs.len(), (words.len() + 1).saturating_sub(length));
+            for (hash, run) in runs {
+                prop_assert_eq!(*by_words.entry(run.clone()).or_insert(hash), hash);
+                prop_assert_eq!(by_hash.entry(hash).or_insert(run.clone()).clone(), run);
+            }
+        }
+    }
+}
