@@ -6,8 +6,9 @@ use std::fs;
 use crate::support::program::Dir;
 
 /// The commands that have arguments of their own.
-const COMMANDS: [&str; 27] = [
+const COMMANDS: [&str; 28] = [
     "dedup",
+    "passages",
     "load",
     "delete",
     "export",
@@ -62,7 +63,7 @@ fn help_is_found_in_three_ways() {
 #[test]
 fn short_help_is_a_screen_and_long_help_has_all() {
     let dir = Dir::new();
-    for command in ["", "dedup", "load", "delete", "evaluate", "launch", "lexicon build"] {
+    for command in ["", "dedup", "load", "delete", "evaluate", "launch", "lexicon build", "passages"] {
         let short = dir.alike(&format!("{command} -h"), None).ok().stdout;
         assert!(short.lines().count() <= 50, "{command}: {} lines\n{short}", short.lines().count());
     }

@@ -168,8 +168,9 @@ fn the_book_and_the_help_name_the_same_flags() {
         "--workspace",
     ];
     // All commands that have flags.
-    const COMMANDS: [&str; 24] = [
+    const COMMANDS: [&str; 25] = [
         "dedup",
+        "passages",
         "load",
         "delete",
         "clusters",

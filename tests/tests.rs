@@ -113,6 +113,8 @@ mod namespaces;
 /// Parquet: the same documents as from lines, files with the rows that are kept, and what damage costs.
 #[cfg(feature = "parquet")]
 mod parquet;
+/// Passages that are repeated within and between documents: against an obvious program, in every shape.
+mod passages;
 /// `dedup` as several processes.
 mod processes;
 /// Collections that several processes change.
