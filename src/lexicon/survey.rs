@@ -9,7 +9,8 @@ use crate::mesh::Mesh;
 use crate::metrics::Metric;
 use crate::progress::{Progress, Stage};
 use crate::read::{
-    DocumentSink, Fields, Input, Part, Record, Refusal, Refused, Rejected, RunInputs, Sink, Source,
+    DocumentSink, Fields, Input, Part, Record, RecordRoom, Refusal, Refused, Rejected, RunInputs, Sink,
+    Source,
 };
 
 /// The counter of units: a job that surveys has no other.
@@ -54,12 +55,22 @@ impl Survey<'_> {
         reader: impl Fn() -> R + Sync,
         progress: &Progress,
     ) -> Result<Surveyed<R>> {
+        self.read_within(RecordRoom::default(), reader, progress)
+    }
+
+    /// The same where records may be only so long.
+    pub(crate) fn read_within<R: TextReader + Send>(
+        &self,
+        room: RecordRoom,
+        reader: impl Fn() -> R + Sync,
+        progress: &Progress,
+    ) -> Result<Surveyed<R>> {
         let bytes: u64 = self.sources.iter().map(|source| source.bytes).sum();
         let processes = self.mesh.map_or(1, Mesh::processes);
         progress.enter(Stage::Read, bytes / processes as u64);
         // All processes cut alike, whatever their workers.
         let unit_bytes = (bytes / UNITS).clamp(UNIT.0, UNIT.1);
-        let fields = Arc::new(Fields::of(self.input)?);
+        let fields = Arc::new(Fields { room, ..Fields::of(self.input)? });
         let mut sources = self.sources.to_vec();
         sources.iter_mut().for_each(|source| source.stopped_by(progress.stop_flag()));
         let inputs = RunInputs::new(sources, fields, Part::ALL, unit_bytes);

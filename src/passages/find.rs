@@ -21,11 +21,13 @@ use crate::mesh::Mesh;
 use crate::output::{CutFile, CutWriter, hand_out};
 use crate::peers::Peers;
 use crate::progress::{Progress, Stage};
-use crate::read::{Fields, Input, Record, Rejected, RunInputs, Source};
+use crate::read::{Fields, Input, Record, RecordCost, RecordRoom, Rejected, RunInputs, Source};
 use crate::resources::Resources;
 
 /// Ranges of identities that a worker merges, one after the other.
 const RANGES: usize = 4;
+/// What a record takes: its line and its text, and as it is written, what is left of that and the new line, each twice.
+const RECORD: RecordCost = RecordCost { token: 24, bytes_of_token: 6 };
 /// Pieces between two looks whether the run was stopped.
 const LOOK: u64 = 1 << 16;
 
@@ -97,7 +99,7 @@ pub fn find_passages(
     request: &PassageRequest,
     top: usize,
     cuts: Option<CutWriter>,
-    progress: &Progress,
+    progress: &Arc<Progress>,
 ) -> Result<FoundPassages> {
     let Resources { workers, simd, peers, .. } = &request.resources;
     let Repeated { read, refused, inputs, runs } = repeated(request, progress)?;
@@ -133,7 +135,7 @@ pub fn find_passages(
 ///
 /// # Errors
 /// As [`find_passages`].
-pub fn assist_passages(request: &PassageRequest, progress: &Progress) -> Result<Arc<Fields>> {
+pub fn assist_passages(request: &PassageRequest, progress: &Arc<Progress>) -> Result<Arc<Fields>> {
     let Repeated { inputs, runs, .. } = repeated(request, progress)?;
     request.mesh().map_or(Ok(()), |mesh| give(mesh, 0, &runs, request.memory_of_worker()))?;
     Ok(inputs.fields)
@@ -165,7 +167,7 @@ struct Repeated {
     runs: Vec<SortedRun<4>>,
 }
 
-fn repeated(request: &PassageRequest, progress: &Progress) -> Result<Repeated> {
+fn repeated(request: &PassageRequest, progress: &Arc<Progress>) -> Result<Repeated> {
     let PassageRequest { sources, input, unit, min_words, resources } = request;
     let bytes = request.memory_of_worker() / 4 * 3;
     let reader = || PassageReader {
@@ -174,8 +176,9 @@ fn repeated(request: &PassageRequest, progress: &Progress) -> Result<Repeated> {
         read: PassageTally::default(),
         progress,
     };
+    let room = RecordRoom::new(resources.memory, 0, resources.workers, RECORD, progress);
     let survey = Survey { sources, input, workers: resources.workers, mesh: request.mesh() };
-    let surveyed = survey.read(reader, progress)?;
+    let surveyed = survey.read_within(room, reader, progress)?;
     let mut read = PassageTally::default();
     let mut runs = Vec::new();
     let finished: Vec<Result<Vec<SortedRun<3>>>> = std::thread::scope(|scope| {
