@@ -273,6 +273,7 @@ impl Done {
         ));
         for passage in top.iter().take(SHOWN) {
             let text: String = passage.text.chars().take(SHOWN_CHARS).collect();
+            let text = text.trim_end();
             let times = counted(passage.count, "time");
             reporter.line(&format!("{times} in {}: {text}", counted(passage.documents, "document")));
         }
