@@ -256,7 +256,7 @@ fn merge_all(
         let workers = request.resources.workers;
         let ranges = workers * RANGES;
         let work = |(): &mut (), range: usize| {
-            let merge = RangeMerge { request, runs, mesh: None, range, ranges };
+            let merge = IdentityMerge { request, runs, mesh: None, range, ranges };
             merge.run(progress)
         };
         return hand_out(ranges, workers, || (), work);
@@ -269,7 +269,7 @@ fn merge_all(
         let mesh = &mesh;
         let giving: Vec<_> =
             others.iter().map(|to| scope.spawn(move || give(mesh, *to, runs, each))).collect();
-        let merge = RangeMerge { request, runs, mesh: Some(mesh), range: own, ranges: processes };
+        let merge = IdentityMerge { request, runs, mesh: Some(mesh), range: own, ranges: processes };
         let merged = merge.run(progress);
         // They wait for it, whatever has happened here.
         let ended: Result<Vec<()>> = others.iter().map(|from| end(mesh, *from)).collect();
@@ -283,7 +283,7 @@ fn merge_all(
 }
 
 /// A range of identities.
-struct RangeMerge<'a> {
+struct IdentityMerge<'a> {
     request: &'a PassageRequest,
     runs: &'a [SortedRun<3>],
     mesh: Option<&'a Arc<Mesh>>,
@@ -302,7 +302,7 @@ struct SamePieces {
     last: u64,
 }
 
-impl RangeMerge<'_> {
+impl IdentityMerge<'_> {
     /// Where a range begins.
     fn bound(&self, range: usize) -> Option<u64> {
         let start = ((range as u128) << 64).div_ceil(self.ranges as u128);

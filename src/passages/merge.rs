@@ -5,12 +5,12 @@ use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
 
 use super::remote_rows::RemoteRows;
-use super::runs::RunReader;
+use super::runs::RowReader;
 use crate::error::Result;
 
 /// Rows that come in order.
 pub(super) enum RowSource<const N: usize> {
-    Run(RunReader<N>),
+    Run(RowReader<N>),
     Remote(RemoteRows<N>),
 }
 

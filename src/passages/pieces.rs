@@ -43,7 +43,8 @@ impl PieceCutter {
             return words.each(text, |hash, place| {
                 // What one character becomes has one place, and what stands in it cannot be told apart.
                 last = place.end.max(last);
-                if let Some((identity, start, _)) = runs.push(Piece { hash, start: place.start, words: 1 }) {
+                let run = runs.push(TextPiece { hash, start: place.start, words: 1 });
+                if let Some((identity, start, _)) = run.filter(|(.., words)| words >= min_words) {
                     take(identity, start..last);
                 }
             });
@@ -53,7 +54,7 @@ impl PieceCutter {
             if count == 0 {
                 return;
             }
-            let run = runs.push(Piece { hash, start: place.start, words: count });
+            let run = runs.push(TextPiece { hash, start: place.start, words: count });
             if let Some((identity, start, _)) = run.filter(|(.., words)| words >= min_words) {
                 take(identity, start..place.end);
             }
@@ -114,7 +115,7 @@ fn mixed(sum: u64) -> u64 {
 
 /// A piece of a text.
 #[derive(Clone, Copy, Default)]
-struct Piece {
+struct TextPiece {
     hash: u64,
     start: usize,
     words: u64,
@@ -122,7 +123,7 @@ struct Piece {
 
 /// The last pieces of a text, as many as a run has.
 struct PieceRuns {
-    ring: Box<[Piece]>,
+    ring: Box<[TextPiece]>,
     /// Pieces so far, and where the next one goes.
     count: usize,
     next: usize,
@@ -135,7 +136,14 @@ struct PieceRuns {
 impl PieceRuns {
     fn new(length: usize) -> PieceRuns {
         let first = (1..length).fold(1u64, |power, _| power.wrapping_mul(FACTOR));
-        PieceRuns { ring: vec![Piece::default(); length].into(), count: 0, next: 0, sum: 0, words: 0, first }
+        PieceRuns {
+            ring: vec![TextPiece::default(); length].into(),
+            count: 0,
+            next: 0,
+            sum: 0,
+            words: 0,
+            first,
+        }
     }
 
     fn clear(&mut self) {
@@ -143,7 +151,7 @@ impl PieceRuns {
     }
 
     /// Adds a piece; if it completes a run: what that is, where it begins, and its words.
-    fn push(&mut self, piece: Piece) -> Option<(u64, usize, u64)> {
+    fn push(&mut self, piece: TextPiece) -> Option<(u64, usize, u64)> {
         let length = self.ring.len();
         if self.count >= length {
             let gone = self.ring[self.next];

@@ -18,17 +18,17 @@ pub(super) fn block(bytes: usize, runs: usize) -> usize {
 }
 
 /// A file of runs. It has no name, and is gone when nobody uses it any more, however the process ends.
-pub(super) struct RunFile {
+pub(super) struct RowFile {
     folder: PathBuf,
     file: Arc<File>,
     bytes: u64,
 }
 
-impl RunFile {
-    pub(super) fn new(folder: &Path) -> Result<RunFile> {
+impl RowFile {
+    pub(super) fn new(folder: &Path) -> Result<RowFile> {
         let file = tempfile::tempfile_in(folder);
         let file = file.map_err(|e| Error::io(folder, "create a spill file in", e))?;
-        Ok(RunFile { folder: folder.to_path_buf(), file: Arc::new(file), bytes: 0 })
+        Ok(RowFile { folder: folder.to_path_buf(), file: Arc::new(file), bytes: 0 })
     }
 
     /// Writes rows as a run.
@@ -68,20 +68,20 @@ impl<const N: usize> SortedRun<N> {
     const ROW: u64 = 8 * N as u64;
 
     /// Reads all of it.
-    pub(super) fn read(&self, block: usize) -> RunReader<N> {
+    pub(super) fn read(&self, block: usize) -> RowReader<N> {
         self.reader(self.from, self.to, block)
     }
 
     /// Reads the rows whose first number is at least `from`, and less than `to` if there is an end.
-    pub(super) fn read_between(&self, from: u64, to: Option<u64>, block: usize) -> Result<RunReader<N>> {
+    pub(super) fn read_between(&self, from: u64, to: Option<u64>, block: usize) -> Result<RowReader<N>> {
         let end = to.map_or(Ok(self.to), |to| self.place_of(to))?;
         Ok(self.reader(self.place_of(from)?, end, block))
     }
 
-    fn reader(&self, at: u64, end: u64, block: usize) -> RunReader<N> {
+    fn reader(&self, at: u64, end: u64, block: usize) -> RowReader<N> {
         let (file, folder) = (Arc::clone(&self.file), self.folder.clone());
         let most = (block as u64 / Self::ROW).max(1) * Self::ROW;
-        RunReader { file, folder, at, end, most, block: Vec::new(), used: 0 }
+        RowReader { file, folder, at, end, most, block: Vec::new(), used: 0 }
     }
 
     /// Where the first row is whose first number is not less than `first`.
@@ -99,7 +99,7 @@ impl<const N: usize> SortedRun<N> {
 }
 
 /// Reads rows of a run.
-pub(super) struct RunReader<const N: usize> {
+pub(super) struct RowReader<const N: usize> {
     file: Arc<File>,
     folder: PathBuf,
     at: u64,
@@ -110,7 +110,7 @@ pub(super) struct RunReader<const N: usize> {
     used: usize,
 }
 
-impl<const N: usize> RunReader<N> {
+impl<const N: usize> RowReader<N> {
     pub(super) fn next(&mut self) -> Result<Option<[u64; N]>> {
         if self.used == self.block.len() {
             if self.at == self.end {

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::merge::{RowMerge, RowSource};
-use super::runs::{RunFile, SortedRun, block};
+use super::runs::{RowFile, SortedRun, block};
 use crate::error::Result;
 
 /// Runs of one size that are merged into one of the next.
@@ -15,7 +15,7 @@ pub(super) struct RowSorter<const N: usize> {
     /// Rows that may be held.
     most: usize,
     folder: PathBuf,
-    file: Option<RunFile>,
+    file: Option<RowFile>,
     /// How often each run was merged, and the run; the former descend.
     runs: Vec<(u32, SortedRun<N>)>,
 }
@@ -78,7 +78,7 @@ impl<const N: usize> RowSorter<N> {
     fn write(&mut self, next: impl FnMut() -> Result<Option<[u64; N]>>) -> Result<SortedRun<N>> {
         let file = match &mut self.file {
             Some(file) => file,
-            none => none.insert(RunFile::new(&self.folder)?),
+            none => none.insert(RowFile::new(&self.folder)?),
         };
         file.write(next)
     }
