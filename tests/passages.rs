@@ -69,11 +69,17 @@ fn pieces(text: &str, kind: &str) -> Vec<Piece> {
     all
 }
 
+/// A document, and where something begins and ends in it.
+type Place = (usize, usize, usize);
+
+/// How often a run occurs, in which documents, and where first.
+type Times = (u64, BTreeSet<usize>, Place);
+
 /// What the obvious program finds.
 #[derive(Default)]
 struct Obvious {
     /// Of each run that is repeated: how often, in how many documents, and where it stands first.
-    runs: HashMap<Vec<String>, (u64, BTreeSet<usize>, (usize, usize, usize))>,
+    runs: HashMap<Vec<String>, Times>,
     /// What is left of each text, if anything was cut.
     left: Vec<Option<String>>,
     pieces: u64,
