@@ -9,7 +9,7 @@
 repeated lines, paragraphs and runs of 50 words with ALIKE and with a program that keeps all of them in a dictionary, and
 fails unless the texts that are left are equal.
 
-`speed` prints text per second and memory for each unit, on one worker and two.
+`speed` prints seconds, those of the processor, and memory for each unit, on one worker and two.
 
 `rules` prints the share of the text that ALIKE cuts, beside line rules as published: that of the code of C4 (a line is known
 by itself, stripped and in lower case; one stays), and that of CCNet (digits are 0, control characters and punctuation beyond
@@ -20,6 +20,7 @@ import collections
 import json
 import pathlib
 import re
+import resource
 import shutil
 import subprocess
 import sys
@@ -112,14 +113,22 @@ def check(arguments):
     shutil.rmtree(folder)
 
 
+def processor():
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 def speed(arguments):
     memory = ["--memory", arguments.memory] if arguments.memory else []
-    print("| unit | workers | text MB/s | seconds | memory MB | repeats | cut |\n|---|---:|---:|---:|---:|---:|---:|")
+    print("| unit | workers | seconds | CPU seconds | text MB/s of CPU | memory MB | repeats | cut |")
+    print("|---|---:|---:|---:|---:|---:|---:|---:|")
     for unit in ["line", "paragraph", "sentences:3", "tokens:50"]:
         for workers in ["1", "2"]:
+            before = processor()
             of = alike(arguments.alike, arguments.corpus, "--dry-run", "--unit", unit, "-w", workers, *memory)
+            took = processor() - before
             print(
-                f"| `{unit}` | {workers} | {of['megabytes_per_second']:.0f} | {of['seconds']:.2f} | "
+                f"| `{unit}` | {workers} | {of['seconds']:.2f} | {took:.2f} | {of['text_bytes'] / 1e6 / took:.0f} | "
                 f"{of['peak_memory_bytes'] / 1e6:.0f} | {of['repeated_share']:.1%} | {of['cut_share']:.1%} |"
             )
 

@@ -5,8 +5,8 @@ use std::ffi::OsString;
 use clap::{ArgMatches, Args, FromArgMatches};
 
 use super::common::{MachineArgs, TalkArgs};
+use super::helping::suggestions::with_suggestion;
 use super::processes::ProcessArgs;
-use super::suggestions::with_suggestion;
 use super::{Cli, Command, definition};
 
 /// A command line that was understood.

@@ -8,14 +8,13 @@ pub(crate) mod common;
 pub(crate) mod dedup;
 mod distributed;
 pub(crate) mod evaluate;
-mod help;
+mod helping;
 pub(crate) mod launch;
 pub(crate) mod lexicon;
 pub(crate) mod line;
 pub(crate) mod passages;
 pub(crate) mod processes;
 pub(crate) mod recompute;
-mod suggestions;
 #[cfg(test)]
 mod tests;
 pub(crate) mod tune;
@@ -34,6 +33,7 @@ use self::collections::{
 use self::common::PlaceArgs;
 use self::dedup::{DEDUP_EXAMPLES, DedupArgs};
 use self::evaluate::{EVALUATE_EXAMPLES, EvaluateArgs};
+use self::helping::help;
 use self::launch::{LAUNCH_EXAMPLES, LaunchArgs};
 use self::lexicon::{LEXICON_EXAMPLES, LexiconCommand};
 use self::passages::{PASSAGES_EXAMPLES, PassagesArgs};

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 
-use super::definition;
+use crate::cli::definition;
 
 /// Flags of other tools, each line with the flag of alike that means the same.
 const FLAGS: &[(&str, &str)] = &[
@@ -125,7 +125,7 @@ fn meaning<'a>(table: &[(&str, &'a str)], typed: &str) -> Option<&'a str> {
 }
 
 /// The error of the command line `words`, with the option, value or command that was probably meant.
-pub(super) fn with_suggestion(mut error: Error, words: &[OsString]) -> Error {
+pub(in crate::cli) fn with_suggestion(mut error: Error, words: &[OsString]) -> Error {
     let (kind, typed) = match error.kind() {
         ErrorKind::MissingRequiredArgument => return with_missing(error, words),
         ErrorKind::UnknownArgument => (ContextKind::SuggestedArg, ContextKind::InvalidArg),

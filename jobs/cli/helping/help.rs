@@ -17,7 +17,7 @@ const HEADING: [&str; 2] = ["\u{1b}[1m\u{1b}[4m", "\u{1b}[0m"];
 const NAME: [&str; 2] = ["\u{1b}[1m", "\u{1b}[0m"];
 
 /// The same command, whose help lists subcommands in groups.
-pub(super) fn grouped(command: clap::Command) -> clap::Command {
+pub(in crate::cli) fn grouped(command: clap::Command) -> clap::Command {
     let mut text = String::new();
     for (heading, names) in GROUPS {
         let _ = writeln!(text, "{}{heading}:{}", HEADING[0], HEADING[1]);
@@ -44,6 +44,6 @@ fn is_grouped(name: &str) -> bool {
 }
 
 /// Where the short help of a command ends.
-pub(super) fn more(command: &str) -> String {
+pub(in crate::cli) fn more(command: &str) -> String {
     format!("More options and examples: alike help {command}")
 }
