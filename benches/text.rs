@@ -2,7 +2,7 @@
 
 use std::hint::black_box;
 
-use alike::config::Tokens;
+use alike::config::{Fold, Tokens};
 use alike::simd::Simd;
 use alike::text::Tokenizer;
 use alike_benches::Numbers;
@@ -69,7 +69,7 @@ fn bench(c: &mut Criterion) {
             [Simd::Scalar, Simd::Avx2, Simd::Avx512].into_iter().filter(|&simd| simd <= Simd::detect())
         {
             for tokens in [Tokens::Words, Tokens::Chars] {
-                let mut tokenizer = Tokenizer::new(tokens, simd);
+                let mut tokenizer = Tokenizer::new(tokens, Fold::default(), simd);
                 let count = tokenizer.tokens(text).len();
                 group.bench_function(format!("{simd:?}/{tokens:?} ({count} tokens)"), |b| {
                     b.iter(|| black_box(tokenizer.tokens(black_box(text)).len()));

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use alike::config::Tokens;
+use alike::config::{Fold, Tokens};
 use alike::simd::Simd;
 use alike::sketch::{shingles, size_group};
 use alike::text::Tokenizer;
@@ -48,7 +48,7 @@ struct Doc {
 }
 
 fn docs(texts: &[String]) -> Vec<Doc> {
-    let mut tokenizer = Tokenizer::new(Tokens::Words, Simd::Scalar);
+    let mut tokenizer = Tokenizer::new(Tokens::Words, Fold::default(), Simd::Scalar);
     let (mut seen, mut docs) = (BTreeSet::new(), Vec::new());
     for text in texts {
         let tokens = tokenizer.tokens(text).to_vec();

@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use alike::config::Tokens;
+use alike::config::{Fold, Tokens};
 use alike::simd::Simd;
 use alike::text::{Tokenizer, token_hash};
 
@@ -10,10 +10,12 @@ use crate::LEVELS;
 
 #[path = "../../src/text/classify.rs"]
 mod classify;
+#[path = "../../src/text/spellings.rs"]
+mod spellings;
 #[path = "../../src/text/tests/twin.rs"]
 mod twin;
 
-use twin::canonical_tokens;
+use twin::folded_tokens;
 
 const MODES: [Tokens; 2] = [Tokens::Words, Tokens::Chars];
 

@@ -9,8 +9,8 @@ use clap::Args;
 
 use super::processes::ProcessArgs;
 use super::values::{
-    ClusteringArg, ComponentsArg, Percent, SimdArg, TokensArg, VerifyArg, folder_parser, format_parser,
-    list_parser, method_parser, policies, presets,
+    ClusteringArg, ComponentsArg, Percent, SimdArg, TokensArg, VerifyArg, fold_parser, folder_parser,
+    format_parser, list_parser, method_parser, policies, presets,
 };
 
 /// Where a collection lies.
@@ -138,9 +138,21 @@ impl FormArgs {
     }
 }
 
-/// What is left out of texts, and what words become.
+/// Which spellings are one, what is left out of texts, and what words become.
 #[derive(Debug, Default, Args)]
 pub(crate) struct FilterArgs {
+    /// Which spellings are one, beside case: forms, marks, digits, letters, or none [default: forms]
+    ///
+    /// A list, like marks,letters. Every word but none includes forms.
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        value_parser = fold_parser(),
+        help_heading = "Text",
+        hide_short_help = true
+    )]
+    pub(crate) fold: Vec<String>,
     /// Ignore words that consist of digits
     #[arg(
         long,

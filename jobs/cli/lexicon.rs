@@ -6,6 +6,7 @@ use clap::{Args, Subcommand, ValueEnum};
 
 use super::common::{FormArgs, MachineArgs, ReportArgs};
 use super::processes::ProcessArgs;
+use super::values::fold_parser;
 
 pub(crate) const LEXICON_EXAMPLES: &str = "\
 Examples:
@@ -82,6 +83,18 @@ pub(crate) struct BuildArgs {
     /// Shortest term, in characters; in scripts without spaces one is always enough
     #[arg(long, value_name = "N", default_value_t = 3, help_heading = "Terms")]
     pub(crate) min_length: usize,
+    /// Which spellings are one, beside case: forms, marks, digits, letters, or none
+    ///
+    /// As the runs say that use the lexicon. A list, like marks,letters. Every word but none includes forms.
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        default_value = "forms",
+        value_parser = fold_parser(),
+        help_heading = "Terms"
+    )]
+    pub(crate) fold: Vec<String>,
     /// Ignore terms that fewer documents contain
     #[arg(long, value_name = "N", default_value_t = 5, help_heading = "Terms")]
     pub(crate) min_df: u64,

@@ -6,7 +6,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use alike::config::{Method, PRESETS};
+use alike::config::{Fold, Method, PRESETS};
 use alike::output::{ListForm, RecordForm};
 use alike::read::{FormatName, format_names};
 use alike::remote::ObjectUrl;
@@ -80,6 +80,11 @@ pub(crate) fn positive(text: &str) -> Result<NonZeroUsize, String> {
 pub(crate) fn format_parser() -> impl TypedValueParser<Value = FormatName> {
     let values = format_names().map(|(name, about)| PossibleValue::new(name).help(about));
     PossibleValuesParser::new(with_absent(values)).try_map(|name| known::<FormatName>(&name))
+}
+
+/// What reads `--fold`: the words of the list, each with what it is.
+pub(crate) fn fold_parser() -> impl TypedValueParser<Value = String> {
+    PossibleValuesParser::new(Fold::WORDS.map(|(word, about)| PossibleValue::new(word).help(about)))
 }
 
 /// What reads `--to`: the list of forms, each with what it is.

@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::thread;
 
-use alike::config::{Clustering, Config, Filter, Input, Method, Tokens, Verify, parse_size};
+use alike::config::{Clustering, Config, Filter, Fold, Input, Method, Tokens, Verify, parse_size};
 use alike::error::{Error, Result};
 use alike::flow::Components;
 use alike::limits::{BASE_MEMORY, LEAST_EPOCH, LEAST_MEMORY, LEAST_SHARD, MAX_WORKERS, WORKER_MEMORY};
@@ -179,6 +179,9 @@ fn lay_over(config: &mut Config, args: &ConfigArgs) -> Result<()> {
     if let Some(cap) = args.common_cap {
         config.count.common_cap = cap;
     }
+    if !args.filters.fold.is_empty() {
+        config.text.fold = fold(&args.filters.fold)?;
+    }
     filters(&mut config.text.filter, &args.filters);
     if let Some(verify) = args.verify {
         config.verify = match verify {
@@ -210,6 +213,11 @@ fn lay_over(config: &mut Config, args: &ConfigArgs) -> Result<()> {
 pub(crate) fn records(input: &mut Input, args: &RecordArgs) {
     args.id_field.iter().for_each(|path| input.id_field.clone_from(path));
     args.text_field.iter().for_each(|path| input.text_field.clone_from(path));
+}
+
+/// What flags say of which spellings are one.
+pub(crate) fn fold(words: &[String]) -> Result<Fold> {
+    Fold::of(words).map_err(|wrong| Error::config(format!("--fold: {wrong}")))
 }
 
 /// What flags say of what is left out of texts.

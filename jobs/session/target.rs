@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use alike::collection::{Manifest, Writer};
-use alike::config::{Clustering, Config};
+use alike::config::{Clustering, Config, Fold};
 use alike::error::{Error, Result};
 use alike::lexicon::Lexicon;
 use alike::peers::Peers;
@@ -174,6 +174,11 @@ fn check_same(manifest: &Manifest, asked: &CreateOptions<'_>) -> Result<()> {
     let frozen = &manifest.config;
     let base = if choices.config.is_some() { unless_said() } else { frozen.clone() };
     let mut asked = configuration(choices, base)?;
+    // A collection of form 1 folds nothing, and what made it could not say so. The same command still loads into it.
+    if frozen.text.fold == Fold::NONE && asked.text.fold == Fold::default() && choices.filters.fold.is_empty()
+    {
+        asked.text.fold = Fold::NONE;
+    }
     match lexicon {
         Some(lexicon) => asked.lexicon = lexicon.name(),
         // Who names none wants the one that is there.

@@ -62,7 +62,7 @@ fn counted(
     let request = LexiconRequest {
         sources: sources.to_vec(),
         input: config.input.clone(),
-        terms: Terms::default(),
+        terms: Terms { fold: config.text.fold, ..Terms::default() },
         resources: Resources { scratch: folder.path().to_path_buf(), peers: None, ..resources.clone() },
     };
     let path = folder.path().join("lexicon");

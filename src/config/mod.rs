@@ -26,7 +26,7 @@ pub use crate::method::{
     Sampling, Sentences, Shingles, Simhash, Supershingles, TermVector, Winnow,
 };
 pub use crate::read::Input;
-pub use crate::text::{Filter, Text, Tokens};
+pub use crate::text::{Filter, Fold, Text, Tokens};
 
 use serde::{Deserialize, Serialize};
 

@@ -126,9 +126,10 @@ impl Config {
         self.technique().require_named(lexicon)
     }
 
-    /// Refuses a lexicon that is another one, or too small or too large for the method.
+    /// Refuses a lexicon that is another one, of other spellings, or too small or too large for the method.
     fn require(&self, lexicon: &Lexicon) -> Result<()> {
         lexicon.require_name(&self.lexicon)?;
+        lexicon.require_fold(self.text.fold)?;
         self.technique().require(lexicon)
     }
 }

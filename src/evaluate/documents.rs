@@ -7,7 +7,7 @@ use crate::lexicon::{Survey, TextReader};
 use crate::progress::Progress;
 use crate::read::{Record, Rejected, Source};
 use crate::simd::Simd;
-use crate::text::Tokenizer;
+use crate::text::{Fold, Tokenizer};
 
 /// The documents of the inputs, numbered in document order from 0.
 #[derive(Debug)]
@@ -35,8 +35,11 @@ impl Documents {
     /// # Errors
     /// [`Error::Limit`] for more than 4,294,967,295 documents; what reading ends with.
     pub fn read(survey: &Survey<'_>, simd: Simd, progress: &Progress) -> Result<Documents> {
-        let reader =
-            || Lengths { tokenizer: Tokenizer::new(Tokens::Words, simd), rows: Vec::new(), bytes: 0 };
+        let reader = || Lengths {
+            tokenizer: Tokenizer::new(Tokens::Words, Fold::default(), simd),
+            rows: Vec::new(),
+            bytes: 0,
+        };
         let read = survey.read(reader, progress)?;
         let text_bytes = read.readers.iter().map(|lengths| lengths.bytes).sum();
         let mut rows: Vec<DocumentIds> = read.readers.into_iter().flat_map(|lengths| lengths.rows).collect();

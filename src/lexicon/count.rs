@@ -47,7 +47,7 @@ impl Counter {
     pub(super) fn new(terms: Terms, most: usize, folder: &Path) -> Counter {
         Counter {
             terms,
-            speller: Speller::new(),
+            speller: Speller::new(terms.fold),
             counts: HashMap::new(),
             bytes: 0,
             most,

@@ -15,8 +15,8 @@ use crate::hex;
 use crate::limits::MAX_LEXICON_BYTES;
 use crate::progress::Progress;
 
-/// The number of the form. It also stands for what canonical words are.
-pub const FORMAT: u32 = 1;
+/// The number of the form. It also stands for what canonical words are: those of 1 fold nothing.
+pub const FORMAT: u32 = 2;
 /// How the first line begins, up to the number of the form.
 const START: &str = "alike lexicon, format ";
 /// What stands between the number and the digest.

@@ -11,7 +11,7 @@ use super::sorted::Sorted;
 use super::terms::Header;
 use crate::error::{Error, Result};
 use crate::hex;
-use crate::text::{TermFrequencies, token_hash};
+use crate::text::{Fold, TermFrequencies, token_hash};
 
 /// A frozen table of terms and the number of documents that have each. About 40 bytes a term and the file are held.
 pub struct Lexicon {
@@ -129,6 +129,21 @@ impl Lexicon {
     #[expect(clippy::len_without_is_empty, reason = "there is no empty lexicon")]
     pub fn len(&self) -> usize {
         self.ranks.len()
+    }
+
+    /// Refuses a lexicon that takes other spellings for one than the texts do: their words would not be found in it.
+    ///
+    /// # Errors
+    /// [`Error::LexiconUnfit`].
+    pub fn require_fold(&self, fold: Fold) -> Result<()> {
+        let own = self.header().terms.fold;
+        if own == fold {
+            return Ok(());
+        }
+        Err(self.unfit(&format!(
+            "is of words with --fold {own}, and texts are compared with --fold {fold}; build it again with --fold {fold}, or \
+             compare with --fold {own}"
+        )))
     }
 
     /// Refuses a lexicon of fewer terms than somebody needs; `whom` says who that is.

@@ -69,6 +69,15 @@ pub fn stability(
     progress: &Progress,
 ) -> Result<Stability> {
     question.check()?;
+    if a.header().terms.fold != b.header().terms.fold {
+        return Err(Error::config(format!(
+            "{} is of words with --fold {}, and {} with --fold {}: their signatures cannot be compared; build them alike",
+            a.path().display(),
+            a.header().terms.fold,
+            b.path().display(),
+            b.header().terms.fold
+        )));
+    }
     let drawing = || Drawing::new((a, b), question, simd);
     let surveyed = survey.read(drawing, progress)?;
     let read = surveyed.readers.iter().map(|drawing| drawing.read).sum();
@@ -134,7 +143,7 @@ impl<'a> Drawing<'a> {
         Drawing {
             lexicons,
             question,
-            tokenizer: Tokenizer::new(Tokens::Words, simd),
+            tokenizer: Tokenizer::new(Tokens::Words, lexicons.0.header().terms.fold, simd),
             drawn: BinaryHeap::new(),
             read: 0,
             signatures: Default::default(),

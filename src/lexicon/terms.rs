@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::text::{is_letters, is_long};
+use crate::text::{Fold, is_letters, is_long};
 
 /// Which words are terms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -13,6 +13,9 @@ pub struct Terms {
     pub kind: TermKind,
     /// Least characters of a term. A letter of a script without spaces is a word by itself and needs no more.
     pub min_length: usize,
+    /// Which spellings of a term are one. Files of format 1 do not say: none are.
+    #[serde(default = "unsaid")]
+    pub fold: Fold,
 }
 
 /// Which characters a term may have.
@@ -25,9 +28,14 @@ pub enum TermKind {
     Alphanumeric,
 }
 
+/// What a file of format 1 folds.
+fn unsaid() -> Fold {
+    Fold::NONE
+}
+
 impl Default for Terms {
     fn default() -> Terms {
-        Terms { kind: TermKind::Alphabetic, min_length: 3 }
+        Terms { kind: TermKind::Alphabetic, min_length: 3, fold: Fold::default() }
     }
 }
 
@@ -45,7 +53,7 @@ impl std::fmt::Display for Terms {
             TermKind::Alphabetic => "alphabetic",
             TermKind::Alphanumeric => "alphanumeric",
         };
-        write!(f, "{kind} of {} characters or more", self.min_length)
+        write!(f, "{kind} of {} characters or more, folded by {}", self.min_length, self.fold)
     }
 }
 

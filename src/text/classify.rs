@@ -66,10 +66,9 @@ pub(super) fn class(c: char) -> Class {
     }
 }
 
-/// Whether a character of the source is taken out before all else: Unicode's default-ignorable code points, but for
-/// the zero-width space, which says where a word ends. All are starters that never compose, so that taking them out
-/// commutes with canonical equivalence.
-pub(super) fn is_dropped(c: char) -> bool {
+/// Whether a character of the source is always taken out before all else: Unicode's default-ignorable code points, but for
+/// the zero-width space, which says where a word ends.
+pub(super) fn is_ignorable(c: char) -> bool {
     matches!(
         c,
         '\u{00AD}'

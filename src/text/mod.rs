@@ -1,7 +1,8 @@
 //! Text to canonical tokens, as 64-bit hashes.
 //!
-//! Canonical text is Unicode's canonical caseless form, composed: NFC after full case folding after decomposition, so
-//! that canonically equivalent texts and case variants give the same tokens. In it,
+//! Canonical text is Unicode's compatibility caseless form, composed: NFKC after full case folding after decomposition, so
+//! that equivalent texts and case variants give the same tokens. [`Fold`] says which spellings beyond these are one, or
+//! that canonical equivalence (NFC) is all. In canonical text,
 //! - a **word** is a maximal run of letters and numbers of any script and the combining marks that follow them;
 //! - an **apostrophe** (U+0027, U+2019, U+02BC, U+FF07, all written U+0027) stays in a word between two letters or
 //!   numbers of scripts with spaces, and separates elsewhere;
@@ -19,6 +20,7 @@
 //! | file | subject |
 //! |---|---|
 //! | `classify` | what a character is: the rules |
+//! | `fold`, `spellings` | which spellings are taken for one: as it is configured, and the rules |
 //! | `hash` | the identity of a token |
 //! | `scan`, `masks` | the fast path: words from the bit masks of 64-byte blocks |
 //! | `segment`, `table` | the careful route of stretches beyond ASCII |
@@ -28,6 +30,7 @@
 //! | `tests/twin` | the slow, obvious form that all of it is held equal to |
 
 mod classify;
+mod fold;
 mod hash;
 mod masks;
 mod out;
@@ -35,10 +38,12 @@ mod places;
 mod scan;
 mod segment;
 mod spelling;
+mod spellings;
 mod table;
 #[cfg(test)]
 pub(crate) mod tests;
 
+pub use fold::Fold;
 pub use hash::token_hash;
 pub use places::PlacedWords;
 pub use spelling::filter::{NoFrequencies, TermFrequencies};
@@ -63,12 +68,13 @@ pub struct Tokenizer<F = NoFrequencies> {
 }
 
 impl Tokenizer<NoFrequencies> {
-    /// A tokenizer of whole texts that uses instructions up to `simd`, as far as this machine has them.
-    pub fn new(tokens: Tokens, simd: Simd) -> Tokenizer {
+    /// A tokenizer of whole texts that takes the spellings of `fold` for one, and uses instructions up to `simd`, as far
+    /// as this machine has them.
+    pub fn new(tokens: Tokens, fold: Fold, simd: Simd) -> Tokenizer {
         Tokenizer {
             level: scan::Level::at_most(simd),
             out: out::Out::new(tokens),
-            segments: segment::Segments::new(),
+            segments: segment::Segments::new(fold),
             filtering: None,
         }
     }
@@ -81,8 +87,8 @@ impl<F: TermFrequencies> Tokenizer<F> {
     /// # Errors
     /// [`Error::Config`](crate::error::Error::Config) if a filter is none, or needs frequencies of terms and there are none.
     pub fn filtered(text: &Text, simd: Simd, frequencies: Option<Arc<F>>) -> Result<Tokenizer<F>> {
-        let filtering = spelling::filter::Filtering::new(&text.filter, frequencies)?.map(Box::new);
-        let Tokenizer { level, out, segments, .. } = Tokenizer::new(text.tokens, simd);
+        let filtering = spelling::filter::Filtering::new(text, frequencies)?.map(Box::new);
+        let Tokenizer { level, out, segments, .. } = Tokenizer::new(text.tokens, text.fold, simd);
         Ok(Tokenizer { level, out, segments, filtering })
     }
 

@@ -6,8 +6,10 @@
 
 use unicode_normalization::UnicodeNormalization;
 
+use super::Fold;
 use super::classify::{APOSTROPHE, Class, class};
-use super::table::{CharKind, CharTable};
+use super::spellings::{NON_JOINER, decompose, is_blank, is_dropped};
+use super::table::{CharKind, CharTable, settle};
 
 /// Canonical characters collected before they are turned into tokens. Bounds memory; larger is not faster.
 const BATCH: usize = 512;
@@ -25,15 +27,17 @@ pub(super) struct Segments {
     table: CharTable,
     /// Canonical characters not yet given to `writer`.
     canonical: Vec<(char, Class)>,
+    decomposed: String,
     folded: String,
     writer: SegmentWriter,
 }
 
 impl Segments {
-    pub(super) fn new() -> Segments {
+    pub(super) fn new(fold: Fold) -> Segments {
         Segments {
-            table: CharTable::new(),
+            table: CharTable::new(fold),
             canonical: Vec::new(),
+            decomposed: String::new(),
             folded: String::new(),
             writer: SegmentWriter::default(),
         }
@@ -52,6 +56,13 @@ impl Segments {
             let next = at + c.len_utf8();
             match entry.kind {
                 CharKind::Dropped => at = next,
+                CharKind::NonJoiner => {
+                    if self.is_blank_at(segment, at) {
+                        self.canonical.push((' ', Class::Separator));
+                        (source_mark, canonical_mark, combining) = (next, self.canonical.len(), 0);
+                    }
+                    at = next;
+                }
                 CharKind::Plain(class) if entry.combining > 0 && entry.combining >= combining => {
                     self.canonical.push((entry.character(), class));
                     combining = entry.combining;
@@ -92,21 +103,41 @@ impl Segments {
     fn end_of_cluster(&mut self, segment: &str, at: usize) -> usize {
         for (i, c) in segment[at..].char_indices() {
             let entry = self.table.entry(c);
-            if matches!(entry.kind, CharKind::Plain(_) | CharKind::Several) && entry.combining == 0 {
+            let ends = match entry.kind {
+                CharKind::Plain(_) | CharKind::Several => entry.combining == 0,
+                CharKind::NonJoiner => self.is_blank_at(segment, at + i),
+                CharKind::Dropped | CharKind::Entangled => false,
+            };
+            if ends {
                 return at + i;
             }
         }
         segment.len()
     }
 
+    /// Whether the non-joiner at `at` is a blank.
+    fn is_blank_at(&self, segment: &str, at: usize) -> bool {
+        let fold = self.table.fold();
+        let mut before = segment[..at].chars().rev();
+        before.find(|&c| c == NON_JOINER || !is_dropped(c, fold)).is_some_and(|c| is_blank(c, fold))
+    }
+
     /// Adds the canonical characters of a cluster by the full route.
     fn normalise(&mut self, cluster: &str) {
-        self.folded.clear();
-        let table = &mut self.table;
-        let dropped = |c: &char| !super::classify::is_dropped(*c);
-        for c in cluster.chars().filter(dropped).nfd() {
-            table.fold_into(c, &mut self.folded);
+        let Segments { table, decomposed, folded, .. } = self;
+        let fold = table.fold();
+        let visible = cluster.chars().filter(|&c| !is_dropped(c, fold));
+        decomposed.clear();
+        folded.clear();
+        if fold.forms() {
+            visible.for_each(|c| decompose(c, |d| decomposed.push(d)));
+        } else {
+            decomposed.extend(visible);
         }
+        for c in decomposed.nfd() {
+            table.fold_into(c, folded);
+        }
+        settle(folded, fold);
         self.canonical.extend(self.folded.nfc().map(|c| (c, class(c))));
     }
 

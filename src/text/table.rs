@@ -7,7 +7,11 @@ use unicase::UniCase;
 use unicode_normalization::char::canonical_combining_class;
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
 
-use super::classify::{APOSTROPHE, Class, class, is_dropped};
+use super::Fold;
+use super::classify::{APOSTROPHE, Class, class};
+use super::spellings::{
+    NON_JOINER, decompose, goes_before, goes_on, is_diacritic, is_dropped, is_nikhahit, written,
+};
 
 /// Characters a page.
 const PAGE: usize = 256;
@@ -29,6 +33,8 @@ pub(super) enum CharKind {
     Several,
     /// Taken out.
     Dropped,
+    /// Taken out, or a blank, by what stands before it.
+    NonJoiner,
     /// Must be normalised together with its neighbours.
     Entangled,
 }
@@ -64,14 +70,15 @@ impl CharEntry {
 
 /// The entries met so far.
 pub(super) struct CharTable {
+    fold: Fold,
     places: Vec<u16>,
     pages: Vec<[CharEntry; PAGE]>,
     several: Vec<Vec<(char, Class)>>,
 }
 
 impl CharTable {
-    pub(super) fn new() -> CharTable {
-        CharTable { places: vec![ABSENT; PAGES], pages: Vec::new(), several: Vec::new() }
+    pub(super) fn new(fold: Fold) -> CharTable {
+        CharTable { fold, places: vec![ABSENT; PAGES], pages: Vec::new(), several: Vec::new() }
     }
 
     /// What is known of `c`.
@@ -89,7 +96,12 @@ impl CharTable {
         &self.several[entry.value as usize]
     }
 
-    /// Appends the case folding of `c`, or something canonically equivalent to it.
+    /// What spellings its entries take for one.
+    pub(super) fn fold(&self) -> Fold {
+        self.fold
+    }
+
+    /// Appends what the decomposed character `c` becomes, or something canonically equivalent to it, whatever stands beside it.
     pub(super) fn fold_into(&mut self, c: char, out: &mut String) {
         let entry = self.entry(c);
         match entry.kind {
@@ -97,10 +109,10 @@ impl CharTable {
             CharKind::Plain(Class::Apostrophe) => out.push(c),
             CharKind::Plain(_) => out.push(entry.character()),
             CharKind::Several => out.extend(self.several(entry).iter().map(|&(c, _)| c)),
-            CharKind::Dropped => {}
+            CharKind::Dropped | CharKind::NonJoiner => {}
             CharKind::Entangled => match char::from_u32(entry.value) {
                 Some(folded) => out.push(folded),
-                None => out.push_str(&fold(&c.to_string())),
+                None => out.push_str(&spelt(c, self.fold)),
             },
         }
     }
@@ -121,21 +133,34 @@ impl CharTable {
     }
 
     fn describe(&mut self, c: char) -> CharEntry {
-        if is_dropped(c) {
-            return CharEntry { kind: CharKind::Dropped, combining: 0, value: 0 };
+        let fold = self.fold;
+        let gone = |kind| CharEntry { kind, combining: 0, value: 0 };
+        if c == NON_JOINER && fold.letters() {
+            return gone(CharKind::NonJoiner);
         }
-        let decomposed: String = c.nfd().collect();
-        let folded = fold(&decomposed);
-        let canonical: Vec<char> = folded.nfc().collect();
+        if is_dropped(c, fold) {
+            return gone(CharKind::Dropped);
+        }
+        let spelt = spelt(c, fold);
+        if spelt.is_empty() {
+            return gone(CharKind::Dropped);
+        }
+        let mut settled = spelt.clone();
+        settle(&mut settled, fold);
+        let canonical: Vec<char> = settled.nfc().collect();
         let stands_alone = |&d: &char| is_nfc_quick(std::iter::once(d)) == IsNormalized::Yes;
-        // Not even its own first part may compose with the character before it, and the one mark that folds to a letter
-        // must first be put in order with the marks that follow.
-        let free = folded.nfd().next().is_some_and(|d| stands_alone(&d))
+        // Not even its own first part may compose with the character before it, the one mark that folds to a letter must
+        // first be put in order with the marks that follow, and some marks go by what they stand on.
+        let free = settled.nfd().next().is_some_and(|d| stands_alone(&d))
             && canonical.iter().all(stands_alone)
-            && !decomposed.contains(IOTA_SUBSCRIPT);
+            && !c.nfkd().any(|d| d == IOTA_SUBSCRIPT)
+            && !(fold.forms() && is_nikhahit(c) || fold.marks() && is_diacritic(c));
         match canonical[..] {
             [one] if free && canonical_combining_class(one) == canonical_combining_class(c) => {
                 CharEntry::plain(one)
+            }
+            [_, _, ..] if free && canonical.iter().all(|&d| class(d) == Class::Separator) => {
+                CharEntry::plain(' ')
             }
             [_, _, ..] if free && canonical.iter().all(|&d| canonical_combining_class(d) == 0) => {
                 self.several.push(canonical.iter().map(|&d| (d, class(d))).collect());
@@ -144,22 +169,55 @@ impl CharTable {
             _ => CharEntry {
                 kind: CharKind::Entangled,
                 combining: canonical_combining_class(c),
-                value: single_fold(c),
+                value: single(&spelt),
             },
         }
     }
 }
 
-/// The case folding of one character when that is one character, else a value that is none.
-fn single_fold(c: char) -> u32 {
-    let folded = fold(&c.to_string());
-    let mut characters = folded.chars();
+/// The character that a text consists of, or a value that is none.
+fn single(text: &str) -> u32 {
+    let mut characters = text.chars();
     match (characters.next(), characters.next()) {
         (Some(one), None) => one.into(),
         _ => u32::MAX,
     }
 }
 
-fn fold(text: &str) -> String {
-    UniCase::unicode(text).to_folded_case()
+/// What a character becomes, decomposed, whatever stands beside it.
+fn spelt(c: char, fold: Fold) -> String {
+    let mut decomposed = String::new();
+    if !fold.forms() {
+        decomposed.extend(c.nfd());
+        return UniCase::unicode(decomposed).to_folded_case();
+    }
+    decompose(c, |d| decomposed.push(d));
+    let mut folded = String::new();
+    // Case folding leads to forms again.
+    UniCase::unicode(decomposed).to_folded_case().chars().for_each(|c| decompose(c, |d| folded.push(d)));
+    folded.chars().filter_map(|c| written(c, fold)).collect()
+}
+
+/// Brings in order what decomposed characters do to their neighbours, beyond what normalisation does.
+pub(super) fn settle(decomposed: &mut String, fold: Fold) {
+    if !fold.forms() {
+        return;
+    }
+    let source = std::mem::take(decomposed);
+    let mut starter = ' ';
+    for c in source.chars() {
+        if canonical_combining_class(c) == 0 {
+            starter = c;
+        } else if goes_on(c, starter, fold) {
+            continue;
+        }
+        let mut before = decomposed.chars().rev();
+        match before.next() {
+            Some(ring) if goes_before(c, [before.next().unwrap_or(' '), ring], fold) => {
+                decomposed.truncate(decomposed.len() - ring.len_utf8());
+                decomposed.extend([c, ring]);
+            }
+            _ => decomposed.push(c),
+        }
+    }
 }

@@ -3,9 +3,11 @@
 
 #[path = "../../src/text/classify.rs"]
 mod classify;
+#[path = "../../src/text/spellings.rs"]
+mod spellings;
 #[path = "../../src/text/tests/twin.rs"]
 mod twin;
 
-use alike::config::Tokens;
+use alike::config::{Fold, Tokens};
 
 pub(crate) use twin::canonical_tokens;

@@ -20,7 +20,7 @@ use super::description::{describe_new, input};
 use crate::cli::lexicon::{BuildArgs, TermsArg};
 use crate::cluster::job::{DistributedJob, PART_DONE};
 use crate::session::inputs::{find_inputs, refuse};
-use crate::session::options::Machine;
+use crate::session::options::{Machine, fold};
 use crate::session::watched::watched;
 use crate::terminal::reporter::Reporter;
 
@@ -62,11 +62,12 @@ fn lead(
     progress: &Arc<Progress>,
 ) -> Result<(Frozen, TextTally, usize)> {
     refuse_existing(&args.out)?;
-    Header { terms: terms(args), min_df: args.min_df, short: 0, documents: 0 }.check()?;
+    let terms = terms(args)?;
+    Header { terms, min_df: args.min_df, short: 0, documents: 0 }.check()?;
     let scratch = Scratch::beside(&args.out, &std::env::temp_dir())?;
     let input = input(args.text_field.as_deref())?;
     let found = find_inputs(&args.inputs, args.form.hint(&input), scratch.path(), progress)?;
-    let task = LexiconTask { sources: found.sources.clone(), input, terms: terms(args) };
+    let task = LexiconTask { sources: found.sources.clone(), input, terms };
     if let Some(peers) = peers {
         let sources = task.sources.iter().map(Source::from_anywhere).collect::<Result<_>>()?;
         peers.broadcast(&LexiconTask { sources, input: task.input.clone(), terms: task.terms })?;
@@ -108,10 +109,10 @@ fn request(
 }
 
 /// What was typed as a sort of terms.
-fn terms(args: &BuildArgs) -> Terms {
+fn terms(args: &BuildArgs) -> Result<Terms> {
     let kind = match args.terms {
         TermsArg::Alphabetic => TermKind::Alphabetic,
         TermsArg::Alphanumeric => TermKind::Alphanumeric,
     };
-    Terms { kind, min_length: args.min_length }
+    Ok(Terms { kind, min_length: args.min_length, fold: fold(&args.fold)? })
 }

@@ -50,6 +50,7 @@ pub(super) fn described(path: &str, name: &str, header: &Header, count: u64) -> 
         "count": count,
         "kind": header.terms.kind,
         "min_length": header.terms.min_length,
+        "fold": header.terms.fold,
         "min_df": header.min_df,
         "short": header.short,
     })

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use alike::error::{Error, Result};
 use alike::lexicon::{Lexicon, LexiconEntry};
 use alike::printable::counted;
-use alike::text::Speller;
+use alike::text::{Fold, Speller};
 use serde_json::{Value, json};
 
 use super::description::described;
@@ -13,8 +13,9 @@ use crate::cli::lexicon::ShowLexiconArgs;
 use crate::terminal::stdout::OutputLines;
 
 pub(crate) fn run(args: &ShowLexiconArgs) -> Result<ExitCode> {
-    let asked = args.term.iter().map(|term| canonical(term)).collect::<Result<Vec<String>>>()?;
     let lexicon = Lexicon::open(&args.lexicon)?;
+    let fold = lexicon.header().terms.fold;
+    let asked = args.term.iter().map(|term| canonical(term, fold)).collect::<Result<Vec<String>>>()?;
     let rows = rows(&lexicon, &asked, (args.top.unwrap_or(0), args.common.unwrap_or(0)));
     let mut lines = OutputLines::new();
     let written = if lines.for_people(args.json) {
@@ -26,9 +27,9 @@ pub(crate) fn run(args: &ShowLexiconArgs) -> Result<ExitCode> {
 }
 
 /// The one word that was typed, as terms are written.
-fn canonical(term: &str) -> Result<String> {
+fn canonical(term: &str, fold: Fold) -> Result<String> {
     let mut words = Vec::new();
-    Speller::new().each_word(term, |word| words.push(word.to_owned()));
+    Speller::new(fold).each_word(term, |word| words.push(word.to_owned()));
     match (words.pop(), words.is_empty()) {
         (Some(word), true) => Ok(word),
         _ => Err(Error::config(format!("--term {term}: expected one word; a lexicon has no others"))),
@@ -101,9 +102,9 @@ mod tests {
 
     #[test]
     fn a_term_is_one_word() {
-        assert_eq!(canonical(" Don\u{2019}T ").expect("a word"), "don't");
+        assert_eq!(canonical(" Don\u{2019}T ", Fold::default()).expect("a word"), "don't");
         for wrong in ["", "--", "two words"] {
-            assert!(matches!(canonical(wrong), Err(Error::Config(_))), "{wrong}");
+            assert!(matches!(canonical(wrong, Fold::default()), Err(Error::Config(_))), "{wrong}");
         }
     }
 }

@@ -3,7 +3,9 @@
 use std::io;
 use std::path::Path;
 
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
 
 use crate::collection::commit::changes::ChangesEntry;
 use crate::collection::commit::names::Name;
@@ -29,6 +31,7 @@ pub struct Manifest {
     /// How many loads and deletions there were.
     pub load: u64,
     /// What decides the answer; it never changes.
+    #[serde(deserialize_with = "stored")]
     pub config: Config,
     /// Whether the texts themselves are kept; it never changes.
     pub store_text: bool,
@@ -61,6 +64,16 @@ pub struct Counts {
     /// How often loads ignored a key as common: if ever, clusters depend on the order of loads.
     #[serde(default, skip_serializing_if = "none")]
     pub ignored_keys: u64,
+}
+
+/// The configuration of a collection. One of form 1 does not say which spellings are one, and its tokens were made when none
+/// were: what is the default of a new collection would be another configuration.
+fn stored<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Config, D::Error> {
+    let mut config = Value::deserialize(deserializer)?;
+    if let Some(text) = config.get_mut("text").and_then(Value::as_object_mut) {
+        text.entry("fold").or_insert_with(|| Value::Array(Vec::new()));
+    }
+    Config::deserialize(config).map_err(D::Error::custom)
 }
 
 /// Whether there is nothing to count.

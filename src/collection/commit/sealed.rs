@@ -12,8 +12,9 @@ use crate::hex;
 use crate::limits::MAX_MANIFEST_BYTES;
 use crate::storage::Storage;
 
-/// The form of collections that this version writes, and the newest that it reads.
-pub const FORMAT: u32 = 1;
+/// The form of collections that this version writes, and the newest that it reads. Manifests of form 1 do not say which
+/// spellings are one.
+pub const FORMAT: u32 = 2;
 
 /// What stands between the number of the form and the digest.
 const DIGEST: &str = ", xxh3-128 ";

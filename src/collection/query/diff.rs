@@ -3,7 +3,7 @@
 use serde::Serialize;
 use similar::{Algorithm, DiffOp, DiffTag, capture_diff_slices, group_diff_ops};
 
-use crate::config::Tokens;
+use crate::config::{Fold, Tokens};
 use crate::simd::Simd;
 use crate::similarity::{Relation, Relations};
 use crate::text::{Tokenizer, shown_words};
@@ -81,8 +81,8 @@ pub fn word_diff(first: &str, second: &str) -> WordDiff {
 }
 
 /// What kind of duplicates two texts are, and how many words were edited: of all their words, not only of those shown.
-pub fn word_relation(first: &str, second: &str) -> Relation {
-    let words = |text: &str| Tokenizer::new(Tokens::Words, Simd::Scalar).tokens(text).to_vec();
+pub fn word_relation(first: &str, second: &str, fold: Fold) -> Relation {
+    let words = |text: &str| Tokenizer::new(Tokens::Words, fold, Simd::Scalar).tokens(text).to_vec();
     Relations::default().relate(&words(first), &words(second))
 }
 

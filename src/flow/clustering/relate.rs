@@ -48,7 +48,8 @@ impl Related {
         docs.dedup();
         sets.context.status.progress.enter(Stage::Cluster, (docs.len() + pairs.len()) as u64);
         let stores = sets.side_by_side(&docs, &|docs, words| {
-            let mut tokenizer = Tokenizer::new(Tokens::Words, sets.context.simd);
+            let mut tokenizer =
+                Tokenizer::new(Tokens::Words, sets.context.config.text.fold, sets.context.simd);
             texts(docs, &mut |doc, text| words.insert(doc, tokenizer.tokens(text)))
         })?;
         let relations = relate_all(sets, &pairs, &stores)?;

@@ -20,7 +20,7 @@ proptest! {
     #[test]
     fn a_lexicon_is_what_was_counted(texts in texts(), numbers: bool, min_length in 1usize..5, min_df in 1u64..4) {
         let kind = if numbers { TermKind::Alphanumeric } else { TermKind::Alphabetic };
-        let terms = Terms { kind, min_length };
+        let terms = Terms { kind, min_length, ..Terms::default() };
         let bench = Bench::new(&texts);
         let (documents, mut want) = twin(&texts, terms);
         want.retain(|_, count| *count >= min_df);

@@ -4,11 +4,11 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
-use crate::text::Filter;
 use crate::text::segment::Words;
 use crate::text::spelling::spelt::{Speller, Spelt, Word, is_letters, is_long, is_number};
 use crate::text::spelling::stems::Stems;
 use crate::text::spelling::stop_words::StopWords;
+use crate::text::{Filter, Text};
 
 /// How rare terms are: what a filter by idf asks.
 pub trait TermFrequencies {
@@ -38,11 +38,12 @@ pub(in crate::text) struct Filtering<F> {
 }
 
 impl<F: TermFrequencies> Filtering<F> {
-    /// What `filter` says, with the frequencies that its `min_idf` is of; `None` if it leaves every word as it is.
+    /// What the filter of `text` says, with the frequencies that its `min_idf` is of; `None` if it leaves every word as it is.
     ///
     /// # Errors
     /// [`Error::Config`] where [`Filter::check`] has one, and if there is a least idf but no frequencies.
-    pub(in crate::text) fn new(filter: &Filter, frequencies: Option<Arc<F>>) -> Result<Option<Filtering<F>>> {
+    pub(in crate::text) fn new(text: &Text, frequencies: Option<Arc<F>>) -> Result<Option<Filtering<F>>> {
+        let Text { filter, fold, .. } = text;
         filter.check()?;
         if filter.is_idle() {
             return Ok(None);
@@ -55,10 +56,10 @@ impl<F: TermFrequencies> Filtering<F> {
         });
         Ok(Some(Filtering {
             frequencies: frequencies.transpose()?,
-            stop_words: StopWords::of(&filter.stop_words).expect("languages that were checked"),
+            stop_words: StopWords::of(&filter.stop_words, *fold).expect("languages that were checked"),
             stems: Stems::of(&filter.stem),
             filter: filter.clone(),
-            speller: Speller::new(),
+            speller: Speller::new(*fold),
             spelt: Spelt::default(),
         }))
     }

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::limits::{MAX_LEAST_LENGTH, MAX_NGRAM};
+use crate::text::Fold;
 use crate::text::spelling::stems::{is_stem_language, stem_languages};
 use crate::text::spelling::stop_words::{is_stop_language, stop_languages};
 use crate::threshold::Threshold;
@@ -16,6 +17,8 @@ pub struct Text {
     pub tokens: Tokens,
     /// Tokens a shingle, at least 1.
     pub ngram: usize,
+    /// Which spellings are taken for one.
+    pub fold: Fold,
     /// Which words become tokens, and as which stems.
     pub filter: Filter,
 }
@@ -32,7 +35,7 @@ pub enum Tokens {
 
 impl Default for Text {
     fn default() -> Text {
-        Text { tokens: Tokens::Words, ngram: 5, filter: Filter::default() }
+        Text { tokens: Tokens::Words, ngram: 5, fold: Fold::default(), filter: Filter::default() }
     }
 }
 

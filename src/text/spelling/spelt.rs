@@ -1,5 +1,6 @@
 //! Words in canonical form, where their letters matter and not only their identity.
 
+use crate::text::Fold;
 use crate::text::classify::{APOSTROPHE, Class, class};
 use crate::text::hash::token_hash;
 use crate::text::segment::{Segments, Words};
@@ -10,16 +11,10 @@ pub struct Speller {
     lower: String,
 }
 
-impl Default for Speller {
-    fn default() -> Speller {
-        Speller::new()
-    }
-}
-
 impl Speller {
-    /// A speller that has not read anything.
-    pub fn new() -> Speller {
-        Speller { segments: Segments::new(), lower: String::new() }
+    /// A speller that takes the spellings of `fold` for one.
+    pub fn new(fold: Fold) -> Speller {
+        Speller { segments: Segments::new(fold), lower: String::new() }
     }
 
     /// Hands each canonical word of `text`, in order, to `take`: those whose [`token_hash`](crate::text::token_hash) a

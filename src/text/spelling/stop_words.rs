@@ -5,6 +5,7 @@
 
 use hashbrown::{HashMap, HashSet};
 
+use crate::text::Fold;
 use crate::text::spelling::spelt::{Speller, Spelt, Word};
 
 /// The codes of the languages that there are stop words of (ISO 639-1), in order.
@@ -30,9 +31,10 @@ pub(in crate::text) struct StopWords {
 type Token = (u64, bool);
 
 impl StopWords {
-    /// The stop words of the languages of these codes; `None` if one of them has none.
-    pub(in crate::text) fn of(codes: &[String]) -> Option<StopWords> {
-        let (mut found, mut speller, mut spelt) = (StopWords::default(), Speller::new(), Spelt::default());
+    /// The stop words of the languages of these codes, folded as the texts are; `None` if one of them has none.
+    pub(in crate::text) fn of(codes: &[String], fold: Fold) -> Option<StopWords> {
+        let (mut found, mut speller, mut spelt) =
+            (StopWords::default(), Speller::new(fold), Spelt::default());
         for code in codes {
             for word in stop_words::lookup(code)? {
                 spelt.clear();
@@ -75,18 +77,18 @@ mod tests {
     /// How many words of `text` the stop word takes that it starts with.
     fn at_start(code: &str, text: &str) -> usize {
         let mut spelt = Spelt::default();
-        Speller::new().feed(text, &mut spelt);
-        StopWords::of(&[code.to_owned()]).expect(code).at_start(spelt.words())
+        Speller::new(Fold::default()).feed(text, &mut spelt);
+        StopWords::of(&[code.to_owned()], Fold::default()).expect(code).at_start(spelt.words())
     }
 
     #[test]
     fn every_language_has_stop_words() {
         assert!(stop_languages().len() > 50 && stop_languages().is_sorted());
         for code in stop_languages() {
-            let found = StopWords::of(&[(*code).to_owned()]).expect("a language of the list");
+            let found = StopWords::of(&[(*code).to_owned()], Fold::ALL).expect("a language of the list");
             assert!(!found.runs.is_empty(), "{code}");
         }
-        assert!(StopWords::of(&["en".into(), "tlh".into()]).is_none());
+        assert!(StopWords::of(&["en".into(), "tlh".into()], Fold::NONE).is_none());
         assert!(!is_stop_language("EN") && !is_stop_language(""));
     }
 

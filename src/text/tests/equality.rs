@@ -5,8 +5,8 @@ use unicode_normalization::UnicodeNormalization;
 
 use super::{LEVELS, MODES, check};
 use crate::text::Tokenizer;
-use crate::text::Tokens;
 use crate::text::tests::canonical_tokens;
+use crate::text::{Fold, Tokens};
 
 /// Where each route, rule and exception lives.
 const NASTY: &[&str] = &[
@@ -132,6 +132,58 @@ const NASTY: &[&str] = &[
     "\u{FFFD}",
     "\u{E000}",
     "\u{10FFFF}",
+    "\u{640}",
+    "\u{FE7D}",
+    "\u{FE71}",
+    "\u{FEFC}",
+    "\u{FDFA}",
+    "\u{627}",
+    "\u{653}",
+    "\u{654}",
+    "\u{6CC}",
+    "\u{6D5}",
+    "\u{649}",
+    "\u{6A9}",
+    "\u{629}",
+    "\u{670}",
+    "\u{FF71}",
+    "\u{FF9F}",
+    "\u{FF70}",
+    "\u{2122}",
+    "\u{2026}",
+    "\u{3000}",
+    "\u{2460}",
+    "\u{3314}",
+    "\u{BC}",
+    "\u{FB31}",
+    "\u{5D0}",
+    "\u{5B8}",
+    "\u{E49}",
+    "\u{E4D}",
+    "\u{ECD}",
+    "\u{EC9}",
+    "\u{EB3}",
+    "\u{435}",
+    "\u{401}",
+    "\u{433}",
+    "\u{456}",
+    "\u{661}",
+    "\u{967}",
+    "\u{116DA}",
+    "\u{1D7CF}",
+    "\u{E5}",
+    "\u{1EBF}",
+    "\u{3AC}",
+    "\u{37A}",
+    "\u{A8}",
+    "\u{1E9B}",
+    "\u{2F08}",
+    "\u{3131}",
+    "\u{314F}",
+    "\u{711}",
+    "\u{730}",
+    "\u{1D400}",
+    "\u{2044}",
     "abcdefghijklmnopqrstuvw",
 ];
 
@@ -236,10 +288,10 @@ fn huge_tokens_and_segments() {
 fn a_warm_tokenizer_remembers_nothing() {
     for mode in MODES {
         for simd in LEVELS {
-            let mut warm = Tokenizer::new(mode, simd);
+            let mut warm = Tokenizer::new(mode, Fold::default(), simd);
             for text in ["\u{E9}'", "word \u{2014} and", "", "a", "trailing\u{2019}", "b'"] {
                 let tokens = warm.tokens(text).to_vec();
-                assert_eq!(Tokenizer::new(mode, simd).tokens(text), tokens);
+                assert_eq!(Tokenizer::new(mode, Fold::default(), simd).tokens(text), tokens);
             }
         }
     }

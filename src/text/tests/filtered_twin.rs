@@ -3,7 +3,7 @@
 use super::twin::{TwinWord, as_tokens, canonical, words};
 use crate::text::classify::{APOSTROPHE, Class, class};
 use crate::text::spelling::stems::Stems;
-use crate::text::{Filter, TermFrequencies, Text, token_hash};
+use crate::text::{Filter, Fold, TermFrequencies, Text, token_hash};
 
 /// The tokens of a text that the filters of a configuration leave, readable and slow; `lexicon` has the frequencies that its
 /// `min_idf` is of.
@@ -14,9 +14,9 @@ pub(super) fn filtered_tokens<F: TermFrequencies>(
     config: &Text,
     lexicon: Option<&F>,
 ) -> Vec<String> {
-    let all = words(&canonical(text));
+    let all = words(&canonical(text, config.fold));
     let stop_words: Vec<Vec<TwinWord>> =
-        config.filter.stop_words.iter().flat_map(|code| listed(code)).collect();
+        config.filter.stop_words.iter().flat_map(|code| listed(code, config.fold)).collect();
     let (mut left, mut parted, mut stopped) = (Vec::new(), false, 0);
     for (place, word) in all.iter().enumerate() {
         if place >= stopped {
@@ -33,9 +33,9 @@ pub(super) fn filtered_tokens<F: TermFrequencies>(
 }
 
 /// The stop words of a language, each as its words.
-fn listed(code: &str) -> Vec<Vec<TwinWord>> {
+fn listed(code: &str, fold: Fold) -> Vec<Vec<TwinWord>> {
     let list = stop_words::lookup(code).unwrap_or_default();
-    list.iter().map(|word| words(&canonical(word))).filter(|words| !words.is_empty()).collect()
+    list.iter().map(|word| words(&canonical(word, fold))).filter(|words| !words.is_empty()).collect()
 }
 
 /// Whether `text` begins with the words of `stop`, parted alike.

@@ -11,7 +11,7 @@ use crate::progress::Progress;
 use crate::read::{Input, discover};
 use crate::resources::Resources;
 use crate::simd::Simd;
-use crate::text::{Filter, NoFrequencies, Text, Tokenizer, Tokens, token_hash};
+use crate::text::{Filter, Fold, NoFrequencies, Text, Tokenizer, Tokens, token_hash};
 
 fn codes(codes: &[&str]) -> Vec<String> {
     codes.iter().map(|code| (*code).to_owned()).collect()
@@ -159,7 +159,7 @@ fn lexicon() -> Arc<Lexicon> {
     let request = LexiconRequest {
         sources: discover(&[input], folder.path()).expect("found").sources,
         input: Input::default(),
-        terms: Terms { kind: TermKind::Alphanumeric, min_length: 3 },
+        terms: Terms { kind: TermKind::Alphanumeric, min_length: 3, fold: Fold::default() },
         resources: Resources {
             workers: 1,
             memory: None,

@@ -46,7 +46,7 @@ fn case_is_folded_in_full() {
     gives("\u{130}STANBUL I\u{307}stanbul", &["i\u{307}stanbul"; 2]);
     gives("\u{FB01}n \u{FB03}", &["fin", "ffi"]);
     gives("\u{212A}elvin \u{17F}o", &["kelvin", "so"]);
-    gives("\u{FF21}\u{FF22}", &["\u{FF41}\u{FF42}"]);
+    gives("\u{FF21}\u{FF22}", &["ab"]);
 }
 
 #[test]
@@ -75,7 +75,7 @@ fn an_apostrophe_stays_between_word_characters_only() {
 fn punctuation_separates() {
     gives("snake_case kebab-case a.b,c;d", &["snake", "case", "kebab", "case", "a", "b", "c", "d"]);
     gives("one\u{2014}two\u{2013}three\u{A0}\u{201C}four\u{201D}\u{2026}", &["one", "two", "three", "four"]);
-    gives("x\u{B2} 3\u{BD} \u{661}\u{662}", &["x\u{B2}", "3\u{BD}", "\u{661}\u{662}"]);
+    gives("x\u{B2} 3\u{BD} \u{661}\u{662}", &["x2", "3", "1", "2", "\u{661}\u{662}"]);
 }
 
 #[test]

@@ -3,9 +3,11 @@
 
 use unicase::UniCase;
 use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::canonical_combining_class;
 
-use super::Tokens;
-use super::classify::{APOSTROPHE, Class, class, is_dropped};
+use super::classify::{APOSTROPHE, Class, class};
+use super::spellings::{NON_JOINER, decompose, goes_before, goes_on, is_blank, is_dropped, written};
+use super::{Fold, Tokens};
 
 /// A word and whether a separator stood before it.
 pub(crate) struct TwinWord {
@@ -13,11 +15,16 @@ pub(crate) struct TwinWord {
     pub(crate) parted: bool,
 }
 
-/// The canonical tokens of a text, readable and slow.
+/// The canonical tokens of a text by default, readable and slow.
 ///
 /// A tokenizer gives the hash of each.
 pub(crate) fn canonical_tokens(text: &str, tokens: Tokens) -> Vec<String> {
-    as_tokens(words(&canonical(text)), tokens)
+    folded_tokens(text, tokens, Fold::default())
+}
+
+/// The same, with other spellings taken for one.
+pub(crate) fn folded_tokens(text: &str, tokens: Tokens, fold: Fold) -> Vec<String> {
+    as_tokens(words(&canonical(text, fold)), tokens)
 }
 
 pub(crate) fn as_tokens(words: Vec<TwinWord>, tokens: Tokens) -> Vec<String> {
@@ -36,11 +43,56 @@ pub(crate) fn as_tokens(words: Vec<TwinWord>, tokens: Tokens) -> Vec<String> {
     }
 }
 
-/// Unicode's canonical caseless form (definition D145), composed.
-pub(crate) fn canonical(text: &str) -> Vec<char> {
-    let visible = text.chars().filter(|&c| !is_dropped(c));
-    let decomposed: String = visible.nfd().collect();
-    UniCase::unicode(decomposed).to_folded_case().nfc().collect()
+/// Unicode's canonical caseless form (definition D145), composed; or the compatibility caseless form (D146), composed,
+/// with what else is folded.
+pub(crate) fn canonical(text: &str, fold: Fold) -> Vec<char> {
+    let visible = visible(text, fold);
+    if !fold.forms() {
+        let decomposed: String = visible.nfd().collect();
+        return UniCase::unicode(decomposed).to_folded_case().nfc().collect();
+    }
+    let folded = UniCase::unicode(decomposed(&visible)).to_folded_case();
+    let spelt: String = decomposed(&folded).chars().filter_map(|c| written(c, fold)).collect();
+    let (mut settled, mut starter): (Vec<char>, char) = (Vec::new(), ' ');
+    for c in spelt.nfd() {
+        if canonical_combining_class(c) == 0 {
+            starter = c;
+        } else if goes_on(c, starter, fold) {
+            continue;
+        }
+        settled.push(c);
+    }
+    // Each tone goes before the ring before it, one after the other.
+    for at in 1..settled.len() {
+        let before = [if at > 1 { settled[at - 2] } else { ' ' }, settled[at - 1]];
+        if goes_before(settled[at], before, fold) {
+            settled.swap(at - 1, at);
+        }
+    }
+    settled.into_iter().nfc().collect()
+}
+
+/// A text without what is dropped, and with blanks for the non-joiners that are some.
+fn visible(text: &str, fold: Fold) -> String {
+    let (mut visible, mut before) = (String::new(), ' ');
+    for c in text.chars() {
+        if c == NON_JOINER {
+            visible.extend(is_blank(before, fold).then_some(' '));
+        } else if is_dropped(c, fold) {
+            continue;
+        } else {
+            visible.push(c);
+        }
+        before = c;
+    }
+    visible
+}
+
+/// The compatibility decomposition of a text, its marks in order.
+fn decomposed(text: &str) -> String {
+    let mut decomposed = String::new();
+    text.chars().for_each(|c| decompose(c, |d| decomposed.push(d)));
+    decomposed.nfd().collect()
 }
 
 /// What each character belongs to: a spaced word, a lone letter, or nothing.

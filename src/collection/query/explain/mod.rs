@@ -20,7 +20,7 @@ use crate::collection::tables::member::Member;
 use crate::collection::tables::rows::ClusterKey;
 use crate::collection::tables::sets::each_set;
 use crate::collection::tables::sources::sources;
-use crate::config::Clustering;
+use crate::config::{Clustering, Fold};
 use crate::document::{Doc, NO_DOC, Position};
 use crate::error::{Error, Result};
 use crate::progress::Progress;
@@ -186,6 +186,8 @@ struct Explaining<'a> {
     guarantee: bool,
     /// Whether a load ever ignored keys as common.
     capped: bool,
+    /// Which spellings are one.
+    fold: Fold,
 }
 
 impl<'a> Explaining<'a> {
@@ -220,6 +222,7 @@ impl<'a> Explaining<'a> {
             progress,
             places: ids.iter().zip(documents).map(place).collect(),
             at: cluster_keys(&tables, contents())?,
+            fold: snapshot.manifest().config.text.fold,
             capped: snapshot.manifest().counts.ignored_keys > 0,
             guarantee: snapshot.manifest().config.cluster.clustering == Clustering::Guarantee,
             tables,
@@ -361,7 +364,7 @@ impl<'a> Explaining<'a> {
         let (first, second) = (self.texts.text(&a.document)?, self.texts.text(&b.document)?);
         step.texts = Some(match (first, second) {
             (Ok(first), Ok(second)) => {
-                step.relation = Some(word_relation(&first, &second));
+                step.relation = Some(word_relation(&first, &second, self.fold));
                 Comparison::Words(word_diff(&first, &second))
             }
             (Err(why), _) => Comparison::Missing { why: format!("the text of {:?}: {why}", a.name) },
