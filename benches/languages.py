@@ -6,8 +6,8 @@
 FILE has a text in the field `text` of each record, in many languages; FOLDER has source code (default: src). Each text that
 is long enough gets three near-copies: one of its sentences (a twentieth of it at most) is replaced by one of another text of
 the script, dropped, or added. It also gets copies of which all words are spelt otherwise, as the script has other spellings.
-Texts that are near another text of FILE before folding are left out, so each pair of different texts is unrelated.
-Prints two tables in Markdown.
+Texts that are near another text of FILE before folding are left out, so each pair of different texts is unrelated. Those
+that are near another text by folding alone are listed, to be looked at, and left out, too. Prints two tables in Markdown.
 """
 import collections
 import json
@@ -19,8 +19,9 @@ import sys
 import tempfile
 import unicodedata
 
-# Texts of a script that are taken at most, and the characters that one has at least.
-MOST, LEAST = 50, 1200
+# Texts of a script that are taken at most, and the characters that one has at least: fewer where each is a word.
+MOST, LEAST, LEAST_DENSE = 50, 1200, 400
+DENSE = {"CJK", "JAPANESE", "THAI", "LAO", "KHMER", "MYANMAR", "YI"}
 FOLDS = ["none", "forms", "marks,digits,letters"]
 ENDS = re.compile(r"(?<=[.!?\u3002\uff01\uff1f\u061f\u06d4\u0964\u0965\u0589\u1362\u104b\u17d4])\s*|\n+")
 KANA = {"HIRAGANA", "KATAKANA"}
@@ -53,6 +54,7 @@ def edited(text, others):
     """Three near-copies; None if the sentences are too long."""
     pieces = sentences(text)
     fits = [n for n, piece in enumerate(pieces) if 3 < len(piece.strip()) <= len(text) / 20]
+    others = others or ["".join(reversed(re.findall(r"\S+\s*", text)))]
     foreign = [piece for other in others for piece in sentences(other) if 3 < len(piece.strip()) <= len(text) / 20]
     if not fits or not foreign:
         return None
@@ -126,9 +128,9 @@ def texts(file, folder):
     with open(file, encoding="utf-8") as lines:
         for line in lines:
             text = json.loads(line)["text"]
-            found[script(text)].append(text)
+            found[script(text)].append((json.loads(line)["id"], text))
     for path in sorted(pathlib.Path(folder).rglob("*.rs")):
-        found["source code"].append(path.read_text(encoding="utf-8"))
+        found["source code"].append((str(path), path.read_text(encoding="utf-8")))
     del found[None]
     return found
 
@@ -150,11 +152,16 @@ def main():
     program, file = sys.argv[1:3]
     random.seed(7)
     scripts = texts(file, sys.argv[3] if len(sys.argv) > 3 else "src")
-    originals = {f"{name}|{n}": text for name, some in scripts.items() for n, text in enumerate(some) if len(text) >= LEAST}
+    least = lambda name: LEAST_DENSE if name in DENSE else LEAST
+    originals = {f"{name}|{own}": text for name, some in scripts.items() for own, text in some if len(text) >= least(name)}
     near = {name for pair in pairs(program, originals, "none") for name in pair}
+    by_folding = [sorted(pair) for pair in pairs(program, originals, FOLDS[-1]) if not pair & near]
+    for pair in sorted(by_folding):
+        print("near by folding alone:", *pair, file=sys.stderr)
+    near.update(name for pair in by_folding for name in pair)
     documents, copies = {}, collections.defaultdict(list)
     for name, some in scripts.items():
-        ids = [f"{name}|{n}" for n, text in enumerate(some) if len(text) >= LEAST and f"{name}|{n}" not in near]
+        ids = [own for own in (f"{name}|{own}" for own, _ in some) if own in originals and own not in near]
         for own in random.sample(ids, min(MOST, len(ids))):
             text = originals[own]
             new = edited(text, [originals[other] for other in random.sample(ids, min(5, len(ids))) if other != own])

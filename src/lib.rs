@@ -116,6 +116,8 @@
 //! - `text/mod.rs` - canonical text, and the tokenizer
 //! - `text/spelling/mod.rs` - the files of words in canonical form
 //! - `text/spelling/options.rs` - what a configuration says of tokens, shingles and what is left out
+//! - `text/fold.rs` - which spellings are taken for one, as a configuration says it
+//! - `text/spellings.rs` - what folding does to single characters
 //! - `text/classify.rs` - what a character is to a tokenizer
 //! - `text/masks.rs` - which bytes of a block are what, one bit a byte
 //! - `text/scan.rs` - the fast path: words found in bit masks

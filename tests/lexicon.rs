@@ -141,7 +141,7 @@ fn what_cannot_be_done_is_refused_by_name() {
     let bytes = fs::read(dir.join("l")).unwrap();
     let text = String::from_utf8(bytes.clone()).unwrap();
     dir.write("damaged", text.replace("alpha\t2", "alpha\t1"));
-    dir.write("newer", text.replacen("format 1", "format 9", 1));
+    dir.write("newer", text.replacen("format 2", "format 9", 1));
     for (arguments, code, part) in [
         ("build in.jsonl --out l", 2, "exists already"),
         ("build in.jsonl --out none/l", 1, "none"),

@@ -47,6 +47,8 @@ mod families;
 mod faults;
 /// `features` accepts pairs as often as the formula says.
 mod features;
+/// Which spellings are one, in runs, collections and lexicons.
+mod folds;
 /// The same documents in every format.
 mod formats;
 /// Records in another form, and with what was found.

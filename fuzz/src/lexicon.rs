@@ -26,7 +26,7 @@ pub fn lexicon(mut data: &[u8]) {
 }
 
 fn sealed(content: &[u8]) -> Vec<u8> {
-    let line = format!("alike lexicon, format 1, xxh3-128 {:032x}\n", xxh3_128(content));
+    let line = format!("alike lexicon, format 2, xxh3-128 {:032x}\n", xxh3_128(content));
     [line.as_bytes(), content].concat()
 }
 

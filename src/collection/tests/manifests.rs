@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::collection::tests::commits::{open, open_or_create, share, step};
 use crate::collection::*;
-use crate::config::Config;
+use crate::config::{Config, Fold};
 use crate::error::{Error, Result};
 use crate::hex;
 use crate::storage::{Simulated, Storage};
@@ -97,7 +97,7 @@ fn a_newer_format_is_told_apart_from_damage() {
         other => panic!("{other:?}"),
     };
     let start = "alike collection, format ";
-    assert_eq!(newer(format!("{start}2, of which nothing is known").as_bytes()), Some((2, FORMAT)));
+    assert_eq!(newer(format!("{start}3, of which nothing is known").as_bytes()), Some((3, FORMAT)));
     assert_eq!(newer(format!("{start}4294967295").as_bytes()), Some((u32::MAX, FORMAT)));
     for wrong in ["0", "01", "02", "4294967296", "-1", "+2", "x", ""] {
         assert_eq!(newer(format!("{start}{wrong}, xxh3-128 ").as_bytes()), None, "{wrong}");
@@ -106,7 +106,7 @@ fn a_newer_format_is_told_apart_from_damage() {
 
 #[test]
 fn a_digest_does_not_make_a_manifest() {
-    let start = "alike collection, format 1, xxh3-128 ";
+    let start = "alike collection, format 2, xxh3-128 ";
     let text = String::from_utf8(sample().to_bytes().expect("bytes")).expect("text");
     let body = text.split_once('\n').expect("two lines or more").1;
     assert_eq!(parse(&with_digest(start, body)).expect("as it was"), sample());
@@ -123,12 +123,31 @@ fn a_digest_does_not_make_a_manifest() {
         ("\"next_run\": 2", "\"next_run\": 1"),
         ("\"threshold\": 0.8", "\"threshold\": 1.8"),
         ("\"ngram\": 5", "\"ngram\": 0"),
+        ("\"forms\"", "\"accents\""),
         ("\"clusters\": 1\n  }\n}", "\"clusters\": 1\n  }\n}{}"),
     ] {
         assert!(body.contains(old), "{old}");
         let outcome = parse(&with_digest(start, &body.replacen(old, new, 1)));
         assert!(matches!(outcome, Err(Error::Damaged { .. })), "{new}: {outcome:?}");
     }
+}
+
+/// What made it knew of no folding, so its tokens are those of no folding.
+#[test]
+fn a_manifest_of_format_1_folds_nothing() {
+    let text = String::from_utf8(sample().to_bytes().expect("bytes")).expect("text");
+    let body = text.split_once('\n').expect("two lines or more").1;
+    let fold = "\n      \"fold\": [\n        \"forms\"\n      ],";
+    assert_eq!(body.matches(fold).count(), 1, "{body}");
+    let old = parse(&with_digest("alike collection, format 1, xxh3-128 ", &body.replacen(fold, "", 1)));
+    let mut expected = sample();
+    assert_eq!(expected.config.text.fold, Fold::FORMS);
+    expected.config.text.fold = Fold::NONE;
+    let old = old.expect("a manifest");
+    assert_eq!(old, expected);
+    // The next one says so.
+    let again = parse(&old.to_bytes().expect("bytes")).expect("a manifest");
+    assert_eq!(again, expected);
 }
 
 #[test]

@@ -6,6 +6,7 @@ use super::{Bench, open};
 use crate::error::Error;
 use crate::lexicon::{Lexicon, TermKind, Terms, merge};
 use crate::progress::Progress;
+use crate::text::Fold;
 
 /// Every byte changed and every length cut to is noticed, and nothing of it is taken for another lexicon.
 #[test]
@@ -27,8 +28,8 @@ fn what_is_not_what_was_written_is_refused() {
         }
     }
     let text = String::from_utf8(whole).expect("text");
-    fs::write(&path, text.replacen("format 1", "format 2", 1)).expect("written");
-    assert!(matches!(Lexicon::open(&path), Err(Error::NewerFormat { found: 2, known: 1, .. })));
+    fs::write(&path, text.replacen("format 2", "format 3", 1)).expect("written");
+    assert!(matches!(Lexicon::open(&path), Err(Error::NewerFormat { found: 3, known: 2, .. })));
     for (other, part) in [("nothing", "no such file"), ("in.jsonl", "is no lexicon"), (".", "is no file")] {
         let message = Lexicon::open(&bench.path(other)).expect_err("refused").to_string();
         assert!(message.contains(part), "{message}");
@@ -39,11 +40,11 @@ fn what_is_not_what_was_written_is_refused() {
 #[test]
 fn sealed_nonsense_is_refused() {
     let bench = Bench::new(&[]);
-    let head = r#"{"terms":{"kind":"alphabetic","min_length":3},"min_df":1,"short":0,"documents":9}"#;
+    let head = r#"{"terms":{"kind":"alphabetic","min_length":3,"fold":["forms"]},"min_df":1,"short":0,"documents":9}"#;
     let refused = |content: &str| {
         let digest = xxhash_rust::xxh3::xxh3_128(content.as_bytes());
         let path = bench.path("bad");
-        fs::write(&path, format!("alike lexicon, format 1, xxh3-128 {digest:032x}\n{content}"))
+        fs::write(&path, format!("alike lexicon, format 2, xxh3-128 {digest:032x}\n{content}"))
             .expect("written");
         Lexicon::open(&path).is_err()
     };
@@ -72,6 +73,25 @@ fn sealed_nonsense_is_refused() {
         [("\"min_df\":1", "\"min_df\":0"), ("\"documents\":9", "\"documents\":18446744073709551615")]
     {
         assert!(refused(&format!("{}\nalpha\t1\n", head.replace(key, other))), "{other}");
+    }
+}
+
+/// What made it knew of no folding, so its terms are words of no folding.
+#[test]
+fn a_lexicon_of_format_1_folds_nothing() {
+    let bench = Bench::new(&[]);
+    let content = "{\"terms\":{\"kind\":\"alphabetic\",\"min_length\":3},\"min_df\":1,\"short\":0,\"documents\":9}\nalpha\t1\n";
+    let digest = xxhash_rust::xxh3::xxh3_128(content.as_bytes());
+    let path = bench.path("old");
+    fs::write(&path, format!("alike lexicon, format 1, xxh3-128 {digest:032x}\n{content}")).expect("written");
+    let lexicon = Lexicon::open(&path).expect("a lexicon");
+    assert_eq!(lexicon.header().terms.fold, Fold::NONE);
+    lexicon.require_fold(Fold::NONE).expect("its own");
+    match lexicon.require_fold(Fold::FORMS) {
+        Err(Error::LexiconUnfit { why, .. }) => {
+            assert!(why.contains("compare with --fold none") && why.contains("with --fold forms;"), "{why}");
+        }
+        other => panic!("{other:?}"),
     }
 }
 

@@ -17,13 +17,20 @@ fn codes(codes: &[&str]) -> Vec<String> {
     codes.iter().map(|code| (*code).to_owned()).collect()
 }
 
-/// The tokens that are left of `text`, having checked that the tokenizer agrees.
+/// The tokens that are left of `text` by default, having checked that the tokenizer agrees with nothing folded, by default,
+/// and with all folded.
 fn left(text: &str, tokens: Tokens, filter: &Filter, lexicon: Option<&Arc<Lexicon>>) -> Vec<String> {
-    let config = Text { tokens, filter: filter.clone(), ..Text::default() };
-    let found = filtered_tokens(text, &config, lexicon.map(Arc::as_ref));
+    let [_, left, _] = [Fold::NONE, Fold::default(), Fold::ALL].map(|fold| {
+        left_of(text, &Text { tokens, fold, filter: filter.clone(), ..Text::default() }, lexicon)
+    });
+    left
+}
+
+fn left_of(text: &str, config: &Text, lexicon: Option<&Arc<Lexicon>>) -> Vec<String> {
+    let found = filtered_tokens(text, config, lexicon.map(Arc::as_ref));
     let hashes: Vec<u64> = found.iter().map(|token| token_hash(token.as_bytes())).collect();
     for simd in LEVELS {
-        let mut tokenizer = Tokenizer::filtered(&config, simd, lexicon.cloned()).expect("a valid filter");
+        let mut tokenizer = Tokenizer::filtered(config, simd, lexicon.cloned()).expect("a valid filter");
         for _ in 0..2 {
             assert_eq!(tokenizer.tokens(text), hashes, "{simd:?} {config:?} {text:?}: {found:?}");
         }

@@ -1,0 +1,202 @@
+//! `--fold`: which spellings are one, in runs, collections and lexicons, and what older ones of these keep to.
+
+use std::fs;
+
+use serde_json::Value;
+use xxhash_rust::xxh3::xxh3_128;
+
+use crate::support::output::jsonl;
+use crate::support::program::Dir;
+use crate::support::texts::{line, words};
+
+/// Two spellings of a text, and the fold that takes them for one.
+const SPELLINGS: [(&str, &str, &str); 8] = [
+    ("forms", "\u{FF26}\u{FF55}\u{FF4C}\u{FF4C} \u{FF76}\u{FF9E}", "full \u{30AC}"),
+    (
+        "forms",
+        "\u{645}\u{640}\u{640}\u{631}\u{62D}\u{628}\u{627}",
+        "\u{FEE3}\u{FEAE}\u{FEA3}\u{FE92}\u{FE8E}",
+    ),
+    ("forms", "\u{E19}\u{E49}\u{E4D}\u{E32}", "\u{E19}\u{E49}\u{E33}"),
+    ("marks", "\u{645}\u{64F}\u{62D}\u{64E}\u{645}\u{64E}\u{651}\u{62F}", "\u{645}\u{62D}\u{645}\u{62F}"),
+    ("marks", "\u{5E9}\u{5C1}\u{5B8}\u{5DC}\u{5D5}\u{5B9}\u{5DD}", "\u{5E9}\u{5DC}\u{5D5}\u{5DD}"),
+    ("digits", "\u{661}\u{662}\u{663}", "123"),
+    ("letters", "\u{6CC}\u{6A9}\u{200C}\u{623}", "\u{64A}\u{643} \u{627}"),
+    ("letters", "\u{130}STANBUL DI\u{15E}", "istanbul d\u{131}\u{15F}"),
+];
+
+/// Files of both spellings, in order.
+fn spellings() -> Dir {
+    let dir = Dir::new();
+    for (at, (_, a, b)) in SPELLINGS.iter().enumerate() {
+        dir.write(&format!("{at}.jsonl"), line("a", a) + &line("b", b));
+    }
+    dir
+}
+
+/// How many documents a dry run with these arguments would remove.
+fn removed(dir: &Dir, arguments: &str) -> u64 {
+    let ran = dir.alike(&format!("dedup {arguments} --dry-run --json-progress"), None).ok();
+    let summary: Value = jsonl(ran.stderr.as_bytes()).pop().expect("a summary");
+    summary["removed"].as_u64().unwrap_or_else(|| panic!("{summary}"))
+}
+
+#[test]
+fn spellings_are_one_by_default_or_with_the_fold_that_is_for_them() {
+    let dir = spellings();
+    for (at, (word, a, b)) in SPELLINGS.iter().enumerate() {
+        for (flags, folds) in [
+            ("", *word == "forms"),
+            ("--fold forms", *word == "forms"),
+            ("--fold none", false),
+            ("--fold marks,digits,letters", true),
+            (&format!("--fold {word}"), true),
+        ] {
+            let found = removed(&dir, &format!("{at}.jsonl {flags}"));
+            assert_eq!(found, u64::from(folds), "{a} {b} {flags}");
+        }
+    }
+}
+
+#[test]
+fn every_method_folds() {
+    let dir = Dir::new();
+    let text = format!("{} \u{E9}t\u{E9} \u{661}\u{662}", words(0, 60));
+    let other = format!("{} ete 12", words(0, 60)).replace('a', "\u{FF41}");
+    dir.write("in.jsonl", line("a", &text) + &line("b", &other));
+    for method in [
+        "exact",
+        "join",
+        "minhash",
+        "simhash",
+        "shingles",
+        "supershingles",
+        "winnow",
+        "anchors",
+        "sentences",
+        "lines",
+        "fingerprint --fold marks,digits",
+    ] {
+        assert_eq!(removed(&dir, &format!("in.jsonl --method {method} --fold marks,digits")), 1, "{method}");
+        assert_eq!(
+            removed(&dir, &format!("in.jsonl --method {} --fold none", method.split(' ').next().unwrap())),
+            0
+        );
+    }
+}
+
+#[test]
+fn a_configuration_says_what_is_folded() {
+    let dir = spellings();
+    for (written, folds) in [
+        ("", [true, false, false, false]),
+        ("[text]\nfold = []\n", [false; 4]),
+        ("[text]\nfold = [\"none\"]\n", [false; 4]),
+        ("[text]\nfold = [\"marks\"]\n", [true, true, false, false]),
+        ("[text]\nfold = [\"letters\", \"digits\"]\n", [true, false, true, true]),
+    ] {
+        dir.write("own.toml", written);
+        let found = [0, 3, 5, 6].map(|at| removed(&dir, &format!("{at}.jsonl --config own.toml")) == 1);
+        assert_eq!(found, folds, "{written}");
+        // Flags say more than files.
+        assert_eq!(removed(&dir, "3.jsonl --config own.toml --fold marks"), 1);
+        assert_eq!(removed(&dir, "0.jsonl --config own.toml --fold none"), 0);
+    }
+}
+
+#[test]
+fn what_is_unknown_is_refused_with_what_is_known() {
+    let dir = spellings();
+    let known = ["none", "forms", "marks", "digits", "letters"];
+    for flag in ["accents", "Marks", "marks,accents"] {
+        let ran = dir.alike(&format!("dedup 0.jsonl --dry-run --fold {flag}"), None).code(2);
+        known.iter().fold(ran, |ran, word| ran.says(word));
+    }
+    dir.alike("dedup 0.jsonl --dry-run --fold none,marks", None).code(2).says("none stands alone");
+    for written in ["[\"accents\"]", "[\"marks\", \"\"]"] {
+        dir.write("own.toml", format!("[text]\nfold = {written}\n"));
+        let ran = dir.alike("dedup 0.jsonl --dry-run --config own.toml", None).code(2).says("own.toml");
+        known.iter().fold(ran.says("line 2"), |ran, word| ran.says(word));
+    }
+    dir.write("own.toml", "[text]\nfold = \"marks\"\n");
+    dir.alike("dedup 0.jsonl --dry-run --config own.toml", None).code(2).says("own.toml");
+    dir.alike("lexicon build 0.jsonl --out l --fold accents", None).code(2).says("letters");
+}
+
+/// Makes the newest manifest of a collection one of format 1, as versions before folding wrote it.
+fn age(dir: &Dir, collection: &str) {
+    let folder = dir.join(collection);
+    let manifests =
+        fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let newest = manifests.filter(|name| name.starts_with("manifest-")).max().unwrap();
+    let text = fs::read_to_string(folder.join(&newest)).unwrap();
+    let (first, body) = text.split_once('\n').unwrap();
+    assert!(first.starts_with("alike collection, format 2, "), "{first}");
+    let old = body.replacen("\n      \"fold\": [],", "", 1);
+    assert_ne!(old, body);
+    let digest = xxh3_128(old.as_bytes());
+    fs::write(folder.join(newest), format!("alike collection, format 1, xxh3-128 {digest:032x}\n{old}"))
+        .unwrap();
+}
+
+#[test]
+fn a_collection_keeps_its_fold() {
+    let dir = spellings();
+    let clusters =
+        |name: &str| jsonl(dir.alike(&format!("clusters {name}"), None).ok().stdout.as_bytes()).len();
+    dir.write("c.jsonl", line("c", SPELLINGS[3].2));
+    dir.alike("load folded 3.jsonl --fold marks", None).ok();
+    assert_eq!(clusters("folded"), 1);
+    // What is left out is as it was, and another one is refused.
+    dir.alike("load folded c.jsonl", None).ok();
+    dir.alike("load folded c.jsonl --fold forms", None).code(2).says("text.fold is [\"forms\",\"marks\"]");
+    let found = dir.alike("check folded", Some(SPELLINGS[3].1.as_bytes())).ok();
+    assert_eq!(jsonl(found.stdout.as_bytes()).len(), 3, "{}", found.stdout);
+}
+
+#[test]
+fn a_collection_of_format_1_is_read_by_its_own_rule() {
+    let dir = spellings();
+    let all = |name: &str| {
+        dir.alike(&format!("fsck {name}"), None).ok();
+        ["clusters", "documents"].map(|what| dir.alike(&format!("{what} {name} --json"), None).ok().stdout)
+    };
+    dir.write(
+        "more.jsonl",
+        line("c", SPELLINGS[0].1) + &line("d", SPELLINGS[0].2) + &line("e", "full \u{30AC}"),
+    );
+    for name in ["old", "new"] {
+        dir.alike(&format!("load {name} 0.jsonl --fold none"), None).ok();
+    }
+    age(&dir, "old");
+    assert_eq!(all("old"), all("new"));
+    // The command that made it, and presets, still load into it. Who asks for something else is told.
+    dir.alike("load old more.jsonl", None).ok();
+    dir.alike("load new more.jsonl --fold none", None).ok();
+    assert_eq!(all("old"), all("new"));
+    assert_eq!(all("old")[0].lines().count(), 2, "each spelling has its cluster");
+    dir.alike("load old more.jsonl --fold forms", None).code(2).says("text.fold is [], not [\"forms\"]");
+    dir.write("own.toml", "threshold = 0.8\n");
+    dir.alike("load old more.jsonl --config own.toml", None).ok();
+    let check = |name: &str| dir.alike(&format!("check {name}"), Some(SPELLINGS[0].1.as_bytes())).ok().stdout;
+    assert_eq!(check("old"), check("new"));
+    assert_eq!(check("old").lines().count(), 2, "{}", check("old"));
+}
+
+#[test]
+fn a_lexicon_is_for_texts_of_its_fold() {
+    let dir = Dir::new();
+    let texts: String =
+        (0..8).map(|n| line(&n.to_string(), &format!("{} caf\u{E9}", words(n, 30)))).collect();
+    dir.write("in.jsonl", texts);
+    dir.alike("lexicon build in.jsonl --out plain --min-df 1 --fold none", None).ok();
+    dir.alike("lexicon build in.jsonl --out marks --min-df 1 --fold marks", None).ok();
+    dir.alike("lexicon show marks --term Caf\u{E9} --json", None).ok().says("\"term\":\"cafe\"");
+    dir.alike("lexicon show plain --term Caf\u{E9} --json", None).ok().says("\"term\":\"caf\u{E9}\"");
+    dir.alike("lexicon merge plain marks --out both", None).code(2).says("folded by none");
+    dir.alike("lexicon compare plain marks --documents in.jsonl", None).code(2).says("build them alike");
+    let run = "dedup in.jsonl --dry-run --method cosine --lexicon";
+    dir.alike(&format!("{run} plain"), None).code(2).says("--fold none").says("--fold forms");
+    dir.alike(&format!("{run} plain --fold none"), None).ok();
+    dir.alike(&format!("{run} marks --fold marks"), None).ok();
+}
