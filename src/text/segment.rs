@@ -5,6 +5,7 @@
 //! can touch to just before the next such character.
 
 use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::canonical_combining_class;
 
 use super::Fold;
 use super::classify::{APOSTROPHE, Class, class};
@@ -119,7 +120,9 @@ impl Segments {
     fn is_blank_at(&self, segment: &str, at: usize) -> bool {
         let fold = self.table.fold();
         let mut before = segment[..at].chars().rev();
-        before.find(|&c| c == NON_JOINER || !is_dropped(c, fold)).is_some_and(|c| is_blank(c, fold))
+        before
+            .find(|&c| c == NON_JOINER || !is_dropped(c, fold) && canonical_combining_class(c) == 0)
+            .is_some_and(|c| is_blank(c, fold))
     }
 
     /// Adds the canonical characters of a cluster by the full route.

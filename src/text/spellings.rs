@@ -18,8 +18,8 @@ pub(super) fn is_dropped(c: char, fold: Fold) -> bool {
     is_ignorable(c) || fold.forms() && c == TATWEEL
 }
 
-/// Whether a [`NON_JOINER`] is a blank where `before` is the last character of the source before it that is not dropped,
-/// or another one.
+/// Whether a [`NON_JOINER`] is a blank where `before` is the last character of the source before it that is neither dropped
+/// nor of a combining class above 0: marks may stand in another order in an equivalent text. It may be a non-joiner, too.
 pub(super) fn is_blank(before: char, fold: Fold) -> bool {
     let arabic = matches!(
         before,

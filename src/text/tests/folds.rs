@@ -236,6 +236,7 @@ fn a_non_joiner_is_a_blank_by_what_stands_before_it() {
         ("\u{FEFC}\u{200C}\u{6CC}", 2),
         // A mark after it has nothing to stand on.
         ("\u{6CC}\u{200C}\u{654}\u{301}\u{6CC}", 2),
+        ("a\u{64E}\u{200C}\u{6CC}", 1),
         ("a\u{200C}\u{6CC}", 1),
         ("\u{200C}\u{6CC}", 1),
         ("\u{915}\u{94D}\u{200C}\u{937}", 1),
@@ -255,6 +256,9 @@ fn many_non_joiners_take_no_longer_than_their_number() {
 }
 
 proptest! {
+    // Each case is nine folds.
+    #![proptest_config(ProptestConfig::with_cases(128))]
+
     #[test]
     fn every_fold_equals_the_twin(text in nasty()) {
         check_folds(&text, &folds());

@@ -83,7 +83,9 @@ fn visible(text: &str, fold: Fold) -> String {
         } else {
             visible.push(c);
         }
-        before = c;
+        if canonical_combining_class(c) == 0 {
+            before = c;
+        }
     }
     visible
 }
