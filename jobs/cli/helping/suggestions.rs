@@ -33,6 +33,7 @@ const FLAGS: &[(&str, &str)] = &[
     ("--tokenizer --tokenize --token --analyzer", "--tokens"),
     ("--stopwords --stop-word", "--stop-words"),
     ("--stemmer --stemming", "--stem"),
+    ("--normalize --normalise --unicode-normalization --strip-accents --ascii-folding --folding", "--fold"),
     ("--min-length --min-token --min-word-length", "--min-token-length"),
     ("--algorithm --algo --mode --technique", "--method"),
     ("--settings --options --config-file -c", "--config"),
