@@ -13,7 +13,7 @@ use crate::output::hand_out;
 use crate::progress::Progress;
 use crate::read::{Record, Refusal, RunInputs, Sink, UnitReader};
 use crate::simd::Simd;
-use crate::text::{Tokenizer, Tokens};
+use crate::text::{Fold, Tokenizer, Tokens};
 
 /// Characters of a passage that are shown.
 const SHOWN: usize = 240;
@@ -67,7 +67,7 @@ pub(super) fn describe(
             passages,
             documents,
             found: Vec::new(),
-            tokenizer: Tokenizer::new(Tokens::Words, simd),
+            tokenizer: Tokenizer::new(Tokens::Words, Fold::default(), simd),
         };
         let mut reader = UnitReader::open(unit.file, source, &unit, Arc::clone(&inputs.fields));
         while reader.advance(&mut taker)? && !taker.documents.is_empty() {

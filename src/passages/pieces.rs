@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use super::unit::{PassageUnit, PieceKind};
 use crate::simd::Simd;
-use crate::text::{PlacedWords, Tokenizer, Tokens, each_line, each_sentence};
+use crate::text::{Fold, PlacedWords, Tokenizer, Tokens, each_line, each_sentence};
 
 /// The factor of sums over tokens and pieces; odd, so that no bit is lost.
 const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
@@ -28,8 +28,8 @@ impl PieceCutter {
         PieceCutter {
             unit,
             min_words,
-            tokenizer: Tokenizer::new(Tokens::Words, simd),
-            words: PlacedWords::new(),
+            tokenizer: Tokenizer::new(Tokens::Words, Fold::default(), simd),
+            words: PlacedWords::new(Fold::default()),
             runs: PieceRuns::new(unit.length),
         }
     }

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::Fold;
 use super::classify::{APOSTROPHE, Class};
 use super::hash::{SHORT, hash_long, token_hash};
 use super::out::{LOWER, hash_short};
@@ -13,16 +14,10 @@ pub struct PlacedWords {
     lower: Vec<u8>,
 }
 
-impl Default for PlacedWords {
-    fn default() -> PlacedWords {
-        PlacedWords::new()
-    }
-}
-
 impl PlacedWords {
-    /// One that has not read anything.
-    pub fn new() -> PlacedWords {
-        PlacedWords { segments: Segments::new(), lower: Vec::new() }
+    /// One that takes the spellings of `fold` for one.
+    pub fn new(fold: Fold) -> PlacedWords {
+        PlacedWords { segments: Segments::new(fold), lower: Vec::new() }
     }
 
     /// Hands the [`token_hash`] of each word of `text`, in order, to `take`, and the bytes that it stands in. These begin and
@@ -143,16 +138,20 @@ mod tests {
     use crate::simd::Simd;
     use crate::text::{Tokenizer, Tokens};
 
-    fn placed(text: &str) -> Vec<(u64, Range<usize>)> {
+    fn placed(text: &str, fold: Fold) -> Vec<(u64, Range<usize>)> {
         let mut all = Vec::new();
-        PlacedWords::new().each(text, |hash, place| all.push((hash, place)));
+        PlacedWords::new(fold).each(text, |hash, place| all.push((hash, place)));
         all
     }
 
     fn check(text: &str) {
-        let placed = placed(text);
+        [Fold::NONE, Fold::FORMS, Fold::ALL].into_iter().for_each(|fold| check_fold(text, fold));
+    }
+
+    fn check_fold(text: &str, fold: Fold) {
+        let placed = placed(text, fold);
         let hashes: Vec<u64> = placed.iter().map(|(hash, _)| *hash).collect();
-        assert_eq!(hashes, Tokenizer::new(Tokens::Words, Simd::Scalar).tokens(text), "{text:?}");
+        assert_eq!(hashes, Tokenizer::new(Tokens::Words, fold, Simd::Scalar).tokens(text), "{text:?}");
         assert!(placed.is_sorted_by(|(_, a), (_, b)| a == b || a.end <= b.start), "{text:?}: {placed:?}");
         for (_, place) in placed {
             assert!(text.get(place.clone()).is_some_and(|word| !word.is_empty()), "{text:?}: {place:?}");
@@ -162,7 +161,10 @@ mod tests {
     #[test]
     fn words_are_where_they_stand() {
         let words = |text: &str| {
-            placed(text).into_iter().map(|(_, place)| text[place].to_owned()).collect::<Vec<_>>()
+            placed(text, Fold::default())
+                .into_iter()
+                .map(|(_, place)| text[place].to_owned())
+                .collect::<Vec<_>>()
         };
         assert_eq!(words("One, 'two' don't--x''y"), ["One", "two", "don't", "x", "y"]);
         assert_eq!(
@@ -182,7 +184,7 @@ mod tests {
 
         #[test]
         fn tokens_of_difficult_texts_are_too(
-            text in "[aB1'\u{2019} .\u{301}\u{338}\u{e9}\u{df}\u{130}\u{3099}\u{304b}\u{4e00}\u{3002}\u{ad}\u{200b}\u{1100}\u{1161}\u{fb01}\u{f900}\u{e01}\u{e35}\u{345}\u{a0}\u{1f1e6}\u{2203}]{0,24}"
+            text in "[aB1'\u{2019} .\u{301}\u{338}\u{e9}\u{df}\u{130}\u{3099}\u{304b}\u{4e00}\u{3002}\u{ad}\u{200b}\u{1100}\u{1161}\u{fb01}\u{f900}\u{e01}\u{e35}\u{345}\u{a0}\u{1f1e6}\u{2203}\u{640}\u{6cc}\u{200c}\u{64e}\u{654}\u{e4d}\u{e49}\u{bd}\u{2026}\u{fdfa}\u{ff71}\u{ff9f}\u{661}]{0,24}"
         ) {
             check(&text);
         }
