@@ -38,7 +38,7 @@ fn spellings() -> Dir {
 fn removed(dir: &Dir, arguments: &str) -> u64 {
     let ran = dir.alike(&format!("dedup {arguments} --dry-run --json-progress"), None).ok();
     let summary: Value = jsonl(ran.stderr.as_bytes()).pop().expect("a summary");
-    summary["removed"].as_u64().unwrap_or_else(|| panic!("{summary}"))
+    summary["summary"]["removed"].as_u64().unwrap_or_else(|| panic!("{summary}"))
 }
 
 #[test]
@@ -61,9 +61,8 @@ fn spellings_are_one_by_default_or_with_the_fold_that_is_for_them() {
 #[test]
 fn every_method_folds() {
     let dir = Dir::new();
-    let text = format!("{} \u{E9}t\u{E9} \u{661}\u{662}", words(0, 60));
-    let other = format!("{} ete 12", words(0, 60)).replace('a', "\u{FF41}");
-    dir.write("in.jsonl", line("a", &text) + &line("b", &other));
+    let spelt = |end: &str| words(0, 60).split(' ').map(|word| format!("{word}{end} ")).collect::<String>();
+    dir.write("in.jsonl", line("a", &spelt("\u{E9}")) + &line("b", &spelt("e")));
     for method in [
         "exact",
         "join",
@@ -75,13 +74,9 @@ fn every_method_folds() {
         "anchors",
         "sentences",
         "lines",
-        "fingerprint --fold marks,digits",
     ] {
-        assert_eq!(removed(&dir, &format!("in.jsonl --method {method} --fold marks,digits")), 1, "{method}");
-        assert_eq!(
-            removed(&dir, &format!("in.jsonl --method {} --fold none", method.split(' ').next().unwrap())),
-            0
-        );
+        assert_eq!(removed(&dir, &format!("in.jsonl --method {method} --fold marks")), 1, "{method}");
+        assert_eq!(removed(&dir, &format!("in.jsonl --method {method}")), 0, "{method}");
     }
 }
 
@@ -139,6 +134,15 @@ fn age(dir: &Dir, collection: &str) {
         .unwrap();
 }
 
+/// The ids of the documents that a text resembles.
+fn resembled(stdout: &str) -> Vec<String> {
+    let rows = jsonl(stdout.as_bytes());
+    let documents = rows[0]["resembles"].as_array().unwrap();
+    let mut ids: Vec<String> = documents.iter().map(|row| row["id"].as_str().unwrap().to_owned()).collect();
+    ids.sort();
+    ids
+}
+
 #[test]
 fn a_collection_keeps_its_fold() {
     let dir = spellings();
@@ -151,7 +155,7 @@ fn a_collection_keeps_its_fold() {
     dir.alike("load folded c.jsonl", None).ok();
     dir.alike("load folded c.jsonl --fold forms", None).code(2).says("text.fold is [\"forms\",\"marks\"]");
     let found = dir.alike("check folded", Some(SPELLINGS[3].1.as_bytes())).ok();
-    assert_eq!(jsonl(found.stdout.as_bytes()).len(), 3, "{}", found.stdout);
+    assert_eq!(resembled(&found.stdout), ["a", "b", "c"]);
 }
 
 #[test]
@@ -180,7 +184,7 @@ fn a_collection_of_format_1_is_read_by_its_own_rule() {
     dir.alike("load old more.jsonl --config own.toml", None).ok();
     let check = |name: &str| dir.alike(&format!("check {name}"), Some(SPELLINGS[0].1.as_bytes())).ok().stdout;
     assert_eq!(check("old"), check("new"));
-    assert_eq!(check("old").lines().count(), 2, "{}", check("old"));
+    assert_eq!(resembled(&check("old")), ["a", "c"]);
 }
 
 #[test]
@@ -191,8 +195,10 @@ fn a_lexicon_is_for_texts_of_its_fold() {
     dir.write("in.jsonl", texts);
     dir.alike("lexicon build in.jsonl --out plain --min-df 1 --fold none", None).ok();
     dir.alike("lexicon build in.jsonl --out marks --min-df 1 --fold marks", None).ok();
-    dir.alike("lexicon show marks --term Caf\u{E9} --json", None).ok().says("\"term\":\"cafe\"");
-    dir.alike("lexicon show plain --term Caf\u{E9} --json", None).ok().says("\"term\":\"caf\u{E9}\"");
+    for (name, term) in [("marks", "cafe"), ("plain", "caf\u{E9}")] {
+        let shown = dir.alike(&format!("lexicon show {name} --term Caf\u{E9} --json"), None).ok().stdout;
+        assert!(shown.contains(&format!("\"term\":\"{term}\"")), "{shown}");
+    }
     dir.alike("lexicon merge plain marks --out both", None).code(2).says("folded by none");
     dir.alike("lexicon compare plain marks --documents in.jsonl", None).code(2).says("build them alike");
     let run = "dedup in.jsonl --dry-run --method cosine --lexicon";

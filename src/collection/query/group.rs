@@ -25,7 +25,7 @@ pub struct Group {
 
 /// What ids have in common.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-enum Fold {
+enum FoldedUnder {
     Cluster(ClusterId),
     /// A document that is in no cluster; the list may name it twice.
     Document(u128),
@@ -42,7 +42,7 @@ impl Snapshot {
     /// [`crate::error::Error::Damaged`], [`crate::error::Error::Io`] and [`crate::error::Error::Interrupted`].
     pub fn group(&self, ids: &[String], progress: &Progress) -> Result<Vec<Group>> {
         let tables = self.tables();
-        let (mut groups, mut leads): (Vec<Group>, HashMap<Fold, usize>) = Default::default();
+        let (mut groups, mut leads): (Vec<Group>, HashMap<FoldedUnder, usize>) = Default::default();
         for batch in ids.chunks(BATCH) {
             progress.check()?;
             let documents = find(&tables, batch)?;
@@ -50,7 +50,7 @@ impl Snapshot {
             let clusters = clusters(&tables, contents)?;
             for (id, document) in batch.iter().zip(documents) {
                 let cluster = document.as_ref().and_then(|document| clusters.get(&document.content)).copied();
-                let alone = document.as_ref().map(|document| Fold::Document(document.id));
+                let alone = document.as_ref().map(|document| FoldedUnder::Document(document.id));
                 let lead = |groups: &mut Vec<Group>| {
                     groups.push(Group {
                         id: id.clone(),
@@ -59,7 +59,7 @@ impl Snapshot {
                         fellows: Vec::new(),
                     });
                 };
-                match cluster.map(Fold::Cluster).or(alone) {
+                match cluster.map(FoldedUnder::Cluster).or(alone) {
                     None => lead(&mut groups),
                     Some(fold) => match leads.get(&fold) {
                         Some(at) => groups[*at].fellows.push(id.clone()),

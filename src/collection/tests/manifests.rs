@@ -69,7 +69,7 @@ fn every_bit_turned_over_is_noticed() {
             }
         }
     }
-    assert_eq!(newer, 3, "1 with one bit turned over is 0, 3, 5, 9 or no digit");
+    assert_eq!(newer, 2, "2 with one bit turned over is 3, 6, 0 or no digit");
 }
 
 #[test]
