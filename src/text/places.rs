@@ -93,7 +93,11 @@ impl PlacedWords {
             if class != Some(Class::Separator) {
                 solid.get_or_insert(at);
             }
-            lone |= class == Some(Class::Lone);
+            // What becomes several characters, or is told with its neighbours only, may begin a word that goes on.
+            lone = match class {
+                None => lone && c.is_ascii(),
+                Some(class) => lone || class == Class::Lone,
+            };
         }
         self.part(text, start..stretch.end, solid.unwrap_or(start), take);
     }
@@ -174,6 +178,8 @@ mod tests {
         assert_eq!(words("\u{4e00}\u{4e8c}\u{3002}x\u{4e09}"), ["\u{4e00}", "\u{4e8c}", "x", "\u{4e09}"]);
         assert_eq!(words("\u{4e00}abc"), ["\u{4e00}", "abc"]);
         assert!(words(" - '' \u{2014}").is_empty());
+        // What follows a ligature goes on with its word.
+        check("\u{4e00}\u{fb01}\u{e9} \u{4e00}\u{130}a \u{4e00}\u{fdfa}\u{130}");
     }
 
     proptest! {
