@@ -474,6 +474,20 @@
 //! - `output/kinds.rs` - duplicates by kind, and how far they are from their representatives
 //! - `output/svg.rs` - curves as a picture
 //!
+//! Benchmarks in a corpus:
+//! - `decontaminate/mod.rs` - items of benchmarks that stand in documents
+//! - `decontaminate/rule.rs` - when a text stands in a document
+//! - `decontaminate/fields.rs` - texts of items in objects of JSON
+//! - `decontaminate/items.rs` - the items of benchmarks, read once
+//! - `decontaminate/index.rs` - all their texts, and their n-grams
+//! - `decontaminate/table.rs` - n-grams, and the texts that are looked for by them
+//! - `decontaminate/scan.rs` - one document after the other held against the index
+//! - `decontaminate/passages.rs` - which stretches of a document hold enough n-grams of a text
+//! - `decontaminate/places.rs` - where in a text its tokens stand
+//! - `decontaminate/search.rs` - the corpus read once by all workers
+//! - `decontaminate/hits.rs` - what is found, in files
+//! - `decontaminate/report.rs` - what was found, as rows and figures
+//!
 //! How good a method is:
 //! - `evaluate/mod.rs` - methods held against labels or the exact join
 //! - `evaluate/documents.rs` - the documents of the inputs, their ids and lengths
@@ -536,6 +550,7 @@ mod api;
 pub mod collection;
 pub mod components;
 pub mod config;
+pub mod decontaminate;
 pub mod document;
 pub mod error;
 pub mod evaluate;

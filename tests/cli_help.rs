@@ -6,9 +6,10 @@ use std::fs;
 use crate::support::program::Dir;
 
 /// The commands that have arguments of their own.
-const COMMANDS: [&str; 28] = [
+const COMMANDS: [&str; 29] = [
     "dedup",
     "passages",
+    "decontaminate",
     "load",
     "delete",
     "export",

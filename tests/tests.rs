@@ -33,6 +33,8 @@ mod config;
 mod contract;
 /// CSV and TSV: rows held against csv-core reading the file at once, kept rows byte for byte, and what is refused.
 mod csv;
+/// Items of benchmarks in a corpus: which stand where, and what is written without them.
+mod decontaminate;
 /// The commands of README and book, and what they print.
 mod docs;
 /// Methods measured against labels and the exact join.

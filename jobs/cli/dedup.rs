@@ -125,7 +125,7 @@ pub(crate) struct ProtectedPath {
 
 impl ProtectedPath {
     /// Reads `NAME=PATH` or `PATH`, which is its own name. What stands before = is a name if it could be one.
-    fn parse(text: &str) -> Result<ProtectedPath, String> {
+    pub(super) fn parse(text: &str) -> Result<ProtectedPath, String> {
         let could_be = |name: &str| {
             !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | '.'))
         };

@@ -24,6 +24,7 @@ impl Command {
         match self {
             Command::Dedup(args) => Some(&args.processes),
             Command::Passages(args) => Some(&args.processes),
+            Command::Decontaminate(args) => Some(&args.processes),
             Command::Load(args) => Some(&args.change.processes),
             Command::Delete(args) => Some(&args.change.processes),
             Command::Compact(args) => Some(&args.processes),
@@ -38,6 +39,7 @@ impl Command {
         match self {
             Command::Dedup(args) => Some(("dedup", &args.talk)),
             Command::Passages(args) => Some(("passages", &args.report.talk)),
+            Command::Decontaminate(args) => Some(("decontaminate", &args.report.talk)),
             Command::Load(args) => Some(("load", &args.change.report.talk)),
             Command::Delete(args) => Some(("delete", &args.change.report.talk)),
             Command::Compact(args) => Some(("compact", &args.report.talk)),
@@ -55,6 +57,7 @@ impl Command {
                 args.inputs.iter().chain(args.against.iter().map(|set| &set.path)).any(standard)
             }
             Command::Passages(args) => args.inputs.iter().any(standard),
+            Command::Decontaminate(args) => args.inputs.iter().any(standard),
             Command::Load(args) => args.inputs.iter().any(standard),
             Command::Delete(args) => standard(&args.ids),
             Command::Lexicon(LexiconCommand::Build(args)) => args.inputs.iter().any(standard),

@@ -5,6 +5,7 @@
 
 pub(crate) mod collections;
 pub(crate) mod common;
+pub(crate) mod decontaminate;
 pub(crate) mod dedup;
 mod distributed;
 pub(crate) mod evaluate;
@@ -31,6 +32,7 @@ use self::collections::{
     FSCK_EXAMPLES, GROUP_EXAMPLES, GroupArgs, INFO_EXAMPLES, LOAD_EXAMPLES, LoadArgs, ShowArgs,
 };
 use self::common::PlaceArgs;
+use self::decontaminate::{DECONTAMINATE_EXAMPLES, DecontaminateArgs};
 use self::dedup::{DEDUP_EXAMPLES, DedupArgs};
 use self::evaluate::{EVALUATE_EXAMPLES, EvaluateArgs};
 use self::helping::help;
@@ -105,6 +107,14 @@ pub(crate) enum Command {
     /// is complete.
     #[command(after_help = help::more("dedup"), after_long_help = DEDUP_EXAMPLES)]
     Dedup(Box<DedupArgs>),
+    /// Find items of benchmarks in a corpus, and remove the documents that have them
+    ///
+    /// Looks for each text of each item in every document: enough of its n-grams, close together. Case and punctuation do
+    /// not matter, and a word may be another. DIR gets kept/ (the files), contaminated.jsonl (each passage with its item,
+    /// and the share of the item that it has), rejected.jsonl and benchmarks.json (what was found of each benchmark). DIR
+    /// appears only when it is complete.
+    #[command(after_help = help::more("decontaminate"), after_long_help = DECONTAMINATE_EXAMPLES)]
+    Decontaminate(Box<DecontaminateArgs>),
     /// Add or update documents of a collection on disk; create it if needed
     ///
     /// Each record is stored under its id. A new id is added, a known id is replaced, and an unchanged record is only
@@ -224,7 +234,7 @@ pub(crate) enum Command {
     Evaluate(Box<EvaluateArgs>),
     /// Run a command as several processes, on one or many machines
     ///
-    /// Starts one process for each line of the hosts file. Works with dedup, passages, load, delete, compact,
+    /// Starts one process for each line of the hosts file. Works with dedup, passages, decontaminate, load, delete, compact,
     /// recluster and lexicon build. Puts the number of the process in front of each line that it prints, and shows one progress for
     /// all. Standard output of process 0 is passed on unchanged. Ctrl-C stops all processes. If one fails, the others
     /// get 10 s to end by themselves, or 2 if it refused how it was called. On one machine give each process its share

@@ -144,7 +144,8 @@ pub(crate) fn subcommand(args: &LaunchArgs) -> Result<Vec<OsString>> {
     let name = words.first().map(|word| word.to_string_lossy().into_owned()).unwrap_or_default();
     let Some(processes) = line.command.processes() else {
         return Err(Error::config(format!(
-            "alike {name} does not run as many processes; dedup, load, delete, compact, recluster and lexicon build do"
+            "alike {name} does not run as many processes; dedup, passages, decontaminate, load, delete, compact, \
+             recluster and lexicon build do"
         )));
     };
     if let Some(flag) = of_the_launcher(processes, args.hosts.insecure) {

@@ -1,6 +1,7 @@
 //! The commands, each in a file of its own.
 
 mod collection;
+mod decontaminate;
 mod dedup;
 mod evaluate;
 mod launch;
@@ -27,6 +28,7 @@ use crate::terminal::stdout::print;
 pub(crate) fn run(command: Command, job: &DistributedJob) -> Result<ExitCode> {
     match command {
         Command::Dedup(args) => DedupOptions::new(*args).and_then(|options| dedup::run(&options, job)),
+        Command::Decontaminate(args) => decontaminate::run(&args, job),
         Command::Load(args) => collection::load::run(&args, job),
         Command::Delete(args) => collection::delete::run(&args, job),
         Command::Clusters(args) => query::clusters::run(&args),

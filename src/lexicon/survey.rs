@@ -44,7 +44,9 @@ pub(crate) struct Surveyed<R> {
     pub(crate) readers: Vec<R>,
     /// Records refused, in document order: of all processes in process 0, elsewhere none.
     pub(crate) refused: Vec<Rejected>,
-    /// The inputs. Process 0 knows the lines of all units, the others of their own.
+    /// The same, as they were found.
+    pub(crate) refusals: Vec<Refused>,
+    /// What was read. Process 0 knows the lines of all of it.
     pub(crate) inputs: RunInputs,
 }
 
@@ -94,10 +96,10 @@ impl Survey<'_> {
             refused.extend(own);
         }
         progress.check()?;
-        let mut refused = self.gather(refused, &shared.inputs)?;
-        refused.sort_by_key(|refused| refused.position);
-        let refused = shared.inputs.rejected(&refused);
-        Ok(Surveyed { readers, refused, inputs: shared.inputs })
+        let SurveyWork { inputs, .. } = shared;
+        let mut refusals = self.gather(refused, &inputs)?;
+        refusals.sort_by_key(|refused| refused.position);
+        Ok(Surveyed { readers, refused: inputs.rejected(&refusals), refusals, inputs })
     }
 
     /// The refused records of all processes, in process 0, which then knows the lines of all units.

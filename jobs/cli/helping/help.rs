@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 /// The commands by what they are for. Commands that no group names stand in the last one.
 const GROUPS: &[(&str, &str)] = &[
-    ("Deduplicate files", "dedup passages presets"),
+    ("Deduplicate files", "dedup passages decontaminate presets"),
     ("Keep a collection", "load delete export compact fsck info stats"),
     ("Query a collection", "clusters documents pairs check explain group changes recluster"),
     ("Choose and compare methods", "evaluate tune lexicon"),
@@ -28,7 +28,7 @@ pub(in crate::cli) fn grouped(command: clap::Command) -> clap::Command {
         rows.retain(|row| !row.is_hide_set());
         for row in rows {
             let about = row.get_about().map(ToString::to_string).unwrap_or_default();
-            let _ = writeln!(text, "  {}{:<12}{}{about}", NAME[0], row.get_name(), NAME[1]);
+            let _ = writeln!(text, "  {}{:<14}{}{about}", NAME[0], row.get_name(), NAME[1]);
         }
         text.push('\n');
     }

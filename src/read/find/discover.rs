@@ -30,7 +30,9 @@ const RESULT: &str = "the result of an earlier run";
 /// Whether a folder is the result of an earlier run: what was kept and removed then is no input now.
 fn is_result(folder: &Path) -> bool {
     let holds = |name: &str| folder.join(name).exists();
-    folder.is_dir() && holds("summary.json") && holds("duplicates.jsonl") && holds("kept")
+    let is_deduplicated = || holds("summary.json") && holds("duplicates.jsonl");
+    let is_decontaminated = || holds("benchmarks.json") && holds("contaminated.jsonl");
+    folder.is_dir() && holds("kept") && (is_deduplicated() || is_decontaminated())
 }
 
 /// What the arguments led to.

@@ -1,0 +1,112 @@
+//! The arguments of `alike decontaminate`.
+
+use std::path::PathBuf;
+
+use alike::output::RecordForm;
+use clap::{Args, ValueEnum};
+
+use super::common::{MachineArgs, RecordArgs, ReportArgs};
+use super::dedup::ProtectedPath;
+use super::processes::ProcessArgs;
+use super::values::form_parser;
+
+pub(super) const DECONTAMINATE_EXAMPLES: &str = "\
+Examples:
+  alike decontaminate crawl/ --benchmarks mmlu=mmlu/*.jsonl --benchmark-fields question --out clean
+      Write the records of crawl/ without those that have a question of the benchmark in them to clean/kept/. Quote
+      globs, or the shell makes inputs of what stands behind the first file.
+  alike decontaminate crawl/ --benchmarks 'tests/*.jsonl' --benchmark-fields question,answer,prompt --dry-run
+      Each file is a benchmark. Report how many of its items stand in the corpus, and write nothing.
+  alike decontaminate crawl/ --benchmarks qa.jsonl --benchmark-fields question,choices --join-fields --threshold 0.9 --out c
+      Look for the question and the choices as one text, and remove only what has 90 % of its n-grams.
+  alike decontaminate crawl/ --benchmarks qa.jsonl --any-ngram --ngram 13 --write-removed --out clean
+      Remove every record with 13 words in a row of an item, and write the removed ones, too.";
+
+#[derive(Debug, Args)]
+pub(crate) struct DecontaminateArgs {
+    /// Corpus: files, folders (with all below them), globs, or - for standard input
+    #[arg(value_name = "CORPUS", required = true)]
+    pub(crate) inputs: Vec<PathBuf>,
+    /// Benchmark whose items are looked for: a file, a folder or a glob; may be given several times
+    ///
+    /// With NAME= all files are one benchmark of that name. Without it each file is one. Quote globs: the shell makes inputs of
+    /// what stands behind the first file.
+    #[arg(long, value_name = "[NAME=]PATH", required = true, value_parser = ProtectedPath::parse)]
+    pub(crate) benchmarks: Vec<ProtectedPath>,
+    /// Folder for the result; must not exist yet
+    #[arg(long, value_name = "DIR", required_unless_present = "dry_run")]
+    pub(crate) out: Option<PathBuf>,
+
+    /// Fields of items that are texts: question,answer [default: text]
+    ///
+    /// Each is looked for by itself; a list of strings is one text. An item need not have all of them.
+    #[arg(long, value_name = "PATHS", value_delimiter = ',', help_heading = "Benchmarks")]
+    pub(crate) benchmark_fields: Vec<String>,
+    /// Field of the id of an item [default: id]
+    #[arg(long, value_name = "PATH", hide_short_help = true, help_heading = "Benchmarks")]
+    pub(crate) benchmark_id_field: Option<String>,
+    /// Look for all fields of an item as one text, in the order of --benchmark-fields
+    #[arg(long, help_heading = "Benchmarks")]
+    pub(crate) join_fields: bool,
+
+    /// Take the rule of a published pipeline
+    #[arg(long, value_enum, value_name = "NAME", help_heading = "Rule")]
+    pub(crate) preset: Option<DecontaminationPreset>,
+    /// Share of the n-grams of a text that must stand close together, above 0 and at most 1 [default: 0.7]
+    #[arg(long, value_name = "T", conflicts_with_all = ["any_ngram", "preset"], help_heading = "Rule")]
+    pub(crate) threshold: Option<String>,
+    /// One n-gram of a text is enough
+    #[arg(long, help_heading = "Rule")]
+    pub(crate) any_ngram: bool,
+    /// Words of the longest n-grams [default: 3; with --any-ngram 13]
+    ///
+    /// Shorter texts have shorter ones, so that enough of them are left when a word is another; not with --any-ngram.
+    #[arg(long, value_name = "N", help_heading = "Rule")]
+    pub(crate) ngram: Option<usize>,
+    /// Do not look for texts of fewer words [default: 8]
+    #[arg(long, value_name = "N", hide_short_help = true, help_heading = "Rule")]
+    pub(crate) min_words: Option<usize>,
+
+    #[command(flatten)]
+    pub(crate) records: RecordArgs,
+
+    /// What becomes of records with an item in them
+    #[arg(long, value_enum, default_value_t = ActionArg::Drop, help_heading = "Output")]
+    pub(crate) action: ActionArg,
+    /// Also write removed records, to removed/
+    #[arg(long, help_heading = "Output")]
+    pub(crate) write_removed: bool,
+    /// Write records in this form: --to jsonl.zst [default: that of each input]
+    #[arg(long, value_name = "FORM", value_parser = form_parser(), help_heading = "Output")]
+    pub(crate) to: Option<RecordForm>,
+    /// Report what is found, but write nothing
+    #[arg(long, help_heading = "Output")]
+    pub(crate) dry_run: bool,
+    #[command(flatten)]
+    pub(crate) report: ReportArgs,
+
+    #[command(flatten)]
+    pub(crate) machine: MachineArgs,
+    #[command(flatten)]
+    pub(crate) processes: ProcessArgs,
+}
+
+/// `--preset` of `decontaminate`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum DecontaminationPreset {
+    /// 8 words in a row of any field: scripts/decontaminate.py of open-r1, after s1 (Muennighoff et al. 2025)
+    OpenR1,
+    /// 12 words in a row of the joined fields: NGramsDecontFilter of datatrove with find_query_ngrams
+    Datatrove,
+}
+
+/// `--action`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ActionArg {
+    /// Remove them
+    Drop,
+    /// Cut the passages out of their texts; lines of JSON and plain texts, others with --to jsonl
+    Cut,
+    /// Keep them as they are, with a field "alike" that has the bytes of the passages; lines of JSON, others with --to jsonl
+    Mark,
+}

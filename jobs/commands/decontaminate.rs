@@ -1,0 +1,229 @@
+//! `alike decontaminate`: find items of benchmarks in a corpus, and write the corpus without them.
+
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Instant;
+
+use alike::config::Input;
+use alike::decontaminate::{
+    BenchmarkIndex, BenchmarkSet, CorpusFindings, CorpusSearch, DecontaminationReport, Hits, ItemFields,
+    RowNames, Rule, assist_search, read_benchmarks, search,
+};
+use alike::error::{Error, Result};
+use alike::limits::{BASE_MEMORY, WORKER_MEMORY};
+use alike::output::{
+    Chosen, FormPlan, Hands, RecordSet, RejectedRow, Rows, Scratch, Side, TextChange, assist_records,
+    private_folder, write_cut_records, write_records,
+};
+use alike::peers::Peers;
+use alike::printable::{counted, printable};
+use alike::progress::{Progress, Stage};
+use alike::read::{Rejected, Source};
+use alike::system_memory::peak_memory;
+
+use crate::cli::decontaminate::DecontaminateArgs;
+use crate::cluster::job::{DistributedJob, PART_DONE};
+use crate::session::benchmarks::{FoundBenchmarks, find_benchmarks};
+use crate::session::decontamination::DecontaminateOptions;
+use crate::session::inputs::{find_inputs, refuse};
+use crate::session::run_folder::RunFolder;
+use crate::session::watched::watched;
+use crate::terminal::reporter::Reporter;
+use crate::terminal::table::TextTable;
+
+/// What process 0 has found out, for the others.
+#[derive(serde::Serialize, serde::Deserialize)]
+struct DecontaminationTask {
+    sets: Vec<BenchmarkSet>,
+    benchmarks: Vec<Source>,
+    corpus: Vec<Source>,
+    fields: ItemFields,
+    rule: Rule,
+    input: Input,
+    /// Where what is found is kept, if anything is written.
+    folder: Option<std::path::PathBuf>,
+}
+
+/// Decontaminates, and reports.
+pub(crate) fn run(args: &DecontaminateArgs, job: &DistributedJob) -> Result<ExitCode> {
+    let begun = Instant::now();
+    let options = DecontaminateOptions::new(args)?;
+    let reporter = Reporter::new(&args.report);
+    // It goes only when the other processes know that nothing is written to it any more.
+    let mut place = None;
+    let done = watched(&args.report.talk, |progress| {
+        let lead =
+            |peers: Option<Arc<Peers>>| lead(&options, &mut place, peers.as_ref(), &reporter, progress);
+        let assist = |peers: &Arc<Peers>| take_part(&options, peers, progress);
+        job.work(options.machine.workers, progress, lead, assist)
+    });
+    let Some(report) = job.print_profile(done)? else { return Ok(PART_DONE) };
+    let seconds = begun.elapsed().as_secs_f64();
+    describe(&report, options.out.as_deref(), seconds, &reporter);
+    let mut object = report.to_json()?;
+    object["workers"] = options.machine.workers.into();
+    object["seconds"] = seconds.into();
+    object["peak_memory_bytes"] = peak_memory().into();
+    reporter.object(&object)
+}
+
+/// The pipeline: where this process is alone, or process 0.
+fn lead(
+    options: &DecontaminateOptions,
+    held: &mut Option<RunFolder>,
+    peers: Option<&Arc<Peers>>,
+    reporter: &Reporter<'_>,
+    progress: &Arc<Progress>,
+) -> Result<DecontaminationReport> {
+    let place = held.insert(RunFolder::new(options.out.as_deref())?);
+    let spool = private_folder(place.path())?;
+    let corpus = find_inputs(&options.corpus, options.hint, spool.path(), progress)?;
+    FormPlan::new(&corpus.sources, options.form)?;
+    let found_as = (options.hint, spool.path(), &**progress);
+    let FoundBenchmarks { sets, sources } = find_benchmarks(&options.benchmarks, &corpus, found_as)?;
+    let folder = options.out.is_some().then(|| std::path::absolute(place.path())).transpose();
+    let task = DecontaminationTask {
+        sets,
+        benchmarks: from_anywhere(&sources)?,
+        corpus: from_anywhere(&corpus.sources)?,
+        fields: options.fields.clone(),
+        rule: options.rule,
+        input: options.input.clone(),
+        folder: folder.map_err(|e| Error::io(place.path(), "find", e))?,
+    };
+    peers.map_or(Ok(()), |peers| peers.broadcast(&task))?;
+    let peers = peers.map(|peers| &**peers);
+    let index = index(options, &task, progress)?;
+    let found = search(&index, &corpus_search(options, &task, peers), progress)?;
+    found.inputs.refuse_gaps(&found.refusals)?;
+    let rejected = corpus.rejected(found.refused.clone());
+    reporter.refused(&rejected);
+    refuse(options.strict, &rejected, found.tally.documents)?;
+    let report = DecontaminationReport::new(
+        (&options.fields, options.rule, options.form.texts),
+        &index,
+        &found,
+        &rejected,
+    );
+    if let RunFolder::Output(staging) = place {
+        let names = RowNames { index: &index, benchmarks: &sources, fields: &options.fields };
+        write(options, (found, &names), staging.path(), &rejected, (peers, progress))?;
+        report.write(staging.path())?;
+    }
+    spool.close().map_err(|e| Error::io(place.path(), "remove the copy of standard input in", e))?;
+    progress.check()?;
+    if let Some(RunFolder::Output(staging)) = held.take() {
+        staging.commit()?;
+    }
+    Ok(report)
+}
+
+/// Writes what was found, and the records.
+fn write(
+    options: &DecontaminateOptions,
+    (found, names): (CorpusFindings, &RowNames<'_>),
+    folder: &Path,
+    rejected: &[Rejected],
+    (peers, progress): (Option<&Peers>, &Progress),
+) -> Result<()> {
+    let bytes: u64 = found.inputs.sources.iter().map(|source| source.bytes).sum();
+    progress.enter(Stage::Write, bytes * options.sides().len() as u64);
+    names.write(&found, folder)?;
+    let mut rows = Rows::create(folder, "rejected.jsonl")?;
+    rejected.iter().try_for_each(|rejected| rows.write(&RejectedRow::of(rejected)))?;
+    rows.finish()?;
+    let inputs = &found.inputs;
+    let set = RecordSet { sources: &inputs.sources, fields: &inputs.fields, choice: options.form };
+    let hands = Hands { workers: options.machine.workers, peers };
+    if options.form.texts != TextChange::None {
+        let (removed, ends) = found.without_refused(vec![Vec::new(); inputs.sources.len()], true);
+        let chosen = Chosen { side: Side::Kept, removed: &removed, ends: &ends };
+        let cuts = found.cuts(folder)?;
+        write_cut_records(folder, set, chosen, &cuts, hands, progress)?;
+        cuts.remove()?;
+        return found.hits.map_or(Ok(()), Hits::remove);
+    }
+    let contaminated = found.contaminated()?;
+    for side in options.sides() {
+        let (removed, ends) = found.without_refused(contaminated.clone(), *side != Side::Removed);
+        let chosen = Chosen { side: *side, removed: &removed, ends: &ends };
+        write_records(folder, set, chosen, None, hands, progress)?;
+    }
+    found.hits.map_or(Ok(()), Hits::remove)
+}
+
+/// Takes part in what process 0 does.
+fn take_part(options: &DecontaminateOptions, peers: &Arc<Peers>, progress: &Arc<Progress>) -> Result<()> {
+    let scratch = Scratch::apart(&std::env::temp_dir())?;
+    let task: DecontaminationTask = peers.receive()?;
+    let index = index(options, &task, progress)?;
+    let inputs = assist_search(&index, &corpus_search(options, &task, Some(peers)), progress)?;
+    if !options.sides().is_empty() {
+        progress.enter(Stage::Write, 0);
+        let set = RecordSet { sources: &inputs.sources, fields: &inputs.fields, choice: options.form };
+        let assist = |_: &Side| assist_records(set, options.machine.workers, peers, progress);
+        options.sides().iter().try_for_each(assist)?;
+    }
+    drop(scratch);
+    Ok(())
+}
+
+fn index(
+    options: &DecontaminateOptions,
+    task: &DecontaminationTask,
+    progress: &Progress,
+) -> Result<BenchmarkIndex> {
+    let own = BASE_MEMORY + WORKER_MEMORY * options.machine.workers as u64;
+    let most = options.machine.memory.map_or(u64::MAX, |memory| memory.saturating_sub(own));
+    let what = (&*task.sets, &*task.benchmarks);
+    read_benchmarks(what, (&task.fields, task.rule), (options.strict, most), progress)
+}
+
+fn corpus_search<'a>(
+    options: &DecontaminateOptions,
+    task: &'a DecontaminationTask,
+    peers: Option<&'a Peers>,
+) -> CorpusSearch<'a> {
+    CorpusSearch {
+        sources: &task.corpus,
+        input: &task.input,
+        workers: options.machine.workers,
+        simd: options.machine.simd,
+        peers,
+        folder: task.folder.as_deref(),
+    }
+}
+
+fn from_anywhere(sources: &[Source]) -> Result<Vec<Source>> {
+    sources.iter().map(Source::from_anywhere).collect()
+}
+
+/// Tells people what was found.
+fn describe(report: &DecontaminationReport, out: Option<&Path>, seconds: f64, reporter: &Reporter<'_>) {
+    let rows = report.benchmarks.iter().map(|row| {
+        let name = printable(&row.benchmark).into_owned();
+        let numbers = [row.items, row.too_short, row.found, row.documents].map(|number| number.to_string());
+        [name].into_iter().chain(numbers).collect()
+    });
+    let heading = vec!["benchmark", "items", "too short", "found", "documents"];
+    let table = TextTable { heading, rows: rows.collect() };
+    table.text().lines().for_each(|line| reporter.line(line));
+    let (documents, passages) = (counted(report.documents, "document"), counted(report.passages, "passage"));
+    let what = match out {
+        Some(out) => format!("{} kept in {}/kept", report.kept, out.display()),
+        None => format!("{} would be kept (dry run, nothing written)", report.kept),
+    };
+    reporter.line(&format!(
+        "found items in {} of {documents}: {passages}; {what}; {seconds:.2} seconds",
+        report.contaminated
+    ));
+    if report.documents == 0 {
+        reporter.line("warning: the corpus holds no documents; check its files");
+    }
+    for row in report.benchmarks.iter().filter(|row| row.too_short == row.items) {
+        let name = printable(&row.benchmark);
+        let what = "no item has a text that is long enough to be looked for (--min-words, --join-fields)";
+        reporter.line(&format!("warning: {name}: {what}"));
+    }
+}

@@ -1,0 +1,110 @@
+//! What was typed of `decontaminate`, made sense of before a byte of input is read.
+
+use std::path::PathBuf;
+
+use alike::config::{Config, Input};
+use alike::decontaminate::{ItemFields, Rule};
+use alike::error::{Error, Result};
+use alike::output::{FormChoice, Side, TextChange};
+use alike::read::FormatHint;
+
+use crate::cli::decontaminate::{ActionArg, DecontaminateArgs, DecontaminationPreset};
+use crate::cli::dedup::ProtectedPath;
+use crate::session::options::{Machine, records};
+
+/// All that one run of `decontaminate` needs to know.
+pub(crate) struct DecontaminateOptions {
+    pub(crate) corpus: Vec<PathBuf>,
+    pub(crate) benchmarks: Vec<ProtectedPath>,
+    /// The folder to create; `None` in a dry run.
+    pub(crate) out: Option<PathBuf>,
+    pub(crate) fields: ItemFields,
+    pub(crate) rule: Rule,
+    /// Where id and text stand in records of the corpus.
+    pub(crate) input: Input,
+    pub(crate) hint: FormatHint,
+    pub(crate) strict: bool,
+    pub(crate) form: FormChoice,
+    pub(crate) write_removed: bool,
+    pub(crate) machine: Machine,
+}
+
+/// Share of n-grams that is enough, if nothing else is asked for.
+const THRESHOLD: &str = "0.7";
+/// Words of the longest n-grams where a share of them is asked for, and where one is enough.
+const NGRAM: usize = 3;
+const LONE_NGRAM: usize = 13;
+/// Words of the shortest texts.
+const LEAST_WORDS: usize = 8;
+
+impl DecontaminateOptions {
+    pub(crate) fn new(args: &DecontaminateArgs) -> Result<DecontaminateOptions> {
+        let mut config = Config::default();
+        records(&mut config.input, &args.records);
+        config.validate()?;
+        let fields = match &*args.benchmark_fields {
+            [] => vec![config_text()],
+            fields => fields.to_vec(),
+        };
+        let join = args.join_fields || args.preset == Some(DecontaminationPreset::Datatrove);
+        let id = args.benchmark_id_field.clone().unwrap_or_else(|| Config::default().input.id_field);
+        let fields = ItemFields { id, texts: fields, join };
+        fields.check()?;
+        let hint = args.records.form.hint(&config.input);
+        if args.write_removed && args.action != ActionArg::Drop {
+            return Err(Error::config(
+                "--write-removed: no record is removed with this --action; leave it out",
+            ));
+        }
+        let texts = match args.action {
+            ActionArg::Drop => TextChange::None,
+            ActionArg::Cut => TextChange::Cut,
+            ActionArg::Mark => TextChange::Mark,
+        };
+        Ok(DecontaminateOptions {
+            corpus: args.inputs.clone(),
+            benchmarks: args.benchmarks.clone(),
+            out: args.out.clone().filter(|_| !args.dry_run),
+            fields,
+            rule: rule(args)?,
+            input: config.input,
+            hint,
+            strict: args.records.strict,
+            form: FormChoice { form: args.to, texts, ..FormChoice::default() },
+            write_removed: args.write_removed,
+            machine: Machine::new(&args.machine)?,
+        })
+    }
+
+    /// Which halves of the records are written.
+    pub(crate) fn sides(&self) -> &'static [Side] {
+        match (&self.out, self.write_removed) {
+            (None, _) => &[],
+            (_, true) => &[Side::Kept, Side::Removed],
+            (_, false) => &[Side::Kept],
+        }
+    }
+}
+
+/// The field of texts, where none is named.
+fn config_text() -> String {
+    Config::default().input.text_field
+}
+
+/// When an item is found.
+fn rule(args: &DecontaminateArgs) -> Result<Rule> {
+    let (any, ngram) = match args.preset {
+        Some(DecontaminationPreset::OpenR1) => (true, 8),
+        Some(DecontaminationPreset::Datatrove) => (true, 12),
+        None => (args.any_ngram, if args.any_ngram { LONE_NGRAM } else { NGRAM }),
+    };
+    let threshold = args.threshold.as_deref().unwrap_or(THRESHOLD);
+    let threshold = threshold.parse().map_err(|error| Error::config(format!("--threshold: {error}")))?;
+    let rule = Rule {
+        threshold: Some(threshold).filter(|_| !any),
+        ngram: args.ngram.unwrap_or(ngram),
+        min_words: args.min_words.unwrap_or(LEAST_WORDS),
+    };
+    rule.check()?;
+    Ok(rule)
+}

@@ -1,0 +1,30 @@
+//! Items of benchmarks that stand in documents of a corpus: which ones, where, and how much of each.
+//!
+//! A benchmark is a set of items, and an item has texts: a question, perhaps an answer. Each text is a set of n-grams. A text
+//! stands in a document if a stretch of the document, half as long again as the text, has enough of them ([`Rule`]).
+//! [`BenchmarkIndex`] holds the n-grams of all texts in memory; the corpus streams by ([`search`]), and what is found goes
+//! to files in document order ([`Hits`]).
+//!
+//! Nothing is missed, although few n-grams are looked up: a text of `g` n-grams of which `k` are needed has one of its
+//! `g - k + 1` rarest in every stretch that has `k`. So only these are in the table, and a document that shows one of them
+//! is measured against all n-grams of the text.
+
+mod fields;
+mod hits;
+mod index;
+mod items;
+mod passages;
+mod places;
+mod report;
+mod rule;
+mod scan;
+mod search;
+mod table;
+
+pub use fields::ItemFields;
+pub use hits::{ContaminatedDocument, Hits, Passage};
+pub use index::{BenchmarkCounts, BenchmarkIndex, BenchmarkText, Item, TextOwner};
+pub use items::{BenchmarkSet, read_benchmarks};
+pub use report::{BenchmarkRow, ContaminatedRow, DecontaminationReport, RowNames};
+pub use rule::Rule;
+pub use search::{CorpusFindings, CorpusSearch, CorpusTally, assist_search, search};
