@@ -71,8 +71,8 @@ pub(crate) struct DecontaminateArgs {
     pub(crate) records: RecordArgs,
 
     /// What becomes of records with an item in them
-    #[arg(long, value_enum, default_value_t = ActionArg::Drop, help_heading = "Output")]
-    pub(crate) action: ActionArg,
+    #[arg(long, value_enum, default_value_t = ContaminationAction::Drop, help_heading = "Output")]
+    pub(crate) action: ContaminationAction,
     /// Also write removed records, to removed/
     #[arg(long, help_heading = "Output")]
     pub(crate) write_removed: bool,
@@ -102,7 +102,7 @@ pub(crate) enum DecontaminationPreset {
 
 /// `--action`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ActionArg {
+pub(crate) enum ContaminationAction {
     /// Remove them
     Drop,
     /// Cut the passages out of their texts; lines of JSON and plain texts, others with --to jsonl

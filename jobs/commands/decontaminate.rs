@@ -7,8 +7,8 @@ use std::time::Instant;
 
 use alike::config::Input;
 use alike::decontaminate::{
-    BenchmarkIndex, BenchmarkSet, CorpusFindings, CorpusSearch, DecontaminationReport, Hits, ItemFields,
-    RowNames, Rule, assist_search, read_benchmarks, search,
+    BenchmarkIndex, BenchmarkSet, ContaminationRule, CorpusFindings, CorpusSearch, DecontaminationReport,
+    Hits, ItemFields, RowNames, assist_search, read_benchmarks, search,
 };
 use alike::error::{Error, Result};
 use alike::limits::{BASE_MEMORY, WORKER_MEMORY};
@@ -39,7 +39,7 @@ struct DecontaminationTask {
     benchmarks: Vec<Source>,
     corpus: Vec<Source>,
     fields: ItemFields,
-    rule: Rule,
+    rule: ContaminationRule,
     input: Input,
     /// Where what is found is kept, if anything is written.
     folder: Option<std::path::PathBuf>,

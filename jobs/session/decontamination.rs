@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 
 use alike::config::{Config, Input};
-use alike::decontaminate::{ItemFields, Rule};
+use alike::decontaminate::{ContaminationRule, ItemFields};
 use alike::error::{Error, Result};
 use alike::output::{FormChoice, Side, TextChange};
 use alike::read::FormatHint;
 
-use crate::cli::decontaminate::{ActionArg, DecontaminateArgs, DecontaminationPreset};
+use crate::cli::decontaminate::{ContaminationAction, DecontaminateArgs, DecontaminationPreset};
 use crate::cli::dedup::ProtectedPath;
 use crate::session::options::{Machine, records};
 
@@ -19,7 +19,7 @@ pub(crate) struct DecontaminateOptions {
     /// The folder to create; `None` in a dry run.
     pub(crate) out: Option<PathBuf>,
     pub(crate) fields: ItemFields,
-    pub(crate) rule: Rule,
+    pub(crate) rule: ContaminationRule,
     /// Where id and text stand in records of the corpus.
     pub(crate) input: Input,
     pub(crate) hint: FormatHint,
@@ -51,15 +51,15 @@ impl DecontaminateOptions {
         let fields = ItemFields { id, texts: fields, join };
         fields.check()?;
         let hint = args.records.form.hint(&config.input);
-        if args.write_removed && args.action != ActionArg::Drop {
+        if args.write_removed && args.action != ContaminationAction::Drop {
             return Err(Error::config(
                 "--write-removed: no record is removed with this --action; leave it out",
             ));
         }
         let texts = match args.action {
-            ActionArg::Drop => TextChange::None,
-            ActionArg::Cut => TextChange::Cut,
-            ActionArg::Mark => TextChange::Mark,
+            ContaminationAction::Drop => TextChange::None,
+            ContaminationAction::Cut => TextChange::Cut,
+            ContaminationAction::Mark => TextChange::Mark,
         };
         Ok(DecontaminateOptions {
             corpus: args.inputs.clone(),
@@ -92,7 +92,7 @@ fn config_text() -> String {
 }
 
 /// When an item is found.
-fn rule(args: &DecontaminateArgs) -> Result<Rule> {
+fn rule(args: &DecontaminateArgs) -> Result<ContaminationRule> {
     let (any, ngram) = match args.preset {
         Some(DecontaminationPreset::OpenR1) => (true, 8),
         Some(DecontaminationPreset::Datatrove) => (true, 12),
@@ -100,7 +100,7 @@ fn rule(args: &DecontaminateArgs) -> Result<Rule> {
     };
     let threshold = args.threshold.as_deref().unwrap_or(THRESHOLD);
     let threshold = threshold.parse().map_err(|error| Error::config(format!("--threshold: {error}")))?;
-    let rule = Rule {
+    let rule = ContaminationRule {
         threshold: Some(threshold).filter(|_| !any),
         ngram: args.ngram.unwrap_or(ngram),
         min_words: args.min_words.unwrap_or(LEAST_WORDS),

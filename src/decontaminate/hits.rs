@@ -19,12 +19,12 @@ pub struct ContaminatedDocument {
     /// Its id, if it has one.
     pub id: Option<String>,
     /// What stands in it, by the numbers of the texts.
-    pub passages: Vec<Passage>,
+    pub passages: Vec<ItemPassage>,
 }
 
 /// A stretch of a document that a text stands in.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Passage {
+pub struct ItemPassage {
     /// The number of the text.
     pub text: u32,
     /// How many of its n-grams were found.

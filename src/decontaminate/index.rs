@@ -5,7 +5,7 @@ use std::ops::Range;
 use hashbrown::HashMap;
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::rule::{Rule, TextTest};
+use super::rule::{ContaminationRule, TextTest};
 use super::table::GramTable;
 use crate::error::{Error, Result};
 use crate::limits::MAX_NGRAM;
@@ -102,7 +102,7 @@ impl BenchmarkIndex {
 
 /// An index that grows.
 pub(super) struct IndexBuilder {
-    rule: Rule,
+    rule: ContaminationRule,
     /// Most bytes of the index.
     most: u64,
     tokenizer: Tokenizer,
@@ -119,7 +119,7 @@ pub(super) struct IndexBuilder {
 
 impl IndexBuilder {
     /// An empty index of at most so many bytes.
-    pub(super) fn new(rule: Rule, most: u64) -> IndexBuilder {
+    pub(super) fn new(rule: ContaminationRule, most: u64) -> IndexBuilder {
         IndexBuilder {
             rule,
             most,

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::fields::{ItemFields, id_of, names, text_of};
 use super::index::{BenchmarkIndex, IndexBuilder, Item, TextOwner};
-use super::rule::Rule;
+use super::rule::ContaminationRule;
 use crate::document::Position;
 use crate::error::{Error, Result};
 use crate::limits::REFUSED_PERCENT;
@@ -41,7 +41,7 @@ const SHOWN: usize = 20;
 /// the index takes more than `most` bytes.
 pub fn read_benchmarks(
     (sets, sources): (&[BenchmarkSet], &[Source]),
-    (fields, rule): (&ItemFields, Rule),
+    (fields, rule): (&ItemFields, ContaminationRule),
     (strict, most): (bool, u64),
     progress: &Progress,
 ) -> Result<BenchmarkIndex> {

@@ -1,7 +1,7 @@
 //! Items of benchmarks that stand in documents of a corpus: which ones, where, and how much of each.
 //!
 //! A benchmark is a set of items, and an item has texts: a question, perhaps an answer. Each text is a set of n-grams. A text
-//! stands in a document if a stretch of the document, half as long again as the text, has enough of them ([`Rule`]).
+//! stands in a document if a stretch of the document, half as long again as the text, has enough of them ([`ContaminationRule`]).
 //! [`BenchmarkIndex`] holds the n-grams of all texts in memory; the corpus streams by ([`search`]), and what is found goes
 //! to files in document order ([`Hits`]).
 //!
@@ -22,9 +22,9 @@ mod search;
 mod table;
 
 pub use fields::ItemFields;
-pub use hits::{ContaminatedDocument, Hits, Passage};
+pub use hits::{ContaminatedDocument, Hits, ItemPassage};
 pub use index::{BenchmarkCounts, BenchmarkIndex, BenchmarkText, Item, TextOwner};
 pub use items::{BenchmarkSet, read_benchmarks};
 pub use report::{BenchmarkRow, ContaminatedRow, DecontaminationReport, RowNames};
-pub use rule::Rule;
+pub use rule::ContaminationRule;
 pub use search::{CorpusFindings, CorpusSearch, CorpusTally, assist_search, search};

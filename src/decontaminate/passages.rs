@@ -11,7 +11,7 @@ pub(super) struct GramAt {
 
 /// A stretch of a document with enough n-grams of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Stretch {
+pub(super) struct ItemStretch {
     /// Where its first n-gram begins.
     pub(super) first: u32,
     /// Where its last n-gram begins.
@@ -49,7 +49,7 @@ impl StretchFinder {
         standing: &[GramAt],
         grams: usize,
         rule: StretchRule,
-        out: &mut Vec<Stretch>,
+        out: &mut Vec<ItemStretch>,
     ) {
         // Whoever counts leaves zeros behind.
         self.counts.resize(self.counts.len().max(grams), 0);
@@ -84,7 +84,7 @@ impl StretchFinder {
     }
 
     /// The best stretch of those that begin within a window from the first n-gram on.
-    fn best(&mut self, standing: &[GramAt], rule: StretchRule) -> Stretch {
+    fn best(&mut self, standing: &[GramAt], rule: StretchRule) -> ItemStretch {
         let most = self.most(standing, rule);
         let (mut start, mut distinct) = (0, 0);
         for (end, last) in standing.iter().enumerate() {
@@ -99,7 +99,7 @@ impl StretchFinder {
                     start += 1;
                 }
                 standing[start..=end].iter().for_each(|gram| self.counts[gram.gram as usize] = 0);
-                return Stretch { first: standing[start].at, last: last.at, found: most };
+                return ItemStretch { first: standing[start].at, last: last.at, found: most };
             }
         }
         unreachable!("a window has as many as the best one")
@@ -145,7 +145,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     /// The slow form: every window, each counted by a set.
-    fn obvious(standing: &[GramAt], rule: StretchRule) -> Vec<Stretch> {
+    fn obvious(standing: &[GramAt], rule: StretchRule) -> Vec<ItemStretch> {
         let distinct = |from: u32, to: u32| {
             let within = standing.iter().filter(|gram| (from..to).contains(&gram.at));
             within.map(|gram| gram.gram).collect::<BTreeSet<_>>().len() as u32
@@ -166,12 +166,12 @@ mod tests {
             standing.iter().copied().filter(|gram| gram.at >= first && keep(gram.at)).collect()
         };
         let mut all = obvious(&part(&|at| at + rule.ngram <= begin), rule);
-        all.push(Stretch { first: begin, last: end, found: most });
+        all.push(ItemStretch { first: begin, last: end, found: most });
         all.extend(obvious(&part(&|at| at >= end + rule.ngram), rule));
         all
     }
 
-    fn found(standing: &[GramAt], rule: StretchRule) -> Vec<Stretch> {
+    fn found(standing: &[GramAt], rule: StretchRule) -> Vec<ItemStretch> {
         let mut out = Vec::new();
         StretchFinder::default().find(standing, 6, rule, &mut out);
         out
@@ -197,6 +197,6 @@ mod tests {
         let grams: Vec<Option<u32>> = copy.clone().chain([None; 3]).chain(copy).collect();
         let rule = StretchRule { ngram: 2, needed: 5, window: 9 };
         let stretches = found(&text(&grams), rule);
-        assert_eq!(stretches, [(0, 5), (9, 14)].map(|(first, last)| Stretch { first, last, found: 6 }));
+        assert_eq!(stretches, [(0, 5), (9, 14)].map(|(first, last)| ItemStretch { first, last, found: 6 }));
     }
 }

@@ -5,9 +5,9 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::fields::ItemFields;
-use super::hits::{ContaminatedDocument, Passage};
+use super::hits::{ContaminatedDocument, ItemPassage};
 use super::index::{BenchmarkCounts, BenchmarkIndex, Item, TextOwner};
-use super::rule::Rule;
+use super::rule::ContaminationRule;
 use super::search::{CorpusFindings, CorpusTally};
 use crate::error::{Error, Result};
 use crate::output::{Rows, TextChange};
@@ -74,7 +74,7 @@ pub struct DecontaminationReport {
     /// Fields of items that were looked for.
     pub fields: ItemFields,
     /// When one is found.
-    pub rule: Rule,
+    pub rule: ContaminationRule,
     /// Files of the corpus.
     pub files: u64,
     /// Bytes of these.
@@ -107,7 +107,7 @@ pub struct DecontaminationReport {
 impl DecontaminationReport {
     /// The figures of what was found.
     pub fn new(
-        (fields, rule, action): (&ItemFields, Rule, TextChange),
+        (fields, rule, action): (&ItemFields, ContaminationRule, TextChange),
         index: &BenchmarkIndex,
         found: &CorpusFindings,
         rejected: &[Rejected],
@@ -228,7 +228,7 @@ impl RowNames<'_> {
     }
 
     /// The items whose text a passage is: for each benchmark how many, the first of them, and its field.
-    fn items(&self, passage: &Passage) -> impl Iterator<Item = (u64, &Item, String)> {
+    fn items(&self, passage: &ItemPassage) -> impl Iterator<Item = (u64, &Item, String)> {
         let benchmark = |owner: &TextOwner| self.index.items[owner.item as usize].benchmark;
         let owners = self.index.owners(passage.text as usize);
         owners.chunk_by(move |a, b| benchmark(a) == benchmark(b)).map(|same| {

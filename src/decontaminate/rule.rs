@@ -12,7 +12,7 @@ const SIZES: [usize; 4] = [2, 3, 5, 8];
 
 /// When a text of a benchmark stands in a document: enough of its distinct n-grams stand close together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Rule {
+pub struct ContaminationRule {
     /// The share of n-grams that is enough; `None` if one n-gram is.
     pub threshold: Option<Threshold>,
     /// Words of the longest n-grams.
@@ -34,7 +34,7 @@ pub(super) struct TextTest {
     pub(super) window: usize,
 }
 
-impl Rule {
+impl ContaminationRule {
     /// Refuses n-grams that no text has.
     ///
     /// # Errors
@@ -92,8 +92,8 @@ fn cut(tokens: &[u64], ngram: usize) -> TextTest {
 mod tests {
     use super::*;
 
-    fn rule(threshold: &str) -> Rule {
-        Rule { threshold: Some(threshold.parse().expect("a threshold")), ngram: 8, min_words: 8 }
+    fn rule(threshold: &str) -> ContaminationRule {
+        ContaminationRule { threshold: Some(threshold.parse().expect("a threshold")), ngram: 8, min_words: 8 }
     }
 
     fn tokens(count: u64) -> Vec<u64> {
@@ -132,7 +132,7 @@ mod tests {
 
     #[test]
     fn one_ngram_may_be_enough() {
-        let rule = Rule { threshold: None, ngram: 13, min_words: 8 };
+        let rule = ContaminationRule { threshold: None, ngram: 13, min_words: 8 };
         assert!(rule.test(&tokens(12)).is_none());
         let test = rule.test(&tokens(14)).expect("long enough");
         assert_eq!((test.grams.len(), test.needed, test.window), (2, 1, 3));
@@ -147,10 +147,10 @@ mod tests {
     #[test]
     fn refuses_what_no_text_has() {
         for (ngram, min_words) in [(1, 8), (0, 8), (MAX_NGRAM + 1, 8), (8, 0)] {
-            let wrong = Rule { ngram, min_words, ..rule("0.5") };
+            let wrong = ContaminationRule { ngram, min_words, ..rule("0.5") };
             assert!(matches!(wrong.check(), Err(Error::Config(_))), "{ngram} {min_words}");
         }
         rule("0.5").check().expect("a rule");
-        Rule { threshold: None, ngram: 1, min_words: 1 }.check().expect("a rule");
+        ContaminationRule { threshold: None, ngram: 1, min_words: 1 }.check().expect("a rule");
     }
 }

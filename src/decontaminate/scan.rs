@@ -1,7 +1,7 @@
 //! One document after the other held against the index.
 
 use super::index::BenchmarkIndex;
-use super::passages::{GramAt, Stretch, StretchFinder, StretchRule};
+use super::passages::{GramAt, ItemStretch, StretchFinder, StretchRule};
 use crate::sketch::shingles;
 
 /// Holds documents against an index; its buffers are reused from document to document.
@@ -13,7 +13,7 @@ pub(super) struct DocumentScan<'a> {
     seen: Vec<(u32, u32)>,
     standing: Vec<GramAt>,
     finder: StretchFinder,
-    stretches: Vec<Stretch>,
+    stretches: Vec<ItemStretch>,
 }
 
 impl<'a> DocumentScan<'a> {
@@ -30,7 +30,7 @@ impl<'a> DocumentScan<'a> {
     }
 
     /// Hands every text that stands in a document to `take`, with the stretches that it stands in: by the numbers of the texts.
-    pub(super) fn scan(&mut self, tokens: &[u64], mut take: impl FnMut(u32, &[Stretch])) {
+    pub(super) fn scan(&mut self, tokens: &[u64], mut take: impl FnMut(u32, &[ItemStretch])) {
         self.seen.clear();
         for ((ngram, table), grams) in self.index.tables.iter().zip(&mut self.grams) {
             grams.clear();

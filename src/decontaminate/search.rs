@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde::{Deserialize, Serialize};
 
-use super::hits::{ContaminatedDocument, HitWriter, Hits, Passage};
+use super::hits::{ContaminatedDocument, HitWriter, Hits, ItemPassage};
 use super::index::BenchmarkIndex;
 use super::places::TokenPlaces;
 use super::scan::DocumentScan;
@@ -219,7 +219,7 @@ struct CorpusReader<'a> {
     /// The folder, and who this is; a file is created for the first document that it is needed for.
     place: Option<(&'a Path, (usize, usize))>,
     file: Option<HitWriter>,
-    passages: Vec<Passage>,
+    passages: Vec<ItemPassage>,
     /// Of each benchmark, the last document with a text of it.
     last: Vec<u64>,
 }
@@ -287,7 +287,7 @@ impl TextReader for CorpusReader<'_> {
                 let bytes = places.bytes(stretch.first as usize, stretch.last as usize + behind, placing);
                 let (start, end) = (bytes.start as u64, bytes.end as u64);
                 let excerpt = excerpt(&record.text[bytes]).to_owned();
-                Passage { text, found: stretch.found, start, end, excerpt }
+                ItemPassage { text, found: stretch.found, start, end, excerpt }
             }));
         });
         if self.passages.is_empty() { Ok(()) } else { self.keep(record) }
@@ -295,8 +295,8 @@ impl TextReader for CorpusReader<'_> {
 }
 
 /// The bytes of passages, ascending; those that have bytes in common are one.
-fn merged(passages: &[Passage]) -> Vec<Range<usize>> {
-    let bytes = |passage: &Passage| passage.start as usize..passage.end as usize;
+fn merged(passages: &[ItemPassage]) -> Vec<Range<usize>> {
+    let bytes = |passage: &ItemPassage| passage.start as usize..passage.end as usize;
     let mut all: Vec<Range<usize>> = passages.iter().map(bytes).collect();
     all.sort_unstable_by_key(|bytes| (bytes.start, bytes.end));
     all.dedup_by(|next, last| {
