@@ -47,7 +47,7 @@ impl Plain {
             return (tokens.len() >= longest).then(|| cut(longest));
         }
         let sizes = [longest, 8, 5, 3, 2].into_iter().filter(|size| *size <= longest.min(tokens.len()));
-        let last = sizes.clone().last()?;
+        let last = sizes.clone().next_back()?;
         let fits = sizes.map(cut).find(|plain| plain.grams.len() >= plain.needed + plain.ngram);
         Some(fits.unwrap_or_else(|| cut(last)))
     }

@@ -73,7 +73,7 @@ impl ContaminationRule {
         let longest =
             [self.ngram].into_iter().chain(SIZES.into_iter().rev().filter(|size| *size < self.ngram));
         let fitting = || longest.clone().filter(|size| *size <= tokens.len());
-        let shortest = fitting().last()?;
+        let shortest = fitting().next_back()?;
         Some(fitting().map(with_share).find(allows_a_change).unwrap_or_else(|| with_share(shortest)))
     }
 }
