@@ -498,9 +498,10 @@ fn passages_are_cut_or_marked() {
     let other = format!("{} {}", words(1006, 6), words(2000, 4));
     dir.write("items.jsonl", line("x", &item) + &line("y", &other));
     let command = "decontaminate in --benchmarks items.jsonl --out o";
+    // Nothing is left of the third one.
     let cut =
-        [words(0, 20), "Before:  :behind.".to_owned(), String::new(), format!("! and {} ", words(50, 30))];
-    let cut: Vec<String> = corpus.iter().zip(&cut).map(|((id, _), text)| record(id, text)).collect();
+        [("a", words(0, 20)), ("b", "Before:  :behind.".into()), ("d", format!("! and {} ", words(50, 30)))];
+    let cut = cut.map(|(id, text): (&str, String)| record(id, &text));
     for shape in [(1, 2), (2, 1)] {
         done(&dir, shape, &format!("{command} --action cut"));
         let files = written(&dir.join("o"));
@@ -514,6 +515,9 @@ fn passages_are_cut_or_marked() {
     }
     // What was cut is not found again.
     dir.alike(&format!("{command} --action cut"), None).ok();
+    let report: Value = serde_json::from_slice(&fs::read(dir.join("o/benchmarks.json")).unwrap()).unwrap();
+    let counted = ["action", "documents", "contaminated", "emptied", "kept"].map(|key| report[key].clone());
+    assert_eq!(counted, [json!("cut"), json!(9), json!(7), json!(2), json!(7)]);
     fs::rename(dir.join("o/kept"), dir.join("clean")).unwrap();
     let ran = dir.alike("decontaminate clean --benchmarks items.jsonl --dry-run --json", None).ok();
     assert_eq!(serde_json::from_str::<Value>(&ran.stdout).unwrap()["contaminated"], 0);

@@ -100,7 +100,7 @@ fn lead(
     let rejected = corpus.rejected(found.refused.clone());
     reporter.refused(&rejected);
     refuse(options.strict, &rejected, found.tally.documents)?;
-    let report = DecontaminationReport::new(
+    let mut report = DecontaminationReport::new(
         (&options.fields, options.rule, options.form.texts),
         &index,
         &found,
@@ -108,7 +108,7 @@ fn lead(
     );
     if let RunFolder::Output(staging) = place {
         let names = RowNames { index: &index, benchmarks: &sources, fields: &options.fields };
-        write(options, (found, &names), staging.path(), &rejected, (peers, progress))?;
+        report.note_emptied(write(options, (found, &names), staging.path(), &rejected, (peers, progress))?);
         report.write(staging.path())?;
     }
     spool.close().map_err(|e| Error::io(place.path(), "remove the copy of standard input in", e))?;
@@ -119,14 +119,14 @@ fn lead(
     Ok(report)
 }
 
-/// Writes what was found, and the records.
+/// Writes what was found, and the records; of how many of these nothing is left.
 fn write(
     options: &DecontaminateOptions,
     (found, names): (CorpusFindings, &RowNames<'_>),
     folder: &Path,
     rejected: &[Rejected],
     (peers, progress): (Option<&Peers>, &Progress),
-) -> Result<()> {
+) -> Result<u64> {
     let bytes: u64 = found.inputs.sources.iter().map(|source| source.bytes).sum();
     progress.enter(Stage::Write, bytes * options.sides().len() as u64);
     names.write(&found, folder)?;
@@ -140,9 +140,9 @@ fn write(
         let (removed, ends) = found.without_refused(vec![Vec::new(); inputs.sources.len()], true);
         let chosen = Chosen { side: Side::Kept, removed: &removed, ends: &ends };
         let cuts = found.cuts(folder)?;
-        write_cut_records(folder, set, chosen, &cuts, hands, progress)?;
+        let tally = write_cut_records(folder, set, chosen, &cuts, hands, progress)?;
         cuts.remove()?;
-        return found.hits.map_or(Ok(()), Hits::remove);
+        return found.hits.map_or(Ok(()), Hits::remove).map(|()| tally.emptied);
     }
     let contaminated = found.contaminated()?;
     for side in options.sides() {
@@ -150,7 +150,7 @@ fn write(
         let chosen = Chosen { side: *side, removed: &removed, ends: &ends };
         write_records(folder, set, chosen, None, hands, progress)?;
     }
-    found.hits.map_or(Ok(()), Hits::remove)
+    found.hits.map_or(Ok(()), Hits::remove).map(|()| 0)
 }
 
 /// Takes part in what process 0 does.

@@ -93,6 +93,8 @@ pub struct DecontaminationReport {
     pub passages: u64,
     /// Documents that are kept.
     pub kept: u64,
+    /// Documents that are not, as nothing is left of them when their passages are cut out.
+    pub emptied: u64,
     /// What becomes of the texts of those with an item, if they are kept, too.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub action: Option<TextChange>,
@@ -126,11 +128,18 @@ impl DecontaminationReport {
             contaminated: tally.contaminated,
             passages: tally.passages,
             kept: tally.documents - if action == TextChange::None { tally.contaminated } else { 0 },
+            emptied: 0,
             action: Some(action).filter(|action| *action != TextChange::None),
             texts: index.texts.len() as u64,
             index_bytes: index.bytes(),
             benchmarks: benchmark_rows(index, tally),
         }
+    }
+
+    /// Notes of how many documents nothing is left.
+    pub fn note_emptied(&mut self, emptied: u64) {
+        self.kept -= emptied;
+        self.emptied = emptied;
     }
 
     /// The same for programs.
