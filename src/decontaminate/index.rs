@@ -10,7 +10,7 @@ use super::table::GramTable;
 use crate::error::{Error, Result};
 use crate::limits::MAX_NGRAM;
 use crate::simd::Simd;
-use crate::text::{Tokenizer, Tokens};
+use crate::text::{Fold, Tokenizer, Tokens};
 
 /// An item of a benchmark.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -123,7 +123,7 @@ impl IndexBuilder {
         IndexBuilder {
             rule,
             most,
-            tokenizer: Tokenizer::new(Tokens::Words, Simd::detect()),
+            tokenizer: Tokenizer::new(Tokens::Words, Fold::default(), Simd::detect()),
             items: Vec::new(),
             counts: Vec::new(),
             known: HashMap::new(),

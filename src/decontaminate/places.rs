@@ -69,11 +69,11 @@ fn shortest(text: &str, mut is_enough: impl FnMut(&str) -> bool) -> usize {
 mod tests {
     use super::*;
     use crate::simd::Simd;
-    use crate::text::Tokens;
+    use crate::text::{Fold, Tokens};
     use proptest::prelude::*;
 
     fn tokenizer() -> Tokenizer {
-        Tokenizer::new(Tokens::Words, Simd::detect())
+        Tokenizer::new(Tokens::Words, Fold::default(), Simd::detect())
     }
 
     fn pieces(text: &str) -> Vec<&str> {

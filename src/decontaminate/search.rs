@@ -17,7 +17,7 @@ use crate::peers::Peers;
 use crate::progress::Progress;
 use crate::read::{Input, Record, Refusal, Refused, Rejected, RunInputs, Source};
 use crate::simd::Simd;
-use crate::text::{Tokenizer, Tokens};
+use crate::text::{Fold, Tokenizer, Tokens};
 
 /// Most bytes of an excerpt.
 const EXCERPT: usize = 400;
@@ -228,8 +228,8 @@ impl<'a> CorpusReader<'a> {
     fn new(index: &'a BenchmarkIndex, corpus: &CorpusSearch<'a>, who: (usize, usize)) -> CorpusReader<'a> {
         CorpusReader {
             index,
-            tokenizer: Tokenizer::new(Tokens::Words, corpus.simd),
-            placing: Tokenizer::new(Tokens::Words, corpus.simd),
+            tokenizer: Tokenizer::new(Tokens::Words, Fold::default(), corpus.simd),
+            placing: Tokenizer::new(Tokens::Words, Fold::default(), corpus.simd),
             scan: DocumentScan::new(index),
             tally: CorpusTally::new(index),
             place: corpus.folder.map(|folder| (folder, who)),
