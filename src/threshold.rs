@@ -57,6 +57,13 @@ impl Threshold {
         if n == 0 { 0 } else { n - self.needed(n as u64, n as u64) as usize + 1 }
     }
 
+    /// First shingles of a set of `n` by which larger sets are found that contain it at or over the threshold: at least
+    /// `1 + n / 32` of these are in each. The least number of which one is, is [`Threshold::prefix`]; the others ask for as many
+    /// more (the adaptive prefix of Wang, Li and Feng 2012), so that few are found that share a rare phrase alone.
+    pub fn containment_prefix(self, n: usize) -> usize {
+        if n == 0 { 0 } else { (self.prefix(n) + n / 32).min(n) }
+    }
+
     /// Shared shingles that sets of `a` and `b` need to resemble each other at the threshold: with `s` shared,
     /// `s / (a + b - s) >= num / den`, so `s >= num * (a + b) / (num + den)`.
     pub fn needed(self, a: u64, b: u64) -> u64 {

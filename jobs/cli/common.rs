@@ -9,8 +9,8 @@ use clap::Args;
 
 use super::processes::ProcessArgs;
 use super::values::{
-    ClusteringArg, ComponentsArg, Percent, SimdArg, TokensArg, VerifyArg, fold_parser, folder_parser,
-    format_parser, list_parser, method_parser, policies, presets,
+    ClusteringArg, ComponentsArg, MeasureArg, Percent, SimdArg, TokensArg, VerifyArg, fold_parser,
+    folder_parser, format_parser, list_parser, method_parser, policies, presets,
 };
 
 /// Where a collection lies.
@@ -47,6 +47,12 @@ pub(crate) struct ConfigArgs {
     /// How near-duplicate pairs are found [default: join]
     #[arg(long, value_name = "METHOD", value_parser = method_parser(), help_heading = "Method")]
     pub(crate) method: Option<Method>,
+    /// What is held against the threshold [default: resemblance]
+    ///
+    /// With containment a short text belongs to each longer one that has its words: an excerpt to the article, a page to
+    /// the book. For `join` and the methods that count shared keys.
+    #[arg(long, value_enum, value_name = "MEASURE", help_heading = "Method")]
+    pub(crate) measure: Option<MeasureArg>,
     /// Similarity threshold (Jaccard), above 0 and at most 1 [default: 0.8]
     #[arg(long, value_name = "T", help_heading = "Method")]
     pub(crate) threshold: Option<String>,

@@ -120,6 +120,15 @@ pub(crate) enum VerifyArg {
     Edits,
 }
 
+/// `--measure`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum MeasureArg {
+    /// Jaccard similarity: shared shingles over those of either text
+    Resemblance,
+    /// Shared shingles over those of the smaller text: finds excerpts
+    Containment,
+}
+
 /// `--tokens`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum TokensArg {

@@ -5,7 +5,9 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::thread;
 
-use alike::config::{Clustering, Config, Filter, Fold, Input, Method, Tokens, Verify, parse_size};
+use alike::config::{
+    Clustering, Config, Filter, Fold, Input, JoinMeasure, Method, Rule, Tokens, Verify, parse_size,
+};
 use alike::error::{Error, Result};
 use alike::flow::Components;
 use alike::limits::{BASE_MEMORY, LEAST_EPOCH, LEAST_MEMORY, LEAST_SHARD, MAX_WORKERS, WORKER_MEMORY};
@@ -18,7 +20,7 @@ use crate::cli::common::FilterArgs;
 use crate::cli::common::RecordArgs;
 use crate::cli::common::{ConfigArgs, MachineArgs};
 use crate::cli::dedup::{DedupArgs, OutputFormArgs, ProtectedPath};
-use crate::cli::values::{ClusteringArg, ComponentsArg, SimdArg, TokensArg, VerifyArg};
+use crate::cli::values::{ClusteringArg, ComponentsArg, MeasureArg, SimdArg, TokensArg, VerifyArg};
 
 /// All that one run of `dedup` needs to know.
 #[derive(Debug)]
@@ -167,6 +169,9 @@ fn lay_over(config: &mut Config, args: &ConfigArgs) -> Result<()> {
     if let Some(threshold) = &args.threshold {
         config.threshold = threshold.parse().map_err(Error::Config)?;
     }
+    if let Some(asked) = args.measure {
+        measure(config, asked);
+    }
     if let Some(ngram) = args.ngram {
         config.text.ngram = ngram;
     }
@@ -207,6 +212,14 @@ fn lay_over(config: &mut Config, args: &ConfigArgs) -> Result<()> {
         config.input.date_field.clone_from(path);
     }
     Ok(())
+}
+
+/// Lays `--measure` over the methods that measure one or the other.
+fn measure(config: &mut Config, asked: MeasureArg) {
+    (config.join.measure, config.count.rule) = match asked {
+        MeasureArg::Resemblance => (JoinMeasure::Resemblance, Rule::Resemblance),
+        MeasureArg::Containment => (JoinMeasure::Containment, Rule::Containment),
+    };
 }
 
 /// What flags say of where documents stand in records.
@@ -261,7 +274,12 @@ fn refuse_idle_flags(config: &Config, args: &ConfigArgs) -> Result<()> {
     let (method, exact) = (config.method, !config.finds_pairs());
     let whole = "which compares whole texts; leave it out, or use --method join";
     // Each with whether it was typed and is idle, and what is to be said of the method.
-    let flags: [(&str, bool, String); 9] = [
+    let flags: [(&str, bool, String); 10] = [
+        (
+            "--measure",
+            args.measure.is_some() && method != Method::Join && !method.is_counted(),
+            "whose test is its own; leave it out, or use --method join".into(),
+        ),
         ("--threshold", args.threshold.is_some() && exact, whole.into()),
         (
             "--threshold",
@@ -281,8 +299,8 @@ fn refuse_idle_flags(config: &Config, args: &ConfigArgs) -> Result<()> {
         ("--tokens", args.tokens.is_some() && exact, whole.into()),
         (
             "--verify",
-            args.verify == Some(VerifyArg::Resemblance) && method == Method::Join,
-            "which measures resemblance itself; leave it out".into(),
+            method == Method::Join && args.verify.is_some_and(|by| is_own(config.join.measure, by)),
+            "which measures that itself; leave it out".into(),
         ),
         (
             "--common-cap",
@@ -305,6 +323,14 @@ fn refuse_idle_flags(config: &Config, args: &ConfigArgs) -> Result<()> {
             Err(Error::Config(format!("{flag} has no effect with method {method}, {why}")))
         }
         None => Ok(()),
+    }
+}
+
+/// Whether pairs of the join are measured so anyway.
+fn is_own(measure: JoinMeasure, by: VerifyArg) -> bool {
+    match measure {
+        JoinMeasure::Resemblance => by == VerifyArg::Resemblance,
+        JoinMeasure::Containment => by == VerifyArg::Containment,
     }
 }
 

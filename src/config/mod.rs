@@ -22,8 +22,8 @@ pub use presets::{PRESETS, Preset};
 pub use size::parse_size;
 
 pub use crate::method::{
-    Anchors, Cosine, Count, Exact, Fingerprint, Imatch, Join, Lines, Method, Minhash, Rule, Salient,
-    Sampling, Sentences, Shingles, Simhash, Supershingles, TermVector, Winnow,
+    Anchors, Cosine, Count, Exact, Fingerprint, Imatch, Join, JoinMeasure, Lines, Method, Minhash, Rule,
+    Salient, Sampling, Sentences, Shingles, Simhash, Supershingles, TermVector, Winnow,
 };
 pub use crate::read::Input;
 pub use crate::text::{Filter, Fold, Text, Tokens};
@@ -50,6 +50,8 @@ pub struct Config {
     pub input: Input,
     /// How text becomes tokens and tokens become shingles.
     pub text: Text,
+    /// Parameters of `method = "join"`.
+    pub join: Join,
     /// Parameters of `method = "minhash"`.
     #[serde(alias = "features")]
     pub minhash: Minhash,
@@ -160,6 +162,7 @@ impl Default for Config {
             lexicon: String::new(),
             input: Input::default(),
             text: Text::default(),
+            join: Join::default(),
             minhash: Minhash::default(),
             simhash: Simhash::default(),
             shingles: Shingles::default(),
@@ -184,7 +187,7 @@ impl Config {
     pub fn technique_of(&self, method: Method) -> &dyn Technique {
         match method {
             Method::Exact => &Exact,
-            Method::Join => &Join,
+            Method::Join => &self.join,
             Method::Minhash => &self.minhash,
             Method::Simhash => &self.simhash,
             Method::Shingles => &self.shingles,

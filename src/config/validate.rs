@@ -1,6 +1,6 @@
 //! Which values make no sense, alone or together. Every message says what to write instead.
 
-use super::{Config, Method, Tokens, Verify};
+use super::{Config, JoinMeasure, Method, Tokens, Verify};
 use crate::error::{Error, Result};
 
 impl Config {
@@ -36,6 +36,13 @@ impl Config {
                 "input.within_field = {within:?}: a collection compares all of its documents; leave it out, keep a \
                  collection for each value, or use it with dedup"
             )));
+        }
+        if self.method == Method::Join && self.join.measure == JoinMeasure::Containment {
+            return Err(Error::config(
+                "join.measure = \"containment\": a collection would compare each load with all that it has; take method = \
+                 \"shingles\" with count.rule = \"containment\" and count.common_cap = 0, which finds the same pairs by \
+                 counting, or use it with dedup",
+            ));
         }
         self.validate()
     }

@@ -1,8 +1,14 @@
-//! The exact join: all pairs with a resemblance at or over the threshold, and no others.
+//! The exact joins: all pairs with a resemblance, or a containment, at or over the threshold, and no others.
 //!
 //! For any one order of shingles, two sets of resemblance t or more share a member among the first `n - ceil(t n) + 1` of
 //! each of n: the prefix filter of set-similarity joins (Chaudhuri, Ganti and Kaushik 2006; Bayardo, Ma and Srikant 2007). The
 //! order is that of a frozen table of how common shingles are, so the keys are rare ones.
+//!
+//! For containment one of the first `n - ceil(t n) + 1` of the smaller set is anywhere in the larger one. The keys of a document
+//! would be all of its shingles: which of them meet anybody is known once all documents have been read
+//! ([`Evidence::AllOfLarger`]), so none is posted before.
+
+use serde::{Deserialize, Serialize};
 
 use super::tables::FrozenTables;
 use super::technique::{Description, MethodSketcher, Needs, Settings, Technique};
@@ -13,9 +19,24 @@ use crate::sketch::{Rarity, Spread, shingles};
 use crate::threshold::Threshold;
 use std::sync::Arc;
 
-/// The method of all pairs. It has no parameters beside the threshold.
-#[derive(Clone, Copy, Debug)]
-pub struct Join;
+/// The method of all pairs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Join {
+    /// What is held against the threshold: resemblance.
+    pub measure: JoinMeasure,
+}
+
+/// What [`Join`] holds against the threshold.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum JoinMeasure {
+    /// Shared shingles over those of either text (Jaccard).
+    #[default]
+    Resemblance,
+    /// Shared shingles over those of the text that has fewer.
+    Containment,
+}
 
 impl Technique for Join {
     fn check(&self) -> Result<()> {
@@ -23,20 +44,29 @@ impl Technique for Join {
     }
 
     fn needs(&self) -> Needs {
-        Needs { shingles: true, rarity: true, signatures: true, ..Needs::NOTHING }
+        let rarity = self.measure == JoinMeasure::Resemblance;
+        Needs { shingles: true, rarity, signatures: true, ..Needs::NOTHING }
     }
 
     fn rule(&self, settings: &Settings<'_>) -> Option<AcceptanceRule> {
-        let threshold = settings.threshold;
-        Some(AcceptanceRule::new(PairTest::Resemblance(threshold), Evidence::Prefix(threshold)))
+        let t = settings.threshold;
+        Some(match self.measure {
+            JoinMeasure::Resemblance => AcceptanceRule::new(PairTest::Resemblance(t), Evidence::Prefix(t)),
+            JoinMeasure::Containment => {
+                AcceptanceRule::new(PairTest::Containment(t), Evidence::AllOfLarger(t))
+            }
+        })
     }
 
     fn description(&self, settings: &Settings<'_>) -> Description {
-        let rule = format!("at least {}", settings.threshold);
+        let (rule, measure) = match self.measure {
+            JoinMeasure::Resemblance => (format!("at least {}", settings.threshold), "resemblance"),
+            JoinMeasure::Containment => (format!("{} contained", settings.threshold), "containment"),
+        };
         Description {
             unit: settings.shingle(),
-            sentence: format!("resemblance {rule}"),
-            decides: "resemblance decides".to_owned(),
+            sentence: format!("{measure} at least {}", settings.threshold),
+            decides: format!("{measure} decides"),
             rule,
         }
     }
@@ -44,6 +74,7 @@ impl Technique for Join {
     fn sketcher(&self, settings: &Settings<'_>, tables: &FrozenTables, _: Simd) -> Box<dyn MethodSketcher> {
         Box::new(Joined {
             ngram: settings.text.ngram,
+            measure: self.measure,
             threshold: settings.threshold,
             rarity: Arc::clone(&tables.rarity),
             spread: Spread::default(),
@@ -56,6 +87,7 @@ impl Technique for Join {
 /// The sketcher of [`Join`]: all shingles, the rarest of which are keys.
 struct Joined {
     ngram: usize,
+    measure: JoinMeasure,
     threshold: Threshold,
     rarity: Arc<Rarity>,
     spread: Spread,
@@ -70,8 +102,10 @@ impl MethodSketcher for Joined {
     }
 
     fn keys<'a>(&'a mut self, words: &'a [u64]) -> &'a [u64] {
-        let wanted = self.threshold.prefix(words.len());
-        self.rarity.rarest(words, wanted, &mut self.keys, &mut self.commoner);
+        if self.measure == JoinMeasure::Resemblance {
+            let wanted = self.threshold.prefix(words.len());
+            self.rarity.rarest(words, wanted, &mut self.keys, &mut self.commoner);
+        }
         &self.keys
     }
 }

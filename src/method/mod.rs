@@ -31,7 +31,7 @@ pub use counted::{Anchors, Lines, Salient, Sentences, Supershingles, Winnow};
 pub use exact::Exact;
 pub use fingerprint::Fingerprint;
 pub use imatch::Imatch;
-pub use join::Join;
+pub use join::{Join, JoinMeasure};
 pub use minhash::Minhash;
 pub use simhash::Simhash;
 pub use tables::FrozenTables;
@@ -88,8 +88,8 @@ macro_rules! methods {
 }
 
 methods! {
-    /// All pairs with resemblance at or over the threshold and no others.
-    Join = "join", &[], "Exact set-similarity join (prefix filter): all pairs at or above the threshold and no others";
+    /// All pairs with resemblance, or containment, at or over the threshold and no others.
+    Join = "join", &["join"], "Exact set-similarity join (prefix filter): all pairs at or above the threshold and no others";
     /// At least r of k features agree (Broder 2000, section 3; banded MinHash is r = 1).
     Minhash = "minhash" | "features", &["minhash"],
         "MinHash LSH: pairs that share enough min-wise features, such as one of several bands";
@@ -157,7 +157,7 @@ mod tests {
     #[test]
     fn the_published_values_make_sense() {
         Exact.check().expect("equal texts");
-        Join.check().expect("join");
+        Join::default().check().expect("join");
         Minhash::default().check().expect("min-wise features");
         Simhash::default().check().expect("fingerprints");
         Shingles::default().check().expect("shingles");

@@ -15,6 +15,9 @@ pub enum Evidence {
     /// The same, and keys are the first members of sets in one order, as many as this threshold of resemblance needs. So who
     /// is accepted shares a key, and how many are shared bounds what else can be.
     Prefix(Threshold),
+    /// Who shares a key is measured. Keys of the smaller of two sets are its first members in one order, as many as this
+    /// threshold of containment needs; those of the larger one all of its members.
+    AllOfLarger(Threshold),
 }
 
 /// The acceptance rule of a method over the sketches of a pair: what the method itself looks at, and perhaps what its
@@ -53,6 +56,15 @@ impl AcceptanceRule {
         }
     }
 
+    /// The containment for which keys of the smaller set are its first members in one order, and those of the larger one all
+    /// of its members, if they are.
+    pub fn all_of_larger(self) -> Option<Threshold> {
+        match self.evidence {
+            Evidence::AllOfLarger(threshold) => Some(threshold),
+            _ => None,
+        }
+    }
+
     /// The fewest shared keys that [`AcceptanceRule::is_enough`] finds enough for any sizes.
     pub fn fewest(self) -> u32 {
         if self.has_prefixes() { 1 } else { self.own.fewest() }
@@ -69,15 +81,20 @@ impl AcceptanceRule {
         self.own.needed(left, right).is_some_and(|needed| most >= needed)
     }
 
-    /// The same of keys of which the smaller sketch shows only those of its indexing prefix.
+    /// The same of keys of which the smaller sketch shows only those by which it is indexed.
     pub fn is_enough_indexed(self, shared: u32, left: u32, right: u32) -> bool {
-        let Some(threshold) = self.prefix() else { return self.own.counts(shared, left, right) };
         let (small, large) = (left.min(right), left.max(right));
+        let rest = |size: u32, shown: usize| u64::from(size) - shown as u64;
         // As above, with the keys that each of the two shows.
-        let rest_of_small = u64::from(small) - threshold.indexing_prefix(small as usize) as u64;
-        let rest_of_large = u64::from(large) - threshold.prefix(large as usize) as u64;
-        let most = u64::from(shared) + rest_of_small.max(rest_of_large);
-        self.own.needed(left, right).is_some_and(|needed| most >= needed)
+        let rest = match self.evidence {
+            Evidence::Decisive | Evidence::Proposal => return self.own.counts(shared, left, right),
+            Evidence::Prefix(threshold) => {
+                let of_small = rest(small, threshold.indexing_prefix(small as usize));
+                of_small.max(rest(large, threshold.prefix(large as usize)))
+            }
+            Evidence::AllOfLarger(threshold) => rest(small, threshold.containment_prefix(small as usize)),
+        };
+        self.own.needed(left, right).is_some_and(|needed| u64::from(shared) + rest >= needed)
     }
 
     /// The same, of pairs that must pass another test, too.

@@ -12,6 +12,8 @@ use bytemuck::zeroed_vec;
 /// Slots for each document, and most slots: what many documents have in common stands out even where the shingles that are
 /// theirs alone share slots.
 const SLOTS: (usize, usize) = (128, 1 << 22);
+/// Most slots where the shingles of all documents are counted.
+const MOST_SLOTS: u64 = 1 << 26;
 /// Documents that are always few.
 const MANY: u64 = 64;
 
@@ -26,6 +28,14 @@ impl Frequencies {
     pub fn new(documents: usize) -> Frequencies {
         let slots = documents.saturating_mul(SLOTS.0).clamp(2, SLOTS.1).next_power_of_two();
         Frequencies { slots: zeroed_vec(slots) }
+    }
+
+    /// No counts yet, for documents with so many shingles in all, in at most so many bytes: few enough share a slot that a count
+    /// of 1 is that of a shingle that one document has.
+    pub fn of_all(shingles: u64, bytes: u64) -> Frequencies {
+        let slots = shingles.saturating_mul(2).min(bytes / 4).clamp(SLOTS.1 as u64, MOST_SLOTS);
+        // The power of two at or below.
+        Frequencies { slots: zeroed_vec(1 << slots.ilog2()) }
     }
 
     /// How many counts there are.
@@ -52,7 +62,11 @@ impl Frequencies {
     /// Writes to `first` the `wanted` first members of a set in the order (count, shingle), with their counts.
     pub fn rarest(&self, set: &[u64], wanted: usize, first: &mut Vec<(u32, u64)>) {
         first.clear();
-        first.extend(set.iter().map(|shingle| (self.of(*shingle), *shingle)));
+        // The counts lie anywhere in memory, and most shingles are rare: the loads of the first slots overlap, and few need the second.
+        first.extend(set.iter().map(|shingle| (self.at(self.places(*shingle)[0]), *shingle)));
+        for (count, shingle) in first.iter_mut().filter(|(count, _)| *count > 1) {
+            *count = (*count).min(self.at(self.places(*shingle)[1]));
+        }
         if wanted < first.len() {
             first.select_nth_unstable(wanted);
             first.truncate(wanted);
@@ -68,9 +82,8 @@ impl Frequencies {
         u32::try_from(MANY + 2 * average).unwrap_or(u32::MAX)
     }
 
-    fn of(&self, shingle: u64) -> u32 {
-        let [one, other] = self.places(shingle).map(|slot| self.slots[slot].load(Ordering::Relaxed));
-        one.min(other)
+    fn at(&self, slot: usize) -> u32 {
+        self.slots[slot].load(Ordering::Relaxed)
     }
 
     /// The slots of a shingle: one in either half, by different bits of it.

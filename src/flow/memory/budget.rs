@@ -9,7 +9,8 @@
 //! a load takes at most a tenth of the memory to know unchanged documents, as much to know dead contents, and 4 bytes for each
 //! stored content, of which pages without a content that was met are never touched. While members of hot groups collide again,
 //! the counts of their shingles take up to 16 MiB in a process, and as much again where other processes send theirs; bits of shingles
-//! take up to 6 MiB in a process, and as much for each worker.
+//! take up to 6 MiB in a process, and as much for each worker. Where all contents collide so, by containment, both may take a
+//! quarter of the share of groups, if that is more.
 
 use crate::error::{Error, Result};
 use crate::limits::{BASE_MEMORY, WORKER_MEMORY};

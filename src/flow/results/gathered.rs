@@ -56,6 +56,8 @@ pub struct Collided {
     pub hot_groups: Vec<Vec<Doc>>,
     /// A bit for each content of such groups of which nothing else is kept.
     pub hot_members: Vec<u64>,
+    /// A bit for each document that is not the first of its text.
+    pub copied: Vec<u64>,
     /// Keys ignored as common.
     pub common: CommonKeys,
     /// All postings of contents.

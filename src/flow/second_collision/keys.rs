@@ -7,34 +7,52 @@ use crate::flow::records::spread;
 use crate::sketch::Frequencies;
 use crate::threshold::Threshold;
 
-/// Slots of shingles, a bit each.
-pub const SLOTS: u32 = 1 << 24;
-
-/// The two slots of a shingle (Bloom 1970). With one, a few shingles of a template, which all members have, would be taken for
-/// others; with two hardly any is.
-fn slots(shingle: u64) -> [u32; 2] {
+/// The two slots of a shingle among so many (Bloom 1970). With one, a few shingles of a template, which all members have, would be
+/// taken for others; with two hardly any is.
+fn slots(shingle: u64, among: u32) -> [u32; 2] {
     let hash = spread(shingle);
-    [(hash >> 40) as u32 % SLOTS, (hash >> 16) as u32 % SLOTS]
+    [(hash >> 32) as u32 % among, (hash >> 8) as u32 % among]
 }
 
 /// Some shingles, as one worker knows them.
-#[derive(Default)]
-pub struct OwnShingles(pub Vec<u64>);
+pub struct OwnShingles {
+    /// A bit for each slot.
+    pub bits: Vec<u64>,
+    slots: u32,
+}
 
 impl OwnShingles {
+    /// None yet, in so many slots.
+    pub fn new(slots: u32) -> OwnShingles {
+        OwnShingles { bits: Vec::new(), slots }
+    }
+
+    /// How many slots there are.
+    pub fn slots(&self) -> u32 {
+        self.slots
+    }
+
     /// Adds a shingle.
     pub fn insert(&mut self, shingle: u64) {
-        slots(shingle).into_iter().for_each(|slot| set(&mut self.0, slot));
+        slots(shingle, self.slots).into_iter().for_each(|slot| set(&mut self.bits, slot));
     }
 }
 
 /// Such shingles of all workers.
-pub struct KnownShingles(pub Arc<DocumentBits>);
+pub struct KnownShingles {
+    all: Arc<DocumentBits>,
+    slots: u32,
+}
 
 impl KnownShingles {
+    /// Those whose bits are set, in so many slots.
+    pub fn new(all: Arc<DocumentBits>, slots: u32) -> KnownShingles {
+        KnownShingles { all, slots }
+    }
+
     /// Whether a shingle may be one of them; false is certain.
     pub fn may_have(&self, shingle: u64) -> bool {
-        slots(shingle).into_iter().all(|slot| self.0.contains(slot))
+        slots(shingle, self.slots).into_iter().all(|slot| self.all.contains(slot))
     }
 }
 
@@ -46,18 +64,51 @@ pub struct OfNew {
     pub indexing: KnownShingles,
 }
 
+/// Which keys a set shows, and how many of them index it.
+#[derive(Clone, Copy, Debug)]
+pub enum Shown {
+    /// As many as sets with this resemblance need, the smaller one of which is indexed by its indexing prefix.
+    Resembling(Threshold),
+    /// All of them, if the set is the larger one; the smaller one of two with this containment is indexed by its prefix.
+    Containing(Threshold),
+}
+
 /// An order of shingles, and how many of its first ones a set shows.
 pub struct KeyChoice<'a> {
-    threshold: Threshold,
+    shown: Shown,
     frequencies: &'a Frequencies,
     /// Many members have a shingle that is counted more often.
     many: u32,
+    /// Slots of shingles, a bit each.
+    slots: u32,
+}
+
+/// Slots for members of hot groups, and most slots.
+const SLOTS: (u32, u32) = (1 << 24, 1 << 29);
+
+/// What tables of shingles are for, where all documents are members.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Scale {
+    /// The shingles of all documents, each as often as there are documents that have it.
+    pub shingles: u64,
+    /// Bytes that a bit for each slot may take; the same in all processes.
+    pub bytes: u64,
 }
 
 impl KeyChoice<'_> {
     /// The order of these counts.
-    pub fn new(threshold: Threshold, frequencies: &Frequencies) -> KeyChoice<'_> {
-        KeyChoice { threshold, frequencies, many: frequencies.many() }
+    pub fn new(shown: Shown, frequencies: &Frequencies, scale: Scale) -> KeyChoice<'_> {
+        let (many, slots) = match shown {
+            Shown::Resembling(_) => (frequencies.many(), SLOTS.0),
+            // What indexes nobody is no key, however few have it.
+            Shown::Containing(_) => {
+                let slots = scale.shingles.saturating_mul(2).min(scale.bytes.saturating_mul(8));
+                let slots = slots.clamp(SLOTS.0.into(), SLOTS.1.into()) as u32;
+                // The power of two at or below.
+                (0, 1 << slots.ilog2())
+            }
+        };
+        KeyChoice { shown, frequencies, many, slots }
     }
 
     /// Whether many members have a shingle that is counted so often.
@@ -65,10 +116,26 @@ impl KeyChoice<'_> {
         count > self.many
     }
 
+    /// No shingles yet.
+    pub fn none(&self) -> OwnShingles {
+        OwnShingles::new(self.slots)
+    }
+
     /// Writes the keys of a set to `keys`, with their counts; how many of them index it.
     pub fn of(&self, set: &[u64], keys: &mut Vec<(u32, u64)>) -> usize {
-        self.frequencies.rarest(set, self.threshold.prefix(set.len()), keys);
-        self.threshold.indexing_prefix(set.len())
+        match self.shown {
+            Shown::Resembling(threshold) => {
+                self.frequencies.rarest(set, threshold.prefix(set.len()), keys);
+                threshold.indexing_prefix(set.len())
+            }
+            Shown::Containing(threshold) => {
+                self.frequencies.rarest(set, set.len(), keys);
+                // What this set alone has comes first, and no other meets it there.
+                let own = keys.partition_point(|(count, _)| *count < 2);
+                keys.drain(..own);
+                threshold.containment_prefix(set.len()).saturating_sub(own)
+            }
+        }
     }
 
     /// Writes the keys of a stored set under which it may meet a new one to `keys`; how many of them index it. Shingles that no
@@ -76,8 +143,13 @@ impl KeyChoice<'_> {
     pub fn of_stored(&self, set: &[u64], new: &OfNew, keys: &mut Vec<(u32, u64)>) -> usize {
         let known: Vec<u64> = set.iter().copied().filter(|shingle| new.all.may_have(*shingle)).collect();
         let others = set.len() - known.len();
-        let shown = self.threshold.prefix(set.len()).saturating_sub(others);
-        let indexing = self.threshold.indexing_prefix(set.len()).saturating_sub(others);
+        let (shown, indexing) = match self.shown {
+            Shown::Resembling(threshold) => {
+                (threshold.prefix(set.len()), threshold.indexing_prefix(set.len()))
+            }
+            Shown::Containing(threshold) => (set.len(), threshold.containment_prefix(set.len())),
+        };
+        let (shown, indexing) = (shown.saturating_sub(others), indexing.saturating_sub(others));
         keys.clear();
         if shown > 0 && (indexing > 0 || known.iter().any(|shingle| new.indexing.may_have(*shingle))) {
             self.frequencies.rarest(&known, shown, keys);
@@ -104,9 +176,9 @@ mod tests {
     }
 
     fn gathered(shingles: impl Iterator<Item = u64>) -> KnownShingles {
-        let all = DocumentBits::new(SLOTS as usize);
-        shingles.for_each(|shingle| slots(shingle).into_iter().for_each(|slot| all.insert(slot)));
-        KnownShingles(Arc::new(all))
+        let all = DocumentBits::new(SLOTS.0 as usize);
+        shingles.for_each(|shingle| slots(shingle, SLOTS.0).into_iter().for_each(|slot| all.insert(slot)));
+        KnownShingles::new(Arc::new(all), SLOTS.0)
     }
 
     proptest! {
@@ -118,7 +190,7 @@ mod tests {
             let threshold: Threshold = threshold.parse().expect("a threshold");
             let frequencies = Frequencies::new(1000);
             new.iter().for_each(|set| frequencies.counting().count(set));
-            let choice = KeyChoice::new(threshold, &frequencies);
+            let choice = KeyChoice::new(Shown::Resembling(threshold), &frequencies, Scale::default());
             let mut keys = Vec::new();
             let shown: Vec<(Vec<u64>, usize)> = new.iter().map(|set| {
                 let indexing = choice.of(set, &mut keys);

@@ -27,7 +27,7 @@ use crate::flow::operators::count::count;
 use crate::flow::records::Candidate;
 use crate::flow::results::gathered::Collided;
 use crate::flow::run::RunParts;
-use crate::flow::second_collision::keys::{KeyChoice, KnownShingles, OfNew, OwnShingles, SLOTS};
+use crate::flow::second_collision::keys::{KeyChoice, KnownShingles, OfNew, OwnShingles};
 use crate::flow::shared::shared;
 use crate::sketch::Frequencies;
 
@@ -133,7 +133,7 @@ impl Members<'_> {
     /// Sends the postings of new members under all keys but those that many members have and that do not index the member:
     /// these can meet somebody only if they index another one, which is known when all are through. Returns them by member.
     fn send_new(&self, sending: &mut Sending, choice: &KeyChoice) -> Result<(Sets, OwnOfNew)> {
-        let (mut late, mut own) = (self.run.context.memory.sets(Share::Sets), OwnOfNew::default());
+        let (mut late, mut own) = (self.run.context.memory.sets(Share::Sets), OwnOfNew::of(choice));
         let (mut keys, mut of_set) = (Vec::new(), Vec::new());
         let beside_stored = self.run.sets.stored().is_some();
         self.each_new(&mut |doc, set| {
@@ -228,7 +228,6 @@ impl Members<'_> {
 }
 
 /// Shingles of the new members of one worker.
-#[derive(Default)]
 struct OwnOfNew {
     /// All of them, where there are stored members.
     all: OwnShingles,
@@ -236,6 +235,13 @@ struct OwnOfNew {
     indexing: OwnShingles,
     /// Those of the latter that many members have.
     indexing_often: OwnShingles,
+}
+
+impl OwnOfNew {
+    /// None yet.
+    fn of(choice: &KeyChoice) -> OwnOfNew {
+        OwnOfNew { all: choice.none(), indexing: choice.none(), indexing_often: choice.none() }
+    }
 }
 
 type Input = InputHandle<u64, CapacityContainerBuilder<Vec<IndexedPosting>>>;
@@ -251,9 +257,9 @@ struct Sending<'a> {
 impl Sending<'_> {
     /// Shingles of all workers, kept in `place` while they are needed.
     fn gather(&mut self, place: &Mutex<Weak<DocumentBits>>, own: &OwnShingles) -> KnownShingles {
-        let all = shared(place, || DocumentBits::new(SLOTS as usize));
-        gather_bits(self.worker, &self.run.context, &all, &own.0);
-        KnownShingles(all)
+        let all = shared(place, || DocumentBits::new(own.slots() as usize));
+        gather_bits(self.worker, &self.run.context, &all, &own.bits);
+        KnownShingles::new(all, own.slots())
     }
 
     /// Sends what there is, if it is a slice.

@@ -7,6 +7,9 @@
 //!
 //! No pair is lost. If both of two documents take part in the second collision, they do so with whole prefixes. If not, no key
 //! they share is of a group whose members collide again: each such key was counted, or its group goes to the clustering whole.
+//!
+//! Where a join is one of containment, this is the only collision, of all contents: by which keys a set is indexed is known
+//! when the shingles of all are counted, and which of its other shingles meet anybody when all are indexed.
 
 mod keys;
 mod members;
@@ -23,12 +26,12 @@ use crate::flow::distributed::exchange_all::{exchange_all, wait_for_all};
 use crate::flow::distributed::gather_bits::gather_bits;
 use crate::flow::distributed::remote_candidates::keep;
 use crate::flow::memory::budget::Share;
-use crate::flow::memory::document_bits::{DocumentBits, set};
+use crate::flow::memory::document_bits::{DocumentBits, is_set, set};
 use crate::flow::memory::spill::{Pile, SLICE};
 use crate::flow::records::Candidate;
 use crate::flow::results::gathered::Collided;
 use crate::flow::run::RunParts;
-use crate::flow::second_collision::keys::KeyChoice;
+use crate::flow::second_collision::keys::{KeyChoice, Scale, Shown};
 use crate::flow::second_collision::members::Members;
 use crate::flow::shared::shared;
 use crate::similarity::AcceptanceRule;
@@ -50,28 +53,84 @@ pub fn collide_again(
     candidates: &Rc<RefCell<Pile<Candidate>>>,
     collided: &mut Collided,
 ) -> Result<()> {
-    let by_prefix = run.context.rule.and_then(|rule| Some((rule, rule.prefix()?)));
-    let Some((rule, threshold)) = by_prefix else { return Ok(()) };
-    sort_out(run, rule, collided)?;
-    let hot = gather_members(worker, run, &std::mem::take(&mut collided.hot_members));
+    let Some((rule, shown)) = run.context.rule.and_then(|rule| Some((rule, shown(rule)?))) else {
+        return Ok(());
+    };
+    let own = match shown {
+        Shown::Resembling(_) => {
+            sort_out(run, rule, collided)?;
+            std::mem::take(&mut collided.hot_members)
+        }
+        Shown::Containing(_) => contents(run, worker.index(), &std::mem::take(&mut collided.copied)),
+    };
+    let hot = gather_members(worker, run, &own);
     let members = hot.len();
     if members == 0 || run.context.status.failed() {
         return Ok(());
     }
     drop_hot_pairs(run, &hot, candidates)?;
+    let scale = match shown {
+        Shown::Resembling(_) => Scale::default(),
+        Shown::Containing(_) => Scale::of(worker, run, &hot),
+    };
     let own = Members::new(run, worker.index(), &hot);
     drop(hot);
-    let frequencies = shared(&run.frequencies, || Frequencies::new(members));
+    let frequencies = shared(&run.frequencies, || match shown {
+        Shown::Resembling(_) => Frequencies::new(members),
+        Shown::Containing(_) => Frequencies::of_all(scale.shingles, 2 * scale.bytes),
+    });
     own.count(&frequencies)?;
     add_up(worker, run, &frequencies);
     if !run.context.status.failed() {
-        collided.hot_groups.append(&mut own.collide(
-            worker,
-            &KeyChoice::new(threshold, &frequencies),
-            candidates,
-        )?);
+        let choice = KeyChoice::new(shown, &frequencies, scale);
+        collided.hot_groups.append(&mut own.collide(worker, &choice, candidates)?);
     }
     Ok(())
+}
+
+/// How keys are chosen where some contents collide again, or all of them here alone; `None` where none do.
+fn shown(rule: AcceptanceRule) -> Option<Shown> {
+    let containing = rule.all_of_larger().map(Shown::Containing);
+    containing.or_else(|| rule.prefix().map(Shown::Resembling))
+}
+
+impl Scale {
+    /// What all contents come to, and what every process has memory for: counts and bits are the same in all of them.
+    fn of(worker: &mut Worker, run: &RunParts, contents: &DocumentBits) -> Scale {
+        let (context, catalogue) = (&run.context, &run.documents.catalogue);
+        let topology = context.topology;
+        // A quarter of what groups may take, which come later: counts, and bits of the process and of each worker.
+        let own = context.memory.budget.whole(Share::Groups) / (4 * (3 + topology.workers() as u64));
+        let least = Rc::new(RefCell::new(own));
+        let taken = Rc::clone(&least);
+        let sent = (0..topology.all() as u64).map(|to| Ok(vec![(to, own)]));
+        exchange_all(
+            worker,
+            context,
+            sent,
+            |(to, _): &(u64, u64)| *to,
+            move |all| {
+                let mut least = taken.borrow_mut();
+                all.iter().for_each(|(_, bytes)| *least = (*least).min(*bytes));
+                Ok(())
+            },
+        );
+        let bytes = *least.borrow();
+        Scale { shingles: contents.docs().map(|doc| u64::from(catalogue.size(doc))).sum(), bytes }
+    }
+}
+
+/// A bit for each content of a worker that has a shingle.
+fn contents(run: &RunParts, worker: usize, copied: &[u64]) -> Vec<u64> {
+    let (catalogue, topology) = (&run.documents.catalogue, run.context.topology);
+    let mut bits = Vec::new();
+    for row in 0..catalogue.rows(worker) {
+        let doc = catalogue.base() + (row * topology.all() + worker) as Doc;
+        if !is_set(copied, doc) && catalogue.size(doc) > 0 {
+            set(&mut bits, doc);
+        }
+    }
+    bits
 }
 
 /// Leaves of the large hot groups those that look like near-copies of one text in mass; members of the others collide again.

@@ -58,25 +58,27 @@ pub fn collide<'scope>(
             let context = Arc::clone(&sets.context);
             let mut feed = BucketFeed::new(&context, worker, (Share::Postings, BUCKET), cap, activator);
             let (mut grouping, mut order) = (KeyGrouping::of(&context), KeyOrder::default());
-            let (mut singletons, mut copied) = (Singletons::default(), Vec::new());
+            let mut singletons = Singletons::default();
             move |(input, frontier), (copies, copies_frontier), output| {
                 input.for_each_time(|_, data| data.for_each(|batch| feed.take_in(batch)));
+                let mut outcome = outcome.borrow_mut();
                 copies.for_each_time(|_, data| {
-                    data.for_each(|batch| batch.drain(..).for_each(|copy| set(&mut copied, copy.doc)));
+                    data.for_each(|batch| {
+                        batch.drain(..).for_each(|copy| set(&mut outcome.copied, copy.doc));
+                    });
                 });
                 let complete = frontier.is_empty() && copies_frontier.is_empty();
                 let Some((mut postings, cap)) = feed.give_out(complete) else { return };
-                let mut outcome = outcome.borrow_mut();
-                outcome.postings +=
-                    postings.iter().filter(|posting| !is_set(&copied, posting.doc)).count() as u64;
+                let is_copy = |doc| is_set(&outcome.copied, doc);
+                outcome.postings += postings.iter().filter(|posting| !is_copy(posting.doc)).count() as u64;
                 let stored = match sets.stored() {
                     None => {
-                        singletons.drop_from(&mut postings, |posting| is_set(&copied, posting.doc));
+                        singletons.drop_from(&mut postings, |posting| is_set(&outcome.copied, posting.doc));
                         order.sort(&mut postings);
                         protected_beside(&sets, &mut postings)
                     }
                     Some(stored) => {
-                        postings.retain(|posting| !is_set(&copied, posting.doc));
+                        postings.retain(|posting| !is_set(&outcome.copied, posting.doc));
                         order.sort(&mut postings);
                         stored_beside(&sets, &keepers, stored, worker, &postings).unwrap_or_else(|error| {
                             context.status.fail(error);
