@@ -250,6 +250,7 @@ fn any_workers_and_processes() {
         "--pairs",
         "--clustering transitive --write-removed",
         "--method exact",
+        "--measure containment --pairs",
         "--annotate --to jsonl --assignments",
     ] {
         alike_in_all(&dir, &format!("new.jsonl --against month=old {flags}"), &shapes);

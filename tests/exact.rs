@@ -108,9 +108,20 @@ fn pairs_of_a_run(dir: &Dir, flags: &str, contents: &Contents, links: &[Pair]) -
     figures
 }
 
+/// What a join is held to: a flag, and what it means.
+#[derive(Clone, Copy)]
+struct Measured {
+    flag: &'static str,
+    reaches: fn(&Pair, (u64, u64)) -> bool,
+}
+
+const RESEMBLANCE: Measured = Measured { flag: "--measure resemblance", reaches: Pair::resembles };
+const CONTAINMENT: Measured = Measured { flag: "--measure containment", reaches: Pair::contains };
+
 /// Holds `join` against the oracle for every threshold and n-gram: pairs and both clusterings, `keeps` in turn. Says
 /// the figures on standard error if `aloud`.
-fn join_is_exact(name: &str, texts: &[String], keeps: &[&str], aloud: bool) {
+fn join_is_exact(name: &str, measured: Measured, texts: &[String], keeps: &[&str], aloud: bool) {
+    let Measured { flag, reaches } = measured;
     let mut docs = Doc::all(texts);
     for (i, doc) in docs.iter_mut().enumerate() {
         doc.score = (i % 7 != 0).then_some((i * 31 % 11) as i64);
@@ -120,13 +131,13 @@ fn join_is_exact(name: &str, texts: &[String], keeps: &[&str], aloud: bool) {
     let mut turn = keeps.iter().cycle();
     for ngram in NGRAMS {
         let lowest = fraction(THRESHOLDS[0]);
-        let contents = Contents::count(&docs, ngram, |pair| pair.resembles(lowest));
+        let contents = Contents::count(&docs, ngram, |pair| reaches(pair, lowest));
         for threshold in THRESHOLDS {
             let least = fraction(threshold);
             let links: Vec<Pair> =
-                contents.pairs.iter().filter(|pair| pair.resembles(least)).copied().collect();
+                contents.pairs.iter().filter(|pair| reaches(pair, least)).copied().collect();
             assert!(links.len() > 10, "a corpus without near-duplicates shows nothing");
-            let flags = format!("in.jsonl --threshold {threshold} --ngram {ngram} -w 2");
+            let flags = format!("in.jsonl {flag} --threshold {threshold} --ngram {ngram} -w 2");
             let figures = pairs_of_a_run(&dir, &flags, &contents, &links);
             if aloud {
                 figures.tell(&format!("{name} threshold {threshold} ngram {ngram}"), links.len());
@@ -149,38 +160,52 @@ const KEEPS: [&str; 6] = ["first", "longest", "last", "field:score:max", "shorte
 /// The sample of the repository, which is always there.
 #[test]
 fn the_sample() {
-    join_is_exact("sample", &sample(), &KEEPS, false);
+    join_is_exact("sample", RESEMBLANCE, &sample(), &KEEPS, false);
+    join_is_exact("sample, contained", CONTAINMENT, &sample(), &KEEPS, false);
 }
 
 /// Pages of sites in the order of a crawl, and ordinary texts behind them.
 #[test]
 fn families_of_pages() {
     let texts = [pages(1), families(sample(), 3)].concat();
-    join_is_exact("families of pages", &texts, &KEEPS, false);
+    join_is_exact("families of pages", RESEMBLANCE, &texts, &KEEPS, false);
+    join_is_exact("families of pages, contained", CONTAINMENT, &texts, &KEEPS, false);
 }
 
 #[test]
 #[ignore = "needs ALIKE_CORPORA"]
 fn licence_texts_in_part() {
-    join_is_exact("licence_texts in part", &families(corpus("licence_texts"), 12), &KEEPS[..5], false);
+    join_is_exact(
+        "licence_texts in part",
+        RESEMBLANCE,
+        &families(corpus("licence_texts"), 12),
+        &KEEPS[..5],
+        false,
+    );
 }
 
 #[test]
 #[ignore = "needs ALIKE_CORPORA"]
 fn civil_codes_in_part() {
-    join_is_exact("civil_codes in part", &families(corpus("civil_codes"), 25), &KEEPS[1..], false);
+    join_is_exact(
+        "civil_codes in part",
+        RESEMBLANCE,
+        &families(corpus("civil_codes"), 25),
+        &KEEPS[1..],
+        false,
+    );
 }
 
 #[test]
 #[ignore = "needs ALIKE_CORPORA and an hour"]
 fn licence_texts_in_full() {
-    join_is_exact("licence_texts", &corpus("licence_texts"), &KEEPS[..5], true);
+    join_is_exact("licence_texts", RESEMBLANCE, &corpus("licence_texts"), &KEEPS[..5], true);
 }
 
 #[test]
 #[ignore = "needs ALIKE_CORPORA and an hour"]
 fn civil_codes_in_full() {
-    join_is_exact("civil_codes", &corpus("civil_codes"), &KEEPS[1..], true);
+    join_is_exact("civil_codes", RESEMBLANCE, &corpus("civil_codes"), &KEEPS[1..], true);
 }
 
 /// Pages of API documentation with their navigation, in the order of their files: at each threshold all pairs, against a count of
@@ -300,7 +325,7 @@ fn case() -> impl Strategy<Value = Case> {
         prop::sample::select(KEEPS.to_vec()),
         any::<bool>(),
         1usize..5,
-        prop::sample::select(vec!["join", "join", "join", "shingles", "exact"]),
+        prop::sample::select(vec!["join", "join", "join", "containment", "containment", "shingles", "exact"]),
     );
     (collection, run).prop_map(
         |((plan, vocabulary, scores), (threshold, ngram, keep, transitive, workers, method))| Case {
@@ -332,8 +357,12 @@ fn random_collections() {
             doc.score = *score;
         }
         let least = fraction(case.threshold);
-        let contents = Contents::count(&docs, case.ngram, |pair| pair.resembles(least));
-        let is_link = |pair: &&Pair| case.method != "exact" && pair.resembles(least);
+        let resembles = |pair: &Pair| match case.method {
+            "containment" => pair.contains(least),
+            _ => pair.resembles(least),
+        };
+        let contents = Contents::count(&docs, case.ngram, |pair| resembles(pair));
+        let is_link = |pair: &&Pair| case.method != "exact" && resembles(pair);
         let links: Vec<Pair> = contents.pairs.iter().filter(is_link).copied().collect();
         let want = answer(&docs, &contents, &links, Rules { keep: case.keep, transitive: case.transitive });
         let dir = Dir::new();
@@ -342,10 +371,10 @@ fn random_collections() {
             "all.toml",
             "method = \"shingles\"\n[shingles]\nsampling = \"none\"\n[count]\ncommon_cap = 0\n",
         );
-        let method = if case.method == "shingles" {
-            "--config all.toml".into()
-        } else {
-            format!("--method {}", case.method)
+        let method = match case.method {
+            "shingles" => "--config all.toml".into(),
+            "containment" => "--measure containment".into(),
+            method => format!("--method {method}"),
         };
         let clustering = if case.transitive { "transitive" } else { "guarantee" };
         // `exact` refuses flags that it would ignore.
@@ -394,12 +423,14 @@ fn containment_as_the_rule() {
             "method = \"shingles\"\n[shingles]\nsampling = \"none\"\n[count]\ncommon_cap = 0\nrule = \"containment\"\n",
         );
         let want = answer(&docs, &contents, &links, Rules { keep: "first", transitive: true });
-        let flags = format!(
-            "in.jsonl --config rule.toml --threshold {threshold} --ngram {ngram} --clustering transitive"
-        );
-        let got = dir.output(&format!("{flags} --pairs"), threshold);
-        Figures::of(&contents.expected_pairs(&links), &pairs(&dir.join(threshold))).assert_exact(&flags);
-        assert_rows(&want.clusters, &got.clusters, &flags);
+        for (name, rule) in [("counted", "--config rule.toml"), ("joined", "--measure containment")] {
+            let out = format!("{name}-{threshold}");
+            let flags =
+                format!("in.jsonl {rule} --threshold {threshold} --ngram {ngram} --clustering transitive");
+            let got = dir.output(&format!("{flags} --pairs"), &out);
+            Figures::of(&contents.expected_pairs(&links), &pairs(&dir.join(&out))).assert_exact(&flags);
+            assert_rows(&want.clusters, &got.clusters, &flags);
+        }
     }
 }
 

@@ -85,6 +85,11 @@ fn join() {
 }
 
 #[test]
+fn containment() {
+    method("containment");
+}
+
+#[test]
 fn exact() {
     method("exact");
 }
@@ -119,7 +124,12 @@ fn families_of_pages() {
     for (at, part) in docs.chunks(docs.len().div_ceil(5)).enumerate() {
         dir.write(&format!("in/{at}.jsonl"), Doc::jsonl(part));
     }
-    for flags in ["--clustering guarantee", "--clustering transitive", "--threshold 0.6 --pairs"] {
+    for flags in [
+        "--clustering guarantee",
+        "--clustering transitive",
+        "--threshold 0.6 --pairs",
+        "--measure containment",
+    ] {
         let output = alike_in_all(&dir, &format!("in {flags}"), &SHAPES);
         assert!(rows(&output, "duplicates.jsonl") > 200, "{flags}");
     }
@@ -134,7 +144,7 @@ fn inputs_for_fewer_than_there_are() {
     dir.write("few.jsonl", line("a", &words(0, 40)) + &line("b", &words(0, 40)) + &line("c", &words(1, 40)));
     dir.write("half/1.jsonl", line("a", &words(0, 40)));
     dir.write("half/2.txt", words(0, 40));
-    for method in ["join", "exact", "minhash", "shingles"] {
+    for method in ["join", "join --measure containment", "exact", "minhash", "shingles"] {
         for input in [
             "empty.jsonl",
             "one.jsonl",
@@ -153,7 +163,7 @@ fn inputs_for_fewer_than_there_are() {
 fn little_memory_changes_nothing() {
     let dir = Dir::new();
     mixed(&dir);
-    for flags in ["--threshold 0.3", "--config none.toml --clustering transitive"] {
+    for flags in ["--threshold 0.3", "--measure containment", "--config none.toml --clustering transitive"] {
         let want = alike_in_all(&dir, &format!("in {flags}"), &[]);
         let line = format!("dedup in {flags} --memory 40M --out out");
         done(&dir, (3, 1), &line);

@@ -51,7 +51,7 @@ pub(crate) struct ConfigArgs {
     ///
     /// With containment a short text belongs to each longer one that has its words: an excerpt to the article, a page to
     /// the book. For `join` and the methods that count shared keys.
-    #[arg(long, value_enum, value_name = "MEASURE", help_heading = "Method")]
+    #[arg(long, value_enum, value_name = "MEASURE", hide_short_help = true, help_heading = "Method")]
     pub(crate) measure: Option<MeasureArg>,
     /// Similarity threshold (Jaccard), above 0 and at most 1 [default: 0.8]
     #[arg(long, value_name = "T", help_heading = "Method")]

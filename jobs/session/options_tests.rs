@@ -99,7 +99,12 @@ fn a_flag_without_effect_is_refused() {
     assert!(refusal(&["--method", "minhash", "--threshold", "0.9"]).contains("add --verify"));
     assert!(refusal(&["--preset", "nemo", "--threshold", "0.9"]).contains("1 of 20 features"));
     assert!(refusal(&["--method", "exact", "--verify"]).contains("nothing is left to verify"));
+    assert!(refusal(&["--method", "minhash", "--measure", "containment"]).contains("whose test is its own"));
+    assert!(refusal(&["--measure", "containment", "--verify=containment"]).contains("measures that itself"));
     assert!(refusal(&["--lexicon", "my.lexicon"]).contains("looks no term up"));
+    config(&["--measure", "containment", "--verify=resemblance"]);
+    let counted = config(&["--method", "shingles", "--measure", "containment"]);
+    assert_eq!(counted.count.rule, Rule::Containment);
     // The same words in a file are no contradiction: presets spell out every key.
     config(&["--preset", "fetterly2003"]);
     config(&["--method", "shingles", "--threshold", "0.9"]);

@@ -54,8 +54,9 @@ pub(crate) fn collection_with(ordinary: Vec<String>) -> Vec<Doc> {
 }
 
 /// Configuration files for every method; the cap on common shingles is below the size of the hot group.
-pub(crate) const METHODS: [(&str, &str); 8] = [
+pub(crate) const METHODS: [(&str, &str); 9] = [
     ("join", "method = 'join'"),
+    ("containment", "method = 'join'\n[join]\nmeasure = 'containment'"),
     ("exact", "method = 'exact'"),
     ("minhash", "method = 'minhash'"),
     ("bands", "method = 'minhash'\n[minhash]\nk = 14\ns = 8\nr = 1"),
