@@ -165,7 +165,7 @@
 //! - `method/tables.rs` - the frozen tables that sketches are made by
 //! - `method/count.rs` - when counted members are enough
 //! - `method/exact.rs` - equal canonical text
-//! - `method/join.rs` - the exact join by resemblance
+//! - `method/join.rs` - the exact joins by resemblance and by containment
 //! - `method/minhash.rs` - min-wise features, and banded MinHash
 //! - `method/simhash.rs` - 64-bit fingerprints within a Hamming distance
 //! - `method/imatch.rs` - I-Match: digests of terms of middling idf

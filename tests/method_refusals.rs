@@ -102,6 +102,16 @@ fn flags_that_would_change_nothing() {
     assert!(!dir.join("refused").exists());
 }
 
+/// A load would read the sets of all documents that the collection has.
+#[test]
+fn a_collection_does_not_join_by_containment() {
+    let dir = made();
+    let refused = dir.alike("load excerpts in.jsonl --measure containment", None).code(2);
+    refused.says("join.measure").says("method = \"shingles\"");
+    assert!(!dir.join("excerpts").exists());
+    dir.alike("load excerpts in.jsonl --method shingles --measure containment", None).ok();
+}
+
 #[test]
 fn an_evaluation_has_one_lexicon_for_all_methods() {
     let dir = made();
