@@ -86,7 +86,10 @@ impl Figures {
 /// Compares rows whatever their order, and names the first row that only one side has.
 #[track_caller]
 fn assert_rows(want: &[Value], got: &[Value], what: &str) {
-    let (want, got) = (sorted(reread(want)), sorted(comparable(got)));
+    let mut got = comparable(got);
+    // What a join of containment tells beside what the oracle does.
+    got.iter_mut().filter_map(Value::as_object_mut).for_each(|row| drop(row.remove("containment")));
+    let (want, got) = (sorted(reread(want)), sorted(got));
     if want != got {
         let at = want.iter().zip(&got).take_while(|(a, b)| a == b).count();
         let show = |row: Option<&Value>| row.map_or_else(|| "nothing".to_owned(), ToString::to_string);
