@@ -13,6 +13,7 @@ mod classify;
 #[path = "../../src/text/spellings.rs"]
 mod spellings;
 #[path = "../../src/text/tests/twin.rs"]
+#[expect(dead_code, reason = "tests of the library use the rest of it")]
 mod twin;
 
 use twin::folded_tokens;
