@@ -14,7 +14,6 @@ mod hits;
 mod index;
 mod items;
 mod passages;
-mod places;
 mod report;
 mod rule;
 mod scan;

@@ -8,7 +8,6 @@ use serde::{Deserialize, Serialize};
 
 use super::hits::{ContaminatedDocument, HitWriter, Hits, ItemPassage};
 use super::index::BenchmarkIndex;
-use super::places::TokenPlaces;
 use super::scan::DocumentScan;
 use crate::error::Result;
 use crate::lexicon::{Survey, TextReader};
@@ -17,7 +16,7 @@ use crate::peers::Peers;
 use crate::progress::Progress;
 use crate::read::{Input, Record, Refusal, Refused, Rejected, RunInputs, Source};
 use crate::simd::Simd;
-use crate::text::{Fold, Tokenizer, Tokens};
+use crate::text::{Fold, PlacedWords, Tokenizer, Tokens};
 
 /// Most bytes of an excerpt.
 const EXCERPT: usize = 400;
@@ -212,8 +211,9 @@ pub fn assist_search(
 struct CorpusReader<'a> {
     index: &'a BenchmarkIndex,
     tokenizer: Tokenizer,
-    /// For places of tokens, so that those of the document stay.
-    placing: Tokenizer,
+    /// Finds where the tokens of a document stand in which something was found, and what it found.
+    placing: PlacedWords,
+    places: Vec<Range<usize>>,
     scan: DocumentScan<'a>,
     tally: CorpusTally,
     /// The folder, and who this is; a file is created for the first document that it is needed for.
@@ -229,7 +229,8 @@ impl<'a> CorpusReader<'a> {
         CorpusReader {
             index,
             tokenizer: Tokenizer::new(Tokens::Words, Fold::default(), corpus.simd),
-            placing: Tokenizer::new(Tokens::Words, Fold::default(), corpus.simd),
+            placing: PlacedWords::new(Fold::default()),
+            places: Vec::new(),
             scan: DocumentScan::new(index),
             tally: CorpusTally::new(index),
             place: corpus.folder.map(|folder| (folder, who)),
@@ -277,14 +278,16 @@ impl TextReader for CorpusReader<'_> {
         self.tally.text_bytes += record.text.len() as u64;
         let tokens = self.tokenizer.tokens(record.text);
         self.tally.empty += u64::from(tokens.is_empty());
-        let (index, passages, placing) = (self.index, &mut self.passages, &mut self.placing);
-        let mut places = None;
+        let CorpusReader { index, passages, placing, places, .. } = self;
         passages.clear();
+        places.clear();
         self.scan.scan(tokens, |text, stretches| {
-            let places = places.get_or_insert_with(|| TokenPlaces::new(record.text, placing));
+            if places.is_empty() {
+                placing.each(record.text, |_, place| places.push(place));
+            }
             let behind = index.texts[text as usize].ngram - 1;
             passages.extend(stretches.iter().map(|stretch| {
-                let bytes = places.bytes(stretch.first as usize, stretch.last as usize + behind, placing);
+                let bytes = places[stretch.first as usize].start..places[stretch.last as usize + behind].end;
                 let (start, end) = (bytes.start as u64, bytes.end as u64);
                 let excerpt = excerpt(&record.text[bytes]).to_owned();
                 ItemPassage { text, found: stretch.found, start, end, excerpt }
