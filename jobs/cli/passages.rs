@@ -6,7 +6,7 @@ use alike::output::RecordForm;
 use alike::passages::PassageUnit;
 use clap::{Args, ValueEnum};
 
-use super::common::{FormArgs, MachineArgs, ReportArgs};
+use super::common::{MachineArgs, RecordArgs, ReportArgs};
 use super::processes::ProcessArgs;
 use super::values::form_parser;
 
@@ -49,17 +49,8 @@ pub(crate) struct PassagesArgs {
     #[arg(long, value_enum, default_value_t = ActionArg::List, help_heading = "Passages")]
     pub(crate) action: ActionArg,
 
-    /// Field of the text [default: text]
-    #[arg(long, value_name = "PATH", help_heading = "Records")]
-    pub(crate) text_field: Option<String>,
-    /// Field of the id, which lists name documents by [default: id]
-    #[arg(long, value_name = "PATH", help_heading = "Records")]
-    pub(crate) id_field: Option<String>,
     #[command(flatten)]
-    pub(crate) form: FormArgs,
-    /// Fail (exit code 3) on the first refused record, not only if more than 10 % are refused
-    #[arg(long, help_heading = "Records")]
-    pub(crate) strict: bool,
+    pub(crate) records: RecordArgs,
 
     /// List the N passages that are repeated most
     #[arg(long, value_name = "N", default_value_t = 100, help_heading = "Output")]

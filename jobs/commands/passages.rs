@@ -16,14 +16,13 @@ use alike::peers::Peers;
 use alike::printable::counted;
 use alike::progress::{Progress, Stage};
 use alike::read::{Rejected, Source};
-use alike::resources::Resources;
 use alike::system_memory::peak_memory;
 use serde_json::{Value, json};
 
 use crate::cli::passages::{ActionArg, PassagesArgs};
 use crate::cluster::job::{DistributedJob, PART_DONE};
 use crate::session::inputs::{find_inputs, refuse};
-use crate::session::options::Machine;
+use crate::session::options::{Machine, records};
 use crate::session::run_folder::RunFolder;
 use crate::session::watched::watched;
 use crate::terminal::reporter::Reporter;
@@ -86,8 +85,7 @@ fn choice(args: &PassagesArgs) -> FormChoice {
 /// Where texts and ids stand in records.
 fn input(args: &PassagesArgs) -> Result<Input> {
     let mut config = Config::default();
-    args.text_field.iter().for_each(|path| path.clone_into(&mut config.input.text_field));
-    args.id_field.iter().for_each(|path| path.clone_into(&mut config.input.id_field));
+    records(&mut config.input, &args.records);
     config.validate()?;
     Ok(config.input)
 }
@@ -106,7 +104,7 @@ fn lead(
     let place = held.insert(RunFolder::new(args.out.as_deref().filter(|_| !args.dry_run))?);
     let spool = private_folder(place.path())?;
     let input = input(args)?;
-    let discovery = find_inputs(&args.inputs, args.form.hint(&input), spool.path(), progress)?;
+    let discovery = find_inputs(&args.inputs, args.records.form.hint(&input), spool.path(), progress)?;
     if writes {
         FormPlan::new(&discovery.sources, choice(args))?;
     }
@@ -125,7 +123,7 @@ fn lead(
     let cuts = writes.then(|| CutWriter::new(place.path())).transpose()?;
     let found = find_passages(&request, args.top, cuts, progress)?;
     let rejected = discovery.rejected(found.refused.clone());
-    refuse(args.strict, &rejected, found.read.documents)?;
+    refuse(args.records.strict, &rejected, found.read.documents)?;
     let peers = peers.map(|peers| &**peers);
     let mut done = Done { found, rejected, kept: None, staging: None, report: Value::Null };
     if let RunFolder::Output(staging) = place {
@@ -180,13 +178,7 @@ fn request(
         input: task.input,
         unit: task.unit,
         min_words: task.min_words,
-        resources: Resources {
-            workers: machine.workers,
-            memory: machine.memory,
-            simd: machine.simd,
-            scratch: scratch.to_path_buf(),
-            peers: peers.cloned(),
-        },
+        resources: machine.resources(scratch, peers.cloned()),
     }
 }
 

@@ -10,7 +10,6 @@ use alike::peers::Peers;
 use alike::printable::counted;
 use alike::progress::Progress;
 use alike::read::{Rejected, unread};
-use alike::resources::Resources;
 
 use crate::cli::values::Percent;
 use crate::cluster::job::DistributedJob;
@@ -27,8 +26,7 @@ pub(crate) fn assist(
     progress: &Arc<Progress>,
 ) -> Result<()> {
     let scratch = Scratch::apart(&std::env::temp_dir())?;
-    let Machine { workers, memory, simd } = machine;
-    let means = Resources { workers, memory, simd, scratch: scratch.path().to_path_buf(), peers: None };
+    let means = machine.resources(scratch.path(), None);
     alike::collection::follow(&|| folder(collection), &means, peers, progress)
 }
 

@@ -2,7 +2,8 @@
 //! contradiction refused here, before a byte of input is read.
 
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::thread;
 
 use alike::config::{
@@ -12,7 +13,9 @@ use alike::error::{Error, Result};
 use alike::flow::Components;
 use alike::limits::{BASE_MEMORY, LEAST_EPOCH, LEAST_MEMORY, LEAST_SHARD, MAX_WORKERS, WORKER_MEMORY};
 use alike::output::{FormChoice, ListChoice, Side};
+use alike::peers::Peers;
 use alike::read::FormatHint;
+use alike::resources::Resources;
 use alike::simd::Simd;
 use alike::system_memory::total_memory;
 
@@ -145,6 +148,12 @@ impl Machine {
         let memory = args.memory.as_deref().map(|text| memory(text, workers)).transpose()?;
         let memory = memory.or_else(|| half_the_machine(workers));
         Ok(Machine { workers, memory, simd: simd(args.simd)? })
+    }
+
+    /// What a run may use: this, a folder for what does not fit in memory, and the other processes of its job.
+    pub(crate) fn resources(self, scratch: &Path, peers: Option<Arc<Peers>>) -> Resources {
+        let Machine { workers, memory, simd } = self;
+        Resources { workers, memory, simd, scratch: scratch.to_path_buf(), peers }
     }
 }
 

@@ -9,7 +9,6 @@ use alike::flow::{Outcome, Related};
 use alike::output::Scratch;
 use alike::peers::Peers;
 use alike::progress::Progress;
-use alike::resources::Resources;
 
 use crate::cli::common::ChoiceArgs;
 use crate::cli::common::PlaceArgs;
@@ -28,7 +27,7 @@ pub(crate) fn again(
     machine: &MachineArgs,
     job: Option<&DistributedJob>,
 ) -> Result<Option<Outcome>> {
-    let Machine { workers, memory, simd } = Machine::new(machine)?;
+    let machine = Machine::new(machine)?;
     // Who leads works beside the collection; the others leave that folder alone.
     let leads = job.is_none_or(DistributedJob::leads);
     let scratch = if leads {
@@ -36,14 +35,10 @@ pub(crate) fn again(
     } else {
         Scratch::apart(&std::env::temp_dir())?
     };
-    let scratch = scratch.path().to_path_buf();
-    let asked = |peers| {
-        let (choice, scratch) = (choice.clone(), scratch.clone());
-        RecomputeRequest {
-            overrides: choice,
-            pairs,
-            resources: Resources { workers, memory, simd, scratch, peers },
-        }
+    let asked = |peers| RecomputeRequest {
+        overrides: choice.clone(),
+        pairs,
+        resources: machine.resources(scratch.path(), peers),
     };
     let lead = |peers: Option<Arc<Peers>>, progress: &Arc<Progress>| {
         let snapshot = Snapshot::open(&reach(at, peers.as_deref())?)?;
@@ -55,7 +50,7 @@ pub(crate) fn again(
         Snapshot::follow_recompute(&|| folder(&at.collection), own, peers, Arc::clone(progress))
     };
     let done = watched(talk, |progress| {
-        job.work(workers, progress, |peers| lead(peers, progress), |peers| assist(peers, progress))
+        job.work(machine.workers, progress, |peers| lead(peers, progress), |peers| assist(peers, progress))
     });
     job.print_profile(done)
 }
@@ -80,15 +75,14 @@ pub(crate) fn again_related(
     talk: &TalkArgs,
     machine: &MachineArgs,
 ) -> Result<(Outcome, Related)> {
-    let Machine { workers, memory, simd } = Machine::new(machine)?;
+    let machine = Machine::new(machine)?;
     let scratch = Scratch::beside(&at.collection, &std::env::temp_dir())?;
     watched(talk, |progress| {
         let snapshot = Snapshot::open(&reach(at, None)?)?;
-        let (choice, scratch) = (choice.clone(), scratch.path().to_path_buf());
         let asked = RecomputeRequest {
-            overrides: choice,
+            overrides: choice.clone(),
             pairs: true,
-            resources: Resources { workers, memory, simd, scratch, peers: None },
+            resources: machine.resources(scratch.path(), None),
         };
         let (outcome, replay) = snapshot.recompute_with_origins(asked, Arc::clone(progress))?;
         let related = snapshot.related(&outcome, &replay)?;

@@ -13,7 +13,6 @@ use alike::output::Scratch;
 use alike::peers::Peers;
 use alike::progress::Progress;
 use alike::read::{FormatHint, Rejected};
-use alike::resources::Resources;
 
 use crate::cli::collections::DeleteArgs;
 use crate::cluster::job::{DistributedJob, PART_DONE};
@@ -109,13 +108,7 @@ fn delete(
         delete_missing: false,
         lexicon: None,
         components: components(args.change.components),
-        resources: Resources {
-            workers: machine.workers,
-            memory: machine.memory,
-            simd: machine.simd,
-            scratch: scratch.to_path_buf(),
-            peers,
-        },
+        resources: machine.resources(scratch, peers),
     };
     // Every line of the file is ours: only an id over the length of a record can be refused.
     let accept = |rejected: &[Rejected], documents| refuse(true, rejected, documents);

@@ -13,7 +13,6 @@ use alike::peers::Peers;
 use alike::printable::counted;
 use alike::progress::Progress;
 use alike::read::{Discovery, Rejected};
-use alike::resources::Resources;
 
 use crate::cli::collections::LoadArgs;
 use crate::cluster::job::{DistributedJob, PART_DONE};
@@ -79,13 +78,7 @@ fn load(
         delete_missing: args.delete_missing,
         lexicon,
         components: components(args.change.components),
-        resources: Resources {
-            workers: machine.workers,
-            memory: machine.memory,
-            simd: machine.simd,
-            scratch: scratch.path().to_path_buf(),
-            peers,
-        },
+        resources: machine.resources(scratch.path(), peers),
     };
     let accept = |rejected: &[Rejected], documents: u64| {
         if let Some((folder, name)) = &list {

@@ -10,7 +10,6 @@ use alike::evaluate::{Documents, Found, Resolved, Scores, Truth, found, group_of
 use alike::flow::{self, Part, Request, Tally};
 use alike::progress::Progress;
 use alike::read::Source;
-use alike::resources::Resources;
 use alike::run_lexicon;
 use alike::threshold::Threshold;
 
@@ -130,11 +129,9 @@ impl MethodRuns<'_> {
     }
 
     fn run_now(&self, config: &Config) -> Result<Ran> {
-        let Machine { workers, memory, simd } = self.machine;
         let begun = Instant::now();
         let mut config = config.clone();
-        let scratch = self.scratch.to_path_buf();
-        let resources = Resources { workers, memory, simd, scratch, peers: None };
+        let resources = self.machine.resources(self.scratch, None);
         let lexicon = run_lexicon(&mut config, self.lexicon, self.sources, &resources, self.progress)?;
         let request = Request {
             sources: self.sources.to_vec(),

@@ -14,7 +14,6 @@ use alike::peers::Peers;
 use alike::printable::counted;
 use alike::progress::Progress;
 use alike::read::Source;
-use alike::resources::Resources;
 
 use super::description::{describe_new, input};
 use crate::cli::lexicon::{BuildArgs, TermsArg};
@@ -98,13 +97,7 @@ fn request(
         sources: task.sources,
         input: task.input,
         terms: task.terms,
-        resources: Resources {
-            workers: machine.workers,
-            memory: machine.memory,
-            simd: machine.simd,
-            scratch: scratch.to_path_buf(),
-            peers: peers.cloned(),
-        },
+        resources: machine.resources(scratch, peers.cloned()),
     }
 }
 

@@ -12,7 +12,6 @@ use alike::error::Result;
 use alike::output::{InputFigures, Lists, Summary, summarise};
 use alike::progress::Progress;
 use alike::read::Discovery;
-use alike::resources::Resources;
 use alike::system_memory::peak_memory;
 
 use crate::cli::recompute::ExportArgs;
@@ -43,12 +42,10 @@ fn export(
     progress: &Arc<Progress>,
 ) -> Result<Summary> {
     let place = RunFolder::new(out)?;
-    let Machine { workers, memory, simd } = machine;
-    let (choice, scratch) = (choice(&args.choices)?, place.path().to_path_buf());
     let again = RecomputeRequest {
-        overrides: choice,
+        overrides: choice(&args.choices)?,
         pairs: args.pairs,
-        resources: Resources { workers, memory, simd, scratch, peers: None },
+        resources: machine.resources(place.path(), None),
     };
     let (mut outcome, documents) = snapshot.recompute_with_origins(again, Arc::clone(progress))?;
     let most = args.keep_per_cluster.map_or(1, NonZeroUsize::get);
@@ -58,7 +55,7 @@ fn export(
         let (files, bytes) = export.inputs();
         let mut summary = summarise(&Discovery::default(), &outcome, &[])?;
         summary.inputs = InputFigures { files, bytes, text_bytes: outcome.tally.text_bytes };
-        (summary.kept_bytes, summary.memory_limit_bytes) = (kept_bytes, memory);
+        (summary.kept_bytes, summary.memory_limit_bytes) = (kept_bytes, machine.memory);
         summary.keep_per_cluster = Some(most).filter(|most| *most > 1);
         summary.peak_memory_bytes = peak_memory();
         summary.set_seconds(begun.elapsed().as_secs_f64());

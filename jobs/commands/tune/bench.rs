@@ -8,7 +8,6 @@ use alike::error::Result;
 use alike::flow::{self, Outcome, Part, Request};
 use alike::progress::Progress;
 use alike::read::Source;
-use alike::resources::Resources;
 
 use crate::cli::common::RecordArgs;
 use crate::session::options::{Machine, records};
@@ -26,7 +25,6 @@ pub(super) struct TrialRuns<'a> {
 impl TrialRuns<'_> {
     /// Runs a configuration; with all accepted pairs, if they are wanted.
     pub(super) fn run(&self, config: Config, pairs: bool) -> Result<Outcome> {
-        let Machine { workers, memory, simd } = self.machine;
         let request = Request {
             sources: self.sources.to_vec(),
             protected: Vec::new(),
@@ -37,7 +35,7 @@ impl TrialRuns<'_> {
             replay: None,
             frozen_tables: None,
             lexicon: None,
-            resources: Resources { workers, memory, simd, scratch: self.scratch.to_path_buf(), peers: None },
+            resources: self.machine.resources(self.scratch, None),
         };
         flow::run(request, Arc::clone(self.progress))
     }
