@@ -14,7 +14,7 @@
 //! What a run is made of:
 //! - `document.rs` - what a document is: a record at a position of the input
 //! - `config/mod.rs` - the typed configuration and its defaults
-//! - `config/keep.rs` - how a keep policy is written and read
+//! - `config/keep.rs` - which document of a cluster is kept: lists of criteria, written and read
 //! - `config/load.rs` - from TOML to a configuration, with located messages
 //! - `config/presets.rs` - the presets of `configs/`, embedded
 //! - `config/rule.rs` - the method of a configuration, and what follows from its parameters

@@ -41,14 +41,15 @@ impl Split {
     /// Which of two documents is the better one: a protected one, or what the policy says.
     fn compare(&self, keep: &str, a: usize, b: usize) -> Ordering {
         let (x, y) = (&self.docs[a], &self.docs[b]);
-        let policy = match keep {
+        let policy = |criterion: &str| match criterion {
             "first" => Ordering::Equal,
             "last" => b.cmp(&a),
             "longest" => y.text.len().cmp(&x.text.len()),
             "field:score:max" => y.score.cmp(&x.score),
             other => panic!("no such keep policy: {other}"),
         };
-        (a >= self.protected).cmp(&(b >= self.protected)).then(policy).then(a.cmp(&b))
+        let decided = keep.split(',').map(policy).find(|order| order.is_ne()).unwrap_or(Ordering::Equal);
+        (a >= self.protected).cmp(&(b >= self.protected)).then(decided).then(a.cmp(&b))
     }
 }
 
@@ -187,7 +188,7 @@ fn like_the_oracle() {
         let links = &contents.pairs;
         for (clustering, keep, workers) in [
             ("guarantee", "first", 1),
-            ("guarantee", "field:score:max", 2),
+            ("guarantee", "field:score:max,last", 2),
             ("transitive", "longest", 3),
             ("transitive", "last", 1),
         ] {

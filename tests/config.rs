@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use alike::config::{
-    Clustering, Config, Keep, Method, PRESETS, Preset, Sampling, Tokens, Verify, parse_size,
+    Clustering, Config, Criterion, Keep, Method, PRESETS, Preset, Sampling, Tokens, Verify, parse_size,
 };
 
 /// Every `table.key` of a TOML document.
@@ -107,7 +107,10 @@ fn presets_say_what_was_published() {
         assert_eq!(found, (ngram, k, s, r), "{name}");
         assert_eq!(config.verify, Verify::None, "{name}");
         assert_eq!(config.text.tokens, if name == "nemo" { Tokens::Chars } else { Tokens::Words }, "{name}");
-        assert_eq!((config.cluster.clustering, config.cluster.keep), (Clustering::Transitive, Keep::First));
+        assert_eq!(
+            (config.cluster.clustering, config.cluster.keep),
+            (Clustering::Transitive, Keep::default())
+        );
     }
     let broder = preset("broder1997");
     assert_eq!((broder.method, broder.text.ngram), (Method::Shingles, 10));
@@ -166,18 +169,18 @@ fn keys_left_out_have_their_defaults() {
     let config =
         Config::parse("one", "threshold = 1\n[cluster]\nkeep = \"field:dc:date.issued:min\"").expect("valid");
     assert_eq!(config.threshold.to_string(), "1");
-    assert_eq!(config.cluster.keep, Keep::Field { name: "dc:date.issued".into(), max: false });
+    assert_eq!(config.cluster.keep, Criterion::Field { name: "dc:date.issued".into(), max: false }.into());
     assert_eq!(config.text, Config::default().text);
 }
 
 #[test]
 fn keys_left_out_may_be_those_of_another_configuration() {
     let mut base = Config { threshold: "0.123456".parse().expect("a threshold"), ..Config::default() };
-    (base.cluster.clustering, base.cluster.keep) = (Clustering::Transitive, Keep::Longest);
+    (base.cluster.clustering, base.cluster.keep) = (Clustering::Transitive, Criterion::Longest.into());
     assert_eq!(Config::parse_over("empty", "", &base).expect("an empty file"), base);
     let config =
         Config::parse_over("one", "[cluster]\nkeep = \"first\"\n[text]\nngram = 3", &base).expect("valid");
-    assert_eq!((config.cluster.clustering, &config.cluster.keep), (Clustering::Transitive, &Keep::First));
+    assert_eq!((config.cluster.clustering, &config.cluster.keep), (Clustering::Transitive, &Keep::default()));
     assert_eq!((config.threshold, config.text.ngram), (base.threshold, 3));
     for preset in PRESETS {
         let over = Config::parse_over(preset.name, preset.source, &base).expect(preset.name);
@@ -192,7 +195,7 @@ fn keys_left_out_may_be_those_of_another_configuration() {
 fn a_configuration_survives_writing_and_reading() {
     for preset in PRESETS {
         let mut config = preset.config().expect(preset.name);
-        config.cluster.keep = Keep::Field { name: "a:b.c".into(), max: true };
+        config.cluster.keep = Criterion::Field { name: "a:b.c".into(), max: true }.into();
         let text = toml::to_string(&config).expect("as TOML");
         assert_eq!(Config::parse("written", &text).expect("read back"), config);
         let json = serde_json::to_string(&config).expect("as JSON");

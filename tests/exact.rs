@@ -158,7 +158,8 @@ fn join_is_exact(name: &str, measured: Measured, texts: &[String], keeps: &[&str
     }
 }
 
-const KEEPS: [&str; 6] = ["first", "longest", "last", "field:score:max", "shortest", "field:score:min"];
+const KEEPS: [&str; 6] =
+    ["first", "longest,last", "last", "field:score:max", "shortest", "field:score:min,longest"];
 
 /// The sample of the repository, which is always there.
 #[test]

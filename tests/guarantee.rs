@@ -34,7 +34,7 @@ fn histories() -> impl Strategy<Value = Vec<(Load, u8)>> {
 }
 
 fn keep() -> impl Strategy<Value = &'static str> {
-    prop::sample::select(vec!["first", "last", "longest", "shortest"])
+    prop::sample::select(vec!["first", "last", "longest", "shortest", "longest,last", "shortest,first"])
 }
 
 /// Histories of each method; ALIKE_FULL asks for many more.

@@ -55,7 +55,7 @@ proptest! {
     #[test]
     fn join(history in history()) {
         follow(config(Method::Join), &history, &HIGHER, &ENDS);
-        let lengths = ["longest", "shortest", "first", "last"];
+        let lengths = ["longest", "shortest,last", "first", "last", "longest,last"];
         follow(keeping(config(Method::Join), "last"), &history, &HIGHER, &lengths);
     }
 
@@ -137,7 +137,7 @@ fn a_field_decides_again() {
     let rows: Vec<String> = rows.collect();
     bench.load_lines(&rows.concat());
     let mut kept = BTreeMap::new();
-    for keep in ["field:date:max", "field:date:min", "first", "last", "longest"] {
+    for keep in ["field:date:max", "field:date:min", "first", "last", "longest", "shortest,field:date:max"] {
         let choice =
             QueryOverrides { keep: Some(keep.parse().expect("a policy")), ..QueryOverrides::default() };
         let found = replayed(&bench, &Asked { choice, workers: 2, pairs: false, memory: None });
@@ -150,6 +150,7 @@ fn a_field_decides_again() {
         ("first", "d0"),
         ("last", "d7"),
         ("longest", "d0"),
+        ("shortest,field:date:max", "d4"),
     ];
     assert_eq!(kept, expected.map(|(keep, id)| (keep, id.to_owned())).into());
 }

@@ -95,10 +95,11 @@ pub(crate) struct ConfigArgs {
     pub(crate) clustering: Option<ClusteringArg>,
     /// Which document of a cluster is kept: first, last, longest, shortest, field:NAME:max or :min [default: first]
     ///
-    /// NAME is the path of a field of the record, as in field:meta.date:max. Among equals the earlier document wins.
+    /// NAME is the path of a field of the record, as in field:meta.date:max. A list like field:meta.date:max,longest goes on to the
+    /// next where documents are equal. Among equals the earlier document wins.
     #[arg(
         long,
-        value_name = "POLICY",
+        value_name = "POLICY,...",
         value_parser = policies(),
         hide_possible_values = true,
         help_heading = "Clusters"
@@ -213,8 +214,9 @@ pub(crate) struct ChoiceArgs {
     /// Which document represents a cluster: first, last, longest, shortest, field:NAME:max or :min
     /// [default: the collection's]
     ///
-    /// Only fields that the collection stores can be compared.
-    #[arg(long, value_name = "POLICY", value_parser = policies(), hide_possible_values = true)]
+    /// A list like longest,first goes on to the next where documents are equal. Only fields that the collection stores can be
+    /// compared.
+    #[arg(long, value_name = "POLICY,...", value_parser = policies(), hide_possible_values = true)]
     pub(crate) keep: Option<String>,
     /// How pairs become clusters [default: the collection's]
     #[arg(long, value_enum)]

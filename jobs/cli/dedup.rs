@@ -26,6 +26,8 @@ Examples:
   alike dedup monday.jsonl --against archive=archive/ --against eval=benchmarks.jsonl --out clean
       Remove from monday.jsonl what resembles a document of the archive or of the benchmarks, or an earlier one of its own.
       duplicates.jsonl names the set, the file and the line of what each removed document met.
+  alike dedup wiki/ news/ crawl/ --prefer wiki/,news/ --keep longest --out clean
+      Of documents that are alike keep one of wiki/, else one of news/, else one of crawl/; the longest if there are several.
   alike dedup crawl/ --within language --out clean
       Compare documents of one language only.
   zstdcat pages.jsonl.zst | alike dedup - --dry-run
@@ -76,9 +78,16 @@ pub(crate) struct DedupArgs {
     #[command(flatten)]
     pub(crate) choices: ConfigArgs,
 
+    /// Keep documents of these inputs rather than others, the first ones most: --prefer wiki/,news/
+    ///
+    /// SOURCE is an INPUT as it was named; inputs that are left out come last, all alike. This decides before --keep, which decides
+    /// between documents of one input. May be given several times. A name that holds a comma is given by itself.
+    #[arg(long, value_name = "SOURCE,...", hide_short_help = true, help_heading = "Clusters")]
+    pub(crate) prefer: Vec<String>,
+
     /// Keep up to N documents of each cluster: --keep longest --keep-per-cluster 3 [default: 1]
     ///
-    /// The first N in the order of --keep are kept, the representative first; exact copies count as members.
+    /// The first N in the order of --prefer and --keep are kept, the representative first; exact copies count as members.
     #[arg(long, value_name = "N", value_parser = positive, hide_short_help = true, help_heading = "Clusters")]
     pub(crate) keep_per_cluster: Option<NonZeroUsize>,
     /// Fail (exit code 3) on the first refused record, not only if more than 10 % are refused

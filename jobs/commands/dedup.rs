@@ -22,7 +22,7 @@ use alike::system_memory::peak_memory;
 
 use crate::cluster::job::{DistributedJob, PART_DONE};
 use crate::session::against::{check_protected, find_protected, refuse_unprotected};
-use crate::session::inputs::{find_inputs, refuse};
+use crate::session::inputs::{find_inputs, preferred_inputs, refuse, set_preferences};
 use crate::session::options::DedupOptions;
 use crate::session::run_folder::RunFolder;
 use crate::terminal::display::{Display, Mode};
@@ -60,8 +60,10 @@ fn dedup(
     let place = held.insert(RunFolder::new(options.out.as_deref().filter(|_| !options.dry_run))?);
     let spool = private_folder(place.path())?;
     check_protected(&options.against, &options.inputs)?;
+    let preferred = preferred_inputs(&options.prefer, &options.inputs)?;
     let mut discovery = find_inputs(&options.inputs, options.hint, spool.path(), progress)?;
     FormPlan::new(&discovery.sources, options.form)?;
+    set_preferences(&preferred, &options.inputs, &mut discovery)?;
     let found_as = (options.hint, spool.path(), &**progress);
     let protected = find_protected(&options.against, &mut discovery, found_as)?;
     let mut config = options.config.clone();
@@ -87,7 +89,7 @@ fn dedup(
     let related = related.as_ref();
     let summarised = || -> Result<Summary> {
         let kinds = related.map(|related| KindTable::new(&outcome.findings, related));
-        Ok(Summary { kinds, ..summarise(&discovery, &outcome, &rejected)? })
+        Ok(Summary { kinds, prefer: preferred.clone(), ..summarise(&discovery, &outcome, &rejected)? })
     };
     let RunFolder::Output(staging) = place else {
         let peers = peers.map(|peers| &**peers);

@@ -1,16 +1,19 @@
-//! The inputs of a job: finding them, and refusing those of which too much cannot be used.
+//! The inputs of a job: finding them, which are preferred, and refusing those of which too much cannot be used.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use alike::error::{Error, Result};
 use alike::limits::REFUSED_PERCENT;
-use alike::printable::counted;
+use alike::printable::{counted, printable};
 use alike::progress::Progress;
 use alike::read::{Discovery, FormatHint, Rejected, discover_as};
 
 use crate::terminal::interrupt::unless_stopped;
 use crate::terminal::stderr::warn;
+
+/// Most inputs that a message names.
+const SHOWN: usize = 12;
 
 /// Finds the inputs. Standard input may be silent for ever, so it is awaited on a thread that can be left behind.
 /// `hint` is what is known of them beside their names and contents.
@@ -67,4 +70,105 @@ pub(crate) fn refuse(strict: bool, rejected: &[Rejected], documents: u64) -> Res
         return Ok(());
     };
     Err(Error::Refused { rejected: count, records, reason, first: first.to_string() })
+}
+
+/// Gives what was found of `inputs` an order of preference: those that [`preferred_inputs`] gave first, the first ones most.
+pub(crate) fn set_preferences(named: &[String], inputs: &[PathBuf], found: &mut Discovery) -> Result<()> {
+    let of = |argument: usize| {
+        let start = argument.checked_sub(1).map_or(0, |before| found.found_by[before]);
+        start..found.found_by[argument]
+    };
+    let mut ranks = vec![named.len() as u32; found.sources.len()];
+    for (rank, name) in (0..).zip(named) {
+        let arguments = (0..inputs.len()).filter(|argument| is_named(&inputs[*argument], name));
+        let mut files = arguments.flat_map(of).peekable();
+        if files.peek().is_none() {
+            return Err(Error::config(format!(
+                "--prefer {}: inputs that are named before it have all of its files; name it before them",
+                printable(name)
+            )));
+        }
+        files.for_each(|file| ranks[file] = rank);
+    }
+    for (source, rank) in found.sources.iter_mut().zip(ranks) {
+        source.preference = rank;
+    }
+    Ok(())
+}
+
+/// The inputs that are preferred, each once. What is no input as a whole is a list with commas.
+pub(crate) fn preferred_inputs(asked: &[String], inputs: &[PathBuf]) -> Result<Vec<String>> {
+    let is_input = |name: &str| inputs.iter().any(|input| is_named(input, name));
+    let mut named: Vec<String> = Vec::new();
+    for asked in asked {
+        let names = match is_input(asked) {
+            true => vec![asked.as_str()],
+            false => asked.split(',').collect(),
+        };
+        for name in names {
+            if !is_input(name) {
+                return Err(Error::config(format!(
+                    "--prefer {}: no such input; the inputs are: {}",
+                    printable(name),
+                    shown(inputs)
+                )));
+            }
+            if named.iter().any(|earlier| is_named(Path::new(earlier), name)) {
+                return Err(Error::config(format!(
+                    "--prefer {}: it is named twice; leave one of them out",
+                    printable(name)
+                )));
+            }
+            named.push(name.to_owned());
+        }
+    }
+    Ok(named)
+}
+
+/// Whether a name is that of an input. A slash at the end and `./` before it make no difference.
+fn is_named(input: &Path, name: &str) -> bool {
+    let plain = |path: &Path| path.strip_prefix(".").map_or_else(|_| path.to_path_buf(), Path::to_path_buf);
+    !name.is_empty() && plain(input) == plain(Path::new(name))
+}
+
+/// Inputs as a message names them.
+fn shown(inputs: &[PathBuf]) -> String {
+    let name = |input: &PathBuf| printable(&input.to_string_lossy()).into_owned();
+    let mut names: Vec<String> = inputs.iter().take(SHOWN).map(name).collect();
+    if let Some(more) = inputs.len().checked_sub(SHOWN).filter(|more| *more > 0) {
+        names.push(format!("and {} more", counted(more as u64, "input")));
+    }
+    names.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(asked: &[&str], inputs: &[&str]) -> std::result::Result<Vec<String>, String> {
+        let asked: Vec<String> = asked.iter().map(ToString::to_string).collect();
+        let inputs: Vec<PathBuf> = inputs.iter().map(PathBuf::from).collect();
+        preferred_inputs(&asked, &inputs).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn inputs_are_named_as_they_were_and_in_lists() {
+        let inputs = ["wiki/", "./news", "a,b.jsonl", "s3://bucket/x/", "*.txt", "-", "."];
+        let all = ["news/,wiki", "a,b.jsonl", "s3://bucket/x,*.txt,-", "."];
+        let want = ["news/", "wiki", "a,b.jsonl", "s3://bucket/x", "*.txt", "-", "."];
+        assert_eq!(names(&all, &inputs), Ok(want.map(str::to_owned).to_vec()));
+        assert_eq!(names(&[], &inputs), Ok(Vec::new()));
+    }
+
+    #[test]
+    fn what_is_no_input_is_told_with_those_that_are() {
+        let unknown = names(&["wiki,crawl"], &["wiki", "news/"]).expect_err("no such input");
+        assert!(unknown.contains("--prefer crawl: no such input; the inputs are: wiki, news/"), "{unknown}");
+        assert!(names(&[""], &["wiki"]).is_err() && names(&["wiki,"], &["wiki"]).is_err());
+        let many: Vec<String> = (0..40).map(|n| n.to_string()).collect();
+        let many: Vec<&str> = many.iter().map(String::as_str).collect();
+        assert!(names(&["x"], &many).expect_err("none").ends_with("11, and 28 more inputs"));
+        let twice = names(&["wiki", "wiki/"], &["wiki"]).expect_err("twice");
+        assert!(twice.contains("named twice"), "{twice}");
+    }
 }

@@ -32,6 +32,8 @@ pub(crate) struct DedupOptions {
     pub(crate) inputs: Vec<PathBuf>,
     /// Paths of protected documents.
     pub(crate) against: Vec<ProtectedPath>,
+    /// What was typed of inputs whose documents are kept rather than those of others.
+    pub(crate) prefer: Vec<String>,
     /// What is known of them beside their names and contents.
     pub(crate) hint: FormatHint,
     /// The folder to create; `None` only in a dry run.
@@ -91,6 +93,7 @@ impl DedupOptions {
             simd,
             inputs: args.inputs,
             against: args.against,
+            prefer: args.prefer,
             hint,
             out: args.out,
             pairs: args.pairs,

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use alike::config::{Keep, PRESETS, Rule};
+use alike::config::{Criterion, PRESETS, Rule};
 use clap::Parser;
 
 use super::*;
@@ -53,7 +53,7 @@ fn flags_win_over_a_preset_and_leave_the_rest() {
     wanted.text.ngram = 7;
     wanted.text.tokens = Tokens::Chars;
     wanted.cluster.clustering = Clustering::Guarantee;
-    wanted.cluster.keep = Keep::Field { name: "meta.date".into(), max: true };
+    wanted.cluster.keep = Criterion::Field { name: "meta.date".into(), max: true }.into();
     wanted.input.id_field = "meta.id".into();
     wanted.input.text_field = "body".into();
     let flags = "--preset broder1997 --threshold 0.55 --ngram 7 --tokens chars --clustering guarantee \

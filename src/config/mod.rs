@@ -4,7 +4,7 @@
 //! | file | what it owns |
 //! |---|---|
 //! | `mod.rs` | the types and their defaults |
-//! | `keep.rs` | how a keep policy is written and read |
+//! | `keep.rs` | which document of a cluster is kept: lists of criteria, written and read |
 //! | `load.rs` | from TOML to a [`Config`], with located messages |
 //! | `presets.rs` | the table of presets and the search for a name |
 //! | `rule.rs` | the method of a configuration, and what follows from its parameters |
@@ -18,6 +18,7 @@ mod rule;
 mod size;
 mod validate;
 
+pub use keep::{Criterion, Keep};
 pub use presets::{PRESETS, Preset};
 pub use size::parse_size;
 
@@ -120,39 +121,6 @@ pub enum Clustering {
     Transitive,
 }
 
-/// Which member of a cluster is kept; ties go to the earlier position.
-/// Written `first`, `last`, `longest`, `shortest`, `field:NAME:max` or `field:NAME:min`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub enum Keep {
-    /// The first in document order.
-    First,
-    /// The last in document order.
-    Last,
-    /// The one whose text has the most bytes.
-    Longest,
-    /// The one whose text has the fewest bytes.
-    Shortest,
-    /// The one with the greatest (or least) value of a field; documents without the field come last.
-    /// Numbers compare as numbers, strings as strings, numbers before strings.
-    Field {
-        /// Path of the field.
-        name: String,
-        /// Greatest rather than least.
-        max: bool,
-    },
-}
-
-impl Keep {
-    /// The path of the field whose value is compared, if one is.
-    pub fn field(&self) -> Option<&str> {
-        match self {
-            Keep::Field { name, .. } => Some(name),
-            _ => None,
-        }
-    }
-}
-
 impl Default for Config {
     fn default() -> Config {
         Config {
@@ -207,6 +175,6 @@ impl Config {
 
 impl Default for Cluster {
     fn default() -> Cluster {
-        Cluster { clustering: Clustering::Guarantee, keep: Keep::First }
+        Cluster { clustering: Clustering::Guarantee, keep: Keep::default() }
     }
 }

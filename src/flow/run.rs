@@ -99,7 +99,8 @@ impl RunParts {
             stored.is_some(),
             base(stored.as_deref(), topology)?,
         )
-        .with_protected(ProtectedSet::sources_of(&protected) as u32);
+        .with_protected(ProtectedSet::sources_of(&protected) as u32)
+        .with_preferences(&sources);
         let keepers = Arc::new(Keepers::new(stored.as_deref(), topology)?);
         let context = Arc::new(RunContext {
             topology,

@@ -118,7 +118,7 @@ pub struct Replayed<'a> {
     pub size: u32,
     /// Bytes of its text.
     pub text_bytes: u32,
-    /// What the keep policy of the run compares, as [`crate::flow::Catalogue::keep_key`] gives it.
+    /// What stands for the field that the keep policy of the run compares, as [`crate::flow::Catalogue::keep_key`] gives it.
     pub keep_key: u64,
     /// The string that `keep_key` stands for, if it is one.
     pub value: &'a str,

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::figures::{count, counted, percent, size};
 use super::kinds::shown;
 use super::summary::Summary;
-use crate::config::{Config, Tokens, Verify};
+use crate::config::{Config, Criterion, Tokens, Verify};
 use crate::printable::printable;
 
 /// Most skipped files that are named.
@@ -79,6 +79,10 @@ fn rows(s: &Summary) -> Vec<(&'static str, String)> {
         .keep_per_cluster
         .map_or(String::new(), |most| format!(", up to {} kept of each", count(most as u64)));
     rows.push(("clusters", format!("{}{largest}{most}", count(s.clusters))));
+    if !s.prefer.is_empty() {
+        let preferred: Vec<_> = s.prefer.iter().map(|input| printable(input)).collect();
+        rows.push(("prefer", preferred.join(", ")));
+    }
     if let Some(pairs) = s.pairs {
         rows.push(("pairs", count(pairs)));
     }
@@ -200,9 +204,13 @@ fn warnings(s: &Summary, out: Option<&str>) -> Vec<String> {
     }
     if let Some(field) = cluster.keep.field().filter(|_| s.missing_value > 0) {
         let (documents, field) = (counted(s.missing_value, "document"), printable(field));
+        let before = match cluster.keep.criteria() {
+            [Criterion::Field { .. }, ..] => "",
+            _ => ", where what comes before it does not decide",
+        };
         warnings.push(format!(
             "{documents} without a number or a string in the field {field}: any duplicate that has one is kept \
-             rather"
+             rather{before}"
         ));
     }
     if s.missing_within > 0 {

@@ -68,6 +68,9 @@ pub struct Summary {
     pub removed: u64,
     /// Documents kept.
     pub kept: u64,
+    /// Inputs whose documents are kept rather than those of others, the first ones most.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub prefer: Vec<String>,
     /// Documents of a cluster that may be kept, if more than one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub keep_per_cluster: Option<usize>,

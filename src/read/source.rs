@@ -34,6 +34,8 @@ pub struct Source {
     pub most_window: u64,
     /// Whether the file is meant to outlast the run; what was made a file for one run only, as standard input is, is not.
     pub lasting: bool,
+    /// Its documents are kept rather than like ones of sources with a greater number.
+    pub preference: u32,
     /// Where units may begin, of a file that cannot be cut anywhere.
     pub(crate) cuts: Cuts,
     /// When it was last written to, as far as the system knows.

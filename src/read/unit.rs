@@ -125,6 +125,7 @@ mod tests {
             window: 0,
             most_window: 1 << 31,
             lasting: true,
+            preference: 0,
             cuts: Cuts::default(),
             modified: None,
             object: None,

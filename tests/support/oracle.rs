@@ -189,7 +189,7 @@ pub(crate) struct Answer {
 /// Which of two documents is the better one under a keep policy: `Less` is better.
 fn compare(docs: &[Doc], keep: &str, a: usize, b: usize) -> Ordering {
     let (x, y) = (&docs[a], &docs[b]);
-    let policy = match keep {
+    let policy = |criterion: &str| match criterion {
         "first" => Ordering::Equal,
         "last" => b.cmp(&a),
         "longest" => y.text.len().cmp(&x.text.len()),
@@ -198,7 +198,8 @@ fn compare(docs: &[Doc], keep: &str, a: usize, b: usize) -> Ordering {
         "field:score:min" => (x.score.is_none(), x.score).cmp(&(y.score.is_none(), y.score)),
         other => panic!("no such keep policy: {other}"),
     };
-    policy.then(a.cmp(&b))
+    let decided = keep.split(',').map(policy).find(|order| order.is_ne());
+    decided.unwrap_or(Ordering::Equal).then(a.cmp(&b))
 }
 
 /// For each content the contents it is linked to, ascending, each with the resemblance.

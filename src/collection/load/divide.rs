@@ -74,7 +74,7 @@ impl Guarantee {
     /// not among them.
     fn least(&self, tables: &Tables, contents: &[Doc], least: &mut HashMap<Doc, Doc>) -> Result<()> {
         let best = self.best(tables, contents)?;
-        let replay = Arc::new(Replay::new(tables, &self.config, &best)?);
+        let replay = Arc::new(Replay::new(tables, &best)?);
         let outcome = self.run(Arc::clone(&replay))?;
         let content = |doc: &Doc| {
             let at = outcome.run.documents.catalogue.position(*doc).offset() as usize;

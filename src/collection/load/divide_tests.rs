@@ -3,7 +3,7 @@ use std::path::Path;
 use super::*;
 use crate::collection::tables::components::components;
 use crate::collection::{Snapshot, Writer, prepare};
-use crate::config::{Clustering, Keep};
+use crate::config::{Clustering, Criterion};
 use crate::flow::Components;
 use crate::read::discover;
 use crate::resources::Resources;
@@ -57,7 +57,7 @@ fn config() -> Config {
 
 /// The contents of documents, in the order of their ids.
 fn contents(snapshot: &Snapshot) -> Vec<Doc> {
-    let replay = Replay::of(snapshot, &config(), &Progress::default()).expect("read");
+    let replay = Replay::of(snapshot, &Progress::default()).expect("read");
     (0..replay.documents()).map(|at| replay.document(at).content).collect()
 }
 
@@ -76,14 +76,14 @@ fn chains_are_cut_whatever_is_taken_in_at_once() {
     assert_eq!(components.values().map(Vec::len).max(), Some(3));
     // What is kept first, and who is then not with a, the first content, or with it though not kept first.
     for (keep, expected) in [
-        (Keep::First, vec![(c, c)]),
-        (Keep::Last, vec![(b, b), (c, b)]),
-        (Keep::Longest, vec![]),
-        (Keep::Shortest, vec![(c, c)]),
+        (Criterion::First, vec![(c, c)]),
+        (Criterion::Last, vec![(b, b), (c, b)]),
+        (Criterion::Longest, vec![]),
+        (Criterion::Shortest, vec![(c, c)]),
     ] {
         for (most, workers) in [(1, 1), (4, 2), (1000, 3)] {
             let mut config = config();
-            (config.cluster.clustering, config.cluster.keep) = (Clustering::Guarantee, keep.clone());
+            (config.cluster.clustering, config.cluster.keep) = (Clustering::Guarantee, keep.clone().into());
             let mut batch = batch(folder.path());
             batch.resources.workers = workers;
             let mut divide = Guarantee { most, ..Guarantee::new(&config, None, &batch, &Arc::default()) };

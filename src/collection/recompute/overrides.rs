@@ -61,24 +61,20 @@ fn check_threshold(config: &Config, threshold: Threshold) -> Result<()> {
 /// Of each document the bytes of its text are stored, and of its fields the one that the collection's policy compares;
 /// either end of an order may be kept.
 fn check_keep(stored: &Keep, asked: &Keep) -> Result<()> {
-    let possible = match (stored, asked) {
-        (_, Keep::First | Keep::Last | Keep::Longest | Keep::Shortest) => true,
-        (Keep::Field { name: stored, .. }, Keep::Field { name: asked, .. }) => stored == asked,
-        _ => false,
-    };
+    let possible = asked.field().is_none() || asked.field() == stored.field();
     if possible {
         return Ok(());
     }
     Err(Error::config(format!(
         "keep policy {asked}: of fields the collection stores only what its own policy, {stored}, compares; choose that \
-         one, first, last, longest or shortest, or make a collection with the other policy"
+         one, first, last, longest or shortest, or several of them, or make a collection with the other policy"
     )))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Verify;
+    use crate::config::{Criterion, Verify};
 
     fn config(method: Method, verify: bool, keep: &str) -> Config {
         let mut config = Config { method, ..Config::default() };
@@ -113,8 +109,15 @@ mod tests {
 
     #[test]
     fn policies_need_what_they_compare() {
-        let policies =
-            ["first", "last", "longest", "shortest", "field:date:max", "field:date:min", "field:x:max"];
+        let policies = [
+            "first",
+            "last",
+            "longest",
+            "shortest,last",
+            "field:date:max",
+            "longest,field:date:min",
+            "field:x:max",
+        ];
         let possible = |stored: &str| -> Vec<&str> {
             let asked = |keep: &&&str| {
                 let keep = Some(keep.parse().expect("a policy"));
@@ -129,6 +132,7 @@ mod tests {
         assert_eq!(possible("first"), policies[..4]);
         assert_eq!(possible("shortest"), policies[..4]);
         assert_eq!(possible("field:date:min"), policies[..6]);
+        assert_eq!(possible("shortest,field:date:min,last"), policies[..6]);
     }
 
     #[test]
@@ -138,6 +142,9 @@ mod tests {
         let overrides =
             QueryOverrides { clustering: Some(Clustering::Transitive), ..QueryOverrides::default() };
         let chosen = overridden(&config, &overrides).expect("a clustering");
-        assert_eq!((chosen.cluster.clustering, chosen.cluster.keep), (Clustering::Transitive, Keep::Longest));
+        assert_eq!(
+            (chosen.cluster.clustering, chosen.cluster.keep),
+            (Clustering::Transitive, Criterion::Longest.into())
+        );
     }
 }

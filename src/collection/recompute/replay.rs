@@ -16,7 +16,6 @@ use crate::collection::tables::member::Member;
 use crate::collection::tables::rows::StoredText;
 use crate::collection::tables::sets::missing;
 use crate::collection::tables::sources::{SourceEntry, sources};
-use crate::config::{Config, Keep};
 use crate::document::{Doc, NO_DOC, Position};
 use crate::error::{Error, Result};
 use crate::flow::{self, Outcome, Part, Replayed, Request, run};
@@ -46,8 +45,6 @@ const CHECKED: usize = 1024;
 pub struct Replay {
     tables: Tables,
     documents: Vec<ReplayRow>,
-    /// Whether text lengths are compared, rather than what the collection compares.
-    by_length: bool,
     /// The files that the documents came from.
     sources: BTreeMap<u32, SourceEntry>,
     /// Ids, each with the value that its document is compared by behind it.
@@ -100,11 +97,11 @@ impl Replay {
     ///
     /// # Errors
     /// [`Error::Interrupted`], [`Error::Io`] and [`Error::Damaged`].
-    pub fn of(snapshot: &Snapshot, config: &Config, progress: &Progress) -> Result<Replay> {
+    pub fn of(snapshot: &Snapshot, progress: &Progress) -> Result<Replay> {
         let tables = snapshot.tables();
         let runs: Vec<_> = tables.having(DOCUMENTS).collect();
         let mut rows = tables.scan(DOCUMENTS);
-        let mut replay = Replay::empty(&tables, config);
+        let mut replay = Replay::empty(&tables);
         let mut cursor = HeapCursor::default();
         replay.documents.reserve_exact(snapshot.manifest().counts.documents as usize);
         while let Some(document) = rows.next_row()?.map(Document::of_row) {
@@ -125,21 +122,16 @@ impl Replay {
     ///
     /// # Errors
     /// [`Error::Io`] and [`Error::Damaged`].
-    pub fn new<'a>(
-        tables: &Tables,
-        config: &Config,
-        members: impl IntoIterator<Item = &'a Member>,
-    ) -> Result<Replay> {
-        let mut replay = Replay::empty(tables, config);
+    pub fn new<'a>(tables: &Tables, members: impl IntoIterator<Item = &'a Member>) -> Result<Replay> {
+        let mut replay = Replay::empty(tables);
         members.into_iter().for_each(|member| replay.push(&member.document, &member.name, &member.value));
         replay.finish()
     }
 
-    fn empty(tables: &Tables, config: &Config) -> Replay {
+    fn empty(tables: &Tables) -> Replay {
         Replay {
             tables: tables.clone(),
             documents: Vec::new(),
-            by_length: matches!(config.cluster.keep, Keep::Longest | Keep::Shortest),
             sources: BTreeMap::new(),
             names: String::new(),
             texts: Vec::new(),
@@ -152,7 +144,7 @@ impl Replay {
             first_load: document.loads.0,
             content: document.content,
             position: document.position,
-            worth: if self.by_length { document.text_bytes } else { document.worth },
+            worth: document.worth,
             name: self.names.len() as u64,
             lengths: (name.len() as u32, value.len() as u32),
             line: document.line,
@@ -326,7 +318,7 @@ impl Snapshot {
         let config = overridden(&self.manifest().config, &asked.overrides)?;
         let rows = self.manifest().counts.documents.saturating_mul(size_of::<ReplayRow>() as u64);
         left(asked.resources.memory, rows, asked.resources.workers)?;
-        let replay = Arc::new(Replay::of(self, &config, progress)?);
+        let replay = Arc::new(Replay::of(self, progress)?);
         let memory = left(asked.resources.memory, replay.held(), asked.resources.workers)?;
         let request = Request {
             protected: Vec::new(),

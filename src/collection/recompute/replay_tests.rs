@@ -4,6 +4,7 @@ use std::sync::Arc;
 use super::*;
 use crate::collection::tables::lookup::stored_documents;
 use crate::collection::{Batch, QueryOverrides, Snapshot, Writer, prepare};
+use crate::config::Config;
 use crate::flow::{Components, ReplayedDocuments as _, id_digest};
 use crate::read::discover;
 use crate::resources::Resources;
@@ -55,8 +56,7 @@ fn ids(replay: &Replay) -> Vec<&str> {
 fn documents_stand_in_document_order_with_all_that_is_stored() {
     let folder = tempfile::tempdir().expect("a folder");
     let snapshot = collection(folder.path());
-    let config = &snapshot.manifest().config;
-    let replay = Replay::of(&snapshot, config, &Progress::default()).expect("read");
+    let replay = Replay::of(&snapshot, &Progress::default()).expect("read");
     assert_eq!(ids(&replay), ["a", "b", "c", "d", "0"], "the load that brought the id, then the id");
     let [a, b, c] = [0, 1, 2].map(|at| replay.document(at));
     assert_eq!((a.content, a.size, a.text_bytes), (b.content, 2, 31));
@@ -75,18 +75,16 @@ fn documents_stand_in_document_order_with_all_that_is_stored() {
 fn some_documents_are_as_they_are_among_all() {
     let folder = tempfile::tempdir().expect("a folder");
     let snapshot = collection(folder.path());
-    let (tables, mut config) = (snapshot.tables(), snapshot.manifest().config.clone());
-    config.cluster.keep = Keep::Longest;
-    let all = Replay::of(&snapshot, &config, &Progress::default()).expect("read");
+    let tables = snapshot.tables();
+    let all = Replay::of(&snapshot, &Progress::default()).expect("read");
     let mut wanted = ["0", "d", "b"].map(id_digest);
     wanted.sort_unstable();
     let members = stored_documents(&tables, &wanted).expect("read");
-    let some = Replay::new(&tables, &config, members.values()).expect("read");
+    let some = Replay::new(&tables, members.values()).expect("read");
     assert_eq!(ids(&some), ["b", "d", "0"]);
     for (at, in_all) in [1, 3, 4].into_iter().enumerate() {
         let document = some.document(at);
         assert_eq!(document, all.document(in_all));
-        assert_eq!(document.keep_key, u64::from(document.text_bytes));
         let (mut x, mut y) = (Vec::new(), Vec::new());
         some.set(document.content, &mut x).expect("read");
         all.set(document.content, &mut y).expect("read");

@@ -19,14 +19,8 @@ pub struct Member {
 /// Orders members by the keep policy, the one to keep first; ties go to the load that first brought the id, then the id.
 pub fn keep_order(keep: &Keep, a: &Member, b: &Member) -> Ordering {
     let position = (a.document.loads.0, &a.name).cmp(&(b.document.loads.0, &b.name));
-    let policy = match keep {
-        Keep::First => Ordering::Equal,
-        Keep::Last => return position.reverse(),
-        Keep::Longest => b.document.worth.cmp(&a.document.worth),
-        Keep::Shortest => a.document.worth.cmp(&b.document.worth),
-        Keep::Field { max, .. } => by_value(a, b, *max),
-    };
-    policy.then(position)
+    let lengths = || a.document.text_bytes.cmp(&b.document.text_bytes);
+    keep.order(position, lengths, |max| by_value(a, b, max))
 }
 
 /// Documents without the value come last, whichever way the others are ordered; numbers stand before strings.

@@ -122,6 +122,7 @@ impl SourceEntry {
             window: 0,
             most_window: 1 << 31,
             lasting: true,
+            preference: 0,
             cuts: Cuts::default(),
             modified: None,
             object: None,

@@ -5,43 +5,24 @@ use std::cmp::Ordering;
 use crate::config::Keep;
 use crate::read::Value;
 
-/// What the keep policy compares, a row each.
+/// What the keep policy compares of a field, a row each; lengths of texts are elsewhere.
 #[derive(Debug)]
-pub enum KeepKeys {
-    /// Position alone decides.
-    Position,
-    /// Bytes of the text.
-    Length,
-    /// A field of the record.
-    Field(Vec<Option<Value>>),
-}
+pub struct KeepKeys(pub Option<Vec<Option<Value>>>);
 
 impl KeepKeys {
     /// No rows yet, for a keep policy.
     pub fn new(keep: &Keep) -> KeepKeys {
-        match keep {
-            Keep::First | Keep::Last => KeepKeys::Position,
-            Keep::Longest | Keep::Shortest => KeepKeys::Length,
-            Keep::Field { .. } => KeepKeys::Field(Vec::new()),
-        }
-    }
-
-    /// Whether texts are compared by their lengths.
-    pub fn are_lengths(&self) -> bool {
-        matches!(self, KeepKeys::Length)
+        KeepKeys(keep.field().map(|_| Vec::new()))
     }
 
     /// Bytes of memory that each row takes here.
     pub fn bytes_each(&self) -> u64 {
-        match self {
-            KeepKeys::Position | KeepKeys::Length => 0,
-            KeepKeys::Field(_) => size_of::<Option<Value>>() as u64,
-        }
+        self.0.as_ref().map_or(0, |_| size_of::<Option<Value>>() as u64)
     }
 
     /// Adds a row, whose value is asked for only if it is compared.
     pub fn push(&mut self, value: impl FnOnce() -> Option<Value>) {
-        if let KeepKeys::Field(values) = self {
+        if let Some(values) = &mut self.0 {
             values.push(value());
         }
     }

@@ -22,6 +22,7 @@ use crate::flow::catalogue::rows::SegmentRows;
 use crate::flow::catalogue::segment::Segment;
 use crate::flow::distributed::topology::Topology;
 use crate::flow::memory::store::RunMemory;
+use crate::read::Source;
 
 /// The segments of all workers; each is there from the moment its worker has read its last record, those of other
 /// processes once all have.
@@ -38,6 +39,8 @@ pub struct Catalogue {
     /// So many sources are protected, and so many rows of each worker are of them.
     protected_files: u32,
     protected: Vec<AtomicU32>,
+    /// By source, what it is to be kept before: those with a greater number. Empty where all are alike.
+    preferences: Vec<u32>,
 }
 
 impl Catalogue {
@@ -45,12 +48,20 @@ impl Catalogue {
     pub fn new(topology: Topology, keep: &Keep, load: bool, base: Doc) -> Catalogue {
         let segments = (0..topology.all()).map(|_| OnceLock::new()).collect();
         let protected = (0..topology.all()).map(|_| AtomicU32::new(0)).collect();
-        Catalogue { base, topology, segments, keep: keep.clone(), load, protected_files: 0, protected }
+        let (keep, preferences) = (keep.clone(), Vec::new());
+        Catalogue { base, topology, segments, keep, load, protected_files: 0, protected, preferences }
     }
 
     /// The same, where so many sources, the first ones, are protected.
     pub fn with_protected(self, files: u32) -> Catalogue {
         Catalogue { protected_files: files, ..self }
+    }
+
+    /// The same, where documents of some sources are kept rather than those of others, as [`Source::preference`] says.
+    pub fn with_preferences(self, sources: &[Source]) -> Catalogue {
+        let preferences: Vec<u32> = sources.iter().map(|source| source.preference).collect();
+        let differ = preferences.iter().any(|preference| *preference != preferences[0]);
+        Catalogue { preferences: if differ { preferences } else { Vec::new() }, ..self }
     }
 
     /// A segment without rows, one of all that this process holds.
@@ -206,23 +217,32 @@ impl Catalogue {
         Ok(segment.name(row)?.1)
     }
 
-    /// What the keep policy compares, as a number that orders as it does, and the string beside it if it is one: 0 for
-    /// none, the greatest for a string, else bytes of text or a value.
+    /// What the keep policy compares, as a number that orders as it does, and the string beside it if it is one. Where it compares
+    /// a field, that is 0 for none, the greatest number for a string, else the value. Otherwise it is the bytes of the text, if
+    /// they are compared.
     pub fn keep_key(&self, doc: Doc) -> (u64, &str) {
         let (segment, row) = self.segment(doc);
-        segment.keep_key(row)
+        segment.keep_key(&self.keep, row)
+    }
+
+    /// Whether the earlier one of two documents is kept, whatever they are.
+    pub fn keeps_first(&self) -> bool {
+        self.preferences.is_empty() && self.keep.is_first()
     }
 
     /// Orders documents by the keep policy, the one to keep first; ties go to the earlier position. Protected ones come before
-    /// all others.
+    /// all others, and those of preferred sources before those of others.
     pub fn keep_order(&self, a: Doc, b: Doc) -> Ordering {
         let (left, i) = self.segment(a);
         let (right, j) = self.segment(b);
-        let position = left.position(i).cmp(&right.position(j));
+        let preference =
+            |segment: &Segment, row| self.preferences.get(segment.position(row).file() as usize).copied();
         let protected = self.is_protected(b).cmp(&self.is_protected(a));
-        protected.then_with(|| match &self.keep {
-            Keep::Last => position.reverse(),
-            keep => left.compare_keys(keep, i, right, j).then(position),
-        })
+        protected
+            .then_with(|| match self.preferences.is_empty() {
+                true => Ordering::Equal,
+                false => preference(left, i).cmp(&preference(right, j)),
+            })
+            .then_with(|| left.keep_order(&self.keep, i, right, j))
     }
 }

@@ -14,6 +14,7 @@ use crate::flow::catalogue::rows::SegmentRows;
 use crate::flow::catalogue::signatures::RowSignatures;
 use crate::flow::memory::budget::{Share, mapped};
 use crate::flow::memory::store::RunMemory;
+use crate::flow::stored::Replayed;
 use crate::read::Record;
 
 /// The rows of one worker, in the order it read them, which is document order.
@@ -49,7 +50,7 @@ impl Segment {
             names: Names::new(most(Share::Labels), memory),
             sizes: mapped(rows),
             signatures: RowSignatures::new(most(Share::Signatures) / 8),
-            lengths: (load || keys.are_lengths()).then(Vec::new),
+            lengths: (load || keep.compares_lengths()).then(Vec::new),
             keys,
             salts: None,
             protected_files: 0,
@@ -106,14 +107,13 @@ impl Segment {
         self.push_place(record.position, record.line, record.id.as_deref())
     }
 
-    /// Adds the row of a stored document, of which [`super::Catalogue::keep_key`] gives `keep_key` and `value`. Its line is not
-    /// known here.
-    pub fn push_stored(&mut self, position: Position, id: &str, keep_key: u64, value: &str) -> Result<()> {
+    /// Adds the row of a stored document. Its line is not known here.
+    pub fn push_stored(&mut self, position: Position, document: &Replayed<'_>) -> Result<()> {
         if let Some(lengths) = &mut self.lengths {
-            lengths.push(keep_key.min(u64::from(u32::MAX)) as u32);
+            lengths.push(document.text_bytes);
         }
-        self.keys.push(|| stored_value(keep_key, value));
-        self.push_place(position, 0, Some(id))
+        self.keys.push(|| stored_value(document.keep_key, document.value));
+        self.push_place(position, 0, Some(document.id))
     }
 
     fn push_place(&mut self, position: Position, line: u32, id: Option<&str>) -> Result<()> {
@@ -168,25 +168,23 @@ impl Segment {
         self.lengths.as_ref().map_or(0, |lengths| lengths[row])
     }
 
-    /// What the keep policy compares of a row: see [`super::Catalogue::keep_key`].
-    pub fn keep_key(&self, row: usize) -> (u64, &str) {
+    /// What the keep policy compares of a row, as a collection stores it: see [`super::Catalogue::keep_key`].
+    pub fn keep_key(&self, keep: &Keep, row: usize) -> (u64, &str) {
         match &self.keys {
-            KeepKeys::Position => (0, ""),
-            KeepKeys::Length => (u64::from(self.length(row)), ""),
-            KeepKeys::Field(values) => as_stored(&values[row]),
+            KeepKeys(Some(values)) => as_stored(&values[row]),
+            KeepKeys(None) if keep.compares_lengths() => (u64::from(self.length(row)), ""),
+            KeepKeys(None) => (0, ""),
         }
     }
 
-    /// Orders two rows by what the keep policy compares beside positions.
-    pub fn compare_keys(&self, keep: &Keep, row: usize, other: &Segment, at: usize) -> Ordering {
-        match (keep, &self.keys, &other.keys) {
-            (Keep::Longest, ..) => other.length(at).cmp(&self.length(row)),
-            (Keep::Shortest, ..) => self.length(row).cmp(&other.length(at)),
-            (Keep::Field { max, .. }, KeepKeys::Field(x), KeepKeys::Field(y)) => {
-                by_field(&x[row], &y[at], *max)
-            }
+    /// Orders two rows by the keep policy, the one to keep first.
+    pub fn keep_order(&self, keep: &Keep, row: usize, other: &Segment, at: usize) -> Ordering {
+        let lengths = || self.length(row).cmp(&other.length(at));
+        let values = |max| match (&self.keys.0, &other.keys.0) {
+            (Some(x), Some(y)) => by_field(&x[row], &y[at], max),
             _ => Ordering::Equal,
-        }
+        };
+        keep.order(self.position(row).cmp(&other.position(at)), lengths, values)
     }
 }
 
@@ -199,7 +197,7 @@ impl Segment {
         }
         rows.positions = range.clone().map(|row| self.position(row).to_bits()).collect();
         rows.lengths = self.lengths.as_ref().map_or_else(Vec::new, |lengths| lengths[range.clone()].to_vec());
-        if let KeepKeys::Field(values) = &self.keys {
+        if let Some(values) = &self.keys.0 {
             rows.values = values[range.clone()].to_vec();
         }
         for row in range {
@@ -219,7 +217,7 @@ impl Segment {
         if let Some(lengths) = &mut self.lengths {
             lengths.extend_from_slice(&rows.lengths);
         }
-        if let KeepKeys::Field(values) = &mut self.keys {
+        if let Some(values) = &mut self.keys.0 {
             values.extend(rows.values);
         }
         let places = rows.positions.iter().zip(&rows.lines).zip(&rows.labels);

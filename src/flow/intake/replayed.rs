@@ -69,7 +69,7 @@ impl Intake {
         }
         let doc = self.next_doc()?;
         let position = Position::new(0, at as u64);
-        self.segment.push_stored(position, document.id, document.keep_key, document.value)?;
+        self.segment.push_stored(position, document)?;
         // A content is one text and no other: its number does for a digest, once it is spread over the workers.
         let number = u64::from(document.content);
         let digest = u128::from(spread(number)) << 64 | u128::from(number);

@@ -5,7 +5,6 @@ use std::path::Path;
 
 use hashbrown::HashMap;
 
-use crate::config::Keep;
 use crate::document::{Doc, Position};
 use crate::error::Result;
 use crate::flow::measuring_rounds::allowed;
@@ -114,7 +113,7 @@ impl MeasuringInOrder<'_> {
         let context = &run.context;
         // With a guarantee, a document joins the first kept one that it is linked to, and nothing joins it. If that is kept
         // which comes first, who is kept is known as documents come.
-        let firsts = !context.pairs && context.config.cluster.keep == Keep::First;
+        let firsts = !context.pairs && run.documents.catalogue.keeps_first();
         MeasuringInOrder {
             joined: firsts.then(|| vec![false; partners.docs.len()]),
             sets: LiveSets::new(allowed(run) / context.topology.workers() as u64, &context.memory.scratch),

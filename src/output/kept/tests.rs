@@ -74,6 +74,7 @@ fn source(folder: &Path, name: &str, bytes: &[u8], format: Format, compression: 
         window: 0,
         most_window: 1 << 31,
         lasting: true,
+        preference: 0,
         cuts: Cuts::default(),
         modified,
         object: None,

@@ -40,6 +40,8 @@ fn is_result(folder: &Path) -> bool {
 pub struct Discovery {
     /// The files to read, in document order.
     pub sources: Vec<Source>,
+    /// By argument, how many of the files were found up to its end.
+    pub found_by: Vec<usize>,
     /// Files in folders, or matched by patterns, that are not read, and folders of results; each with the reason.
     pub skipped: Vec<(PathBuf, String)>,
     /// Files and folders that cannot be read, and why.
@@ -77,6 +79,7 @@ pub fn discover_as(inputs: &[String], spool: &Path, hint: FormatHint) -> Result<
     let mut search = Search { spool, object_spool: None, hint, found, wishes, seen };
     for input in inputs {
         search.argument(input)?;
+        search.found.found_by.push(search.found.sources.len());
     }
     let Search { mut found, wishes, .. } = search;
     for (source, name) in found.sources.iter_mut().zip(unique(wishes)) {
@@ -481,6 +484,8 @@ mod tests {
         let folder = tree(&["x/a.jsonl", "x/b.jsonl", "y/a.jsonl"]);
         assert_eq!(names(&folder, &["x/b.jsonl", "x", "y"]), ["b.jsonl", "x/a.jsonl", "y/a.jsonl"]);
         assert_eq!(names(&folder, &["x/../x/b.jsonl", "x/b.jsonl", "x/b*"]), ["b.jsonl"]);
+        let found = find(&folder, &["x/b.jsonl", "x", "x/a.jsonl", "y"]).expect("found");
+        assert_eq!(found.found_by, [1, 2, 2, 3]);
         std::os::unix::fs::symlink(folder.path().join("x"), folder.path().join("y/loop")).expect("linked");
         std::os::unix::fs::symlink(folder.path().join("y"), folder.path().join("x/back")).expect("linked");
         assert_eq!(names(&folder, &["y"]), ["a.jsonl", "loop/a.jsonl", "loop/b.jsonl"]);

@@ -61,6 +61,7 @@ pub(super) fn recognise(
         window: 0,
         most_window: MOST_WINDOW,
         lasting: true,
+        preference: 0,
         cuts: Cuts::default(),
         modified: state.modified,
         object,
