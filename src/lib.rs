@@ -508,6 +508,9 @@
 //! - `tune/part.rs` - some of the documents, as a file
 //! - `tune/thresholds.rs` - what would go at several thresholds
 //! - `tune/examples.rs` - pairs whose resemblance is near a threshold
+//! - `tune/labelled.rs` - the resemblance of labelled pairs
+//! - `tune/sweep.rs` - the threshold that tells labelled pairs apart best
+//! - `tune/gap.rs` - the gap in the distribution of resemblances
 //!
 //! Inputs from afar:
 //! - `remote/mod.rs` - objects in stores and on web servers, taken as files

@@ -7,6 +7,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// Most digits after the point: with them every comparison of 32-bit set sizes fits in 64 bits.
 const DIGITS: usize = 6;
+/// The greatest denominator.
+const MILLION: u64 = 1_000_000;
 
 /// A decimal `num / den` in (0, 1] with `den` a power of ten. `0.55` times 100 is 55 here, not 55.00000000000001.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,6 +18,23 @@ pub struct Threshold {
 }
 
 impl Threshold {
+    /// So many millionths; 1 to 1,000,000 are thresholds.
+    pub fn from_millionths(millionths: u32) -> Option<Threshold> {
+        let (mut num, mut den) = (u64::from(millionths), MILLION);
+        if num == 0 || num > MILLION {
+            return None;
+        }
+        while num.is_multiple_of(10) && den > 1 {
+            (num, den) = (num / 10, den / 10);
+        }
+        Some(Threshold { num, den })
+    }
+
+    /// How many millionths it is.
+    pub fn millionths(self) -> u32 {
+        (self.num * (MILLION / self.den)) as u32
+    }
+
     /// Whether `part / whole` is at or over the threshold; false for an empty whole.
     pub fn is_met(self, part: u64, whole: u64) -> bool {
         whole > 0 && part * self.den >= whole * self.num

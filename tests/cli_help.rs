@@ -29,6 +29,7 @@ const COMMANDS: [&str; 29] = [
     "tune filter",
     "tune sample",
     "tune sampling",
+    "tune threshold",
     "lexicon build",
     "lexicon merge",
     "lexicon compare",

@@ -118,7 +118,7 @@ fn presets_say_what_was_published() {
     let shingles = &broder.shingles;
     assert_eq!((shingles.sampling, shingles.modulus, shingles.residue), (Sampling::Mod, 25, 0));
     assert_eq!((shingles.per_document, broder.count.common_cap), (400, 1000));
-    for name in ["web", "news", "short"] {
+    for name in ["web", "news", "short", "sections", "titles", "code", "qa", "mail", "ediscovery"] {
         let config = preset(name);
         assert_eq!(
             (config.method, config.cluster.clustering),

@@ -194,6 +194,7 @@ fn the_book_and_the_help_name_the_same_flags() {
         "tune filter",
         "tune sampling",
         "tune sample",
+        "tune threshold",
         "evaluate",
     ];
     // Every program has these.

@@ -151,6 +151,8 @@ mod stretches;
 mod support;
 /// Sampling planned on documents, and thresholds tried on them.
 mod tune_sampling;
+/// N-gram and threshold chosen from labels, against all pairs, and from a gap.
+mod tune_threshold;
 /// Transitive clusters against differential-dataflow's connected components.
 mod union_oracle;
 /// What crosses between processes.

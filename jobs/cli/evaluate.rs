@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use super::common::{MachineArgs, RecordArgs, TalkArgs};
+use super::labels::LabelArgs;
 use super::values::presets;
 
 pub(crate) const EVALUATE_EXAMPLES: &str = "\
@@ -44,24 +45,8 @@ pub(crate) struct EvaluateArgs {
     /// Threshold of the exact join [default: the threshold of each method]
     #[arg(long, value_name = "T", conflicts_with = "labels", help_heading = "Truth")]
     pub(crate) threshold: Option<String>,
-    /// File of labels: tab-separated with a heading, or JSON Lines
-    ///
-    /// Pairs (id_a, id_b, grade: 1 or more for duplicates, 0 for others), clusters (id, cluster), or marks (id, mark:
-    /// 1 or more for a duplicate to remove, 0 for a document to keep).
-    #[arg(long, value_name = "FILE", help_heading = "Truth")]
-    pub(crate) labels: Option<PathBuf>,
-    /// What a line of the labels is [default: by the heading]
-    #[arg(long, hide_short_help = true, value_enum, requires = "labels", help_heading = "Truth")]
-    pub(crate) labels_form: Option<FormArg>,
-    /// Column of the grade, label or mark [default: by its name]
-    #[arg(long, hide_short_help = true, value_name = "NAME", requires = "labels", help_heading = "Truth")]
-    pub(crate) labels_column: Option<String>,
-    /// Word that means a duplicate, if grades are words; can be repeated
-    #[arg(long, hide_short_help = true, value_name = "WORD", requires = "labels", help_heading = "Truth")]
-    pub(crate) duplicate: Vec<String>,
-    /// What pairs count as that the labels do not list
-    #[arg(long, hide_short_help = true, value_enum, default_value_t = UnlistedArg::Ignored, requires = "labels", help_heading = "Truth")]
-    pub(crate) unlisted: UnlistedArg,
+    #[command(flatten)]
+    pub(crate) truth: LabelArgs,
 
     /// Which pairs count: all pairs of a cluster, or accepted pairs only
     #[arg(long, value_enum, default_value_t = PairsOfArg::Clusters, help_heading = "Measures")]
@@ -86,26 +71,6 @@ pub(crate) struct EvaluateArgs {
 pub(crate) enum AgainstArg {
     /// All pairs at or above the threshold, with the tokens, shingles and clustering of the method
     ExactJoin,
-}
-
-/// `--labels-form`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum FormArg {
-    /// Two ids, with or without a grade
-    Pairs,
-    /// An id and the name of its cluster
-    Clusters,
-    /// An id and whether to remove it
-    Marks,
-}
-
-/// `--unlisted`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum UnlistedArg {
-    /// Nothing: only listed pairs count
-    Ignored,
-    /// Distinct: the list is complete
-    Distinct,
 }
 
 /// `--pairs-of`.

@@ -5,10 +5,12 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 
 use super::common::{MachineArgs, RecordArgs, TalkArgs};
+use super::labels::LabelArgs;
 
 pub(super) const TUNE_EXAMPLES: &str = "\
 Examples:
   alike tune sample crawl/                        documents removed at several thresholds, with example pairs
+  alike tune threshold in.jsonl --labels l.tsv    n-gram size and threshold that agree best with labels
   alike tune filter --threshold 0.8               MinHash bands for a threshold, with their curve
   alike tune sampling crawl/                      how sparsely shingles can be sampled";
 
@@ -37,6 +39,16 @@ Examples:
   alike tune sample crawl/ --threshold 0.75 --threshold 0.8 --ngram 3 --sample 1G
       Two thresholds, shingles of three words, the first gigabyte of the inputs.";
 
+const THRESHOLD_EXAMPLES: &str = "\
+Examples:
+  alike tune threshold bills.jsonl --labels pairs.tsv
+      The n-gram size and threshold with the greatest F1 on labelled pairs (columns id_a, id_b and grade).
+  alike tune threshold news.jsonl --labels clusters.tsv --words 1,2,3 --chars 0
+      Columns id and cluster; shingles of one to three words only.
+  alike tune threshold crawl/
+      Without labels: the gap in the distribution of similarities, if there is one.
+  alike tune threshold bills.jsonl --labels pairs.tsv --toml > my.toml && alike dedup bills.jsonl --config my.toml --out out";
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum TuneCommand {
     /// Choose MinHash bands for a threshold: k features of s values, r of which must agree
@@ -62,6 +74,53 @@ pub(crate) enum TuneCommand {
     /// if both documents are in that beginning, so the estimates for all of the input are lower bounds.
     #[command(after_long_help = SAMPLE_EXAMPLES)]
     Sample(SampleArgs),
+    /// Choose n-gram size and threshold, from labels or from the gap in the distribution of similarities
+    ///
+    /// With labels: for each n-gram size the threshold with the greatest F1 of all thresholds. Pairs that were judged
+    /// are measured one by one. Of clusters, and of pairs with --unlisted distinct, all pairs of labelled documents
+    /// count; those below --floor count as not found.
+    ///
+    /// Without labels: how similar each distinct text is to its nearest other text, at --floor or above. A gap is a
+    /// range of similarities with at most a quarter of the texts of its fullest neighbourhoods on both sides. If there
+    /// is no gap, the command says so and suggests nothing.
+    #[command(after_long_help = THRESHOLD_EXAMPLES)]
+    Threshold(TuneThresholdArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TuneThresholdArgs {
+    /// Files, folders (with all below them), globs, or - for standard input
+    #[arg(value_name = "INPUT", required = true)]
+    pub(crate) inputs: Vec<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) truth: LabelArgs,
+
+    /// Words per shingle to measure; 0 for none
+    #[arg(long, value_name = "N,...", value_delimiter = ',', num_args = 1, default_value = "1,2,3,4,5", help_heading = "Measured")]
+    pub(crate) words: Vec<usize>,
+    /// Characters per shingle to measure; 0 for none
+    #[arg(long, value_name = "N,...", value_delimiter = ',', num_args = 1, default_value = "3,4,5,6,7,8", help_heading = "Measured")]
+    pub(crate) chars: Vec<usize>,
+    /// Least similarity (Jaccard) that is looked for where not every pair is measured
+    #[arg(long, value_name = "T", default_value = "0.3", help_heading = "Measured")]
+    pub(crate) floor: String,
+    /// Documents to measure, at most; larger inputs are sampled, judged pairs are all measured
+    #[arg(long, value_name = "N", default_value_t = 20_000, help_heading = "Measured")]
+    pub(crate) documents: usize,
+
+    /// Print a JSON object, also on a terminal
+    #[arg(long, help_heading = "Output")]
+    pub(crate) json: bool,
+    /// Print a configuration file with the suggestion
+    #[arg(long, conflicts_with = "json", help_heading = "Output")]
+    pub(crate) toml: bool,
+    #[command(flatten)]
+    pub(crate) talk: TalkArgs,
+    #[command(flatten)]
+    pub(crate) records: RecordArgs,
+    #[command(flatten)]
+    pub(crate) machine: MachineArgs,
 }
 
 #[derive(Debug, Args)]

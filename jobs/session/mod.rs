@@ -6,6 +6,7 @@ pub(crate) mod collection;
 pub(crate) mod commit;
 pub(crate) mod decontamination;
 pub(crate) mod inputs;
+pub(crate) mod labels;
 pub(crate) mod load_report;
 pub(crate) mod options;
 pub(crate) mod recompute;

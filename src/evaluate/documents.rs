@@ -1,11 +1,11 @@
 //! The documents of the inputs: where they stand, their ids, and how many words they have.
 
-use crate::config::Tokens;
+use crate::config::{Input, Tokens};
 use crate::document::Position;
 use crate::error::{Error, Result};
 use crate::lexicon::{Survey, TextReader};
 use crate::progress::Progress;
-use crate::read::{Record, Rejected, Source};
+use crate::read::{Fields, Record, Rejected, Source, reread};
 use crate::simd::Simd;
 use crate::text::{Fold, Tokenizer};
 
@@ -74,6 +74,28 @@ impl Documents {
     /// Where a document stands.
     pub(crate) fn position(&self, document: u32) -> Position {
         self.rows[document as usize].position
+    }
+
+    /// Reads the texts of some documents again and hands on each with its place among `chosen`, which ascend.
+    pub(crate) fn texts(
+        &self,
+        chosen: &[u32],
+        (sources, input): (&[Source], &Input),
+        each: &mut dyn FnMut(usize, &str) -> Result<()>,
+    ) -> Result<()> {
+        let fields = Fields::of(input)?;
+        let file = |document: &u32| self.position(*document).file();
+        let mut before = 0;
+        for of_file in chosen.chunk_by(|a, b| file(a) == file(b)) {
+            let offsets: Vec<u64> =
+                of_file.iter().map(|document| self.position(*document).offset()).collect();
+            let number = file(&of_file[0]);
+            reread(&sources[number as usize], number, &offsets, &fields, &mut |index, text, _| {
+                each(before + index, text)
+            })?;
+            before += of_file.len();
+        }
+        Ok(())
     }
 
     /// The ids and the numbers of the documents that have one.

@@ -36,6 +36,16 @@ impl Grouping {
         &self.of
     }
 
+    /// How many pairs there are.
+    pub fn count(&self) -> u64 {
+        let top = self.of.iter().max().map_or(0, |group| *group as usize + 1);
+        let mut sizes = vec![0u64; top];
+        self.of.iter().for_each(|group| sizes[*group as usize] += 1);
+        let size = |group: u32| sizes.get(group as usize).copied().unwrap_or(0);
+        let within: u64 = sizes.iter().map(|size| size * size.saturating_sub(1) / 2).sum();
+        within + self.links.iter().map(|(x, y)| size(*x) * size(*y)).sum::<u64>()
+    }
+
     /// The same pairs among some of the documents, which are numbered anew in the order given.
     pub fn of_some(&self, documents: &[u32]) -> Grouping {
         let of = documents.iter().map(|document| self.of[*document as usize]).collect();
@@ -48,7 +58,8 @@ impl Grouping {
         a != b && (x == y || self.linked(x, y))
     }
 
-    fn linked(&self, x: u32, y: u32) -> bool {
+    /// Whether two groups are linked.
+    pub fn linked(&self, x: u32, y: u32) -> bool {
         self.links.binary_search(&(x.min(y), x.max(y))).is_ok()
     }
 

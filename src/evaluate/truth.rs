@@ -51,6 +51,12 @@ pub struct Named {
 }
 
 impl Named {
+    /// The first names, for people.
+    pub fn shown(&self) -> String {
+        let more = if self.count > self.first.len() as u64 { ", ..." } else { "" };
+        format!("{}{more}", self.first.join(", "))
+    }
+
     fn add(&mut self, name: impl FnOnce() -> String) {
         self.count += 1;
         if self.first.len() < TOLD {

@@ -7,17 +7,26 @@
 //! | `part` | some of the documents, as a file |
 //! | `thresholds` | what would go at several thresholds |
 //! | `examples` | pairs whose resemblance is near a threshold |
+//! | `labelled` | the resemblance of labelled pairs |
+//! | `sweep` | the threshold that tells labelled pairs apart best |
+//! | `gap` | the gap in the distribution of resemblances |
 
 mod examples;
+mod gap;
+mod labelled;
 mod part;
 mod plan;
 mod sampling;
+mod sweep;
 mod thresholds;
 
 pub use examples::Example;
-pub use part::write_part;
+pub use gap::{Gap, Nearest};
+pub use labelled::{join, sweep_joined, sweep_judged};
+pub use part::{some_of, write_part};
 pub use plan::{Accuracy, AtRatio, Floors, MOST_RESIDUES, RATIOS, Trial, choose};
 pub use sampling::{Adaptive, LengthGroup, Plan, SamplingGoal, plan};
+pub use sweep::{BestThreshold, GradedPairs, LabelScore, Sweep};
 pub use thresholds::{AtThreshold, Measured, thresholds};
 
 use crate::config::Config;

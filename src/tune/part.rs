@@ -11,7 +11,7 @@ use crate::document::Position;
 use crate::error::{Error, Result};
 use crate::evaluate::Documents;
 use crate::progress::Progress;
-use crate::read::{Fields, Source, reread};
+use crate::read::Source;
 
 /// A record as it is written: its fields have the names that a default configuration reads.
 #[derive(Serialize)]
@@ -23,51 +23,41 @@ struct PartLine<'a> {
 /// Most bytes that a byte of text takes as JSON.
 const ESCAPED: usize = 6;
 
-/// Writes `count` documents to a new file of JSON lines, in document order, and gives what it is to be read with. Which ones
-/// depends on nothing but where documents stand: those whose positions have the smallest hashes. So pairs come into the part
-/// as often whatever they are, and what is a share of pairs is about the same in it.
+/// Writes some documents, whose numbers ascend, to a new file of JSON lines, and gives what it is to be read with.
 ///
 /// # Errors
 /// [`Error::Io`]; [`Error::Changed`] if a file is another one by now; [`Error::Interrupted`].
 pub fn write_part(
     (documents, sources): (&Documents, &[Source]),
-    count: usize,
+    chosen: &[u32],
     (input, path): (&Input, &Path),
     progress: &Progress,
 ) -> Result<Input> {
-    let chosen = smallest(documents, count);
     let file = File::create_new(path).map_err(|e| Error::io(path, "create", e))?;
     let mut out = BufWriter::new(file);
     let failed = |e| Error::io(path, "write", e);
-    let fields = Fields::of(input)?;
-    for of_file in chosen.chunk_by(|a, b| a.0.file() == b.0.file()) {
-        let file = of_file[0].0.file();
-        let offsets: Vec<u64> = of_file.iter().map(|(position, _)| position.offset()).collect();
-        reread(&sources[file as usize], file, &offsets, &fields, &mut |index, text, _| {
-            progress.check()?;
-            let line = PartLine { id: documents.name(of_file[index].1), text };
-            serde_json::to_writer(&mut out, &line).map_err(|e| failed(e.into()))?;
-            out.write_all(b"\n").map_err(failed)
-        })?;
-    }
+    documents.texts(chosen, (sources, input), &mut |index, text| {
+        progress.check()?;
+        let line = PartLine { id: documents.name(chosen[index]), text };
+        serde_json::to_writer(&mut out, &line).map_err(|e| failed(e.into()))?;
+        out.write_all(b"\n").map_err(failed)
+    })?;
     out.flush().map_err(failed)?;
     let longest = input.max_record_bytes.saturating_mul(ESCAPED);
     Ok(Input { max_record_bytes: longest.max(Input::default().max_record_bytes), ..Input::default() })
 }
 
-/// The chosen documents by position, with their numbers.
-fn smallest(documents: &Documents, count: usize) -> Vec<(Position, u32)> {
-    let mut chosen: Vec<(u64, Position, u32)> = (0..documents.len() as u32)
-        .map(|number| {
-            let position = documents.position(number);
-            (hash(position), position, number)
-        })
-        .collect();
+/// At most `count` of some documents, in document order. Which ones depends on nothing but where documents stand: those
+/// whose positions have the smallest hashes. So pairs are among them as often whatever they are, and what is a share of
+/// pairs is about the same.
+pub fn some_of(documents: &Documents, among: &[u32], count: usize) -> Vec<u32> {
+    let mut chosen: Vec<(u64, u32)> =
+        among.iter().map(|number| (hash(documents.position(*number)), *number)).collect();
     if count < chosen.len() {
         chosen.select_nth_unstable(count);
         chosen.truncate(count);
     }
-    let mut chosen: Vec<_> = chosen.into_iter().map(|(_, position, number)| (position, number)).collect();
+    let mut chosen: Vec<u32> = chosen.into_iter().map(|(_, number)| number).collect();
     chosen.sort_unstable();
     chosen
 }

@@ -42,8 +42,8 @@ impl AtThreshold {
     }
 }
 
-/// How far below the lowest threshold pairs are looked for.
-const BELOW: (u64, u64) = (1, 10);
+/// How far below the lowest threshold pairs are looked for, in millionths.
+const BELOW: u32 = 100_000;
 
 /// Runs the exact join at each threshold with the shingles, fields and clustering of `config`, and once below all of them
 /// for the pairs that fall short.
@@ -76,11 +76,9 @@ pub fn thresholds(
 
 /// A threshold that pairs just under another one reach: a tenth less, or half of it where that is more.
 fn below(threshold: Threshold) -> Threshold {
-    let (num, den) = threshold.fraction();
-    // As millionths, of which every threshold has a whole number.
-    let millionths = num * (1_000_000 / den);
-    let less = millionths.saturating_sub(BELOW.0 * 1_000_000 / BELOW.1).max(millionths / 2).max(1);
-    format!("0.{less:06}").parse().expect("a decimal above 0 and below 1")
+    let millionths = threshold.millionths();
+    let less = millionths.saturating_sub(BELOW).max(millionths / 2).max(1);
+    Threshold::from_millionths(less).expect("less than a threshold, and more than nothing")
 }
 
 #[cfg(test)]

@@ -4,18 +4,18 @@ mod printer;
 mod report;
 mod runs;
 
-use std::path::Path;
 use std::process::ExitCode;
 
 use alike::config::{Config, Input, Method, PRESETS, Preset};
 use alike::error::{Error, Result};
-use alike::evaluate::{Documents, Form, LabelOptions, Labels, Resolved, Unlisted, resolve};
+use alike::evaluate::{Documents, Form, Resolved};
 use alike::lexicon::{Lexicon, Survey};
 
 use self::report::{EvaluatedMethod, Evaluation};
 use self::runs::MethodRuns;
-use crate::cli::evaluate::{EvaluateArgs, FormArg, FormatArg, PairsOfArg, UnlistedArg};
+use crate::cli::evaluate::{EvaluateArgs, FormatArg, PairsOfArg};
 use crate::session::inputs::{find_inputs, refuse};
+use crate::session::labels::labelled;
 use crate::session::options::{Machine, records};
 use crate::session::run_folder::RunFolder;
 use crate::session::watched::watched;
@@ -40,7 +40,7 @@ pub(crate) fn run(args: &EvaluateArgs) -> Result<ExitCode> {
         let documents = Documents::read(&survey, machine.simd, progress)?;
         let refused = sources.rejected(documents.refused.clone());
         refuse(args.records.strict, &refused, documents.len() as u64)?;
-        let labels = args.labels.as_deref().map(|path| labelled(path, args, &documents)).transpose()?;
+        let labels = labels(args, &documents)?;
         let runs = MethodRuns {
             sources: &sources.sources,
             documents: &documents,
@@ -122,26 +122,14 @@ fn asked(args: &EvaluateArgs) -> Result<Vec<EvaluatedMethod>> {
     Ok(asked)
 }
 
-/// Reads labels and holds them against the documents.
-fn labelled(path: &Path, args: &EvaluateArgs, documents: &Documents) -> Result<(Form, Resolved)> {
-    let form = args.labels_form.map(|form| match form {
-        FormArg::Pairs => Form::Pairs,
-        FormArg::Clusters => Form::Clusters,
-        FormArg::Marks => Form::Marks,
-    });
-    let unlisted = match args.unlisted {
-        UnlistedArg::Ignored => Unlisted::Ignored,
-        UnlistedArg::Distinct => Unlisted::Distinct,
-    };
-    let wish = LabelOptions { form, column: args.labels_column.clone(), duplicate: args.duplicate.clone() };
-    let labels = Labels::load(path, &wish)?;
-    if unlisted == Unlisted::Distinct && labels.form() != Form::Pairs {
-        return Err(Error::config("--unlisted distinct is about labels that are pairs; leave it out"));
-    }
-    if args.pairs_of == PairsOfArg::Links && labels.form() == Form::Marks {
+/// The labels, if there are any.
+fn labels(args: &EvaluateArgs, documents: &Documents) -> Result<Option<(Form, Resolved)>> {
+    let Some(path) = args.truth.labels.as_deref() else { return Ok(None) };
+    let (form, resolved) = labelled(path, &args.truth, documents)?;
+    if args.pairs_of == PairsOfArg::Links && form == Form::Marks {
         return Err(Error::config(
             "--pairs-of links is about pairs, and these labels are marks of documents; leave it out",
         ));
     }
-    Ok((labels.form(), resolve(path, &labels, documents, unlisted)?))
+    Ok(Some((form, resolved)))
 }

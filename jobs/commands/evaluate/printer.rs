@@ -2,10 +2,10 @@
 
 use std::fmt::Write as _;
 
-use alike::evaluate::{Estimate, Form, Named, REPLICATES, ScoreMeasures, SizeScores, size_name};
+use alike::evaluate::{Estimate, Form, REPLICATES, ScoreMeasures, SizeScores, size_name};
 use alike::printable::counted;
 
-use super::report::{Evaluation, EvaluationRow, LabelsReport, MethodScores, RunResult};
+use super::report::{Evaluation, EvaluationRow, MethodScores, RunResult};
 use crate::terminal::table::TextTable;
 
 /// Most characters of a name.
@@ -147,11 +147,11 @@ fn notes(evaluation: &Evaluation) -> Vec<String> {
     let megabytes = *text_bytes as f64 / 1e6;
     let mut line = format!("{}, {megabytes:.1} MB of text", counted(*documents as u64, "document"));
     if refused.count > 0 {
-        let _ = write!(line, "; {} refused: {}", counted(refused.count, "record"), first(refused));
+        let _ = write!(line, "; {} refused: {}", counted(refused.count, "record"), refused.shown());
     }
     let mut notes = vec![line];
     match &evaluation.labels {
-        Some(labels) => of_labels(labels, &mut notes),
+        Some(labels) => notes.extend(labels.notes()),
         None => notes.push(
             "the truth is the exact join with the tokens, shingles and clustering of each method, at the threshold named"
                 .into(),
@@ -172,38 +172,4 @@ fn notes(evaluation: &Evaluation) -> Vec<String> {
         }
     }
     notes
-}
-
-fn of_labels(labels: &LabelsReport, notes: &mut Vec<String>) {
-    let LabelsReport { file, used, unknown, unlabelled, .. } = labels;
-    let mut line = format!("{} of {file}", counted(*used, "label"));
-    for (named, what) in
-        [(unknown, "ids in them that no document has"), (unlabelled, "documents without a label")]
-    {
-        if named.count > 0 {
-            let _ = write!(line, "; {} {what}: {}", named.count, first(named));
-        }
-    }
-    notes.push(line);
-    if labels.form != Form::Pairs && unlabelled.count > 0 {
-        notes.push("documents without a label are left out of all measures".into());
-    }
-    if labels.form == Form::Pairs {
-        notes.push(match labels.unlisted {
-            "distinct" => "pairs that are not listed count as no duplicates".to_owned(),
-            _ => "pairs that are not listed count for nothing".to_owned(),
-        });
-    }
-    if labels.all_duplicates {
-        notes.push(
-            "no label says what is no duplicate, so nothing can be wrong; is the list complete (--unlisted distinct)?"
-                .into(),
-        );
-    }
-}
-
-/// The first names.
-fn first(named: &Named) -> String {
-    let more = if named.count > named.first.len() as u64 { ", ..." } else { "" };
-    format!("{}{more}", named.first.join(", "))
 }

@@ -1,13 +1,14 @@
 //! What a measurement tells.
 
 use alike::config::Config;
-use alike::evaluate::{Documents, Form, Named, Resolved, Scores, Truth};
+use alike::evaluate::{Documents, Form, Named, Resolved, Scores};
 use alike::flow::Tally;
 use alike::read::Rejected;
 use alike::threshold::Threshold;
 use serde::Serialize;
 
-use crate::cli::evaluate::{EvaluateArgs, PairsOfArg, UnlistedArg};
+use crate::cli::evaluate::{EvaluateArgs, PairsOfArg};
+use crate::session::labels::LabelsReport;
 
 /// Refused records that are listed one by one.
 const SHOWN: usize = 5;
@@ -36,20 +37,6 @@ pub(super) struct Evaluation {
     /// Share of draws within the intervals.
     pub(super) confidence: f64,
     pub(super) rows: Vec<EvaluationRow>,
-}
-
-/// What labels there are.
-#[derive(Serialize)]
-pub(super) struct LabelsReport {
-    pub(super) file: String,
-    pub(super) form: Form,
-    /// Pairs that are not listed, of labels that are pairs.
-    pub(super) unlisted: &'static str,
-    pub(super) used: u64,
-    pub(super) unknown: Named,
-    pub(super) unlabelled: Named,
-    /// Whether a pair or a document is said to be no duplicate: if none is, nothing found can be wrong.
-    pub(super) all_duplicates: bool,
 }
 
 /// A method and what came of it.
@@ -93,22 +80,9 @@ impl Evaluation {
         (refused, workers): (&[Rejected], usize),
         labels: Option<&(Form, Resolved)>,
     ) -> Evaluation {
-        let labels = labels.zip(args.labels.as_ref()).map(|((form, resolved), path)| LabelsReport {
-            file: path.display().to_string(),
-            form: *form,
-            unlisted: match args.unlisted {
-                UnlistedArg::Ignored => "ignored",
-                UnlistedArg::Distinct => "distinct",
-            },
-            used: resolved.used,
-            unknown: resolved.unknown.clone(),
-            unlabelled: resolved.unlabelled.clone(),
-            all_duplicates: match &resolved.truth {
-                Truth::Judged(pairs) => pairs.iter().all(|(.., duplicates)| *duplicates),
-                Truth::Marks(marks) => marks.iter().all(|mark| *mark),
-                Truth::Whole { .. } => false,
-            },
-        });
+        let labels = labels
+            .zip(args.truth.labels.as_ref())
+            .map(|(labels, path)| LabelsReport::new(path, &args.truth, labels));
         Evaluation {
             version: env!("CARGO_PKG_VERSION"),
             documents: documents.len(),

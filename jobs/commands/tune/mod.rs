@@ -4,6 +4,8 @@ mod bench;
 mod filter;
 mod sample;
 mod sampling;
+mod threshold;
+mod threshold_report;
 
 use std::process::ExitCode;
 
@@ -15,6 +17,7 @@ pub(crate) fn run(command: &TuneCommand) -> Result<ExitCode> {
     match command {
         TuneCommand::Filter(args) => filter::run(args),
         TuneCommand::Sampling(args) => sampling::run(args),
+        TuneCommand::Threshold(args) => threshold::run(args),
         TuneCommand::Sample(args) => sample::run(args),
     }
 }

@@ -12,7 +12,7 @@ use alike::output::Chart;
 use alike::printable::counted;
 use alike::progress::Progress;
 use alike::read::{FormatHint, Source};
-use alike::tune::{Accuracy, Floors, LengthGroup, MOST_RESIDUES, Plan, SamplingGoal, plan, write_part};
+use alike::tune::{Accuracy, Floors, LengthGroup, MOST_RESIDUES, Plan, SamplingGoal, plan, some_of, write_part};
 use serde::Serialize;
 
 use super::bench::{TrialRuns, input};
@@ -100,8 +100,9 @@ fn measure(
     let all = documents.len();
     if all > args.documents {
         let path = place.path().join("measured.jsonl");
-        let (count, input) = (args.documents, &wish.input);
-        wish.input = write_part((&documents, &found.sources), count, (input, &path), progress)?;
+        let all: Vec<u32> = (0..all as u32).collect();
+        let chosen = some_of(&documents, &all, args.documents);
+        wish.input = write_part((&documents, &found.sources), &chosen, (&wish.input, &path), progress)?;
         found = find_inputs(&[path], FormatHint::default(), place.path(), progress)?;
         documents = read(&found.sources, &wish)?;
     }

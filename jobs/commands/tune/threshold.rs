@@ -1,0 +1,163 @@
+//! `alike tune threshold`: n-gram and threshold, from labels or from the gap in the distribution of resemblances.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use alike::config::{Config, Input, Text, Tokens};
+use alike::error::{Error, Result};
+use alike::evaluate::{Documents, Form, Grouping, Resolved, Truth};
+use alike::flow::Part;
+use alike::lexicon::Survey;
+use alike::progress::Progress;
+use alike::read::{FormatHint, Source};
+use alike::threshold::Threshold;
+use alike::tune::{Nearest, join, some_of, sweep_joined, sweep_judged, write_part};
+
+use super::bench::{TrialRuns, input};
+use super::threshold_report::{MeasuredShingle, ThresholdReport};
+use crate::cli::tune::TuneThresholdArgs;
+use crate::session::inputs::{find_inputs, refuse};
+use crate::session::labels::{LabelsReport, labelled};
+use crate::session::options::Machine;
+use crate::session::run_folder::RunFolder;
+use crate::session::watched::watched;
+use crate::terminal::stdout::{OutputLines, print};
+
+/// What was asked for, if it can be.
+struct Wish {
+    /// The shingles to measure, in the order of the report.
+    texts: Vec<Text>,
+    floor: Threshold,
+    input: Input,
+}
+
+pub(super) fn run(args: &TuneThresholdArgs) -> Result<ExitCode> {
+    let machine = Machine::new(&args.machine)?;
+    let wish = Wish::new(args)?;
+    let told = watched(&args.talk, |progress| measure(args, wish, machine, progress))?;
+    if args.toml {
+        return print(told.toml()?.as_bytes());
+    }
+    let mut lines = OutputLines::new();
+    let written = match lines.for_people(args.json) {
+        true => told.text().lines().try_for_each(|line| lines.text(line)),
+        false => lines.json(&told),
+    };
+    lines.finish(written)
+}
+
+impl Wish {
+    fn new(args: &TuneThresholdArgs) -> Result<Wish> {
+        let floor = args.floor.parse().map_err(|e| Error::config(format!("--floor: {e}")))?;
+        if args.documents == 0 {
+            return Err(Error::config("--documents 0: there is nothing to measure on; 20000 are usual"));
+        }
+        let of = |tokens: Tokens, sizes: &[usize]| -> Vec<Text> {
+            let sizes = sizes.iter().filter(|ngram| **ngram > 0);
+            sizes.map(|ngram| Text { tokens, ngram: *ngram, ..Text::default() }).collect()
+        };
+        let texts = [of(Tokens::Words, &args.words), of(Tokens::Chars, &args.chars)].concat();
+        if texts.is_empty() {
+            return Err(Error::config("--words 0 --chars 0: there is no shingle to measure; give a size of one"));
+        }
+        let input = input(&args.records);
+        for text in &texts {
+            Config { input: input.clone(), text: text.clone(), ..Config::default() }.validate()?;
+        }
+        Ok(Wish { texts, floor, input })
+    }
+}
+
+/// What labels say of the documents that are measured.
+enum Labelled {
+    /// Pairs that were judged.
+    Judged(Vec<(u32, u32, bool)>),
+    /// All pairs of them.
+    Whole(Grouping),
+    /// Nothing.
+    No,
+}
+
+impl Labelled {
+    fn new(labels: Option<(Form, Resolved)>, count: usize) -> Result<(Labelled, Vec<u32>)> {
+        let all = || (0..count as u32).collect();
+        Ok(match labels.map(|(_, resolved)| (resolved.truth, resolved.documents)) {
+            None => (Labelled::No, all()),
+            Some((Truth::Judged(pairs), _)) => (Labelled::Judged(pairs), all()),
+            Some((Truth::Whole { pairs, .. }, documents)) => (Labelled::Whole(pairs), documents),
+            Some((Truth::Marks(_), _)) => {
+                return Err(Error::config(
+                    "the labels are marks, which do not say of which document one is a duplicate; a threshold needs \
+                     labels that are pairs or clusters",
+                ));
+            }
+        })
+    }
+}
+
+fn measure(
+    args: &TuneThresholdArgs,
+    mut wish: Wish,
+    machine: Machine,
+    progress: &Arc<Progress>,
+) -> Result<ThresholdReport> {
+    let place = RunFolder::new(None)?;
+    let read = |sources: &[Source], input: &Input| {
+        Documents::read(&Survey { sources, input, workers: machine.workers, mesh: None }, machine.simd, progress)
+    };
+    let mut found = find_inputs(&args.inputs, args.records.form.hint(&wish.input), place.path(), progress)?;
+    let mut documents = read(&found.sources, &wish.input)?;
+    let all = documents.len();
+    refuse(args.records.strict, &found.rejected(documents.refused.clone()), all as u64)?;
+    let path = args.truth.labels.as_deref();
+    let labels = path.map(|path| labelled(path, &args.truth, &documents)).transpose()?;
+    let told = labels.as_ref().zip(path);
+    let told = told.map(|(labels, path)| LabelsReport::new(path, &args.truth, labels));
+    let (mut truth, among) = Labelled::new(labels, all)?;
+    let chosen = match &truth {
+        Labelled::Judged(_) => among.clone(),
+        _ => some_of(&documents, &among, args.documents),
+    };
+    if let Labelled::Whole(pairs) = &mut truth {
+        // Labelled documents are numbered among themselves.
+        let place = |document: &u32| among.partition_point(|other| other < document) as u32;
+        *pairs = pairs.of_some(&chosen.iter().map(place).collect::<Vec<_>>());
+    }
+    if chosen.len() < all {
+        let path: PathBuf = place.path().join("measured.jsonl");
+        wish.input = write_part((&documents, &found.sources), &chosen, (&wish.input, &path), progress)?;
+        found = find_inputs(&[path], FormatHint::default(), place.path(), progress)?;
+        documents = read(&found.sources, &wish.input)?;
+    }
+    let bench = (&documents, &*found.sources, place.path());
+    let shingles = shingles(&truth, &wish, bench, machine, progress)?;
+    Ok(ThresholdReport::new((all, documents.len()), told, wish.floor, shingles))
+}
+
+/// Every kind of shingle, measured.
+fn shingles(
+    truth: &Labelled,
+    wish: &Wish,
+    (documents, sources, scratch): (&Documents, &[Source], &Path),
+    machine: Machine,
+    progress: &Arc<Progress>,
+) -> Result<Vec<MeasuredShingle>> {
+    let Wish { texts, floor, input } = wish;
+    let bench = TrialRuns { sources, part: Part::ALL, scratch, machine, progress };
+    let joined = |text: &Text| bench.run(join(text, *floor, input), true);
+    let measure = |text: &Text| -> Result<MeasuredShingle> {
+        Ok(match truth {
+            Labelled::Judged(pairs) => {
+                let sweep =
+                    sweep_judged(pairs, text, (documents, sources, input), (machine.simd, progress))?;
+                MeasuredShingle::labelled(text, &sweep)
+            }
+            Labelled::Whole(pairs) => {
+                MeasuredShingle::labelled(text, &sweep_joined(&joined(text)?, documents, pairs, *floor)?)
+            }
+            Labelled::No => MeasuredShingle::unlabelled(text, Nearest::new(&joined(text)?, *floor)?),
+        })
+    };
+    texts.iter().map(measure).collect()
+}

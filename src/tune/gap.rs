@@ -1,0 +1,197 @@
+//! The gap in the distribution of resemblances, where there is one: above it near-duplicates, below it what is merely alike.
+//!
+//! Looked at is how much each distinct text resembles the one that is nearest to it. So a family of a thousand pages
+//! counts a thousand times, and not half a million times as its pairs would.
+
+use hashbrown::{HashMap, HashSet};
+use serde::Serialize;
+
+use super::labelled::level;
+use super::sweep::{roundest, threshold};
+use crate::document::Doc;
+use crate::error::{Error, Result};
+use crate::flow::{Outcome, Reason};
+use crate::threshold::Threshold;
+
+/// Width of a bin of the distribution, in millionths.
+const BIN: u32 = 10_000;
+/// Bins of a window: counts of single bins are chance.
+const WINDOW: usize = 5;
+/// A gap has at most this share of the texts that a window on either side of it has.
+const SHARE: (u64, u64) = (1, 4);
+/// Fewer texts than this in the fullest window of a side say nothing.
+const FEW: u64 = 20;
+/// How far the windows must differ, in standard deviations of counts.
+const DEVIATIONS: f64 = 3.0;
+
+/// How much texts resemble the nearest other one.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Nearest {
+    /// Distinct texts.
+    pub texts: u64,
+    /// Those that resemble no other at the floor.
+    pub alone: u64,
+    /// The others, by hundredths of the resemblance from 0; that of distinct texts with equal shingles is 1.
+    pub hundredths: Vec<u64>,
+    /// The least resemblance that was looked for, in millionths.
+    #[serde(skip)]
+    floor: u32,
+}
+
+/// A stretch of resemblances that few texts have.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Gap {
+    /// Where it begins.
+    pub from: Threshold,
+    /// Where it ends.
+    pub to: Threshold,
+    /// The middle of its emptiest part.
+    pub threshold: Threshold,
+    /// Texts whose nearest is in it.
+    pub within: u64,
+    /// Texts whose nearest is above it.
+    pub above: u64,
+    /// Texts whose nearest is below it, or that have none.
+    pub below: u64,
+}
+
+impl Nearest {
+    /// From a run of the exact join at `floor` that was asked for its pairs.
+    ///
+    /// # Errors
+    /// [`Error::Worker`] if it was not.
+    pub fn new(outcome: &Outcome, floor: Threshold) -> Result<Nearest> {
+        let accepted = outcome.findings.pairs.as_ref();
+        let accepted = accepted.ok_or_else(|| Error::Worker("a run was not asked for its pairs".into()))?;
+        let (mut copies, mut nearest): (HashSet<Doc>, HashMap<Doc, u32>) = Default::default();
+        for (a, b, measure, reason) in accepted {
+            if *reason == Reason::Exact {
+                copies.insert(*b);
+                continue;
+            }
+            for doc in [*a, *b] {
+                let most = nearest.entry(doc).or_default();
+                *most = (*most).max(level(*measure));
+            }
+        }
+        let texts = outcome.tally.documents - copies.len() as u64;
+        Ok(Nearest::of(nearest.values().copied(), texts, floor))
+    }
+
+    /// From the levels of those of `texts` that have a nearest, in millionths.
+    fn of(levels: impl Iterator<Item = u32>, texts: u64, floor: Threshold) -> Nearest {
+        let mut hundredths = vec![0; (1_000_000 / BIN) as usize + 1];
+        levels.for_each(|level| hundredths[(level / BIN) as usize] += 1);
+        let found: u64 = hundredths.iter().sum();
+        Nearest { texts, alone: texts - found, hundredths, floor: floor.millionths() }
+    }
+
+    /// The deepest gap, and of equally deep ones the widest, if there is one: each side has a window of texts that is at least four times as full, by more than
+    /// chance would have it.
+    pub fn gap(&self) -> Option<Gap> {
+        let first = (self.floor / BIN) as usize;
+        let counts = self.hundredths.get(first..)?;
+        let windows: Vec<u64> = counts.windows(WINDOW).map(|window| window.iter().sum()).collect();
+        // What is below the floor is spread over as many windows as there are.
+        let unseen = self.alone * WINDOW as u64 / first.max(WINDOW) as u64;
+        let side = |at: usize| {
+            let below = windows[..(at + 1).saturating_sub(WINDOW)].iter().copied().max().unwrap_or(0);
+            let above = windows.get(at + WINDOW..).and_then(|later| later.iter().copied().max());
+            below.max(unseen).min(above.unwrap_or(0))
+        };
+        let clear = |at: usize| -> Option<f64> {
+            let (side, inside) = (side(at), windows[at]);
+            let depth = (side as f64 - inside as f64) / ((side + inside) as f64).sqrt();
+            (side >= FEW && inside * SHARE.1 <= side * SHARE.0 && depth >= DEVIATIONS).then_some(depth)
+        };
+        let depths: Vec<(usize, Option<f64>)> = (0..windows.len()).map(|at| (at, clear(at))).collect();
+        let runs = depths.chunk_by(|a, b| a.1.is_some() == b.1.is_some());
+        let deepest = runs
+            .filter(|run| run[0].1.is_some())
+            .map(|run| (run.iter().filter_map(|(_, depth)| *depth).fold(0.0, f64::max), run))
+            .max_by(|a, b| a.0.total_cmp(&b.0).then(a.1.len().cmp(&b.1.len())))?
+            .1;
+        let end = deepest[0].0 + deepest.len() - 1 + WINDOW;
+        Some(self.stretch(first, deepest[0].0..end, counts))
+    }
+
+    /// The gap of some bins.
+    fn stretch(&self, first: usize, bins: std::ops::Range<usize>, counts: &[u64]) -> Gap {
+        let fewest = counts[bins.clone()].iter().min().copied().unwrap_or(0);
+        // The longest run of the emptiest bins.
+        let (mut best, mut run) = (0..0, bins.start..bins.start);
+        for at in bins.clone() {
+            run = if counts[at] == fewest { run.start..at + 1 } else { at + 1..at + 1 };
+            if run.len() > best.len() {
+                best = run.clone();
+            }
+        }
+        let edge = |at: usize| ((first + at) as u32 * BIN).clamp(1, 1_000_000);
+        let sum = |counts: &[u64]| counts.iter().sum::<u64>();
+        Gap {
+            from: threshold(edge(bins.start)),
+            to: threshold(edge(bins.end)),
+            threshold: threshold(roundest(edge(best.start), edge(best.end))),
+            within: sum(&counts[bins.clone()]),
+            above: sum(&counts[bins.end..]),
+            below: self.alone + sum(&counts[..bins.start]),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Texts whose nearest are spread evenly over stretches of hundredths, and some that have none.
+    fn nearest(stretches: &[(std::ops::Range<u32>, u32)], alone: u64) -> Nearest {
+        let levels: Vec<u32> = stretches
+            .iter()
+            .flat_map(|(range, each)| range.clone().flat_map(move |at| vec![at * BIN + 5_000; *each as usize]))
+            .collect();
+        let texts = levels.len() as u64 + alone;
+        Nearest::of(levels.into_iter(), texts, "0.3".parse().expect("a threshold"))
+    }
+
+    #[test]
+    fn between_two_heaps() {
+        let gap = nearest(&[(30..50, 30), (80..95, 20)], 0).gap().expect("a gap");
+        let bounds = [gap.from, gap.threshold, gap.to].map(Threshold::to_f64);
+        // A window whose fill is at most a quarter of its neighbours' may have a bin of theirs.
+        assert!((0.49..=0.5).contains(&bounds[0]) && (0.8..=0.81).contains(&bounds[2]), "{gap:?}");
+        assert_eq!(bounds[1], 0.65);
+        assert_eq!(gap.below + gap.within + gap.above, 20 * 30 + 15 * 20);
+    }
+
+    #[test]
+    fn texts_that_are_like_no_other_are_the_lower_heap() {
+        let gap = nearest(&[(85..100, 10)], 10_000).gap().expect("a gap");
+        assert_eq!(gap.from.to_string(), "0.3");
+        assert!(gap.threshold.to_f64() > 0.5 && gap.threshold.to_f64() < 0.8, "{gap:?}");
+        assert_eq!(nearest(&[(85..100, 10)], 0).gap(), None, "without a lower heap there is nothing to tell apart");
+    }
+
+    #[test]
+    fn there_is_none_in_what_has_none() {
+        for (stretches, alone) in [
+            // Even, rising and falling distributions, and one with a dent.
+            (vec![(30..100, 40)], 0),
+            (vec![(30..50, 10), (50..70, 20), (70..100, 40)], 0),
+            (vec![(30..50, 40), (50..70, 20), (70..100, 10)], 2000),
+            (vec![(30..60, 40), (60..70, 20), (70..100, 40)], 0),
+            // Too few texts to say.
+            (vec![(30..40, 1), (90..95, 1)], 3),
+            (vec![], 100_000),
+            (vec![], 0),
+        ] {
+            assert_eq!(nearest(&stretches, alone).gap(), None, "{stretches:?}");
+        }
+    }
+
+    #[test]
+    fn the_deepest_of_several() {
+        let gap = nearest(&[(30..40, 100), (50..60, 30), (62..70, 30), (85..95, 100)], 0).gap().expect("a gap");
+        assert!(gap.from.to_f64() > 0.6 && gap.to.to_f64() < 0.9, "{gap:?}");
+        assert_eq!(gap.threshold.to_string(), "0.75");
+    }
+}
