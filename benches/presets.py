@@ -4,7 +4,7 @@
 What the labels are follows from what is known of the documents, never from their similarity:
 
 sections   sections of terms of service and privacy policies (Open Terms Archive, a history of changes): the first and the
-           last version of a section, known by document and heading, are duplicates
+           last version of a section, known by document and heading, are duplicates; sections of one document are not
 titles     titles of papers in DBLP and ACM, pairs judged by people (PyPI: the sdist of py-entitymatching 0.4.2)
 code       source files of releases of Python packages (PyPI: wheels): one path in several releases is one file
 qa         questions with their answers in FAQs of releases (PyPI: sdists): one question of one project is one entry
@@ -83,14 +83,17 @@ def headed(text):
         yield heading, "\n".join(body)
 
 
-def sections(source):
-    """The first and the last version of each section of the first 100 documents, of those of 20 to 400 words."""
+def sections(out, source):
+    """Sections of 20 to 400 words of the first 100 documents that still have them. The first and the last version of one
+    are duplicates, and two sections of the last snapshot of a document are not. Of sections of two documents nobody knows:
+    companies copy, also themselves."""
     history = {}
     with open(source) as file:
         for line in file:
             event = json.loads(line)
             if event.get("text"):
                 history.setdefault(event["doc"], []).append((event["seq"], event["text"]))
+    documents, labels = [], []
     for doc in sorted(history)[:100]:
         versions = {}
         for seq, text in sorted(history[doc]):
@@ -100,9 +103,22 @@ def sections(source):
                 # A heading that comes twice names no section.
                 if names.count(heading) == 1 and 20 <= words(body) <= 400:
                     versions.setdefault(heading, []).append((seq, body))
+        last = {}
         for heading, bodies in versions.items():
-            for seq, body in (bodies[0], bodies[-1]):
-                yield f"{doc}#{heading}", seq, body
+            # Two headings of one snapshot are two sections; one that came later may be another's new name.
+            if bodies[-1][0] != seq:
+                continue
+            ends = [(f"{doc}#{heading}@{when}", body) for when, body in (bodies[0], bodies[-1])]
+            # What differs in layout alone is found by whatever method.
+            if re.findall(r"\w+", ends[0][1]) != re.findall(r"\w+", ends[1][1]):
+                documents.append(ends[0])
+                labels.append((ends[0][0], ends[1][0], 1))
+            documents.append(ends[1])
+            # Two headings over one text are one section.
+            if ends[1][1] not in last.values():
+                labels += [(other, ends[1][0], 0) for other in last]
+                last[ends[1][0]] = ends[1][1]
+    write(out, "sections", documents, labels, ("id_a", "id_b", "grade"))
 
 
 def titles(out, source):
@@ -197,7 +213,9 @@ def mail(source):
             yield name, "wrapped", wrapped
 
 
-KINDS = {"sections": sections, "code": code, "qa": qa, "mail": mail}
+# By what their source gives: labelled pairs, or versions of clusters.
+PAIRS = {"sections": sections, "titles": titles}
+KINDS = {"code": code, "qa": qa, "mail": mail}
 
 
 def main():
@@ -207,12 +225,12 @@ def main():
     out.mkdir(parents=True, exist_ok=True)
     for argument in sys.argv[2:]:
         kind, _, source = argument.partition("=")
-        if kind == "titles":
-            titles(out, source)
+        if kind in PAIRS:
+            PAIRS[kind](out, source)
         elif kind in KINDS:
             clusters(out, kind, KINDS[kind](source))
         else:
-            sys.exit(f"no kind is called {kind!r}; there are titles, {', '.join(KINDS)}")
+            sys.exit(f"no kind is called {kind!r}; there are {', '.join({**PAIRS, **KINDS})}")
 
 
 if __name__ == "__main__":

@@ -153,7 +153,8 @@ fn the_best_f1_of_judged_pairs_is_that_of_these_alone() {
     let listed: BTreeSet<_> = judged.iter().map(|(a, b, _)| (*a, *b)).collect();
     let others = (0..texts.len()).flat_map(|b| (0..b).map(move |a| (a, b)));
     all.extend(others.filter(|pair| !listed.contains(pair)).map(|(a, b)| (a, b, false)));
-    let told = jsonl(dir.alike(&format!("{line} --unlisted distinct"), None).ok().stdout.as_bytes()).remove(0);
+    let told =
+        jsonl(dir.alike(&format!("{line} --unlisted distinct"), None).ok().stdout.as_bytes()).remove(0);
     check(&told, &texts, &all, FLOOR);
 }
 

@@ -97,10 +97,24 @@ pub(crate) struct TuneThresholdArgs {
     pub(crate) truth: LabelArgs,
 
     /// Words per shingle to measure; 0 for none
-    #[arg(long, value_name = "N,...", value_delimiter = ',', num_args = 1, default_value = "1,2,3,4,5", help_heading = "Measured")]
+    #[arg(
+        long,
+        value_name = "N,...",
+        value_delimiter = ',',
+        num_args = 1,
+        default_value = "1,2,3,4,5",
+        help_heading = "Measured"
+    )]
     pub(crate) words: Vec<usize>,
     /// Characters per shingle to measure; 0 for none
-    #[arg(long, value_name = "N,...", value_delimiter = ',', num_args = 1, default_value = "3,4,5,6,7,8", help_heading = "Measured")]
+    #[arg(
+        long,
+        value_name = "N,...",
+        value_delimiter = ',',
+        num_args = 1,
+        default_value = "3,4,5,6,7,8",
+        help_heading = "Measured"
+    )]
     pub(crate) chars: Vec<usize>,
     /// Least similarity (Jaccard) that is looked for where not every pair is measured
     #[arg(long, value_name = "T", default_value = "0.3", help_heading = "Measured")]

@@ -147,7 +147,9 @@ mod tests {
     fn nearest(stretches: &[(std::ops::Range<u32>, u32)], alone: u64) -> Nearest {
         let levels: Vec<u32> = stretches
             .iter()
-            .flat_map(|(range, each)| range.clone().flat_map(move |at| vec![at * BIN + 5_000; *each as usize]))
+            .flat_map(|(range, each)| {
+                range.clone().flat_map(move |at| vec![at * BIN + 5_000; *each as usize])
+            })
             .collect();
         let texts = levels.len() as u64 + alone;
         Nearest::of(levels.into_iter(), texts, "0.3".parse().expect("a threshold"))
@@ -168,7 +170,11 @@ mod tests {
         let gap = nearest(&[(85..100, 10)], 10_000).gap().expect("a gap");
         assert_eq!(gap.from.to_string(), "0.3");
         assert!(gap.threshold.to_f64() > 0.5 && gap.threshold.to_f64() < 0.8, "{gap:?}");
-        assert_eq!(nearest(&[(85..100, 10)], 0).gap(), None, "without a lower heap there is nothing to tell apart");
+        assert_eq!(
+            nearest(&[(85..100, 10)], 0).gap(),
+            None,
+            "without a lower heap there is nothing to tell apart"
+        );
     }
 
     #[test]
@@ -190,7 +196,8 @@ mod tests {
 
     #[test]
     fn the_deepest_of_several() {
-        let gap = nearest(&[(30..40, 100), (50..60, 30), (62..70, 30), (85..95, 100)], 0).gap().expect("a gap");
+        let gap =
+            nearest(&[(30..40, 100), (50..60, 30), (62..70, 30), (85..95, 100)], 0).gap().expect("a gap");
         assert!(gap.from.to_f64() > 0.6 && gap.to.to_f64() < 0.9, "{gap:?}");
         assert_eq!(gap.threshold.to_string(), "0.75");
     }

@@ -8,8 +8,8 @@ use crate::evaluate::{Documents, Grouping};
 use crate::flow::{Outcome, Reason};
 use crate::progress::Progress;
 use crate::read::Source;
-use crate::similarity::Measure;
 use crate::simd::Simd;
+use crate::similarity::Measure;
 use crate::sketch::{Spread, shingles};
 use crate::text::Tokenizer;
 use crate::threshold::Threshold;
@@ -25,13 +25,7 @@ pub(super) fn level(measure: Measure) -> u32 {
 
 /// The configuration that finds all pairs at or over a threshold, whatever is common.
 pub fn join(text: &Text, threshold: Threshold, input: &Input) -> Config {
-    Config {
-        method: Method::Join,
-        threshold,
-        input: input.clone(),
-        text: text.clone(),
-        ..Config::default()
-    }
+    Config { method: Method::Join, threshold, input: input.clone(), text: text.clone(), ..Config::default() }
 }
 
 /// Measures pairs that were judged, each by itself.

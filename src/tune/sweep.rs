@@ -114,8 +114,7 @@ impl Sweep {
             });
             if better {
                 let score = self.score(threshold(roundest(lower, pairs.level)), both, found);
-                let range =
-                    BestThreshold { score, from: threshold(lower), to: threshold(pairs.level) };
+                let range = BestThreshold { score, from: threshold(lower), to: threshold(pairs.level) };
                 best = Some((both, whole, room, range));
             }
         }
@@ -166,7 +165,8 @@ mod tests {
 
     #[test]
     fn nothing_is_said_below_what_was_measured() {
-        let best = Sweep::new(vec![graded(500_000, 1, 0)], 1, "0.3".parse().ok()).best().expect("a duplicate");
+        let best =
+            Sweep::new(vec![graded(500_000, 1, 0)], 1, "0.3".parse().ok()).best().expect("a duplicate");
         assert_eq!((best.from.to_string(), best.score.threshold.to_string()), ("0.3".into(), "0.4".into()));
         assert_eq!(Sweep::new(vec![graded(500_000, 0, 3)], 1, None).best(), None);
         assert_eq!(Sweep::default().best(), None);

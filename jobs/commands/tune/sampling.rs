@@ -12,7 +12,9 @@ use alike::output::Chart;
 use alike::printable::counted;
 use alike::progress::Progress;
 use alike::read::{FormatHint, Source};
-use alike::tune::{Accuracy, Floors, LengthGroup, MOST_RESIDUES, Plan, SamplingGoal, plan, some_of, write_part};
+use alike::tune::{
+    Accuracy, Floors, LengthGroup, MOST_RESIDUES, Plan, SamplingGoal, plan, some_of, write_part,
+};
 use serde::Serialize;
 
 use super::bench::{TrialRuns, input};

@@ -59,7 +59,9 @@ impl Wish {
         };
         let texts = [of(Tokens::Words, &args.words), of(Tokens::Chars, &args.chars)].concat();
         if texts.is_empty() {
-            return Err(Error::config("--words 0 --chars 0: there is no shingle to measure; give a size of one"));
+            return Err(Error::config(
+                "--words 0 --chars 0: there is no shingle to measure; give a size of one",
+            ));
         }
         let input = input(&args.records);
         for text in &texts {
@@ -104,7 +106,11 @@ fn measure(
 ) -> Result<ThresholdReport> {
     let place = RunFolder::new(None)?;
     let read = |sources: &[Source], input: &Input| {
-        Documents::read(&Survey { sources, input, workers: machine.workers, mesh: None }, machine.simd, progress)
+        Documents::read(
+            &Survey { sources, input, workers: machine.workers, mesh: None },
+            machine.simd,
+            progress,
+        )
     };
     let mut found = find_inputs(&args.inputs, args.records.form.hint(&wish.input), place.path(), progress)?;
     let mut documents = read(&found.sources, &wish.input)?;
@@ -149,8 +155,7 @@ fn shingles(
     let measure = |text: &Text| -> Result<MeasuredShingle> {
         Ok(match truth {
             Labelled::Judged(pairs) => {
-                let sweep =
-                    sweep_judged(pairs, text, (documents, sources, input), (machine.simd, progress))?;
+                let sweep = sweep_judged(pairs, text, (documents, sources, input), (machine.simd, progress))?;
                 MeasuredShingle::labelled(text, &sweep)
             }
             Labelled::Whole(pairs) => {

@@ -70,11 +70,8 @@ impl MeasuredShingle {
     pub(super) fn labelled(text: &Text, sweep: &Sweep) -> MeasuredShingle {
         let tenths = SHOWN.filter_map(|tenths| Threshold::from_millionths(100_000 * tenths));
         let by_threshold = tenths.map(|threshold| sweep.at(threshold)).collect();
-        let result = ShingleResult::Labelled {
-            duplicates: sweep.duplicates(),
-            best: sweep.best(),
-            by_threshold,
-        };
+        let result =
+            ShingleResult::Labelled { duplicates: sweep.duplicates(), best: sweep.best(), by_threshold };
         MeasuredShingle { tokens: text.tokens, ngram: text.ngram, result }
     }
 
@@ -96,9 +93,8 @@ impl MeasuredShingle {
     fn worth(&self) -> Option<(f64, u32, Threshold)> {
         let room = |from: Threshold, to: Threshold| to.millionths() - from.millionths();
         match &self.result {
-            ShingleResult::Labelled { best, .. } => {
-                best.map(|best| (best.score.f1.unwrap_or(0.0), room(best.from, best.to), best.score.threshold))
-            }
+            ShingleResult::Labelled { best, .. } => best
+                .map(|best| (best.score.f1.unwrap_or(0.0), room(best.from, best.to), best.score.threshold)),
             ShingleResult::Unlabelled { gap, .. } => {
                 gap.map(|gap| (0.0, room(gap.from, gap.to), gap.threshold))
             }
@@ -137,7 +133,9 @@ impl ThresholdReport {
             return Err(Error::config(format!("{} Leave out --toml to see the figures", self.nothing())));
         };
         let why = match f1 {
-            Some(f1) => format!("F1 {f1:.4} on {} labels", self.labels.as_ref().map_or(0, |labels| labels.used)),
+            Some(f1) => {
+                format!("F1 {f1:.4} on {} labels", self.labels.as_ref().map_or(0, |labels| labels.used))
+            }
             None => format!("the gap in the resemblances of {}", counted(self.measured as u64, "document")),
         };
         Ok(format!(
@@ -185,7 +183,8 @@ impl ThresholdReport {
             }
             Some(Suggestion { tokens, ngram, threshold, .. }) => {
                 let tokens = tokens_name(tokens);
-                let _ = write!(text, "\nSuggested: --tokens {tokens} --ngram {ngram} --threshold {threshold}\n");
+                let _ =
+                    write!(text, "\nSuggested: --tokens {tokens} --ngram {ngram} --threshold {threshold}\n");
             }
         }
         text
@@ -238,9 +237,7 @@ fn row(shingle: &MeasuredShingle) -> Vec<String> {
             cells.extend(bands.iter().map(u64::to_string));
             cells.extend(match gap {
                 None => [dash(), dash(), dash()],
-                Some(gap) => {
-                    [range(gap.from, gap.to), gap.within.to_string(), gap.threshold.to_string()]
-                }
+                Some(gap) => [range(gap.from, gap.to), gap.within.to_string(), gap.threshold.to_string()],
             });
         }
     }
