@@ -40,7 +40,7 @@ pub struct Nearest {
 
 /// A stretch of resemblances that few texts have.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Gap {
+pub struct ResemblanceGap {
     /// Where it begins.
     pub from: Threshold,
     /// Where it ends.
@@ -88,7 +88,7 @@ impl Nearest {
 
     /// The deepest gap, and of equally deep ones the widest, if there is one: each side has a window of texts that is at least four times as full, by more than
     /// chance would have it.
-    pub fn gap(&self) -> Option<Gap> {
+    pub fn gap(&self) -> Option<ResemblanceGap> {
         let first = (self.floor / BIN) as usize;
         let counts = self.hundredths.get(first..)?;
         let windows: Vec<u64> = counts.windows(WINDOW).map(|window| window.iter().sum()).collect();
@@ -116,7 +116,7 @@ impl Nearest {
     }
 
     /// The gap of some bins.
-    fn stretch(&self, first: usize, bins: std::ops::Range<usize>, counts: &[u64]) -> Gap {
+    fn stretch(&self, first: usize, bins: std::ops::Range<usize>, counts: &[u64]) -> ResemblanceGap {
         let fewest = counts[bins.clone()].iter().min().copied().unwrap_or(0);
         // The longest run of the emptiest bins.
         let (mut best, mut run) = (0..0, bins.start..bins.start);
@@ -128,7 +128,7 @@ impl Nearest {
         }
         let edge = |at: usize| ((first + at) as u32 * BIN).clamp(1, 1_000_000);
         let sum = |counts: &[u64]| counts.iter().sum::<u64>();
-        Gap {
+        ResemblanceGap {
             from: threshold(edge(bins.start)),
             to: threshold(edge(bins.end)),
             threshold: threshold(roundest(edge(best.start), edge(best.end))),

@@ -21,7 +21,7 @@ mod sweep;
 mod thresholds;
 
 pub use examples::Example;
-pub use gap::{Gap, Nearest};
+pub use gap::{Nearest, ResemblanceGap};
 pub use labelled::{join, sweep_joined, sweep_judged};
 pub use part::{some_of, write_part};
 pub use plan::{Accuracy, AtRatio, Floors, MOST_RESIDUES, RATIOS, Trial, choose};

@@ -25,7 +25,7 @@ use crate::session::watched::watched;
 use crate::terminal::stdout::{OutputLines, print};
 
 /// What was asked for, if it can be.
-struct Wish {
+struct ThresholdGoal {
     /// The shingles to measure, in the order of the report.
     texts: Vec<Text>,
     floor: Threshold,
@@ -34,8 +34,8 @@ struct Wish {
 
 pub(super) fn run(args: &TuneThresholdArgs) -> Result<ExitCode> {
     let machine = Machine::new(&args.machine)?;
-    let wish = Wish::new(args)?;
-    let told = watched(&args.talk, |progress| measure(args, wish, machine, progress))?;
+    let goal = ThresholdGoal::new(args)?;
+    let told = watched(&args.talk, |progress| measure(args, goal, machine, progress))?;
     if args.toml {
         return print(told.toml()?.as_bytes());
     }
@@ -47,8 +47,8 @@ pub(super) fn run(args: &TuneThresholdArgs) -> Result<ExitCode> {
     lines.finish(written)
 }
 
-impl Wish {
-    fn new(args: &TuneThresholdArgs) -> Result<Wish> {
+impl ThresholdGoal {
+    fn new(args: &TuneThresholdArgs) -> Result<ThresholdGoal> {
         let floor = args.floor.parse().map_err(|e| Error::config(format!("--floor: {e}")))?;
         if args.documents == 0 {
             return Err(Error::config("--documents 0: there is nothing to measure on; 20000 are usual"));
@@ -67,7 +67,7 @@ impl Wish {
         for text in &texts {
             Config { input: input.clone(), text: text.clone(), ..Config::default() }.validate()?;
         }
-        Ok(Wish { texts, floor, input })
+        Ok(ThresholdGoal { texts, floor, input })
     }
 }
 
@@ -100,7 +100,7 @@ impl Labelled {
 
 fn measure(
     args: &TuneThresholdArgs,
-    mut wish: Wish,
+    mut goal: ThresholdGoal,
     machine: Machine,
     progress: &Arc<Progress>,
 ) -> Result<ThresholdReport> {
@@ -112,8 +112,8 @@ fn measure(
             progress,
         )
     };
-    let mut found = find_inputs(&args.inputs, args.records.form.hint(&wish.input), place.path(), progress)?;
-    let mut documents = read(&found.sources, &wish.input)?;
+    let mut found = find_inputs(&args.inputs, args.records.form.hint(&goal.input), place.path(), progress)?;
+    let mut documents = read(&found.sources, &goal.input)?;
     let all = documents.len();
     refuse(args.records.strict, &found.rejected(documents.refused.clone()), all as u64)?;
     let path = args.truth.labels.as_deref();
@@ -132,24 +132,24 @@ fn measure(
     }
     if chosen.len() < all {
         let path: PathBuf = place.path().join("measured.jsonl");
-        wish.input = write_part((&documents, &found.sources), &chosen, (&wish.input, &path), progress)?;
+        goal.input = write_part((&documents, &found.sources), &chosen, (&goal.input, &path), progress)?;
         found = find_inputs(&[path], FormatHint::default(), place.path(), progress)?;
-        documents = read(&found.sources, &wish.input)?;
+        documents = read(&found.sources, &goal.input)?;
     }
     let bench = (&documents, &*found.sources, place.path());
-    let shingles = shingles(&truth, &wish, bench, machine, progress)?;
-    Ok(ThresholdReport::new((all, documents.len()), told, wish.floor, shingles))
+    let shingles = shingles(&truth, &goal, bench, machine, progress)?;
+    Ok(ThresholdReport::new((all, documents.len()), told, goal.floor, shingles))
 }
 
 /// Every kind of shingle, measured.
 fn shingles(
     truth: &Labelled,
-    wish: &Wish,
+    goal: &ThresholdGoal,
     (documents, sources, scratch): (&Documents, &[Source], &Path),
     machine: Machine,
     progress: &Arc<Progress>,
 ) -> Result<Vec<MeasuredShingle>> {
-    let Wish { texts, floor, input } = wish;
+    let ThresholdGoal { texts, floor, input } = goal;
     let bench = TrialRuns { sources, part: Part::ALL, scratch, machine, progress };
     let joined = |text: &Text| bench.run(join(text, *floor, input), true);
     let measure = |text: &Text| -> Result<MeasuredShingle> {

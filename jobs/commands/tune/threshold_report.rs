@@ -6,7 +6,7 @@ use alike::config::{Text, Tokens};
 use alike::error::{Error, Result};
 use alike::printable::counted;
 use alike::threshold::Threshold;
-use alike::tune::{BestThreshold, Gap, LabelScore, Nearest, Sweep};
+use alike::tune::{BestThreshold, LabelScore, Nearest, ResemblanceGap, Sweep};
 use serde::Serialize;
 
 use crate::session::labels::LabelsReport;
@@ -53,7 +53,7 @@ enum ShingleResult {
         by_threshold: Vec<LabelScore>,
     },
     /// By the distribution.
-    Unlabelled { nearest: Nearest, gap: Option<Gap> },
+    Unlabelled { nearest: Nearest, gap: Option<ResemblanceGap> },
 }
 
 /// What suits the documents.
