@@ -24,7 +24,7 @@ fn corpus() -> Vec<String> {
             let word = |at: usize| match (at * 7 + family) % 29 {
                 spot if spot < 2 * member => format!("x{member}y{at}"),
                 spot if spot > 24 => format!("common{at}"),
-                _ => format!("f{}w{at}", family / 2 * 2 + usize::from(at % 3 == 0) * (family % 2)),
+                _ => format!("f{}w{at}", family / 2 * 2 + usize::from(at.is_multiple_of(3)) * (family % 2)),
             };
             texts.push((0..30 + family).map(word).collect::<Vec<_>>().join(" "));
         }
@@ -135,9 +135,9 @@ fn the_best_f1_of_judged_pairs_is_that_of_these_alone() {
     write(&dir, &texts);
     let judged: Vec<(usize, usize, bool)> = (0..texts.len())
         .flat_map(|b| (0..b).map(move |a| (a, b)))
-        .filter(|(a, b)| (a * 31 + b * 17) % 5 == 0)
+        .filter(|(a, b)| (a * 31 + b * 17).is_multiple_of(5))
         // Some judgements are mistakes.
-        .map(|(a, b)| (a, b, (family(a) == family(b)) != ((a + b) % 43 == 0)))
+        .map(|(a, b)| (a, b, (family(a) == family(b)) != (a + b).is_multiple_of(43)))
         .collect();
     let mut labels = String::from("id_a\tid_b\tgrade\n");
     for (a, b, is) in &judged {
