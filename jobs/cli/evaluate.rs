@@ -4,8 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::common::{MachineArgs, RecordArgs, TalkArgs};
-use super::labels::LabelArgs;
+use super::common::{LabelArgs, MachineArgs, RecordArgs, TalkArgs};
 use super::values::presets;
 
 pub(crate) const EVALUATE_EXAMPLES: &str = "\

@@ -10,7 +10,6 @@ pub(crate) mod dedup;
 mod distributed;
 pub(crate) mod evaluate;
 mod helping;
-pub(crate) mod labels;
 pub(crate) mod launch;
 pub(crate) mod lexicon;
 pub(crate) mod line;

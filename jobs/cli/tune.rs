@@ -4,8 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::common::{MachineArgs, RecordArgs, TalkArgs};
-use super::labels::LabelArgs;
+use super::common::{LabelArgs, MachineArgs, RecordArgs, TalkArgs};
 
 pub(super) const TUNE_EXAMPLES: &str = "\
 Examples:
