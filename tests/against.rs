@@ -302,13 +302,11 @@ fn sets_that_cannot_be_meant_are_refused_before_work() {
     dir.write("new.jsonl", line("1", "some words"));
     dir.write("empty/a.jsonl", "");
     dir.write("pages/new.jsonl", line("2", "other words"));
-    dir.alike("load c new.jsonl", None).ok();
     for (flags, parts) in [
         ("new.jsonl --against none.jsonl", &["none.jsonl", "no such file"][..]),
         ("new.jsonl --against new.jsonl", &["new.jsonl", "is an input"]),
         ("new.jsonl pages --against all=pages", &["pages/new.jsonl", "is an input"]),
         ("new.jsonl --against old=empty", &["--against old", "nothing in it"]),
-        ("new.jsonl --against c", &["c: is a collection", "alike export"]),
         ("- --against -", &["standard input can be read once"]),
     ] {
         let mut ran = dir.dedup(&format!("{flags} --out out"));

@@ -11,6 +11,7 @@
 
 /// Protected documents: what resembles them goes, and they stay.
 mod against;
+mod against_collection;
 /// What a wrong input costs: a counted record or a clear error, never half an output.
 mod bad_input;
 /// Compactions, and proofs that a collection is whole.

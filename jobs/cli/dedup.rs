@@ -65,7 +65,7 @@ pub(crate) struct DedupArgs {
 
     /// Remove from INPUT what resembles a document of PATH, too
     ///
-    /// PATH is a file, a folder, a glob, or -. Its documents are protected: they stay as they are. May be given several times. NAME= says what the set is called in lists and in the summary. Protected documents are
+    /// PATH is a file, a folder, a glob, -, or a collection. Its documents are protected: they stay as they are. May be given several times. NAME= says what the set is called in lists and in the summary. Protected documents are
     /// never compared with each other, and none of them is written to the output. Quote globs: the shell makes inputs of what
     /// stands behind the first file.
     #[arg(long, value_name = "[NAME=]PATH", value_parser = ProtectedPath::parse)]
@@ -128,7 +128,7 @@ pub(crate) struct DedupArgs {
 pub(crate) struct ProtectedPath {
     /// The name of the set.
     pub(crate) name: String,
-    /// A file, a folder, a glob, or - for standard input.
+    /// A file, a folder, a glob, a collection, or - for standard input.
     pub(crate) path: PathBuf,
 }
 

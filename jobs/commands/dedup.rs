@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Instant;
 
+use alike::collection::{Manifest, Snapshot};
 use alike::config::Config;
 use alike::error::{Error, Result};
 use alike::flow::{self, Outcome, Part, ProtectedSet, Related, Request};
@@ -21,7 +22,8 @@ use alike::run_lexicon;
 use alike::system_memory::peak_memory;
 
 use crate::cluster::job::{DistributedJob, PART_DONE};
-use crate::session::against::{check_protected, find_protected, refuse_unprotected};
+use crate::session::against::{StoredDocuments, check_protected, find_protected, refuse_unprotected};
+use crate::session::collection::folder;
 use crate::session::inputs::{find_inputs, preferred_inputs, refuse, set_preferences};
 use crate::session::options::DedupOptions;
 use crate::session::run_folder::RunFolder;
@@ -65,17 +67,29 @@ fn dedup(
     FormPlan::new(&discovery.sources, options.form)?;
     set_preferences(&preferred, &options.inputs, &mut discovery)?;
     let found_as = (options.hint, spool.path(), &**progress);
-    let protected = find_protected(&options.against, &mut discovery, found_as)?;
+    let (protected, stored) =
+        find_protected(&options.against, &options.collections, &mut discovery, found_as)?;
     let mut config = options.config.clone();
-    let resources = resources(options, spool.path(), None);
-    let lexicon =
-        run_lexicon(&mut config, options.lexicon.as_deref(), &discovery.sources, &resources, progress)?;
+    let counting = resources(options, spool.path(), None);
+    let named = options.lexicon.as_deref();
+    // Stored documents were sketched by the lexicon of their collection.
+    let lexicon = match stored.is_empty() {
+        true => run_lexicon(&mut config, named, &discovery.sources, &counting, progress)?,
+        false => None,
+    };
     if let Some(peers) = peers {
         let sources = discovery.sources.iter().map(Source::from_anywhere).collect::<Result<_>>()?;
-        peers.broadcast(&DedupTask { sources, protected: protected.clone(), config: config.clone() })?;
+        let stored = stored.iter().map(|(file, snapshot)| (*file, snapshot.manifest().clone())).collect();
+        peers.broadcast(&DedupTask {
+            sources,
+            protected: protected.clone(),
+            stored,
+            config: config.clone(),
+        })?;
     }
-    let task = DedupTask { sources: discovery.sources.clone(), protected, config };
-    let request = Request { lexicon, ..request(options, task, place.path(), peers.cloned()) };
+    let task = DedupTask { sources: discovery.sources.clone(), protected, stored: Vec::new(), config };
+    let resources = resources(options, place.path(), peers.cloned());
+    let request = Request { lexicon, ..request(options, task, &stored, resources, progress)? };
     let mut outcome = flow::run(request, Arc::clone(progress))?;
     outcome.findings.keep_per_cluster(options.keep_per_cluster, &outcome.run.documents.catalogue);
     refuse_unprotected(options.strict, &outcome)?;
@@ -161,6 +175,8 @@ fn write(
 struct DedupTask {
     sources: Vec<Source>,
     protected: Vec<ProtectedSet>,
+    /// Commits of collections, each with the number of the source that is its folder.
+    stored: Vec<(u32, Manifest)>,
     config: Config,
 }
 
@@ -172,7 +188,13 @@ fn assist(options: &DedupOptions, peers: &Arc<Peers>, progress: &Arc<Progress>) 
     admit_read_ahead(&mut task.sources, options.memory, options.workers, place);
     let sources = task.sources.clone();
     let own = ProtectedSet::sources_of(&task.protected);
-    let request = request(options, task, scratch.path(), Some(Arc::clone(peers)));
+    let open = |(file, manifest): &(u32, Manifest)| {
+        let snapshot = Snapshot::ahead_of(&folder(&sources[*file as usize].path)?, manifest.clone())?;
+        Ok((*file, snapshot))
+    };
+    let stored = task.stored.iter().map(open).collect::<Result<Vec<_>>>()?;
+    let resources = resources(options, scratch.path(), Some(Arc::clone(peers)));
+    let request = request(options, task, &stored, resources, progress)?;
     let fields = flow::assist(request, Arc::clone(progress))?;
     if !options.dry_run {
         progress.enter(Stage::Write, 0);
@@ -196,19 +218,27 @@ fn fetched(sources: &[Source], peers: Option<&Peers>) -> Result<Option<Fetched>>
     Ok(Some(others.into_iter().fold(Fetched::default(), sum)))
 }
 
-fn request(options: &DedupOptions, task: DedupTask, scratch: &Path, peers: Option<Arc<Peers>>) -> Request {
-    Request {
+/// What the dataflow is asked for, with the documents of protected collections.
+fn request(
+    options: &DedupOptions,
+    task: DedupTask,
+    stored: &[(u32, Snapshot)],
+    mut resources: Resources,
+    progress: &Progress,
+) -> Result<Request> {
+    let StoredDocuments { replays, tables } = StoredDocuments::read(stored, &mut resources, progress)?;
+    Ok(Request {
         sources: task.sources,
         protected: task.protected,
         part: Part::ALL,
         config: task.config,
         pairs: options.pairs,
         stored: None,
-        replay: None,
-        frozen_tables: None,
+        replays,
+        frozen_tables: tables,
         lexicon: None,
-        resources: resources(options, scratch, peers),
-    }
+        resources,
+    })
 }
 
 /// What the run may use of its machine, with the folder `scratch` for spill files.

@@ -2,16 +2,25 @@
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use alike::collection::is_collection;
+use alike::collection::{QueryOverrides, Snapshot, is_collection, overridden};
+use alike::config::{Cluster, Config};
 use alike::error::{Error, Result};
-use alike::flow::{Outcome, ProtectedSet};
+use alike::flow::{Outcome, ProtectedSet, ReplayedDocuments};
+use alike::lexicon::Lexicon;
 use alike::limits::{MAX_FILES, REFUSED_PERCENT};
+use alike::method::FrozenTables;
 use alike::progress::Progress;
 use alike::read::{Discovery, FormatHint, Refusal, Refused, Source};
+use alike::resources::Resources;
 
+use crate::cli::common::ConfigArgs;
 use crate::cli::dedup::ProtectedPath;
+use crate::session::collection::folder;
 use crate::session::inputs::find_inputs;
+use crate::session::options::configuration;
+use crate::session::target::{beside, differences};
 
 /// Refuses what is wrong with paths before anything is looked for.
 pub(crate) fn check_protected(against: &[ProtectedPath], inputs: &[PathBuf]) -> Result<()> {
@@ -22,31 +31,151 @@ pub(crate) fn check_protected(against: &[ProtectedPath], inputs: &[PathBuf]) -> 
             "standard input can be read once only: name - once, and files for the rest",
         ));
     }
-    let what = "is a collection, which --against cannot read; name the files that were loaded into it, or what alike export \
-                writes of it";
-    match against.iter().find(|set| is_collection(&set.path)) {
-        Some(set) => Err(Error::input(&set.path, what)),
-        None => Ok(()),
+    Ok(())
+}
+
+/// A collection whose documents are protected: one commit of it.
+#[derive(Clone, Debug)]
+pub(crate) struct ProtectedCollection {
+    path: PathBuf,
+    snapshot: Snapshot,
+}
+
+/// Opens the collections among protected paths, each once.
+pub(crate) fn open_collections(against: &[ProtectedPath]) -> Result<Vec<ProtectedCollection>> {
+    let mut opened: Vec<ProtectedCollection> = Vec::new();
+    for ProtectedPath { name, path } in against.iter().filter(|set| is_collection(&set.path)) {
+        if opened.iter().any(|collection| collection.path == *path) {
+            return Err(Error::input(path, "is named twice by --against; leave one of them out"));
+        }
+        let snapshot = Snapshot::open(&folder(path)?)?;
+        if snapshot.manifest().counts.documents == 0 {
+            return Err(Error::config(format!(
+                "--against {name}: there are no documents in the collection {}; name a set with documents",
+                path.display()
+            )));
+        }
+        opened.push(ProtectedCollection { path: path.clone(), snapshot });
+    }
+    Ok(opened)
+}
+
+/// The configuration of a run: where there are protected collections, that of the first one but for its clusters, unless another
+/// is asked for. Their documents must be ones that this run can compare by what is stored of them.
+pub(crate) fn configured(
+    choices: &ConfigArgs,
+    lexicon: Option<&Path>,
+    collections: &[ProtectedCollection],
+) -> Result<Config> {
+    let Some(first) = collections.first() else { return configuration(choices, Config::default()) };
+    let frozen = &first.snapshot.manifest().config;
+    let base = match choices.config {
+        Some(_) => Config::default(),
+        None => Config { cluster: Cluster::default(), ..frozen.clone() },
+    };
+    let mut config = beside(frozen, choices, base)?;
+    match lexicon.filter(|_| config.needs_lexicon()) {
+        Some(path) => config.lexicon = Lexicon::open(path)?.name(),
+        None if config.lexicon.is_empty() => config.lexicon.clone_from(&frozen.lexicon),
+        None => {}
+    }
+    for ProtectedCollection { path, snapshot } in collections {
+        let frozen = &snapshot.manifest().config;
+        let own = [config.method.name().to_owned(), config.method.name().replace('-', "_")];
+        let is_sketch = |difference: &String| {
+            let (section, key) = difference.split_once(['.', ' ']).unwrap_or((difference, ""));
+            ["method", "verify", "lexicon", "text"].contains(&section)
+                // What is made of shared shingles is asked of pairs, and nothing that is stored.
+                || own.iter().any(|own| own == section) && !(section == "join" && key.starts_with("measure "))
+        };
+        let differ: Vec<String> = differences(frozen, &config)?.into_iter().filter(is_sketch).collect();
+        if !differ.is_empty() {
+            return Err(Error::config(format!(
+                "--against {}: its documents cannot be compared by what the collection stores of them: {}; leave that out, which \
+                 takes the configuration of the collection, or name the files that were loaded into it",
+                path.display(),
+                differ.join("; ")
+            )));
+        }
+        let keep = Some(config.cluster.keep.clone());
+        overridden(frozen, &QueryOverrides { keep, ..QueryOverrides::default() })?;
+    }
+    Ok(config)
+}
+
+/// Refuses what needs more of protected documents than collections have.
+pub(crate) fn refuse_beyond_stored(
+    collections: &[ProtectedCollection],
+    config: &Config,
+    kinds: bool,
+) -> Result<()> {
+    let Some(ProtectedCollection { path, .. }) = collections.first() else { return Ok(()) };
+    let what = match (kinds, config.input.within_field.is_empty()) {
+        (true, _) => "--kinds compares texts, which a collection does not have at hand",
+        (false, false) => "--within compares a field that a collection does not store",
+        (false, true) => return Ok(()),
+    };
+    Err(Error::config(format!(
+        "--against {}: {what}; leave it out, or name files, as alike export writes them",
+        path.display()
+    )))
+}
+
+/// Protected documents of collections, as a run takes them in, and the tables that they were sketched by.
+pub(crate) struct StoredDocuments {
+    /// Each with the number of the source in whose place it is.
+    pub(crate) replays: Vec<(u32, Arc<dyn ReplayedDocuments>)>,
+    /// None if there are no collections.
+    pub(crate) tables: Option<Arc<FrozenTables>>,
+}
+
+impl StoredDocuments {
+    /// Reads what is needed of them; they take a part of the memory.
+    pub(crate) fn read(
+        stored: &[(u32, Snapshot)],
+        resources: &mut Resources,
+        progress: &Progress,
+    ) -> Result<StoredDocuments> {
+        let mut replays = Vec::with_capacity(stored.len());
+        for (file, snapshot) in stored {
+            replays.push((*file, snapshot.protected(resources, progress)?));
+        }
+        let tables = stored.first().map(|(_, snapshot)| snapshot.frozen_tables()).transpose()?.flatten();
+        Ok(StoredDocuments { replays, tables })
     }
 }
 
 /// Finds the protected documents and puts them before what was found of the inputs; the sets, in the order of their names on
-/// the command line.
+/// the command line, and the collections, each with the number of the source in whose place it is.
 pub(crate) fn find_protected(
     against: &[ProtectedPath],
+    collections: &[ProtectedCollection],
     found: &mut Discovery,
     (hint, spool, progress): (FormatHint, &Path, &Progress),
-) -> Result<Vec<ProtectedSet>> {
+) -> Result<(Vec<ProtectedSet>, Vec<(u32, Snapshot)>)> {
     let mut names: Vec<&str> = Vec::new();
     for ProtectedPath { name, .. } in against {
         if !names.contains(&&**name) {
             names.push(name);
         }
     }
-    let (mut sets, mut sources) = (Vec::new(), Vec::new());
+    let (mut sets, mut sources, mut stored) = (Vec::new(), Vec::new(), Vec::new());
     for name in names {
-        let paths = against.iter().filter(|set| set.name == name).map(|set| set.path.clone());
-        let mut set = find_inputs(&paths.collect::<Vec<_>>(), hint, spool, progress)?;
+        let (first, mut files) = (sources.len(), Vec::new());
+        for path in against.iter().filter(|set| set.name == name).map(|set| &set.path) {
+            match collections.iter().find(|collection| collection.path == *path) {
+                None => files.push(path.clone()),
+                Some(collection) => {
+                    stored.push((sources.len() as u32, collection.snapshot.clone()));
+                    sources.push(Source::place_for(path));
+                }
+            }
+        }
+        if files.is_empty() {
+            sets.push(ProtectedSet { name: name.to_owned(), sources: sources.len() - first });
+            continue;
+        }
+        let mut set = find_inputs(&files, hint, spool, progress)?;
         if let Some((path, why)) = set.unreadable.first() {
             let what = format!("is protected, and cannot be read ({why}); mend it, or leave it out");
             return Err(Error::input(path, what));
@@ -56,12 +185,12 @@ pub(crate) fn find_protected(
                 "--against {name}: there is nothing in it; name a set with documents"
             )));
         }
-        sets.push(ProtectedSet { name: name.to_owned(), sources: set.sources.len() });
         sources.append(&mut set.sources);
+        sets.push(ProtectedSet { name: name.to_owned(), sources: sources.len() - first });
         found.skipped.append(&mut set.skipped);
     }
     if sets.is_empty() {
-        return Ok(sets);
+        return Ok((sets, stored));
     }
     refuse_same(&sources, &found.sources)?;
     sources.append(&mut found.sources);
@@ -72,7 +201,7 @@ pub(crate) fn find_protected(
         )));
     }
     found.sources = sources;
-    Ok(sets)
+    Ok((sets, stored))
 }
 
 /// Refuses a file that is protected and an input: nothing of it would be left.

@@ -24,6 +24,7 @@ use crate::cli::common::RecordArgs;
 use crate::cli::common::{ConfigArgs, MachineArgs};
 use crate::cli::dedup::{DedupArgs, OutputFormArgs, ProtectedPath};
 use crate::cli::values::{ClusteringArg, ComponentsArg, MeasureArg, SimdArg, TokensArg, VerifyArg};
+use crate::session::against::{ProtectedCollection, configured, open_collections, refuse_beyond_stored};
 
 /// All that one run of `dedup` needs to know.
 #[derive(Debug)]
@@ -32,6 +33,8 @@ pub(crate) struct DedupOptions {
     pub(crate) inputs: Vec<PathBuf>,
     /// Paths of protected documents.
     pub(crate) against: Vec<ProtectedPath>,
+    /// The collections among them.
+    pub(crate) collections: Vec<ProtectedCollection>,
     /// What was typed of inputs whose documents are kept rather than those of others.
     pub(crate) prefer: Vec<String>,
     /// What is known of them beside their names and contents.
@@ -73,11 +76,13 @@ pub(crate) struct DedupOptions {
 impl DedupOptions {
     /// Makes sense of the arguments of `dedup`, or says why they make none.
     pub(crate) fn new(args: DedupArgs) -> Result<DedupOptions> {
-        let mut config = configuration(&args.choices, Config::default())?;
+        let collections = open_collections(&args.against)?;
+        let mut config = configured(&args.choices, args.choices.lexicon.as_deref(), &collections)?;
         if let Some(field) = args.within {
             config.input.within_field = field;
             config.validate()?;
         }
+        refuse_beyond_stored(&collections, &config, args.kinds)?;
         if config.input.is_within_files() && !args.against.is_empty() {
             return Err(Error::config(
                 "--within :file compares no two files, so nothing could be held against --against; leave one of them out",
@@ -93,6 +98,7 @@ impl DedupOptions {
             simd,
             inputs: args.inputs,
             against: args.against,
+            collections,
             prefer: args.prefer,
             hint,
             out: args.out,

@@ -173,21 +173,14 @@ fn check_same(manifest: &Manifest, asked: &CreateOptions<'_>) -> Result<()> {
     let CreateOptions { choices, lexicon, store_text } = *asked;
     let frozen = &manifest.config;
     let base = if choices.config.is_some() { unless_said() } else { frozen.clone() };
-    let mut asked = configuration(choices, base)?;
-    // A collection of form 1 folds nothing, and what made it could not say so. The same command still loads into it.
-    if frozen.text.fold == Fold::NONE && asked.text.fold == Fold::default() && choices.filters.fold.is_empty()
-    {
-        asked.text.fold = Fold::NONE;
-    }
+    let mut asked = beside(frozen, choices, base)?;
     match lexicon {
         Some(lexicon) => asked.lexicon = lexicon.name(),
         // Who names none wants the one that is there.
         None if asked.lexicon.is_empty() => asked.lexicon.clone_from(&frozen.lexicon),
         None => {}
     }
-    let json = |config: &Config| serde_json::to_value(config).map_err(|e| Error::config(e.to_string()));
-    let mut differences = Vec::new();
-    differ("", &json(frozen)?, &json(&asked)?, &mut differences);
+    let mut differences = differences(frozen, &asked)?;
     if store_text && !manifest.store_text {
         differences.push("store_text is false, not true".to_owned());
     }
@@ -199,6 +192,25 @@ fn check_same(manifest: &Manifest, asked: &CreateOptions<'_>) -> Result<()> {
          into a new collection",
         differences.join("; ")
     )))
+}
+
+/// What is asked, over `base`, of documents of a collection.
+pub(crate) fn beside(frozen: &Config, choices: &ConfigArgs, base: Config) -> Result<Config> {
+    let mut asked = configuration(choices, base)?;
+    // A collection of form 1 folds nothing, and what made it could not say so. The same command still fits it.
+    if frozen.text.fold == Fold::NONE && asked.text.fold == Fold::default() && choices.filters.fold.is_empty()
+    {
+        asked.text.fold = Fold::NONE;
+    }
+    Ok(asked)
+}
+
+/// The keys in which two configurations differ, with both values.
+pub(crate) fn differences(is: &Config, asked: &Config) -> Result<Vec<String>> {
+    let json = |config: &Config| serde_json::to_value(config).map_err(|e| Error::config(e.to_string()));
+    let mut differences = Vec::new();
+    differ("", &json(is)?, &json(asked)?, &mut differences);
+    Ok(differences)
 }
 
 /// Names the keys in which two configurations differ, with both values.

@@ -193,7 +193,7 @@ impl Dedup {
             config,
             pairs: false,
             stored: None,
-            replay: None,
+            replays: Vec::new(),
             frozen_tables: None,
             lexicon,
             resources,

@@ -1,5 +1,7 @@
 //! The documents of a run: how they are called, where they stand, and their texts, read again.
 
+use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 use crate::document::{Doc, Position};
@@ -16,14 +18,49 @@ use crate::sketcher::Sketcher;
 /// Documents read again between two looks at whether to stop.
 const SLICE: usize = 1024;
 
+/// Stored documents that a worker takes in at a time, at most.
+const STRETCH: usize = 1024;
+
+/// What a worker takes in at a stretch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Work {
+    /// A unit of the inputs, by its number.
+    Unit(usize),
+    /// Some of the stored documents that are there in place of an input.
+    Stored(u32, Range<usize>),
+}
+
+/// All that so many workers take in, in document order.
+pub fn work(
+    inputs: &RunInputs,
+    replays: &BTreeMap<u32, Arc<dyn ReplayedDocuments>>,
+    workers: usize,
+) -> Vec<Work> {
+    let mut work = Vec::with_capacity(inputs.units.len());
+    let mut units = inputs.units.iter().enumerate().peekable();
+    for (file, replay) in replays {
+        while let Some((at, _)) = units.next_if(|(_, unit)| unit.file < *file) {
+            work.push(Work::Unit(at));
+        }
+        let documents = replay.documents();
+        let stretch = (documents / (workers * 8)).clamp(1, STRETCH);
+        let starts = (0..documents).step_by(stretch);
+        work.extend(starts.map(|from| Work::Stored(*file, from..documents.min(from + stretch))));
+    }
+    work.extend(units.map(|(at, _)| Work::Unit(at)));
+    work
+}
+
 /// The documents of a run.
 pub struct RunDocuments {
     /// A row for each document.
     pub catalogue: Catalogue,
-    /// The inputs that they were read from; none where stored documents were replayed.
+    /// The inputs that they were read from; none where all documents were replayed.
     pub inputs: RunInputs,
-    /// The stored documents that were taken in in place of inputs.
-    pub replay: Option<Arc<dyn ReplayedDocuments>>,
+    /// The stored documents that are taken in in place of inputs, by the number of the input.
+    pub replays: BTreeMap<u32, Arc<dyn ReplayedDocuments>>,
+    /// What workers take in one after the other.
+    pub work: Vec<Work>,
     /// The sets of protected documents.
     pub protected: Vec<ProtectedSet>,
 }
@@ -77,10 +114,15 @@ impl RunDocuments {
         })
     }
 
+    /// Whether all documents are stored ones, which were not read from inputs.
+    pub fn are_replayed(&self) -> bool {
+        self.inputs.sources.is_empty()
+    }
+
     /// Path of the document's file, as the user named it.
     pub fn file(&self, doc: Doc) -> String {
         let position = self.catalogue.position(doc);
-        match &self.replay {
+        match self.replays.get(&position.file()) {
             Some(replay) => replay.place(position.offset() as usize).0,
             None => self.inputs.sources[position.file() as usize].shown.clone(),
         }
@@ -92,7 +134,7 @@ impl RunDocuments {
     /// [`crate::error::Error::Io`].
     pub fn line(&self, doc: Doc) -> Result<u64> {
         let position = self.catalogue.position(doc);
-        Ok(match &self.replay {
+        Ok(match self.replays.get(&position.file()) {
             Some(replay) => replay.place(position.offset() as usize).1,
             None => self.inputs.line_at(position, self.catalogue.line(doc)?),
         })
@@ -110,17 +152,24 @@ impl RunDocuments {
         progress: &Progress,
         each: &mut dyn FnMut(Doc, &[u64]) -> Result<()>,
     ) -> Result<()> {
-        if let Some(replay) = &self.replay {
-            return self.each_stored(&**replay, docs, progress, each);
-        }
-        self.each_text(docs, progress, &mut |doc, text, day| {
-            sketcher.read(text, day);
-            each(doc, sketcher.words())?;
-            if self.inputs.fields.room.is_long(text.len()) {
-                sketcher.rest();
+        let file = |doc: &Doc| self.catalogue.position(*doc).file();
+        let replay = |doc: &Doc| self.replays.get(&file(doc));
+        // All texts at one go, but for stored documents between them.
+        for some in docs.chunk_by(|a, b| file(a) == file(b) || replay(a).is_none() && replay(b).is_none()) {
+            if let Some(replay) = replay(&some[0]) {
+                self.each_stored(&**replay, some, progress, each)?;
+                continue;
             }
-            Ok(())
-        })
+            self.each_text(some, progress, &mut |doc, text, day| {
+                sketcher.read(text, day);
+                each(doc, sketcher.words())?;
+                if self.inputs.fields.room.is_long(text.len()) {
+                    sketcher.rest();
+                }
+                Ok(())
+            })?;
+        }
+        Ok(())
     }
 
     /// Derives the sets of documents like [`RunDocuments::each_set`] and stores them.

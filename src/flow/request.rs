@@ -11,7 +11,7 @@ use crate::resources::Resources;
 
 /// What to run on, and with what.
 pub struct Request {
-    /// The inputs, in document order; none if documents are replayed.
+    /// The inputs, in document order; none if all documents are replayed.
     pub sources: Vec<Source>,
     /// Sets of protected documents, which are the first of the inputs, set after set: they stay, represent whatever resembles
     /// them, and are never compared with each other.
@@ -24,8 +24,9 @@ pub struct Request {
     pub pairs: bool,
     /// What earlier loads left, if this is a load of a collection.
     pub stored: Option<Arc<dyn Stored>>,
-    /// Stored documents to take in in place of inputs.
-    pub replay: Option<Arc<dyn ReplayedDocuments>>,
+    /// Stored documents to take in in place of inputs, each with the number of the input in whose place: all documents of the run,
+    /// which then has no inputs, or protected ones.
+    pub replays: Vec<(u32, Arc<dyn ReplayedDocuments>)>,
     /// The frozen tables that sketches are made by; `None`: they are made here, of the inputs and the lexicon.
     pub frozen_tables: Option<Arc<FrozenTables>>,
     /// The lexicon of a run whose tables are made here; only process 0 is asked for one.

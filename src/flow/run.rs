@@ -1,5 +1,6 @@
 //! The parts of a run, each of which its workers share.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, OnceLock, Weak};
 
@@ -12,7 +13,7 @@ use crate::flow::context::RunContext;
 use crate::flow::distributed::send_window::SendWindow;
 use crate::flow::distributed::topology::Topology;
 use crate::flow::document_sets::DocumentSets;
-use crate::flow::documents::RunDocuments;
+use crate::flow::documents::{RunDocuments, work};
 use crate::flow::intake::keepers::Keepers;
 use crate::flow::intake::tables::{TableInputs, make_tables};
 use crate::flow::intake::unit_queue::UnitQueue;
@@ -69,7 +70,7 @@ impl RunParts {
     /// Prepares a run: divides the inputs, and makes the frozen tables unless the request has them.
     pub(super) fn new(request: Request, progress: Arc<Progress>) -> Result<RunParts> {
         let Request { mut sources, protected, part, config, pairs, resources, .. } = request;
-        let Request { stored, replay, frozen_tables, lexicon, .. } = request;
+        let Request { stored, replays, frozen_tables, lexicon, .. } = request;
         let Resources { workers, memory, simd, scratch, peers } = resources;
         if workers == 0 || workers > MAX_WORKERS {
             return Err(Error::config(format!("{workers} workers: expected 1 to {MAX_WORKERS}")));
@@ -88,7 +89,9 @@ impl RunParts {
             }
         };
         // A collection that nothing was ever loaded into has no tables yet.
-        if replay.as_ref().is_none_or(|replay| replay.documents() > 0) {
+        let replays: BTreeMap<_, _> = replays.into_iter().collect();
+        if replays.is_empty() || !sources.is_empty() || replays.values().any(|replay| replay.documents() > 0)
+        {
             config.check_tables(&frozen_tables)?;
         }
         let parts = (0..).zip(&sources).map(|(file, source)| part.extent.of(file, source));
@@ -108,7 +111,7 @@ impl RunParts {
             rule: config.rule(),
             pairs,
             memory: RunMemory { budget: Budget::new(memory, workers).beside_windows(windows), scratch },
-            input_bytes: replay.as_ref().map_or(read_bytes, |replay| replay.bytes()),
+            input_bytes: read_bytes + replays.values().map(|replay| replay.bytes()).sum::<u64>(),
             frozen_tables,
             simd,
             config,
@@ -118,7 +121,8 @@ impl RunParts {
         // Many more units than workers, so that none waits long for another's last one.
         let unit_bytes = (read_bytes / (topology.all() as u64 * 8)).clamp(256 << 10, UNIT);
         let inputs = RunInputs::new(sources, fields, part, unit_bytes);
-        let documents = Arc::new(RunDocuments { catalogue, inputs, replay, protected });
+        let work = work(&inputs, &replays, topology.all());
+        let documents = Arc::new(RunDocuments { catalogue, inputs, replays, work, protected });
         Ok(RunParts {
             sets: Arc::new(DocumentSets::new(Arc::clone(&context), Arc::clone(&documents), stored)),
             collector: Arc::new(Collector::new(Arc::clone(&context))),

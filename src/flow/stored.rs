@@ -114,6 +114,9 @@ pub struct Replayed<'a> {
     pub id: &'a str,
     /// The number of its canonical text, the same for equal texts and no others; [`crate::document::NO_DOC`] for one without a token.
     pub content: Doc,
+    /// The same for equal texts of the run and for no others: the digest of the canonical text, or, where all documents of the run are
+    /// those of one commit, what the number of the text is spread to.
+    pub digest: Digest,
     /// Members of its set.
     pub size: u32,
     /// Bytes of its text.

@@ -193,10 +193,7 @@ fn read(worker: &mut Worker, run: &RunParts, inputs: &mut FirstInputs) -> Result
             worker.step_or_park(Some(BREATH));
         }
     };
-    let read = match &run.documents.replay {
-        Some(replay) => intake.replay(&**replay, &run.queue, send),
-        None => intake.run(&run.documents.inputs, &run.queue, send),
-    };
+    let read = intake.run(&run.documents, &run.queue, send);
     let (segment, results) = intake.finish();
     run.collector.add_read(results);
     run.documents.catalogue.publish(index, segment);

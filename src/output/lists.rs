@@ -273,16 +273,19 @@ pub fn summarise(discovery: &Discovery, outcome: &Outcome, rejected: &[Rejected]
 /// What each set of protected documents removed.
 fn against(outcome: &Outcome) -> Vec<AgainstFigures> {
     let (documents, findings) = (&outcome.run.documents, &outcome.findings);
-    let mut sources = documents.inputs.sources.iter();
+    let mut sources = (0..).zip(&documents.inputs.sources);
     let counted = documents.protected.iter().zip(documents.protected_counts());
     let mut figures: Vec<AgainstFigures> = counted
-        .map(|(set, count)| AgainstFigures {
-            set: set.name.clone(),
-            files: set.sources as u64,
-            bytes: sources.by_ref().take(set.sources).map(|source| source.bytes).sum(),
-            documents: count,
-            rejected: 0,
-            removed: 0,
+        .map(|(set, count)| {
+            let mut figures =
+                AgainstFigures { set: set.name.clone(), documents: count, ..AgainstFigures::default() };
+            for (file, source) in sources.by_ref().take(set.sources) {
+                let replay = documents.replays.get(&file);
+                figures.files += u64::from(replay.is_none());
+                figures.collections += u64::from(replay.is_some());
+                figures.bytes += replay.map_or(source.bytes, |replay| replay.bytes());
+            }
+            figures
         })
         .collect();
     for refused in outcome.refused.iter().filter(|refused| !matches!(refused.refusal, Refusal::NoTextIn(_))) {

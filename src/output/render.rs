@@ -66,8 +66,10 @@ fn rows(s: &Summary) -> Vec<(&'static str, String)> {
             0 => String::new(),
             some => format!(", {} refused", counted(some, "record")),
         };
-        let files =
-            format!("{}{refused}, {}", counted(set.documents, "document"), counted(set.files, "file"));
+        let from = [(set.collections, "collection"), (set.files, "file")];
+        let from: Vec<String> =
+            from.into_iter().filter(|(many, _)| *many > 0).map(|(many, what)| counted(many, what)).collect();
+        let files = format!("{}{refused}, {}", counted(set.documents, "document"), from.join(", "));
         rows.push((
             "against",
             format!("{name}: {files}, {}; removed {}", size(set.bytes), count(set.removed)),

@@ -151,7 +151,10 @@ pub struct AgainstFigures {
     pub set: String,
     /// Its files.
     pub files: u64,
-    /// Their bytes on disk.
+    /// Its collections.
+    #[serde(skip_serializing_if = "is_none")]
+    pub collections: u64,
+    /// Bytes of the files on disk, and of the sets of the collections' documents.
     pub bytes: u64,
     /// Its documents that have a token.
     pub documents: u64,

@@ -69,29 +69,48 @@ impl RunInputs {
         next: impl Fn() -> Result<usize>,
         mut step: impl FnMut(&mut S) -> Result<bool>,
     ) -> Result<()> {
-        let metrics = progress.metrics();
         loop {
             let at = next()?;
-            let Some(unit) = self.units.get(at) else { return Ok(()) };
-            metrics.add(Metric::Units, 1);
-            let source = &self.sources[unit.file as usize];
-            let mut reader = UnitReader::open(unit.file, source, unit, Arc::clone(&self.fields));
-            let (mut bytes, mut documents) = (0, sink.documents());
-            loop {
-                let more = reader.advance(sink)?;
-                progress.advance(reader.bytes() - bytes);
-                metrics.add(Metric::ReadBytes, reader.bytes() - bytes);
-                progress.add_documents(sink.documents() - documents);
-                (bytes, documents) = (reader.bytes(), sink.documents());
-                if !step(sink)? {
-                    return Ok(());
-                }
-                if !more {
-                    break;
-                }
+            if at >= self.units.len() || !self.read_unit(at, sink, progress, &mut step)? {
+                return Ok(());
             }
-            self.set_unit_lines(at, reader.lines());
         }
+    }
+
+    /// Hands the records of a unit to `sink`; whether to go on, as `step` says after about each mebibyte.
+    ///
+    /// # Errors
+    /// What `step` gives, and those of [`UnitReader::advance`].
+    ///
+    /// # Panics
+    /// If there is no such unit.
+    pub fn read_unit<S: DocumentSink>(
+        &self,
+        at: usize,
+        sink: &mut S,
+        progress: &Progress,
+        step: &mut impl FnMut(&mut S) -> Result<bool>,
+    ) -> Result<bool> {
+        let (unit, metrics) = (&self.units[at], progress.metrics());
+        metrics.add(Metric::Units, 1);
+        let source = &self.sources[unit.file as usize];
+        let mut reader = UnitReader::open(unit.file, source, unit, Arc::clone(&self.fields));
+        let (mut bytes, mut documents) = (0, sink.documents());
+        loop {
+            let more = reader.advance(sink)?;
+            progress.advance(reader.bytes() - bytes);
+            metrics.add(Metric::ReadBytes, reader.bytes() - bytes);
+            progress.add_documents(sink.documents() - documents);
+            (bytes, documents) = (reader.bytes(), sink.documents());
+            if !step(sink)? {
+                return Ok(false);
+            }
+            if !more {
+                break;
+            }
+        }
+        self.set_unit_lines(at, reader.lines());
+        Ok(true)
     }
 
     /// Notes how many lines a unit has.

@@ -102,6 +102,25 @@ impl PartialEq for FromBefore {
 impl Eq for FromBefore {}
 
 impl Source {
+    /// A place among the inputs for documents that come from elsewhere: nothing is read of it.
+    pub fn place_for(path: &Path) -> Source {
+        Source {
+            path: path.to_path_buf(),
+            shown: path.display().to_string(),
+            name: String::new(),
+            format: Format::JsonLines,
+            compression: Compression::None,
+            bytes: 0,
+            window: 0,
+            most_window: 0,
+            lasting: true,
+            preference: 0,
+            cuts: Cuts::default(),
+            modified: None,
+            object: None,
+        }
+    }
+
     /// Where its last place ends: its size on disk, or its rows if places are rows.
     pub(crate) fn length(&self) -> u64 {
         self.cuts.rows.map_or(self.bytes, |rows| rows.rows)

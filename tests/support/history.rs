@@ -264,7 +264,7 @@ impl Bench {
             config: self.config.clone(),
             pairs: false,
             stored: None,
-            replay: None,
+            replays: Vec::new(),
             frozen_tables: None,
             lexicon: self.lexicon.clone(),
             resources: Resources {

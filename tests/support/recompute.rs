@@ -96,7 +96,7 @@ pub(crate) fn rerun(bench: &Bench, asked: &Asked) -> Found {
         config: overridden(&bench.config, &asked.choice).expect("a choice"),
         pairs: asked.pairs,
         stored: None,
-        replay: None,
+        replays: Vec::new(),
         frozen_tables: None,
         lexicon: bench.lexicon.clone(),
         resources: Resources {

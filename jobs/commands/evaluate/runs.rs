@@ -140,7 +140,7 @@ impl MethodRuns<'_> {
             config,
             pairs: self.accepted,
             stored: None,
-            replay: None,
+            replays: Vec::new(),
             frozen_tables: None,
             lexicon,
             resources,

@@ -32,7 +32,7 @@ impl TrialRuns<'_> {
             config,
             pairs,
             stored: None,
-            replay: None,
+            replays: Vec::new(),
             frozen_tables: None,
             lexicon: None,
             resources: self.machine.resources(self.scratch, None),

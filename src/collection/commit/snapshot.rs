@@ -84,8 +84,11 @@ impl Snapshot {
         Ok(Snapshot { storage: Arc::clone(&self.storage), manifest: Arc::new(next), runs })
     }
 
-    /// A snapshot of what another process knows, and has no manifest in the folder yet.
-    pub(in crate::collection) fn ahead_of(storage: &Arc<dyn Storage>, ahead: Manifest) -> Result<Snapshot> {
+    /// A snapshot of what another process knows; perhaps there is no manifest of it in the folder yet.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] and [`Error::Io`] of its runs.
+    pub fn ahead_of(storage: &Arc<dyn Storage>, ahead: Manifest) -> Result<Snapshot> {
         let open = |run: &RunEntry| run.open(&**storage, ahead.collection).map(Arc::new);
         let runs = ahead.runs.iter().map(open).collect::<Result<_>>()?;
         Ok(Snapshot { storage: Arc::clone(storage), manifest: Arc::new(ahead), runs })

@@ -129,7 +129,7 @@ impl Guarantee {
             config: self.config.clone(),
             pairs: false,
             stored: None,
-            replay: Some(replay),
+            replays: vec![(0, replay as _)],
             frozen_tables: self.frozen_tables.clone(),
             lexicon: None,
             resources: self.resources.clone(),

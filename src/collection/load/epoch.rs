@@ -120,7 +120,7 @@ impl Prepared<'_> {
             config: self.next.config.clone(),
             pairs: false,
             stored: Some(Arc::clone(base) as Arc<dyn Stored>),
-            replay: None,
+            replays: Vec::new(),
             frozen_tables: self.frozen_tables.clone(),
             lexicon: self.batch.lexicon.clone(),
             resources: self.batch.resources.clone(),

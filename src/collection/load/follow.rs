@@ -127,7 +127,7 @@ fn take_part(
         config: config.clone(),
         pairs: false,
         stored: Some(Arc::clone(&known) as Arc<dyn Stored>),
-        replay: None,
+        replays: Vec::new(),
         frozen_tables,
         lexicon: None,
         resources: Resources { peers: Some(Arc::clone(peers)), ..resources.clone() },

@@ -18,11 +18,13 @@ use crate::collection::tables::sets::missing;
 use crate::collection::tables::sources::{SourceEntry, sources};
 use crate::document::{Doc, NO_DOC, Position};
 use crate::error::{Error, Result};
-use crate::flow::{self, Outcome, Part, Replayed, Request, run};
+use crate::flow::{self, Outcome, Part, Replayed, Request, run, spread};
 use crate::limits::{BASE_MEMORY, LEAST_MEMORY, WORKER_MEMORY};
+use crate::method::FrozenTables;
 use crate::peers::Peers;
 use crate::progress::Progress;
 use crate::resources::Resources;
+use crate::sketcher::Digest;
 use crate::storage::Storage;
 
 /// Looking again at the documents of a collection: what is asked, and with what.
@@ -51,6 +53,8 @@ pub struct Replay {
     names: String,
     /// By content, ascending.
     texts: Vec<ReplayText>,
+    /// The digests of these texts, if documents of other origin are met.
+    digests: Option<Vec<Digest>>,
     /// Members of the sets of all documents.
     members: u64,
 }
@@ -135,6 +139,7 @@ impl Replay {
             sources: BTreeMap::new(),
             names: String::new(),
             texts: Vec::new(),
+            digests: None,
             members: 0,
         }
     }
@@ -164,6 +169,27 @@ impl Replay {
         self.find_texts()?;
         self.members = self.documents.iter().map(|row| u64::from(self.size(row.content))).sum();
         Ok(self)
+    }
+
+    /// The same documents, to be met by documents of other origin: equal texts are then known by their digests.
+    fn to_be_met(mut self) -> Result<Replay> {
+        let contents: Vec<u64> = self.texts.iter().map(|text| u64::from(text.content)).collect();
+        let mut digests = vec![0; contents.len()];
+        self.tables.newest(TEXTS, &contents, &mut |at, _, row| {
+            digests[at] = StoredText::of_row(row).digest;
+            Ok(())
+        })?;
+        self.digests = Some(digests);
+        Ok(self)
+    }
+
+    /// The digest of a text, or what its number is spread to.
+    fn digest(&self, content: Doc) -> Digest {
+        let at = || self.texts.binary_search_by_key(&content, |text| text.content).ok();
+        let known = self.digests.as_ref().and_then(|digests| digests.get(at()?).copied());
+        // A content is one text and no other: its number does for a digest, once it is spread over the workers.
+        let number = u64::from(content);
+        known.unwrap_or_else(|| u128::from(spread(number)) << 64 | u128::from(number))
     }
 
     fn find_sources(&mut self) -> Result<()> {
@@ -224,8 +250,10 @@ impl Replay {
 
     /// Bytes of memory that the documents take.
     pub fn held(&self) -> u64 {
+        let digests = self.digests.as_ref().map_or(0, |digests| digests.capacity() * size_of::<Digest>());
         let rows = self.documents.capacity() * size_of::<ReplayRow>()
-            + self.texts.capacity() * size_of::<ReplayText>();
+            + self.texts.capacity() * size_of::<ReplayText>()
+            + digests;
         (rows + self.names.capacity()) as u64
     }
 }
@@ -252,7 +280,8 @@ impl flow::ReplayedDocuments for Replay {
         let row = &self.documents[at];
         let (id, value) = row.strings(&self.names);
         let (content, text_bytes, keep_key) = (row.content, row.text_bytes, row.worth);
-        Replayed { id, content, size: self.size(content), text_bytes, keep_key, value }
+        let digest = self.digest(content);
+        Replayed { id, content, digest, size: self.size(content), text_bytes, keep_key, value }
     }
 
     fn set(&self, content: Doc, set: &mut Vec<u64>) -> Result<()> {
@@ -271,6 +300,32 @@ impl flow::ReplayedDocuments for Replay {
 }
 
 impl Snapshot {
+    /// The live documents, to hold others against in a run with these resources, of whose memory they take a part.
+    ///
+    /// # Errors
+    /// [`Error::Unreachable`] if processes keep parts of the collection to themselves; [`Error::Limit`] if the documents do not fit in
+    /// memory; [`Error::Interrupted`]; [`Error::Io`] and [`Error::Damaged`].
+    pub fn protected(
+        &self,
+        resources: &mut Resources,
+        progress: &Progress,
+    ) -> Result<Arc<dyn flow::ReplayedDocuments>> {
+        self.check_within_reach()?;
+        let each = (size_of::<ReplayRow>() + size_of::<ReplayText>() + size_of::<Digest>()) as u64;
+        left(resources.memory, self.manifest().counts.documents.saturating_mul(each), resources.workers)?;
+        let replay = Replay::of(self, progress)?.to_be_met()?;
+        resources.memory = left(resources.memory, replay.held(), resources.workers)?;
+        Ok(Arc::new(replay))
+    }
+
+    /// The tables that the collection was created with; `None` if nothing was ever loaded into it.
+    ///
+    /// # Errors
+    /// [`Error::Io`] and [`Error::Damaged`].
+    pub fn frozen_tables(&self) -> Result<Option<Arc<FrozenTables>>> {
+        frozen(&self.tables())
+    }
+
     /// Finds the near-duplicates among the live documents anew, by their stored sets: what [`run`] finds on files that
     /// have the same documents in document order. Nothing is stored.
     ///
@@ -329,7 +384,7 @@ impl Snapshot {
             stored: None,
             frozen_tables: frozen(&self.tables())?,
             lexicon: None,
-            replay: Some(Arc::clone(&replay) as Arc<dyn flow::ReplayedDocuments>),
+            replays: vec![(0, Arc::clone(&replay) as Arc<dyn flow::ReplayedDocuments>)],
             resources: Resources { memory, ..asked.resources },
         };
         Ok((request, replay))

@@ -18,6 +18,7 @@ use crate::flow::catalogue::Catalogue;
 use crate::flow::catalogue::segment::Segment;
 use crate::flow::context::RunContext;
 use crate::flow::distributed::topology::Topology;
+use crate::flow::documents::{RunDocuments, Work};
 use crate::flow::intake::keepers::Keepers;
 use crate::flow::intake::unit_queue::UnitQueue;
 use crate::flow::intake::within::Within;
@@ -25,7 +26,7 @@ use crate::flow::memory::budget::Share;
 use crate::flow::records::{Arrival, Change, ChangeKind, Posting, id_digest, spread};
 use crate::flow::results::gathered::ReadResults;
 use crate::flow::stored::Stored;
-use crate::read::{Day, DocumentSink, Record, RecordRoom, Refusal, Refused, RunInputs, Sink, Value};
+use crate::read::{Day, DocumentSink, Record, RecordRoom, Refusal, Refused, Sink, Value};
 use crate::sketcher::{Digest, Sketcher};
 use crate::system_memory::reserve_apart;
 
@@ -115,32 +116,47 @@ impl Intake {
         }
     }
 
-    /// Reads units until none is left, calling `send` about once a MiB.
+    /// Reads units, and takes stored documents in, until nothing is left, calling `send` about once a MiB.
     pub fn run(
         &mut self,
-        inputs: &RunInputs,
+        documents: &RunDocuments,
         queue: &UnitQueue,
         mut send: impl FnMut(&mut Intake),
     ) -> Result<()> {
-        let context = Arc::clone(&self.context);
+        let (context, inputs) = (Arc::clone(&self.context), &documents.inputs);
         let progress = &context.status.progress;
         self.room = inputs.fields.room.clone();
-        inputs.read(
-            self,
-            progress,
-            || queue.take(),
-            |intake| {
-                if let Some((position, why)) = intake.unfit.take() {
-                    return Err(Error::input(&inputs.sources[position.file() as usize].path, why));
+        loop {
+            let goes_on = match documents.work.get(queue.take()?) {
+                None => false,
+                Some(Work::Stored(file, some)) => {
+                    let replay = &*documents.replays[file];
+                    self.replay(replay, *file, some.clone(), &mut send)?;
+                    self.stepped(&mut send)?
                 }
-                send(intake);
-                intake.postings.shrink_to(KEPT);
-                intake.failure.take().map_or(Ok(()), Err)?;
-                intake.allow_rows()?;
-                progress.check()?;
-                Ok(!context.status.failed())
-            },
-        )
+                Some(Work::Unit(at)) => {
+                    inputs.read_unit(*at, self, progress, &mut |intake: &mut Intake| {
+                        if let Some((position, why)) = intake.unfit.take() {
+                            return Err(Error::input(&inputs.sources[position.file() as usize].path, why));
+                        }
+                        intake.stepped(&mut send)
+                    })?
+                }
+            };
+            if !goes_on {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Hands on what was taken in; whether to go on.
+    fn stepped(&mut self, send: &mut impl FnMut(&mut Intake)) -> Result<bool> {
+        send(self);
+        self.postings.shrink_to(KEPT);
+        self.failure.take().map_or(Ok(()), Err)?;
+        self.allow_rows()?;
+        self.context.status.progress.check()?;
+        Ok(!self.context.status.failed())
     }
 
     /// What was read: the rows, and all else.
@@ -184,7 +200,7 @@ impl DocumentSink for Intake {
 
 impl Sink for Intake {
     fn document(&mut self, record: &Record<'_>) {
-        let is_protected = self.is_protected(record);
+        let is_protected = self.is_protected(record.position);
         let tally = &mut self.results.tally;
         let missing_within = u64::from(self.within == Within::Values && record.within.is_none());
         if is_protected {
@@ -220,7 +236,7 @@ impl Sink for Intake {
 impl Intake {
     /// A document of a run of its own.
     fn arrive(&mut self, record: &Record<'_>) -> Result<()> {
-        let is_protected = self.is_protected(record);
+        let is_protected = self.is_protected(record.position);
         let Some(digest) = self.sketcher.read(record.text, record.day) else {
             self.protected_empty += u64::from(is_protected);
             self.results.tally.empty += u64::from(!is_protected);
@@ -285,8 +301,8 @@ impl Intake {
         Ok(())
     }
 
-    fn is_protected(&self, record: &Record<'_>) -> bool {
-        record.position.file() < self.protected_files
+    fn is_protected(&self, position: Position) -> bool {
+        position.file() < self.protected_files
     }
 
     /// Whether the memory has room for what is made of the text last read; if not, the run ends.

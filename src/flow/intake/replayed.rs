@@ -1,80 +1,70 @@
 //! Stored documents, taken in in place of inputs: what comes behind the intake is the same for both.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use crate::document::{Doc, NO_DOC, Position};
 use crate::error::Result;
-use crate::flow::intake::unit_queue::UnitQueue;
 use crate::flow::intake::{Intake, KEPT};
 use crate::flow::records::{Arrival, Posting, spread};
 use crate::flow::stored::{Replayed, ReplayedDocuments};
 use crate::metrics::Metric;
 use crate::read::DocumentSink as _;
 
-/// Documents that a worker takes at a time.
-const STRETCH: usize = 1024;
-
 impl Intake {
-    /// Takes in stored documents until none is left, calling `send` once a stretch.
-    pub fn replay(
+    /// Takes in some stored documents, which are there in place of an input, calling `send` behind long ones.
+    pub(super) fn replay(
         &mut self,
         replay: &dyn ReplayedDocuments,
-        queue: &UnitQueue,
-        mut send: impl FnMut(&mut Intake),
+        file: u32,
+        some: Range<usize>,
+        send: &mut impl FnMut(&mut Intake),
     ) -> Result<()> {
         let context = Arc::clone(&self.context);
         let (progress, metrics) = (&context.status.progress, context.status.progress.metrics());
-        let (documents, mut set) = (replay.documents(), Vec::new());
-        let stretch = (documents / (self.workers * 8)).clamp(1, STRETCH);
-        loop {
-            let from = queue.take()?.saturating_mul(stretch);
-            if from >= documents || context.status.failed() {
-                return Ok(());
+        let (mut members, before, mut set) = (0, self.documents(), Vec::new());
+        for at in some {
+            let document = replay.document(at);
+            self.take_again(replay, Position::new(file, at as u64), &document, &mut set)?;
+            members += u64::from(document.size);
+            if set.len() > KEPT {
+                // Nothing of a long one is kept.
+                set = Vec::new();
+                self.sketcher.rest();
+                send(self);
+                self.postings.shrink_to(KEPT);
             }
-            let (mut members, before) = (0, self.documents());
-            for at in from..documents.min(from + stretch) {
-                let document = replay.document(at);
-                self.take_again(replay, at, &document, &mut set)?;
-                members += u64::from(document.size);
-                if set.len() > KEPT {
-                    // Nothing of a long one is kept.
-                    set = Vec::new();
-                    self.sketcher.rest();
-                    send(self);
-                    self.postings.shrink_to(KEPT);
-                }
-            }
-            progress.advance(members * 8);
-            metrics.add(Metric::Units, 1);
-            metrics.add(Metric::ReadBytes, members * 8);
-            progress.add_documents(self.documents() - before);
-            send(self);
-            self.allow_rows()?;
-            progress.check()?;
         }
+        progress.advance(members * 8);
+        metrics.add(Metric::Units, 1);
+        metrics.add(Metric::ReadBytes, members * 8);
+        progress.add_documents(self.documents() - before);
+        Ok(())
     }
 
     /// Takes in a stored document.
     fn take_again(
         &mut self,
         replay: &dyn ReplayedDocuments,
-        at: usize,
+        position: Position,
         document: &Replayed<'_>,
         set: &mut Vec<u64>,
     ) -> Result<()> {
-        self.results.tally.text_bytes += u64::from(document.text_bytes);
+        let is_protected = self.is_protected(position);
+        let tally = &mut self.results.tally;
+        match is_protected {
+            true => tally.protected += 1,
+            false => tally.text_bytes += u64::from(document.text_bytes),
+        }
         if document.content == NO_DOC {
-            self.results.tally.empty += 1;
+            self.protected_empty += u64::from(is_protected);
+            tally.empty += u64::from(!is_protected);
             return Ok(());
         }
         let doc = self.next_doc()?;
-        let position = Position::new(0, at as u64);
         self.segment.push_stored(position, document)?;
-        // A content is one text and no other: its number does for a digest, once it is spread over the workers.
-        let number = u64::from(document.content);
-        let digest = u128::from(spread(number)) << 64 | u128::from(number);
-        self.arrivals.push(Arrival::new(digest, doc, position.to_bits()));
-        if self.has_keys && !self.has_seen(digest) {
+        self.arrivals.push(Arrival::new(document.digest, doc, position.to_bits()));
+        if self.has_keys && !self.has_seen(document.digest) {
             replay.set(document.content, set)?;
             self.sketch_again(doc, set);
         }

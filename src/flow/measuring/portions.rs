@@ -36,7 +36,7 @@ pub fn divide(
     is_hot: bool,
 ) -> Result<bool> {
     // Stored documents have no texts to be read in order.
-    if !may_be_divided(run) || run.documents.replay.is_some() {
+    if !may_be_divided(run) || run.documents.are_replayed() {
         return Ok(false);
     }
     let workers = run.context.topology.workers();
