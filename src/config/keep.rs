@@ -49,7 +49,7 @@ impl Keep {
             let earlier = &criteria[..at];
             if let Some(position) = earlier.iter().find(|earlier| earlier.is_position()) {
                 return Err(format!(
-                    "keep policy: {position} tells any two documents apart, so {later} behind it decides nothing; put {position} last"
+                    "keep policy: {position} tells any two documents apart, so {later} behind it decides nothing; put {position} at the end"
                 ));
             }
             if let Some(same) = earlier.iter().find(|earlier| earlier.compares_what(later)) {
@@ -289,8 +289,8 @@ mod tests {
     #[test]
     fn refuses_what_decides_nothing() {
         let message = |text: &str| text.parse::<Keep>().expect_err(text);
-        assert!(message("first,longest").contains("longest behind it decides nothing; put first last"));
-        assert!(message("longest,last,field:a:max").contains("put last last"));
+        assert!(message("first,longest").contains("longest behind it decides nothing; put first at the end"));
+        assert!(message("longest,last,field:a:max").contains("put last at the end"));
         assert!(message("longest,shortest").contains("shortest compares what longest before it"));
         assert!(message("field:a:max,field:a:min").contains("field:a:min compares what field:a:max"));
         assert!(message("field:a:max,longest,field:b:max").contains("are two fields"));
