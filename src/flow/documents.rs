@@ -23,7 +23,7 @@ const STRETCH: usize = 1024;
 
 /// What a worker takes in at a stretch.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Work {
+pub enum WorkItem {
     /// A unit of the inputs, by its number.
     Unit(usize),
     /// Some of the stored documents that are there in place of an input.
@@ -31,23 +31,23 @@ pub enum Work {
 }
 
 /// All that so many workers take in, in document order.
-pub fn work(
+pub fn work_items(
     inputs: &RunInputs,
     replays: &BTreeMap<u32, Arc<dyn ReplayedDocuments>>,
     workers: usize,
-) -> Vec<Work> {
+) -> Vec<WorkItem> {
     let mut work = Vec::with_capacity(inputs.units.len());
     let mut units = inputs.units.iter().enumerate().peekable();
     for (file, replay) in replays {
         while let Some((at, _)) = units.next_if(|(_, unit)| unit.file < *file) {
-            work.push(Work::Unit(at));
+            work.push(WorkItem::Unit(at));
         }
         let documents = replay.documents();
         let stretch = (documents / (workers * 8)).clamp(1, STRETCH);
         let starts = (0..documents).step_by(stretch);
-        work.extend(starts.map(|from| Work::Stored(*file, from..documents.min(from + stretch))));
+        work.extend(starts.map(|from| WorkItem::Stored(*file, from..documents.min(from + stretch))));
     }
-    work.extend(units.map(|(at, _)| Work::Unit(at)));
+    work.extend(units.map(|(at, _)| WorkItem::Unit(at)));
     work
 }
 
@@ -60,7 +60,7 @@ pub struct RunDocuments {
     /// The stored documents that are taken in in place of inputs, by the number of the input.
     pub replays: BTreeMap<u32, Arc<dyn ReplayedDocuments>>,
     /// What workers take in one after the other.
-    pub work: Vec<Work>,
+    pub work: Vec<WorkItem>,
     /// The sets of protected documents.
     pub protected: Vec<ProtectedSet>,
 }

@@ -13,7 +13,7 @@ use crate::flow::context::RunContext;
 use crate::flow::distributed::send_window::SendWindow;
 use crate::flow::distributed::topology::Topology;
 use crate::flow::document_sets::DocumentSets;
-use crate::flow::documents::{RunDocuments, work};
+use crate::flow::documents::{RunDocuments, work_items};
 use crate::flow::intake::keepers::Keepers;
 use crate::flow::intake::tables::{TableInputs, make_tables};
 use crate::flow::intake::unit_queue::UnitQueue;
@@ -121,7 +121,7 @@ impl RunParts {
         // Many more units than workers, so that none waits long for another's last one.
         let unit_bytes = (read_bytes / (topology.all() as u64 * 8)).clamp(256 << 10, UNIT);
         let inputs = RunInputs::new(sources, fields, part, unit_bytes);
-        let work = work(&inputs, &replays, topology.all());
+        let work = work_items(&inputs, &replays, topology.all());
         let documents = Arc::new(RunDocuments { catalogue, inputs, replays, work, protected });
         Ok(RunParts {
             sets: Arc::new(DocumentSets::new(Arc::clone(&context), Arc::clone(&documents), stored)),

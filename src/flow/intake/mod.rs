@@ -18,7 +18,7 @@ use crate::flow::catalogue::Catalogue;
 use crate::flow::catalogue::segment::Segment;
 use crate::flow::context::RunContext;
 use crate::flow::distributed::topology::Topology;
-use crate::flow::documents::{RunDocuments, Work};
+use crate::flow::documents::{RunDocuments, WorkItem};
 use crate::flow::intake::keepers::Keepers;
 use crate::flow::intake::unit_queue::UnitQueue;
 use crate::flow::intake::within::Within;
@@ -129,12 +129,12 @@ impl Intake {
         loop {
             let goes_on = match documents.work.get(queue.take()?) {
                 None => false,
-                Some(Work::Stored(file, some)) => {
+                Some(WorkItem::Stored(file, some)) => {
                     let replay = &*documents.replays[file];
                     self.replay(replay, *file, some.clone(), &mut send)?;
                     self.stepped(&mut send)?
                 }
-                Some(Work::Unit(at)) => {
+                Some(WorkItem::Unit(at)) => {
                     inputs.read_unit(*at, self, progress, &mut |intake: &mut Intake| {
                         if let Some((position, why)) = intake.unfit.take() {
                             return Err(Error::input(&inputs.sources[position.file() as usize].path, why));
