@@ -215,7 +215,7 @@
 //! - `flow/status.rs` - the stage of a run, whether it is over, and with which error
 //! - `flow/shared.rs` - what the workers of a process make once and use together
 //! - `flow/context.rs` - what every part of a run needs
-//! - `flow/documents.rs` - names and places of documents, and their texts, read again
+//! - `flow/documents.rs` - names and places of documents, what workers take in, and texts, read again
 //! - `flow/document_sets.rs` - sizes and sets of documents, and measuring pairs of them
 //! - `flow/connected.rs` - which documents candidates connect, and the round each is measured in
 //! - `flow/measuring_rounds.rs` - candidates measured in rounds, so that few sets are held at once

@@ -1,4 +1,4 @@
-//! The documents of a run: how they are called, where they stand, and their texts, read again.
+//! The documents of a run: how they are called, where they stand, what workers take in, and their texts, read again.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
