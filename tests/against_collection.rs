@@ -77,7 +77,7 @@ impl Old {
             assert_eq!(&want, got, "{flags}");
         }
         assert!(files.clusters == stored.clusters, "{flags}: other clusters");
-        assert!(files.pairs == stored.pairs, "{flags}: other pairs");
+        assert!(*files.pairs == *stored.pairs, "{flags}: other pairs");
         assert!(files.kept == stored.kept, "{flags}: others are kept");
         let of = |output: &Output, name: &str| output.summary["against"][0][name].clone();
         for name in ["set", "documents", "removed", "rejected"] {
@@ -170,7 +170,7 @@ fn any_workers_and_processes() {
     assert!(written(&dir.join("c")) == before, "the collection was written to");
     let bounded = dir.output("new.jsonl --against c --memory 64MiB --pairs", "bounded");
     let free = dir.output("new.jsonl --against c --pairs", "free");
-    assert!(bounded.pairs == free.pairs && bounded.clusters == free.clusters);
+    assert!(*bounded.pairs == *free.pairs && bounded.clusters == free.clusters);
 }
 
 /// Collections and files are sets side by side, of one name or of several.
