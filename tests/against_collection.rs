@@ -215,20 +215,19 @@ fn collections_that_cannot_be_meant_are_refused_before_work() {
     }
     dir.alike("load chars in.jsonl --tokens chars --ngram 3", None).ok();
     dir.alike("delete empty 1 --max-delete 100%", None).ok();
-    fs::write(dir.join("damaged/manifest-2"), "{").unwrap();
-    fs::remove_file(dir.join("lost/run-0")).unwrap();
+    fs::write(dir.join("damaged/manifest-00000002"), "{").unwrap();
+    fs::remove_file(dir.join("lost/run-00000001")).unwrap();
     for (flags, parts) in [
         ("--against c --ngram 5", &["--against c", "text.ngram is 3, not 5", "name the files"][..]),
         ("--against c --method minhash", &["method is \"join\", not \"minhash\""]),
         ("--against c --against chars", &["--against chars", "text.tokens is \"chars\", not \"words\""]),
-        ("--against c --verify edits", &["verify is \"none\", not \"edits\""]),
         ("--against c --keep field:date:max", &["keep policy field:date:max", "stores only"]),
         ("--against c --kinds", &["--against c", "--kinds"]),
         ("--against c --within site", &["--against c", "--within"]),
         ("--against old=empty", &["--against old", "no documents in the collection"]),
         ("--against a=c --against b=c", &["c: is named twice"]),
-        ("--against damaged", &["damaged/manifest-2"]),
-        ("--against lost", &["lost/run-0"]),
+        ("--against damaged", &["damaged/manifest-00000002"]),
+        ("--against lost", &["lost/run-00000001"]),
     ] {
         let mut ran = dir.dedup(&format!("new.jsonl {flags} --out out"));
         assert!(ran.code != Some(0), "{flags}");

@@ -172,7 +172,7 @@ impl Replay {
     }
 
     /// The same documents, to be met by documents of other origin: equal texts are then known by their digests.
-    fn to_be_met(mut self) -> Result<Replay> {
+    fn with_digests(mut self) -> Result<Replay> {
         let contents: Vec<u64> = self.texts.iter().map(|text| u64::from(text.content)).collect();
         let mut digests = vec![0; contents.len()];
         self.tables.newest(TEXTS, &contents, &mut |at, _, row| {
@@ -313,7 +313,7 @@ impl Snapshot {
         self.check_within_reach()?;
         let each = (size_of::<ReplayRow>() + size_of::<ReplayText>() + size_of::<Digest>()) as u64;
         left(resources.memory, self.manifest().counts.documents.saturating_mul(each), resources.workers)?;
-        let replay = Replay::of(self, progress)?.to_be_met()?;
+        let replay = Replay::of(self, progress)?.with_digests()?;
         resources.memory = left(resources.memory, replay.held(), resources.workers)?;
         Ok(Arc::new(replay))
     }
