@@ -41,6 +41,9 @@ pub(crate) struct ProtectedCollection {
     snapshot: Snapshot,
 }
 
+/// A commit of a collection, with the number of the source in whose place it is.
+pub(crate) type StoredSource = (u32, Snapshot);
+
 /// Opens the collections among protected paths, each once.
 pub(crate) fn open_collections(against: &[ProtectedPath]) -> Result<Vec<ProtectedCollection>> {
     let mut opened: Vec<ProtectedCollection> = Vec::new();
@@ -132,7 +135,7 @@ pub(crate) struct StoredDocuments {
 impl StoredDocuments {
     /// Reads what is needed of them; they take a part of the memory.
     pub(crate) fn read(
-        stored: &[(u32, Snapshot)],
+        stored: &[StoredSource],
         resources: &mut Resources,
         progress: &Progress,
     ) -> Result<StoredDocuments> {
@@ -152,7 +155,7 @@ pub(crate) fn find_protected(
     collections: &[ProtectedCollection],
     found: &mut Discovery,
     (hint, spool, progress): (FormatHint, &Path, &Progress),
-) -> Result<(Vec<ProtectedSet>, Vec<(u32, Snapshot)>)> {
+) -> Result<(Vec<ProtectedSet>, Vec<StoredSource>)> {
     let mut names: Vec<&str> = Vec::new();
     for ProtectedPath { name, .. } in against {
         if !names.contains(&&**name) {
