@@ -144,7 +144,8 @@ fn hot_groups_of_both_sides() {
 
 #[test]
 fn every_method() {
-    for (name, config) in METHODS {
+    // A collection counts contained shingles with another method.
+    for (name, config) in METHODS.into_iter().filter(|(name, _)| *name != "containment") {
         let dir = Dir::new();
         dir.write("m.toml", config);
         let old = split(&dir, collection(), "--config m.toml");
@@ -206,7 +207,9 @@ fn beside_files_and_other_collections() {
         ("n5", "a", of("old", "a.jsonl", 1)),
     ];
     let want = want.map(|(id, leader, against)| (id.to_owned(), leader.to_owned(), against));
-    assert_eq!(output.duplicates.iter().map(row).collect::<Vec<_>>(), want);
+    let mut told: Vec<_> = output.duplicates.iter().map(row).collect();
+    told.sort_by(|a, b| a.0.cmp(&b.0));
+    assert_eq!(told, want);
 }
 
 #[test]
