@@ -21,8 +21,12 @@ use alike::resources::Resources;
 use alike::run_lexicon;
 use alike::system_memory::peak_memory;
 
+use crate::cli::dedup::DedupArgs;
 use crate::cluster::job::{DistributedJob, PART_DONE};
-use crate::session::against::{StoredDocuments, check_protected, find_protected, refuse_unprotected};
+use crate::session::against::{
+    ProtectedCollection, StoredDocuments, check_protected, configured, find_protected, open_collections,
+    refuse_beyond_stored, refuse_unprotected,
+};
 use crate::session::collection::folder;
 use crate::session::inputs::{find_inputs, preferred_inputs, refuse, set_preferences};
 use crate::session::options::DedupOptions;
@@ -31,9 +35,13 @@ use crate::terminal::display::{Display, Mode};
 use crate::terminal::interrupt::stop_on_interrupt;
 use crate::terminal::summary::print_summary;
 
-/// Deduplicates as `options` say and reports on standard error.
-pub(crate) fn run(options: &DedupOptions, job: &DistributedJob) -> Result<ExitCode> {
+/// Deduplicates as the arguments say and reports on standard error.
+pub(crate) fn run(args: DedupArgs, job: &DistributedJob) -> Result<ExitCode> {
     let begun = Instant::now();
+    let collections = open_collections(&args.against)?;
+    let config = configured(&args.choices, args.choices.lexicon.as_deref(), &collections)?;
+    let options = &DedupOptions::new(args, config)?;
+    refuse_beyond_stored(&collections, &options.config, options.kinds)?;
     let progress = Arc::new(Progress::default());
     stop_on_interrupt(Arc::clone(&progress))?;
     let display = Display::start(Arc::clone(&progress), Mode::choose(options.quiet, options.json_progress));
@@ -42,7 +50,7 @@ pub(crate) fn run(options: &DedupOptions, job: &DistributedJob) -> Result<ExitCo
     let summary = job.work(
         options.workers,
         &progress,
-        |peers| dedup(options, begun, &mut place, (peers.as_ref(), &progress)),
+        |peers| dedup((options, &collections), begun, &mut place, (peers.as_ref(), &progress)),
         |peers| assist(options, peers, &progress),
     );
     display.finish();
@@ -54,7 +62,7 @@ pub(crate) fn run(options: &DedupOptions, job: &DistributedJob) -> Result<ExitCo
 
 /// The pipeline.
 fn dedup(
-    options: &DedupOptions,
+    (options, collections): (&DedupOptions, &[ProtectedCollection]),
     begun: Instant,
     held: &mut Option<RunFolder>,
     (peers, progress): (Option<&Arc<Peers>>, &Arc<Progress>),
@@ -67,8 +75,7 @@ fn dedup(
     FormPlan::new(&discovery.sources, options.form)?;
     set_preferences(&preferred, &options.inputs, &mut discovery)?;
     let found_as = (options.hint, spool.path(), &**progress);
-    let (protected, stored) =
-        find_protected(&options.against, &options.collections, &mut discovery, found_as)?;
+    let (protected, stored) = find_protected(&options.against, collections, &mut discovery, found_as)?;
     let mut config = options.config.clone();
     let counting = resources(options, spool.path(), None);
     let named = options.lexicon.as_deref();

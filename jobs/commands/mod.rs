@@ -21,13 +21,12 @@ use alike::error::Result;
 
 use crate::cli::Command;
 use crate::cluster::job::DistributedJob;
-use crate::session::options::DedupOptions;
 use crate::terminal::stdout::print;
 
 /// Does what was asked for.
 pub(crate) fn run(command: Command, job: &DistributedJob) -> Result<ExitCode> {
     match command {
-        Command::Dedup(args) => DedupOptions::new(*args).and_then(|options| dedup::run(&options, job)),
+        Command::Dedup(args) => dedup::run(*args, job),
         Command::Decontaminate(args) => decontaminate::run(&args, job),
         Command::Load(args) => collection::load::run(&args, job),
         Command::Delete(args) => collection::delete::run(&args, job),

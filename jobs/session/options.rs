@@ -24,7 +24,6 @@ use crate::cli::common::RecordArgs;
 use crate::cli::common::{ConfigArgs, MachineArgs};
 use crate::cli::dedup::{DedupArgs, OutputFormArgs, ProtectedPath};
 use crate::cli::values::{ClusteringArg, ComponentsArg, MeasureArg, SimdArg, TokensArg, VerifyArg};
-use crate::session::against::{ProtectedCollection, configured, open_collections, refuse_beyond_stored};
 
 /// All that one run of `dedup` needs to know.
 #[derive(Debug)]
@@ -33,8 +32,6 @@ pub(crate) struct DedupOptions {
     pub(crate) inputs: Vec<PathBuf>,
     /// Paths of protected documents.
     pub(crate) against: Vec<ProtectedPath>,
-    /// The collections among them.
-    pub(crate) collections: Vec<ProtectedCollection>,
     /// What was typed of inputs whose documents are kept rather than those of others.
     pub(crate) prefer: Vec<String>,
     /// What is known of them beside their names and contents.
@@ -74,15 +71,12 @@ pub(crate) struct DedupOptions {
 }
 
 impl DedupOptions {
-    /// Makes sense of the arguments of `dedup`, or says why they make none.
-    pub(crate) fn new(args: DedupArgs) -> Result<DedupOptions> {
-        let collections = open_collections(&args.against)?;
-        let mut config = configured(&args.choices, args.choices.lexicon.as_deref(), &collections)?;
+    /// Makes sense of the arguments of `dedup`, with the configuration that they ask for, or says why they make none.
+    pub(crate) fn new(args: DedupArgs, mut config: Config) -> Result<DedupOptions> {
         if let Some(field) = args.within {
             config.input.within_field = field;
             config.validate()?;
         }
-        refuse_beyond_stored(&collections, &config, args.kinds)?;
         if config.input.is_within_files() && !args.against.is_empty() {
             return Err(Error::config(
                 "--within :file compares no two files, so nothing could be held against --against; leave one of them out",
@@ -98,7 +92,6 @@ impl DedupOptions {
             simd,
             inputs: args.inputs,
             against: args.against,
-            collections,
             prefer: args.prefer,
             hint,
             out: args.out,

@@ -12,7 +12,8 @@ use crate::cli::{Cli, Command};
 fn options(flags: &[&str]) -> Result<DedupOptions> {
     let line = [&["alike", "dedup", "in.jsonl", "--dry-run"], flags].concat();
     match Cli::try_parse_from(line).expect("a line that clap accepts").command {
-        Command::Dedup(args) => DedupOptions::new(*args),
+        Command::Dedup(args) => configuration(&args.choices, Config::default())
+            .and_then(|config| DedupOptions::new(*args, config)),
         other => panic!("not dedup: {other:?}"),
     }
 }
