@@ -482,7 +482,8 @@
 //! - `decontaminate/index.rs` - all their texts, and their n-grams
 //! - `decontaminate/table.rs` - n-grams, and the texts that are looked for by them
 //! - `decontaminate/scan.rs` - one document after the other held against the index
-//! - `decontaminate/passages.rs` - which stretches of a document hold enough n-grams of a text
+//! - `decontaminate/stretches.rs` - which stretches of a document hold enough n-grams of a text
+//! - `decontaminate/found.rs` - what is found in a document
 //! - `decontaminate/search.rs` - the corpus read once by all workers
 //! - `decontaminate/hits.rs` - what is found, in files
 //! - `decontaminate/report.rs` - what was found, as rows and figures

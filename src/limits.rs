@@ -69,6 +69,8 @@ pub const MAX_PAIRS_OF_MEMBER: usize = MAX_EXPANDED_GROUP / 4;
 pub const LARGE_HOT_GROUP: usize = 4 << 10;
 /// Documents of a kind that are named beside their number: the first ones.
 pub const DOCUMENTS_NAMED: usize = 10;
+/// Most items of benchmarks that are listed of a document: those of which the largest share stands there.
+pub const LISTED_ITEMS: usize = 100;
 /// Keys above the cap on common ones that are named one by one: those in the most contents.
 pub const COMMON_NAMED: usize = 100;
 /// Longest manifest of a collection, in bytes: hundreds of thousands of commits. More is no manifest.

@@ -11,10 +11,10 @@ use alike::decontaminate::{
     Hits, ItemFields, RowNames, assist_search, read_benchmarks, search,
 };
 use alike::error::{Error, Result};
-use alike::limits::{BASE_MEMORY, WORKER_MEMORY};
+use alike::limits::{BASE_MEMORY, LISTED_ITEMS, WORKER_MEMORY};
 use alike::output::{
-    Chosen, FormPlan, Hands, RecordSet, RejectedRow, Rows, Scratch, Side, TextChange, assist_records,
-    private_folder, write_cut_records, write_records,
+    Chosen, FormPlan, Hands, RecordSet, Scratch, Side, TextChange, assist_records, private_folder,
+    write_cut_records, write_records,
 };
 use alike::peers::Peers;
 use alike::printable::{counted, printable};
@@ -27,7 +27,7 @@ use crate::cluster::job::{DistributedJob, PART_DONE};
 use crate::session::benchmarks::{FoundBenchmarks, find_benchmarks};
 use crate::session::decontamination::DecontaminateOptions;
 use crate::session::inputs::{find_inputs, refuse};
-use crate::session::run_folder::RunFolder;
+use crate::session::run_folder::{RunFolder, close_spool, write_rejected};
 use crate::session::watched::watched;
 use crate::terminal::reporter::Reporter;
 use crate::terminal::table::TextTable;
@@ -85,8 +85,8 @@ fn lead(
     let folder = options.out.is_some().then(|| std::path::absolute(place.path())).transpose();
     let task = DecontaminationTask {
         sets,
-        benchmarks: from_anywhere(&sources)?,
-        corpus: from_anywhere(&corpus.sources)?,
+        benchmarks: Source::all_from_anywhere(&sources)?,
+        corpus: Source::all_from_anywhere(&corpus.sources)?,
         fields: options.fields.clone(),
         rule: options.rule,
         input: options.input.clone(),
@@ -100,7 +100,7 @@ fn lead(
     let rejected = corpus.rejected(found.refused.clone());
     reporter.refused(&rejected);
     refuse(options.strict, &rejected, found.tally.documents)?;
-    let mut report = DecontaminationReport::new(
+    let report = DecontaminationReport::new(
         (&options.fields, options.rule, options.form.texts),
         &index,
         &found,
@@ -108,10 +108,10 @@ fn lead(
     );
     if let RunFolder::Output(staging) = place {
         let names = RowNames { index: &index, benchmarks: &sources, fields: &options.fields };
-        report.note_emptied(write(options, (found, &names), staging.path(), &rejected, (peers, progress))?);
+        write(options, (found, &names), staging.path(), &rejected, (peers, progress))?;
         report.write(staging.path())?;
     }
-    spool.close().map_err(|e| Error::io(place.path(), "remove the copy of standard input in", e))?;
+    close_spool(spool, place.path())?;
     progress.check()?;
     if let Some(RunFolder::Output(staging)) = held.take() {
         staging.commit()?;
@@ -119,30 +119,29 @@ fn lead(
     Ok(report)
 }
 
-/// Writes what was found, and the records; of how many of these nothing is left.
+/// Writes what was found, and the records.
 fn write(
     options: &DecontaminateOptions,
     (found, names): (CorpusFindings, &RowNames<'_>),
     folder: &Path,
     rejected: &[Rejected],
     (peers, progress): (Option<&Peers>, &Progress),
-) -> Result<u64> {
+) -> Result<()> {
     let bytes: u64 = found.inputs.sources.iter().map(|source| source.bytes).sum();
     progress.enter(Stage::Write, bytes * options.sides().len() as u64);
     names.write(&found, folder)?;
-    let mut rows = Rows::create(folder, "rejected.jsonl")?;
-    rejected.iter().try_for_each(|rejected| rows.write(&RejectedRow::of(rejected)))?;
-    rows.finish()?;
+    write_rejected(folder, rejected)?;
     let inputs = &found.inputs;
     let set = RecordSet { sources: &inputs.sources, fields: &inputs.fields, choice: options.form };
     let hands = Hands { workers: options.machine.workers, peers };
     if options.form.texts != TextChange::None {
         let (removed, ends) = found.without_refused(vec![Vec::new(); inputs.sources.len()], true);
-        let chosen = Chosen { side: Side::Kept, removed: &removed, ends: &ends };
+        let [side] = options.sides() else { return Ok(()) };
+        let chosen = Chosen { side: *side, removed: &removed, ends: &ends };
         let cuts = found.cuts(folder)?;
-        let tally = write_cut_records(folder, set, chosen, &cuts, hands, progress)?;
+        write_cut_records(folder, set, chosen, &cuts, hands, progress)?;
         cuts.remove()?;
-        return found.hits.map_or(Ok(()), Hits::remove).map(|()| tally.emptied);
+        return found.hits.map_or(Ok(()), Hits::remove);
     }
     let contaminated = found.contaminated()?;
     for side in options.sides() {
@@ -150,7 +149,7 @@ fn write(
         let chosen = Chosen { side: *side, removed: &removed, ends: &ends };
         write_records(folder, set, chosen, None, hands, progress)?;
     }
-    found.hits.map_or(Ok(()), Hits::remove).map(|()| 0)
+    found.hits.map_or(Ok(()), Hits::remove)
 }
 
 /// Takes part in what process 0 does.
@@ -172,7 +171,7 @@ fn take_part(options: &DecontaminateOptions, peers: &Arc<Peers>, progress: &Arc<
 fn index(
     options: &DecontaminateOptions,
     task: &DecontaminationTask,
-    progress: &Progress,
+    progress: &Arc<Progress>,
 ) -> Result<BenchmarkIndex> {
     let own = BASE_MEMORY + WORKER_MEMORY * options.machine.workers as u64;
     let most = options.machine.memory.map_or(u64::MAX, |memory| memory.saturating_sub(own));
@@ -190,13 +189,10 @@ fn corpus_search<'a>(
         input: &task.input,
         workers: options.machine.workers,
         simd: options.machine.simd,
+        memory: options.machine.memory,
         peers,
         folder: task.folder.as_deref(),
     }
-}
-
-fn from_anywhere(sources: &[Source]) -> Result<Vec<Source>> {
-    sources.iter().map(Source::from_anywhere).collect()
 }
 
 /// Tells people what was found.
@@ -210,20 +206,29 @@ fn describe(report: &DecontaminationReport, out: Option<&Path>, seconds: f64, re
     let table = TextTable { heading, rows: rows.collect() };
     table.text().lines().for_each(|line| reporter.line(line));
     let (documents, passages) = (counted(report.documents, "document"), counted(report.passages, "passage"));
+    let folder = if report.action == Some(TextChange::Mark) { Side::Annotated } else { Side::Kept }.folder();
     let what = match out {
-        Some(out) => format!("{} kept in {}/kept", report.kept, out.display()),
+        Some(out) => format!("{} kept in {}/{folder}", report.kept, out.display()),
         None => format!("{} would be kept (dry run, nothing written)", report.kept),
     };
     reporter.line(&format!(
         "found items in {} of {documents}: {passages}; {what}; {seconds:.2} seconds",
         report.contaminated
     ));
+    if report.unlisted > 0 && out.is_some() {
+        reporter.line(&format!(
+            "contaminated.jsonl has the {LISTED_ITEMS} items of a document of which most stands in it; {} are only counted",
+            counted(report.unlisted, "more item")
+        ));
+    }
     if report.documents == 0 {
         reporter.line("warning: the corpus holds no documents; check its files");
     }
     for row in report.benchmarks.iter().filter(|row| row.too_short == row.items) {
         let name = printable(&row.benchmark);
-        let what = "no item has a text that is long enough to be looked for (--min-words, --join-fields)";
-        reporter.line(&format!("warning: {name}: {what}"));
+        let (least, flag) = report.rule.least_words();
+        reporter.line(&format!(
+            "warning: {name}: no item has a text of {least} words or more to be looked for ({flag}, --join-fields)"
+        ));
     }
 }

@@ -30,7 +30,7 @@ use crate::session::against::{
 use crate::session::collection::folder;
 use crate::session::inputs::{find_inputs, preferred_inputs, refuse, set_preferences};
 use crate::session::options::DedupOptions;
-use crate::session::run_folder::RunFolder;
+use crate::session::run_folder::{RunFolder, close_spool};
 use crate::terminal::display::{Display, Mode};
 use crate::terminal::interrupt::stop_on_interrupt;
 use crate::terminal::summary::print_summary;
@@ -85,7 +85,7 @@ fn dedup(
         false => None,
     };
     if let Some(peers) = peers {
-        let sources = discovery.sources.iter().map(Source::from_anywhere).collect::<Result<_>>()?;
+        let sources = Source::all_from_anywhere(&discovery.sources)?;
         let stored = stored.iter().map(|(file, snapshot)| (*file, snapshot.manifest().clone())).collect();
         peers.broadcast(&DedupTask {
             sources,
@@ -128,7 +128,7 @@ fn dedup(
     summary.fetched = fetched(&discovery.sources, peers)?;
     let summary = finish(options, begun, peers, summary);
     summary.write(staging.path())?;
-    spool.close().map_err(|e| Error::io(staging.path(), "remove the copy of standard input in", e))?;
+    close_spool(spool, staging.path())?;
     progress.check()?;
     if let Some(RunFolder::Output(staging)) = held.take() {
         staging.commit()?;

@@ -8,7 +8,7 @@ use std::time::Instant;
 use alike::config::{Config, Input};
 use alike::error::{Error, Result};
 use alike::output::{
-    Chosen, CutWriter, FormChoice, FormPlan, Hands, KeptTally, RecordSet, RejectedRow, Rows, Scratch, Side,
+    Chosen, CutWriter, FormChoice, FormPlan, Hands, KeptTally, RecordSet, Rows, Scratch, Side,
     TextChange, assist_records, private_folder, write_cut_records,
 };
 use alike::passages::{FoundPassages, PassageRequest, PassageUnit, assist_passages, find_passages};
@@ -23,7 +23,7 @@ use crate::cli::passages::{ActionArg, PassagesArgs};
 use crate::cluster::job::{DistributedJob, PART_DONE};
 use crate::session::inputs::{find_inputs, refuse};
 use crate::session::options::{Machine, records};
-use crate::session::run_folder::RunFolder;
+use crate::session::run_folder::{RunFolder, close_spool, write_rejected};
 use crate::session::watched::watched;
 use crate::terminal::reporter::Reporter;
 
@@ -50,12 +50,13 @@ pub(crate) fn run(args: &PassagesArgs, job: &DistributedJob) -> Result<ExitCode>
     // It goes only when the other processes know that nothing is written to it any more.
     let mut place = None;
     let done = watched(&args.report.talk, |progress| {
-        let lead = |peers: Option<Arc<Peers>>| lead(args, machine, &mut place, (peers.as_ref(), progress));
+        let lead = |peers: Option<Arc<Peers>>| {
+            lead(args, machine, &mut place, &reporter, (peers.as_ref(), progress))
+        };
         let assist = |peers: &Arc<Peers>| take_part(args, machine, peers, progress);
         job.work(machine.workers, progress, lead, assist)
     });
     let Some(mut done) = job.print_profile(done)? else { return Ok(PART_DONE) };
-    reporter.refused(&done.rejected);
     done.finish(args, begun, &reporter)?;
     if let Some(RunFolder::Output(staging)) = place.take() {
         staging.commit()?;
@@ -95,6 +96,7 @@ fn lead(
     args: &PassagesArgs,
     machine: Machine,
     held: &mut Option<RunFolder>,
+    reporter: &Reporter<'_>,
     (peers, progress): (Option<&Arc<Peers>>, &Arc<Progress>),
 ) -> Result<Done> {
     let writes = args.action != ActionArg::List && !args.dry_run;
@@ -116,13 +118,14 @@ fn lead(
         folder: place.path().to_path_buf(),
     };
     if let Some(peers) = peers {
-        let sources = discovery.sources.iter().map(Source::from_anywhere).collect::<Result<_>>()?;
+        let sources = Source::all_from_anywhere(&discovery.sources)?;
         peers.broadcast(&task(sources))?;
     }
     let request = request(task(discovery.sources.clone()), machine, spool.path(), peers);
     let cuts = writes.then(|| CutWriter::new(place.path())).transpose()?;
     let found = find_passages(&request, args.top, cuts, progress)?;
     let rejected = discovery.rejected(found.refused.clone());
+    reporter.refused(&rejected);
     refuse(args.records.strict, &rejected, found.read.documents)?;
     let peers = peers.map(|peers| &**peers);
     let mut done = Done { found, rejected, kept: None, staging: None, report: Value::Null };
@@ -142,7 +145,7 @@ fn lead(
         }
         done.staging = Some(staging.path().to_path_buf());
     }
-    spool.close().map_err(|e| Error::io(place.path(), "remove the copy of standard input in", e))?;
+    close_spool(spool, place.path())?;
     done.report = report(args, &request, &done, peers);
     progress.check()?;
     Ok(done)
@@ -187,9 +190,7 @@ fn write_lists(folder: &Path, done: &Done) -> Result<()> {
     let mut rows = Rows::create(folder, "passages.jsonl")?;
     done.found.top.iter().try_for_each(|passage| rows.write(passage))?;
     rows.finish()?;
-    let mut rows = Rows::create(folder, "rejected.jsonl")?;
-    done.rejected.iter().try_for_each(|rejected| rows.write(&RejectedRow::of(rejected)))?;
-    rows.finish().map(drop)
+    write_rejected(folder, &done.rejected)
 }
 
 fn share(part: u64, whole: u64) -> f64 {

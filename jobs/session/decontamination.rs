@@ -80,6 +80,7 @@ impl DecontaminateOptions {
     pub(crate) fn sides(&self) -> &'static [Side] {
         match (&self.out, self.write_removed) {
             (None, _) => &[],
+            _ if self.form.texts == TextChange::Mark => &[Side::Annotated],
             (_, true) => &[Side::Kept, Side::Removed],
             (_, false) => &[Side::Kept],
         }

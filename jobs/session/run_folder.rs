@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
-use alike::error::Result;
-use alike::output::{Staging, private_folder};
+use alike::error::{Error, Result};
+use alike::output::{RejectedRow, Rows, Staging, private_folder};
+use alike::read::Rejected;
 
 /// Where a run works: beside its output, or, in a dry run, wherever the system keeps temporary files.
 pub(crate) enum RunFolder {
@@ -28,4 +29,16 @@ impl RunFolder {
             RunFolder::Nowhere(folder) => folder.path(),
         }
     }
+}
+
+/// Removes the folder of what came from standard input, which lies in that of a run.
+pub(crate) fn close_spool(spool: tempfile::TempDir, folder: &Path) -> Result<()> {
+    spool.close().map_err(|e| Error::io(folder, "remove the copy of standard input in", e))
+}
+
+/// Writes the list of refused records.
+pub(crate) fn write_rejected(folder: &Path, rejected: &[Rejected]) -> Result<()> {
+    let mut rows = Rows::create(folder, "rejected.jsonl")?;
+    rejected.iter().try_for_each(|rejected| rows.write(&RejectedRow::of(rejected)))?;
+    rows.finish().map(drop)
 }

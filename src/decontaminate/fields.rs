@@ -67,7 +67,7 @@ pub(super) fn names(object: &Value) -> Vec<String> {
 }
 
 /// What stands at a path; a name at the top that is spelt like the whole path goes first.
-fn value<'a>(object: &'a Value, path: &FieldPath) -> Option<&'a Value> {
+pub(super) fn value<'a>(object: &'a Value, path: &FieldPath) -> Option<&'a Value> {
     let whole = path.as_str();
     let inner = || whole.split('.').try_fold(object, |value, name| value.get(name));
     object.get(whole).or_else(inner)

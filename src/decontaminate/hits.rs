@@ -18,16 +18,22 @@ pub struct ContaminatedDocument {
     pub line: u32,
     /// Its id, if it has one.
     pub id: Option<String>,
-    /// What stands in it, by the numbers of the texts.
-    pub passages: Vec<ItemPassage>,
+    /// The texts that stand in it, or those of which most stands there.
+    pub items: Vec<ItemPassage>,
+    /// How many more there are.
+    pub unlisted: u64,
+    /// First byte of each stretch that a text stands in, and the byte behind its last: ascending, and without common bytes.
+    pub stretches: Vec<[u64; 2]>,
 }
 
-/// A stretch of a document that a text stands in.
+/// The best of the stretches of a document that a text stands in.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ItemPassage {
     /// The number of the text.
     pub text: u32,
-    /// How many of its n-grams were found.
+    /// How many stretches there are.
+    pub passages: u32,
+    /// How many of its n-grams were found in this one.
     pub found: u32,
     /// The first byte of the stretch in the text of the document.
     pub start: u64,

@@ -1,14 +1,14 @@
 //! All texts of all benchmarks, and their n-grams.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use hashbrown::HashMap;
-use xxhash_rust::xxh3::xxh3_128;
+use xxhash_rust::xxh3::Xxh3;
 
 use super::rule::{ContaminationRule, TextTest};
 use super::table::GramTable;
 use crate::error::{Error, Result};
-use crate::limits::MAX_NGRAM;
 use crate::simd::Simd;
 use crate::text::{Fold, Tokenizer, Tokens};
 
@@ -92,12 +92,27 @@ impl BenchmarkIndex {
         &self.owners[self.texts[text].owners.clone()]
     }
 
-    /// Bytes that it takes, but for what items are called.
+    /// Bytes that it takes.
     pub fn bytes(&self) -> u64 {
         let tables: usize = self.tables.iter().map(|(_, table)| table.bytes()).sum();
-        (tables + self.grams.len() * 8 + self.texts.len() * size_of::<BenchmarkText>()) as u64
-            + (self.owners.len() * size_of::<TextOwner>() + self.items.len() * size_of::<Item>()) as u64
+        let items: usize = self.items.iter().map(bytes_of).sum();
+        let texts = self.texts.len() * size_of::<BenchmarkText>() + self.owners.len() * size_of::<TextOwner>();
+        (tables + self.grams.len() * 8 + texts + items) as u64
     }
+}
+
+/// What an item takes with its id, which is a block of its own.
+fn bytes_of(item: &Item) -> usize {
+    size_of::<Item>() + item.id.len() + 16
+}
+
+/// N-grams of one length.
+#[derive(Clone, Copy, Default)]
+struct LengthCounts {
+    /// Of all texts.
+    grams: usize,
+    /// Those that texts are looked for by.
+    keys: usize,
 }
 
 /// An index that grows.
@@ -108,13 +123,17 @@ pub(super) struct IndexBuilder {
     tokenizer: Tokenizer,
     items: Vec<Item>,
     counts: Vec<BenchmarkCounts>,
+    /// Bytes of the items.
+    item_bytes: usize,
     /// The number of each text, by a digest of its tokens.
     known: HashMap<u128, u32>,
-    tests: Vec<TextTest>,
+    texts: Vec<BenchmarkText>,
+    grams: Vec<u64>,
+    /// For each length of n-grams, how many there are.
+    lengths: BTreeMap<usize, LengthCounts>,
     owners: Vec<(u32, TextOwner)>,
     /// Whether the present item has a text that is looked for.
     is_tested: bool,
-    bytes: u64,
 }
 
 impl IndexBuilder {
@@ -126,11 +145,13 @@ impl IndexBuilder {
             tokenizer: Tokenizer::new(Tokens::Words, Fold::default(), Simd::detect()),
             items: Vec::new(),
             counts: Vec::new(),
+            item_bytes: 0,
             known: HashMap::new(),
-            tests: Vec::new(),
+            texts: Vec::new(),
+            grams: Vec::new(),
+            lengths: BTreeMap::new(),
             owners: Vec::new(),
             is_tested: true,
-            bytes: 0,
         }
     }
 
@@ -141,12 +162,14 @@ impl IndexBuilder {
     }
 
     /// Takes an item in, whose texts follow; its number.
-    pub(super) fn item(&mut self, item: Item) -> u32 {
+    pub(super) fn item(&mut self, item: Item) -> Result<u32> {
         self.end_item();
         self.is_tested = false;
         self.counts.iter_mut().last().into_iter().for_each(|counts| counts.items += 1);
+        self.item_bytes += bytes_of(&item);
         self.items.push(item);
-        self.items.len() as u32 - 1
+        self.has_room(0)?;
+        Ok(self.items.len() as u32 - 1)
     }
 
     fn end_item(&mut self) {
@@ -157,81 +180,151 @@ impl IndexBuilder {
 
     /// Takes a text of the present item in.
     pub(super) fn text(&mut self, text: &str, owner: TextOwner) -> Result<()> {
+        let bytes = self.bytes();
         let tokens = self.tokenizer.tokens(text);
+        // Its tokens, its n-grams, and those in another order.
+        if bytes.saturating_add(tokens.len() as u64 * 3 * 8) > self.most {
+            return Err(too_large(self.most));
+        }
         let Some(test) = self.rule.test(tokens) else { return Ok(()) };
         self.is_tested = true;
-        let bytes: Vec<u8> = tokens.iter().flat_map(|token| token.to_le_bytes()).collect();
-        let next = self.tests.len() as u32;
-        let number = *self.known.entry(xxh3_128(&bytes)).or_insert(next);
+        let mut digest = Xxh3::new();
+        tokens.iter().for_each(|token| digest.update(&token.to_le_bytes()));
+        let next = self.texts.len() as u32;
+        let number = *self.known.entry(digest.digest128()).or_insert(next);
         self.owners.push((number, owner));
         if number == next {
-            // N-grams, and what few of them take in a table.
-            self.bytes += 8 * test.grams.len() as u64 + 200;
-            self.tests.push(test);
+            self.push(&test);
         }
-        if self.bytes > self.most {
-            return Err(Error::Limit(format!(
-                "the n-grams of the benchmarks take more than the {} MB of memory that there are for them; give more with \
-                 --memory, or look for some of the benchmarks at a time",
-                self.most / 1_000_000
-            )));
+        self.has_room(0)
+    }
+
+    fn push(&mut self, test: &TextTest) {
+        let begin = self.grams.len();
+        // Doubling it would leave half of it free.
+        if begin + test.grams.len() > self.grams.capacity() {
+            self.grams.reserve_exact(test.grams.len().max(begin / 8));
         }
-        Ok(())
+        self.grams.extend_from_slice(&test.grams);
+        let TextTest { ngram, needed, window, .. } = *test;
+        let counts = self.lengths.entry(ngram).or_default();
+        counts.grams += test.grams.len();
+        counts.keys += test.grams.len() - needed + 1;
+        let grams = begin..self.grams.len();
+        self.texts.push(BenchmarkText { ngram, needed, window, grams, owners: 0..0 });
+    }
+
+    /// Bytes that it takes at most, now or while it is finished.
+    fn bytes(&self) -> u64 {
+        let known = (self.known.capacity() * 8 / 7) * (size_of::<(u128, u32)>() + 1);
+        let texts = self.texts.capacity() * size_of::<BenchmarkText>();
+        let owners = self.owners.capacity() * size_of::<(u32, TextOwner)>();
+        let plain = (self.grams.capacity() * 8 + texts + owners + self.item_bytes) as u64;
+        let (mut tables, mut beside) = (0, 0);
+        for counts in self.lengths.values() {
+            let (table, pairs) = GramTable::most_bytes(counts.keys);
+            tables += table;
+            beside = beside.max(pairs + GramCounts::bytes(counts.grams));
+        }
+        plain + (known as u64).max(tables + beside)
+    }
+
+    /// Refuses what has no room in the memory, with so many bytes more for a while.
+    ///
+    /// # Errors
+    /// [`Error::Limit`].
+    pub(super) fn has_room(&self, more: u64) -> Result<()> {
+        let fits = self.bytes().saturating_add(more) <= self.most;
+        if fits { Ok(()) } else { Err(too_large(self.most)) }
     }
 
     /// The index.
     pub(super) fn finish(mut self) -> Result<BenchmarkIndex> {
         self.end_item();
-        if self.tests.is_empty() {
+        if self.texts.is_empty() {
+            let (least, flag) = self.rule.least_words();
             return Err(Error::config(format!(
-                "--benchmarks: no item has a text of {} words or more, so nothing could be found; name other fields with \
-                 --benchmark-fields, join them with --join-fields, or lower --min-words",
-                self.rule.min_words
+                "--benchmarks: no item has a text of {least} words or more, so nothing could be found; name other fields with \
+                 --benchmark-fields, join them with --join-fields, or lower {flag}"
             )));
         }
-        self.owners.sort_unstable();
-        let tables = tables(&self.tests);
-        let (mut grams, mut texts, mut owner) = (Vec::new(), Vec::with_capacity(self.tests.len()), 0);
-        for (number, test) in self.tests.iter().enumerate() {
-            let (begin, first) = (grams.len(), owner);
-            grams.extend_from_slice(&test.grams);
-            while self.owners.get(owner).is_some_and(|(text, _)| *text as usize == number) {
+        drop(std::mem::take(&mut self.known));
+        let IndexBuilder { items, counts, mut texts, mut grams, lengths, mut owners, .. } = self;
+        grams.shrink_to_fit();
+        owners.sort_unstable();
+        let mut owner = 0;
+        for (number, text) in texts.iter_mut().enumerate() {
+            let first = owner;
+            while owners.get(owner).is_some_and(|(text, _)| *text as usize == number) {
                 owner += 1;
             }
-            let TextTest { ngram, needed, window, .. } = *test;
-            texts.push(BenchmarkText {
-                ngram,
-                needed,
-                window,
-                grams: begin..grams.len(),
-                owners: first..owner,
-            });
+            text.owners = first..owner;
         }
-        let owners = self.owners.into_iter().map(|(_, owner)| owner).collect();
-        let (items, counts) = (self.items, self.counts);
+        let owners = owners.into_iter().map(|(_, owner)| owner).collect();
+        let table = |(ngram, counts): (usize, LengthCounts)| (ngram, table(&grams, &texts, ngram, counts));
+        let tables = lengths.into_iter().map(table).collect();
         Ok(BenchmarkIndex { items, counts, texts, grams, owners, tables })
     }
 }
 
-/// A table for each length of n-grams. Of a text the rarest ones are in it, and so many that a stretch without any of them
+fn too_large(most: u64) -> Error {
+    Error::Limit(format!(
+        "the benchmarks take more than the {} MB of memory that there are for them; give more with --memory, or look for some \
+         of the benchmarks at a time",
+        most / 1_000_000
+    ))
+}
+
+/// The table of n-grams of a length. Of a text the rarest ones are in it, and so many that a stretch without any of them
 /// cannot have enough.
-fn tables(tests: &[TextTest]) -> Vec<(usize, GramTable)> {
-    let mut tables = Vec::new();
-    for ngram in 1..=MAX_NGRAM {
-        let of_length = || (0u32..).zip(tests).filter(|(_, test)| test.ngram == ngram);
-        let mut counts: HashMap<u64, u32> = HashMap::new();
-        of_length().flat_map(|(_, test)| &test.grams).for_each(|gram| *counts.entry(*gram).or_default() += 1);
-        if counts.is_empty() {
-            continue;
+fn table(grams: &[u64], texts: &[BenchmarkText], ngram: usize, counts: LengthCounts) -> GramTable {
+    let of_length = || (0u32..).zip(texts).filter(|(_, text)| text.ngram == ngram);
+    let mut frequent = GramCounts::new(counts.grams);
+    of_length().flat_map(|(_, text)| &grams[text.grams.clone()]).for_each(|gram| frequent.add(*gram));
+    let mut keys = Vec::with_capacity(counts.keys);
+    let mut ranked: Vec<(u16, u64)> = Vec::new();
+    for (number, text) in of_length() {
+        let own = &grams[text.grams.clone()];
+        let wanted = own.len() - text.needed + 1;
+        ranked.clear();
+        ranked.extend(own.iter().map(|gram| (frequent.of(*gram), *gram)));
+        if wanted < ranked.len() {
+            ranked.select_nth_unstable(wanted);
         }
-        let mut keys = Vec::new();
-        for (number, test) in of_length() {
-            let mut ranked: Vec<(u32, u64)> = test.grams.iter().map(|gram| (counts[gram], *gram)).collect();
-            ranked.sort_unstable();
-            ranked.truncate(test.grams.len() - test.needed + 1);
-            keys.extend(ranked.into_iter().map(|(_, gram)| (gram, number)));
-        }
-        tables.push((ngram, GramTable::new(keys)));
+        keys.extend(ranked[..wanted].iter().map(|(_, gram)| (*gram, number)));
     }
-    tables
+    drop(frequent);
+    GramTable::new(keys)
+}
+
+/// About how often n-grams occur. Several may share a number: which ones are taken for rare decides how long a search takes,
+/// and not what is found.
+struct GramCounts {
+    counts: Vec<u16>,
+    shift: u32,
+}
+
+impl GramCounts {
+    fn len(grams: usize) -> usize {
+        grams.next_power_of_two().max(2)
+    }
+
+    /// Bytes that the counts of so many n-grams take.
+    fn bytes(grams: usize) -> u64 {
+        (GramCounts::len(grams) * size_of::<u16>()) as u64
+    }
+
+    fn new(grams: usize) -> GramCounts {
+        let len = GramCounts::len(grams);
+        GramCounts { counts: vec![0; len], shift: 64 - len.trailing_zeros() }
+    }
+
+    fn add(&mut self, gram: u64) {
+        let count = &mut self.counts[(gram >> self.shift) as usize];
+        *count = count.saturating_add(1);
+    }
+
+    fn of(&self, gram: u64) -> u16 {
+        self.counts[(gram >> self.shift) as usize]
+    }
 }

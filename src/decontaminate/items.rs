@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::fields::{ItemFields, id_of, names, text_of};
+use super::fields::{ItemFields, id_of, names, text_of, value};
 use super::index::{BenchmarkIndex, IndexBuilder, Item, TextOwner};
 use super::rule::ContaminationRule;
 use crate::document::Position;
@@ -55,14 +55,16 @@ pub fn read_benchmarks(
         builder: IndexBuilder::new(rule, most),
         progress,
         names: Vec::new(),
-        unfit: Vec::new(),
+        nested: None,
+        unfit: 0,
+        first_unfit: None,
         met: false,
         records: 0,
     };
     let mut file = 0;
     for (number, set) in sets.iter().enumerate() {
-        (reader.met, reader.records) = (false, 0);
-        reader.unfit.clear();
+        (reader.met, reader.records, reader.unfit) = (false, 0, 0);
+        (reader.first_unfit, reader.nested) = (None, None);
         reader.names.clear();
         reader.builder.begin(&set.name);
         for source in &sources[file..file + set.sources] {
@@ -76,7 +78,7 @@ pub fn read_benchmarks(
         let field = printable(&fields.texts[at]).into_owned();
         return Err(Error::config(format!(
             "--benchmark-fields {field}: no item of any benchmark has a text in it; {}",
-            reader.there_are()
+            there_are(&reader.names, reader.nested.as_deref())
         )));
     }
     reader.builder.finish()
@@ -92,8 +94,11 @@ struct ItemReader<'a> {
     progress: &'a Progress,
     /// Fields of the first record of the present benchmark.
     names: Vec<String>,
-    /// Records of the present benchmark that are no items: the first few, each with the reason.
-    unfit: Vec<String>,
+    /// What stands in a field of that benchmark that was asked for, if it is an object.
+    nested: Option<String>,
+    /// Records of the present benchmark that are no items, and the first of them with the reason.
+    unfit: u64,
+    first_unfit: Option<String>,
     /// Whether the present benchmark has any of the fields.
     met: bool,
     records: u64,
@@ -141,6 +146,8 @@ impl ItemReader<'_> {
                 continue;
             }
             self.progress.check()?;
+            // The line, and what is made of it.
+            self.builder.has_room(3 * bytes.len() as u64)?;
             match serde_json::from_slice::<Value>(bytes) {
                 Ok(object) if object.is_object() => self.object(&object, source, place, number)?,
                 Ok(_) => self.refuse(source, number, "JSON, but not an object"),
@@ -170,7 +177,19 @@ impl ItemReader<'_> {
             self.names = names(object);
         }
         let texts: Vec<_> = self.paths.iter().map(|path| text_of(object, path)).collect();
+        if texts.iter().all(Option::is_none) {
+            let nested = self.paths.iter().find_map(|path| nested(object, path));
+            let why = self.no_text(&names(object), nested.as_deref());
+            self.refuse(source, line, &why);
+            self.nested = self.nested.take().or(nested);
+            return Ok(());
+        }
         self.item((source, line), id_of(object, &self.id), texts, place)
+    }
+
+    /// Why a record with fields of these names has no text.
+    fn no_text(&self, names: &[String], nested: Option<&str>) -> String {
+        format!("no text in {}; {}", self.fields.texts.join(", "), there_are(names, nested))
     }
 
     /// Rows of fields: a pass for each column, as a reader hands on one text of each record.
@@ -199,6 +218,10 @@ impl ItemReader<'_> {
         for row in rows.into_values() {
             match row.refused {
                 Some(why) => self.refuse(source, row.line, &why),
+                None if row.texts.iter().all(Option::is_none) => {
+                    let why = self.no_text(&columns, None);
+                    self.refuse(source, row.line, &why);
+                }
                 None => self.item((source, row.line), row.id, row.texts, place)?,
             }
         }
@@ -229,6 +252,7 @@ impl ItemReader<'_> {
             let mut reader = UnitReader::open(0, source, &unit, Arc::clone(&fields));
             while reader.advance(&mut taken)? {
                 self.progress.check()?;
+                self.builder.has_room(taken.bytes)?;
             }
         }
         match taken.ended {
@@ -248,15 +272,9 @@ impl ItemReader<'_> {
         texts: Vec<Option<String>>,
         (benchmark, file): (u32, u32),
     ) -> Result<()> {
-        if texts.iter().all(Option::is_none) {
-            let asked = self.fields.texts.join(", ");
-            let keys = self.there_are();
-            self.refuse(source, line, &format!("no text in {asked}; {keys}"));
-            return Ok(());
-        }
         (self.met, self.records) = (true, self.records + 1);
         let id = id.unwrap_or_else(|| format!("{}:{line}", source.shown));
-        let item = self.builder.item(Item { id, benchmark, file, line });
+        let item = self.builder.item(Item { id, benchmark, file, line })?;
         if self.fields.join {
             texts.iter().zip(&mut self.is_met).for_each(|(text, met)| *met |= text.is_some());
             let whole = texts.into_iter().flatten().collect::<Vec<_>>().join("\n");
@@ -273,38 +291,27 @@ impl ItemReader<'_> {
 
     fn refuse(&mut self, source: &Source, line: u64, why: &str) {
         self.records += 1;
-        self.unfit.push(format!("{}, line {line}: {}", source.shown, printable(why)));
-    }
-
-    /// The fields that there are, for people.
-    fn there_are(&self) -> String {
-        let mut shown: Vec<String> =
-            self.names.iter().take(SHOWN).map(|name| printable(name).into_owned()).collect();
-        if self.names.len() > SHOWN {
-            shown.push("and more".to_owned());
-        }
-        if shown.is_empty() {
-            "there are none".to_owned()
-        } else {
-            format!("there are: {}", shown.join(", "))
-        }
+        self.unfit += 1;
+        self.first_unfit
+            .get_or_insert_with(|| format!("{}, line {line}: {}", source.shown, printable(why)));
     }
 
     /// Refuses a benchmark that is none.
     fn check(&self, set: &BenchmarkSet, strict: bool) -> Result<()> {
         let name = printable(&set.name);
         if !self.met && !self.names.is_empty() {
-            let (asked, keys) = (self.fields.texts.join(", "), self.there_are());
+            let asked = self.fields.texts.join(", ");
+            let keys = there_are(&self.names, self.nested.as_deref());
             return Err(Error::config(format!(
                 "--benchmarks {name}: no item has a text in {asked}; {keys}; name them with --benchmark-fields"
             )));
         }
-        let Some(first) = self.unfit.first() else {
+        let Some(first) = &self.first_unfit else {
             let what = "there are no items in it; name a file or a folder with records";
             let error = || Error::config(format!("--benchmarks {name}: {what}"));
             return if self.met { Ok(()) } else { Err(error()) };
         };
-        let (rejected, records) = (self.unfit.len() as u64, self.records);
+        let (rejected, records) = (self.unfit, self.records);
         if !strict && rejected * 100 <= records * REFUSED_PERCENT {
             return Ok(());
         }
@@ -314,6 +321,33 @@ impl ItemReader<'_> {
         };
         Err(Error::Refused { rejected, records, reason, first: first.clone() })
     }
+}
+
+/// The fields that there are, for people.
+fn there_are(names: &[String], nested: Option<&str>) -> String {
+    let mut shown: Vec<String> = names.iter().take(SHOWN).map(|name| printable(name).into_owned()).collect();
+    if names.len() > SHOWN {
+        shown.push("and more".to_owned());
+    }
+    let all = if shown.is_empty() {
+        "there are none".to_owned()
+    } else {
+        format!("there are: {}", shown.join(", "))
+    };
+    nested.map_or(all.clone(), |nested| format!("{nested}; {all}"))
+}
+
+/// What is said of a field that is an object: the fields of it.
+fn nested(object: &Value, path: &FieldPath) -> Option<String> {
+    let inner = value(object, path).filter(|value| value.is_object())?;
+    let of = |name: &String| printable(&format!("{}.{name}", path.as_str())).into_owned();
+    let inner: Vec<String> = names(inner).iter().take(SHOWN).map(of).collect();
+    let field = printable(path.as_str());
+    Some(if inner.is_empty() {
+        format!("{field} is an empty object")
+    } else {
+        format!("{field} is an object with {}", inner.join(", "))
+    })
 }
 
 /// A row as several passes find it.
@@ -335,6 +369,8 @@ struct PlainItem {
 #[derive(Default)]
 struct PlainItems {
     items: Vec<(u64, PlainItem)>,
+    /// Bytes that they take.
+    bytes: u64,
     /// Why it could not be read to its end.
     ended: Option<String>,
 }
@@ -342,6 +378,7 @@ struct PlainItems {
 impl Sink for PlainItems {
     fn document(&mut self, record: &Record<'_>) {
         let id = record.id.as_ref().map(ToString::to_string);
+        self.bytes += (record.text.len() + size_of::<(u64, PlainItem)>()) as u64;
         let read = Ok((id, record.text.to_owned()));
         self.items.push((record.position.offset(), PlainItem { line: u64::from(record.line), read }));
     }

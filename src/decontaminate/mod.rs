@@ -10,14 +10,15 @@
 //! is measured against all n-grams of the text.
 
 mod fields;
+mod found;
 mod hits;
 mod index;
 mod items;
-mod passages;
 mod report;
 mod rule;
 mod scan;
 mod search;
+mod stretches;
 mod table;
 
 pub use fields::ItemFields;

@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::output::{Rows, TextChange};
 use crate::read::{Rejected, Source};
 
-/// A text of a benchmark that stands in a document: a line of `contaminated.jsonl`.
+/// A text of a benchmark that stands in a document, where most of it does: a line of `contaminated.jsonl`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct ContaminatedRow<'a> {
     /// Id of the document, or its file and line.
@@ -49,6 +49,12 @@ pub struct ContaminatedRow<'a> {
     pub end: u64,
     /// The passage, or how it begins.
     pub passage: &'a str,
+    /// How many passages of the document have the text, if there are more than one; the first with most of it is told.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub passages: Option<u64>,
+    /// How many more texts stand in the document, if not all are listed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unlisted: Option<u64>,
 }
 
 /// What came of a benchmark.
@@ -89,8 +95,10 @@ pub struct DecontaminationReport {
     pub rejected: u64,
     /// Documents that an item stands in.
     pub contaminated: u64,
-    /// Stretches of documents that one stands in.
+    /// Stretches of documents that an item stands in, counted for each of its texts.
     pub passages: u64,
+    /// Texts that stand in documents, but are not in the list.
+    pub unlisted: u64,
     /// Documents that are kept.
     pub kept: u64,
     /// Documents that are not, as nothing is left of them when their passages are cut out.
@@ -115,6 +123,7 @@ impl DecontaminationReport {
         rejected: &[Rejected],
     ) -> DecontaminationReport {
         let CorpusFindings { tally, inputs, .. } = found;
+        let emptied = if action == TextChange::Cut { tally.emptied } else { 0 };
         DecontaminationReport {
             version: env!("CARGO_PKG_VERSION"),
             fields: fields.clone(),
@@ -127,19 +136,14 @@ impl DecontaminationReport {
             rejected: rejected.len() as u64,
             contaminated: tally.contaminated,
             passages: tally.passages,
-            kept: tally.documents - if action == TextChange::None { tally.contaminated } else { 0 },
-            emptied: 0,
+            unlisted: tally.unlisted,
+            kept: tally.documents - if action == TextChange::None { tally.contaminated } else { emptied },
+            emptied,
             action: Some(action).filter(|action| *action != TextChange::None),
             texts: index.texts.len() as u64,
             index_bytes: index.bytes(),
             benchmarks: benchmark_rows(index, tally),
         }
-    }
-
-    /// Notes of how many documents nothing is left.
-    pub fn note_emptied(&mut self, emptied: u64) {
-        self.kept -= emptied;
-        self.emptied = emptied;
     }
 
     /// The same for programs.
@@ -185,15 +189,14 @@ pub struct RowNames<'a> {
 }
 
 impl RowNames<'_> {
-    /// Writes `contaminated.jsonl`: a row for each passage and each benchmark that has its text, in document order.
+    /// Writes `contaminated.jsonl`: a row for each text of a document and each benchmark that has it, in document order.
     ///
     /// # Errors
     /// [`crate::error::Error::Io`].
     pub fn write(&self, found: &CorpusFindings, folder: &Path) -> Result<()> {
         let mut rows = Rows::create(folder, "contaminated.jsonl")?;
         if let Some(hits) = &found.hits {
-            hits.each(&mut |mut document| {
-                document.passages.sort_by_key(|passage| (passage.start, passage.text));
+            hits.each(&mut |document| {
                 let line = found.inputs.line_at(document.position, document.line);
                 self.document(&document, &found.inputs.sources, line, &mut rows)
             })?;
@@ -210,7 +213,7 @@ impl RowNames<'_> {
     ) -> Result<()> {
         let file = &*sources[document.position.file() as usize].shown;
         let id = document.id.clone().unwrap_or_else(|| format!("{file}:{line}"));
-        for passage in &document.passages {
+        for passage in &document.items {
             for (owners, item, field) in self.items(passage) {
                 let text = &self.index.texts[passage.text as usize];
                 rows.write(&ContaminatedRow {
@@ -230,6 +233,8 @@ impl RowNames<'_> {
                     start: passage.start,
                     end: passage.end,
                     passage: &passage.excerpt,
+                    passages: Some(u64::from(passage.passages)).filter(|passages| *passages > 1),
+                    unlisted: Some(document.unlisted).filter(|unlisted| *unlisted > 0),
                 })?;
             }
         }

@@ -53,6 +53,12 @@ impl ContaminationRule {
         Ok(())
     }
 
+    /// Words of the shortest texts that are looked for, and the option that says so.
+    pub fn least_words(&self) -> (usize, &'static str) {
+        let shortest = if self.threshold.is_none() { self.ngram } else { SIZES[0] };
+        if shortest > self.min_words { (shortest, "--ngram") } else { (self.min_words, "--min-words") }
+    }
+
     /// How a text of these tokens is looked for; `None` if it is too short.
     ///
     /// The longest n-grams are taken of which enough are left when one word is another; the shortest if none are so short.

@@ -1,25 +1,29 @@
 //! The corpus read once by all workers, each document held against the index.
 
-use std::ops::Range;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde::{Deserialize, Serialize};
 
-use super::hits::{ContaminatedDocument, HitWriter, Hits, ItemPassage};
+use super::found::{DocumentFindings, TextPlaces};
+use super::hits::{ContaminatedDocument, HitWriter, Hits};
 use super::index::BenchmarkIndex;
 use super::scan::DocumentScan;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::lexicon::{Survey, TextReader};
 use crate::output::{CutFile, CutWriter};
 use crate::peers::Peers;
 use crate::progress::Progress;
-use crate::read::{Input, Record, Refusal, Refused, Rejected, RunInputs, Source};
+use crate::read::{
+    Input, Record, RecordCost, RecordRoom, Refusal, Refused, Rejected, RunInputs, Source,
+};
 use crate::simd::Simd;
-use crate::text::{Fold, PlacedWords, Tokenizer, Tokens};
+use crate::text::{Fold, Tokenizer, Tokens};
 
-/// Most bytes of an excerpt.
-const EXCERPT: usize = 400;
+/// What a record takes: its line and its text, and for each token itself, its n-gram, and where it stands among those that
+/// were seen, in four lists.
+const RECORD: RecordCost = RecordCost { token: 80, bytes_of_token: 6 };
 
 /// What is searched, and by whom.
 #[derive(Clone, Copy)]
@@ -32,6 +36,8 @@ pub struct CorpusSearch<'a> {
     pub workers: usize,
     /// Vector instructions to use.
     pub simd: Simd,
+    /// Bytes of memory that this process may use, the index among them.
+    pub memory: Option<u64>,
     /// The other processes of the job, if there are any.
     pub peers: Option<&'a Peers>,
     /// Where what is found is kept, in a folder that all processes see; nothing but counts is kept without it.
@@ -49,8 +55,12 @@ pub struct CorpusTally {
     pub text_bytes: u64,
     /// Documents that a text of a benchmark stands in.
     pub contaminated: u64,
-    /// Stretches of documents that one stands in.
+    /// Those of which nothing but blanks is left without what stands in them.
+    pub emptied: u64,
+    /// Stretches of documents that a text stands in, counted for each text.
     pub passages: u64,
+    /// Texts that stand in documents, and are not listed as so many stand there.
+    pub unlisted: u64,
     /// For each benchmark, documents with a text of it.
     pub documents_of: Vec<u64>,
     /// Texts that were found, a bit each.
@@ -71,7 +81,9 @@ impl CorpusTally {
         self.empty += other.empty;
         self.text_bytes += other.text_bytes;
         self.contaminated += other.contaminated;
+        self.emptied += other.emptied;
         self.passages += other.passages;
+        self.unlisted += other.unlisted;
         self.documents_of.iter_mut().zip(&other.documents_of).for_each(|(sum, more)| *sum += more);
         self.found.iter_mut().zip(&other.found).for_each(|(all, more)| *all |= more);
     }
@@ -127,7 +139,10 @@ impl CorpusFindings {
     pub fn cuts(&self, folder: &Path) -> Result<CutFile> {
         let mut cuts = CutWriter::new(folder)?;
         if let Some(hits) = &self.hits {
-            hits.each(&mut |document| cuts.push(document.position, &merged(&document.passages)))?;
+            hits.each(&mut |document| {
+                let bytes = |[start, end]: &[u64; 2]| *start as usize..*end as usize;
+                cuts.push(document.position, &document.stretches.iter().map(bytes).collect::<Vec<_>>())
+            })?;
         }
         cuts.finish(self.inputs.sources.len())
     }
@@ -166,7 +181,7 @@ impl CorpusFindings {
 pub fn search(
     index: &BenchmarkIndex,
     corpus: &CorpusSearch<'_>,
-    progress: &Progress,
+    progress: &Arc<Progress>,
 ) -> Result<CorpusFindings> {
     let process = corpus.peers.map_or(0, |peers| peers.mesh().process());
     let survey = Survey {
@@ -176,8 +191,13 @@ pub fn search(
         mesh: corpus.peers.map(Peers::mesh),
     };
     let next = AtomicUsize::new(0);
-    let reader = || CorpusReader::new(index, corpus, (process, next.fetch_add(1, Ordering::Relaxed)));
-    let surveyed = survey.read(reader, progress)?;
+    let memory = corpus.memory.map(|memory| memory.saturating_sub(index.bytes()));
+    let room = RecordRoom::new(memory, 0, corpus.workers, RECORD, progress);
+    let reader = || {
+        let who = (process, next.fetch_add(1, Ordering::Relaxed));
+        CorpusReader::new(index, corpus, who, (&room, progress))
+    };
+    let surveyed = survey.read_within(room.clone(), reader, progress)?;
     let mut tally = CorpusTally::new(index);
     for reader in surveyed.readers {
         tally.add(&reader.finish()?);
@@ -202,7 +222,7 @@ pub fn search(
 pub fn assist_search(
     index: &BenchmarkIndex,
     corpus: &CorpusSearch<'_>,
-    progress: &Progress,
+    progress: &Arc<Progress>,
 ) -> Result<RunInputs> {
     search(index, corpus, progress).map(|found| found.inputs)
 }
@@ -210,33 +230,44 @@ pub fn assist_search(
 /// A worker that holds documents against the index.
 struct CorpusReader<'a> {
     index: &'a BenchmarkIndex,
+    simd: Simd,
     tokenizer: Tokenizer,
-    /// Finds where the tokens of a document stand in which something was found, and what it found.
-    placing: PlacedWords,
-    places: Vec<Range<usize>>,
     scan: DocumentScan<'a>,
+    /// What was found in the present document.
+    found: DocumentFindings,
+    places: TextPlaces,
     tally: CorpusTally,
     /// The folder, and who this is; a file is created for the first document that it is needed for.
     place: Option<(&'a Path, (usize, usize))>,
     file: Option<HitWriter>,
-    passages: Vec<ItemPassage>,
     /// Of each benchmark, the last document with a text of it.
     last: Vec<u64>,
+    sources: &'a [Source],
+    room: &'a RecordRoom,
+    progress: &'a Progress,
 }
 
 impl<'a> CorpusReader<'a> {
-    fn new(index: &'a BenchmarkIndex, corpus: &CorpusSearch<'a>, who: (usize, usize)) -> CorpusReader<'a> {
+    fn new(
+        index: &'a BenchmarkIndex,
+        corpus: &CorpusSearch<'a>,
+        who: (usize, usize),
+        (room, progress): (&'a RecordRoom, &'a Progress),
+    ) -> CorpusReader<'a> {
         CorpusReader {
             index,
+            simd: corpus.simd,
             tokenizer: Tokenizer::new(Tokens::Words, Fold::default(), corpus.simd),
-            placing: PlacedWords::new(Fold::default()),
-            places: Vec::new(),
             scan: DocumentScan::new(index),
+            found: DocumentFindings::default(),
+            places: TextPlaces::new(),
             tally: CorpusTally::new(index),
             place: corpus.folder.map(|folder| (folder, who)),
             file: None,
-            passages: Vec::new(),
             last: vec![0; index.counts.len()],
+            sources: corpus.sources,
+            room,
+            progress,
         }
     }
 
@@ -245,25 +276,38 @@ impl<'a> CorpusReader<'a> {
         Ok(self.tally)
     }
 
+    /// Gives back what a long record took: another worker may read one now.
+    fn forget(&mut self) {
+        self.tokenizer = Tokenizer::new(Tokens::Words, Fold::default(), self.simd);
+        self.scan = DocumentScan::new(self.index);
+        self.found = DocumentFindings::default();
+        self.places = TextPlaces::new();
+    }
+
     /// Counts a document in which something was found, and keeps it.
     fn keep(&mut self, record: &Record<'_>) -> Result<()> {
-        self.tally.contaminated += 1;
-        self.tally.passages += self.passages.len() as u64;
-        for passage in &self.passages {
-            let text = passage.text as usize;
-            self.tally.found[text / 64] |= 1 << (text % 64);
-            for owner in self.index.owners(text) {
-                let benchmark = self.index.items[owner.item as usize].benchmark as usize;
-                if self.last[benchmark] < self.tally.documents {
-                    self.last[benchmark] = self.tally.documents;
-                    self.tally.documents_of[benchmark] += 1;
-                }
-            }
-        }
+        let stretches = self.found.stretches();
+        let listed = self.found.listed(self.index);
+        let tokens = listed.iter().map(|item| (item.first, item.end)).chain(stretches.iter().copied());
+        self.places.find(record.text, tokens);
+        let stretches = self.places.merged(&stretches);
+        let (end, mut from) = (record.text.len() as u64, 0);
+        let is_empty = stretches.iter().chain(&[[end, end]]).all(|[start, end]| {
+            let between = &record.text[from as usize..*start as usize];
+            from = *end;
+            between.trim().is_empty()
+        });
+        let unlisted = self.found.texts() - listed.len() as u64;
+        let tally = &mut self.tally;
+        tally.contaminated += 1;
+        tally.emptied += u64::from(is_empty);
+        tally.passages += self.found.passages();
+        tally.unlisted += unlisted;
         let Some((folder, (process, worker))) = self.place else { return Ok(()) };
-        let passages = std::mem::take(&mut self.passages);
+        let items = listed.iter().map(|item| self.places.passage(record.text, item)).collect();
         let id = record.id.as_ref().map(ToString::to_string);
-        let document = ContaminatedDocument { position: record.position, line: record.line, id, passages };
+        let (position, line) = (record.position, record.line);
+        let document = ContaminatedDocument { position, line, id, items, unlisted, stretches };
         let file = match &mut self.file {
             Some(file) => file,
             none => none.insert(HitWriter::create(folder, process, worker)?),
@@ -278,42 +322,29 @@ impl TextReader for CorpusReader<'_> {
         self.tally.text_bytes += record.text.len() as u64;
         let tokens = self.tokenizer.tokens(record.text);
         self.tally.empty += u64::from(tokens.is_empty());
-        let CorpusReader { index, passages, placing, places, .. } = self;
-        passages.clear();
-        places.clear();
-        self.scan.scan(tokens, |text, stretches| {
-            if places.is_empty() {
-                placing.each(record.text, |_, place| places.push(place));
-            }
-            let behind = index.texts[text as usize].ngram - 1;
-            passages.extend(stretches.iter().map(|stretch| {
-                let bytes = places[stretch.first as usize].start..places[stretch.last as usize + behind].end;
-                let (start, end) = (bytes.start as u64, bytes.end as u64);
-                let excerpt = excerpt(&record.text[bytes]).to_owned();
-                ItemPassage { text, found: stretch.found, start, end, excerpt }
-            }));
-        });
-        if self.passages.is_empty() { Ok(()) } else { self.keep(record) }
-    }
-}
-
-/// The bytes of passages, ascending; those that have bytes in common are one.
-fn merged(passages: &[ItemPassage]) -> Vec<Range<usize>> {
-    let bytes = |passage: &ItemPassage| passage.start as usize..passage.end as usize;
-    let mut all: Vec<Range<usize>> = passages.iter().map(bytes).collect();
-    all.sort_unstable_by_key(|bytes| (bytes.start, bytes.end));
-    all.dedup_by(|next, last| {
-        let meet = next.start <= last.end;
-        if meet {
-            last.end = last.end.max(next.end);
+        let (raw, text) = (record.raw.len(), record.text.len());
+        if let Some(why) = self.room.refuses(record.position.offset(), raw, text, tokens.len()) {
+            let source = &self.sources[record.position.file() as usize];
+            return Err(Error::input(&source.path, why));
         }
-        meet
-    });
-    all
-}
-
-/// How a passage begins.
-fn excerpt(passage: &str) -> &str {
-    let end = passage.char_indices().map(|(at, c)| at + c.len_utf8()).take_while(|end| *end <= EXCERPT);
-    &passage[..end.last().unwrap_or(0)]
+        let CorpusReader { index, found, tally, last, .. } = self;
+        found.clear();
+        self.scan.scan(tokens, self.progress, |text, stretches| {
+            let ngram = index.texts[text as usize].ngram as u32;
+            found.add(text, stretches, ngram, tokens.len(), index);
+            tally.found[text as usize / 64] |= 1 << (text % 64);
+            for owner in index.owners(text as usize) {
+                let benchmark = index.items[owner.item as usize].benchmark as usize;
+                if last[benchmark] < tally.documents {
+                    last[benchmark] = tally.documents;
+                    tally.documents_of[benchmark] += 1;
+                }
+            }
+        })?;
+        let kept = if self.found.texts() == 0 { Ok(()) } else { self.keep(record) };
+        if self.room.is_long(raw) {
+            self.forget();
+        }
+        kept
+    }
 }

@@ -12,7 +12,7 @@ pub(super) struct GramTable {
     filter: Vec<u64>,
     /// How far an n-gram is shifted to be the number of its word.
     shift: u32,
-    /// A power of two, at least twice as many as n-grams.
+    /// A power of two, at least a third more than n-grams.
     slots: Vec<GramSlot>,
     /// The texts of all n-grams, those of one behind each other.
     texts: Vec<u32>,
@@ -27,16 +27,29 @@ struct GramSlot {
 }
 
 impl GramTable {
+    /// Words of the filter, and slots, for so many different n-grams.
+    fn sizes(distinct: usize) -> (usize, usize) {
+        let bits = (distinct * BITS).next_power_of_two().max(LEAST_BITS);
+        (bits / 64, (distinct * 4 / 3 + 1).next_power_of_two())
+    }
+
+    /// Bytes that a table of so many pairs takes at most, and those that making it takes beside them.
+    pub(super) fn most_bytes(pairs: usize) -> (u64, u64) {
+        let (words, slots) = GramTable::sizes(pairs);
+        let table = words * 8 + slots * size_of::<GramSlot>() + pairs * 4;
+        (table as u64, (pairs * size_of::<(u64, u32)>()) as u64)
+    }
+
     /// A table of n-grams, each with a text.
     pub(super) fn new(mut grams: Vec<(u64, u32)>) -> GramTable {
         grams.sort_unstable();
         grams.dedup();
         let distinct = grams.chunk_by(|a, b| a.0 == b.0).count();
-        let bits = (distinct * BITS).next_power_of_two().max(LEAST_BITS);
+        let (words, slots) = GramTable::sizes(distinct);
         let mut table = GramTable {
-            filter: vec![0; bits / 64],
-            shift: 64 - (bits / 64).trailing_zeros(),
-            slots: vec![GramSlot::default(); (2 * distinct).next_power_of_two()],
+            filter: vec![0; words],
+            shift: 64 - words.trailing_zeros(),
+            slots: vec![GramSlot::default(); slots],
             texts: grams.iter().map(|(_, text)| *text).collect(),
         };
         let mut first = 0;
@@ -103,12 +116,13 @@ mod tests {
             for (gram, text) in &pairs {
                 map.entry(*gram).or_default().insert(*text);
             }
+            let count = pairs.len();
             let table = GramTable::new(pairs);
             for gram in (0..80).map(spread) {
                 let want: Vec<u32> = map.get(&gram).into_iter().flatten().copied().collect();
                 prop_assert_eq!(table.texts(gram), want);
             }
-            prop_assert!(table.bytes() > 0);
+            prop_assert!(table.bytes() as u64 <= GramTable::most_bytes(count).0);
         }
     }
 }

@@ -154,6 +154,14 @@ impl Source {
         Ok(Source { path, ..self.clone() })
     }
 
+    /// The same of several sources.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn all_from_anywhere(sources: &[Source]) -> Result<Vec<Source>> {
+        sources.iter().map(Source::from_anywhere).collect()
+    }
+
     /// A file of the same kind that was made of it.
     pub fn written_to(&self, path: PathBuf, bytes: u64) -> Source {
         Source { path, bytes, object: None, ..self.clone() }

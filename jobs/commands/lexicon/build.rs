@@ -68,7 +68,7 @@ fn lead(
     let found = find_inputs(&args.inputs, args.form.hint(&input), scratch.path(), progress)?;
     let task = LexiconTask { sources: found.sources.clone(), input, terms };
     if let Some(peers) = peers {
-        let sources = task.sources.iter().map(Source::from_anywhere).collect::<Result<_>>()?;
+        let sources = Source::all_from_anywhere(&task.sources)?;
         peers.broadcast(&LexiconTask { sources, input: task.input.clone(), terms: task.terms })?;
     }
     let counted = count(&request(task, machine, scratch.path(), peers), progress)?;

@@ -33,7 +33,7 @@ pub(in crate::collection) enum LeaderCommand {
 impl LeaderCommand {
     /// That these are read, from wherever another process runs.
     pub(in crate::collection) fn inputs(sources: &[Source]) -> Result<LeaderCommand> {
-        sources.iter().map(Source::from_anywhere).collect::<Result<_>>().map(LeaderCommand::Inputs)
+        Source::all_from_anywhere(sources).map(LeaderCommand::Inputs)
     }
 }
 

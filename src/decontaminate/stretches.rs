@@ -1,5 +1,8 @@
 //! Which stretches of a document hold enough n-grams of a text.
 
+use std::collections::VecDeque;
+use std::ops::Range;
+
 /// Where an n-gram of a text stands in a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct GramAt {
@@ -31,15 +34,24 @@ pub(super) struct StretchRule {
     pub(super) window: u32,
 }
 
-/// Finds stretches from the beginning of a document to its end; no two of them have a token in common.
+/// Finds stretches of a document; no two of them have a token in common.
 ///
 /// The next one is looked for among the windows that begin within a window from the first that has enough. It has as many
 /// distinct n-grams as any of these, ends where that many are there first, and begins as late as it still has them. What
 /// stands before it, from that first window on, is searched in the same way.
+///
+/// The time is linear in what stands in the document for each time that something before a stretch is searched, and each
+/// time what is found there has fewer n-grams than the stretch behind it. Its buffers are reused.
 #[derive(Default)]
 pub(super) struct StretchFinder {
-    /// How often each n-gram is in the present window.
+    /// How often each n-gram is in the present window; zeros between two windows.
     counts: Vec<u32>,
+    /// How many distinct n-grams the window has that begins with each n-gram of a part.
+    sizes: Vec<u32>,
+    /// Windows near the present one that may be the best, none larger than one before it.
+    near: VecDeque<u32>,
+    /// Parts that are to be searched.
+    parts: Vec<Range<usize>>,
 }
 
 impl StretchFinder {
@@ -51,76 +63,74 @@ impl StretchFinder {
         rule: StretchRule,
         out: &mut Vec<ItemStretch>,
     ) {
-        // Whoever counts leaves zeros behind.
         self.counts.resize(self.counts.len().max(grams), 0);
-        let mut rest = standing;
-        while let Some(start) = self.first_start(rest, rule) {
-            let here = &rest[start..];
-            let stretch = self.best(here, rule);
-            let before = here.partition_point(|gram| gram.at + rule.ngram <= stretch.first);
-            self.find(&here[..before], grams, rule, out);
-            out.push(stretch);
-            rest = &here[here.partition_point(|gram| gram.at < stretch.last + rule.ngram)..];
+        let begin = out.len();
+        self.parts.push(0..standing.len());
+        while let Some(part) = self.parts.pop() {
+            self.search(&standing[part.clone()], part.start, rule, out);
         }
+        out[begin..].sort_unstable_by_key(|stretch| stretch.first);
     }
 
-    /// The first n-gram with which a window begins that has enough of them.
-    fn first_start(&mut self, standing: &[GramAt], rule: StretchRule) -> Option<usize> {
-        let (mut end, mut distinct) = (0, 0);
-        let start = standing.iter().position(|first| {
-            while end < standing.len() && standing[end].at - first.at < rule.window {
-                distinct += self.enter(standing[end]);
-                end += 1;
-            }
-            let enough = distinct >= rule.needed;
-            if !enough {
-                distinct -= self.leave(*first);
-            }
-            enough
-        });
-        let left = start.unwrap_or(standing.len());
-        standing[left..end].iter().for_each(|gram| self.counts[gram.gram as usize] = 0);
-        start
-    }
-
-    /// The best stretch of those that begin within a window from the first n-gram on.
-    fn best(&mut self, standing: &[GramAt], rule: StretchRule) -> ItemStretch {
-        let most = self.most(standing, rule);
-        let (mut start, mut distinct) = (0, 0);
-        for (end, last) in standing.iter().enumerate() {
-            distinct += self.enter(*last);
-            while last.at - standing[start].at >= rule.window {
-                distinct -= self.leave(standing[start]);
-                start += 1;
-            }
-            if distinct == most {
-                while self.counts[standing[start].gram as usize] > 1 {
-                    self.leave(standing[start]);
-                    start += 1;
+    /// Finds the stretches of a part that begins with the n-gram `from`; what stands before them is a part of its own.
+    fn search(&mut self, standing: &[GramAt], from: usize, rule: StretchRule, out: &mut Vec<ItemStretch>) {
+        self.measure(standing, rule);
+        self.near.clear();
+        let (mut rest, mut behind) = (0, 0);
+        while let Some(first) = (rest..standing.len()).find(|at| self.sizes[*at] >= rule.needed) {
+            behind = behind.max(first);
+            while behind < standing.len() && standing[behind].at - standing[first].at < rule.window {
+                let size = self.sizes[behind];
+                while self.near.back().is_some_and(|at| self.sizes[*at as usize] < size) {
+                    self.near.pop_back();
                 }
-                standing[start..=end].iter().for_each(|gram| self.counts[gram.gram as usize] = 0);
-                return ItemStretch { first: standing[start].at, last: last.at, found: most };
+                self.near.push_back(behind as u32);
+                behind += 1;
             }
+            while self.near.front().is_some_and(|at| (*at as usize) < first) {
+                self.near.pop_front();
+            }
+            let best = self.near.front().map_or(first, |at| *at as usize);
+            let stretch = self.tightest(&standing[best..], self.sizes[best]);
+            let here = &standing[first..];
+            let before = here.partition_point(|gram| gram.at + rule.ngram <= stretch.first);
+            // Fewer cannot have enough.
+            if before >= rule.needed as usize {
+                self.parts.push(from + first..from + first + before);
+            }
+            out.push(stretch);
+            rest = first + here.partition_point(|gram| gram.at < stretch.last + rule.ngram);
         }
-        unreachable!("a window has as many as the best one")
     }
 
-    /// The most distinct n-grams of any window that begins within a window from the first n-gram on.
-    fn most(&mut self, standing: &[GramAt], rule: StretchRule) -> u32 {
-        let (mut end, mut distinct, mut most) = (0, 0, 0);
-        let near = |gram: &&GramAt| gram.at - standing[0].at < rule.window;
-        let mut starts = 0;
-        for first in standing.iter().take_while(near) {
+    /// Finds out how many distinct n-grams each window has.
+    fn measure(&mut self, standing: &[GramAt], rule: StretchRule) {
+        self.sizes.clear();
+        let (mut end, mut distinct) = (0, 0);
+        for first in standing {
             while end < standing.len() && standing[end].at - first.at < rule.window {
                 distinct += self.enter(standing[end]);
                 end += 1;
             }
-            most = most.max(distinct);
+            self.sizes.push(distinct);
             distinct -= self.leave(*first);
-            starts += 1;
         }
-        standing[starts..end.max(starts)].iter().for_each(|gram| self.counts[gram.gram as usize] = 0);
-        most
+    }
+
+    /// The stretch with `most` distinct n-grams of a window that has as many: it ends first, and begins last.
+    fn tightest(&mut self, standing: &[GramAt], most: u32) -> ItemStretch {
+        let (mut end, mut distinct) = (0, 0);
+        while distinct < most {
+            distinct += self.enter(standing[end]);
+            end += 1;
+        }
+        let mut start = 0;
+        while self.counts[standing[start].gram as usize] > 1 {
+            self.leave(standing[start]);
+            start += 1;
+        }
+        standing[start..end].iter().for_each(|gram| self.counts[gram.gram as usize] = 0);
+        ItemStretch { first: standing[start].at, last: standing[end - 1].at, found: most }
     }
 
     /// Takes an n-gram into the window: 1 if it was not in it.
@@ -189,6 +199,34 @@ mod tests {
             let (standing, rule) = (text(&grams), StretchRule { ngram, needed, window });
             prop_assert_eq!(found(&standing, rule), obvious(&standing, rule));
         }
+    }
+
+    /// A window as long as the document, and a stretch every few tokens: a look at all of it for each would take hours.
+    #[test]
+    fn many_stretches_in_a_long_window() {
+        let standing: Vec<GramAt> = (0..3_000_000).map(|at| GramAt { at, gram: 0 }).collect();
+        let rule = StretchRule { ngram: 2, needed: 1, window: 3_000_000 };
+        let stretches = found(&standing, rule);
+        assert_eq!(stretches.len(), 1_500_000);
+        assert_eq!(stretches[7], ItemStretch { first: 14, last: 14, found: 1 });
+    }
+
+    /// Each stretch has more n-grams than the one before it, all within a window of the first.
+    #[test]
+    fn what_stands_before_a_better_stretch_is_found() {
+        let grams: Vec<GramAt> = (1..300u32)
+            .scan(0, |at, size| {
+                let begin = *at;
+                *at += size + 1;
+                Some((0..size).map(move |gram| GramAt { at: begin + gram, gram }))
+            })
+            .flatten()
+            .collect();
+        let mut out = Vec::new();
+        let rule = StretchRule { ngram: 1, needed: 1, window: 1_000_000 };
+        StretchFinder::default().find(&grams, 300, rule, &mut out);
+        let sizes: Vec<u32> = out.iter().map(|stretch| stretch.found).collect();
+        assert_eq!(sizes, (1..300).collect::<Vec<_>>());
     }
 
     #[test]
