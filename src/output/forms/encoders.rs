@@ -1,6 +1,6 @@
 //! The seam of forms: what takes records one after the other and writes them.
 
-use super::lines::annotated;
+use super::lines::{annotated, without_member};
 use super::notes::Note;
 use super::objects::{RecordObjects, text_path, with_text};
 use super::shards::{Shards, Written};
@@ -39,6 +39,8 @@ pub(super) trait Encoder {
 pub(super) struct LineEncoder<'a> {
     shards: Shards<'a>,
     fields: &'a Fields,
+    /// Whether line ends stay as they are.
+    is_own: bool,
     objects: Option<(RecordObjects, FieldPath)>,
     object: Vec<u8>,
     line: Vec<u8>,
@@ -48,8 +50,22 @@ pub(super) struct LineEncoder<'a> {
 const KEPT: usize = 1 << 20;
 
 impl<'a> LineEncoder<'a> {
-    pub(super) fn new(shards: Shards<'a>, fields: &'a Fields) -> LineEncoder<'a> {
-        LineEncoder { shards, fields, objects: None, object: Vec::new(), line: Vec::new() }
+    /// For lines that stay in the form of their inputs, where `is_own` says so.
+    pub(super) fn new(shards: Shards<'a>, fields: &'a Fields, is_own: bool) -> LineEncoder<'a> {
+        LineEncoder { shards, fields, is_own, objects: None, object: Vec::new(), line: Vec::new() }
+    }
+
+    fn line(&mut self, object: &[u8], note: Option<&Note>, end: &[u8]) -> Result<()> {
+        match note {
+            Some(note) if note.json.is_empty() => self.line.extend_from_slice(&without_member(object)),
+            Some(note) => annotated(object, &note.json, &mut self.line),
+            None => self.line.extend_from_slice(object),
+        }
+        self.line.extend_from_slice(end);
+        let written = self.shards.write(&self.line);
+        self.line.clear();
+        self.line.shrink_to(KEPT);
+        written
     }
 }
 
@@ -70,7 +86,9 @@ impl Encoder for LineEncoder<'_> {
                 object = cut;
             }
         }
-        let written = self.object(&object, record.note);
+        let raw = record.record.raw;
+        let has_return = self.is_own && raw.strip_suffix(b"\n").unwrap_or(raw).ends_with(b"\r");
+        let written = self.line(&object, record.note, if has_return { b"\r\n" } else { b"\n" });
         object.clear();
         object.shrink_to(KEPT);
         self.object = object;
@@ -78,15 +96,7 @@ impl Encoder for LineEncoder<'_> {
     }
 
     fn object(&mut self, object: &[u8], note: Option<&Note>) -> Result<()> {
-        match note {
-            Some(note) => annotated(object, &note.json, &mut self.line),
-            None => self.line.extend_from_slice(object),
-        }
-        self.line.push(b'\n');
-        let written = self.shards.write(&self.line);
-        self.line.clear();
-        self.line.shrink_to(KEPT);
-        written
+        self.line(object, note, b"\n")
     }
 
     fn finish(self: Box<Self>, wanted: bool) -> Result<Written> {

@@ -24,20 +24,37 @@ pub(super) fn annotated(object: &[u8], note: &[u8], out: &mut Vec<u8>) {
     out.push(b'}');
 }
 
-/// An object without the member.
-fn without_member(object: &[u8]) -> Cow<'_, [u8]> {
+/// An object without the member `alike`; all else stays as it is written.
+pub(super) fn without_member(object: &[u8]) -> Cow<'_, [u8]> {
     // Each letter of the name may be spelt as a number that begins so.
     let seen = memmem::find(object, MEMBER.as_bytes()).or_else(|| memmem::find(object, b"\\u006"));
     let members = seen.and_then(|_| serde_json::from_slice::<ObjectMembers<'_>>(object).ok());
     match members {
         Some(ObjectMembers(members)) if members.iter().any(|(name, _)| name == MEMBER) => {
-            let others = members.into_iter().filter(|(name, _)| name != MEMBER);
-            let text =
-                |(name, value): (String, &RawValue)| format!("{}:{value}", serde_json::Value::String(name));
-            Cow::Owned(format!("{{{}}}", others.map(text).collect::<Vec<_>>().join(",")).into_bytes())
+            Cow::Owned(others(object, &members))
         }
         _ => Cow::Borrowed(object),
     }
+}
+
+/// What is left of an object with these members.
+fn others(object: &[u8], members: &[(String, &RawValue)]) -> Vec<u8> {
+    let begin = object.iter().position(|byte| *byte == b'{').map_or(0, |at| at + 1);
+    let (mut left, mut from, mut is_first) = (object[..begin].to_vec(), begin, true);
+    for (at, (name, value)) in members.iter().enumerate() {
+        let end = value.get().as_ptr().addr() + value.get().len() - object.as_ptr().addr();
+        // With the comma before it, if it is not the first one.
+        let member = &object[from..end];
+        from = end;
+        if name == MEMBER {
+            continue;
+        }
+        let comma = member.iter().position(|byte| *byte == b',').filter(|_| is_first && at > 0);
+        left.extend_from_slice(comma.map_or(member, |comma| member[comma + 1..].trim_ascii_start()));
+        is_first = false;
+    }
+    left.extend_from_slice(&object[from..]);
+    left
 }
 
 /// The members of an object in their order, values as they are written.
@@ -77,12 +94,25 @@ mod tests {
             ("{\"a\": 1.50 , \"b\":{}  }\r", "{\"a\": 1.50 , \"b\":{},\"alike\":1}"),
             ("{\"a\":\"alike }\"}", "{\"a\":\"alike }\",\"alike\":1}"),
             ("{\"a\":{\"alike\":2}}", "{\"a\":{\"alike\":2},\"alike\":1}"),
-            ("{\"alike\": {\"x\": [1, 2]}, \"b\" : 1e3}", "{\"b\":1e3,\"alike\":1}"),
+            ("{\"alike\": {\"x\": [1, 2]}, \"b\" : 1e3}", "{\"b\" : 1e3,\"alike\":1}"),
+            ("{ \"a\" : 1 ,\"alike\": 2 , \"b\" : \"\\u0041\" }", "{ \"a\" : 1 , \"b\" : \"\\u0041\",\"alike\":1}"),
             ("{\"a\\n\":0, \"\\u0061lik\\u0065\":0,\"alike\":1}", "{\"a\\n\":0,\"alike\":1}"),
         ] {
             let mut out = Vec::new();
             annotated(object.as_bytes(), b"1", &mut out);
             assert_eq!(String::from_utf8(out).expect("text"), expected, "{object}");
+        }
+    }
+    #[test]
+    fn a_member_goes_and_all_else_stays_as_it_is() {
+        for (object, expected) in [
+            ("{\"a\": 1,  \"alike\" : {} }\r", "{\"a\": 1 }\r"),
+            (" {\"alike\":1 , \"b\":  2}", " {\"b\":  2}"),
+            ("{\"alike\":1}", "{}"),
+            ("{\"alike\":1,\"alike\":2, \"c\":[\"alike\"]}", "{\"c\":[\"alike\"]}"),
+            ("{ \"a\":\"alike\" }", "{ \"a\":\"alike\" }"),
+        ] {
+            assert_eq!(String::from_utf8(without_member(object.as_bytes()).into_owned()).expect("text"), expected);
         }
     }
 }

@@ -12,6 +12,8 @@ use crate::output::chosen::Side;
 pub(super) enum StretchEdit<'a> {
     Cut(&'a [Range<usize>]),
     Mark(Note),
+    /// What an earlier run has marked goes.
+    Unmark,
 }
 
 /// Which records of a source are taken, and what is said of them.
@@ -40,7 +42,7 @@ impl Selection<'_> {
         self.notes.as_mut().map(|notes| notes.at(offset)).transpose()
     }
 
-    /// What becomes of the text of such a record, if it has stretches.
+    /// What becomes of the text of such a record: nothing, if it has no stretches and is not marked, either.
     pub(super) fn change(&mut self, offset: u64) -> Result<Option<StretchEdit<'_>>> {
         let Some(cuts) = &mut self.cuts else { return Ok(None) };
         let stretches = cuts.at(offset)?;
@@ -48,6 +50,7 @@ impl Selection<'_> {
             TextChange::Mark if !stretches.is_empty() => {
                 Some(StretchEdit::Mark(Note::saying(mark(stretches))))
             }
+            TextChange::Mark => Some(StretchEdit::Unmark),
             TextChange::Cut if !stretches.is_empty() => Some(StretchEdit::Cut(stretches)),
             _ => None,
         })

@@ -9,7 +9,7 @@ use std::{fs, slice};
 use super::cuts::{CutFile, is_empty, without};
 use super::encoders::{Encoder, IdEncoder, LineEncoder, Outgoing, StretchEncoder, TextEncoder};
 use super::form::FormChoice;
-use super::notes::NoteFile;
+use super::notes::{Note, NoteFile};
 #[cfg(feature = "parquet")]
 use super::objects::with_text;
 use super::plan::{FormPlan, OutputFile, Way};
@@ -212,7 +212,10 @@ impl FormWriter<'_> {
         let names = ShardNames::new(self.folder, &file.name, self.set.choice.shard_bytes);
         let shards = |compression| Shards::new(names, compression);
         match file.way {
-            Way::Lines(compression) => Box::new(LineEncoder::new(shards(compression), self.set.fields)),
+            Way::Lines(compression) => {
+                let is_own = self.set.choice.form.is_none();
+                Box::new(LineEncoder::new(shards(compression), self.set.fields, is_own))
+            }
             Way::Text => {
                 let compression = file.sources.first().map(|at| self.set.sources[*at].compression);
                 Box::new(TextEncoder { shards: shards(compression.unwrap_or(Compression::None)) })
@@ -303,6 +306,7 @@ impl FormWriter<'_> {
             }
             match selection.change(row)? {
                 Some(StretchEdit::Mark(note)) => encoder.object(object, Some(&note)),
+                Some(StretchEdit::Unmark) => encoder.object(object, Some(&Note::silence())),
                 Some(StretchEdit::Cut(stretches)) => {
                     let path = &self.set.fields.text;
                     let text = std::str::from_utf8(object)
@@ -371,6 +375,9 @@ impl RecordTaker<'_> {
         let as_it_is = Outgoing { record, name, file, note: None, left: None };
         match self.selection.change(offset)? {
             Some(StretchEdit::Mark(note)) => self.encoder.record(&Outgoing { note: Some(&note), ..as_it_is }),
+            Some(StretchEdit::Unmark) => {
+                self.encoder.record(&Outgoing { note: Some(&Note::silence()), ..as_it_is })
+            }
             Some(StretchEdit::Cut(stretches)) => {
                 let left = without(record.text, stretches, &self.source.path)?;
                 if is_empty(&left) {
