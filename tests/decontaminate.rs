@@ -130,8 +130,8 @@ fn texts(random: &mut Random) -> (Vec<String>, Vec<String>) {
     (items.into_iter().map(|item| item.join(" ")).collect(), documents)
 }
 
-/// A row: document, item, first byte, byte behind the last, n-grams found, n-grams, words of an n-gram.
-type Row = (String, String, u64, u64, u64, u64, u64);
+/// A row: document, item, first byte, byte behind the last, n-grams found, n-grams, words of an n-gram, passages.
+type Row = (String, String, u64, u64, u64, u64, u64, u64);
 
 fn rows(dir: &Dir, out: &str) -> Vec<Value> {
     jsonl(&fs::read(dir.join(out).join("contaminated.jsonl")).unwrap())
@@ -150,6 +150,7 @@ fn told(row: &Value) -> Row {
         number("found"),
         number("ngrams"),
         number("ngram"),
+        row.get("passages").map_or(1, |passages| passages.as_u64().unwrap()),
     )
 }
 
@@ -190,7 +191,10 @@ fn every_window_is_held_against_every_item() {
                 let Some(plain) = Plain::new(text, *tenths, *longest, *least) else { continue };
                 for (document, text) in documents.iter().enumerate() {
                     let places = places(text);
-                    for (first, last, found) in plain.find(&canonical_tokens(text, Tokens::Words)) {
+                    let stretches = plain.find(&canonical_tokens(text, Tokens::Words));
+                    // The first of those with most of it is told.
+                    let best = stretches.iter().rev().max_by_key(|(_, _, found)| *found);
+                    if let Some((first, last, found)) = best.copied() {
                         want.insert((
                             format!("{document:03}"),
                             format!("{item:03}"),
@@ -199,6 +203,7 @@ fn every_window_is_held_against_every_item() {
                             found as u64,
                             plain.grams.len() as u64,
                             plain.ngram as u64,
+                            stretches.len() as u64,
                         ));
                     }
                 }
@@ -477,7 +482,27 @@ fn what_cannot_be_a_benchmark_is_said() {
     says("--benchmarks other.jsonl --threshold 1.5", 2, &["--threshold"]);
     says("--benchmarks other.jsonl --ngram 1", 2, &["--ngram 1"]);
     says("--benchmarks other.jsonl --any-ngram --threshold 0.5", 2, &["--threshold"]);
+    says("--benchmarks other.jsonl --preset open-r1 --any-ngram", 2, &["--any-ngram"]);
     says("--benchmarks short.jsonl --text-field body --min-words 2", 3, &["body"]);
+    // The reason is the length of n-grams, and the record that is told has the fields that are told.
+    dir.write("twelve.jsonl", line("a", &words(0, 12)));
+    says("--benchmarks twelve.jsonl --any-ngram", 2, &["13 words or more", "lower --ngram"]);
+    let nested = json!({"n": 1, "question": {"stem": "Who?", "choices": ["a"]}});
+    dir.write("nested.jsonl", format!("{}\n{nested}\n", json!({"id": 1, "question": words(0, 20)})));
+    says(
+        "--benchmarks nested.jsonl --benchmark-fields question",
+        3,
+        &[
+            "line 2: no text in question; question is an object with question.choices, question.stem",
+            "there are: n, question",
+        ],
+    );
+    dir.write("nested.jsonl", format!("{nested}\n"));
+    says(
+        "--benchmarks nested.jsonl --benchmark-fields question",
+        2,
+        &["question is an object with question.choices"],
+    );
 }
 
 #[test]
@@ -523,7 +548,7 @@ fn passages_are_cut_or_marked() {
     assert_eq!(serde_json::from_str::<Value>(&ran.stdout).unwrap()["contaminated"], 0);
     fs::remove_dir_all(dir.join("o")).unwrap();
     dir.alike(&format!("{command} --action mark --to jsonl"), None).ok();
-    let marked = jsonl(&fs::read(dir.join("o/kept/a.jsonl")).unwrap());
+    let marked = jsonl(&fs::read(dir.join("o/annotated/a.jsonl")).unwrap());
     let length = item.len();
     let stretches = [None, Some(json!([[8, 8 + length]])), Some(json!([[0, length]])), None];
     for ((row, stretches), (id, text)) in marked.iter().zip(&stretches).zip(&corpus) {
@@ -550,4 +575,102 @@ fn passages_are_cut_or_marked() {
         .says("--write-removed");
     }
     assert!(!dir.join("p").exists());
+}
+
+/// Items that begin alike, and a document that is nothing but that beginning: each stands in it hundreds of times.
+#[test]
+fn a_document_lists_the_items_of_which_most_stands_in_it() {
+    let dir = Dir::new();
+    let item = |at: usize| format!("{}case {at} end", "0 ".repeat(12));
+    dir.write("items.jsonl", (0..300).map(|at| line(&at.to_string(), &item(at))).collect::<String>());
+    dir.write("in.jsonl", line("a", &("0 ".repeat(3000) + &item(7))) + &line("b", &words(0, 20)));
+    let command = "decontaminate in.jsonl --benchmarks items.jsonl --preset open-r1 --json";
+    let report = |flags: &str| -> Value {
+        serde_json::from_str(&dir.alike(&format!("{command} {flags}"), None).ok().stdout).unwrap()
+    };
+    let dry = report("--dry-run --action cut");
+    let wet = report("--out o --action cut");
+    for report in [&dry, &wet] {
+        let counted =
+            ["contaminated", "unlisted", "emptied", "kept"].map(|key| report[key].as_u64().unwrap());
+        assert_eq!(counted, [1, 200, 1, 1]);
+        assert_eq!(report["benchmarks"][0]["found"], 300);
+        assert!(report["passages"].as_u64().unwrap() > 300 * 3000 / 8);
+    }
+    assert_eq!(fs::read_to_string(dir.join("o/kept/in.jsonl")).unwrap(), line("b", &words(0, 20)));
+    let rows = rows(&dir, "o");
+    assert_eq!(rows.len(), 100);
+    let shares: Vec<(f64, &str)> =
+        rows.iter().map(|row| (row["share"].as_f64().unwrap(), row["item"].as_str().unwrap())).collect();
+    assert_eq!(shares.iter().max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, item)| *item), Some("7"));
+    assert!(rows.iter().all(|row| row["unlisted"] == 200 && row["passages"].as_u64().unwrap() > 370));
+    assert!(rows.iter().all(|row| row["passage"].as_str().unwrap().len() <= 400));
+}
+
+#[test]
+fn what_the_memory_has_no_room_for_is_said_before_the_work() {
+    let dir = Dir::new();
+    let mut random = Random(5);
+    let mut some =
+        |count: usize| -> String { (0..count).map(|_| format!("w{} ", random.below(1 << 30))).collect() };
+    let items: String = (0..2000).map(|at| line(&at.to_string(), &some(300))).collect();
+    dir.write("items.jsonl", &items);
+    dir.write("few.jsonl", items.lines().next().unwrap());
+    dir.write("in.jsonl", line("a", &words(0, 20)));
+    let command = "decontaminate in.jsonl --out o -w 2";
+    dir.alike(&format!("{command} --benchmarks items.jsonl --memory 48M"), None)
+        .code(3)
+        .says("--memory")
+        .says("some of the benchmarks");
+    dir.alike(&format!("{command} --benchmarks items.jsonl --memory 120M"), None).ok();
+    fs::remove_dir_all(dir.join("o")).unwrap();
+    dir.write("in.jsonl", line("a", &words(0, 20)) + &line("b", &some(2_000_000)));
+    dir.alike(&format!("{command} --benchmarks few.jsonl --memory 60M"), None)
+        .code(3)
+        .says("in.jsonl")
+        .says("the record at byte")
+        .says("--memory");
+    dir.alike(&format!("{command} --benchmarks few.jsonl --memory 2G"), None).ok();
+}
+
+#[test]
+fn marks_of_an_earlier_run_go() {
+    let dir = Dir::new();
+    let item = words(1000, 12);
+    let lines = [
+        format!("{{ \"text\": {},  \"alike\" : {{\"stretches\":[[1,2]]}} , \"n\": 1.50 }}", json!(item)),
+        format!(
+            "{{ \"text\": {},  \"alike\" : {{\"stretches\":[[1,2]]}} , \"n\": 1.50 }}",
+            json!(words(0, 9))
+        ),
+        format!("{{\"n\" : 1.50, \"text\": {} }}", json!("not alike")),
+    ];
+    dir.write("in.jsonl", lines.join("\r\n") + "\r\n");
+    dir.write("items.jsonl", line("x", &item));
+    dir.write("in.csv", format!("text,alike,n\n{},old,1\n{},old,2\n", item, words(0, 9)));
+    for command in ["decontaminate in.jsonl --benchmarks items.jsonl", "passages in.jsonl --unit tokens:500"]
+    {
+        dir.alike(&format!("{command} --action mark --out o"), None).ok();
+        let text = fs::read_to_string(dir.join("o/annotated/in.jsonl")).unwrap();
+        let marked: Vec<&str> = text.split_inclusive('\n').collect();
+        assert_eq!(
+            marked[1],
+            lines[1].replace(",  \"alike\" : {\"stretches\":[[1,2]]}", "") + "\r\n",
+            "{command}"
+        );
+        assert_eq!(marked[2], lines[2].clone() + "\r\n", "{command}");
+        let first = if command.starts_with("passages") {
+            lines[0].replace(",  \"alike\" : {\"stretches\":[[1,2]]}", "")
+        } else {
+            let end = format!(",\"alike\":{{\"stretches\":[[0,{}]]}}}}", item.len());
+            lines[0].replace(",  \"alike\" : {\"stretches\":[[1,2]]}", "").replace(" }", &end)
+        };
+        assert_eq!(marked[0], first + "\r\n", "{command}");
+        fs::remove_dir_all(dir.join("o")).unwrap();
+        let command = command.replace("in.jsonl", "in.csv");
+        dir.alike(&format!("{command} --action mark --to jsonl --out o"), None).ok();
+        let rows = jsonl(&fs::read(dir.join("o/annotated/in.jsonl")).unwrap());
+        assert!(rows.iter().all(|row| row["alike"] != "old") && rows[1].get("alike").is_none(), "{rows:?}");
+        fs::remove_dir_all(dir.join("o")).unwrap();
+    }
 }

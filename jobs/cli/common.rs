@@ -50,10 +50,11 @@ pub(crate) struct ConfigArgs {
     /// What is held against the threshold [default: resemblance]
     ///
     /// With containment a short text belongs to each longer one that has its words: an excerpt to the article, a page to
-    /// the book. For `join` and the methods that count shared keys.
+    /// the book. The first of them is kept, even if it is the excerpt; --keep longest keeps the whole. For `join` and the
+    /// methods that count shared keys.
     #[arg(long, value_enum, value_name = "MEASURE", hide_short_help = true, help_heading = "Method")]
     pub(crate) measure: Option<MeasureArg>,
-    /// Similarity threshold (Jaccard), above 0 and at most 1 [default: 0.8]
+    /// Similarity threshold (Jaccard; with --measure containment the share of the smaller text), above 0 and at most 1 [default: 0.8]
     #[arg(long, value_name = "T", help_heading = "Method")]
     pub(crate) threshold: Option<String>,
     /// Tokens per shingle (n-gram size) [default: 5]

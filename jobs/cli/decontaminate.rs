@@ -12,7 +12,7 @@ use super::values::form_parser;
 
 pub(super) const DECONTAMINATE_EXAMPLES: &str = "\
 Examples:
-  alike decontaminate crawl/ --benchmarks mmlu=mmlu/*.jsonl --benchmark-fields question --out clean
+  alike decontaminate crawl/ --benchmarks 'mmlu=mmlu/*.jsonl' --benchmark-fields question --out clean
       Write the records of crawl/ without those that have a question of the benchmark in them to clean/kept/. Quote
       globs, or the shell makes inputs of what stands behind the first file.
   alike decontaminate crawl/ --benchmarks 'tests/*.jsonl' --benchmark-fields question,answer,prompt --dry-run
@@ -56,12 +56,12 @@ pub(crate) struct DecontaminateArgs {
     #[arg(long, value_name = "T", conflicts_with_all = ["any_ngram", "preset"], help_heading = "Rule")]
     pub(crate) threshold: Option<String>,
     /// One n-gram of a text is enough
-    #[arg(long, help_heading = "Rule")]
+    #[arg(long, conflicts_with = "preset", help_heading = "Rule")]
     pub(crate) any_ngram: bool,
     /// Words of the longest n-grams [default: 3; with --any-ngram 13]
     ///
     /// Shorter texts have shorter ones, so that enough of them are left when a word is another; not with --any-ngram.
-    #[arg(long, value_name = "N", help_heading = "Rule")]
+    #[arg(long, value_name = "N", conflicts_with = "preset", help_heading = "Rule")]
     pub(crate) ngram: Option<usize>,
     /// Do not look for texts of fewer words [default: 8]
     #[arg(long, value_name = "N", hide_short_help = true, help_heading = "Rule")]
@@ -107,6 +107,6 @@ pub(crate) enum ContaminationAction {
     Drop,
     /// Cut the passages out of their texts; lines of JSON and plain texts, others with --to jsonl
     Cut,
-    /// Keep them as they are, with a field "alike" that has the bytes of the passages; lines of JSON, others with --to jsonl
+    /// Write all records to annotated/, those with passages with a field "alike" that has their bytes, the others without one; lines of JSON, others with --to jsonl
     Mark,
 }

@@ -8,8 +8,8 @@ use std::time::Instant;
 use alike::config::{Config, Input};
 use alike::error::{Error, Result};
 use alike::output::{
-    Chosen, CutWriter, FormChoice, FormPlan, Hands, KeptTally, RecordSet, Rows, Scratch, Side,
-    TextChange, assist_records, private_folder, write_cut_records,
+    Chosen, CutWriter, FormChoice, FormPlan, Hands, KeptTally, RecordSet, Rows, Scratch, Side, TextChange,
+    assist_records, private_folder, write_cut_records,
 };
 use alike::passages::{FoundPassages, PassageRequest, PassageUnit, assist_passages, find_passages};
 use alike::peers::Peers;

@@ -3,6 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use alike::collection::is_collection;
 use alike::error::{Error, Result};
 use alike::limits::REFUSED_PERCENT;
 use alike::printable::{counted, printable};
@@ -27,6 +28,11 @@ pub(crate) fn find_inputs(
         let name = path.to_str().map(str::to_owned);
         name.ok_or_else(|| Error::input(path, "the name is not UTF-8; name the folder it is in"))
     };
+    if let Some(path) = inputs.iter().find(|path| is_collection(path)) {
+        let what = "is a collection, and no input; name the files that were loaded into it, or write what it keeps with \
+                    `alike export`";
+        return Err(Error::input(path, what));
+    }
     let inputs: Vec<String> = inputs.iter().map(name).collect::<Result<_>>()?;
     let spool = spool.to_path_buf();
     let mut found =

@@ -223,7 +223,17 @@ fn differ(key: &str, is: &Value, asked: &Value, differences: &mut Vec<String>) {
             }
         }
         _ if is == asked => {}
-        _ => differences.push(format!("{key} is {is}, not {asked}")),
+        _ => differences.push(format!("{key} is {}, not {}", said(is), said(asked))),
+    }
+}
+
+/// A value as options say it.
+fn said(value: &Value) -> String {
+    match value {
+        Value::Array(values) if values.is_empty() => "none".to_owned(),
+        Value::Array(values) => values.iter().map(said).collect::<Vec<_>>().join(","),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
     }
 }
 
@@ -237,12 +247,14 @@ mod tests {
         let mut asked = is.clone();
         asked.text.ngram = 3;
         asked.threshold = "0.9".parse().expect("a threshold");
+        asked.text.fold = Fold::NONE;
         let json = |config| serde_json::to_value(config).expect("JSON");
         let mut found = Vec::new();
         differ("", &json(&is), &json(&asked), &mut found);
         found.sort();
-        assert_eq!(found.len(), 2, "{found:?}");
-        assert_eq!(found[0], "text.ngram is 5, not 3");
-        assert!(found[1].starts_with("threshold is ") && found[1].contains("0.9"), "{found:?}");
+        assert_eq!(
+            found,
+            ["text.fold is forms, not none", "text.ngram is 5, not 3", "threshold is 0.8, not 0.9"]
+        );
     }
 }

@@ -1,5 +1,6 @@
 //! What a command says of its outcome: lines for people on standard error, an object for programs on standard output.
 
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
@@ -60,6 +61,14 @@ impl<'a> Reporter<'a> {
         }
         if others > 0 {
             self.line(&format!("refused: {} for other reasons", counted(others, "more record")));
+        }
+        let cut_off: BTreeSet<&str> =
+            rejected.iter().filter(|rejected| rejected.ends_file()).map(|rejected| &*rejected.file).collect();
+        if !cut_off.is_empty() {
+            let files = counted(cut_off.len() as u64, "file");
+            self.line(&format!(
+                "warning: {files} could not be read to the end; how much is missing is not known"
+            ));
         }
     }
 }

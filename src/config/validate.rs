@@ -39,9 +39,9 @@ impl Config {
         }
         if self.method == Method::Join && self.join.measure == JoinMeasure::Containment {
             return Err(Error::config(
-                "join.measure = \"containment\": a collection would compare each load with all that it has; take method = \
-                 \"shingles\" with count.rule = \"containment\" and count.common_cap = 0, which finds the same pairs by \
-                 counting, or use it with dedup",
+                "join.measure = \"containment\" (--measure containment): a collection would compare each load with all that it \
+                 has; take --method shingles --measure containment (count.common_cap = 0 in a --config file finds the same \
+                 pairs), or use it with dedup",
             ));
         }
         self.validate()

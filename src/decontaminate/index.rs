@@ -96,7 +96,8 @@ impl BenchmarkIndex {
     pub fn bytes(&self) -> u64 {
         let tables: usize = self.tables.iter().map(|(_, table)| table.bytes()).sum();
         let items: usize = self.items.iter().map(bytes_of).sum();
-        let texts = self.texts.len() * size_of::<BenchmarkText>() + self.owners.len() * size_of::<TextOwner>();
+        let texts =
+            self.texts.len() * size_of::<BenchmarkText>() + self.owners.len() * size_of::<TextOwner>();
         (tables + self.grams.len() * 8 + texts + items) as u64
     }
 }

@@ -292,8 +292,7 @@ impl ItemReader<'_> {
     fn refuse(&mut self, source: &Source, line: u64, why: &str) {
         self.records += 1;
         self.unfit += 1;
-        self.first_unfit
-            .get_or_insert_with(|| format!("{}, line {line}: {}", source.shown, printable(why)));
+        self.first_unfit.get_or_insert_with(|| format!("{}, line {line}: {}", source.shown, printable(why)));
     }
 
     /// Refuses a benchmark that is none.

@@ -148,6 +148,10 @@ mod tests {
     fn repeats_count_once() {
         let test = rule("0.7").test(&[7; 20]).expect("long enough");
         assert_eq!((test.ngram, test.grams.len(), test.needed), (2, 1, 1));
+        // a b a b a b a b c d: four pairs of words, of which two are left with another word before the last.
+        let repeating = [1, 2, 1, 2, 1, 2, 1, 2, 3, 4];
+        let test = rule("0.7").test(&repeating).expect("long enough");
+        assert_eq!((test.ngram, test.grams.len(), test.needed), (2, 4, 3));
     }
 
     #[test]

@@ -15,9 +15,7 @@ use crate::lexicon::{Survey, TextReader};
 use crate::output::{CutFile, CutWriter};
 use crate::peers::Peers;
 use crate::progress::Progress;
-use crate::read::{
-    Input, Record, RecordCost, RecordRoom, Refusal, Refused, Rejected, RunInputs, Source,
-};
+use crate::read::{Input, Record, RecordCost, RecordRoom, Refusal, Refused, Rejected, RunInputs, Source};
 use crate::simd::Simd;
 use crate::text::{Fold, Tokenizer, Tokens};
 

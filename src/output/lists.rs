@@ -243,6 +243,7 @@ pub fn summarise(discovery: &Discovery, outcome: &Outcome, rejected: &[Rejected]
         near_duplicates: because(Reason::Near),
         linked: because(Reason::Linked),
         removed,
+        larger_removed: larger_removed(outcome),
         kept: tally.documents - removed,
         clusters: findings.clusters.len() as u64,
         largest_cluster: findings.clusters.iter().map(|cluster| cluster.members.len()).max().unwrap_or(0)
@@ -268,6 +269,16 @@ pub fn summarise(discovery: &Discovery, outcome: &Outcome, rejected: &[Rejected]
             .collect(),
         ..Summary::new(run.context.config.clone())
     })
+}
+
+/// How many documents were removed although what is kept is only a part of them.
+fn larger_removed(outcome: &Outcome) -> u64 {
+    let is_larger = |row: &&Removed| {
+        shown(outcome, row.measure, row.reason).containment.is_some()
+            && row.measure.left > row.measure.right
+            && outcome.run.documents.protected_set(row.representative).is_none()
+    };
+    outcome.findings.removed.iter().filter(is_larger).count() as u64
 }
 
 /// What each set of protected documents removed.

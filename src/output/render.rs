@@ -167,6 +167,13 @@ fn warnings(s: &Summary, out: Option<&str>) -> Vec<String> {
     {
         warnings.push(format!("{} of memory were needed, more than the {} allowed", size(peak), size(limit)));
     }
+    if s.larger_removed > 0 {
+        let verb = if s.larger_removed == 1 { "is" } else { "are" };
+        warnings.push(format!(
+            "{} {verb} larger than what was kept: a text that stands in another one came first; --keep longest keeps the whole",
+            counted(s.larger_removed, "removed document")
+        ));
+    }
     if s.common_shingles.keys > 0 {
         let share = percent(s.common_shingles.fraction_of_postings, 1.0);
         let keys = counted(s.common_shingles.keys, "common key");

@@ -66,6 +66,9 @@ pub struct Summary {
     pub linked: u64,
     /// Documents removed: the sum of the three.
     pub removed: u64,
+    /// Removed documents that are larger than what was kept in their place, where one text stands in another one.
+    #[serde(skip_serializing_if = "is_none")]
+    pub larger_removed: u64,
     /// Documents kept.
     pub kept: u64,
     /// Inputs whose documents are kept rather than those of others, the first ones most.

@@ -48,6 +48,9 @@ impl FromStr for PassageUnit {
         let (name, length) = text.split_once(':').map_or((text, None), |(name, length)| (name, Some(length)));
         let singular = name.strip_suffix('s').unwrap_or(name);
         let known = KINDS.iter().find(|(known, ..)| *known == singular);
+        if ["word", "ngram", "gram"].contains(&singular) {
+            return Err(format!("words are called tokens here: tokens:{}", length.unwrap_or("50")));
+        }
         let Some((_, kind, usual)) = known else {
             return Err(
                 "expected line, paragraph, sentence or token, and with a colon how many: tokens:50".into()
@@ -99,5 +102,6 @@ mod tests {
         for wrong in ["", "word", "tokens:", "tokens:0", "tokens:x", "line:1000000", ":5"] {
             assert!(wrong.parse::<PassageUnit>().is_err(), "{wrong}");
         }
+        assert!("words:13".parse::<PassageUnit>().is_err_and(|why| why.ends_with("tokens:13")));
     }
 }

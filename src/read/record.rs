@@ -198,6 +198,10 @@ fn show_all<S: AsRef<str>>(names: &[S], more: usize) -> String {
     shown.join(", ")
 }
 
+/// What to do with JSON that is not lines of it.
+const ONE_A_LINE: &str =
+    "a record is an object in one line, as jq -c '.[]' makes them of an array, and jq -c . of other JSON";
+
 /// A name from the input made fit for a terminal: bounded, and without characters that steer it.
 fn show(name: &str) -> String {
     let start: String = name.chars().take(SHOWN_CHARS).collect();
@@ -211,8 +215,11 @@ fn show(name: &str) -> String {
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Refusal::NotJson(why) if why.starts_with("EOF while parsing") => {
+                write!(f, "not JSON: {why}; {ONE_A_LINE}")
+            }
             Refusal::NotJson(why) => write!(f, "not JSON: {why}"),
-            Refusal::NotAnObject => f.write_str("JSON, but not an object"),
+            Refusal::NotAnObject => write!(f, "JSON, but not an object; {ONE_A_LINE}"),
             Refusal::NoColumn { field, columns } => {
                 write!(f, "no column {}; is the text field right? the columns are: {columns}", show(field))
             }

@@ -60,6 +60,12 @@ impl Rejected {
     pub fn wrong(rejected: &[Rejected]) -> impl Iterator<Item = &Rejected> {
         rejected.iter().filter(|rejected| !rejected.no_text)
     }
+
+    /// Whether nothing that stands behind it in its file was read.
+    pub fn ends_file(&self) -> bool {
+        let reason = &self.reason;
+        reason.contains("nothing from here on was read") || reason.starts_with("cannot be read")
+    }
 }
 
 impl fmt::Display for Rejected {

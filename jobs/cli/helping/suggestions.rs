@@ -44,6 +44,8 @@ const FLAGS: &[(&str, &str)] = &[
     ("--rank --process-id --node-rank", "--process"),
     ("--num-processes --nodes --num-nodes --np", "--processes"),
     ("--hostfile --machinefile --host", "--hosts"),
+    ("--fields --field-names --question-field --item-fields", "--benchmark-fields"),
+    ("--benchmark --evals --eval --test-sets", "--benchmarks"),
 ];
 
 /// Flags of other tools that alike has in another form.
@@ -67,6 +69,12 @@ const HINTS: &[(&str, &str)] = &[
         "case, punctuation and Unicode forms never matter; leave it out",
     ),
     ("--gpu --use-gpu --device --cuda", "alike runs on processors; --workers says on how many cores"),
+    ("--cut --remove", "to cut passages out of texts: --action cut"),
+    ("--mark --annotate", "to say in each record where passages are: --action mark; dedup has --annotate"),
+    (
+        "--measure",
+        "dedup measures whole texts; decontaminate has --threshold, the share of an item's n-grams, or --any-ngram",
+    ),
     ("--exact", "for equal texts only: --method exact"),
     ("--minhash --lsh", "for MinHash: --method minhash, or a preset of it from `alike presets`"),
 ];

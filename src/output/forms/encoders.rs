@@ -1,7 +1,7 @@
 //! The seam of forms: what takes records one after the other and writes them.
 
 use super::lines::{annotated, without_member};
-use super::notes::Note;
+use super::notes::{Note, NoteColumns};
 use super::objects::{RecordObjects, text_path, with_text};
 use super::shards::{Shards, Written};
 use crate::error::{Error, Result};
@@ -158,13 +158,14 @@ impl Encoder for TextEncoder<'_> {
 pub(super) struct StretchEncoder<'a> {
     shards: Shards<'a>,
     delimiter: Delimiter,
-    annotate: bool,
+    /// The fields more that rows have, if they do.
+    columns: Option<NoteColumns>,
     row: Vec<u8>,
 }
 
 impl<'a> StretchEncoder<'a> {
-    pub(super) fn new(shards: Shards<'a>, annotate: bool) -> StretchEncoder<'a> {
-        StretchEncoder { shards, delimiter: Delimiter::COMMA, annotate, row: Vec::new() }
+    pub(super) fn new(shards: Shards<'a>, columns: Option<NoteColumns>) -> StretchEncoder<'a> {
+        StretchEncoder { shards, delimiter: Delimiter::COMMA, columns, row: Vec::new() }
     }
 
     /// Writes a row with more fields behind its own, before its line end.
@@ -193,9 +194,9 @@ impl Encoder for StretchEncoder<'_> {
         }
         let header = file_header(source).map_err(|e| Error::io(&source.path, "read", e))?;
         self.shards.header = header;
-        if self.annotate && !self.shards.header.is_empty() {
+        if let Some(columns) = self.columns.filter(|_| !self.shards.header.is_empty()) {
             let header = std::mem::take(&mut self.shards.header);
-            self.row(&header, &super::notes::COLUMNS.map(str::to_owned));
+            self.row(&header, &columns.names().map(str::to_owned).collect::<Vec<_>>());
             self.shards.header = std::mem::take(&mut self.row);
         }
         Ok(())
@@ -204,7 +205,7 @@ impl Encoder for StretchEncoder<'_> {
     fn record(&mut self, record: &Outgoing<'_>) -> Result<()> {
         let raw = record.record.raw;
         match record.note {
-            Some(note) => self.row(raw, &note.fields()?),
+            Some(note) => self.row(raw, &note.fields(self.columns.unwrap_or_default())?),
             None => {
                 self.row.clear();
                 self.row.extend_from_slice(raw);

@@ -95,7 +95,10 @@ mod tests {
             ("{\"a\":\"alike }\"}", "{\"a\":\"alike }\",\"alike\":1}"),
             ("{\"a\":{\"alike\":2}}", "{\"a\":{\"alike\":2},\"alike\":1}"),
             ("{\"alike\": {\"x\": [1, 2]}, \"b\" : 1e3}", "{\"b\" : 1e3,\"alike\":1}"),
-            ("{ \"a\" : 1 ,\"alike\": 2 , \"b\" : \"\\u0041\" }", "{ \"a\" : 1 , \"b\" : \"\\u0041\",\"alike\":1}"),
+            (
+                "{ \"a\" : 1 ,\"alike\": 2 , \"b\" : \"\\u0041\" }",
+                "{ \"a\" : 1 , \"b\" : \"\\u0041\",\"alike\":1}",
+            ),
             ("{\"a\\n\":0, \"\\u0061lik\\u0065\":0,\"alike\":1}", "{\"a\\n\":0,\"alike\":1}"),
         ] {
             let mut out = Vec::new();
@@ -112,7 +115,10 @@ mod tests {
             ("{\"alike\":1,\"alike\":2, \"c\":[\"alike\"]}", "{\"c\":[\"alike\"]}"),
             ("{ \"a\":\"alike\" }", "{ \"a\":\"alike\" }"),
         ] {
-            assert_eq!(String::from_utf8(without_member(object.as_bytes()).into_owned()).expect("text"), expected);
+            assert_eq!(
+                String::from_utf8(without_member(object.as_bytes()).into_owned()).expect("text"),
+                expected
+            );
         }
     }
 }

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Error, Result};
 use crate::flow::{Outcome, Reason};
 use crate::output::members::{ClusterMember, members};
-use crate::similarity::ReportedScores;
+use crate::similarity::{Measure, ReportedScores};
 
 /// The columns that notes are, where records have columns.
 pub(super) const COLUMNS: [&str; 8] = [
@@ -26,8 +26,59 @@ pub(super) const COLUMNS: [&str; 8] = [
     "alike_resemblance",
 ];
 
+/// Columns of what decides where that is not the resemblance; of a run there is one at most.
+pub(super) const DECIDING: [&str; 6] = [
+    "alike_containment",
+    "alike_edit_similarity",
+    "alike_cosine",
+    "alike_shared_features",
+    "alike_shared_terms",
+    "alike_hamming_distance",
+];
+
+/// How many of these are shares; the others are counts.
+const SHARES: usize = 3;
+
 /// Bytes of a note in a file before its JSON.
-const HEAD: u64 = 24;
+const HEAD: u64 = 32;
+
+/// The columns that the notes of a run are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct NoteColumns {
+    /// Which of [`DECIDING`] is one of them.
+    deciding: Option<usize>,
+}
+
+impl NoteColumns {
+    fn of(outcome: &Outcome) -> NoteColumns {
+        let reported = outcome.run.context.rule.map(|rule| rule.last().reported(Measure::equal(1)));
+        NoteColumns { deciding: reported.and_then(|shown| deciding(&shown)).map(|(column, _)| column) }
+    }
+
+    /// Their names.
+    pub(super) fn names(self) -> impl Iterator<Item = &'static str> {
+        COLUMNS.into_iter().chain(self.deciding.map(|column| DECIDING[column]))
+    }
+
+    /// The name of the one that decides, and whether it is a share, if it is not the resemblance.
+    pub(super) fn deciding(self) -> Option<(&'static str, bool)> {
+        self.deciding.map(|column| (DECIDING[column], column < SHARES))
+    }
+}
+
+/// What decides where that is not the resemblance: its column, and the number.
+fn deciding(shown: &ReportedScores) -> Option<(usize, f64)> {
+    let count = |count: Option<u64>| count.map(|count| count as f64);
+    let all = [
+        shown.containment,
+        shown.edit_similarity,
+        shown.cosine,
+        count(shown.shared_features),
+        count(shown.shared_terms),
+        count(shown.hamming_distance),
+    ];
+    all.into_iter().enumerate().find_map(|(column, number)| Some((column, number?)))
+}
 
 /// What is said of a record, as JSON.
 #[derive(Serialize)]
@@ -75,6 +126,8 @@ pub(super) struct Note {
     pub(super) json: Vec<u8>,
     /// Beside it, as reading JSON may change the last digit.
     pub(super) resemblance: Option<f64>,
+    /// What decides, if that is something else.
+    pub(super) deciding: Option<f64>,
 }
 
 impl Note {
@@ -88,12 +141,12 @@ impl Note {
             representative: None,
             shown: ReportedScores::default(),
         };
-        Note { offset: 0, json: serde_json::to_vec(&row).unwrap_or_default(), resemblance: None }
+        Note::saying(serde_json::to_vec(&row).unwrap_or_default())
     }
 
     /// What is said of a record where no clusters were looked for.
     pub(super) fn saying(json: Vec<u8>) -> Note {
-        Note { offset: 0, json, resemblance: None }
+        Note { offset: 0, json, resemblance: None, deciding: None }
     }
 
     /// Nothing: what an earlier run has said goes, too.
@@ -112,15 +165,15 @@ impl Note {
             .map_err(|error| Error::Worker(format!("a note that this run wrote: {error}")))
     }
 
-    /// The same as text, in the order of [`COLUMNS`].
-    pub(super) fn fields(&self) -> Result<[String; 8]> {
+    /// The same as text, in the order of the columns.
+    pub(super) fn fields(&self, columns: NoteColumns) -> Result<Vec<String>> {
         let NoteCells { cluster, size, kept, reason, representative } = self.cells()?;
         let number = |number: Option<i64>| number.map(|number| number.to_string()).unwrap_or_default();
         let line = representative.as_ref().map(|place| place.line);
         let PlaceCells { id, file, .. } = representative.unwrap_or_default();
         let kept = kept.map(|kept| kept.to_string()).unwrap_or_default();
         let resemblance = self.resemblance.and_then(|share| serde_json::to_string(&share).ok());
-        Ok([
+        let mut fields = vec![
             number(cluster),
             number(size),
             kept,
@@ -129,7 +182,15 @@ impl Note {
             file,
             number(line),
             resemblance.unwrap_or_default(),
-        ])
+        ];
+        if let Some((_, is_share)) = columns.deciding() {
+            let shown = |number: f64| {
+                let whole = || Some((number as u64).to_string());
+                if is_share { serde_json::to_string(&number).ok() } else { whole() }
+            };
+            fields.push(self.deciding.and_then(shown).unwrap_or_default());
+        }
+        Ok(fields)
     }
 }
 
@@ -139,9 +200,15 @@ pub struct NoteFile {
     path: PathBuf,
     /// Where the notes of each source begin that is not protected.
     starts: Vec<u64>,
+    columns: NoteColumns,
 }
 
 impl NoteFile {
+    /// The columns that they are, where records have columns.
+    pub(super) fn columns(&self) -> NoteColumns {
+        self.columns
+    }
+
     /// Writes what was found out about the documents of clusters to a file in `folder`.
     ///
     /// # Errors
@@ -158,8 +225,9 @@ impl NoteFile {
                 starts.push(at);
             }
             let note = note(outcome, &member)?;
-            let resemblance = note.resemblance.unwrap_or(f64::NAN).to_bits();
-            for number in [note.offset, resemblance, note.json.len() as u64] {
+            let bits = |number: Option<f64>| number.unwrap_or(f64::NAN).to_bits();
+            let head = [note.offset, bits(note.resemblance), bits(note.deciding), note.json.len() as u64];
+            for number in head {
                 out.write_all(&number.to_le_bytes()).map_err(failed)?;
             }
             out.write_all(&note.json).map_err(failed)?;
@@ -167,7 +235,7 @@ impl NoteFile {
         }
         out.flush().map_err(failed)?;
         starts.resize(documents.own_sources().len() + 1, at);
-        Ok(NoteFile { path, starts })
+        Ok(NoteFile { path, starts, columns: NoteColumns::of(outcome) })
     }
 
     /// The notes of a source.
@@ -256,10 +324,11 @@ fn read(file: &mut impl Read) -> io::Result<Note> {
         let mut bytes = [0; 8];
         file.read_exact(&mut bytes).map(|()| u64::from_le_bytes(bytes))
     };
-    let (offset, resemblance, length) = (number()?, f64::from_bits(number()?), number()?);
+    let (offset, resemblance, deciding, length) = (number()?, number()?, number()?, number()?);
     let mut json = vec![0; usize::try_from(length).map_err(io::Error::other)?];
     file.read_exact(&mut json)?;
-    Ok(Note { offset, json, resemblance: Some(resemblance).filter(|share| !share.is_nan()) })
+    let number = |bits: u64| Some(f64::from_bits(bits)).filter(|number| !number.is_nan());
+    Ok(Note { offset, json, resemblance: number(resemblance), deciding: number(deciding) })
 }
 
 fn note(outcome: &Outcome, member: &ClusterMember<'_>) -> Result<Note> {
@@ -279,5 +348,6 @@ fn note(outcome: &Outcome, member: &ClusterMember<'_>) -> Result<Note> {
         shown,
     };
     let json = serde_json::to_vec(&row).map_err(|error| Error::Worker(error.to_string()))?;
-    Ok(Note { offset: member.position.offset(), json, resemblance: shown.resemblance })
+    let (offset, resemblance) = (member.position.offset(), shown.resemblance);
+    Ok(Note { offset, json, resemblance, deciding: deciding(&shown).map(|(_, number)| number) })
 }

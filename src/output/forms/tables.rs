@@ -7,7 +7,7 @@
 use std::path::Path;
 
 use super::encoders::{Encoder, Outgoing};
-use super::notes::{COLUMNS, Note, NoteCells, SourceNotes};
+use super::notes::{COLUMNS, Note, NoteCells, NoteColumns, SourceNotes};
 use super::objects::RecordObjects;
 use super::shards::{ShardNames, Written};
 use crate::error::Result;
@@ -24,7 +24,7 @@ const RECORD: [TableColumn; 5] = [
     ("record", CellKind::LongText),
 ];
 
-/// The columns of notes.
+/// The columns of all notes.
 const NOTES: [TableColumn; 8] = [
     (COLUMNS[0], CellKind::Whole),
     (COLUMNS[1], CellKind::Whole),
@@ -36,10 +36,21 @@ const NOTES: [TableColumn; 8] = [
     (COLUMNS[7], CellKind::Real),
 ];
 
+/// The columns of notes.
+fn columns(of: NoteColumns) -> Vec<TableColumn> {
+    let deciding =
+        of.deciding().map(|(name, is_share)| (name, if is_share { CellKind::Real } else { CellKind::Whole }));
+    NOTES.into_iter().chain(deciding).collect()
+}
+
 /// A note in the order of its columns.
-fn cells<'a>(note: &'a NoteCells, resemblance: Option<f64>) -> [TableCell<'a>; 8] {
+fn cells<'a>(
+    note: &'a NoteCells,
+    columns: NoteColumns,
+    (resemblance, deciding): (Option<f64>, Option<f64>),
+) -> Vec<TableCell<'a>> {
     let place = note.representative.as_ref();
-    [
+    let mut cells = vec![
         note.cluster.into(),
         note.size.into(),
         note.kept.map_or(TableCell::Nothing, TableCell::Truth),
@@ -48,14 +59,19 @@ fn cells<'a>(note: &'a NoteCells, resemblance: Option<f64>) -> [TableCell<'a>; 8
         place.map(|place| &*place.file).into(),
         place.map(|place| place.line).into(),
         resemblance.into(),
-    ]
+    ];
+    cells.extend(columns.deciding().map(|(_, is_share)| match deciding {
+        Some(count) if !is_share => TableCell::from(count as u64),
+        share => share.into(),
+    }));
+    cells
 }
 
 /// Writes records as rows.
 pub(super) struct TableEncoder<'a> {
     names: ShardNames<'a>,
     fields: &'a Fields,
-    annotate: bool,
+    columns: Option<NoteColumns>,
     objects: Option<(RecordObjects, Format)>,
     object: Vec<u8>,
     open: Option<TableFile>,
@@ -63,15 +79,19 @@ pub(super) struct TableEncoder<'a> {
 }
 
 impl<'a> TableEncoder<'a> {
-    pub(super) fn new(names: ShardNames<'a>, fields: &'a Fields, annotate: bool) -> TableEncoder<'a> {
+    pub(super) fn new(
+        names: ShardNames<'a>,
+        fields: &'a Fields,
+        columns: Option<NoteColumns>,
+    ) -> TableEncoder<'a> {
         let (objects, object, open, written) = (None, Vec::new(), None, Written::default());
-        TableEncoder { names, fields, annotate, objects, object, open, written }
+        TableEncoder { names, fields, columns, objects, object, open, written }
     }
 
     fn opened(&mut self) -> Result<&mut TableFile> {
         if self.open.is_none() {
-            let notes = if self.annotate { &NOTES[..] } else { &[] };
-            let columns = [&RECORD[..], notes].concat();
+            let notes = self.columns.map(columns).unwrap_or_default();
+            let columns = [&RECORD[..], &notes].concat();
             self.open = Some(TableFile::create(self.names.next(), &columns)?);
             self.written.files += 1;
         }
@@ -101,7 +121,9 @@ impl Encoder for TableEncoder<'_> {
         if let Some((objects, _)) = &mut self.objects {
             objects.write(record.record, record.name, record.file, &mut object);
         }
-        let note = record.note.map(|note| note.cells().map(|cells| (cells, note.resemblance))).transpose()?;
+        let numbers = |note: &Note| (note.resemblance, note.deciding);
+        let note = record.note.map(|note| note.cells().map(|cells| (cells, numbers(note)))).transpose()?;
+        let columns = self.columns.unwrap_or_default();
         // It was read as text, or is made of texts.
         let json = std::str::from_utf8(&object).unwrap_or_default();
         let mut row = vec![
@@ -111,7 +133,7 @@ impl Encoder for TableEncoder<'_> {
             TableCell::from(u64::from(record.record.line)),
             TableCell::Text(json),
         ];
-        row.extend(note.iter().flat_map(|(note, resemblance)| cells(note, *resemblance)));
+        row.extend(note.iter().flat_map(|(note, numbers)| cells(note, columns, *numbers)));
         let table = self.opened()?;
         table.row(&row)?;
         let written = table.written();
@@ -136,18 +158,19 @@ impl Encoder for TableEncoder<'_> {
 pub(super) fn annotate(
     source: &Source,
     rejected: &[u64],
-    notes: SourceNotes,
+    (notes, of): (SourceNotes, NoteColumns),
     target: &Path,
     progress: &Progress,
 ) -> Result<u64> {
     let begin = notes.place();
-    let mut added = NoteColumns { notes, rejected, row: 0, group: (0, begin) };
-    write_with(source, &NOTES, &mut added, target, progress)
+    let mut added = AddedNotes { notes, columns: of, rejected, row: 0, group: (0, begin) };
+    write_with(source, &columns(of), &mut added, target, progress)
 }
 
 /// The notes of a source as columns.
-struct NoteColumns<'a> {
+struct AddedNotes<'a> {
     notes: SourceNotes,
+    columns: NoteColumns,
     /// Rows that were refused, ascending.
     rejected: &'a [u64],
     /// The next row.
@@ -156,7 +179,7 @@ struct NoteColumns<'a> {
     group: (u64, u64),
 }
 
-impl AddedColumns for NoteColumns<'_> {
+impl AddedColumns for AddedNotes<'_> {
     fn go_to(&mut self, row: u64) -> Result<()> {
         if row == self.group.0 {
             self.notes.go_to(self.group.1)?;
@@ -173,11 +196,12 @@ impl AddedColumns for NoteColumns<'_> {
         if self.rejected.binary_search(&row).is_ok() {
             let (kept, reason) = (Some(false), Some("rejected".to_owned()));
             let note = NoteCells { kept, reason, ..NoteCells::default() };
-            take(cells(&note, None)[column]);
+            take(cells(&note, self.columns, (None, None))[column]);
             return Ok(());
         }
         let note = self.notes.at(row)?;
-        take(cells(&note.cells()?, note.resemblance)[column]);
+        let numbers = (note.resemblance, note.deciding);
+        take(cells(&note.cells()?, self.columns, numbers)[column]);
         Ok(())
     }
 }

@@ -9,7 +9,7 @@ use std::{fs, slice};
 use super::cuts::{CutFile, is_empty, without};
 use super::encoders::{Encoder, IdEncoder, LineEncoder, Outgoing, StretchEncoder, TextEncoder};
 use super::form::FormChoice;
-use super::notes::{Note, NoteFile};
+use super::notes::{Note, NoteColumns, NoteFile};
 #[cfg(feature = "parquet")]
 use super::objects::with_text;
 use super::plan::{FormPlan, OutputFile, Way};
@@ -148,6 +148,13 @@ struct FoundOut<'a> {
     cuts: Option<&'a CutFile>,
 }
 
+impl FoundOut<'_> {
+    /// The columns that notes are, if there are notes.
+    fn columns(&self) -> Option<NoteColumns> {
+        self.notes.map(NoteFile::columns)
+    }
+}
+
 /// Creates the folders of all files.
 fn make_folders(folder: &Path, plan: &FormPlan) -> Result<()> {
     let mut folders = BTreeSet::from([folder.to_path_buf()]);
@@ -224,12 +231,12 @@ impl FormWriter<'_> {
             #[cfg(feature = "parquet")]
             Way::Table => {
                 let names = ShardNames::new(self.folder, &file.name, self.set.choice.shard_bytes);
-                Box::new(super::tables::TableEncoder::new(names, self.set.fields, self.said.notes.is_some()))
+                Box::new(super::tables::TableEncoder::new(names, self.set.fields, self.said.columns()))
             }
             _ => {
                 let compression = file.sources.first().map(|at| self.set.sources[*at].compression);
                 let shards = shards(compression.unwrap_or(Compression::None));
-                Box::new(StretchEncoder::new(shards, self.said.notes.is_some()))
+                Box::new(StretchEncoder::new(shards, self.said.columns()))
             }
         }
     }
@@ -335,7 +342,7 @@ impl FormWriter<'_> {
         for at in &file.sources {
             let source = &self.set.sources[*at];
             source.unchanged()?;
-            let notes = self.said.notes.map(|notes| notes.of(*at)).transpose()?;
+            let notes = self.said.notes.map(|notes| Ok((notes.of(*at)?, notes.columns()))).transpose()?;
             let target = self.folder.join(format!("{}{}", file.name.0, file.name.1));
             if let Some(notes) = notes {
                 written.bytes +=
