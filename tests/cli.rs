@@ -372,3 +372,23 @@ fn results_of_earlier_runs_are_passed_over() {
     assert_eq!(again.summary["documents"], json!(3));
     assert_eq!(again.summary["skipped"][0]["reason"], json!("the result of an earlier run"));
 }
+
+#[test]
+fn what_newcomers_type_is_answered() {
+    let dir = Dir::new();
+    dir.write("in.jsonl", "{\"id\":\"a\",\"text\":\"a b c\"}\n");
+    dir.alike("load c in.jsonl -q", None).ok();
+    for (line, code, answer) in [
+        ("passages in.jsonl --cut --out o", 2, "--action cut"),
+        ("decontaminate in.jsonl --benchmarks b --fields question --dry-run", 2, "'--benchmark-fields'"),
+        ("decontaminate in.jsonl --benchmarks b --annotate --dry-run", 2, "--action mark"),
+        ("decontaminate in.jsonl --benchmarks b --measure containment --dry-run", 2, "--any-ngram"),
+        ("passages in.jsonl --unit words:13 --dry-run", 2, "tokens:13"),
+        ("passages c --dry-run", 3, "is a collection"),
+        ("dedup c --dry-run", 3, "is a collection"),
+        ("load d in.jsonl --measure containment", 2, "--method shingles --measure containment"),
+        ("load c in.jsonl --fold none", 2, "text.fold is forms, not none"),
+    ] {
+        dir.alike(line, None).code(code).says(answer);
+    }
+}

@@ -464,3 +464,25 @@ fn text_of(files: &BTreeMap<String, Vec<u8>>) -> String {
     assert_eq!(files.len(), 1);
     String::from_utf8(unpack(files.values().next().unwrap())).unwrap()
 }
+
+#[test]
+fn rows_have_the_number_that_decided() {
+    let dir = Dir::new();
+    let book: Vec<String> = (0..60).map(|at| format!("w{at}")).collect();
+    let (quote, book) = (book[10..40].join(" "), book.join(" "));
+    dir.write("in.csv", format!("id,text\nq,{quote}\nb,{book}\nx,nothing of the kind\n"));
+    let ran = dir.dedup("in.csv --measure containment --threshold 0.9 --annotate --out out").ok();
+    ran.says("1 removed document is larger than what was kept").says("--keep longest");
+    let text = std::fs::read_to_string(dir.join("out/annotated/in.csv")).unwrap();
+    let rows: Vec<Vec<&str>> = text.lines().map(|line| line.split(',').collect()).collect();
+    assert_eq!(rows[0][9..], ["alike_resemblance", "alike_containment"]);
+    assert_eq!((rows[2][4], rows[2][10], rows[3][10]), ("false", "1.0", ""));
+    assert!(rows[2][9].parse::<f64>().unwrap() < 0.5, "{rows:?}");
+    let ran = dir.dedup("in.csv --measure containment --threshold 0.9 --keep longest --dry-run").ok();
+    assert!(!ran.stderr.contains("larger than what was kept"), "{}", ran.stderr);
+    dir.dedup("in.csv --method winnow --annotate --out counted").ok();
+    let text = std::fs::read_to_string(dir.join("counted/annotated/in.csv")).unwrap();
+    assert!(text.lines().next().unwrap().ends_with("alike_resemblance,alike_shared_features"), "{text}");
+    dir.write("has.csv", "id,text,alike_containment\n1,a b c,2\n");
+    dir.dedup("has.csv --annotate --out no").code(3).says("it has a column alike_containment already");
+}

@@ -366,3 +366,29 @@ fn wrong_records_and_difficult_texts_cost_only_themselves() {
     assert_eq!(fs::read(dir.join("nothing/kept/empty.jsonl")).expect("a file"), b"");
     assert_eq!(dir.names(), ["empty.jsonl", "in.jsonl", "nothing", "out"]);
 }
+
+#[test]
+fn line_ends_and_damaged_files() {
+    let dir = Dir::new();
+    let record =
+        |id: &str, text: &str| format!("{{\"id\":\"{id}\", \"text\":{}}}\r\n", serde_json::json!(text));
+    let lines = [record("a", "one\ntwo\n"), record("b", "three\n"), record("c", "two\nfour\n")].concat();
+    dir.write("in.jsonl", &lines);
+    dir.alike("passages in.jsonl --action cut --out o", None).ok();
+    let cut = std::fs::read_to_string(dir.join("o/kept/in.jsonl")).unwrap();
+    assert_eq!(cut, lines.replace("two\\nfour", "four"));
+    // Of a damaged file the same is said as by dedup, and refused records are named before too many of them are.
+    let packed = crate::support::texts::gzip(lines.repeat(2000).as_bytes(), 1 << 20);
+    dir.write("cut.jsonl.gz", &packed[..packed.len() - 20]);
+    let damaged = "1 file could not be read to the end";
+    dir.alike("passages cut.jsonl.gz --dry-run", None).ok().says(damaged);
+    dir.alike("dedup cut.jsonl.gz --dry-run", None).ok().says(damaged);
+    dir.write("bad.jsonl", "[{\"text\":\"a b\"}]\n{\n");
+    dir.write("items.jsonl", crate::support::texts::line("x", &crate::support::texts::words(0, 20)));
+    for command in ["passages bad.jsonl", "decontaminate bad.jsonl --benchmarks items.jsonl"] {
+        let ran = dir.alike(&format!("{command} --dry-run"), None).code(3);
+        ran.says("refused: bad.jsonl, line 1: JSON, but not an object")
+            .says("line 2: not JSON")
+            .says("jq -c '.[]'");
+    }
+}
