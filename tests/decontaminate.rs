@@ -583,7 +583,7 @@ fn a_document_lists_the_items_of_which_most_stands_in_it() {
     let dir = Dir::new();
     let item = |at: usize| format!("{}case {at} end", "0 ".repeat(12));
     dir.write("items.jsonl", (0..300).map(|at| line(&at.to_string(), &item(at))).collect::<String>());
-    dir.write("in.jsonl", line("a", &("0 ".repeat(3000) + &item(7))) + &line("b", &words(0, 20)));
+    dir.write("in.jsonl", line("a", &("0 ".repeat(3004) + &item(7))) + &line("b", &words(0, 20)));
     let command = "decontaminate in.jsonl --benchmarks items.jsonl --preset open-r1 --json";
     let report = |flags: &str| -> Value {
         serde_json::from_str(&dir.alike(&format!("{command} {flags}"), None).ok().stdout).unwrap()

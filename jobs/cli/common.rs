@@ -54,7 +54,9 @@ pub(crate) struct ConfigArgs {
     /// methods that count shared keys.
     #[arg(long, value_enum, value_name = "MEASURE", hide_short_help = true, help_heading = "Method")]
     pub(crate) measure: Option<MeasureArg>,
-    /// Similarity threshold (Jaccard; with --measure containment the share of the smaller text), above 0 and at most 1 [default: 0.8]
+    /// Similarity threshold (Jaccard), above 0 and at most 1 [default: 0.8]
+    ///
+    /// With --measure containment it is the share of the smaller text.
     #[arg(long, value_name = "T", help_heading = "Method")]
     pub(crate) threshold: Option<String>,
     /// Tokens per shingle (n-gram size) [default: 5]

@@ -49,7 +49,10 @@ impl FromStr for PassageUnit {
         let singular = name.strip_suffix('s').unwrap_or(name);
         let known = KINDS.iter().find(|(known, ..)| *known == singular);
         if ["word", "ngram", "gram"].contains(&singular) {
-            return Err(format!("words are called tokens here: tokens:{}", length.unwrap_or("50")));
+            return Err(format!(
+                "expected line, paragraph, sentence or token; words are called tokens here: tokens:{}",
+                length.unwrap_or("50")
+            ));
         }
         let Some((_, kind, usual)) = known else {
             return Err(
