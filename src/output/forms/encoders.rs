@@ -88,7 +88,10 @@ impl Encoder for LineEncoder<'_> {
         }
         let raw = record.record.raw;
         let has_return = self.is_own && raw.strip_suffix(b"\n").unwrap_or(raw).ends_with(b"\r");
-        let written = self.line(&object, record.note, if has_return { b"\r\n" } else { b"\n" });
+        let written = match has_return {
+            true => self.line(&object, record.note, b"\r\n"),
+            false => self.object(&object, record.note),
+        };
         object.clear();
         object.shrink_to(KEPT);
         self.object = object;
