@@ -48,6 +48,20 @@ pub(crate) fn environment(name: &str) -> Option<OsString> {
     std::env::var_os(name).filter(|value| !value.is_empty())
 }
 
+/// The command that was typed, for the shell; none if it is no text. What stands behind the question mark of an address may
+/// be a key to it, and is left out.
+pub(crate) fn typed_command() -> Option<String> {
+    let words: Option<Vec<String>> =
+        std::env::args_os().skip(1).map(|word| word.into_string().ok()).collect();
+    let open = |word: String| match word.contains("://") {
+        true => word.split_once('?').map_or(word.clone(), |(address, _)| format!("{address}?...")),
+        false => word,
+    };
+    let words: Vec<String> =
+        std::iter::once("alike".to_owned()).chain(words?.into_iter().map(open)).collect();
+    shlex::try_join(words.iter().map(String::as_str)).ok()
+}
+
 /// How names of variables begin by which the tools of object stores find out who asks, and where.
 const OF_STORES: [&str; 6] = ["AWS_", "AZURE_", "GCE_METADATA_", "GOOGLE_", "HF_", "HOME"];
 

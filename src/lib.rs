@@ -277,6 +277,7 @@
 //! - `flow/clustering/transitive.rs` - connected components, and the chain that holds each member
 //! - `flow/clustering/conservative.rs` - clustering with a guarantee
 //! - `flow/clustering/form_clusters.rs` - from links to findings
+//! - `flow/clustering/raised.rs` - what is left of a run at a higher threshold
 //! - `flow/clustering/relate.rs` - texts of duplicates read again and related word by word
 //! - `flow/results/mod.rs` - what a run finds
 //! - `flow/results/tally.rs` - counts of a run
@@ -391,7 +392,7 @@
 //! - `collection/query/view.rs` - looking at a commit
 //! - `collection/query/stats.rs` - the figures of a commit
 //! - `collection/recompute/mod.rs` - stored documents run through the dataflow once more
-//! - `collection/recompute/related.rs` - pairs of documents related word by word
+//! - `collection/recompute/related.rs` - texts of documents read again, and pairs related word by word
 //! - `collection/recompute/replay.rs` - stored documents for a run that takes them in again
 //! - `collection/recompute/overrides.rs` - what may be asked in place of the collection's own configuration
 //! - `collection/maintain/mod.rs` - keeping a commit in order
@@ -513,6 +514,19 @@
 //! - `tune/sweep.rs` - the threshold that tells labelled pairs apart best
 //! - `tune/gap.rs` - the gap in the distribution of resemblances
 //!
+//! Reports:
+//! - `report/mod.rs` - one page on a run, for people who look before they delete
+//! - `report/facts.rs` - all that the page says
+//! - `report/clusters.rs` - which clusters are shown, and sizes of all
+//! - `report/sources.rs` - where removed documents come from, and where their representatives are
+//! - `report/scores.rs` - how alike removed documents and pairs are
+//! - `report/thresholds.rs` - what other thresholds come to
+//! - `report/excerpts.rs` - texts of what is shown, read again
+//! - `report/chart.rs` - bars as pictures
+//! - `report/page.rs` - the page, and its file
+//! - `report/sections.rs` - the parts of the page
+//! - `report/documents.rs` - documents and pairs on the page
+//!
 //! Inputs from afar:
 //! - `remote/mod.rs` - objects in stores and on web servers, taken as files
 //! - `remote/url.rs` - URLs of objects, as people write them
@@ -571,6 +585,7 @@ pub mod printable;
 pub mod progress;
 pub mod read;
 pub mod remote;
+pub mod report;
 pub mod resources;
 pub mod simd;
 pub mod similarity;

@@ -99,8 +99,8 @@ fn the_rows_of_a_plain_run() {
     let file = output.duplicates[0]["file"].clone();
     assert!(file.as_str().unwrap().ends_with("in.jsonl"));
     let row = |id: &str, line: u64, resemblance: f64, reason: &str| {
-        json!({"id": id, "file": file, "line": line, "cluster": 1, "representative": "a", "resemblance": resemblance,
-               "reason": reason})
+        json!({"id": id, "file": file, "line": line, "cluster": 1, "representative": "a",
+               "representative_file": file, "representative_line": 1, "resemblance": resemblance, "reason": reason})
     };
     assert_eq!(output.duplicates, reread(&[row("b", 2, near, "near"), row("d", 4, 1.0, "exact")]));
     assert_eq!(

@@ -6,7 +6,7 @@ use std::fs;
 use crate::support::program::Dir;
 
 /// The commands that have arguments of their own.
-const COMMANDS: [&str; 30] = [
+const COMMANDS: [&str; 31] = [
     "dedup",
     "passages",
     "decontaminate",
@@ -25,6 +25,7 @@ const COMMANDS: [&str; 30] = [
     "group",
     "changes",
     "recluster",
+    "report",
     "evaluate",
     "tune filter",
     "tune sample",

@@ -168,7 +168,7 @@ fn the_book_and_the_help_name_the_same_flags() {
         "--workspace",
     ];
     // All commands that have flags.
-    const COMMANDS: [&str; 27] = [
+    const COMMANDS: [&str; 28] = [
         "dedup",
         "passages",
         "decontaminate",
@@ -183,6 +183,7 @@ fn the_book_and_the_help_name_the_same_flags() {
         "group",
         "pairs",
         "recluster",
+        "report",
         "stats",
         "export",
         "launch",

@@ -44,6 +44,7 @@ const LIBRARY: &[&str] = &[
     "collection",
     "evaluate",
     "tune",
+    "report",
     "api",
     "lib",
 ];

@@ -65,8 +65,17 @@ fn every_document_is_assigned_as_the_other_lists_say() {
             for key in ["cluster", "representative"] {
                 assert_eq!(row[key], cluster.map_or(Value::Null, |cluster| cluster[key].clone()), "{row}");
             }
+            // Where the representative stands is where a row of that id does: ids are unique here.
+            let place = |id: &Value| {
+                let at = places.iter().find(|(other, ..)| *id == **other);
+                at.map_or((Value::Null, Value::Null), |(_, file, line)| (json!(file), json!(line)))
+            };
+            let named =
+                |row: &Value| (row["representative_file"].clone(), row["representative_line"].clone());
+            assert_eq!(named(row), place(&row["representative"]), "{row}");
             if let Some(removed) = removed {
                 assert_eq!(row["resemblance"], removed["resemblance"]);
+                assert_eq!(named(removed), named(row), "{removed}");
             }
         }
     }

@@ -133,6 +133,8 @@ mod questions;
 mod remote;
 /// Stored documents taken in again against one-shot runs on their texts.
 mod replay;
+/// Pages about runs and collections.
+mod report;
 /// Loads that are cut off between their epochs.
 mod resume;
 /// Damaged bytes, pages and files.

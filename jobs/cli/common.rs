@@ -137,7 +137,7 @@ pub(crate) struct FormArgs {
     /// The delimiter of CSV: one ASCII character, or tab [default: a comma; tab for .tsv]
     ///
     /// Without it, a header that has no comma, but semicolons, tabs or bars, and only one kind of them, has that delimiter.
-    #[arg(long, value_name = "CHAR", help_heading = "Records")]
+    #[arg(long, value_name = "CHAR", hide_short_help = true, help_heading = "Records")]
     pub(crate) delimiter: Option<Delimiter>,
 }
 

@@ -30,6 +30,8 @@ Examples:
       Of documents that are alike keep one of wiki/, else one of news/, else one of crawl/; the longest if there are several.
   alike dedup crawl/ --within language --out clean
       Compare documents of one language only.
+  alike dedup crawl/ --dry-run --report look.html --report-from 0.6
+      Write nothing but a page to look at in a browser, with what would go at 0.6, 0.65 and so on.
   zstdcat pages.jsonl.zst | alike dedup - --dry-run
       Read standard input and write nothing.";
 
@@ -52,6 +54,22 @@ pub(crate) struct OutputFormArgs {
     /// each part. Crawls and Parquet can only be divided in another form.
     #[arg(long, value_name = "SIZE", hide_short_help = true, help_heading = "Output")]
     pub(crate) shard_size: Option<String>,
+}
+
+/// What is told of a run on a page.
+#[derive(Debug, Default, Args)]
+pub(crate) struct PageArgs {
+    /// Also write a page (HTML) to look at before anything is deleted: --dry-run --report look.html
+    ///
+    /// It shows what goes and why, how alike it is, the largest and the loosest clusters, pairs near the threshold word by word,
+    /// what each source loses, and what was refused. It needs no network. A file that is there already is replaced.
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub(crate) report: Option<PathBuf>,
+    /// With --report: also say what would go at each threshold from T on, and show pairs just below the threshold
+    ///
+    /// It takes a run more, with all pairs from T on. Only for --method join.
+    #[arg(long, value_name = "T", requires = "report", hide_short_help = true, help_heading = "Output")]
+    pub(crate) report_from: Option<String>,
 }
 
 #[derive(Debug, Args)]
@@ -111,9 +129,11 @@ pub(crate) struct DedupArgs {
     pub(crate) write_removed: bool,
     #[command(flatten)]
     pub(crate) lists: ListArgs,
-    /// Report duplicates, but write nothing
+    /// Report duplicates, but write nothing but --report
     #[arg(long, help_heading = "Output")]
     pub(crate) dry_run: bool,
+    #[command(flatten)]
+    pub(crate) page: PageArgs,
     #[command(flatten)]
     pub(crate) talk: TalkArgs,
 

@@ -40,7 +40,8 @@ use self::launch::{LAUNCH_EXAMPLES, LaunchArgs};
 use self::lexicon::{LEXICON_EXAMPLES, LexiconCommand};
 use self::passages::{PASSAGES_EXAMPLES, PassagesArgs};
 use self::recompute::{
-    EXPORT_EXAMPLES, ExportArgs, PAIRS_EXAMPLES, PairsArgs, RECLUSTER_EXAMPLES, ReclusterArgs, STATS_EXAMPLES,
+    EXPORT_EXAMPLES, ExportArgs, PAIRS_EXAMPLES, PairsArgs, RECLUSTER_EXAMPLES, REPORT_EXAMPLES,
+    ReclusterArgs, ReportPageArgs, STATS_EXAMPLES,
 };
 use self::tune::{TUNE_EXAMPLES, TuneCommand};
 use self::values::presets;
@@ -151,6 +152,12 @@ pub(crate) enum Command {
     /// checked. A collection created with `load --store-text` needs no input files: it writes its own records.
     #[command(after_help = help::more("export"), after_long_help = EXPORT_EXAMPLES)]
     Export(Box<ExportArgs>),
+    /// Write a page (HTML) about the duplicates of a collection
+    ///
+    /// It shows how many there are and why, how alike they are, the largest and the loosest clusters, pairs near the threshold
+    /// word by word, and what each source would lose. It needs no network. `dedup --report` writes it about a run.
+    #[command(after_help = help::more("report"), after_long_help = REPORT_EXAMPLES)]
+    Report(Box<ReportPageArgs>),
     /// Summarise a collection: duplicates, cluster sizes, disk use
     #[command(after_long_help = STATS_EXAMPLES)]
     Stats(ShowArgs),

@@ -27,6 +27,12 @@ Examples:
   alike export archive --out clean --threshold 0.95 --keep longest --clustering guarantee --pairs
   alike export archive --dry-run                  report duplicates, and whether all files still exist";
 
+pub(crate) const REPORT_EXAMPLES: &str = "\
+Examples:
+  alike report archive --out archive.html
+  alike report archive --out archive.html --threshold 0.9 --from 0.85
+      As it would be at 0.9, and what would go at each threshold from 0.85 on.";
+
 pub(crate) const STATS_EXAMPLES: &str = "\
 Examples:
   alike stats archive                             for people
@@ -71,6 +77,27 @@ pub(crate) struct ReclusterArgs {
     pub(crate) machine: MachineArgs,
     #[command(flatten)]
     pub(crate) processes: ProcessArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReportPageArgs {
+    #[command(flatten)]
+    pub(crate) at: PlaceArgs,
+    /// The page; one that is there already is replaced
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: PathBuf,
+    #[command(flatten)]
+    pub(crate) choices: ChoiceArgs,
+    /// Also say what would go at each threshold from T on, and show pairs just below the threshold; not below the threshold of
+    /// the collection
+    #[arg(long, value_name = "T", help_heading = "Output")]
+    pub(crate) from: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) talk: TalkArgs,
+
+    #[command(flatten)]
+    pub(crate) machine: MachineArgs,
 }
 
 #[derive(Debug, Args)]

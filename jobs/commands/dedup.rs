@@ -1,6 +1,6 @@
 //! `alike dedup`: find the inputs, find their near-duplicates, write what is kept and why the rest is not.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Instant;
@@ -8,7 +8,7 @@ use std::time::Instant;
 use alike::collection::{Manifest, Snapshot};
 use alike::config::Config;
 use alike::error::{Error, Result};
-use alike::flow::{self, Outcome, Part, ProtectedSet, Related, Request};
+use alike::flow::{self, Doc, Outcome, Part, ProtectedSet, Related, Request};
 use alike::output::{
     Chosen, FormChoice, FormPlan, Hands, KeptTally, KindTable, Lists, NoteFile, RecordSet, Scratch, Side,
     Summary, assist_records, left_out, private_folder, summarise, write_records,
@@ -17,12 +17,14 @@ use alike::peers::Peers;
 use alike::progress::{Progress, Stage};
 use alike::read::{Rejected, Source, admit_read_ahead};
 use alike::remote::{Fetched, traffic};
+use alike::report::{OtherThresholds, ReportRequest, RunReport};
 use alike::resources::Resources;
 use alike::run_lexicon;
 use alike::system_memory::peak_memory;
 
 use crate::cli::dedup::DedupArgs;
 use crate::cluster::job::{DistributedJob, PART_DONE};
+use crate::environment::typed_command;
 use crate::session::against::{
     ProtectedCollection, StoredDocuments, check_protected, configured, find_protected, open_collections,
     refuse_beyond_stored, refuse_unprotected,
@@ -30,6 +32,7 @@ use crate::session::against::{
 use crate::session::collection::folder;
 use crate::session::inputs::{find_inputs, preferred_inputs, refuse, set_preferences};
 use crate::session::options::DedupOptions;
+use crate::session::page::PagePlace;
 use crate::session::run_folder::{RunFolder, close_spool};
 use crate::terminal::display::{Display, Mode};
 use crate::terminal::interrupt::stop_on_interrupt;
@@ -69,6 +72,8 @@ fn dedup(
 ) -> Result<Summary> {
     let place = held.insert(RunFolder::new(options.out.as_deref().filter(|_| !options.dry_run))?);
     let spool = private_folder(place.path())?;
+    let out = options.out.as_deref().filter(|_| !options.dry_run);
+    let page = PagePlace::new(options.report.as_deref(), out)?;
     check_protected(&options.against, &options.inputs)?;
     let preferred = preferred_inputs(&options.prefer, &options.inputs)?;
     let mut discovery = find_inputs(&options.inputs, options.hint, spool.path(), progress)?;
@@ -95,8 +100,10 @@ fn dedup(
         })?;
     }
     let task = DedupTask { sources: discovery.sources.clone(), protected, stored: Vec::new(), config };
-    let resources = resources(options, place.path(), peers.cloned());
-    let request = Request { lexicon, ..request(options, task, &stored, resources, progress)? };
+    let with = || resources(options, place.path(), peers.cloned());
+    let lowest = lowest(options, &task, &stored, with(), progress)?;
+    let other = lowest.map(|request| other_thresholds(options, request, progress)).transpose()?;
+    let request = Request { lexicon, ..request(options, task, &stored, with(), progress)? };
     let mut outcome = flow::run(request, Arc::clone(progress))?;
     outcome.findings.keep_per_cluster(options.keep_per_cluster, &outcome.run.documents.catalogue);
     refuse_unprotected(options.strict, &outcome)?;
@@ -112,9 +119,22 @@ fn dedup(
         let kinds = related.map(|related| KindTable::new(&outcome.findings, related));
         Ok(Summary { kinds, prefer: preferred.clone(), ..summarise(&discovery, &outcome, &rejected)? })
     };
+    let report = || {
+        RunReport::new(ReportRequest {
+            subject: subject(&options.inputs),
+            command: typed_command(),
+            outcome: &outcome,
+            summary: &summarised()?,
+            rejected: &rejected,
+            texts: Some(&|docs, each| each_text(&outcome, progress, docs, each)),
+            other,
+        })
+    };
+    let report = page.map(|page| Ok((page, report()?))).transpose()?;
     let RunFolder::Output(staging) = place else {
         let peers = peers.map(|peers| &**peers);
         let fetched = fetched(&discovery.sources, peers)?;
+        report.map_or(Ok(()), |(page, report)| page.write(&report, place.path()))?;
         return Ok(finish(options, begun, peers, Summary { fetched, ..summarised()? }));
     };
     let run = &outcome.run;
@@ -128,6 +148,7 @@ fn dedup(
     summary.fetched = fetched(&discovery.sources, peers)?;
     let summary = finish(options, begun, peers, summary);
     summary.write(staging.path())?;
+    report.map_or(Ok(()), |(page, report)| page.write(&report, staging.path()))?;
     close_spool(spool, staging.path())?;
     progress.check()?;
     if let Some(RunFolder::Output(staging)) = held.take() {
@@ -135,6 +156,54 @@ fn dedup(
     }
     Ok(summary)
 }
+
+/// The run that tells what thresholds below that of `options` come to, if it was asked for.
+fn lowest(
+    options: &DedupOptions,
+    task: &DedupTask,
+    stored: &[(u32, Snapshot)],
+    resources: Resources,
+    progress: &Progress,
+) -> Result<Option<Request>> {
+    let Some(threshold) = options.report_from else { return Ok(None) };
+    let task = DedupTask { config: Config { threshold, ..task.config.clone() }, ..task.clone() };
+    let request = request(options, task, stored, resources, progress)?;
+    Ok(Some(Request { pairs: true, ..request }))
+}
+
+/// What other thresholds come to. Nothing is left of the run that tells it.
+fn other_thresholds(
+    options: &DedupOptions,
+    request: Request,
+    progress: &Arc<Progress>,
+) -> Result<OtherThresholds> {
+    let thresholds = (request.config.threshold, options.config.threshold);
+    let lowest = flow::run(request, Arc::clone(progress))?;
+    OtherThresholds::new(&lowest, thresholds, Some(&|docs, each| each_text(&lowest, progress, docs, each)))
+}
+
+/// Hands on texts of a run as they stand in its inputs; not those of stored documents.
+fn each_text(
+    outcome: &Outcome,
+    progress: &Progress,
+    docs: &[Doc],
+    each: &mut dyn FnMut(Doc, &str) -> Result<()>,
+) -> Result<()> {
+    let documents = &outcome.run.documents;
+    let read: Vec<Doc> = docs.iter().copied().filter(|doc| !documents.is_stored(*doc)).collect();
+    documents.each_text(&read, progress, &mut |doc, text, _| each(doc, text))
+}
+
+/// What a report is about.
+fn subject(inputs: &[PathBuf]) -> String {
+    let shown = inputs.iter().take(NAMED).map(|path| path.display().to_string());
+    let more = inputs.len().saturating_sub(NAMED);
+    let more = (more > 0).then(|| format!("{more} more"));
+    shown.chain(more).collect::<Vec<_>>().join(", ")
+}
+
+/// Inputs that a report names in its title.
+const NAMED: usize = 3;
 
 /// Writes the lists and the records, side by side where there is more than one worker.
 fn write(
@@ -178,7 +247,7 @@ fn write(
 }
 
 /// What process 0 has found out, for the others.
-#[derive(serde::Serialize, serde::Deserialize)]
+#[derive(Clone, serde::Serialize, serde::Deserialize)]
 struct DedupTask {
     sources: Vec<Source>,
     protected: Vec<ProtectedSet>,
@@ -200,8 +269,11 @@ fn assist(options: &DedupOptions, peers: &Arc<Peers>, progress: &Arc<Progress>) 
         Ok((*file, snapshot))
     };
     let stored = task.stored.iter().map(open).collect::<Result<Vec<_>>>()?;
-    let resources = resources(options, scratch.path(), Some(Arc::clone(peers)));
-    let request = request(options, task, &stored, resources, progress)?;
+    let with = || resources(options, scratch.path(), Some(Arc::clone(peers)));
+    if let Some(lowest) = lowest(options, &task, &stored, with(), progress)? {
+        flow::assist(lowest, Arc::clone(progress))?;
+    }
+    let request = request(options, task, &stored, with(), progress)?;
     let fields = flow::assist(request, Arc::clone(progress))?;
     if !options.dry_run {
         progress.enter(Stage::Write, 0);

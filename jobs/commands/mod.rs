@@ -33,6 +33,7 @@ pub(crate) fn run(command: Command, job: &DistributedJob) -> Result<ExitCode> {
         Command::Clusters(args) => query::clusters::run(&args),
         Command::Recluster(args) => query::recluster::run(&args, job),
         Command::Export(args) => query::export::run(&args),
+        Command::Report(args) => query::report::run(&args),
         Command::Pairs(args) => query::pairs::run(&args),
         Command::Stats(args) => collection::stats::run(&args),
         Command::Documents(args) => query::documents::run(&args),

@@ -9,6 +9,7 @@ pub(crate) mod inputs;
 pub(crate) mod labels;
 pub(crate) mod load_report;
 pub(crate) mod options;
+pub(crate) mod page;
 pub(crate) mod recompute;
 pub(crate) mod run_folder;
 pub(crate) mod target;

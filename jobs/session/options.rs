@@ -18,6 +18,7 @@ use alike::read::FormatHint;
 use alike::resources::Resources;
 use alike::simd::Simd;
 use alike::system_memory::total_memory;
+use alike::threshold::Threshold;
 
 use crate::cli::common::FilterArgs;
 use crate::cli::common::RecordArgs;
@@ -60,6 +61,10 @@ pub(crate) struct DedupOptions {
     pub(crate) write_removed: bool,
     /// Whether nothing is written.
     pub(crate) dry_run: bool,
+    /// The page that is to be written.
+    pub(crate) report: Option<PathBuf>,
+    /// The lowest threshold that it is to say something about, if that is another one.
+    pub(crate) report_from: Option<Threshold>,
     /// Whether one refused record refuses the input.
     pub(crate) strict: bool,
     /// Whether only errors are shown.
@@ -84,7 +89,11 @@ impl DedupOptions {
         }
         let Machine { workers, memory, simd } = Machine::new(&args.machine)?;
         let hint = args.choices.form.hint(&config.input);
+        let report_from =
+            args.page.report_from.map(|text| report_from("--report-from", &text, &config)).transpose()?;
         Ok(DedupOptions {
+            report: args.page.report,
+            report_from,
             config,
             lexicon: args.choices.lexicon,
             workers,
@@ -118,6 +127,26 @@ impl DedupOptions {
             (false, false) => &[Side::Kept],
         }
     }
+}
+
+/// The lowest threshold that a report is to say something about.
+///
+/// # Errors
+/// [`Error::Config`] names `flag` if it is no threshold, above that of `config`, or if its method does not find all pairs.
+pub(crate) fn report_from(flag: &str, text: &str, config: &Config) -> Result<Threshold> {
+    let from: Threshold = text.parse().map_err(Error::Config)?;
+    if config.method != Method::Join || config.join.measure != JoinMeasure::Resemblance {
+        return Err(Error::config(format!(
+            "{flag} is for the join by resemblance: other methods do not find all pairs from a threshold on"
+        )));
+    }
+    if config.threshold.is_below(from) {
+        return Err(Error::config(format!(
+            "{flag} {from} is above the threshold, {}: give it a lower one",
+            config.threshold
+        )));
+    }
+    Ok(from)
 }
 
 /// The form in which records are to be written.

@@ -119,6 +119,11 @@ impl RunDocuments {
         self.inputs.sources.is_empty()
     }
 
+    /// Whether a document is a stored one, which was not read from an input.
+    pub fn is_stored(&self, doc: Doc) -> bool {
+        self.replays.contains_key(&self.catalogue.position(doc).file())
+    }
+
     /// Path of the document's file, as the user named it.
     pub fn file(&self, doc: Doc) -> String {
         let position = self.catalogue.position(doc);

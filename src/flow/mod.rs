@@ -39,6 +39,7 @@ use std::sync::Arc;
 pub use crate::document::{Doc, NO_DOC};
 pub use crate::read::{Part, RunInputs};
 pub use catalogue::Catalogue;
+pub use clustering::raised::RaisedCounts;
 pub use clustering::relate::{EachText, Related};
 pub use context::RunContext;
 pub use distributed::contractor::{Components, Contractor, assist_contraction};

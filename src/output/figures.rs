@@ -3,12 +3,12 @@
 use crate::printable::plural;
 
 /// `1,234 files`, `1 file`.
-pub(super) fn counted(n: u64, one: &str) -> String {
+pub fn counted(n: u64, one: &str) -> String {
     format!("{} {}", count(n), plural(n, one))
 }
 
 /// With a comma before every three digits.
-pub(super) fn count(n: u64) -> String {
+pub fn count(n: u64) -> String {
     let digits = n.to_string();
     let mut text = String::with_capacity(digits.len() * 4 / 3);
     for (i, digit) in digits.chars().enumerate() {
@@ -21,7 +21,7 @@ pub(super) fn count(n: u64) -> String {
 }
 
 /// Megabytes of 10^6 bytes with one digit after the point, or bytes where that would say little.
-pub(super) fn size(bytes: u64) -> String {
+pub fn size(bytes: u64) -> String {
     if bytes < 100_000 {
         return counted(bytes, "byte");
     }
@@ -31,7 +31,7 @@ pub(super) fn size(bytes: u64) -> String {
 }
 
 /// A share with one digit after the point.
-pub(super) fn percent(part: f64, whole: f64) -> String {
+pub fn percent(part: f64, whole: f64) -> String {
     let share = if whole > 0.0 { part / whole * 100.0 } else { 0.0 };
     // Little is not nothing.
     if share > 0.0 && share < 0.05 { "< 0.1 %".to_string() } else { format!("{share:.1} %") }

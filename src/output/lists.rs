@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::chosen::Side;
 use super::list_file::{ListFile, ListForm};
-use super::members::{ClusterMember, members, shown};
+use super::members::{ClusterMember, members, shown_scores};
 use super::rows::{AgainstRow, AssignmentRow, ClusterRow, DuplicateRow, ListRow, PairRow, RejectedRow};
 use super::summary::{AgainstFigures, CommonShingles, InputFigures, Skipped, StageSeconds, Summary};
 use crate::document::Doc;
@@ -77,7 +77,9 @@ impl<'a> Lists<'a> {
                 line: run.documents.line(removed.doc)?,
                 cluster: removed.cluster as u64 + 1,
                 representative: &run.documents.name(removed.representative)?,
-                shown: shown(self.outcome, removed.measure, removed.reason),
+                representative_file: &run.documents.file(removed.representative),
+                representative_line: run.documents.line(removed.representative)?,
+                shown: shown_scores(self.outcome, removed.measure, removed.reason),
                 reason: removed.reason,
                 against: against.as_ref().map(|(set, file, line)| AgainstRow { set, file, line: *line }),
                 parent: parent.as_deref(),
@@ -97,8 +99,8 @@ impl<'a> Lists<'a> {
         for doc in documents.catalogue.docs_in_order().filter(own) {
             let position = documents.catalogue.position(doc);
             let member = members.next_if(|member| member.position == position);
-            let representative =
-                member.map(|member| documents.name(member.cluster.representative)).transpose()?;
+            let representative = member.map(|member| member.cluster.representative);
+            let name = representative.map(|doc| documents.name(doc)).transpose()?;
             rows.write(&AssignmentRow {
                 id: &documents.name(doc)?,
                 file: &documents.file(doc),
@@ -107,7 +109,9 @@ impl<'a> Lists<'a> {
                 size: member.map_or(1, |member| member.cluster.members.len() as u64),
                 kept: member.is_none_or(|member| member.kept),
                 reason: member.and_then(ClusterMember::reason),
-                representative: representative.as_deref(),
+                representative: name.as_deref(),
+                representative_file: representative.map(|doc| documents.file(doc)).as_deref(),
+                representative_line: representative.map(|doc| documents.line(doc)).transpose()?,
                 shown: member.map(|member| member.shown(self.outcome)).unwrap_or_default(),
             })?;
         }
@@ -168,7 +172,7 @@ impl<'a> Lists<'a> {
         for (a, b, measure, reason) in self.outcome.findings.pairs.iter().flatten() {
             let relation = self.related.map(|related| related.pair(*a, *b, *reason));
             let (a, b) = (&run.documents.name(*a)?, &run.documents.name(*b)?);
-            each(&PairRow { a, b, shown: shown(self.outcome, *measure, *reason), relation })?;
+            each(&PairRow { a, b, shown: shown_scores(self.outcome, *measure, *reason), relation })?;
         }
         Ok(())
     }
@@ -274,7 +278,7 @@ pub fn summarise(discovery: &Discovery, outcome: &Outcome, rejected: &[Rejected]
 /// How many documents were removed although what is kept is only a part of them.
 fn larger_removed(outcome: &Outcome) -> u64 {
     let is_larger = |row: &&Removed| {
-        shown(outcome, row.measure, row.reason).containment.is_some()
+        shown_scores(outcome, row.measure, row.reason).containment.is_some()
             && row.measure.left > row.measure.right
             && outcome.run.documents.protected_set(row.representative).is_none()
     };

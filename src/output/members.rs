@@ -22,7 +22,7 @@ impl ClusterMember<'_> {
     /// How much it has in common with the representative.
     pub(super) fn shown(&self, outcome: &Outcome) -> ReportedScores {
         match self.row {
-            Some(row) => shown(outcome, row.measure, row.reason),
+            Some(row) => shown_scores(outcome, row.measure, row.reason),
             None => ReportedScores::default().equal(),
         }
     }
@@ -54,8 +54,8 @@ pub(super) fn members(outcome: &Outcome) -> Vec<ClusterMember<'_>> {
     members
 }
 
-/// What a list has of a measure.
-pub(super) fn shown(outcome: &Outcome, measure: Measure, reason: Reason) -> ReportedScores {
+/// What lists and reports have of a measure.
+pub fn shown_scores(outcome: &Outcome, measure: Measure, reason: Reason) -> ReportedScores {
     let shown = outcome.run.context.rule.map(|rule| rule.last().reported(measure)).unwrap_or_default();
     if reason == Reason::Exact { shown.equal() } else { shown }
 }

@@ -23,6 +23,7 @@ mod svg;
 mod temporary;
 
 pub use chosen::{Chosen, Side};
+pub(crate) use figures::{count, percent, size};
 pub use forms::{
     CutFile, CutWriter, FormChoice, FormPlan, NoteFile, RecordForm, RecordSet, TextChange, assist_records,
     write_cut_records, write_records,
@@ -33,6 +34,7 @@ pub use kept::{KeptTally, Packer, assist_kept, write_kept};
 pub use kinds::{KindRow, KindTable};
 pub use list_file::ListForm;
 pub use lists::{ListChoice, Lists, left_out, summarise};
+pub use members::shown_scores;
 pub use render::{examples, render};
 pub use rows::{AgainstRow, AssignmentRow, ClusterRow, DuplicateRow, PairRow, RejectedRow, Rows};
 pub use scratch::{Scratch, private_folder};

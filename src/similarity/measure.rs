@@ -29,8 +29,13 @@ impl Measure {
 
     /// Shared members over members of either, in [0, 1]; 0 for two empty sets.
     pub fn resemblance(self) -> f64 {
-        let either = u64::from(self.left) + u64::from(self.right) - u64::from(self.shared);
+        let either = self.either();
         if either == 0 { 0.0 } else { f64::from(self.shared) / either as f64 }
+    }
+
+    /// Members of either of two sets.
+    pub fn either(self) -> u64 {
+        u64::from(self.left) + u64::from(self.right) - u64::from(self.shared)
     }
 
     /// Shared members over those of the smaller set, in [0, 1].

@@ -31,23 +31,15 @@ pub struct Example {
 }
 
 /// A pair of two first documents of their texts.
-type Found = (Doc, Doc, Measure);
+pub type Found = (Doc, Doc, Measure);
 
-/// How many pairs are at or over the threshold, the nearest of these, and the nearest of those under it. On either side no
-/// document is shown twice.
+/// The pairs at or over the threshold that are nearest to it, and the nearest of those under it.
 pub(super) fn near(
     outcome: &Outcome,
     threshold: Threshold,
     progress: &Progress,
-) -> Result<(u64, Vec<Example>, Vec<Example>)> {
-    let pairs = outcome.findings.pairs.iter().flatten().filter(|(.., reason)| *reason != Reason::Exact);
-    let pairs = pairs.map(|(a, b, measure, _)| (*a, *b, *measure));
-    let (mut over, mut under): (Vec<Found>, Vec<Found>) =
-        pairs.partition(|(.., measure)| threshold.is_met(u64::from(measure.shared), either(*measure)));
-    let position = |pair: &Found| [pair.0, pair.1].map(|doc| outcome.run.documents.catalogue.position(doc));
-    over.sort_unstable_by(|a, b| compare(a.2, b.2).then_with(|| position(a).cmp(&position(b))));
-    under.sort_unstable_by(|a, b| compare(b.2, a.2).then_with(|| position(a).cmp(&position(b))));
-    let (count, over, under) = (over.len() as u64, apart(&over), apart(&under));
+) -> Result<(Vec<Example>, Vec<Example>)> {
+    let (over, under) = nearest_pairs(outcome, threshold, SHOWN);
     let texts = texts(outcome, over.iter().chain(&under), progress)?;
     let example = |(a, b, measure): &Found| {
         Ok(Example {
@@ -58,25 +50,33 @@ pub(super) fn near(
         })
     };
     let told = |pairs: &[Found]| pairs.iter().map(example).collect::<Result<Vec<_>>>();
-    Ok((count, told(&over)?, told(&under)?))
+    Ok((told(&over)?, told(&under)?))
 }
 
-/// Members of either of two sets.
-fn either(measure: Measure) -> u64 {
-    u64::from(measure.left) + u64::from(measure.right) - u64::from(measure.shared)
+/// Of the pairs of distinct texts that a run by resemblance has found: so many at or over the threshold that are nearest to it,
+/// and of those under it. On either side no document is in two.
+pub fn nearest_pairs(outcome: &Outcome, threshold: Threshold, most: usize) -> (Vec<Found>, Vec<Found>) {
+    let pairs = outcome.findings.pairs.iter().flatten().filter(|(.., reason)| *reason != Reason::Exact);
+    let pairs = pairs.map(|(a, b, measure, _)| (*a, *b, *measure));
+    let (mut over, mut under): (Vec<Found>, Vec<Found>) =
+        pairs.partition(|(.., measure)| threshold.is_met(u64::from(measure.shared), measure.either()));
+    let position = |pair: &Found| [pair.0, pair.1].map(|doc| outcome.run.documents.catalogue.position(doc));
+    over.sort_unstable_by(|a, b| compare(a.2, b.2).then_with(|| position(a).cmp(&position(b))));
+    under.sort_unstable_by(|a, b| compare(b.2, a.2).then_with(|| position(a).cmp(&position(b))));
+    (apart(&over, most), apart(&under, most))
 }
 
 /// Compares resemblances without rounding.
 fn compare(a: Measure, b: Measure) -> Ordering {
-    (u64::from(a.shared) * either(b)).cmp(&(u64::from(b.shared) * either(a)))
+    (u64::from(a.shared) * b.either()).cmp(&(u64::from(b.shared) * a.either()))
 }
 
 /// The first pairs that have no document in common.
-fn apart(pairs: &[Found]) -> Vec<Found> {
+fn apart(pairs: &[Found], most: usize) -> Vec<Found> {
     let mut seen = HashSet::new();
     let mut chosen = Vec::new();
     for pair in pairs {
-        if chosen.len() == SHOWN {
+        if chosen.len() == most {
             break;
         }
         if !seen.contains(&pair.0) && !seen.contains(&pair.1) {
@@ -134,7 +134,7 @@ mod tests {
     fn no_document_is_shown_twice() {
         let pair = |a, b| (a, b, measure(1, 1, 1));
         let all = [pair(0, 1), pair(1, 2), pair(2, 3), pair(0, 4), pair(5, 6), pair(7, 8)];
-        let chosen: Vec<(Doc, Doc)> = apart(&all).iter().map(|(a, b, _)| (*a, *b)).collect();
+        let chosen: Vec<(Doc, Doc)> = apart(&all, 3).iter().map(|(a, b, _)| (*a, *b)).collect();
         assert_eq!(chosen, [(0, 1), (2, 3), (5, 6)]);
     }
 }

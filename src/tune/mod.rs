@@ -20,7 +20,7 @@ mod sampling;
 mod sweep;
 mod thresholds;
 
-pub use examples::Example;
+pub use examples::{Example, nearest_pairs};
 pub use gap::{Nearest, ResemblanceGap};
 pub use labelled::{join, sweep_joined, sweep_judged};
 pub use part::{some_of, write_part};

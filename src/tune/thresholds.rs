@@ -6,7 +6,7 @@ use super::Run;
 use super::examples::{Example, near};
 use crate::config::{Config, Method};
 use crate::error::{Error, Result};
-use crate::flow::{Outcome, Tally};
+use crate::flow::{Outcome, RaisedCounts};
 use crate::progress::Progress;
 use crate::threshold::Threshold;
 
@@ -23,12 +23,9 @@ pub struct Measured {
 pub struct AtThreshold {
     /// The threshold.
     pub threshold: Threshold,
-    /// Documents that the text of an earlier one makes needless.
-    pub copies: u64,
-    /// Documents that go beside these.
-    pub near: u64,
-    /// Pairs of distinct texts whose resemblance is at or over the threshold.
-    pub pairs: u64,
+    /// Documents that go, and pairs.
+    #[serde(flatten)]
+    pub counts: RaisedCounts,
     /// Pairs just at or over it, the nearest first.
     pub over: Vec<Example>,
     /// Pairs just under it, the nearest first.
@@ -38,15 +35,15 @@ pub struct AtThreshold {
 impl AtThreshold {
     /// Documents that go.
     pub fn removed(&self) -> u64 {
-        self.copies + self.near
+        self.counts.copies + self.counts.near
     }
 }
 
 /// How far below the lowest threshold pairs are looked for, in millionths.
 const BELOW: u32 = 100_000;
 
-/// Runs the exact join at each threshold with the shingles, fields and clustering of `config`, and once below all of them
-/// for the pairs that fall short.
+/// Runs the exact join below all thresholds with the shingles, fields and clustering of `config`. From the pairs that it finds
+/// follows what goes at each of them.
 ///
 /// # Errors
 /// [`Error::Config`] without a threshold; those of runs; [`Error::Changed`] if a file is another one by now.
@@ -60,16 +57,13 @@ pub fn thresholds(
     asked.sort_by(|a, b| a.to_f64().total_cmp(&b.to_f64()));
     asked.dedup();
     let least = *asked.first().ok_or_else(|| Error::config("no threshold was given"))?;
-    let at = |threshold| Config { method: Method::Join, threshold, ..config.clone() };
-    let lowest = run(at(below(least)), true)?;
+    let lowest = run(Config { method: Method::Join, threshold: below(least), ..config.clone() }, true)?;
     let mut measured = Vec::new();
     for threshold in asked {
-        let outcome = run(at(threshold), false)?;
-        let Tally { copies, .. } = outcome.tally;
-        let removed = outcome.findings.removed.len() as u64;
-        drop(outcome);
-        let (pairs, over, under) = near(&lowest, threshold, progress)?;
-        measured.push(AtThreshold { threshold, copies, near: removed - copies, pairs, over, under });
+        let clustering = config.cluster.clustering;
+        let counts = RaisedCounts::of(&lowest.run.sets, &lowest.findings, threshold, clustering)?;
+        let (over, under) = near(&lowest, threshold, progress)?;
+        measured.push(AtThreshold { threshold, counts, over, under });
     }
     Ok(Measured { thresholds: measured, lowest })
 }

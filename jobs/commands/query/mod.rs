@@ -9,3 +9,4 @@ pub(super) mod export;
 pub(super) mod group;
 pub(super) mod pairs;
 pub(super) mod recluster;
+pub(super) mod report;

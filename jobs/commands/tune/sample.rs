@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use alike::config::{Config, Text, parse_size};
 use alike::error::{Error, Result};
-use alike::flow::Part;
+use alike::flow::{Part, RaisedCounts};
 use alike::printable::counted;
 use alike::progress::Progress;
 use alike::read::{Extent, Source};
@@ -150,7 +150,7 @@ fn table(told: &SampleReport) -> TextTable {
         heading.push("OF ALL AT LEAST");
     }
     let row = |row: &ThresholdRow| {
-        let AtThreshold { threshold, pairs, copies, near, .. } = &row.found;
+        let AtThreshold { threshold, counts: RaisedCounts { copies, near, pairs, .. }, .. } = &row.found;
         let counts = [pairs, copies, near, &row.removed].map(u64::to_string);
         let share = format!("{:.2} %", 100.0 * row.share);
         let of_all = (!told.whole).then(|| row.removed_of_all.to_string());

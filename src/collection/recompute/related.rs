@@ -1,5 +1,5 @@
-//! Pairs of a collection's documents, related word by word: their texts are read again, from the records that the
-//! collection keeps or from the files that were loaded.
+//! Texts of a collection's documents, read again from the records that the collection keeps or from the files that were loaded;
+//! and pairs of them, related word by word.
 
 use std::collections::BTreeMap;
 
@@ -35,19 +35,41 @@ impl Snapshot {
     /// [`Error::Io`], [`Error::Damaged`] and [`Error::Interrupted`].
     pub fn related(&self, outcome: &Outcome, replay: &Replay) -> Result<Related> {
         let pairs = outcome.findings.pairs.as_deref().unwrap_or_default();
-        let fields = Fields::of(&self.manifest().config.input)?;
-        let mut reading = Reading { snapshot: self, outcome, replay, fields, files: BTreeMap::new() };
-        if !self.manifest().store_text {
-            let near = pairs.iter().filter(|(.., reason)| *reason != Reason::Exact);
-            for doc in near.flat_map(|(a, b, ..)| [*a, *b]) {
-                reading.open(reading.origin(doc).file)?;
-            }
-        }
+        let near = pairs.iter().filter(|(.., reason)| *reason != Reason::Exact);
+        let reading = Reading::new((self, outcome, replay), near.flat_map(|(a, b, ..)| [*a, *b]))?;
         Related::new(&outcome.run.sets, &[], pairs, &|docs, each| reading.texts(docs, each))
+    }
+
+    /// Hands the texts of some documents of such an outcome to `each`, in any order, each once.
+    ///
+    /// # Errors
+    /// Those of [`Snapshot::related`], and of `each`.
+    pub fn each_text(
+        &self,
+        (outcome, replay): (&Outcome, &Replay),
+        docs: &[Doc],
+        each: &mut dyn FnMut(Doc, &str) -> Result<()>,
+    ) -> Result<()> {
+        Reading::new((self, outcome, replay), docs.iter().copied())?.texts(docs, each)
     }
 }
 
-impl Reading<'_> {
+impl<'a> Reading<'a> {
+    /// Opens what the texts of `docs` stand in.
+    fn new(
+        (snapshot, outcome, replay): (&'a Snapshot, &'a Outcome, &'a Replay),
+        docs: impl Iterator<Item = Doc>,
+    ) -> Result<Reading<'a>> {
+        let fields = Fields::of(&snapshot.manifest().config.input)?;
+        let mut reading = Reading { snapshot, outcome, replay, fields, files: BTreeMap::new() };
+        if !snapshot.manifest().store_text {
+            for doc in docs {
+                reading.open(reading.origin(doc).file)?;
+            }
+        }
+        Ok(reading)
+    }
+
     fn origin(&self, doc: Doc) -> Origin {
         self.replay.origin(self.outcome.run.documents.catalogue.position(doc).offset() as usize)
     }

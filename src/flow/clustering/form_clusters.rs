@@ -21,47 +21,62 @@ pub fn form_clusters(
     let hot_members = hot_groups.iter().map(Vec::len).sum();
     let graph = Graph::new(sets, links, copies, hot_groups);
     sets.context.allow_graph(links.len(), hot_members, graph.contents())?;
-    let (representative, parent) = match sets.context.config.cluster.clustering {
-        Clustering::Guarantee => {
-            let representative = conservative(&graph, sets)?;
-            (representative.clone(), representative)
-        }
-        Clustering::Transitive => {
-            let components = transitive(&graph, sets)?;
-            (components.representative, components.parent)
-        }
-    };
+    let (representative, parent) = representatives(sets, &graph, sets.context.config.cluster.clustering)?;
     let clusters = clusters(sets, &graph, &representative);
     let mut removed = Vec::new();
     let measures = measures(sets, &graph, &representative, &parent)?;
-    for node in 0..graph.contents() as Node {
+    for (node, doc) in removed_docs(sets, &graph, &representative) {
         let leader = representative[node as usize];
         let reason = match parent[node as usize] {
             _ if leader == node => Reason::Exact,
             parent if parent == leader => Reason::Near,
             _ => Reason::Linked,
         };
-        let linked = (reason == Reason::Linked).then(|| graph.doc(parent[node as usize]));
-        for doc in std::iter::once(graph.doc(node)).chain(graph.copies(node).iter().copied()) {
-            if doc != graph.best(leader) && !sets.documents.catalogue.is_protected(doc) {
-                let (representative, measure) = (graph.best(leader), measures[node as usize]);
-                let texts = (graph.doc(node), graph.doc(leader));
-                removed.push(Removed {
-                    doc,
-                    cluster: 0,
-                    representative,
-                    reason,
-                    parent: linked,
-                    texts,
-                    measure,
-                });
-            }
-        }
+        removed.push(Removed {
+            doc,
+            cluster: 0,
+            representative: graph.best(leader),
+            reason,
+            parent: (reason == Reason::Linked).then(|| graph.doc(parent[node as usize])),
+            texts: (graph.doc(node), graph.doc(leader)),
+            measure: measures[node as usize],
+        });
     }
     removed.sort_unstable_by_key(|row| sets.documents.catalogue.position(row.doc));
     number(&mut removed, &clusters);
     let pairs = sets.context.pairs.then(|| pairs(sets, links, copies)).transpose()?;
     Ok(Findings { removed, spared: Vec::new(), clusters, pairs })
+}
+
+/// For each content the one that represents it, and the next one on the way there.
+pub(super) fn representatives(
+    sets: &DocumentSets,
+    graph: &Graph,
+    clustering: Clustering,
+) -> Result<(Vec<Node>, Vec<Node>)> {
+    match clustering {
+        Clustering::Guarantee => {
+            let representative = conservative(graph, sets)?;
+            Ok((representative.clone(), representative))
+        }
+        Clustering::Transitive => {
+            let components = transitive(graph, sets)?;
+            Ok((components.representative, components.parent))
+        }
+    }
+}
+
+/// The documents that are not kept, content by content: all but the best of each representative, and protected ones.
+pub(super) fn removed_docs<'a>(
+    sets: &'a DocumentSets,
+    graph: &'a Graph,
+    representative: &'a [Node],
+) -> impl Iterator<Item = (Node, Doc)> + 'a {
+    let docs = |node: Node| std::iter::once(graph.doc(node)).chain(graph.copies(node).iter().copied());
+    let all = (0..graph.contents() as Node).flat_map(move |node| docs(node).map(move |doc| (node, doc)));
+    all.filter(|(node, doc)| {
+        *doc != graph.best(representative[*node as usize]) && !sets.documents.catalogue.is_protected(*doc)
+    })
 }
 
 /// The documents of each representative's contents, where there are two or more. Of protected ones only the representative is

@@ -3,5 +3,6 @@
 mod conservative;
 pub mod form_clusters;
 mod graph;
+pub mod raised;
 pub mod relate;
 mod transitive;

@@ -49,6 +49,8 @@ impl ListRow for DuplicateRow<'_> {
         ("line", Whole),
         ("cluster", Whole),
         ("representative", Text),
+        ("representative_file", Text),
+        ("representative_line", Whole),
         SCORES[0],
         SCORES[1],
         SCORES[2],
@@ -76,7 +78,8 @@ impl ListRow for DuplicateRow<'_> {
             against.map(|against| against.line).into(),
             self.parent.into(),
         ];
-        let of = [self.representative.into()];
+        let of =
+            [self.representative.into(), self.representative_file.into(), self.representative_line.into()];
         take(&[&place[..], &of, &scores(&self.shown), &why, &relation(self.relation)].concat())
     }
 }
@@ -128,6 +131,8 @@ impl ListRow for AssignmentRow<'_> {
         ("kept", Truth),
         ("reason", Text),
         ("representative", Text),
+        ("representative_file", Text),
+        ("representative_line", Whole),
         SCORES[0],
         SCORES[1],
         SCORES[2],
@@ -147,6 +152,8 @@ impl ListRow for AssignmentRow<'_> {
             TableCell::Truth(self.kept),
             self.reason.map(Reason::name).into(),
             self.representative.into(),
+            self.representative_file.into(),
+            self.representative_line.into(),
         ];
         take(&[&row[..], &scores(&self.shown)].concat())
     }

@@ -29,12 +29,16 @@ pub struct DuplicateRow<'a> {
     pub cluster: u64,
     /// Id of the document kept in its place.
     pub representative: &'a str,
+    /// The file that one is in. Ids may repeat, files and lines do not.
+    pub representative_file: &'a str,
+    /// Its line, from 1.
+    pub representative_line: u64,
     /// How much it has in common with the representative itself.
     #[serde(flatten)]
     pub shown: ReportedScores,
     /// Why it was removed.
     pub reason: Reason,
-    /// Where the representative stands, if it is protected.
+    /// The set of the representative, if it is protected.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub against: Option<AgainstRow<'a>>,
     /// Only with [`Reason::Linked`]: id of the document before it on the way from the representative.
@@ -106,6 +110,10 @@ pub struct AssignmentRow<'a> {
     pub reason: Option<Reason>,
     /// Id of the document that represents its cluster.
     pub representative: Option<&'a str>,
+    /// The file that one is in.
+    pub representative_file: Option<&'a str>,
+    /// Its line, from 1.
+    pub representative_line: Option<u64>,
     /// How much it has in common with that one.
     #[serde(flatten)]
     pub shown: ReportedScores,
@@ -230,6 +238,8 @@ mod tests {
             line: 7,
             cluster: 3,
             representative: "a",
+            representative_file: "y/b.jsonl",
+            representative_line: 2,
             shown: ReportedScores { resemblance: Some(1.0), ..ReportedScores::default() },
             reason: Reason::Exact,
             against: None,
@@ -247,8 +257,10 @@ mod tests {
             ..ReportedScores::default()
         });
         let edited = near(ReportedScores { edit_similarity: Some(0.5), ..ReportedScores::default() });
-        let head =
-            r#"{"id":"b\"1","file":"x/a.jsonl","line":7,"cluster":3,"representative":"a","resemblance""#;
+        let head = concat!(
+            r#"{"id":"b\"1","file":"x/a.jsonl","line":7,"cluster":3,"representative":"a","#,
+            r#""representative_file":"y/b.jsonl","representative_line":2,"resemblance""#
+        );
         let expected = format!(
             "{head}:1.0,\"reason\":\"exact\"}}\n\
              {head}:0.25,\"reason\":\"linked\",\"parent\":\"c\"}}\n\

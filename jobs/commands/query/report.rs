@@ -1,0 +1,100 @@
+//! `alike report`: a page about the duplicates of a collection.
+
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use alike::collection::{Export, QueryOverrides, RecomputeRequest, Replay, Snapshot, is_collection};
+use alike::config::Config;
+use alike::error::{Error, Result};
+use alike::flow::{Doc, EachText, Outcome};
+use alike::output::{InputFigures, Scratch, summarise};
+use alike::progress::Progress;
+use alike::read::Discovery;
+use alike::report::{OtherThresholds, ReportFile, ReportRequest, RunReport};
+
+use crate::cli::recompute::ReportPageArgs;
+use crate::environment::typed_command;
+use crate::session::collection::open;
+use crate::session::options::{Machine, report_from};
+use crate::session::recompute::{choice, warn_of_cap};
+use crate::session::watched::watched;
+use crate::terminal::stderr::warn;
+
+pub(crate) fn run(args: &ReportPageArgs) -> Result<ExitCode> {
+    let place = &args.at.collection;
+    if !is_collection(place) && place.join("summary.json").is_file() {
+        return Err(Error::config(format!(
+            "{} is an output of dedup, and no collection: dedup writes a report itself, with --report FILE; with --dry-run it \
+             writes nothing else",
+            place.display()
+        )));
+    }
+    let machine = Machine::new(&args.machine)?;
+    let snapshot = open(&args.at)?;
+    let page = ReportFile::create(&args.out)?;
+    let talk = &args.talk;
+    let (report, common) = watched(talk, |progress| report(args, &snapshot, machine, progress))?;
+    page.finish(&report)?;
+    warn_of_cap(snapshot.manifest(), common, talk);
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Gathers what the page says; and how many keys were ignored as common.
+fn report(
+    args: &ReportPageArgs,
+    snapshot: &Snapshot,
+    machine: Machine,
+    progress: &Arc<Progress>,
+) -> Result<(RunReport, u64)> {
+    let scratch = Scratch::beside(&args.at.collection, &std::env::temp_dir())?;
+    let again = |overrides: QueryOverrides, pairs| {
+        let asked = RecomputeRequest { overrides, pairs, resources: machine.resources(scratch.path(), None) };
+        snapshot.recompute_with_origins(asked, Arc::clone(progress))
+    };
+    let choice = choice(&args.choices)?;
+    let threshold = choice.threshold.unwrap_or(snapshot.manifest().config.threshold);
+    let other = |text: &String| -> Result<OtherThresholds> {
+        let from = report_from("--from", text, &Config { threshold, ..snapshot.manifest().config.clone() })?;
+        let (lowest, documents) = again(QueryOverrides { threshold: Some(from), ..choice.clone() }, true)?;
+        with_texts(snapshot, (&lowest, &documents), args, |texts| {
+            OtherThresholds::new(&lowest, (from, threshold), texts)
+        })
+    };
+    let other = args.from.as_ref().map(other).transpose()?;
+    let (outcome, documents) = again(choice.clone(), false)?;
+    let (files, bytes) = Export::new(snapshot, &outcome, &documents).inputs();
+    let mut summary = summarise(&Discovery::default(), &outcome, &[])?;
+    summary.inputs = InputFigures { files, bytes, text_bytes: outcome.tally.text_bytes };
+    let report = with_texts(snapshot, (&outcome, &documents), args, |texts| {
+        RunReport::new(ReportRequest {
+            subject: args.at.collection.display().to_string(),
+            command: typed_command(),
+            outcome: &outcome,
+            summary: &summary,
+            rejected: &[],
+            texts,
+            other: other.clone(),
+        })
+    })?;
+    Ok((report, outcome.common.keys()))
+}
+
+/// Tells something with the texts of documents, or without them where they cannot be had any more.
+fn with_texts<T>(
+    snapshot: &Snapshot,
+    found: (&Outcome, &Replay),
+    args: &ReportPageArgs,
+    tell: impl Fn(Option<&EachText<'_>>) -> Result<T>,
+) -> Result<T> {
+    let texts =
+        |docs: &[Doc], each: &mut dyn FnMut(Doc, &str) -> Result<()>| snapshot.each_text(found, docs, each);
+    match tell(Some(&texts)) {
+        Err(why @ Error::Input { .. }) => {
+            if !args.talk.quiet && !args.talk.json_progress {
+                warn(&format!("the report shows no texts: {why}"));
+            }
+            tell(None)
+        }
+        told => told,
+    }
+}

@@ -1,0 +1,34 @@
+//! A report on a run: one page of HTML for people who want to look before they delete.
+//!
+//! The page needs no network and no script, and is the same for the same documents and configuration: neither times nor
+//! memory, workers nor processes are on it. Every chart is an SVG picture with its numbers as a table beneath.
+//!
+//! | file | subject |
+//! |---|---|
+//! | `facts` | all that the page says, as values |
+//! | `clusters` | which clusters are shown, and sizes of all |
+//! | `sources` | where removed documents come from, and where their representatives are |
+//! | `scores` | how alike removed documents and pairs are |
+//! | `thresholds` | what other thresholds come to |
+//! | `excerpts` | texts of what is shown, read again |
+//! | `chart` | pictures |
+//! | `page`, `sections`, `documents` | the page |
+
+mod chart;
+mod clusters;
+mod documents;
+mod excerpts;
+mod facts;
+mod page;
+mod scores;
+mod sections;
+mod sources;
+mod thresholds;
+
+pub use clusters::{ClusterShown, SizeBucket};
+pub use excerpts::{DocumentShown, PairShown};
+pub use facts::{ReportRequest, RunReport};
+pub use page::ReportFile;
+pub use scores::{Histogram, SCORE_BINS};
+pub use sources::{SourceLoss, SourceMatrix};
+pub use thresholds::OtherThresholds;

@@ -1,0 +1,95 @@
+//! The page: its frame, its style, and the parts in their order.
+
+use std::io::{ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+use tempfile::NamedTempFile;
+
+use super::facts::RunReport;
+use super::sections;
+use crate::error::{Error, Result};
+use crate::printable::printable;
+
+/// Nothing on the page may fetch or run anything.
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'";
+
+impl RunReport {
+    /// The page, with nothing in it that a browser would have to fetch or run.
+    pub fn html(&self) -> String {
+        let parts: Vec<(&str, &str, Markup)> =
+            sections::all(self).into_iter().filter_map(|(id, name, part)| Some((id, name, part?))).collect();
+        let page = html! {
+            (DOCTYPE)
+            html lang="en" {
+                head {
+                    meta charset="utf-8";
+                    meta http-equiv="Content-Security-Policy" content=(POLICY);
+                    meta name="viewport" content="width=device-width, initial-scale=1";
+                    meta name="color-scheme" content="light dark";
+                    title { "Near-duplicates: " (printable(&self.subject)) }
+                    style { (PreEscaped(include_str!("style.css"))) }
+                }
+                body {
+                    a class="skip" href="#main" { "Skip to the report" }
+                    header {
+                        p class="of" { "Near-duplicates of" }
+                        h1 { bdi { (printable(&self.subject)) } }
+                        nav aria-label="Parts" {
+                            ul { @for (id, name, _) in &parts { li { a href={ "#" (id) } { (name) } } } }
+                        }
+                    }
+                    main id="main" {
+                        @for (id, name, part) in &parts {
+                            section aria-labelledby=(id) { h2 id=(id) { (name) } (part) }
+                        }
+                    }
+                    footer { p { "Written by alike " (self.version) "." } }
+                }
+            }
+        };
+        page.into_string()
+    }
+}
+
+/// A report on its way to a file: opened before the work that it is about, so that a name that cannot be written to is told
+/// at once. Dropped before [`ReportFile::finish`] it leaves nothing.
+#[derive(Debug)]
+pub struct ReportFile {
+    path: PathBuf,
+    file: NamedTempFile,
+}
+
+impl ReportFile {
+    /// A file that will be at `path`. One that is there already stays until then.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if no file can be made there.
+    pub fn create(path: &Path) -> Result<ReportFile> {
+        let failed = |e| Error::io(path, "create the report", e);
+        if path.is_dir() {
+            return Err(failed(ErrorKind::IsADirectory.into()));
+        }
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(".report-");
+        // Temporary files are private by default, but this one becomes the output: as open as the umask allows.
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+        let file = builder.tempfile_in(folder).map_err(failed)?;
+        Ok(ReportFile { path: path.to_path_buf(), file })
+    }
+
+    /// Writes the page and gives it its name: whoever looks finds a whole page, or what was there before.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn finish(mut self, report: &RunReport) -> Result<()> {
+        let failed = |e| Error::io(&self.path, "write the report", e);
+        self.file.write_all(report.html().as_bytes()).map_err(failed)?;
+        self.file
+            .persist(&self.path)
+            .map_err(|e| Error::io(&self.path, "write the report", e.error))
+            .map(drop)
+    }
+}

@@ -1,0 +1,319 @@
+//! The parts of the page, each of which is left out where there is nothing to say.
+
+use maud::{Markup, html};
+
+use super::chart::{Bar, BarChart};
+use super::documents::{clusters, pair};
+use super::facts::RunReport;
+use super::scores::{Histogram, SCORE_BINS};
+use super::sources::SourceMatrix;
+use super::thresholds::OtherThresholds;
+use crate::flow::Reason;
+use crate::output::{KindTable, count, percent, size};
+use crate::printable::printable;
+
+/// The parts in order: the name within the page, the heading, and what stands there.
+pub(super) fn all(report: &RunReport) -> Vec<(&'static str, &'static str, Option<Markup>)> {
+    vec![
+        ("result", "Result", Some(result(report))),
+        ("why", "Why documents go", (report.removed > 0).then(|| why(report))),
+        ("scores", "How alike they are", report.scores.as_ref().map(|scores| scored(report, scores))),
+        ("thresholds", "Other thresholds", other(report)),
+        ("sizes", "Sizes of clusters", (report.clusters > 0).then(|| sizes(report))),
+        ("sources", "Sources", (report.removed > 0).then(|| sources(report))),
+        ("protected", "Protected sets", (!report.against.is_empty()).then(|| against(report))),
+        (
+            "largest",
+            "Largest clusters",
+            (report.clusters > 0).then(|| clusters(&report.largest, "The clusters with most documents")),
+        ),
+        (
+            "loosest",
+            "Loosest clusters",
+            (!report.loosest.is_empty()).then(|| {
+                clusters(
+                    &report.loosest,
+                    "The clusters in which a document has least in common with what is kept in its place",
+                )
+            }),
+        ),
+        ("nearest", "Nearest to the threshold", (!report.nearest.is_empty()).then(|| nearest(report))),
+        (
+            "refused",
+            "Refused",
+            (!report.refused.is_empty() || !report.skipped.is_empty()).then(|| refused(report)),
+        ),
+        ("again", "Configuration", Some(configuration(report))),
+    ]
+}
+
+/// A cell of a number.
+fn number(n: u64) -> Markup {
+    html! { td class="n" { (count(n)) } }
+}
+
+/// A table that scrolls by itself where it is wider than the page.
+fn table(caption: &str, head: &Markup, body: &Markup) -> Markup {
+    html! {
+        div class="wide" tabindex="0" role="region" aria-label=(caption) {
+            table { caption { (caption) } thead { tr { (head) } } tbody { (body) } }
+        }
+    }
+}
+
+/// Heads of columns: one of names, and others of numbers.
+fn heads(name: &str, numbers: &[&str]) -> Markup {
+    html! { th scope="col" { (name) } @for name in numbers { th scope="col" class="n" { (name) } } }
+}
+
+/// Cells of a share: a bar, and the share in words beside it.
+fn share(part: u64, whole: u64) -> Markup {
+    let thousandths = part as f64 / whole.max(1) as f64 * 100.0;
+    html! {
+        td class="n" { (percent(part as f64, whole as f64)) }
+        td aria-hidden="true" { div class="bar" { div style=(format!("width:{thousandths:.1}%")) {} } }
+    }
+}
+
+/// A picture, and its numbers as a table.
+fn figure(chart: &BarChart<'_>, names: [&str; 2], rows: &[(String, u64)]) -> Markup {
+    html! {
+        figure {
+            (chart.svg())
+            figcaption { (chart.title) }
+            details {
+                summary { "The numbers" }
+                (table(chart.title, &heads(names[0], &names[1..]), &html! {
+                    @for (name, n) in rows { tr { th scope="row" { (name) } (number(*n)) } }
+                }))
+            }
+        }
+    }
+}
+
+fn result(report: &RunReport) -> Markup {
+    let share_of = |n: u64| percent(n as f64, report.documents as f64);
+    html! {
+        dl class="numbers" {
+            div { dt { "Documents" } dd { (count(report.documents)) } }
+            div { dt { "Removed" } dd { (count(report.removed)) " " small { (share_of(report.removed)) } } }
+            div { dt { "Kept" } dd { (count(report.kept)) " " small { (share_of(report.kept)) } } }
+            div { dt { "Clusters" } dd { (count(report.clusters)) } }
+        }
+        p {
+            (count(report.files)) @if report.files == 1 { " file" } @else { " files" } ", " (size(report.bytes)) ". "
+            (count(report.contents)) " distinct texts."
+            @if report.empty > 0 { " " (count(report.empty)) " without any word stay and match nothing." }
+        }
+    }
+}
+
+fn why(report: &RunReport) -> Markup {
+    let meaning = |reason: Reason| match reason {
+        Reason::Exact => "has the text of its representative",
+        Reason::Near => "resembles its representative",
+        Reason::Linked => "is connected to its representative through others",
+    };
+    let reasons = html! { @for (reason, n) in report.reasons.iter().filter(|(_, n)| *n > 0) { tr {
+        th scope="row" { (reason.name()) } (number(*n)) (share(*n, report.removed)) td { (meaning(*reason)) }
+    } } };
+    let kinds = |table: &KindTable| {
+        html! { @for row in table.kinds.iter().filter(|row| row.removed > 0) { tr {
+            th scope="row" { (row.kind) } (number(row.removed)) (share(row.removed, report.removed))
+            td class="n" { (percent(row.mean_edit_share, 1.0)) }
+        } } }
+    };
+    let head = html! { (heads("Reason", &["Documents", "Share"])) th {} th scope="col" { "A document" } };
+    let head_of_kinds =
+        html! { (heads("Kind", &["Documents", "Share"])) th {} th scope="col" class="n" { "Words edited" } };
+    html! {
+        (table("Removed documents by reason", &head, &reasons))
+        @if let Some(found) = &report.kinds {
+            (table("Removed documents by how they differ from their representative", &head_of_kinds, &kinds(found)))
+        }
+    }
+}
+
+/// A chart of a histogram, from the first bin that has anything on.
+fn histogram(found: &Histogram, title: &str, up: &str, threshold: Option<f64>) -> Markup {
+    let bins = SCORE_BINS as f64;
+    let line = threshold.map(|threshold| threshold * bins);
+    let lowest = found.bins.iter().position(|n| *n > 0).unwrap_or(SCORE_BINS - 1);
+    let first = lowest.min(line.map_or(SCORE_BINS, |line| line as usize)).min(SCORE_BINS - 1) / 5 * 5;
+    let border = |bin: usize| format!("{:.2}", bin as f64 / bins);
+    let rows: Vec<(String, u64)> = (first..SCORE_BINS)
+        .map(|bin| (format!("{} to {}", border(bin), border(bin + 1)), found.bins[bin]))
+        .collect();
+    let bar = |(bin, (name, n)): (usize, &(String, u64))| Bar {
+        value: *n,
+        says: format!("{name}: {}", count(*n)),
+        goes: line.is_none_or(|line| (bin + 1) as f64 > line),
+    };
+    let chart = BarChart {
+        title,
+        across: found.score,
+        up,
+        bars: (first..).zip(&rows).map(bar).collect(),
+        ticks: (first..=SCORE_BINS)
+            .step_by(5)
+            .map(|bin| ((bin - first) as f64, format!("{:.1}", bin as f64 / bins)))
+            .collect(),
+        line: line
+            .zip(threshold)
+            .map(|(line, threshold)| (line - first as f64, format!("threshold {threshold}"))),
+        log: false,
+    };
+    figure(&chart, [found.score, up], &rows)
+}
+
+fn scored(report: &RunReport, found: &Histogram) -> Markup {
+    html! {
+        p {
+            "Removed documents by what they have in common with the document that is kept in their place. "
+            (count(found.equal)) " more have its very text."
+        }
+        (histogram(found, "Removed documents by what they share with their representative", "documents", report.threshold))
+    }
+}
+
+fn other(report: &RunReport) -> Option<Markup> {
+    let Some(other) = &report.other else {
+        return report.scores.as_ref().map(|_| html! {
+            p { "Not asked for. " code { "--report-from 0.6" } " says what would go at each threshold from 0.6 on, and shows pairs \
+                just below the threshold. It takes another run." }
+        });
+    };
+    let OtherThresholds { rows, pairs, over, under, transitive, .. } = other;
+    let columns = ["Pairs of texts", "Exact copies", "Others", "Removed", "Largest cluster"];
+    let here = |at: f64| report.threshold.is_some_and(|threshold| threshold == at);
+    Some(html! {
+        p { "What would go at each threshold, with one document kept of each cluster. All figures are exact." }
+        (table("Threshold by threshold", &heads("Threshold", &columns), &html! {
+            @for (at, counts) in rows { tr class=[here(at.to_f64()).then_some("here")] {
+                th scope="row" { (at) @if here(at.to_f64()) { " (this run)" } }
+                (number(counts.pairs)) (number(counts.copies)) (number(counts.near)) (number(counts.copies + counts.near))
+                (number(counts.largest))
+            } }
+        }))
+        p {
+            "Connected components of all pairs (" code { "--clustering transitive" } ") would remove "
+            (count(transitive.copies + transitive.near)) " documents at the threshold of this run, and the largest would have "
+            (count(transitive.largest)) "."
+        }
+        (histogram(pairs, "Pairs of distinct texts by resemblance", "pairs", report.threshold))
+        @for (name, pairs) in [("Just at or over the threshold", over), ("Just under it", under)] {
+            h3 { (name) }
+            @if pairs.is_empty() { p { "There is no such pair." } }
+            @for found in pairs { (pair(found)) }
+        }
+    })
+}
+
+fn sizes(report: &RunReport) -> Markup {
+    let name = |from: u64, to: u64| {
+        if from == to { count(from) } else { format!("{} to {}", count(from), count(to)) }
+    };
+    let rows: Vec<(String, u64)> =
+        report.sizes.iter().map(|of| (name(of.from, of.to), of.clusters)).collect();
+    let bar = |(name, n): &(String, u64)| Bar {
+        value: *n,
+        says: format!("{name} documents: {}", count(*n)),
+        goes: false,
+    };
+    let tick = |(at, of): (usize, &super::SizeBucket)| (at as f64 + 0.5, count(of.to));
+    let chart = BarChart {
+        title: "Clusters by size: each bar has twice the size of the one before, and each line ten times the clusters",
+        across: "documents, at most",
+        up: "clusters",
+        bars: rows.iter().map(bar).collect(),
+        ticks: report.sizes.iter().enumerate().map(tick).collect(),
+        line: None,
+        log: true,
+    };
+    figure(&chart, ["Documents", "Clusters"], &rows)
+}
+
+fn sources(report: &RunReport) -> Markup {
+    let head = html! { (heads("Source", &["Documents", "Removed", "Share"])) th {} };
+    html! {
+        (table("What each source loses", &head, &html! {
+            @for loss in &report.sources { tr {
+                th scope="row" { bdi { (printable(&loss.name)) } } (number(loss.documents)) (number(loss.removed))
+                (share(loss.removed, loss.documents))
+            } }
+        }))
+        @if let Some(matrix) = &report.matrix { (held_against(matrix)) }
+    }
+}
+
+fn held_against(matrix: &SourceMatrix) -> Markup {
+    let columns: Vec<String> = (1..=matrix.names.len()).map(|at| at.to_string()).collect();
+    let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
+    table(
+        "Removed documents by their source (rows) and that of their representative (columns)",
+        &heads("Source", &columns),
+        &html! {
+            @for ((at, name), row) in (1..).zip(&matrix.names).zip(&matrix.removed) { tr {
+                th scope="row" { (at) ". " bdi { (printable(name)) } }
+                @for n in row { td class="n" { @if *n > 0 { (count(*n)) } @else { "-" } } }
+            } }
+        },
+    )
+}
+
+fn against(report: &RunReport) -> Markup {
+    let body = html! { @for set in &report.against { tr {
+        th scope="row" { bdi { (printable(&set.set)) } } (number(set.documents)) (number(set.removed))
+    } } };
+    table(
+        "Protected sets, and what they removed of the inputs",
+        &heads("Set", &["Documents", "Removed by them"]),
+        &body,
+    )
+}
+
+fn nearest(report: &RunReport) -> Markup {
+    html! {
+        p { "Removed documents that have least in common with what is kept in their place: one of a cluster, the least first. \
+            The kept one is on the left." }
+        @for found in &report.nearest { (pair(found)) }
+    }
+}
+
+fn refused(report: &RunReport) -> Markup {
+    let head = html! { (heads("Reason", &["Records"])) th scope="col" { "The first" } };
+    let files = html! { th scope="col" { "File" } th scope="col" { "Reason" } };
+    let caption = format!("Files that were passed over: {}", count(report.skipped.len() as u64));
+    html! {
+        @if !report.refused.is_empty() {
+            (table("Records that could not be read", &head, &html! {
+                @for (reason, n, first) in &report.refused { tr {
+                    td class="words" { bdi { (printable(reason)) } } (number(*n)) td class="words" { bdi { (printable(first)) } }
+                } }
+            }))
+        }
+        @if !report.skipped.is_empty() {
+            (table(&caption, &files, &html! {
+                @for file in report.skipped.iter().take(SKIPPED) { tr {
+                    td class="words" { bdi { (printable(&file.file)) } } td class="words" { (printable(&file.reason)) }
+                } }
+            }))
+        }
+    }
+}
+
+/// Files passed over that are named.
+const SKIPPED: usize = 20;
+
+fn configuration(report: &RunReport) -> Markup {
+    html! {
+        @if let Some(command) = &report.command {
+            p { "The command:" }
+            pre tabindex="0" { code { (printable(command)) } }
+        }
+        details {
+            summary { "The full configuration" }
+            pre tabindex="0" { code { @for line in report.configuration.lines() { (printable(line)) "\n" } } }
+        }
+    }
+}
