@@ -447,8 +447,17 @@ fn clusters_come_by_size() {
     };
     dir.write("in.jsonl", copies(0, 2).chain(copies(1, 5)).chain(copies(2, 3)).collect::<String>());
     dir.alike("load c in.jsonl", None).ok();
-    let sizes: Vec<u64> = rows(&dir, "clusters c").iter().map(|row| row["size"].as_u64().unwrap()).collect();
-    assert_eq!(sizes, [5, 3, 2]);
+    let sizes = |flags: &str| -> Vec<u64> {
+        rows(&dir, &format!("clusters c {flags}")).iter().map(|row| row["size"].as_u64().unwrap()).collect()
+    };
+    assert_eq!(sizes(""), [5, 3, 2]);
+    assert_eq!((sizes("--top 2"), sizes("--top 9 --min-size 3")), (vec![5, 3], vec![5, 3]));
+    assert_eq!(sizes("--min-size 6"), Vec::<u64>::new());
+    for row in rows(&dir, "clusters c") {
+        assert_eq!(rows(&dir, &format!("clusters c --cluster {}", row["cluster"].as_str().unwrap())), [row]);
+    }
+    dir.alike("clusters c --cluster 9.9", None).code(2).says("9.9");
+    dir.alike("clusters c --cluster 2.1 --top 1", None).code(2);
 }
 
 /// A reader that has seen enough is no failure.

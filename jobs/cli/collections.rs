@@ -36,6 +36,8 @@ Examples:
 pub(crate) const CLUSTERS_EXAMPLES: &str = "\
 Examples:
   alike clusters archive                          a table
+  alike clusters archive --top 20 --min-size 10   at most 20 of the clusters with ten documents or more
+  alike clusters archive --cluster 3.12           one, by its number
   alike clusters archive --json | head -1         the largest one, with all members";
 
 pub(crate) const DOCUMENTS_EXAMPLES: &str = "\
@@ -149,6 +151,24 @@ pub(crate) struct DeleteArgs {
 pub(crate) struct ShowArgs {
     #[command(flatten)]
     pub(crate) at: PlaceArgs,
+    /// Print JSON, also on a terminal
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ClustersArgs {
+    #[command(flatten)]
+    pub(crate) at: PlaceArgs,
+    /// Only the N largest
+    #[arg(long, value_name = "N")]
+    pub(crate) top: Option<usize>,
+    /// Only clusters with N documents or more
+    #[arg(long, value_name = "N")]
+    pub(crate) min_size: Option<u64>,
+    /// Only this one; exit code 2 if there is none of that number
+    #[arg(long, value_name = "CLUSTER", conflicts_with_all = ["top", "min_size"])]
+    pub(crate) cluster: Option<String>,
     /// Print JSON, also on a terminal
     #[arg(long)]
     pub(crate) json: bool,

@@ -28,8 +28,8 @@ use clap_complete::Shell;
 
 use self::collections::{
     CHANGES_EXAMPLES, CHECK_EXAMPLES, CLUSTERS_EXAMPLES, COMPACT_EXAMPLES, ChangesArgs, CheckArgs,
-    CompactArgs, DELETE_EXAMPLES, DOCUMENTS_EXAMPLES, DeleteArgs, EXPLAIN_EXAMPLES, ExplainArgs,
-    FSCK_EXAMPLES, GROUP_EXAMPLES, GroupArgs, INFO_EXAMPLES, LOAD_EXAMPLES, LoadArgs, ShowArgs,
+    ClustersArgs, CompactArgs, DELETE_EXAMPLES, DOCUMENTS_EXAMPLES, DeleteArgs, EXPLAIN_EXAMPLES,
+    ExplainArgs, FSCK_EXAMPLES, GROUP_EXAMPLES, GroupArgs, INFO_EXAMPLES, LOAD_EXAMPLES, LoadArgs, ShowArgs,
 };
 use self::common::PlaceArgs;
 use self::decontaminate::{DECONTAMINATE_EXAMPLES, DecontaminateArgs};
@@ -132,7 +132,7 @@ pub(crate) enum Command {
     ///
     /// Prints a table on a terminal. Otherwise prints JSON Lines, each cluster with all its members.
     #[command(after_long_help = CLUSTERS_EXAMPLES)]
-    Clusters(ShowArgs),
+    Clusters(ClustersArgs),
     /// List all pairs of near-duplicates of a collection
     ///
     /// A collection stores only the links that connect clusters, so this command computes the pairs again from stored

@@ -4,23 +4,29 @@ use std::cmp::Reverse;
 use std::process::ExitCode;
 
 use alike::collection::ClusterView;
-use alike::error::Result;
+use alike::error::{Error, Result};
 
-use crate::cli::collections::ShowArgs;
+use crate::cli::collections::ClustersArgs;
 use crate::session::collection::open;
 use crate::terminal::stdout::OutputLines;
 
 /// Members named in a line of the table.
 const NAMED: usize = 4;
 
-pub(crate) fn run(args: &ShowArgs) -> Result<ExitCode> {
+pub(crate) fn run(args: &ClustersArgs) -> Result<ExitCode> {
     let snapshot = open(&args.at)?;
     let mut clusters = Vec::new();
     snapshot.clusters(&mut |cluster| {
-        clusters.push(cluster);
+        clusters.extend(is_asked(args, &cluster).then_some(cluster));
         Ok(())
     })?;
+    if let Some(number) = args.cluster.as_ref().filter(|_| clusters.is_empty()) {
+        return Err(Error::config(format!(
+            "--cluster {number}: there is no such cluster now; alike clusters lists them"
+        )));
+    }
     clusters.sort_unstable_by_key(|cluster| (Reverse(cluster.size), cluster.cluster));
+    clusters.truncate(args.top.unwrap_or(usize::MAX));
     let mut lines = OutputLines::new();
     let written = if lines.for_people(args.json) {
         table(&mut lines, &clusters)
@@ -28,6 +34,12 @@ pub(crate) fn run(args: &ShowArgs) -> Result<ExitCode> {
         clusters.iter().try_for_each(|cluster| lines.json(cluster))
     };
     lines.finish(written)
+}
+
+/// Whether a cluster is one of those that were asked for.
+fn is_asked(args: &ClustersArgs, cluster: &ClusterView) -> bool {
+    let numbered = |number: &String| cluster.cluster.to_string() == *number;
+    args.cluster.as_ref().is_none_or(numbered) && args.min_size.is_none_or(|least| cluster.size >= least)
 }
 
 fn table(lines: &mut OutputLines, clusters: &[ClusterView]) -> Result<()> {
