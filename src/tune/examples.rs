@@ -7,10 +7,9 @@ use serde::Serialize;
 
 use crate::collection::{Piece, word_diff};
 use crate::document::Doc;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::flow::{Outcome, Reason};
 use crate::progress::Progress;
-use crate::read::{Fields, reread};
 use crate::similarity::Measure;
 use crate::threshold::Threshold;
 
@@ -93,25 +92,15 @@ fn texts<'a>(
     pairs: impl Iterator<Item = &'a Found>,
     progress: &Progress,
 ) -> Result<HashMap<Doc, String>> {
-    let run = &outcome.run;
-    let mut docs: Vec<_> = pairs
-        .flat_map(|(a, b, _)| [*a, *b])
-        .map(|doc| (run.documents.catalogue.position(doc), doc))
-        .collect();
-    docs.sort_unstable();
+    let documents = &outcome.run.documents;
+    let mut docs: Vec<Doc> = pairs.flat_map(|(a, b, _)| [*a, *b]).collect();
+    docs.sort_unstable_by_key(|doc| documents.catalogue.position(*doc));
     docs.dedup();
-    let fields = Fields::of(&run.context.config.input)?;
     let mut texts = HashMap::new();
-    for of_file in docs.chunk_by(|a, b| a.0.file() == b.0.file()) {
-        let file = of_file[0].0.file();
-        let source = run.documents.inputs.sources.get(file as usize);
-        let source = source.ok_or_else(|| Error::Worker("a document of no file".into()))?;
-        let offsets: Vec<u64> = of_file.iter().map(|(position, _)| position.offset()).collect();
-        reread(source, file, &offsets, &fields, &mut |index, text, _| {
-            texts.insert(of_file[index].1, text.to_owned());
-            progress.check()
-        })?;
-    }
+    documents.each_text(&docs, progress, &mut |doc, text, _| {
+        texts.insert(doc, text.to_owned());
+        Ok(())
+    })?;
     Ok(texts)
 }
 
