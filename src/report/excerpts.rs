@@ -101,7 +101,7 @@ fn beginning_of(text: &str) -> String {
         if !beginning.is_empty() {
             beginning.push(' ');
         }
-        beginning.extend(word.chars().take(BEGINNING));
+        beginning.extend(word.chars().take(BEGINNING + 1));
         if let Some((end, _)) = beginning.char_indices().nth(BEGINNING) {
             beginning.truncate(end);
             beginning.push_str("...");
