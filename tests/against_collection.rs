@@ -73,6 +73,7 @@ impl Old {
             if row["against"].is_object() {
                 let (file, line) = places[&*label(&row["representative"])];
                 (row["against"]["file"], row["against"]["line"]) = (file.into(), line.into());
+                (row["representative_file"], row["representative_line"]) = (file.into(), line.into());
             }
             row
         };
@@ -226,8 +227,8 @@ fn collections_that_cannot_be_meant_are_refused_before_work() {
     fs::remove_file(dir.join("lost/run-00000001")).unwrap();
     for (flags, parts) in [
         ("--against c --ngram 5", &["--against c", "text.ngram is 3, not 5", "name the files"][..]),
-        ("--against c --method minhash", &["method is \"join\", not \"minhash\""]),
-        ("--against c --against chars", &["--against chars", "text.tokens is \"chars\", not \"words\""]),
+        ("--against c --method minhash", &["method is join, not minhash"]),
+        ("--against c --against chars", &["--against chars", "text.tokens is chars, not words"]),
         ("--against c --keep field:date:max", &["keep policy field:date:max", "stores only"]),
         ("--against c --kinds", &["--against c", "--kinds"]),
         ("--against c --within site", &["--against c", "--within"]),

@@ -62,8 +62,7 @@ fn read(dir: &Dir, name: &str) -> String {
 /// Three files: near-copies of a template, families of pages, and exact copies among them.
 fn corpus(dir: &Dir) -> Vec<(String, String)> {
     let mut random = Random(19);
-    let mut texts = near_copies_among(pages(3).into_iter().step_by(4).collect(), &mut random);
-    texts.truncate(700);
+    let mut texts = near_copies_among(pages(3).into_iter().take(600).collect(), &mut random);
     let copies: Vec<String> = texts.iter().step_by(50).cloned().collect();
     texts.extend(copies);
     let docs: Vec<(String, String)> = (0..).zip(texts).map(|(n, text)| (format!("d{n}"), text)).collect();
@@ -82,7 +81,7 @@ fn the_page_says_what_the_lists_say() {
     let page = read(&dir, "out/look.html");
     let tables = tables(&page);
     let removed = output.duplicates.len() as u64;
-    assert!(removed > 300 && output.clusters.len() > 20, "{removed}");
+    assert!(removed > 150 && output.clusters.len() > 20, "{removed} in {}", output.clusters.len());
     let because =
         |reason: &str| output.duplicates.iter().filter(|row| row["reason"] == reason).count() as u64;
     for (reason, row) in rows(&tables, "Removed documents by reason") {
@@ -157,7 +156,8 @@ fn other_thresholds_are_what_other_runs_find() {
             let row: Vec<u64> = row.iter().map(|cell| number(cell)).collect();
             assert_eq!(row, [pairs, copies, removed - copies, removed, largest], "{flags} {threshold}");
         }
-        let transitive = dir.output(&format!("in {flags} --clustering transitive -q"), "chained");
+        let other = flags.replace("--clustering transitive", "");
+        let transitive = dir.output(&format!("in {other} --clustering transitive -q"), "chained");
         let told = format!("would remove {} documents at the threshold", transitive.duplicates.len());
         assert!(page.contains(&told), "{flags}: {told}");
     }
