@@ -298,7 +298,7 @@ fn another_configuration_is_refused() {
     for flags in ["", "--threshold 0.90", "--ngram 3 --clustering transitive", "--config my.toml"] {
         dir.alike(&format!("load c in.jsonl {flags}"), None).ok();
     }
-    let other = "cluster.clustering is \"transitive\", not \"guarantee\"";
+    let other = "cluster.clustering is transitive, not guarantee";
     dir.alike("load c in.jsonl --clustering guarantee", None).code(2).says(other);
     dir.alike("load c in.jsonl --ngram 4", None).code(2).says("text.ngram is 3, not 4");
     dir.alike("load c in.jsonl --keep longest", None).code(2).says("cluster.keep");

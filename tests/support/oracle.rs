@@ -267,6 +267,7 @@ pub(crate) fn answer(docs: &[Doc], contents: &Contents, links: &[Pair], rules: R
             let content = content_of[member];
             let mut row = json!({
                 "id": id(*member), "cluster": number + 1, "representative": id(representative), "line": member + 1,
+                "representative_line": representative + 1,
             });
             if content == *leader {
                 row["reason"] = json!("exact");
@@ -336,12 +337,13 @@ fn search(linked: &Linked, start: usize) -> BTreeMap<usize, usize> {
     parents
 }
 
-/// The rows of a run without what the oracle does not know (`file`), ids as labels, resemblances as floats.
+/// The rows of a run without what the oracle does not know (files), ids as labels, resemblances as floats.
 pub(crate) fn comparable(rows: &[Value]) -> Vec<Value> {
     rows.iter()
         .map(|row| {
             let mut row = row.as_object().unwrap().clone();
             row.remove("file");
+            row.remove("representative_file");
             if row.get("parent").is_some_and(Value::is_null) {
                 row.remove("parent");
             }
