@@ -31,8 +31,7 @@ fn essence(output: &Output) -> [Vec<String>; 3] {
     let placeless = |rows: &[Value]| {
         let strip = |row: &Value| {
             let mut row = row.as_object().unwrap().clone();
-            row.remove("file");
-            row.remove("line");
+            ["file", "line", "representative_file", "representative_line"].map(|place| row.remove(place));
             Value::Object(row)
         };
         sorted(rows.iter().map(strip).collect()).iter().map(Value::to_string).collect()
