@@ -31,7 +31,9 @@ fn essence(output: &Output) -> [Vec<String>; 3] {
     let placeless = |rows: &[Value]| {
         let strip = |row: &Value| {
             let mut row = row.as_object().unwrap().clone();
-            ["file", "line", "representative_file", "representative_line"].map(|place| row.remove(place));
+            for place in ["file", "line", "representative_file", "representative_line"] {
+                row.remove(place);
+            }
             Value::Object(row)
         };
         sorted(rows.iter().map(strip).collect()).iter().map(Value::to_string).collect()

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use alike::collection::is_collection;
 use alike::error::{Error, Result};
 use alike::limits::REFUSED_PERCENT;
-use alike::printable::{counted, printable};
+use alike::printable::{counted, plural, printable};
 use alike::progress::Progress;
 use alike::read::{Discovery, FormatHint, Rejected, discover_as};
 
@@ -142,7 +142,7 @@ fn shown(inputs: &[PathBuf]) -> String {
     let name = |input: &PathBuf| printable(&input.to_string_lossy()).into_owned();
     let mut names: Vec<String> = inputs.iter().take(SHOWN).map(name).collect();
     if let Some(more) = inputs.len().checked_sub(SHOWN).filter(|more| *more > 0) {
-        names.push(format!("and {} more", counted(more as u64, "input")));
+        names.push(format!("and {more} more {}", plural(more as u64, "input")));
     }
     names.join(", ")
 }
