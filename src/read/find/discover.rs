@@ -1,6 +1,5 @@
 //! Finding the input: arguments to sources.
 
-use std::collections::HashSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -9,21 +8,17 @@ use std::sync::Arc;
 use glob::{MatchOptions, Pattern};
 use walkdir::{DirEntry, WalkDir};
 
-use super::names::{NameWish, parts, unique};
+use super::gathering::{Discovery, FoundFile, Gathering, NOTHING};
+use super::names::NameWish;
 use super::objects::{Reached, reach};
-use super::recognise::{Recognised, recognise, shown};
+use super::recognise::{Recognised, recognise};
 use super::spool::spool;
 use crate::error::{Error, Result};
-use crate::limits::{MAX_FILE_BYTES, MAX_FILES};
 use crate::printable::counted;
 use crate::read::format::FormatHint;
 use crate::read::head::FoundBy;
-use crate::read::rejected::{Rejected, unread};
-use crate::read::source::Source;
 use crate::remote::{ListedObject, ObjectSpool, ObjectUrl, heads};
 
-/// Why a file is skipped that is in no known format.
-const NOTHING: &str = "holds no documents as far as one can see";
 /// Why a folder is skipped that [`is_result`].
 const RESULT: &str = "the result of an earlier run";
 
@@ -33,28 +28,6 @@ fn is_result(folder: &Path) -> bool {
     let is_deduplicated = || holds("summary.json") && holds("duplicates.jsonl");
     let is_decontaminated = || holds("benchmarks.json") && holds("contaminated.jsonl");
     folder.is_dir() && holds("kept") && (is_deduplicated() || is_decontaminated())
-}
-
-/// What the arguments led to.
-#[derive(Debug, Default)]
-pub struct Discovery {
-    /// The files to read, in document order.
-    pub sources: Vec<Source>,
-    /// By argument, how many of the files were found up to its end.
-    pub found_by: Vec<usize>,
-    /// Files in folders, or matched by patterns, that are not read, and folders of results; each with the reason.
-    pub skipped: Vec<(PathBuf, String)>,
-    /// Files and folders that cannot be read, and why.
-    pub unreadable: Vec<(PathBuf, String)>,
-    /// Files in folders that are of another format than named files are said to have, and are read as what they are.
-    pub otherwise: Vec<PathBuf>,
-}
-
-impl Discovery {
-    /// All that a run refused: files that could not be opened, then `records`.
-    pub fn rejected(&self, records: Vec<Rejected>) -> Vec<Rejected> {
-        unread(&self.unreadable).into_iter().chain(records).collect()
-    }
 }
 
 /// Finds the files that `inputs` stand for, in the order of the arguments. An argument is a file, a folder (walked
@@ -75,16 +48,12 @@ pub fn discover(inputs: &[String], spool: &Path) -> Result<Discovery> {
 /// # Errors
 /// Those of [`discover`].
 pub fn discover_as(inputs: &[String], spool: &Path, hint: FormatHint) -> Result<Discovery> {
-    let (found, wishes, seen) = (Discovery::default(), Vec::new(), HashSet::new());
-    let mut search = Search { spool, object_spool: None, hint, found, wishes, seen };
+    let mut search = Search { spool, object_spool: None, gathering: Gathering::new(hint) };
     for input in inputs {
         search.argument(input)?;
-        search.found.found_by.push(search.found.sources.len());
+        search.gathering.end_of_argument();
     }
-    let Search { mut found, wishes, .. } = search;
-    for (source, name) in found.sources.iter_mut().zip(unique(wishes)) {
-        source.name = name;
-    }
+    let found = search.gathering.named();
     if !found.sources.is_empty() {
         return Ok(found);
     }
@@ -99,31 +68,11 @@ pub fn discover_as(inputs: &[String], spool: &Path, hint: FormatHint) -> Result<
     })
 }
 
-/// A file that was found, and not looked into yet.
-struct FoundFile {
-    path: PathBuf,
-    canonical: io::Result<PathBuf>,
-    found: FoundBy,
-    /// The last so many parts of its path are its name.
-    keep: usize,
-}
-
-impl FoundFile {
-    fn new(path: &Path, found: FoundBy, keep: usize) -> FoundFile {
-        FoundFile { path: path.to_path_buf(), canonical: fs::canonicalize(path), found, keep }
-    }
-}
-
 struct Search<'a> {
     spool: &'a Path,
     /// Where what is fetched is kept, once something is.
     object_spool: Option<Arc<ObjectSpool>>,
-    hint: FormatHint,
-    found: Discovery,
-    /// What each source would like to be called.
-    wishes: Vec<NameWish>,
-    /// Canonical paths of everything reached.
-    seen: HashSet<PathBuf>,
+    gathering: Gathering,
 }
 
 impl Search<'_> {
@@ -151,11 +100,11 @@ impl Search<'_> {
     }
 
     fn standard_input(&mut self) -> Result<()> {
-        if self.seen.insert(PathBuf::from("-")) {
-            let source = spool(&mut io::stdin().lock(), self.spool, self.hint)?;
+        if self.gathering.seen.insert(PathBuf::from("-")) {
+            let source = spool(&mut io::stdin().lock(), self.spool, self.gathering.hint)?;
             // Where the spool lies is nobody's business, so no parent of it ever shows in a name.
             let parts = vec!["stdin".to_owned(), source.name.clone()];
-            self.add(source, NameWish { parts, keep: 1 })?;
+            self.gathering.add(source, NameWish { parts, keep: 1 })?;
         }
         Ok(())
     }
@@ -164,7 +113,7 @@ impl Search<'_> {
     fn objects(&mut self, url: &ObjectUrl) -> Result<()> {
         let Reached { objects, results } = reach(url)?;
         let path = PathBuf::from(url.to_string());
-        let before = (self.found.unreadable.len(), self.found.skipped.len());
+        let before = (self.gathering.found.unreadable.len(), self.gathering.found.skipped.len());
         let (objects, mut others): (Vec<ListedObject>, Vec<_>) =
             objects.into_iter().map(|(object, found, wish)| (object, (found, wish))).unzip();
         let (mut useful, mut one) = (0, objects.len() == 1);
@@ -174,11 +123,14 @@ impl Search<'_> {
             one &= found == FoundBy::Named;
             useful += usize::from(self.object(object, found, wish)?);
         }
-        self.found.skipped.extend(results.into_iter().map(|result| (result.into(), RESULT.to_owned())));
+        self.gathering
+            .found
+            .skipped
+            .extend(results.into_iter().map(|result| (result.into(), RESULT.to_owned())));
         if one {
-            return self.refuse_named(&path, before);
+            return self.gathering.refuse_named(&path, before);
         }
-        match self.found.skipped.get(before.1) {
+        match self.gathering.found.skipped.get(before.1) {
             Some((_, why)) if useful == 0 => {
                 Err(Error::input(&path, format!("no documents there; the first object is skipped: {why}")))
             }
@@ -202,24 +154,26 @@ impl Search<'_> {
     fn object(&mut self, object: ListedObject, found: FoundBy, wish: NameWish) -> Result<bool> {
         let path = PathBuf::from(object.url.as_str());
         let shown = || PathBuf::from(object.url.to_string());
-        if self.seen.contains(&path) {
+        if self.gathering.seen.contains(&path) {
             return Ok(true);
         }
-        match recognise(&path, Some(object.state), found, self.hint) {
+        match recognise(&path, Some(object.state), found, self.gathering.hint) {
             Ok(Recognised::Source { source, differs }) => {
                 if differs {
-                    self.found.otherwise.push(shown());
+                    self.gathering.found.otherwise.push(shown());
                 }
-                self.seen.insert(path);
-                self.add(source, wish)?;
+                self.gathering.seen.insert(path);
+                self.gathering.add(source, wish)?;
                 return Ok(true);
             }
-            Ok(Recognised::Nothing) => self.found.skipped.push((shown(), NOTHING.to_owned())),
-            Ok(Recognised::Foreign(foreign)) => self.found.skipped.push((shown(), foreign.reason())),
+            Ok(Recognised::Nothing) => self.gathering.found.skipped.push((shown(), NOTHING.to_owned())),
+            Ok(Recognised::Foreign(foreign)) => {
+                self.gathering.found.skipped.push((shown(), foreign.reason()))
+            }
             // One that may not be read is told as a file is; what ends for a while ends the run.
             Err(error) => match Error::io(&path, "read", error) {
                 Error::Input { reason, .. } => {
-                    self.found.unreadable.push((shown(), reason));
+                    self.gathering.found.unreadable.push((shown(), reason));
                     return Ok(true);
                 }
                 error => return Err(error),
@@ -236,24 +190,9 @@ impl Search<'_> {
                 "not a regular file; pipe it to standard input and name - instead",
             ));
         }
-        let before = (self.found.unreadable.len(), self.found.skipped.len());
-        self.files(vec![FoundFile::new(path, FoundBy::Named, 1)])?;
-        self.refuse_named(path, before)
-    }
-
-    /// Refuses what was named if it is now among what is unreadable or skipped, of which there were so many before.
-    fn refuse_named(&self, path: &Path, (unreadable, skipped): (usize, usize)) -> Result<()> {
-        if let Some((_, why)) = self.found.unreadable.get(unreadable) {
-            return Err(Error::input(path, format!("cannot be read ({why}); mend it, or leave it out")));
-        }
-        match self.found.skipped.get(skipped) {
-            Some((_, why)) if why != NOTHING => Err(Error::input(path, why)),
-            Some(_) => Err(Error::input(
-                path,
-                "not recognised: neither JSON Lines, CSV nor UTF-8 text; convert it, or leave it out",
-            )),
-            None => Ok(()),
-        }
+        let before = (self.gathering.found.unreadable.len(), self.gathering.found.skipped.len());
+        self.gathering.files(vec![FoundFile::new(path, FoundBy::Named, 1)])?;
+        self.gathering.refuse_named(path, before)
     }
 
     /// The files that a pattern matches; a folder among them is walked.
@@ -272,20 +211,20 @@ impl Search<'_> {
             any = true;
             match entry {
                 Ok(path) => matched.push(path),
-                Err(error) => self.unreadable(error.path().to_path_buf(), error.error()),
+                Err(error) => self.gathering.unreadable(error.path().to_path_buf(), error.error()),
             }
         }
         matched.sort();
         let mut files = Vec::new();
         for path in &matched {
             if path.is_dir() {
-                self.files(std::mem::take(&mut files))?;
+                self.gathering.files(std::mem::take(&mut files))?;
                 self.walk(path)?;
             } else if !path.exists() || path.is_file() {
                 files.push(FoundFile::new(path, FoundBy::Named, 1));
             }
         }
-        self.files(files)?;
+        self.gathering.files(files)?;
         if any {
             Ok(())
         } else {
@@ -294,11 +233,11 @@ impl Search<'_> {
     }
 
     fn folder(&mut self, path: &Path) -> Result<()> {
-        let skipped = self.found.skipped.len();
+        let skipped = self.gathering.found.skipped.len();
         if self.walk(path)? > 0 {
             return Ok(());
         }
-        let skipped = &self.found.skipped[skipped..];
+        let skipped = &self.gathering.found.skipped[skipped..];
         let foreign = skipped.iter().find(|(_, why)| why != NOTHING);
         let reason = match (skipped.len() as u64, foreign) {
             (0, _) => "the folder holds no files; check the name".to_owned(),
@@ -340,94 +279,15 @@ impl Search<'_> {
                     useful += 1;
                     let path = error.path().unwrap_or(folder).to_path_buf();
                     match error.io_error() {
-                        Some(error) => self.unreadable(path, error),
-                        None => self.found.unreadable.push((path, error.to_string())),
+                        Some(error) => self.gathering.unreadable(path, error),
+                        None => self.gathering.found.unreadable.push((path, error.to_string())),
                     }
                 }
             }
         }
-        useful += self.files(files)?;
-        self.found.skipped.append(&mut results);
+        useful += self.gathering.files(files)?;
+        self.gathering.found.skipped.append(&mut results);
         Ok(useful)
-    }
-
-    /// Takes files; how many of them hold documents or cannot be read.
-    ///
-    /// Nothing that stays is put into memory while they are recognised: it would lie among the buffers of their decoders, and keep
-    /// each from being used for the next file. Of 30,000 files that came to 0.8 GB.
-    fn files(&mut self, files: Vec<FoundFile>) -> Result<usize> {
-        let mut recognised = Vec::with_capacity(files.len());
-        for file in &files {
-            recognised.push(self.look_at(file).map(|known| known.map(Recognised::without_names)));
-        }
-        let mut useful = 0;
-        for (file, recognised) in files.into_iter().zip(recognised) {
-            useful += usize::from(self.file(file, recognised)?);
-        }
-        Ok(useful)
-    }
-
-    /// What a file is, unless it was taken before.
-    fn look_at(&self, file: &FoundFile) -> io::Result<Option<Recognised>> {
-        match &file.canonical {
-            Ok(canonical) if self.seen.contains(canonical) => Ok(None),
-            Ok(_) => recognise(&file.path, None, file.found, self.hint).map(Some),
-            // Told as it is where the file is taken.
-            Err(_) => Ok(None),
-        }
-    }
-
-    fn unreadable(&mut self, path: PathBuf, error: &io::Error) {
-        self.found.unreadable.push((path, error.to_string()));
-    }
-
-    /// Takes one file, unless it was taken before, or notes why it is skipped; whether it is of use: holds documents, or
-    /// cannot be read.
-    fn file(&mut self, file: FoundFile, recognised: io::Result<Option<Recognised>>) -> Result<bool> {
-        let FoundFile { path, canonical, keep, .. } = file;
-        let path = &*path;
-        let recognised = canonical.and_then(|canonical| {
-            let new = !self.seen.contains(&canonical);
-            Ok((canonical, recognised?.filter(|_| new)))
-        });
-        let mut skip = |why: String| {
-            self.found.skipped.push((path.to_path_buf(), why));
-            Ok(false)
-        };
-        match recognised {
-            Ok((_, None)) => Ok(true),
-            Ok((_, Some(Recognised::Nothing))) => skip(NOTHING.to_owned()),
-            Ok((_, Some(Recognised::Foreign(foreign)))) => skip(foreign.reason()),
-            Ok((canonical, Some(Recognised::Source { source, differs }))) => {
-                let source = Source { path: path.to_path_buf(), shown: shown(path), ..source };
-                self.seen.insert(canonical);
-                if differs {
-                    self.found.otherwise.push(path.to_path_buf());
-                }
-                let parts = parts(&std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf()));
-                self.add(source, NameWish { parts, keep })?;
-                Ok(true)
-            }
-            Err(error) => {
-                self.unreadable(path.to_path_buf(), &error);
-                Ok(true)
-            }
-        }
-    }
-
-    fn add(&mut self, source: Source, wish: NameWish) -> Result<()> {
-        if source.bytes > MAX_FILE_BYTES {
-            let path = source.path.display();
-            return Err(Error::Limit(format!(
-                "{path}: larger than the {MAX_FILE_BYTES} bytes allowed of a file; split it"
-            )));
-        }
-        if self.found.sources.len() >= MAX_FILES {
-            return Err(Error::Limit(format!("more than {MAX_FILES} input files; join some of them")));
-        }
-        self.found.sources.push(source);
-        self.wishes.push(wish);
-        Ok(())
     }
 }
 

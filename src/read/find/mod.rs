@@ -2,10 +2,12 @@
 
 mod discover;
 mod foreign;
+mod gathering;
 mod names;
 mod objects;
 mod recognise;
 mod spool;
 
-pub use discover::{Discovery, discover, discover_as};
+pub use discover::{discover, discover_as};
+pub use gathering::Discovery;
 pub use names::names_apart;
