@@ -1,6 +1,6 @@
 //! Which clusters a report shows: the largest, and the loosest; and how large all are.
 
-use std::cmp::Reverse;
+use std::cmp::Ordering;
 
 use serde::Serialize;
 
@@ -57,48 +57,72 @@ pub(super) fn sizes(outcome: &Outcome) -> Vec<SizeBucket> {
     buckets
 }
 
-/// A cluster that is shown: its place, its least share, and what has it.
+/// A cluster that is shown.
 #[derive(Clone, Copy)]
-pub(super) struct ChosenCluster {
+pub(super) struct ChosenCluster<'a> {
+    /// Its place among all.
     at: usize,
+    /// Its documents.
+    size: usize,
+    /// The least that a removed document has in common with the representative.
     least: Option<f64>,
-    representative: Doc,
-    farthest: Doc,
+    /// That document.
+    pub(super) farthest: &'a Removed,
+}
+
+impl ChosenCluster<'_> {
+    /// The larger one first, then the earlier one.
+    fn by_size(&self, other: &ChosenCluster<'_>) -> Ordering {
+        other.size.cmp(&self.size).then(self.at.cmp(&other.at))
+    }
+
+    /// The one with less in common first, then as by size.
+    fn by_least(&self, other: &ChosenCluster<'_>) -> Ordering {
+        let least = |cluster: &ChosenCluster<'_>| cluster.least.unwrap_or(1.0);
+        least(self).total_cmp(&least(other)).then_with(|| self.by_size(other))
+    }
 }
 
 /// The largest clusters, and those whose removed documents have least in common with what represents them; of clusters that
-/// are equal in this the first ones.
-pub(super) fn chosen(outcome: &Outcome) -> (Vec<ChosenCluster>, Vec<ChosenCluster>) {
+/// are equal in this the larger ones, then the first ones. Four bytes are held for each cluster.
+pub(super) fn chosen(outcome: &Outcome) -> (Vec<ChosenCluster<'_>>, Vec<ChosenCluster<'_>>) {
     let findings = &outcome.findings;
-    let mut farthest: Vec<Option<(Option<f64>, &Removed)>> = vec![None; findings.clusters.len()];
-    for row in findings.removed.iter().chain(&findings.spared) {
-        let of = share_of(outcome, row);
-        let there = &mut farthest[row.cluster];
-        let closer = |(least, _): (Option<f64>, _)| match (of, least) {
-            (Some(of), Some(least)) => of < least,
-            _ => false,
-        };
-        if there.is_none_or(closer) {
-            *there = Some((of, row));
+    let row = |at: u32| {
+        let at = at as usize;
+        findings.removed.get(at).unwrap_or_else(|| &findings.spared[at - findings.removed.len()])
+    };
+    // Of two removed documents whether the first is closer to its representative; false where one was not measured.
+    let closer = |one: &Removed, other: &Removed| matches!((share_of(outcome, one), share_of(outcome, other)), (Some(one), Some(other)) if other < one);
+    let mut farthest = vec![u32::MAX; findings.clusters.len()];
+    for (at, new) in (0..).zip(findings.removed.iter().chain(&findings.spared)) {
+        let known = &mut farthest[new.cluster];
+        if *known == u32::MAX || closer(row(*known), new) {
+            *known = at;
         }
     }
-    let chosen = |(at, found): (usize, Option<(Option<f64>, &Removed)>)| {
-        let (least, row) = found?;
-        let representative = findings.clusters[at].representative;
-        Some(ChosenCluster { at, least, representative, farthest: row.doc })
-    };
-    let mut largest: Vec<ChosenCluster> = farthest.into_iter().enumerate().filter_map(chosen).collect();
-    let size = |cluster: &ChosenCluster| findings.clusters[cluster.at].members.len();
-    let mut loosest: Vec<ChosenCluster> =
-        largest.iter().copied().filter(|cluster| cluster.least.is_some_and(|least| least < 1.0)).collect();
-    loosest.sort_by(|a, b| {
-        let least = |cluster: &ChosenCluster| cluster.least.unwrap_or(1.0);
-        least(a).total_cmp(&least(b)).then(size(b).cmp(&size(a))).then(a.at.cmp(&b.at))
-    });
-    largest.sort_by_key(|cluster| (Reverse(size(cluster)), cluster.at));
-    largest.truncate(SHOWN);
-    loosest.truncate(SHOWN);
+    let (mut largest, mut loosest) = (Vec::new(), Vec::new());
+    for (at, known) in farthest.into_iter().enumerate().filter(|(_, known)| *known != u32::MAX) {
+        let (farthest, size) = (row(known), findings.clusters[at].members.len());
+        let cluster = ChosenCluster { at, size, least: share_of(outcome, farthest), farthest };
+        put(&mut largest, cluster, ChosenCluster::by_size);
+        if cluster.least.is_some_and(|least| least < 1.0) {
+            put(&mut loosest, cluster, ChosenCluster::by_least);
+        }
+    }
     (largest, loosest)
+}
+
+/// Puts a cluster where it belongs among the first ones in an order, of which so many are held as are shown.
+fn put<'a>(
+    first: &mut Vec<ChosenCluster<'a>>,
+    new: ChosenCluster<'a>,
+    order: fn(&ChosenCluster<'a>, &ChosenCluster<'a>) -> Ordering,
+) {
+    let at = first.partition_point(|other| order(other, &new).is_lt());
+    if at < SHOWN {
+        first.truncate(SHOWN - 1);
+        first.insert(at, new);
+    }
 }
 
 /// How much a removed document has in common with its representative: 0 to 1.
@@ -109,23 +133,23 @@ pub(super) fn share_of(outcome: &Outcome, row: &Removed) -> Option<f64> {
 }
 
 /// The documents whose texts chosen clusters show.
-pub(super) fn docs(chosen: &[ChosenCluster]) -> impl Iterator<Item = Doc> + '_ {
-    chosen.iter().flat_map(|cluster| [cluster.representative, cluster.farthest])
+pub(super) fn docs<'a>(chosen: &'a [ChosenCluster<'a>]) -> impl Iterator<Item = Doc> + 'a {
+    chosen.iter().flat_map(|cluster| [cluster.farthest.representative, cluster.farthest.doc])
 }
 
 /// Chosen clusters as they are shown.
 pub(super) fn shown(
     outcome: &Outcome,
-    chosen: &[ChosenCluster],
+    chosen: &[ChosenCluster<'_>],
     excerpts: &Excerpts,
 ) -> Result<Vec<ClusterShown>> {
-    let shown = |cluster: &ChosenCluster| {
+    let shown = |cluster: &ChosenCluster<'_>| {
         Ok(ClusterShown {
             number: cluster.at as u64 + 1,
-            size: outcome.findings.clusters[cluster.at].members.len() as u64,
+            size: cluster.size as u64,
             least: cluster.least,
-            representative: excerpts.document(outcome, cluster.representative)?,
-            farthest: excerpts.document(outcome, cluster.farthest)?,
+            representative: excerpts.document(outcome, cluster.farthest.representative)?,
+            farthest: excerpts.document(outcome, cluster.farthest.doc)?,
         })
     };
     chosen.iter().map(shown).collect()

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::clusters::{self, ClusterShown, SizeBucket, share_of};
+use super::clusters::{self, ClusterShown, SizeBucket};
 use super::excerpts::{Excerpts, PairShown};
 use super::scores::{Histogram, share};
 use super::sources::{SourceLoss, SourceMatrix, sources};
@@ -75,7 +75,7 @@ pub struct RunReport {
     pub scores: Option<Histogram>,
     /// What other thresholds come to.
     pub other: Option<OtherThresholds>,
-    /// Removed documents that have least in common with their representative, the least first.
+    /// The removed documents of the loosest clusters that have least in common with their representative, the least first.
     pub nearest: Vec<PairShown>,
     /// Clusters by size.
     pub sizes: Vec<SizeBucket>,
@@ -103,15 +103,14 @@ impl RunReport {
     pub fn new(request: ReportRequest<'_>) -> Result<RunReport> {
         let ReportRequest { subject, command, outcome, summary, rejected, texts, other } = request;
         let (largest, loosest) = clusters::chosen(outcome);
-        let nearest = nearest(outcome);
-        let pairs = nearest.iter().flat_map(|row| [row.representative, row.doc]);
-        let docs = clusters::docs(&largest).chain(clusters::docs(&loosest)).chain(pairs);
+        let docs = clusters::docs(&largest).chain(clusters::docs(&loosest));
         let excerpts = Excerpts::read(outcome, docs, texts)?;
-        let pair = |row: &&Removed| {
+        let pair = |row: &Removed| {
             let score = shown_scores(outcome, row.measure, row.reason).to_string();
             excerpts.pair(outcome, (row.representative, row.doc), score)
         };
-        let nearest = nearest.iter().map(pair).collect::<Result<_>>()?;
+        let nearest = loosest.iter().take(PAIRS).map(|cluster| pair(cluster.farthest));
+        let nearest = nearest.collect::<Result<_>>()?;
         let (sources, matrix) = sources(outcome);
         let configuration = toml::to_string(&summary.configuration)
             .map_err(|e| Error::Worker(format!("a configuration that is no TOML: {e}")))?;
@@ -164,18 +163,6 @@ fn scores(outcome: &Outcome) -> Option<Histogram> {
         }
     }
     histogram
-}
-
-/// The removed documents that have least in common with their representative, one of a cluster at most, the least first.
-fn nearest(outcome: &Outcome) -> Vec<&Removed> {
-    let mut rows: Vec<(f64, &Removed)> = Vec::new();
-    for row in outcome.findings.removed.iter().filter(|row| row.reason != Reason::Exact) {
-        rows.extend(share_of(outcome, row).map(|share| (share, row)));
-    }
-    // Rows are in document order, and the sort is stable.
-    rows.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let mut seen = hashbrown::HashSet::new();
-    rows.into_iter().map(|(_, row)| row).filter(|row| seen.insert(row.cluster)).take(PAIRS).collect()
 }
 
 /// Refused records by reason, the most frequent first. What stands behind a colon is of one record.

@@ -109,20 +109,21 @@ fn most(mut all: Vec<SourceLoss>) -> Vec<SourceLoss> {
     all
 }
 
-/// What a document belongs to: its protected set, or its group of files.
-fn group(documents: &RunDocuments, doc: Doc, depth: usize) -> String {
-    match documents.protected_set(doc) {
-        Some(set) => format!("{} (protected)", documents.protected[set].name),
-        None => grouped(&file(documents, doc), depth).to_owned(),
-    }
-}
-
 fn matrix(outcome: &Outcome, depth: usize) -> Option<SourceMatrix> {
     let documents = &outcome.run.documents;
-    let mut cells: BTreeMap<(String, String), u64> = BTreeMap::new();
+    let protected = documents.protected.iter().map(|set| format!("{} (protected)", set.name));
+    let protected: Vec<String> = protected.collect();
+    // A document belongs to its protected set, or to its group of files.
+    let group = |doc: Doc| match documents.protected_set(doc) {
+        Some(set) => Cow::Borrowed(&*protected[set]),
+        None => match file(documents, doc) {
+            Cow::Borrowed(file) => Cow::Borrowed(grouped(file, depth)),
+            Cow::Owned(file) => Cow::Owned(grouped(&file, depth).to_owned()),
+        },
+    };
+    let mut cells: BTreeMap<(Cow<'_, str>, Cow<'_, str>), u64> = BTreeMap::new();
     for row in &outcome.findings.removed {
-        let of = (group(documents, row.doc, depth), group(documents, row.representative, depth));
-        *cells.entry(of).or_default() += 1;
+        *cells.entry((group(row.doc), group(row.representative))).or_default() += 1;
     }
     let mut sums: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
     for ((from, to), count) in &cells {
@@ -141,7 +142,7 @@ fn matrix(outcome: &Outcome, depth: usize) -> Option<SourceMatrix> {
     if !few {
         names.push(OTHERS.to_owned());
     }
-    let place = |name: &String| names.iter().position(|other| other == name).unwrap_or(names.len() - 1);
+    let place = |name: &str| names.iter().position(|other| other == name).unwrap_or(names.len() - 1);
     let mut removed = vec![vec![0; names.len()]; names.len()];
     for ((from, to), count) in &cells {
         removed[place(from)][place(to)] += count;
