@@ -213,11 +213,11 @@ fn a_page_is_whole_or_not_there() {
     dir.write("wrong.jsonl", "no JSON\n");
     dir.dedup("wrong.jsonl --dry-run -q --report look.html").code(3);
     assert_eq!(read(&dir, "look.html"), "as it was");
-    dir.dedup("in --dry-run -q --report no/such/look.html").code(1).says("no/such/look.html");
+    dir.dedup("in --dry-run -q --report no/such/look.html").code(1).says("there is no folder no/such");
     dir.dedup("in --dry-run -q --report in").code(1).says("directory");
     dir.dedup("in --out out -q --report out/summary.json").code(2).says("out/report.html");
     assert_eq!(dir.names(), ["in", "look.html", "wrong.jsonl"]);
-    dir.dedup("in --dry-run -q --report look.html").ok();
+    dir.dedup("in --dry-run --report look.html").ok().says("only the report written").says("look.html");
     assert!(read(&dir, "look.html").ends_with("</html>"));
     assert_eq!(dir.names(), ["in", "look.html", "wrong.jsonl"]);
     for (flags, says) in [
@@ -257,7 +257,7 @@ fn collections_have_a_page() {
     let dir = Dir::new();
     let docs = corpus(&dir);
     dir.alike("load archive in -q", None).ok();
-    dir.alike("report archive --out look.html -q", None).ok();
+    dir.alike("report archive --out look.html", None).ok().says("look.html: a page about");
     let page = read(&dir, "look.html");
     // Documents of a collection are in the order of their ids.
     let mut sorted: Vec<_> = docs.iter().collect();

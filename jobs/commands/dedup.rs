@@ -330,6 +330,7 @@ fn finish(options: &DedupOptions, begun: Instant, peers: Option<&Peers>, mut sum
     summary.processes = peers.map(|peers| peers.mesh().processes());
     summary.wire_bytes = peers.map(Peers::wire_bytes);
     summary.memory_limit_bytes = options.memory;
+    summary.report = options.report.as_ref().map(|page| page.display().to_string());
     summary.form = Some(options.form).filter(|form| *form != FormChoice::default());
     summary.keep_per_cluster = Some(options.keep_per_cluster).filter(|most| *most > 1);
     summary.peak_memory_bytes = peak_memory();

@@ -13,6 +13,11 @@ pub(crate) fn warn(line: &str) {
     let _ = writeln!(io::stderr().lock(), "alike: warning: {}", sanitize(line));
 }
 
+/// Tells what was done. Nobody listening is no failure.
+pub(crate) fn tell(line: &str) {
+    let _ = writeln!(io::stderr().lock(), "{}", sanitize(line));
+}
+
 /// The error and its causes, safe to show. A cause that the error has quoted already is not told again.
 pub(crate) fn message(error: &Error) -> String {
     let mut text = error.to_string();

@@ -32,7 +32,10 @@ fn headline(s: &Summary, out: Option<&str>) -> String {
             ("found", format!("{} annotated in {out}/annotated", counted(s.documents, "document")))
         }
         Some(out) => ("removed", format!("{} kept in {out}/kept", count(s.kept))),
-        None => ("would remove", format!("{} would be kept (dry run, nothing written)", count(s.kept))),
+        None => {
+            let written = if s.report.is_some() { "only the report" } else { "nothing" };
+            ("would remove", format!("{} would be kept (dry run, {written} written)", count(s.kept)))
+        }
     };
     let (exact, near) = (count(s.exact_duplicates), count(s.near_duplicates));
     let kinds = match s.linked {
@@ -108,6 +111,9 @@ fn rows(s: &Summary) -> Vec<(&'static str, String)> {
     }
     if let Some(bytes) = s.annotated_bytes {
         rows.push(("annotated", size(bytes)));
+    }
+    if let Some(page) = &s.report {
+        rows.push(("report", printable(page).into_owned()));
     }
     if let Some(form) = s.form {
         rows.push(("form", form.to_string()));

@@ -104,6 +104,9 @@ pub struct Summary {
     /// Bytes of the files of annotated records on disk, if these were written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub annotated_bytes: Option<u64>,
+    /// The page that was written about the run, as it was named.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub report: Option<String>,
     /// How records are written, if not as their inputs are.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub form: Option<FormChoice>,

@@ -1,6 +1,6 @@
 //! The page: its frame, its style, and the parts in their order.
 
-use std::io::{ErrorKind, Write};
+use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
@@ -71,12 +71,17 @@ impl ReportFile {
             return Err(failed(ErrorKind::IsADirectory.into()));
         }
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        if !folder.is_dir() {
+            let message = format!("there is no folder {}; make it first", folder.display());
+            return Err(failed(io::Error::new(ErrorKind::NotFound, message)));
+        }
         let mut builder = tempfile::Builder::new();
         builder.prefix(".report-");
         // Temporary files are private by default, but this one becomes the output: as open as the umask allows.
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-        let file = builder.tempfile_in(folder).map_err(failed)?;
+        // The name of the temporary file is nothing that a user knows.
+        let file = builder.tempfile_in(folder).map_err(|e| failed(e.kind().into()))?;
         Ok(ReportFile { path: path.to_path_buf(), file })
     }
 

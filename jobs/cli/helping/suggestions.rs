@@ -75,6 +75,10 @@ const HINTS: &[(&str, &str)] = &[
         "--measure",
         "dedup measures whole texts; decontaminate has --threshold, the share of an item's n-grams, or --any-ngram",
     ),
+    (
+        "--against --protect --exclude-like",
+        "dedup has --against: alike dedup NEW --against OLD --out fresh, and then load fresh/kept",
+    ),
     ("--exact", "for equal texts only: --method exact"),
     ("--minhash --lsh", "for MinHash: --method minhash, or a preset of it from `alike presets`"),
 ];

@@ -8,6 +8,7 @@ use alike::config::Config;
 use alike::error::{Error, Result};
 use alike::flow::{Doc, EachText, Outcome};
 use alike::output::{InputFigures, Scratch, summarise};
+use alike::printable::counted;
 use alike::progress::Progress;
 use alike::read::Discovery;
 use alike::report::{OtherThresholds, ReportFile, ReportRequest, RunReport};
@@ -18,7 +19,7 @@ use crate::session::collection::open;
 use crate::session::options::{Machine, report_from};
 use crate::session::recompute::{choice, warn_of_cap};
 use crate::session::watched::watched;
-use crate::terminal::stderr::warn;
+use crate::terminal::stderr::{tell, warn};
 
 pub(crate) fn run(args: &ReportPageArgs) -> Result<ExitCode> {
     let place = &args.at.collection;
@@ -36,6 +37,11 @@ pub(crate) fn run(args: &ReportPageArgs) -> Result<ExitCode> {
     let (report, common) = watched(talk, |progress| report(args, &snapshot, machine, progress))?;
     page.finish(&report)?;
     warn_of_cap(snapshot.manifest(), common, talk);
+    if !talk.quiet && !talk.json_progress {
+        let RunReport { documents, removed, .. } = report;
+        let documents = counted(documents, "document");
+        tell(&format!("{}: a page about {documents}, of which {removed} would go", args.out.display()));
+    }
     Ok(ExitCode::SUCCESS)
 }
 
