@@ -168,7 +168,7 @@ impl Search<'_> {
             }
             Ok(Recognised::Nothing) => self.gathering.found.skipped.push((shown(), NOTHING.to_owned())),
             Ok(Recognised::Foreign(foreign)) => {
-                self.gathering.found.skipped.push((shown(), foreign.reason()))
+                self.gathering.found.skipped.push((shown(), foreign.reason()));
             }
             // One that may not be read is told as a file is; what ends for a while ends the run.
             Err(error) => match Error::io(&path, "read", error) {
