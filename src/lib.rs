@@ -327,6 +327,12 @@
 //! - `passages/find.rs` - the way of a run
 //! - `passages/repeats.rs` - what repeats in the order of the input
 //! - `passages/excerpts.rs` - the texts of passages, read again
+//! - `repetition/mod.rs` - documents that repeat themselves
+//! - `repetition/measures.rs` - the measures of Gopher, and their limits
+//! - `repetition/meter.rs` - the measures of a text
+//! - `repetition/grams.rs` - which n-grams of a text occur more than once
+//! - `repetition/find.rs` - the inputs read once, each document measured
+//! - `repetition/report.rs` - what was found, as rows and figures
 //!
 //! Durable state:
 //! - `collection/mod.rs` - what the state of a collection is made of
@@ -470,6 +476,7 @@
 //! - `output/lists.rs` - from an outcome to its lists and figures
 //! - `output/rows/mod.rs` - the rows of the lists
 //! - `output/rows/cells.rs` - these rows as cells of tables
+//! - `output/rows/found.rs` - what is found document by document, in files of the workers
 //! - `output/summary.rs` - the figures of a run
 //! - `output/figures.rs` - figures as people read them
 //! - `output/render.rs` - the figures for people
@@ -487,7 +494,7 @@
 //! - `decontaminate/stretches.rs` - which stretches of a document hold enough n-grams of a text
 //! - `decontaminate/found.rs` - what is found in a document
 //! - `decontaminate/search.rs` - the corpus read once by all workers
-//! - `decontaminate/hits.rs` - what is found, in files
+//! - `decontaminate/hits.rs` - what is found of a document
 //! - `decontaminate/report.rs` - what was found, as rows and figures
 //!
 //! How good a method is:
@@ -586,6 +593,7 @@ pub mod printable;
 pub mod progress;
 pub mod read;
 pub mod remote;
+pub mod repetition;
 pub mod report;
 pub mod resources;
 pub mod simd;

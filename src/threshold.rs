@@ -40,6 +40,11 @@ impl Threshold {
         whole > 0 && part * self.den >= whole * self.num
     }
 
+    /// Whether `part / whole` is over the threshold; false for an empty whole.
+    pub fn is_exceeded(self, part: u64, whole: u64) -> bool {
+        u128::from(part) * u128::from(self.den) > u128::from(whole) * u128::from(self.num)
+    }
+
     /// Whether it is less than another one.
     pub fn is_below(self, other: Threshold) -> bool {
         self.num * other.den < other.num * self.den

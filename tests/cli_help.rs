@@ -6,9 +6,10 @@ use std::fs;
 use crate::support::program::Dir;
 
 /// The commands that have arguments of their own.
-const COMMANDS: [&str; 31] = [
+const COMMANDS: [&str; 32] = [
     "dedup",
     "passages",
+    "repetition",
     "decontaminate",
     "load",
     "delete",

@@ -168,9 +168,10 @@ fn the_book_and_the_help_name_the_same_flags() {
         "--workspace",
     ];
     // All commands that have flags.
-    const COMMANDS: [&str; 28] = [
+    const COMMANDS: [&str; 29] = [
         "dedup",
         "passages",
+        "repetition",
         "decontaminate",
         "load",
         "delete",

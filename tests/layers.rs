@@ -40,6 +40,7 @@ const LIBRARY: &[&str] = &[
     "flow",
     "output",
     "passages",
+    "repetition",
     "decontaminate",
     "collection",
     "evaluate",

@@ -131,6 +131,8 @@ mod questions;
 /// Inputs from object stores and web servers, served by the tests themselves.
 #[cfg(all(feature = "remote", feature = "parquet"))]
 mod remote;
+/// Documents that repeat themselves: against an obvious program, in every shape.
+mod repetition;
 /// Stored documents taken in again against one-shot runs on their texts.
 mod replay;
 /// Pages about runs and collections.

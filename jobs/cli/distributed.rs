@@ -24,6 +24,7 @@ impl Command {
         match self {
             Command::Dedup(args) => Some(&args.processes),
             Command::Passages(args) => Some(&args.processes),
+            Command::Repetition(args) => Some(&args.processes),
             Command::Decontaminate(args) => Some(&args.processes),
             Command::Load(args) => Some(&args.change.processes),
             Command::Delete(args) => Some(&args.change.processes),
@@ -39,6 +40,7 @@ impl Command {
         match self {
             Command::Dedup(args) => Some(("dedup", &args.talk)),
             Command::Passages(args) => Some(("passages", &args.report.talk)),
+            Command::Repetition(args) => Some(("repetition", &args.report.talk)),
             Command::Decontaminate(args) => Some(("decontaminate", &args.report.talk)),
             Command::Load(args) => Some(("load", &args.change.report.talk)),
             Command::Delete(args) => Some(("delete", &args.change.report.talk)),
@@ -57,6 +59,7 @@ impl Command {
                 args.inputs.iter().chain(args.against.iter().map(|set| &set.path)).any(standard)
             }
             Command::Passages(args) => args.inputs.iter().any(standard),
+            Command::Repetition(args) => args.inputs.iter().any(standard),
             Command::Decontaminate(args) => args.inputs.iter().any(standard),
             Command::Load(args) => args.inputs.iter().any(standard),
             Command::Delete(args) => standard(&args.ids),

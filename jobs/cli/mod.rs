@@ -38,7 +38,7 @@ use self::evaluate::{EVALUATE_EXAMPLES, EvaluateArgs};
 use self::helping::help;
 use self::launch::{LAUNCH_EXAMPLES, LaunchArgs};
 use self::lexicon::{LEXICON_EXAMPLES, LexiconCommand};
-use self::passages::{PASSAGES_EXAMPLES, PassagesArgs};
+use self::passages::{PASSAGES_EXAMPLES, PassagesArgs, REPETITION_EXAMPLES, RepetitionArgs};
 use self::recompute::{
     EXPORT_EXAMPLES, ExportArgs, PAIRS_EXAMPLES, PairsArgs, RECLUSTER_EXAMPLES, REPORT_EXAMPLES,
     ReclusterArgs, ReportPageArgs, STATS_EXAMPLES,
@@ -223,6 +223,14 @@ pub(crate) enum Command {
     /// kept/, each passage only where it stands first. First is by file and line. DIR appears only when it is complete.
     #[command(after_long_help = PASSAGES_EXAMPLES)]
     Passages(Box<PassagesArgs>),
+    /// Remove documents that repeat themselves (Gopher's repetition measures)
+    ///
+    /// Measures how far each document repeats itself: its lines, its paragraphs, its most frequent n-gram, and all n-grams that
+    /// occur more than once. A document goes if one of the 13 measures is over its limit. Documents are not compared with each
+    /// other. DIR gets kept/ (the files), repetition.jsonl (each removed document with its measures), rejected.jsonl and
+    /// summary.json. DIR appears only when it is complete.
+    #[command(after_help = help::more("repetition"), after_long_help = REPETITION_EXAMPLES)]
+    Repetition(Box<RepetitionArgs>),
     /// Build, merge, compare and show lexicons (document frequencies of terms)
     ///
     /// A lexicon stores in how many documents each term occurs. Methods that weigh terms by rarity (idf) need one. A
@@ -241,8 +249,8 @@ pub(crate) enum Command {
     Evaluate(Box<EvaluateArgs>),
     /// Run a command as several processes, on one or many machines
     ///
-    /// Starts one process for each line of the hosts file. Works with dedup, passages, decontaminate, load, delete, compact,
-    /// recluster and lexicon build. Puts the number of the process in front of each line that it prints, and shows one progress for
+    /// Starts one process for each line of the hosts file. Works with dedup, passages, repetition, decontaminate, load,
+    /// delete, compact, recluster and lexicon build. Puts the number of the process in front of each line that it prints, and shows one progress for
     /// all. Standard output of process 0 is passed on unchanged. Ctrl-C stops all processes. If one fails, the others
     /// get 10 s to end by themselves, or 2 if it refused how it was called. On one machine give each process its share
     /// with -w and --memory.

@@ -1,9 +1,11 @@
-//! The arguments of `alike passages`.
+//! The arguments of `alike passages` and `alike repetition`.
 
 use std::path::PathBuf;
 
 use alike::output::RecordForm;
 use alike::passages::PassageUnit;
+use alike::repetition::RepetitionMeasure;
+use alike::threshold::Threshold;
 use clap::{Args, ValueEnum};
 
 use super::common::{MachineArgs, RecordArgs, ReportArgs};
@@ -81,4 +83,71 @@ pub(crate) enum ActionArg {
     Cut,
     /// Say where it is
     Mark,
+}
+
+pub(crate) const REPETITION_EXAMPLES: &str = "\
+Examples:
+  alike repetition crawl/ --dry-run
+      How many documents the limits of Gopher would remove, measure by measure.
+  alike repetition crawl/ --write-removed --out clean
+      Write the others to clean/kept/, and these to clean/removed/ to look at.
+  alike repetition crawl/ --limit top-2-gram=0.25 --limit duplicate-paragraphs=1 --out clean
+      A wider limit for one measure, and none for another.";
+
+#[derive(Debug, Args)]
+pub(crate) struct RepetitionArgs {
+    /// Files, folders (with all below them), globs, or - for standard input
+    #[arg(value_name = "INPUT", required = true)]
+    pub(crate) inputs: Vec<PathBuf>,
+    /// Folder for the result; must not exist yet
+    #[arg(long, value_name = "DIR", required_unless_present = "dry_run")]
+    pub(crate) out: Option<PathBuf>,
+
+    /// Remove documents of which a measure is over SHARE, above 0 and at most 1; may be given several times
+    ///
+    /// Measures and their limits, if no other is given: duplicate-lines 0.3, duplicate-paragraphs 0.3,
+    /// duplicate-line-characters 0.2, duplicate-paragraph-characters 0.2, top-2-gram 0.2, top-3-gram 0.18, top-4-gram 0.16,
+    /// duplicate-5-grams 0.15, duplicate-6-grams 0.14, duplicate-7-grams 0.13, duplicate-8-grams 0.12, duplicate-9-grams 0.11,
+    /// duplicate-10-grams 0.1. With 1 a measure removes nothing.
+    #[arg(long, value_name = "MEASURE=SHARE", value_parser = RepetitionLimit::parse, help_heading = "Measures")]
+    pub(crate) limit: Vec<RepetitionLimit>,
+
+    #[command(flatten)]
+    pub(crate) records: RecordArgs,
+
+    /// Also write removed records, to removed/
+    #[arg(long, help_heading = "Output")]
+    pub(crate) write_removed: bool,
+    /// Write records in this form: --to jsonl.zst [default: that of each input]
+    #[arg(long, value_name = "FORM", value_parser = form_parser(), help_heading = "Output")]
+    pub(crate) to: Option<RecordForm>,
+    /// Report what is found, but write nothing
+    #[arg(long, help_heading = "Output")]
+    pub(crate) dry_run: bool,
+    #[command(flatten)]
+    pub(crate) report: ReportArgs,
+
+    #[command(flatten)]
+    pub(crate) machine: MachineArgs,
+    #[command(flatten)]
+    pub(crate) processes: ProcessArgs,
+}
+
+/// What `--limit` names.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RepetitionLimit {
+    pub(crate) measure: RepetitionMeasure,
+    pub(crate) most: Threshold,
+}
+
+impl RepetitionLimit {
+    fn parse(text: &str) -> Result<RepetitionLimit, String> {
+        let Some((measure, most)) = text.split_once('=') else {
+            return Err("expected a measure and a share, like top-2-gram=0.25".to_owned());
+        };
+        let most = most.parse().map_err(|_| {
+            format!("{most:?} is no share: expected a decimal above 0 and at most 1, like {measure}=0.25")
+        })?;
+        Ok(RepetitionLimit { measure: measure.parse()?, most })
+    }
 }

@@ -8,13 +8,13 @@ use std::time::Instant;
 use alike::config::Input;
 use alike::decontaminate::{
     BenchmarkIndex, BenchmarkSet, ContaminationRule, CorpusFindings, CorpusSearch, DecontaminationReport,
-    Hits, ItemFields, RowNames, assist_search, read_benchmarks, search,
+    ItemFields, RowNames, assist_search, read_benchmarks, search,
 };
 use alike::error::{Error, Result};
 use alike::limits::{BASE_MEMORY, LISTED_ITEMS, WORKER_MEMORY};
 use alike::output::{
-    Chosen, FormPlan, Hands, RecordSet, Scratch, Side, TextChange, assist_records, private_folder,
-    write_cut_records, write_records,
+    FindingFiles, FormPlan, Hands, LeftOut, RecordSet, Scratch, Side, TextChange, assist_records,
+    private_folder, write_cut_records, write_records,
 };
 use alike::peers::Peers;
 use alike::printable::{counted, printable};
@@ -134,22 +134,21 @@ fn write(
     let inputs = &found.inputs;
     let set = RecordSet { sources: &inputs.sources, fields: &inputs.fields, choice: options.form };
     let hands = Hands { workers: options.machine.workers, peers };
+    let refused = |left_out: LeftOut, side: Side| left_out.and_refused(&found.refusals, 0, side);
     if options.form.texts != TextChange::None {
-        let (removed, ends) = found.without_refused(vec![Vec::new(); inputs.sources.len()], true);
         let [side] = options.sides() else { return Ok(()) };
-        let chosen = Chosen { side: *side, removed: &removed, ends: &ends };
+        let left_out = refused(LeftOut::nothing(inputs.sources.len()), *side);
         let cuts = found.cuts(folder)?;
-        write_cut_records(folder, set, chosen, &cuts, hands, progress)?;
+        write_cut_records(folder, set, left_out.chosen(*side), &cuts, hands, progress)?;
         cuts.remove()?;
-        return found.hits.map_or(Ok(()), Hits::remove);
+    } else {
+        let contaminated = found.contaminated()?;
+        for side in options.sides() {
+            let left_out = refused(contaminated.clone(), *side);
+            write_records(folder, set, left_out.chosen(*side), None, hands, progress)?;
+        }
     }
-    let contaminated = found.contaminated()?;
-    for side in options.sides() {
-        let (removed, ends) = found.without_refused(contaminated.clone(), *side != Side::Removed);
-        let chosen = Chosen { side: *side, removed: &removed, ends: &ends };
-        write_records(folder, set, chosen, None, hands, progress)?;
-    }
-    found.hits.map_or(Ok(()), Hits::remove)
+    found.hits.map_or(Ok(()), FindingFiles::remove)
 }
 
 /// Takes part in what process 0 does.

@@ -10,8 +10,8 @@ use alike::config::Config;
 use alike::error::{Error, Result};
 use alike::flow::{self, Doc, Outcome, Part, ProtectedSet, Related, Request};
 use alike::output::{
-    Chosen, FormChoice, FormPlan, Hands, KeptTally, KindTable, Lists, NoteFile, RecordSet, Scratch, Side,
-    Summary, assist_records, left_out, private_folder, summarise, write_records,
+    FormChoice, FormPlan, Hands, KeptTally, KindTable, Lists, NoteFile, RecordSet, Scratch, Side, Summary,
+    assist_records, left_out, private_folder, summarise, write_records,
 };
 use alike::peers::Peers;
 use alike::progress::{Progress, Stage};
@@ -221,9 +221,7 @@ fn write(
     let set =
         RecordSet { sources: run.documents.own_sources(), fields: &inputs.fields, choice: options.form };
     let half = |side: Side, notes: Option<&NoteFile>| {
-        let (removed, ends) = left_out(outcome, side);
-        let chosen = Chosen { side, removed: &removed, ends: &ends };
-        write_records(folder, set, chosen, notes, hands, progress)
+        write_records(folder, set, left_out(outcome, side).chosen(side), notes, hands, progress)
     };
     let kept = || -> Result<Vec<KeptTally>> {
         let notes = annotate()?;

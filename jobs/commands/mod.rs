@@ -10,6 +10,7 @@ mod manual;
 mod passages;
 mod presets;
 mod query;
+mod repetition;
 mod tune;
 
 #[cfg(test)]
@@ -44,6 +45,7 @@ pub(crate) fn run(command: Command, job: &DistributedJob) -> Result<ExitCode> {
         Command::Info(args) => collection::info::run(&args),
         Command::Presets { name } => presets::text(name.as_deref()).and_then(|text| print(text.as_bytes())),
         Command::Passages(args) => passages::run(&args, job),
+        Command::Repetition(args) => repetition::run(&args, job),
         Command::Lexicon(command) => lexicon::run(&command, job),
         Command::Tune(command) => tune::run(&command),
         Command::Evaluate(args) => evaluate::run(&args),

@@ -8,7 +8,7 @@ use std::time::Instant;
 use alike::config::{Config, Input};
 use alike::error::{Error, Result};
 use alike::output::{
-    Chosen, CutWriter, FormChoice, FormPlan, Hands, KeptTally, RecordSet, Rows, Scratch, Side, TextChange,
+    CutWriter, FormChoice, FormPlan, Hands, KeptTally, LeftOut, RecordSet, Rows, Scratch, Side, TextChange,
     assist_records, private_folder, write_cut_records,
 };
 use alike::passages::{FoundPassages, PassageRequest, PassageUnit, assist_passages, find_passages};
@@ -136,9 +136,9 @@ fn lead(
             progress.enter(Stage::Write, bytes);
             let set =
                 RecordSet { sources: &request.sources, fields: &done.found.fields, choice: choice(args) };
-            let (removed, ends) = (vec![vec![]; set.sources.len()], vec![None; set.sources.len()]);
+            let left_out = LeftOut::nothing(set.sources.len());
             let side = if args.action == ActionArg::Mark { Side::Annotated } else { Side::Kept };
-            let chosen = Chosen { side, removed: &removed, ends: &ends };
+            let chosen = left_out.chosen(side);
             let hands = Hands { workers: machine.workers, peers };
             done.kept = Some(write_cut_records(staging.path(), set, chosen, &cuts, hands, progress)?);
             cuts.remove()?;

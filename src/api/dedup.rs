@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::flow::{self, Outcome, Part, Reason, Request};
 use crate::limits::{MAX_WORKERS, REFUSED_PERCENT};
 use crate::output::{
-    Chosen, Hands, KeptTally, Lists, Side, Staging, Summary, left_out, private_folder, summarise, write_kept,
+    Hands, KeptTally, Lists, Side, Staging, Summary, left_out, private_folder, summarise, write_kept,
 };
 use crate::progress::Progress;
 use crate::read::{Discovery, Rejected, discover, unread};
@@ -235,11 +235,10 @@ impl DeduplicatedFiles {
     pub fn write(&self, folder: impl AsRef<Path>) -> Result<KeptTally> {
         let staging = Staging::new(folder.as_ref())?;
         Lists::new(&self.outcome).write(staging.path(), &self.rejected)?;
-        let (removed, ends) = left_out(&self.outcome, Side::Kept);
+        let left_out = left_out(&self.outcome, Side::Kept);
         let sources = &self.outcome.run.documents.inputs.sources;
         let hands = Hands { workers: self.workers, peers: None };
-        let chosen = Chosen { side: Side::Kept, removed: &removed, ends: &ends };
-        let kept = write_kept(staging.path(), sources, chosen, hands, &self.progress)?;
+        let kept = write_kept(staging.path(), sources, left_out.chosen(Side::Kept), hands, &self.progress)?;
         let mut summary = self.summary()?;
         summary.kept_bytes = Some(kept.bytes_out);
         summary.write(staging.path())?;

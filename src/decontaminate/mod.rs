@@ -3,7 +3,7 @@
 //! A benchmark is a set of items, and an item has texts: a question, perhaps an answer. Each text is a set of n-grams. A text
 //! stands in a document if a stretch of the document, half as long again as the text, has enough of them ([`ContaminationRule`]).
 //! [`BenchmarkIndex`] holds the n-grams of all texts in memory; the corpus streams by ([`search`]), and what is found goes
-//! to files in document order ([`Hits`]).
+//! to files in document order.
 //!
 //! Nothing is missed, although few n-grams are looked up: a text of `g` n-grams of which `k` are needed has one of its
 //! `g - k + 1` rarest in every stretch that has `k`. So only these are in the table, and a document that shows one of them
@@ -22,7 +22,7 @@ mod stretches;
 mod table;
 
 pub use fields::ItemFields;
-pub use hits::{ContaminatedDocument, Hits, ItemPassage};
+pub use hits::{ContaminatedDocument, ItemPassage};
 pub use index::{BenchmarkCounts, BenchmarkIndex, BenchmarkText, Item, TextOwner};
 pub use items::{BenchmarkSet, read_benchmarks};
 pub use report::{BenchmarkRow, ContaminatedRow, DecontaminationReport, RowNames};

@@ -7,15 +7,15 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use serde::{Deserialize, Serialize};
 
 use super::found::{DocumentFindings, TextPlaces};
-use super::hits::{ContaminatedDocument, HitWriter, Hits};
+use super::hits::ContaminatedDocument;
 use super::index::BenchmarkIndex;
 use super::scan::DocumentScan;
 use crate::error::{Error, Result};
 use crate::lexicon::{Survey, TextReader};
-use crate::output::{CutFile, CutWriter};
+use crate::output::{CutFile, CutWriter, FindingFiles, FindingWriter, LeftOut};
 use crate::peers::Peers;
 use crate::progress::Progress;
-use crate::read::{Input, Record, RecordCost, RecordRoom, Refusal, Refused, Rejected, RunInputs, Source};
+use crate::read::{Input, Record, RecordCost, RecordRoom, Refused, Rejected, RunInputs, Source};
 use crate::simd::Simd;
 use crate::text::{Fold, Tokenizer, Tokens};
 
@@ -106,7 +106,7 @@ pub struct CorpusFindings {
     /// What was counted.
     pub tally: CorpusTally,
     /// The documents that something was found in, if they are kept.
-    pub hits: Option<Hits>,
+    pub hits: Option<FindingFiles<ContaminatedDocument>>,
     /// Records of the corpus that could not be used.
     pub refused: Vec<Rejected>,
     /// The same, as they were found.
@@ -116,18 +116,14 @@ pub struct CorpusFindings {
 }
 
 impl CorpusFindings {
-    /// The offsets of the documents that something was found in, for each source, ascending.
+    /// What is not kept: the documents that something was found in.
     ///
     /// # Errors
     /// [`crate::error::Error::Io`].
-    pub fn contaminated(&self) -> Result<Vec<Vec<u64>>> {
-        let mut offsets = vec![Vec::new(); self.inputs.sources.len()];
-        let Some(hits) = &self.hits else { return Ok(offsets) };
-        hits.each(&mut |document| {
-            offsets[document.position.file() as usize].push(document.position.offset());
-            Ok(())
-        })?;
-        Ok(offsets)
+    pub fn contaminated(&self) -> Result<LeftOut> {
+        let sources = self.inputs.sources.len();
+        let none = || Ok(LeftOut::nothing(sources));
+        self.hits.as_ref().map_or_else(none, |hits| hits.offsets(sources).map(LeftOut::new))
     }
 
     /// The passages of all documents, for whoever cuts them out or marks them: a file in `folder`.
@@ -143,31 +139,6 @@ impl CorpusFindings {
             })?;
         }
         cuts.finish(self.inputs.sources.len())
-    }
-
-    /// Adds to such offsets those of what is no document, which is not kept either; rows that cannot be read are only left
-    /// out where `rows_too` says so. Beside it, for a source that could only be read to some offset, that offset.
-    pub fn without_refused(
-        &self,
-        mut offsets: Vec<Vec<u64>>,
-        rows_too: bool,
-    ) -> (Vec<Vec<u64>>, Vec<Option<u64>>) {
-        let mut ends = vec![None; offsets.len()];
-        for Refused { position, refusal, .. } in &self.refusals {
-            let file = position.file() as usize;
-            match refusal {
-                // What holds no text is no mistake: it stays.
-                Refusal::NoTextIn(_) => {}
-                Refusal::Rows { rows, .. } if rows_too => {
-                    offsets[file].extend(position.offset()..position.offset() + rows);
-                }
-                Refusal::Rows { .. } => {}
-                refusal if refusal.ends_file() => ends[file] = Some(position.offset()),
-                _ => offsets[file].push(position.offset()),
-            }
-        }
-        offsets.iter_mut().for_each(|offsets| offsets.sort_unstable());
-        (offsets, ends)
     }
 }
 
@@ -208,7 +179,7 @@ pub fn search(
         }
     }
     let is_there = corpus.folder.filter(|_| process == 0);
-    let hits = is_there.map(Hits::of).transpose()?;
+    let hits = is_there.map(FindingFiles::of).transpose()?;
     let (refused, refusals, inputs) = (surveyed.refused, surveyed.refusals, surveyed.inputs);
     Ok(CorpusFindings { tally, hits, refused, refusals, inputs })
 }
@@ -237,7 +208,7 @@ struct CorpusReader<'a> {
     tally: CorpusTally,
     /// The folder, and who this is; a file is created for the first document that it is needed for.
     place: Option<(&'a Path, (usize, usize))>,
-    file: Option<HitWriter>,
+    file: Option<FindingWriter>,
     /// Of each benchmark, the last document with a text of it.
     last: Vec<u64>,
     sources: &'a [Source],
@@ -270,7 +241,7 @@ impl<'a> CorpusReader<'a> {
     }
 
     fn finish(self) -> Result<CorpusTally> {
-        self.file.map_or(Ok(()), HitWriter::finish)?;
+        self.file.map_or(Ok(()), FindingWriter::finish)?;
         Ok(self.tally)
     }
 
@@ -308,7 +279,7 @@ impl<'a> CorpusReader<'a> {
         let document = ContaminatedDocument { position, line, id, items, unlisted, stretches };
         let file = match &mut self.file {
             Some(file) => file,
-            none => none.insert(HitWriter::create(folder, process, worker)?),
+            none => none.insert(FindingWriter::create(folder, process, worker)?),
         };
         file.write(&document)
     }

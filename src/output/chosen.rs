@@ -3,6 +3,8 @@
 #[cfg(feature = "parquet")]
 use std::ops::Range;
 
+use crate::read::{Refusal, Refused};
+
 /// One of the two halves that the records of the inputs fall into, or both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Side {
@@ -35,6 +37,50 @@ pub struct Chosen<'a> {
     pub removed: &'a [Vec<u64>],
     /// Where there is an offset, only the decompressed bytes before it are good: the rest of a truncated stream is not.
     pub ends: &'a [Option<u64>],
+}
+
+/// What is left out where records are written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeftOut {
+    removed: Vec<Vec<u64>>,
+    ends: Vec<Option<u64>>,
+}
+
+impl LeftOut {
+    /// Nothing of so many sources.
+    pub fn nothing(sources: usize) -> LeftOut {
+        LeftOut::new(vec![Vec::new(); sources])
+    }
+
+    /// For each source the records at some offsets.
+    pub fn new(removed: Vec<Vec<u64>>) -> LeftOut {
+        let ends = vec![None; removed.len()];
+        LeftOut { removed, ends }
+    }
+
+    /// Beside it what is no document, and is not kept either, and what stands behind the end of the good bytes of a source.
+    /// What holds no text is no mistake: it stays. Rows that cannot be read cannot be written to `removed/`. Sources before
+    /// the first of those that are written have no place here.
+    pub fn and_refused(mut self, refused: &[Refused], first: usize, side: Side) -> LeftOut {
+        for Refused { position, refusal, .. } in refused {
+            let Some(file) = (position.file() as usize).checked_sub(first) else { continue };
+            let offset = position.offset();
+            match refusal {
+                Refusal::NoTextIn(_) => {}
+                refusal if refusal.ends_file() => self.ends[file] = Some(offset),
+                Refusal::Rows { .. } if side == Side::Removed => {}
+                Refusal::Rows { rows, .. } => self.removed[file].extend(offset..offset + rows),
+                _ => self.removed[file].push(offset),
+            }
+        }
+        self.removed.iter_mut().for_each(|offsets| offsets.sort_unstable());
+        self
+    }
+
+    /// The records that are written.
+    pub fn chosen(&self, side: Side) -> Chosen<'_> {
+        Chosen { side, removed: &self.removed, ends: &self.ends }
+    }
 }
 
 /// The rows of a file that are written.

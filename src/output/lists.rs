@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::chosen::Side;
+use super::chosen::{LeftOut, Side};
 use super::list_file::{ListFile, ListForm};
 use super::members::{ClusterMember, members, shown_scores};
 use super::rows::{AgainstRow, AssignmentRow, ClusterRow, DuplicateRow, ListRow, PairRow, RejectedRow};
@@ -10,7 +10,7 @@ use super::summary::{AgainstFigures, CommonShingles, InputFigures, Skipped, Stag
 use crate::document::Doc;
 use crate::error::Result;
 use crate::flow::{Outcome, Reason, Related, Removed};
-use crate::read::{Discovery, Refusal, Refused, Rejected};
+use crate::read::{Discovery, Refusal, Rejected};
 
 /// The lists of an outcome.
 pub struct Lists<'a> {
@@ -178,35 +178,17 @@ impl<'a> Lists<'a> {
     }
 }
 
-/// The offsets that do not go to `kept/`, for each source, ascending: removed documents and refused records. What goes to
-/// `removed/` is the same without what cannot be written, which is rows that cannot be read. Of annotated records only
-/// refused ones are left out. Protected sources have no place here.
-/// Beside it, for a source that could only be read to some offset, that offset.
-pub fn left_out(outcome: &Outcome, side: Side) -> (Vec<Vec<u64>>, Vec<Option<u64>>) {
+/// What does not go to `kept/`: removed documents and refused records. Of annotated records only refused ones are left out.
+pub fn left_out(outcome: &Outcome, side: Side) -> LeftOut {
     let run = &outcome.run;
     let (first, own) = (run.documents.protected_sources(), run.documents.own_sources().len());
     let mut removed: Vec<Vec<u64>> = vec![Vec::new(); own];
-    let mut ends = vec![None; own];
-    let position = |doc: Doc| run.documents.catalogue.position(doc);
     let gone = if side == Side::Annotated { &[] } else { &*outcome.findings.removed };
     for row in gone {
-        removed[position(row.doc).file() as usize - first].push(position(row.doc).offset());
+        let position = run.documents.catalogue.position(row.doc);
+        removed[position.file() as usize - first].push(position.offset());
     }
-    for Refused { position, refusal, .. } in &outcome.refused {
-        // What holds no text is no mistake: it stays. What is protected is not written.
-        let Some(file) = (position.file() as usize).checked_sub(first) else { continue };
-        if matches!(refusal, Refusal::NoTextIn(_)) {
-            continue;
-        }
-        if refusal.ends_file() {
-            ends[file] = Some(position.offset());
-        } else if side != Side::Removed || !matches!(refusal, Refusal::Rows { .. }) {
-            let rows = if let Refusal::Rows { rows, .. } = refusal { *rows } else { 1 };
-            removed[file].extend(position.offset()..position.offset() + rows);
-        }
-    }
-    removed.iter_mut().for_each(|offsets| offsets.sort_unstable());
-    (removed, ends)
+    LeftOut::new(removed).and_refused(&outcome.refused, first, side)
 }
 
 /// The figures of a run, as far as they are known before anything is written.

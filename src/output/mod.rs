@@ -22,7 +22,7 @@ mod summary;
 mod svg;
 mod temporary;
 
-pub use chosen::{Chosen, Side};
+pub use chosen::{Chosen, LeftOut, Side};
 pub(crate) use figures::{count, percent, size};
 pub use forms::{
     CutFile, CutWriter, FormChoice, FormPlan, NoteFile, RecordForm, RecordSet, TextChange, assist_records,
@@ -36,7 +36,11 @@ pub use list_file::ListForm;
 pub use lists::{ListChoice, Lists, left_out, summarise};
 pub use members::shown_scores;
 pub use render::{examples, render};
-pub use rows::{AgainstRow, AssignmentRow, ClusterRow, DuplicateRow, PairRow, RejectedRow, Rows};
+pub(crate) use rows::FindingWriter;
+pub use rows::{
+    AgainstRow, AssignmentRow, ClusterRow, DocumentFinding, DuplicateRow, FindingFiles, PairRow, RejectedRow,
+    Rows,
+};
 pub use scratch::{Scratch, private_folder};
 pub use staging::Staging;
 pub use summary::{AgainstFigures, CommonShingles, InputFigures, Skipped, StageSeconds, Summary};

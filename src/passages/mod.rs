@@ -29,5 +29,7 @@ mod unit;
 
 pub use excerpts::Passage;
 pub use find::{FoundPassages, PassageRequest, PassageTally, assist_passages, find_passages};
+pub(crate) use pieces::{WordSum, each_start};
 pub use repeats::RepeatTally;
 pub use unit::PassageUnit;
+pub(crate) use unit::PieceKind;

@@ -73,7 +73,7 @@ impl PieceCutter {
 }
 
 /// Tells where the pieces of a text begin.
-fn each_start(text: &str, kind: PieceKind, mut start: impl FnMut(usize)) {
+pub(crate) fn each_start(text: &str, kind: PieceKind, mut start: impl FnMut(usize)) {
     let at = |part: &str| part.as_ptr().addr() - text.as_ptr().addr();
     match kind {
         PieceKind::Sentence => each_sentence(text, |sentence| start(at(sentence))),
@@ -93,17 +93,41 @@ fn each_start(text: &str, kind: PieceKind, mut start: impl FnMut(usize)) {
 
 /// What a piece is, and how many words it has.
 fn identity(piece: &str, tokenizer: &mut Tokenizer, words: &mut PlacedWords) -> (u64, u64) {
-    let (mut sum, mut count) = (0u64, 0);
-    let mut add = |hash: u64| {
-        sum = sum.wrapping_mul(FACTOR).wrapping_add(hash);
-        count += 1;
-    };
+    let mut sum = WordSum::default();
     if piece.len() > LONG {
-        words.each(piece, |hash, _| add(hash));
+        words.each(piece, |hash, _| sum.add(hash));
     } else {
-        tokenizer.tokens(piece).iter().for_each(|hash| add(*hash));
+        tokenizer.tokens(piece).iter().for_each(|hash| sum.add(*hash));
     }
-    (mixed(sum ^ count), count)
+    (sum.identity(), sum.count)
+}
+
+/// The words of a piece, added up as they come.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct WordSum {
+    sum: u64,
+    /// Words so far.
+    pub(crate) count: u64,
+}
+
+impl WordSum {
+    /// The sum of some words.
+    pub(crate) fn of(words: &[u64]) -> WordSum {
+        let mut sum = WordSum::default();
+        words.iter().for_each(|word| sum.add(*word));
+        sum
+    }
+
+    /// Adds a word.
+    pub(crate) fn add(&mut self, hash: u64) {
+        self.sum = self.sum.wrapping_mul(FACTOR).wrapping_add(hash);
+        self.count += 1;
+    }
+
+    /// What the piece is.
+    pub(crate) fn identity(self) -> u64 {
+        mixed(self.sum ^ self.count)
+    }
 }
 
 /// Spreads sums, whose low bits depend on the low bits of what was added only.

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 /// What a text is cut into.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub(super) enum PieceKind {
+pub(crate) enum PieceKind {
     /// Lines.
     Line,
     /// What stands between empty lines.

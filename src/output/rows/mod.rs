@@ -2,6 +2,7 @@
 
 #[cfg(feature = "parquet")]
 mod cells;
+mod found;
 
 use std::fs::File;
 use std::io::Write;
@@ -15,6 +16,9 @@ use crate::error::{Error, Result};
 use crate::flow::Reason;
 use crate::read::Rejected;
 use crate::similarity::{Relation, ReportedScores};
+
+pub(crate) use found::FindingWriter;
+pub use found::{DocumentFinding, FindingFiles};
 
 /// A removed document: a line of `duplicates.jsonl`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
