@@ -57,6 +57,12 @@ fn rejected(bad: &[u8], config: &str, reason: &[&str]) {
     let strict =
         dir.dedup("in.jsonl --config c.toml --strict --out strict").code(3).says("in.jsonl").says("4");
     assert!(!dir.join("strict").exists(), "{}", strict.stderr);
+    // One of twenty is 5 %.
+    dir.dedup("in.jsonl --config c.toml --max-rejected 4% --out less")
+        .code(3)
+        .says("more than 4%")
+        .says("in.jsonl");
+    dir.dedup("in.jsonl --config c.toml --max-rejected 5 --dry-run").ok();
 }
 
 #[test]

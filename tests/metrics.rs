@@ -322,6 +322,7 @@ fn an_address_that_cannot_be_is_a_clear_error() {
         ("127.0.0.1".to_owned(), "has no port".to_owned()),
         ("127.0.0.1:65536".to_owned(), "expected host:port".to_owned()),
         (":9100".to_owned(), "expected host:port".to_owned()),
+        ("65536".to_owned(), "has no port".to_owned()),
         ("no.such.host.invalid:9100".to_owned(), "the host is not found".to_owned()),
     ] {
         for command in ["dedup in --out out", "load c in", "delete c --ids in", "compact c", "recluster c"] {
@@ -341,6 +342,10 @@ fn a_port_that_the_system_chose_is_told() {
     records(&dir);
     let ran = dir.alike("dedup in --dry-run --quiet --metrics 127.0.0.1:0", None).ok();
     assert!(ran.stderr.starts_with("alike: metrics at http://127.0.0.1:"), "{}", ran.stderr);
+    // A port alone is one of this machine.
+    let ran = dir.alike("dedup in --dry-run --quiet --metrics 0", None).ok();
+    let local = ["http://127.0.0.1:", "http://[::1]:"].map(|address| format!("alike: metrics at {address}"));
+    assert!(local.iter().any(|told| ran.stderr.starts_with(told)), "{}", ran.stderr);
     let ran = dir.alike("dedup in --dry-run --json-progress --metrics 127.0.0.1:0 --profile", None).ok();
     let lines = crate::support::output::jsonl(ran.stderr.as_bytes());
     assert!(lines[0]["event"] == "metrics" && lines[0]["address"].is_string(), "{}", lines[0]);

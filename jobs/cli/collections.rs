@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::common::{ChangeArgs, ConfigArgs, FormArgs, PlaceArgs, ReportArgs};
+use super::common::{ChangeArgs, ConfigArgs, FormArgs, PlaceArgs, RefusalArgs, ReportArgs};
 use super::processes::ProcessArgs;
 
 pub(crate) const LOAD_EXAMPLES: &str = "\
@@ -107,9 +107,8 @@ pub(crate) struct LoadArgs {
     #[command(flatten)]
     pub(crate) choices: ConfigArgs,
 
-    /// Fail (exit code 3) on the first refused record, not only if more than 10 % are refused
-    #[arg(long, hide_short_help = true, help_heading = "Records")]
-    pub(crate) strict: bool,
+    #[command(flatten)]
+    pub(crate) refusals: RefusalArgs,
     /// Write all refused records to a new file as JSON Lines [default: show the first 10]
     #[arg(long, value_name = "FILE", hide_short_help = true, help_heading = "Records")]
     pub(crate) rejected: Option<PathBuf>,

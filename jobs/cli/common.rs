@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use alike::config::{Input, Method};
+use alike::limits::REFUSED_PERCENT;
 use alike::output::{ListChoice, ListForm};
 use alike::read::{Delimiter, FormatHint, FormatName};
 use clap::{Args, ValueEnum};
@@ -192,6 +193,17 @@ pub(crate) struct FilterArgs {
     pub(crate) stem: Option<String>,
 }
 
+/// How many records may be refused.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct RefusalArgs {
+    /// Fail (exit code 3) on the first refused record
+    #[arg(long, conflicts_with = "max_rejected", hide_short_help = true, help_heading = "Records")]
+    pub(crate) strict: bool,
+    /// Fail (exit code 3) if more records than PERCENT are refused
+    #[arg(long, value_name = "PERCENT", default_value_t = Percent(REFUSED_PERCENT as u8), hide_short_help = true, help_heading = "Records")]
+    pub(crate) max_rejected: Percent,
+}
+
 /// The fields of a record, where nothing else is configured, and how strictly records are read.
 #[derive(Debug, Args)]
 pub(crate) struct RecordArgs {
@@ -203,9 +215,8 @@ pub(crate) struct RecordArgs {
     pub(crate) text_field: Option<String>,
     #[command(flatten)]
     pub(crate) form: FormArgs,
-    /// Fail (exit code 3) on the first refused record, not only if more than 10 % are refused
-    #[arg(long, help_heading = "Records")]
-    pub(crate) strict: bool,
+    #[command(flatten)]
+    pub(crate) refusals: RefusalArgs,
 }
 
 /// What may differ from the configuration of the collection.

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use alike::output::RecordForm;
 use clap::Args;
 
-use super::common::{ConfigArgs, ListArgs, MachineArgs, TalkArgs};
+use super::common::{ConfigArgs, ListArgs, MachineArgs, RefusalArgs, TalkArgs};
 use super::processes::ProcessArgs;
 use super::values::{form_parser, positive};
 
@@ -108,9 +108,8 @@ pub(crate) struct DedupArgs {
     /// The first N in the order of --prefer and --keep are kept, the representative first; exact copies count as members.
     #[arg(long, value_name = "N", value_parser = positive, hide_short_help = true, help_heading = "Clusters")]
     pub(crate) keep_per_cluster: Option<NonZeroUsize>,
-    /// Fail (exit code 3) on the first refused record, not only if more than 10 % are refused
-    #[arg(long, hide_short_help = true, help_heading = "Records")]
-    pub(crate) strict: bool,
+    #[command(flatten)]
+    pub(crate) refusals: RefusalArgs,
 
     /// Also write pairs.jsonl: every pair of near-duplicates
     #[arg(long, help_heading = "Output")]

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 
-use super::common::{FormArgs, MachineArgs, ReportArgs};
+use super::common::{FormArgs, MachineArgs, RefusalArgs, ReportArgs};
 use super::processes::ProcessArgs;
 use super::values::fold_parser;
 
@@ -104,9 +104,8 @@ pub(crate) struct BuildArgs {
     pub(crate) text_field: Option<String>,
     #[command(flatten)]
     pub(crate) form: FormArgs,
-    /// Fail (exit code 3) on the first refused record, not only if more than 10 % are refused
-    #[arg(long, help_heading = "Records")]
-    pub(crate) strict: bool,
+    #[command(flatten)]
+    pub(crate) refusals: RefusalArgs,
 
     #[command(flatten)]
     pub(crate) report: ReportArgs,

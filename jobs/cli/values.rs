@@ -185,6 +185,13 @@ pub(crate) enum ComponentsArg {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Percent(pub(crate) u8);
 
+impl Percent {
+    /// Whether a part of a whole is more than that.
+    pub(crate) fn is_exceeded(self, part: u64, whole: u64) -> bool {
+        part * 100 > whole * u64::from(self.0)
+    }
+}
+
 impl FromStr for Percent {
     type Err = String;
 

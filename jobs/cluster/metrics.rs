@@ -51,7 +51,11 @@ impl ProcessMetrics {
         above: usize,
     ) -> Result<Option<SocketAddr>> {
         let wrong = |what: &str| Error::config(format!("--metrics {address}: {what}"));
-        let (host, port) = split_any_address(address).map_err(wrong)?;
+        // A port alone is one of this machine.
+        let (host, port) = match address.parse() {
+            Ok(port) if !address.starts_with('+') => ("localhost", port),
+            _ => split_any_address(address).map_err(wrong)?,
+        };
         let port = match port {
             0 => 0,
             port => u16::try_from(usize::from(port).saturating_add(above))

@@ -99,7 +99,7 @@ fn lead(
     found.inputs.refuse_gaps(&found.refusals)?;
     let rejected = corpus.rejected(found.refused.clone());
     reporter.refused(&rejected);
-    refuse(options.strict, &rejected, found.tally.documents)?;
+    refuse(options.refusals, &rejected, found.tally.documents)?;
     let report = DecontaminationReport::new(
         (&options.fields, options.rule, options.form.texts),
         &index,
@@ -175,7 +175,7 @@ fn index(
     let own = BASE_MEMORY + WORKER_MEMORY * options.machine.workers as u64;
     let most = options.machine.memory.map_or(u64::MAX, |memory| memory.saturating_sub(own));
     let what = (&*task.sets, &*task.benchmarks);
-    read_benchmarks(what, (&task.fields, task.rule), (options.strict, most), progress)
+    read_benchmarks(what, (&task.fields, task.rule), (options.refusals.strict, most), progress)
 }
 
 fn corpus_search<'a>(

@@ -106,12 +106,12 @@ fn dedup(
     let request = Request { lexicon, ..request(options, task, &stored, with(), progress)? };
     let mut outcome = flow::run(request, Arc::clone(progress))?;
     outcome.findings.keep_per_cluster(options.keep_per_cluster, &outcome.run.documents.catalogue);
-    refuse_unprotected(options.strict, &outcome)?;
+    refuse_unprotected(options.refusals, &outcome)?;
     let documents = &outcome.run.documents;
     let first = documents.protected_sources();
     let own = outcome.refused.partition_point(|refused| (refused.position.file() as usize) < first);
     let rejected = discovery.rejected(documents.inputs.rejected(&outcome.refused[own..]));
-    refuse(options.strict, &rejected, outcome.tally.documents)?;
+    refuse(options.refusals, &rejected, outcome.tally.documents)?;
     let related =
         options.kinds.then(|| Related::of_inputs(&outcome.run.sets, &outcome.findings)).transpose()?;
     let related = related.as_ref();

@@ -126,7 +126,7 @@ fn lead(
     let found = find_passages(&request, args.top, cuts, progress)?;
     let rejected = discovery.rejected(found.refused.clone());
     reporter.refused(&rejected);
-    refuse(args.records.strict, &rejected, found.read.documents)?;
+    refuse(args.records.refusals, &rejected, found.read.documents)?;
     let peers = peers.map(|peers| &**peers);
     let mut done = Done { found, rejected, kept: None, staging: None, report: Value::Null };
     if let RunFolder::Output(staging) = place {

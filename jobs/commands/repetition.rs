@@ -95,7 +95,7 @@ fn lead(
     found.inputs.refuse_gaps(&found.refusals)?;
     let rejected = discovery.rejected(found.refused.clone());
     reporter.refused(&rejected);
-    refuse(args.records.strict, &rejected, found.tally.documents)?;
+    refuse(args.records.refusals, &rejected, found.tally.documents)?;
     let report = RepetitionReport::new(&limits, &found);
     if let RunFolder::Output(staging) = place {
         let hands = Hands { workers: machine.workers, peers };

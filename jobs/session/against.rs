@@ -9,13 +9,13 @@ use alike::config::{Cluster, Config};
 use alike::error::{Error, Result};
 use alike::flow::{Outcome, ProtectedSet, ReplayedDocuments};
 use alike::lexicon::Lexicon;
-use alike::limits::{MAX_FILES, REFUSED_PERCENT};
+use alike::limits::MAX_FILES;
 use alike::method::FrozenTables;
 use alike::progress::Progress;
 use alike::read::{Discovery, FormatHint, Refusal, Refused, Source};
 use alike::resources::Resources;
 
-use crate::cli::common::ConfigArgs;
+use crate::cli::common::{ConfigArgs, RefusalArgs};
 use crate::cli::dedup::ProtectedPath;
 use crate::session::collection::folder;
 use crate::session::inputs::find_inputs;
@@ -222,7 +222,7 @@ fn refuse_same(protected: &[Source], inputs: &[Source]) -> Result<()> {
 }
 
 /// Refuses a run with a set that protects nothing, or of which too much could not be used: what resembles that would stay.
-pub(crate) fn refuse_unprotected(strict: bool, outcome: &Outcome) -> Result<()> {
+pub(crate) fn refuse_unprotected(refusals: RefusalArgs, outcome: &Outcome) -> Result<()> {
     let documents = &outcome.run.documents;
     let mut first = 0;
     for (set, count) in documents.protected.iter().zip(documents.protected_counts()) {
@@ -244,13 +244,15 @@ pub(crate) fn refuse_unprotected(strict: bool, outcome: &Outcome) -> Result<()> 
         }
         let refused = wrong.len() as u64;
         let name = &set.name;
-        let (records, is_too_much) = (count + refused, refused * 100 > (count + refused) * REFUSED_PERCENT);
-        if let Some(first) = said.first().filter(|_| strict || is_too_much) {
-            let reason = match strict {
+        let (records, is_too_much) =
+            (count + refused, refusals.max_rejected.is_exceeded(refused, count + refused));
+        if let Some(first) = said.first().filter(|_| refusals.strict || is_too_much) {
+            let reason = match refusals.strict {
                 true => format!("--strict allows none; they are of --against {name}"),
                 false => format!(
-                    "of --against {name}: what cannot be read protects nothing; more than {REFUSED_PERCENT} % is a sign of a \
-                     wrong field (--text-field)"
+                    "of --against {name}: what cannot be read protects nothing; more than {} is a sign of a wrong field \
+                     (--text-field); --max-rejected allows more",
+                    refusals.max_rejected
                 ),
             };
             return Err(Error::Refused { rejected: refused, records, reason, first: first.to_string() });

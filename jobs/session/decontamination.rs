@@ -8,6 +8,7 @@ use alike::error::{Error, Result};
 use alike::output::{FormChoice, Side, TextChange};
 use alike::read::FormatHint;
 
+use crate::cli::common::RefusalArgs;
 use crate::cli::decontaminate::{ContaminationAction, DecontaminateArgs, DecontaminationPreset};
 use crate::cli::dedup::ProtectedPath;
 use crate::session::options::{Machine, records};
@@ -23,7 +24,7 @@ pub(crate) struct DecontaminateOptions {
     /// Where id and text stand in records of the corpus.
     pub(crate) input: Input,
     pub(crate) hint: FormatHint,
-    pub(crate) strict: bool,
+    pub(crate) refusals: RefusalArgs,
     pub(crate) form: FormChoice,
     pub(crate) write_removed: bool,
     pub(crate) machine: Machine,
@@ -69,7 +70,7 @@ impl DecontaminateOptions {
             rule: rule(args)?,
             input: config.input,
             hint,
-            strict: args.records.strict,
+            refusals: args.records.refusals,
             form: FormChoice { form: args.to, texts, ..FormChoice::default() },
             write_removed: args.write_removed,
             machine: Machine::new(&args.machine)?,

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 
 use alike::collection::is_collection;
 use alike::error::{Error, Result};
-use alike::limits::REFUSED_PERCENT;
 use alike::printable::{counted, plural, printable};
 use alike::progress::Progress;
 use alike::read::{Discovery, FormatHint, Rejected, discover_as};
 
+use crate::cli::common::RefusalArgs;
 use crate::terminal::interrupt::unless_stopped;
 use crate::terminal::stderr::warn;
 
@@ -61,16 +61,17 @@ pub(crate) fn unreadable_ids(list: &Path, error: &io::Error, line: &str) -> Erro
 }
 
 /// Refuses an input of which too much could not be used.
-pub(crate) fn refuse(strict: bool, rejected: &[Rejected], documents: u64) -> Result<()> {
+pub(crate) fn refuse(refusals: RefusalArgs, rejected: &[Rejected], documents: u64) -> Result<()> {
     let Some(first) = Rejected::wrong(rejected).next() else { return Ok(()) };
     let count = Rejected::wrong(rejected).count() as u64;
     let records = documents + count;
-    let reason = if strict {
+    let most = refusals.max_rejected;
+    let reason = if refusals.strict {
         "--strict allows none".to_owned()
-    } else if count * 100 > records * REFUSED_PERCENT {
+    } else if most.is_exceeded(count, records) {
         format!(
-            "more than {REFUSED_PERCENT} % is a sign of a wrong input or a wrong field (--text-field, --id-field); nothing \
-             was written"
+            "more than {most} is a sign of a wrong input or a wrong field (--text-field, --id-field); --max-rejected allows \
+             more; nothing was written"
         )
     } else {
         return Ok(());

@@ -20,9 +20,7 @@ use alike::simd::Simd;
 use alike::system_memory::total_memory;
 use alike::threshold::Threshold;
 
-use crate::cli::common::FilterArgs;
-use crate::cli::common::RecordArgs;
-use crate::cli::common::{ConfigArgs, MachineArgs};
+use crate::cli::common::{ConfigArgs, FilterArgs, MachineArgs, RecordArgs, RefusalArgs};
 use crate::cli::dedup::{DedupArgs, OutputFormArgs, ProtectedPath};
 use crate::cli::values::{ClusteringArg, ComponentsArg, MeasureArg, SimdArg, TokensArg, VerifyArg};
 
@@ -65,8 +63,8 @@ pub(crate) struct DedupOptions {
     pub(crate) report: Option<PathBuf>,
     /// The lowest threshold that it is to say something about, if that is another one.
     pub(crate) report_from: Option<Threshold>,
-    /// Whether one refused record refuses the input.
-    pub(crate) strict: bool,
+    /// How many records may be refused.
+    pub(crate) refusals: RefusalArgs,
     /// Whether only errors are shown.
     pub(crate) quiet: bool,
     /// Whether progress is shown as JSON lines.
@@ -111,7 +109,7 @@ impl DedupOptions {
             form: form(&args.form)?,
             write_removed: args.write_removed,
             dry_run: args.dry_run,
-            strict: args.strict,
+            refusals: args.refusals,
             quiet: args.talk.quiet,
             json_progress: args.talk.json_progress,
         })

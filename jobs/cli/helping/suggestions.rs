@@ -149,9 +149,14 @@ pub(in crate::cli) fn with_suggestion(mut error: Error, words: &[OsString]) -> E
     let Some(ContextValue::String(typed)) = error.get(typed).cloned() else { return error };
     let typed = typed.split('=').next().unwrap_or(&typed).to_owned();
     match error.kind() {
-        ErrorKind::UnknownArgument if !typed.starts_with('-') && is_delete(words) => {
+        ErrorKind::UnknownArgument if !typed.starts_with('-') && is_command(words, "delete") => {
             error.remove(kind);
             error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![IDS.into()]));
+        }
+        ErrorKind::UnknownArgument if is_command(words, "launch") && lacks_dashes(&typed) => {
+            let hint = format!("put -- before the command: alike launch -n 2 -- {typed} ...");
+            error.remove(kind);
+            error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![hint.into()]));
         }
         ErrorKind::UnknownArgument => {
             let flag = meaning(FLAGS, &typed).filter(|flag| has_flag(words, flag));
@@ -203,7 +208,7 @@ fn with_missing(mut error: Error, words: &[OsString]) -> Error {
     };
     let hint = if lacks("--out <DIR>") {
         "name a new folder for the result with --out, or give --dry-run to write nothing"
-    } else if lacks("--ids <FILE>") && is_delete(words) {
+    } else if lacks("--ids <FILE>") && is_command(words, "delete") {
         IDS
     } else {
         return error;
@@ -212,9 +217,14 @@ fn with_missing(mut error: Error, words: &[OsString]) -> Error {
     error
 }
 
-/// Whether the command is `alike delete`.
-fn is_delete(words: &[OsString]) -> bool {
-    words.get(1).is_some_and(|command| command == "delete")
+/// Whether the command has this name.
+fn is_command(words: &[OsString], name: &str) -> bool {
+    words.get(1).is_some_and(|command| command == name)
+}
+
+/// Whether what stands where `alike launch` knows its own options only is a command of `alike`.
+fn lacks_dashes(typed: &str) -> bool {
+    definition().find_subcommand(typed).is_some()
 }
 
 /// Whether the command that `words` name has a flag.
@@ -269,6 +279,7 @@ mod tests {
             ("delete c doc1", "echo ID | alike delete COLLECTION --ids -"),
             ("delete c doc1 --ids x", "--ids FILE"),
             ("delete c", "--ids FILE"),
+            ("launch -n 2 dedup in --out o", "put -- before the command: alike launch -n 2 -- dedup"),
         ] {
             let message = message(line);
             assert!(message.contains("tip:") && message.contains(meant), "{line}: {message}");

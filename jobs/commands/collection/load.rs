@@ -91,7 +91,7 @@ fn load(
             rows.finish()?;
         }
         reporter.refused(rejected);
-        refuse(args.strict, rejected, documents)?;
+        refuse(args.refusals, rejected, documents)?;
         refuse_gaps(args.delete_missing, rejected, documents)?;
         refuse_emptiness(args, held, documents)
     };

@@ -39,7 +39,7 @@ pub(crate) fn run(args: &EvaluateArgs) -> Result<ExitCode> {
         };
         let documents = Documents::read(&survey, machine.simd, progress)?;
         let refused = sources.rejected(documents.refused.clone());
-        refuse(args.records.strict, &refused, documents.len() as u64)?;
+        refuse(args.records.refusals, &refused, documents.len() as u64)?;
         let labels = labels(args, &documents)?;
         let runs = MethodRuns {
             sources: &sources.sources,

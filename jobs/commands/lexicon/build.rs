@@ -75,7 +75,7 @@ fn lead(
     let rejected = found.rejected(counted.refused.clone());
     let Counted { tally, .. } = counted;
     reporter.refused(&rejected);
-    refuse(args.strict, &rejected, tally.documents + tally.empty)?;
+    refuse(args.refusals, &rejected, tally.documents + tally.empty)?;
     let frozen = counted.freeze(&args.out, args.min_df, progress)?;
     Ok((frozen, tally, rejected.len()))
 }

@@ -91,7 +91,7 @@ fn measure(
         thresholds(asked, config, &|config, pairs| bench.run(config, pairs), progress)?;
     let refused = found.rejected(lowest.run.documents.inputs.rejected(&lowest.refused));
     let documents = lowest.tally.documents;
-    refuse(args.records.strict, &refused, documents)?;
+    refuse(args.records.refusals, &refused, documents)?;
     let all: u64 = sources.iter().map(|source| source.bytes).sum();
     let measured = measured_bytes(sources, extent);
     let row = |found: AtThreshold| {

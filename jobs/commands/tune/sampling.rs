@@ -98,7 +98,7 @@ fn measure(
     };
     let mut found = find_inputs(&args.inputs, args.records.form.hint(&wish.input), place.path(), progress)?;
     let mut documents = read(&found.sources, &wish)?;
-    refuse(args.records.strict, &found.rejected(documents.refused.clone()), documents.len() as u64)?;
+    refuse(args.records.refusals, &found.rejected(documents.refused.clone()), documents.len() as u64)?;
     let all = documents.len();
     if all > args.documents {
         let path = place.path().join("measured.jsonl");

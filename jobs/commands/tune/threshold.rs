@@ -115,7 +115,7 @@ fn measure(
     let mut found = find_inputs(&args.inputs, args.records.form.hint(&goal.input), place.path(), progress)?;
     let mut documents = read(&found.sources, &goal.input)?;
     let all = documents.len();
-    refuse(args.records.strict, &found.rejected(documents.refused.clone()), all as u64)?;
+    refuse(args.records.refusals, &found.rejected(documents.refused.clone()), all as u64)?;
     let path = args.truth.labels.as_deref();
     let labels = path.map(|path| labelled(path, &args.truth, &documents)).transpose()?;
     let told = labels.as_ref().zip(path);
