@@ -5,11 +5,13 @@ use std::path::{Path, PathBuf};
 
 use alike::collection::is_collection;
 use alike::error::{Error, Result};
+use alike::limits::REFUSED_PERCENT;
 use alike::printable::{counted, plural, printable};
 use alike::progress::Progress;
 use alike::read::{Discovery, FormatHint, Rejected, discover_as};
 
 use crate::cli::common::RefusalArgs;
+use crate::cli::values::Percent;
 use crate::terminal::interrupt::unless_stopped;
 use crate::terminal::stderr::warn;
 
@@ -60,23 +62,39 @@ pub(crate) fn unreadable_ids(list: &Path, error: &io::Error, line: &str) -> Erro
     )
 }
 
-/// Refuses an input of which too much could not be used.
+/// Refuses an input of which more could not be used than was asked for.
 pub(crate) fn refuse(refusals: RefusalArgs, rejected: &[Rejected], documents: u64) -> Result<()> {
+    let RefusalArgs { strict, max_rejected } = refusals;
+    refuse_above(if strict { Percent(0) } else { max_rejected }, rejected, documents, |most| match strict {
+        true => "--strict allows none".to_owned(),
+        false => format!("{}; --max-rejected allows more; nothing was written", sign(most)),
+    })
+}
+
+/// Refuses an input of which most could not be used, where nobody can ask for another limit.
+pub(crate) fn refuse_most(rejected: &[Rejected], documents: u64) -> Result<()> {
+    let most = Percent(REFUSED_PERCENT as u8);
+    refuse_above(most, rejected, documents, |most| format!("{}; nothing was written", sign(most)))
+}
+
+/// What it means that more could not be used.
+fn sign(most: Percent) -> String {
+    format!("more than {most} is a sign of a wrong input or a wrong field (--text-field, --id-field)")
+}
+
+fn refuse_above(
+    most: Percent,
+    rejected: &[Rejected],
+    documents: u64,
+    reason: impl FnOnce(Percent) -> String,
+) -> Result<()> {
     let Some(first) = Rejected::wrong(rejected).next() else { return Ok(()) };
-    let count = Rejected::wrong(rejected).count() as u64;
-    let records = documents + count;
-    let most = refusals.max_rejected;
-    let reason = if refusals.strict {
-        "--strict allows none".to_owned()
-    } else if most.is_exceeded(count, records) {
-        format!(
-            "more than {most} is a sign of a wrong input or a wrong field (--text-field, --id-field); --max-rejected allows \
-             more; nothing was written"
-        )
-    } else {
+    let rejected = Rejected::wrong(rejected).count() as u64;
+    let records = documents + rejected;
+    if !most.is_exceeded(rejected, records) {
         return Ok(());
-    };
-    Err(Error::Refused { rejected: count, records, reason, first: first.to_string() })
+    }
+    Err(Error::Refused { rejected, records, reason: reason(most), first: first.to_string() })
 }
 
 /// Gives what was found of `inputs` an order of preference: those that [`preferred_inputs`] gave first, the first ones most.

@@ -36,7 +36,7 @@ fn without_flags_the_defaults_stand() {
     assert_eq!(options.config, Config::default());
     assert_eq!(options.inputs, [PathBuf::from("in.jsonl")]);
     assert!(options.workers >= 1 && options.dry_run);
-    assert!(!options.pairs && !options.strict && !options.quiet && !options.json_progress);
+    assert!(!options.pairs && !options.refusals.strict && !options.quiet && !options.json_progress);
     assert_eq!((options.out, options.memory, options.simd), (None, half_the_machine(1), Simd::detect()));
 }
 
@@ -135,5 +135,5 @@ fn machine_flags_arrive() {
         options(&["-w", "3", "--memory", "1.5G", "--simd", "scalar", "--pairs", "--strict", "--quiet"]);
     let options = options.expect("good flags");
     assert_eq!((options.workers, options.memory, options.simd), (3, Some(3 << 29), Simd::Scalar));
-    assert!(options.pairs && options.strict && options.quiet);
+    assert!(options.pairs && options.refusals.strict && options.quiet);
 }

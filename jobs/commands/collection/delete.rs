@@ -15,6 +15,8 @@ use alike::progress::Progress;
 use alike::read::{FormatHint, Rejected};
 
 use crate::cli::collections::DeleteArgs;
+use crate::cli::common::RefusalArgs;
+use crate::cli::values::Percent;
 use crate::cluster::job::{DistributedJob, PART_DONE};
 use crate::session::commit::{
     ABOVE, assist, commit, foreseen, refuse_dry_run, refuse_mass_deletion, unfinished,
@@ -111,7 +113,8 @@ fn delete(
         resources: machine.resources(scratch, peers),
     };
     // Every line of the file is ours: only an id over the length of a record can be refused.
-    let accept = |rejected: &[Rejected], documents| refuse(true, rejected, documents);
+    let all = RefusalArgs { strict: true, max_rejected: Percent(0) };
+    let accept = |rejected: &[Rejected], documents| refuse(all, rejected, documents);
     let held = writer.snapshot().manifest().counts.documents;
     let agree = |report: &Report| match unknown(&report.unknown).filter(|_| args.strict) {
         Some(first) => Err(Error::Refused {

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use super::description::{described, input};
 use crate::cli::common::MachineArgs;
 use crate::cli::lexicon::CompareArgs;
-use crate::session::inputs::{find_inputs, refuse};
+use crate::session::inputs::{find_inputs, refuse_most};
 use crate::session::options::Machine;
 use crate::session::watched::watched;
 use crate::terminal::reporter::Reporter;
@@ -60,7 +60,7 @@ fn measure(args: &CompareArgs, lexicons: (&Lexicon, &Lexicon)) -> Result<Stabili
         let stability = stability(lexicons, &survey, question, simd, progress)?;
         let rejected = found.rejected(stability.refused.clone());
         Reporter::new(&args.report).refused(&rejected);
-        refuse(false, &rejected, stability.read)?;
+        refuse_most(&rejected, stability.read)?;
         Ok(stability)
     })
 }

@@ -15,7 +15,7 @@ use serde::Serialize;
 
 use crate::cli::collections::CheckArgs;
 use crate::session::collection::open;
-use crate::session::inputs::{find_inputs, refuse};
+use crate::session::inputs::{find_inputs, refuse_most};
 use crate::terminal::escape::sanitize;
 use crate::terminal::interrupt::stop_on_interrupt;
 use crate::terminal::stdout::OutputLines;
@@ -57,7 +57,7 @@ pub(crate) fn run(args: &CheckArgs) -> Result<ExitCode> {
     let mut lines = OutputLines::new();
     let people = lines.for_people(args.json);
     let written = check_all(&snapshot, &found.sources, &mut lines, people, &progress);
-    let refused = written.as_ref().ok().map(|taken| refuse(false, &taken.refused, taken.documents));
+    let refused = written.as_ref().ok().map(|taken| refuse_most(&taken.refused, taken.documents));
     let code = lines.finish(written.map(drop))?;
     refused.unwrap_or(Ok(())).map(|()| code)
 }
