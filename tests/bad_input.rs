@@ -104,6 +104,27 @@ fn invalid_utf8() {
     }
 }
 
+/// Asked for, records without a text stay, and are compared with nothing.
+#[test]
+fn a_missing_text_may_stay() {
+    let dir = Dir::new();
+    let empty = "{\"id\": \"n\", \"text\": null}\n{\"id\": \"m\"}\n{\"id\": \"o\"}\n";
+    let lines = good();
+    let lines = std::str::from_utf8(&lines).expect("text");
+    dir.write("in.jsonl", format!("{lines}{empty}"));
+    dir.dedup("in.jsonl --out no").code(3).says("no field text");
+    let output = dir.output("in.jsonl --missing-text keep", "out");
+    assert_eq!(output.kept("in.jsonl"), format!("{lines}{empty}").as_bytes());
+    assert_eq!((&output.summary["empty"], &output.summary["rejected"]), (&json!(3), &json!(0)));
+    assert_eq!(output.summary["configuration"]["input"]["missing_text"], json!("keep"));
+    dir.write("c.toml", "[input]\nmissing_text = \"keep\"\n");
+    let again = dir.output("in.jsonl --config c.toml", "again");
+    assert_eq!(again.kept("in.jsonl"), output.kept("in.jsonl"));
+    dir.alike("load c in.jsonl --missing-text keep", None).ok().says("22 added");
+    dir.alike("load c in.jsonl", None).ok().says("22 unchanged");
+    dir.alike("repetition in.jsonl --dry-run --missing-text keep", None).ok().says("of 22 documents");
+}
+
 #[test]
 fn a_line_over_the_cap() {
     let long = line("x", &words(0, 500));

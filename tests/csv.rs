@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use alike::document::Position;
 use alike::read::{
-    Extent, FieldPath, Fields, Record, RecordRoom, Refusal, Sink, Source, UnitReader, boundaries, discover,
-    reread, units,
+    Extent, FieldPath, Fields, MissingText, Record, RecordRoom, Refusal, Sink, Source, UnitReader,
+    boundaries, discover, reread, units,
 };
 use csv_core::ReadRecordResult;
 use proptest::prelude::*;
@@ -54,6 +54,7 @@ fn fields_within(max_record_bytes: usize) -> Arc<Fields> {
         within: None,
         id: path("id"),
         text: path("text"),
+        missing_text: MissingText::Reject,
         value,
         date,
         op,

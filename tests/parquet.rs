@@ -9,8 +9,8 @@ use alike::error::Error;
 use alike::output::{Chosen, Hands, Side, write_kept};
 use alike::progress::Progress;
 use alike::read::{
-    Extent, FieldPath, Fields, Record, RecordRoom, Refusal, Sink, Source, UnitReader, discover, reread,
-    rows as rows_of, units,
+    Extent, FieldPath, Fields, MissingText, Record, RecordRoom, Refusal, Sink, Source, UnitReader, discover,
+    reread, rows as rows_of, units,
 };
 use parquet::basic::{Compression, Encoding, GzipLevel, ZstdLevel};
 use parquet::file::metadata::ColumnChunkMetaData;
@@ -54,6 +54,7 @@ fn fields(text: &str, id: &str) -> Arc<Fields> {
         within: None,
         id: path(id),
         text: path(text),
+        missing_text: MissingText::Reject,
         value: Some(path("n")),
         date: None,
         op: None,
@@ -127,8 +128,13 @@ fn every_kind(rows: &[Columns]) -> Vec<(&'static str, Vec<u8>)> {
 fn every_kind_of_file_has_the_documents_of_the_lines() {
     let dir = Dir::new();
     let rows = rows(400);
-    for (text, id) in [("text", "id"), ("meta.text", "n"), ("tags", "id"), ("id", "meta.score")] {
-        let (want, _) = read(&source(&dir, "a.jsonl", lines(&rows).as_bytes()), u64::MAX, &fields(text, id));
+    let columns = [("text", "id"), ("meta.text", "n"), ("tags", "id"), ("id", "meta.score")];
+    let kept = ("text", "id", MissingText::Keep);
+    for (text, id, missing_text) in
+        columns.map(|(text, id)| (text, id, MissingText::Reject)).into_iter().chain([kept])
+    {
+        let fields = Arc::new(Fields { missing_text, ..(*fields(text, id)).clone() });
+        let (want, _) = read(&source(&dir, "a.jsonl", lines(&rows).as_bytes()), u64::MAX, &fields);
         let number = |seen: &Seen| match seen.clone() {
             Seen::Document { row, id, text, .. } => {
                 // Numbers that are not whole are no ids of columns.
@@ -140,7 +146,7 @@ fn every_kind_of_file_has_the_documents_of_the_lines() {
         for (kind, file) in every_kind(&rows) {
             let source = source(&dir, "any.name", &file);
             for target in [u64::MAX, 3000, 1] {
-                let (seen, units) = read(&source, target, &fields(text, id));
+                let (seen, units) = read(&source, target, &fields);
                 let apart = seen.iter().zip(&want).find(|(seen, want)| seen != want);
                 assert!(seen == want, "{kind}, {text}: {apart:?}, {} of {}", seen.len(), want.len());
                 assert!(target != 1 || units > 3 || kind == "plain", "{kind}: {units}");
@@ -153,7 +159,7 @@ fn every_kind_of_file_has_the_documents_of_the_lines() {
                 })
                 .collect();
             let mut again = Vec::new();
-            reread(&source, 0, &offsets, &fields(text, id), &mut |at, text, _| {
+            reread(&source, 0, &offsets, &fields, &mut |at, text, _| {
                 again.push((offsets[at], text.to_owned()));
                 Ok(())
             })

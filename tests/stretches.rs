@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use alike::document::Position;
 use alike::read::{
-    Extent, FieldPath, Fields, Format, Record, RecordRoom, Refusal, Sink, Source, UnitReader, boundaries,
-    discover, reread, units,
+    Extent, FieldPath, Fields, Format, MissingText, Record, RecordRoom, Refusal, Sink, Source, UnitReader,
+    boundaries, discover, reread, units,
 };
 use proptest::prelude::*;
 
@@ -39,6 +39,7 @@ fn fields(max_record_bytes: usize) -> Arc<Fields> {
     Arc::new(Fields {
         id,
         text,
+        missing_text: MissingText::Reject,
         value,
         within: None,
         date,

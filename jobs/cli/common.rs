@@ -10,8 +10,8 @@ use clap::{Args, ValueEnum};
 
 use super::processes::ProcessArgs;
 use super::values::{
-    ClusteringArg, ComponentsArg, MeasureArg, Percent, SimdArg, TokensArg, VerifyArg, fold_parser,
-    folder_parser, format_parser, list_parser, method_parser, policies, presets,
+    ClusteringArg, ComponentsArg, MeasureArg, MissingTextArg, Percent, SimdArg, TokensArg, VerifyArg,
+    fold_parser, folder_parser, format_parser, list_parser, method_parser, policies, presets,
 };
 
 /// Where a collection lies.
@@ -116,6 +116,9 @@ pub(crate) struct ConfigArgs {
     /// Field of the text [default: text]
     #[arg(long, value_name = "PATH", help_heading = "Records")]
     pub(crate) text_field: Option<String>,
+    /// What becomes of records whose text is missing or null [default: reject]
+    #[arg(long, value_enum, value_name = "WHAT", hide_short_help = true, help_heading = "Records")]
+    pub(crate) missing_text: Option<MissingTextArg>,
     /// Field of the date, for methods that compare dates
     ///
     /// Understood are ISO 8601, RFC 3339, RFC 2822, the forms of HTTP, 2024/03/10, Mar 10, 2024, a year or a month,
@@ -213,6 +216,9 @@ pub(crate) struct RecordArgs {
     /// Field of the text [default: text]
     #[arg(long, value_name = "PATH", help_heading = "Records")]
     pub(crate) text_field: Option<String>,
+    /// What becomes of records whose text is missing or null [default: reject]
+    #[arg(long, value_enum, value_name = "WHAT", hide_short_help = true, help_heading = "Records")]
+    pub(crate) missing_text: Option<MissingTextArg>,
     #[command(flatten)]
     pub(crate) form: FormArgs,
     #[command(flatten)]

@@ -147,6 +147,15 @@ pub(crate) enum ClusteringArg {
     Transitive,
 }
 
+/// `--missing-text`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum MissingTextArg {
+    /// They are refused, and left out
+    Reject,
+    /// They are documents without a word: kept, and compared with nothing
+    Keep,
+}
+
 /// `--simd`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SimdArg {

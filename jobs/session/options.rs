@@ -14,7 +14,7 @@ use alike::flow::Components;
 use alike::limits::{BASE_MEMORY, LEAST_EPOCH, LEAST_MEMORY, LEAST_SHARD, MAX_WORKERS, WORKER_MEMORY};
 use alike::output::{FormChoice, ListChoice, Side};
 use alike::peers::Peers;
-use alike::read::FormatHint;
+use alike::read::{FormatHint, MissingText};
 use alike::resources::Resources;
 use alike::simd::Simd;
 use alike::system_memory::total_memory;
@@ -22,7 +22,9 @@ use alike::threshold::Threshold;
 
 use crate::cli::common::{ConfigArgs, FilterArgs, MachineArgs, RecordArgs, RefusalArgs};
 use crate::cli::dedup::{DedupArgs, OutputFormArgs, ProtectedPath};
-use crate::cli::values::{ClusteringArg, ComponentsArg, MeasureArg, SimdArg, TokensArg, VerifyArg};
+use crate::cli::values::{
+    ClusteringArg, ComponentsArg, MeasureArg, MissingTextArg, SimdArg, TokensArg, VerifyArg,
+};
 
 /// All that one run of `dedup` needs to know.
 #[derive(Debug)]
@@ -246,6 +248,7 @@ fn lay_over(config: &mut Config, args: &ConfigArgs) -> Result<()> {
     if let Some(path) = &args.text_field {
         config.input.text_field.clone_from(path);
     }
+    missing_text(&mut config.input, args.missing_text);
     if let Some(path) = &args.date_field {
         config.input.date_field.clone_from(path);
     }
@@ -264,6 +267,17 @@ fn measure(config: &mut Config, asked: MeasureArg) {
 pub(crate) fn records(input: &mut Input, args: &RecordArgs) {
     args.id_field.iter().for_each(|path| input.id_field.clone_from(path));
     args.text_field.iter().for_each(|path| input.text_field.clone_from(path));
+    missing_text(input, args.missing_text);
+}
+
+/// What a flag says of records without a text.
+fn missing_text(input: &mut Input, asked: Option<MissingTextArg>) {
+    if let Some(asked) = asked {
+        input.missing_text = match asked {
+            MissingTextArg::Reject => MissingText::Reject,
+            MissingTextArg::Keep => MissingText::Keep,
+        };
+    }
 }
 
 /// What flags say of which spellings are one.

@@ -1,7 +1,7 @@
 //! Which fields of a record are wanted.
 
 use super::bytes::RecordRoom;
-use super::input::Input;
+use super::input::{Input, MissingText};
 use crate::error::{Error, Result};
 
 /// Where a field stands in a record: names joined by dots, outermost first.
@@ -50,6 +50,8 @@ pub struct Fields {
     pub id: FieldPath,
     /// The text.
     pub text: FieldPath,
+    /// What becomes of records without one.
+    pub missing_text: MissingText,
     /// A value to compare documents by, if one is wanted.
     pub value: Option<FieldPath>,
     /// A value that documents must share to be compared, if one is wanted.
@@ -76,6 +78,7 @@ impl Fields {
         Ok(Fields {
             id: FieldPath::parse(&input.id_field)?,
             text: FieldPath::parse(&input.text_field)?,
+            missing_text: input.missing_text,
             value: None,
             within: within.map(|path| FieldPath::parse(path)).transpose()?,
             date: date.map(|path| FieldPath::parse(path)).transpose()?,

@@ -6,6 +6,23 @@ use super::format::Delimiter;
 use crate::error::{Error, Result};
 use crate::limits::MAX_RECORD_BYTES;
 
+/// What becomes of a record whose text is missing, or null.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum MissingText {
+    /// It is refused.
+    #[default]
+    Reject,
+    /// It is a document without a word: kept, and compared with nothing.
+    Keep,
+}
+
+impl MissingText {
+    fn is_rejected(&self) -> bool {
+        *self == MissingText::Reject
+    }
+}
+
 /// Where id and text stand in a record.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -14,6 +31,9 @@ pub struct Input {
     pub id_field: String,
     /// Path of the text.
     pub text_field: String,
+    /// What becomes of records without one.
+    #[serde(skip_serializing_if = "MissingText::is_rejected")]
+    pub missing_text: MissingText,
     /// Path of the date; empty if none is read.
     pub date_field: String,
     /// Path of the field whose value two documents must share to be compared at all, `:file` for the file they are in, or empty.
@@ -31,6 +51,7 @@ impl Default for Input {
         Input {
             id_field: "id".into(),
             text_field: "text".into(),
+            missing_text: MissingText::default(),
             date_field: String::new(),
             within_field: String::new(),
             delimiter: None,

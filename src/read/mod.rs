@@ -39,7 +39,7 @@ pub use formats::text_member;
 #[cfg(feature = "parquet")]
 pub use formats::{ColumnRows, FileRange, ParquetSource, row_objects};
 pub use formats::{boundaries, column_names, describer, format_names, packs_records, with_companions};
-pub use input::Input;
+pub use input::{Input, MissingText};
 pub use inputs::{DocumentSink, Part, RunInputs};
 pub use record::{Record, Refusal, Sink, Value};
 pub use rejected::{Refused, Rejected, unread};

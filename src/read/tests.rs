@@ -40,6 +40,7 @@ fn fields(max_record_bytes: usize) -> Fields {
         within: None,
         id: path("id"),
         text: path("text"),
+        missing_text: MissingText::Reject,
         value: None,
         date: path("date").into(),
         op: None,

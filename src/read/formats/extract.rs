@@ -9,6 +9,7 @@ use super::object::{JsonKind, JsonText, keys, long_string, no_object, string};
 use crate::document::Position;
 use crate::read::date::{Day, day};
 use crate::read::field::Fields;
+use crate::read::input::MissingText;
 use crate::read::record::{Record, Refusal, SHOWN_KEYS, Value};
 use crate::system_memory::MAPPED;
 
@@ -45,6 +46,7 @@ impl Extractor {
         }
         let found = find(fields, json, (!long).then_some(&mut self.text))?;
         let deleted = found.op.map_or(Ok(false), |op| deletes(json, op))?;
+        let keep = fields.missing_text == MissingText::Keep;
         let text = match found.text {
             _ if deleted => "",
             Some(JsonText::Borrowed(text)) => text,
@@ -53,10 +55,12 @@ impl Extractor {
                 true => long_string(json, text, &mut self.text)?,
                 false => string(json, text, &mut self.text)?,
             },
+            Some(JsonText::Raw(other)) if JsonKind::of(other) == JsonKind::Null && keep => "",
             Some(JsonText::Raw(other)) => {
                 let field = fields.text.as_str().to_owned();
                 return Err(Refusal::TextNotString { field, found: JsonKind::of(other).name().into() });
             }
+            None if keep => "",
             None => {
                 let (keys, more) = keys(json, SHOWN_KEYS);
                 return Err(Refusal::no_text(fields.text.as_str(), &keys, more));
@@ -141,6 +145,7 @@ mod tests {
         Fields {
             id: path("id"),
             text: path("text"),
+            missing_text: MissingText::Reject,
             value: Some(path("v")),
             within: None,
             date: Some(path("d")),
@@ -229,6 +234,26 @@ mod tests {
             let json = format!(r#"{{"text": {other}}}"#);
             assert!(matches!(read(&json), Err(Refusal::TextNotString { .. })), "{json}");
         }
+    }
+
+    #[test]
+    fn a_missing_text_may_be_an_empty_one() {
+        let fields = Fields { missing_text: MissingText::Keep, ..fields() };
+        let text = |json: &str| {
+            let mut extractor = Extractor::default();
+            extractor.record(&fields, Position::new(0, 0), 1, json).map(|record| record.text.to_owned())
+        };
+        for (json, expected) in [
+            (r#"{"body": "a"}"#, ""),
+            (r#"{"text": null}"#, ""),
+            ("{}", ""),
+            (r#"{"text": null, "text": "b"}"#, "b"),
+            (r#"{"text": "a"}"#, "a"),
+        ] {
+            assert_eq!(text(json), Ok(expected.to_owned()), "{json}");
+        }
+        assert!(matches!(text(r#"{"text": 1}"#), Err(Refusal::TextNotString { .. })));
+        assert_eq!(text("[]"), Err(Refusal::NotAnObject));
     }
 
     #[test]

@@ -86,6 +86,7 @@ fn inside<'a>(
 mod tests {
     use super::*;
     use crate::read::bytes::RecordRoom;
+    use crate::read::input::MissingText;
 
     fn path(text: &str) -> FieldPath {
         FieldPath::parse(text).expect("a path")
@@ -96,6 +97,7 @@ mod tests {
         let fields = Fields {
             id: path(text),
             text: path(text),
+            missing_text: MissingText::Reject,
             value: Some(path(text)),
             within: Some(path(text)),
             date: Some(path(text)),
@@ -156,6 +158,7 @@ mod tests {
         let fields = Fields {
             id: path("m.id"),
             text: path("m.t.x"),
+            missing_text: MissingText::Reject,
             within: None,
             value: Some(path("m")),
             date: None,

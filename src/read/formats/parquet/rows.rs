@@ -15,6 +15,7 @@ use crate::printable::printable;
 use crate::read::codec::Records;
 use crate::read::date::Day;
 use crate::read::field::Fields;
+use crate::read::input::MissingText;
 use crate::read::record::{Record, Refusal, Sink};
 use crate::read::source::{Source, Unit};
 
@@ -216,6 +217,7 @@ pub(super) fn record<'a>(
     let text = match text {
         _ if deleted => "",
         Cell::Text(text) => std::str::from_utf8(text.data()).map_err(|_| Refusal::NotUtf8)?,
+        Cell::Null if fields.missing_text == MissingText::Keep => "",
         other => {
             let field = fields.text.as_str().to_owned();
             return Err(Refusal::TextNotString { field, found: other.kind().into() });
