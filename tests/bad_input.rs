@@ -112,7 +112,7 @@ fn a_missing_text_may_stay() {
     let lines = good();
     let lines = std::str::from_utf8(&lines).expect("text");
     dir.write("in.jsonl", format!("{lines}{empty}"));
-    dir.dedup("in.jsonl --out no").code(3).says("no field text");
+    dir.dedup("in.jsonl --out no").code(3).says("the field text is null");
     let output = dir.output("in.jsonl --missing-text keep", "out");
     assert_eq!(output.kept("in.jsonl"), format!("{lines}{empty}").as_bytes());
     assert_eq!((&output.summary["empty"], &output.summary["rejected"]), (&json!(3), &json!(0)));
