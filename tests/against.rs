@@ -15,14 +15,14 @@ use crate::support::program::Dir;
 use crate::support::texts::{Random, gzip, line, pages, words};
 
 /// Protected documents, which come first, and those that are held against them.
-struct Split {
-    docs: Vec<Doc>,
-    protected: usize,
+pub(crate) struct Split {
+    pub(crate) docs: Vec<Doc>,
+    pub(crate) protected: usize,
 }
 
 impl Split {
     /// Two fifths of some documents are protected.
-    fn of(mut docs: Vec<Doc>) -> Split {
+    pub(crate) fn of(mut docs: Vec<Doc>) -> Split {
         for (at, doc) in docs.iter_mut().enumerate() {
             doc.score = (at % 5 > 0).then_some((at * 37 % 101) as i64);
         }
@@ -30,7 +30,7 @@ impl Split {
     }
 
     /// Writes protected documents to two files of a folder, and the others to `new.jsonl`.
-    fn write(&self, dir: &Dir) {
+    pub(crate) fn write(&self, dir: &Dir) {
         let (old, new) = self.docs.split_at(self.protected);
         let (first, second) = old.split_at(old.len() / 3);
         dir.write("old/a.jsonl", Doc::jsonl(first));
@@ -54,10 +54,16 @@ impl Split {
 }
 
 /// What becomes of each removed document: its representative, and why.
-type Removed = BTreeMap<String, (String, &'static str)>;
+pub(crate) type Removed = BTreeMap<String, (String, &'static str)>;
 
 /// The slow answer: contents in order, each held against those before it, or reached from the protected ones, link by link.
-fn answer(split: &Split, contents: &Contents, links: &[Pair], keep: &str, transitive: bool) -> Removed {
+pub(crate) fn answer(
+    split: &Split,
+    contents: &Contents,
+    links: &[Pair],
+    keep: &str,
+    transitive: bool,
+) -> Removed {
     let many = contents.holders.len();
     let better = |a: &usize, b: &usize| split.compare(keep, *a, *b);
     let best: Vec<usize> =
@@ -124,7 +130,7 @@ fn removed(output: &Output) -> BTreeMap<String, (String, String)> {
 }
 
 #[track_caller]
-fn check(dir: &Dir, split: &Split, want: &Removed, flags: &str) {
+pub(crate) fn check(dir: &Dir, split: &Split, want: &Removed, flags: &str) {
     let output = dir.output(&format!("new.jsonl --against old {flags}"), "out");
     let got = removed(&output);
     let want: BTreeMap<String, (String, String)> = want

@@ -128,6 +128,8 @@ fn like_files_of_the_same_documents() {
         "--keep field:score:min,last -w 2",
         "--clustering transitive --keep longest,last",
         "--measure containment --pairs",
+        "--measure containment-of-protected --pairs -w 2",
+        "--measure containment-of-protected --threshold 0.55 --clustering transitive",
     ] {
         assert!(old.check(&dir, flags, "") > 300, "{flags}: nothing to tell apart");
     }

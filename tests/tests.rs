@@ -12,6 +12,7 @@
 /// Protected documents: what resembles them goes, and they stay.
 mod against;
 mod against_collection;
+mod against_contained;
 /// What a wrong input costs: a counted record or a clear error, never half an output.
 mod bad_input;
 /// Compactions, and proofs that a collection is whole.

@@ -52,12 +52,14 @@ pub(crate) struct ConfigArgs {
     ///
     /// With containment a short text belongs to each longer one that has its words: an excerpt to the article, a page to
     /// the book. The first of them is kept, even if it is the excerpt; --keep longest keeps the whole. For `join` and the
-    /// methods that count shared keys.
+    /// methods that count shared keys. With containment-of-protected, for `dedup --against`, a new text goes if a protected
+    /// one stands in it; one that is itself an excerpt of a protected text stays. New texts are compared with each other as
+    /// with containment.
     #[arg(long, value_enum, value_name = "MEASURE", hide_short_help = true, help_heading = "Method")]
     pub(crate) measure: Option<MeasureArg>,
     /// Similarity threshold (Jaccard), above 0 and at most 1 [default: 0.8]
     ///
-    /// With --measure containment it is the share of the smaller text.
+    /// With --measure containment it is the share of the smaller text, with containment-of-protected that of the protected one.
     #[arg(long, value_name = "T", help_heading = "Method")]
     pub(crate) threshold: Option<String>,
     /// Tokens per shingle (n-gram size) [default: 5]

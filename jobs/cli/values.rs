@@ -127,6 +127,9 @@ pub(crate) enum MeasureArg {
     Resemblance,
     /// Shared shingles over those of the smaller text: finds excerpts
     Containment,
+    /// Shared shingles over those of the protected text (--against): finds texts that quote it whole. Of two new texts, over
+    /// those of the smaller one
+    ContainmentOfProtected,
 }
 
 /// `--tokens`.

@@ -43,6 +43,7 @@ pub(crate) fn run(args: DedupArgs, job: &DistributedJob) -> Result<ExitCode> {
     let begun = Instant::now();
     let collections = open_collections(&args.against)?;
     let config = configured(&args.choices, args.choices.lexicon.as_deref(), &collections)?;
+    config.require_protected(!args.against.is_empty())?;
     let options = &DedupOptions::new(args, config)?;
     refuse_beyond_stored(&collections, &options.config, options.kinds)?;
     let progress = Arc::new(Progress::default());

@@ -260,6 +260,8 @@ fn measure(config: &mut Config, asked: MeasureArg) {
     (config.join.measure, config.count.rule) = match asked {
         MeasureArg::Resemblance => (JoinMeasure::Resemblance, Rule::Resemblance),
         MeasureArg::Containment => (JoinMeasure::Containment, Rule::Containment),
+        // Refused with methods that count.
+        MeasureArg::ContainmentOfProtected => (JoinMeasure::ContainmentOfProtected, config.count.rule),
     };
 }
 
@@ -329,7 +331,10 @@ fn refuse_idle_flags(config: &Config, args: &ConfigArgs) -> Result<()> {
     let flags: [(&str, bool, String); 10] = [
         (
             "--measure",
-            args.measure.is_some() && method != Method::Join && !method.is_counted(),
+            args.measure.is_some_and(|measure| {
+                method != Method::Join
+                    && (!method.is_counted() || measure == MeasureArg::ContainmentOfProtected)
+            }),
             "whose test is its own; leave it out, or use --method join".into(),
         ),
         ("--threshold", args.threshold.is_some() && exact, whole.into()),
@@ -382,7 +387,7 @@ fn refuse_idle_flags(config: &Config, args: &ConfigArgs) -> Result<()> {
 fn is_own(measure: JoinMeasure, by: VerifyArg) -> bool {
     match measure {
         JoinMeasure::Resemblance => by == VerifyArg::Resemblance,
-        JoinMeasure::Containment => by == VerifyArg::Containment,
+        JoinMeasure::Containment | JoinMeasure::ContainmentOfProtected => by == VerifyArg::Containment,
     }
 }
 

@@ -37,6 +37,7 @@ impl Config {
                  collection for each value, or use it with dedup"
             )));
         }
+        self.require_protected(false)?;
         if self.method == Method::Join && self.join.measure == JoinMeasure::Containment {
             return Err(Error::config(
                 "join.measure = \"containment\" (--measure containment): a collection would compare each load with all that it \
@@ -45,6 +46,22 @@ impl Config {
             ));
         }
         self.validate()
+    }
+
+    /// Refuses a measure that is about protected documents where there are none.
+    ///
+    /// # Errors
+    /// [`Error::Config`].
+    pub fn require_protected(&self, has_protected: bool) -> Result<()> {
+        let is_about = self.method == Method::Join && self.join.measure == JoinMeasure::ContainmentOfProtected;
+        if has_protected || !is_about {
+            return Ok(());
+        }
+        Err(Error::config(
+            "join.measure = \"containment-of-protected\" (--measure containment-of-protected): no documents are protected \
+             here; name some with dedup --against, or take --measure containment, by which the smaller of two texts is the \
+             contained one",
+        ))
     }
 
     fn check_lexicon(&self) -> Result<()> {

@@ -95,9 +95,11 @@ impl DocumentSets {
         let (a, b) = candidate.pair.docs();
         let (left, right) = (self.size(a), self.size(b));
         let context = &self.context;
-        let is_enough = |rule: AcceptanceRule| match prefixes {
-            Prefixes::Equal => rule.is_enough(candidate.shared, left, right),
-            Prefixes::Indexed => rule.is_enough_indexed(candidate.shared, left, right),
+        let sizes = self.protected_first(a, b).map(|(protected, new)| (self.size(protected), self.size(new)));
+        let is_enough = |rule: AcceptanceRule| match (sizes, prefixes) {
+            (Some((protected, new)), _) => rule.is_enough_of_protected(candidate.shared, protected, new),
+            (None, Prefixes::Equal) => rule.is_enough(candidate.shared, left, right),
+            (None, Prefixes::Indexed) => rule.is_enough_indexed(candidate.shared, left, right),
         };
         context.rule.is_some_and(is_enough)
             && (!context.has_signatures()
@@ -117,7 +119,10 @@ impl DocumentSets {
     /// wants.
     pub fn may_be_alike(&self, (a, of_a): (Doc, &[u64]), (b, of_b): (Doc, &[u64])) -> bool {
         let (left, right) = (self.size(a), self.size(b));
-        let needed = self.context.rule.and_then(|rule| rule.own().needed(left, right));
+        let needed = self.context.rule.and_then(|rule| match self.protected_first(a, b) {
+            Some((protected, new)) => rule.needed_of_protected(self.size(protected), self.size(new)),
+            None => rule.own().needed(left, right),
+        });
         needed.is_some_and(|needed| {
             least_difference(of_a, of_b) <= u64::from(left) + u64::from(right) - 2 * needed
         })
@@ -130,7 +135,21 @@ impl DocumentSets {
     pub fn measure(&self, a: Doc, b: Doc) -> Result<Option<Measure>> {
         let Some(rule) = self.context.rule else { return Ok(None) };
         let (mut x, mut y) = (Vec::new(), Vec::new());
+        if let Some((protected, new)) = self.protected_first(a, b) {
+            return Ok(rule.measure_protected(self.set(protected, &mut x)?, self.set(new, &mut y)?));
+        }
         Ok(rule.measure(self.set(a, &mut x)?, self.set(b, &mut y)?))
+    }
+
+    /// A pair of which one is protected, that one first, where the rule is about what is in the new one of it.
+    pub fn protected_first(&self, a: Doc, b: Doc) -> Option<(Doc, Doc)> {
+        self.context.rule.and_then(AcceptanceRule::of_protected)?;
+        let catalogue = &self.documents.catalogue;
+        match (catalogue.is_protected(a), catalogue.is_protected(b)) {
+            (true, false) => Some((a, b)),
+            (false, true) => Some((b, a)),
+            (true, true) | (false, false) => None,
+        }
     }
 
     /// The set of a document that was recalled or of a stored content, in `scratch` unless it is in memory.

@@ -75,6 +75,7 @@ impl RunParts {
         if workers == 0 || workers > MAX_WORKERS {
             return Err(Error::config(format!("{workers} workers: expected 1 to {MAX_WORKERS}")));
         }
+        config.require_protected(!protected.is_empty())?;
         let windows = admit_windows(&mut sources, memory, workers)?
             + admit_read_ahead(&mut sources, memory, workers, (progress.stop_flag(), &scratch));
         let fields = Arc::new(fields(&config, stored.is_some(), (memory, windows, workers), &progress)?);

@@ -29,13 +29,16 @@ pub struct Join {
 
 /// What [`Join`] holds against the threshold.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "kebab-case")]
 pub enum JoinMeasure {
     /// Shared shingles over those of either text (Jaccard).
     #[default]
     Resemblance,
     /// Shared shingles over those of the text that has fewer.
     Containment,
+    /// Shared shingles over those of the protected text; of two texts neither of which is protected, over those of the one that
+    /// has fewer.
+    ContainmentOfProtected,
 }
 
 impl Technique for Join {
@@ -55,17 +58,25 @@ impl Technique for Join {
             JoinMeasure::Containment => {
                 AcceptanceRule::new(PairTest::Containment(t), Evidence::AllOfLarger(t))
             }
+            JoinMeasure::ContainmentOfProtected => {
+                AcceptanceRule::new(PairTest::Containment(t), Evidence::AllOfLarger(t))
+                    .containing_protected(t)
+            }
         })
     }
 
     fn description(&self, settings: &Settings<'_>) -> Description {
+        let t = settings.threshold;
         let (rule, measure) = match self.measure {
-            JoinMeasure::Resemblance => (format!("at least {}", settings.threshold), "resemblance"),
-            JoinMeasure::Containment => (format!("{} contained", settings.threshold), "containment"),
+            JoinMeasure::Resemblance => (format!("at least {t}"), "resemblance"),
+            JoinMeasure::Containment => (format!("{t} contained"), "containment"),
+            JoinMeasure::ContainmentOfProtected => {
+                (format!("{t} of the protected contained"), "containment of the protected text")
+            }
         };
         Description {
             unit: settings.shingle(),
-            sentence: format!("{measure} at least {}", settings.threshold),
+            sentence: format!("{measure} at least {t}"),
             decides: format!("{measure} decides"),
             rule,
         }

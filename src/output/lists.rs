@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::chosen::{LeftOut, Side};
 use super::list_file::{ListFile, ListForm};
-use super::members::{ClusterMember, members, shown_scores};
+use super::members::{ClusterMember, members, pair_scores, shown_scores};
 use super::rows::{AgainstRow, AssignmentRow, ClusterRow, DuplicateRow, ListRow, PairRow, RejectedRow};
 use super::summary::{AgainstFigures, CommonShingles, InputFigures, Skipped, StageSeconds, Summary};
 use crate::document::Doc;
@@ -79,7 +79,7 @@ impl<'a> Lists<'a> {
                 representative: &run.documents.name(removed.representative)?,
                 representative_file: &run.documents.file(removed.representative),
                 representative_line: run.documents.line(removed.representative)?,
-                shown: shown_scores(self.outcome, removed.measure, removed.reason),
+                shown: shown_scores(self.outcome, removed),
                 reason: removed.reason,
                 against: against.as_ref().map(|(set, file, line)| AgainstRow { set, file, line: *line }),
                 parent: parent.as_deref(),
@@ -169,10 +169,11 @@ impl<'a> Lists<'a> {
     /// [`crate::error::Error::Io`] of a spill file, and what `each` gives.
     pub fn each_pair(&self, each: &mut dyn FnMut(&PairRow<'_>) -> Result<()>) -> Result<()> {
         let run = &self.outcome.run;
-        for (a, b, measure, reason) in self.outcome.findings.pairs.iter().flatten() {
-            let relation = self.related.map(|related| related.pair(*a, *b, *reason));
-            let (a, b) = (&run.documents.name(*a)?, &run.documents.name(*b)?);
-            each(&PairRow { a, b, shown: shown_scores(self.outcome, *measure, *reason), relation })?;
+        for (first, second, measure, reason) in self.outcome.findings.pairs.iter().flatten() {
+            let relation = self.related.map(|related| related.pair(*first, *second, *reason));
+            let (a, b) = (&run.documents.name(*first)?, &run.documents.name(*second)?);
+            let shown = pair_scores(self.outcome, *first, *measure, *reason);
+            each(&PairRow { a, b, shown, relation })?;
         }
         Ok(())
     }
@@ -260,7 +261,7 @@ pub fn summarise(discovery: &Discovery, outcome: &Outcome, rejected: &[Rejected]
 /// How many documents were removed although what is kept is only a part of them.
 fn larger_removed(outcome: &Outcome) -> u64 {
     let is_larger = |row: &&Removed| {
-        shown_scores(outcome, row.measure, row.reason).containment.is_some()
+        shown_scores(outcome, row).containment.is_some()
             && row.measure.left > row.measure.right
             && outcome.run.documents.protected_set(row.representative).is_none()
     };

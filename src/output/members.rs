@@ -22,7 +22,7 @@ impl ClusterMember<'_> {
     /// How much it has in common with the representative.
     pub(super) fn shown(&self, outcome: &Outcome) -> ReportedScores {
         match self.row {
-            Some(row) => shown_scores(outcome, row.measure, row.reason),
+            Some(row) => shown_scores(outcome, row),
             None => ReportedScores::default().equal(),
         }
     }
@@ -54,8 +54,25 @@ pub(super) fn members(outcome: &Outcome) -> Vec<ClusterMember<'_>> {
     members
 }
 
-/// What lists and reports have of a measure.
-pub fn shown_scores(outcome: &Outcome, measure: Measure, reason: Reason) -> ReportedScores {
-    let shown = outcome.run.context.rule.map(|rule| rule.last().reported(measure)).unwrap_or_default();
+/// What lists and reports have of a removed document.
+pub fn shown_scores(outcome: &Outcome, row: &Removed) -> ReportedScores {
+    let shown = measured_scores(outcome, row);
+    if row.reason == Reason::Exact { shown.equal() } else { shown }
+}
+
+/// The same, of an equal text as it was measured.
+pub fn measured_scores(outcome: &Outcome, row: &Removed) -> ReportedScores {
+    let is_protected = outcome.run.documents.catalogue.is_protected(row.representative);
+    reported(outcome, row.measure, is_protected.then_some(row.measure.right))
+}
+
+/// What lists have of a pair in document order, the first of which is protected if any is.
+pub(super) fn pair_scores(outcome: &Outcome, first: Doc, measure: Measure, reason: Reason) -> ReportedScores {
+    let is_protected = outcome.run.documents.catalogue.is_protected(first);
+    let shown = reported(outcome, measure, is_protected.then_some(measure.left));
     if reason == Reason::Exact { shown.equal() } else { shown }
+}
+
+fn reported(outcome: &Outcome, measure: Measure, protected: Option<u32>) -> ReportedScores {
+    outcome.run.context.rule.map(|rule| rule.reported(measure, protected)).unwrap_or_default()
 }

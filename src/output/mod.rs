@@ -34,7 +34,7 @@ pub use kept::{KeptTally, Packer, assist_kept, write_kept};
 pub use kinds::{KindRow, KindTable};
 pub use list_file::ListForm;
 pub use lists::{ListChoice, Lists, left_out, summarise};
-pub use members::shown_scores;
+pub use members::{measured_scores, shown_scores};
 pub use render::{examples, render};
 pub(crate) use rows::FindingWriter;
 pub use rows::{

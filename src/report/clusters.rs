@@ -9,6 +9,7 @@ use super::scores::share;
 use crate::document::Doc;
 use crate::error::Result;
 use crate::flow::{Outcome, Reason, Removed};
+use crate::output::measured_scores;
 
 /// Clusters shown of either sort.
 const SHOWN: usize = 20;
@@ -127,8 +128,7 @@ fn put<'a>(
 
 /// How much a removed document has in common with its representative: 0 to 1.
 pub(super) fn share_of(outcome: &Outcome, row: &Removed) -> Option<f64> {
-    let scores = outcome.run.context.rule.map(|rule| rule.last().reported(row.measure))?;
-    let (_, found) = share(&scores)?;
+    let (_, found) = share(&measured_scores(outcome, row))?;
     Some(if row.reason == Reason::Exact { 1.0 } else { found })
 }
 

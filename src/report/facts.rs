@@ -11,7 +11,7 @@ use super::sources::{SourceLoss, SourceMatrix, sources};
 use super::thresholds::OtherThresholds;
 use crate::error::{Error, Result};
 use crate::flow::{EachText, Outcome, Reason, Removed};
-use crate::output::{AgainstFigures, KindTable, Skipped, Summary, shown_scores};
+use crate::output::{AgainstFigures, KindTable, Skipped, Summary, measured_scores, shown_scores};
 use crate::read::Rejected;
 
 /// Pairs of a removed document and its representative that are shown.
@@ -106,7 +106,7 @@ impl RunReport {
         let docs = clusters::docs(&largest).chain(clusters::docs(&loosest));
         let excerpts = Excerpts::read(outcome, docs, texts)?;
         let pair = |row: &Removed| {
-            let score = shown_scores(outcome, row.measure, row.reason).to_string();
+            let score = shown_scores(outcome, row).to_string();
             excerpts.pair(outcome, (row.representative, row.doc), score)
         };
         let nearest = loosest.iter().take(PAIRS).map(|cluster| pair(cluster.farthest));
@@ -152,10 +152,9 @@ impl RunReport {
 
 /// Removed documents by what they have in common with their representative.
 fn scores(outcome: &Outcome) -> Option<Histogram> {
-    let test = outcome.run.context.rule?.last();
     let mut histogram: Option<Histogram> = None;
     for row in &outcome.findings.removed {
-        let (name, found) = share(&test.reported(row.measure))?;
+        let (name, found) = share(&measured_scores(outcome, row))?;
         let histogram = histogram.get_or_insert_with(|| Histogram::new(name));
         match row.reason {
             Reason::Exact => histogram.equal += 1,

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::{Measure, PairTest};
+use super::{Measure, PairTest, ReportedScores};
 use crate::threshold::Threshold;
 
 /// What the keys that two sketches share say about them.
@@ -30,12 +30,14 @@ pub struct AcceptanceRule {
     own: PairTest,
     by: Option<PairTest>,
     evidence: Evidence,
+    /// So much of a protected document must be in the new one that it is compared with.
+    of_protected: Option<Threshold>,
 }
 
 impl AcceptanceRule {
     /// The rule of a test on sketches whose shared keys say so much.
     pub fn new(own: PairTest, evidence: Evidence) -> AcceptanceRule {
-        AcceptanceRule { own, by: None, evidence }
+        AcceptanceRule { own, by: None, evidence, of_protected: None }
     }
 
     /// Whether pairs are measured on sketches, rather than by their shared keys alone.
@@ -102,6 +104,33 @@ impl AcceptanceRule {
         AcceptanceRule { by: Some(by), ..self }
     }
 
+    /// The same, but of a pair with a protected document so much of that one must be in the other, whatever their sizes.
+    pub fn containing_protected(self, threshold: Threshold) -> AcceptanceRule {
+        AcceptanceRule { of_protected: Some(threshold), ..self }
+    }
+
+    /// How much of a protected document must be in the new one that it is compared with, if it is that one which must be
+    /// contained, and not the smaller one.
+    pub fn of_protected(self) -> Option<Threshold> {
+        self.of_protected
+    }
+
+    /// What a protected document and a new one, posted with these sizes, must share at least, or `None` when nothing would do.
+    pub fn needed_of_protected(self, protected: u32, new: u32) -> Option<u64> {
+        let needed = self.own.needed(protected, new)?;
+        let Some(threshold) = self.of_protected else { return Some(needed) };
+        // What is shared is a part of the smaller one at least as large as it is of the protected one.
+        Some(needed.max(threshold.ceil(protected.into()))).filter(|needed| *needed <= u64::from(new))
+    }
+
+    /// Whether a protected document and a new one that share so many keys, of those by which the protected one is indexed, are
+    /// worth measuring.
+    pub fn is_enough_of_protected(self, shared: u32, protected: u32, new: u32) -> bool {
+        let shown = self.of_protected.map_or(0, |threshold| threshold.containment_prefix(protected as usize));
+        let rest = u64::from(protected) - shown as u64;
+        self.needed_of_protected(protected, new).is_some_and(|needed| u64::from(shared) + rest >= needed)
+    }
+
     /// The test of the method itself.
     pub fn own(self) -> PairTest {
         self.own
@@ -164,11 +193,33 @@ impl AcceptanceRule {
 
     /// Measures two sketches, giving up as soon as the rule cannot be met.
     pub fn measure(self, a: &[u64], b: &[u64]) -> Option<Measure> {
+        self.measured_if(a, b, |_| true)
+    }
+
+    /// Measures the sketches of a protected document and of a new one.
+    pub fn measure_protected(self, protected: &[u64], new: &[u64]) -> Option<Measure> {
+        let contains = |own: Measure| {
+            self.of_protected.is_none_or(|threshold| threshold.is_met(own.shared.into(), own.left.into()))
+        };
+        self.measured_if(protected, new, contains)
+    }
+
+    /// Measures two sketches whose own measure also satisfies `further`.
+    fn measured_if(self, a: &[u64], b: &[u64], further: impl Fn(Measure) -> bool) -> Option<Measure> {
         let ((own_a, by_a), (own_b, by_b)) = (self.parts(a), self.parts(b));
-        let measure = self.own.measure(own_a, own_b)?;
+        let measure = self.own.measure(own_a, own_b).filter(|own| further(*own))?;
         match self.by {
             Some(by) => by.measure(by_a, by_b),
             None => Some(measure),
+        }
+    }
+
+    /// What is reported of a measure; of a pair with a protected document, of which size that one is.
+    pub fn reported(self, measure: Measure, protected: Option<u32>) -> ReportedScores {
+        let shown = self.last().reported(measure);
+        match protected.filter(|_| self.of_protected.is_some() && shown.containment.is_some()) {
+            Some(size) => ReportedScores { containment: Some(measure.part_of(size)), ..shown },
+            None => shown,
         }
     }
 }
@@ -195,6 +246,39 @@ mod tests {
             assert!(!rule.is_sketch(none), "{none:?}");
         }
         assert!(!rule.is_sized() && AcceptanceRule::new(PairTest::Shared(1), Evidence::Decisive).is_sized());
+    }
+
+    #[test]
+    fn the_protected_one_is_contained_or_the_smaller_one() {
+        let t: Threshold = "0.8".parse().expect("a threshold");
+        let smaller = AcceptanceRule::new(PairTest::Containment(t), Evidence::AllOfLarger(t));
+        let rule = smaller.containing_protected(t);
+        let sets: Vec<Vec<u64>> = (0..12).map(|size| (0..size).collect()).collect();
+        for protected in &sets {
+            for new in &sets {
+                for shared in 0..=protected.len().min(new.len()) {
+                    // As many members of the one as the other has beside its own.
+                    let own = (0..new.len() - shared).map(|at| 100 + at as u64);
+                    let new: Vec<u64> = protected[..shared].iter().copied().chain(own).collect();
+                    let contained = !protected.is_empty() && shared * 10 >= protected.len() * 8;
+                    let sizes = (protected.len() as u32, new.len() as u32);
+                    let needed = rule.needed_of_protected(sizes.0, sizes.1);
+                    assert_eq!(needed.is_some_and(|needed| shared as u64 >= needed), contained);
+                    assert_eq!(rule.measure_protected(protected, &new).is_some(), contained);
+                    assert_eq!(smaller.measure_protected(protected, &new), smaller.measure(protected, &new));
+                    assert_eq!(rule.measure(protected, &new), smaller.measure(protected, &new));
+                    assert!(!contained || smaller.measure(protected, &new).is_some());
+                    // Keys by which the protected one is indexed, as far as they are shared: the fewest that may be.
+                    let indexing = t.containment_prefix(protected.len());
+                    let fewest = shared.saturating_sub(protected.len() - indexing) as u32;
+                    assert!(!contained || rule.is_enough_of_protected(fewest, sizes.0, sizes.1));
+                }
+            }
+        }
+        let measure = Measure { shared: 8, left: 10, right: 9 };
+        assert_eq!(rule.reported(measure, Some(10)).containment, Some(0.8));
+        assert_eq!(rule.reported(measure, None).containment, Some(8.0 / 9.0));
+        assert_eq!(smaller.reported(measure, Some(10)).containment, Some(8.0 / 9.0));
     }
 
     #[test]

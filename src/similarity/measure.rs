@@ -40,7 +40,12 @@ impl Measure {
 
     /// Shared members over those of the smaller set, in [0, 1].
     pub fn containment(self) -> f64 {
-        f64::from(self.shared) / f64::from(self.left.min(self.right).max(1))
+        self.part_of(self.left.min(self.right))
+    }
+
+    /// Shared members over those of one of the two sets, which has so many, in [0, 1].
+    pub fn part_of(self, size: u32) -> f64 {
+        f64::from(self.shared) / f64::from(size.max(1))
     }
 
     /// Shared weight over the geometric mean of both weights, in [0, 1]: of what [`super::PairTest::Cosine`] measured.

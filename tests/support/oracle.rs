@@ -53,6 +53,7 @@ pub(crate) struct Pair {
     shared: u64,
     union: u64,
     smaller: u64,
+    first: u64,
 }
 
 impl Pair {
@@ -69,6 +70,16 @@ impl Pair {
     /// Whether the containment in the smaller set is at least the fraction.
     pub(crate) fn contains(&self, (num, den): (u64, u64)) -> bool {
         self.shared * den >= self.smaller * num
+    }
+
+    /// Whether the containment of the set of `a` in the other one is at least the fraction.
+    pub(crate) fn contains_first(&self, (num, den): (u64, u64)) -> bool {
+        self.shared * den >= self.first * num
+    }
+
+    /// The containment of the smaller set, or of that of `a`, as the float nearest to the true quotient.
+    pub(crate) fn containment(&self, of_first: bool) -> f64 {
+        self.shared as f64 / if of_first { self.first } else { self.smaller } as f64
     }
 }
 
@@ -162,7 +173,8 @@ fn all_pairs(sets: &[BTreeSet<u32>], wanted: impl Fn(&Pair) -> bool) -> Vec<Pair
         for a in touched.drain(..) {
             let shared = u64::from(std::mem::take(&mut counts[a]));
             let (size_a, size_b) = (sets[a].len() as u64, set.len() as u64);
-            let pair = Pair { a, b, shared, union: size_a + size_b - shared, smaller: size_a.min(size_b) };
+            let (union, smaller) = (size_a + size_b - shared, size_a.min(size_b));
+            let pair = Pair { a, b, shared, union, smaller, first: size_a };
             if wanted(&pair) {
                 pairs.push(pair);
             }

@@ -138,7 +138,12 @@ impl MeasuringInOrder<'_> {
                 continue;
             }
             let theirs = self.sets.get(other, &mut self.scratch)?.ok_or_else(|| not_recalled(other))?;
-            if let Some(measure) = self.rule.measure(theirs, set) {
+            // Protected documents come first.
+            let measure = match self.run.documents.catalogue.is_protected(other) {
+                true => self.rule.measure_protected(theirs, set),
+                false => self.rule.measure(theirs, set),
+            };
+            if let Some(measure) = measure {
                 self.links.push(Candidate { pair: Pair::new(other, doc), shared: measure.shared });
                 has_joined = self.joined.is_some();
             }

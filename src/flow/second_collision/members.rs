@@ -136,8 +136,13 @@ impl Members<'_> {
         let (mut late, mut own) = (self.run.context.memory.sets(Share::Sets), OwnOfNew::of(choice));
         let (mut keys, mut of_set) = (Vec::new(), Vec::new());
         let beside_stored = self.run.sets.stored().is_some();
+        let alone_indexed = self.run.context.rule.is_some_and(|rule| rule.of_protected().is_some());
         self.each_new(&mut |doc, set| {
             let indexing = choice.of(set, &mut keys);
+            if alone_indexed && self.run.documents.catalogue.is_protected(doc) {
+                // What contains it is found by these, and it is never sought in anything itself.
+                keys.truncate(indexing);
+            }
             let member = IndexedSet::of(doc, set, self.salt(doc));
             if beside_stored {
                 set.iter().for_each(|shingle| own.all.insert(*shingle));

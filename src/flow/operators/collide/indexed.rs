@@ -4,6 +4,9 @@
 //! longer prefix by which all sets are found is its *probing* prefix (Bayardo, Ma and Srikant 2007, section 4; Xiao et al. 2008).
 //! Of a family of pages that share a template, each is indexed by its own part alone as long as that is larger than the
 //! indexing prefix; then no two of them meet.
+//!
+//! Where a protected document is to be contained in a new one, a pair meets where the protected one indexes the key, whatever
+//! their sizes, and protected documents show no other keys.
 
 use bytemuck::{Pod, Zeroable};
 
@@ -124,6 +127,8 @@ impl Grouped for IndexedPosting {
 /// How such postings become groups.
 pub struct IndexedGrouping {
     sizes: Option<PairTest>,
+    /// The rule, where protected documents are to be contained in new ones.
+    of_protected: Option<AcceptanceRule>,
     /// A group with more pairs is a hot group: so many in all, and so many for each member.
     most_pairs: (u64, u64),
     /// What goes out.
@@ -141,12 +146,13 @@ impl IndexedGrouping {
         let most = MAX_EXPANDED_GROUP as u64;
         let most_pairs =
             if context.pairs { (u64::MAX, 0) } else { (most * most / 2, MAX_PAIRS_OF_MEMBER as u64) };
-        IndexedGrouping::new(context.rule.map(AcceptanceRule::own), most_pairs, context.topology)
+        IndexedGrouping::new(context.rule, most_pairs, context.topology)
     }
 
-    fn new(sizes: Option<PairTest>, most_pairs: (u64, u64), topology: Topology) -> IndexedGrouping {
+    fn new(rule: Option<AcceptanceRule>, most_pairs: (u64, u64), topology: Topology) -> IndexedGrouping {
         IndexedGrouping {
-            sizes,
+            sizes: rule.map(AcceptanceRule::own),
+            of_protected: rule.filter(|rule| rule.of_protected().is_some()),
             most_pairs,
             addressed: AddressedGroups::new(topology),
             following: Vec::new(),
@@ -175,8 +181,10 @@ impl IndexedGrouping {
                 collided.hot_groups.push(group.iter().map(|posting| posting.doc).collect());
                 continue;
             }
-            if !self.stored.is_empty() {
-                self.send_to_stored();
+            match self.of_protected {
+                _ if self.stored.is_empty() => {}
+                Some(rule) => self.send_to_contained(rule),
+                None => self.send_to_stored(),
             }
             if self.new.len() > 1 {
                 follow(self.sizes, &self.new, &mut self.following);
@@ -212,7 +220,19 @@ impl IndexedGrouping {
             follow(self.sizes, some, &mut self.following);
             self.following.iter().map(|following| u64::from(*following)).sum()
         };
+        if let Some(rule) = self.of_protected {
+            let met = |posting: &IndexedPosting| may_be_contained(rule, &self.indexing, posting).len() as u64;
+            return pairs(&self.new) + self.new.iter().map(met).sum::<u64>() > most;
+        }
         pairs(group) - pairs(&self.stored) > most
+    }
+
+    /// Addresses each new member with the protected ones that index the key and may be contained in it.
+    fn send_to_contained(&mut self, rule: AcceptanceRule) {
+        for posting in &self.new {
+            let met = may_be_contained(rule, &self.indexing, posting);
+            self.addressed.send_alone(posting, met.iter());
+        }
     }
 
     /// Addresses each new member with the stored ones that it meets.
@@ -235,6 +255,16 @@ fn allows(sizes: Option<PairTest>, a: &IndexedPosting, b: &IndexedPosting) -> bo
     sizes.is_none_or(|rule| rule.allows(a.size, b.size))
 }
 
+/// Those of some protected documents, in the order of sizes, that are not too large to be contained in a new one.
+fn may_be_contained<'a>(
+    rule: AcceptanceRule,
+    protected: &'a [IndexedPosting],
+    new: &IndexedPosting,
+) -> &'a [IndexedPosting] {
+    let end = protected.partition_point(|one| rule.needed_of_protected(one.size, new.size).is_some());
+    &protected[..end]
+}
+
 /// For each member of a group how many behind it it meets: none, unless it indexes the key.
 fn follow(sizes: Option<PairTest>, group: &[IndexedPosting], following: &mut Vec<u32>) {
     following.clear();
@@ -254,6 +284,7 @@ fn follow(sizes: Option<PairTest>, group: &[IndexedPosting], following: &mut Vec
 mod tests {
     use super::*;
     use crate::flow::records::Pair;
+    use crate::similarity::Evidence;
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 
@@ -292,7 +323,9 @@ mod tests {
                     truth.extend(of_key);
                 }
             }
-            let mut grouping = IndexedGrouping::new(Some(rule), most_pairs, Topology::alone(workers));
+            let threshold = rule.threshold().expect("one");
+            let whole = AcceptanceRule::new(rule, Evidence::Prefix(threshold));
+            let mut grouping = IndexedGrouping::new(Some(whole), most_pairs, Topology::alone(workers));
             let mut collided = Collided::default();
             let mut met = BTreeSet::new();
             for group in sorted.chunk_by(|a, b| a.key == b.key) {
@@ -317,6 +350,56 @@ mod tests {
                 prop_assert_eq!(IndexedSet::at(set.doc, set.place(), set.salt).posting(1, posting.is_indexing()).place(), posting.place());
                 prop_assert_eq!(IndexedPosting::from(<(u64, u64, u64)>::from(posting)), posting);
             }
+        }
+
+        #[test]
+        fn protected_ones_meet_what_may_contain_them(all in postings(), workers in 1usize..4, protected in 0u32..30,
+                                                     most_pairs in prop::sample::select(vec![(u64::MAX, 0), (20, 0), (0, 2)])) {
+            let threshold: crate::threshold::Threshold = "0.8".parse().expect("a threshold");
+            let test = PairTest::Containment(threshold);
+            let rule = AcceptanceRule::new(test, Evidence::AllOfLarger(threshold)).containing_protected(threshold);
+            let is_new = |doc: Doc| doc >= protected;
+            // Protected documents show what indexes them alone.
+            let mut sorted: Vec<IndexedPosting> = all.into_iter().filter(|p| is_new(p.doc) || p.is_indexing()).collect();
+            sorted.sort_unstable();
+            let (mut truth, mut hot) = (BTreeSet::new(), Vec::new());
+            for group in sorted.chunk_by(|a, b| a.key == b.key) {
+                let mut of_key = Vec::new();
+                for (at, a) in group.iter().enumerate() {
+                    for b in &group[at + 1..] {
+                        let (first, second) = if a.place() < b.place() { (a, b) } else { (b, a) };
+                        let meets = match (is_new(a.doc), is_new(b.doc)) {
+                            (true, true) => first.is_indexing() && allows(Some(test), first, second),
+                            (false, true) => u64::from(b.size) >= threshold.ceil(a.size.into()),
+                            (true, false) => u64::from(a.size) >= threshold.ceil(b.size.into()),
+                            (false, false) => false,
+                        };
+                        if meets {
+                            of_key.push((a.key, Pair::new(a.doc, b.doc)));
+                        }
+                    }
+                }
+                if of_key.len() as u64 > most_pairs.0.max(most_pairs.1 * group.len() as u64) {
+                    hot.push(group.iter().map(|posting| posting.doc).collect::<Vec<Doc>>());
+                } else {
+                    truth.extend(of_key);
+                }
+            }
+            let mut grouping = IndexedGrouping::new(Some(rule), most_pairs, Topology::alone(workers));
+            let mut collided = Collided::default();
+            grouping.form(&sorted, is_new, &mut collided);
+            let mut met = BTreeSet::new();
+            for groups in grouping.addressed.take() {
+                for (at, doc) in groups.docs.iter().enumerate() {
+                    let behind = &groups.docs[at + 1..=at + groups.following[at] as usize];
+                    if *doc as usize % workers == groups.owner as usize {
+                        met.extend(behind.iter().map(|other| Pair::new(*doc, *other)));
+                    }
+                }
+            }
+            let truth: BTreeSet<Pair> = truth.into_iter().map(|(_, pair)| pair).collect();
+            prop_assert_eq!(met, truth);
+            prop_assert_eq!(collided.hot_groups, hot);
         }
     }
 }
