@@ -158,6 +158,7 @@
 //! - `sketch/sampling.rs` - which shingles are kept, by the methods that sample them
 //! - `sketch/frequencies.rs` - in how many of some documents a shingle is
 //! - `sketch/minwise.rs` - min-wise values and features of them
+//! - `sketch/posting_key.rs` - the keys that members of sets are posted under
 //! - `sketch/terms.rs` - terms of a document, the rarest first
 //!
 //! The methods:
@@ -244,6 +245,7 @@
 //! - `flow/operators/broadcast_rows.rs` - rows of documents to the processes that need them
 //! - `flow/operators/collide/mod.rs` - postings to key groups
 //! - `flow/operators/collide/addressed.rs` - groups addressed to the owners of their members
+//! - `flow/operators/collide/contained.rs` - groups of new contents and stored ones, of which the smaller is contained
 //! - `flow/operators/collide/grouping.rs` - groups of documents that show the same key
 //! - `flow/operators/collide/indexed.rs` - groups of which some index a key and others probe for it
 //! - `flow/operators/collide/order.rs` - postings of a bucket rid of singletons, and sorted

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use alike::config::{Clustering, Config, Method};
+use alike::config::{Clustering, Config, JoinMeasure, Method};
 use serde_json::Value;
 
 use crate::support::guaranteed;
@@ -49,6 +49,16 @@ fn transitive() {
 #[test]
 fn with_a_guarantee() {
     follow(guaranteed::guaranteed(join()), guaranteed::check);
+}
+
+#[test]
+fn contained() {
+    let mut config = join();
+    config.join.measure = JoinMeasure::Containment;
+    follow(guaranteed::guaranteed(config.clone()), guaranteed::check);
+    config.threshold = "0.95".parse().expect("a threshold");
+    config.cluster.clustering = Clustering::Transitive;
+    follow(config, Bench::check);
 }
 
 /// Pages of which none resembles another are told apart by their own parts: nothing is left to be measured against

@@ -1,13 +1,13 @@
 //! A collection that clusters with a guarantee has, after any history of loads, the clusters and representatives of a
 //! one-shot run that reads what is left in document order: by the load that first brought an id, then by id.
 
-use alike::config::{Config, Method, Rule};
+use alike::config::{Config, JoinMeasure, Method, Rule};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use crate::support::corpora::{corpus, full, sample};
 use crate::support::guaranteed::{follow_on, guaranteed, whole};
-use crate::support::history::{Bench, Load, Op, config, history, text, verified};
+use crate::support::history::{Bench, Load, Op, config, contained, history, text, verified};
 use crate::support::output::jsonl;
 use crate::support::program::Dir;
 use crate::support::recompute::{keeping, sampled};
@@ -48,6 +48,11 @@ proptest! {
     #[test]
     fn join(history in histories(), keep in keep()) {
         follow(keeping(guaranteed(config(Method::Join)), keep), &history);
+    }
+
+    #[test]
+    fn containment(history in histories(), keep in keep()) {
+        follow(keeping(guaranteed(contained()), keep), &history);
     }
 
     #[test]
@@ -93,18 +98,25 @@ proptest! {
 /// Near copies beyond what a key group may have, and real texts, in several loads with replacements and deletions.
 #[test]
 fn hot_groups_and_real_documents() {
-    hot_groups_and(families(sample(), 3));
+    hot_groups_and(families(sample(), 3), Config::default());
+}
+
+#[test]
+fn hot_groups_and_real_documents_contained() {
+    let mut config = Config::default();
+    config.join.measure = JoinMeasure::Containment;
+    hot_groups_and(families(sample(), 3), config);
 }
 
 #[test]
 #[ignore = "needs ALIKE_CORPORA"]
 fn hot_groups_and_licence_texts() {
-    hot_groups_and(families(corpus("licence_texts"), 60));
+    hot_groups_and(families(corpus("licence_texts"), 60), Config::default());
 }
 
-fn hot_groups_and(real: Vec<String>) {
+fn hot_groups_and(real: Vec<String>, config: Config) {
     let texts = near_copies_among(real, &mut Random(5));
-    let mut bench = Bench::new(guaranteed(Config::default()));
+    let mut bench = Bench::new(guaranteed(config));
     let ops: Vec<Op> = texts.iter().cloned().enumerate().map(|(id, text)| Op::Upsert(id, text)).collect();
     for (at, part) in ops.chunks(ops.len().div_ceil(3)).enumerate() {
         bench.load(&Load { ops: part.to_vec(), workers: 1 + at % 2, files: 2, epoch_bytes: None });

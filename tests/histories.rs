@@ -6,7 +6,7 @@ use alike::config::{Clustering, Config, Method, Verify};
 use proptest::prelude::*;
 
 use crate::support::corpora::full;
-use crate::support::history::{Bench, Load, Op, config, follow_on, history, verified};
+use crate::support::history::{Bench, Load, Op, config, contained, follow_on, history, verified};
 
 fn follow(config: Config, history: &[Load]) {
     follow_on(Bench::new(config), history);
@@ -23,6 +23,11 @@ proptest! {
     #[test]
     fn join(history in history()) {
         follow(config(Method::Join), &history);
+    }
+
+    #[test]
+    fn containment(history in history()) {
+        follow(contained(), &history);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::sync::{Arc, LazyLock};
 
-use alike::config::{Config, Method, Rule, Sampling, Verify};
+use alike::config::{Config, JoinMeasure, Method, Rule, Sampling, Verify};
 use alike::lexicon::{Lexicon, LexiconRequest, Terms, count};
 use alike::progress::Progress;
 use alike::read::discover;
@@ -105,6 +105,12 @@ fn verified(method: Method, verify: Verify) -> Config {
     Config { verify, threshold: "0.6".parse().expect("a threshold"), ..small(method) }
 }
 
+fn contained(verify: Verify) -> Config {
+    let mut config = verified(Method::Join, verify);
+    config.join.measure = JoinMeasure::Containment;
+    config
+}
+
 /// Words in a row out of a few sequences, with sentences of two words and lines of four.
 fn text() -> impl Strategy<Value = String> {
     let length = prop_oneof![1 => 0usize..4, 6 => 6usize..12];
@@ -193,6 +199,10 @@ method!(cosine, small(Method::Cosine));
 method!(join_by_edits, verified(Method::Join, Verify::Edits));
 
 method!(join_by_containment, verified(Method::Join, Verify::Containment));
+
+method!(join_contained, contained(Verify::None));
+
+method!(join_contained_by_edits, contained(Verify::Edits));
 
 method!(imatch_by_resemblance, verified(Method::Imatch, Verify::Resemblance));
 

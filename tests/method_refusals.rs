@@ -102,14 +102,14 @@ fn flags_that_would_change_nothing() {
     assert!(!dir.join("refused").exists());
 }
 
-/// A load would read the sets of all documents that the collection has.
+/// In a collection no document is protected from another.
 #[test]
-fn a_collection_does_not_join_by_containment() {
+fn a_collection_does_not_join_by_containment_of_protected() {
     let dir = made();
-    let refused = dir.alike("load excerpts in.jsonl --measure containment", None).code(2);
-    refused.says("join.measure").says("--method shingles");
+    let refused = dir.alike("load excerpts in.jsonl --measure containment-of-protected", None).code(2);
+    refused.says("join.measure").says("--against").says("--measure containment,");
     assert!(!dir.join("excerpts").exists());
-    dir.alike("load excerpts in.jsonl --method shingles --measure containment", None).ok();
+    dir.alike("load excerpts in.jsonl --measure containment", None).ok();
 }
 
 #[test]

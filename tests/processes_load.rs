@@ -70,6 +70,12 @@ fn join_with_a_guarantee_and_texts() {
 }
 
 #[test]
+fn containment() {
+    follow("--measure containment");
+    follow("--measure containment --clustering guarantee --keep longest");
+}
+
+#[test]
 fn features() {
     follow("--method minhash --keep longest");
     follow("--config verified.toml --clustering guarantee");

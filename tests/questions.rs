@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use crate::support::checks::checks_on;
-use crate::support::history::{Bench, Load, config, history, text};
+use crate::support::history::{Bench, Load, config, contained, history, text};
 use crate::support::output::jsonl;
 use crate::support::program::{Dir, Ran};
 use crate::support::texts::{line, words};
@@ -26,6 +26,11 @@ proptest! {
     #[test]
     fn join(history in history(), texts in texts()) {
         checks(&config(Method::Join), &history, &texts);
+    }
+
+    #[test]
+    fn containment(history in history(), texts in texts()) {
+        checks(&contained(), &history, &texts);
     }
 
     #[test]

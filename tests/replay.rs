@@ -8,7 +8,7 @@ use alike::config::{Clustering, Config, Method, Rule};
 use proptest::prelude::*;
 
 use crate::support::corpora::{corpus, full, sample};
-use crate::support::history::{Bench, Load, Op, config, history, verified};
+use crate::support::history::{Bench, Load, Op, config, contained, history, verified};
 use crate::support::recompute::{Asked, keeping, replayed, rerun, sampled};
 use crate::support::texts::{Random, families, near_copies_among};
 
@@ -57,6 +57,11 @@ proptest! {
         follow(config(Method::Join), &history, &HIGHER, &ENDS);
         let lengths = ["longest", "shortest,last", "first", "last", "longest,last"];
         follow(keeping(config(Method::Join), "last"), &history, &HIGHER, &lengths);
+    }
+
+    #[test]
+    fn containment(history in history()) {
+        follow(contained(), &history, &["0.6", "0.8", "0.95"], &["first", "last", "longest"]);
     }
 
     #[test]

@@ -38,13 +38,6 @@ impl Config {
             )));
         }
         self.require_protected(false)?;
-        if self.method == Method::Join && self.join.measure == JoinMeasure::Containment {
-            return Err(Error::config(
-                "join.measure = \"containment\" (--measure containment): a collection would compare each load with all that it \
-                 has; take --method shingles --measure containment (count.common_cap = 0 in a --config file finds the same \
-                 pairs), or use it with dedup",
-            ));
-        }
         self.validate()
     }
 

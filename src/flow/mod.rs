@@ -47,7 +47,7 @@ pub use distributed::topology::Topology;
 pub use document_sets::DocumentSets;
 pub use documents::RunDocuments;
 pub use memory::budget::{Budget, Share};
-pub use records::{Candidate, Change, ChangeKind, ExactDuplicate, Pair, Posting, id_digest, spread};
+pub use records::{Candidate, Change, ChangeKind, ExactDuplicate, Pair, Posting, id_digest};
 pub use request::{ProtectedSet, Request};
 pub use results::common_keys::{CommonKey, CommonKeys};
 pub use results::findings::{DocumentCluster, Findings, Reason, Removed};

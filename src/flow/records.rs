@@ -46,15 +46,6 @@ impl Keyed for Posting {
     }
 }
 
-/// The key that a shingle or feature is posted under. They are the smallest hashes of a set, or those of one residue:
-/// multiplied, they spread over all workers and buckets again, and no two become one.
-pub fn spread(key: u64) -> u64 {
-    key.wrapping_mul(SPREAD)
-}
-
-/// Odd, so that multiplying by it loses nothing.
-const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
-
 /// A document with at least one token, on its way to the worker that sees all texts of its digest. Thirty-two bytes
 /// without padding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable, serde::Serialize, serde::Deserialize)]

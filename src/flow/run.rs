@@ -84,8 +84,11 @@ impl RunParts {
         let frozen_tables = match frozen_tables {
             Some(frozen) => frozen,
             None => {
+                // A run posts no keys of which the larger set shows all.
+                let posts = stored.is_some() || config.rule().is_some_and(|rule| rule.all_of_larger().is_none());
+                let rarity = posts && config.needs().rarity;
                 let (sources, fields, config) = (&sources[..], &fields, &config);
-                let inputs = TableInputs { sources, fields, config, lexicon, simd, workers };
+                let inputs = TableInputs { sources, fields, config, lexicon, rarity, simd, workers };
                 Arc::new(make_tables(inputs, peers.as_deref())?)
             }
         };

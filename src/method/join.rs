@@ -5,8 +5,8 @@
 //! order is that of a frozen table of how common shingles are, so the keys are rare ones.
 //!
 //! For containment one of the first `n - ceil(t n) + 1` of the smaller set is anywhere in the larger one. The keys of a document
-//! would be all of its shingles: which of them meet anybody is known once all documents have been read
-//! ([`Evidence::AllOfLarger`]), so none is posted before.
+//! are all of its shingles, and each tells whether it is one of those first. A run posts none of them: which meet anybody is known
+//! once all documents have been read ([`Evidence::AllOfLarger`]). A collection stores them, for the loads to come.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,7 +15,7 @@ use super::technique::{Description, MethodSketcher, Needs, Settings, Technique};
 use crate::error::Result;
 use crate::simd::Simd;
 use crate::similarity::{AcceptanceRule, Evidence, PairTest};
-use crate::sketch::{Rarity, Spread, shingles};
+use crate::sketch::{Rarity, Spread, indexing_key, shingles};
 use crate::threshold::Threshold;
 use std::sync::Arc;
 
@@ -47,8 +47,7 @@ impl Technique for Join {
     }
 
     fn needs(&self) -> Needs {
-        let rarity = self.measure == JoinMeasure::Resemblance;
-        Needs { shingles: true, rarity, signatures: true, ..Needs::NOTHING }
+        Needs { shingles: true, rarity: true, signatures: true, ..Needs::NOTHING }
     }
 
     fn rule(&self, settings: &Settings<'_>) -> Option<AcceptanceRule> {
@@ -90,6 +89,7 @@ impl Technique for Join {
             rarity: Arc::clone(&tables.rarity),
             spread: Spread::default(),
             keys: Vec::new(),
+            first: Vec::new(),
             commoner: Vec::new(),
         })
     }
@@ -103,6 +103,8 @@ struct Joined {
     rarity: Arc<Rarity>,
     spread: Spread,
     keys: Vec<u64>,
+    /// Those that index a set, where there are others.
+    first: Vec<u64>,
     commoner: Vec<(u8, u64)>,
 }
 
@@ -113,9 +115,17 @@ impl MethodSketcher for Joined {
     }
 
     fn keys<'a>(&'a mut self, words: &'a [u64]) -> &'a [u64] {
-        if self.measure == JoinMeasure::Resemblance {
-            let wanted = self.threshold.prefix(words.len());
-            self.rarity.rarest(words, wanted, &mut self.keys, &mut self.commoner);
+        let Joined { rarity, threshold, keys, first, commoner, .. } = self;
+        match self.measure {
+            JoinMeasure::Resemblance => rarity.rarest(words, threshold.prefix(words.len()), keys, commoner),
+            JoinMeasure::Containment | JoinMeasure::ContainmentOfProtected => {
+                rarity.rarest(words, threshold.containment_prefix(words.len()), first, commoner);
+                first.sort_unstable();
+                let mut first = first.iter().peekable();
+                let key = |word: &u64| indexing_key(*word, first.next_if_eq(&word).is_some());
+                keys.clear();
+                keys.extend(words.iter().map(key));
+            }
         }
         &self.keys
     }

@@ -75,7 +75,12 @@ impl AcceptanceRule {
     /// Whether sketches that share so many keys, posted with these sizes, are worth measuring; or, where keys are all there
     /// is, are accepted.
     pub fn is_enough(self, shared: u32, left: u32, right: u32) -> bool {
-        let Evidence::Prefix(threshold) = self.evidence else { return self.own.counts(shared, left, right) };
+        let threshold = match self.evidence {
+            Evidence::Decisive | Evidence::Proposal => return self.own.counts(shared, left, right),
+            // The smaller one never shows more than what indexes it.
+            Evidence::AllOfLarger(_) => return self.is_enough_indexed(shared, left, right),
+            Evidence::Prefix(threshold) => threshold,
+        };
         // Of the one whose last key comes first in the order, all shared shingles that are keys of it are keys of both; the
         // rest of it can share no more than its length.
         let rest = |size: u32| u64::from(size) - threshold.prefix(size as usize) as u64;

@@ -2,6 +2,7 @@
 
 mod frequencies;
 mod minwise;
+mod posting_key;
 mod rarity;
 mod sampling;
 mod shingles;
@@ -10,6 +11,7 @@ mod terms;
 
 pub use frequencies::Frequencies;
 pub use minwise::Permutations;
+pub use posting_key::{both_keys, indexes, indexing_key, spread};
 pub use rarity::Rarity;
 pub use sampling::{Sampling, Shingles, sample, size_group};
 pub use shingles::{Spread, shingles};

@@ -88,6 +88,17 @@ impl Sketcher {
         (keys, self.rule.map_or(0, |rule| rule.own().posted(own)))
     }
 
+    /// The size that keys of the text last read are posted with.
+    pub fn posted(&mut self) -> u32 {
+        let own = self.own.words(self.tokenizer.last(), self.day);
+        self.rule.map_or(0, |rule| rule.own().posted(own))
+    }
+
+    /// The size that keys of a text whose sketch is at hand are posted with.
+    pub fn posted_of(&self, words: &[u64]) -> u32 {
+        self.rule.map_or(0, |rule| rule.posted(words))
+    }
+
     /// The posting keys of a text whose sketch is at hand, and the size they are posted with.
     pub fn keys_of(&mut self, words: &[u64]) -> (&[u64], u32) {
         let Some(rule) = self.rule else { return (&[], 0) };

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::support::storage::Simulated;
 use alike::collection::{Batch, ChangeLine, Report, Snapshot, Writer, prepare};
-use alike::config::{Clustering, Config, Method, Verify};
+use alike::config::{Clustering, Config, JoinMeasure, Method, Verify};
 use alike::error::Error;
 use alike::flow::Components;
 use alike::flow::{Part, Request, run};
@@ -296,6 +296,14 @@ pub(crate) fn config(method: Method) -> Config {
         (config.minhash.k, config.minhash.s, config.minhash.r) = (6, 2, 2);
     }
     config.count.common_cap = 0;
+    config
+}
+
+/// A join by containment.
+pub(crate) fn contained() -> Config {
+    let mut config = config(Method::Join);
+    config.join.measure = JoinMeasure::Containment;
+    config.threshold = "0.6".parse().expect("a threshold");
     config
 }
 

@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use alike::config::{Config, Method, Rule, Sampling, Tokens, Verify};
+use alike::config::{Config, JoinMeasure, Method, Rule, Sampling, Tokens, Verify};
 use alike::text::token_hash;
 
 use crate::support::canonical::canonical_tokens;
@@ -326,7 +326,12 @@ fn accepts(config: &Config, a: &Sketch, b: &Sketch, shared: u64) -> bool {
     let union = || a.size + b.size - shared;
     match config.method {
         Method::Exact => false,
-        Method::Join => reaches(config, shared, union()),
+        Method::Join => match config.join.measure {
+            JoinMeasure::Resemblance => reaches(config, shared, union()),
+            JoinMeasure::Containment | JoinMeasure::ContainmentOfProtected => {
+                reaches(config, shared, a.size.min(b.size))
+            }
+        },
         Method::Minhash => shared >= config.minhash.r as u64,
         Method::Simhash => shared + u64::from(config.simhash.distance) >= 64,
         Method::Imatch => shared >= 1,

@@ -7,11 +7,12 @@ use crate::collection::tables::sets::{each_set, each_set_of_size};
 use crate::config::Config;
 use crate::document::Doc;
 use crate::error::Result;
-use crate::flow::spread;
+use crate::flow::Posting;
 use crate::method::FrozenTables;
 use crate::progress::Progress;
 use crate::simd::Simd;
 use crate::similarity::{AcceptanceRule, Measure, overlap};
+use crate::sketch::{both_keys, indexes, spread};
 use crate::sketcher::Sketcher;
 
 /// Finds stored contents by sets, with what that takes.
@@ -24,6 +25,26 @@ pub struct Resembling {
 
 /// Most bytes taken to know which contents are dead.
 const MOST: u64 = 64 << 20;
+
+/// A key under which stored contents are sought, and whether the own set is indexed by it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct SoughtKey {
+    key: u64,
+    indexing: bool,
+}
+
+/// The same with the number of the own set.
+type Sought = (SoughtKey, u32);
+
+/// The keys under which contents are sought that have a posted key of a set; `indexed` if it tells whether it indexes the set.
+/// Contents that are no larger have to be indexed by it themselves.
+fn sought(posted: u64, indexed: bool) -> impl Iterator<Item = SoughtKey> {
+    let [all, first] = both_keys(posted);
+    let indexing = indexed && indexes(posted);
+    let own = if indexed { first } else { posted };
+    let others = indexing.then_some(all);
+    std::iter::once(own).chain(others).map(move |key| SoughtKey { key, indexing })
+}
 
 /// A stored content that shares a key with a set: the content, the number of the set, the size of the content's set.
 type Met = (Doc, u32, u32);
@@ -86,7 +107,8 @@ impl Resembling {
     pub fn among(&mut self, set: &[u64], few: &[u64], progress: &Progress) -> Result<Vec<(Doc, Measure)>> {
         let Some(rule) = self.rule else { return Ok(Vec::new()) };
         progress.check()?;
-        let (size, join) = (rule.posted(set), rule.has_prefixes());
+        let join = rule.has_prefixes() || rule.all_of_larger().is_some();
+        let size = rule.posted(set);
         // Then the words of a sketch are as many as its keys are posted with.
         let sized = join && rule.is_sized();
         let mut linked = Vec::new();
@@ -120,27 +142,34 @@ impl Resembling {
         shared > 0 && rule.is_enough(shared, of_left, of_right)
     }
 
-    /// What shares keys with the sets, an entry for each key, ascending.
+    /// What shares keys with the sets, an entry for each key, ascending. Where keys tell whether they index a set, the smaller
+    /// of both is indexed by these.
     fn meet(&mut self, sets: &[&[u64]], wanted: &dyn Fn(Doc) -> bool) -> Result<Vec<Met>> {
-        let mut keys: Vec<(u64, u32)> = Vec::new();
+        let indexed = self.rule.is_some_and(|rule| rule.all_of_larger().is_some());
+        let (mut keys, mut sizes) = (Vec::new(), Vec::new());
         for (number, set) in (0..).zip(sets) {
-            keys.extend(self.sketcher.keys_of(set).0.iter().map(|key| (spread(*key), number)));
+            let (own, size) = self.sketcher.keys_of(set);
+            sizes.push(size);
+            keys.extend(own.iter().flat_map(|key| sought(spread(*key), indexed)).map(|key| (key, number)));
         }
         keys.sort_unstable();
         keys.dedup();
-        let owners: Vec<&[(u64, u32)]> = keys.chunk_by(|a, b| a.0 == b.0).collect();
-        let distinct: Vec<u64> = owners.iter().map(|owners| owners[0].0).collect();
+        let owners: Vec<&[Sought]> = keys.chunk_by(|a, b| a.0.key == b.0.key).collect();
+        let distinct: Vec<u64> = owners.iter().map(|owners| owners[0].0.key).collect();
         let mut met: Vec<Met> = Vec::new();
         let mut found = Vec::new();
         live_postings(&self.tables, &distinct, &self.dead, &mut found)?;
         found.retain(|posting| wanted(posting.doc));
         let mut owners = owners.into_iter();
         for of_key in found.chunk_by(|a, b| a.key == b.key) {
-            let owners = owners.find(|owners| owners[0].0 == of_key[0].key).unwrap_or_default();
-            let of_owner = |(_, number): &(u64, u32)| {
-                of_key.iter().map(|p| (p.doc, *number, p.size)).collect::<Vec<Met>>()
-            };
-            met.extend(owners.iter().flat_map(of_owner));
+            let owners = owners.find(|owners| owners[0].0.key == of_key[0].key).unwrap_or_default();
+            for (sought, number) in owners {
+                let size = sizes[*number as usize];
+                let meets = |p: &&Posting| {
+                    !indexed || if p.size <= size { indexes(p.key) } else { sought.indexing }
+                };
+                met.extend(of_key.iter().filter(meets).map(|p| (p.doc, *number, p.size)));
+            }
         }
         met.sort_unstable();
         Ok(met)

@@ -18,12 +18,13 @@ use crate::collection::tables::sets::missing;
 use crate::collection::tables::sources::{SourceEntry, sources};
 use crate::document::{Doc, NO_DOC, Position};
 use crate::error::{Error, Result};
-use crate::flow::{self, Outcome, Part, Replayed, Request, run, spread};
+use crate::flow::{self, Outcome, Part, Replayed, Request, run};
 use crate::limits::{BASE_MEMORY, LEAST_MEMORY, WORKER_MEMORY};
 use crate::method::FrozenTables;
 use crate::peers::Peers;
 use crate::progress::Progress;
 use crate::resources::Resources;
+use crate::sketch::spread;
 use crate::sketcher::Digest;
 use crate::storage::Storage;
 

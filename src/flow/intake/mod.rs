@@ -23,10 +23,11 @@ use crate::flow::intake::keepers::Keepers;
 use crate::flow::intake::unit_queue::UnitQueue;
 use crate::flow::intake::within::Within;
 use crate::flow::memory::budget::Share;
-use crate::flow::records::{Arrival, Change, ChangeKind, Posting, id_digest, spread};
+use crate::flow::records::{Arrival, Change, ChangeKind, Posting, id_digest};
 use crate::flow::results::gathered::ReadResults;
 use crate::flow::stored::Stored;
 use crate::read::{Day, DocumentSink, Record, RecordRoom, Refusal, Refused, Sink, Value};
+use crate::sketch::spread;
 use crate::sketcher::{Digest, Sketcher};
 use crate::system_memory::reserve_apart;
 
@@ -41,6 +42,8 @@ pub struct Intake {
     context: Arc<RunContext>,
     sketcher: Sketcher,
     has_keys: bool,
+    /// Whether keys are posted as texts are read.
+    posts_keys: bool,
     signed: bool,
     dated: bool,
     /// Whether a value of the records decides which of them is kept.
@@ -92,6 +95,7 @@ impl Intake {
             context: Arc::clone(context),
             sketcher: context.sketcher(),
             has_keys: context.has_keys(),
+            posts_keys: load.is_some() || context.rule.is_some_and(|rule| rule.all_of_larger().is_none()),
             signed: context.has_signatures(),
             dated: context.config.is_dated(),
             valued: context.config.cluster.keep.field().is_some(),
@@ -337,11 +341,16 @@ impl Intake {
 
     /// Sketches the text last read, the last row's. Keys of different salts are different.
     fn sketch(&mut self, doc: Doc, salt: u64) {
-        let (keys, size) = self.sketcher.keys();
-        if keys.len() > KEPT {
-            reserve_apart(&mut self.postings, keys.len());
-        }
-        self.postings.extend(keys.iter().map(|key| Posting { key: spread(*key) ^ salt, size, doc }));
+        let size = if self.posts_keys {
+            let (keys, size) = self.sketcher.keys();
+            if keys.len() > KEPT {
+                reserve_apart(&mut self.postings, keys.len());
+            }
+            self.postings.extend(keys.iter().map(|key| Posting { key: spread(*key) ^ salt, size, doc }));
+            size
+        } else {
+            self.sketcher.posted()
+        };
         self.segment.set_last_size(size);
         if self.signed {
             self.segment.sign_last(self.sketcher.own_words());

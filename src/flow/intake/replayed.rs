@@ -6,10 +6,11 @@ use std::sync::Arc;
 use crate::document::{Doc, NO_DOC, Position};
 use crate::error::Result;
 use crate::flow::intake::{Intake, KEPT};
-use crate::flow::records::{Arrival, Posting, spread};
+use crate::flow::records::{Arrival, Posting};
 use crate::flow::stored::{Replayed, ReplayedDocuments};
 use crate::metrics::Metric;
 use crate::read::DocumentSink as _;
+use crate::sketch::spread;
 
 impl Intake {
     /// Takes in some stored documents, which are there in place of an input, calling `send` behind long ones.
@@ -73,8 +74,13 @@ impl Intake {
 
     /// Sketches the last row's text by its set.
     fn sketch_again(&mut self, doc: Doc, set: &[u64]) {
-        let (keys, size) = self.sketcher.keys_of(set);
-        self.postings.extend(keys.iter().map(|key| Posting { key: spread(*key), size, doc }));
+        let size = if self.posts_keys {
+            let (keys, size) = self.sketcher.keys_of(set);
+            self.postings.extend(keys.iter().map(|key| Posting { key: spread(*key), size, doc }));
+            size
+        } else {
+            self.sketcher.posted_of(set)
+        };
         self.segment.set_last_size(size);
         if self.signed {
             self.segment.sign_last(self.sketcher.own_words_of(set));

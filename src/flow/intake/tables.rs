@@ -21,6 +21,8 @@ pub struct TableInputs<'a> {
     pub config: &'a Config,
     /// The lexicon, in process 0.
     pub lexicon: Option<Arc<Lexicon>>,
+    /// Whether keys are taken in the order of how common they are.
+    pub rarity: bool,
     /// Vector instructions to use.
     pub simd: Simd,
     /// Threads that sample the inputs.
@@ -29,23 +31,23 @@ pub struct TableInputs<'a> {
 
 /// The tables of a run: process 0 makes them, for all.
 pub fn make_tables(inputs: TableInputs<'_>, peers: Option<&Peers>) -> Result<FrozenTables> {
-    let config = inputs.config;
+    let (config, wanted) = (inputs.config, inputs.rarity);
     let Some(mesh) = peers.map(Peers::mesh) else { return make_here(inputs) };
     let (rarity, lexicon) = match mesh.process() {
-        0 => make_here(inputs)?.to_bytes(config.needs().rarity),
+        0 => make_here(inputs)?.to_bytes(wanted),
         _ => Default::default(),
     };
     let of_all = |wanted: bool, own: Vec<u8>| if wanted { mesh.broadcast(own) } else { Ok(own) };
-    let rarity = of_all(config.needs().rarity, rarity)?;
+    let rarity = of_all(wanted, rarity)?;
     FrozenTables::of_bytes(&rarity, of_all(config.needs_lexicon(), lexicon)?)
 }
 
 fn make_here(inputs: TableInputs<'_>) -> Result<FrozenTables> {
-    let TableInputs { sources, fields, config, lexicon, simd, workers } = inputs;
+    let TableInputs { sources, fields, config, lexicon, rarity, simd, workers } = inputs;
     let mut frozen_tables = FrozenTables { lexicon, ..FrozenTables::default() };
     // Without the lexicon that it needs, a run of any document is refused.
     let ready = frozen_tables.lexicon.is_some() || !config.needs_lexicon();
-    if config.needs().rarity && ready {
+    if rarity && ready {
         let rarity = sample_rarity(sources, fields, config, frozen_tables.lexicon.as_ref(), simd, workers)?;
         frozen_tables.rarity = Arc::new(rarity);
     }

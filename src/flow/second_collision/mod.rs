@@ -9,7 +9,8 @@
 //! they share is of a group whose members collide again: each such key was counted, or its group goes to the clustering whole.
 //!
 //! Where a join is one of containment, this is the only collision, of all contents: by which keys a set is indexed is known
-//! when the shingles of all are counted, and which of its other shingles meet anybody when all are indexed.
+//! when the shingles of all are counted, and which of its other shingles meet anybody when all are indexed. In a load it is that
+//! of all new contents, and of the stored ones that they have met in hot groups; the other stored ones were counted.
 
 mod keys;
 mod members;
@@ -61,7 +62,10 @@ pub fn collide_again(
             sort_out(run, rule, collided)?;
             std::mem::take(&mut collided.hot_members)
         }
-        Shown::Containing(_) => contents(run, worker.index(), &std::mem::take(&mut collided.copied)),
+        Shown::Containing(_) => {
+            let hot = std::mem::take(&mut collided.hot_members);
+            contents(run, worker.index(), &std::mem::take(&mut collided.copied), hot)
+        }
     };
     let hot = gather_members(worker, run, &own);
     let members = hot.len();
@@ -82,7 +86,7 @@ pub fn collide_again(
     own.count(&frequencies)?;
     add_up(worker, run, &frequencies);
     if !run.context.status.failed() {
-        let choice = KeyChoice::new(shown, &frequencies, scale);
+        let choice = KeyChoice::new(shown, &frequencies, scale, run.sets.stored().is_some());
         collided.hot_groups.append(&mut own.collide(worker, &choice, candidates)?);
     }
     Ok(())
@@ -116,14 +120,15 @@ impl Scale {
             },
         );
         let bytes = *least.borrow();
-        Scale { shingles: contents.docs().map(|doc| u64::from(catalogue.size(doc))).sum(), bytes }
+        // Sizes of stored ones are not known in all processes; few of them are counted.
+        let new = contents.docs().filter(|doc| !run.sets.is_stored(*doc));
+        Scale { shingles: new.map(|doc| u64::from(catalogue.size(doc))).sum(), bytes }
     }
 }
 
-/// A bit for each content of a worker that has a shingle.
-fn contents(run: &RunParts, worker: usize, copied: &[u64]) -> Vec<u64> {
+/// A bit for each content of a worker that has a shingle, beside those of stored ones in `bits`.
+fn contents(run: &RunParts, worker: usize, copied: &[u64], mut bits: Vec<u64>) -> Vec<u64> {
     let (catalogue, topology) = (&run.documents.catalogue, run.context.topology);
-    let mut bits = Vec::new();
     for row in 0..catalogue.rows(worker) {
         let doc = catalogue.base() + (row * topology.all() + worker) as Doc;
         if !is_set(copied, doc) && catalogue.size(doc) > 0 {

@@ -6,8 +6,9 @@ use crate::collection::tables::frozen::frozen;
 use crate::collection::tables::rows::posting_of_row;
 use crate::document::Doc;
 use crate::error::Result;
-use crate::flow::{Posting, spread};
+use crate::flow::Posting;
 use crate::simd::Simd;
+use crate::sketch::spread;
 use crate::sketcher::Sketcher;
 
 impl Check<'_> {

@@ -14,10 +14,11 @@ use crate::document::Doc;
 use crate::flow::context::RunContext;
 use crate::flow::distributed::topology::Topology;
 use crate::flow::operators::collide::addressed::{AddressedGroups, Grouped};
-use crate::flow::records::{Keyed, spread};
+use crate::flow::records::Keyed;
 use crate::flow::results::gathered::Collided;
 use crate::limits::{MAX_EXPANDED_GROUP, MAX_PAIRS_OF_MEMBER};
 use crate::similarity::{AcceptanceRule, PairTest};
+use crate::sketch::spread;
 
 /// One key of one document, which may be indexed by it. Twenty-four bytes without padding, and three words on the wire.
 ///

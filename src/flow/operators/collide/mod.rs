@@ -4,6 +4,7 @@
 //! What is emitted is the group, to the owner of each of its members; `count` reads the pairs off it.
 
 mod addressed;
+mod contained;
 mod grouping;
 mod indexed;
 mod order;
@@ -23,12 +24,15 @@ use crate::flow::intake::keepers::Keepers;
 use crate::flow::memory::budget::Share;
 use crate::flow::memory::document_bits::{is_set, set};
 use crate::flow::operators::bucket_feed::BucketFeed;
+use crate::flow::operators::collide::addressed::AddressedGroups;
+use crate::flow::operators::collide::contained::ContainedGrouping;
 use crate::flow::operators::collide::grouping::KeyGrouping;
 use crate::flow::operators::collide::indexed::IndexedGrouping;
 use crate::flow::operators::collide::order::{KeyOrder, Singletons};
 use crate::flow::records::{ExactDuplicate, KeyGroups, Posting};
 use crate::flow::results::gathered::Collided;
 use crate::flow::stored::Stored;
+use crate::similarity::AcceptanceRule;
 
 pub use indexed::{IndexedPosting, IndexedSet};
 
@@ -58,6 +62,8 @@ pub fn collide<'scope>(
             let context = Arc::clone(&sets.context);
             let mut feed = BucketFeed::new(&context, worker, (Share::Postings, BUCKET), cap, activator);
             let (mut grouping, mut order) = (KeyGrouping::of(&context), KeyOrder::default());
+            let mut contained = (context.rule.and_then(AcceptanceRule::all_of_larger))
+                .map(|_| ContainedGrouping::new(AddressedGroups::new(topology)));
             let mut singletons = Singletons::default();
             move |(input, frontier), (copies, copies_frontier), output| {
                 input.for_each_time(|_, data| data.for_each(|batch| feed.take_in(batch)));
@@ -80,14 +86,28 @@ pub fn collide<'scope>(
                     Some(stored) => {
                         postings.retain(|posting| !is_set(&outcome.copied, posting.doc));
                         order.sort(&mut postings);
-                        stored_beside(&sets, &keepers, stored, worker, &postings).unwrap_or_else(|error| {
+                        let keys = match &contained {
+                            Some(_) => ContainedGrouping::keys(&postings),
+                            None => distinct_keys(&postings),
+                        };
+                        let kept = keepers.keep(worker, |keeper| keeper.postings(&postings));
+                        kept.and_then(|()| stored_beside(&sets, stored, &keys)).unwrap_or_else(|error| {
                             context.status.fail(error);
                             Vec::new()
                         })
                     }
                 };
-                grouping.form(&postings, &stored, &mut outcome);
-                output.session(cap).give_iterator(grouping.addressed.take());
+                let addressed = match &mut contained {
+                    Some(contained) => {
+                        contained.form(&postings, &stored, &mut outcome);
+                        &mut contained.addressed
+                    }
+                    None => {
+                        grouping.form(&postings, &stored, &mut outcome);
+                        &mut grouping.addressed
+                    }
+                };
+                output.session(cap).give_iterator(addressed.take());
             }
         },
     )
@@ -152,19 +172,17 @@ fn protected_beside(sets: &DocumentSets, postings: &mut Vec<Posting>) -> Vec<Pos
     protected
 }
 
-/// Keeps the postings of a load, and finds the stored ones under the same keys, sorted like them.
-fn stored_beside(
-    sets: &DocumentSets,
-    keepers: &Keepers,
-    stored: &dyn Stored,
-    worker: usize,
-    postings: &[Posting],
-) -> Result<Vec<Posting>> {
-    keepers.keep(worker, |keeper| keeper.postings(postings))?;
+/// The keys of sorted postings, each once.
+fn distinct_keys(postings: &[Posting]) -> Vec<u64> {
     let mut keys: Vec<u64> = postings.iter().map(|posting| posting.key).collect();
     keys.dedup();
+    keys
+}
+
+/// The stored postings under ascending keys, sorted. The sizes of their contents are remembered.
+fn stored_beside(sets: &DocumentSets, stored: &dyn Stored, keys: &[u64]) -> Result<Vec<Posting>> {
     let mut found = Vec::new();
-    stored.postings(&keys, &mut found)?;
+    stored.postings(keys, &mut found)?;
     sets.record_stored_sizes(found.iter().map(|posting| (posting.doc, posting.size)));
     Ok(found)
 }
