@@ -64,7 +64,11 @@ fn quotations(seed: u64, many: usize) -> Vec<String> {
         let (start, size) = (random.below(many) * 10, 8 + random.below(60));
         let mut text = words(start, size);
         if at % 3 == 0 {
-            text = format!("{} {text} {}", words(100_000 + at * 100, random.below(30)), words(random.below(900), 9));
+            text = format!(
+                "{} {text} {}",
+                words(100_000 + at * 100, random.below(30)),
+                words(random.below(900), 9)
+            );
         }
         texts.push(text);
     }
@@ -86,9 +90,10 @@ fn like_the_oracle() {
         let contents = Contents::count(&split.docs, 5, |pair| pair.contains(least));
         let links = links(&split, &contents, least);
         let is_protected = |content: usize| contents.holders[content][0] < split.protected;
-        let excerpts = contents.pairs.iter().filter(|pair| {
-            is_protected(pair.a) && !is_protected(pair.b) && !pair.contains_first(least)
-        });
+        let excerpts = contents
+            .pairs
+            .iter()
+            .filter(|pair| is_protected(pair.a) && !is_protected(pair.b) && !pair.contains_first(least));
         let held = links.iter().filter(|pair| is_protected(pair.a));
         assert!(held.count() > 30 && excerpts.count() > 20, "nothing to tell apart");
         for (clustering, keep, workers) in [
@@ -236,7 +241,8 @@ fn a_quotation_goes_and_an_excerpt_stays() {
     ];
     dir.write("new.jsonl", new.map(|(id, text)| line(id, &text)).concat());
     let flags = format!("new.jsonl --against old.jsonl {FLAG} --threshold 0.8");
-    let ran = dir.dedup(&format!("{flags} --clustering transitive --pairs --out out --report page.html")).ok();
+    let ran =
+        dir.dedup(&format!("{flags} --clustering transitive --pairs --out out --report page.html")).ok();
     ran.says("containment of the protected text at least 0.8");
     let output = Output::read(&dir.join("out"));
     // `most` has 84 of the 100 shingles that are protected, and all of its own are among these.
@@ -251,7 +257,10 @@ fn a_quotation_goes_and_an_excerpt_stays() {
     let removed: Vec<(String, String)> =
         guarantee.duplicates.iter().map(|row| (label(&row["id"]), label(&row["representative"]))).collect();
     let pair = |a: &str, b: &str| (a.to_owned(), b.to_owned());
-    assert_eq!(removed, [pair("book", "whole"), pair("most", "whole"), pair("excerpt-of-excerpt", "excerpt")]);
+    assert_eq!(
+        removed,
+        [pair("book", "whole"), pair("most", "whole"), pair("excerpt-of-excerpt", "excerpt")]
+    );
     assert_eq!(guarantee.duplicates[1]["containment"], 0.84);
     let two_sided = dir.output("new.jsonl --against old.jsonl --measure containment", "smaller");
     assert_eq!(two_sided.duplicates.len(), 4);
@@ -268,8 +277,14 @@ fn it_needs_protected_documents_and_the_join() {
         ("dedup in.jsonl --config m.toml --out out".to_owned(), "--measure containment"),
         (format!("load c in.jsonl {FLAG}"), "--against"),
         ("evaluate in.jsonl --config m.toml".to_owned(), "--against"),
-        (format!("dedup in.jsonl --against old.jsonl {FLAG} --method shingles --out out"), "no effect with method"),
-        (format!("dedup in.jsonl --against old.jsonl {FLAG} --verify=containment --out out"), "measures that itself"),
+        (
+            format!("dedup in.jsonl --against old.jsonl {FLAG} --method shingles --out out"),
+            "no effect with method",
+        ),
+        (
+            format!("dedup in.jsonl --against old.jsonl {FLAG} --verify=containment --out out"),
+            "measures that itself",
+        ),
     ] {
         dir.alike(&line, None).code(2).says(part);
         assert!(!dir.join("out").exists() && !dir.join("c").exists(), "{line}");

@@ -46,7 +46,8 @@ impl Config {
     /// # Errors
     /// [`Error::Config`].
     pub fn require_protected(&self, has_protected: bool) -> Result<()> {
-        let is_about = self.method == Method::Join && self.join.measure == JoinMeasure::ContainmentOfProtected;
+        let is_about =
+            self.method == Method::Join && self.join.measure == JoinMeasure::ContainmentOfProtected;
         if has_protected || !is_about {
             return Ok(());
         }

@@ -85,7 +85,8 @@ impl RunParts {
             Some(frozen) => frozen,
             None => {
                 // A run posts no keys of which the larger set shows all.
-                let posts = stored.is_some() || config.rule().is_some_and(|rule| rule.all_of_larger().is_none());
+                let posts =
+                    stored.is_some() || config.rule().is_some_and(|rule| rule.all_of_larger().is_none());
                 let rarity = posts && config.needs().rarity;
                 let (sources, fields, config) = (&sources[..], &fields, &config);
                 let inputs = TableInputs { sources, fields, config, lexicon, rarity, simd, workers };

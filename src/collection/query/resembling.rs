@@ -165,9 +165,8 @@ impl Resembling {
             let owners = owners.find(|owners| owners[0].0.key == of_key[0].key).unwrap_or_default();
             for (sought, number) in owners {
                 let size = sizes[*number as usize];
-                let meets = |p: &&Posting| {
-                    !indexed || if p.size <= size { indexes(p.key) } else { sought.indexing }
-                };
+                let meets =
+                    |p: &&Posting| !indexed || if p.size <= size { indexes(p.key) } else { sought.indexing };
                 met.extend(of_key.iter().filter(meets).map(|p| (p.doc, *number, p.size)));
             }
         }

@@ -98,12 +98,7 @@ pub struct Scale {
 
 impl KeyChoice<'_> {
     /// The order of these counts.
-    pub fn new(
-        shown: Shown,
-        frequencies: &Frequencies,
-        scale: Scale,
-        beside_stored: bool,
-    ) -> KeyChoice<'_> {
+    pub fn new(shown: Shown, frequencies: &Frequencies, scale: Scale, beside_stored: bool) -> KeyChoice<'_> {
         let (many, slots) = match shown {
             Shown::Resembling(_) => (frequencies.many(), SLOTS.0),
             // What indexes nobody is no key, however few have it.

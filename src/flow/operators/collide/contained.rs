@@ -68,7 +68,8 @@ impl ContainedGrouping {
             let [all, first] = both_keys(new[0].key);
             let (of_member, rest) = stored.split_at(stored.partition_point(|posting| posting.key <= first));
             stored = rest;
-            let (others, indexed) = of_member.split_at(of_member.partition_point(|posting| posting.key <= all));
+            let (others, indexed) =
+                of_member.split_at(of_member.partition_point(|posting| posting.key <= all));
             let of_member = StoredOfMember { others, indexed };
             if self.is_hot(new, of_member) {
                 let members = others.iter().chain(indexed).chain(new);
