@@ -4,7 +4,6 @@
 //! new content meets the stored ones that are no larger and indexed by the member, and, if the member indexes it, all larger ones
 //! that have it. New contents meet each other later, in the second collision.
 
-use crate::document::Doc;
 use crate::flow::memory::document_bits::set;
 use crate::flow::operators::collide::addressed::AddressedGroups;
 use crate::flow::records::Posting;
@@ -103,6 +102,7 @@ fn of_members(postings: &[Posting]) -> impl Iterator<Item = &[Posting]> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::document::Doc;
     use crate::flow::distributed::topology::Topology;
     use crate::flow::memory::document_bits::is_set;
     use crate::flow::records::Pair;
