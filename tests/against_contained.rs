@@ -77,7 +77,8 @@ fn quotations(seed: u64, many: usize) -> Vec<String> {
 
 #[test]
 fn like_the_oracle() {
-    let texts = [quotations(1, 500), pages(6)].concat();
+    let mut texts = [quotations(1, 500), pages(6)].concat();
+    Random(1).shuffle(&mut texts);
     for (docs, threshold) in [
         (Doc::all(&quotations(4, 900)), "0.8"),
         (Doc::all(&quotations(2, 900)), "0.5"),
