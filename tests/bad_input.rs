@@ -60,7 +60,7 @@ fn rejected(bad: &[u8], config: &str, reason: &[&str]) {
     // One of twenty is 5 %.
     dir.dedup("in.jsonl --config c.toml --max-rejected 4% --out less")
         .code(3)
-        .says("more than 4%")
+        .says("more than 4 %")
         .says("in.jsonl");
     dir.dedup("in.jsonl --config c.toml --max-rejected 5 --dry-run").ok();
 }

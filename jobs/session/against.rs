@@ -250,9 +250,9 @@ pub(crate) fn refuse_unprotected(refusals: RefusalArgs, outcome: &Outcome) -> Re
             let reason = match refusals.strict {
                 true => format!("--strict allows none; they are of --against {name}"),
                 false => format!(
-                    "of --against {name}: what cannot be read protects nothing; more than {} is a sign of a wrong field \
+                    "of --against {name}: what cannot be read protects nothing; more than {} % is a sign of a wrong field \
                      (--text-field); --max-rejected allows more",
-                    refusals.max_rejected
+                    refusals.max_rejected.0
                 ),
             };
             return Err(Error::Refused { rejected: refused, records, reason, first: first.to_string() });

@@ -79,7 +79,7 @@ pub(crate) fn refuse_most(rejected: &[Rejected], documents: u64) -> Result<()> {
 
 /// What it means that more could not be used.
 fn sign(most: Percent) -> String {
-    format!("more than {most} is a sign of a wrong input or a wrong field (--text-field, --id-field)")
+    format!("more than {} % is a sign of a wrong input or a wrong field (--text-field, --id-field)", most.0)
 }
 
 fn refuse_above(
