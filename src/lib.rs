@@ -213,6 +213,7 @@
 //! - `flow/mod.rs` - a run: its two dataflows, then its clusters, and what goes in and comes out
 //! - `flow/request.rs` - what a run is asked for
 //! - `flow/records.rs` - what crosses between operators
+//! - `flow/left_out.rs` - the records that a load leaves out because they resemble protected documents
 //! - `flow/stored.rs` - what a load sees of its collection, and stored documents that are taken in again
 //! - `flow/status.rs` - the stage of a run, whether it is over, and with which error
 //! - `flow/shared.rs` - what the workers of a process make once and use together
@@ -403,6 +404,8 @@
 //! - `collection/recompute/mod.rs` - stored documents run through the dataflow once more
 //! - `collection/recompute/related.rs` - texts of documents read again, and pairs related word by word
 //! - `collection/recompute/replay.rs` - stored documents for a run that takes them in again
+//! - `collection/recompute/protected.rs` - stored documents that are protected, in the place of inputs of a run
+//! - `collection/recompute/leave_out.rs` - which records of a load resemble protected documents, found before it
 //! - `collection/recompute/overrides.rs` - what may be asked in place of the collection's own configuration
 //! - `collection/maintain/mod.rs` - keeping a commit in order
 //! - `collection/maintain/local_runs.rs` - runs that processes keep to themselves, removed once nobody names them

@@ -246,6 +246,6 @@ fn collections_that_cannot_be_meant_are_refused_before_work() {
         assert!(!dir.join("out").exists(), "{flags}");
     }
     dir.dedup("new.jsonl --against c --out out").ok().says("removed 1 of 1 document");
-    // A load holds nothing against anything.
+    // A load refuses it like that, too.
     dir.alike("load c new.jsonl --against empty", None).code(2).says("--against");
 }

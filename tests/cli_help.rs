@@ -126,7 +126,6 @@ fn mistakes_lead_to_what_was_meant() {
         ("deduplicate in --out o", "'dedup'"),
         ("cluster c", "'recluster'"),
         ("launch -n 2 -- load c in --ngram-size 3", "'--ngram'"),
-        ("load c in --against old.jsonl", "dedup has --against"),
     ] {
         let ran = dir.alike(line, None).code(2);
         assert!(ran.stderr.contains(meant), "{line}: {}", ran.stderr);

@@ -58,6 +58,7 @@ fn fields_within(max_record_bytes: usize) -> Arc<Fields> {
         value,
         date,
         op,
+        without_ids: false,
         max_record_bytes,
         room: RecordRoom::default(),
     })

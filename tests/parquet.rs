@@ -58,6 +58,7 @@ fn fields(text: &str, id: &str) -> Arc<Fields> {
         value: Some(path("n")),
         date: None,
         op: None,
+        without_ids: false,
         max_record_bytes: 1 << 20,
         room: RecordRoom::default(),
     })

@@ -46,6 +46,7 @@ fn batch_of(dir: &Dir, name: &str, memory: Option<u64>, epoch_bytes: u64) -> Res
     Ok(Batch {
         sources: discover(&[dir.join(name).to_string_lossy().into_owned()], &dir.join("."))?.sources,
         epoch_bytes: Some(epoch_bytes),
+        left_out: Default::default(),
         delete_missing: false,
         lexicon: None,
         components: Components::Forest,
@@ -301,6 +302,7 @@ fn many_documents_go_in_parts() {
             .unwrap()
             .sources,
         epoch_bytes: None,
+        left_out: Default::default(),
         delete_missing: true,
         lexicon: None,
         components: Components::Forest,

@@ -44,6 +44,7 @@ fn fields(max_record_bytes: usize) -> Arc<Fields> {
         within: None,
         date,
         op,
+        without_ids: false,
         max_record_bytes,
         room: RecordRoom::default(),
     })

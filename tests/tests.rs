@@ -84,6 +84,7 @@ mod lexicon;
 /// Lists as tables, and a row for every document.
 mod lists;
 /// Jobs that lose a process that keeps what it writes to itself.
+mod load_against;
 mod local_losses;
 /// What processes keep to themselves, out of reach, missing or damaged.
 mod local_refused;

@@ -70,6 +70,7 @@ pub fn reader(mut data: &[u8]) {
         date: Some(path("date")),
         value: (wanted & 4 != 0).then(|| path("v")),
         op: (wanted & 16 != 0).then(|| path("op")),
+        without_ids: false,
         max_record_bytes: if max == 0 { 1 << 20 } else { usize::from(max) },
         room: RecordRoom::default(),
     });

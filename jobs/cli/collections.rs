@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::common::{ChangeArgs, ConfigArgs, FormArgs, PlaceArgs, RefusalArgs, ReportArgs};
+use super::dedup::ProtectedPath;
 use super::processes::ProcessArgs;
 
 pub(crate) const LOAD_EXAMPLES: &str = "\
@@ -21,6 +22,8 @@ Examples:
       Create a collection that also stores the records: standard input cannot be read again.
   alike load archive today.jsonl --rejected refused.jsonl --json
       List refused records in a file, and report as a JSON object.
+  alike load archive today.jsonl --against eval=benchmarks/ --left-out out.jsonl
+      Leave out records that resemble a document below benchmarks/, and list each with what it resembles.
   alike load archive today.jsonl --dry-run
       Report what would be added, replaced and removed, and how clusters would change.
   alike load archive --abandon
@@ -96,8 +99,16 @@ pub(crate) struct LoadArgs {
     #[arg(long, requires = "delete_missing", hide_short_help = true)]
     pub(crate) allow_empty: bool,
     /// Discard an interrupted load; loads nothing
-    #[arg(long, conflicts_with_all = ["inputs", "delete_missing", "store_text", "dry_run"])]
+    #[arg(long, conflicts_with_all = ["inputs", "delete_missing", "store_text", "dry_run", "against"])]
     pub(crate) abandon: bool,
+
+    /// Leave out records of INPUT that resemble a document of PATH
+    ///
+    /// PATH is a file, a folder, a glob, -, or a collection. Its documents are protected: they are held against the records as
+    /// the collection compares documents, and never loaded. May be given several times. NAME= says what the set is called in the
+    /// report and in lists. Quote globs: the shell makes inputs of what stands behind the first file.
+    #[arg(long, value_name = "[NAME=]PATH", value_parser = ProtectedPath::parse)]
+    pub(crate) against: Vec<ProtectedPath>,
 
     /// Also store the records, so that texts can be shown and exported without the inputs; fixed when the collection
     /// is created
@@ -112,6 +123,9 @@ pub(crate) struct LoadArgs {
     /// Write all refused records to a new file as JSON Lines [default: show the first 10]
     #[arg(long, value_name = "FILE", hide_short_help = true, help_heading = "Records")]
     pub(crate) rejected: Option<PathBuf>,
+    /// Write all records that --against leaves out to a new file as JSON Lines, each with the document that it resembles
+    #[arg(long, value_name = "FILE", requires = "against", hide_short_help = true, help_heading = "Records")]
+    pub(crate) left_out: Option<PathBuf>,
 
     #[command(flatten)]
     pub(crate) change: ChangeArgs,

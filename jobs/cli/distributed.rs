@@ -61,7 +61,9 @@ impl Command {
             Command::Passages(args) => args.inputs.iter().any(standard),
             Command::Repetition(args) => args.inputs.iter().any(standard),
             Command::Decontaminate(args) => args.inputs.iter().any(standard),
-            Command::Load(args) => args.inputs.iter().any(standard),
+            Command::Load(args) => {
+                args.inputs.iter().chain(args.against.iter().map(|set| &set.path)).any(standard)
+            }
             Command::Delete(args) => standard(&args.ids),
             Command::Lexicon(LexiconCommand::Build(args)) => args.inputs.iter().any(standard),
             _ => false,

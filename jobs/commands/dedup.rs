@@ -5,10 +5,10 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Instant;
 
-use alike::collection::{Manifest, Snapshot};
+use alike::collection::{Manifest, Snapshot, StoredDocuments};
 use alike::config::Config;
 use alike::error::{Error, Result};
-use alike::flow::{self, Doc, Outcome, Part, ProtectedSet, Related, Request};
+use alike::flow::{self, Doc, LeaveOut, Outcome, Part, ProtectedSet, Related, Request};
 use alike::output::{
     FormChoice, FormPlan, Hands, KeptTally, KindTable, Lists, NoteFile, RecordSet, Scratch, Side, Summary,
     assist_records, left_out, private_folder, summarise, write_records,
@@ -26,8 +26,8 @@ use crate::cli::dedup::DedupArgs;
 use crate::cluster::job::{DistributedJob, PART_DONE};
 use crate::environment::typed_command;
 use crate::session::against::{
-    ProtectedCollection, StoredDocuments, check_protected, configured, find_protected, open_collections,
-    refuse_beyond_stored, refuse_unprotected,
+    ProtectedCollection, check_protected, configured, find_protected, open_collections, refuse_beyond_stored,
+    refuse_unprotected,
 };
 use crate::session::collection::folder;
 use crate::session::inputs::{find_inputs, preferred_inputs, refuse, set_preferences};
@@ -313,6 +313,7 @@ fn request(
         pairs: options.pairs,
         stored: None,
         replays,
+        leave_out: LeaveOut::Nothing,
         frozen_tables: tables,
         lexicon: None,
         resources,

@@ -2,18 +2,15 @@
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
-use alike::collection::{QueryOverrides, Snapshot, is_collection, overridden};
+use alike::collection::{QueryOverrides, Snapshot, StoredSource, is_collection, overridden};
 use alike::config::{Cluster, Config};
 use alike::error::{Error, Result};
-use alike::flow::{Outcome, ProtectedSet, ReplayedDocuments};
+use alike::flow::{Outcome, ProtectedSet};
 use alike::lexicon::Lexicon;
 use alike::limits::MAX_FILES;
-use alike::method::FrozenTables;
 use alike::progress::Progress;
 use alike::read::{Discovery, FormatHint, Refusal, Refused, Source};
-use alike::resources::Resources;
 
 use crate::cli::common::{ConfigArgs, RefusalArgs};
 use crate::cli::dedup::ProtectedPath;
@@ -40,9 +37,6 @@ pub(crate) struct ProtectedCollection {
     path: PathBuf,
     snapshot: Snapshot,
 }
-
-/// A commit of a collection, with the number of the source in whose place it is.
-pub(crate) type StoredSource = (u32, Snapshot);
 
 /// Opens the collections among protected paths, each once.
 pub(crate) fn open_collections(against: &[ProtectedPath]) -> Result<Vec<ProtectedCollection>> {
@@ -82,6 +76,18 @@ pub(crate) fn configured(
         None if config.lexicon.is_empty() => config.lexicon.clone_from(&frozen.lexicon),
         None => {}
     }
+    let advice = "leave that out, which takes the configuration of the collection, or name the files that were loaded into it";
+    refuse_incomparable(collections, &config, advice)?;
+    Ok(config)
+}
+
+/// Refuses collections whose documents cannot be compared by what is stored of them, as `config` compares documents; `advice`
+/// says what to do.
+pub(crate) fn refuse_incomparable(
+    collections: &[ProtectedCollection],
+    config: &Config,
+    advice: &str,
+) -> Result<()> {
     for ProtectedCollection { path, snapshot } in collections {
         let frozen = &snapshot.manifest().config;
         let own = [config.method.name().to_owned(), config.method.name().replace('-', "_")];
@@ -91,11 +97,10 @@ pub(crate) fn configured(
                 // What is made of shared shingles is asked of pairs, and nothing that is stored.
                 || own.iter().any(|own| own == section) && !(section == "join" && key.starts_with("measure "))
         };
-        let differ: Vec<String> = differences(frozen, &config)?.into_iter().filter(is_sketch).collect();
+        let differ: Vec<String> = differences(frozen, config)?.into_iter().filter(is_sketch).collect();
         if !differ.is_empty() {
             return Err(Error::config(format!(
-                "--against {}: its documents cannot be compared by what the collection stores of them: {}; leave that out, which \
-                 takes the configuration of the collection, or name the files that were loaded into it",
+                "--against {}: its documents cannot be compared by what the collection stores of them: {}; {advice}",
                 path.display(),
                 differ.join("; ")
             )));
@@ -103,7 +108,7 @@ pub(crate) fn configured(
         let keep = Some(config.cluster.keep.clone());
         overridden(frozen, &QueryOverrides { keep, ..QueryOverrides::default() })?;
     }
-    Ok(config)
+    Ok(())
 }
 
 /// Refuses what needs more of protected documents than collections have.
@@ -122,30 +127,6 @@ pub(crate) fn refuse_beyond_stored(
         "--against {}: {what}; leave it out, or name files, as alike export writes them",
         path.display()
     )))
-}
-
-/// Protected documents of collections, as a run takes them in, and the tables that they were sketched by.
-pub(crate) struct StoredDocuments {
-    /// Each with the number of the source in whose place it is.
-    pub(crate) replays: Vec<(u32, Arc<dyn ReplayedDocuments>)>,
-    /// None if there are no collections.
-    pub(crate) tables: Option<Arc<FrozenTables>>,
-}
-
-impl StoredDocuments {
-    /// Reads what is needed of them; they take a part of the memory.
-    pub(crate) fn read(
-        stored: &[StoredSource],
-        resources: &mut Resources,
-        progress: &Progress,
-    ) -> Result<StoredDocuments> {
-        let mut replays = Vec::with_capacity(stored.len());
-        for (file, snapshot) in stored {
-            replays.push((*file, snapshot.protected(resources, progress)?));
-        }
-        let tables = stored.first().map(|(_, snapshot)| snapshot.frozen_tables()).transpose()?.flatten();
-        Ok(StoredDocuments { replays, tables })
-    }
 }
 
 /// Finds the protected documents and puts them before what was found of the inputs; the sets, in the order of their names on
@@ -216,7 +197,7 @@ fn refuse_same(protected: &[Source], inputs: &[Source]) -> Result<()> {
         None => Ok(()),
         Some(both) => Err(Error::input(
             Path::new(&both.shown),
-            "is an input, and protected by --against, too: all of it would be removed; leave it out of one of them",
+            "is an input, and protected by --against, too: nothing of it would be left; leave it out of one of them",
         )),
     }
 }

@@ -6,10 +6,63 @@ use std::process::ExitCode;
 use alike::collection::{Ignored, Report};
 use alike::error::Result;
 use alike::output::examples;
-use alike::printable::counted;
+use alike::printable::{counted, printable};
+use serde::Serialize;
 
 use crate::terminal::reporter::Reporter;
 use crate::terminal::stdout::stdout_error;
+
+/// What protected documents came to in a load.
+#[derive(Debug, Default)]
+pub(crate) struct AgainstReport {
+    /// Each set, in the order of the command line.
+    pub(crate) sets: Vec<AgainstSet>,
+    /// Keys that were ignored as common when records were held against them.
+    pub(crate) ignored_keys: u64,
+}
+
+/// What a set of protected documents came to.
+#[derive(Debug, Serialize)]
+pub(crate) struct AgainstSet {
+    /// Its name.
+    pub(crate) set: String,
+    /// Its documents with a token.
+    pub(crate) documents: u64,
+    /// Its records that were refused: they protect nothing.
+    pub(crate) rejected: u64,
+    /// Records that resemble one of them, and none of an earlier set.
+    pub(crate) left_out: u64,
+}
+
+impl AgainstReport {
+    /// Tells people of them.
+    fn report(&self, reporter: &Reporter<'_>, left_out: u64, would_be: &str) {
+        if self.sets.is_empty() {
+            return;
+        }
+        let of = |set: &AgainstSet| {
+            let documents = counted(set.documents, "document");
+            let refused = match set.rejected {
+                0 => String::new(),
+                rejected => format!(", {rejected} refused"),
+            };
+            format!("{} by {} ({documents}{refused})", set.left_out, printable(&set.set))
+        };
+        let sets: Vec<String> = self.sets.iter().map(of).collect();
+        reporter.line(&format!(
+            "{} {would_be}left out, which resemble protected documents: {}",
+            counted(left_out, "record"),
+            sets.join(", ")
+        ));
+        if self.ignored_keys > 0 {
+            reporter.line(&format!(
+                "keys ignored when records were held against protected documents, because more texts have them than the \
+                 cap allows: {}; what resembles one may have been loaded",
+                self.ignored_keys
+            ));
+        }
+    }
+}
 
 /// Unknown ids that are shown one by one.
 const SHOWN: usize = 10;
@@ -19,6 +72,7 @@ pub(crate) fn report_load(
     reporter: &Reporter<'_>,
     collection: &Path,
     report: &Report,
+    against: &AgainstReport,
     dry_run: bool,
 ) -> Result<ExitCode> {
     let Report { records, added, replaced, unchanged, removed, superseded, .. } = report;
@@ -28,6 +82,7 @@ pub(crate) fn report_load(
          {unchanged} unchanged, {superseded} superseded by a later record of the same id",
         counted(*records, "record")
     ));
+    against.report(reporter, report.left_out, would);
     if report.too_few_terms > 0 {
         reporter.line(&format!(
             "{} with too few terms for the method: compared with equal texts only{}",
@@ -76,6 +131,10 @@ pub(crate) fn report_load(
     ));
     let mut value = serde_json::to_value(report).map_err(|e| stdout_error(e.into()))?;
     value["dry_run"] = dry_run.into();
+    if !against.sets.is_empty() {
+        value["against"] = serde_json::to_value(&against.sets).map_err(|e| stdout_error(e.into()))?;
+        value["against_ignored_keys"] = against.ignored_keys.into();
+    }
     reporter.object(&capped(value))
 }
 

@@ -118,6 +118,7 @@ impl Collection {
         let batch = Batch {
             sources: discovery.sources,
             epoch_bytes: None,
+            left_out: Default::default(),
             delete_missing: false,
             lexicon: None,
             components: Default::default(),

@@ -10,7 +10,7 @@ use super::spool::{TextRecord, TextRecords};
 use crate::config::{Config, Input};
 use crate::document::Doc;
 use crate::error::{Error, Result};
-use crate::flow::{self, Outcome, Part, Reason, Request};
+use crate::flow::{self, LeaveOut, Outcome, Part, Reason, Request};
 use crate::limits::{MAX_WORKERS, REFUSED_PERCENT};
 use crate::output::{
     Hands, KeptTally, Lists, Side, Staging, Summary, left_out, private_folder, summarise, write_kept,
@@ -194,6 +194,7 @@ impl Dedup {
             pairs: false,
             stored: None,
             replays: Vec::new(),
+            leave_out: LeaveOut::Nothing,
             frozen_tables: None,
             lexicon,
             resources,

@@ -27,7 +27,7 @@ mod tables;
 mod tests;
 
 pub use commit::changes::{ChangesEntry, ChangesWriter};
-pub use commit::checkpoint::{Checkpoint, Consumed, LoadInput, LoadInputs};
+pub use commit::checkpoint::{Checkpoint, Consumed, LeftOutRecords, LoadInput, LoadInputs};
 pub use commit::manifest::{Counts, Manifest};
 pub use commit::names::{Keeper, is_collection};
 pub use commit::refused::RefusedEntry;
@@ -53,7 +53,9 @@ pub use query::group::Group;
 pub use query::measures::Measures;
 pub use query::stats::{Large, Sizes, Stats, TableStats};
 pub use query::view::{ClusterView, DocumentView};
+pub use recompute::leave_out::{LeaveOutRequest, find_left_out};
 pub use recompute::overrides::{QueryOverrides, overridden};
+pub use recompute::protected::{StoredDocuments, StoredSource};
 pub use recompute::replay::{Origin, RecomputeRequest, Replay};
 pub use run::directory::{RUN_VERSION, SectionKind, Shape};
 pub use run::heap::{HeapCursor, HeapReader};

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::config::Config;
 use crate::error::Result;
 use crate::flow::distributed::topology::Topology;
+use crate::flow::left_out::LeaveOut;
 use crate::flow::memory::buckets::Buckets;
 use crate::flow::memory::budget::Share;
 use crate::flow::memory::store::RunMemory;
@@ -35,6 +36,8 @@ pub struct RunContext {
     pub frozen_tables: Arc<FrozenTables>,
     /// Vector instructions to use.
     pub simd: Simd,
+    /// What becomes of records that resemble protected documents, where the run is a load or comes before one.
+    pub leave_out: LeaveOut,
 }
 
 /// Bytes of a link as it comes and in the graph: there the other end and what is shared, at both ends.
@@ -63,6 +66,11 @@ impl RunContext {
     /// Whether pairs are measured on sets, rather than by their shared keys alone.
     pub fn measured_on_sets(&self) -> bool {
         self.config.is_measured()
+    }
+
+    /// Whether documents that are neither stored nor protected are compared with each other.
+    pub fn compares_new(&self) -> bool {
+        self.leave_out != LeaveOut::Find
     }
 
     /// Whether keys that are too common are left out of counts.

@@ -19,6 +19,7 @@ mod distributed;
 mod document_sets;
 mod documents;
 mod intake;
+mod left_out;
 mod measuring;
 mod measuring_rounds;
 mod memory;
@@ -46,6 +47,7 @@ pub use distributed::contractor::{Components, Contractor, assist_contraction};
 pub use distributed::topology::Topology;
 pub use document_sets::DocumentSets;
 pub use documents::RunDocuments;
+pub use left_out::{LeaveOut, LeftOutPositions};
 pub use memory::budget::{Budget, Share};
 pub use records::{Candidate, Change, ChangeKind, ExactDuplicate, Pair, Posting, id_digest};
 pub use request::{ProtectedSet, Request};
@@ -57,6 +59,7 @@ pub use run::RunParts;
 pub use status::RunStatus;
 pub use stored::{LoadKeeper, Replayed, ReplayedDocuments, Stored};
 
+use crate::document::Position;
 use crate::error::Result;
 use crate::progress::{Progress, Stage};
 use crate::read::{Fields, Refused};
@@ -79,6 +82,22 @@ pub struct Outcome {
     pub refused: Vec<Refused>,
     /// What the run knows of inputs and documents.
     pub run: Arc<RunParts>,
+}
+
+impl Outcome {
+    /// The records that protected documents represent, as positions of the inputs that are not protected: of a run with
+    /// [`LeaveOut::Find`] those that a load leaves out.
+    pub fn left_out(&self) -> LeftOutPositions {
+        let documents = &self.run.documents;
+        let (catalogue, first) = (&documents.catalogue, documents.protected_sources() as u32);
+        let own = |doc: Doc| {
+            let position = catalogue.position(doc);
+            Position::new(position.file() - first, position.offset()).to_bits()
+        };
+        let by_protected =
+            self.findings.removed.iter().filter(|row| catalogue.is_protected(row.representative));
+        LeftOutPositions::new(by_protected.map(|row| own(row.doc)).collect())
+    }
 }
 
 /// What the dataflow of a load leaves: changes, and how the new contents relate to each other and to the stored ones.

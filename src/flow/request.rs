@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::config::Config;
+use crate::flow::left_out::LeaveOut;
 use crate::flow::stored::{ReplayedDocuments, Stored};
 use crate::lexicon::Lexicon;
 use crate::method::FrozenTables;
@@ -27,6 +28,8 @@ pub struct Request {
     /// Stored documents to take in in place of inputs, each with the number of the input in whose place: all documents of the run,
     /// which then has no inputs, or protected ones.
     pub replays: Vec<(u32, Arc<dyn ReplayedDocuments>)>,
+    /// What becomes of records that resemble protected documents, where this is a load or comes before one.
+    pub leave_out: LeaveOut,
     /// The frozen tables that sketches are made by; `None`: they are made here, of the inputs and the lexicon.
     pub frozen_tables: Option<Arc<FrozenTables>>,
     /// The lexicon of a run whose tables are made here; only process 0 is asked for one.

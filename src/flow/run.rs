@@ -17,6 +17,7 @@ use crate::flow::documents::{RunDocuments, work_items};
 use crate::flow::intake::keepers::Keepers;
 use crate::flow::intake::tables::{TableInputs, make_tables};
 use crate::flow::intake::unit_queue::UnitQueue;
+use crate::flow::left_out::LeaveOut;
 use crate::flow::memory::budget::Budget;
 use crate::flow::memory::document_bits::DocumentBits;
 use crate::flow::memory::store::RunMemory;
@@ -70,7 +71,7 @@ impl RunParts {
     /// Prepares a run: divides the inputs, and makes the frozen tables unless the request has them.
     pub(super) fn new(request: Request, progress: Arc<Progress>) -> Result<RunParts> {
         let Request { mut sources, protected, part, config, pairs, resources, .. } = request;
-        let Request { stored, replays, frozen_tables, lexicon, .. } = request;
+        let Request { stored, replays, leave_out, frozen_tables, lexicon, .. } = request;
         let Resources { workers, memory, simd, scratch, peers } = resources;
         if workers == 0 || workers > MAX_WORKERS {
             return Err(Error::config(format!("{workers} workers: expected 1 to {MAX_WORKERS}")));
@@ -78,7 +79,9 @@ impl RunParts {
         config.require_protected(!protected.is_empty())?;
         let windows = admit_windows(&mut sources, memory, workers)?
             + admit_read_ahead(&mut sources, memory, workers, (progress.stop_flag(), &scratch));
-        let fields = Arc::new(fields(&config, stored.is_some(), (memory, windows, workers), &progress)?);
+        let finds = leave_out == LeaveOut::Find;
+        let changes = Changes { read: stored.is_some() || finds, without_ids: finds };
+        let fields = Arc::new(fields(&config, changes, (memory, windows, workers), &progress)?);
         let status = RunStatus::new(progress);
         let topology = Topology::of(peers.as_deref(), workers);
         let frozen_tables = match frozen_tables {
@@ -119,6 +122,7 @@ impl RunParts {
             input_bytes: read_bytes + replays.values().map(|replay| replay.bytes()).sum::<u64>(),
             frozen_tables,
             simd,
+            leave_out,
             config,
         });
         // A file made for this run only is where process 0 is, and perhaps nowhere else.
@@ -149,17 +153,24 @@ impl RunParts {
     }
 }
 
+/// Whether records are changes of a collection, and may then be without an id.
+#[derive(Clone, Copy)]
+struct Changes {
+    read: bool,
+    without_ids: bool,
+}
+
 /// The fields of a record that a run asks for.
 fn fields(
     config: &Config,
-    load: bool,
+    changes: Changes,
     (memory, windows, workers): (Option<u64>, u64, usize),
     progress: &Arc<Progress>,
 ) -> Result<Fields> {
     let value = config.cluster.keep.field().map(FieldPath::parse).transpose()?;
-    let op = load.then(|| FieldPath::parse("op")).transpose()?;
+    let op = changes.read.then(|| FieldPath::parse("op")).transpose()?;
     let room = RecordRoom::new(memory, windows, workers, record_cost(config), progress);
-    Ok(Fields { value, op, room, ..Fields::of(&config.input)? })
+    Ok(Fields { value, op, without_ids: changes.without_ids, room, ..Fields::of(&config.input)? })
 }
 
 /// What a record costs a worker: beside the record, each token and what is made of it.

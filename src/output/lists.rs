@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use super::chosen::{LeftOut, Side};
 use super::list_file::{ListFile, ListForm};
 use super::members::{ClusterMember, members, pair_scores, shown_scores};
-use super::rows::{AgainstRow, AssignmentRow, ClusterRow, DuplicateRow, ListRow, PairRow, RejectedRow};
+use super::rows::{
+    AgainstRow, AssignmentRow, ClusterRow, DuplicateRow, LeftOutRow, ListRow, PairRow, RejectedRow,
+};
 use super::summary::{AgainstFigures, CommonShingles, InputFigures, Skipped, StageSeconds, Summary};
 use crate::document::Doc;
 use crate::error::Result;
@@ -87,6 +89,29 @@ impl<'a> Lists<'a> {
             })?;
         }
         rows.finish()
+    }
+
+    /// Hands the removed documents that protected ones represent to `each`, in document order.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::Io`] of a spill file, and what `each` gives.
+    pub fn each_left_out(&self, each: &mut dyn FnMut(&LeftOutRow<'_>) -> Result<()>) -> Result<()> {
+        let documents = &self.outcome.run.documents;
+        for removed in &self.outcome.findings.removed {
+            let Some((set, file, line)) = self.against(removed)? else { continue };
+            each(&LeftOutRow {
+                id: &documents.name(removed.doc)?,
+                file: &documents.file(removed.doc),
+                line: documents.line(removed.doc)?,
+                representative: &documents.name(removed.representative)?,
+                representative_file: &file,
+                representative_line: line,
+                shown: shown_scores(self.outcome, removed),
+                reason: removed.reason,
+                against: AgainstRow { set, file: &file, line },
+            })?;
+        }
+        Ok(())
     }
 
     /// A row for each document, in document order.
@@ -209,7 +234,7 @@ pub fn summarise(discovery: &Discovery, outcome: &Outcome, rejected: &[Rejected]
             bytes: sources.iter().map(|source| source.bytes).sum(),
             text_bytes: tally.text_bytes,
         },
-        against: against(outcome),
+        against: against_figures(outcome),
         documents: tally.documents,
         empty: tally.empty,
         too_few_terms: tally.too_few_terms,
@@ -269,7 +294,7 @@ fn larger_removed(outcome: &Outcome) -> u64 {
 }
 
 /// What each set of protected documents removed.
-fn against(outcome: &Outcome) -> Vec<AgainstFigures> {
+pub fn against_figures(outcome: &Outcome) -> Vec<AgainstFigures> {
     let (documents, findings) = (&outcome.run.documents, &outcome.findings);
     let mut sources = (0..).zip(&documents.inputs.sources);
     let counted = documents.protected.iter().zip(documents.protected_counts());

@@ -33,13 +33,13 @@ pub(crate) use hand_out::hand_out;
 pub use kept::{KeptTally, Packer, assist_kept, write_kept};
 pub use kinds::{KindRow, KindTable};
 pub use list_file::ListForm;
-pub use lists::{ListChoice, Lists, left_out, summarise};
+pub use lists::{ListChoice, Lists, against_figures, left_out, summarise};
 pub use members::{measured_scores, shown_scores};
 pub use render::{examples, render};
 pub(crate) use rows::FindingWriter;
 pub use rows::{
-    AgainstRow, AssignmentRow, ClusterRow, DocumentFinding, DuplicateRow, FindingFiles, PairRow, RejectedRow,
-    Rows,
+    AgainstRow, AssignmentRow, ClusterRow, DocumentFinding, DuplicateRow, FindingFiles, LeftOutRow, PairRow,
+    RejectedRow, Rows,
 };
 pub use scratch::{Scratch, private_folder};
 pub use staging::Staging;

@@ -59,8 +59,10 @@ pub struct Fields {
     /// The date, if it is wanted.
     pub date: Option<FieldPath>,
     /// What a record does to a collection, where records are changes: `"upsert"`, the default, or `"delete"`. Every
-    /// record must then have an id.
+    /// record must then have an id, unless `without_ids` says otherwise.
     pub op: Option<FieldPath>,
+    /// Whether changes may be without an id.
+    pub without_ids: bool,
     /// Longest line or plain-text document accepted, in bytes.
     pub max_record_bytes: usize,
     /// How long a record may be within the memory.
@@ -83,9 +85,15 @@ impl Fields {
             within: within.map(|path| FieldPath::parse(path)).transpose()?,
             date: date.map(|path| FieldPath::parse(path)).transpose()?,
             op: None,
+            without_ids: false,
             max_record_bytes: input.max_record_bytes,
             room: RecordRoom::default(),
         })
+    }
+
+    /// Whether a record without an id is refused.
+    pub(super) fn needs_id(&self) -> bool {
+        self.op.is_some() && !self.without_ids
     }
 }
 

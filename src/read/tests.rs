@@ -44,6 +44,7 @@ fn fields(max_record_bytes: usize) -> Fields {
         value: None,
         date: path("date").into(),
         op: None,
+        without_ids: false,
         max_record_bytes,
         room: RecordRoom::default(),
     }

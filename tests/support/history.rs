@@ -8,7 +8,7 @@ use alike::collection::{Batch, ChangeLine, Report, Snapshot, Writer, prepare};
 use alike::config::{Clustering, Config, JoinMeasure, Method, Verify};
 use alike::error::Error;
 use alike::flow::Components;
-use alike::flow::{Part, Request, run};
+use alike::flow::{LeaveOut, Part, Request, run};
 use alike::lexicon::Lexicon;
 use alike::progress::Progress;
 use alike::read::{Day, day, discover};
@@ -158,6 +158,7 @@ impl Bench {
         let batch = Batch {
             sources: discover(names, &self.dir.join("."))?.sources,
             epoch_bytes,
+            left_out: Default::default(),
             delete_missing: false,
             lexicon: self.lexicon.clone(),
             components: if workers.is_multiple_of(2) { Components::Differential } else { Components::Forest },
@@ -265,6 +266,7 @@ impl Bench {
             pairs: false,
             stored: None,
             replays: Vec::new(),
+            leave_out: LeaveOut::Nothing,
             frozen_tables: None,
             lexicon: self.lexicon.clone(),
             resources: Resources {

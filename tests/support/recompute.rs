@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use alike::collection::{QueryOverrides, RecomputeRequest, Snapshot, overridden};
 use alike::config::{Config, Method, Rule, Sampling};
-use alike::flow::{Outcome, Part, Reason, Request, run};
+use alike::flow::{LeaveOut, Outcome, Part, Reason, Request, run};
 use alike::progress::Progress;
 use alike::read::discover;
 use alike::resources::Resources;
@@ -97,6 +97,7 @@ pub(crate) fn rerun(bench: &Bench, asked: &Asked) -> Found {
         pairs: asked.pairs,
         stored: None,
         replays: Vec::new(),
+        leave_out: LeaveOut::Nothing,
         frozen_tables: None,
         lexicon: bench.lexicon.clone(),
         resources: Resources {

@@ -46,6 +46,7 @@ const FLAGS: &[(&str, &str)] = &[
     ("--hostfile --machinefile --host", "--hosts"),
     ("--fields --field-names --question-field --item-fields", "--benchmark-fields"),
     ("--benchmark --evals --eval --test-sets", "--benchmarks"),
+    ("--protect --exclude-like", "--against"),
 ];
 
 /// Flags of other tools that alike has in another form.
@@ -74,10 +75,6 @@ const HINTS: &[(&str, &str)] = &[
     (
         "--measure",
         "dedup measures whole texts; decontaminate has --threshold, the share of an item's n-grams, or --any-ngram",
-    ),
-    (
-        "--against --protect --exclude-like",
-        "dedup has --against: alike dedup NEW --against OLD --out fresh, and then load fresh/kept",
     ),
     ("--exact", "for equal texts only: --method exact"),
     ("--minhash --lsh", "for MinHash: --method minhash, or a preset of it from `alike presets`"),
@@ -260,6 +257,7 @@ mod tests {
             ("dedup in --output o", "'--out'"),
             ("dedup in -o o", "'--out'"),
             ("load c in --ngram-size 5", "'--ngram'"),
+            ("load c in --protect old.jsonl", "'--against'"),
             ("dedup in --out o --jaccard 0.8", "'--threshold'"),
             ("dedup in --out o --num-workers 4", "'--workers'"),
             ("evaluate in -j 4", "'--workers'"),

@@ -22,7 +22,7 @@ use crate::session::commit::{
     ABOVE, assist, commit, foreseen, refuse_dry_run, refuse_mass_deletion, unfinished,
 };
 use crate::session::inputs::{find_inputs, refuse, unreadable_ids};
-use crate::session::load_report::{report_load, unknown};
+use crate::session::load_report::{AgainstReport, report_load, unknown};
 use crate::session::options::{Machine, components, epoch};
 use crate::session::target::opened;
 use crate::session::watched::watched;
@@ -45,7 +45,7 @@ pub(crate) fn run(args: &DeleteArgs, job: &DistributedJob) -> Result<ExitCode> {
     };
     let report = job.print_profile(watched(&args.change.report.talk, work))?;
     let Some(report) = report else { return Ok(PART_DONE) };
-    report_load(&reporter, &args.at.collection, &report, args.change.dry_run)
+    report_load(&reporter, &args.at.collection, &report, &AgainstReport::default(), args.change.dry_run)
 }
 
 /// A deletion that can begin: the collection, open, and what is to be deleted, if it is anything, in a file.
@@ -107,6 +107,7 @@ fn delete(
     let batch = Batch {
         sources,
         epoch_bytes,
+        left_out: Default::default(),
         delete_missing: false,
         lexicon: None,
         components: components(args.change.components),

@@ -1,14 +1,14 @@
 //! `alike load`: records into a collection, as one commit.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use alike::collection::{Batch, Report, Writer};
+use alike::config::{Cluster, Config};
 use alike::error::{Error, Result};
 use alike::lexicon::Lexicon;
-use alike::output::{RejectedRow, Rows, Scratch};
+use alike::output::Scratch;
 use alike::peers::Peers;
 use alike::printable::counted;
 use alike::progress::Progress;
@@ -16,12 +16,15 @@ use alike::read::{Discovery, Rejected};
 
 use crate::cli::collections::LoadArgs;
 use crate::cluster::job::{DistributedJob, PART_DONE};
+use crate::commands::collection::left_out::{LeftOutFound, Protected};
+use crate::commands::collection::load_lists::LoadLists;
+use crate::session::against::{check_protected, open_collections, refuse_incomparable};
 use crate::session::collection::folder;
 use crate::session::commit::{
     ABOVE, assist, commit, foreseen, refuse_dry_run, refuse_mass_deletion, unfinished,
 };
 use crate::session::inputs::{find_inputs, refuse};
-use crate::session::load_report::report_load;
+use crate::session::load_report::{AgainstReport, report_load};
 use crate::session::options::{Machine, components, epoch};
 use crate::session::target::{CreateOptions, Target};
 use crate::session::watched::watched;
@@ -45,18 +48,25 @@ pub(crate) fn run(args: &LoadArgs, job: &DistributedJob) -> Result<ExitCode> {
     };
     let report = job.print_profile(watched(&args.change.report.talk, work))?;
     let Some(report) = report else { return Ok(PART_DONE) };
-    if report.records == 0 {
+    let (report, against) = report;
+    if report.records + report.left_out == 0 {
         reporter.line("warning: the inputs hold no records; check the files");
     }
-    report_load(&reporter, &args.at.collection, &report, args.change.dry_run)
+    report_load(&reporter, &args.at.collection, &report, &against, args.change.dry_run)
 }
+
+/// What is done with a collection that cannot be compared.
+const INCOMPARABLE: &str = "load into a collection that compares documents as that one does, or name the files that were \
+                            loaded into it";
 
 fn load(
     args: &LoadArgs,
     (machine, epoch_bytes, peers): (Machine, Option<u64>, Option<Arc<Peers>>),
     reporter: &Reporter<'_>,
     progress: &Arc<Progress>,
-) -> Result<Report> {
+) -> Result<(Report, AgainstReport)> {
+    check_protected(&args.against, &args.inputs)?;
+    let collections = open_collections(&args.against)?;
     let dry_run = args.change.dry_run;
     let scratch = Scratch::beside(&args.at.collection, &std::env::temp_dir())?;
     let above = dry_run.then(|| scratch.path().join(ABOVE));
@@ -64,43 +74,30 @@ fn load(
     let asked =
         CreateOptions { choices: &args.choices, lexicon: lexicon.as_deref(), store_text: args.store_text };
     let target = Target::find(&args.at, &asked, above, peers.as_deref())?;
-    // An interrupted load that is gone on with may have written it.
-    let goes_on = target.goes_on();
-    let list = args.rejected.as_deref().map(|path| new_file(path, goes_on)).transpose()?;
+    let compared = Config { cluster: Cluster::default(), ..target.config().clone() };
+    refuse_incomparable(&collections, &compared, INCOMPARABLE)?;
+    let lists = LoadLists::new(args, target.goes_on())?;
     let hint = args.choices.form.hint(&target.config().input);
-    let discovery = find_inputs(&args.inputs, hint, scratch.path(), progress)?;
+    let mut discovery = find_inputs(&args.inputs, hint, scratch.path(), progress)?;
     refuse_own_files(&args.at.collection, &discovery)?;
+    let protected = Protected::find(args, &collections, &mut discovery, (hint, scratch.path(), &**progress))?;
     let (mut writer, new) = target.writer(peers.as_deref())?;
-    let held = writer.snapshot().manifest().counts.documents;
-    let batch = Batch {
-        sources: discovery.sources,
-        epoch_bytes,
-        delete_missing: args.delete_missing,
-        lexicon,
-        components: components(args.change.components),
-        resources: machine.resources(scratch.path(), peers),
-    };
-    let accept = |rejected: &[Rejected], documents: u64| {
-        if let Some((folder, name)) = &list {
-            let path = folder.join(name);
-            if goes_on && path.exists() {
-                fs::remove_file(&path).map_err(|e| Error::io(&path, "replace", e))?;
-            }
-            let mut rows = Rows::create(folder, name)?;
-            rejected.iter().try_for_each(|rejected| rows.write(&RejectedRow::of(rejected)))?;
-            rows.finish()?;
-        }
-        reporter.refused(rejected);
-        refuse(args.refusals, rejected, documents)?;
-        refuse_gaps(args.delete_missing, rejected, documents)?;
-        refuse_emptiness(args, held, documents)
-    };
-    let agree = |report: &Report| match report.records {
-        // That was asked for.
-        0 if args.allow_empty => Ok(()),
-        _ => refuse_mass_deletion(args.change.max_delete, &args.at.collection, held, report.removed),
-    };
-    let done = commit(&mut writer, batch, &discovery.unreadable, accept, agree, dry_run, progress);
+    let resources = machine.resources(scratch.path(), peers);
+    let held = protected.hold(args, &writer, lexicon.clone(), resources.clone(), progress);
+    let done = held.and_then(|left_out| {
+        let batch = Batch {
+            sources: discovery.sources,
+            left_out: left_out.records.clone(),
+            epoch_bytes,
+            delete_missing: args.delete_missing,
+            lexicon,
+            components: components(args.change.components),
+            resources,
+        };
+        let report =
+            change(args, &mut writer, batch, &discovery.unreadable, (&lists, &left_out), reporter, progress)?;
+        Ok((report, left_out.told))
+    });
     match done {
         Err(error) if dry_run => Err(foreseen(&args.at.collection, error)),
         // What is done of it can be gone on with.
@@ -113,6 +110,33 @@ fn load(
         }
         done => done,
     }
+}
+
+/// Loads the records that are not left out, unless what was refused, or what they come to, speaks against it.
+fn change(
+    args: &LoadArgs,
+    writer: &mut Writer,
+    batch: Batch,
+    unreadable: &[(PathBuf, String)],
+    (lists, left_out): (&LoadLists, &LeftOutFound),
+    reporter: &Reporter<'_>,
+    progress: &Arc<Progress>,
+) -> Result<Report> {
+    let held = writer.snapshot().manifest().counts.documents;
+    let accept = |rejected: &[Rejected], documents: u64| {
+        let records = documents + left_out.records.len();
+        lists.write(rejected, left_out)?;
+        reporter.refused(rejected);
+        refuse(args.refusals, rejected, records)?;
+        refuse_gaps(args.delete_missing, rejected, records)?;
+        refuse_emptiness(args, held, documents, left_out.records.len())
+    };
+    let agree = |report: &Report| match report.records {
+        // That was asked for.
+        0 if args.allow_empty => Ok(()),
+        _ => refuse_mass_deletion(args.change.max_delete, &args.at.collection, held, report.removed),
+    };
+    commit(writer, batch, unreadable, accept, agree, args.change.dry_run, progress)
 }
 
 /// A record that could not be read may be that of a document that is there.
@@ -129,32 +153,22 @@ fn refuse_gaps(delete_missing: bool, rejected: &[Rejected], documents: u64) -> R
 }
 
 /// Inputs without a record are rather those of a producer that has died than what is left of a collection.
-fn refuse_emptiness(args: &LoadArgs, held: u64, documents: u64) -> Result<()> {
+fn refuse_emptiness(args: &LoadArgs, held: u64, documents: u64, left_out: u64) -> Result<()> {
     if documents > 0 || held == 0 || !args.delete_missing || args.allow_empty {
         return Ok(());
     }
     let all = counted(held, "document");
+    let why = match left_out {
+        0 => "the inputs hold no records".to_owned(),
+        _ => format!("--against leaves out all records that can be read, {left_out}"),
+    };
     Err(Error::input(
         &args.at.collection,
         format!(
-            "the inputs hold no records, and --delete-missing would delete all of its {all}; check the inputs, or allow \
-             it with --allow-empty; nothing was written"
+            "{why}, and --delete-missing would delete all of its {all}; check the inputs, or allow it with --allow-empty; \
+             nothing was written"
         ),
     ))
-}
-
-/// The folder and name of a file that is to be made, or made again if `again`.
-fn new_file(path: &Path, again: bool) -> Result<(PathBuf, String)> {
-    let shown = path.display();
-    let there = path.symlink_metadata();
-    if there.is_ok_and(|there| !again || !there.is_file()) {
-        return Err(Error::config(format!(
-            "--rejected {shown}: exists already; name another file, or remove it"
-        )));
-    }
-    let name = path.file_name().and_then(|name| name.to_str());
-    let name = name.ok_or_else(|| Error::config(format!("--rejected {shown}: name a file")))?;
-    Ok((path.parent().unwrap_or(Path::new("")).to_path_buf(), name.to_owned()))
 }
 
 /// The change logs of a collection look like input, and are none.

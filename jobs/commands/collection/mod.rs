@@ -4,5 +4,7 @@ pub(super) mod compact;
 pub(super) mod delete;
 pub(super) mod fsck;
 pub(super) mod info;
+mod left_out;
 pub(super) mod load;
+mod load_lists;
 pub(super) mod stats;

@@ -7,7 +7,7 @@ use std::time::Instant;
 use alike::config::{Config, Input, Method};
 use alike::error::{Error, Result};
 use alike::evaluate::{Documents, Found, Resolved, Scores, Truth, found, group_of, score};
-use alike::flow::{self, Part, Request, Tally};
+use alike::flow::{self, LeaveOut, Part, Request, Tally};
 use alike::progress::Progress;
 use alike::read::Source;
 use alike::run_lexicon;
@@ -141,6 +141,7 @@ impl MethodRuns<'_> {
             pairs: self.accepted,
             stored: None,
             replays: Vec::new(),
+            leave_out: LeaveOut::Nothing,
             frozen_tables: None,
             lexicon,
             resources,

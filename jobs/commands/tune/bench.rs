@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use alike::config::{Config, Input};
 use alike::error::Result;
-use alike::flow::{self, Outcome, Part, Request};
+use alike::flow::{self, LeaveOut, Outcome, Part, Request};
 use alike::progress::Progress;
 use alike::read::Source;
 
@@ -33,6 +33,7 @@ impl TrialRuns<'_> {
             pairs,
             stored: None,
             replays: Vec::new(),
+            leave_out: LeaveOut::Nothing,
             frozen_tables: None,
             lexicon: None,
             resources: self.machine.resources(self.scratch, None),

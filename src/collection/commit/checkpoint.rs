@@ -9,8 +9,10 @@ use crate::collection::commit::refused::RefusedEntry;
 use crate::collection::commit::sealed::{read_whole, seal, unseal};
 use crate::collection::commit::tally::LoadTally;
 use crate::error::{Error, Result};
+use crate::flow::LeftOutPositions;
 use crate::hex;
 use crate::limits::MAX_MANIFEST_BYTES;
+use crate::printable::counted;
 use crate::progress::Progress;
 use crate::read::{Extent, Source, bytes_of, from_anywhere};
 use crate::storage::Storage;
@@ -30,6 +32,9 @@ pub struct Checkpoint {
     pub delete_missing: bool,
     /// The inputs.
     pub inputs: LoadInputs,
+    /// Which records of them are left out.
+    #[serde(default, skip_serializing_if = "LeftOutRecords::is_none")]
+    pub left_out: LeftOutRecords,
     /// What was read of them.
     pub consumed: Vec<Consumed>,
     /// Lines of the last file that was read in part.
@@ -100,6 +105,41 @@ impl LoadInput {
         let path = from_anywhere(&source.path).unwrap_or_else(|_| source.path.clone());
         let path = if source.lasting { path.to_string_lossy().into_owned() } else { source.shown.clone() };
         LoadInput { path, bytes: source.bytes }
+    }
+}
+
+/// The records that a load leaves out, as they are known again; by default none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LeftOutRecords {
+    /// How many there are.
+    pub count: u64,
+    /// What [`LeftOutPositions::digest`] gives.
+    #[serde(with = "hex")]
+    pub digest: u128,
+}
+
+impl LeftOutRecords {
+    /// Records as they are known again.
+    pub fn of(left_out: &LeftOutPositions) -> LeftOutRecords {
+        LeftOutRecords { count: left_out.len(), digest: left_out.digest() }
+    }
+
+    fn is_none(&self) -> bool {
+        self.count == 0
+    }
+
+    /// How others differ from these, if they do.
+    fn differ(&self, others: &LeftOutRecords) -> Option<String> {
+        if self.count != others.count {
+            let records = counted(self.count, "record");
+            return Some(format!(
+                "it left out {records} that resemble those of --against, not {}",
+                others.count
+            ));
+        }
+        (self.digest != others.digest)
+            .then(|| "it left out other records that resemble those of --against".to_owned())
     }
 }
 
@@ -221,6 +261,7 @@ impl Checkpoint {
     pub(in crate::collection) fn differs(
         &self,
         sources: &[Source],
+        left_out: &LeftOutPositions,
         delete_missing: bool,
         progress: &Progress,
     ) -> Result<Option<String>> {
@@ -237,7 +278,7 @@ impl Checkpoint {
                 return Ok(Some(format!("{file} or a file after it has changed since")));
             }
         }
-        Ok(None)
+        Ok(self.left_out.differ(&LeftOutRecords::of(left_out)))
     }
 }
 
@@ -259,6 +300,7 @@ mod tests {
             epoch: 1,
             delete_missing: false,
             inputs,
+            left_out: LeftOutRecords::default(),
             consumed: Vec::new(),
             lines: 0,
             refused: Vec::new(),
@@ -267,6 +309,18 @@ mod tests {
         let storage = Simulated::new();
         assert!(matches!(checkpoint.write(&storage), Err(Error::Limit(_))));
         assert!(storage.names().expect("names").is_empty());
+    }
+
+    #[test]
+    fn left_out_records_are_told_apart_and_old_checkpoints_have_none() {
+        let records = |positions: &[u64]| LeftOutRecords::of(&LeftOutPositions::new(positions.to_vec()));
+        assert_eq!(records(&[3, 7]).differ(&records(&[7, 3])), None);
+        assert!(records(&[3]).differ(&records(&[])).is_some_and(|differs| differs.contains("1 record that")));
+        assert!(
+            records(&[3]).differ(&records(&[4])).is_some_and(|differs| differs.contains("other records"))
+        );
+        assert_eq!(records(&[]), LeftOutRecords::default());
+        assert!(records(&[]).is_none() && !records(&[0]).is_none());
     }
 
     #[test]

@@ -8,7 +8,7 @@ use crate::collection::commit::manifest::Manifest;
 use crate::collection::commit::names::{Keeper, Name};
 use crate::collection::run::writer::{RunSummary, RunWriter};
 use crate::error::Result;
-use crate::flow::{Part, Topology};
+use crate::flow::{Part, ProtectedSet, Topology};
 use crate::peers::Peers;
 use crate::read::Source;
 use crate::storage::Storage;
@@ -16,8 +16,12 @@ use crate::storage::Storage;
 /// What process 0, the leader, has the others do.
 #[derive(Debug, Serialize, Deserialize)]
 pub(in crate::collection) enum LeaderCommand {
+    /// Take part in finding the records of a load that resemble protected documents.
+    LeaveOut(Box<LeaveOutCommand>),
     /// What is read in all epochs to come.
     Inputs(Vec<Source>),
+    /// Positions of more records of these that are passed over, ascending.
+    LeftOut(Vec<u64>),
     /// Take part in an epoch.
     Epoch(Box<EpochCommand>),
     /// Take part in contracting links.
@@ -35,6 +39,18 @@ impl LeaderCommand {
     pub(in crate::collection) fn inputs(sources: &[Source]) -> Result<LeaderCommand> {
         Source::all_from_anywhere(sources).map(LeaderCommand::Inputs)
     }
+}
+
+/// Records of a load held against protected documents.
+#[derive(Debug, Serialize, Deserialize)]
+pub(in crate::collection) struct LeaveOutCommand {
+    /// Protected inputs, then those of the load.
+    pub(in crate::collection) sources: Vec<Source>,
+    pub(in crate::collection) protected: Vec<ProtectedSet>,
+    /// Commits of collections, each with the number of the source that is its folder.
+    pub(in crate::collection) stored: Vec<(u32, Manifest)>,
+    /// The last commit of the collection that is loaded into.
+    pub(in crate::collection) target: Manifest,
 }
 
 /// An epoch that all processes take part in.

@@ -148,6 +148,7 @@ impl Prepared<'_> {
             load: self.next.load,
             epochs: self.epochs,
             records: tally.records,
+            left_out: self.batch.left_out.len(),
             added: outcome.added,
             replaced: outcome.replaced,
             unchanged: tally.unchanged + outcome.unchanged,

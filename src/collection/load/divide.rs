@@ -27,7 +27,7 @@ use crate::collection::tables::sets::missing;
 use crate::config::Config;
 use crate::document::Doc;
 use crate::error::Result;
-use crate::flow::{Outcome, Part, ReplayedDocuments as _, Request, run};
+use crate::flow::{LeaveOut, Outcome, Part, ReplayedDocuments as _, Request, run};
 use crate::method::FrozenTables;
 use crate::progress::{Progress, Stage};
 use crate::resources::Resources;
@@ -130,6 +130,7 @@ impl Guarantee {
             pairs: false,
             stored: None,
             replays: vec![(0, replay as _)],
+            leave_out: LeaveOut::Nothing,
             frozen_tables: self.frozen_tables.clone(),
             lexicon: None,
             resources: self.resources.clone(),

@@ -34,6 +34,7 @@ fn batch(folder: &Path) -> Batch {
     Batch {
         epoch_bytes: None,
         sources: discover(&[path.to_str().expect("UTF-8").to_owned()], folder).expect("found").sources,
+        left_out: Default::default(),
         delete_missing: false,
         lexicon: None,
         components: Components::Forest,

@@ -18,7 +18,7 @@ use crate::collection::load::settle::{Delta, LoadNumbers, compute_delta};
 use crate::collection::load::write::{seen, write_delta, write_seen};
 use crate::collection::run::writer::RunSummary;
 use crate::error::{Error, Result};
-use crate::flow::{DocumentWarnings, Loaded, Part, Request, Stored, Topology, load as run};
+use crate::flow::{DocumentWarnings, LeaveOut, Loaded, Part, Request, Stored, Topology, load as run};
 use crate::progress::{Mark, Stage};
 use crate::read::{Refusal, Refused};
 
@@ -121,6 +121,7 @@ impl Prepared<'_> {
             pairs: false,
             stored: Some(Arc::clone(base) as Arc<dyn Stored>),
             replays: Vec::new(),
+            leave_out: LeaveOut::Known(self.batch.left_out.clone()),
             frozen_tables: self.frozen_tables.clone(),
             lexicon: self.batch.lexicon.clone(),
             resources: self.batch.resources.clone(),

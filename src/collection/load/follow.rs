@@ -12,9 +12,11 @@ use crate::collection::distributed::protocol::{
 use crate::collection::distributed::scattered::follower_storage;
 use crate::collection::load::epoch_done::{came_to, mark, tell};
 use crate::collection::load::load_base::LoadBase;
+use crate::collection::load::prepare::beside;
+use crate::collection::recompute::leave_out::follow_left_out;
 use crate::collection::tables::frozen::frozen;
 use crate::error::{Error, Result};
-use crate::flow::{self, Request, Stored, Topology, assist_contraction};
+use crate::flow::{self, LeaveOut, LeftOutPositions, Request, Stored, Topology, assist_contraction};
 use crate::method::FrozenTables;
 use crate::peers::Peers;
 use crate::progress::{EpochDone, Progress, Stage};
@@ -34,6 +36,7 @@ pub fn follow(
     progress: &Arc<Progress>,
 ) -> Result<()> {
     let (mut sources, mut at): (Vec<Source>, Option<Snapshot>) = Default::default();
+    let mut left_out = LeftOutPositions::default();
     // Whether it is done, or did not fit in process 0, shows in what that wants next.
     let mut done: Option<EpochDone> = None;
     // It stays what it is, and may have to be asked for.
@@ -45,14 +48,20 @@ pub fn follow(
                 done.take_if(|done: &mut EpochDone| (done.load, done.epoch) != epoch.at)
             }
             LeaderCommand::End => done.take(),
-            LeaderCommand::Inputs(_)
+            LeaderCommand::LeaveOut(_)
+            | LeaderCommand::Inputs(_)
+            | LeaderCommand::LeftOut(_)
             | LeaderCommand::Contract
             | LeaderCommand::RemoveUnnamed(_)
             | LeaderCommand::Merge(_) => None,
         };
         over.into_iter().for_each(|done| tell(progress, done));
         match command {
-            LeaderCommand::Inputs(inputs) => sources = inputs,
+            LeaderCommand::LeaveOut(command) => {
+                follow_left_out(*command, storage, resources, peers, progress)?;
+            }
+            LeaderCommand::Inputs(inputs) => (sources, left_out) = (inputs, LeftOutPositions::default()),
+            LeaderCommand::LeftOut(some) => left_out.extend(&some),
             LeaderCommand::Epoch(epoch) => {
                 // Process 0 may only just have made the folder.
                 let ahead = match at.take() {
@@ -66,8 +75,9 @@ pub fn follow(
                 if epoch.frozen && frozen_tables.is_none() {
                     frozen_tables = frozen(&ahead.tables())?;
                 }
-                let known = (&*sources, frozen_tables.clone());
-                match take_part(&ahead, &epoch, known, resources, peers, progress) {
+                let known = (&*sources, &left_out, frozen_tables.clone());
+                let means = beside(resources.clone(), &left_out)?;
+                match take_part(&ahead, &epoch, known, &means, peers, progress) {
                     Ok(()) => {
                         let last = epoch.part.extent.to.0 as usize >= sources.len();
                         done = Some(came_to(progress, Some(peers), &before, epoch.at, last));
@@ -98,7 +108,7 @@ pub fn follow(
 fn take_part(
     ahead: &Snapshot,
     epoch: &EpochCommand,
-    (sources, frozen_tables): (&[Source], Option<Arc<FrozenTables>>),
+    (sources, left_out, frozen_tables): (&[Source], &LeftOutPositions, Option<Arc<FrozenTables>>),
     resources: &Resources,
     peers: &Arc<Peers>,
     progress: &Arc<Progress>,
@@ -128,6 +138,7 @@ fn take_part(
         pairs: false,
         stored: Some(Arc::clone(&known) as Arc<dyn Stored>),
         replays: Vec::new(),
+        leave_out: LeaveOut::Known(left_out.clone()),
         frozen_tables,
         lexicon: None,
         resources: Resources { peers: Some(Arc::clone(peers)), ..resources.clone() },

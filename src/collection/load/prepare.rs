@@ -4,7 +4,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::collection::commit::checkpoint::{Checkpoint, Consumed, LoadInputs};
+use crate::collection::commit::checkpoint::{Checkpoint, Consumed, LeftOutRecords, LoadInputs};
 use crate::collection::commit::manifest::Manifest;
 use crate::collection::commit::names::folder;
 use crate::collection::commit::refused::{self, RefusedEntry, RefusedRow};
@@ -15,9 +15,10 @@ use crate::collection::distributed::protocol::LeaderCommand;
 use crate::collection::load::load_base::LoadBase;
 use crate::collection::maintain::compact::between_epochs;
 use crate::collection::maintain::local_runs::keep;
+use crate::collection::recompute::replay::left;
 use crate::collection::tables::frozen::frozen;
 use crate::error::{Error, Result};
-use crate::flow::{Components, Loaded, Part};
+use crate::flow::{Components, LeftOutPositions, Loaded, Part};
 use crate::lexicon::Lexicon;
 use crate::limits::MAX_FILES;
 use crate::method::FrozenTables;
@@ -31,6 +32,8 @@ pub struct Batch {
     pub sources: Vec<Source>,
     /// Most bytes of input of an epoch, decompressed; `None`: what suits the memory.
     pub epoch_bytes: Option<u64>,
+    /// Records of them that are passed over as if they were not there; a document of the same id counts as not mentioned.
+    pub left_out: LeftOutPositions,
     /// Whether documents that the load does not mention go.
     pub delete_missing: bool,
     /// The lexicon that a collection is made with, if its method needs one; later loads have it already.
@@ -84,6 +87,8 @@ const PART: u64 = 8;
 const LEAST: u64 = 1 << 20;
 /// Least bytes of an epoch that is read again because it did not fit as it was.
 const SMALLEST: u64 = 64 << 10;
+/// Records to leave out that other processes are told of at a time.
+const TOLD: usize = 1 << 20;
 /// Greatest label that a load may begin with: it leaves room for all that one load can take.
 const MOST_LABELS: u32 = u32::MAX / 2;
 /// Least documents that go at once.
@@ -109,8 +114,25 @@ fn check_room(next: &Manifest, files: usize) -> Result<()> {
     Err(Error::Limit(format!("{what}, or load what is there into a new collection")))
 }
 
+/// What a process may use for a load beside the records that are left out.
+///
+/// # Errors
+/// [`Error::Limit`].
+pub(in crate::collection::load) fn beside(
+    resources: Resources,
+    left_out: &LeftOutPositions,
+) -> Result<Resources> {
+    if left_out.is_empty() {
+        return Ok(resources);
+    }
+    let what = "the records that --against leaves out";
+    let memory = left(resources.memory, left_out.bytes(), resources.workers, what)?;
+    Ok(Resources { memory, ..resources })
+}
+
 impl<'a> Prepared<'a> {
-    fn begin(writer: &'a mut Writer, batch: Batch, progress: Arc<Progress>) -> Result<Prepared<'a>> {
+    fn begin(writer: &'a mut Writer, mut batch: Batch, progress: Arc<Progress>) -> Result<Prepared<'a>> {
+        batch.resources = beside(batch.resources, &batch.left_out)?;
         let mut next = writer.next();
         check_room(&next, batch.sources.len())?;
         next.load += 1;
@@ -148,6 +170,9 @@ impl<'a> Prepared<'a> {
         keep(self.writer, self.batch.resources.peers.as_deref())?;
         if let Some(peers) = self.batch.resources.peers.clone() {
             peers.broadcast(&LeaderCommand::inputs(&self.batch.sources)?)?;
+            for some in self.batch.left_out.positions().chunks(TOLD) {
+                peers.broadcast(&LeaderCommand::LeftOut(some.to_vec()))?;
+            }
         }
         let mut bytes = self.epoch_bytes();
         loop {
@@ -174,8 +199,8 @@ impl<'a> Prepared<'a> {
     /// Goes on where an interrupted load ended: at a byte of a source, after so many lines of it.
     fn resume(&mut self) -> Result<((u32, u64), u64)> {
         let Some(pending) = self.writer.pending().cloned() else { return Ok(((0, 0), 0)) };
-        let Batch { sources, delete_missing, .. } = &self.batch;
-        if let Some(differs) = pending.differs(sources, *delete_missing, &self.progress)? {
+        let Batch { sources, left_out, delete_missing, .. } = &self.batch;
+        if let Some(differs) = pending.differs(sources, left_out, *delete_missing, &self.progress)? {
             let folder = folder(&**self.writer.storage());
             return Err(Error::unfinished(&folder, pending.tally.records, &differs));
         }
@@ -215,6 +240,7 @@ impl<'a> Prepared<'a> {
             epoch: self.epochs,
             delete_missing: self.batch.delete_missing,
             inputs: LoadInputs::of(&self.batch.sources),
+            left_out: LeftOutRecords::of(&self.batch.left_out),
             consumed: self.consumed.clone(),
             lines,
             refused: self.kept.clone(),

@@ -15,6 +15,8 @@ pub struct Report {
     pub epochs: u32,
     /// Records of the inputs, refused ones not included.
     pub records: u64,
+    /// Records that were left out because they resemble protected documents; not among the others.
+    pub left_out: u64,
     /// Documents that are new.
     pub added: u64,
     /// Documents that were there and are another text or have other fields now.

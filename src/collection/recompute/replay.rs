@@ -18,7 +18,7 @@ use crate::collection::tables::sets::missing;
 use crate::collection::tables::sources::{SourceEntry, sources};
 use crate::document::{Doc, NO_DOC, Position};
 use crate::error::{Error, Result};
-use crate::flow::{self, Outcome, Part, Replayed, Request, run};
+use crate::flow::{self, LeaveOut, Outcome, Part, Replayed, Request, run};
 use crate::limits::{BASE_MEMORY, LEAST_MEMORY, WORKER_MEMORY};
 use crate::method::FrozenTables;
 use crate::peers::Peers;
@@ -313,9 +313,14 @@ impl Snapshot {
     ) -> Result<Arc<dyn flow::ReplayedDocuments>> {
         self.check_within_reach()?;
         let each = (size_of::<ReplayRow>() + size_of::<ReplayText>() + size_of::<Digest>()) as u64;
-        left(resources.memory, self.manifest().counts.documents.saturating_mul(each), resources.workers)?;
+        left(
+            resources.memory,
+            self.manifest().counts.documents.saturating_mul(each),
+            resources.workers,
+            DOCUMENTS_HELD,
+        )?;
         let replay = Replay::of(self, progress)?.with_digests()?;
-        resources.memory = left(resources.memory, replay.held(), resources.workers)?;
+        resources.memory = left(resources.memory, replay.held(), resources.workers, DOCUMENTS_HELD)?;
         Ok(Arc::new(replay))
     }
 
@@ -373,9 +378,9 @@ impl Snapshot {
     fn request(&self, asked: RecomputeRequest, progress: &Arc<Progress>) -> Result<(Request, Arc<Replay>)> {
         let config = overridden(&self.manifest().config, &asked.overrides)?;
         let rows = self.manifest().counts.documents.saturating_mul(size_of::<ReplayRow>() as u64);
-        left(asked.resources.memory, rows, asked.resources.workers)?;
+        left(asked.resources.memory, rows, asked.resources.workers, DOCUMENTS_HELD)?;
         let replay = Arc::new(Replay::of(self, progress)?);
-        let memory = left(asked.resources.memory, replay.held(), asked.resources.workers)?;
+        let memory = left(asked.resources.memory, replay.held(), asked.resources.workers, DOCUMENTS_HELD)?;
         let request = Request {
             protected: Vec::new(),
             part: Part::ALL,
@@ -383,6 +388,7 @@ impl Snapshot {
             config,
             pairs: asked.pairs,
             stored: None,
+            leave_out: LeaveOut::Nothing,
             frozen_tables: frozen(&self.tables())?,
             lexicon: None,
             replays: vec![(0, Arc::clone(&replay) as Arc<dyn flow::ReplayedDocuments>)],
@@ -392,15 +398,23 @@ impl Snapshot {
     }
 }
 
-/// What is left of the memory allowed once `held` bytes are taken.
-fn left(memory: Option<u64>, held: u64, workers: usize) -> Result<Option<u64>> {
+/// What is held of stored documents, as people are told.
+const DOCUMENTS_HELD: &str = "the documents";
+
+/// What is left of the memory allowed once `held` bytes are taken by `what`.
+pub(in crate::collection) fn left(
+    memory: Option<u64>,
+    held: u64,
+    workers: usize,
+    what: &str,
+) -> Result<Option<u64>> {
     let Some(memory) = memory else { return Ok(None) };
     let needed = held.saturating_add(BASE_MEMORY + WORKER_MEMORY * workers as u64 + LEAST_MEMORY);
     if memory >= needed {
         return Ok(Some(memory - held));
     }
     Err(Error::Limit(format!(
-        "the documents do not fit in the memory allowed, {} MiB: allow at least {} MiB with --memory",
+        "{what} do not fit in the memory allowed, {} MiB: allow at least {} MiB with --memory",
         memory >> 20,
         (needed >> 20) + 1
     )))

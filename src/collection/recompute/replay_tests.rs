@@ -31,6 +31,7 @@ fn collection(folder: &Path) -> Snapshot {
         let batch = Batch {
             epoch_bytes: None,
             sources: discover(&[path.to_str().expect("UTF-8").to_owned()], folder).expect("found").sources,
+            left_out: Default::default(),
             delete_missing: false,
             lexicon: None,
             components: Components::Forest,

@@ -22,6 +22,7 @@ use crate::flow::documents::{RunDocuments, WorkItem};
 use crate::flow::intake::keepers::Keepers;
 use crate::flow::intake::unit_queue::UnitQueue;
 use crate::flow::intake::within::Within;
+use crate::flow::left_out::LeaveOut;
 use crate::flow::memory::budget::Share;
 use crate::flow::records::{Arrival, Change, ChangeKind, Posting, id_digest};
 use crate::flow::results::gathered::ReadResults;
@@ -204,6 +205,9 @@ impl DocumentSink for Intake {
 
 impl Sink for Intake {
     fn document(&mut self, record: &Record<'_>) {
+        if self.passes_over(record) {
+            return;
+        }
         let is_protected = self.is_protected(record.position);
         let tally = &mut self.results.tally;
         let missing_within = u64::from(self.within == Within::Values && record.within.is_none());
@@ -303,6 +307,15 @@ impl Intake {
             keepers.keep(self.worker, |keeper| keeper.text(doc, digest, set))?;
         }
         Ok(())
+    }
+
+    /// Whether a record is none of this run: a load has left it out, or what comes before one has no use for it.
+    fn passes_over(&self, record: &Record<'_>) -> bool {
+        match &self.context.leave_out {
+            LeaveOut::Nothing => false,
+            LeaveOut::Find => record.deleted || record.id.is_none() && !self.is_protected(record.position),
+            LeaveOut::Known(left_out) => left_out.contains(record.position),
+        }
     }
 
     fn is_protected(&self, position: Position) -> bool {

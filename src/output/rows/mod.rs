@@ -53,6 +53,30 @@ pub struct DuplicateRow<'a> {
     pub relation: Option<Relation>,
 }
 
+/// A record that a load leaves out because it resembles a protected document.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct LeftOutRow<'a> {
+    /// Its id.
+    pub id: &'a str,
+    /// The file it is in, as the user named it.
+    pub file: &'a str,
+    /// Its line, from 1.
+    pub line: u64,
+    /// Id of the protected document.
+    pub representative: &'a str,
+    /// The file that one is in.
+    pub representative_file: &'a str,
+    /// Its line, from 1.
+    pub representative_line: u64,
+    /// How much both have in common.
+    #[serde(flatten)]
+    pub shown: ReportedScores,
+    /// Why it is left out.
+    pub reason: Reason,
+    /// The set of the protected document.
+    pub against: AgainstRow<'a>,
+}
+
 /// A protected document that represents a removed one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct AgainstRow<'a> {

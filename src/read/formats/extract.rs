@@ -71,7 +71,7 @@ impl Extractor {
             Some((JsonKind::Text, id)) => Some(string(json, id, &mut self.id)?),
             _ => None,
         };
-        if fields.op.is_some() && id.is_none() {
+        if fields.needs_id() && id.is_none() {
             let (keys, more) = keys(json, SHOWN_KEYS);
             return Err(Refusal::no_id(fields.id.as_str(), &keys, more));
         }
@@ -150,6 +150,7 @@ mod tests {
             within: None,
             date: Some(path("d")),
             op: None,
+            without_ids: false,
             max_record_bytes: 1000,
             room: RecordRoom::default(),
         }

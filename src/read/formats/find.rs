@@ -102,6 +102,7 @@ mod tests {
             within: Some(path(text)),
             date: Some(path(text)),
             op: None,
+            without_ids: false,
             max_record_bytes: 1000,
             room: RecordRoom::default(),
         };
@@ -163,6 +164,7 @@ mod tests {
             value: Some(path("m")),
             date: None,
             op: None,
+            without_ids: false,
             max_record_bytes: 1000,
             room: RecordRoom::default(),
         };

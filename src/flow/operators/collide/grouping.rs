@@ -20,6 +20,8 @@ pub struct KeyGrouping {
     cap: usize,
     /// A group with more pairs than so many new contents have is a hot group.
     most_expanded: usize,
+    /// Whether new contents are paired with each other.
+    among_new: bool,
     /// Members of a hot group that is kept whole. Members of smaller ones collide again.
     kept_whole: usize,
     /// What goes out.
@@ -50,7 +52,8 @@ impl KeyGrouping {
             (true, false) => LARGE_HOT_GROUP,
             (true, true) => usize::MAX,
         };
-        KeyGrouping { kept_whole, ..KeyGrouping::new(sizes, cap, most_expanded, context.topology) }
+        let among_new = context.compares_new();
+        KeyGrouping { kept_whole, among_new, ..KeyGrouping::new(sizes, cap, most_expanded, context.topology) }
     }
 
     fn new(sizes: Option<PairTest>, cap: usize, most_expanded: usize, topology: Topology) -> KeyGrouping {
@@ -58,6 +61,7 @@ impl KeyGrouping {
             sizes,
             cap,
             most_expanded,
+            among_new: true,
             kept_whole: 0,
             addressed: AddressedGroups::new(topology),
             following: Vec::new(),
@@ -93,7 +97,7 @@ impl KeyGrouping {
                 let first = of_key.partition_point(|other| other.size < posting.size && !meets(&other));
                 self.addressed.send_alone(posting, of_key[first..].iter().take_while(meets));
             }
-            if group.len() > 1 {
+            if self.among_new && group.len() > 1 {
                 self.follow(group);
                 self.addressed.send(group, &self.following);
             }
@@ -103,7 +107,8 @@ impl KeyGrouping {
     /// Whether there are more pairs in a group than in one of as many new contents as make a hot group. Pairs of stored
     /// contents are known: a few new ones can meet very many of them.
     fn is_hot(&self, new: usize, stored: usize) -> bool {
-        let pairs = new.saturating_mul(2 * stored + new);
+        let among_new = if self.among_new { new } else { 0 };
+        let pairs = new.saturating_mul(2 * stored + among_new);
         // Where a few new ones meet a stored family, counting costs less than colliding all of it again.
         let few = self.kept_whole > 0 && pairs / 2 <= MAX_PAIRS_OF_MEMBER.saturating_mul(stored + new);
         pairs > self.most_expanded.saturating_mul(self.most_expanded) && !few
@@ -142,7 +147,7 @@ mod tests {
         #[test]
         fn meets_exactly_the_pairs_of_a_key(all in postings(), copied in prop::collection::btree_set(0u32..30, 0..6),
                                             cap in prop::sample::select(vec![0usize, 3]), workers in 1usize..4,
-                                            base in prop::sample::select(vec![0u32, 11, 30])) {
+                                            base in prop::sample::select(vec![0u32, 11, 30]), among_new in any::<bool>()) {
             // What is below `base` is stored.
             let rule = PairTest::Resemblance("0.8".parse().expect("a threshold"));
             let live: Vec<Posting> = all.iter().copied().filter(|p| !copied.contains(&p.doc)).collect();
@@ -150,7 +155,8 @@ mod tests {
             for (i, a) in live.iter().enumerate() {
                 for b in &live[i + 1..] {
                     let group = live.iter().filter(|p| p.key == a.key).count();
-                    if a.key == b.key && a.doc.max(b.doc) >= base && rule.needed(a.size, b.size).is_some() && (cap == 0 || group <= cap) {
+                    let is_met = a.doc.max(b.doc) >= base && (among_new || a.doc.min(b.doc) < base);
+                    if a.key == b.key && is_met && rule.needed(a.size, b.size).is_some() && (cap == 0 || group <= cap) {
                         truth.push(Pair::new(a.doc, b.doc));
                     }
                 }
@@ -167,9 +173,10 @@ mod tests {
             let (stored, held): (Vec<Posting>, Vec<Posting>) = held.into_iter().partition(|p| p.doc < base);
             let stored: Vec<Posting> = stored.into_iter().filter(|p| keys.contains(&p.key)).collect();
             let mut pairs = Vec::new();
-            let mut grouping = KeyGrouping::new(Some(rule), cap, usize::MAX, Topology::alone(workers));
-            grouping.form(&held, &stored, &mut collided);
-            for groups in grouping.addressed.take() {
+            let grouping = |most| KeyGrouping { among_new, ..KeyGrouping::new(Some(rule), cap, most, Topology::alone(workers)) };
+            let mut grouping_all = grouping(usize::MAX);
+            grouping_all.form(&held, &stored, &mut collided);
+            for groups in grouping_all.addressed.take() {
                 for (at, doc) in groups.docs.iter().enumerate().filter(|(_, doc)| **doc as usize % workers == groups.owner as usize) {
                     let behind = &groups.docs[at + 1..=at + groups.following[at] as usize];
                     pairs.extend(behind.iter().map(|other| Pair::new(*doc, *other)));
@@ -184,14 +191,14 @@ mod tests {
             prop_assert_eq!(collided.common.keys(), common as u64);
             if cap == 0 {
                 let mut collided = Collided::default();
-                KeyGrouping::new(Some(rule), cap, 4, Topology::alone(workers)).form(&held, &stored, &mut collided);
+                grouping(4).form(&held, &stored, &mut collided);
                 let of_key = |key: u64| live.iter().filter(move |p| p.key == key << 16);
                 let sizes = (0..20u64).map(|key| {
                     let new = of_key(key).filter(|p| p.doc >= base).count();
                     (new, of_key(key).count() - new)
                 });
                 // More pairs, counted from both ends, than four contents have, each with all and itself.
-                let hot_groups = sizes.filter(|(new, stored)| new * new + 2 * new * stored > 16);
+                let hot_groups = sizes.filter(|(new, stored)| (if among_new { new * new } else { 0 }) + 2 * new * stored > 16);
                 let groups: Vec<usize> = hot_groups.map(|(new, stored)| new + stored).collect();
                 let found: Vec<usize> = collided.hot_groups.iter().map(Vec::len).collect();
                 prop_assert_eq!(found, groups);

@@ -130,6 +130,8 @@ pub struct IndexedGrouping {
     sizes: Option<PairTest>,
     /// The rule, where protected documents are to be contained in new ones.
     of_protected: Option<AcceptanceRule>,
+    /// Whether new documents are paired with each other.
+    among_new: bool,
     /// A group with more pairs is a hot group: so many in all, and so many for each member.
     most_pairs: (u64, u64),
     /// What goes out.
@@ -147,13 +149,15 @@ impl IndexedGrouping {
         let most = MAX_EXPANDED_GROUP as u64;
         let most_pairs =
             if context.pairs { (u64::MAX, 0) } else { (most * most / 2, MAX_PAIRS_OF_MEMBER as u64) };
-        IndexedGrouping::new(context.rule, most_pairs, context.topology)
+        let among_new = context.compares_new();
+        IndexedGrouping { among_new, ..IndexedGrouping::new(context.rule, most_pairs, context.topology) }
     }
 
     fn new(rule: Option<AcceptanceRule>, most_pairs: (u64, u64), topology: Topology) -> IndexedGrouping {
         IndexedGrouping {
             sizes: rule.map(AcceptanceRule::own),
             of_protected: rule.filter(|rule| rule.of_protected().is_some()),
+            among_new: true,
             most_pairs,
             addressed: AddressedGroups::new(topology),
             following: Vec::new(),
@@ -187,7 +191,7 @@ impl IndexedGrouping {
                 Some(rule) => self.send_to_contained(rule),
                 None => self.send_to_stored(),
             }
-            if self.new.len() > 1 {
+            if self.among_new && self.new.len() > 1 {
                 follow(self.sizes, &self.new, &mut self.following);
                 self.addressed.send(&self.new, &self.following);
             }
@@ -222,10 +226,12 @@ impl IndexedGrouping {
             self.following.iter().map(|following| u64::from(*following)).sum()
         };
         if let Some(rule) = self.of_protected {
+            let among_new = if self.among_new { pairs(&self.new) } else { 0 };
             let met = |posting: &IndexedPosting| may_be_contained(rule, &self.indexing, posting).len() as u64;
-            return pairs(&self.new) + self.new.iter().map(met).sum::<u64>() > most;
+            return among_new + self.new.iter().map(met).sum::<u64>() > most;
         }
-        pairs(group) - pairs(&self.stored) > most
+        let among_new = if self.among_new { 0 } else { pairs(&self.new) };
+        pairs(group) - pairs(&self.stored) - among_new > most
     }
 
     /// Addresses each new member with the protected ones that index the key and may be contained in it.
@@ -303,6 +309,7 @@ mod tests {
         #[test]
         fn meets_exactly_the_pairs_that_the_smaller_indexes(all in postings(), workers in 1usize..4,
                                                             base in prop::sample::select(vec![0u32, 11, 30]),
+                                                            among_new in any::<bool>(),
                                                             most_pairs in prop::sample::select(vec![(u64::MAX, 0), (20, 0), (0, 2)])) {
             let rule = PairTest::Resemblance("0.8".parse().expect("a threshold"));
             let mut sorted = all;
@@ -313,7 +320,8 @@ mod tests {
                 for (at, a) in group.iter().enumerate() {
                     for b in &group[at + 1..] {
                         let (a, b) = if a.place() < b.place() { (a, b) } else { (b, a) };
-                        if a.is_indexing() && a.doc.max(b.doc) >= base && allows(Some(rule), a, b) {
+                        let is_met = a.doc.max(b.doc) >= base && (among_new || a.doc.min(b.doc) < base);
+                        if a.is_indexing() && is_met && allows(Some(rule), a, b) {
                             of_key.push((a.key, Pair::new(a.doc, b.doc)));
                         }
                     }
@@ -326,7 +334,8 @@ mod tests {
             }
             let threshold = rule.threshold().expect("one");
             let whole = AcceptanceRule::new(rule, Evidence::Prefix(threshold));
-            let mut grouping = IndexedGrouping::new(Some(whole), most_pairs, Topology::alone(workers));
+            let grouping = IndexedGrouping::new(Some(whole), most_pairs, Topology::alone(workers));
+            let mut grouping = IndexedGrouping { among_new, ..grouping };
             let mut collided = Collided::default();
             let mut met = BTreeSet::new();
             for group in sorted.chunk_by(|a, b| a.key == b.key) {

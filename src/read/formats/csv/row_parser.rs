@@ -61,7 +61,7 @@ impl RowParser {
         let more = count - shown.len();
         let text = fields.text.as_str();
         let text = column(text).ok_or_else(|| Refusal::no_column(text, shown, more));
-        let no_id = fields.op.as_ref().map(|_| Refusal::no_id(fields.id.as_str(), shown, more));
+        let no_id = fields.needs_id().then(|| Refusal::no_id(fields.id.as_str(), shown, more));
         RowParser { text, id, value, within, date, op, no_id, ..parser }
     }
 

@@ -72,7 +72,7 @@ impl Parser for MessageParser {
         }
         self.take_text(message);
         let id = field(message, self.fields.id.as_str());
-        if self.fields.op.is_some() && id.is_none() {
+        if self.fields.needs_id() && id.is_none() {
             return Err(Refusal::no_id(self.fields.id.as_str(), &["id", "subject", "date"], 0));
         }
         let within = self.fields.within.as_ref().and_then(|path| field(message, path.as_str()));

@@ -224,7 +224,7 @@ pub(super) fn record<'a>(
         }
     };
     let id = id.and_then(Cell::id);
-    if fields.op.is_some() && id.is_none() {
+    if fields.needs_id() && id.is_none() {
         return Err(Refusal::no_id::<&str>(fields.id.as_str(), &[], 0));
     }
     let (value, within) = (value.and_then(Cell::value), within.and_then(Cell::id));

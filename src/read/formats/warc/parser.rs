@@ -62,7 +62,7 @@ impl Parser for CrawlParser {
         };
         let field = |path: &FieldPath| field(&head, path.as_str());
         let id = field(&self.fields.id).map(Cow::Borrowed);
-        if self.fields.op.is_some() && id.is_none() {
+        if self.fields.needs_id() && id.is_none() {
             return Err(Refusal::no_id(self.fields.id.as_str(), &["id", "url", "date"], 0));
         }
         let within = self.fields.within.as_ref().and_then(field).map(Cow::Borrowed);

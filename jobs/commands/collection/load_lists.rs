@@ -1,0 +1,71 @@
+//! The lists that a load writes: what it refused, and what it left out.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use alike::error::{Error, Result};
+use alike::output::{RejectedRow, Rows};
+use alike::read::Rejected;
+
+use crate::cli::collections::LoadArgs;
+use crate::commands::collection::left_out::LeftOutFound;
+
+/// New files for lists, as far as they were asked for.
+pub(super) struct LoadLists {
+    rejected: Option<(PathBuf, String)>,
+    left_out: Option<(PathBuf, String)>,
+    /// Whether an interrupted load that is gone on with may have written them.
+    goes_on: bool,
+}
+
+impl LoadLists {
+    /// Refuses files that are there already.
+    pub(super) fn new(args: &LoadArgs, goes_on: bool) -> Result<LoadLists> {
+        let of = |flag: &str, path: &Option<PathBuf>| {
+            path.as_deref().map(|path| new_file(flag, path, goes_on)).transpose()
+        };
+        let rejected = of("--rejected", &args.rejected)?;
+        let left_out = of("--left-out", &args.left_out)?;
+        if rejected.is_some() && rejected == left_out {
+            return Err(Error::config("--rejected and --left-out name the same file; name two"));
+        }
+        Ok(LoadLists { rejected, left_out, goes_on })
+    }
+
+    /// Writes them.
+    pub(super) fn write(&self, rejected: &[Rejected], left_out: &LeftOutFound) -> Result<()> {
+        if let Some((folder, name)) = &self.rejected {
+            self.clear(&folder.join(name))?;
+            let mut rows = Rows::create(folder, name)?;
+            rejected.iter().try_for_each(|rejected| rows.write(&RejectedRow::of(rejected)))?;
+            rows.finish()?;
+        }
+        if let Some((folder, name)) = &self.left_out {
+            self.clear(&folder.join(name))?;
+            left_out.write(&folder.join(name))?;
+        }
+        Ok(())
+    }
+
+    /// Removes what the interrupted load has written.
+    fn clear(&self, path: &Path) -> Result<()> {
+        match self.goes_on && path.exists() {
+            true => fs::remove_file(path).map_err(|e| Error::io(path, "replace", e)),
+            false => Ok(()),
+        }
+    }
+}
+
+/// The folder and name of a file that is to be made, or made again if `again`.
+fn new_file(flag: &str, path: &Path, again: bool) -> Result<(PathBuf, String)> {
+    let shown = path.display();
+    let there = path.symlink_metadata();
+    if there.is_ok_and(|there| !again || !there.is_file()) {
+        return Err(Error::config(format!(
+            "{flag} {shown}: exists already; name another file, or remove it"
+        )));
+    }
+    let name = path.file_name().and_then(|name| name.to_str());
+    let name = name.ok_or_else(|| Error::config(format!("{flag} {shown}: name a file")))?;
+    Ok((path.parent().unwrap_or(Path::new("")).to_path_buf(), name.to_owned()))
+}

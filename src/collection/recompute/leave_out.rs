@@ -1,0 +1,98 @@
+//! Which records of a load resemble protected documents: found before it by the dataflow of `dedup`, which then compares
+//! nothing else.
+
+use std::sync::Arc;
+
+use crate::collection::commit::manifest::Manifest;
+use crate::collection::commit::snapshot::Snapshot;
+use crate::collection::commit::writer::Writer;
+use crate::collection::distributed::protocol::{LeaderCommand, LeaveOutCommand};
+use crate::collection::distributed::scattered::follower_storage;
+use crate::collection::recompute::protected::{StoredDocuments, StoredSource};
+use crate::config::{Cluster, Clustering, Config};
+use crate::error::Result;
+use crate::flow::{self, LeaveOut, Outcome, Part, ProtectedSet, Request, run};
+use crate::lexicon::Lexicon;
+use crate::peers::Peers;
+use crate::progress::Progress;
+use crate::read::Source;
+use crate::resources::Resources;
+use crate::storage::{Local, Storage};
+
+/// What the records of a load are held against before it.
+pub struct LeaveOutRequest {
+    /// Protected inputs, set after set, then the inputs of the load, in document order.
+    pub sources: Vec<Source>,
+    /// The sets.
+    pub protected: Vec<ProtectedSet>,
+    /// The collections among the protected inputs.
+    pub stored: Vec<StoredSource>,
+    /// The lexicon that the collection is made with, if its method needs one.
+    pub lexicon: Option<Arc<Lexicon>>,
+    /// What this process may use, and the processes that take part with [`crate::collection::follow`], if there are any.
+    pub resources: Resources,
+}
+
+/// Holds the records of a load against protected documents, as the collection compares documents: those that protected
+/// documents represent in the outcome are the ones to leave out ([`Outcome::left_out`]). Nothing is written.
+///
+/// # Errors
+/// Those of [`run`], and of the stored documents.
+pub fn find_left_out(writer: &Writer, request: LeaveOutRequest, progress: &Arc<Progress>) -> Result<Outcome> {
+    let LeaveOutRequest { sources, protected, stored, lexicon, resources } = request;
+    let target = writer.snapshot();
+    if let Some(peers) = &resources.peers {
+        let stored = stored.iter().map(|(file, snapshot)| (*file, snapshot.manifest().clone())).collect();
+        let (sources, protected) = (Source::all_from_anywhere(&sources)?, protected.clone());
+        let command = LeaveOutCommand { sources, protected, stored, target: target.manifest().clone() };
+        peers.broadcast(&LeaderCommand::LeaveOut(Box::new(command)))?;
+    }
+    let request = asked((sources, protected), (target, &stored), resources, progress)?;
+    run(Request { lexicon, ..request }, Arc::clone(progress))
+}
+
+/// Takes part in it.
+pub(in crate::collection) fn follow_left_out(
+    command: LeaveOutCommand,
+    storage: &dyn Fn() -> Result<Arc<dyn Storage>>,
+    resources: &Resources,
+    peers: &Arc<Peers>,
+    progress: &Arc<Progress>,
+) -> Result<()> {
+    let LeaveOutCommand { sources, protected, stored, target } = command;
+    // Process 0 may only just have made the folder.
+    let target = Snapshot::ahead_of(&follower_storage(target.collection, peers, storage)?, target)?;
+    let open = |(file, manifest): (u32, Manifest)| -> Result<StoredSource> {
+        let folder: Arc<dyn Storage> = Arc::new(Local::open(&sources[file as usize].path)?);
+        Ok((file, Snapshot::ahead_of(&folder, manifest)?))
+    };
+    let stored = stored.into_iter().map(open).collect::<Result<Vec<_>>>()?;
+    let resources = Resources { peers: Some(Arc::clone(peers)), ..resources.clone() };
+    let request = asked((sources, protected), (&target, &stored), resources, progress)?;
+    flow::assist(request, Arc::clone(progress)).map(drop)
+}
+
+/// What the dataflow is asked for.
+fn asked(
+    (sources, protected): (Vec<Source>, Vec<ProtectedSet>),
+    (target, stored): (&Snapshot, &[StoredSource]),
+    mut resources: Resources,
+    progress: &Progress,
+) -> Result<Request> {
+    let StoredDocuments { replays, tables } = StoredDocuments::read(stored, &mut resources, progress)?;
+    // With a guarantee a protected document, which comes first, represents each record that it is linked to, and no other.
+    let cluster = Cluster { clustering: Clustering::Guarantee, ..Cluster::default() };
+    Ok(Request {
+        sources,
+        protected,
+        part: Part::ALL,
+        config: Config { cluster, ..target.manifest().config.clone() },
+        pairs: false,
+        stored: None,
+        replays,
+        leave_out: LeaveOut::Find,
+        frozen_tables: target.frozen_tables()?.or(tables),
+        lexicon: None,
+        resources,
+    })
+}
