@@ -322,7 +322,7 @@ fn an_address_that_cannot_be_is_a_clear_error() {
         ("127.0.0.1".to_owned(), "has no port".to_owned()),
         ("127.0.0.1:65536".to_owned(), "expected host:port".to_owned()),
         (":9100".to_owned(), "expected host:port".to_owned()),
-        ("65536".to_owned(), "has no port".to_owned()),
+        ("65536".to_owned(), "expected a port up to 65535".to_owned()),
         ("no.such.host.invalid:9100".to_owned(), "the host is not found".to_owned()),
     ] {
         for command in ["dedup in --out out", "load c in", "delete c --ids in", "compact c", "recluster c"] {

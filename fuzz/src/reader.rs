@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use alike::document::Position;
 use alike::read::{
-    Compression, Extent, FieldPath, Fields, Format, Record, RecordRoom, Refusal, Sink, Source, UnitReader,
-    Value, admit_windows, discover, reread, units,
+    Compression, Extent, FieldPath, Fields, Format, MissingText, Record, RecordRoom, Refusal, Sink, Source,
+    UnitReader, Value, admit_windows, discover, reread, units,
 };
 use tempfile::TempDir;
 
@@ -67,6 +67,7 @@ pub fn reader(mut data: &[u8]) {
         within: None,
         id: path(id),
         text: path(text),
+        missing_text: if wanted & 64 == 0 { MissingText::Reject } else { MissingText::Keep },
         date: Some(path("date")),
         value: (wanted & 4 != 0).then(|| path("v")),
         op: (wanted & 16 != 0).then(|| path("op")),

@@ -209,6 +209,13 @@ pub(crate) struct RefusalArgs {
     pub(crate) max_rejected: Percent,
 }
 
+impl RefusalArgs {
+    /// How many of a hundred records may be refused.
+    pub(crate) fn percent(self) -> u64 {
+        if self.strict { 0 } else { u64::from(self.max_rejected.0) }
+    }
+}
+
 /// The fields of a record, where nothing else is configured, and how strictly records are read.
 #[derive(Debug, Args)]
 pub(crate) struct RecordArgs {

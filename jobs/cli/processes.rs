@@ -61,9 +61,9 @@ pub(crate) struct ProcessArgs {
 pub(crate) struct WatchArgs {
     /// Serve /metrics (Prometheus) and /healthz over HTTP at this host:port [env: ALIKE_METRICS]
     ///
-    /// A port alone is one of localhost. Port 0 takes a free one and prints it on standard error. The figures contain no texts and no names, and anybody
-    /// who reaches the port can read them. Under `alike launch` each process of a machine gets a port of its own: the
-    /// given one, the next one, and so on.
+    /// A port alone is one of localhost. Port 0 takes a free one and prints it on standard error. The figures contain no
+    /// texts and no names, and anybody who reaches the port can read them. Under `alike launch` each process of a machine
+    /// gets a port of its own: the given one, the next one, and so on.
     #[arg(long, value_name = "[HOST:]PORT", hide_short_help = true, help_heading = "Watching")]
     pub(crate) metrics: Option<String>,
     /// Print the time of the workers by stage and operator at the end, or write it to FILE as JSON

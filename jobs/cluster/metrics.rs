@@ -51,9 +51,11 @@ impl ProcessMetrics {
         above: usize,
     ) -> Result<Option<SocketAddr>> {
         let wrong = |what: &str| Error::config(format!("--metrics {address}: {what}"));
+        let is_number = !address.is_empty() && address.bytes().all(|byte| byte.is_ascii_digit());
         // A port alone is one of this machine.
         let (host, port) = match address.parse() {
-            Ok(port) if !address.starts_with('+') => ("localhost", port),
+            Ok(port) if is_number => ("localhost", port),
+            _ if is_number => return Err(wrong("expected a port up to 65535, or host:port")),
             _ => split_any_address(address).map_err(wrong)?,
         };
         let port = match port {

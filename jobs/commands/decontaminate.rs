@@ -175,7 +175,7 @@ fn index(
     let own = BASE_MEMORY + WORKER_MEMORY * options.machine.workers as u64;
     let most = options.machine.memory.map_or(u64::MAX, |memory| memory.saturating_sub(own));
     let what = (&*task.sets, &*task.benchmarks);
-    read_benchmarks(what, (&task.fields, task.rule), (options.refusals.strict, most), progress)
+    read_benchmarks(what, (&task.fields, task.rule), (options.refusals.percent(), most), progress)
 }
 
 fn corpus_search<'a>(

@@ -11,7 +11,6 @@ use alike::progress::Progress;
 use alike::read::{Discovery, FormatHint, Rejected, discover_as};
 
 use crate::cli::common::RefusalArgs;
-use crate::cli::values::Percent;
 use crate::terminal::interrupt::unless_stopped;
 use crate::terminal::stderr::warn;
 
@@ -64,37 +63,31 @@ pub(crate) fn unreadable_ids(list: &Path, error: &io::Error, line: &str) -> Erro
 
 /// Refuses an input of which more could not be used than was asked for.
 pub(crate) fn refuse(refusals: RefusalArgs, rejected: &[Rejected], documents: u64) -> Result<()> {
-    let RefusalArgs { strict, max_rejected } = refusals;
-    refuse_above(if strict { Percent(0) } else { max_rejected }, rejected, documents, |most| match strict {
+    let percent = refusals.percent();
+    let reason = match refusals.strict {
         true => "--strict allows none".to_owned(),
-        false => format!("{}; --max-rejected allows more; nothing was written", sign(most)),
-    })
+        false => format!(
+            "more than {percent} % is a sign of a wrong input or a wrong field (--text-field, --id-field); --max-rejected \
+             allows more; nothing was written"
+        ),
+    };
+    refuse_above(percent, rejected, documents, reason)
 }
 
 /// Refuses an input of which most could not be used, where nobody can ask for another limit.
 pub(crate) fn refuse_most(rejected: &[Rejected], documents: u64) -> Result<()> {
-    let most = Percent(REFUSED_PERCENT as u8);
-    refuse_above(most, rejected, documents, |most| format!("{}; nothing was written", sign(most)))
+    let reason = format!("more than {REFUSED_PERCENT} % is a sign of a wrong input");
+    refuse_above(REFUSED_PERCENT, rejected, documents, reason)
 }
 
-/// What it means that more could not be used.
-fn sign(most: Percent) -> String {
-    format!("more than {} % is a sign of a wrong input or a wrong field (--text-field, --id-field)", most.0)
-}
-
-fn refuse_above(
-    most: Percent,
-    rejected: &[Rejected],
-    documents: u64,
-    reason: impl FnOnce(Percent) -> String,
-) -> Result<()> {
+fn refuse_above(percent: u64, rejected: &[Rejected], documents: u64, reason: String) -> Result<()> {
     let Some(first) = Rejected::wrong(rejected).next() else { return Ok(()) };
     let rejected = Rejected::wrong(rejected).count() as u64;
     let records = documents + rejected;
-    if !most.is_exceeded(rejected, records) {
+    if rejected * 100 <= records * percent {
         return Ok(());
     }
-    Err(Error::Refused { rejected, records, reason: reason(most), first: first.to_string() })
+    Err(Error::Refused { rejected, records, reason, first: first.to_string() })
 }
 
 /// Gives what was found of `inputs` an order of preference: those that [`preferred_inputs`] gave first, the first ones most.

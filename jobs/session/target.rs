@@ -1,5 +1,6 @@
 //! The collection that a load goes to: one that is there, or one that is made when all else is known to be right.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -10,10 +11,9 @@ use alike::error::{Error, Result};
 use alike::lexicon::Lexicon;
 use alike::peers::Peers;
 use alike::storage::{Local, Overlay, Storage};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use crate::cli::common::ConfigArgs;
-use crate::cli::common::PlaceArgs;
+use crate::cli::common::{ConfigArgs, PlaceArgs};
 use crate::session::collection::{reach, scattered};
 use crate::session::options::configuration;
 
@@ -217,9 +217,12 @@ pub(crate) fn differences(is: &Config, asked: &Config) -> Result<Vec<String>> {
 fn differ(key: &str, is: &Value, asked: &Value, differences: &mut Vec<String>) {
     match (is, asked) {
         (Value::Object(is), Value::Object(asked)) => {
-            for (name, value) in is {
+            // What is as it is by default is not said by all of them.
+            let names: BTreeSet<&String> = is.keys().chain(asked.keys()).collect();
+            for name in names {
                 let key = if key.is_empty() { name.clone() } else { format!("{key}.{name}") };
-                differ(&key, value, asked.get(name).unwrap_or(&Value::Null), differences);
+                let value = |object: &Map<String, Value>| object.get(name).cloned().unwrap_or_default();
+                differ(&key, &value(is), &value(asked), differences);
             }
         }
         _ if is == asked => {}
@@ -231,6 +234,7 @@ fn differ(key: &str, is: &Value, asked: &Value, differences: &mut Vec<String>) {
 fn said(value: &Value) -> String {
     match value {
         Value::Array(values) if values.is_empty() => "none".to_owned(),
+        Value::Null => "what it is by default".to_owned(),
         Value::Array(values) => values.iter().map(said).collect::<Vec<_>>().join(","),
         Value::String(text) => text.clone(),
         other => other.to_string(),
@@ -239,6 +243,8 @@ fn said(value: &Value) -> String {
 
 #[cfg(test)]
 mod tests {
+    use alike::read::MissingText;
+
     use super::*;
 
     #[test]
@@ -256,5 +262,10 @@ mod tests {
             found,
             ["text.fold is forms, not none", "text.ngram is 5, not 3", "threshold is 0.8, not 0.9"]
         );
+        let mut kept = is.clone();
+        kept.input.missing_text = MissingText::Keep;
+        let one = |is: &Config, asked: &Config| differences(is, asked).expect("JSON").concat();
+        assert_eq!(one(&is, &kept), "input.missing_text is what it is by default, not keep");
+        assert_eq!(one(&kept, &is), "input.missing_text is keep, not what it is by default");
     }
 }

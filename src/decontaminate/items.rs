@@ -13,7 +13,6 @@ use super::index::{BenchmarkIndex, IndexBuilder, Item, TextOwner};
 use super::rule::ContaminationRule;
 use crate::document::Position;
 use crate::error::{Error, Result};
-use crate::limits::REFUSED_PERCENT;
 use crate::printable::printable;
 use crate::progress::{Progress, Stage};
 use crate::read::{
@@ -37,12 +36,12 @@ const SHOWN: usize = 20;
 ///
 /// # Errors
 /// [`Error::Config`] of a benchmark without items, and of fields that none has; [`Error::Input`] of a file that cannot be
-/// read to its end; [`Error::Refused`] if more than some records are no items, or one in a `strict` run; [`Error::Limit`] if
+/// read to its end; [`Error::Refused`] if more than `percent` of the records are no items; [`Error::Limit`] if
 /// the index takes more than `most` bytes.
 pub fn read_benchmarks(
     (sets, sources): (&[BenchmarkSet], &[Source]),
     (fields, rule): (&ItemFields, ContaminationRule),
-    (strict, most): (bool, u64),
+    (percent, most): (u64, u64),
     progress: &Progress,
 ) -> Result<BenchmarkIndex> {
     progress.enter(Stage::Open, 0);
@@ -71,7 +70,7 @@ pub fn read_benchmarks(
             reader.read(source, number as u32, file as u32)?;
             file += 1;
         }
-        reader.check(set, strict)?;
+        reader.check(set, percent)?;
     }
     let nowhere = reader.is_met.iter().position(|met| !met);
     if let Some(at) = nowhere {
@@ -296,7 +295,7 @@ impl ItemReader<'_> {
     }
 
     /// Refuses a benchmark that is none.
-    fn check(&self, set: &BenchmarkSet, strict: bool) -> Result<()> {
+    fn check(&self, set: &BenchmarkSet, percent: u64) -> Result<()> {
         let name = printable(&set.name);
         if !self.met && !self.names.is_empty() {
             let asked = self.fields.texts.join(", ");
@@ -311,12 +310,15 @@ impl ItemReader<'_> {
             return if self.met { Ok(()) } else { Err(error()) };
         };
         let (rejected, records) = (self.unfit, self.records);
-        if !strict && rejected * 100 <= records * REFUSED_PERCENT {
+        if rejected * 100 <= records * percent {
             return Ok(());
         }
-        let reason = match strict {
-            true => format!("--strict allows none; they are of --benchmarks {name}"),
-            false => format!("of --benchmarks {name}: what cannot be read is not found in any document"),
+        let reason = match percent {
+            0 => format!("--strict allows none; they are of --benchmarks {name}"),
+            _ => format!(
+                "of --benchmarks {name}: what cannot be read is not found in any document; more than {percent} % is a sign of \
+                 wrong fields (--benchmark-fields); --max-rejected allows more"
+            ),
         };
         Err(Error::Refused { rejected, records, reason, first: first.clone() })
     }

@@ -47,6 +47,12 @@ const HOT_MEMBER: usize = 8;
 /// Bytes of a content in the graph and in what is found out about it.
 const CONTENT: usize = 100;
 
+/// Whether keys are posted as texts are read; of a rule of which the larger set shows all only where a collection stores them,
+/// as all others are chosen once the shingles of all contents are counted.
+pub fn posts_keys(rule: Option<AcceptanceRule>, stores: bool) -> bool {
+    stores || rule.is_some_and(|rule| rule.all_of_larger().is_none())
+}
+
 impl RunContext {
     /// A sketcher of this run.
     pub fn sketcher(&self) -> Sketcher {

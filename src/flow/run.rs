@@ -9,7 +9,7 @@ use crate::document::Doc;
 use crate::error::{Error, Result};
 use crate::flow::catalogue::Catalogue;
 use crate::flow::connected::Connected;
-use crate::flow::context::RunContext;
+use crate::flow::context::{RunContext, posts_keys};
 use crate::flow::distributed::send_window::SendWindow;
 use crate::flow::distributed::topology::Topology;
 use crate::flow::document_sets::DocumentSets;
@@ -87,10 +87,7 @@ impl RunParts {
         let frozen_tables = match frozen_tables {
             Some(frozen) => frozen,
             None => {
-                // A run posts no keys of which the larger set shows all.
-                let posts =
-                    stored.is_some() || config.rule().is_some_and(|rule| rule.all_of_larger().is_none());
-                let rarity = posts && config.needs().rarity;
+                let rarity = posts_keys(config.rule(), stored.is_some()) && config.needs().rarity;
                 let (sources, fields, config) = (&sources[..], &fields, &config);
                 let inputs = TableInputs { sources, fields, config, lexicon, rarity, simd, workers };
                 Arc::new(make_tables(inputs, peers.as_deref())?)

@@ -23,7 +23,7 @@ use std::sync::Arc;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Join {
-    /// What is held against the threshold: resemblance.
+    /// What is held against the threshold.
     pub measure: JoinMeasure,
 }
 

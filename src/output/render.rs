@@ -194,7 +194,8 @@ fn warnings(s: &Summary, out: Option<&str>) -> Vec<String> {
     }
     if s.empty > 0 {
         let documents = counted(s.empty, "document");
-        warnings.push(format!("{documents} without any word: kept, compared with nothing"));
+        let all = if s.empty == s.documents { "; is the text field right (--text-field)?" } else { "" };
+        warnings.push(format!("{documents} without any word: kept, compared with nothing{all}"));
     }
     if s.too_few_terms > 0 {
         let texts = counted(s.too_few_terms, "text");

@@ -3,9 +3,6 @@
 use std::fmt;
 use std::str::FromStr;
 
-use serde::ser::SerializeMap;
-use serde::{Serialize, Serializer};
-
 use crate::threshold::Threshold;
 
 /// A measure of how far a document repeats itself: a share, 0 to 1. Characters are those of words, without what stands
@@ -105,13 +102,5 @@ impl RepetitionLimits {
     /// The measures and their limits.
     pub fn each(&self) -> impl ExactSizeIterator<Item = (RepetitionMeasure, Threshold)> {
         RepetitionMeasure::all().zip(self.0)
-    }
-}
-
-impl Serialize for RepetitionLimits {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(MEASURES))?;
-        self.each().try_for_each(|(measure, limit)| map.serialize_entry(&measure.to_string(), &limit))?;
-        map.end()
     }
 }

@@ -65,9 +65,9 @@ pub(super) struct ChosenCluster<'a> {
     at: usize,
     /// Its documents.
     size: usize,
-    /// The least that a removed document has in common with the representative.
+    /// The least that a removed document has in common with the representative; where none was removed, another member.
     least: Option<f64>,
-    /// That document.
+    /// That document, or member.
     pub(super) farthest: &'a Removed,
 }
 
@@ -92,12 +92,18 @@ pub(super) fn chosen(outcome: &Outcome) -> (Vec<ChosenCluster<'_>>, Vec<ChosenCl
         let at = at as usize;
         findings.removed.get(at).unwrap_or_else(|| &findings.spared[at - findings.removed.len()])
     };
-    // Of two removed documents whether the first is closer to its representative; false where one was not measured.
-    let closer = |one: &Removed, other: &Removed| matches!((share_of(outcome, one), share_of(outcome, other)), (Some(one), Some(other)) if other < one);
+    let removed = findings.removed.len() as u32;
+    // Of two members whether the first is closer to its representative; false where one was not measured.
+    let closer = |one: &Removed, other: &Removed| match (share_of(outcome, one), share_of(outcome, other)) {
+        (Some(one), Some(other)) => other < one,
+        _ => false,
+    };
     let mut farthest = vec![u32::MAX; findings.clusters.len()];
     for (at, new) in (0..).zip(findings.removed.iter().chain(&findings.spared)) {
         let known = &mut farthest[new.cluster];
-        if *known == u32::MAX || closer(row(*known), new) {
+        // What is kept beside a representative is looked at only where nothing was removed.
+        let stays = at >= removed && *known < removed;
+        if *known == u32::MAX || !stays && closer(row(*known), new) {
             *known = at;
         }
     }
@@ -106,7 +112,7 @@ pub(super) fn chosen(outcome: &Outcome) -> (Vec<ChosenCluster<'_>>, Vec<ChosenCl
         let (farthest, size) = (row(known), findings.clusters[at].members.len());
         let cluster = ChosenCluster { at, size, least: share_of(outcome, farthest), farthest };
         put(&mut largest, cluster, ChosenCluster::by_size);
-        if cluster.least.is_some_and(|least| least < 1.0) {
+        if known < removed && cluster.least.is_some_and(|least| least < 1.0) {
             put(&mut loosest, cluster, ChosenCluster::by_least);
         }
     }

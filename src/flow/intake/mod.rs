@@ -16,7 +16,7 @@ use crate::document::{Doc, NO_DOC, Position};
 use crate::error::{Error, Result};
 use crate::flow::catalogue::Catalogue;
 use crate::flow::catalogue::segment::Segment;
-use crate::flow::context::RunContext;
+use crate::flow::context::{RunContext, posts_keys};
 use crate::flow::distributed::topology::Topology;
 use crate::flow::documents::{RunDocuments, WorkItem};
 use crate::flow::intake::keepers::Keepers;
@@ -96,7 +96,7 @@ impl Intake {
             context: Arc::clone(context),
             sketcher: context.sketcher(),
             has_keys: context.has_keys(),
-            posts_keys: load.is_some() || context.rule.is_some_and(|rule| rule.all_of_larger().is_none()),
+            posts_keys: posts_keys(context.rule, load.is_some()),
             signed: context.has_signatures(),
             dated: context.config.is_dated(),
             valued: context.config.cluster.keep.field().is_some(),
