@@ -73,6 +73,23 @@ fn corpus(dir: &Dir) -> Vec<(String, String)> {
 }
 
 #[test]
+fn pairs_of_the_page_have_a_kept_and_a_removed_document() {
+    let dir = Dir::new();
+    corpus(&dir);
+    let output = dir.output("in --keep-per-cluster 2 --report out/look.html -q", "out");
+    let removed: Vec<&str> = output.duplicates.iter().map(|row| row["id"].as_str().unwrap()).collect();
+    let page = read(&dir, "out/look.html");
+    let pairs: Vec<&str> = page.split("<div class=\"pair\">").skip(1).collect();
+    assert!(pairs.len() > 2, "{}", pairs.len());
+    for pair in pairs {
+        let ids: Vec<&str> =
+            pair.split("<p><bdi>").skip(1).map(|named| named.split('<').next().unwrap()).collect();
+        let [kept, gone, ..] = ids[..] else { panic!("{pair}") };
+        assert!(removed.contains(&gone) && !removed.contains(&kept), "{kept} {gone}");
+    }
+}
+
+#[test]
 fn the_page_says_what_the_lists_say() {
     let dir = Dir::new();
     corpus(&dir);
