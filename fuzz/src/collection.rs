@@ -8,7 +8,7 @@ use alike::collection::{
 };
 use alike::config::{Clustering, Config};
 use alike::error::{Error, Result};
-use alike::flow::Components;
+use alike::flow::{Components, LeftOutPositions};
 use alike::progress::Progress;
 use alike::read::{Day, discover};
 use alike::resources::Resources;
@@ -64,6 +64,7 @@ impl Bench {
         let batch = Batch {
             sources: discover(&[name], self.folder.path())?.sources,
             epoch_bytes,
+            left_out: LeftOutPositions::default(),
             delete_missing: false,
             lexicon: None,
             components: Components::Forest,
