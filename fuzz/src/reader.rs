@@ -258,6 +258,9 @@ fn understood(
     let text = match (op.map(|op| op.as_str()), at(value, fields.text.as_str())) {
         (Some(Some("delete")), _) => String::new(),
         (Some(op), _) if op != Some("upsert") => return Err("unknown op"),
+        (_, None | Some(serde_json::Value::Null)) if fields.missing_text == MissingText::Keep => {
+            String::new()
+        }
         (_, None) => return Err("no text"),
         (_, Some(serde_json::Value::String(text))) => text.clone(),
         (_, Some(_)) => return Err("text not a string"),
