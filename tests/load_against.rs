@@ -292,10 +292,11 @@ fn kill_between_epochs(dir: &Dir, line: &str) {
         .spawn()
         .unwrap();
     let began = Instant::now();
-    let is_there = |name: &str| name.starts_with("checkpoint-");
+    // The first is whole when the second is begun.
+    let epoch = |name: &str| name.strip_prefix("checkpoint-")?.split('-').nth(1)?.parse::<u32>().ok();
     let has_checkpoint = || {
-        let entries = fs::read_dir(dir.join("c")).into_iter().flatten();
-        entries.filter_map(Result::ok).any(|entry| is_there(&entry.file_name().to_string_lossy()))
+        let entries = fs::read_dir(dir.join("c")).into_iter().flatten().filter_map(Result::ok);
+        entries.filter_map(|entry| epoch(&entry.file_name().to_string_lossy())).any(|epoch| epoch > 1)
     };
     while !has_checkpoint() {
         assert!(began.elapsed() < Duration::from_secs(60), "no checkpoint");
