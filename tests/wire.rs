@@ -157,6 +157,9 @@ fn wire_carries_no_text() {
         "delete apart --ids ids.txt",
         "recluster apart --clustering transitive --threshold 0.9",
         "compact apart",
+        // Texts now lie in the same files as all else.
+        "recluster apart --clustering guarantee --threshold 0.8",
+        "load apart in.jsonl",
     ] {
         let workers = if line.starts_with("compact") { "" } else { " -w 1" };
         let (_, passed) = tapped(&dir, &format!("{line}{workers}"));

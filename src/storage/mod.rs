@@ -145,6 +145,16 @@ pub trait Reader: Debug + Send + Sync {
     /// `UnexpectedEof` if the file ends before, or the error of the system.
     fn read_exact_at(&self, bytes: &mut [u8], offset: u64) -> io::Result<()>;
 
+    /// Like [`Reader::read_exact_at`], for who reads nothing from `end` on: a reader that fetches ahead must fetch
+    /// nothing from there on either.
+    ///
+    /// # Errors
+    /// Those of [`Reader::read_exact_at`].
+    fn read_exact_before(&self, bytes: &mut [u8], offset: u64, end: u64) -> io::Result<()> {
+        let _ = end;
+        self.read_exact_at(bytes, offset)
+    }
+
     /// Tells how the file will be read from here on. The answers stay the same, and it cannot fail: a system that
     /// does not take advice is only slower.
     fn advise(&self, pattern: Advice) {

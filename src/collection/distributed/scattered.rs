@@ -237,12 +237,17 @@ impl Reader for RemoteFile {
     }
 
     fn read_exact_at(&self, bytes: &mut [u8], offset: u64) -> io::Result<()> {
-        if let Some(end) = self.opened.at_end(offset, bytes.len()) {
-            bytes.copy_from_slice(end);
+        self.read_exact_before(bytes, offset, self.opened.bytes)
+    }
+
+    /// Fetches ahead as far as `end`: what lies behind may be the text of documents, which crosses only to who wants it.
+    fn read_exact_before(&self, bytes: &mut [u8], offset: u64, end: u64) -> io::Result<()> {
+        if let Some(found) = self.opened.at_end(offset, bytes.len()) {
+            bytes.copy_from_slice(found);
             return Ok(());
         }
         if bytes.len() < MAX_STRETCH_BYTES {
-            let file = (self.name.as_str(), self.opened.bytes);
+            let file = (self.name.as_str(), end.min(self.opened.bytes));
             return self.stretches.read(file, offset, bytes, |offset, length| self.fetch(offset, length));
         }
         for (at, piece) in (0..).zip(bytes.chunks_mut(MAX_FETCH_BYTES)) {

@@ -34,17 +34,17 @@ impl Stretch {
 pub(super) struct Stretches(Mutex<VecDeque<Stretch>>);
 
 impl Stretches {
-    /// Fills `bytes` from `offset` on, in a file of so many bytes. What is not at hand `fetch` gets: more each time for who
+    /// Fills `bytes` from `offset` on, in a file of which `end` bytes may be fetched ahead. What is not at hand `fetch` gets: more each time for who
     /// reads on, and no more than that for who does not.
     pub(super) fn read(
         &self,
-        (name, length): (&str, u64),
+        (name, end): (&str, u64),
         offset: u64,
         bytes: &mut [u8],
         fetch: impl Fn(u64, usize) -> io::Result<Vec<u8>>,
     ) -> io::Result<()> {
         let Some(ahead) = self.find(name, offset, bytes) else { return Ok(()) };
-        let left = usize::try_from(length.saturating_sub(offset)).unwrap_or(usize::MAX);
+        let left = usize::try_from(end.saturating_sub(offset)).unwrap_or(usize::MAX);
         let ahead = ahead.min(left).max(bytes.len());
         let fetched = match fetch(offset, ahead) {
             // A file that was cut off may still have what is asked for.
@@ -146,6 +146,21 @@ mod tests {
         assert!(times < 40 && bytes < 300 * PAGE, "{times} times, {bytes} bytes");
         (0..50).for_each(|at| file.read(&stretches, "b", at * 37 % 251 * PAGE, PAGE).expect("read"));
         assert!(file.asked.get().1 < 75 * PAGE, "{:?}", file.asked);
+    }
+
+    #[test]
+    fn nothing_is_fetched_ahead_from_behind_the_end() {
+        let stretches = Stretches::default();
+        for page in 0..100 {
+            // Readers of one file, each of a part of its own.
+            let end = (page / 10 + 1) * 10 * PAGE;
+            let fetch = |offset: u64, length: usize| {
+                assert!(offset as usize + length <= end, "{length} bytes at {offset}, behind {end}");
+                Ok(vec![1; length])
+            };
+            let mut bytes = vec![0; PAGE];
+            stretches.read(("a", end as u64), (page * PAGE) as u64, &mut bytes, fetch).expect("read");
+        }
     }
 
     #[test]

@@ -111,6 +111,11 @@ impl Section {
         self.data_pages() + self.group().map_or(0, |group| self.data_pages().div_ceil(group))
     }
 
+    /// The first page of the file behind it.
+    pub(in crate::collection) fn end(&self) -> u64 {
+        self.first + self.pages()
+    }
+
     /// Where in the file the page `data` of rows, or of a heap, is.
     pub(in crate::collection) fn page_of(&self, data: u64) -> u64 {
         self.first + data + self.group().map_or(0, |group| data / group)

@@ -58,9 +58,11 @@ impl RunFile {
         Error::Damaged { path: self.path.clone(), offset: number * PAGE_BYTES as u64, what: what.into() }
     }
 
-    /// Fills `raw` with the pages from `first` on, in one read.
-    pub(in crate::collection) fn fetch(&self, first: u64, raw: &mut [RawPage]) -> Result<()> {
-        let read = self.reader.read_exact_at(bytemuck::cast_slice_mut(raw), first * PAGE_BYTES as u64);
+    /// Fills `raw` with the pages from `first` on, in one read. Of those from `end` on none is read ahead: they are of
+    /// another section.
+    pub(in crate::collection) fn fetch(&self, first: u64, end: u64, raw: &mut [RawPage]) -> Result<()> {
+        let [offset, end] = [first, end].map(|page| page * PAGE_BYTES as u64);
+        let read = self.reader.read_exact_before(bytemuck::cast_slice_mut(raw), offset, end);
         read.map_err(|e| match e.kind() {
             io::ErrorKind::UnexpectedEof => self.damaged(first, "the file was cut off while it was open"),
             _ => Error::io(&self.path, "read", e),
@@ -110,7 +112,7 @@ impl RunFile {
         let end = first + words.div_ceil(piece) as u64;
         for start in (first..end).step_by(BLOCK) {
             block.resize((end - start).min(BLOCK as u64) as usize, [0; PAGE_WORDS]);
-            self.fetch(start, &mut block)?;
+            self.fetch(start, end, &mut block)?;
             for (number, raw) in (start..).zip(&mut block) {
                 let used = piece.min(words - loaded.len());
                 loaded.extend_from_slice(self.check_used(raw, number, section, used)?);

@@ -65,7 +65,7 @@ impl HeapReader {
         let old = words.len();
         words.resize(old + pages * PAGE_WORDS, 0);
         let raw = bytemuck::cast_slice_mut(&mut words[old..]);
-        self.file.fetch(self.section.first + first, raw)?;
+        self.file.fetch(self.section.first + first, self.section.end(), raw)?;
         for (data, raw) in (first..).zip(raw) {
             let used = (self.section.count - data * PAYLOAD_WORDS as u64).min(PAYLOAD_WORDS as u64);
             self.file.check_used(raw, self.section.first + data, self.number, used as usize)?;
@@ -124,7 +124,7 @@ impl HeapCursor {
         self.held = None;
         self.raw.resize(1, [0; PAGE_WORDS]);
         let number = heap.section.first + page;
-        heap.file.fetch(number, &mut self.raw)?;
+        heap.file.fetch(number, heap.section.end(), &mut self.raw)?;
         let used = (heap.section.count - page * PAYLOAD_WORDS as u64).min(PAYLOAD_WORDS as u64);
         heap.file.check_used(&mut self.raw[0], number, heap.number, used as usize)?;
         self.held = Some((heap.clone(), page));

@@ -137,7 +137,7 @@ impl RunReader {
 fn read_directory(file: &RunFile) -> Result<(Vec<Section>, u64)> {
     let last = file.pages() - 1;
     let mut raw = [[0; PAGE_WORDS]];
-    file.fetch(last, &mut raw)?;
+    file.fetch(last, file.pages(), &mut raw)?;
     let stranger = stranger(&raw[0], file.seal());
     let trailer = file.check(&mut raw[0], last, TRAILER).map_err(|error| match stranger {
         Some(what) => file.damaged(last, what),

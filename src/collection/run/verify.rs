@@ -21,7 +21,7 @@ pub(in crate::collection) fn verify_sum(file: &RunFile, sum: u64) -> Result<()> 
     let (mut found, mut block) = (Xxh3::new(), Vec::new());
     for start in (0..last).step_by(BLOCK) {
         block.resize((last - start).min(BLOCK as u64) as usize, [0; PAGE_WORDS]);
-        file.fetch(start, &mut block)?;
+        file.fetch(start, last, &mut block)?;
         block.iter().for_each(|raw| found.update(bytemuck::bytes_of(&raw[0])));
     }
     if found.digest() != sum {
@@ -51,7 +51,7 @@ pub(in crate::collection) fn verify_rows(rows: &SectionRows) -> Result<()> {
         let slot = rows.shape.filters_in_page().map(|group| (data / group, (data % group) as usize));
         if let Some((group, 0)) = slot {
             let (page, count) = rows.section.filters_of(group);
-            rows.file.fetch(page, &mut raw)?;
+            rows.file.fetch(page, rows.section.end(), &mut raw)?;
             let used = count as usize * filter;
             filters.clear();
             filters.extend_from_slice(rows.file.check_used(
@@ -62,7 +62,7 @@ pub(in crate::collection) fn verify_rows(rows: &SectionRows) -> Result<()> {
             )?);
         }
         let page = rows.section.page_of(data);
-        rows.file.fetch(page, &mut raw)?;
+        rows.file.fetch(page, rows.section.end(), &mut raw)?;
         for row in rows.check(&mut raw[0], data)?.chunks_exact(width) {
             if !last.is_empty() && row <= &last[..] {
                 return Err(rows.file.damaged(page, "rows are not in order"));

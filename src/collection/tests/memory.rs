@@ -1,9 +1,10 @@
 //! A folder in memory, which counts what is read.
 
 use std::io;
+use std::ops::Range;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::storage::{FileWriter, Lock, Reader, Simulated, Storage};
 
@@ -18,6 +19,8 @@ pub(super) struct Memory {
 struct Counts {
     reads: AtomicUsize,
     pages: AtomicUsize,
+    /// Bytes that each read may have fetched ahead.
+    reach: Mutex<Vec<Range<u64>>>,
 }
 
 impl Memory {
@@ -44,6 +47,11 @@ impl Memory {
     pub(super) fn reads(&self) -> (usize, usize) {
         (self.counts.reads.swap(0, Ordering::Relaxed), self.counts.pages.swap(0, Ordering::Relaxed))
     }
+
+    /// From where to where a reader that fetches ahead might have read, for each read since this was last asked.
+    pub(super) fn reach(&self) -> Vec<Range<u64>> {
+        std::mem::take(&mut *self.counts.reach.lock().unwrap_or_else(PoisonError::into_inner))
+    }
 }
 
 #[derive(Debug)]
@@ -61,6 +69,11 @@ impl Reader for Counting {
         self.counts.reads.fetch_add(1, Ordering::Relaxed);
         self.counts.pages.fetch_add(bytes.len() / 4096, Ordering::Relaxed);
         self.file.read_exact_at(bytes, offset)
+    }
+
+    fn read_exact_before(&self, bytes: &mut [u8], offset: u64, end: u64) -> io::Result<()> {
+        self.counts.reach.lock().unwrap_or_else(PoisonError::into_inner).push(offset..end);
+        self.read_exact_at(bytes, offset)
     }
 }
 

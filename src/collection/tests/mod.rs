@@ -8,6 +8,7 @@ mod format;
 mod manifests;
 mod memory;
 mod merged;
+mod read_ahead;
 mod snapshots;
 mod twins;
 mod unreachable;

@@ -137,7 +137,7 @@ impl<'a> Probe<'a> {
         let (page, filters) = self.rows.section.filters_of(number);
         let used = filters as usize * self.rows.shape.filter_words();
         self.block.resize(1, [0; PAGE_WORDS]);
-        self.rows.file.fetch(page, &mut self.block)?;
+        self.rows.file.fetch(page, self.rows.section.end(), &mut self.block)?;
         self.rows.file.check_used(&mut self.block[0], page, self.rows.number | FILTERS, used)?;
         Ok(())
     }
@@ -163,7 +163,7 @@ impl<'a> Probe<'a> {
                 (end, last) = (end + 1, next);
             }
             self.block.resize((last + 1 - first) as usize, [0; PAGE_WORDS]);
-            self.rows.file.fetch(first, &mut self.block)?;
+            self.rows.file.fetch(first, self.rows.section.end(), &mut self.block)?;
             for at in start..end {
                 let touch = self.touches[at];
                 let slot = (place(&touch) - first) as usize;

@@ -87,7 +87,7 @@ impl Scan {
         if !(self.block_first..self.block_first + self.block.len() as u64).contains(&number) {
             let last = self.rows.section.page_of(self.end - 1);
             self.block.resize((last + 1 - number).min(BLOCK as u64) as usize, [0; PAGE_WORDS]);
-            self.rows.file.fetch(number, &mut self.block)?;
+            self.rows.file.fetch(number, self.rows.section.end(), &mut self.block)?;
             self.block_first = number;
         }
         self.slot = (number - self.block_first) as usize;
