@@ -90,9 +90,14 @@ impl DocumentSets {
         if self.is_stored(doc) { &[] } else { self.documents.catalogue.signature(doc) }
     }
 
-    /// Whether a pair shares enough keys to be measured, or to be accepted where keys are all there is.
+    /// Whether a pair shares enough keys to be measured, or to be accepted where keys are all there is. Two protected documents
+    /// are never compared.
     pub fn enough(&self, candidate: Candidate, prefixes: Prefixes) -> bool {
         let (a, b) = candidate.pair.docs();
+        let catalogue = &self.documents.catalogue;
+        if catalogue.is_protected(a) && catalogue.is_protected(b) {
+            return false;
+        }
         let (left, right) = (self.size(a), self.size(b));
         let context = &self.context;
         let sizes = self.protected_first(a, b).map(|(protected, new)| (self.size(protected), self.size(new)));

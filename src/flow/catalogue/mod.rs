@@ -103,6 +103,14 @@ impl Catalogue {
         self.has_protected() && row() < self.protected_rows(self.topology.owner_of(doc)) as usize
     }
 
+    /// Documents before the range are protected and those behind it are not, whoever read them: asked once every worker has
+    /// read its input.
+    pub fn perhaps_protected(&self) -> Range<Doc> {
+        let workers = self.segments.len();
+        let ends = || (0..workers).map(|worker| self.base + self.protected_rows(worker) * workers as Doc);
+        ends().min().unwrap_or_default()..ends().max().unwrap_or_default()
+    }
+
     fn segment(&self, doc: Doc) -> (&Segment, usize) {
         let segment = self.segments[self.topology.owner_of(doc)].get();
         (

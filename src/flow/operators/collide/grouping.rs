@@ -1,5 +1,6 @@
 //! Postings that are sorted by key to groups of documents, addressed to the workers that own their members.
 
+use crate::document::Doc;
 use crate::flow::context::RunContext;
 use crate::flow::distributed::topology::Topology;
 use crate::flow::memory::document_bits::set;
@@ -27,6 +28,8 @@ pub struct KeyGrouping {
     /// What goes out.
     pub addressed: AddressedGroups,
     following: Vec<u32>,
+    /// The protected members of a group, and the others.
+    apart: [Vec<Posting>; 2],
 }
 
 impl KeyGrouping {
@@ -65,6 +68,7 @@ impl KeyGrouping {
             kept_whole: 0,
             addressed: AddressedGroups::new(topology),
             following: Vec::new(),
+            apart: Default::default(),
         }
     }
 
@@ -77,31 +81,112 @@ impl KeyGrouping {
             let key = group[0].key;
             let (of_key, rest) = stored.split_at(stored.partition_point(|posting| posting.key <= key));
             stored = rest;
-            if self.is_hot(group.len(), of_key.len()) {
-                let members = of_key.iter().chain(group).map(|posting| posting.doc);
-                if of_key.len() + group.len() < self.kept_whole {
-                    members.for_each(|doc| set(&mut collided.hot_members, doc));
-                } else {
-                    collided.hot_groups.push(members.collect());
-                }
+            self.form_one(group, of_key, collided);
+        }
+    }
+
+    /// The same with protected documents among those of `postings`: they meet new documents as stored contents do. Pairs of
+    /// two protected documents go out too, of few groups and never more than those of the new ones: nobody looks at them.
+    ///
+    /// Of each pair the one that comes first leads, so that all keys of a pair are counted in one place.
+    pub fn form_beside(
+        &mut self,
+        postings: &[Posting],
+        is_protected: &impl Fn(Doc) -> bool,
+        collided: &mut Collided,
+    ) {
+        for group in postings.chunk_by(|a, b| a.key == b.key) {
+            let protected = group.iter().filter(|posting| is_protected(posting.doc)).count();
+            let new = group.len() - protected;
+            let of = |wanted| group.iter().filter(move |posting| is_protected(posting.doc) == wanted);
+            let members = || of(true).chain(of(false)).map(|posting| posting.doc);
+            if new == 0
+                || protected > 0 && self.sets_aside(group[0].key, (new, protected), members(), collided)
+            {
                 continue;
             }
-            let contents = (of_key.len() + group.len()) as u64;
-            if self.cap > 0 && contents > self.cap as u64 {
-                collided.common.ignore(key, contents, group.len() as u64);
-                continue;
-            }
-            for posting in group.iter().filter(|_| !of_key.is_empty()) {
-                let meets =
-                    |other: &&Posting| self.sizes.is_none_or(|rule| rule.allows(posting.size, other.size));
-                let first = of_key.partition_point(|other| other.size < posting.size && !meets(&other));
-                self.addressed.send_alone(posting, of_key[first..].iter().take_while(meets));
-            }
-            if self.among_new && group.len() > 1 {
-                self.follow(group);
-                self.addressed.send(group, &self.following);
+            match protected {
+                0 => self.form_one(group, &[], collided),
+                // One group for all costs less than one for each.
+                _ if self.among_new && protected <= new => self.send_whole(group),
+                _ => self.send_apart(group, is_protected),
             }
         }
+    }
+
+    /// Forms the group of one key, in which there are new postings.
+    #[inline]
+    fn form_one(&mut self, group: &[Posting], of_key: &[Posting], collided: &mut Collided) {
+        let members = of_key.iter().chain(group).map(|posting| posting.doc);
+        if self.sets_aside(group[0].key, (group.len(), of_key.len()), members, collided) {
+            return;
+        }
+        for posting in group.iter().filter(|_| !of_key.is_empty()) {
+            let meets =
+                |other: &&Posting| self.sizes.is_none_or(|rule| rule.allows(posting.size, other.size));
+            let first = of_key.partition_point(|other| other.size < posting.size && !meets(&other));
+            self.addressed.send_alone(posting, of_key[first..].iter().take_while(meets));
+        }
+        if self.among_new {
+            self.send_whole(group);
+        }
+    }
+
+    /// Whether nothing is sent of a group with so many new and stored members: it is hot, or its key too common.
+    #[inline]
+    fn sets_aside(
+        &self,
+        key: u64,
+        (new, stored): (usize, usize),
+        members: impl Iterator<Item = Doc>,
+        collided: &mut Collided,
+    ) -> bool {
+        let contents = new + stored;
+        if self.is_hot(new, stored) {
+            if contents < self.kept_whole {
+                members.for_each(|doc| set(&mut collided.hot_members, doc));
+            } else {
+                collided.hot_groups.push(members.collect());
+            }
+            return true;
+        }
+        if self.cap > 0 && contents > self.cap {
+            collided.common.ignore(key, contents as u64, new as u64);
+            return true;
+        }
+        false
+    }
+
+    /// Sends a group in which each member is paired with all behind it that it may meet.
+    #[inline]
+    fn send_whole(&mut self, group: &[Posting]) {
+        if group.len() > 1 {
+            self.follow(group);
+            self.addressed.send(group, &self.following);
+        }
+    }
+
+    /// Sends a group in which members are paired with those behind them, but two protected ones never, and two new ones only
+    /// where new contents are paired.
+    fn send_apart(&mut self, group: &[Posting], is_protected: impl Fn(Doc) -> bool) {
+        let [mut protected, mut new] = std::mem::take(&mut self.apart);
+        protected.clear();
+        new.clear();
+        for posting in group {
+            if is_protected(posting.doc) { &mut protected } else { &mut new }.push(*posting);
+        }
+        for (leading, behind) in [(&new, &protected), (&protected, &new)] {
+            for posting in leading {
+                let meets =
+                    |other: &&Posting| self.sizes.is_none_or(|rule| rule.allows(posting.size, other.size));
+                let first = behind.partition_point(|other| other < posting);
+                self.addressed.send_alone(posting, behind[first..].iter().take_while(meets));
+            }
+        }
+        if self.among_new {
+            self.send_whole(&new);
+        }
+        self.apart = [protected, new];
     }
 
     /// Whether there are more pairs in a group than in one of as many new contents as make a hot group. Pairs of stored
@@ -130,7 +215,6 @@ impl KeyGrouping {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::document::Doc;
     use crate::flow::memory::document_bits::is_set;
     use crate::flow::operators::collide::order::Singletons;
     use crate::flow::records::Pair;
@@ -141,6 +225,19 @@ mod tests {
             let posting = |(key, doc): (u64, Doc)| Posting { key: key << 16, size: 10 + doc % 7, doc };
             all.into_iter().map(posting).collect()
         })
+    }
+
+    /// The pairs that are sent, each with the document that leads.
+    fn led_pairs(addressed: &mut AddressedGroups, workers: usize) -> Vec<(Pair, Doc)> {
+        let mut pairs = Vec::new();
+        for groups in addressed.take() {
+            let owned = |doc: Doc| doc as usize % workers == groups.owner as usize;
+            for (at, doc) in groups.docs.iter().enumerate().filter(|(_, doc)| owned(**doc)) {
+                let behind = &groups.docs[at + 1..=at + groups.following[at] as usize];
+                pairs.extend(behind.iter().map(|other| (Pair::new(*doc, *other), *doc)));
+            }
+        }
+        pairs
     }
 
     proptest! {
@@ -176,12 +273,7 @@ mod tests {
             let grouping = |most| KeyGrouping { among_new, ..KeyGrouping::new(Some(rule), cap, most, Topology::alone(workers)) };
             let mut grouping_all = grouping(usize::MAX);
             grouping_all.form(&held, &stored, &mut collided);
-            for groups in grouping_all.addressed.take() {
-                for (at, doc) in groups.docs.iter().enumerate().filter(|(_, doc)| **doc as usize % workers == groups.owner as usize) {
-                    let behind = &groups.docs[at + 1..=at + groups.following[at] as usize];
-                    pairs.extend(behind.iter().map(|other| Pair::new(*doc, *other)));
-                }
-            }
+            pairs.extend(led_pairs(&mut grouping_all.addressed, workers).into_iter().map(|(pair, _)| pair));
             pairs.sort_unstable();
             truth.sort_unstable();
             prop_assert_eq!(pairs, truth);
@@ -203,6 +295,44 @@ mod tests {
                 let found: Vec<usize> = collided.hot_groups.iter().map(Vec::len).collect();
                 prop_assert_eq!(found, groups);
             }
+        }
+
+        /// Protected documents stand among the others: the same groups as where they were taken out as stored ones.
+        #[test]
+        fn protected_documents_meet_as_stored_ones_do(all in postings(), protected in prop::collection::btree_set(0u32..30, 0..20),
+                                                      cap in prop::sample::select(vec![0usize, 3]), workers in 1usize..4,
+                                                      most in prop::sample::select(vec![4usize, usize::MAX])) {
+            let rule = PairTest::Resemblance("0.8".parse().expect("a threshold"));
+            let grouping = || KeyGrouping::new(Some(rule), cap, most, Topology::alone(workers));
+            let mut held = all;
+            held.sort_unstable();
+            let (mut among, mut beside) = (grouping(), grouping());
+            let [mut found, mut expected] = [Collided::default(), Collided::default()];
+            among.form_beside(&held, &|doc: Doc| protected.contains(&doc), &mut found);
+            let (stored, new): (Vec<Posting>, Vec<Posting>) =
+                held.into_iter().partition(|posting| protected.contains(&posting.doc));
+            let under_new = |other: &Posting| new.iter().any(|posting| posting.key == other.key);
+            let stored: Vec<Posting> = stored.into_iter().filter(under_new).collect();
+            beside.form(&new, &stored, &mut expected);
+            let both_protected = |pair: &Pair| {
+                let (a, b) = pair.docs();
+                protected.contains(&a) && protected.contains(&b)
+            };
+            let led = led_pairs(&mut among.addressed, workers);
+            // All keys of a pair are counted where one of its documents is owned.
+            let leaders: std::collections::BTreeSet<(Pair, u32)> = led.iter().copied().collect();
+            let pairs: std::collections::BTreeSet<Pair> = led.iter().map(|(pair, _)| *pair).collect();
+            prop_assert_eq!(leaders.len(), pairs.len());
+            let mut sent: Vec<Pair> = led.iter().map(|(pair, _)| *pair).collect();
+            let wasted = sent.iter().filter(|pair| both_protected(pair)).count();
+            prop_assert!(wasted <= sent.len() / 2);
+            sent.retain(|pair| !both_protected(pair));
+            let mut needed: Vec<Pair> = led_pairs(&mut beside.addressed, workers).into_iter().map(|(pair, _)| pair).collect();
+            sent.sort_unstable();
+            needed.sort_unstable();
+            prop_assert_eq!(sent, needed);
+            prop_assert_eq!(found.hot_groups, expected.hot_groups);
+            prop_assert_eq!(found.common.keys(), expected.common.keys());
         }
     }
 }

@@ -81,7 +81,10 @@ pub fn collide<'scope>(
                     None => {
                         singletons.drop_from(&mut postings, |posting| is_set(&outcome.copied, posting.doc));
                         order.sort(&mut postings);
-                        protected_beside(&sets, &mut postings)
+                        match &contained {
+                            Some(_) => protected_beside(&sets, &mut postings),
+                            None => Vec::new(),
+                        }
                     }
                     Some(stored) => {
                         postings.retain(|posting| !is_set(&outcome.copied, posting.doc));
@@ -101,6 +104,14 @@ pub fn collide<'scope>(
                     Some(contained) => {
                         contained.form(&postings, &stored, &mut outcome);
                         &mut contained.addressed
+                    }
+                    None if sets.stored().is_none() && sets.documents.catalogue.has_protected() => {
+                        let catalogue = &sets.documents.catalogue;
+                        let perhaps = catalogue.perhaps_protected();
+                        let is_protected =
+                            |doc| doc < perhaps.start || doc < perhaps.end && catalogue.is_protected(doc);
+                        grouping.form_beside(&postings, &is_protected, &mut outcome);
+                        &mut grouping.addressed
                     }
                     None => {
                         grouping.form(&postings, &stored, &mut outcome);
