@@ -13,7 +13,8 @@ fails unless the texts that are left are equal.
 
 `rules` prints the share of the text that ALIKE cuts, beside line rules as published: that of the code of C4 (a line is known
 by itself, stripped and in lower case; one stays), and that of CCNet (digits are 0, control characters and punctuation beyond
-ASCII go; its list of the latter is shorter), with one that stays, and as in its paper with none.
+ASCII go; its list of the latter is shorter), with one that stays, and as in its paper with none. Last comes the share of the
+documents, and of their text, that repeat themselves by Gopher's measures (`alike repetition`).
 """
 import argparse
 import collections
@@ -35,8 +36,8 @@ def texts(corpus):
             yield json.loads(line)["text"]
 
 
-def alike(program, corpus, *flags):
-    command = [program, "passages", str(corpus), "--json", "--quiet", *flags]
+def alike(program, corpus, *flags, command="passages"):
+    command = [program, command, str(corpus), "--json", "--quiet", *flags]
     done = subprocess.run(command, check=True, stdout=subprocess.PIPE)
     return json.loads(done.stdout)
 
@@ -161,6 +162,8 @@ def rules(arguments):
     for unit in ["line", "paragraph", "sentences:3", "tokens:50"]:
         of = alike(arguments.alike, arguments.corpus, "--dry-run", "--unit", unit)
         print(f"alike, {unit}: {of['cut_share']:.2%}, {of['repeated_share']:.2%} if no first one stays")
+    of = alike(arguments.alike, arguments.corpus, "--dry-run", command="repetition")
+    print(f"Gopher: {of['above'] / of['documents']:.2%} of documents, {of['above_share']:.2%} of text")
 
 
 def main():
