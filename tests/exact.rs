@@ -217,16 +217,28 @@ fn civil_codes_in_full() {
 #[test]
 #[ignore = "needs ALIKE_CORPORA and an hour"]
 fn api_pages_in_full() {
-    let docs = Doc::all(&corpus("api_docs"));
+    pairs_are_exact("api_docs", RESEMBLANCE, ["0.5", "0.7", "0.8"]);
+}
+
+#[test]
+#[ignore = "needs ALIKE_CORPORA and an hour"]
+fn licence_texts_contained_in_full() {
+    pairs_are_exact("licence_texts", CONTAINMENT, ["0.5", "0.8", "0.95"]);
+}
+
+/// Holds the pairs of a whole corpus at ascending thresholds against the oracle, and says how many there are.
+fn pairs_are_exact(name: &str, Measured { flag, reaches }: Measured, thresholds: [&str; 3]) {
+    let docs = Doc::all(&corpus(name));
     let dir = Dir::new();
     dir.write("in.jsonl", Doc::jsonl(&docs));
-    let contents = Contents::count(&docs, 5, |pair| pair.resembles(fraction("0.5")));
-    for threshold in ["0.5", "0.7", "0.8"] {
+    let lowest = fraction(thresholds[0]);
+    let contents = Contents::count(&docs, 5, |pair| reaches(pair, lowest));
+    for threshold in thresholds {
         let least = fraction(threshold);
-        let links: Vec<Pair> = contents.pairs.iter().filter(|pair| pair.resembles(least)).copied().collect();
-        let flags = format!("in.jsonl --threshold {threshold} -w 2");
+        let links: Vec<Pair> = contents.pairs.iter().filter(|pair| reaches(pair, least)).copied().collect();
+        let flags = format!("in.jsonl {flag} --threshold {threshold} -w 2");
         let figures = pairs_of_a_run(&dir, &flags, &contents, &links);
-        figures.tell(&format!("API pages threshold {threshold}"), links.len());
+        figures.tell(&format!("{name} {flag} {threshold}"), links.len());
         figures.assert_exact(&flags);
     }
 }
