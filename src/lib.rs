@@ -534,6 +534,7 @@
 //! - `report/sources.rs` - where removed documents come from, and where their representatives are
 //! - `report/scores.rs` - how alike removed documents and pairs are
 //! - `report/thresholds.rs` - what other thresholds come to
+//! - `report/glance.rs` - what the terminal shows when a run ends
 //! - `report/excerpts.rs` - texts of what is shown, read again
 //! - `report/chart.rs` - bars as pictures
 //! - `report/page.rs` - the page, and its file

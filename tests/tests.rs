@@ -59,6 +59,8 @@ mod formats;
 mod forms;
 /// Every contradiction of tables is named by fsck.
 mod fsck;
+/// What a terminal shows when a run ends.
+mod glance;
 /// Collections that cluster with a guarantee, and the program with them.
 mod guarantee;
 /// What is removed, written beside what is kept.

@@ -8,16 +8,16 @@ use std::time::Instant;
 use alike::collection::{Manifest, Snapshot, StoredDocuments};
 use alike::config::Config;
 use alike::error::{Error, Result};
-use alike::flow::{self, Doc, LeaveOut, Outcome, Part, ProtectedSet, Related, Request};
+use alike::flow::{self, Doc, EachText, LeaveOut, Outcome, Part, ProtectedSet, Related, Request};
 use alike::output::{
     FormChoice, FormPlan, Hands, KeptTally, KindTable, Lists, NoteFile, RecordSet, Scratch, Side, Summary,
     assist_records, left_out, private_folder, summarise, write_records,
 };
 use alike::peers::Peers;
 use alike::progress::{Progress, Stage};
-use alike::read::{Rejected, Source, admit_read_ahead};
+use alike::read::{Compression, Rejected, Source, admit_read_ahead};
 use alike::remote::{Fetched, traffic};
-use alike::report::{OtherThresholds, ReportRequest, RunReport};
+use alike::report::{Glance, OtherThresholds, ReportRequest, RunReport};
 use alike::resources::Resources;
 use alike::run_lexicon;
 use alike::system_memory::peak_memory;
@@ -35,6 +35,7 @@ use crate::session::options::DedupOptions;
 use crate::session::page::PagePlace;
 use crate::session::run_folder::{RunFolder, close_spool};
 use crate::terminal::display::{Display, Mode};
+use crate::terminal::glance::{is_looked_at, show_glance};
 use crate::terminal::interrupt::stop_on_interrupt;
 use crate::terminal::summary::print_summary;
 
@@ -50,17 +51,18 @@ pub(crate) fn run(args: DedupArgs, job: &DistributedJob) -> Result<ExitCode> {
     stop_on_interrupt(Arc::clone(&progress))?;
     let display = Display::start(Arc::clone(&progress), Mode::choose(options.quiet, options.json_progress));
     // It goes only when the other processes know that nothing is written to it any more.
-    let mut place = None;
+    let (mut place, mut glance) = (None, None);
     let summary = job.work(
         options.workers,
         &progress,
-        |peers| dedup((options, &collections), begun, &mut place, (peers.as_ref(), &progress)),
+        |peers| dedup((options, &collections), begun, (&mut place, &mut glance), (peers.as_ref(), &progress)),
         |peers| assist(options, peers, &progress),
     );
     display.finish();
     let Some(summary) = job.print_profile(summary)? else { return Ok(PART_DONE) };
     let out = options.out.as_deref().filter(|_| !options.dry_run);
     print_summary(&summary, out, options.quiet, options.json_progress);
+    glance.iter().for_each(show_glance);
     Ok(ExitCode::SUCCESS)
 }
 
@@ -68,7 +70,7 @@ pub(crate) fn run(args: DedupArgs, job: &DistributedJob) -> Result<ExitCode> {
 fn dedup(
     (options, collections): (&DedupOptions, &[ProtectedCollection]),
     begun: Instant,
-    held: &mut Option<RunFolder>,
+    (held, glance): (&mut Option<RunFolder>, &mut Option<Glance>),
     (peers, progress): (Option<&Arc<Peers>>, &Arc<Progress>),
 ) -> Result<Summary> {
     let place = held.insert(RunFolder::new(options.out.as_deref().filter(|_| !options.dry_run))?);
@@ -132,6 +134,9 @@ fn dedup(
         })
     };
     let report = page.map(|page| Ok((page, report()?))).transpose()?;
+    if is_looked_at(options.quiet, options.json_progress) {
+        *glance = Some(look_at(&outcome, progress)?);
+    }
     let RunFolder::Output(staging) = place else {
         let peers = peers.map(|peers| &**peers);
         let fetched = fetched(&discovery.sources, peers)?;
@@ -193,6 +198,14 @@ fn each_text(
     let documents = &outcome.run.documents;
     let read: Vec<Doc> = docs.iter().copied().filter(|doc| !documents.is_stored(*doc)).collect();
     documents.each_text(&read, progress, &mut |doc, text, _| each(doc, text))
+}
+
+/// What the terminal shows of a run. Texts that lie behind others, or elsewhere, are not fetched for it.
+fn look_at(outcome: &Outcome, progress: &Progress) -> Result<Glance> {
+    let sources = outcome.run.documents.own_sources();
+    let at_hand = sources.iter().all(|source| source.compression == Compression::None && !source.is_remote());
+    let texts: &EachText<'_> = &|docs, each| each_text(outcome, progress, docs, each);
+    Glance::new(outcome, at_hand.then_some(texts))
 }
 
 /// What a report is about.

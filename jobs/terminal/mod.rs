@@ -3,6 +3,7 @@
 pub(crate) mod display;
 pub(crate) mod epochs;
 pub(crate) mod escape;
+pub(crate) mod glance;
 pub(crate) mod interrupt;
 pub(crate) mod launched;
 pub(crate) mod reporter;

@@ -8,6 +8,7 @@ use std::process::ExitCode;
 use alike::error::{Error, Result};
 use serde::Serialize;
 
+use crate::environment::environment;
 use crate::terminal::escape::{json_escaped, sanitize};
 use crate::terminal::launched;
 
@@ -43,8 +44,13 @@ pub(crate) enum Style {
     New,
 }
 
+/// Whether what goes to a terminal is coloured: unless its user wants no colours (<https://no-color.org>).
+pub(crate) fn colours() -> bool {
+    environment("NO_COLOR").is_none()
+}
+
 /// Pieces as one line, a blank between them. What they say cannot act on a terminal; only the colours do.
-fn coloured(pieces: &[(Style, String)], colours: bool) -> String {
+pub(crate) fn coloured(pieces: &[(Style, String)], colours: bool) -> String {
     let piece = |(style, text): &(Style, String)| {
         let text = sanitize(text);
         match style {
@@ -93,7 +99,7 @@ impl OutputLines {
 
     /// A line of pieces behind an indent, in colours on a terminal.
     pub(crate) fn styled(&mut self, indent: &str, pieces: &[(Style, String)]) -> Result<()> {
-        let line = coloured(pieces, self.terminal);
+        let line = coloured(pieces, self.terminal && colours());
         let written = writeln!(self.out, "{indent}{line}");
         self.note(written)
     }

@@ -23,7 +23,8 @@ mod svg;
 mod temporary;
 
 pub use chosen::{Chosen, LeftOut, Side};
-pub(crate) use figures::{count, percent, size};
+pub use figures::count;
+pub(crate) use figures::{percent, size};
 pub use forms::{
     CutFile, CutWriter, FormChoice, FormPlan, NoteFile, RecordForm, RecordSet, TextChange, assist_records,
     write_cut_records, write_records,

@@ -151,7 +151,7 @@ impl RunReport {
 }
 
 /// Removed documents by what they have in common with their representative.
-fn scores(outcome: &Outcome) -> Option<Histogram> {
+pub(super) fn scores(outcome: &Outcome) -> Option<Histogram> {
     let mut histogram: Option<Histogram> = None;
     for row in &outcome.findings.removed {
         let (name, found) = share(&measured_scores(outcome, row))?;

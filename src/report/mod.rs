@@ -10,6 +10,7 @@
 //! | `sources` | where removed documents come from, and where their representatives are |
 //! | `scores` | how alike removed documents and pairs are |
 //! | `thresholds` | what other thresholds come to |
+//! | `glance` | what the terminal shows when a run ends |
 //! | `excerpts` | texts of what is shown, read again |
 //! | `chart` | pictures |
 //! | `page`, `sections`, `documents` | the page |
@@ -19,6 +20,7 @@ mod clusters;
 mod documents;
 mod excerpts;
 mod facts;
+mod glance;
 mod page;
 mod scores;
 mod sections;
@@ -28,6 +30,7 @@ mod thresholds;
 pub use clusters::{ClusterShown, SizeBucket};
 pub use excerpts::{DocumentShown, PairShown};
 pub use facts::{ReportRequest, RunReport};
+pub use glance::Glance;
 pub use page::ReportFile;
 pub use scores::{Histogram, SCORE_BINS};
 pub use sources::{SourceLoss, SourceMatrix};

@@ -7,10 +7,10 @@ use alike::progress::EpochDone;
 use serde_json::Value;
 
 use crate::cli::common::TalkArgs;
-use crate::environment::environment;
 use crate::terminal::display::{Mode, Show};
 use crate::terminal::epochs;
 use crate::terminal::escape::{json_escaped, sanitize};
+use crate::terminal::stdout::colours;
 
 use super::child::Event;
 use super::ends::ProcessEnd;
@@ -38,7 +38,7 @@ impl LauncherOutput {
         LauncherOutput {
             show: Show::new(Mode::choose(talk.quiet, talk.json_progress)),
             merged: Merged::new(processes),
-            colours: io::stderr().is_terminal() && environment("NO_COLOR").is_none(),
+            colours: io::stderr().is_terminal() && colours(),
             quiet: talk.quiet,
             json: talk.json_progress,
             broken: None,
