@@ -2,6 +2,9 @@
 
 mod apart;
 mod chain;
+mod stays;
+
+pub use stays::{Compared, Preference};
 
 use std::collections::BTreeMap;
 
@@ -20,7 +23,7 @@ use crate::collection::tables::member::Member;
 use crate::collection::tables::rows::ClusterKey;
 use crate::collection::tables::sets::each_set;
 use crate::collection::tables::sources::sources;
-use crate::config::{Clustering, Fold};
+use crate::config::{Clustering, Fold, Keep};
 use crate::document::{Doc, NO_DOC, Position};
 use crate::error::{Error, Result};
 use crate::progress::Progress;
@@ -94,6 +97,9 @@ pub struct Alone {
     pub document: Place,
     /// The document that stands for its cluster.
     pub representative: Option<String>,
+    /// Why that one stands for it, and not this document; of the representative itself, and not the next one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stays: Option<Preference>,
     /// The links that lead there: none if it stands there itself, one in a collection that clusters with a guarantee.
     pub chain: Vec<Step>,
     /// Other documents of the same text, ascending by id.
@@ -110,6 +116,9 @@ pub struct Together {
     pub first: Place,
     /// The other.
     pub second: Place,
+    /// Which of them is kept before the other, and why.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stays: Option<Preference>,
     /// The shortest chain of stored links between them; in a collection that clusters with a guarantee that by way of the
     /// representative.
     pub chain: Vec<Step>,
@@ -188,6 +197,8 @@ struct Explaining<'a> {
     capped: bool,
     /// Which spellings are one.
     fold: Fold,
+    /// Which document of a cluster is kept.
+    keep: Keep,
 }
 
 impl<'a> Explaining<'a> {
@@ -223,6 +234,7 @@ impl<'a> Explaining<'a> {
             places: ids.iter().zip(documents).map(place).collect(),
             at: cluster_keys(&tables, contents())?,
             fold: snapshot.manifest().config.text.fold,
+            keep: snapshot.manifest().config.cluster.keep.clone(),
             capped: snapshot.manifest().counts.ignored_keys > 0,
             guarantee: snapshot.manifest().config.cluster.clustering == Clustering::Guarantee,
             tables,
@@ -238,6 +250,7 @@ impl<'a> Explaining<'a> {
         let mut alone = Alone {
             document: place,
             representative: None,
+            stays: None,
             chain: Vec::new(),
             same_text: Vec::new(),
             links: Vec::new(),
@@ -258,6 +271,9 @@ impl<'a> Explaining<'a> {
                     value: String::new(),
                 };
                 alone.chain = self.between(&from, &representative)?;
+                alone.stays = self.preference(document, &representative.document)?;
+            } else {
+                alone.stays = self.next_best(&representative)?;
             }
             alone.representative = Some(representative.name);
         }
@@ -290,7 +306,8 @@ impl<'a> Explaining<'a> {
         }
         let chain = self.between(&a, &b)?;
         let ends = (chain.len() > 1).then(|| self.compare(&a, &b)).transpose()?;
-        let together = Together { first: place, second: other, chain, ends };
+        let stays = self.preference(first, second)?;
+        let together = Together { first: place, second: other, stays, chain, ends };
         Ok(Explanation::Together(Box::new(together)))
     }
 
