@@ -10,6 +10,8 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use stays::{next_best, preference};
+
 use crate::collection::commit::snapshot::Snapshot;
 use crate::collection::query::diff::{WordDiff, word_diff, word_relation};
 use crate::collection::query::measures::Measures;
@@ -271,9 +273,11 @@ impl<'a> Explaining<'a> {
                     value: String::new(),
                 };
                 alone.chain = self.between(&from, &representative)?;
-                alone.stays = self.preference(document, &representative.document)?;
+                alone.stays = preference(&self.tables, &self.keep, document, &representative.document)?;
             } else {
-                alone.stays = self.next_best(&representative)?;
+                alone.stays = self.at.get(&document.content).map_or(Ok(None), |at| {
+ next_best(&self.tables, &self.keep, &representative, at)
+ })?;
             }
             alone.representative = Some(representative.name);
         }
@@ -306,7 +310,7 @@ impl<'a> Explaining<'a> {
         }
         let chain = self.between(&a, &b)?;
         let ends = (chain.len() > 1).then(|| self.compare(&a, &b)).transpose()?;
-        let stays = self.preference(first, second)?;
+        let stays = preference(&self.tables, &self.keep, first, second)?;
         let together = Together { first: place, second: other, stays, chain, ends };
         Ok(Explanation::Together(Box::new(together)))
     }

@@ -2,13 +2,14 @@
 
 use serde::Serialize;
 
-use super::Explaining;
+use crate::collection::tables::Tables;
 use crate::collection::tables::clusters::{documents_of, places_of};
 use crate::collection::tables::components::components;
 use crate::collection::tables::document::Document;
 use crate::collection::tables::lookup::stored_documents;
 use crate::collection::tables::member::{Member, decided, keep_order};
-use crate::config::Criterion;
+use crate::collection::tables::rows::ClusterKey;
+use crate::config::{Criterion, Keep};
 use crate::error::Result;
 use crate::flow::stored_value;
 use crate::read::Value;
@@ -59,39 +60,46 @@ impl Compared {
     }
 }
 
-impl Explaining<'_> {
-    /// Which of two documents is kept before the other.
-    pub(super) fn preference(&self, a: &Document, b: &Document) -> Result<Option<Preference>> {
-        let mut ids = [a.id, b.id];
-        ids.sort_unstable();
-        let named = stored_documents(&self.tables, &ids)?;
-        Ok(named.get(&a.id).zip(named.get(&b.id)).map(|(a, b)| self.preferred(a, b)))
-    }
+/// Which of two documents is kept before the other.
+pub(super) fn preference(
+    tables: &Tables,
+    keep: &Keep,
+    a: &Document,
+    b: &Document,
+) -> Result<Option<Preference>> {
+    let mut ids = [a.id, b.id];
+    ids.sort_unstable();
+    let named = stored_documents(tables, &ids)?;
+    Ok(named.get(&a.id).zip(named.get(&b.id)).map(|(a, b)| preferred(keep, a, b)))
+}
 
-    /// What kept the representative of a cluster: the document that would be the next to stand for it.
-    pub(super) fn next_best(&self, representative: &Member) -> Result<Option<Preference>> {
-        let Some(at) = self.at.get(&representative.document.content) else { return Ok(None) };
-        let component = components(&self.tables, &[at.component].into())?;
-        let contents: Vec<_> = component.values().flatten().copied().collect();
-        let places = places_of(&self.tables, &contents)?;
-        let mut documents = documents_of(&self.tables, &component, |content| places.get(&content).copied())?;
-        let mut ids = documents.remove(at).unwrap_or_default();
-        ids.sort_unstable();
-        ids.retain(|id| *id != representative.document.id);
-        let others = stored_documents(&self.tables, &ids)?;
-        let next = others.values().min_by(|a, b| keep_order(&self.keep, a, b));
-        Ok(next.map(|next| self.preferred(representative, next)))
-    }
+/// What the representative of the cluster at a place is kept before: the document that would be the next to stand for it.
+pub(super) fn next_best(
+    tables: &Tables,
+    keep: &Keep,
+    representative: &Member,
+    at: &ClusterKey,
+) -> Result<Option<Preference>> {
+    let component = components(tables, &[at.component].into())?;
+    let contents: Vec<_> = component.values().flatten().copied().collect();
+    let places = places_of(tables, &contents)?;
+    let mut documents = documents_of(tables, &component, |content| places.get(&content).copied())?;
+    let mut ids = documents.remove(at).unwrap_or_default();
+    ids.sort_unstable();
+    ids.retain(|id| *id != representative.document.id);
+    let others = stored_documents(tables, &ids)?;
+    let next = others.values().min_by(|a, b| keep_order(keep, a, b));
+    Ok(next.map(|next| preferred(keep, representative, next)))
+}
 
-    fn preferred(&self, a: &Member, b: &Member) -> Preference {
-        let (criterion, order) = decided(&self.keep, a, b);
-        let [kept, before] = if order.is_le() { [a, b] } else { [b, a] };
-        Preference {
-            kept: kept.name.clone(),
-            before: before.name.clone(),
-            keep: self.keep.to_string(),
-            criterion: criterion.map(Criterion::to_string),
-            compared: [kept, before].map(|member| Compared::of(criterion, member)),
-        }
+fn preferred(keep: &Keep, a: &Member, b: &Member) -> Preference {
+    let (criterion, order) = decided(keep, a, b);
+    let [kept, before] = if order.is_le() { [a, b] } else { [b, a] };
+    Preference {
+        kept: kept.name.clone(),
+        before: before.name.clone(),
+        keep: keep.to_string(),
+        criterion: criterion.map(Criterion::to_string),
+        compared: [kept, before].map(|member| Compared::of(criterion, member)),
     }
 }
