@@ -67,7 +67,8 @@ impl ExplanationPrinter<'_> {
             (None, false) => "in no cluster: its text has no token".to_owned(),
         };
         let Place { id, file, line, text_bytes, .. } = place;
-        self.line(&format!("{id}: {cluster}; {file}:{line}, {text_bytes} bytes of text"))
+        let bytes = counted(*text_bytes, "byte");
+        self.line(&format!("{id}: {cluster}; {file}:{line}, {bytes} of text"))
     }
 
     fn alone(&mut self, alone: &Alone) -> Result<()> {

@@ -275,9 +275,10 @@ impl<'a> Explaining<'a> {
                 alone.chain = self.between(&from, &representative)?;
                 alone.stays = preference(&self.tables, &self.keep, document, &representative.document)?;
             } else {
-                alone.stays = self.at.get(&document.content).map_or(Ok(None), |at| {
- next_best(&self.tables, &self.keep, &representative, at)
- })?;
+                alone.stays = self
+                    .at
+                    .get(&document.content)
+                    .map_or(Ok(None), |at| next_best(&self.tables, &self.keep, &representative, at))?;
             }
             alone.representative = Some(representative.name);
         }
