@@ -372,7 +372,7 @@ fn annotated_columns_have_the_number_that_decided() {
         ("--measure containment --threshold 0.9", "alike_containment", true),
         ("--threshold 0.01 --ngram 1 --verify=edits", "alike_edit_similarity", true),
         ("--method simhash --config near.toml", "alike_hamming_distance", false),
-        ("--method minhash --threshold 0.3 --ngram 1", "alike_shared_features", false),
+        ("--method minhash --ngram 1", "alike_shared_features", false),
     ] {
         dir.write("near.toml", "[text]\nngram = 1\n[simhash]\ndistance = 7\n");
         let list = dir.output(&format!("in.jsonl {flags} --assignments"), "list");

@@ -36,7 +36,7 @@ use crate::similarity::{AcceptanceRule, Relation};
 #[serde(tag = "answer", rename_all = "lowercase")]
 pub enum Explanation {
     /// Of one document.
-    Document(Alone),
+    Document(Box<Alone>),
     /// Of two documents of one cluster.
     Together(Box<Together>),
     /// Of two documents that are not in one cluster.
@@ -178,7 +178,7 @@ impl Snapshot {
         let mut explaining = Explaining::new(self, &ids, &documents, progress)?;
         match &documents[..] {
             [first, second] => explaining.two(first, second),
-            [first, ..] => explaining.one(first).map(Explanation::Document),
+            [first, ..] => explaining.one(first).map(|alone| Explanation::Document(Box::new(alone))),
             [] => Err(Error::config("no document is named")),
         }
     }
