@@ -396,6 +396,7 @@
 //! - `collection/query/explain/mod.rs` - why documents are together, or are not
 //! - `collection/query/explain/chain.rs` - chains of stored links
 //! - `collection/query/explain/apart.rs` - the closest pair that fell short
+//! - `collection/query/explain/stays.rs` - which document is kept before another, and by which criterion
 //! - `collection/query/texts.rs` - texts of stored documents, where they can still be had
 //! - `collection/query/diff.rs` - two texts compared word by word
 //! - `collection/query/group.rs` - a ranked list with duplicates folded

@@ -2,10 +2,6 @@
 //! written. Never a panic, never half an output.
 
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
-use std::process::{Command, Stdio};
-use std::sync::mpsc;
-use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -123,6 +119,36 @@ fn a_missing_text_may_stay() {
     dir.alike("load c in.jsonl --missing-text keep", None).ok().says("22 added");
     dir.alike("load c in.jsonl", None).ok().says("22 unchanged");
     dir.alike("repetition in.jsonl --dry-run --missing-text keep", None).ok().says("of 22 documents");
+    dir.alike("lexicon build in.jsonl --out no --min-df 1", None).code(3).says("the field text is null");
+    let built = dir
+        .alike("lexicon build in.jsonl --missing-text keep --terms alphanumeric --min-df 1 --out l", None)
+        .ok();
+    built.says("19 documents with a word, 3 without; 0 records refused");
+}
+
+/// With `--missing-text keep` nothing is refused for a field that no record has. It is said.
+#[test]
+fn a_field_that_no_record_has_is_said() {
+    let dir = Dir::new();
+    let is_right = "is the text field right (--text-field)?";
+    dir.write("in.jsonl", good());
+    dir.write("items.jsonl", line("q", &words(0, 20)));
+    for command in [
+        "dedup in.jsonl --dry-run",
+        "load c in.jsonl",
+        "repetition in.jsonl --dry-run",
+        "passages in.jsonl --dry-run",
+        "decontaminate in.jsonl --benchmarks items.jsonl --benchmark-fields text --dry-run",
+    ] {
+        dir.alike(&format!("{command} --text-field none --missing-text keep"), None).ok().says(is_right);
+        let wordy = command.replace("load c", "load wordy");
+        let ran = dir.alike(&format!("{wordy} --missing-text keep"), None).ok();
+        assert!(!ran.stderr.contains(is_right), "{command}: {}", ran.stderr);
+    }
+    let lexicon = "lexicon build in.jsonl --missing-text keep --min-df 1 --out l --text-field none";
+    assert!(dir.alike(lexicon, None).stderr.contains(is_right));
+    let ran = dir.alike("delete wordy --ids - --max-delete 100%", Some(b"0\n")).ok();
+    assert!(!ran.stderr.contains(is_right), "{}", ran.stderr);
 }
 
 #[test]
@@ -363,83 +389,6 @@ fn texts_without_words() {
             assert_eq!(output.summary["empty"], json!(texts.len()), "{flags}");
         }
     }
-}
-
-/// SIGINT while standard input is held open: the run ends, with 130, and leaves nothing, not even a folder in the making.
-#[cfg(unix)]
-#[test]
-fn an_interrupted_run_leaves_nothing() {
-    let dir = Dir::new();
-    let mut child = Command::new(env!("CARGO_BIN_EXE_alike"))
-        .args(["dedup", "-", "--out", "deep/out"])
-        .current_dir(dir.path())
-        .stdin(Stdio::piped())
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    // More than any pipe holds: when it is written, the program is reading, and waits for more.
-    let mut pipe = child.stdin.take().unwrap();
-    for i in 0..20_000 {
-        pipe.write_all(line(&i.to_string(), &words(i * 100, 20)).as_bytes()).unwrap();
-    }
-    let stderr = BufReader::new(child.stderr.take().unwrap());
-    let (to, ended) = mpsc::channel();
-    let reader = std::thread::spawn(move || {
-        let lines: Vec<String> = stderr.lines().map(Result::unwrap).collect();
-        to.send(()).unwrap();
-        lines
-    });
-    let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
-    assert!(kill.success());
-    // The pipe is still open: a run that hangs is ended here, and has failed.
-    let in_time = ended.recv_timeout(Duration::from_secs(60));
-    if in_time.is_err() {
-        child.kill().unwrap();
-    }
-    let status = child.wait().unwrap();
-    let said = reader.join().unwrap().join("\n");
-    drop(pipe);
-    assert!(in_time.is_ok(), "still running a minute after SIGINT\n{said}");
-    assert_eq!(status.code(), Some(130), "{said}");
-    assert!(said.contains("interrupted"), "{said}");
-    assert_eq!(dir.names(), Vec::<String>::new(), "left behind");
-}
-
-/// SIGINT at any moment of a run over files: either nothing is there, or all of it.
-#[cfg(unix)]
-#[test]
-fn an_interrupt_at_any_moment_leaves_all_or_nothing() {
-    let dir = Dir::new();
-    // Near-copies in mass, so that every stage takes its time.
-    let near = |i: usize| format!("{} x{i} {} y{i}", words(0, 60 + i % 20), words(100, 60));
-    let lines: String = (0..30_000).map(|i| line(&i.to_string(), &near(i))).collect();
-    dir.write("in.jsonl", &lines);
-    let mut interrupted = 0;
-    for wait in [5, 20, 45, 70, 100, 140, 200, 280, 400, 560] {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_alike"))
-            .args(["dedup", "in.jsonl", "--out", "out", "--clustering", "transitive", "-w", "2"])
-            .current_dir(dir.path())
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        std::thread::sleep(Duration::from_millis(wait));
-        Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
-        let status = child.wait().unwrap();
-        if status.success() {
-            let output = Output::read(&dir.join("out"));
-            assert_eq!(output.kept_lines().len() + output.duplicates.len(), 30_000);
-            std::fs::remove_dir_all(dir.join("out")).unwrap();
-        } else {
-            // Before the handler is there the signal itself ends the process.
-            assert!(matches!(status.code(), Some(130) | None), "{status} after {wait} ms");
-            interrupted += usize::from(status.code() == Some(130));
-        }
-        assert_eq!(dir.names(), ["in.jsonl"], "left behind after {wait} ms");
-    }
-    assert!(interrupted > 1, "no run was slow enough to show anything");
 }
 
 #[test]

@@ -256,6 +256,14 @@ fn deletions_find_nested_ids() {
     );
     assert_eq!(report(dir.alike("delete c --ids -", Some(b"\n \n")).ok())["commit"], Value::Null);
     dir.alike("delete c --ids -", Some(b"\xff\n")).code(3).says("line 1");
+    // No id is longer than a record may be. That is said without a word of --strict, which has no part in it.
+    dir.write("short.toml", "[input]\nmax_record_bytes = 1000\n");
+    dir.write("a.jsonl", "{\"id\": 1, \"text\": \"a\"}\n");
+    dir.alike("load short a.jsonl --config short.toml", None).ok();
+    let ids = format!("{}\n1\n", "x".repeat(2000));
+    let ran = dir.alike("delete short --ids - --max-delete 100%", Some(ids.as_bytes())).code(3);
+    let ran = ran.says("no document has an id of that length; take the line out; nothing was deleted");
+    assert!(!ran.stderr.contains("--strict"), "{}", ran.stderr);
     dir.alike("delete c --ids missing.txt", None).code(3).says("missing.txt");
 }
 

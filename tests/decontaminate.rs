@@ -607,6 +607,38 @@ fn a_document_lists_the_items_of_which_most_stands_in_it() {
     assert!(rows.iter().all(|row| row["passage"].as_str().unwrap().len() <= 400));
 }
 
+/// The last lines of a report: a benchmark of which nothing could be found, with the flag that decides it.
+#[test]
+fn a_benchmark_of_short_texts_is_warned_of() {
+    let dir = Dir::new();
+    dir.write("in.jsonl", line("a", &words(0, 40)));
+    dir.write("short.jsonl", (0..3).map(|at| line(&at.to_string(), &words(at, 12))).collect::<String>());
+    dir.write("long.jsonl", line("b", &words(0, 13)) + &line("c", &words(0, 5)));
+    let command = "decontaminate in.jsonl --benchmarks short.jsonl --benchmarks long.jsonl --dry-run";
+    let warned = |flags: &str| -> Vec<String> {
+        let ran = dir.alike(&format!("{command} {flags}"), None).ok();
+        ran.stderr.lines().filter(|line| line.starts_with("warning")).map(str::to_owned).collect()
+    };
+    let short = |least: usize, flag: &str| {
+        format!(
+            "warning: short.jsonl: no item has a text of {least} words or more to be looked for ({flag}, --join-fields)"
+        )
+    };
+    assert_eq!(warned("--any-ngram"), [short(13, "--ngram")]);
+    assert_eq!(warned("--any-ngram --ngram 8 --min-words 13"), [short(13, "--min-words")]);
+    assert_eq!(warned("--min-words 13"), [short(13, "--min-words")]);
+    assert_eq!(warned("--any-ngram --ngram 12"), Vec::<String>::new());
+    let contaminated = |flags: &str| -> Value {
+        let ran = dir.alike(&format!("{command} {flags} --json"), None).ok();
+        serde_json::from_str::<Value>(&ran.stdout).unwrap()["benchmarks"].clone()
+    };
+    let rows = contaminated("--any-ngram");
+    assert_eq!(
+        (&rows[0]["too_short"], &rows[1]["too_short"], &rows[1]["found"]),
+        (&json!(3), &json!(1), &json!(1))
+    );
+}
+
 #[test]
 fn what_the_memory_has_no_room_for_is_said_before_the_work() {
     let dir = Dir::new();

@@ -91,9 +91,16 @@ fn every_process_speaks_with_its_index() {
     let dir = bench();
     let ran = dir.alike("launch -n 2 -- dedup nowhere.jsonl --out out", None);
     assert!(ran.code.is_some_and(|code| code > 0), "{ran:?}");
-    for index in 0..2 {
-        assert!(ran.stderr.contains(&format!("[{index}] alike: error: ")), "{}", ran.stderr);
-    }
+    assert!(ran.stderr.contains("[0] alike: error: nowhere.jsonl"), "{}", ran.stderr);
+    // Why process 0 gave up is told by process 0; what others say for themselves, by these.
+    assert_eq!(ran.stderr.matches("no such file").count(), 1, "{}", ran.stderr);
+    let ran = dir.alike("launch -n 3 -- dedup in.jsonl --threshold 7 --out out", None).code(2);
+    assert_eq!(ran.stderr.matches("alike: error: ").count(), 1, "{}", ran.stderr);
+    let script = "echo \"alike: error: $((ALIKE_PROCESS / 2))\" >&2; exit 3\n";
+    let ran = played(&dir, script).code(3);
+    let mut errors = sorted(&ran.stderr);
+    errors.retain(|line| line.contains("error"));
+    assert_eq!(errors, ["[0] alike: error: 0", "[2] alike: error: 1"]);
     assert!(!dir.join("out").exists());
 }
 

@@ -3,12 +3,11 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
+use crate::support::cut_off::{start, until_epoch};
 use crate::support::job::{Shape, done};
 use crate::support::loads::{Seen, whole};
 use crate::support::local::States;
@@ -283,29 +282,17 @@ proptest! {
 
 /// Waits until a load has made a checkpoint, and kills it.
 fn kill_between_epochs(dir: &Dir, line: &str) {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_alike"))
-        .args(line.split_whitespace())
-        .current_dir(dir.path())
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    let began = Instant::now();
+    let mut child = start(dir, line);
     // The first is whole when the second is begun.
-    let epoch = |name: &str| name.strip_prefix("checkpoint-")?.split('-').nth(1)?.parse::<u32>().ok();
-    let has_checkpoint = || {
-        let entries = fs::read_dir(dir.join("c")).into_iter().flatten().filter_map(Result::ok);
-        entries.filter_map(|entry| epoch(&entry.file_name().to_string_lossy())).any(|epoch| epoch > 1)
-    };
-    while !has_checkpoint() {
-        assert!(began.elapsed() < Duration::from_secs(60), "no checkpoint");
-        assert!(child.try_wait().unwrap().is_none(), "it was done before it could be killed");
-        std::thread::sleep(Duration::from_millis(1));
-    }
+    until_epoch(dir, &mut child, 2);
     child.kill().unwrap();
     child.wait().unwrap();
-    assert!(has_checkpoint(), "it was done before it could be killed");
+    assert!(
+        dir.join("c")
+            .read_dir()
+            .unwrap()
+            .any(|file| { file.unwrap().file_name().to_string_lossy().starts_with("checkpoint-") })
+    );
 }
 
 /// An interrupted load goes on with the same records left out, or not at all.

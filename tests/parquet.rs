@@ -359,6 +359,45 @@ fn rows_become_lines_with_all_columns() {
     }
 }
 
+/// Where something else than the resemblance decides, there is a column of it, whether the columns are added to a file of
+/// Parquet or the file is made of records.
+#[test]
+fn annotated_columns_have_the_number_that_decided() {
+    let dir = Dir::new();
+    let record = |id: &str, text: &str| format!("{}\n", serde_json::json!({"id": id, "text": text}));
+    let (quote, book) = (words(10, 30), words(0, 60));
+    dir.write("in.jsonl", record("b", &book) + &record("q", &quote) + &record("x", "nothing of the kind"));
+    dir.dedup("in.jsonl --method exact --to parquet --out rows").ok();
+    for (flags, column, is_share) in [
+        ("--measure containment --threshold 0.9", "alike_containment", true),
+        ("--threshold 0.01 --ngram 1 --verify=edits", "alike_edit_similarity", true),
+        ("--method simhash --config near.toml", "alike_hamming_distance", false),
+        ("--method minhash --ngram 1", "alike_shared_features", false),
+    ] {
+        dir.write("near.toml", "[text]\nngram = 1\n[simhash]\ndistance = 7\n");
+        let list = dir.output(&format!("in.jsonl {flags} --assignments"), "list");
+        let assigned = jsonl(&fs::read(dir.join("list/assignments.jsonl")).unwrap());
+        for (at, input) in ["in.jsonl --to parquet", "rows/kept/in.parquet"].into_iter().enumerate() {
+            dir.dedup(&format!("{input} {flags} --annotate --out annotated")).ok();
+            let (rows, _) = read_back(&fs::read(dir.join("annotated/annotated/in.parquet")).unwrap());
+            for (row, said) in rows.iter().zip(&assigned) {
+                let (name, value) = row.get_column_iter().last().unwrap();
+                assert_eq!(name, column, "{flags}, {at}");
+                let said = said[&column["alike_".len()..]].as_f64();
+                let value = value.to_string().parse::<f64>().ok();
+                assert_eq!(value.is_some(), said.is_some(), "{flags}, {at}: {row}");
+                assert!(said.zip(value).is_none_or(|(a, b)| (a - b).abs() < 1e-12), "{flags}, {at}: {row}");
+                assert!(said.is_none_or(|said| is_share == (said < 1.0) || said <= 1.0), "{flags}: {said:?}");
+            }
+            let names: Vec<&str> = rows[0].get_column_iter().map(|(name, _)| name.as_str()).collect();
+            assert!(names.contains(&"alike_resemblance") && rows.len() == 3, "{names:?}");
+            fs::remove_dir_all(dir.join("annotated")).unwrap();
+        }
+        assert!(list.summary["documents"] == 3, "{flags}");
+        fs::remove_dir_all(dir.join("list")).unwrap();
+    }
+}
+
 #[test]
 fn annotated_files_have_all_that_they_had_and_columns_more() {
     let dir = Dir::new();

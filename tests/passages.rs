@@ -322,6 +322,64 @@ fn inputs_of_other_formats_are_cut_where_that_can_be() {
     assert_eq!(dir.names(), ["a.txt", "b.txt", "c.txt", "rows", "rows.csv", "texts"]);
 }
 
+/// What an earlier run has said of a text goes when the text is cut: it spoke of another one. Other records stay as they are.
+#[test]
+fn what_an_earlier_run_said_of_a_text_goes_with_what_is_cut() {
+    let dir = Dir::new();
+    let records = [
+        r#"{"id": "a", "alike": {"stretches":[[0,3]]}, "text": "one\ntwo"}"#,
+        r#"{"id": "b", "alike": {"cluster":1,"kept":true}, "text": "one\nthree", "n": 1.50}"#,
+        r#"{"id": "c", "text": "four", "alike": 7}"#,
+        r#"{"id": "d", "text": "FOUR\nfive", "alike": 7 }"#,
+    ];
+    dir.write("in.jsonl", records.join("\n") + "\n");
+    dir.alike("passages in.jsonl --action cut --out out", None).ok();
+    let kept = fs::read_to_string(dir.join("out/kept/in.jsonl")).expect("records");
+    let cut = [r#"{"id": "b", "text": "three", "n": 1.50}"#, r#"{"id": "d", "text": "five" }"#];
+    assert_eq!(kept.lines().collect::<Vec<_>>(), [records[0], cut[0], records[2], cut[1]]);
+    // But not the text itself.
+    let inside = r#"{"alike": {"text": "one\ntwo"}}"#;
+    dir.write("in.jsonl", format!("{inside}\n{}\n", inside.replace("two", "six")));
+    dir.alike("passages in.jsonl --text-field alike.text --action cut --out inside", None).ok();
+    let kept = fs::read_to_string(dir.join("inside/kept/in.jsonl")).expect("records");
+    assert_eq!(kept.lines().nth(1), Some(r#"{"alike": {"text": "six"}}"#));
+}
+
+/// A row that `--to parquet` wrote has its text a second time, in the record that it is of.
+#[cfg(feature = "parquet")]
+#[test]
+fn a_passage_stands_in_no_column_of_a_row_any_more() {
+    let dir = Dir::new();
+    let passage = "forty words that stand in both";
+    let record = |id: &str, own: &str, field: &str| {
+        let text = json!(format!("{own}\n{passage}\n"));
+        match field {
+            "m.body" => format!("{{\"id\":\"{id}\",\"m\":{{\"body\":{text}}},\"n\":1.50}}\n"),
+            field => format!("{{\"id\":\"{id}\",\"{field}\":{text},\"n\":1.50}}\n"),
+        }
+    };
+    for field in ["text", "body", "m.body"] {
+        dir.write(&format!("{field}/a.jsonl"), record("a", "one", field) + &record("b", "two", field));
+        dir.dedup(&format!("{field} --text-field {field} --to parquet --out {field}-rows")).ok();
+        dir.write("items.jsonl", format!("{{\"text\":{}}}\n", json!(passage)));
+        let passages = format!("passages {field}-rows/kept --action cut");
+        let decontaminate =
+            format!("decontaminate {field}-rows/kept --benchmarks items.jsonl --min-words 4 --action cut");
+        for (command, left) in [(passages, [true, false]), (decontaminate, [false, false])] {
+            dir.alike(&format!("{command} --to jsonl --out out"), None).ok();
+            let text = fs::read_to_string(dir.join("out/kept/a.jsonl")).expect("rows");
+            for (line, left) in text.lines().zip(left) {
+                assert_eq!(line.contains(passage), left, "{command}, {field}: {line}");
+            }
+            let row = &jsonl(text.as_bytes())[1];
+            let kept = json!(format!("{{\"id\":\"b\",\"{field}\":{},\"n\":1.50}}", row["text"]));
+            let record = if field == "m.body" { Value::Null } else { kept };
+            assert_eq!(row["record"], record, "{command}, {field}");
+            fs::remove_dir_all(dir.join("out")).expect("removed");
+        }
+    }
+}
+
 #[test]
 fn a_dry_run_writes_nothing_and_says_what_would_be_cut() {
     let dir = Dir::new();

@@ -122,6 +122,61 @@ fn one_is_explained_by_what_links_it() {
 }
 
 #[test]
+fn what_stays_is_explained_by_the_criterion_that_decided() {
+    let dir = Dir::new();
+    let family = |members: &[(&str, &str, Value)]| -> String {
+        let record = |(id, end, score): &(&str, &str, Value)| {
+            // Commas are no words: they make a copy longer, and leave it a copy.
+            let mut record = json!({"id": id, "text": words(0, 40) + end});
+            (!score.is_null()).then(|| record["score"] = score.clone());
+            format!("{record}\n")
+        };
+        members.iter().map(record).collect()
+    };
+    dir.write("one.jsonl", family(&[("a", "", json!(9)), ("b", ",,", json!(7))]));
+    dir.write(
+        "two.jsonl",
+        family(&[("c", "", json!("x")), ("d", ",", json!(null)), ("0", ",", json!(-2.5))]),
+    );
+    let length = words(0, 40).len();
+    let (base, one, two) = (json!(length), json!(length + 1), json!(length + 2));
+    // The first three that are kept, and for the first two and the last two of these: what decides, and what it compares.
+    for (keep, order, decided) in [
+        ("first", "ab0", [(Some("first"), json!([1, 1])), (Some("first"), json!([1, 2]))]),
+        ("last", "dc0", [(Some("last"), json!([2, 2])), (Some("last"), json!([2, 2]))]),
+        ("longest", "b0d", [(Some("longest"), json!([two, one])), (None, json!([2, 2]))]),
+        ("longest,last", "bd0", [(Some("longest"), json!([two, one])), (Some("last"), json!([2, 2]))]),
+        ("shortest", "ac0", [(None, json!([1, 2])), (Some("shortest"), json!([base, one]))]),
+        ("field:score:max", "cab", {
+            [(Some("field:score:max"), json!(["x", 9.0])), (Some("field:score:max"), json!([9.0, 7.0]))]
+        }),
+        ("field:score:min", "0ba", {
+            [(Some("field:score:min"), json!([-2.5, 7.0])), (Some("field:score:min"), json!([7.0, 9.0]))]
+        }),
+    ] {
+        for clustering in ["transitive", "guarantee"] {
+            let name = format!("{}-{clustering}", keep.replace([':', ','], "-"));
+            for load in ["one.jsonl", "two.jsonl"] {
+                let flags = format!("--ngram 1 --keep {keep} --clustering {clustering}");
+                let again = load == "two.jsonl";
+                dir.alike(&format!("load {name} {load} {}", if again { "" } else { &flags }), None).ok();
+            }
+            let [best, next, third] = [0, 1, 2].map(|at| &order[at..=at]);
+            let stays = |ids: &str| answer(&dir, &format!("explain {name} {ids}"))["stays"].clone();
+            let wanted = |kept: &str, before: &str, (criterion, compared): &(Option<&str>, Value)| json!({"kept": kept, "before": before, "keep": keep, "criterion": criterion, "compared": compared});
+            let first = wanted(best, next, &decided[0]);
+            for ids in [best, next, &format!("{best} {next}"), &format!("{next} {best}")] {
+                assert_eq!(stays(ids), first, "explain {ids}");
+            }
+            assert_eq!(stays(&format!("{third} {next}")), wanted(next, third, &decided[1]));
+        }
+    }
+    // What lacks the field comes last, whichever way the others are ordered.
+    let missing = answer(&dir, "explain field-score-min-transitive c d")["stays"].clone();
+    assert_eq!((&missing["kept"], &missing["compared"]), (&json!("c"), &json!(["x", null])));
+}
+
+#[test]
 fn two_that_are_apart_are_explained_by_what_they_lack() {
     let dir = made("");
     let told = answer(&dir, "explain c a0 d");

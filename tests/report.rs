@@ -241,7 +241,7 @@ fn a_page_is_whole_or_not_there() {
         ("--report-from 0.5", "--report"),
         ("--report look.html --report-from 0.9", "above the threshold"),
         ("--report look.html --report-from 0.5 --method minhash", "join"),
-        ("--report look.html --report-from 0.5 --measure containment", "join"),
+        ("--report look.html --report-from 0.5 --measure containment", "this one measures containment"),
         ("--report look.html --report-from none", "threshold"),
     ] {
         dir.dedup(&format!("in --dry-run -q {flags}")).code(2).says(says);

@@ -2,9 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::support::storage::{Fault, Simulated};
 use alike::collection::{Batch, Prepared, Report, Writer, prepare};
@@ -22,6 +21,7 @@ use serde_json::{Value, json};
 
 #[cfg(feature = "parquet")]
 use crate::support::columns::{Columns, Made};
+use crate::support::cut_off::{start, until_epoch};
 use crate::support::history::config;
 use crate::support::output::jsonl;
 use crate::support::program::{Dir, Ran};
@@ -365,30 +365,10 @@ fn told(ran: &Ran) -> Value {
     serde_json::from_str(&ran.stdout).unwrap_or_else(|error| panic!("{error}: {ran:?}"))
 }
 
-fn start(dir: &Dir, line: &str) -> Child {
-    Command::new(env!("CARGO_BIN_EXE_alike"))
-        .args(line.split_whitespace())
-        .current_dir(dir.path())
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap()
-}
-
 /// Starts the load, and sends `signal` when it has made `epochs` checkpoints: its exit code and what it said.
 fn interrupt(dir: &Dir, epochs: usize, signal: Signal) -> (Option<i32>, String) {
-    let child = start(dir, LOAD);
-    let began = Instant::now();
-    let number = |name: &str| name.strip_prefix("checkpoint-00000003-")?.parse::<usize>().ok();
-    loop {
-        let entries = fs::read_dir(dir.join("c")).unwrap().filter_map(Result::ok);
-        let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
-        if names.filter_map(|name| number(&name)).any(|epoch| epoch >= epochs) {
-            break;
-        }
-        assert!(began.elapsed() < Duration::from_secs(60), "no checkpoint");
-    }
+    let mut child = start(dir, LOAD);
+    until_epoch(dir, &mut child, epochs);
     kill_process(Pid::from_child(&child), signal).unwrap();
     let ended = child.wait_with_output().unwrap();
     (ended.status.code(), String::from_utf8(ended.stderr).unwrap())

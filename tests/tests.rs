@@ -71,6 +71,8 @@ mod histories;
 mod history_oracle;
 /// The map, the README and the sources against each other.
 mod house;
+/// Ctrl-C at any moment of a run.
+mod interrupts;
 /// How many documents of a cluster are kept.
 mod keep;
 /// `kill -9` at random moments of the program.

@@ -2,13 +2,11 @@
 
 use std::path::PathBuf;
 
-use alike::output::RecordForm;
 use clap::{Args, ValueEnum};
 
-use super::common::{MachineArgs, RecordArgs, ReportArgs};
+use super::common::RecordArgs;
 use super::dedup::ProtectedPath;
-use super::processes::ProcessArgs;
-use super::values::form_parser;
+use super::passages::WorkArgs;
 
 pub(super) const DECONTAMINATE_EXAMPLES: &str = "\
 Examples:
@@ -76,19 +74,8 @@ pub(crate) struct DecontaminateArgs {
     /// Also write removed records, to removed/
     #[arg(long, help_heading = "Output")]
     pub(crate) write_removed: bool,
-    /// Write records in this form: --to jsonl.zst [default: that of each input]
-    #[arg(long, value_name = "FORM", value_parser = form_parser(), help_heading = "Output")]
-    pub(crate) to: Option<RecordForm>,
-    /// Report what is found, but write nothing
-    #[arg(long, help_heading = "Output")]
-    pub(crate) dry_run: bool,
     #[command(flatten)]
-    pub(crate) report: ReportArgs,
-
-    #[command(flatten)]
-    pub(crate) machine: MachineArgs,
-    #[command(flatten)]
-    pub(crate) processes: ProcessArgs,
+    pub(crate) work: WorkArgs,
 }
 
 /// `--preset` of `decontaminate`.

@@ -23,9 +23,9 @@ impl Command {
     pub(crate) fn processes(&self) -> Option<&ProcessArgs> {
         match self {
             Command::Dedup(args) => Some(&args.processes),
-            Command::Passages(args) => Some(&args.processes),
-            Command::Repetition(args) => Some(&args.processes),
-            Command::Decontaminate(args) => Some(&args.processes),
+            Command::Passages(args) => Some(&args.work.processes),
+            Command::Repetition(args) => Some(&args.work.processes),
+            Command::Decontaminate(args) => Some(&args.work.processes),
             Command::Load(args) => Some(&args.change.processes),
             Command::Delete(args) => Some(&args.change.processes),
             Command::Compact(args) => Some(&args.processes),
@@ -39,9 +39,9 @@ impl Command {
     pub(crate) fn name_and_talk(&self) -> Option<(&'static str, &TalkArgs)> {
         match self {
             Command::Dedup(args) => Some(("dedup", &args.talk)),
-            Command::Passages(args) => Some(("passages", &args.report.talk)),
-            Command::Repetition(args) => Some(("repetition", &args.report.talk)),
-            Command::Decontaminate(args) => Some(("decontaminate", &args.report.talk)),
+            Command::Passages(args) => Some(("passages", &args.work.report.talk)),
+            Command::Repetition(args) => Some(("repetition", &args.work.report.talk)),
+            Command::Decontaminate(args) => Some(("decontaminate", &args.work.report.talk)),
             Command::Load(args) => Some(("load", &args.change.report.talk)),
             Command::Delete(args) => Some(("delete", &args.change.report.talk)),
             Command::Compact(args) => Some(("compact", &args.report.talk)),

@@ -6,7 +6,7 @@ use clap::{Args, Subcommand, ValueEnum};
 
 use super::common::{FormArgs, MachineArgs, RefusalArgs, ReportArgs};
 use super::processes::ProcessArgs;
-use super::values::fold_parser;
+use super::values::{MissingTextArg, fold_parser};
 
 pub(crate) const LEXICON_EXAMPLES: &str = "\
 Examples:
@@ -102,6 +102,9 @@ pub(crate) struct BuildArgs {
     /// Field of the text [default: text]
     #[arg(long, value_name = "PATH", help_heading = "Records")]
     pub(crate) text_field: Option<String>,
+    /// What becomes of records whose text is missing or null [default: reject]
+    #[arg(long, value_enum, value_name = "WHAT", hide_short_help = true, help_heading = "Records")]
+    pub(crate) missing_text: Option<MissingTextArg>,
     #[command(flatten)]
     pub(crate) form: FormArgs,
     #[command(flatten)]

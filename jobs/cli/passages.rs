@@ -1,6 +1,6 @@
-//! The arguments of `alike passages` and `alike repetition`.
+//! The arguments of `alike passages` and `alike repetition`, and those that `alike decontaminate` has in common with them.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use alike::output::RecordForm;
 use alike::passages::PassageUnit;
@@ -57,12 +57,19 @@ pub(crate) struct PassagesArgs {
     /// List the N passages that are repeated most
     #[arg(long, value_name = "N", default_value_t = 100, help_heading = "Output")]
     pub(crate) top: usize,
+    #[command(flatten)]
+    pub(crate) work: WorkArgs,
+}
+
+/// How records are written, what is reported, and what works on it: of the commands that write records and compare no documents.
+#[derive(Debug, Args)]
+pub(crate) struct WorkArgs {
     /// Write records in this form: --to jsonl.zst [default: that of each input]
     ///
     /// Texts that are cut are written as JSON Lines, or as plain text if they were. Other inputs need --to jsonl.
     #[arg(long, value_name = "FORM", value_parser = form_parser(), help_heading = "Output")]
     pub(crate) to: Option<RecordForm>,
-    /// Report repeated passages, but write nothing
+    /// Report what is found, but write nothing
     #[arg(long, help_heading = "Output")]
     pub(crate) dry_run: bool,
     #[command(flatten)]
@@ -72,6 +79,13 @@ pub(crate) struct PassagesArgs {
     pub(crate) machine: MachineArgs,
     #[command(flatten)]
     pub(crate) processes: ProcessArgs,
+}
+
+impl WorkArgs {
+    /// The folder to make of the one that is named.
+    pub(crate) fn writes<'a>(&self, out: &'a Option<PathBuf>) -> Option<&'a Path> {
+        out.as_deref().filter(|_| !self.dry_run)
+    }
 }
 
 /// `--action`.
@@ -118,19 +132,8 @@ pub(crate) struct RepetitionArgs {
     /// Also write removed records, to removed/
     #[arg(long, help_heading = "Output")]
     pub(crate) write_removed: bool,
-    /// Write records in this form: --to jsonl.zst [default: that of each input]
-    #[arg(long, value_name = "FORM", value_parser = form_parser(), help_heading = "Output")]
-    pub(crate) to: Option<RecordForm>,
-    /// Report what is found, but write nothing
-    #[arg(long, help_heading = "Output")]
-    pub(crate) dry_run: bool,
     #[command(flatten)]
-    pub(crate) report: ReportArgs,
-
-    #[command(flatten)]
-    pub(crate) machine: MachineArgs,
-    #[command(flatten)]
-    pub(crate) processes: ProcessArgs,
+    pub(crate) work: WorkArgs,
 }
 
 /// What `--limit` names.

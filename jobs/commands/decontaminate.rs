@@ -26,9 +26,9 @@ use crate::cli::decontaminate::DecontaminateArgs;
 use crate::cluster::job::{DistributedJob, PART_DONE};
 use crate::session::benchmarks::{FoundBenchmarks, find_benchmarks};
 use crate::session::decontamination::DecontaminateOptions;
-use crate::session::inputs::{find_inputs, refuse};
+use crate::session::inputs::{find_inputs, refuse, warn_of_no_words};
 use crate::session::run_folder::{RunFolder, close_spool, write_rejected};
-use crate::session::watched::watched;
+use crate::session::watched::watched_job;
 use crate::terminal::reporter::Reporter;
 use crate::terminal::table::TextTable;
 
@@ -49,18 +49,18 @@ struct DecontaminationTask {
 pub(crate) fn run(args: &DecontaminateArgs, job: &DistributedJob) -> Result<ExitCode> {
     let begun = Instant::now();
     let options = DecontaminateOptions::new(args)?;
-    let reporter = Reporter::new(&args.report);
+    let reporter = Reporter::new(&args.work.report);
     // It goes only when the other processes know that nothing is written to it any more.
     let mut place = None;
-    let done = watched(&args.report.talk, |progress| {
-        let lead =
-            |peers: Option<Arc<Peers>>| lead(&options, &mut place, peers.as_ref(), &reporter, progress);
-        let assist = |peers: &Arc<Peers>| take_part(&options, peers, progress);
-        job.work(options.machine.workers, progress, lead, assist)
-    });
-    let Some(report) = job.print_profile(done)? else { return Ok(PART_DONE) };
+    let lead = |peers: Option<&Arc<Peers>>, progress: &Arc<Progress>| {
+        lead(&options, &mut place, peers, &reporter, progress)
+    };
+    let assist = |peers: &Arc<Peers>, progress: &Arc<Progress>| take_part(&options, peers, progress);
+    let done = watched_job(job, &args.work.report.talk, options.machine.workers, lead, assist)?;
+    let Some(report) = done else { return Ok(PART_DONE) };
     let seconds = begun.elapsed().as_secs_f64();
     describe(&report, options.out.as_deref(), seconds, &reporter);
+    warn_of_no_words(&reporter, report.empty, report.documents);
     let mut object = report.to_json()?;
     object["workers"] = options.machine.workers.into();
     object["seconds"] = seconds.into();

@@ -16,15 +16,14 @@ use alike::peers::Peers;
 use alike::printable::counted;
 use alike::progress::{Progress, Stage};
 use alike::read::{Rejected, Source};
-use alike::system_memory::peak_memory;
 use serde_json::{Value, json};
 
 use crate::cli::passages::{ActionArg, PassagesArgs};
 use crate::cluster::job::{DistributedJob, PART_DONE};
-use crate::session::inputs::{find_inputs, refuse};
+use crate::session::inputs::{find_inputs, refuse, warn_of_no_words};
 use crate::session::options::{Machine, records};
-use crate::session::run_folder::{RunFolder, close_spool, write_rejected};
-use crate::session::watched::watched;
+use crate::session::run_folder::{RunFolder, add_effort, close_spool, write_rejected};
+use crate::session::watched::watched_job;
 use crate::terminal::reporter::Reporter;
 
 /// Passages that people are shown.
@@ -45,22 +44,25 @@ struct PassageTask {
 
 pub(crate) fn run(args: &PassagesArgs, job: &DistributedJob) -> Result<ExitCode> {
     let begun = Instant::now();
-    let machine = Machine::new(&args.machine)?;
-    let reporter = Reporter::new(&args.report);
+    let machine = Machine::new(&args.work.machine)?;
+    let reporter = Reporter::new(&args.work.report);
     // It goes only when the other processes know that nothing is written to it any more.
     let mut place = None;
-    let done = watched(&args.report.talk, |progress| {
-        let lead = |peers: Option<Arc<Peers>>| {
-            lead(args, machine, &mut place, &reporter, (peers.as_ref(), progress))
-        };
-        let assist = |peers: &Arc<Peers>| take_part(args, machine, peers, progress);
-        job.work(machine.workers, progress, lead, assist)
-    });
-    let Some(mut done) = job.print_profile(done)? else { return Ok(PART_DONE) };
-    done.finish(args, begun, &reporter)?;
-    if let Some(RunFolder::Output(staging)) = place.take() {
-        staging.commit()?;
+    let lead = |peers: Option<&Arc<Peers>>, progress: &Arc<Progress>| {
+        lead(args, machine, &mut place, &reporter, (peers, progress))
+    };
+    let assist = |peers: &Arc<Peers>, progress: &Arc<Progress>| take_part(args, machine, peers, progress);
+    let done = watched_job(job, &args.work.report.talk, machine.workers, lead, assist)?;
+    let Some(mut done) = done else { return Ok(PART_DONE) };
+    let read = &done.found.read;
+    add_effort(&mut done.report, begun, read.text_bytes);
+    if args.work.writes(&args.out).is_none() {
+        done.report["top"] = json!(done.found.top);
     }
+    place.take().map_or(Ok(()), |place| place.finish(&done.report))?;
+    done.tell(args, &reporter);
+    let wordless = if done.found.read.text_bytes == 0 { done.found.read.documents } else { 0 };
+    warn_of_no_words(&reporter, wordless, done.found.read.documents);
     reporter.object(&done.report)
 }
 
@@ -69,8 +71,6 @@ struct Done {
     found: FoundPassages,
     rejected: Vec<Rejected>,
     kept: Option<KeptTally>,
-    /// The folder that will be there, before it has its name.
-    staging: Option<std::path::PathBuf>,
     report: Value,
 }
 
@@ -80,7 +80,7 @@ fn choice(args: &PassagesArgs) -> FormChoice {
         ActionArg::Cut => TextChange::Cut,
         ActionArg::Mark => TextChange::Mark,
     };
-    FormChoice { form: args.to, texts, ..FormChoice::default() }
+    FormChoice { form: args.work.to, texts, ..FormChoice::default() }
 }
 
 /// Where texts and ids stand in records.
@@ -99,11 +99,11 @@ fn lead(
     reporter: &Reporter<'_>,
     (peers, progress): (Option<&Arc<Peers>>, &Arc<Progress>),
 ) -> Result<Done> {
-    let writes = args.action != ActionArg::List && !args.dry_run;
-    if args.action == ActionArg::List && args.to.is_some() {
+    let writes = args.action != ActionArg::List && !args.work.dry_run;
+    if args.action == ActionArg::List && args.work.to.is_some() {
         return Err(Error::config("--to is of records that are written; add --action cut or --action mark"));
     }
-    let place = held.insert(RunFolder::new(args.out.as_deref().filter(|_| !args.dry_run))?);
+    let place = held.insert(RunFolder::new(args.work.writes(&args.out))?);
     let spool = private_folder(place.path())?;
     let input = input(args)?;
     let discovery = find_inputs(&args.inputs, args.records.form.hint(&input), spool.path(), progress)?;
@@ -128,7 +128,7 @@ fn lead(
     reporter.refused(&rejected);
     refuse(args.records.refusals, &rejected, found.read.documents)?;
     let peers = peers.map(|peers| &**peers);
-    let mut done = Done { found, rejected, kept: None, staging: None, report: Value::Null };
+    let mut done = Done { found, rejected, kept: None, report: Value::Null };
     if let RunFolder::Output(staging) = place {
         write_lists(staging.path(), &done)?;
         if let Some(cuts) = done.found.cuts.take() {
@@ -143,7 +143,6 @@ fn lead(
             done.kept = Some(write_cut_records(staging.path(), set, chosen, &cuts, hands, progress)?);
             cuts.remove()?;
         }
-        done.staging = Some(staging.path().to_path_buf());
     }
     close_spool(spool, place.path())?;
     done.report = report(args, &request, &done, peers);
@@ -162,7 +161,7 @@ fn take_part(
     let task: PassageTask = peers.receive()?;
     let request = request(task, machine, scratch.path(), Some(peers));
     let fields = assist_passages(&request, progress)?;
-    if args.action != ActionArg::List && !args.dry_run {
+    if args.action != ActionArg::List && !args.work.dry_run {
         progress.enter(Stage::Write, 0);
         let set = RecordSet { sources: &request.sources, fields: &fields, choice: choice(args) };
         assist_records(set, machine.workers, peers, progress)?;
@@ -234,25 +233,6 @@ fn report(args: &PassagesArgs, request: &PassageRequest, done: &Done, peers: Opt
 }
 
 impl Done {
-    /// Completes the report, writes it, and tells people of it.
-    fn finish(&mut self, args: &PassagesArgs, begun: Instant, reporter: &Reporter<'_>) -> Result<()> {
-        let seconds = begun.elapsed().as_secs_f64();
-        let read = &self.found.read;
-        self.report["seconds"] = ((seconds * 1e3).round() / 1e3).into();
-        self.report["megabytes_per_second"] =
-            ((read.text_bytes as f64 / 1e5 / seconds.max(1e-9)).round() / 10.0).into();
-        self.report["peak_memory_bytes"] = peak_memory().into();
-        if let Some(folder) = &self.staging {
-            let path = folder.join("summary.json");
-            let text = format!("{:#}\n", self.report);
-            std::fs::write(&path, text).map_err(|e| Error::io(&path, "write", e))?;
-        } else {
-            self.report["top"] = json!(self.found.top);
-        }
-        self.tell(args, reporter);
-        Ok(())
-    }
-
     fn tell(&self, args: &PassagesArgs, reporter: &Reporter<'_>) {
         let FoundPassages { read, repeats, top, .. } = &self.found;
         let percent = |part: u64| format!("{:.1} %", 100.0 * share(part, read.text_bytes));
@@ -270,7 +250,7 @@ impl Done {
             let times = counted(passage.count, "time");
             reporter.line(&format!("{times} in {}: {text}", counted(passage.documents, "document")));
         }
-        let done = match (args.dry_run, args.action) {
+        let done = match (args.work.dry_run, args.action) {
             (true, ActionArg::List) => "nothing written (dry run)".to_owned(),
             (true, _) => format!(
                 "would change {} (dry run, nothing written)",
@@ -285,7 +265,7 @@ impl Done {
             ),
             (false, ActionArg::Mark) => format!("marked {}", counted(repeats.later_documents, "document")),
         };
-        let out = args.out.as_deref().filter(|_| !args.dry_run);
+        let out = args.work.writes(&args.out);
         reporter.line(&out.map_or(done.clone(), |out| format!("{done}: {}", out.display())));
     }
 }

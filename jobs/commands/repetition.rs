@@ -19,14 +19,13 @@ use alike::repetition::{
     FoundRepetition, LimitRow, RepetitionLimits, RepetitionReport, RepetitionRequest, assist_repetition,
     find_repetition, write_rows,
 };
-use alike::system_memory::peak_memory;
 
 use crate::cli::passages::{RepetitionArgs, RepetitionLimit};
 use crate::cluster::job::{DistributedJob, PART_DONE};
-use crate::session::inputs::{find_inputs, refuse};
+use crate::session::inputs::{find_inputs, refuse, warn_of_no_words};
 use crate::session::options::{Machine, records};
-use crate::session::run_folder::{RunFolder, close_spool, write_rejected};
-use crate::session::watched::watched;
+use crate::session::run_folder::{RunFolder, add_effort, close_spool, write_rejected};
+use crate::session::watched::watched_job;
 use crate::terminal::reporter::Reporter;
 use crate::terminal::table::TextTable;
 
@@ -41,32 +40,23 @@ struct RepetitionTask {
 
 pub(crate) fn run(args: &RepetitionArgs, job: &DistributedJob) -> Result<ExitCode> {
     let begun = Instant::now();
-    let machine = Machine::new(&args.machine)?;
-    let reporter = Reporter::new(&args.report);
+    let machine = Machine::new(&args.work.machine)?;
+    let reporter = Reporter::new(&args.work.report);
     // It goes only when the other processes know that nothing is written to it any more.
     let mut place = None;
-    let done = watched(&args.report.talk, |progress| {
-        let lead = |peers: Option<Arc<Peers>>| {
-            lead(args, machine, &mut place, &reporter, (peers.as_deref(), progress))
-        };
-        let assist = |peers: &Arc<Peers>| take_part(args, machine, peers, progress);
-        job.work(machine.workers, progress, lead, assist)
-    });
-    let Some(report) = job.print_profile(done)? else { return Ok(PART_DONE) };
-    let seconds = begun.elapsed().as_secs_f64();
-    let mut object = report.to_json()?;
-    object["workers"] = machine.workers.into();
-    object["seconds"] = ((seconds * 1e3).round() / 1e3).into();
-    object["megabytes_per_second"] =
-        ((report.text_bytes as f64 / 1e5 / seconds.max(1e-9)).round() / 10.0).into();
-    object["peak_memory_bytes"] = peak_memory().into();
-    if let Some(RunFolder::Output(staging)) = place.take() {
-        let path = staging.path().join("summary.json");
-        std::fs::write(&path, format!("{object:#}\n")).map_err(|e| Error::io(&path, "write", e))?;
-        staging.commit()?;
-    }
+    let lead = |peers: Option<&Arc<Peers>>, progress: &Arc<Progress>| {
+        lead(args, machine, &mut place, &reporter, (peers.map(|peers| &**peers), progress))
+    };
+    let assist = |peers: &Arc<Peers>, progress: &Arc<Progress>| take_part(args, machine, peers, progress);
+    let done = watched_job(job, &args.work.report.talk, machine.workers, lead, assist)?;
+    let Some(report) = done else { return Ok(PART_DONE) };
+    let mut summary = report.to_json()?;
+    summary["workers"] = machine.workers.into();
+    add_effort(&mut summary, begun, report.text_bytes);
+    place.take().map_or(Ok(()), |place| place.finish(&summary))?;
     describe(&report, args, &reporter);
-    reporter.object(&object)
+    warn_of_no_words(&reporter, report.empty, report.documents);
+    reporter.object(&summary)
 }
 
 /// Finds and writes: where this process is alone, or process 0.
@@ -77,7 +67,7 @@ fn lead(
     reporter: &Reporter<'_>,
     (peers, progress): (Option<&Peers>, &Arc<Progress>),
 ) -> Result<RepetitionReport> {
-    let place = held.insert(RunFolder::new(out(args))?);
+    let place = held.insert(RunFolder::new(args.work.writes(&args.out))?);
     let spool = private_folder(place.path())?;
     let mut config = Config::default();
     records(&mut config.input, &args.records);
@@ -85,7 +75,7 @@ fn lead(
     let hint = args.records.form.hint(&config.input);
     let discovery = find_inputs(&args.inputs, hint, spool.path(), progress)?;
     FormPlan::new(&discovery.sources, choice(args))?;
-    let folder = out(args).is_some().then(|| std::path::absolute(place.path())).transpose();
+    let folder = args.work.writes(&args.out).is_some().then(|| std::path::absolute(place.path())).transpose();
     let folder = folder.map_err(|e| Error::io(place.path(), "find", e))?;
     let sources = Source::all_from_anywhere(&discovery.sources)?;
     let task = RepetitionTask { sources, input: config.input, folder };
@@ -138,17 +128,12 @@ fn take_part(
     let _scratch = Scratch::apart(&std::env::temp_dir())?;
     let task: RepetitionTask = peers.receive()?;
     let inputs = assist_repetition(&request(&task, &limits(args), machine, Some(peers)), progress)?;
-    if out(args).is_some() {
+    if args.work.writes(&args.out).is_some() {
         progress.enter(Stage::Write, 0);
         let set = RecordSet { sources: &inputs.sources, fields: &inputs.fields, choice: choice(args) };
         sides(args).iter().try_for_each(|_| assist_records(set, machine.workers, peers, progress))?;
     }
     Ok(())
-}
-
-/// The folder to make.
-fn out(args: &RepetitionArgs) -> Option<&Path> {
-    args.out.as_deref().filter(|_| !args.dry_run)
 }
 
 /// Which halves of the records are written.
@@ -157,7 +142,7 @@ fn sides(args: &RepetitionArgs) -> &'static [Side] {
 }
 
 fn choice(args: &RepetitionArgs) -> FormChoice {
-    FormChoice { form: args.to, ..FormChoice::default() }
+    FormChoice { form: args.work.to, ..FormChoice::default() }
 }
 
 fn limits(args: &RepetitionArgs) -> RepetitionLimits {
@@ -189,7 +174,7 @@ fn describe(report: &RepetitionReport, args: &RepetitionArgs, reporter: &Reporte
     let table = TextTable { heading, rows: report.measures.iter().map(row).collect() };
     table.text().lines().for_each(|line| reporter.line(line));
     let kept = report.documents - report.above;
-    let what = match out(args) {
+    let what = match args.work.writes(&args.out) {
         Some(out) => format!("{kept} kept in {}/kept", out.display()),
         None => format!("{kept} would be kept (dry run, nothing written)"),
     };

@@ -1,6 +1,6 @@
 //! What was typed of `decontaminate`, made sense of before a byte of input is read.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use alike::config::{Config, Input};
 use alike::decontaminate::{ContaminationRule, ItemFields};
@@ -65,15 +65,15 @@ impl DecontaminateOptions {
         Ok(DecontaminateOptions {
             corpus: args.inputs.clone(),
             benchmarks: args.benchmarks.clone(),
-            out: args.out.clone().filter(|_| !args.dry_run),
+            out: args.work.writes(&args.out).map(Path::to_path_buf),
             fields,
             rule: rule(args)?,
             input: config.input,
             hint,
             refusals: args.records.refusals,
-            form: FormChoice { form: args.to, texts, ..FormChoice::default() },
+            form: FormChoice { form: args.work.to, texts, ..FormChoice::default() },
             write_removed: args.write_removed,
-            machine: Machine::new(&args.machine)?,
+            machine: Machine::new(&args.work.machine)?,
         })
     }
 

@@ -12,6 +12,7 @@ use alike::read::{Discovery, FormatHint, Rejected, discover_as};
 
 use crate::cli::common::RefusalArgs;
 use crate::terminal::interrupt::unless_stopped;
+use crate::terminal::reporter::Reporter;
 use crate::terminal::stderr::warn;
 
 /// Most inputs that a message names.
@@ -59,6 +60,21 @@ pub(crate) fn unreadable_ids(list: &Path, error: &io::Error, line: &str) -> Erro
             "cannot be read ({error}); name a file with one id a line, or give the ids themselves: echo ID | {line} -"
         ),
     )
+}
+
+/// Warns where no document has a word: with `--missing-text keep` no record is refused for a field that is mistyped.
+pub(crate) fn warn_of_no_words(reporter: &Reporter<'_>, wordless: u64, documents: u64) {
+    if documents > 0 && wordless == documents {
+        reporter.line(&format!(
+            "warning: {} without any word; is the text field right (--text-field)?",
+            counted(documents, "document")
+        ));
+    }
+}
+
+/// Refuses an input of which anything could not be used, for a reason of its own.
+pub(crate) fn refuse_any(rejected: &[Rejected], documents: u64, reason: &str) -> Result<()> {
+    refuse_above(0, rejected, documents, reason.to_owned())
 }
 
 /// Refuses an input of which more could not be used than was asked for.

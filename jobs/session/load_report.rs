@@ -9,6 +9,7 @@ use alike::output::examples;
 use alike::printable::{counted, printable};
 use serde::Serialize;
 
+use crate::session::inputs::warn_of_no_words;
 use crate::terminal::reporter::Reporter;
 use crate::terminal::stdout::stdout_error;
 
@@ -83,6 +84,9 @@ pub(crate) fn report_load(
         counted(*records, "record")
     ));
     against.report(reporter, report.left_out, would);
+    // Deletions have no texts.
+    let upserts = added + replaced + unchanged;
+    warn_of_no_words(reporter, if report.text_bytes == 0 { upserts } else { 0 }, upserts);
     if report.too_few_terms > 0 {
         reporter.line(&format!(
             "{} with too few terms for the method: compared with equal texts only{}",

@@ -135,9 +135,19 @@ impl DedupOptions {
 /// [`Error::Config`] names `flag` if it is no threshold, above that of `config`, or if its method does not find all pairs.
 pub(crate) fn report_from(flag: &str, text: &str, config: &Config) -> Result<Threshold> {
     let from: Threshold = text.parse().map_err(Error::Config)?;
-    if config.method != Method::Join || config.join.measure != JoinMeasure::Resemblance {
+    let measure = match config.join.measure {
+        _ if config.method != Method::Join => {
+            return Err(Error::config(format!(
+                "{flag} is for the join by resemblance: other methods do not find all pairs from a threshold on"
+            )));
+        }
+        JoinMeasure::Resemblance => None,
+        JoinMeasure::Containment => Some("containment"),
+        JoinMeasure::ContainmentOfProtected => Some("containment-of-protected"),
+    };
+    if let Some(measure) = measure {
         return Err(Error::config(format!(
-            "{flag} is for the join by resemblance: other methods do not find all pairs from a threshold on"
+            "{flag} is for the join by resemblance, and this one measures {measure}; leave {flag} out"
         )));
     }
     if config.threshold.is_below(from) {
@@ -273,7 +283,7 @@ pub(crate) fn records(input: &mut Input, args: &RecordArgs) {
 }
 
 /// What a flag says of records without a text.
-fn missing_text(input: &mut Input, asked: Option<MissingTextArg>) {
+pub(crate) fn missing_text(input: &mut Input, asked: Option<MissingTextArg>) {
     if let Some(asked) = asked {
         input.missing_text = match asked {
             MissingTextArg::Reject => MissingText::Reject,

@@ -48,7 +48,9 @@ pub use maintain::fsck::{Finding, FsckReport, broken_files, fsck};
 pub use maintain::tiers::Compaction;
 pub use query::check::{Checker, Resembled};
 pub use query::diff::{Piece, Whose, WordDiff, word_diff};
-pub use query::explain::{Alone, Apart, Comparison, Explanation, Place, Step, Together};
+pub use query::explain::{
+    Alone, Apart, Compared, Comparison, Explanation, Place, Preference, Step, Together,
+};
 pub use query::group::Group;
 pub use query::measures::Measures;
 pub use query::stats::{Large, Sizes, Stats, TableStats};

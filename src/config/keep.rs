@@ -100,6 +100,16 @@ impl Keep {
         lengths: impl Fn() -> Ordering,
         values: impl Fn(bool) -> Ordering,
     ) -> Ordering {
+        self.decide(position, lengths, values).1
+    }
+
+    /// Orders two documents as [`Keep::order`] does, and says which criterion did: none if only position was left.
+    pub fn decide(
+        &self,
+        position: Ordering,
+        lengths: impl Fn() -> Ordering,
+        values: impl Fn(bool) -> Ordering,
+    ) -> (Option<&Criterion>, Ordering) {
         let by = |criterion: &Criterion| match criterion {
             Criterion::First => position,
             Criterion::Last => position.reverse(),
@@ -107,7 +117,8 @@ impl Keep {
             Criterion::Shortest => lengths(),
             Criterion::Field { max, .. } => values(*max),
         };
-        self.criteria.iter().map(by).find(|order| order.is_ne()).unwrap_or(position)
+        let mut orders = self.criteria.iter().map(|criterion| (Some(criterion), by(criterion)));
+        orders.find(|(_, order)| order.is_ne()).unwrap_or((None, position))
     }
 }
 

@@ -9,6 +9,8 @@ pub(crate) mod checks;
 pub(crate) mod columns;
 /// Corpora outside the repository.
 pub(crate) mod corpora;
+/// Runs of the program that are cut off: started, watched, and sent a signal.
+pub(crate) mod cut_off;
 /// Texts with dates, which every method can use.
 pub(crate) mod dated;
 /// Collections that cluster with a guarantee, held against one-shot runs.

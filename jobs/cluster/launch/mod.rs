@@ -3,6 +3,7 @@
 pub(crate) mod child;
 pub(crate) mod command;
 pub(crate) mod ends;
+mod errors;
 mod merged;
 pub(crate) mod output;
 pub(crate) mod watch;

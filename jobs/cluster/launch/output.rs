@@ -14,6 +14,7 @@ use crate::terminal::stdout::colours;
 
 use super::child::Event;
 use super::ends::ProcessEnd;
+use super::errors::LaunchErrors;
 use super::merged::Merged;
 use super::watch::LaunchObserver;
 
@@ -24,6 +25,7 @@ const COLOURS: [u8; 5] = [36, 35, 32, 33, 34];
 pub(crate) struct LauncherOutput {
     show: Show,
     merged: Merged,
+    errors: LaunchErrors,
     colours: bool,
     quiet: bool,
     /// Whether process 0 tells its results as JSON on standard error.
@@ -38,6 +40,7 @@ impl LauncherOutput {
         LauncherOutput {
             show: Show::new(Mode::choose(talk.quiet, talk.json_progress)),
             merged: Merged::new(processes),
+            errors: LaunchErrors::default(),
             colours: io::stderr().is_terminal() && colours(),
             quiet: talk.quiet,
             json: talk.json_progress,
@@ -48,7 +51,15 @@ impl LauncherOutput {
     /// Shows the last state; and why not all could be written that process 0 wrote, if so.
     pub(crate) fn finish(mut self) -> Option<io::Error> {
         self.show.finish();
+        self.errors(true);
         self.broken
+    }
+
+    /// Shows errors that have waited for process 0 to say the same; all of them at the end.
+    fn errors(&mut self, is_end: bool) {
+        for (process, line) in self.errors.due(is_end) {
+            self.line(prefixed(process, &line, self.colours));
+        }
     }
 
     /// A line above what is drawn. Nobody listening is no failure.
@@ -100,7 +111,7 @@ impl LaunchObserver for LauncherOutput {
                     // Whoever reads them relies on their being the last line.
                     self.show.finish();
                     self.line(sanitize(&text));
-                } else {
+                } else if !self.errors.take(process, &text) {
                     self.line(prefixed(process, &text, self.colours));
                 }
             }
@@ -116,6 +127,7 @@ impl LaunchObserver for LauncherOutput {
     }
 
     fn tick(&mut self) {
+        self.errors(false);
         if let Some(now) = self.merged.now().filter(|_| !self.quiet) {
             self.show.see(now);
         }

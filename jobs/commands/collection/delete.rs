@@ -15,13 +15,11 @@ use alike::progress::Progress;
 use alike::read::{FormatHint, Rejected};
 
 use crate::cli::collections::DeleteArgs;
-use crate::cli::common::RefusalArgs;
-use crate::cli::values::Percent;
 use crate::cluster::job::{DistributedJob, PART_DONE};
 use crate::session::commit::{
     ABOVE, assist, commit, foreseen, refuse_dry_run, refuse_mass_deletion, unfinished,
 };
-use crate::session::inputs::{find_inputs, refuse, unreadable_ids};
+use crate::session::inputs::{find_inputs, refuse_any, unreadable_ids};
 use crate::session::load_report::{AgainstReport, report_load, unknown};
 use crate::session::options::{Machine, components, epoch};
 use crate::session::target::opened;
@@ -114,8 +112,8 @@ fn delete(
         resources: machine.resources(scratch, peers),
     };
     // Every line of the file is ours: only an id over the length of a record can be refused.
-    let all = RefusalArgs { strict: true, max_rejected: Percent(0) };
-    let accept = |rejected: &[Rejected], documents| refuse(all, rejected, documents);
+    let why = "no document has an id of that length; take the line out; nothing was deleted";
+    let accept = |rejected: &[Rejected], documents| refuse_any(rejected, documents, why);
     let held = writer.snapshot().manifest().counts.documents;
     let agree = |report: &Report| match unknown(&report.unknown).filter(|_| args.strict) {
         Some(first) => Err(Error::Refused {

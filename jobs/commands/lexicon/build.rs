@@ -18,8 +18,8 @@ use alike::read::Source;
 use super::description::{describe_new, input};
 use crate::cli::lexicon::{BuildArgs, TermsArg};
 use crate::cluster::job::{DistributedJob, PART_DONE};
-use crate::session::inputs::{find_inputs, refuse};
-use crate::session::options::{Machine, fold};
+use crate::session::inputs::{find_inputs, refuse, warn_of_no_words};
+use crate::session::options::{Machine, fold, missing_text};
 use crate::session::watched::watched;
 use crate::terminal::reporter::Reporter;
 
@@ -64,7 +64,8 @@ fn lead(
     let terms = terms(args)?;
     Header { terms, min_df: args.min_df, short: 0, documents: 0 }.check()?;
     let scratch = Scratch::beside(&args.out, &std::env::temp_dir())?;
-    let input = input(args.text_field.as_deref())?;
+    let mut input = input(args.text_field.as_deref())?;
+    missing_text(&mut input, args.missing_text);
     let found = find_inputs(&args.inputs, args.form.hint(&input), scratch.path(), progress)?;
     let task = LexiconTask { sources: found.sources.clone(), input, terms };
     if let Some(peers) = peers {
@@ -76,6 +77,7 @@ fn lead(
     let Counted { tally, .. } = counted;
     reporter.refused(&rejected);
     refuse(args.refusals, &rejected, tally.documents + tally.empty)?;
+    warn_of_no_words(reporter, tally.empty, tally.documents + tally.empty);
     let frozen = counted.freeze(&args.out, args.min_df, progress)?;
     Ok((frozen, tally, rejected.len()))
 }

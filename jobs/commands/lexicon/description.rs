@@ -23,9 +23,10 @@ pub(super) fn describe_new(out: &Path, frozen: &Frozen, reporter: &Reporter<'_>)
     let Frozen { header, count, left_out, bytes, .. } = frozen;
     let Header { min_df, short, .. } = header;
     reporter.line(&format!(
-        "{}: {} in {min_df} documents or more of {}; {left_out} rarer ones left out; {bytes} bytes",
+        "{}: {} in {} or more of {}; {left_out} rarer ones left out; {bytes} bytes",
         out.display(),
         counted(*count, "term"),
+        counted(*min_df, "document"),
         header.documents
     ));
     if *short > 0 {

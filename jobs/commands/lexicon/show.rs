@@ -55,11 +55,11 @@ fn text(lexicon: &Lexicon, rows: &[Row<'_>]) -> String {
         short => format!("; counts may be too low by up to {short}"),
     };
     let mut text = format!(
-        "lexicon {}\n{}, {}, in {} documents or more of {}{short}\n",
+        "lexicon {}\n{}, {}, in {} or more of {}{short}\n",
         lexicon.name(),
         counted(lexicon.len() as u64, "term"),
         header.terms,
-        header.min_df,
+        counted(header.min_df, "document"),
         header.documents
     );
     if !rows.is_empty() {

@@ -4,7 +4,9 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use alike::collection::{Alone, Apart, Comparison, Explanation, Measures, Place, Step, Together, WordDiff};
+use alike::collection::{
+    Alone, Apart, Compared, Comparison, Explanation, Measures, Place, Preference, Step, Together, WordDiff,
+};
 use alike::error::{Error, Result};
 use alike::printable::counted;
 use alike::progress::Progress;
@@ -65,7 +67,8 @@ impl ExplanationPrinter<'_> {
             (None, false) => "in no cluster: its text has no token".to_owned(),
         };
         let Place { id, file, line, text_bytes, .. } = place;
-        self.line(&format!("{id}: {cluster}; {file}:{line}, {text_bytes} bytes of text"))
+        let bytes = counted(*text_bytes, "byte");
+        self.line(&format!("{id}: {cluster}; {file}:{line}, {bytes} of text"))
     }
 
     fn alone(&mut self, alone: &Alone) -> Result<()> {
@@ -77,6 +80,7 @@ impl ExplanationPrinter<'_> {
             }
             None => Ok(()),
         }?;
+        self.stays(&alone.stays)?;
         if !alone.same_text.is_empty() {
             let shown: Vec<&str> = alone.same_text.iter().take(SHOWN).map(String::as_str).collect();
             let more = more(alone.same_text.len());
@@ -99,13 +103,17 @@ impl ExplanationPrinter<'_> {
         self.place(&together.first)?;
         self.place(&together.second)?;
         self.chain("together, by these links:", &together.chain)?;
-        match &together.ends {
-            Some(ends) => {
-                self.line("both ends with each other:")?;
-                self.step(ends)
-            }
-            None => Ok(()),
+        if let Some(ends) = &together.ends {
+            self.line("both ends with each other:")?;
+            self.step(ends)?;
         }
+        self.stays(&together.stays)
+    }
+
+    fn stays(&mut self, stays: &Option<Preference>) -> Result<()> {
+        stays.iter().try_for_each(|stays| {
+            self.line(&format!("{} is kept before {}: {}", stays.kept, stays.before, because(stays)))
+        })
     }
 
     fn apart(&mut self, apart: &Apart) -> Result<()> {
@@ -190,6 +198,27 @@ impl ExplanationPrinter<'_> {
     }
 }
 
+/// The criterion that decided, and what it compared.
+fn because(stays: &Preference) -> String {
+    let value = |value: &Compared| match value {
+        Compared::Bytes(bytes) => counted(*bytes, "byte"),
+        Compared::Number(number) => number.to_string(),
+        Compared::Text(text) => format!("{text:?}"),
+        Compared::Load(load) => format!("load {load}"),
+        Compared::Missing => "no value".to_owned(),
+    };
+    let compared = match &stays.compared {
+        [Compared::Load(one), Compared::Load(other)] if one == other => {
+            format!("both came with load {one}, and ids decide")
+        }
+        [one, other] => format!("{} against {}", value(one), value(other)),
+    };
+    match &stays.criterion {
+        Some(criterion) => format!("{criterion}, {compared}"),
+        None => format!("{} finds them equal, so the first stays: {compared}", stays.keep),
+    }
+}
+
 /// How many of a list are not shown.
 fn more(of: usize) -> String {
     if of > SHOWN { format!("... and {} more", of - SHOWN) } else { String::new() }
@@ -270,6 +299,32 @@ mod tests {
         assert_eq!(
             (how(&step(None, true)), how(&step(None, false))),
             ("same text".into(), "not measured".into())
+        );
+    }
+
+    #[test]
+    fn what_decided_is_told_with_what_it_compared() {
+        let told = |keep: &str, criterion: Option<&str>, compared: [Compared; 2]| {
+            let (kept, before) = ("a".to_owned(), "b".to_owned());
+            let criterion = criterion.map(str::to_owned);
+            because(&Preference { kept, before, keep: keep.into(), criterion, compared })
+        };
+        let bytes = told("longest", Some("longest"), [Compared::Bytes(2), Compared::Bytes(1)]);
+        assert_eq!(bytes, "longest, 2 bytes against 1 byte");
+        let field = told(
+            "field:a:max,last",
+            Some("field:a:max"),
+            [Compared::Text("x".into()), Compared::Number(1.5)],
+        );
+        assert_eq!(field, "field:a:max, \"x\" against 1.5");
+        let missing = told("field:a:max", Some("field:a:max"), [Compared::Number(-1.0), Compared::Missing]);
+        assert_eq!(missing, "field:a:max, -1 against no value");
+        let loads = told("last", Some("last"), [Compared::Load(2), Compared::Load(1)]);
+        assert_eq!(loads, "last, load 2 against load 1");
+        let ids = told("shortest", None, [Compared::Load(3), Compared::Load(3)]);
+        assert_eq!(
+            ids,
+            "shortest finds them equal, so the first stays: both came with load 3, and ids decide"
         );
     }
 

@@ -15,6 +15,9 @@ pub struct LoadTally {
     pub unchanged: u64,
     /// Records that a later one of the same id replaced.
     pub superseded: u64,
+    /// Bytes of their texts.
+    #[serde(default)]
+    pub text_bytes: u64,
     /// Records with too few terms for the method.
     #[serde(alias = "poor")]
     pub too_few_terms: u64,
@@ -97,7 +100,7 @@ mod tests {
         let earlier = r#"{"records": 5, "unchanged": 0, "superseded": 0, "poor": 2, "first_poor": ["a", "b"],
             "undated": 1, "first_undated": ["c"], "contents": [3, 0]}"#;
         let tally: LoadTally = serde_json::from_str(earlier).expect("a tally");
-        assert_eq!((tally.too_few_terms, tally.missing_date), (2, 1));
+        assert_eq!((tally.too_few_terms, tally.missing_date, tally.text_bytes), (2, 1, 0));
         assert_eq!((tally.first_too_few_terms.len(), &*tally.first_missing_date[0]), (2, "c"));
     }
 

@@ -154,6 +154,7 @@ impl Prepared<'_> {
             unchanged: tally.unchanged + outcome.unchanged,
             removed: outcome.removed,
             superseded: tally.superseded,
+            text_bytes: tally.text_bytes,
             too_few_terms: tally.too_few_terms,
             first_too_few_terms: tally.first_too_few_terms.clone(),
             missing_date: tally.missing_date,

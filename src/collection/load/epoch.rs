@@ -138,6 +138,7 @@ impl Prepared<'_> {
         tally.records += loaded.tally.documents;
         tally.unchanged += loaded.tally.unchanged;
         tally.superseded += loaded.superseded + delta.superseded;
+        tally.text_bytes += loaded.tally.text_bytes;
         tally.too_few_terms += loaded.tally.too_few_terms;
         tally.missing_date += loaded.tally.missing_date;
         tally.missing_value += loaded.tally.missing_value;

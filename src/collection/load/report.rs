@@ -30,6 +30,8 @@ pub struct Report {
     pub superseded: u64,
     /// Ids that were to be deleted and are not there.
     pub unknown: Vec<String>,
+    /// Bytes of text in the records.
+    pub text_bytes: u64,
     /// Records with too few terms for the method: compared with equal texts only.
     pub too_few_terms: u64,
     /// The first of them.

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use crate::collection::tables::document::Document;
-use crate::config::Keep;
+use crate::config::{Criterion, Keep};
 
 /// A document in a cluster, as far as clusters care.
 #[derive(Clone, Debug)]
@@ -18,9 +18,14 @@ pub struct Member {
 
 /// Orders members by the keep policy, the one to keep first; ties go to the load that first brought the id, then the id.
 pub fn keep_order(keep: &Keep, a: &Member, b: &Member) -> Ordering {
+    decided(keep, a, b).1
+}
+
+/// The same, and the criterion of the policy that says so; `None` where all of them find the two equal.
+pub fn decided<'a>(keep: &'a Keep, a: &Member, b: &Member) -> (Option<&'a Criterion>, Ordering) {
     let position = (a.document.loads.0, &a.name).cmp(&(b.document.loads.0, &b.name));
     let lengths = || a.document.text_bytes.cmp(&b.document.text_bytes);
-    keep.order(position, lengths, |max| by_value(a, b, max))
+    keep.decide(position, lengths, |max| by_value(a, b, max))
 }
 
 /// Documents without the value come last, whichever way the others are ordered; numbers stand before strings.

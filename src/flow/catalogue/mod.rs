@@ -7,6 +7,8 @@ pub mod rows;
 pub mod segment;
 mod signatures;
 
+pub use keep_key::stored_value;
+
 use std::borrow::Cow;
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;

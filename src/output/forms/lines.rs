@@ -1,4 +1,4 @@
-//! Objects of JSON, with a member more.
+//! Objects of JSON with a member more, or less, or another.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -35,6 +35,40 @@ pub(super) fn without_member(object: &[u8]) -> Cow<'_, [u8]> {
         }
         _ => Cow::Borrowed(object),
     }
+}
+
+/// The members that rows begin with which `--to parquet` wrote, the last one being the record that a row is of.
+const ROW: [&str; 5] = ["id", "text", "file", "line", "record"];
+
+/// Of a row that `--to parquet` wrote, whose text was `before` and of which `left` is left: the row with the record in it cut
+/// likewise. Where that text is no member of the record, what the record still holds of it is not known, and null stands in
+/// its place. `None` of any other object.
+pub(super) fn with_record_cut(object: &[u8], before: &str, left: &str) -> Option<Vec<u8>> {
+    memmem::find(object, b"\"record\"")?;
+    let ObjectMembers(members) = serde_json::from_slice(object).ok()?;
+    if !members.iter().take(ROW.len()).map(|(name, _)| name.as_str()).eq(ROW) {
+        return None;
+    }
+    let value = members[ROW.len() - 1].1.get();
+    let record: String = serde_json::from_str(value).ok()?;
+    let ObjectMembers(fields) = serde_json::from_str(&record).ok()?;
+    let is_text = |value: &RawValue| serde_json::from_str::<String>(value.get()).is_ok_and(|is| is == before);
+    let texts = || fields.iter().filter(|(_, value)| is_text(value));
+    let text = texts().find(|(name, _)| name == "text").or_else(|| texts().next());
+    let cut = match text {
+        Some((_, text)) => {
+            let cut = spliced(record.as_bytes(), text.get(), &serde_json::to_vec(left).ok()?);
+            serde_json::to_vec(str::from_utf8(&cut).ok()?).ok()?
+        }
+        None => b"null".to_vec(),
+    };
+    Some(spliced(object, value, &cut))
+}
+
+/// `whole` with something else in the place of `part`, which is a part of it.
+fn spliced(whole: &[u8], part: &str, other: &[u8]) -> Vec<u8> {
+    let start = part.as_ptr().addr() - whole.as_ptr().addr();
+    [&whole[..start], other, &whole[start + part.len()..]].concat()
 }
 
 /// What is left of an object with these members.
@@ -106,6 +140,39 @@ mod tests {
             assert_eq!(String::from_utf8(out).expect("text"), expected, "{object}");
         }
     }
+
+    #[test]
+    fn a_record_within_a_row_is_cut_as_its_text_is() {
+        let row = |record: &str| {
+            let record = serde_json::to_string(record).expect("a string");
+            format!(
+                "{{\"id\":\"1\",\"text\":\"b\",\"file\":\"f\",\"line\":1,\"record\":{record},\"more\":0}}"
+            )
+        };
+        let cut = |object: &str| {
+            let cut = with_record_cut(object.as_bytes(), "a\u{e9} b", "b");
+            cut.map(|cut| String::from_utf8(cut).expect("text"))
+        };
+        for (record, expected) in [
+            (r#"{"n": 1.50,"text" : "a\u00e9 b" }"#, r#"{"n": 1.50,"text" : "b" }"#),
+            ("{\"raw\":\"a\u{e9} b\",\"text\":\"a\u{e9} b\"}", "{\"raw\":\"a\u{e9} b\",\"text\":\"b\"}"),
+            ("{\"body\":\"a\u{e9} b\",\"text\":0}", "{\"body\":\"b\",\"text\":0}"),
+        ] {
+            assert_eq!(cut(&row(record)), Some(row(expected)));
+        }
+        let nested = row("{\"m\":{\"text\":\"a\u{e9} b\"}}");
+        let other: String = cut(&nested).expect("a row");
+        assert!(other.ends_with("\"record\":null,\"more\":0}"), "{other}");
+        for other in [
+            "{\"record\":\"{}\"}".to_owned(),
+            row("").replace("\"id\"", "\"name\""),
+            row("no object"),
+            "{\"text\":\"a\"}".to_owned(),
+        ] {
+            assert_eq!(cut(&other), None, "{other}");
+        }
+    }
+
     #[test]
     fn a_member_goes_and_all_else_stays_as_it_is() {
         for (object, expected) in [

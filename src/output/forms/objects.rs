@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use super::lines::{with_record_cut, without_member};
 use crate::error::{Error, Result};
 use crate::read::{Describer, FieldPath, Fields, Format, Record, describer, text_member};
 
@@ -46,7 +47,9 @@ impl RecordObjects {
     }
 }
 
-/// Appends an object with another text; all else stays as it is written. `file` is where it is from.
+/// Appends an object with another text; all else stays as it is written, but for the record in a row that `--to parquet` wrote,
+/// which has the text, too, and the member `alike` of an earlier run, which spoke of the text that was. `file` is where the
+/// object is from.
 pub(super) fn with_text(
     object: &[u8],
     path: &FieldPath,
@@ -56,10 +59,16 @@ pub(super) fn with_text(
 ) -> Result<()> {
     let found = std::str::from_utf8(object).ok().and_then(|object| text_member(object, path));
     // It was found when the record was read.
-    let Some((place, _)) = found else { return Err(Error::Changed(file.into())) };
-    out.extend_from_slice(&object[..place.start]);
-    write_string(text, out);
-    out.extend_from_slice(&object[place.end..]);
+    let Some((place, before)) = found else { return Err(Error::Changed(file.into())) };
+    let mut cut = Vec::with_capacity(object.len());
+    cut.extend_from_slice(&object[..place.start]);
+    write_string(text, &mut cut);
+    cut.extend_from_slice(&object[place.end..]);
+    let cut = with_record_cut(&cut, &before, text).unwrap_or(cut);
+    // The text may stand in that member.
+    let bare = without_member(&cut);
+    let has_text = str::from_utf8(&bare).is_ok_and(|bare| text_member(bare, path).is_some());
+    out.extend_from_slice(if has_text { &bare } else { &cut });
     Ok(())
 }
 

@@ -2,10 +2,15 @@
 
 mod apart;
 mod chain;
+mod stays;
+
+pub use stays::{Compared, Preference};
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
+
+use stays::{next_best, preference};
 
 use crate::collection::commit::snapshot::Snapshot;
 use crate::collection::query::diff::{WordDiff, word_diff, word_relation};
@@ -20,7 +25,7 @@ use crate::collection::tables::member::Member;
 use crate::collection::tables::rows::ClusterKey;
 use crate::collection::tables::sets::each_set;
 use crate::collection::tables::sources::sources;
-use crate::config::{Clustering, Fold};
+use crate::config::{Clustering, Fold, Keep};
 use crate::document::{Doc, NO_DOC, Position};
 use crate::error::{Error, Result};
 use crate::progress::Progress;
@@ -31,7 +36,7 @@ use crate::similarity::{AcceptanceRule, Relation};
 #[serde(tag = "answer", rename_all = "lowercase")]
 pub enum Explanation {
     /// Of one document.
-    Document(Alone),
+    Document(Box<Alone>),
     /// Of two documents of one cluster.
     Together(Box<Together>),
     /// Of two documents that are not in one cluster.
@@ -94,6 +99,9 @@ pub struct Alone {
     pub document: Place,
     /// The document that stands for its cluster.
     pub representative: Option<String>,
+    /// Why that one stands for it, and not this document; of the representative itself, and not the next one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stays: Option<Preference>,
     /// The links that lead there: none if it stands there itself, one in a collection that clusters with a guarantee.
     pub chain: Vec<Step>,
     /// Other documents of the same text, ascending by id.
@@ -110,6 +118,9 @@ pub struct Together {
     pub first: Place,
     /// The other.
     pub second: Place,
+    /// Which of them is kept before the other, and why.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stays: Option<Preference>,
     /// The shortest chain of stored links between them; in a collection that clusters with a guarantee that by way of the
     /// representative.
     pub chain: Vec<Step>,
@@ -167,7 +178,7 @@ impl Snapshot {
         let mut explaining = Explaining::new(self, &ids, &documents, progress)?;
         match &documents[..] {
             [first, second] => explaining.two(first, second),
-            [first, ..] => explaining.one(first).map(Explanation::Document),
+            [first, ..] => explaining.one(first).map(|alone| Explanation::Document(Box::new(alone))),
             [] => Err(Error::config("no document is named")),
         }
     }
@@ -188,6 +199,8 @@ struct Explaining<'a> {
     capped: bool,
     /// Which spellings are one.
     fold: Fold,
+    /// Which document of a cluster is kept.
+    keep: Keep,
 }
 
 impl<'a> Explaining<'a> {
@@ -223,6 +236,7 @@ impl<'a> Explaining<'a> {
             places: ids.iter().zip(documents).map(place).collect(),
             at: cluster_keys(&tables, contents())?,
             fold: snapshot.manifest().config.text.fold,
+            keep: snapshot.manifest().config.cluster.keep.clone(),
             capped: snapshot.manifest().counts.ignored_keys > 0,
             guarantee: snapshot.manifest().config.cluster.clustering == Clustering::Guarantee,
             tables,
@@ -238,6 +252,7 @@ impl<'a> Explaining<'a> {
         let mut alone = Alone {
             document: place,
             representative: None,
+            stays: None,
             chain: Vec::new(),
             same_text: Vec::new(),
             links: Vec::new(),
@@ -258,6 +273,12 @@ impl<'a> Explaining<'a> {
                     value: String::new(),
                 };
                 alone.chain = self.between(&from, &representative)?;
+                alone.stays = preference(&self.tables, &self.keep, document, &representative.document)?;
+            } else {
+                alone.stays = self
+                    .at
+                    .get(&document.content)
+                    .map_or(Ok(None), |at| next_best(&self.tables, &self.keep, &representative, at))?;
             }
             alone.representative = Some(representative.name);
         }
@@ -290,7 +311,8 @@ impl<'a> Explaining<'a> {
         }
         let chain = self.between(&a, &b)?;
         let ends = (chain.len() > 1).then(|| self.compare(&a, &b)).transpose()?;
-        let together = Together { first: place, second: other, chain, ends };
+        let stays = preference(&self.tables, &self.keep, first, second)?;
+        let together = Together { first: place, second: other, stays, chain, ends };
         Ok(Explanation::Together(Box::new(together)))
     }
 

@@ -1,0 +1,134 @@
+//! Which postings meet, held against all pairs of them.
+
+use super::*;
+use crate::flow::records::Pair;
+use crate::similarity::Evidence;
+use proptest::prelude::*;
+use std::collections::BTreeSet;
+
+fn postings() -> impl Strategy<Value = Vec<IndexedPosting>> {
+    prop::collection::btree_map((0u64..12, 0u32..30), any::<bool>(), 0..150).prop_map(|all| {
+        let posting = |((key, doc), indexing): ((u64, Doc), bool)| {
+            let (key, size, tie) = (key << 16, 10 + doc % 7, doc * 7 % 4);
+            IndexedPosting { key, size, tie, doc, indexes: u32::from(indexing) }
+        };
+        all.into_iter().map(posting).collect()
+    })
+}
+
+/// The pairs that meet under each key, and the groups of which that would be too many.
+#[derive(Default)]
+struct Truth {
+    met: BTreeSet<(u64, Pair)>,
+    hot: Vec<Vec<Doc>>,
+}
+
+impl Truth {
+    fn add(&mut self, group: &[IndexedPosting], met: Vec<(u64, Pair)>, (least, each): (u64, u64)) {
+        if met.len() as u64 > least.max(each * group.len() as u64) {
+            self.hot.push(group.iter().map(|posting| posting.doc).collect());
+        } else {
+            self.met.extend(met);
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn meets_exactly_the_pairs_that_the_smaller_indexes(all in postings(), workers in 1usize..4,
+                                                        base in prop::sample::select(vec![0u32, 11, 30]),
+                                                        among_new in any::<bool>(),
+                                                        most_pairs in prop::sample::select(vec![(u64::MAX, 0), (20, 0), (0, 2)])) {
+        let rule = PairTest::Resemblance("0.8".parse().expect("a threshold"));
+        let mut sorted = all;
+        sorted.sort_unstable();
+        let mut truth = Truth::default();
+        for group in sorted.chunk_by(|a, b| a.key == b.key) {
+            let mut of_key = Vec::new();
+            for (at, a) in group.iter().enumerate() {
+                for b in &group[at + 1..] {
+                    let (a, b) = if a.place() < b.place() { (a, b) } else { (b, a) };
+                    let is_met = a.doc.max(b.doc) >= base && (among_new || a.doc.min(b.doc) < base);
+                    if a.is_indexing() && is_met && allows(Some(rule), a, b) {
+                        of_key.push((a.key, Pair::new(a.doc, b.doc)));
+                    }
+                }
+            }
+            truth.add(group, of_key, most_pairs);
+        }
+        let threshold = rule.threshold().expect("one");
+        let whole = AcceptanceRule::new(rule, Evidence::Prefix(threshold));
+        let grouping = IndexedGrouping::new(Some(whole), most_pairs, Topology::alone(workers));
+        let mut grouping = IndexedGrouping { among_new, ..grouping };
+        let mut collided = Collided::default();
+        let mut met = BTreeSet::new();
+        for group in sorted.chunk_by(|a, b| a.key == b.key) {
+            let key = group[0].key;
+            let place = |doc: Doc| (10 + doc % 7, doc * 7 % 4, doc);
+            grouping.form(group, |doc| doc >= base, &mut collided);
+            for groups in grouping.addressed.take() {
+                let owned = |doc: Doc| doc as usize % workers == groups.owner as usize && doc >= base;
+                for (at, doc) in groups.docs.iter().enumerate().filter(|(_, doc)| owned(**doc)) {
+                    for other in &groups.docs[at + 1..=at + groups.following[at] as usize] {
+                        prop_assert!(met.insert((key, Pair::new(*doc, *other))));
+                        let first = place(*doc) < place(*other);
+                        prop_assert!(first || *other < base, "{} leads {}", doc, other);
+                    }
+                }
+            }
+        }
+        prop_assert_eq!(met, truth.met);
+        prop_assert_eq!(collided.hot_groups, truth.hot);
+        for posting in sorted {
+            let set = IndexedSet { doc: posting.doc, size: posting.size, tie: posting.tie, salt: 0 };
+            prop_assert_eq!(IndexedSet::at(set.doc, set.place(), set.salt).posting(1, posting.is_indexing()).place(), posting.place());
+            prop_assert_eq!(IndexedPosting::from(<(u64, u64, u64)>::from(posting)), posting);
+        }
+    }
+
+    #[test]
+    fn protected_ones_meet_what_may_contain_them(all in postings(), workers in 1usize..4, protected in 0u32..30,
+                                                 most_pairs in prop::sample::select(vec![(u64::MAX, 0), (20, 0), (0, 2)])) {
+        let threshold: crate::threshold::Threshold = "0.8".parse().expect("a threshold");
+        let test = PairTest::Containment(threshold);
+        let rule = AcceptanceRule::new(test, Evidence::AllOfLarger(threshold)).containing_protected(threshold);
+        let is_new = |doc: Doc| doc >= protected;
+        // Protected documents show what indexes them alone.
+        let mut sorted: Vec<IndexedPosting> = all.into_iter().filter(|p| is_new(p.doc) || p.is_indexing()).collect();
+        sorted.sort_unstable();
+        let mut truth = Truth::default();
+        for group in sorted.chunk_by(|a, b| a.key == b.key) {
+            let mut of_key = Vec::new();
+            for (at, a) in group.iter().enumerate() {
+                for b in &group[at + 1..] {
+                    let (first, second) = if a.place() < b.place() { (a, b) } else { (b, a) };
+                    let meets = match (is_new(a.doc), is_new(b.doc)) {
+                        (true, true) => first.is_indexing() && allows(Some(test), first, second),
+                        (false, true) => u64::from(b.size) >= threshold.ceil(a.size.into()),
+                        (true, false) => u64::from(a.size) >= threshold.ceil(b.size.into()),
+                        (false, false) => false,
+                    };
+                    if meets {
+                        of_key.push((a.key, Pair::new(a.doc, b.doc)));
+                    }
+                }
+            }
+            truth.add(group, of_key, most_pairs);
+        }
+        let mut grouping = IndexedGrouping::new(Some(rule), most_pairs, Topology::alone(workers));
+        let mut collided = Collided::default();
+        grouping.form(&sorted, is_new, &mut collided);
+        let mut met = BTreeSet::new();
+        for groups in grouping.addressed.take() {
+            for (at, doc) in groups.docs.iter().enumerate() {
+                let behind = &groups.docs[at + 1..=at + groups.following[at] as usize];
+                if *doc as usize % workers == groups.owner as usize {
+                    met.extend(behind.iter().map(|other| Pair::new(*doc, *other)));
+                }
+            }
+        }
+        let pairs: BTreeSet<Pair> = truth.met.into_iter().map(|(_, pair)| pair).collect();
+        prop_assert_eq!(met, pairs);
+        prop_assert_eq!(collided.hot_groups, truth.hot);
+    }
+}
