@@ -257,6 +257,10 @@ fn measure(
     mut docs: Vec<Wanted>,
 ) {
     let (index, status) = (worker.index(), &run.context.status);
+    // As in `exchange_all`.
+    if status.failed() {
+        return;
+    }
     let mut wanted = Input::<Wanted>::new_with_builder();
     worker.dataflow(|scope| {
         let sent = recall_wanted(wanted.to_stream(scope), Arc::clone(&sets), index);

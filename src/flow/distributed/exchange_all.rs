@@ -34,6 +34,11 @@ pub fn exchange_all<T: ExchangeData + Clone>(
     route: impl Fn(&T) -> u64 + 'static,
     mut take: impl FnMut(Vec<T>) -> Result<()> + 'static,
 ) {
+    // Whoever knows that the run has failed may have left out dataflows that others have built. What it builds behind them
+    // would have the channels of another one.
+    if context.status.failed() {
+        return;
+    }
     let mut input = InputHandle::<u64, CapacityContainerBuilder<Vec<T>>>::new_with_builder();
     let probe = ProbeHandle::new();
     let taking = Arc::clone(context);
