@@ -496,6 +496,7 @@
 //! - `decontaminate/items.rs` - the items of benchmarks, read once
 //! - `decontaminate/index.rs` - all their texts, and their n-grams
 //! - `decontaminate/table.rs` - n-grams, and the texts that are looked for by them
+//! - `decontaminate/places.rs` - the n-grams of a document, and where each of them stands
 //! - `decontaminate/scan.rs` - one document after the other held against the index
 //! - `decontaminate/stretches.rs` - which stretches of a document hold enough n-grams of a text
 //! - `decontaminate/found.rs` - what is found in a document

@@ -102,12 +102,16 @@ fn texts(random: &mut Random) -> (Vec<String>, Vec<String>) {
     let some = |random: &mut Random, count: usize| -> Vec<String> {
         (0..count).map(|_| format!("w{}", random.below(14))).collect()
     };
-    let items: Vec<Vec<String>> = (0..12)
+    let mut items: Vec<Vec<String>> = (0..10)
         .map(|_| {
             let count = 4 + random.below(40);
             some(random, count)
         })
         .collect();
+    // One n-gram, which is enough; and two, of which both are needed.
+    for period in [1, 2] {
+        items.push((0..9).map(|at| format!("w{}", at % period)).collect());
+    }
     let mut documents = Vec::new();
     for _ in 0..25 {
         let count = random.below(30);

@@ -167,6 +167,6 @@ impl TextPlaces {
 
 /// How a passage begins.
 fn excerpt(passage: &str) -> &str {
-    let end = passage.char_indices().map(|(at, c)| at + c.len_utf8()).take_while(|end| *end <= EXCERPT);
-    &passage[..end.last().unwrap_or(0)]
+    let end = (0..=EXCERPT.min(passage.len())).rev().find(|end| passage.is_char_boundary(*end));
+    &passage[..end.unwrap_or(0)]
 }

@@ -7,7 +7,7 @@ use hashbrown::HashMap;
 use xxhash_rust::xxh3::Xxh3;
 
 use super::rule::{ContaminationRule, TextTest};
-use super::table::GramTable;
+use super::table::{GramTable, MOST_TEXTS};
 use crate::error::{Error, Result};
 use crate::simd::Simd;
 use crate::text::{Fold, Tokenizer, Tokens};
@@ -82,7 +82,8 @@ pub struct BenchmarkIndex {
 }
 
 impl BenchmarkIndex {
-    /// The n-grams of a text, ascending.
+    /// The n-grams of a text, the rarest ones first.
+    #[inline]
     pub(super) fn grams(&self, text: usize) -> &[u64] {
         &self.grams[self.texts[text].grams.clone()]
     }
@@ -132,6 +133,8 @@ pub(super) struct IndexBuilder {
     grams: Vec<u64>,
     /// For each length of n-grams, how many there are.
     lengths: BTreeMap<usize, LengthCounts>,
+    /// Bytes that their tables take at most, and what making one takes beside them.
+    table_bytes: u64,
     owners: Vec<(u32, TextOwner)>,
     /// Whether the present item has a text that is looked for.
     is_tested: bool,
@@ -151,6 +154,7 @@ impl IndexBuilder {
             texts: Vec::new(),
             grams: Vec::new(),
             lengths: BTreeMap::new(),
+            table_bytes: 0,
             owners: Vec::new(),
             is_tested: true,
         }
@@ -183,8 +187,8 @@ impl IndexBuilder {
     pub(super) fn text(&mut self, text: &str, owner: TextOwner) -> Result<()> {
         let bytes = self.bytes();
         let tokens = self.tokenizer.tokens(text);
-        // Its tokens, its n-grams, and those in another order.
-        if bytes.saturating_add(tokens.len() as u64 * 3 * 8) > self.most {
+        // Its tokens, its n-grams, and those with how often they occur.
+        if bytes.saturating_add(tokens.len() as u64 * 4 * 8) > self.most {
             return Err(too_large(self.most));
         }
         let Some(test) = self.rule.test(tokens) else { return Ok(()) };
@@ -196,6 +200,9 @@ impl IndexBuilder {
         self.owners.push((number, owner));
         if number == next {
             self.push(&test);
+        }
+        if self.lengths.values().any(|counts| counts.keys > MOST_TEXTS) {
+            return Err(too_many());
         }
         self.has_room(0)
     }
@@ -210,9 +217,16 @@ impl IndexBuilder {
         let TextTest { ngram, needed, window, .. } = *test;
         let counts = self.lengths.entry(ngram).or_default();
         counts.grams += test.grams.len();
-        counts.keys += test.grams.len() - needed + 1;
+        counts.keys += key_count(test.grams.len(), needed);
         let grams = begin..self.grams.len();
         self.texts.push(BenchmarkText { ngram, needed, window, grams, owners: 0..0 });
+        let (mut tables, mut beside) = (0, 0);
+        for counts in self.lengths.values() {
+            let (table, pairs) = GramTable::most_bytes(counts.keys);
+            tables += table;
+            beside = beside.max(pairs + GramCounts::bytes(counts.grams));
+        }
+        self.table_bytes = tables + beside;
     }
 
     /// Bytes that it takes at most, now or while it is finished.
@@ -221,13 +235,7 @@ impl IndexBuilder {
         let texts = self.texts.capacity() * size_of::<BenchmarkText>();
         let owners = self.owners.capacity() * size_of::<(u32, TextOwner)>();
         let plain = (self.grams.capacity() * 8 + texts + owners + self.item_bytes) as u64;
-        let (mut tables, mut beside) = (0, 0);
-        for counts in self.lengths.values() {
-            let (table, pairs) = GramTable::most_bytes(counts.keys);
-            tables += table;
-            beside = beside.max(pairs + GramCounts::bytes(counts.grams));
-        }
-        plain + (known as u64).max(tables + beside)
+        plain + (known as u64).max(self.table_bytes)
     }
 
     /// Refuses what has no room in the memory, with so many bytes more for a while.
@@ -262,7 +270,8 @@ impl IndexBuilder {
             text.owners = first..owner;
         }
         let owners = owners.into_iter().map(|(_, owner)| owner).collect();
-        let table = |(ngram, counts): (usize, LengthCounts)| (ngram, table(&grams, &texts, ngram, counts));
+        let table =
+            |(ngram, counts): (usize, LengthCounts)| (ngram, table(&mut grams, &texts, ngram, counts));
         let tables = lengths.into_iter().map(table).collect();
         Ok(BenchmarkIndex { items, counts, texts, grams, owners, tables })
     }
@@ -276,23 +285,33 @@ fn too_large(most: u64) -> Error {
     ))
 }
 
-/// The table of n-grams of a length. Of a text the rarest ones are in it, and so many that a stretch without any of them
-/// cannot have enough.
-fn table(grams: &[u64], texts: &[BenchmarkText], ngram: usize, counts: LengthCounts) -> GramTable {
+fn too_many() -> Error {
+    Error::Limit(format!(
+        "the benchmarks have more than {MOST_TEXTS} n-grams; look for some of the benchmarks at a time"
+    ))
+}
+
+/// How many of its n-grams a text is looked for by: so many that a stretch with fewer than two of them has not enough, or
+/// with none where one is enough.
+fn key_count(grams: usize, needed: usize) -> usize {
+    (grams - needed + 2).min(grams)
+}
+
+/// The table of n-grams of a length. Of a text the rarest ones are in it, and these are put first.
+fn table(grams: &mut [u64], texts: &[BenchmarkText], ngram: usize, counts: LengthCounts) -> GramTable {
     let of_length = || (0u32..).zip(texts).filter(|(_, text)| text.ngram == ngram);
     let mut frequent = GramCounts::new(counts.grams);
     of_length().flat_map(|(_, text)| &grams[text.grams.clone()]).for_each(|gram| frequent.add(*gram));
     let mut keys = Vec::with_capacity(counts.keys);
     let mut ranked: Vec<(u16, u64)> = Vec::new();
     for (number, text) in of_length() {
-        let own = &grams[text.grams.clone()];
-        let wanted = own.len() - text.needed + 1;
+        let own = &mut grams[text.grams.clone()];
+        let wanted = key_count(own.len(), text.needed);
         ranked.clear();
         ranked.extend(own.iter().map(|gram| (frequent.of(*gram), *gram)));
-        if wanted < ranked.len() {
-            ranked.select_nth_unstable(wanted);
-        }
-        keys.extend(ranked[..wanted].iter().map(|(_, gram)| (*gram, number)));
+        ranked.sort_unstable();
+        own.iter_mut().zip(&ranked).for_each(|(own, (_, gram))| *own = *gram);
+        keys.extend(own[..wanted].iter().map(|gram| (*gram, number)));
     }
     drop(frequent);
     GramTable::new(keys)

@@ -5,15 +5,16 @@
 //! [`BenchmarkIndex`] holds the n-grams of all texts in memory; the corpus streams by ([`search`]), and what is found goes
 //! to files in document order.
 //!
-//! Nothing is missed, although few n-grams are looked up: a text of `g` n-grams of which `k` are needed has one of its
-//! `g - k + 1` rarest in every stretch that has `k`. So only these are in the table, and a document that shows one of them
-//! is measured against all n-grams of the text.
+//! Nothing is missed, although few n-grams are looked up: a text of `g` n-grams of which `k` are needed has two of its
+//! `g - k + 2` rarest in every stretch that has `k`. So only these are in the table, and a document that shows two of them
+//! is measured against all n-grams of the text. Where one n-gram is enough all are in the table, and one must be shown.
 
 mod fields;
 mod found;
 mod hits;
 mod index;
 mod items;
+mod places;
 mod report;
 mod rule;
 mod scan;

@@ -19,8 +19,8 @@ use crate::read::{Input, Record, RecordCost, RecordRoom, Refused, Rejected, RunI
 use crate::simd::Simd;
 use crate::text::{Fold, Tokenizer, Tokens};
 
-/// What a record takes: its line and its text, and for each token itself, its n-gram, and where it stands among those that
-/// were seen, in four lists.
+/// What a record takes: its line and its text, and for each token itself, its n-gram, the chain of that, and where n-grams of a
+/// text stand, in lists that grow.
 const RECORD: RecordCost = RecordCost { token: 80, bytes_of_token: 6 };
 
 /// What is searched, and by whom.
@@ -298,15 +298,19 @@ impl TextReader for CorpusReader<'_> {
         }
         let CorpusReader { index, found, tally, last, .. } = self;
         found.clear();
+        // Benchmarks of which no text was found yet.
+        let mut others = last.len();
         self.scan.scan(tokens, self.progress, |text, stretches| {
             let ngram = index.texts[text as usize].ngram as u32;
             found.add(text, stretches, ngram, tokens.len(), index);
             tally.found[text as usize / 64] |= 1 << (text % 64);
-            for owner in index.owners(text as usize) {
+            let owners = if others > 0 { index.owners(text as usize) } else { &[] };
+            for owner in owners {
                 let benchmark = index.items[owner.item as usize].benchmark as usize;
                 if last[benchmark] < tally.documents {
                     last[benchmark] = tally.documents;
                     tally.documents_of[benchmark] += 1;
+                    others -= 1;
                 }
             }
         })?;

@@ -63,6 +63,12 @@ impl StretchFinder {
         rule: StretchRule,
         out: &mut Vec<ItemStretch>,
     ) {
+        // Mostly no window has as many n-grams, distinct or not.
+        let (needed, window) = (rule.needed as usize, rule.window);
+        let may_have = |near: &[GramAt]| near[near.len() - 1].at - near[0].at < window;
+        if !standing.windows(needed).any(may_have) {
+            return;
+        }
         self.counts.resize(self.counts.len().max(grams), 0);
         let begin = out.len();
         self.parts.push(0..standing.len());

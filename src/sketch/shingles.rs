@@ -6,6 +6,7 @@ use crate::system_memory::reserve_apart;
 const BASE: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// A bijection that spreads every bit over the whole word (the finaliser of MurmurHash3).
+#[inline]
 pub(crate) fn finish(mut h: u64) -> u64 {
     h ^= h >> 33;
     h = h.wrapping_mul(0xff51_afd7_ed55_8ccd);
@@ -42,6 +43,7 @@ pub fn shingles(tokens: &[u64], n: usize, out: &mut Vec<u64>) {
 }
 
 /// The next value of the polynomial.
+#[inline]
 fn roll(h: u64, token: u64) -> u64 {
     h.wrapping_mul(BASE).wrapping_add(token)
 }

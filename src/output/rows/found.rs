@@ -5,13 +5,13 @@ use std::io::{self, BufRead, BufReader, BufWriter, Write};
 use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
 use crate::document::Position;
 use crate::error::{Error, Result};
 
-/// What is found of a document.
+/// What is found of a document. Its field `position` says where it stands.
 pub trait DocumentFinding: Serialize + DeserializeOwned {
     /// Where the document stands.
     fn position(&self) -> Position;
@@ -98,8 +98,8 @@ impl<T: DocumentFinding> FindingFiles<T> {
     /// [`Error::Io`].
     pub(crate) fn offsets(&self, sources: usize) -> Result<Vec<Vec<u64>>> {
         let mut offsets = vec![Vec::new(); sources];
-        self.each(&mut |finding| {
-            let position = finding.position();
+        let places = FindingFiles { files: self.files.clone(), of: PhantomData };
+        places.each(&mut |FindingPlace { position }| {
             offsets[position.file() as usize].push(position.offset());
             Ok(())
         })?;
@@ -113,6 +113,18 @@ impl<T: DocumentFinding> FindingFiles<T> {
     pub fn remove(self) -> Result<()> {
         let remove = |path: &PathBuf| fs::remove_file(path).map_err(|e| Error::io(path, "remove", e));
         self.files.iter().try_for_each(remove)
+    }
+}
+
+/// Where any finding stands; all else of it is passed over.
+#[derive(Serialize, Deserialize)]
+struct FindingPlace {
+    position: Position,
+}
+
+impl DocumentFinding for FindingPlace {
+    fn position(&self) -> Position {
+        self.position
     }
 }
 
