@@ -15,6 +15,8 @@ pub(crate) const ADDRESSES: &str = "ALIKE_ADDRESSES";
 pub(crate) const PROCESSES: &str = "ALIKE_PROCESSES";
 /// Index of this process; `-p` goes before it.
 pub(crate) const PROCESS: &str = "ALIKE_PROCESS";
+/// Address to listen on; `--listen` goes before it.
+pub(crate) const LISTEN: &str = "ALIKE_LISTEN";
 /// File of the secret; `--secret-file` goes before it.
 pub(crate) const SECRET_FILE: &str = "ALIKE_SECRET_FILE";
 /// Address of the metrics; `--metrics` goes before it.

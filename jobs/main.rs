@@ -17,6 +17,7 @@ use crate::cluster::job::DistributedJob;
 use crate::exit::{WRONG_USE, exit_code};
 use crate::terminal::interrupt::beyond_limits_is_an_error;
 use crate::terminal::stderr::message;
+use crate::terminal::stdout::choose_colours;
 
 fn main() -> ExitCode {
     allocator::keep_large_blocks_apart();
@@ -31,6 +32,7 @@ fn main() -> ExitCode {
     };
     // Where that cannot be asked for, a file beyond a limit of the system ends the program.
     let _ = beyond_limits_is_an_error();
+    choose_colours(line.color);
     alike::remote::configure(environment::of_stores());
     let outcome = DistributedJob::new(&line).and_then(|job| commands::run(line.command, &job));
     outcome.unwrap_or_else(|error| {

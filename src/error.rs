@@ -97,7 +97,7 @@ pub enum Error {
         why: String,
     },
     /// Another process is writing to the collection (exit code 4).
-    #[error("{}: another process is writing to it; run again when that has ended", .0.display())]
+    #[error("{}: another process is writing to it; run again when that has ended, or wait for it with --wait SECONDS", .0.display())]
     Locked(PathBuf),
     /// A load was interrupted after it had got somewhere (exit code 4).
     #[error(

@@ -397,6 +397,7 @@
 //! - `collection/query/explain/chain.rs` - chains of stored links
 //! - `collection/query/explain/apart.rs` - the closest pair that fell short
 //! - `collection/query/explain/stays.rs` - which document is kept before another, and by which criterion
+//! - `collection/query/record_objects.rs` - records of stored documents as JSON objects, where they can still be had
 //! - `collection/query/texts.rs` - texts of stored documents, where they can still be had
 //! - `collection/query/diff.rs` - two texts compared word by word
 //! - `collection/query/group.rs` - a ranked list with duplicates folded

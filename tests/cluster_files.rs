@@ -17,7 +17,11 @@ fn read(name: &str) -> String {
 
 /// The objects of kubernetes.yaml by their kind, of which there is one each.
 fn objects() -> BTreeMap<String, Yaml> {
-    let documents = YamlLoader::load_from_str(&read("kubernetes.yaml")).expect("YAML");
+    objects_of("kubernetes.yaml")
+}
+
+fn objects_of(file: &str) -> BTreeMap<String, Yaml> {
+    let documents = YamlLoader::load_from_str(&read(file)).expect("YAML");
     let count = documents.len();
     let objects: BTreeMap<String, Yaml> =
         documents.into_iter().map(|object| (text(&object["kind"]).to_owned(), object)).collect();
@@ -75,7 +79,7 @@ fn kubernetes_has_the_objects_of_a_job_of_many_pods() {
     let rules = list(&job["podFailurePolicy"]["rules"]);
     let codes: Vec<i64> =
         list(&rules[0]["onExitCodes"]["values"]).iter().map(|code| code.as_i64().unwrap()).collect();
-    assert_eq!((text(&rules[0]["action"]), codes), ("FailJob", vec![2, 3]), "5 is tried again");
+    assert_eq!((text(&rules[0]["action"]), codes), ("FailJob", vec![2, 3, 4]), "5 is tried again");
     assert_eq!(text(&rules[0]["onExitCodes"]["containerName"]), text(&pod["containers"][0]["name"]));
     assert!(job["backoffLimit"].as_i64() > job["completions"].as_i64());
     let claim = &objects["PersistentVolumeClaim"]["spec"];
@@ -178,6 +182,52 @@ fn kubernetes_mounts_what_the_environment_names() {
 }
 
 #[test]
+fn kubernetes_asks_each_pod_whether_it_is_there() {
+    let objects = objects();
+    let container = &objects["Job"]["spec"]["template"]["spec"]["containers"][0];
+    let asked = &container["readinessProbe"]["httpGet"];
+    assert_eq!(text(&asked["path"]), "/healthz");
+    named(&container["ports"], text(&asked["port"]));
+}
+
+#[test]
+fn kubernetes_runs_dedup_as_it_runs_a_load() {
+    let (load, dedup) = (objects(), objects_of("kubernetes-dedup.yaml"));
+    assert_eq!(dedup.keys().collect::<Vec<_>>(), ["ConfigMap", "Job"], "the rest is there already");
+    let (of_load, job) = (&load["Job"]["spec"], &dedup["Job"]["spec"]);
+    for key in [
+        "completionMode",
+        "completions",
+        "parallelism",
+        "backoffLimit",
+        "podReplacementPolicy",
+        "podFailurePolicy",
+    ] {
+        assert_eq!(job[key], of_load[key], "{key}");
+    }
+    assert_eq!(job["template"]["metadata"], of_load["template"]["metadata"]);
+    let (of_load, pod) = (&of_load["template"]["spec"], &job["template"]["spec"]);
+    for key in of_load.as_hash().unwrap().keys().filter(|key| !["containers", "volumes"].contains(&text(key)))
+    {
+        assert_eq!(pod[text(key)], of_load[text(key)], "{key:?}");
+    }
+    let (of_load, container) = (&of_load["containers"][0], &pod["containers"][0]);
+    for key in of_load.as_hash().unwrap().keys().filter(|key| text(key) != "args") {
+        assert_eq!(container[text(key)], of_load[text(key)], "{key:?}");
+    }
+    assert_eq!(text(&container["args"][0]), "dedup");
+    let name = text(&dedup["ConfigMap"]["metadata"]["name"]);
+    assert_eq!(text(&named(&pod["volumes"], "hosts")["configMap"]["name"]), name);
+    let hosts = addresses(text(&dedup["ConfigMap"]["data"]["hosts"]));
+    let service = text(&load["Service"]["metadata"]["name"]);
+    for (i, (host, port)) in hosts.iter().enumerate() {
+        assert_eq!(*host, format!("{}-{i}.{service}", text(&dedup["Job"]["metadata"]["name"])));
+        assert_eq!(Some(*port), load["Service"]["spec"]["ports"][0]["port"].as_i64());
+    }
+    assert_eq!(Some(hosts.len() as i64), job["completions"].as_i64());
+}
+
+#[test]
 fn kubernetes_pods_may_do_nothing_but_their_work() {
     let objects = objects();
     let pod = &objects["Job"]["spec"]["template"]["spec"];
@@ -226,7 +276,7 @@ fn slurm_asks_for_what_it_uses() {
 }
 
 /// The batch script with Slurm's own programs played by scripts.
-fn batch(dir: &Dir, code: i32) -> (Option<i32>, String) {
+fn batch(dir: &Dir, words: &[&str], code: i32) -> (Option<i32>, String) {
     dir.write(
         "bin/scontrol",
         "#!/bin/sh\necho \"scontrol $*\" >> calls\n[ \"$1\" = show ] && printf 'n1\\nn2\\n'\nexit 0\n",
@@ -242,7 +292,7 @@ fn batch(dir: &Dir, code: i32) -> (Option<i32>, String) {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("cluster/slurm.sbatch");
     let output = Command::new("bash")
         .arg(script)
-        .args(["archive", "crawl dir"])
+        .args(words)
         .current_dir(dir.path())
         .env("PATH", path)
         .env("HOME", "/home/me")
@@ -260,13 +310,25 @@ fn batch(dir: &Dir, code: i32) -> (Option<i32>, String) {
 fn slurm_starts_a_process_a_node_and_goes_on_after_a_loss() {
     let dir = Dir::new();
     for (code, again) in [(0, false), (1, false), (3, false), (5, true), (130, true)] {
-        let (ended, calls) = batch(&dir, code);
+        let (ended, calls) = batch(&dir, &["load", "archive", "crawl dir"], code);
         assert_eq!(ended, Some(code));
         assert!(calls.contains("n1:2101\nn2:2101\n"), "{calls}");
         assert!(calls.contains("ALIKE_SECRET_FILE=/home/me/.alike-secret"), "{calls}");
+        assert!(calls.contains("srun --cpus-per-task=16 "), "{calls}");
         assert!(calls.contains("alike load archive crawl dir -w 16 --memory 6000M"), "{calls}");
         assert_eq!(calls.contains("scontrol requeue 17"), again, "{calls}");
     }
+}
+
+#[test]
+fn slurm_runs_dedup_too() {
+    let dir = Dir::new();
+    let (ended, calls) = batch(&dir, &["dedup", "crawl", "--out", "clean"], 0);
+    assert_eq!(ended, Some(0));
+    assert!(
+        calls.contains("alike dedup crawl --out clean -w 16 --memory 6000M --join-timeout 300"),
+        "{calls}"
+    );
 }
 
 /// The settings of a unit file by section and name; a name may stand there several times.

@@ -261,7 +261,7 @@ fn change_logs_that_say_nothing_are_named() {
         let mut next = writer.next();
         let mut log = writer.begin_changes(&next).expect("begun");
         log.append(bytes).expect("written");
-        next.changes.push(log.finish().expect("written"));
+        next.changes.push(log.finish(None).expect("written"));
         writer.commit(next).expect("committed");
         says(&bench, "changes", "a change log with lines that say nothing").expect("named");
     }

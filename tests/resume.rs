@@ -50,6 +50,7 @@ fn batch_of(dir: &Dir, name: &str, memory: Option<u64>, epoch_bytes: u64) -> Res
         delete_missing: false,
         lexicon: None,
         components: Components::Forest,
+        command: None,
         resources: Resources {
             workers: 1,
             memory,
@@ -306,6 +307,7 @@ fn many_documents_go_in_parts() {
         delete_missing: true,
         lexicon: None,
         components: Components::Forest,
+        command: None,
         resources: Resources {
             workers: 1,
             memory: Some(BASE_MEMORY + WORKER_MEMORY + (6 << 20)),

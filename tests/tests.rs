@@ -126,6 +126,8 @@ mod namespaces;
 mod parquet;
 /// Passages that are repeated within and between documents: against an obvious program, in every shape.
 mod passages;
+/// What commands print: the forms of data, the log of commits, colours; and waiting for a lock.
+mod printed;
 /// `dedup` as several processes.
 mod processes;
 /// Collections that several processes change.

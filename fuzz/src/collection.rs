@@ -68,6 +68,7 @@ impl Bench {
             delete_missing: false,
             lexicon: None,
             components: Components::Forest,
+            command: None,
             resources: Resources {
                 workers: 1,
                 memory: None,

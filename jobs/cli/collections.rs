@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::common::{ChangeArgs, ConfigArgs, FormArgs, PlaceArgs, RefusalArgs, ReportArgs};
+use super::common::{
+    ChangeArgs, ConfigArgs, FormArgs, PlaceArgs, PrintArgs, RefusalArgs, ReportArgs, WaitArgs,
+};
 use super::dedup::ProtectedPath;
 use super::processes::ProcessArgs;
 
@@ -74,6 +76,11 @@ Examples:
   alike info archive                              for people
   alike info archive --json                       for programs";
 
+pub(crate) const LOG_EXAMPLES: &str = "\
+Examples:
+  alike log archive                               a table
+  alike log archive --json | head -1              the last commit";
+
 pub(crate) const COMPACT_EXAMPLES: &str = "\
 Examples:
   alike compact archive                           after many small loads
@@ -141,6 +148,8 @@ pub(crate) struct CompactArgs {
     #[command(flatten)]
     pub(crate) report: ReportArgs,
     #[command(flatten)]
+    pub(crate) wait: WaitArgs,
+    #[command(flatten)]
     pub(crate) processes: ProcessArgs,
 }
 
@@ -164,9 +173,8 @@ pub(crate) struct DeleteArgs {
 pub(crate) struct ShowArgs {
     #[command(flatten)]
     pub(crate) at: PlaceArgs,
-    /// Print JSON, also on a terminal
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) print: PrintArgs,
 }
 
 #[derive(Debug, Args)]
@@ -182,9 +190,14 @@ pub(crate) struct ClustersArgs {
     /// Only this one; exit code 2 if there is none of that number
     #[arg(long, value_name = "CLUSTER", conflicts_with_all = ["top", "min_size"])]
     pub(crate) cluster: Option<String>,
-    /// Print JSON, also on a terminal
-    #[arg(long)]
-    pub(crate) json: bool,
+    /// Also show these fields of each member's record: --fields title,date,url
+    ///
+    /// They are read from the records that the collection keeps, or from the files that were loaded. A table has a row for each
+    /// member then. Dots go into nested objects.
+    #[arg(long, value_name = "FIELD,...", value_delimiter = ',')]
+    pub(crate) fields: Vec<String>,
+    #[command(flatten)]
+    pub(crate) print: PrintArgs,
 }
 
 #[derive(Debug, Args)]
@@ -197,9 +210,8 @@ pub(crate) struct ExplainArgs {
     /// Id of another document
     #[arg(value_name = "DOC")]
     pub(crate) other: Option<String>,
-    /// Print JSON, also on a terminal
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) print: PrintArgs,
 }
 
 #[derive(Debug, Args)]
@@ -211,9 +223,8 @@ pub(crate) struct CheckArgs {
     pub(crate) file: PathBuf,
     #[command(flatten)]
     pub(crate) form: FormArgs,
-    /// Print JSON Lines, one for each text
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) print: PrintArgs,
 }
 
 #[derive(Debug, Args)]
@@ -223,9 +234,8 @@ pub(crate) struct GroupArgs {
     /// File with one id a line, the best first, or - for standard input
     #[arg(default_value = "-")]
     pub(crate) file: PathBuf,
-    /// Print JSON Lines, one for each group
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) print: PrintArgs,
 }
 
 #[derive(Debug, Args)]
@@ -235,4 +245,6 @@ pub(crate) struct ChangesArgs {
     /// Only commits after this one [default: 0]
     #[arg(long, value_name = "COMMIT")]
     pub(crate) since: Option<u64>,
+    #[command(flatten)]
+    pub(crate) print: PrintArgs,
 }

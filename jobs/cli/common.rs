@@ -6,12 +6,12 @@ use alike::config::{Input, Method};
 use alike::limits::REFUSED_PERCENT;
 use alike::output::{ListChoice, ListForm};
 use alike::read::{Delimiter, FormatHint, FormatName};
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use super::processes::ProcessArgs;
 use super::values::{
-    ClusteringArg, ComponentsArg, MeasureArg, MissingTextArg, Percent, SimdArg, TokensArg, VerifyArg,
-    fold_parser, folder_parser, format_parser, list_parser, method_parser, policies, presets,
+    ClusteringArg, ComponentsArg, DataForm, MeasureArg, MissingTextArg, Percent, SimdArg, TokensArg,
+    VerifyArg, fold_parser, folder_parser, format_parser, list_parser, method_parser, policies, presets,
 };
 
 /// Where a collection lies.
@@ -252,6 +252,14 @@ pub(crate) struct ChoiceArgs {
     pub(crate) clustering: Option<ClusteringArg>,
 }
 
+/// What is done where another process writes to the collection.
+#[derive(Clone, Copy, Debug, Default, Args)]
+pub(crate) struct WaitArgs {
+    /// Wait up to SECONDS while another process writes to the collection [default: fail at once, exit code 4]
+    #[arg(long, value_name = "SECONDS", hide_short_help = true, help_heading = "Machine")]
+    pub(crate) wait: Option<u64>,
+}
+
 /// How a collection is changed, and what is reported of it.
 #[derive(Debug, Args)]
 pub(crate) struct ChangeArgs {
@@ -266,6 +274,8 @@ pub(crate) struct ChangeArgs {
 
     #[command(flatten)]
     pub(crate) machine: MachineArgs,
+    #[command(flatten)]
+    pub(crate) wait: WaitArgs,
     /// Bytes of input between two checkpoints, like 64M [default: an eighth of the memory]
     ///
     /// An interrupted load continues from its last checkpoint. A compressed file is never divided.
@@ -282,6 +292,24 @@ pub(crate) struct ChangeArgs {
     pub(crate) components: ComponentsArg,
     #[command(flatten)]
     pub(crate) processes: ProcessArgs,
+}
+
+/// In which form data is printed.
+#[derive(Clone, Copy, Debug, Default, Args)]
+pub(crate) struct PrintArgs {
+    /// Form of the output [default: a table on a terminal, otherwise jsonl]
+    #[arg(long, value_enum, value_name = "FORM", help_heading = "Output")]
+    pub(crate) format: Option<DataForm>,
+    /// Print JSON, also on a terminal: short for --format jsonl
+    #[arg(long, conflicts_with = "format", help_heading = "Output")]
+    pub(crate) json: bool,
+}
+
+impl PrintArgs {
+    /// The form, where it is `usual` if none is asked for.
+    pub(crate) fn form(self, usual: DataForm) -> DataForm {
+        self.format.unwrap_or(if self.json { DataForm::Jsonl } else { usual })
+    }
 }
 
 /// What is reported, and how.
@@ -336,47 +364,4 @@ pub(crate) struct MachineArgs {
     /// Vector instructions; the answer is the same with all of them
     #[arg(long, value_enum, default_value_t = SimdArg::Auto, hide_short_help = true, help_heading = "Machine")]
     pub(crate) simd: SimdArg,
-}
-
-/// Labels of documents or of pairs of them.
-#[derive(Debug, Args)]
-pub(crate) struct LabelArgs {
-    /// File of labels: tab-separated with a heading, or JSON Lines
-    ///
-    /// Pairs (id_a, id_b, grade: 1 or more for duplicates, 0 for others), clusters (id, cluster), or marks (id, mark:
-    /// 1 or more for a duplicate to remove, 0 for a document to keep).
-    #[arg(long, value_name = "FILE", help_heading = "Truth")]
-    pub(crate) labels: Option<PathBuf>,
-    /// What a line of the labels is [default: by the heading]
-    #[arg(long, hide_short_help = true, value_enum, requires = "labels", help_heading = "Truth")]
-    pub(crate) labels_form: Option<FormArg>,
-    /// Column of the grade, label or mark [default: by its name]
-    #[arg(long, hide_short_help = true, value_name = "NAME", requires = "labels", help_heading = "Truth")]
-    pub(crate) labels_column: Option<String>,
-    /// Word that means a duplicate, if grades are words; can be repeated
-    #[arg(long, hide_short_help = true, value_name = "WORD", requires = "labels", help_heading = "Truth")]
-    pub(crate) duplicate: Vec<String>,
-    /// What pairs count as that the labels do not list
-    #[arg(long, hide_short_help = true, value_enum, default_value_t = UnlistedArg::Ignored, requires = "labels", help_heading = "Truth")]
-    pub(crate) unlisted: UnlistedArg,
-}
-
-/// `--labels-form`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum FormArg {
-    /// Two ids, with or without a grade
-    Pairs,
-    /// An id and the name of its cluster
-    Clusters,
-    /// An id and whether to remove it
-    Marks,
-}
-
-/// `--unlisted`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum UnlistedArg {
-    /// Nothing: only listed pairs count
-    Ignored,
-    /// Distinct: the list is complete
-    Distinct,
 }

@@ -1,10 +1,10 @@
-//! The arguments of `alike evaluate`.
+//! The arguments of `alike evaluate`, and labels, which `alike tune threshold` has, too.
 
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::common::{LabelArgs, MachineArgs, RecordArgs, TalkArgs};
+use super::common::{MachineArgs, RecordArgs, TalkArgs};
 use super::values::presets;
 
 pub(crate) const EVALUATE_EXAMPLES: &str = "\
@@ -53,9 +53,12 @@ pub(crate) struct EvaluateArgs {
     /// Also show measures by the length of documents
     #[arg(long, help_heading = "Measures")]
     pub(crate) by_size: bool,
-    /// Form of the output [default: a table on a terminal, otherwise JSON]
-    #[arg(long, value_enum, help_heading = "Output")]
-    pub(crate) format: Option<FormatArg>,
+    /// Form of the output [default: a table on a terminal, otherwise json]
+    #[arg(long, value_enum, value_name = "FORM", help_heading = "Output")]
+    pub(crate) format: Option<EvaluationForm>,
+    /// Print JSON, also on a terminal: short for --format json
+    #[arg(long, conflicts_with = "format", help_heading = "Output")]
+    pub(crate) json: bool,
     #[command(flatten)]
     pub(crate) talk: TalkArgs,
 
@@ -83,11 +86,58 @@ pub(crate) enum PairsOfArg {
 
 /// `--format`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum FormatArg {
+pub(crate) enum EvaluationForm {
     /// For a terminal
     Table,
     /// An object
     Json,
+    /// An object for each method
+    Jsonl,
+    /// A row for each method: tab-separated columns below a heading
+    Tsv,
     /// Tables for a document
     Markdown,
+}
+
+/// Labels of documents or of pairs of them.
+#[derive(Debug, Args)]
+pub(crate) struct LabelArgs {
+    /// File of labels: tab-separated with a heading, or JSON Lines
+    ///
+    /// Pairs (id_a, id_b, grade: 1 or more for duplicates, 0 for others), clusters (id, cluster), or marks (id, mark:
+    /// 1 or more for a duplicate to remove, 0 for a document to keep).
+    #[arg(long, value_name = "FILE", help_heading = "Truth")]
+    pub(crate) labels: Option<PathBuf>,
+    /// What a line of the labels is [default: by the heading]
+    #[arg(long, hide_short_help = true, value_enum, requires = "labels", help_heading = "Truth")]
+    pub(crate) labels_form: Option<FormArg>,
+    /// Column of the grade, label or mark [default: by its name]
+    #[arg(long, hide_short_help = true, value_name = "NAME", requires = "labels", help_heading = "Truth")]
+    pub(crate) labels_column: Option<String>,
+    /// Word that means a duplicate, if grades are words; can be repeated
+    #[arg(long, hide_short_help = true, value_name = "WORD", requires = "labels", help_heading = "Truth")]
+    pub(crate) duplicate: Vec<String>,
+    /// What pairs count as that the labels do not list
+    #[arg(long, hide_short_help = true, value_enum, default_value_t = UnlistedArg::Ignored, requires = "labels", help_heading = "Truth")]
+    pub(crate) unlisted: UnlistedArg,
+}
+
+/// `--labels-form`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum FormArg {
+    /// Two ids, with or without a grade
+    Pairs,
+    /// An id and the name of its cluster
+    Clusters,
+    /// An id and whether to remove it
+    Marks,
+}
+
+/// `--unlisted`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum UnlistedArg {
+    /// Nothing: only listed pairs count
+    Ignored,
+    /// Distinct: the list is complete
+    Distinct,
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 
-use super::common::{FormArgs, MachineArgs, RefusalArgs, ReportArgs};
+use super::common::{FormArgs, MachineArgs, PrintArgs, RefusalArgs, ReportArgs, TalkArgs};
 use super::processes::ProcessArgs;
 use super::values::{MissingTextArg, fold_parser};
 
@@ -168,7 +168,9 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "FILE", requires = "documents", help_heading = "Output")]
     pub(crate) svg: Option<PathBuf>,
     #[command(flatten)]
-    pub(crate) report: ReportArgs,
+    pub(crate) print: PrintArgs,
+    #[command(flatten)]
+    pub(crate) talk: TalkArgs,
 
     /// Worker threads [default: all cores]
     #[arg(short, long, value_name = "N", help_heading = "Machine")]
@@ -188,9 +190,8 @@ pub(crate) struct ShowLexiconArgs {
     /// Show the N terms of lowest idf, the most common
     #[arg(long, value_name = "N")]
     pub(crate) common: Option<usize>,
-    /// Print JSON, also on a terminal
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) print: PrintArgs,
 }
 
 /// `--terms`.

@@ -7,22 +7,25 @@ use clap::{ArgMatches, Args, FromArgMatches};
 use super::common::{MachineArgs, TalkArgs};
 use super::helping::suggestions::with_suggestion;
 use super::processes::ProcessArgs;
+use super::values::ColorArg;
 use super::{Cli, Command, definition};
 
 /// A command line that was understood.
 pub(crate) struct CommandLine {
     /// What was asked for.
     pub(crate) command: Command,
+    /// Whether its output is coloured.
+    pub(crate) color: ColorArg,
     matches: ArgMatches,
 }
 
 impl CommandLine {
     /// Parses `words`, of which the first is the name of the program.
     pub(crate) fn parse(words: &[OsString]) -> Result<CommandLine, clap::Error> {
-        let parsed = definition().try_get_matches_from(words);
+        let parsed = definition().color(ColorArg::in_words(words).into()).try_get_matches_from(words);
         let matches = parsed.map_err(|error| with_suggestion(error, words))?;
-        let command = Cli::from_arg_matches(&matches)?.command;
-        Ok(CommandLine { command, matches })
+        let Cli { command, color } = Cli::from_arg_matches(&matches)?;
+        Ok(CommandLine { command, color, matches })
     }
 
     /// The names and values of all arguments but those that may differ between the processes of a job: where each

@@ -29,9 +29,10 @@ use clap_complete::Shell;
 use self::collections::{
     CHANGES_EXAMPLES, CHECK_EXAMPLES, CLUSTERS_EXAMPLES, COMPACT_EXAMPLES, ChangesArgs, CheckArgs,
     ClustersArgs, CompactArgs, DELETE_EXAMPLES, DOCUMENTS_EXAMPLES, DeleteArgs, EXPLAIN_EXAMPLES,
-    ExplainArgs, FSCK_EXAMPLES, GROUP_EXAMPLES, GroupArgs, INFO_EXAMPLES, LOAD_EXAMPLES, LoadArgs, ShowArgs,
+    ExplainArgs, FSCK_EXAMPLES, GROUP_EXAMPLES, GroupArgs, INFO_EXAMPLES, LOAD_EXAMPLES, LOG_EXAMPLES,
+    LoadArgs, ShowArgs,
 };
-use self::common::PlaceArgs;
+use self::common::{PlaceArgs, PrintArgs};
 use self::decontaminate::{DECONTAMINATE_EXAMPLES, DecontaminateArgs};
 use self::dedup::{DEDUP_EXAMPLES, DedupArgs};
 use self::evaluate::{EVALUATE_EXAMPLES, EvaluateArgs};
@@ -44,7 +45,7 @@ use self::recompute::{
     ReclusterArgs, ReportPageArgs, STATS_EXAMPLES,
 };
 use self::tune::{TUNE_EXAMPLES, TuneCommand};
-use self::values::presets;
+use self::values::{ColorArg, presets};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -87,6 +88,17 @@ Examples:
 #[command(name = "alike", version, arg_required_else_help = true)]
 #[command(after_help = SHORT, after_long_help = EXAMPLES)]
 pub(crate) struct Cli {
+    /// Colours, also those of help and errors
+    #[arg(
+        long,
+        global = true,
+        value_enum,
+        value_name = "WHEN",
+        default_value_t = ColorArg::Auto,
+        hide_short_help = true,
+        help_heading = "Output"
+    )]
+    pub(crate) color: ColorArg,
     #[command(subcommand)]
     pub(crate) command: Command,
 }
@@ -189,9 +201,15 @@ pub(crate) enum Command {
     Group(GroupArgs),
     /// List how clusters changed, commit by commit
     ///
-    /// Prints JSON Lines, each with its commit. The lines of a commit turn the clusters before it into those after it.
+    /// Prints a table on a terminal, otherwise JSON Lines, each with its commit. The lines of a commit turn the clusters before it into those after it.
     #[command(after_long_help = CHANGES_EXAMPLES)]
     Changes(ChangesArgs),
+    /// List the commits of a collection, the newest first
+    ///
+    /// Each with its time, the command, the files it read, and how many documents it added, replaced and removed. Commits
+    /// that only merge runs are left out.
+    #[command(after_long_help = LOG_EXAMPLES)]
+    Log(ShowArgs),
     /// Show the configuration, counts and files of a collection
     #[command(after_long_help = INFO_EXAMPLES)]
     Info(ShowArgs),
@@ -203,6 +221,8 @@ pub(crate) enum Command {
         /// Preset to print
         #[arg(value_parser = presets(), hide_possible_values = true)]
         name: Option<String>,
+        #[command(flatten)]
+        print: PrintArgs,
     },
     /// Merge the runs of a collection into one, and drop deleted data
     #[command(after_long_help = COMPACT_EXAMPLES)]
@@ -212,9 +232,8 @@ pub(crate) enum Command {
     Fsck {
         #[command(flatten)]
         at: PlaceArgs,
-        /// Print findings and figures as JSON Lines
-        #[arg(long)]
-        json: bool,
+        #[command(flatten)]
+        print: PrintArgs,
     },
     /// Find and cut passages that are repeated within and between documents
     ///

@@ -34,6 +34,12 @@ pub(crate) struct ProcessArgs {
     /// Number of this process, from 0 [env: ALIKE_PROCESS, SLURM_PROCID or JOB_COMPLETION_INDEX]
     #[arg(short, long, value_name = "I", hide_short_help = true, help_heading = "Many processes")]
     pub(crate) process: Option<usize>,
+    /// Address that this process listens on, where the hosts name another one that leads to it: --listen 0.0.0.0:2101
+    /// [env: ALIKE_LISTEN]
+    ///
+    /// For containers and address translation. The others call the address of the hosts.
+    #[arg(long, value_name = "HOST:PORT", hide_short_help = true, help_heading = "Many processes")]
+    pub(crate) listen: Option<String>,
     /// Seconds to wait until all processes have connected [default: 60]
     #[arg(long, value_name = "SECONDS", hide_short_help = true, help_heading = "Many processes")]
     pub(crate) join_timeout: Option<u64>,

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::common::{ChoiceArgs, ListArgs, MachineArgs, PlaceArgs, TalkArgs};
+use super::common::{ChoiceArgs, ListArgs, MachineArgs, PlaceArgs, PrintArgs, TalkArgs};
 use super::processes::ProcessArgs;
 use super::values::positive;
 
@@ -50,9 +50,8 @@ pub(crate) struct PairsArgs {
     /// revision) and number of edited words
     #[arg(long, help_heading = "Output")]
     pub(crate) kinds: bool,
-    /// Print JSON, also on a terminal
-    #[arg(long, help_heading = "Output")]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) print: PrintArgs,
     #[command(flatten)]
     pub(crate) talk: TalkArgs,
 
@@ -67,9 +66,8 @@ pub(crate) struct ReclusterArgs {
     #[command(flatten)]
     pub(crate) choices: ChoiceArgs,
 
-    /// Print JSON, also on a terminal
-    #[arg(long, help_heading = "Output")]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) print: PrintArgs,
     #[command(flatten)]
     pub(crate) talk: TalkArgs,
 

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::common::{LabelArgs, MachineArgs, RecordArgs, TalkArgs};
+use super::common::{MachineArgs, PrintArgs, RecordArgs, TalkArgs};
+use super::evaluate::LabelArgs;
 
 pub(super) const TUNE_EXAMPLES: &str = "\
 Examples:
@@ -122,11 +123,10 @@ pub(crate) struct TuneThresholdArgs {
     #[arg(long, value_name = "N", default_value_t = 20_000, help_heading = "Measured")]
     pub(crate) documents: usize,
 
-    /// Print a JSON object, also on a terminal
-    #[arg(long, help_heading = "Output")]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) print: PrintArgs,
     /// Print a configuration file with the suggestion
-    #[arg(long, conflicts_with = "json", help_heading = "Output")]
+    #[arg(long, conflicts_with_all = ["json", "format"], help_heading = "Output")]
     pub(crate) toml: bool,
     #[command(flatten)]
     pub(crate) talk: TalkArgs,
@@ -161,11 +161,10 @@ pub(crate) struct SamplingArgs {
     /// Draw precision by ratio into a new SVG file
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) svg: Option<PathBuf>,
-    /// Print a JSON object, also on a terminal
-    #[arg(long, help_heading = "Output")]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) print: PrintArgs,
     /// Print a configuration file with the plan
-    #[arg(long, conflicts_with = "json", help_heading = "Output")]
+    #[arg(long, conflicts_with_all = ["json", "format"], help_heading = "Output")]
     pub(crate) toml: bool,
     #[command(flatten)]
     pub(crate) talk: TalkArgs,
@@ -191,9 +190,8 @@ pub(crate) struct SampleArgs {
     #[arg(long, value_name = "SIZE", default_value = "256MiB", help_heading = "Measured")]
     pub(crate) sample: String,
 
-    /// Print a JSON object, also on a terminal
-    #[arg(long, help_heading = "Output")]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) print: PrintArgs,
     #[command(flatten)]
     pub(crate) talk: TalkArgs,
     #[command(flatten)]
@@ -226,10 +224,9 @@ pub(crate) struct TuneFilterArgs {
     /// Draw the curves into a new SVG file
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) svg: Option<PathBuf>,
-    /// Print a JSON object, also on a terminal
-    #[arg(long, help_heading = "Output")]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) print: PrintArgs,
     /// Print a configuration file with the filter
-    #[arg(long, conflicts_with = "json", help_heading = "Output")]
+    #[arg(long, conflicts_with_all = ["json", "format"], help_heading = "Output")]
     pub(crate) toml: bool,
 }

@@ -1,6 +1,6 @@
 //! The values of options of several commands.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -10,10 +10,10 @@ use alike::config::{Fold, Method, PRESETS};
 use alike::output::{ListForm, RecordForm};
 use alike::read::{FormatName, format_names};
 use alike::remote::ObjectUrl;
-use clap::ValueEnum;
 use clap::builder::{
     PathBufValueParser, PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser,
 };
+use clap::{ColorChoice, ValueEnum};
 
 /// Any text, which completions begin with the names of presets.
 pub(crate) fn presets() -> impl TypedValueParser<Value = String> {
@@ -105,6 +105,58 @@ pub(crate) fn folder_parser() -> impl TypedValueParser<Value = PathBuf> {
         Some(_) => Err("a collection is a folder of a file system; only inputs may be URLs"),
         None => Ok(path),
     })
+}
+
+/// `--format`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum DataForm {
+    /// Aligned columns, or text for people
+    Table,
+    /// One JSON value: an array where there are rows
+    Json,
+    /// A JSON object a line
+    Jsonl,
+    /// Tab-separated columns below a heading; \t, \n, \r and \\ stand for tabs, line breaks and backslashes
+    Tsv,
+}
+
+/// `--color`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ColorArg {
+    /// On a terminal, unless NO_COLOR is set
+    #[default]
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+impl ColorArg {
+    /// What `words` say before they are parsed: help and errors are coloured, too.
+    pub(crate) fn in_words(words: &[OsString]) -> ColorArg {
+        let mut words = words.iter().filter_map(|word| word.to_str()).take_while(|word| *word != "--");
+        let mut said = ColorArg::Auto;
+        while let Some(word) = words.next() {
+            let value = match word.strip_prefix("--color") {
+                Some("") => words.next(),
+                Some(value) => value.strip_prefix('='),
+                None => None,
+            };
+            said = value.and_then(|value| ColorArg::from_str(value, false).ok()).unwrap_or(said);
+        }
+        said
+    }
+}
+
+impl From<ColorArg> for ColorChoice {
+    fn from(color: ColorArg) -> ColorChoice {
+        match color {
+            ColorArg::Auto => ColorChoice::Auto,
+            ColorArg::Always => ColorChoice::Always,
+            ColorArg::Never => ColorChoice::Never,
+        }
+    }
 }
 
 /// `--verify`.
@@ -223,6 +275,21 @@ impl fmt::Display for Percent {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn colours_are_found_before_the_line_is_parsed() {
+        let of = |line: &str| ColorArg::in_words(&line.split(' ').map(OsString::from).collect::<Vec<_>>());
+        assert_eq!(of("alike dedup a --color never"), ColorArg::Never);
+        assert_eq!(of("alike --color=always dedup a"), ColorArg::Always);
+        for line in [
+            "alike dedup --colors never",
+            "alike launch -- dedup --color never",
+            "alike --color",
+            "alike --color x",
+        ] {
+            assert_eq!(of(line), ColorArg::Auto, "{line}");
+        }
+    }
 
     #[test]
     fn whole_numbers_up_to_a_hundred() {

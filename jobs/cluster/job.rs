@@ -136,6 +136,7 @@ impl DistributedJob {
         let membership = Membership {
             hosts: member.hosts.clone(),
             process: member.process,
+            listen: member.listen.clone(),
             workers,
             secret: member.secret.as_deref().map(Secret::new).transpose()?,
             encrypted: member.encrypted,

@@ -13,7 +13,7 @@ use alike::read::read_short;
 use crate::cli::processes::{HostArgs, ProcessArgs};
 use crate::cli::values::EncryptionArg;
 use crate::cluster::secret;
-use crate::environment::{ADDRESSES, HOSTS, PROCESS, PROCESSES, Variables, number};
+use crate::environment::{ADDRESSES, HOSTS, LISTEN, PROCESS, PROCESSES, Variables, number};
 
 /// What batch systems call the index of a process: a task of Slurm's `srun`, a pod of an indexed Kubernetes Job. They
 /// are there for commands of one process, too.
@@ -35,6 +35,8 @@ pub(crate) struct JobMember {
     pub(crate) hosts: Vec<String>,
     /// Which of them this one is.
     pub(crate) process: usize,
+    /// Where this process listens, if not at its address.
+    pub(crate) listen: Option<String>,
     /// What only these processes know, 16 bytes or more; `None` only where the user said that there is none.
     pub(crate) secret: Option<Vec<u8>>,
     /// Whether what crosses between processes is encrypted.
@@ -50,6 +52,7 @@ impl fmt::Debug for JobMember {
         f.debug_struct("JobMember")
             .field("hosts", &self.hosts)
             .field("process", &self.process)
+            .field("listen", &self.listen)
             .field("secret", &self.secret.as_ref().map(|_| "..."))
             .field("encrypted", &self.encrypted)
             .field("join_timeout", &self.join_timeout)
@@ -74,6 +77,7 @@ impl JobMember {
             return Ok(None);
         };
         let process = process(args, hosts.len(), variables)?;
+        let listen = listen(args, variables)?;
         let join_timeout = seconds("--join-timeout", args.join_timeout, JOIN_SECONDS, 1)?;
         let peer_timeout = seconds("--peer-timeout", args.peer_timeout, PEER_SECONDS, 2)?;
         if hosts.len() == 1 {
@@ -89,7 +93,7 @@ impl JobMember {
             )));
         }
         let encrypted = encrypted(args.encryption, &hosts, secret.is_some())?;
-        Ok(Some(JobMember { hosts, process, secret, encrypted, join_timeout, peer_timeout }))
+        Ok(Some(JobMember { hosts, process, listen, secret, encrypted, join_timeout, peer_timeout }))
     }
 }
 
@@ -201,6 +205,7 @@ fn refuse_idle(args: &ProcessArgs, variables: Variables<'_>) -> Result<()> {
     let idle = [
         ("-p", args.process.is_some()),
         (PROCESS, variables(PROCESS).is_some()),
+        ("--listen", args.listen.is_some()),
         ("--secret-file", args.hosts.secret_file.is_some()),
         ("--insecure", args.hosts.insecure),
         ("--encryption", args.encryption != EncryptionArg::Auto),
@@ -212,6 +217,20 @@ fn refuse_idle(args: &ProcessArgs, variables: Variables<'_>) -> Result<()> {
             "{name} is for one of many processes; say which there are with --hosts FILE or -n, or leave it out"
         ))),
         None => Ok(()),
+    }
+}
+
+/// Where this process listens, if that was said.
+fn listen(args: &ProcessArgs, variables: Variables<'_>) -> Result<Option<String>> {
+    let variable = || variables(LISTEN).map(|value| (value.to_string_lossy().into_owned(), LISTEN));
+    let Some((address, name)) = args.listen.clone().map(|address| (address, "--listen")).or_else(variable)
+    else {
+        return Ok(None);
+    };
+    let port = address.rsplit_once(':').filter(|(host, _)| !host.is_empty());
+    match port.is_some_and(|(_, port)| port.parse::<u16>().is_ok_and(|port| port > 0)) {
+        true => Ok(Some(address)),
+        false => Err(Error::config(format!("{name} {address}: expected host:port, as in 0.0.0.0:2101"))),
     }
 }
 

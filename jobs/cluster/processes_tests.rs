@@ -71,6 +71,7 @@ fn without_any_of_it_there_is_one_process() {
 fn without_a_file_processes_are_on_this_machine() {
     let found = good("-n 3 -p 2", &[GOOD]);
     let expected = JobMember {
+        listen: None,
         hosts: ["localhost:2101", "localhost:2102", "localhost:2103"].map(str::to_owned).to_vec(),
         process: 2,
         secret: Some(b"0123456789abcdef".to_vec()),

@@ -40,6 +40,7 @@ fn command(words: &[String]) -> Option<Vec<String>> {
 fn filled(word: &str) -> Vec<String> {
     match word {
         "$@" => vec!["COLLECTION".to_owned(), "INPUT".to_owned()],
+        "$command" => vec!["load".to_owned()],
         word if word.starts_with('$') => vec!["8".to_owned()],
         word => vec![word.to_owned()],
     }

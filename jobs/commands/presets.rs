@@ -1,25 +1,58 @@
 //! `alike presets`: which presets there are, and what one of them says.
 
-use std::fmt::Write;
+use std::process::ExitCode;
 
 use alike::config::{PRESETS, Preset};
-use alike::error::Result;
+use alike::error::{Error, Result};
 use alike::method::Description;
+use serde::Serialize;
 
-/// The text `alike presets` prints: a table, or the TOML of the preset called `name`.
-pub(crate) fn text(name: Option<&str>) -> Result<String> {
+use crate::cli::common::PrintArgs;
+use crate::cli::values::DataForm;
+use crate::terminal::data::rows::{Cells, Column, DataRows, cell};
+use crate::terminal::stdout::{OutputLines, print};
+
+/// A preset, as it is listed.
+#[derive(Serialize)]
+struct PresetRow {
+    preset: &'static str,
+    method: &'static str,
+    unit: String,
+    rule: String,
+    about: &'static str,
+}
+
+/// A list of the presets, or the TOML of the preset called `name`.
+pub(super) fn run(name: Option<&str>, how: PrintArgs) -> Result<ExitCode> {
     if let Some(name) = name {
-        return Ok(Preset::find(name)?.source.into());
+        if how.json || how.format.is_some() {
+            return Err(Error::config(
+                "--format and --json are about the list; a preset is a file of TOML: leave out one of the two",
+            ));
+        }
+        return print(Preset::find(name)?.source.as_bytes());
     }
-    let mut table = format!("{:<18}{:<15}{:<11}{:<23}{}\n", "PRESET", "METHOD", "UNIT", "RULE", "FOR");
-    for preset in PRESETS {
+    let mut lines = OutputLines::new();
+    let columns = ["preset", "method", "unit", "rule", "for"].map(Column::text);
+    let mut rows = DataRows::new(&mut lines, how.form(DataForm::Table), columns.into());
+    let written = list()?.iter().try_for_each(|row| rows.row(row, || cells(row)));
+    let written = written.and_then(|()| rows.finish());
+    lines.finish(written)
+}
+
+fn list() -> Result<Vec<PresetRow>> {
+    let row = |preset: &Preset| {
         let config = preset.config()?;
-        let method = config.method.name();
         let Description { unit, rule, .. } = config.description();
-        // Writing to a string cannot fail.
-        let _ = writeln!(table, "{:<18}{method:<15}{unit:<11}{rule:<23}{}", preset.name, preset.about);
-    }
-    Ok(table)
+        let method = config.method.name();
+        Ok(PresetRow { preset: preset.name, method, unit, rule, about: preset.about })
+    };
+    PRESETS.iter().map(row).collect()
+}
+
+fn cells(row: &PresetRow) -> Cells {
+    let PresetRow { preset, method, unit, rule, about } = row;
+    vec![cell(preset), cell(method), cell(unit), cell(rule), cell(about)]
 }
 
 #[cfg(test)]
@@ -27,19 +60,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lists_every_preset_in_lines_that_fit_a_terminal() {
-        let table = text(None).expect("a table");
-        assert_eq!(table.lines().count(), PRESETS.len() + 1);
-        for (line, preset) in table.lines().skip(1).zip(PRESETS) {
-            assert!(line.starts_with(preset.name) && line.ends_with(preset.about), "{line}");
-            assert!(line.len() <= 110, "{line}");
-        }
-        assert!(table.contains("1 of 20 bands of 13"));
-    }
-
-    #[test]
-    fn prints_one_as_it_stands() {
-        assert!(text(Some("textdedup")).expect("a preset").starts_with("# text-dedup"));
-        assert!(text(Some("nothing")).is_err());
+    fn every_preset_is_listed_in_lines_that_fit_a_terminal() {
+        let list = list().expect("a list");
+        assert_eq!(list.len(), PRESETS.len());
+        let width =
+            |column: usize| list.iter().map(|row| cells(row)[column].as_ref().map_or(0, String::len)).max();
+        let widths: usize = (0..5).filter_map(width).map(|width| width + 2).sum();
+        assert!(widths <= 112, "{widths}");
+        assert!(list.iter().any(|row| row.rule == "1 of 20 bands of 13"));
     }
 }

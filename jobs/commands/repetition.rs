@@ -26,8 +26,8 @@ use crate::session::inputs::{find_inputs, refuse, warn_of_no_words};
 use crate::session::options::{Machine, records};
 use crate::session::run_folder::{RunFolder, add_effort, close_spool, write_rejected};
 use crate::session::watched::watched_job;
+use crate::terminal::data::table::TextTable;
 use crate::terminal::reporter::Reporter;
-use crate::terminal::table::TextTable;
 
 /// What process 0 has found out, for the others.
 #[derive(serde::Serialize, serde::Deserialize)]

@@ -8,7 +8,7 @@ use alike::evaluate::{Documents, Form, LabelOptions, Labels, Named, Resolved, Tr
 use alike::printable::counted;
 use serde::Serialize;
 
-use crate::cli::common::{FormArg, LabelArgs, UnlistedArg};
+use crate::cli::evaluate::{FormArg, LabelArgs, UnlistedArg};
 
 /// Reads the labels at `path` and holds them against the documents.
 pub(crate) fn labelled(path: &Path, args: &LabelArgs, documents: &Documents) -> Result<(Form, Resolved)> {

@@ -25,7 +25,7 @@ pub(crate) fn is_looked_at(quiet: bool, json: bool) -> bool {
 /// Shows a look at a run on standard error. Nobody listening is no failure.
 pub(crate) fn show_glance(glance: &Glance) {
     let mut stderr = io::stderr().lock();
-    for line in lines(glance, colours()) {
+    for line in lines(glance, colours(true)) {
         let _ = writeln!(stderr, "{line}");
     }
 }

@@ -1,5 +1,6 @@
 //! What people and programs see of a job, and Ctrl-C.
 
+pub(crate) mod data;
 pub(crate) mod display;
 pub(crate) mod epochs;
 pub(crate) mod escape;
@@ -10,5 +11,4 @@ pub(crate) mod reporter;
 pub(crate) mod stderr;
 pub(crate) mod stdout;
 pub(crate) mod summary;
-pub(crate) mod table;
 pub(crate) mod words;

@@ -27,6 +27,11 @@ impl<'a> Reporter<'a> {
         Reporter { talk: &args.talk, json: args.json }
     }
 
+    /// Who only tells people.
+    pub(crate) fn of_people(talk: &'a TalkArgs) -> Reporter<'a> {
+        Reporter { talk, json: false }
+    }
+
     /// A line for people. Nobody listening is no failure.
     pub(crate) fn line(&self, line: &str) {
         if !self.talk.quiet && !self.talk.json_progress {

@@ -4,10 +4,13 @@ use std::fs::File;
 use std::io::{self, BufWriter, StdoutLock, Write};
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::OnceLock;
 
 use alike::error::{Error, Result};
 use serde::Serialize;
 
+use crate::cli::common::PrintArgs;
+use crate::cli::values::{ColorArg, DataForm};
 use crate::environment::environment;
 use crate::terminal::escape::{json_escaped, sanitize};
 use crate::terminal::launched;
@@ -44,9 +47,23 @@ pub(crate) enum Style {
     New,
 }
 
-/// Whether what goes to a terminal is coloured: unless its user wants no colours (<https://no-color.org>).
-pub(crate) fn colours() -> bool {
-    environment("NO_COLOR").is_none()
+/// What was said of colours: a program has one answer for all it prints.
+static CHOSEN: OnceLock<ColorArg> = OnceLock::new();
+
+/// Says once and for all what is coloured.
+pub(crate) fn choose_colours(chosen: ColorArg) {
+    // Only a second answer would be refused.
+    let _ = CHOSEN.set(chosen);
+}
+
+/// Whether what is printed is coloured: what was said, else on a terminal whose user does not want none
+/// (<https://no-color.org>).
+pub(crate) fn colours(terminal: bool) -> bool {
+    match CHOSEN.get().copied().unwrap_or_default() {
+        ColorArg::Auto => terminal && environment("NO_COLOR").is_none(),
+        ColorArg::Always => true,
+        ColorArg::Never => false,
+    }
 }
 
 /// Pieces as one line, a blank between them. What they say cannot act on a terminal; only the colours do.
@@ -62,7 +79,12 @@ pub(crate) fn coloured(pieces: &[(Style, String)], colours: bool) -> String {
     pieces.iter().map(piece).collect::<Vec<_>>().join(" ")
 }
 
-/// OutputLines on standard output.
+/// A value as JSON.
+pub(crate) fn json_of(value: &impl Serialize) -> Result<String> {
+    serde_json::to_string(value).map_err(|e| stdout_error(e.into()))
+}
+
+/// Lines on standard output.
 pub(crate) struct OutputLines {
     out: BufWriter<StdoutLock<'static>>,
     terminal: bool,
@@ -76,9 +98,9 @@ impl OutputLines {
         OutputLines { out: BufWriter::new(io::stdout().lock()), terminal, gone: false }
     }
 
-    /// Whether the lines are for people: a terminal, and no wish for JSON.
-    pub(crate) fn for_people(&self, json: bool) -> bool {
-        self.terminal && !json
+    /// The form that was asked for, or else that for people on a terminal, and lines of JSON elsewhere.
+    pub(crate) fn form(&self, print: PrintArgs) -> DataForm {
+        print.form(if self.terminal { DataForm::Table } else { DataForm::Jsonl })
     }
 
     /// A line for people.
@@ -86,6 +108,11 @@ impl OutputLines {
         let line = sanitize(line);
         let written = writeln!(self.out, "{line}");
         self.note(written)
+    }
+
+    /// Lines for people.
+    pub(crate) fn texts(&mut self, lines: &str) -> Result<()> {
+        lines.lines().try_for_each(|line| self.text(line))
     }
 
     /// A line of data: as it is where a program reads it.
@@ -99,7 +126,7 @@ impl OutputLines {
 
     /// A line of pieces behind an indent, in colours on a terminal.
     pub(crate) fn styled(&mut self, indent: &str, pieces: &[(Style, String)]) -> Result<()> {
-        let line = coloured(pieces, self.terminal && colours());
+        let line = coloured(pieces, colours(self.terminal));
         let written = writeln!(self.out, "{indent}{line}");
         self.note(written)
     }
@@ -115,8 +142,7 @@ impl OutputLines {
 
     /// A value as a line of JSON.
     pub(crate) fn json(&mut self, value: &impl Serialize) -> Result<()> {
-        let line = serde_json::to_string(value).map_err(|e| stdout_error(e.into()))?;
-        self.raw(&line)
+        self.raw(&json_of(value)?)
     }
 
     /// An error ends whoever is writing. A reader that has gone is recognised at the end.

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use super::dedup::{refuse, temporary};
 use super::spool::{TextRecord, TextRecords};
-use crate::collection::{Batch, Checker, ClusterView, Report, Resembled, Snapshot, Writer, prepare};
+use crate::collection::{
+    Batch, Checker, ClusterView, CommitCommand, Report, Resembled, Snapshot, Writer, prepare,
+};
 use crate::config::{Clustering, Config};
 use crate::error::{Error, Result};
 use crate::limits::{MAX_WORKERS, REFUSED_PERCENT};
@@ -69,7 +71,7 @@ impl Collection {
         &self,
         documents: impl IntoIterator<Item = (I, T)>,
     ) -> Result<Report> {
-        self.change(documents.into_iter().map(|(id, text)| (id, Some(text))))
+        self.change(CommitCommand::Load, documents.into_iter().map(|(id, text)| (id, Some(text))))
     }
 
     /// Deletes documents by their ids, as one commit. Ids that are not there are in [`Report::unknown`].
@@ -77,7 +79,7 @@ impl Collection {
     /// # Errors
     /// Those of [`Collection::load_files`].
     pub fn delete<I: AsRef<str>>(&self, ids: impl IntoIterator<Item = I>) -> Result<Report> {
-        self.change(ids.into_iter().map(|id| (id, None::<&str>)))
+        self.change(CommitCommand::Delete, ids.into_iter().map(|id| (id, None::<&str>)))
     }
 
     /// Loads the documents of files, folders and patterns, as one commit.
@@ -89,12 +91,13 @@ impl Collection {
     /// does not do, and [`Error::Io`].
     pub fn load_files<T: AsRef<str>>(&self, inputs: impl IntoIterator<Item = T>) -> Result<Report> {
         let inputs: Vec<String> = inputs.into_iter().map(|input| input.as_ref().to_owned()).collect();
-        self.load_from(&inputs)
+        self.load_from(CommitCommand::Load, &inputs)
     }
 
     /// Upserts, and deletions of ids without a text.
     fn change<I: AsRef<str>, T: AsRef<str>>(
         &self,
+        command: CommitCommand,
         changes: impl Iterator<Item = (I, Option<T>)>,
     ) -> Result<Report> {
         let input = match self.snapshot() {
@@ -108,10 +111,10 @@ impl Collection {
             let text = text.as_ref().map(AsRef::as_ref);
             lines.add(&TextRecord { id: Some(id.as_ref()), text })?;
         }
-        self.load_from(&[lines.finish()?])
+        self.load_from(command, &[lines.finish()?])
     }
 
-    fn load_from(&self, inputs: &[String]) -> Result<Report> {
+    fn load_from(&self, command: CommitCommand, inputs: &[String]) -> Result<Report> {
         let scratch = Scratch::beside(&self.path, &std::env::temp_dir())?;
         let discovery = discover(inputs, scratch.path())?;
         let mut writer = self.writer()?;
@@ -122,6 +125,7 @@ impl Collection {
             delete_missing: false,
             lexicon: None,
             components: Default::default(),
+            command: Some(command),
             resources: Resources {
                 workers: self.workers,
                 memory: self.memory,

@@ -26,7 +26,7 @@ mod tables;
 #[cfg(test)]
 mod tests;
 
-pub use commit::changes::{ChangesEntry, ChangesWriter};
+pub use commit::changes::{ChangesEntry, ChangesWriter, CommitCommand, CommitNote};
 pub use commit::checkpoint::{Checkpoint, Consumed, LeftOutRecords, LoadInput, LoadInputs};
 pub use commit::manifest::{Counts, Manifest};
 pub use commit::names::{Keeper, is_collection};

@@ -48,13 +48,13 @@ impl ItemFields {
 /// The text of a field: a string, a number, or all strings and numbers of a list, each in a line.
 pub(super) fn text_of(object: &Value, path: &FieldPath) -> Option<String> {
     let mut lines = Vec::new();
-    gather(value(object, path)?, &mut lines);
+    gather(path.find_in(object)?, &mut lines);
     (!lines.is_empty()).then(|| lines.join("\n"))
 }
 
 /// The id of an item: a string or a number.
 pub(super) fn id_of(object: &Value, path: &FieldPath) -> Option<String> {
-    match value(object, path)? {
+    match path.find_in(object)? {
         Value::String(id) => Some(id.clone()),
         Value::Number(id) => Some(id.to_string()),
         _ => None,
@@ -64,13 +64,6 @@ pub(super) fn id_of(object: &Value, path: &FieldPath) -> Option<String> {
 /// The names of an object's fields.
 pub(super) fn names(object: &Value) -> Vec<String> {
     object.as_object().map(|object| object.keys().cloned().collect()).unwrap_or_default()
-}
-
-/// What stands at a path; a name at the top that is spelt like the whole path goes first.
-pub(super) fn value<'a>(object: &'a Value, path: &FieldPath) -> Option<&'a Value> {
-    let whole = path.as_str();
-    let inner = || whole.split('.').try_fold(object, |value, name| value.get(name));
-    object.get(whole).or_else(inner)
 }
 
 fn gather(value: &Value, lines: &mut Vec<String>) {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::fields::{ItemFields, id_of, names, text_of, value};
+use super::fields::{ItemFields, id_of, names, text_of};
 use super::index::{BenchmarkIndex, IndexBuilder, Item, TextOwner};
 use super::rule::ContaminationRule;
 use crate::document::Position;
@@ -340,7 +340,7 @@ fn there_are(names: &[String], nested: Option<&str>) -> String {
 
 /// What is said of a field that is an object: the fields of it.
 fn nested(object: &Value, path: &FieldPath) -> Option<String> {
-    let inner = value(object, path).filter(|value| value.is_object())?;
+    let inner = path.find_in(object).filter(|value| value.is_object())?;
     let of = |name: &String| printable(&format!("{}.{name}", path.as_str())).into_owned();
     let inner: Vec<String> = names(inner).iter().take(SHOWN).map(of).collect();
     let field = printable(path.as_str());

@@ -354,7 +354,7 @@ impl Drop for Mesh {
 
 /// Opens this process's door.
 fn open(identity: &Arc<Identity>, arrivals: &Arc<Arrivals>, deadline: Instant) -> Result<Listener> {
-    let host = &identity.hosts[identity.process as usize];
+    let host = identity.listen.as_ref().unwrap_or(&identity.hosts[identity.process as usize]);
     let socket = socket::listen(host, deadline, &|line| arrivals.say(line))?;
     Listener::open(socket, Arc::clone(identity), Arc::clone(arrivals))
         .map_err(|error| Error::config(format!("cannot start a thread: {error}")))

@@ -30,6 +30,7 @@ fn membership(host: &str, process: usize) -> Membership {
     Membership {
         hosts: vec!["first:1".into(), host.into(), "third:3".into()],
         process,
+        listen: None,
         workers: 2,
         secret: Some(Secret::new(b"a secret of some length").expect("long")),
         encrypted: true,

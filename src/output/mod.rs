@@ -26,8 +26,8 @@ pub use chosen::{Chosen, LeftOut, Side};
 pub use figures::count;
 pub(crate) use figures::{percent, size};
 pub use forms::{
-    CutFile, CutWriter, FormChoice, FormPlan, NoteFile, RecordForm, RecordSet, TextChange, assist_records,
-    write_cut_records, write_records,
+    CutFile, CutWriter, FormChoice, FormPlan, NoteFile, RecordForm, RecordObjects, RecordSet, TextChange,
+    assist_records, write_cut_records, write_records,
 };
 pub use hand_out::Hands;
 pub(crate) use hand_out::hand_out;

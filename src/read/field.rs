@@ -1,5 +1,7 @@
 //! Which fields of a record are wanted.
 
+use serde_json::Value;
+
 use super::bytes::RecordRoom;
 use super::input::{Input, MissingText};
 use crate::error::{Error, Result};
@@ -30,6 +32,12 @@ impl FieldPath {
     /// The path as it was written.
     pub fn as_str(&self) -> &str {
         &self.whole
+    }
+
+    /// What stands there in an object.
+    pub fn find_in<'a>(&self, object: &'a Value) -> Option<&'a Value> {
+        let inner = || self.parts.iter().try_fold(object, |value, name| value.get(name));
+        object.get(&self.whole).or_else(inner)
     }
 
     /// The names, outermost first.

@@ -44,7 +44,8 @@ pub use inputs::{DocumentSink, Part, RunInputs};
 pub use record::{Record, Refusal, Sink, Value};
 pub use rejected::{Refused, Rejected, unread};
 pub use reread::{
-    bytes_of, file_header, is_one_record, record_text, reread, rows, stands_alone, stays_empty, stored_pieces,
+    bytes_of, file_header, is_one_record, record_text, reread, reread_records, rows, stands_alone,
+    stays_empty, stored_pieces, stored_record,
 };
 pub(crate) use source::{Cuts, from_anywhere};
 pub use source::{Extent, Source, Unit};

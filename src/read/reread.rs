@@ -9,7 +9,7 @@ use super::date::Day;
 use super::field::Fields;
 use super::format::{Compression, Format};
 use super::formats::codec;
-use super::record::{Refusal, utf8};
+use super::record::{Record, Refusal, utf8};
 use super::source::Source;
 use super::{BLOCK, BOM};
 use crate::document::Position;
@@ -32,12 +32,27 @@ pub fn reread(
     fields: &Fields,
     each: &mut dyn FnMut(usize, &str, Day) -> Result<()>,
 ) -> Result<()> {
+    if let Some(reread) = codec(source.format).rereader() {
+        source.unchanged()?;
+        return if offsets.is_empty() { Ok(()) } else { reread(source, file, offsets, fields, each) };
+    }
+    reread_records(source, file, offsets, fields, &mut |index, record| each(index, record.text, record.day))
+}
+
+/// The same with all of each record, where records are stretches of bytes.
+///
+/// # Errors
+/// Those of [`reread`].
+pub fn reread_records(
+    source: &Source,
+    file: u32,
+    offsets: &[u64],
+    fields: &Fields,
+    each: &mut dyn FnMut(usize, &Record<'_>) -> Result<()>,
+) -> Result<()> {
     source.unchanged()?;
     if offsets.is_empty() {
         return Ok(());
-    }
-    if let Some(reread) = codec(source.format).rereader() {
-        return reread(source, file, offsets, fields, each);
     }
     let window = Window::open(source, 0).map_err(|error| Error::io(&source.path, "read", error))?;
     let codec = codec(source.format);
@@ -55,7 +70,7 @@ pub fn reread(
         let length = bytes.len();
         let bytes = if offset == 0 { bytes.strip_prefix(BOM).unwrap_or(bytes) } else { bytes };
         let record = parser.record(Position::new(file, offset), 1, bytes).map_err(|_| changed())?;
-        each(index, record.text, record.day)?;
+        each(index, &record)?;
         if turn.is_some() {
             // Nothing of a long record is kept when others may have theirs.
             parser = codec.parser(&header, fields).map_err(|_| changed())?;
@@ -75,11 +90,23 @@ pub fn record_text(
     stored: &[u8],
     fields: &Fields,
 ) -> std::result::Result<(String, Day), Refusal> {
+    stored_record(format, stored, fields, |record| (record.text.to_owned(), record.day))
+}
+
+/// What `take` takes of a record, given as [`Record::stored`] gave it.
+///
+/// # Errors
+/// The [`Refusal`] of a record that is none.
+pub fn stored_record<T>(
+    format: Format,
+    stored: &[u8],
+    fields: &Fields,
+    take: impl FnOnce(&Record<'_>) -> T,
+) -> std::result::Result<T, Refusal> {
     let codec = codec(format);
     let (header, raw) = stored.split_at(header_end(codec.boundaries(), stored));
     let mut parser = codec.parser(utf8(header)?, fields)?;
-    let record = parser.record(Position::new(0, 0), 1, raw.strip_prefix(BOM).unwrap_or(raw))?;
-    Ok((record.text.to_owned(), record.day))
+    parser.record(Position::new(0, 0), 1, raw.strip_prefix(BOM).unwrap_or(raw)).map(|record| take(&record))
 }
 
 /// What has to be written of a record, given as [`Record::stored`](super::Record::stored) gave it, where a file is made of

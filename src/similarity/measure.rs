@@ -85,6 +85,15 @@ pub struct ReportedScores {
     pub hamming_distance: Option<u64>,
 }
 
+impl ReportedScores {
+    /// The one figure that decides.
+    pub fn figure(&self) -> Option<f64> {
+        let counts = [self.shared_features, self.shared_terms, self.hamming_distance];
+        let count = counts.into_iter().flatten().next().map(|count| count as f64);
+        count.or(self.edit_similarity).or(self.cosine).or(self.containment).or(self.resemblance)
+    }
+}
+
 impl std::fmt::Display for ReportedScores {
     /// The one figure that decides, in a few letters.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

@@ -162,6 +162,7 @@ impl Bench {
             delete_missing: false,
             lexicon: self.lexicon.clone(),
             components: if workers.is_multiple_of(2) { Components::Differential } else { Components::Forest },
+            command: None,
             resources: Resources {
                 workers,
                 memory: None,
@@ -203,6 +204,10 @@ impl Bench {
                 ChangeLine::Moved { id, from, to } => {
                     assert!(clusters.get_mut(&from.to_string()).expect("a cluster").0.remove(&id));
                     assert!(clusters.get_mut(&to.to_string()).expect("a cluster").0.insert(id));
+                }
+                // It was in none before, and is in none now.
+                ChangeLine::Deleted { id } => {
+                    assert!(clusters.values().all(|(members, _)| !members.contains(&id)), "{id}");
                 }
                 ChangeLine::Merged { from, .. } | ChangeLine::Dissolved { cluster: from } => {
                     gone.push(from.to_string());

@@ -33,6 +33,7 @@ pub(crate) fn member(hosts: &[String], process: usize) -> Membership {
     Membership {
         hosts: hosts.to_vec(),
         process,
+        listen: None,
         workers: 2,
         secret: Some(Secret::new(b"a secret of some length").unwrap()),
         encrypted: true,

@@ -41,7 +41,7 @@ impl LauncherOutput {
             show: Show::new(Mode::choose(talk.quiet, talk.json_progress)),
             merged: Merged::new(processes),
             errors: LaunchErrors::default(),
-            colours: io::stderr().is_terminal() && colours(),
+            colours: colours(io::stderr().is_terminal()),
             quiet: talk.quiet,
             json: talk.json_progress,
             broken: None,

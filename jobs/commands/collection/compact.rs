@@ -14,6 +14,7 @@ use alike::simd::Simd;
 
 use crate::cli::collections::CompactArgs;
 use crate::cluster::job::{DistributedJob, PART_DONE};
+use crate::commands::collection::waiting::patiently;
 use crate::session::collection::{folder, reach};
 use crate::session::commit::{assist, warn_untidied};
 use crate::session::options::Machine;
@@ -54,7 +55,8 @@ pub(crate) fn run(args: &CompactArgs, job: &DistributedJob) -> Result<ExitCode> 
 }
 
 fn lead(args: &CompactArgs, peers: Option<&Peers>, progress: &Progress) -> Result<CompactReport> {
-    let mut writer = Writer::open(&reach(&args.at, peers)?)?;
+    let open = || Writer::open(&reach(&args.at, peers)?);
+    let mut writer = patiently(args.wait, &args.report.talk, progress, open)?;
     warn_untidied(&writer);
     let report = match args.gather {
         true => gather(&mut writer, peers, progress)?,

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use alike::collection::{Batch, Report, Writer, release_followers};
+use alike::collection::{Batch, CommitCommand, Report, Writer, release_followers};
 use alike::error::{Error, Result};
 use alike::limits::MAX_RECORD_BYTES;
 use alike::output::Scratch;
@@ -16,6 +16,7 @@ use alike::read::{FormatHint, Rejected};
 
 use crate::cli::collections::DeleteArgs;
 use crate::cluster::job::{DistributedJob, PART_DONE};
+use crate::commands::collection::waiting::patiently;
 use crate::session::commit::{
     ABOVE, assist, commit, foreseen, refuse_dry_run, refuse_mass_deletion, unfinished,
 };
@@ -32,10 +33,12 @@ pub(crate) fn run(args: &DeleteArgs, job: &DistributedJob) -> Result<ExitCode> {
     refuse_dry_run(args.change.dry_run, job)?;
     let reporter = Reporter::new(&args.change.report);
     // Before Ctrl-C is caught: standard input may be silent for ever, and nothing is lost yet.
-    let mut prepared = job.is_alone().then(|| PreparedDelete::new(args, None)).transpose()?;
+    let mut prepared =
+        job.is_alone().then(|| PreparedDelete::new(args, None, &Progress::default())).transpose()?;
     let work = |progress: &Arc<Progress>| {
         let lead = |peers: Option<Arc<Peers>>| {
-            let prepared = prepared.take().map_or_else(|| PreparedDelete::new(args, peers.as_deref()), Ok)?;
+            let prepared =
+                prepared.take().map_or_else(|| PreparedDelete::new(args, peers.as_deref(), progress), Ok)?;
             lead(args, prepared, (machine, epoch_bytes, peers), &reporter, progress)
         };
         let assist = |peers: &Arc<Peers>| assist(&args.at.collection, machine, peers, progress);
@@ -54,10 +57,11 @@ struct PreparedDelete {
 }
 
 impl PreparedDelete {
-    fn new(args: &DeleteArgs, peers: Option<&Peers>) -> Result<PreparedDelete> {
+    fn new(args: &DeleteArgs, peers: Option<&Peers>, progress: &Progress) -> Result<PreparedDelete> {
         let scratch = Scratch::beside(&args.at.collection, &std::env::temp_dir())?;
         let above = args.change.dry_run.then(|| scratch.path().join(ABOVE));
-        let writer = Writer::open(&opened(&args.at, above.as_deref(), peers)?)?;
+        let open = || Writer::open(&opened(&args.at, above.as_deref(), peers)?);
+        let writer = patiently(args.change.wait, &args.change.report.talk, progress, open)?;
         let field = &writer.snapshot().manifest().config.input.id_field;
         let any = deletions(&args.ids, field, &scratch.path().join(IDS))?;
         Ok(PreparedDelete { writer, scratch, any })
@@ -109,6 +113,7 @@ fn delete(
         delete_missing: false,
         lexicon: None,
         components: components(args.change.components),
+        command: Some(CommitCommand::Delete),
         resources: machine.resources(scratch, peers),
     };
     // Every line of the file is ours: only an id over the length of a record can be refused.

@@ -9,17 +9,18 @@ use alike::printable::counted;
 use alike::progress::Progress;
 use serde_json::json;
 
-use crate::cli::common::PlaceArgs;
+use crate::cli::common::{PlaceArgs, PrintArgs};
+use crate::cli::values::DataForm;
 use crate::exit::UNUSABLE;
 use crate::session::collection::reach;
-use crate::terminal::escape::sanitize;
+use crate::terminal::data::rows::{Column, DataRows, cell};
 use crate::terminal::interrupt;
-use crate::terminal::stdout::print;
+use crate::terminal::stdout::OutputLines;
 
 /// Findings that are printed; a damaged table may have as many as it has rows.
 const TOLD: usize = 1000;
 
-pub(crate) fn run(at: &PlaceArgs, as_json: bool) -> Result<ExitCode> {
+pub(crate) fn run(at: &PlaceArgs, print: PrintArgs) -> Result<ExitCode> {
     let progress = Arc::new(Progress::default());
     interrupt::stop_on_interrupt(Arc::clone(&progress))?;
     let storage = reach(at, None)?;
@@ -39,31 +40,41 @@ pub(crate) fn run(at: &PlaceArgs, as_json: bool) -> Result<ExitCode> {
         }
         Err(error) => return Err(error),
     };
-    let line = |finding: &Finding| match as_json {
-        true => format!("{}\n", json!(finding)),
-        false => {
-            sanitize(&format!("{}: {}: {}", finding.place, finding.what, finding.key)).into_owned() + "\n"
+    let mut lines = OutputLines::new();
+    let written = match print.form(DataForm::Table) {
+        DataForm::Table => tell(&told, &report).iter().try_for_each(|line| lines.text(line)),
+        DataForm::Json => lines.json(&json!({ "findings": told, "report": report })),
+        DataForm::Jsonl => {
+            told.iter().try_for_each(|finding| lines.json(finding)).and_then(|()| lines.json(&report))
+        }
+        DataForm::Tsv => {
+            let mut rows = DataRows::new(&mut lines, DataForm::Tsv, COLUMNS.map(Column::text).into());
+            let row = |finding: &Finding| vec![cell(&finding.place), cell(&finding.what), cell(&finding.key)];
+            let written = told.iter().try_for_each(|finding| rows.row(finding, || row(finding)));
+            written.and_then(|()| rows.finish())
         }
     };
-    let mut text: String = told.iter().map(line).collect();
-    text += &match as_json {
-        true => format!("{}\n", json!(report)),
-        false if !report.complete => {
-            format!(
-                "{}; what is not damaged could not be held against each other\n",
-                counted(report.findings as u64, "finding")
-            )
-        }
-        false => format!(
-            "commit {}: {}, {}, {}, {}; {}\n",
+    let code = lines.finish(written)?;
+    Ok(if report.findings > 0 { ExitCode::from(UNUSABLE) } else { code })
+}
+
+/// Columns of findings.
+const COLUMNS: [&str; 3] = ["place", "what", "key"];
+
+/// For people.
+fn tell(told: &[Finding], report: &FsckReport) -> Vec<String> {
+    let line = |Finding { place, what, key }: &Finding| format!("{place}: {what}: {key}");
+    let findings = counted(report.findings as u64, "finding");
+    let last = match report.complete {
+        false => format!("{findings}; what is not damaged could not be held against each other"),
+        true => format!(
+            "commit {}: {}, {}, {}, {}; {findings}",
             report.commit,
             counted(report.runs as u64, "run"),
             counted(report.documents, "document"),
             counted(report.contents, "content"),
             counted(report.clusters, "cluster"),
-            counted(report.findings as u64, "finding")
         ),
     };
-    let code = print(text.as_bytes())?;
-    Ok(if report.findings > 0 { ExitCode::from(UNUSABLE) } else { code })
+    told.iter().map(line).chain([last]).collect()
 }

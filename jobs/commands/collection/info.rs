@@ -13,6 +13,7 @@ use serde::Serialize;
 
 use crate::cli::collections::ShowArgs;
 use crate::session::collection::reach;
+use crate::terminal::data::object::print_object;
 use crate::terminal::stdout::OutputLines;
 
 /// All that is reported.
@@ -52,11 +53,9 @@ pub(crate) fn run(args: &ShowArgs) -> Result<ExitCode> {
     let snapshot = Snapshot::open(&storage)?;
     let info = Info::new(snapshot.manifest(), bytes_on_disk(&*storage)?);
     let mut lines = OutputLines::new();
-    let written = if lines.for_people(args.json) {
-        info.text().and_then(|text| text.lines().try_for_each(|line| lines.text(line)))
-    } else {
-        lines.json(&info)
-    };
+    let form = lines.form(args.print);
+    let people = |lines: &mut OutputLines| lines.texts(&info.text()?);
+    let written = print_object(&mut lines, form, &info, people);
     lines.finish(written)
 }
 

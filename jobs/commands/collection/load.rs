@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use alike::collection::{Batch, Report, Writer};
+use alike::collection::{Batch, CommitCommand, Report, Writer};
 use alike::config::{Cluster, Config};
 use alike::error::{Error, Result};
 use alike::lexicon::Lexicon;
@@ -18,6 +18,7 @@ use crate::cli::collections::LoadArgs;
 use crate::cluster::job::{DistributedJob, PART_DONE};
 use crate::commands::collection::left_out::{LeftOutFound, Protected};
 use crate::commands::collection::load_lists::LoadLists;
+use crate::commands::collection::waiting::patiently;
 use crate::session::against::{check_protected, open_collections, refuse_incomparable};
 use crate::session::collection::folder;
 use crate::session::commit::{
@@ -73,7 +74,8 @@ fn load(
     let lexicon = args.choices.lexicon.as_deref().map(Lexicon::open).transpose()?.map(Arc::new);
     let asked =
         CreateOptions { choices: &args.choices, lexicon: lexicon.as_deref(), store_text: args.store_text };
-    let target = Target::find(&args.at, &asked, above, peers.as_deref())?;
+    let find = || Target::find(&args.at, &asked, above.clone(), peers.as_deref());
+    let target = patiently(args.change.wait, &args.change.report.talk, progress, find)?;
     let compared = Config { cluster: Cluster::default(), ..target.config().clone() };
     refuse_incomparable(&collections, &compared, INCOMPARABLE)?;
     let lists = LoadLists::new(args, target.goes_on())?;
@@ -92,6 +94,7 @@ fn load(
             delete_missing: args.delete_missing,
             lexicon,
             components: components(args.change.components),
+            command: Some(CommitCommand::Load),
             resources,
         };
         let report =

@@ -8,3 +8,4 @@ mod left_out;
 pub(super) mod load;
 mod load_lists;
 pub(super) mod stats;
+mod waiting;

@@ -10,6 +10,7 @@ use alike::progress::Progress;
 
 use crate::cli::collections::ShowArgs;
 use crate::session::collection::open;
+use crate::terminal::data::object::print_object;
 use crate::terminal::stdout::OutputLines;
 
 /// Characters of the longest bar.
@@ -19,11 +20,9 @@ pub(crate) fn run(args: &ShowArgs) -> Result<ExitCode> {
     // Nothing is begun that would have to be ended in order: Ctrl-C just ends it.
     let stats = open(&args.at)?.stats(&Progress::default())?;
     let mut lines = OutputLines::new();
-    let written = if lines.for_people(args.json) {
-        text(&stats).lines().try_for_each(|line| lines.text(line))
-    } else {
-        lines.json(&stats)
-    };
+    let form = lines.form(args.print);
+    let people = |lines: &mut OutputLines| lines.texts(&text(&stats));
+    let written = print_object(&mut lines, form, &stats, people);
     lines.finish(written)
 }
 

@@ -13,12 +13,15 @@ use alike::lexicon::{Lexicon, Survey};
 
 use self::report::{EvaluatedMethod, Evaluation};
 use self::runs::MethodRuns;
-use crate::cli::evaluate::{EvaluateArgs, FormatArg, PairsOfArg};
+use crate::cli::common::PrintArgs;
+use crate::cli::evaluate::{EvaluateArgs, EvaluationForm, PairsOfArg};
+use crate::cli::values::DataForm;
 use crate::session::inputs::{find_inputs, refuse};
 use crate::session::labels::labelled;
 use crate::session::options::{Machine, records};
 use crate::session::run_folder::RunFolder;
 use crate::session::watched::watched;
+use crate::terminal::data::object::print_rows;
 use crate::terminal::stdout::OutputLines;
 
 pub(crate) fn run(args: &EvaluateArgs) -> Result<ExitCode> {
@@ -57,16 +60,20 @@ pub(crate) fn run(args: &EvaluateArgs) -> Result<ExitCode> {
         Ok(evaluation)
     })?;
     let mut lines = OutputLines::new();
-    let format = args.format.unwrap_or(match lines.for_people(false) {
-        true => FormatArg::Table,
-        false => FormatArg::Json,
-    });
-    let written = match format {
-        FormatArg::Json => lines.json(&evaluation),
-        FormatArg::Table => {
-            printer::table(&evaluation, args.by_size).lines().try_for_each(|line| lines.text(line))
+    let usual = match lines.form(PrintArgs { json: args.json, format: None }) {
+        DataForm::Table => EvaluationForm::Table,
+        _ => EvaluationForm::Json,
+    };
+    let written = match args.format.unwrap_or(usual) {
+        EvaluationForm::Json => lines.json(&evaluation),
+        EvaluationForm::Jsonl => evaluation.rows.iter().try_for_each(|row| lines.json(row)),
+        EvaluationForm::Tsv => {
+            let columns =
+                ("rows", &["name", "failed"][..], &["config", "ran.scores.by_size", "ran.tally"][..]);
+            print_rows(&mut lines, DataForm::Tsv, &evaluation, columns, |_| Ok(()))
         }
-        FormatArg::Markdown => {
+        EvaluationForm::Table => lines.texts(&printer::table(&evaluation, args.by_size)),
+        EvaluationForm::Markdown => {
             printer::markdown(&evaluation, args.by_size).lines().try_for_each(|line| lines.plain(line))
         }
     };

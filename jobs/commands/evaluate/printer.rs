@@ -6,7 +6,7 @@ use alike::evaluate::{Estimate, Form, REPLICATES, ScoreMeasures, SizeScores, siz
 use alike::printable::counted;
 
 use super::report::{Evaluation, EvaluationRow, MethodScores, RunResult};
-use crate::terminal::table::TextTable;
+use crate::terminal::data::table::TextTable;
 
 /// Most characters of a name.
 const NAME: usize = 24;

@@ -14,9 +14,11 @@ use serde_json::{Value, json};
 use super::description::{described, input};
 use crate::cli::common::MachineArgs;
 use crate::cli::lexicon::CompareArgs;
+use crate::cli::values::DataForm;
 use crate::session::inputs::{find_inputs, refuse_most};
 use crate::session::options::Machine;
 use crate::session::watched::watched;
+use crate::terminal::data::object::print_object;
 use crate::terminal::reporter::Reporter;
 use crate::terminal::stdout::{OutputLines, write_new};
 
@@ -34,10 +36,14 @@ pub(crate) fn run(args: &CompareArgs) -> Result<ExitCode> {
         write_new(args.svg.as_deref(), || chart((&args.a, &args.b), &stability.curve).to_svg())?;
     }
     let mut lines = OutputLines::new();
-    let written = if lines.for_people(args.report.json) {
-        text((&a, &b), &agreement, stability.as_ref()).lines().try_for_each(|line| lines.text(line))
-    } else {
-        lines.json(&value((&a, &b), &agreement, stability.as_ref()))
+    let (form, value) = (lines.form(args.print), value((&a, &b), &agreement, stability.as_ref()));
+    let written = match &stability {
+        Some(stability) if form == DataForm::Tsv => {
+            tsv(&stability.curve).lines().try_for_each(|line| lines.plain(line))
+        }
+        _ => print_object(&mut lines, form, &value, |lines| {
+            lines.texts(&text((&a, &b), &agreement, stability.as_ref()))
+        }),
     };
     lines.finish(written)
 }
@@ -52,14 +58,14 @@ fn measure(args: &CompareArgs, lexicons: (&Lexicon, &Lexicon)) -> Result<Stabili
         longest: args.longest.unwrap_or(LONGEST),
         max_idf: args.max_idf.unwrap_or(1.0),
     };
-    watched(&args.report.talk, |progress| {
+    watched(&args.talk, |progress| {
         let spool = private_folder(&std::env::temp_dir())?;
         let input = input(args.text_field.as_deref())?;
         let found = find_inputs(&args.documents, args.form.hint(&input), spool.path(), progress)?;
         let survey = Survey { sources: &found.sources, input: &input, workers, mesh: None };
         let stability = stability(lexicons, &survey, question, simd, progress)?;
         let rejected = found.rejected(stability.refused.clone());
-        Reporter::new(&args.report).refused(&rejected);
+        Reporter::of_people(&args.talk).refused(&rejected);
         refuse_most(&rejected, stability.read)?;
         Ok(stability)
     })

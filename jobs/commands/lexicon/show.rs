@@ -10,7 +10,12 @@ use serde_json::{Value, json};
 
 use super::description::described;
 use crate::cli::lexicon::ShowLexiconArgs;
+use crate::cli::values::DataForm;
+use crate::terminal::data::object::{print_object, print_separated};
 use crate::terminal::stdout::OutputLines;
+
+/// Columns of terms, where these are rows.
+const TERM_COLUMNS: [&str; 5] = ["term", "documents", "idf", "normalised_idf", "rank"];
 
 pub(crate) fn run(args: &ShowLexiconArgs) -> Result<ExitCode> {
     let lexicon = Lexicon::open(&args.lexicon)?;
@@ -18,10 +23,12 @@ pub(crate) fn run(args: &ShowLexiconArgs) -> Result<ExitCode> {
     let asked = args.term.iter().map(|term| canonical(term, fold)).collect::<Result<Vec<String>>>()?;
     let rows = rows(&lexicon, &asked, (args.top.unwrap_or(0), args.common.unwrap_or(0)));
     let mut lines = OutputLines::new();
-    let written = if lines.for_people(args.json) {
-        text(&lexicon, &rows).lines().try_for_each(|line| lines.text(line))
-    } else {
-        lines.json(&value(&lexicon, &rows))
+    let (form, value) = (lines.form(args.print), value(&lexicon, &rows));
+    let written = match (form, value["terms"].as_array()) {
+        (DataForm::Tsv, Some(terms)) if !terms.is_empty() => {
+            print_separated(&mut lines, terms, &TERM_COLUMNS, &[])
+        }
+        _ => print_object(&mut lines, form, &value, |lines| lines.texts(&text(&lexicon, &rows))),
     };
     lines.finish(written)
 }

@@ -14,8 +14,10 @@ use alike::read::{Day, Extent, Fields, Record, Refusal, Refused, Rejected, Sink,
 use serde::Serialize;
 
 use crate::cli::collections::CheckArgs;
+use crate::cli::values::DataForm;
 use crate::session::collection::open;
 use crate::session::inputs::{find_inputs, refuse_most};
+use crate::terminal::data::rows::{Cells, Column, DataRows, cell};
 use crate::terminal::escape::sanitize;
 use crate::terminal::interrupt::stop_on_interrupt;
 use crate::terminal::stdout::OutputLines;
@@ -55,8 +57,12 @@ pub(crate) fn run(args: &CheckArgs) -> Result<ExitCode> {
         error => error,
     })?;
     let mut lines = OutputLines::new();
-    let people = lines.for_people(args.json);
-    let written = check_all(&snapshot, &found.sources, &mut lines, people, &progress);
+    let mut told = match lines.form(args.print) {
+        DataForm::Table => CheckPrinter::People(&mut lines),
+        form => CheckPrinter::Rows(DataRows::new(&mut lines, form, columns())),
+    };
+    let written = check_all(&snapshot, &found.sources, &mut told, &progress);
+    let written = written.and_then(|taken| told.finish().map(|()| taken));
     let refused = written.as_ref().ok().map(|taken| refuse_most(&taken.refused, taken.documents));
     let code = lines.finish(written.map(drop))?;
     refused.unwrap_or(Ok(())).map(|()| code)
@@ -65,8 +71,7 @@ pub(crate) fn run(args: &CheckArgs) -> Result<ExitCode> {
 fn check_all(
     snapshot: &Snapshot,
     sources: &[Source],
-    lines: &mut OutputLines,
-    people: bool,
+    told: &mut CheckPrinter<'_>,
     progress: &Progress,
 ) -> Result<CheckedRecords> {
     let fields = Arc::new(Fields::of(&snapshot.manifest().config.input)?);
@@ -83,11 +88,7 @@ fn check_all(
                     texts.iter().map(|text| (text.text.as_str(), text.day)).collect();
                 let resembled = checker.check(&bodies, progress)?;
                 for (CheckedText { line, id, .. }, resembles) in texts.iter().zip(&resembled) {
-                    show(
-                        lines,
-                        people,
-                        &CheckRow { id: id.as_deref(), file: &source.shown, line: *line, resembles },
-                    )?;
+                    told.show(&CheckRow { id: id.as_deref(), file: &source.shown, line: *line, resembles })?;
                 }
             }
         }
@@ -95,10 +96,47 @@ fn check_all(
     Ok(taken)
 }
 
-fn show(lines: &mut OutputLines, people: bool, row: &CheckRow<'_>) -> Result<()> {
-    if !people {
-        return lines.json(row);
+/// What was found, as text for people or as rows.
+enum CheckPrinter<'a> {
+    People(&'a mut OutputLines),
+    Rows(DataRows<'a>),
+}
+
+impl CheckPrinter<'_> {
+    fn show(&mut self, row: &CheckRow<'_>) -> Result<()> {
+        match self {
+            CheckPrinter::People(lines) => tell(lines, row),
+            CheckPrinter::Rows(rows) => rows.rows(row, || cells(row)),
+        }
     }
+
+    fn finish(self) -> Result<()> {
+        match self {
+            CheckPrinter::People(_) => Ok(()),
+            CheckPrinter::Rows(rows) => rows.finish(),
+        }
+    }
+}
+
+fn columns() -> Vec<Column> {
+    let found = ["resembles", "cluster", "same_text", "shared", "resemblance"];
+    ["file", "line", "id"].into_iter().chain(found).map(Column::text).collect()
+}
+
+/// A row for each document that a text resembles; one without any for a text that resembles nothing.
+fn cells(row: &CheckRow<'_>) -> Vec<Cells> {
+    let text = || [cell(row.file), cell(row.line), row.id.and_then(cell)];
+    let found = |Resembled { id, cluster, same_text, measures }: &Resembled| {
+        let cluster = cluster.map(|cluster| cluster.to_string());
+        [cell(id), cluster, cell(same_text), cell(measures.shared), measures.resemblance.and_then(cell)]
+    };
+    match row.resembles {
+        [] => vec![text().into_iter().chain([None, None, None, None, None]).collect()],
+        all => all.iter().map(|one| text().into_iter().chain(found(one)).collect()).collect(),
+    }
+}
+
+fn tell(lines: &mut OutputLines, row: &CheckRow<'_>) -> Result<()> {
     let id = row.id.map_or_else(String::new, |id| format!(" ({id})"));
     let what = match row.resembles {
         [] => "resembles nothing that is stored".to_owned(),

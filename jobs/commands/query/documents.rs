@@ -2,26 +2,33 @@
 
 use std::process::ExitCode;
 
+use alike::collection::DocumentView;
 use alike::error::Result;
 
 use crate::cli::collections::ShowArgs;
 use crate::session::collection::open;
+use crate::terminal::data::rows::{Cells, Column, DataRows, cell};
 use crate::terminal::stdout::OutputLines;
 
 pub(crate) fn run(args: &ShowArgs) -> Result<ExitCode> {
     let snapshot = open(&args.at)?;
     let mut lines = OutputLines::new();
-    let written = if lines.for_people(args.json) {
-        let heading = format!("{:<12}{:>6}{:>6}  {:<24}  {}", "CLUSTER", "FIRST", "LOAD", "ID", "FILE:LINE");
-        lines.text(&heading).and_then(|()| {
-            snapshot.documents(&mut |d| {
-                let cluster = d.cluster.map_or_else(|| "-".to_owned(), |cluster| cluster.to_string());
-                let (first, load, id, file, line) = (d.first_load, d.load, &d.id, &d.file, d.line);
-                lines.text(&format!("{cluster:<12}{first:>6}{load:>6}  {id:<24}  {file}:{line}"))
-            })
-        })
-    } else {
-        snapshot.documents(&mut |document| lines.json(&document))
-    };
+    let form = lines.form(args.print);
+    let mut rows = DataRows::new(&mut lines, form, columns());
+    let written = snapshot.documents(&mut |document| rows.row(&document, || cells(&document)));
+    let written = written.and_then(|()| rows.finish());
     lines.finish(written)
+}
+
+fn columns() -> Vec<Column> {
+    let numbers = |names: [&'static str; 2]| names.map(Column::number);
+    let [first, load] = numbers(["first_load", "load"]);
+    let [line, offset] = numbers(["line", "offset"]);
+    vec![Column::text("cluster"), first, load, Column::text("id"), Column::text("file"), line, offset]
+}
+
+fn cells(document: &DocumentView) -> Cells {
+    let DocumentView { id, cluster, first_load, load, file, line, offset, .. } = document;
+    let cluster = cluster.map(|cluster| cluster.to_string());
+    vec![cluster, cell(first_load), cell(load), cell(id), cell(file), cell(line), cell(offset)]
 }

@@ -13,6 +13,7 @@ use alike::progress::Progress;
 
 use crate::cli::collections::ExplainArgs;
 use crate::session::collection::open;
+use crate::terminal::data::object::print_object;
 use crate::terminal::interrupt::stop_on_interrupt;
 use crate::terminal::stdout::{OutputLines, Style};
 use crate::terminal::words::{edits, piece};
@@ -32,16 +33,15 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<ExitCode> {
         error => error,
     })?;
     let mut lines = OutputLines::new();
-    let written = if lines.for_people(args.json) {
-        let mut told = ExplanationPrinter { lines: &mut lines };
+    let form = lines.form(args.print);
+    let written = print_object(&mut lines, form, &explanation, |lines| {
+        let mut told = ExplanationPrinter { lines };
         match &explanation {
             Explanation::Document(alone) => told.alone(alone),
             Explanation::Together(together) => told.together(together),
             Explanation::Apart(apart) => told.apart(apart),
         }
-    } else {
-        lines.json(&explanation)
-    };
+    });
     lines.finish(written)
 }
 

@@ -6,14 +6,17 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use alike::collection::Group;
 use alike::error::{Error, Result};
 use alike::limits::MAX_LISTED_ID;
 use alike::printable::counted;
 use alike::progress::Progress;
 
 use crate::cli::collections::GroupArgs;
+use crate::cli::values::DataForm;
 use crate::session::collection::open;
 use crate::session::inputs::unreadable_ids;
+use crate::terminal::data::rows::{Cells, Column, DataRows, cell};
 use crate::terminal::escape::sanitize;
 use crate::terminal::interrupt::stop_on_interrupt;
 use crate::terminal::stdout::OutputLines;
@@ -30,19 +33,32 @@ pub(crate) fn run(args: &GroupArgs) -> Result<ExitCode> {
     let unknown: Vec<&str> =
         groups.iter().filter(|group| !group.known).map(|group| group.id.as_str()).collect();
     let mut lines = OutputLines::new();
-    let written = groups.iter().try_for_each(|group| {
-        if args.json {
-            return lines.json(group);
+    let written = match args.print.form(DataForm::Table) {
+        DataForm::Table => groups.iter().try_for_each(|group| {
+            lines.plain(&group.id)?;
+            group.fellows.iter().try_for_each(|fellow| lines.plain(&format!("  {fellow}")))
+        }),
+        form => {
+            let columns = ["lead", "id", "cluster", "known"].map(Column::text).into();
+            let mut rows = DataRows::new(&mut lines, form, columns);
+            let written = groups.iter().try_for_each(|group| rows.rows(group, || cells(group)));
+            written.and_then(|()| rows.finish())
         }
-        lines.plain(&group.id)?;
-        group.fellows.iter().try_for_each(|fellow| lines.plain(&format!("  {fellow}")))
-    });
+    };
     let code = lines.finish(written)?;
     if let Some(told) = told(&unknown) {
         // Nobody listening is no failure.
         let _ = writeln!(io::stderr().lock(), "{}", sanitize(&told));
     }
     Ok(code)
+}
+
+/// A row for each id of a group.
+fn cells(group: &Group) -> Vec<Cells> {
+    let Group { id: lead, cluster, known, fellows } = group;
+    let ids = std::iter::once(lead).chain(fellows);
+    ids.map(|id| vec![cell(lead), cell(id), cluster.map(|cluster| cluster.to_string()), cell(known)])
+        .collect()
 }
 
 /// What is said of ids that the collection does not have.

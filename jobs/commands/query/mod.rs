@@ -7,6 +7,8 @@ pub(super) mod documents;
 pub(super) mod explain;
 pub(super) mod export;
 pub(super) mod group;
+pub(super) mod log;
+mod member_fields;
 pub(super) mod pairs;
 pub(super) mod recluster;
 pub(super) mod report;

@@ -7,8 +7,10 @@ use alike::error::{Error, Result};
 use alike::output::{Lists, PairRow};
 
 use crate::cli::recompute::PairsArgs;
+use crate::cli::values::DataForm;
 use crate::session::collection::open;
 use crate::session::recompute::{again, again_related, warn_of_cap};
+use crate::terminal::data::rows::{Cells, Column, DataRows, cell};
 use crate::terminal::stdout::OutputLines;
 use crate::terminal::words::edits;
 
@@ -24,27 +26,29 @@ pub(crate) fn run(args: &PairsArgs) -> Result<ExitCode> {
     };
     warn_of_cap(open(&args.at)?.manifest(), outcome.common.keys(), &args.talk);
     let mut lines = OutputLines::new();
-    let people = lines.for_people(args.json);
-    let written = if people { lines.text(&heading(args.kinds)) } else { Ok(()) };
-    let written = written.and_then(|()| {
-        Lists::new(&outcome).with_kinds(related.as_ref()).each_pair(&mut |pair| {
-            outcome.run.context.status.progress.check()?;
-            if people { lines.text(&row(pair)) } else { lines.json(pair) }
-        })
+    let form = lines.form(args.print);
+    let people = form == DataForm::Table;
+    let mut rows = DataRows::new(&mut lines, form, columns(args.kinds));
+    let written = Lists::new(&outcome).with_kinds(related.as_ref()).each_pair(&mut |pair| {
+        outcome.run.context.status.progress.check()?;
+        rows.row(pair, || cells(pair, people, args.kinds))
     });
+    let written = written.and_then(|()| rows.finish());
     lines.finish(written)
 }
 
-fn heading(kinds: bool) -> String {
-    let kinds = if kinds { format!("  {:<11}{:>9}", "KIND", "EDITS") } else { String::new() };
-    format!("{:>17}{kinds}  {:<32}  {}", "IN COMMON", "A", "B")
+fn columns(kinds: bool) -> Vec<Column> {
+    let related = if kinds { vec![Column::text("kind"), Column::number("edits")] } else { Vec::new() };
+    let pair = [Column::text("a"), Column::text("b")];
+    [Column::number("in_common")].into_iter().chain(related).chain(pair).collect()
 }
 
-fn row(pair: &PairRow<'_>) -> String {
-    let related = pair
-        .relation
-        .map_or_else(String::new, |relation| format!("  {:<11}{:>9}", relation.kind, edits(&relation)));
-    format!("{:>17}{related}  {:<32}  {}", pair.shown.to_string(), pair.a, pair.b)
+/// The figure that decides, as people read it or as it is; then the two.
+fn cells(pair: &PairRow<'_>, people: bool, kinds: bool) -> Cells {
+    let common = if people { cell(pair.shown) } else { pair.shown.figure().map(|figure| figure.to_string()) };
+    let kind = pair.relation.map(|relation| relation.kind.to_string());
+    let related = if kinds { vec![kind, pair.relation.as_ref().map(edits)] } else { Vec::new() };
+    [common].into_iter().chain(related).chain([cell(pair.a), cell(pair.b)]).collect()
 }
 
 #[cfg(test)]
@@ -54,19 +58,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_stand_under_their_headings() {
+    fn a_row_has_a_cell_for_each_column() {
         let shown = ReportedScores { resemblance: Some(0.87654), ..ReportedScores::default() };
         let pair = PairRow { a: "x", b: "y", shown, relation: None };
-        assert_eq!(row(&pair).find("8765").map(|at| at + 4), heading(false).find("  A"));
-        assert_eq!(row(&pair).find('x'), heading(false).find(" A ").map(|at| at + 1));
+        let texts = |pair: &PairRow<'_>, people, kinds| {
+            let cells = cells(pair, people, kinds);
+            assert_eq!(cells.len(), columns(kinds).len());
+            cells.into_iter().map(Option::unwrap_or_default).collect::<Vec<_>>()
+        };
+        assert_eq!(texts(&pair, true, false), ["0.8765", "x", "y"]);
+        assert_eq!(texts(&pair, false, false), ["0.87654", "x", "y"]);
+        assert_eq!(texts(&pair, true, true), ["0.8765", "", "", "x", "y"]);
         let relation = Relation { edits: None, edits_above: Some(7), ..Relation::SAME };
-        let related = row(&PairRow { relation: Some(relation), ..pair });
-        assert_eq!(related.find("exact"), heading(true).find("KIND"));
-        assert_eq!(related.find(">7").map(|at| at + 2), heading(true).find("EDITS").map(|at| at + 5));
+        let related = PairRow { relation: Some(relation), ..pair };
+        assert_eq!(texts(&related, true, true), ["0.8765", "exact", ">7", "x", "y"]);
         let features = PairRow {
             shown: ReportedScores { shared_features: Some(3), ..ReportedScores::default() },
             ..pair
         };
-        assert_eq!(row(&features).split_whitespace().collect::<Vec<_>>(), ["3", "features", "x", "y"]);
+        assert_eq!(texts(&features, true, false), ["3 features", "x", "y"]);
+        assert_eq!(texts(&features, false, false), ["3", "x", "y"]);
     }
 }

@@ -5,14 +5,14 @@ use std::process::ExitCode;
 use alike::error::Result;
 use alike::output::{ClusterRow, Lists};
 
+use super::clusters::{cluster_cells, cluster_columns};
 use crate::cli::recompute::ReclusterArgs;
+use crate::cli::values::DataForm;
 use crate::cluster::job::{DistributedJob, PART_DONE};
 use crate::session::collection::open;
 use crate::session::recompute::{again, choice, warn_of_cap};
+use crate::terminal::data::rows::{Cells, DataRows};
 use crate::terminal::stdout::OutputLines;
-
-/// Members named in a line of the table.
-const NAMED: usize = 4;
 
 pub(crate) fn run(args: &ReclusterArgs, job: &DistributedJob) -> Result<ExitCode> {
     let choice = choice(&args.choices)?;
@@ -20,21 +20,18 @@ pub(crate) fn run(args: &ReclusterArgs, job: &DistributedJob) -> Result<ExitCode
     let Some(outcome) = outcome else { return Ok(PART_DONE) };
     warn_of_cap(open(&args.at)?.manifest(), outcome.common.keys(), &args.talk);
     let mut lines = OutputLines::new();
-    let people = lines.for_people(args.json);
-    let heading = format!("{:<12}{:>8}  {:<24}  {}", "CLUSTER", "SIZE", "REPRESENTATIVE", "MEMBERS");
-    let written = if people { lines.text(&heading) } else { Ok(()) };
-    let written = written.and_then(|()| {
-        Lists::new(&outcome).each_cluster(&mut |cluster| {
-            outcome.run.context.status.progress.check()?;
-            if people { lines.text(&row(cluster)) } else { lines.json(cluster) }
-        })
+    let form = lines.form(args.print);
+    let people = form == DataForm::Table;
+    let mut rows = DataRows::new(&mut lines, form, cluster_columns(people, &[]));
+    let written = Lists::new(&outcome).each_cluster(&mut |cluster| {
+        outcome.run.context.status.progress.check()?;
+        rows.rows(cluster, || cells(cluster, people))
     });
+    let written = written.and_then(|()| rows.finish());
     lines.finish(written)
 }
 
-fn row(cluster: &ClusterRow<'_>) -> String {
-    let ClusterRow { cluster: number, size, representative, members, .. } = cluster;
-    let more = if members.len() > NAMED { ", ..." } else { "" };
-    let named = members.iter().take(NAMED).copied().collect::<Vec<_>>().join(", ");
-    format!("{number:<12}{size:>8}  {representative:<24}  {named}{more}")
+fn cells(row: &ClusterRow<'_>, people: bool) -> Vec<Cells> {
+    let ClusterRow { cluster, size, representative, members, .. } = row;
+    cluster_cells((&cluster.to_string(), *size, representative), members, people)
 }

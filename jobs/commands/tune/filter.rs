@@ -11,6 +11,7 @@ use alike::similarity::{Design, Wish, acceptance, design};
 use serde_json::json;
 
 use crate::cli::tune::TuneFilterArgs;
+use crate::terminal::data::object::print_rows;
 use crate::terminal::stdout::{OutputLines, print, write_new};
 
 /// Bytes of a feature.
@@ -34,12 +35,12 @@ pub(super) fn run(args: &TuneFilterArgs) -> Result<ExitCode> {
         return print(toml(&best, &wish).as_bytes());
     }
     let mut lines = OutputLines::new();
-    let written = if lines.for_people(args.json) {
-        text(&wish, &designs, &shown).lines().try_for_each(|line| lines.text(line))
-    } else {
-        let curves: Vec<_> = shown.iter().map(curve).collect();
-        lines.json(&json!({ "best": best, "compared": other, "by_features": designs, "curves": curves }))
-    };
+    let form = lines.form(args.print);
+    let curves: Vec<_> = shown.iter().map(curve).collect();
+    let value = json!({ "best": best, "compared": other, "by_features": designs, "curves": curves });
+    let written = print_rows(&mut lines, form, &value, ("by_features", &["k", "s", "r"], &[]), |lines| {
+        lines.texts(&text(&wish, &designs, &shown))
+    });
     lines.finish(written)
 }
 

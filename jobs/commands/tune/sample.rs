@@ -19,8 +19,9 @@ use crate::session::inputs::{find_inputs, refuse};
 use crate::session::options::Machine;
 use crate::session::run_folder::RunFolder;
 use crate::session::watched::watched;
+use crate::terminal::data::object::print_rows;
+use crate::terminal::data::table::TextTable;
 use crate::terminal::stdout::{OutputLines, Style};
-use crate::terminal::table::TextTable;
 use crate::terminal::words::piece;
 
 /// Thresholds that are measured where none is given.
@@ -67,10 +68,11 @@ pub(super) fn run(args: &SampleArgs) -> Result<ExitCode> {
     };
     let told = watched(&args.talk, |progress| measure(args, (&asked, &config), bytes, machine, progress))?;
     let mut lines = OutputLines::new();
-    let written = match lines.for_people(args.json) {
-        true => tell(&told, &mut lines),
-        false => lines.json(&told),
-    };
+    let form = lines.form(args.print);
+    let written =
+        print_rows(&mut lines, form, &told, ("thresholds", &["threshold"], &["over", "under"]), |lines| {
+            tell(&told, lines)
+        });
     lines.finish(written)
 }
 

@@ -23,8 +23,9 @@ use crate::session::inputs::{find_inputs, refuse};
 use crate::session::options::Machine;
 use crate::session::run_folder::RunFolder;
 use crate::session::watched::watched;
+use crate::terminal::data::object::print_rows;
+use crate::terminal::data::table::TextTable;
 use crate::terminal::stdout::{OutputLines, print, write_new};
-use crate::terminal::table::TextTable;
 
 /// Pairs of a group below which its measures are chance.
 const FEW: u64 = 30;
@@ -56,10 +57,11 @@ pub(super) fn run(args: &SamplingArgs) -> Result<ExitCode> {
         return print(toml(&told).as_bytes());
     }
     let mut lines = OutputLines::new();
-    let written = match lines.for_people(args.json) {
-        true => text(&told).lines().try_for_each(|line| lines.text(line)),
-        false => lines.json(&told),
-    };
+    let form = lines.form(args.print);
+    let written =
+        print_rows(&mut lines, form, &told, ("groups", &["words_from", "words_to"], &[]), |lines| {
+            lines.texts(&text(&told))
+        });
     lines.finish(written)
 }
 

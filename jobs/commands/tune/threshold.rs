@@ -22,6 +22,7 @@ use crate::session::labels::{LabelsReport, labelled};
 use crate::session::options::Machine;
 use crate::session::run_folder::RunFolder;
 use crate::session::watched::watched;
+use crate::terminal::data::object::print_rows;
 use crate::terminal::stdout::{OutputLines, print};
 
 /// What was asked for, if it can be.
@@ -40,10 +41,9 @@ pub(super) fn run(args: &TuneThresholdArgs) -> Result<ExitCode> {
         return print(told.toml()?.as_bytes());
     }
     let mut lines = OutputLines::new();
-    let written = match lines.for_people(args.json) {
-        true => told.text().lines().try_for_each(|line| lines.text(line)),
-        false => lines.json(&told),
-    };
+    let form = lines.form(args.print);
+    let rows = ("shingles", &["tokens", "ngram"][..], &["by_threshold", "nearest.hundredths"][..]);
+    let written = print_rows(&mut lines, form, &told, rows, |lines| lines.texts(&told.text()));
     lines.finish(written)
 }
 

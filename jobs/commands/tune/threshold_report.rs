@@ -10,7 +10,7 @@ use alike::tune::{BestThreshold, LabelScore, Nearest, ResemblanceGap, Sweep};
 use serde::Serialize;
 
 use crate::session::labels::LabelsReport;
-use crate::terminal::table::TextTable;
+use crate::terminal::data::table::TextTable;
 
 /// Thresholds at which every shingle is shown, in tenths.
 const SHOWN: std::ops::RangeInclusive<u32> = 3..=9;

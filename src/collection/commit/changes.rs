@@ -1,15 +1,66 @@
 //! Change logs: what a commit did to the documents, line by line. Here they are bytes.
 
+use std::time::SystemTime;
+
 use serde::{Deserialize, Serialize};
 
 use crate::collection::commit::log::{LogWriter, read_log};
 use crate::collection::commit::names::Name;
 use crate::error::Result;
 use crate::hex;
+use crate::read::Source;
 use crate::storage::Storage;
 
-/// A change log, as a manifest names it.
+/// The command that made a commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum CommitCommand {
+    /// Records were loaded.
+    Load,
+    /// Documents were deleted by their ids.
+    Delete,
+}
+
+/// When a commit was made, and of what.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CommitNote {
+    /// Seconds since 1970, by the clock of the machine.
+    pub time: u64,
+    /// What made it.
+    pub command: CommitCommand,
+    /// Files that were read.
+    pub files: u64,
+    /// The first of them, as they are shown to people.
+    pub first: Vec<String>,
+    /// Documents that are new.
+    pub added: u64,
+    /// Documents that are another text or have other fields now.
+    pub replaced: u64,
+    /// Documents that are gone.
+    pub removed: u64,
+    /// Documents that there are.
+    pub documents: u64,
+}
+
+/// Files that are named.
+const NAMED: usize = 3;
+
+impl CommitNote {
+    /// Of a commit that is made now: how many documents were added, replaced and removed, and how many there are.
+    pub(in crate::collection) fn now(
+        command: CommitCommand,
+        sources: &[Source],
+        [added, replaced, removed, documents]: [u64; 4],
+    ) -> CommitNote {
+        let time = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs();
+        let first = sources.iter().take(NAMED).map(|source| source.shown.clone()).collect();
+        CommitNote { time, command, files: sources.len() as u64, first, added, replaced, removed, documents }
+    }
+}
+
+/// A change log, as a manifest names it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ChangesEntry {
     /// The commit that made the changes.
@@ -19,6 +70,9 @@ pub struct ChangesEntry {
     /// The 128-bit XXH3 of its file.
     #[serde(with = "hex")]
     pub digest: u128,
+    /// When the commit was made, and of what, if whoever made it said so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<CommitNote>,
 }
 
 impl ChangesEntry {
@@ -55,12 +109,12 @@ impl ChangesWriter {
         self.log.append(bytes)
     }
 
-    /// Makes the contents durable: what the manifest has to say of the log.
+    /// Makes the contents durable: what the manifest has to say of the log, and of its commit.
     ///
     /// # Errors
     /// [`crate::error::Error::Io`].
-    pub fn finish(self) -> Result<ChangesEntry> {
+    pub fn finish(self, note: Option<CommitNote>) -> Result<ChangesEntry> {
         let (bytes, digest) = self.log.finish()?;
-        Ok(ChangesEntry { commit: self.commit, bytes, digest })
+        Ok(ChangesEntry { commit: self.commit, bytes, digest, note })
     }
 }

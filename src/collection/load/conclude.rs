@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::collection::commit::changes::CommitNote;
 use crate::collection::distributed::protocol::release_followers;
 use crate::collection::load::diff_clusters::{ClusterDiff, Divide, diff_clusters};
 use crate::collection::load::divide::Guarantee;
@@ -180,7 +181,9 @@ impl Prepared<'_> {
         self.name(&written)?;
         let mut log = self.writer.begin_changes(&self.next)?;
         write_lines(&mut log, &outcome.lines)?;
-        self.next.changes.push(log.finish()?);
+        let counts = [outcome.added, outcome.replaced, outcome.removed, self.next.counts.documents];
+        let note = self.batch.command.map(|command| CommitNote::now(command, &self.batch.sources, counts));
+        self.next.changes.push(log.finish(note)?);
         self.next.next_file += self.batch.sources.len() as u32;
         Ok(())
     }

@@ -68,7 +68,8 @@ pub fn diff_clusters(
     (progress, budget): (&Progress, &Budget),
 ) -> Result<ClusterDiff> {
     let outcome = ClusterDiff::default();
-    let mut diffing = Diffing { before, after, new, progress, budget, outcome, contents: Vec::new() };
+    let mut diffing =
+        Diffing { before, after, new, progress, budget, outcome, contents: Vec::new(), gone: Vec::new() };
     diffing.documents()?;
     diffing.touched()?;
     let labels = diffing.labels()?;
@@ -102,6 +103,8 @@ struct Diffing<'a> {
     outcome: ClusterDiff,
     /// Contents that anything was said of, ascending.
     contents: Vec<u64>,
+    /// Documents that are gone, with their ids.
+    gone: Vec<(u128, String)>,
 }
 
 impl Diffing<'_> {
@@ -142,7 +145,10 @@ impl Diffing<'_> {
                 // Another epoch has made it what it was.
                 (Some(was), Some(now)) if was == now => self.outcome.unchanged += 1,
                 (Some(_), Some(_)) => self.outcome.replaced += 1,
-                (Some(_), None) => self.outcome.removed += 1,
+                (Some(_), None) => {
+                    self.outcome.removed += 1;
+                    self.gone.extend(name.map(|name| (id, name)));
+                }
                 (None, None) => self.outcome.unknown.extend(name),
             }
         }
@@ -163,7 +169,8 @@ impl Diffing<'_> {
     /// Refuses what takes more memory than there is, so many documents of clusters included.
     fn allow(&self, documents: usize) -> Result<()> {
         let unknown: usize = self.outcome.unknown.iter().map(|id| size_of::<String>() + id.len()).sum();
-        let bytes = self.contents.len() * CONTENT + documents * DOCUMENT + unknown;
+        let gone: usize = self.gone.iter().map(|gone| size_of_val(gone) + gone.1.len()).sum();
+        let bytes = self.contents.len() * CONTENT + documents * DOCUMENT + unknown + gone;
         self.budget.allow_whole(Share::Publishing, bytes as u64, "the clusters that a load changes")
     }
 
@@ -264,7 +271,7 @@ impl Diffing<'_> {
         });
         let before: Vec<Before<'_>> = before.collect();
         let name = |id: u128| names.get(&id).cloned().unwrap_or_default();
-        let ClusterMatching { numbers, representatives, lines } =
+        let ClusterMatching { numbers, representatives, mut lines } =
             match_clusters(load, keep, &before, &after, &name);
         let mut rows: BTreeMap<ClusterKey, StoredCluster> = BTreeMap::new();
         for old in old {
@@ -277,6 +284,11 @@ impl Diffing<'_> {
         }
         let was: HashMap<ClusterKey, StoredCluster> = old.iter().map(|old| (old.at, old.row)).collect();
         rows.retain(|at, row| was.get(at) != Some(row));
+        // Of the others it is said that they have left.
+        let mut alone = std::mem::take(&mut self.gone);
+        alone.retain(|(id, _)| !names.contains_key(id));
+        lines.extend(alone.into_iter().map(|(_, id)| ChangeLine::Deleted { id }));
+        lines.sort_unstable();
         self.outcome.clusters_changed = (after.len() as u64, before.len() as u64);
         (self.outcome.clusters, self.outcome.lines) = (rows, lines);
         Ok(())

@@ -38,6 +38,7 @@ fn batch(folder: &Path) -> Batch {
         delete_missing: false,
         lexicon: None,
         components: Components::Forest,
+        command: None,
         resources: Resources {
             workers: 1,
             memory: None,

@@ -4,6 +4,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use crate::collection::commit::changes::CommitCommand;
 use crate::collection::commit::checkpoint::{Checkpoint, Consumed, LeftOutRecords, LoadInputs};
 use crate::collection::commit::manifest::Manifest;
 use crate::collection::commit::names::folder;
@@ -40,6 +41,8 @@ pub struct Batch {
     pub lexicon: Option<Arc<Lexicon>>,
     /// How components are kept.
     pub components: Components,
+    /// What the commit is noted as, with its time; `None`: it is not.
+    pub command: Option<CommitCommand>,
     /// What this process may use, and the processes that take part with [`crate::collection::follow`], if there are any.
     pub resources: Resources,
 }

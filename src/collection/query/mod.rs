@@ -5,6 +5,7 @@ pub(in crate::collection) mod diff;
 pub(in crate::collection) mod explain;
 pub(in crate::collection) mod group;
 pub(in crate::collection) mod measures;
+pub(in crate::collection) mod record_objects;
 pub(in crate::collection) mod resembling;
 pub(in crate::collection) mod stats;
 pub(in crate::collection) mod texts;

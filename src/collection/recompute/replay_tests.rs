@@ -35,6 +35,7 @@ fn collection(folder: &Path) -> Snapshot {
             delete_missing: false,
             lexicon: None,
             components: Components::Forest,
+            command: None,
             resources: Resources {
                 workers: 1 + at,
                 memory: None,

@@ -73,6 +73,11 @@ pub enum ChangeLine {
         /// The cluster before.
         cluster: ClusterId,
     },
+    /// A document, in no cluster before, is not there any more.
+    Deleted {
+        /// The document.
+        id: String,
+    },
     /// A cluster goes on in another one: all of it that is still in any.
     Merged {
         /// The cluster that is no more.

@@ -105,7 +105,7 @@ pub(in crate::collection) fn prepare(writer: &Writer) -> Result<Manifest> {
         for line in 0..number % 3 {
             log.append(format!("{{\"commit\":{number},\"line\":{line}}}\n").as_bytes())?;
         }
-        next.changes.push(log.finish()?);
+        next.changes.push(log.finish(None)?);
     }
     Ok(next)
 }

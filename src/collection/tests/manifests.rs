@@ -17,7 +17,7 @@ fn sample() -> Manifest {
         commit: 2,
         load: 1,
         runs: vec![RunEntry { id: 1, bytes: 20480, digest: 0x0123_4567_89ab_cdef, rows, keeper: None }],
-        changes: vec![ChangesEntry { commit: 2, bytes: 210, digest: 0xfedc_ba98_7654_3210 }],
+        changes: vec![ChangesEntry { commit: 2, bytes: 210, digest: 0xfedc_ba98_7654_3210, note: None }],
         next_content: 3,
         next_label: 2,
         next_run: 2,
@@ -155,7 +155,7 @@ fn commits_follow_each_other() {
     let last = sample();
     let next = Manifest { commit: 3, ..last.clone() };
     let run = |id| RunEntry { id, ..last.runs[0].clone() };
-    let log = |commit| ChangesEntry { commit, ..last.changes[0] };
+    let log = |commit| ChangesEntry { commit, ..last.changes[0].clone() };
     let changed = |change: &dyn Fn(&mut Manifest)| {
         let mut next = next.clone();
         change(&mut next);

@@ -312,7 +312,7 @@ fn what_is_being_written_for_the_next_commit_is_left_alone() {
     writer.commit(next).expect("committed");
     run.finish().expect("finished");
     after.runs.push(RunEntry::of(&*storage, id, None, Default::default()).expect("an entry"));
-    after.changes.push(log.finish().expect("finished"));
+    after.changes.push(log.finish(None).expect("finished"));
     writer.commit(after).expect("committed");
     assert!(writer.untidied().is_none());
     assert_eq!(open(&storage).runs().len(), 1);
@@ -334,9 +334,9 @@ fn a_change_log_that_is_not_there_whole_is_not_committed() {
     for more in [None, Some(0), Some(1)] {
         let mut writer = open_or_create(&storage).expect("opened");
         let mut next = writer.next();
-        let mut entry = ChangesEntry { commit: next.commit, bytes: 0, digest: 0 };
+        let mut entry = ChangesEntry { commit: next.commit, bytes: 0, digest: 0, note: None };
         if let Some(more) = more {
-            entry = writer.begin_changes(&next).and_then(ChangesWriter::finish).expect("written");
+            entry = writer.begin_changes(&next).and_then(|log| log.finish(None)).expect("written");
             entry.bytes += more;
         }
         next.changes.push(entry);

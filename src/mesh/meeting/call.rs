@@ -23,6 +23,8 @@ pub(in crate::mesh) struct Identity {
     pub(in crate::mesh) life: [u8; NONCE_BYTES],
     pub(in crate::mesh) key: Key,
     pub(in crate::mesh) hosts: Vec<String>,
+    /// Where this process listens, if not at its address.
+    pub(in crate::mesh) listen: Option<String>,
     pub(in crate::mesh) peer_timeout: Duration,
 }
 
@@ -62,6 +64,7 @@ impl Identity {
             life: nonce()?,
             key: Key::new(membership.secret.as_ref()),
             hosts: membership.hosts.clone(),
+            listen: membership.listen.clone(),
             peer_timeout: membership.peer_timeout,
         })
     }

@@ -7,13 +7,15 @@ use crate::error::{Error, Result};
 use crate::limits::MAX_PROCESSES;
 use crate::mesh::meeting::secret::Secret;
 
-/// A process and the job that it is part of. All processes of a job have the same, but for `process`.
+/// A process and the job that it is part of. All processes of a job have the same, but for `process` and `listen`.
 #[derive(Clone, Debug)]
 pub struct Membership {
-    /// The address of each process, `host:port`, in order. A process listens on its own and on no other.
+    /// The address of each process, `host:port`, in order: where the others call it.
     pub hosts: Vec<String>,
     /// The number of this process: an index of `hosts`.
     pub process: usize,
+    /// Where this process listens, and nowhere else; without it, at its address.
+    pub listen: Option<String>,
     /// Worker threads of each process, at least 1.
     pub workers: usize,
     /// The shared secret; `None` only if the user asked to do without, and then anybody who can connect may join.
@@ -82,6 +84,7 @@ mod tests {
         Membership {
             hosts: hosts.iter().map(ToString::to_string).collect(),
             process,
+            listen: None,
             workers,
             secret: None,
             encrypted: false,

@@ -25,7 +25,7 @@ pub(in crate::mesh) fn listen(host: &str, deadline: Instant, say: &dyn Fn(&str))
         if Instant::now() >= until {
             let text = format!(
                 "cannot listen on {host}: {error}; the line of the hosts file that has this process's number must \
-                 be an address of this machine that no other program uses"
+                 be an address of this machine that no other program uses, or --listen must name one"
             );
             return Err(Error::Join { refused: true, what: text });
         }

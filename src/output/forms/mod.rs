@@ -21,5 +21,6 @@ mod cut_tests;
 pub use cuts::{CutFile, CutWriter};
 pub use form::{FormChoice, RecordForm, TextChange};
 pub use notes::NoteFile;
+pub use objects::RecordObjects;
 pub use plan::FormPlan;
 pub use write::{RecordSet, assist_records, write_cut_records, write_records};

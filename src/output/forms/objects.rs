@@ -8,19 +8,19 @@ use crate::read::{Describer, FieldPath, Fields, Format, Record, describer, text_
 
 /// Writes records of a format as JSON objects: lines of JSON as they stand, rows of CSV with a member a column, and all
 /// other records with id, file, what is known of them, and text.
-pub(super) struct RecordObjects {
+pub struct RecordObjects {
     format: Format,
     describer: Option<Box<dyn Describer>>,
 }
 
 impl RecordObjects {
     /// For records of a format, of which no other fields are asked for.
-    pub(super) fn new(format: Format, fields: &Fields) -> RecordObjects {
+    pub fn new(format: Format, fields: &Fields) -> RecordObjects {
         RecordObjects { format, describer: describer(format, fields) }
     }
 
     /// Appends the object of a record. `name` is its id, or what it is called if it has none; `file` is where it is from.
-    pub(super) fn write(&mut self, record: &Record<'_>, name: &str, file: &str, out: &mut Vec<u8>) {
+    pub fn write(&mut self, record: &Record<'_>, name: &str, file: &str, out: &mut Vec<u8>) {
         if self.format == Format::JsonLines {
             out.extend_from_slice(record.raw.trim_ascii());
             return;

@@ -1,0 +1,113 @@
+//! `alike log`: the commits of a collection, the newest first.
+
+use std::process::ExitCode;
+
+use alike::collection::{ChangesEntry, CommitCommand, CommitNote};
+use alike::error::Result;
+use jiff::Timestamp;
+use serde::Serialize;
+
+use crate::cli::collections::ShowArgs;
+use crate::session::collection::open;
+use crate::terminal::data::rows::{Cells, Column, DataRows, cell};
+use crate::terminal::stdout::OutputLines;
+
+/// A commit that has changed documents. Of one that was not noted only the number is known.
+#[derive(Serialize)]
+struct CommitRow<'a> {
+    commit: u64,
+    time: Option<String>,
+    command: Option<CommitCommand>,
+    files: Option<u64>,
+    /// The first of them.
+    sources: &'a [String],
+    added: Option<u64>,
+    replaced: Option<u64>,
+    removed: Option<u64>,
+    documents_before: Option<u64>,
+    documents: Option<u64>,
+}
+
+pub(crate) fn run(args: &ShowArgs) -> Result<ExitCode> {
+    let snapshot = open(&args.at)?;
+    let mut lines = OutputLines::new();
+    let form = lines.form(args.print);
+    let mut rows = DataRows::new(&mut lines, form, columns());
+    let commits = snapshot.manifest().changes.iter().rev().map(row);
+    let written = commits.into_iter().try_for_each(|commit| rows.row(&commit, || cells(&commit)));
+    let written = written.and_then(|()| rows.finish());
+    lines.finish(written)
+}
+
+fn row(entry: &ChangesEntry) -> CommitRow<'_> {
+    let note = entry.note.as_ref();
+    let of = |figure: fn(&CommitNote) -> u64| note.map(figure);
+    let before = |note: &CommitNote| note.documents.saturating_add(note.removed).saturating_sub(note.added);
+    CommitRow {
+        commit: entry.commit,
+        time: note.map(|note| shown(note.time)),
+        command: note.map(|note| note.command),
+        files: of(|note| note.files),
+        sources: note.map(|note| note.first.as_slice()).unwrap_or_default(),
+        added: of(|note| note.added),
+        replaced: of(|note| note.replaced),
+        removed: of(|note| note.removed),
+        documents_before: note.map(before),
+        documents: of(|note| note.documents),
+    }
+}
+
+/// Seconds since 1970, in UTC, as ISO 8601 has it.
+fn shown(seconds: u64) -> String {
+    let time = i64::try_from(seconds).ok().and_then(|seconds| Timestamp::from_second(seconds).ok());
+    time.map_or_else(|| seconds.to_string(), |time| time.to_string())
+}
+
+fn columns() -> Vec<Column> {
+    let [commit, time, command] = [Column::number("commit"), Column::text("time"), Column::text("command")];
+    let counts =
+        ["added", "replaced", "removed", "documents_before", "documents", "files"].map(Column::number);
+    [commit, time, command].into_iter().chain(counts).chain([Column::text("sources")]).collect()
+}
+
+fn cells(row: &CommitRow<'_>) -> Cells {
+    let command = row.command.map(|command| match command {
+        CommitCommand::Load => "load",
+        CommitCommand::Delete => "delete",
+    });
+    let counts = [row.added, row.replaced, row.removed, row.documents_before, row.documents, row.files];
+    let more = if row.files > Some(row.sources.len() as u64) { ", ..." } else { "" };
+    let sources = format!("{}{more}", row.sources.join(", "));
+    [cell(row.commit), row.time.clone(), command.and_then(cell)]
+        .into_iter()
+        .chain(counts.map(|count| count.and_then(cell)))
+        .chain([Some(sources).filter(|sources| !sources.is_empty())])
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_not_noted_is_not_made_up() {
+        let entry = |note| ChangesEntry { commit: 7, bytes: 0, digest: 0, note };
+        let texts = |entry: &ChangesEntry| {
+            let cells = cells(&row(entry));
+            assert_eq!(cells.len(), columns().len());
+            cells.into_iter().map(Option::unwrap_or_default).collect::<Vec<_>>().join("|")
+        };
+        assert_eq!(texts(&entry(None)), "7|||||||||");
+        let note = CommitNote {
+            time: 86_400,
+            command: CommitCommand::Delete,
+            files: 4,
+            first: vec!["a".to_owned(), "b".to_owned()],
+            added: 3,
+            replaced: 2,
+            removed: 1,
+            documents: 10,
+        };
+        assert_eq!(texts(&entry(Some(note))), "7|1970-01-02T00:00:00Z|delete|3|2|1|8|10|4|a, b, ...");
+    }
+}
