@@ -166,6 +166,8 @@ pub(in crate::cli) fn with_suggestion(mut error: Error, words: &[OsString]) -> E
                 error.remove(ContextKind::Usage);
             } else if let Some(hint) = hint {
                 error.remove(kind);
+                // It may show an unrelated flag, as --process for --force.
+                error.remove(ContextKind::Usage);
                 error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![hint.into()]));
             }
         }
@@ -289,6 +291,10 @@ mod tests {
     fn a_flag_is_only_suggested_where_it_is_one() {
         assert!(!message("info c --column text").contains("--text-field"));
         assert!(!message("stats c --jobs 3").contains("--workers"));
+        for flag in ["--force", "--overwrite", "--yes"] {
+            let message = message(&format!("dedup in --out o {flag}"));
+            assert!(message.contains("overwrites nothing") && !message.contains("--process"), "{message}");
+        }
     }
 
     #[test]

@@ -64,7 +64,7 @@ const COLUMNS: [&str; 3] = ["place", "what", "key"];
 /// For people.
 fn tell(told: &[Finding], report: &FsckReport) -> Vec<String> {
     let line = |Finding { place, what, key }: &Finding| format!("{place}: {what}: {key}");
-    let findings = counted(report.findings as u64, "finding");
+    let findings = counted(report.findings, "finding");
     let last = match report.complete {
         false => format!("{findings}; what is not damaged could not be held against each other"),
         true => format!(

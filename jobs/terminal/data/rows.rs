@@ -38,6 +38,10 @@ impl Column {
 pub(crate) type Cells = Vec<Option<String>>;
 
 /// A cell that has a value.
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "whoever has a value need not borrow it, and who borrows gives that"
+)]
 pub(crate) fn cell(value: impl ToString) -> Option<String> {
     Some(value.to_string())
 }

@@ -58,7 +58,7 @@ impl Snapshot {
             wanted.sort_unstable();
             // Of a row of Parquet only the text is kept.
             if has_whole_records(entry.format) {
-                wanted = self.from_kept(entry, &fields, wanted, each)?;
+                wanted = self.hand_on_kept(entry, &fields, wanted, each)?;
             }
             if wanted.is_empty() {
                 continue;
@@ -75,7 +75,7 @@ impl Snapshot {
     }
 
     /// Hands on the records that the collection keeps; and what it does not.
-    fn from_kept(
+    fn hand_on_kept(
         &self,
         entry: &SourceEntry,
         fields: &Fields,
