@@ -6,7 +6,7 @@ use std::fs;
 use crate::support::program::Dir;
 
 /// The commands that have arguments of their own.
-const COMMANDS: [&str; 32] = [
+const COMMANDS: [&str; 33] = [
     "dedup",
     "passages",
     "repetition",
@@ -24,6 +24,7 @@ const COMMANDS: [&str; 32] = [
     "check",
     "explain",
     "group",
+    "serve",
     "changes",
     "recluster",
     "report",

@@ -7,4 +7,5 @@ pub(super) mod info;
 mod left_out;
 pub(super) mod load;
 mod load_lists;
+pub(super) mod serve;
 pub(super) mod stats;
