@@ -168,7 +168,7 @@ fn the_book_and_the_help_name_the_same_flags() {
         "--workspace",
     ];
     // All commands that have flags.
-    const COMMANDS: [&str; 29] = [
+    const COMMANDS: [&str; 30] = [
         "dedup",
         "passages",
         "repetition",
@@ -186,6 +186,7 @@ fn the_book_and_the_help_name_the_same_flags() {
         "recluster",
         "report",
         "stats",
+        "serve",
         "export",
         "launch",
         "lexicon build",

@@ -27,8 +27,10 @@ fn printed(dir: &Dir, collection: &str) -> Vec<Vec<Value>> {
         .map(|command| {
             let mut rows = jsonl(dir.alike(&format!("{command} {collection}"), None).ok().stdout.as_bytes());
             for row in &mut rows {
-                // The one thing that differs is where the records came from.
-                row.as_object_mut().unwrap().remove("file");
+                // The one thing that differs is where the records came from, and how they stood there.
+                for field in ["file", "offset"] {
+                    row.as_object_mut().unwrap().remove(field);
+                }
             }
             rows.sort_by_key(ToString::to_string);
             rows
@@ -50,7 +52,7 @@ fn loads_and_deletions_are_those_of_the_commands() {
         "{told}"
     );
     // What was answered can be read at once.
-    assert_eq!(server.json("/")["commit"], 3);
+    assert!(server.json("/")["commit"].as_u64() >= told["commit"].as_u64());
     assert_eq!(server.json("/documents/n1")["file"], "POST /load");
     let second =
         json!({"documents": [{"id": "n0", "text": words(7000, 40)}, {"id": "z\n", "text": "line\nbreak"}]});
@@ -227,6 +229,8 @@ fn another_writer_goes_first() {
         .unwrap();
     let mut pipe = writer.stdin.take().unwrap();
     pipe.write_all(b"nobody\n").unwrap();
+    // It would give up if it met a change of the server's.
+    std::thread::sleep(std::time::Duration::from_secs(1));
     let begun = std::time::Instant::now();
     loop {
         let reply = server.change("/delete", JSON, br#"{"ids":["nobody"]}"#);
@@ -234,7 +238,8 @@ fn another_writer_goes_first() {
             assert_eq!(reply.header("retry-after"), Some("5"));
             break;
         }
-        assert!(begun.elapsed().as_secs() < 30, "{reply:?}");
+        assert!(begun.elapsed().as_secs() < 30 && writer.try_wait().unwrap().is_none(), "{reply:?}");
+        std::thread::sleep(std::time::Duration::from_millis(200));
     }
     server.get("/documents/a").status(200);
     drop(pipe);

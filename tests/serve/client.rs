@@ -37,7 +37,8 @@ impl Server {
     /// Serves the collection `c` of a folder, with more arguments.
     pub(super) fn start(dir: &Dir, arguments: &str) -> Server {
         let mut child = Command::new(env!("CARGO_BIN_EXE_alike"))
-            .args("serve c --listen 127.0.0.1:0 -w 2".split(' '))
+            .args(["serve", "c", "-w", "2"])
+            .args(if arguments.contains("--listen") { "" } else { "--listen 127.0.0.1:0" }.split_whitespace())
             .args(arguments.split_whitespace())
             .current_dir(dir.path())
             .stdin(Stdio::null())

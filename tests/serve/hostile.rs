@@ -97,7 +97,6 @@ fn what_makes_no_sense_is_refused_with_a_reason() {
         b"GET / HTTP/9.9\r\n\r\n",
         b"\r\n\r\n\r\n",
         b"GET / HTTP/1.1\r\nHost: localhost\r\nContent-Length: x\r\n\r\n",
-        b"GET / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n",
     ] {
         let mut stream = server.connect();
         stream.write_all(bytes).unwrap();
@@ -235,7 +234,7 @@ fn a_collection_that_is_gone_is_served_on() {
     // A commit that cannot be read: the one before it is served on.
     dir.write("more.jsonl", line("more", &words(0, 60)));
     dir.alike("load c more.jsonl", None).ok();
-    server.until("/readyz", |reply| reply.body == b"commit 5\n");
+    server.until("/documents/more", |reply| reply.status == 200);
     let manifest = std::fs::read_dir(dir.join("c"))
         .unwrap()
         .map(|entry| entry.unwrap().path())

@@ -95,12 +95,12 @@ fn the_summary_is_what_info_and_stats_say() {
     for field in ["loads", "clusters", "clustered", "removed", "sizes"] {
         assert_eq!(summary[field], stats[field], "{field}");
     }
-    assert_eq!(summary["commit"], 4);
+    let commit = summary["commit"].as_u64().unwrap();
     for path in ["/.json", "/?"] {
         assert_eq!(server.json(path), summary);
     }
     assert_eq!(server.get("/healthz").status(200).body, b"ok\n");
-    assert_eq!(server.get("/readyz").status(200).body, b"commit 4\n");
+    assert_eq!(server.get("/readyz").status(200).body, format!("commit {commit}\n").into_bytes());
 }
 
 #[test]
@@ -156,7 +156,7 @@ fn clusters_are_those_that_clusters_prints_in_any_pages() {
                 }
                 let leads = member["id"] == cluster["representative"];
                 assert_eq!(member["representative"], leads);
-                if !leads {
+                if !leads && !id.contains('\u{0}') {
                     let told = explained(&dir, &[id, cluster["representative"].as_str().unwrap()]);
                     let ends = if told["ends"].is_null() { &told["chain"][0] } else { &told["ends"] };
                     assert_eq!(
@@ -231,7 +231,7 @@ fn two_documents_are_compared_as_explain_does() {
         [("f11-1", "f11-5"), ("f11-0", "f11-3"), ("f3-9", "f2-0"), ("none", "f1-0"), ("..", "a/b/c")]
     {
         let mut expected = explained(&dir, &[a, b]);
-        expected["commit"] = json!(4);
+        expected["commit"] = server.json("/")["commit"].clone();
         assert_eq!(server.json(&format!("/compare?a={}&b={}", encoded(a), encoded(b))), expected, "{a} {b}");
     }
     server.get("/compare?a=f1-0&b=nobody").status(404);
@@ -243,14 +243,16 @@ fn two_documents_are_compared_as_explain_does() {
 fn changes_are_those_that_changes_prints_in_any_pages() {
     let dir = made("");
     let server = Server::start(&dir, "");
-    for since in [0, 1, 2, 3, 4] {
+    let last = server.json("/")["commit"].as_u64().unwrap();
+    assert!(last > 3);
+    for since in 0..=last {
         let expected = printed(&dir, &format!("changes c --since {since}"));
         for limit in [1, 5, 1000] {
             let path = format!("/changes?since={since}");
             assert_eq!(all(&server, &path, "changes", limit), expected, "{since}, {limit}");
         }
     }
-    server.get("/changes?since=5").status(400);
+    server.get(&format!("/changes?since={}", last + 1)).status(400);
     server.get("/changes?after=x").status(400);
 }
 
@@ -260,8 +262,8 @@ fn texts_are_checked_as_check_does() {
         let dir = made(flags);
         let server = Server::start(&dir, "");
         let texts = [
-            words(1000, 60),
-            words(1000, 60).to_uppercase() + " !",
+            words(1000, 60) + " m0",
+            words(1000, 60).to_uppercase() + " M0 !",
             words(11_000, 30),
             words(11_000, 57) + " x y",
             "nothing like it".to_owned(),
@@ -272,6 +274,7 @@ fn texts_are_checked_as_check_does() {
         dir.write("texts.jsonl", lines);
         let expected: Vec<Value> =
             printed(&dir, "check c texts.jsonl --json").iter().map(|row| row["resembles"].clone()).collect();
+        // Otherwise nothing would be shown.
         assert!(expected.iter().filter(|found| !found.as_array().unwrap().is_empty()).count() > 1, "{flags}");
         let batch = server.post("/check", &json!({ "texts": texts })).status(200).json();
         let found: Vec<Value> =
@@ -279,7 +282,7 @@ fn texts_are_checked_as_check_does() {
         assert_eq!(found, expected, "{flags}");
         for (text, expected) in texts.iter().zip(&expected) {
             let one = server.post("/check", &json!({ "text": text })).status(200).json();
-            assert_eq!(one, json!({ "commit": 4, "resembles": expected }));
+            assert_eq!(one, json!({ "commit": batch["commit"], "resembles": expected }));
         }
     }
 }
@@ -289,21 +292,31 @@ fn a_new_commit_appears_without_a_restart() {
     let dir = made("");
     let server = Server::start(&dir, "");
     server.json("/documents?q=f1-");
+    let first = server.json("/")["commit"].as_u64().unwrap();
+    let newest = || dir.alike("info c --json", None).ok().stdout;
+    let newest = || -> Value { serde_json::from_str::<Value>(&newest()).unwrap()["commit"].clone() };
+    let ready = || {
+        let commit = newest();
+        server.until("/readyz", |reply| reply.body == format!("commit {commit}\n").into_bytes());
+        commit.as_u64().unwrap()
+    };
     dir.write("four.jsonl", line("f1-new", &words(1000, 60)));
     dir.alike("load c four.jsonl", None).ok();
-    server.until("/readyz", |reply| reply.body == b"commit 5\n");
-    assert_eq!(server.json("/")["commit"], 5);
+    let second = ready();
+    assert!(second > first);
+    assert_eq!(server.json("/")["commit"], second);
     assert_eq!(server.json("/documents?q=f1-new")["documents"][0]["id"], "f1-new");
     let cluster = server.json("/documents/f1-new")["cluster"].as_str().unwrap().to_owned();
     assert_eq!(server.json(&format!("/clusters/{cluster}"))["size"], 3);
     dir.alike("compact c", None).ok();
-    server.until("/readyz", |reply| reply.body == b"commit 6\n");
+    let third = ready();
+    assert!(third > second);
     let metrics = server.get("/metrics").status(200);
     assert_eq!(metrics.header("content-type"), Some("text/plain; version=0.0.4; charset=utf-8"));
     let metrics = String::from_utf8(metrics.body).unwrap();
     let line =
         |name: &str| metrics.lines().find(|line| line.starts_with(name)).unwrap_or_default().to_owned();
-    assert_eq!(line("alike_collection_commit "), "alike_collection_commit 6");
+    assert_eq!(line("alike_collection_commit "), format!("alike_collection_commit {third}"));
     assert_eq!(
         line("alike_http_requests_total{route=\"/documents/{id}\""),
         "alike_http_requests_total{route=\"/documents/{id}\",status=\"200\"} 1"

@@ -31,6 +31,11 @@ impl HttpError {
         HttpError::new(StatusCode::BAD_REQUEST, message)
     }
 
+    /// What is not there.
+    pub(in crate::serve) fn missing(message: impl Into<String>) -> HttpError {
+        HttpError::new(StatusCode::NOT_FOUND, message)
+    }
+
     /// What may be there the next time.
     pub(in crate::serve) fn busy(seconds: u32, message: impl Into<String>) -> HttpError {
         let error = HttpError::new(StatusCode::SERVICE_UNAVAILABLE, message);

@@ -2,7 +2,6 @@
 
 use serde::Serialize;
 
-use super::missing;
 use crate::collection::{ClusterBrief, ClusterId, ClusterOrder, MemberView};
 use crate::progress::Progress;
 use crate::serve::http::answer::HttpError;
@@ -74,13 +73,15 @@ impl ClusterPage {
     ) -> Result<ClusterPage, HttpError> {
         let number: ClusterId = number.parse().map_err(HttpError::bad)?;
         let Some(found) = commit.clusters().get(number) else {
-            return Err(missing("there is no such cluster now; /changes may tell what became of it"));
+            return Err(HttpError::missing(
+                "there is no such cluster now; /changes may tell what became of it",
+            ));
         };
         let snapshot = commit.snapshot();
         let (members, more) = snapshot.members_of(found, query.get("after"), query.limit()?, progress)?;
         let brief = snapshot.cluster_briefs(std::slice::from_ref(found))?.pop();
         let next = members.last().filter(|_| more).map(|last| last.document.id.clone());
-        let cluster = brief.ok_or_else(|| missing("there is no such cluster now"))?;
+        let cluster = brief.ok_or_else(|| HttpError::missing("there is no such cluster now"))?;
         Ok(ClusterPage { commit: commit.number(), cluster, members, next })
     }
 }

@@ -2,7 +2,6 @@
 
 use serde::Serialize;
 
-use super::missing;
 use crate::collection::{Alone, DocumentView, Explanation};
 use crate::progress::Progress;
 use crate::serve::http::answer::HttpError;
@@ -66,9 +65,9 @@ impl DocumentPage {
         let snapshot = commit.snapshot();
         let ids: Vec<String> = [Some(id), other].into_iter().flatten().map(str::to_owned).collect();
         let found = snapshot.documents_of(&ids)?.into_iter().flatten().next();
-        let Some(document) = found else { return Err(missing("there is no document of this id")) };
+        let Some(document) = found else { return Err(HttpError::missing("there is no document of this id")) };
         let Explanation::Document(explanation) = snapshot.explain(&document.id, None, progress)? else {
-            return Err(missing("there is no document of this id"));
+            return Err(HttpError::missing("there is no document of this id"));
         };
         let text = match query.get("text") {
             None | Some("no") => None,
@@ -106,7 +105,7 @@ impl ComparePage {
         let snapshot = commit.snapshot();
         for (found, id) in snapshot.documents_of(&ids)?.iter().zip(&ids) {
             if found.is_none() {
-                return Err(missing(&format!("there is no document {id:?}")));
+                return Err(HttpError::missing(format!("there is no document {id:?}")));
             }
         }
         let explanation = snapshot.explain(&ids[0], Some(&ids[1]), progress)?;

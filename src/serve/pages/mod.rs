@@ -114,8 +114,3 @@ impl PageName {
         })
     }
 }
-
-/// What is not there.
-fn missing(what: &str) -> HttpError {
-    HttpError::new(http::StatusCode::NOT_FOUND, what)
-}
