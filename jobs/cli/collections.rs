@@ -91,8 +91,7 @@ pub(crate) const SERVE_EXAMPLES: &str = "\
 Examples:
   alike serve archive                             http://127.0.0.1:8080/, for this machine, read-only
   alike serve archive --listen 9000 --token-file token
-      Also take changes: curl -H \"Authorization: Bearer $(cat token)\" -H 'Content-Type: application/x-ndjson' \\
-      --data-binary @today.jsonl http://127.0.0.1:9000/load
+      Also take POST /load and POST /delete, with the header Authorization: Bearer and the token.
   alike serve archive --listen 0.0.0.0:8080 --public-read
       Anybody who reaches this machine may read.
   openssl rand -hex 32 > token && chmod 600 token
