@@ -19,11 +19,14 @@ pub(in crate::serve) struct HttpError {
     pub(in crate::serve) allow: Option<String>,
     /// What the operator is told, and nobody else.
     pub(in crate::serve) within: Option<String>,
+    /// Whether the commit that was asked is damaged.
+    pub(in crate::serve) damaged: bool,
 }
 
 impl HttpError {
     pub(in crate::serve) fn new(status: StatusCode, message: impl Into<String>) -> HttpError {
-        HttpError { status, message: message.into(), retry_after: None, allow: None, within: None }
+        let message = message.into();
+        HttpError { status, message, retry_after: None, allow: None, within: None, damaged: false }
     }
 
     /// A request that makes no sense.
@@ -50,7 +53,8 @@ impl HttpError {
             _ => "the server failed; its operator is told why",
         };
         let told = HttpError::new(StatusCode::INTERNAL_SERVER_ERROR, what);
-        HttpError { within: Some(error.to_string()), ..told }
+        let damaged = matches!(error, Error::Damaged { .. });
+        HttpError { within: Some(error.to_string()), damaged, ..told }
     }
 }
 

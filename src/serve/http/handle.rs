@@ -68,7 +68,7 @@ impl Desk {
     fn note(&self, path: &str, error: &HttpError) {
         if let Some(within) = &error.within {
             self.served.note(&format!("{path}: {within}"));
-            if within.contains("damaged") {
+            if error.damaged {
                 self.served.note_damage();
             }
         }

@@ -65,7 +65,8 @@ impl ChangesPage {
         for log in logs {
             progress.check()?;
             let passed = after.filter(|after| after.commit == log).map_or(0, |after| after.lines);
-            let (lines, more) = lines(commit, log, passed, limit - page.changes.len())?;
+            let room = limit - page.changes.len();
+            let (lines, more) = lines(commit, log, passed, room)?;
             let read = passed + lines.len();
             page.changes.extend(lines);
             // A page that is full at the end of a log: whether there is another line, its next page tells.
@@ -87,7 +88,7 @@ fn lines(
 ) -> Result<(Vec<LogLine>, bool), HttpError> {
     let (mut begun, mut at, mut found, mut more): (Vec<u8>, usize, Vec<Vec<u8>>, bool) = Default::default();
     // All of it is read: only its end vouches for its beginning.
-    commit.snapshot().changes(log, &mut |piece| {
+    let read = commit.snapshot().changes(log, &mut |piece| {
         for part in piece.split_inclusive(|byte| *byte == b'\n') {
             let wanted = at >= passed && found.len() < limit;
             if wanted {
@@ -103,7 +104,18 @@ fn lines(
             }
         }
         Ok(())
-    })?;
+    });
+    // A later commit may have dropped it; within a second that one is served.
+    let dropped = |error: &Error| match error {
+        Error::Io { source, .. } => source.kind() == std::io::ErrorKind::NotFound,
+        _ => false,
+    };
+    match read {
+        Err(error) if dropped(&error) => {
+            return Err(HttpError::busy(1, "a newer commit has dropped this log; ask again"));
+        }
+        read => read?,
+    };
     let line = |bytes: Vec<u8>| {
         let text = std::str::from_utf8(&bytes).ok()?.trim_end().strip_prefix('{')?;
         RawValue::from_string(format!("{{\"commit\":{log},{text}")).ok().map(LogLine)
