@@ -26,6 +26,9 @@ pub(crate) const METRICS: &str = "ALIKE_METRICS";
 pub(crate) const METRICS_ABOVE: &str = "ALIKE_METRICS_ABOVE";
 /// The secret itself.
 pub(crate) const SECRET: &str = "ALIKE_SECRET";
+/// The token of `alike serve`; `--token-file` goes before it.
+#[cfg(feature = "serve")]
+pub(crate) const TOKEN: &str = "ALIKE_TOKEN";
 /// Set by `alike launch` for its children: where its own standard output goes, [`TERMINAL`] or [`PIPE`]. A process
 /// that finds it
 /// - gives its progress as JSON lines, which the launcher draws, and still tells its results to people;

@@ -401,6 +401,10 @@
 //! - `collection/query/texts.rs` - texts of stored documents, where they can still be had
 //! - `collection/query/diff.rs` - two texts compared word by word
 //! - `collection/query/group.rs` - a ranked list with duplicates folded
+//! - `collection/query/browse/mod.rs` - looking at a commit by the page
+//! - `collection/query/browse/clusters.rs` - the clusters of a commit in two orders
+//! - `collection/query/browse/ids.rs` - the ids of a commit in order
+//! - `collection/query/browse/members.rs` - the members of a cluster, each held against its representative
 //! - `collection/query/view.rs` - looking at a commit
 //! - `collection/query/stats.rs` - the figures of a commit
 //! - `collection/recompute/mod.rs` - stored documents run through the dataflow once more
@@ -544,6 +548,33 @@
 //! - `report/sections.rs` - the parts of the page
 //! - `report/documents.rs` - documents and pairs on the page
 //!
+//! Collections over HTTP (feature `serve`):
+//! - `serve/mod.rs` - what a server is made of
+//! - `serve/options.rs` - what a server is told: where it listens, who may do what, and how much
+//! - `serve/http/mod.rs` - requests and answers
+//! - `serve/http/server.rs` - accepting, watching, and ending in order
+//! - `serve/http/connections.rs` - who is connected, and who goes when there is no room
+//! - `serve/http/handle.rs` - a request and its answer
+//! - `serve/http/routes.rs` - which path and method is answered by what, and who may ask
+//! - `serve/http/guard.rs` - who may ask: host, token, and pages of other sites
+//! - `serve/http/query.rs` - parameters, and percent signs
+//! - `serve/http/body.rs` - bodies up to a limit
+//! - `serve/http/answer.rs` - answers and errors, with their headers
+//! - `serve/http/change.rs` - changes that clients ask for, one after another, once for each key
+//! - `serve/http/measured.rs` - counts and times of answers, as Prometheus reads them
+//! - `serve/pages/mod.rs` - what is shown of a collection, as data
+//! - `serve/pages/summary.rs` - what there is
+//! - `serve/pages/clusters.rs` - clusters by the page, and one of them
+//! - `serve/pages/documents.rs` - documents by the page, one of them, and two of them
+//! - `serve/pages/check.rs` - texts held against the collection
+//! - `serve/pages/changes.rs` - the change logs by the page
+//! - `serve/state/mod.rs` - what is served
+//! - `serve/state/served.rs` - the commit that is served now, and what is wrong with the collection
+//! - `serve/state/commit.rs` - one commit, with what is made of it once
+//! - `serve/state/threads.rs` - the threads that wait for disks, a bounded number
+//! - `serve/state/write.rs` - loads and deletions of clients
+//! - `serve/state/remembered.rs` - answers to changes by their keys
+//!
 //! Inputs from afar:
 //! - `remote/mod.rs` - objects in stores and on web servers, taken as files
 //! - `remote/url.rs` - URLs of objects, as people write them
@@ -605,6 +636,8 @@ pub mod remote;
 pub mod repetition;
 pub mod report;
 pub mod resources;
+#[cfg(feature = "serve")]
+pub mod serve;
 pub mod simd;
 pub mod similarity;
 pub mod sketch;

@@ -24,6 +24,7 @@ const COMMANDS: [&str; 33] = [
     "check",
     "explain",
     "group",
+    "serve",
     "changes",
     "log",
     "recluster",

@@ -148,9 +148,10 @@ fn the_book_names_every_preset_and_no_other() {
 #[test]
 fn the_book_and_the_help_name_the_same_flags() {
     // Flags of other programs that stand in commands.
-    const OTHERS: [&str; 17] = [
+    const OTHERS: [&str; 18] = [
         "--all-targets",
         "--bench",
+        "--data-binary",
         "--document-private-items",
         "--features",
         "--fix",
@@ -168,7 +169,7 @@ fn the_book_and_the_help_name_the_same_flags() {
         "--workspace",
     ];
     // All commands that have flags.
-    const COMMANDS: [&str; 29] = [
+    const COMMANDS: [&str; 30] = [
         "dedup",
         "passages",
         "repetition",
@@ -186,6 +187,7 @@ fn the_book_and_the_help_name_the_same_flags() {
         "recluster",
         "report",
         "stats",
+        "serve",
         "export",
         "launch",
         "lexicon build",

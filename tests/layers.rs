@@ -46,6 +46,7 @@ const LIBRARY: &[&str] = &[
     "evaluate",
     "tune",
     "report",
+    "serve",
     "api",
     "lib",
 ];

@@ -151,6 +151,9 @@ mod resume;
 mod rot;
 /// The same answer however the program is run.
 mod same_answer;
+/// Collections over HTTP.
+#[cfg(feature = "serve")]
+mod serve;
 /// Where documents came from, and what is kept of them.
 mod simulated;
 mod sources;

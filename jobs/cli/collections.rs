@@ -1,14 +1,16 @@
 //! The arguments of commands that change or show a collection.
 
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::Args;
 
 use super::common::{
-    ChangeArgs, ConfigArgs, FormArgs, PlaceArgs, PrintArgs, RefusalArgs, ReportArgs, WaitArgs,
+    ChangeArgs, ConfigArgs, FormArgs, MachineArgs, PlaceArgs, PrintArgs, RefusalArgs, ReportArgs, WaitArgs,
 };
 use super::dedup::ProtectedPath;
 use super::processes::ProcessArgs;
+use super::values::positive;
 
 pub(crate) const LOAD_EXAMPLES: &str = "\
 Examples:
@@ -91,6 +93,19 @@ pub(crate) const FSCK_EXAMPLES: &str = "\
 Examples:
   alike fsck archive                              exit code 0: no damage; 4: damage found
   alike fsck archive --json";
+
+pub(crate) const SERVE_EXAMPLES: &str = "\
+Examples:
+  alike serve archive                             http://127.0.0.1:8080/, for this machine, read-only
+  alike serve archive --listen 9000 --token-file token
+      Also take POST /load and POST /delete, with the header Authorization: Bearer and the token.
+  alike serve archive --listen 0.0.0.0:8080 --public-read
+      Anybody who reaches this machine may read.
+  openssl rand -hex 32 > token && chmod 600 token
+      Make a token.
+
+ALIKE_TOKEN in the environment is the token where --token-file is not given. There is no encryption: for other machines
+put a server with TLS in front, and name it with --host.";
 
 #[derive(Debug, Args)]
 pub(crate) struct LoadArgs {
@@ -247,4 +262,64 @@ pub(crate) struct ChangesArgs {
     pub(crate) since: Option<u64>,
     #[command(flatten)]
     pub(crate) print: PrintArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ServeArgs {
+    #[command(flatten)]
+    pub(crate) at: PlaceArgs,
+    /// Address and port to listen at, or a port of this machine; port 0 is any that is free
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8080")]
+    pub(crate) listen: String,
+    /// File with the token that changes take, 16 bytes or more; at an address of others reading takes it too
+    #[arg(long, value_name = "FILE")]
+    pub(crate) token_file: Option<PathBuf>,
+    /// Let anybody read who reaches the address
+    #[arg(long)]
+    pub(crate) public_read: bool,
+    /// Another name that the server is asked under, such as that of a proxy; can be repeated
+    #[arg(long, value_name = "NAME")]
+    pub(crate) host: Vec<String>,
+
+    /// Most bytes of a body
+    #[arg(
+        long,
+        value_name = "SIZE",
+        default_value = "16MiB",
+        hide_short_help = true,
+        help_heading = "Limits"
+    )]
+    pub(crate) max_body: String,
+    /// Most bytes of records in a POST /load
+    #[arg(
+        long,
+        value_name = "SIZE",
+        default_value = "256MiB",
+        hide_short_help = true,
+        help_heading = "Limits"
+    )]
+    pub(crate) max_load: String,
+    /// Seconds that an answer may take; changes take as long as they do
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        default_value = "30",
+        value_parser = positive,
+        hide_short_help = true,
+        help_heading = "Limits"
+    )]
+    pub(crate) timeout: NonZeroUsize,
+    /// Connections at a time; of more, the one goes that has been silent for longest
+    #[arg(
+        long,
+        value_name = "N",
+        default_value = "512",
+        value_parser = positive,
+        hide_short_help = true,
+        help_heading = "Limits"
+    )]
+    pub(crate) connections: NonZeroUsize,
+
+    #[command(flatten)]
+    pub(crate) machine: MachineArgs,
 }

@@ -30,7 +30,7 @@ use self::collections::{
     CHANGES_EXAMPLES, CHECK_EXAMPLES, CLUSTERS_EXAMPLES, COMPACT_EXAMPLES, ChangesArgs, CheckArgs,
     ClustersArgs, CompactArgs, DELETE_EXAMPLES, DOCUMENTS_EXAMPLES, DeleteArgs, EXPLAIN_EXAMPLES,
     ExplainArgs, FSCK_EXAMPLES, GROUP_EXAMPLES, GroupArgs, INFO_EXAMPLES, LOAD_EXAMPLES, LOG_EXAMPLES,
-    LoadArgs, ShowArgs,
+    LoadArgs, SERVE_EXAMPLES, ServeArgs, ShowArgs,
 };
 use self::common::{PlaceArgs, PrintArgs};
 use self::decontaminate::{DECONTAMINATE_EXAMPLES, DecontaminateArgs};
@@ -193,6 +193,14 @@ pub(crate) enum Command {
     /// similar ones. The exit code is 0 whether or not anything was found.
     #[command(after_long_help = CHECK_EXAMPLES)]
     Check(CheckArgs),
+    /// Serve a collection over HTTP: clusters, documents, check, changes, load and delete
+    ///
+    /// Prints its address, and answers until it is told to end. Every answer is JSON, of one commit; GET /openapi.json
+    /// describes all paths. A new commit is served within a second. Without a token the server only reads. With one it takes
+    /// POST /load and POST /delete, and answers them when they are durable. Only this machine can reach it, unless --listen says
+    /// otherwise.
+    #[command(after_help = help::more("serve"), after_long_help = SERVE_EXAMPLES)]
+    Serve(ServeArgs),
     /// Group a ranked list of ids by near-duplicates, such as search results
     ///
     /// Reads one id a line, the best first. Prints each id with its near-duplicates of the list below it, indented by

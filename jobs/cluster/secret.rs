@@ -8,6 +8,8 @@ use alike::error::{Error, Result};
 use alike::limits::LEAST_SECRET;
 
 use crate::cli::processes::HostArgs;
+#[cfg(feature = "serve")]
+use crate::environment::TOKEN;
 use crate::environment::{SECRET, SECRET_FILE, Variables};
 
 /// Most bytes of a secret: what is longer is another file.
@@ -42,6 +44,20 @@ pub(crate) fn find(
             proper(first_line(&mut io::stdin().lock())?, "the first line of standard input").map(Some)
         }
         (Some(file), None) => read(&file, warn).map(Some),
+    }
+}
+
+/// The token of a server, from a file or the environment; `None` where there is none. `warn` is as above.
+#[cfg(feature = "serve")]
+pub(crate) fn token(
+    file: Option<&Path>,
+    variables: Variables<'_>,
+    warn: &dyn Fn(&str),
+) -> Result<Option<Vec<u8>>> {
+    match (file, variables(TOKEN)) {
+        (Some(file), _) => read(file, warn).map(Some),
+        (None, Some(value)) => proper(value.into_encoded_bytes(), TOKEN).map(Some),
+        (None, None) => Ok(None),
     }
 }
 

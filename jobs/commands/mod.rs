@@ -36,6 +36,7 @@ pub(crate) fn run(command: Command, job: &DistributedJob) -> Result<ExitCode> {
         Command::Export(args) => query::export::run(&args),
         Command::Report(args) => query::report::run(&args),
         Command::Pairs(args) => query::pairs::run(&args),
+        Command::Serve(args) => collection::serve::run(&args),
         Command::Stats(args) => collection::stats::run(&args),
         Command::Documents(args) => query::documents::run(&args),
         Command::Changes(args) => query::changes::run(&args),

@@ -46,6 +46,9 @@ pub use load::report::Report;
 pub use maintain::compact::{CompactReport, compact, compact_with, follow_compaction, gather};
 pub use maintain::fsck::{Finding, FsckReport, broken_files, fsck};
 pub use maintain::tiers::Compaction;
+pub use query::browse::{
+    ClusterBrief, ClusterIndex, ClusterOrder, IdIndex, IndexedCluster, MemberView, PageMark,
+};
 pub use query::check::{Checker, Resembled};
 pub use query::diff::{Piece, Whose, WordDiff, word_diff};
 pub use query::explain::{

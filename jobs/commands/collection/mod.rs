@@ -7,5 +7,6 @@ pub(super) mod info;
 mod left_out;
 pub(super) mod load;
 mod load_lists;
+pub(super) mod serve;
 pub(super) mod stats;
 mod waiting;

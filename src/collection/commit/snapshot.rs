@@ -121,6 +121,20 @@ impl Snapshot {
         }
     }
 
+    /// The newest commit, if it is another one than this. Whether it is of the same collection is for the caller to see.
+    ///
+    /// # Errors
+    /// Those of [`Snapshot::open`].
+    pub fn newer(&self) -> Result<Option<Snapshot>> {
+        let commit = newest(&*self.storage)?;
+        if commit == self.manifest.commit
+            && Manifest::read(&*self.storage, commit).is_ok_and(|same| same == *self.manifest)
+        {
+            return Ok(None);
+        }
+        Snapshot::open(&self.storage).map(Some)
+    }
+
     /// What the commit is.
     pub fn manifest(&self) -> &Manifest {
         &self.manifest

@@ -1,5 +1,6 @@
 //! Questions to a commit: texts that are not stored, clusters, documents, explanations, figures.
 
+pub(in crate::collection) mod browse;
 pub(in crate::collection) mod check;
 pub(in crate::collection) mod diff;
 pub(in crate::collection) mod explain;

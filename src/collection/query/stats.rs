@@ -69,6 +69,35 @@ pub struct Sizes {
     pub documents: u64,
 }
 
+impl Sizes {
+    /// Of clusters of these sizes.
+    pub(super) fn of(sizes: impl Iterator<Item = u64>) -> Vec<Sizes> {
+        let mut tally = SizesTally::default();
+        for size in sizes {
+            tally.count(size);
+        }
+        tally.0.into_values().collect()
+    }
+}
+
+/// Sizes by their powers of two.
+#[derive(Default)]
+struct SizesTally(BTreeMap<u32, Sizes>);
+
+impl SizesTally {
+    /// Counts a cluster, unless it is none.
+    fn count(&mut self, size: u64) -> bool {
+        let Some(power) = size.checked_ilog2() else { return false };
+        let from = 1 << power;
+        let of_power =
+            self.0.entry(power).or_insert(Sizes { from, to: from + (from - 1), clusters: 0, documents: 0 });
+        of_power.clusters += 1;
+        // What fsck would find may be any number.
+        of_power.documents = of_power.documents.saturating_add(size);
+        true
+    }
+}
+
 /// One of the largest clusters.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Large {
@@ -132,7 +161,7 @@ impl Stats {
     }
 
     fn count_clusters(&mut self, tables: &Tables, progress: &Progress) -> Result<()> {
-        let mut sizes: BTreeMap<u32, Sizes> = BTreeMap::new();
+        let mut sizes = SizesTally::default();
         // Size, number turned round so that the lower one is the greater, and the representative's id.
         let mut largest: Vec<(u64, std::cmp::Reverse<u64>, u128)> = Vec::with_capacity(LARGEST + 1);
         let (mut rows, mut read) = (tables.scan(CLUSTERS), 0usize);
@@ -142,22 +171,14 @@ impl Stats {
                 progress.check()?;
             }
             let (_, StoredCluster { number, documents: size, representative }) = StoredCluster::of_row(row);
-            let Some(power) = size.checked_ilog2() else { continue };
-            let from = 1 << power;
-            let of_power = sizes.entry(power).or_insert(Sizes {
-                from,
-                to: from + (from - 1),
-                clusters: 0,
-                documents: 0,
-            });
-            of_power.clusters += 1;
-            // What fsck would find may be any number.
-            of_power.documents = of_power.documents.saturating_add(size);
+            if !sizes.count(size) {
+                continue;
+            }
             largest.push((size, std::cmp::Reverse(number), representative));
             largest.sort_unstable_by(|a, b| b.cmp(a));
             largest.truncate(LARGEST);
         }
-        self.sizes = sizes.into_values().collect();
+        self.sizes = sizes.0.into_values().collect();
         self.clusters = self.sizes.iter().map(|sizes| sizes.clusters).sum();
         self.clustered = self.sizes.iter().fold(0, |sum, sizes| sizes.documents.saturating_add(sum));
         self.removed = self.clustered - self.clusters;

@@ -7,6 +7,7 @@ use std::collections::btree_map::Entry;
 use crate::collection::commit::snapshot::Snapshot;
 use crate::collection::tables::Tables;
 use crate::collection::tables::document::Document;
+use crate::collection::tables::lookup::find;
 use crate::collection::tables::records::records;
 use crate::collection::tables::sources::{SourceEntry, sources};
 use crate::document::Position;
@@ -85,6 +86,18 @@ impl<'a> Texts<'a> {
             Ok(())
         });
         Ok(told(read)?.map(|()| text))
+    }
+}
+
+impl Snapshot {
+    /// The text of a document, or why it cannot be had; `None` if there is no such document.
+    ///
+    /// # Errors
+    /// Those of the collection, and [`Error::Interrupted`].
+    pub fn text_of(&self, id: &str, progress: &Progress) -> Result<Option<Text>> {
+        let mut found = find(&self.tables(), &[id.to_owned()])?;
+        let Some(document) = found.pop().flatten() else { return Ok(None) };
+        Texts::new(self, progress)?.text(&document).map(Some)
     }
 }
 

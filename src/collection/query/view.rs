@@ -107,7 +107,7 @@ impl Snapshot {
 }
 
 /// Adds the cluster of each document.
-fn with_clusters(
+pub(super) fn with_clusters(
     tables: &Tables,
     documents: Vec<(Document, String)>,
     each: &mut dyn FnMut(DocumentView) -> Result<()>,

@@ -30,10 +30,17 @@ impl Serialize for ClusterId {
 
 impl<'de> Deserialize<'de> for ClusterId {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
+        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+impl std::str::FromStr for ClusterId {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<ClusterId, String> {
         let parts =
             text.split_once('.').and_then(|(load, rank)| Some((load.parse().ok()?, rank.parse().ok()?)));
-        let wrong = || serde::de::Error::custom(format!("{text:?} is no cluster, expected LOAD.RANK"));
+        let wrong = || format!("{text:?} is no cluster, expected LOAD.RANK");
         parts.map(|(load, rank)| ClusterId::new(load, rank)).ok_or_else(wrong)
     }
 }

@@ -1,0 +1,123 @@
+//! `alike serve`: a collection over HTTP.
+
+use std::process::ExitCode;
+
+use alike::error::Result;
+
+use crate::cli::collections::ServeArgs;
+
+#[cfg(feature = "serve")]
+pub(crate) fn run(args: &ServeArgs) -> Result<ExitCode> {
+    serving::run(args)
+}
+
+#[cfg(not(feature = "serve"))]
+pub(crate) fn run(_: &ServeArgs) -> Result<ExitCode> {
+    let what = "this build serves nothing: build alike with --features full";
+    Err(alike::error::Error::config(what))
+}
+
+#[cfg(feature = "serve")]
+mod serving {
+    use std::io::{self, Write};
+    use std::net::{SocketAddr, ToSocketAddrs};
+    use std::process::ExitCode;
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    use alike::config::parse_size;
+    use alike::error::{Error, Result};
+    use alike::mesh::split_any_address;
+    use alike::progress::Progress;
+    use alike::serve::{AccessToken, HttpServer, ServeOptions};
+
+    use crate::cli::collections::ServeArgs;
+    use crate::cluster::secret;
+    use crate::environment::environment;
+    use crate::session::collection::reach;
+    use crate::session::options::Machine;
+    use crate::terminal::interrupt::stop_on_interrupt;
+    use crate::terminal::stderr::{tell, warn};
+
+    pub(super) fn run(args: &ServeArgs) -> Result<ExitCode> {
+        let options = options(args)?;
+        let progress = Arc::new(Progress::default());
+        stop_on_interrupt(Arc::clone(&progress))?;
+        let changes = options.token.is_some();
+        let server = HttpServer::open(reach(&args.at, None)?, options, &progress)?;
+        // The one line of standard output: a script that starts the server learns from it that it may ask, and where.
+        let mut out = io::stdout().lock();
+        // Nobody reading it is no failure.
+        let _ = writeln!(out, "http://{}/", server.address()).and_then(|()| out.flush());
+        drop(out);
+        let what = if changes { "reads, and changes with the token" } else { "reads only" };
+        tell(&format!("serving {} ({what}); Ctrl-C ends it", args.at.collection.display()));
+        server.run(&progress)?;
+        tell("ended");
+        // Being told to end is how a server ends.
+        Ok(ExitCode::SUCCESS)
+    }
+
+    /// Makes sense of the arguments.
+    fn options(args: &ServeArgs) -> Result<ServeOptions> {
+        let machine = Machine::new(&args.machine)?;
+        let token = secret::token(args.token_file.as_deref(), &environment, &warn)?;
+        let size = |flag: &str, text: &str| {
+            parse_size(text).map_err(|error| Error::config(format!("{flag}: {error}")))
+        };
+        let options = ServeOptions {
+            listen: addresses(&args.listen)?,
+            token: token.as_deref().map(AccessToken::new),
+            public_read: args.public_read,
+            hosts: args.host.iter().map(|host| host.to_ascii_lowercase()).collect(),
+            body: size("--max-body", &args.max_body)?,
+            load: size("--max-load", &args.max_load)?,
+            timeout: Duration::from_secs(args.timeout.get() as u64),
+            connections: args.connections.get(),
+            workers: machine.workers,
+            memory: machine.memory,
+            simd: machine.simd,
+            log: Arc::new(|line: &str| warn(line)),
+        };
+        if options.is_private() && options.token.is_none() {
+            return Err(Error::config(format!(
+                "--listen {}: others can reach this address; give a token with --token-file, which reading takes too, or let \
+                 anybody read with --public-read",
+                args.listen
+            )));
+        }
+        Ok(options)
+    }
+
+    /// The addresses that are meant. A port alone is one of this machine.
+    fn addresses(listen: &str) -> Result<Vec<SocketAddr>> {
+        let wrong = |what: &str| Error::config(format!("--listen {listen}: {what}"));
+        let is_number = !listen.is_empty() && listen.bytes().all(|byte| byte.is_ascii_digit());
+        let (host, port) = match listen.parse() {
+            Ok(port) if is_number => ("127.0.0.1", port),
+            _ if is_number => return Err(wrong("expected a port up to 65535, or host:port")),
+            _ => split_any_address(listen).map_err(wrong)?,
+        };
+        let found = (host, port).to_socket_addrs().map(Iterator::collect::<Vec<SocketAddr>>);
+        match found.map_err(|e| wrong(&format!("the host is not found ({e})")))? {
+            found if found.is_empty() => Err(wrong("the host has no address")),
+            found => Ok(found),
+        }
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use super::*;
+
+        #[test]
+        fn a_port_alone_is_of_this_machine() {
+            let shown = |text: &str| addresses(text).map(|found| found[0].to_string());
+            assert_eq!(shown("80").expect("good"), "127.0.0.1:80");
+            assert_eq!(shown("0.0.0.0:0").expect("good"), "0.0.0.0:0");
+            assert_eq!(shown("[::1]:8080").expect("good"), "[::1]:8080");
+            for wrong in ["", "65536", "x", ":80", "no such host:80", "-a:1"] {
+                assert!(shown(wrong).is_err(), "{wrong}");
+            }
+        }
+    }
+}

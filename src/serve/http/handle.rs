@@ -1,0 +1,182 @@
+//! A request and its answer.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Instant;
+
+use bytes::Bytes;
+use http::request::Parts;
+use http::{Request, Response, StatusCode};
+use http_body_util::Full;
+use hyper::body::Incoming;
+use tokio::time::timeout;
+
+use super::answer::{HttpAnswer, HttpError};
+use super::body::Body;
+use super::change;
+use super::connections::{Connections, Waiting};
+use super::guard::{Asking, admit, content_type};
+use super::measured::{Gauges, ServerMetrics};
+use super::query::Query;
+use super::routes::{Endpoint, Routed, route};
+use crate::serve::OPENAPI;
+use crate::serve::pages::{CheckAsked, PageName, ServedPage, check};
+use crate::serve::state::served::Served;
+use crate::serve::state::threads::Lane;
+
+/// What all requests have in common.
+pub(super) struct Desk {
+    pub(super) served: Arc<Served>,
+    pub(super) connections: Arc<Connections>,
+    pub(super) measured: ServerMetrics,
+}
+
+/// Bytes of texts up to which checking them is quick.
+const QUICK_BYTES: usize = 64 << 10;
+
+impl Desk {
+    /// Answers a request. Nothing that it says can make this fail.
+    pub(super) async fn answer(
+        &self,
+        client: &Arc<Waiting>,
+        request: Request<Incoming>,
+    ) -> Result<Response<Full<Bytes>>, Infallible> {
+        let begun = Instant::now();
+        let (head, incoming) = request.into_parts();
+        let patience = self.served.options.timeout;
+        let mut body = Body::new(incoming, &head.headers, Arc::clone(client), patience);
+        let routed = route(head.uri.path(), &head.method);
+        let path = routed.as_ref().map_or("none", |routed| routed.route.path);
+        let outcome = match routed {
+            Ok(routed) => self.admitted(client, &head, routed, &mut body).await,
+            Err(error) => Err(error),
+        };
+        let answer = outcome.unwrap_or_else(|error| {
+            self.note(path, &error);
+            HttpAnswer::error(&error)
+        });
+        self.measured.add(path, answer.status.as_u16(), begun.elapsed());
+        if !answer.status.is_success() {
+            client.heard();
+            body.drain().await;
+        }
+        client.heard();
+        Ok(answer.response())
+    }
+
+    /// Tells the operator what failed within.
+    fn note(&self, path: &str, error: &HttpError) {
+        if let Some(within) = &error.within {
+            self.served.note(&format!("{path}: {within}"));
+            if error.damaged {
+                self.served.note_damage();
+            }
+        }
+    }
+
+    async fn admitted(
+        &self,
+        client: &Waiting,
+        head: &Parts,
+        routed: Routed,
+        body: &mut Body,
+    ) -> Result<HttpAnswer, HttpError> {
+        let authority = head.uri.authority().map(http::uri::Authority::as_str);
+        let asking = Asking { method: &head.method, headers: &head.headers, authority };
+        admit(&self.served.options, &asking, routed.route.access)?;
+        match routed.route.endpoint {
+            // These may take as long as they do.
+            Endpoint::Load => {
+                self.bare(head)?;
+                change::load(&self.served, &head.headers, body).await
+            }
+            Endpoint::Delete => {
+                self.bare(head)?;
+                change::delete(&self.served, &head.headers, body).await
+            }
+            _ => {
+                let late = |_| HttpError::busy(1, "the answer took too long");
+                let answered = self.answered(client, head, routed, body);
+                timeout(self.served.options.timeout, answered).await.map_err(late)?
+            }
+        }
+    }
+
+    /// A request without parameters.
+    fn bare(&self, head: &Parts) -> Result<Query, HttpError> {
+        Query::parse(head.uri.query(), &[])
+    }
+
+    async fn answered(
+        &self,
+        client: &Waiting,
+        head: &Parts,
+        Routed { route, name, stripped }: Routed,
+        body: &mut Body,
+    ) -> Result<HttpAnswer, HttpError> {
+        let page = match route.endpoint {
+            Endpoint::Summary => PageName::Summary,
+            Endpoint::Clusters => PageName::Clusters,
+            Endpoint::Cluster => PageName::Cluster(stripped.unwrap_or(name)),
+            Endpoint::Documents => PageName::Documents,
+            Endpoint::Document => PageName::Document(name, stripped),
+            Endpoint::Compare => PageName::Compare,
+            Endpoint::Changes => PageName::Changes,
+            Endpoint::Check => {
+                self.bare(head)?;
+                content_type(&head.headers, &["application/json"])?;
+                let bytes = body.whole(self.served.options.body).await?;
+                client.serving();
+                return self.check(bytes).await;
+            }
+            Endpoint::OpenApi => return self.bare(head).map(|_| HttpAnswer::raw_json(OPENAPI)),
+            Endpoint::Healthz => return self.bare(head).map(|_| HttpAnswer::text(StatusCode::OK, "ok\n")),
+            Endpoint::Readyz => return self.bare(head).map(|_| self.ready()),
+            Endpoint::Metrics => return self.bare(head).map(|_| self.metrics()),
+            // They are answered elsewhere.
+            Endpoint::Load | Endpoint::Delete => return Err(HttpError::bad("not here")),
+        };
+        client.serving();
+        let (query, lane) = (Query::parse(head.uri.query(), page.parameters())?, page.lane());
+        let commit = self.served.commit();
+        let read = move |progress: &_| page.read(&commit, &query, progress).and_then(|page| rendered(&page));
+        self.served.threads.run(lane, read).await
+    }
+
+    async fn check(&self, bytes: Bytes) -> Result<HttpAnswer, HttpError> {
+        let commit = self.served.commit();
+        let lane = if bytes.len() <= QUICK_BYTES { Lane::Quick } else { Lane::Slow };
+        let work = move |progress: &_| {
+            let wrong = |error| HttpError::bad(format!("expected {{\"text\": \"...\"}}: {error}"));
+            let asked: CheckAsked = serde_json::from_slice(&bytes).map_err(wrong)?;
+            rendered(&ServedPage::Check(check(&commit, &asked, progress)?))
+        };
+        self.served.threads.run(lane, work).await
+    }
+
+    fn ready(&self) -> HttpAnswer {
+        match self.served.trouble() {
+            None => HttpAnswer::text(StatusCode::OK, format!("commit {}\n", self.served.commit().number())),
+            Some(what) => HttpAnswer::error(&HttpError::busy(1, what)),
+        }
+    }
+
+    fn metrics(&self) -> HttpAnswer {
+        let commit = self.served.commit();
+        let counts = commit.snapshot().manifest().counts;
+        let gauges = Gauges {
+            connections: self.connections.count(),
+            commit: commit.number(),
+            documents: counts.documents,
+            clusters: counts.clusters,
+            ready: self.served.trouble().is_none(),
+        };
+        let content = "text/plain; version=0.0.4; charset=utf-8";
+        HttpAnswer { content, ..HttpAnswer::text(StatusCode::OK, self.measured.text(&gauges)) }
+    }
+}
+
+/// A page as it is sent: as JSON. Whoever makes another form of pages chooses it here.
+fn rendered(page: &ServedPage) -> Result<HttpAnswer, HttpError> {
+    HttpAnswer::json(page)
+}

@@ -1,0 +1,12 @@
+//! Requests and answers: connections, who may ask, routes, bodies, errors.
+
+pub(in crate::serve) mod answer;
+mod body;
+mod change;
+mod connections;
+mod guard;
+mod handle;
+mod measured;
+pub(in crate::serve) mod query;
+pub(in crate::serve) mod routes;
+pub(in crate::serve) mod server;

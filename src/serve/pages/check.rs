@@ -1,0 +1,89 @@
+//! Texts held against the collection.
+
+use serde::{Deserialize, Serialize};
+
+use crate::collection::Resembled;
+use crate::progress::Progress;
+use crate::read::Day;
+use crate::serve::http::answer::HttpError;
+use crate::serve::http::query::MOST_RESULTS;
+use crate::serve::state::commit::ServedCommit;
+
+/// Most texts of a request.
+const MOST_TEXTS: usize = 1000;
+/// Texts that are looked up together.
+const TOGETHER: usize = 64;
+/// Most documents that an answer names, of all texts.
+const MOST_NAMED: usize = 10 * MOST_RESULTS;
+
+/// A text, or several of them.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CheckAsked {
+    text: Option<String>,
+    texts: Option<Vec<String>>,
+}
+
+/// What a text resembles.
+#[derive(Debug, Serialize)]
+pub struct CheckedAnswer {
+    /// The documents: those of the same text first, then the closest.
+    pub resembles: Vec<Resembled>,
+    /// Documents behind these, which are not listed.
+    #[serde(skip_serializing_if = "is_none")]
+    pub not_listed: usize,
+}
+
+fn is_none(count: &usize) -> bool {
+    *count == 0
+}
+
+/// What texts resemble.
+#[derive(Debug, Serialize)]
+pub struct CheckPage {
+    /// Number of the commit.
+    pub commit: u64,
+    /// What the one text resembles.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub one: Option<CheckedAnswer>,
+    /// What each of several texts resembles, in their order.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub texts: Option<Vec<CheckedAnswer>>,
+}
+
+/// Holds what was asked for against a commit.
+///
+/// # Errors
+/// 400, 422, and those of the collection.
+pub fn check(commit: &ServedCommit, asked: &CheckAsked, progress: &Progress) -> Result<CheckPage, HttpError> {
+    let texts = match (&asked.text, &asked.texts) {
+        (Some(text), None) => std::slice::from_ref(text),
+        (None, Some(texts)) => texts.as_slice(),
+        _ => {
+            return Err(HttpError::bad(
+                "expected either \"text\", a string, or \"texts\", an array of strings",
+            ));
+        }
+    };
+    if texts.len() > MOST_TEXTS {
+        let what = format!("{} texts are more than {MOST_TEXTS}; send them in parts", texts.len());
+        return Err(HttpError::new(http::StatusCode::UNPROCESSABLE_ENTITY, what));
+    }
+    let mut answers: Vec<CheckedAnswer> = Vec::with_capacity(texts.len());
+    let mut room = MOST_NAMED;
+    for texts in texts.chunks(TOGETHER) {
+        let texts: Vec<(&str, Day)> = texts.iter().map(|text| (text.as_str(), Day::None)).collect();
+        let found = commit.with_checker(|checker| checker.check(&texts, progress))?;
+        answers.extend(found.into_iter().map(|mut resembles| {
+            let all = resembles.len();
+            resembles.truncate(MOST_RESULTS.min(room));
+            room -= resembles.len();
+            CheckedAnswer { not_listed: all - resembles.len(), resembles }
+        }));
+    }
+    let commit = commit.number();
+    Ok(match asked.text {
+        Some(_) => CheckPage { commit, one: answers.pop(), texts: None },
+        None => CheckPage { commit, one: None, texts: Some(answers) },
+    })
+}

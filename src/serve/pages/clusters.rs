@@ -1,0 +1,87 @@
+//! Clusters by the page, and one of them.
+
+use serde::Serialize;
+
+use crate::collection::{ClusterBrief, ClusterId, ClusterOrder, MemberView};
+use crate::progress::Progress;
+use crate::serve::http::answer::HttpError;
+use crate::serve::http::query::Query;
+use crate::serve::state::commit::ServedCommit;
+
+/// A page of clusters.
+#[derive(Debug, Serialize)]
+pub struct ClustersPage {
+    /// Number of the commit.
+    pub commit: u64,
+    /// Clusters of the size that was asked for, on all pages.
+    pub total: usize,
+    /// Those of this page.
+    pub clusters: Vec<ClusterBrief>,
+    /// What the next page is asked for with, as `after`, if there is one.
+    pub next: Option<String>,
+}
+
+impl ClustersPage {
+    /// The page that was asked for.
+    ///
+    /// # Errors
+    /// 400, and those of the collection.
+    pub fn read(commit: &ServedCommit, query: &Query) -> Result<ClustersPage, HttpError> {
+        let order = match query.get("sort") {
+            None | Some("size") => ClusterOrder::Size,
+            Some("newest") => ClusterOrder::Newest,
+            Some(other) => {
+                let what = format!("parameter \"sort\" is size or newest, and not {other:?}");
+                return Err(HttpError::bad(what));
+            }
+        };
+        let least = query.parsed("min-size")?.unwrap_or(0);
+        let (page, next) = commit.clusters().page(order, least, query.parsed("after")?, query.limit()?);
+        Ok(ClustersPage {
+            commit: commit.number(),
+            total: commit.clusters().count(least),
+            clusters: commit.snapshot().cluster_briefs(&page)?,
+            next: next.map(|mark| mark.to_string()),
+        })
+    }
+}
+
+/// A cluster with a page of its members.
+#[derive(Debug, Serialize)]
+pub struct ClusterPage {
+    /// Number of the commit.
+    pub commit: u64,
+    /// The cluster, without its members.
+    #[serde(flatten)]
+    pub cluster: ClusterBrief,
+    /// Members of this page, ascending by id.
+    pub members: Vec<MemberView>,
+    /// What the next page is asked for with, as `after`, if there is one.
+    pub next: Option<String>,
+}
+
+impl ClusterPage {
+    /// The page of the cluster of a number.
+    ///
+    /// # Errors
+    /// 400, 404, and those of the collection.
+    pub fn read(
+        commit: &ServedCommit,
+        number: &str,
+        query: &Query,
+        progress: &Progress,
+    ) -> Result<ClusterPage, HttpError> {
+        let number: ClusterId = number.parse().map_err(HttpError::bad)?;
+        let Some(found) = commit.clusters().get(number) else {
+            return Err(HttpError::missing(
+                "there is no such cluster now; /changes may tell what became of it",
+            ));
+        };
+        let snapshot = commit.snapshot();
+        let (members, more) = snapshot.members_of(found, query.get("after"), query.limit()?, progress)?;
+        let brief = snapshot.cluster_briefs(std::slice::from_ref(found))?.pop();
+        let next = members.last().filter(|_| more).map(|last| last.document.id.clone());
+        let cluster = brief.ok_or_else(|| HttpError::missing("there is no such cluster now"))?;
+        Ok(ClusterPage { commit: commit.number(), cluster, members, next })
+    }
+}

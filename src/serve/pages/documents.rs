@@ -1,0 +1,114 @@
+//! Documents by the page, one of them, and two of them.
+
+use serde::Serialize;
+
+use crate::collection::{Alone, DocumentView, Explanation};
+use crate::progress::Progress;
+use crate::serve::http::answer::HttpError;
+use crate::serve::http::query::Query;
+use crate::serve::state::commit::ServedCommit;
+
+/// A page of documents.
+#[derive(Debug, Serialize)]
+pub struct DocumentsPage {
+    /// Number of the commit.
+    pub commit: u64,
+    /// Those of this page, ascending by id.
+    pub documents: Vec<DocumentView>,
+    /// What the next page is asked for with, as `after`, if there is one.
+    pub next: Option<String>,
+}
+
+impl DocumentsPage {
+    /// The page that was asked for.
+    ///
+    /// # Errors
+    /// 400, and those of the collection.
+    pub fn read(commit: &ServedCommit, query: &Query) -> Result<DocumentsPage, HttpError> {
+        let prefix = query.get("q").unwrap_or_default();
+        let (ids, more) = commit.ids()?.page(prefix, query.get("after"), query.limit()?);
+        let documents = commit.snapshot().documents_of(&ids)?.into_iter().flatten().collect();
+        let next = ids.into_iter().next_back().filter(|_| more);
+        Ok(DocumentsPage { commit: commit.number(), documents, next })
+    }
+}
+
+/// A document.
+#[derive(Debug, Serialize)]
+pub struct DocumentPage {
+    /// Number of the commit.
+    pub commit: u64,
+    /// The document.
+    #[serde(flatten)]
+    pub document: DocumentView,
+    /// Why it is in its cluster, or in none.
+    pub explanation: Alone,
+    /// Its text, if that was asked for and can be had.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// Why there is no text, if that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub no_text: Option<String>,
+}
+
+impl DocumentPage {
+    /// The document of an id, or of another id if there is none of that.
+    ///
+    /// # Errors
+    /// 400, 404, and those of the collection.
+    pub fn read(
+        commit: &ServedCommit,
+        (id, other): (&str, Option<&str>),
+        query: &Query,
+        progress: &Progress,
+    ) -> Result<DocumentPage, HttpError> {
+        let snapshot = commit.snapshot();
+        let ids: Vec<String> = [Some(id), other].into_iter().flatten().map(str::to_owned).collect();
+        let found = snapshot.documents_of(&ids)?.into_iter().flatten().next();
+        let Some(document) = found else { return Err(HttpError::missing("there is no document of this id")) };
+        let Explanation::Document(explanation) = snapshot.explain(&document.id, None, progress)? else {
+            return Err(HttpError::missing("there is no document of this id"));
+        };
+        let text = match query.get("text") {
+            None | Some("no") => None,
+            Some("yes") => snapshot.text_of(&document.id, progress)?,
+            Some(other) => {
+                return Err(HttpError::bad(format!("parameter \"text\" is yes or no, and not {other:?}")));
+            }
+        };
+        let (text, no_text) = match text {
+            Some(Ok(text)) => (Some(text), None),
+            Some(Err(why)) => (None, Some(why)),
+            None => (None, None),
+        };
+        Ok(DocumentPage { commit: commit.number(), document, explanation: *explanation, text, no_text })
+    }
+}
+
+/// Two documents compared.
+#[derive(Debug, Serialize)]
+pub struct ComparePage {
+    /// Number of the commit.
+    pub commit: u64,
+    /// Why they are together, or are not.
+    #[serde(flatten)]
+    pub explanation: Explanation,
+}
+
+impl ComparePage {
+    /// The two documents that were asked for.
+    ///
+    /// # Errors
+    /// 400, 404, and those of the collection.
+    pub fn read(commit: &ServedCommit, query: &Query, progress: &Progress) -> Result<ComparePage, HttpError> {
+        let ids = [query.needed("a")?.to_owned(), query.needed("b")?.to_owned()];
+        let snapshot = commit.snapshot();
+        for (found, id) in snapshot.documents_of(&ids)?.iter().zip(&ids) {
+            if found.is_none() {
+                return Err(HttpError::missing(format!("there is no document {id:?}")));
+            }
+        }
+        let explanation = snapshot.explain(&ids[0], Some(&ids[1]), progress)?;
+        Ok(ComparePage { commit: commit.number(), explanation })
+    }
+}

@@ -1,0 +1,116 @@
+//! What is shown of a collection, as data: each page is read from one commit, and says which.
+//!
+//! A page is made on a thread that may wait for a disk. What makes it a text, JSON or another, is in
+//! [`super::http`]: it gets a whole [`ServedPage`].
+
+mod changes;
+mod check;
+mod clusters;
+mod documents;
+mod summary;
+
+use serde::Serialize;
+
+pub use self::changes::ChangesPage;
+pub use self::check::{CheckAsked, CheckPage, check};
+pub use self::clusters::{ClusterPage, ClustersPage};
+pub use self::documents::{ComparePage, DocumentPage, DocumentsPage};
+pub use self::summary::SummaryPage;
+
+use super::http::answer::HttpError;
+use super::http::query::Query;
+use super::state::commit::ServedCommit;
+use super::state::threads::Lane;
+use crate::progress::Progress;
+
+/// A page.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub enum ServedPage {
+    /// What there is.
+    Summary(Box<SummaryPage>),
+    /// A page of clusters.
+    Clusters(ClustersPage),
+    /// A cluster with a page of its members.
+    Cluster(Box<ClusterPage>),
+    /// A page of documents.
+    Documents(DocumentsPage),
+    /// A document.
+    Document(Box<DocumentPage>),
+    /// Two documents.
+    Compare(Box<ComparePage>),
+    /// A page of the change logs.
+    Changes(ChangesPage),
+    /// Texts held against the collection.
+    Check(CheckPage),
+}
+
+/// Which page, of those that are asked for by an address.
+#[derive(Clone, Debug)]
+pub enum PageName {
+    /// [`ServedPage::Summary`].
+    Summary,
+    /// [`ServedPage::Clusters`].
+    Clusters,
+    /// [`ServedPage::Cluster`], by its number.
+    Cluster(String),
+    /// [`ServedPage::Documents`].
+    Documents,
+    /// [`ServedPage::Document`], by its id, or by another one if there is none of that.
+    Document(String, Option<String>),
+    /// [`ServedPage::Compare`].
+    Compare,
+    /// [`ServedPage::Changes`].
+    Changes,
+}
+
+impl PageName {
+    /// The parameters that the page takes.
+    pub fn parameters(&self) -> &'static [&'static str] {
+        match self {
+            PageName::Summary => &[],
+            PageName::Clusters => &["sort", "min-size", "after", "limit"],
+            PageName::Cluster(_) => &["after", "limit"],
+            PageName::Documents => &["q", "after", "limit"],
+            PageName::Document(..) => &["text"],
+            PageName::Compare => &["a", "b"],
+            PageName::Changes => &["since", "after", "limit"],
+        }
+    }
+
+    /// How long it may take to read.
+    pub fn lane(&self) -> Lane {
+        match self {
+            PageName::Summary | PageName::Clusters => Lane::Quick,
+            _ => Lane::Slow,
+        }
+    }
+
+    /// Reads the page.
+    ///
+    /// # Errors
+    /// 400, 404, and those of the collection.
+    pub fn read(
+        &self,
+        commit: &ServedCommit,
+        query: &Query,
+        progress: &Progress,
+    ) -> Result<ServedPage, HttpError> {
+        Ok(match self {
+            PageName::Summary => ServedPage::Summary(Box::new(SummaryPage::read(commit))),
+            PageName::Clusters => ServedPage::Clusters(ClustersPage::read(commit, query)?),
+            PageName::Cluster(number) => {
+                ServedPage::Cluster(Box::new(ClusterPage::read(commit, number, query, progress)?))
+            }
+            PageName::Documents => ServedPage::Documents(DocumentsPage::read(commit, query)?),
+            PageName::Document(id, other) => ServedPage::Document(Box::new(DocumentPage::read(
+                commit,
+                (id, other.as_deref()),
+                query,
+                progress,
+            )?)),
+            PageName::Compare => ServedPage::Compare(Box::new(ComparePage::read(commit, query, progress)?)),
+            PageName::Changes => ServedPage::Changes(ChangesPage::read(commit, query, progress)?),
+        })
+    }
+}

@@ -1,0 +1,77 @@
+//! One commit, with what is made of it once and used by all requests.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::collection::{Checker, ClusterIndex, IdIndex, Snapshot};
+use crate::error::Result;
+use crate::progress::Progress;
+
+/// A commit that requests are answered from.
+pub struct ServedCommit {
+    snapshot: Snapshot,
+    clusters: ClusterIndex,
+    /// Made when it is first asked for.
+    ids: Mutex<Option<Arc<IdIndex>>>,
+    /// Those that nobody uses at present. Each has tables of its own, open.
+    checkers: Mutex<Vec<Checker>>,
+}
+
+/// A lock that nobody can leave half written behind it.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl ServedCommit {
+    /// Reads what is needed of a commit at once.
+    ///
+    /// # Errors
+    /// Those of the collection.
+    pub fn new(snapshot: Snapshot, progress: &Progress) -> Result<ServedCommit> {
+        let clusters = ClusterIndex::new(&snapshot, progress)?;
+        Ok(ServedCommit { snapshot, clusters, ids: Mutex::default(), checkers: Mutex::default() })
+    }
+
+    /// The commit itself.
+    pub fn snapshot(&self) -> &Snapshot {
+        &self.snapshot
+    }
+
+    /// Its number.
+    pub fn number(&self) -> u64 {
+        self.snapshot.manifest().commit
+    }
+
+    /// Its clusters in order.
+    pub fn clusters(&self) -> &ClusterIndex {
+        &self.clusters
+    }
+
+    /// Its ids in order. Whoever asks first reads them while the others wait.
+    ///
+    /// # Errors
+    /// Those of the collection.
+    pub fn ids(&self) -> Result<Arc<IdIndex>> {
+        let mut ids = lock(&self.ids);
+        match &*ids {
+            Some(ids) => Ok(Arc::clone(ids)),
+            None => {
+                // Not to be stopped by whoever asks: the next one needs it all the same.
+                let made = Arc::new(IdIndex::new(&self.snapshot, &Progress::default())?);
+                *ids = Some(Arc::clone(&made));
+                Ok(made)
+            }
+        }
+    }
+
+    /// Has a checker do something. One that fails is not used again.
+    ///
+    /// # Errors
+    /// Those of the collection, and what `work` gives.
+    pub fn with_checker<T>(&self, work: impl FnOnce(&mut Checker) -> Result<T>) -> Result<T> {
+        let idle = lock(&self.checkers).pop();
+        let mut checker = idle.map_or_else(|| Checker::new(&self.snapshot), Ok)?;
+        let done = work(&mut checker)?;
+        lock(&self.checkers).push(checker);
+        Ok(done)
+    }
+}

@@ -1,0 +1,7 @@
+//! A collection over HTTP: every route against the command that says the same, changes, limits, and clients that mean harm.
+
+mod changes;
+mod client;
+mod hostile;
+mod openapi;
+mod pages;
