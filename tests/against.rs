@@ -313,6 +313,7 @@ fn sets_that_cannot_be_meant_are_refused_before_work() {
         ("new.jsonl --against new.jsonl", &["new.jsonl", "is an input"]),
         ("new.jsonl pages --against all=pages", &["pages/new.jsonl", "is an input"]),
         ("new.jsonl --against old=empty", &["--against old", "nothing in it"]),
+        ("new.jsonl --against a=pages --against b=pages/new.jsonl", &["pages/new.jsonl", "as a and as b"]),
         ("- --against -", &["standard input can be read once"]),
     ] {
         let mut ran = dir.dedup(&format!("{flags} --out out"));

@@ -6,7 +6,7 @@ use std::fs;
 use crate::support::program::Dir;
 
 /// The commands that have arguments of their own.
-const COMMANDS: [&str; 33] = [
+const COMMANDS: [&str; 34] = [
     "dedup",
     "passages",
     "repetition",

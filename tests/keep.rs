@@ -138,6 +138,24 @@ fn processes_and_collections_keep_the_same() {
     dir.dedup("in.jsonl --dry-run --keep-per-cluster 0").code(2).says("--keep-per-cluster").says("from 1 on");
 }
 
+/// A protected document stays anyway: nothing that resembles it is kept beside it, and of other clusters as many as asked for.
+#[test]
+fn nothing_is_kept_beside_a_protected_document() {
+    let dir = Dir::new();
+    let kinds: Vec<_> = (0..60).map(|at| (at % 6, at % 5, None)).collect();
+    let rows: Vec<String> = documents(&kinds).iter().map(|row| format!("{row}\n")).collect();
+    // One of each of the first two families is protected.
+    dir.write("old.jsonl", rows[..2].concat());
+    dir.write("new.jsonl", rows[2..].concat());
+    for clustering in ["guarantee", "transitive"] {
+        let flags = format!("new.jsonl --against old.jsonl --clustering {clustering} --keep-per-cluster 3");
+        let found = dir.output(&flags, clustering);
+        assert_eq!((&found.summary["kept"], &found.summary["removed"]), (&json!(12), &json!(46)));
+        let kept: Vec<usize> = found.kept_ids().iter().map(|id| id.parse::<usize>().unwrap() % 6).collect();
+        assert!(kept.iter().all(|family| *family > 1), "{kept:?}");
+    }
+}
+
 /// What inputs are worth is the first criterion, whatever their order, and what is left out comes last.
 #[test]
 fn preferred_inputs_come_first() {

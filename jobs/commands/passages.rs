@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 
 use crate::cli::passages::{ActionArg, PassagesArgs};
 use crate::cluster::job::{DistributedJob, PART_DONE};
-use crate::session::inputs::{find_inputs, refuse, warn_of_no_words};
+use crate::session::inputs::{find_inputs, refuse, warn_of_no_documents, warn_of_no_words};
 use crate::session::options::{Machine, records};
 use crate::session::run_folder::{RunFolder, add_effort, close_spool, write_rejected};
 use crate::session::watched::watched_job;
@@ -63,6 +63,7 @@ pub(crate) fn run(args: &PassagesArgs, job: &DistributedJob) -> Result<ExitCode>
     done.tell(args, &reporter);
     let wordless = if done.found.read.text_bytes == 0 { done.found.read.documents } else { 0 };
     warn_of_no_words(&reporter, wordless, done.found.read.documents);
+    warn_of_no_documents(&reporter, done.found.read.documents);
     reporter.object(&done.report)
 }
 

@@ -22,7 +22,7 @@ use alike::repetition::{
 
 use crate::cli::passages::{RepetitionArgs, RepetitionLimit};
 use crate::cluster::job::{DistributedJob, PART_DONE};
-use crate::session::inputs::{find_inputs, refuse, warn_of_no_words};
+use crate::session::inputs::{find_inputs, refuse, warn_of_no_documents, warn_of_no_words};
 use crate::session::options::{Machine, records};
 use crate::session::run_folder::{RunFolder, add_effort, close_spool, write_rejected};
 use crate::session::watched::watched_job;
@@ -184,7 +184,5 @@ fn describe(report: &RepetitionReport, args: &RepetitionArgs, reporter: &Reporte
         counted(report.documents, "document"),
         100.0 * report.above_share
     ));
-    if report.documents == 0 {
-        reporter.line("warning: the inputs hold no documents; check the files");
-    }
+    warn_of_no_documents(reporter, report.documents);
 }

@@ -1,6 +1,6 @@
 //! The protected documents of a job: finding them, and refusing sets that protect nothing.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use alike::collection::{QueryOverrides, Snapshot, StoredSource, is_collection, overridden};
@@ -176,7 +176,7 @@ pub(crate) fn find_protected(
     if sets.is_empty() {
         return Ok((sets, stored));
     }
-    refuse_same(&sources, &found.sources)?;
+    refuse_same(&sources, &sets, &found.sources)?;
     sources.append(&mut found.sources);
     if sources.len() > MAX_FILES {
         return Err(Error::Limit(format!(
@@ -188,12 +188,21 @@ pub(crate) fn find_protected(
     Ok((sets, stored))
 }
 
-/// Refuses a file that is protected and an input: nothing of it would be left.
-fn refuse_same(protected: &[Source], inputs: &[Source]) -> Result<()> {
+/// Refuses a file that is protected and an input, as nothing of it would be left, and one that is in two sets, as the second would
+/// seem to remove nothing.
+fn refuse_same(protected: &[Source], sets: &[ProtectedSet], inputs: &[Source]) -> Result<()> {
     // An object is where its URL says.
     let place = |source: &Source| source.path.canonicalize().unwrap_or_else(|_| source.path.clone());
-    let places: HashSet<PathBuf> = protected.iter().map(place).collect();
-    match inputs.iter().find(|source| places.contains(&place(source))) {
+    let mut places: HashMap<PathBuf, &str> = HashMap::new();
+    let set_of = sets.iter().flat_map(|set| std::iter::repeat_n(&*set.name, set.sources));
+    for (source, set) in protected.iter().zip(set_of) {
+        let first = *places.entry(place(source)).or_insert(set);
+        if first != set {
+            let what = format!("is protected as {first} and as {set}; leave it out of one of them");
+            return Err(Error::input(Path::new(&source.shown), what));
+        }
+    }
+    match inputs.iter().find(|source| places.contains_key(&place(source))) {
         None => Ok(()),
         Some(both) => Err(Error::input(
             Path::new(&both.shown),

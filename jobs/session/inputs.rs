@@ -72,6 +72,13 @@ pub(crate) fn warn_of_no_words(reporter: &Reporter<'_>, wordless: u64, documents
     }
 }
 
+/// Says so when inputs hold nothing.
+pub(crate) fn warn_of_no_documents(reporter: &Reporter<'_>, documents: u64) {
+    if documents == 0 {
+        reporter.line("warning: the inputs hold no documents; check the files");
+    }
+}
+
 /// Refuses an input of which anything could not be used, for a reason of its own.
 pub(crate) fn refuse_any(rejected: &[Rejected], documents: u64, reason: &str) -> Result<()> {
     refuse_above(0, rejected, documents, reason.to_owned())

@@ -345,7 +345,11 @@ fn refuse_idle_flags(config: &Config, args: &ConfigArgs) -> Result<()> {
                 method != Method::Join
                     && (!method.is_counted() || measure == MeasureArg::ContainmentOfProtected)
             }),
-            "whose test is its own; leave it out, or use --method join".into(),
+            match method.is_counted() {
+                true => "which tells no protected documents from others; take --measure=containment, or use --method join",
+                false => "whose test is its own; leave it out, or use --method join",
+            }
+            .into(),
         ),
         ("--threshold", args.threshold.is_some() && exact, whole.into()),
         (

@@ -52,9 +52,9 @@ impl Config {
             return Ok(());
         }
         Err(Error::config(
-            "join.measure = \"containment-of-protected\" (--measure containment-of-protected): no documents are protected \
-             here; name some with dedup --against, or take --measure containment, by which the smaller of two texts is the \
-             contained one",
+            "join.measure = \"containment-of-protected\" (--measure containment-of-protected): only dedup \
+             with --against measures so, on documents that it protects; take --measure containment here, by which the smaller \
+             of two texts is the contained one",
         ))
     }
 

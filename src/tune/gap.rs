@@ -86,33 +86,36 @@ impl Nearest {
         Nearest { texts, alone: texts - found, hundredths, floor: floor.millionths() }
     }
 
-    /// The deepest gap, and of equally deep ones the widest, if there is one: each side has a window of texts that is at least four times as full, by more than
-    /// chance would have it.
+    /// The gap that is emptiest beside its sides, and of several the widest, if there is one: each side has a window of texts
+    /// that is at least four times as full, by more than chance would have it.
     pub fn gap(&self) -> Option<ResemblanceGap> {
         let first = (self.floor / BIN) as usize;
         let counts = self.hundredths.get(first..)?;
         let windows: Vec<u64> = counts.windows(WINDOW).map(|window| window.iter().sum()).collect();
-        // What is below the floor is spread over as many windows as there are.
+        // What is below the floor is spread over as many windows as there are; beside an empty window it is one heap.
         let unseen = self.alone * WINDOW as u64 / first.max(WINDOW) as u64;
         let side = |at: usize| {
             let below = windows[..(at + 1).saturating_sub(WINDOW)].iter().copied().max().unwrap_or(0);
             let above = windows.get(at + WINDOW..).and_then(|later| later.iter().copied().max());
+            let unseen = if windows[at] == 0 { self.alone } else { unseen };
             below.max(unseen).min(above.unwrap_or(0))
         };
-        let clear = |at: usize| -> Option<f64> {
+        // How full a window is beside its sides, if it is one of a gap. One more on each side: 0 of 20 is less sure than 0 of 300.
+        let fill = |at: usize| -> Option<f64> {
             let (side, inside) = (side(at), windows[at]);
             let depth = (side as f64 - inside as f64) / ((side + inside) as f64).sqrt();
-            (side >= FEW && inside * SHARE.1 <= side * SHARE.0 && depth >= DEVIATIONS).then_some(depth)
+            let is_clear = side >= FEW && inside * SHARE.1 <= side * SHARE.0 && depth >= DEVIATIONS;
+            is_clear.then(|| (inside + 1) as f64 / (side + 1) as f64)
         };
-        let depths: Vec<(usize, Option<f64>)> = (0..windows.len()).map(|at| (at, clear(at))).collect();
-        let runs = depths.chunk_by(|a, b| a.1.is_some() == b.1.is_some());
-        let deepest = runs
+        let fills: Vec<(usize, Option<f64>)> = (0..windows.len()).map(|at| (at, fill(at))).collect();
+        let runs = fills.chunk_by(|a, b| a.1.is_some() == b.1.is_some());
+        let emptiest = runs
             .filter(|run| run[0].1.is_some())
-            .map(|run| (run.iter().filter_map(|(_, depth)| *depth).fold(0.0, f64::max), run))
-            .max_by(|a, b| a.0.total_cmp(&b.0).then(a.1.len().cmp(&b.1.len())))?
+            .map(|run| (run.iter().filter_map(|(_, fill)| *fill).fold(1.0, f64::min), run))
+            .min_by(|a, b| a.0.total_cmp(&b.0).then(b.1.len().cmp(&a.1.len())))?
             .1;
-        let end = deepest[0].0 + deepest.len() - 1 + WINDOW;
-        Some(self.stretch(first, deepest[0].0..end, counts))
+        let end = emptiest[0].0 + emptiest.len() - 1 + WINDOW;
+        Some(self.stretch(first, emptiest[0].0..end, counts))
     }
 
     /// The gap of some bins.
@@ -175,6 +178,19 @@ mod tests {
             None,
             "without a lower heap there is nothing to tell apart"
         );
+    }
+
+    #[test]
+    fn few_texts_that_are_like_no_other_are_a_heap_beside_an_empty_stretch() {
+        let gap = nearest(&[(88..100, 4)], 50).gap().expect("a gap");
+        assert_eq!((gap.from.to_string(), gap.within, gap.above), ("0.3".to_owned(), 0, 48));
+        assert!(gap.to.to_f64() <= 0.88, "{gap:?}");
+    }
+
+    #[test]
+    fn an_empty_stretch_goes_before_a_dent() {
+        let gap = nearest(&[(80..86, 400), (86..92, 60), (92..100, 900)], 2000).gap().expect("a gap");
+        assert_eq!((gap.from.to_string(), gap.within), ("0.3".to_owned(), 0));
     }
 
     #[test]

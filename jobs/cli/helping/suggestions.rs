@@ -74,7 +74,8 @@ const HINTS: &[(&str, &str)] = &[
     ("--mark --annotate", "to say in each record where passages are: --action mark; dedup has --annotate"),
     (
         "--measure",
-        "dedup measures whole texts; decontaminate has --threshold, the share of an item's n-grams, or --any-ngram",
+        "dedup and load have --measure; where texts of a collection or a preset are compared it is in the configuration \
+         (join.measure); decontaminate has --threshold, the share of an item's n-grams, or --any-ngram",
     ),
     ("--exact", "for equal texts only: --method exact"),
     ("--minhash --lsh", "for MinHash: --method minhash, or a preset of it from `alike presets`"),

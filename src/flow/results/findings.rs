@@ -74,13 +74,16 @@ pub struct Findings {
 
 impl Findings {
     /// Keeps the first documents of each cluster in keep order, so many: the representative and others, texts that are equal
-    /// among them.
+    /// among them. Where a protected document represents a cluster nothing is kept beside it.
     pub fn keep_per_cluster(&mut self, count: usize, catalogue: &Catalogue) {
         let beside = count.saturating_sub(1);
         if beside == 0 {
             return;
         }
         for cluster in &mut self.clusters {
+            if catalogue.is_protected(cluster.representative) {
+                continue;
+            }
             let others = cluster.members.iter().filter(|doc| **doc != cluster.representative);
             let mut others: Vec<Doc> = others.copied().collect();
             if beside < others.len() {

@@ -12,6 +12,7 @@ use xxhash_rust::xxh3::xxh3_128;
 use super::answer::{HttpAnswer, HttpError};
 use super::body::Body;
 use super::guard::content_type;
+use crate::collection::CommitCommand;
 use crate::serve::state::served::Served;
 use crate::serve::state::write::{ReceivedFile, change};
 
@@ -26,7 +27,7 @@ const LONGEST_KEY: usize = 255;
 struct Asked {
     received: ReceivedFile,
     digest: u128,
-    shown: &'static str,
+    command: CommitCommand,
 }
 
 /// The key of a change, if it has one.
@@ -46,18 +47,18 @@ pub(super) async fn load(
     headers: &HeaderMap,
     body: &mut Body,
 ) -> Result<HttpAnswer, HttpError> {
-    let shown = "POST /load";
+    let command = CommitCommand::Load;
     let lines = ["application/x-ndjson", "application/jsonl", "application/json"];
     let key = key(headers)?;
     let asked = match content_type(headers, &lines)? {
         "application/json" => {
             let bytes = body.whole(served.options.body).await?;
             let digest = xxh3_128(&bytes);
-            Asked { received: blocking(move || of_documents(&bytes)).await?, digest, shown }
+            Asked { received: blocking(move || of_documents(&bytes)).await?, digest, command }
         }
         _ => {
             let (received, digest) = body.received(served.options.load).await?;
-            Asked { received, digest, shown }
+            Asked { received, digest, command }
         }
     };
     once(served, key, asked).await
@@ -116,7 +117,7 @@ pub(super) async fn delete(
         }
         Ok(ReceivedFile::of_ids(&ids, &field)?)
     });
-    let asked = Asked { received: received.await?, digest, shown: "POST /delete" };
+    let asked = Asked { received: received.await?, digest, command: CommitCommand::Delete };
     once(served, key, asked).await
 }
 
@@ -166,7 +167,8 @@ async fn in_turn(served: &Arc<Served>, asked: Asked) -> Result<HttpAnswer, HttpE
     let turn = Arc::clone(&served.turn).acquire_owned().await.map_err(ending)?;
     let served = Arc::clone(served);
     let done = blocking(move || {
-        let report = change(&served.storage, &served.options, &asked.received, asked.shown, &served.changes);
+        let report =
+            change(&served.storage, &served.options, &asked.received, asked.command, &served.changes);
         // Whoever has the answer finds what it says.
         served.refresh();
         drop(turn);

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use http::StatusCode;
 use serde::Serialize;
 
-use crate::collection::{Batch, Report, Writer, prepare};
+use crate::collection::{Batch, CommitCommand, Report, Writer, prepare};
 use crate::error::{Error, Result};
 use crate::limits::REFUSED_PERCENT;
 use crate::output::private_folder;
@@ -69,7 +69,7 @@ impl ReceivedFile {
     }
 }
 
-/// Commits what is in a file. `shown` is what its documents are said to come from.
+/// Commits what is in a file.
 ///
 /// # Errors
 /// Those of loads, as they are told to whoever asked.
@@ -77,13 +77,13 @@ pub fn change(
     storage: &Arc<dyn Storage>,
     options: &ServeOptions,
     received: &ReceivedFile,
-    shown: &str,
+    command: CommitCommand,
     progress: &Arc<Progress>,
 ) -> std::result::Result<ChangeReport, HttpError> {
     let mut writer = Writer::open(storage).map_err(told)?;
     // Another load that was cut off is for its owner to go on with.
     writer.check_finished().map_err(told)?;
-    let done = commit(&mut writer, options, received, shown, progress);
+    let done = commit(&mut writer, options, received, command, progress);
     if done.is_err() {
         writer.clear_up();
         if writer.pending().is_some() {
@@ -99,18 +99,24 @@ fn commit(
     writer: &mut Writer,
     options: &ServeOptions,
     received: &ReceivedFile,
-    shown: &str,
+    command: CommitCommand,
     progress: &Arc<Progress>,
 ) -> Result<ChangeReport> {
     let folder: &Path = received.folder.path();
     let name = received.file.to_str().map(str::to_owned);
     let name = name.ok_or_else(|| Error::config("the temporary folder has a name that is not UTF-8"))?;
     let mut discovery = discover(&[name], folder)?;
+    // What documents are said to come from.
+    let shown = match command {
+        CommitCommand::Load => "POST /load",
+        CommitCommand::Delete => "POST /delete",
+    };
     for source in &mut discovery.sources {
         (source.lasting, source.shown) = (false, shown.to_owned());
     }
     let ServeOptions { workers, memory, simd, .. } = *options;
     let batch = Batch {
+        command: Some(command),
         sources: discovery.sources,
         // As much as a body can be, so that nothing is left where it fails.
         epoch_bytes: Some(options.load.max(1 << 20)),

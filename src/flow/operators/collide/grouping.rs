@@ -85,8 +85,9 @@ impl KeyGrouping {
         }
     }
 
-    /// The same with protected documents among those of `postings`: they meet new documents as stored contents do. Pairs of
-    /// two protected documents go out too, of few groups and never more than those of the new ones: nobody looks at them.
+    /// The same with protected documents among those of `postings`: they meet new documents as stored contents do. Where a group
+    /// has as many new documents as protected ones, or more, it goes out whole, pairs of two protected ones too: nobody looks at
+    /// these.
     ///
     /// Of each pair the one that comes first leads, so that all keys of a pair are counted in one place.
     pub fn form_beside(
