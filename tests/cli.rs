@@ -386,7 +386,7 @@ fn what_newcomers_type_is_answered() {
         ("passages in.jsonl --unit words:13 --dry-run", 2, "tokens:13"),
         ("passages c --dry-run", 3, "is a collection"),
         ("dedup c --dry-run", 3, "is a collection"),
-        ("load d in.jsonl --measure containment-of-protected", 2, "--measure containment, by which"),
+        ("load d in.jsonl --measure containment-of-protected", 2, "take --measure containment here"),
         ("load c in.jsonl --fold none", 2, "text.fold is forms, not none"),
     ] {
         dir.alike(line, None).code(code).says(answer);

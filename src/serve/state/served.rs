@@ -116,12 +116,12 @@ impl Served {
         }
     }
 
-    /// What reading a commit failed with is remembered until there is another one.
+    /// Tells the operator.
     pub fn note(&self, what: &str) {
         (self.options.log)(what);
     }
 
-    /// The commit that is served is damaged.
+    /// Remembers, until there is another commit, that the one that is served is damaged.
     pub fn note_damage(&self) {
         lock(&self.trouble).read = Some("the commit that is served is damaged");
     }
