@@ -107,7 +107,7 @@ fn flags_that_would_change_nothing() {
 fn a_collection_does_not_join_by_containment_of_protected() {
     let dir = made();
     let refused = dir.alike("load excerpts in.jsonl --measure containment-of-protected", None).code(2);
-    refused.says("join.measure").says("--against").says("--measure containment,");
+    refused.says("join.measure").says("--against").says("take --measure containment here");
     assert!(!dir.join("excerpts").exists());
     dir.alike("load excerpts in.jsonl --measure containment", None).ok();
 }
