@@ -41,19 +41,60 @@ fn removed(dir: &Dir, arguments: &str) -> u64 {
     summary["summary"]["removed"].as_u64().unwrap_or_else(|| panic!("{summary}"))
 }
 
+/// Each pair of spellings with flags, and whether these take the two for one: its number, the flags, and that.
+fn flags_on_spellings() -> impl Iterator<Item = (usize, String, bool)> {
+    SPELLINGS.iter().enumerate().flat_map(|(at, (word, ..))| {
+        [
+            (at, String::new(), *word == "forms"),
+            (at, "--fold forms".to_owned(), *word == "forms"),
+            (at, "--fold none".to_owned(), false),
+            (at, "--fold marks,digits,letters".to_owned(), true),
+            (at, format!("--fold {word}"), true),
+        ]
+    })
+}
+
 #[test]
 fn spellings_are_one_by_default_or_with_the_fold_that_is_for_them() {
     let dir = spellings();
-    for (at, (word, a, b)) in SPELLINGS.iter().enumerate() {
-        for (flags, folds) in [
-            ("", *word == "forms"),
-            ("--fold forms", *word == "forms"),
-            ("--fold none", false),
-            ("--fold marks,digits,letters", true),
-            (&format!("--fold {word}"), true),
-        ] {
-            let found = removed(&dir, &format!("{at}.jsonl {flags}"));
-            assert_eq!(found, u64::from(folds), "{a} {b} {flags}");
+    for (at, flags, folds) in flags_on_spellings() {
+        let found = removed(&dir, &format!("{at}.jsonl {flags}"));
+        assert_eq!(found, u64::from(folds), "{:?} {flags}", SPELLINGS[at]);
+    }
+}
+
+#[test]
+fn an_item_stands_in_a_document_that_spells_it_otherwise() {
+    let dir = Dir::new();
+    for (at, (_, a, b)) in SPELLINGS.iter().enumerate() {
+        dir.write(&format!("items-{at}.jsonl"), line("item", &format!("who asked {a} for a name")));
+        dir.write(&format!("{at}.jsonl"), line("copy", &format!("Once: who asked {b} for a name, and why?")));
+    }
+    for (at, flags, folds) in flags_on_spellings() {
+        let rule = "--threshold 1 --min-words 2 --action mark";
+        let out = format!("{at}.jsonl --benchmarks items-{at}.jsonl {rule} --out out {flags}");
+        dir.alike(&format!("decontaminate {out}"), None).ok();
+        let rows = jsonl(&fs::read(dir.join("out/contaminated.jsonl")).expect("a list"));
+        assert_eq!(rows.len(), usize::from(folds), "{:?} {flags}", SPELLINGS[at]);
+        // The passage is that of the document, in its spelling.
+        let (_, _, b) = SPELLINGS[at];
+        rows.iter()
+            .for_each(|row| assert_eq!(row["passage"], format!("who asked {b} for a name"), "{flags}"));
+        fs::remove_dir_all(dir.join("out")).expect("a folder");
+    }
+}
+
+#[test]
+fn a_passage_is_repeated_by_one_that_is_spelt_otherwise() {
+    let dir = spellings();
+    for (at, flags, folds) in flags_on_spellings() {
+        // By lines, whose words are hashed together, and by words, each with its place.
+        for unit in ["line", "token:1"] {
+            let out = format!("{at}.jsonl --unit {unit} --action cut --out out {flags}");
+            dir.alike(&format!("passages {out}"), None).ok();
+            let kept = jsonl(&fs::read(dir.join(&format!("out/kept/{at}.jsonl"))).expect("records"));
+            assert_eq!(kept.len(), if folds { 1 } else { 2 }, "{unit} {:?} {flags}", SPELLINGS[at]);
+            fs::remove_dir_all(dir.join("out")).expect("a folder");
         }
     }
 }

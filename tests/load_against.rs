@@ -462,10 +462,38 @@ fn standard_input_may_be_either_side() {
 }
 
 #[test]
+fn an_input_that_is_a_copy_of_a_protected_file_is_warned_of() {
+    let dir = Dir::new();
+    // Longer than what is compared at a time, and different at its end only.
+    let texts = |last: &str| {
+        let many: String = (0..300).map(|at| line(&at.to_string(), &words(at * 300, 300))).collect();
+        assert!(many.len() > 1 << 18);
+        many + &line("last", last)
+    };
+    dir.write("old.jsonl", texts("one two three"));
+    dir.write("copy.jsonl", texts("one two three"));
+    dir.write("other.jsonl", texts("one two four!"));
+    let warning =
+        "copy.jsonl holds the same bytes as old.jsonl, which --against protects: nothing of it will be left";
+    for command in ["dedup --dry-run", "load c --dry-run"] {
+        dir.alike(&format!("{command} copy.jsonl --against old.jsonl"), None).ok().says(warning);
+        let ran = dir.alike(&format!("{command} other.jsonl --against old.jsonl"), None).ok();
+        assert!(!ran.stderr.contains("the same bytes"), "{}", ran.stderr);
+    }
+    dir.write("again.jsonl", texts("one two three"));
+    let both = "dedup --dry-run again.jsonl copy.jsonl --against old.jsonl";
+    dir.alike(both, None)
+        .ok()
+        .says("again.jsonl holds the same bytes")
+        .says("left; so is it with 1 more file");
+}
+
+#[test]
 fn sets_that_cannot_be_meant_are_refused_before_work() {
     let dir = Dir::new();
     dir.write("new.jsonl", (0..20).map(|at| line(&at.to_string(), &words(at * 9, 30))).collect::<String>());
     dir.write("old.jsonl", line("o", &words(0, 30)));
+    fs::hard_link(dir.join("new.jsonl"), dir.join("linked.jsonl")).expect("a link");
     dir.write("none/a.jsonl", "");
     dir.write("dots.jsonl", line("1", "..."));
     dir.write("asked.jsonl", "{\"question\":\"what\"}\n");
@@ -479,6 +507,7 @@ fn sets_that_cannot_be_meant_are_refused_before_work() {
     for (flags, code, parts) in [
         ("--against lost.jsonl", 3, &["lost.jsonl", "no such file"][..]),
         ("--against new.jsonl", 3, &["new.jsonl", "is an input", "nothing of it would be left"]),
+        ("--against linked.jsonl", 3, &["new.jsonl", "is an input", "nothing of it would be left"]),
         ("--against old=none", 2, &["--against old", "nothing in it"]),
         ("--against dots.jsonl", 2, &["there are no documents in it"]),
         ("--against asked.jsonl", 3, &["of --against asked.jsonl", "protects nothing"]),

@@ -154,9 +154,9 @@ impl FormArgs {
     }
 }
 
-/// Which spellings are one, what is left out of texts, and what words become.
+/// Which spellings are one.
 #[derive(Debug, Default, Args)]
-pub(crate) struct FilterArgs {
+pub(crate) struct FoldArgs {
     /// Which spellings are one, beside case: forms, marks, digits, letters, or none [default: forms]
     ///
     /// A list, like marks,letters. Every word but none includes forms.
@@ -169,6 +169,13 @@ pub(crate) struct FilterArgs {
         hide_short_help = true
     )]
     pub(crate) fold: Vec<String>,
+}
+
+/// Which spellings are one, what is left out of texts, and what words become.
+#[derive(Debug, Default, Args)]
+pub(crate) struct FilterArgs {
+    #[command(flatten)]
+    pub(crate) fold: FoldArgs,
     /// Ignore words that consist of digits
     #[arg(
         long,

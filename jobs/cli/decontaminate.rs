@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::common::RecordArgs;
+use super::common::{FoldArgs, RecordArgs};
 use super::dedup::ProtectedPath;
 use super::passages::WorkArgs;
 
@@ -65,6 +65,8 @@ pub(crate) struct DecontaminateArgs {
     #[arg(long, value_name = "N", hide_short_help = true, help_heading = "Rule")]
     pub(crate) min_words: Option<usize>,
 
+    #[command(flatten)]
+    pub(crate) fold: FoldArgs,
     #[command(flatten)]
     pub(crate) records: RecordArgs,
 

@@ -8,7 +8,7 @@ use alike::repetition::RepetitionMeasure;
 use alike::threshold::Threshold;
 use clap::{Args, ValueEnum};
 
-use super::common::{MachineArgs, RecordArgs, ReportArgs};
+use super::common::{FoldArgs, MachineArgs, RecordArgs, ReportArgs};
 use super::processes::ProcessArgs;
 use super::values::form_parser;
 
@@ -51,6 +51,8 @@ pub(crate) struct PassagesArgs {
     #[arg(long, value_enum, default_value_t = ActionArg::List, help_heading = "Passages")]
     pub(crate) action: ActionArg,
 
+    #[command(flatten)]
+    pub(crate) fold: FoldArgs,
     #[command(flatten)]
     pub(crate) records: RecordArgs,
 

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Instant;
 
-use alike::config::{Config, Input};
+use alike::config::{Config, Fold, Input};
 use alike::error::{Error, Result};
 use alike::output::{
     CutWriter, FormChoice, FormPlan, Hands, KeptTally, LeftOut, RecordSet, Rows, Scratch, Side, TextChange,
@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 use crate::cli::passages::{ActionArg, PassagesArgs};
 use crate::cluster::job::{DistributedJob, PART_DONE};
 use crate::session::inputs::{find_inputs, refuse, warn_of_no_documents, warn_of_no_words};
-use crate::session::options::{Machine, records};
+use crate::session::options::{Machine, asked_fold, records};
 use crate::session::run_folder::{RunFolder, add_effort, close_spool, write_rejected};
 use crate::session::watched::watched_job;
 use crate::terminal::reporter::Reporter;
@@ -38,6 +38,7 @@ struct PassageTask {
     input: Input,
     unit: PassageUnit,
     min_words: u64,
+    fold: Fold,
     /// Where process 0 works, which all see if anything is written.
     folder: std::path::PathBuf,
 }
@@ -107,6 +108,7 @@ fn lead(
     let place = held.insert(RunFolder::new(args.work.writes(&args.out))?);
     let spool = private_folder(place.path())?;
     let input = input(args)?;
+    let fold = asked_fold(&args.fold)?.unwrap_or_default();
     let discovery = find_inputs(&args.inputs, args.records.form.hint(&input), spool.path(), progress)?;
     if writes {
         FormPlan::new(&discovery.sources, choice(args))?;
@@ -116,6 +118,7 @@ fn lead(
         input: input.clone(),
         unit: args.unit,
         min_words: args.min_words,
+        fold,
         folder: place.path().to_path_buf(),
     };
     if let Some(peers) = peers {
@@ -181,6 +184,7 @@ fn request(
         input: task.input,
         unit: task.unit,
         min_words: task.min_words,
+        fold: task.fold,
         resources: machine.resources(scratch, peers.cloned()),
     }
 }
@@ -204,6 +208,7 @@ fn report(args: &PassagesArgs, request: &PassageRequest, done: &Done, peers: Opt
         "version": env!("CARGO_PKG_VERSION"),
         "unit": args.unit.to_string(),
         "min_words": args.min_words,
+        "fold": request.fold,
         "action": format!("{:?}", args.action).to_lowercase(),
         "files": request.sources.len(),
         "bytes": request.sources.iter().map(|source| source.bytes).sum::<u64>(),

@@ -11,7 +11,7 @@ use alike::read::FormatHint;
 use crate::cli::common::RefusalArgs;
 use crate::cli::decontaminate::{ContaminationAction, DecontaminateArgs, DecontaminationPreset};
 use crate::cli::dedup::ProtectedPath;
-use crate::session::options::{Machine, records};
+use crate::session::options::{Machine, asked_fold, records};
 
 /// All that one run of `decontaminate` needs to know.
 pub(crate) struct DecontaminateOptions {
@@ -106,6 +106,7 @@ fn rule(args: &DecontaminateArgs) -> Result<ContaminationRule> {
         threshold: Some(threshold).filter(|_| !any),
         ngram: args.ngram.unwrap_or(ngram),
         min_words: args.min_words.unwrap_or(LEAST_WORDS),
+        fold: asked_fold(&args.fold)?.unwrap_or_default(),
     };
     rule.check()?;
     Ok(rule)

@@ -20,7 +20,7 @@ use alike::simd::Simd;
 use alike::system_memory::total_memory;
 use alike::threshold::Threshold;
 
-use crate::cli::common::{ConfigArgs, FilterArgs, MachineArgs, RecordArgs, RefusalArgs};
+use crate::cli::common::{ConfigArgs, FilterArgs, FoldArgs, MachineArgs, RecordArgs, RefusalArgs};
 use crate::cli::dedup::{DedupArgs, OutputFormArgs, ProtectedPath};
 use crate::cli::values::{
     ClusteringArg, ComponentsArg, MeasureArg, MissingTextArg, SimdArg, TokensArg, VerifyArg,
@@ -234,8 +234,8 @@ fn lay_over(config: &mut Config, args: &ConfigArgs) -> Result<()> {
     if let Some(cap) = args.common_cap {
         config.count.common_cap = cap;
     }
-    if !args.filters.fold.is_empty() {
-        config.text.fold = fold(&args.filters.fold)?;
+    if let Some(asked) = asked_fold(&args.filters.fold)? {
+        config.text.fold = asked;
     }
     filters(&mut config.text.filter, &args.filters);
     if let Some(verify) = args.verify {
@@ -292,7 +292,12 @@ pub(crate) fn missing_text(input: &mut Input, asked: Option<MissingTextArg>) {
     }
 }
 
-/// What flags say of which spellings are one.
+/// Which spellings flags ask to take for one, if they say anything of it.
+pub(crate) fn asked_fold(args: &FoldArgs) -> Result<Option<Fold>> {
+    if args.fold.is_empty() { Ok(None) } else { fold(&args.fold).map(Some) }
+}
+
+/// What a list says of which spellings are one.
 pub(crate) fn fold(words: &[String]) -> Result<Fold> {
     Fold::of(words).map_err(|wrong| Error::config(format!("--fold: {wrong}")))
 }

@@ -198,7 +198,9 @@ fn check_same(manifest: &Manifest, asked: &CreateOptions<'_>) -> Result<()> {
 pub(crate) fn beside(frozen: &Config, choices: &ConfigArgs, base: Config) -> Result<Config> {
     let mut asked = configuration(choices, base)?;
     // A collection of form 1 folds nothing, and what made it could not say so. The same command still fits it.
-    if frozen.text.fold == Fold::NONE && asked.text.fold == Fold::default() && choices.filters.fold.is_empty()
+    if frozen.text.fold == Fold::NONE
+        && asked.text.fold == Fold::default()
+        && choices.filters.fold.fold.is_empty()
     {
         asked.text.fold = Fold::NONE;
     }

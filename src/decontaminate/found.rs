@@ -116,8 +116,8 @@ pub(super) struct TextPlaces {
 }
 
 impl TextPlaces {
-    pub(super) fn new() -> TextPlaces {
-        TextPlaces { words: PlacedWords::new(Fold::default()), tokens: Vec::new(), places: Vec::new() }
+    pub(super) fn new(fold: Fold) -> TextPlaces {
+        TextPlaces { words: PlacedWords::new(fold), tokens: Vec::new(), places: Vec::new() }
     }
 
     /// Finds where stretches of a text begin and end, each given by its first token and the one behind its last.

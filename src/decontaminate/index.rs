@@ -69,6 +69,8 @@ pub struct BenchmarkCounts {
 
 /// The texts of all benchmarks, ready to be looked for.
 pub struct BenchmarkIndex {
+    /// Which spellings are one in texts that it is held against.
+    pub(super) fold: Fold,
     /// The items, in the order of the benchmarks.
     pub items: Vec<Item>,
     /// What there is of each benchmark.
@@ -146,7 +148,7 @@ impl IndexBuilder {
         IndexBuilder {
             rule,
             most,
-            tokenizer: Tokenizer::new(Tokens::Words, Fold::default(), Simd::detect()),
+            tokenizer: Tokenizer::new(Tokens::Words, rule.fold, Simd::detect()),
             items: Vec::new(),
             counts: Vec::new(),
             item_bytes: 0,
@@ -258,7 +260,7 @@ impl IndexBuilder {
             )));
         }
         drop(std::mem::take(&mut self.known));
-        let IndexBuilder { items, counts, mut texts, mut grams, lengths, mut owners, .. } = self;
+        let IndexBuilder { rule, items, counts, mut texts, mut grams, lengths, mut owners, .. } = self;
         grams.shrink_to_fit();
         owners.sort_unstable();
         let mut owner = 0;
@@ -273,7 +275,7 @@ impl IndexBuilder {
         let table =
             |(ngram, counts): (usize, LengthCounts)| (ngram, table(&mut grams, &texts, ngram, counts));
         let tables = lengths.into_iter().map(table).collect();
-        Ok(BenchmarkIndex { items, counts, texts, grams, owners, tables })
+        Ok(BenchmarkIndex { fold: rule.fold, items, counts, texts, grams, owners, tables })
     }
 }
 

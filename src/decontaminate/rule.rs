@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Error, Result};
 use crate::limits::MAX_NGRAM;
 use crate::sketch::shingles;
+use crate::text::Fold;
 use crate::threshold::Threshold;
 
 /// Lengths of n-grams that texts are cut into, up to the longest one that is asked for.
@@ -19,6 +20,8 @@ pub struct ContaminationRule {
     pub ngram: usize,
     /// Texts of fewer words are not looked for.
     pub min_words: usize,
+    /// Which spellings are one.
+    pub fold: Fold,
 }
 
 /// How a text is looked for.
@@ -99,7 +102,8 @@ mod tests {
     use super::*;
 
     fn rule(threshold: &str) -> ContaminationRule {
-        ContaminationRule { threshold: Some(threshold.parse().expect("a threshold")), ngram: 8, min_words: 8 }
+        let threshold = Some(threshold.parse().expect("a threshold"));
+        ContaminationRule { threshold, ngram: 8, min_words: 8, fold: Fold::default() }
     }
 
     fn tokens(count: u64) -> Vec<u64> {
@@ -138,7 +142,7 @@ mod tests {
 
     #[test]
     fn one_ngram_may_be_enough() {
-        let rule = ContaminationRule { threshold: None, ngram: 13, min_words: 8 };
+        let rule = ContaminationRule { threshold: None, ngram: 13, ..rule("0.7") };
         assert!(rule.test(&tokens(12)).is_none());
         let test = rule.test(&tokens(14)).expect("long enough");
         assert_eq!((test.grams.len(), test.needed, test.window), (2, 1, 3));
@@ -161,6 +165,6 @@ mod tests {
             assert!(matches!(wrong.check(), Err(Error::Config(_))), "{ngram} {min_words}");
         }
         rule("0.5").check().expect("a rule");
-        ContaminationRule { threshold: None, ngram: 1, min_words: 1 }.check().expect("a rule");
+        ContaminationRule { threshold: None, ngram: 1, min_words: 1, ..rule("0.7") }.check().expect("a rule");
     }
 }

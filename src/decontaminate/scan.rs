@@ -183,6 +183,7 @@ mod tests {
     use super::super::index::{IndexBuilder, Item, TextOwner};
     use super::super::rule::ContaminationRule;
     use super::*;
+    use crate::text::{Fold, Tokenizer, Tokens};
     use proptest::prelude::*;
 
     fn index(texts: &[Vec<u8>], rule: ContaminationRule) -> BenchmarkIndex {
@@ -235,14 +236,13 @@ mod tests {
                                           tenths in 3usize..10, any in any::<bool>()) {
             texts.push((0..9).collect());
             let threshold = (!any).then(|| format!("0.{tenths}").parse().expect("a threshold"));
-            let index = index(&texts, ContaminationRule { threshold, ngram: 3, min_words: 4 });
+            let index = index(&texts, ContaminationRule { threshold, ngram: 3, min_words: 4, fold: Fold::default() });
             let words: Vec<u8> = parts.iter().flat_map(|(text, from, to, other)| {
                 let text = &texts[text % texts.len()];
                 let to = (*to).min(text.len());
                 text[(*from).min(to)..to].iter().copied().chain([*other])
             }).collect();
-            let mut tokenizer = crate::text::Tokenizer::new(crate::text::Tokens::Words, crate::text::Fold::default(),
-                                                            crate::simd::Simd::detect());
+            let mut tokenizer = Tokenizer::new(Tokens::Words, Fold::default(), crate::simd::Simd::detect());
             let tokens = tokenizer.tokens(&spelt(&words)).to_vec();
             let want = obvious(&index, &tokens);
             prop_assert_eq!(found(&index, &tokens, usize::MAX), want.clone());

@@ -17,7 +17,7 @@ use crate::peers::Peers;
 use crate::progress::Progress;
 use crate::read::{Input, Record, RecordCost, RecordRoom, Refused, Rejected, RunInputs, Source};
 use crate::simd::Simd;
-use crate::text::{Fold, Tokenizer, Tokens};
+use crate::text::{Tokenizer, Tokens};
 
 /// What a record takes: its line and its text, and for each token itself, its n-gram, the chain of that, and where n-grams of a
 /// text stand, in lists that grow.
@@ -119,7 +119,7 @@ impl CorpusFindings {
     /// What is not kept: the documents that something was found in.
     ///
     /// # Errors
-    /// [`crate::error::Error::Io`].
+    /// [`Error::Io`].
     pub fn contaminated(&self) -> Result<LeftOut> {
         let sources = self.inputs.sources.len();
         let none = || Ok(LeftOut::nothing(sources));
@@ -129,7 +129,7 @@ impl CorpusFindings {
     /// The passages of all documents, for whoever cuts them out or marks them: a file in `folder`.
     ///
     /// # Errors
-    /// [`crate::error::Error::Io`].
+    /// [`Error::Io`].
     pub fn cuts(&self, folder: &Path) -> Result<CutFile> {
         let mut cuts = CutWriter::new(folder)?;
         if let Some(hits) = &self.hits {
@@ -145,8 +145,8 @@ impl CorpusFindings {
 /// Searches a corpus: where this process is alone, or process 0; the others [`assist_search`].
 ///
 /// # Errors
-/// [`crate::error::Error::Interrupted`], [`crate::error::Error::Io`] of a file of what was found, [`crate::error::Error::Config`] of a field that is none, and what is
-/// wrong with other processes.
+/// [`Error::Interrupted`], [`Error::Io`] of a file of what was found, [`Error::Config`] of a field that is none, and what
+/// is wrong with other processes.
 pub fn search(
     index: &BenchmarkIndex,
     corpus: &CorpusSearch<'_>,
@@ -226,10 +226,10 @@ impl<'a> CorpusReader<'a> {
         CorpusReader {
             index,
             simd: corpus.simd,
-            tokenizer: Tokenizer::new(Tokens::Words, Fold::default(), corpus.simd),
+            tokenizer: Tokenizer::new(Tokens::Words, index.fold, corpus.simd),
             scan: DocumentScan::new(index),
             found: DocumentFindings::default(),
-            places: TextPlaces::new(),
+            places: TextPlaces::new(index.fold),
             tally: CorpusTally::new(index),
             place: corpus.folder.map(|folder| (folder, who)),
             file: None,
@@ -247,10 +247,11 @@ impl<'a> CorpusReader<'a> {
 
     /// Gives back what a long record took: another worker may read one now.
     fn forget(&mut self) {
-        self.tokenizer = Tokenizer::new(Tokens::Words, Fold::default(), self.simd);
-        self.scan = DocumentScan::new(self.index);
+        let index = self.index;
+        self.tokenizer = Tokenizer::new(Tokens::Words, index.fold, self.simd);
+        self.scan = DocumentScan::new(index);
         self.found = DocumentFindings::default();
-        self.places = TextPlaces::new();
+        self.places = TextPlaces::new(index.fold);
     }
 
     /// Counts a document in which something was found, and keeps it.

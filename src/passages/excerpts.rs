@@ -45,7 +45,7 @@ pub struct Passage {
 pub(super) fn describe(
     inputs: &RunInputs,
     passages: &[RankedPassage],
-    (workers, simd): (usize, Simd),
+    (fold, workers, simd): (Fold, usize, Simd),
     progress: &Progress,
 ) -> Result<Vec<Passage>> {
     let mut units: HashMap<usize, Vec<usize>> = HashMap::new();
@@ -67,7 +67,7 @@ pub(super) fn describe(
             passages,
             documents,
             found: Vec::new(),
-            tokenizer: Tokenizer::new(Tokens::Words, Fold::default(), simd),
+            tokenizer: Tokenizer::new(Tokens::Words, fold, simd),
         };
         let mut reader = UnitReader::open(unit.file, source, &unit, Arc::clone(&inputs.fields));
         while reader.advance(&mut taker)? && !taker.documents.is_empty() {

@@ -23,6 +23,7 @@ use crate::peers::Peers;
 use crate::progress::{Progress, Stage};
 use crate::read::{Fields, Input, Record, RecordCost, RecordRoom, Rejected, RunInputs, Source};
 use crate::resources::Resources;
+use crate::text::Fold;
 
 /// Ranges of identities that a worker merges, one after the other.
 const RANGES: usize = 4;
@@ -41,6 +42,8 @@ pub struct PassageRequest {
     pub unit: PassageUnit,
     /// Words that a passage has at least.
     pub min_words: u64,
+    /// Which spellings are one.
+    pub fold: Fold,
     /// What this process may use. What does not fit in its memory goes to disk, but for the text of a single document. The
     /// other processes have the same request, but for what is their machine's.
     pub resources: Resources,
@@ -126,7 +129,7 @@ pub fn find_passages(
         mesh.as_ref().map_or(Ok(()), |mesh| end(mesh, process))?;
     }
     let (best, tally, cuts) = repeats.finish()?;
-    let top = describe(&inputs, &best, (*workers, *simd), progress)?;
+    let top = describe(&inputs, &best, (request.fold, *workers, *simd), progress)?;
     let cuts = cuts.map(|cuts| cuts.finish(request.sources.len())).transpose()?;
     Ok(FoundPassages { read, repeats: tally, top, cuts, refused, fields: inputs.fields })
 }
@@ -168,10 +171,10 @@ struct Repeated {
 }
 
 fn repeated(request: &PassageRequest, progress: &Arc<Progress>) -> Result<Repeated> {
-    let PassageRequest { sources, input, unit, min_words, resources } = request;
+    let PassageRequest { sources, input, unit, min_words, fold, resources } = request;
     let bytes = request.memory_of_worker() / 4 * 3;
     let reader = || PassageReader {
-        cutter: PieceCutter::new(*unit, *min_words, resources.simd),
+        cutter: PieceCutter::new((*unit, *min_words), *fold, resources.simd),
         rows: RowSorter::new(bytes, &resources.scratch),
         read: PassageTally::default(),
         progress,

@@ -24,12 +24,12 @@ pub(super) struct PieceCutter {
 }
 
 impl PieceCutter {
-    pub(super) fn new(unit: PassageUnit, min_words: u64, simd: Simd) -> PieceCutter {
+    pub(super) fn new((unit, min_words): (PassageUnit, u64), fold: Fold, simd: Simd) -> PieceCutter {
         PieceCutter {
             unit,
             min_words,
-            tokenizer: Tokenizer::new(Tokens::Words, Fold::default(), simd),
-            words: PlacedWords::new(Fold::default()),
+            tokenizer: Tokenizer::new(Tokens::Words, fold, simd),
+            words: PlacedWords::new(fold),
             runs: PieceRuns::new(unit.length),
         }
     }
@@ -201,7 +201,8 @@ mod tests {
 
     fn runs(text: &str, unit: &str, min_words: u64) -> Vec<(u64, String)> {
         let mut all = Vec::new();
-        let mut cutter = PieceCutter::new(unit.parse().expect("a unit"), min_words, Simd::Scalar);
+        let unit = unit.parse().expect("a unit");
+        let mut cutter = PieceCutter::new((unit, min_words), Fold::default(), Simd::Scalar);
         cutter.each(text, |hash, place| all.push((hash, text[place].to_owned())));
         all
     }

@@ -1,7 +1,7 @@
 //! Repeated pieces in the order of the input: which passages they make, and what of each text is there a second time.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BTreeMap, BinaryHeap};
 use std::ops::Range;
 
 use serde::Serialize;
@@ -40,6 +40,8 @@ pub(super) struct Repeats {
     top: usize,
     best: BinaryHeap<Reverse<RankedPassage>>,
     open: Option<RankedPassage>,
+    /// Passages of the present document that may be among the best.
+    candidates: Vec<RankedPassage>,
     document: Option<Position>,
     /// What stands first, and what does not, of the present document.
     firsts: Vec<Range<usize>>,
@@ -50,8 +52,17 @@ pub(super) struct Repeats {
 
 impl Repeats {
     pub(super) fn new(top: usize, cuts: Option<CutWriter>) -> Repeats {
-        let (firsts, others, tally) = (Vec::new(), Vec::new(), RepeatTally::default());
-        Repeats { top, best: BinaryHeap::new(), open: None, document: None, firsts, others, cuts, tally }
+        Repeats {
+            top,
+            best: BinaryHeap::new(),
+            open: None,
+            candidates: Vec::new(),
+            document: None,
+            firsts: Vec::new(),
+            others: Vec::new(),
+            cuts,
+            tally: RepeatTally::default(),
+        }
     }
 
     /// Takes a piece: its document, its place, and of the first of its kind how often it occurs and in how many documents.
@@ -87,14 +98,33 @@ impl Repeats {
     fn end_passage(&mut self) {
         let Some(passage) = self.open.take() else { return };
         self.tally.passages += 1;
-        self.best.push(Reverse(passage));
-        if self.best.len() > self.top {
-            self.best.pop();
+        let has_room = self.best.len() < self.top;
+        if has_room || self.best.peek().is_some_and(|Reverse(least)| passage > *least) {
+            self.candidates.push(passage);
+        }
+    }
+
+    /// Lists the best passages of the document. One of which half stands in better ones says nothing new: where the words
+    /// around a passage are often, but not always the same, there are many such.
+    fn list_passages(&mut self) {
+        self.candidates.sort_unstable_by_key(|passage| Reverse(*passage));
+        let mut listed = Covered::default();
+        for passage in self.candidates.drain(..) {
+            let place = passage.start.0..passage.start.0 + passage.bytes;
+            if listed.bytes_in(&place) * 2 >= passage.bytes {
+                continue;
+            }
+            listed.add(place);
+            self.best.push(Reverse(passage));
+            if self.best.len() > self.top {
+                self.best.pop();
+            }
         }
     }
 
     fn end_document(&mut self) -> Result<()> {
         self.end_passage();
+        self.list_passages();
         let Some(document) = self.document.take() else { return Ok(()) };
         self.tally.documents += 1;
         let later = without(&self.others, &self.firsts);
@@ -117,6 +147,34 @@ impl Repeats {
         self.end_document()?;
         let best = self.best.into_sorted_vec();
         Ok((best.into_iter().map(|Reverse(passage)| passage).collect(), self.tally, self.cuts))
+    }
+}
+
+/// Parts of a text, taken in any order: where each begins, and where it ends. None touches another.
+#[derive(Default)]
+struct Covered(BTreeMap<usize, usize>);
+
+impl Covered {
+    /// The parts that overlap a place, or touch it, the last one first.
+    fn parts(&self, place: &Range<usize>) -> impl Iterator<Item = Range<usize>> {
+        let start = place.start;
+        let parts = self.0.range(..=place.end).rev().map(|(start, end)| *start..*end);
+        parts.take_while(move |part| part.end >= start)
+    }
+
+    /// How many bytes of a place are covered.
+    fn bytes_in(&self, place: &Range<usize>) -> usize {
+        self.parts(place).map(|part| part.end.min(place.end) - part.start.max(place.start)).sum()
+    }
+
+    fn add(&mut self, place: Range<usize>) {
+        let parts: Vec<_> = self.parts(&place).collect();
+        let whole =
+            parts.iter().fold(place, |whole, part| whole.start.min(part.start)..whole.end.max(part.end));
+        for part in parts {
+            self.0.remove(&part.start);
+        }
+        self.0.insert(whole.start, whole.end);
     }
 }
 

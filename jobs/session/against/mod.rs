@@ -1,6 +1,7 @@
 //! The protected documents of a job: finding them, and refusing sets that protect nothing.
 
-use std::collections::HashMap;
+mod same_files;
+
 use std::path::{Path, PathBuf};
 
 use alike::collection::{QueryOverrides, Snapshot, StoredSource, is_collection, overridden};
@@ -12,6 +13,7 @@ use alike::limits::MAX_FILES;
 use alike::progress::Progress;
 use alike::read::{Discovery, FormatHint, Refusal, Refused, Source};
 
+use self::same_files::{refuse_same, warn_of_copies};
 use crate::cli::common::{ConfigArgs, RefusalArgs};
 use crate::cli::dedup::ProtectedPath;
 use crate::session::collection::folder;
@@ -177,6 +179,7 @@ pub(crate) fn find_protected(
         return Ok((sets, stored));
     }
     refuse_same(&sources, &sets, &found.sources)?;
+    warn_of_copies(&sources, &found.sources, progress)?;
     sources.append(&mut found.sources);
     if sources.len() > MAX_FILES {
         return Err(Error::Limit(format!(
@@ -186,29 +189,6 @@ pub(crate) fn find_protected(
     }
     found.sources = sources;
     Ok((sets, stored))
-}
-
-/// Refuses a file that is protected and an input, as nothing of it would be left, and one that is in two sets, as the second would
-/// seem to remove nothing.
-fn refuse_same(protected: &[Source], sets: &[ProtectedSet], inputs: &[Source]) -> Result<()> {
-    // An object is where its URL says.
-    let place = |source: &Source| source.path.canonicalize().unwrap_or_else(|_| source.path.clone());
-    let mut places: HashMap<PathBuf, &str> = HashMap::new();
-    let set_of = sets.iter().flat_map(|set| std::iter::repeat_n(&*set.name, set.sources));
-    for (source, set) in protected.iter().zip(set_of) {
-        let first = *places.entry(place(source)).or_insert(set);
-        if first != set {
-            let what = format!("is protected as {first} and as {set}; leave it out of one of them");
-            return Err(Error::input(Path::new(&source.shown), what));
-        }
-    }
-    match inputs.iter().find(|source| places.contains_key(&place(source))) {
-        None => Ok(()),
-        Some(both) => Err(Error::input(
-            Path::new(&both.shown),
-            "is an input, and protected by --against, too: nothing of it would be left; leave it out of one of them",
-        )),
-    }
 }
 
 /// Refuses a run with a set that protects nothing, or of which too much could not be used: what resembles that would stay.
