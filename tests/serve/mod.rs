@@ -3,5 +3,7 @@
 mod changes;
 mod client;
 mod hostile;
+mod html;
+mod markup;
 mod openapi;
 mod pages;

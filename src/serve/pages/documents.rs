@@ -52,7 +52,8 @@ pub struct DocumentPage {
 }
 
 impl DocumentPage {
-    /// The document of an id, or of another id if there is none of that.
+    /// The document of an id, or of another id if there is none of that. `texts` says whether its text is wanted if nobody
+    /// says.
     ///
     /// # Errors
     /// 400, 404, and those of the collection.
@@ -60,6 +61,7 @@ impl DocumentPage {
         commit: &ServedCommit,
         (id, other): (&str, Option<&str>),
         query: &Query,
+        texts: bool,
         progress: &Progress,
     ) -> Result<DocumentPage, HttpError> {
         let snapshot = commit.snapshot();
@@ -70,8 +72,9 @@ impl DocumentPage {
             return Err(HttpError::missing("there is no document of this id"));
         };
         let text = match query.get("text") {
-            None | Some("no") => None,
-            Some("yes") => snapshot.text_of(&document.id, progress)?,
+            None if !texts => None,
+            Some("no") => None,
+            None | Some("yes") => snapshot.text_of(&document.id, progress)?,
             Some(other) => {
                 return Err(HttpError::bad(format!("parameter \"text\" is yes or no, and not {other:?}")));
             }
