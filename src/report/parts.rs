@@ -28,7 +28,7 @@ pub(crate) fn heads(name: &str, numbers: &[&str]) -> Markup {
 pub(super) fn figure(chart: &BarChart<'_>, names: [&str; 2], rows: &[(String, u64)]) -> Markup {
     html! {
         figure {
-            (chart.svg())
+            div class="wide" tabindex="0" role="region" aria-label=(format!("Picture: {}", chart.title)) { (chart.svg()) }
             figcaption { (chart.title) }
             details {
                 summary { "The numbers" }

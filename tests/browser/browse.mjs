@@ -23,6 +23,7 @@ const { values: options } = parseArgs({
   },
 });
 const alike = resolve(options.alike);
+const shots = options.shots && resolve(options.shots);
 const require = createRequire(join(resolve(options.modules), "package.json"));
 const { chromium } = require("playwright-core");
 const axe = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
@@ -102,7 +103,9 @@ async function watched(context, base) {
 }
 
 /// What must hold of every page.
-async function examine(page, name, shots) {
+async function examine(page, name) {
+  // What is evaluated by the owner of the browser is under no policy of the page.
+  await page.evaluate(axe);
   const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
   expect(wide <= 0, `${name}: ${wide} pixels wider than the window`);
   expect((await page.locator("h1").count()) === 1, `${name}: not one heading`);
@@ -172,6 +175,7 @@ async function forms(page, base) {
   await page.getByRole("button", { name: "Check" }).click();
   expect((await page.locator("tbody tr").count()) > 0, "nothing resembles a text of the collection");
   expect((await page.locator("textarea").inputValue()).includes("<script>alert(2)"), "the text is not there again");
+  await examine(page, "checked");
   await page.goto(`${base}compare`);
   await page.locator("#a").fill("f5-00");
   await page.locator("#b").fill("..");
@@ -208,7 +212,6 @@ const PAGES = [
 
 async function main() {
   const folder = mkdtempSync(join(tmpdir(), "alike-browser-"));
-  const shots = options.shots && resolve(options.shots);
   if (shots) mkdirSync(shots, { recursive: true });
   let server;
   let browser;
@@ -221,15 +224,13 @@ async function main() {
     browser = await chromium.launch({ executablePath: options.chromium, args: flags });
     for (const width of [360, 1440]) {
       for (const colorScheme of ["light", "dark"]) {
-        const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme, bypassCSP: false });
+        const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme });
         const page = await watched(context, base);
         for (const [name, path] of PAGES) {
           const answer = await page.goto(base + path);
           expect(answer.status() === (name === "missing" ? 404 : 200), `${name}: ${answer.status()}`);
           expect(answer.headers()["content-type"] === "text/html; charset=utf-8", `${name} is no page`);
-          // What is evaluated by the browser's owner is under no policy of the page.
-          await page.evaluate(axe);
-          await examine(page, `${name}-${width}-${colorScheme}`, shots);
+          await examine(page, `${name}-${width}-${colorScheme}`);
         }
         await context.close();
       }
@@ -237,7 +238,7 @@ async function main() {
     const page = await watched(await browser.newContext(), base);
     for (const part of [step, slide, forms, hostile]) await part(page, base);
     const plain = await watched(await browser.newContext({ javaScriptEnabled: false }), base);
-    await forms_without_script(plain, base);
+    await withoutScript(plain, base);
   } finally {
     await browser?.close();
     server?.kill();
@@ -248,7 +249,7 @@ async function main() {
 }
 
 /// Without a script everything can be reached, too.
-async function forms_without_script(page, base) {
+async function withoutScript(page, base) {
   await page.goto(`${base}clusters`);
   await page.locator("tbody th a").first().click();
   await page.getByRole("link", { name: "First member against the representative" }).click();

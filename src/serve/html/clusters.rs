@@ -146,7 +146,7 @@ fn slider(path: &str, asked: &PageAsked<'_>, lowest: Threshold, divided: Option<
     let at = divided.map_or(lowest, |divided| divided.threshold);
     html! {
         form method="get" action=(format!("{path}#parts")) data-sends {
-            div {
+            div class="slides" {
                 label for="threshold" { "Threshold: " output for="threshold" { (at) } }
                 input id="threshold" name="threshold" type="range" min=(lowest) max="1" step="0.01" value=(at);
             }

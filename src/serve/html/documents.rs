@@ -51,8 +51,9 @@ pub(super) fn one(page: &DocumentPage, asked: &PageAsked<'_>) -> Framed {
     let document = &page.document;
     let id = document.id.as_str();
     let main = html! {
-        h1 { "Document " (parts::named(id)) }
+        h1 { "Document " (parts::named_short(id)) }
         dl class="facts" {
+            @if parts::is_cut(id) { dt { "Id" } dd { (parts::whole(id)) } }
             dt { "Cluster" } dd {
                 @match document.cluster {
                     Some(cluster) => { (parts::cluster(cluster)) }

@@ -25,6 +25,11 @@ pub(super) fn short(text: &str) -> Markup {
     html! { bdi { (printable(shown)) @if more { "..." } } }
 }
 
+/// Whether a name is longer than what is shown of it in a list.
+pub(super) fn is_cut(name: &str) -> bool {
+    beginning(name, NAME).1
+}
+
 /// The user's words on a line, all of them.
 pub(super) fn whole(text: &str) -> Markup {
     html! { bdi { (printable(text)) } }
@@ -38,11 +43,6 @@ fn name(id: &str) -> Cow<'_, str> {
 /// A document, and where it is.
 pub(super) fn document(id: &str) -> Markup {
     html! { a href=(links::of_document(id)) { (short(&name(id))) } }
-}
-
-/// A document by its whole name.
-pub(super) fn named(id: &str) -> Markup {
-    whole(&name(id))
 }
 
 /// A document by the beginning of its name.
