@@ -57,8 +57,7 @@ fn form(text: &str) -> Markup {
 
 fn found(answer: &CheckedAnswer) -> Markup {
     let head = html! {
-        th scope="col" class="id" { "Document" } th scope="col" { "Cluster" } th scope="col" { "With the text" }
-        th scope="col" { "What they share" }
+        th scope="col" class="id" { "Document" } th scope="col" { "Cluster" } th scope="col" { "What they share" }
     };
     html! {
         @if answer.resembles.is_empty() { p { "No document of the collection." } } @else {
@@ -66,7 +65,6 @@ fn found(answer: &CheckedAnswer) -> Markup {
                 @for found in &answer.resembles { tr {
                     th scope="row" class="id" { (parts::document(&found.id)) }
                     td { (parts::cluster_or_none(found.cluster)) }
-                    td { (Measures::figure(Some(&found.measures), found.same_text)) }
                     td class="how" { (Measures::told(Some(&found.measures), found.same_text)) }
                 } }
             }))
