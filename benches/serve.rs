@@ -1,7 +1,8 @@
 //! Clients of `alike serve` that ask as fast as they are answered: what `POST /check` takes, and a page of clusters.
 //!
 //! `cargo bench --bench serve -- HOST:PORT TEXTS.jsonl CLIENTS SECONDS` sends the first 2,000 bytes of the text of each line;
-//! `cargo bench --bench serve -- HOST:PORT /PATH CLIENTS SECONDS` asks for a path. Each client has a connection of its own.
+//! `cargo bench --bench serve -- HOST:PORT /PATH CLIENTS SECONDS` asks for a path, with `html` behind
+//! it as a browser does. Each client has a connection of its own.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -15,9 +16,9 @@ const TEXTS: usize = 20_000;
 const BYTES: usize = 2000;
 
 /// The requests that are sent.
-fn requests(host: &str, what: &str) -> Vec<Vec<u8>> {
+fn requests(host: &str, what: &str, accept: &str) -> Vec<Vec<u8>> {
     if what.starts_with('/') && !what.ends_with(".jsonl") {
-        return vec![format!("GET {what} HTTP/1.1\r\nHost: {host}\r\n\r\n").into_bytes()];
+        return vec![format!("GET {what} HTTP/1.1\r\nHost: {host}\r\nAccept: {accept}\r\n\r\n").into_bytes()];
     }
     let lines = BufReader::new(File::open(what).expect("a file of texts")).lines();
     let texts = lines.map_while(Result::ok).filter_map(|line| {
@@ -54,11 +55,12 @@ fn answer(stream: &mut TcpStream, bytes: &mut Vec<u8>) {
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|word| word != "--bench").collect();
-    let [host, what, clients, seconds] = &arguments[..] else {
+    let [host, what, clients, seconds, form @ ..] = &arguments[..] else {
         // Whoever runs all benchmarks names no server.
         return;
     };
-    let requests = requests(host, what);
+    let accept = if form == ["html"] { "text/html" } else { "application/json" };
+    let requests = requests(host, what, accept);
     let until = Duration::from_secs(seconds.parse().expect("seconds"));
     let next = AtomicUsize::new(0);
     let begun = Instant::now();

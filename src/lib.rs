@@ -396,6 +396,7 @@
 //! - `collection/query/explain/mod.rs` - why documents are together, or are not
 //! - `collection/query/explain/chain.rs` - chains of stored links
 //! - `collection/query/explain/apart.rs` - the closest pair that fell short
+//! - `collection/query/explain/told.rs` - an explanation in words
 //! - `collection/query/explain/stays.rs` - which document is kept before another, and by which criterion
 //! - `collection/query/record_objects.rs` - records of stored documents as JSON objects, where they can still be had
 //! - `collection/query/texts.rs` - texts of stored documents, where they can still be had
@@ -404,6 +405,7 @@
 //! - `collection/query/browse/mod.rs` - looking at a commit by the page
 //! - `collection/query/browse/clusters.rs` - the clusters of a commit in two orders
 //! - `collection/query/browse/ids.rs` - the ids of a commit in order
+//! - `collection/query/browse/divided.rs` - what a cluster falls into at a higher threshold
 //! - `collection/query/browse/members.rs` - the members of a cluster, each held against its representative
 //! - `collection/query/view.rs` - looking at a commit
 //! - `collection/query/stats.rs` - the figures of a commit
@@ -546,12 +548,15 @@
 //! - `report/chart.rs` - bars as pictures
 //! - `report/page.rs` - the page, and its file
 //! - `report/sections.rs` - the parts of the page
+//! - `report/parts.rs` - tables and figures of pages
+//! - `report/words.rs` - how two texts differ, on a page
 //! - `report/documents.rs` - documents and pairs on the page
 //!
 //! Collections over HTTP (feature `serve`):
 //! - `serve/mod.rs` - what a server is made of
 //! - `serve/options.rs` - what a server is told: where it listens, who may do what, and how much
 //! - `serve/http/mod.rs` - requests and answers
+//! - `serve/http/accept.rs` - pages for browsers, JSON for others
 //! - `serve/http/server.rs` - accepting, watching, and ending in order
 //! - `serve/http/connections.rs` - who is connected, and who goes when there is no room
 //! - `serve/http/handle.rs` - a request and its answer
@@ -568,6 +573,18 @@
 //! - `serve/pages/documents.rs` - documents by the page, one of them, and two of them
 //! - `serve/pages/check.rs` - texts held against the collection
 //! - `serve/pages/changes.rs` - the change logs by the page
+//! - `serve/html/mod.rs` - pages for people
+//! - `serve/html/asked.rs` - what a page is an answer to
+//! - `serve/html/frame.rs` - what all pages have around them
+//! - `serve/html/parts.rs` - what several pages have
+//! - `serve/html/links.rs` - addresses within the server
+//! - `serve/html/assets.rs` - style, script and picture of pages
+//! - `serve/html/summary.rs` - what there is
+//! - `serve/html/clusters.rs` - clusters, and the members of one
+//! - `serve/html/documents.rs` - documents, and one of them
+//! - `serve/html/compare.rs` - two documents, and what links them
+//! - `serve/html/changes.rs` - changes, commit by commit
+//! - `serve/html/check.rs` - a form for a text, and what it resembles
 //! - `serve/state/mod.rs` - what is served
 //! - `serve/state/served.rs` - the commit that is served now, and what is wrong with the collection
 //! - `serve/state/commit.rs` - one commit, with what is made of it once

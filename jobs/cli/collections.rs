@@ -97,6 +97,7 @@ Examples:
 pub(crate) const SERVE_EXAMPLES: &str = "\
 Examples:
   alike serve archive                             http://127.0.0.1:8080/, for this machine, read-only
+      Browsers are shown pages, programs are given JSON: curl http://127.0.0.1:8080/clusters
   alike serve archive --listen 9000 --token-file token
       Also take POST /load and POST /delete, with the header Authorization: Bearer and the token.
   alike serve archive --listen 0.0.0.0:8080 --public-read

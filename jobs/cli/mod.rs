@@ -193,7 +193,7 @@ pub(crate) enum Command {
     /// similar ones. The exit code is 0 whether or not anything was found.
     #[command(after_long_help = CHECK_EXAMPLES)]
     Check(CheckArgs),
-    /// Serve a collection over HTTP: clusters, documents, check, changes, load and delete
+    /// Serve a collection over HTTP, as pages and as JSON: clusters, documents, check, changes, load and delete
     ///
     /// Prints its address, and answers until it is told to end. Every answer is JSON, of one commit; GET /openapi.json
     /// describes all paths. A new commit is served within a second. Without a token the server only reads. With one it takes

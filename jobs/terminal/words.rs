@@ -1,7 +1,6 @@
 //! How texts differ, word by word.
 
 use alike::collection::{Piece, Whose};
-use alike::similarity::Relation;
 
 use crate::terminal::stdout::Style;
 
@@ -11,13 +10,5 @@ pub(crate) fn piece(piece: &Piece) -> (Style, String) {
         Whose::Both => (Style::Plain, piece.words.clone()),
         Whose::First => (Style::Gone, format!("[-{}-]", piece.words)),
         Whose::Second => (Style::New, format!("{{+{}+}}", piece.words)),
-    }
-}
-
-/// A word edit distance; behind a sign where it was not measured to the end.
-pub(crate) fn edits(relation: &Relation) -> String {
-    match (relation.edits, relation.edits_above) {
-        (Some(edits), _) => edits.to_string(),
-        (None, above) => format!(">{}", above.unwrap_or_default()),
     }
 }

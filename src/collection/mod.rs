@@ -26,7 +26,7 @@ mod tables;
 #[cfg(test)]
 mod tests;
 
-pub use commit::changes::{ChangesEntry, ChangesWriter, CommitCommand, CommitNote};
+pub use commit::changes::{ChangesEntry, ChangesWriter, CommitCommand, CommitNote, CommitRow};
 pub use commit::checkpoint::{Checkpoint, Consumed, LeftOutRecords, LoadInput, LoadInputs};
 pub use commit::manifest::{Counts, Manifest};
 pub use commit::names::{Keeper, is_collection};
@@ -47,7 +47,8 @@ pub use maintain::compact::{CompactReport, compact, compact_with, follow_compact
 pub use maintain::fsck::{Finding, FsckReport, broken_files, fsck};
 pub use maintain::tiers::Compaction;
 pub use query::browse::{
-    ClusterBrief, ClusterIndex, ClusterOrder, IdIndex, IndexedCluster, MemberView, PageMark,
+    ClusterBrief, ClusterIndex, ClusterOrder, ClusterPart, DividedCluster, IdIndex, IndexedCluster,
+    MemberView, PageMark,
 };
 pub use query::check::{Checker, Resembled};
 pub use query::diff::{Piece, Whose, WordDiff, word_diff};

@@ -4,9 +4,10 @@ use maud::{Markup, html};
 
 use super::clusters::ClusterShown;
 use super::excerpts::{DocumentShown, PairShown};
-use crate::collection::{Piece, Whose, WordDiff};
+use super::words::{diff_side, diff_told};
+use crate::collection::Whose;
 use crate::output::count;
-use crate::printable::{plural, printable};
+use crate::printable::printable;
 
 /// A document by name and place.
 pub(super) fn named(document: &DocumentShown) -> Markup {
@@ -54,52 +55,11 @@ pub(super) fn pair(pair: &PairShown) -> Markup {
                 @for (document, whose) in [(&pair.first, Whose::First), (&pair.second, Whose::Second)] {
                     div {
                         p { (named(document)) }
-                        @if let Some(diff) = &pair.diff { (side(diff, whose)) }
+                        @for place in pair.diff.iter().flat_map(|diff| &diff.places) { (diff_side(place, whose)) }
                     }
                 }
             }
-            @if let Some(diff) = &pair.diff { p class="soft" { (told(diff)) } }
+            @if let Some(diff) = &pair.diff { p class="soft" { (diff_told(diff)) } }
         }
     }
-}
-
-/// The words of one of two texts, at the places where they differ.
-fn side(diff: &WordDiff, whose: Whose) -> Markup {
-    let own = |piece: &&Piece| piece.whose == Whose::Both || piece.whose == whose;
-    html! {
-        @for place in &diff.places {
-            p dir="auto" {
-                "... "
-                @for piece in place.iter().filter(own) {
-                    @let words = printable(&piece.words);
-                    @match piece.whose {
-                        Whose::Both => { (words) " " }
-                        Whose::First => { del { (words) } " " }
-                        Whose::Second => { ins { (words) } " " }
-                    }
-                }
-                "..."
-            }
-        }
-    }
-}
-
-/// How much two texts differ, in words.
-fn told(diff: &WordDiff) -> String {
-    let words = |n: u64| format!("{} {}", count(n), plural(n, "word"));
-    if diff.only_first + diff.only_second == 0 {
-        return "The words are the same.".to_owned();
-    }
-    let mut told = format!(
-        "{} only in the first, {} only in the second.",
-        words(diff.only_first),
-        words(diff.only_second)
-    );
-    if diff.not_shown > 0 {
-        told.push_str(&format!(" {} of these are not shown.", words(diff.not_shown)));
-    }
-    if diff.not_compared > 0 {
-        told.push_str(&format!(" {} at the ends were not compared.", words(diff.not_compared)));
-    }
-    told
 }

@@ -13,7 +13,7 @@
 //! | `glance` | what the terminal shows when a run ends |
 //! | `excerpts` | texts of what is shown, read again |
 //! | `chart` | pictures |
-//! | `page`, `sections`, `documents` | the page |
+//! | `page`, `sections`, `documents`, `parts`, `words` | the page |
 
 mod chart;
 mod clusters;
@@ -22,10 +22,12 @@ mod excerpts;
 mod facts;
 mod glance;
 mod page;
+mod parts;
 mod scores;
 mod sections;
 mod sources;
 mod thresholds;
+mod words;
 
 pub use clusters::{ClusterShown, SizeBucket};
 pub use excerpts::{DocumentShown, PairShown};
@@ -35,3 +37,9 @@ pub use page::ReportFile;
 pub use scores::{Histogram, SCORE_BINS};
 pub use sources::{SourceLoss, SourceMatrix};
 pub use thresholds::OtherThresholds;
+
+#[cfg(feature = "serve")]
+pub(crate) use self::{
+    parts::{number, size_figure, table},
+    words::{diff_side, diff_told},
+};

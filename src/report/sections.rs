@@ -5,6 +5,7 @@ use maud::{Markup, html};
 use super::chart::{Bar, BarChart};
 use super::documents::{clusters, pair};
 use super::facts::RunReport;
+use super::parts::{figure, heads, number, size_figure, table};
 use super::scores::{Histogram, SCORE_BINS};
 use super::sources::SourceMatrix;
 use super::thresholds::OtherThresholds;
@@ -47,47 +48,12 @@ pub(super) fn all(report: &RunReport) -> Vec<(&'static str, &'static str, Option
     ]
 }
 
-/// A cell of a number.
-fn number(n: u64) -> Markup {
-    html! { td class="n" { (count(n)) } }
-}
-
-/// A table that scrolls by itself where it is wider than the page.
-fn table(caption: &str, head: &Markup, body: &Markup) -> Markup {
-    html! {
-        div class="wide" tabindex="0" role="region" aria-label=(caption) {
-            table { caption { (caption) } thead { tr { (head) } } tbody { (body) } }
-        }
-    }
-}
-
-/// Heads of columns: one of names, and others of numbers.
-fn heads(name: &str, numbers: &[&str]) -> Markup {
-    html! { th scope="col" { (name) } @for name in numbers { th scope="col" class="n" { (name) } } }
-}
-
 /// Cells of a share: a bar, and the share in words beside it.
 fn share(part: u64, whole: u64) -> Markup {
     let thousandths = part as f64 / whole.max(1) as f64 * 100.0;
     html! {
         td class="n" { (percent(part as f64, whole as f64)) }
         td aria-hidden="true" { div class="bar" { div style=(format!("width:{thousandths:.1}%")) {} } }
-    }
-}
-
-/// A picture, and its numbers as a table.
-fn figure(chart: &BarChart<'_>, names: [&str; 2], rows: &[(String, u64)]) -> Markup {
-    html! {
-        figure {
-            (chart.svg())
-            figcaption { (chart.title) }
-            details {
-                summary { "The numbers" }
-                (table(chart.title, &heads(names[0], &names[1..]), &html! {
-                    @for (name, n) in rows { tr { th scope="row" { (name) } (number(*n)) } }
-                }))
-            }
-        }
     }
 }
 
@@ -210,27 +176,7 @@ fn other(report: &RunReport) -> Option<Markup> {
 }
 
 fn sizes(report: &RunReport) -> Markup {
-    let name = |from: u64, to: u64| {
-        if from == to { count(from) } else { format!("{} to {}", count(from), count(to)) }
-    };
-    let rows: Vec<(String, u64)> =
-        report.sizes.iter().map(|of| (name(of.from, of.to), of.clusters)).collect();
-    let bar = |(name, n): &(String, u64)| Bar {
-        value: *n,
-        says: format!("{name} documents: {}", count(*n)),
-        goes: false,
-    };
-    let tick = |(at, of): (usize, &super::SizeBucket)| (at as f64 + 0.5, count(of.to));
-    let chart = BarChart {
-        title: "Clusters by size: each bar has twice the size of the one before, and each line ten times the clusters",
-        across: "documents, at most",
-        up: "clusters",
-        bars: rows.iter().map(bar).collect(),
-        ticks: report.sizes.iter().enumerate().map(tick).collect(),
-        line: None,
-        log: true,
-    };
-    figure(&chart, ["Documents", "Clusters"], &rows)
+    size_figure(report.sizes.iter().map(|of| (of.from, of.to, of.clusters)))
 }
 
 fn sources(report: &RunReport) -> Markup {

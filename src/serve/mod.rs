@@ -1,9 +1,10 @@
 //! A collection over HTTP: what it holds, and what is done to it, for programs on this machine and others.
 //!
 //! A request goes through [`http`] (who may ask, for what, how much at a time), is answered from one commit of [`state`] as a
-//! [`pages::ServedPage`], which is data and knows no HTTP, and leaves as JSON. Whatever waits for a disk does so on threads whose
+//! [`pages::ServedPage`], which is data and knows no HTTP, and leaves as JSON, or for browsers as [`html`]. Whatever waits for a disk does so on threads whose
 //! number is bounded. Nobody can make the server hold more than the limits of [`ServeOptions`] say, or keep others out.
 
+mod html;
 mod http;
 mod options;
 mod pages;

@@ -33,6 +33,14 @@ impl Relation {
     pub fn least_edits(&self) -> u32 {
         self.edits.unwrap_or_else(|| self.edits_above.map_or(0, |above| above.saturating_add(1)))
     }
+
+    /// The word edit distance for people; behind a sign where it was not measured to the end.
+    pub fn edits_told(&self) -> String {
+        match (self.edits, self.edits_above) {
+            (Some(edits), _) => edits.to_string(),
+            (None, above) => format!(">{}", above.unwrap_or_default()),
+        }
+    }
 }
 
 /// Relates texts, with buffers that are reused from pair to pair.

@@ -3,5 +3,8 @@
 mod changes;
 mod client;
 mod hostile;
+mod html;
+mod html_hostile;
+mod markup;
 mod openapi;
 mod pages;

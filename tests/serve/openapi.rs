@@ -95,8 +95,10 @@ fn answers_are_as_they_are_described() {
         ("/", "/"),
         ("/clusters", "/clusters?limit=2"),
         ("/clusters/{number}", &*format!("/clusters/{cluster}")),
+        ("/clusters/{number}", &*format!("/clusters/{cluster}?member=f11-5&threshold=0.9")),
         ("/documents", "/documents?limit=3"),
         ("/documents/{id}", "/documents/f3-1?text=yes"),
+        ("/document", "/document?id=..&text=yes"),
         ("/compare", "/compare?a=f3-1&b=f3-2"),
         ("/changes", "/changes"),
         ("/openapi.json", "/openapi.json"),
@@ -110,7 +112,7 @@ fn answers_are_as_they_are_described() {
     compare("/load", "post", &loaded.status(200).json());
     let deleted = server.change("/delete", "application/json", br#"{"ids":["new","nobody"]}"#);
     compare("/delete", "post", &deleted.status(200).json());
-    let text = ["/metrics", "/healthz", "/readyz"];
+    let text = ["/metrics", "/healthz", "/readyz", "/static/{name}"];
     for route in ROUTES {
         assert!(seen.contains(route.path) || text.contains(&route.path), "{} was not tried", route.path);
     }
@@ -130,6 +132,8 @@ fn parameters_are_those_that_are_described() {
         ("/clusters/{number}", "/clusters/1.1"),
         ("/documents", "/documents"),
         ("/documents/{id}", "/documents/f1-0"),
+        ("/document", "/document"),
+        ("/static/{name}", "/static/style.css"),
         ("/compare", "/compare"),
         ("/changes", "/changes"),
     ] {

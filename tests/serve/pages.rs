@@ -10,7 +10,7 @@ use crate::support::program::Dir;
 use crate::support::texts::{line, words};
 
 /// Ids that no address has as they are.
-const HOSTILE: [&str; 12] = [
+pub(super) const HOSTILE: [&str; 12] = [
     "a/b/c",
     "../../etc/passwd",
     "..",

@@ -2,65 +2,23 @@
 
 use std::process::ExitCode;
 
-use alike::collection::{ChangesEntry, CommitCommand, CommitNote};
+use alike::collection::{ChangesEntry, CommitCommand, CommitRow};
 use alike::error::Result;
-use jiff::Timestamp;
-use serde::Serialize;
 
 use crate::cli::collections::ShowArgs;
 use crate::session::collection::open;
 use crate::terminal::data::rows::{Cells, Column, DataRows, cell};
 use crate::terminal::stdout::OutputLines;
 
-/// A commit that has changed documents. Of one that was not noted only the number is known.
-#[derive(Serialize)]
-struct CommitRow<'a> {
-    commit: u64,
-    time: Option<String>,
-    command: Option<CommitCommand>,
-    files: Option<u64>,
-    /// The first of them.
-    sources: &'a [String],
-    added: Option<u64>,
-    replaced: Option<u64>,
-    removed: Option<u64>,
-    documents_before: Option<u64>,
-    documents: Option<u64>,
-}
-
 pub(crate) fn run(args: &ShowArgs) -> Result<ExitCode> {
     let snapshot = open(&args.at)?;
     let mut lines = OutputLines::new();
     let form = lines.form(args.print);
     let mut rows = DataRows::new(&mut lines, form, columns());
-    let commits = snapshot.manifest().changes.iter().rev().map(row);
+    let commits = snapshot.manifest().changes.iter().rev().map(ChangesEntry::row);
     let written = commits.into_iter().try_for_each(|commit| rows.row(&commit, || cells(&commit)));
     let written = written.and_then(|()| rows.finish());
     lines.finish(written)
-}
-
-fn row(entry: &ChangesEntry) -> CommitRow<'_> {
-    let note = entry.note.as_ref();
-    let of = |figure: fn(&CommitNote) -> u64| note.map(figure);
-    let before = |note: &CommitNote| note.documents.saturating_add(note.removed).saturating_sub(note.added);
-    CommitRow {
-        commit: entry.commit,
-        time: note.map(|note| shown(note.time)),
-        command: note.map(|note| note.command),
-        files: of(|note| note.files),
-        sources: note.map(|note| note.first.as_slice()).unwrap_or_default(),
-        added: of(|note| note.added),
-        replaced: of(|note| note.replaced),
-        removed: of(|note| note.removed),
-        documents_before: note.map(before),
-        documents: of(|note| note.documents),
-    }
-}
-
-/// Seconds since 1970, in UTC, as ISO 8601 has it.
-fn shown(seconds: u64) -> String {
-    let time = i64::try_from(seconds).ok().and_then(|seconds| Timestamp::from_second(seconds).ok());
-    time.map_or_else(|| seconds.to_string(), |time| time.to_string())
 }
 
 fn columns() -> Vec<Column> {
@@ -70,7 +28,7 @@ fn columns() -> Vec<Column> {
     [commit, time, command].into_iter().chain(counts).chain([Column::text("sources")]).collect()
 }
 
-fn cells(row: &CommitRow<'_>) -> Cells {
+fn cells(row: &CommitRow) -> Cells {
     let command = row.command.map(|command| match command {
         CommitCommand::Load => "load",
         CommitCommand::Delete => "delete",
@@ -87,13 +45,15 @@ fn cells(row: &CommitRow<'_>) -> Cells {
 
 #[cfg(test)]
 mod tests {
+    use alike::collection::CommitNote;
+
     use super::*;
 
     #[test]
     fn what_was_not_noted_is_not_made_up() {
         let entry = |note| ChangesEntry { commit: 7, bytes: 0, digest: 0, note };
         let texts = |entry: &ChangesEntry| {
-            let cells = cells(&row(entry));
+            let cells = cells(&entry.row());
             assert_eq!(cells.len(), columns().len());
             cells.into_iter().map(Option::unwrap_or_default).collect::<Vec<_>>().join("|")
         };

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use alike::collection::QueryOverrides;
 use alike::error::{Error, Result};
 use alike::output::{Lists, PairRow};
+use alike::similarity::Relation;
 
 use crate::cli::recompute::PairsArgs;
 use crate::cli::values::DataForm;
@@ -12,7 +13,6 @@ use crate::session::collection::open;
 use crate::session::recompute::{again, again_related, warn_of_cap};
 use crate::terminal::data::rows::{Cells, Column, DataRows, cell};
 use crate::terminal::stdout::OutputLines;
-use crate::terminal::words::edits;
 
 pub(crate) fn run(args: &PairsArgs) -> Result<ExitCode> {
     let threshold = args.threshold.as_deref().map(str::parse).transpose().map_err(Error::Config)?;
@@ -47,7 +47,8 @@ fn columns(kinds: bool) -> Vec<Column> {
 fn cells(pair: &PairRow<'_>, people: bool, kinds: bool) -> Cells {
     let common = if people { cell(pair.shown) } else { pair.shown.figure().map(|figure| figure.to_string()) };
     let kind = pair.relation.map(|relation| relation.kind.to_string());
-    let related = if kinds { vec![kind, pair.relation.as_ref().map(edits)] } else { Vec::new() };
+    let related =
+        if kinds { vec![kind, pair.relation.as_ref().map(Relation::edits_told)] } else { Vec::new() };
     [common].into_iter().chain(related).chain([cell(pair.a), cell(pair.b)]).collect()
 }
 

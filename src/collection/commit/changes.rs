@@ -2,6 +2,7 @@
 
 use std::time::SystemTime;
 
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::collection::commit::log::{LogWriter, read_log};
@@ -87,6 +88,59 @@ impl ChangesEntry {
     ) -> Result<()> {
         read_log(storage, Name::Changes(self.commit), (self.bytes, self.digest), each)
     }
+}
+
+/// A commit that has changed documents, as people are told of it. Of one that was not noted only the number is known.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct CommitRow {
+    /// Its number.
+    pub commit: u64,
+    /// When it was made, in UTC, as ISO 8601 has it.
+    pub time: Option<String>,
+    /// What made it.
+    pub command: Option<CommitCommand>,
+    /// Files that were read.
+    pub files: Option<u64>,
+    /// The first of them.
+    pub sources: Vec<String>,
+    /// Documents that are new.
+    pub added: Option<u64>,
+    /// Documents that are another text or have other fields now.
+    pub replaced: Option<u64>,
+    /// Documents that are gone.
+    pub removed: Option<u64>,
+    /// Documents that there were.
+    pub documents_before: Option<u64>,
+    /// Documents that there are.
+    pub documents: Option<u64>,
+}
+
+impl ChangesEntry {
+    /// What is told of the commit.
+    pub fn row(&self) -> CommitRow {
+        let note = self.note.as_ref();
+        let of = |figure: fn(&CommitNote) -> u64| note.map(figure);
+        let before =
+            |note: &CommitNote| note.documents.saturating_add(note.removed).saturating_sub(note.added);
+        CommitRow {
+            commit: self.commit,
+            time: note.map(|note| shown(note.time)),
+            command: note.map(|note| note.command),
+            files: of(|note| note.files),
+            sources: note.map(|note| note.first.clone()).unwrap_or_default(),
+            added: of(|note| note.added),
+            replaced: of(|note| note.replaced),
+            removed: of(|note| note.removed),
+            documents_before: note.map(before),
+            documents: of(|note| note.documents),
+        }
+    }
+}
+
+/// Seconds since 1970, in UTC, as ISO 8601 has it.
+fn shown(seconds: u64) -> String {
+    let time = i64::try_from(seconds).ok().and_then(|seconds| Timestamp::from_second(seconds).ok());
+    time.map_or_else(|| seconds.to_string(), |time| time.to_string())
 }
 
 /// Writes the change log of a commit that is being prepared.

@@ -99,6 +99,19 @@ impl Snapshot {
         let Some(document) = found.pop().flatten() else { return Ok(None) };
         Texts::new(self, progress)?.text(&document).map(Some)
     }
+
+    /// Bytes that are gone through before the text of a document can be had: those of its file, which must be what was loaded;
+    /// none if the collection keeps records, or if there is no such document.
+    ///
+    /// # Errors
+    /// Those of the collection.
+    pub fn text_costs(&self, id: &str) -> Result<u64> {
+        let tables = self.tables();
+        let document = find(&tables, &[id.to_owned()])?.pop().flatten();
+        let Some(document) = document.filter(|_| !self.manifest().store_text) else { return Ok(0) };
+        let file = Position::from_bits(document.position).file();
+        Ok(sources(&tables, &[u64::from(file)])?.get(&file).map_or(0, |source| source.bytes))
+    }
 }
 
 /// What is wrong with an input, in words; other errors stay what they are.

@@ -1,4 +1,4 @@
-//! Answers: JSON, and errors as JSON, all with the same headers.
+//! Answers: data, pages and files, and errors as either, with their headers.
 
 use bytes::Bytes;
 use http::header::{self, HeaderName, HeaderValue};
@@ -80,6 +80,11 @@ pub(in crate::serve) struct HttpAnswer {
 
 /// JSON.
 const JSON: &str = "application/json";
+/// A page.
+const HTML: &str = "text/html; charset=utf-8";
+/// What a page may do: be shown, as files of this server say, and send its forms there.
+const PAGE_POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; form-action 'self'; \
+                           frame-ancestors 'none'; base-uri 'none'";
 /// Plain text.
 const TEXT: &str = "text/plain; charset=utf-8";
 
@@ -108,10 +113,36 @@ impl HttpAnswer {
         HttpAnswer::of(status, TEXT, text)
     }
 
-    /// An error.
+    /// A page.
+    pub(in crate::serve) fn page(page: String) -> HttpAnswer {
+        let policy = (header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(PAGE_POLICY));
+        // Without it a browser does not say to this very server which page a form is from.
+        let referrer = (header::REFERRER_POLICY, HeaderValue::from_static("same-origin"));
+        HttpAnswer { more: vec![policy, referrer], ..HttpAnswer::of(StatusCode::OK, HTML, page) }
+    }
+
+    /// A file that is the same for everybody: `tag` tells its version. Under an address of this very version it may be kept.
+    pub(in crate::serve) fn file(
+        content: &'static str,
+        bytes: &'static str,
+        tag: &HeaderValue,
+        lasting: bool,
+    ) -> HttpAnswer {
+        let keep = if lasting { "public, max-age=31536000, immutable" } else { "no-cache" };
+        let more = vec![(header::ETAG, tag.clone()), (header::CACHE_CONTROL, HeaderValue::from_static(keep))];
+        HttpAnswer { more, ..HttpAnswer::of(StatusCode::OK, content, bytes) }
+    }
+
+    /// An error as data.
     pub(in crate::serve) fn error(error: &HttpError) -> HttpAnswer {
         let body = json!({ "error": { "status": error.status.as_u16(), "message": error.message } });
-        let mut answer = HttpAnswer::of(error.status, JSON, body.to_string());
+        HttpAnswer::of(error.status, JSON, body.to_string()).failed(error)
+    }
+
+    /// The answer with the status of an error, and what its headers say.
+    pub(in crate::serve) fn failed(mut self, error: &HttpError) -> HttpAnswer {
+        self.status = error.status;
+        let answer = &mut self;
         let mut add = |name: HeaderName, value: Option<String>| {
             let value = value.and_then(|value| HeaderValue::from_str(&value).ok());
             answer.more.extend(value.map(|value| (name, value)));
@@ -120,7 +151,7 @@ impl HttpAnswer {
         add(header::ALLOW, error.allow.clone());
         let asks = error.status == StatusCode::UNAUTHORIZED;
         add(header::WWW_AUTHENTICATE, asks.then(|| "Bearer realm=\"alike\"".to_owned()));
-        answer
+        self
     }
 
     /// The answer as it is sent.
@@ -139,10 +170,13 @@ impl HttpAnswer {
             (header::X_FRAME_OPTIONS, "DENY"),
             (header::REFERRER_POLICY, "no-referrer"),
             (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
+            (header::VARY, "Accept"),
         ] {
             headers.insert(name, HeaderValue::from_static(value));
         }
-        headers.extend(self.more);
+        for (name, value) in self.more {
+            headers.insert(name, value);
+        }
         response
     }
 }

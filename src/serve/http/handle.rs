@@ -5,21 +5,25 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use bytes::Bytes;
+use http::header::{self, HeaderMap, HeaderValue};
 use http::request::Parts;
 use http::{Request, Response, StatusCode};
 use http_body_util::Full;
 use hyper::body::Incoming;
 use tokio::time::timeout;
 
+use super::accept::AnswerForm;
 use super::answer::{HttpAnswer, HttpError};
 use super::body::Body;
 use super::change;
 use super::connections::{Connections, Waiting};
 use super::guard::{Asking, admit, content_type};
 use super::measured::{Gauges, ServerMetrics};
-use super::query::Query;
-use super::routes::{Endpoint, Routed, route};
+use super::query::{Query, form_field};
+use super::routes::{Endpoint, Routed, SUFFIX, route};
 use crate::serve::OPENAPI;
+use crate::serve::html::assets::Asset;
+use crate::serve::html::{self, FormPage, PageAsked};
 use crate::serve::pages::{CheckAsked, PageName, ServedPage, check};
 use crate::serve::state::served::Served;
 use crate::serve::state::threads::Lane;
@@ -45,18 +49,25 @@ impl Desk {
         let (head, incoming) = request.into_parts();
         let patience = self.served.options.timeout;
         let mut body = Body::new(incoming, &head.headers, Arc::clone(client), patience);
+        let form = match head.uri.path().ends_with(SUFFIX) {
+            true => AnswerForm::Data,
+            false => AnswerForm::asked(&head.headers),
+        };
         let routed = route(head.uri.path(), &head.method);
         let path = routed.as_ref().map_or("none", |routed| routed.route.path);
         let outcome = match routed {
-            Ok(routed) => self.admitted(client, &head, routed, &mut body).await,
+            Ok(routed) => self.admitted(client, &head, (routed, form), &mut body).await,
             Err(error) => Err(error),
         };
         let answer = outcome.unwrap_or_else(|error| {
             self.note(path, &error);
-            HttpAnswer::error(&error)
+            match form {
+                AnswerForm::Data => HttpAnswer::error(&error),
+                AnswerForm::Page => HttpAnswer::page(html::error(&error)).failed(&error),
+            }
         });
         self.measured.add(path, answer.status.as_u16(), begun.elapsed());
-        if !answer.status.is_success() {
+        if !answer.status.is_success() && answer.status != StatusCode::NOT_MODIFIED {
             client.heard();
             body.drain().await;
         }
@@ -78,7 +89,7 @@ impl Desk {
         &self,
         client: &Waiting,
         head: &Parts,
-        routed: Routed,
+        (routed, form): (Routed, AnswerForm),
         body: &mut Body,
     ) -> Result<HttpAnswer, HttpError> {
         let authority = head.uri.authority().map(http::uri::Authority::as_str);
@@ -96,7 +107,7 @@ impl Desk {
             }
             _ => {
                 let late = |_| HttpError::busy(1, "the answer took too long");
-                let answered = self.answered(client, head, routed, body);
+                let answered = self.answered(client, head, (routed, form), body);
                 timeout(self.served.options.timeout, answered).await.map_err(late)?
             }
         }
@@ -111,24 +122,39 @@ impl Desk {
         &self,
         client: &Waiting,
         head: &Parts,
-        Routed { route, name, stripped }: Routed,
+        (Routed { route, name, stripped }, form): (Routed, AnswerForm),
         body: &mut Body,
     ) -> Result<HttpAnswer, HttpError> {
+        let is_page = form == AnswerForm::Page;
         let page = match route.endpoint {
             Endpoint::Summary => PageName::Summary,
             Endpoint::Clusters => PageName::Clusters,
             Endpoint::Cluster => PageName::Cluster(stripped.unwrap_or(name)),
             Endpoint::Documents => PageName::Documents,
             Endpoint::Document => PageName::Document(name, stripped),
+            Endpoint::DocumentById => PageName::DocumentById,
+            Endpoint::Compare if is_page && head.uri.query().unwrap_or_default().is_empty() => {
+                return Ok(HttpAnswer::page(html::form(FormPage::Compare)));
+            }
             Endpoint::Compare => PageName::Compare,
             Endpoint::Changes => PageName::Changes,
             Endpoint::Check => {
                 self.bare(head)?;
-                content_type(&head.headers, &["application/json"])?;
+                let types = ["application/json", "application/x-www-form-urlencoded"];
+                let is_json = content_type(&head.headers, &types)? == types[0];
                 let bytes = body.whole(self.served.options.body).await?;
                 client.serving();
-                return self.check(bytes).await;
+                return self.check(bytes, is_json, form).await;
             }
+            Endpoint::CheckForm => {
+                self.bare(head)?;
+                return if is_page {
+                    Ok(HttpAnswer::page(html::form(FormPage::Check)))
+                } else {
+                    Err(no_form())
+                };
+            }
+            Endpoint::Static => return file(head, &name),
             Endpoint::OpenApi => return self.bare(head).map(|_| HttpAnswer::raw_json(OPENAPI)),
             Endpoint::Healthz => return self.bare(head).map(|_| HttpAnswer::text(StatusCode::OK, "ok\n")),
             Endpoint::Readyz => return self.bare(head).map(|_| self.ready()),
@@ -139,17 +165,26 @@ impl Desk {
         client.serving();
         let (query, lane) = (Query::parse(head.uri.query(), page.parameters())?, page.lane());
         let commit = self.served.commit();
-        let read = move |progress: &_| page.read(&commit, &query, progress).and_then(|page| rendered(&page));
+        let read = move |progress: &_| {
+            let page = page.read(&commit, &query, is_page, progress)?;
+            rendered(&page, form, &PageAsked { query: &query, text: None })
+        };
         self.served.threads.run(lane, read).await
     }
 
-    async fn check(&self, bytes: Bytes) -> Result<HttpAnswer, HttpError> {
+    async fn check(&self, bytes: Bytes, is_json: bool, form: AnswerForm) -> Result<HttpAnswer, HttpError> {
         let commit = self.served.commit();
         let lane = if bytes.len() <= QUICK_BYTES { Lane::Quick } else { Lane::Slow };
         let work = move |progress: &_| {
             let wrong = |error| HttpError::bad(format!("expected {{\"text\": \"...\"}}: {error}"));
-            let asked: CheckAsked = serde_json::from_slice(&bytes).map_err(wrong)?;
-            rendered(&ServedPage::Check(check(&commit, &asked, progress)?))
+            let asked: CheckAsked = match is_json {
+                true => serde_json::from_slice(&bytes).map_err(wrong)?,
+                false => CheckAsked::one(form_field(&bytes, "text")?),
+            };
+            let page = ServedPage::Check(check(&commit, &asked, progress)?);
+            // Only one text has a page.
+            let form = if asked.text().is_some() { form } else { AnswerForm::Data };
+            rendered(&page, form, &PageAsked { query: &Query::default(), text: asked.text() })
         };
         self.served.threads.run(lane, work).await
     }
@@ -176,7 +211,38 @@ impl Desk {
     }
 }
 
-/// A page as it is sent: as JSON. Whoever makes another form of pages chooses it here.
-fn rendered(page: &ServedPage) -> Result<HttpAnswer, HttpError> {
-    HttpAnswer::json(page)
+/// A page as it is sent.
+fn rendered(page: &ServedPage, form: AnswerForm, asked: &PageAsked<'_>) -> Result<HttpAnswer, HttpError> {
+    match form {
+        AnswerForm::Data => HttpAnswer::json(page),
+        AnswerForm::Page => Ok(HttpAnswer::page(html::page(page, asked))),
+    }
+}
+
+/// Programs send their texts at once.
+fn no_form() -> HttpError {
+    let error =
+        HttpError::new(StatusCode::METHOD_NOT_ALLOWED, "this path takes POST; the form is for browsers");
+    HttpError { allow: Some("POST".to_owned()), ..error }
+}
+
+/// A file that pages need, unless the client has it.
+fn file(head: &Parts, name: &str) -> Result<HttpAnswer, HttpError> {
+    let query = Query::parse(head.uri.query(), &["v"])?;
+    let asset = Asset::named(name).ok_or_else(|| HttpError::missing("there is no such file"))?;
+    let version = asset.version();
+    let tag = HeaderValue::from_str(&format!("\"{version}\""));
+    let tag = tag.map_err(|_| HttpError::new(StatusCode::INTERNAL_SERVER_ERROR, "the server failed"))?;
+    let answer = HttpAnswer::file(asset.content, asset.bytes, &tag, query.get("v") == Some(version));
+    Ok(if is_known(&head.headers, &tag) {
+        HttpAnswer { status: StatusCode::NOT_MODIFIED, body: Bytes::new(), ..answer }
+    } else {
+        answer
+    })
+}
+
+/// Whether a client has the version of a tag already.
+fn is_known(headers: &HeaderMap, tag: &HeaderValue) -> bool {
+    let known = headers.get(header::IF_NONE_MATCH).map_or(&b""[..], HeaderValue::as_bytes);
+    known.split(|byte| *byte == b',').any(|known| known.trim_ascii() == tag.as_bytes())
 }

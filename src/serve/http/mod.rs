@@ -1,5 +1,6 @@
 //! Requests and answers: connections, who may ask, routes, bodies, errors.
 
+mod accept;
 pub(in crate::serve) mod answer;
 mod body;
 mod change;

@@ -35,12 +35,23 @@ pub(super) fn decoded(text: &str, form: bool) -> Result<String, HttpError> {
     String::from_utf8(bytes).map_err(|_| wrong())
 }
 
+/// The one field of a form that was sent. Browsers make line breaks two characters.
+///
+/// # Errors
+/// 400.
+pub(super) fn form_field(bytes: &[u8], name: &str) -> Result<String, HttpError> {
+    let wrong = || HttpError::bad(format!("expected a form with the field {name:?}"));
+    let form = std::str::from_utf8(bytes).map_err(|_| wrong())?;
+    let query = Query::parse(Some(form), &[name])?;
+    Ok(query.get(name).ok_or_else(wrong)?.replace("\r\n", "\n"))
+}
+
 impl Query {
     /// The parameters, of which only those of a list are known.
     ///
     /// # Errors
     /// 400.
-    pub(super) fn parse(text: Option<&str>, known: &[&str]) -> Result<Query, HttpError> {
+    pub(in crate::serve) fn parse(text: Option<&str>, known: &[&str]) -> Result<Query, HttpError> {
         let mut found: Vec<(String, String)> = Vec::new();
         for part in text.unwrap_or_default().split('&').filter(|part| !part.is_empty()) {
             let (name, value) = part.split_once('=').unwrap_or((part, ""));
@@ -63,6 +74,11 @@ impl Query {
     /// The value of a parameter.
     pub(in crate::serve) fn get(&self, name: &str) -> Option<&str> {
         self.0.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+    }
+
+    /// All of them, in their order.
+    pub(in crate::serve) fn pairs(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
     }
 
     /// The value of a parameter that has to be given.

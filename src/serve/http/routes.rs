@@ -17,10 +17,14 @@ pub enum Endpoint {
     Documents,
     /// A document.
     Document,
+    /// The same by a parameter: there are ids that no path can have.
+    DocumentById,
     /// Two documents.
     Compare,
     /// A page of the change logs.
     Changes,
+    /// A form for a text.
+    CheckForm,
     /// Texts held against the collection.
     Check,
     /// Documents added and replaced.
@@ -35,6 +39,8 @@ pub enum Endpoint {
     Readyz,
     /// The description of all this.
     OpenApi,
+    /// A file that pages need.
+    Static,
 }
 
 /// Who may ask.
@@ -76,8 +82,10 @@ pub const ROUTES: &[Route] = &[
     get("/clusters/{number}", Endpoint::Cluster, Access::Read),
     get("/documents", Endpoint::Documents, Access::Read),
     get("/documents/{id}", Endpoint::Document, Access::Read),
+    get("/document", Endpoint::DocumentById, Access::Read),
     get("/compare", Endpoint::Compare, Access::Read),
     get("/changes", Endpoint::Changes, Access::Read),
+    get("/check", Endpoint::CheckForm, Access::Read),
     post("/check", Endpoint::Check, Access::Read),
     post("/load", Endpoint::Load, Access::Token),
     post("/delete", Endpoint::Delete, Access::Token),
@@ -85,6 +93,7 @@ pub const ROUTES: &[Route] = &[
     get("/healthz", Endpoint::Healthz, Access::Open),
     get("/readyz", Endpoint::Readyz, Access::Open),
     get("/openapi.json", Endpoint::OpenApi, Access::Open),
+    get("/static/{name}", Endpoint::Static, Access::Open),
 ];
 
 /// A route, and what its path says.
@@ -98,7 +107,7 @@ pub(super) struct Routed {
 }
 
 /// The ending that asks for JSON.
-const SUFFIX: &str = ".json";
+pub(super) const SUFFIX: &str = ".json";
 
 /// The route of a path and a method.
 pub(super) fn route(path: &str, method: &Method) -> Result<Routed, HttpError> {
@@ -168,7 +177,8 @@ mod tests {
         assert_eq!(refused("/nothing", Method::GET), (404, None));
         assert_eq!(refused("/clusters/", Method::GET), (404, None));
         assert_eq!(refused("/clusters", Method::POST), (405, Some("GET, HEAD".to_owned())));
-        assert_eq!(refused("/check", Method::GET), (405, Some("POST".to_owned())));
+        assert_eq!(refused("/load", Method::GET), (405, Some("POST".to_owned())));
+        assert_eq!(refused("/check", Method::PUT), (405, Some("GET, HEAD, POST".to_owned())));
         assert_eq!(refused("/documents/%ff", Method::GET), (400, None));
         assert_eq!(refused("/documents/%2", Method::GET), (400, None));
     }

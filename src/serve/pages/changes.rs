@@ -5,6 +5,7 @@ use std::str::FromStr;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
+use crate::collection::CommitRow;
 use crate::error::Error;
 use crate::progress::Progress;
 use crate::serve::http::answer::HttpError;
@@ -18,6 +19,8 @@ pub struct ChangesPage {
     pub commit: u64,
     /// Lines of the logs, each with the commit that made the change, in their order.
     pub changes: Vec<LogLine>,
+    /// The commits that made them, as `alike log` has them.
+    pub commits: Vec<CommitRow>,
     /// What the next page is asked for with, as `after`, if there is one.
     pub next: Option<String>,
 }
@@ -26,6 +29,13 @@ pub struct ChangesPage {
 #[derive(Debug, Serialize)]
 #[serde(transparent)]
 pub struct LogLine(Box<RawValue>);
+
+impl LogLine {
+    /// The line, a JSON object.
+    pub fn json(&self) -> &str {
+        self.0.get()
+    }
+}
 
 /// Where a page ends: so many lines of the log of a commit are behind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,15 +69,16 @@ impl ChangesPage {
         let limit = query.limit()?;
         let after: Option<LogMark> = query.parsed("after")?;
         let manifest = commit.snapshot().manifest();
-        let logs = manifest.changes.iter().map(|log| log.commit);
-        let logs = logs.filter(|log| *log > since && after.is_none_or(|after| *log >= after.commit));
-        let mut page = ChangesPage { commit: last, changes: Vec::new(), next: None };
-        for log in logs {
+        let wanted = |log: u64| log > since && after.is_none_or(|after| log >= after.commit);
+        let mut page = ChangesPage { commit: last, changes: Vec::new(), commits: Vec::new(), next: None };
+        for entry in manifest.changes.iter().filter(|log| wanted(log.commit)) {
             progress.check()?;
+            let log = entry.commit;
             let passed = after.filter(|after| after.commit == log).map_or(0, |after| after.lines);
             let room = limit - page.changes.len();
             let (lines, more) = lines(commit, log, passed, room)?;
             let read = passed + lines.len();
+            page.commits.extend((!lines.is_empty()).then(|| entry.row()));
             page.changes.extend(lines);
             // A page that is full at the end of a log: whether there is another line, its next page tells.
             if more || page.changes.len() == limit {

@@ -24,6 +24,18 @@ pub struct CheckAsked {
     texts: Option<Vec<String>>,
 }
 
+impl CheckAsked {
+    /// One text.
+    pub fn one(text: String) -> CheckAsked {
+        CheckAsked { text: Some(text), texts: None }
+    }
+
+    /// The text, if it is one.
+    pub fn text(&self) -> Option<&str> {
+        self.text.as_deref()
+    }
+}
+
 /// What a text resembles.
 #[derive(Debug, Serialize)]
 pub struct CheckedAnswer {

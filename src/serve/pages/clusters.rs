@@ -2,11 +2,12 @@
 
 use serde::Serialize;
 
-use crate::collection::{ClusterBrief, ClusterId, ClusterOrder, MemberView};
+use crate::collection::{ClusterBrief, ClusterId, ClusterOrder, DividedCluster, Explanation, MemberView};
 use crate::progress::Progress;
 use crate::serve::http::answer::HttpError;
 use crate::serve::http::query::Query;
 use crate::serve::state::commit::ServedCommit;
+use crate::threshold::Threshold;
 
 /// A page of clusters.
 #[derive(Debug, Serialize)]
@@ -56,6 +57,14 @@ pub struct ClusterPage {
     pub cluster: ClusterBrief,
     /// Members of this page, ascending by id.
     pub members: Vec<MemberView>,
+    /// Why the member that was asked for is with the representative, which comes first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub compared: Option<Explanation>,
+    /// The threshold of the collection, if the cluster can be taken apart at higher ones.
+    pub threshold: Option<Threshold>,
+    /// What it falls into at the threshold that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub divided: Option<DividedCluster>,
     /// What the next page is asked for with, as `after`, if there is one.
     pub next: Option<String>,
 }
@@ -82,6 +91,32 @@ impl ClusterPage {
         let brief = snapshot.cluster_briefs(std::slice::from_ref(found))?.pop();
         let next = members.last().filter(|_| more).map(|last| last.document.id.clone());
         let cluster = brief.ok_or_else(|| HttpError::missing("there is no such cluster now"))?;
-        Ok(ClusterPage { commit: commit.number(), cluster, members, next })
+        let compared = match query.get("member") {
+            Some(member) => compared(commit, &cluster, member, progress)?,
+            None => None,
+        };
+        let threshold = snapshot.lowest_threshold(found);
+        let asked: Option<Threshold> = query.parsed("threshold")?;
+        let divided = asked.map(|asked| snapshot.divided(found, asked, progress)).transpose()?;
+        let commit = commit.number();
+        Ok(ClusterPage { commit, cluster, members, compared, threshold, divided, next })
     }
+}
+
+/// Why a member is with the representative of its cluster; nothing is to be said of that itself.
+fn compared(
+    commit: &ServedCommit,
+    cluster: &ClusterBrief,
+    member: &str,
+    progress: &Progress,
+) -> Result<Option<Explanation>, HttpError> {
+    let snapshot = commit.snapshot();
+    let found = snapshot.documents_of(&[member.to_owned()])?.into_iter().flatten().next();
+    if found.is_none_or(|found| found.cluster != Some(cluster.cluster)) {
+        return Err(HttpError::missing(format!("there is no member {member:?} in this cluster")));
+    }
+    if member == cluster.representative {
+        return Ok(None);
+    }
+    Ok(Some(snapshot.explain(&cluster.representative, Some(member), progress)?))
 }

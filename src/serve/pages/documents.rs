@@ -8,6 +8,9 @@ use crate::serve::http::answer::HttpError;
 use crate::serve::http::query::Query;
 use crate::serve::state::commit::ServedCommit;
 
+/// Bytes of a file up to which a text of it is read without being asked for.
+const UNASKED: u64 = 256 << 20;
+
 /// A page of documents.
 #[derive(Debug, Serialize)]
 pub struct DocumentsPage {
@@ -52,7 +55,8 @@ pub struct DocumentPage {
 }
 
 impl DocumentPage {
-    /// The document of an id, or of another id if there is none of that.
+    /// The document of an id, or of another id if there is none of that. `texts` says whether its text is wanted if nobody
+    /// says, and it can be had soon.
     ///
     /// # Errors
     /// 400, 404, and those of the collection.
@@ -60,6 +64,7 @@ impl DocumentPage {
         commit: &ServedCommit,
         (id, other): (&str, Option<&str>),
         query: &Query,
+        texts: bool,
         progress: &Progress,
     ) -> Result<DocumentPage, HttpError> {
         let snapshot = commit.snapshot();
@@ -70,8 +75,9 @@ impl DocumentPage {
             return Err(HttpError::missing("there is no document of this id"));
         };
         let text = match query.get("text") {
-            None | Some("no") => None,
-            Some("yes") => snapshot.text_of(&document.id, progress)?,
+            None if !texts || snapshot.text_costs(&document.id)? > UNASKED => None,
+            Some("no") => None,
+            None | Some("yes") => snapshot.text_of(&document.id, progress)?,
             Some(other) => {
                 return Err(HttpError::bad(format!("parameter \"text\" is yes or no, and not {other:?}")));
             }

@@ -11,8 +11,8 @@ mod summary;
 
 use serde::Serialize;
 
-pub use self::changes::ChangesPage;
-pub use self::check::{CheckAsked, CheckPage, check};
+pub use self::changes::{ChangesPage, LogLine};
+pub use self::check::{CheckAsked, CheckPage, CheckedAnswer, check};
 pub use self::clusters::{ClusterPage, ClustersPage};
 pub use self::documents::{ComparePage, DocumentPage, DocumentsPage};
 pub use self::summary::SummaryPage;
@@ -58,6 +58,8 @@ pub enum PageName {
     Documents,
     /// [`ServedPage::Document`], by its id, or by another one if there is none of that.
     Document(String, Option<String>),
+    /// The same by the parameter `id`.
+    DocumentById,
     /// [`ServedPage::Compare`].
     Compare,
     /// [`ServedPage::Changes`].
@@ -70,9 +72,10 @@ impl PageName {
         match self {
             PageName::Summary => &[],
             PageName::Clusters => &["sort", "min-size", "after", "limit"],
-            PageName::Cluster(_) => &["after", "limit"],
+            PageName::Cluster(_) => &["after", "limit", "member", "threshold"],
             PageName::Documents => &["q", "after", "limit"],
             PageName::Document(..) => &["text"],
+            PageName::DocumentById => &["id", "text"],
             PageName::Compare => &["a", "b"],
             PageName::Changes => &["since", "after", "limit"],
         }
@@ -86,7 +89,7 @@ impl PageName {
         }
     }
 
-    /// Reads the page.
+    /// Reads the page. `texts` says whether texts of documents are wanted if nobody says.
     ///
     /// # Errors
     /// 400, 404, and those of the collection.
@@ -94,8 +97,13 @@ impl PageName {
         &self,
         commit: &ServedCommit,
         query: &Query,
+        texts: bool,
         progress: &Progress,
     ) -> Result<ServedPage, HttpError> {
+        let document = |id: &str, other: Option<&str>| {
+            let page = DocumentPage::read(commit, (id, other), query, texts, progress)?;
+            Ok::<_, HttpError>(ServedPage::Document(Box::new(page)))
+        };
         Ok(match self {
             PageName::Summary => ServedPage::Summary(Box::new(SummaryPage::read(commit))),
             PageName::Clusters => ServedPage::Clusters(ClustersPage::read(commit, query)?),
@@ -103,12 +111,8 @@ impl PageName {
                 ServedPage::Cluster(Box::new(ClusterPage::read(commit, number, query, progress)?))
             }
             PageName::Documents => ServedPage::Documents(DocumentsPage::read(commit, query)?),
-            PageName::Document(id, other) => ServedPage::Document(Box::new(DocumentPage::read(
-                commit,
-                (id, other.as_deref()),
-                query,
-                progress,
-            )?)),
+            PageName::Document(id, other) => document(id, other.as_deref())?,
+            PageName::DocumentById => document(query.needed("id")?, None)?,
             PageName::Compare => ServedPage::Compare(Box::new(ComparePage::read(commit, query, progress)?)),
             PageName::Changes => ServedPage::Changes(ChangesPage::read(commit, query, progress)?),
         })

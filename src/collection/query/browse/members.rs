@@ -1,15 +1,20 @@
 //! The members of one cluster, each held against its representative.
 
+use std::collections::BTreeMap;
+
+use hashbrown::HashMap;
 use serde::Serialize;
 
 use crate::collection::commit::snapshot::Snapshot;
 use crate::collection::query::browse::clusters::IndexedCluster;
 use crate::collection::query::measures::Measures;
 use crate::collection::query::view::{DocumentView, with_clusters};
+use crate::collection::tables::Tables;
 use crate::collection::tables::clusters::{documents_of, places_of};
 use crate::collection::tables::components::components;
 use crate::collection::tables::document::Document;
 use crate::collection::tables::lookup::stored_documents;
+use crate::collection::tables::member::Member;
 use crate::collection::tables::sets::each_set;
 use crate::document::Doc;
 use crate::error::Result;
@@ -31,6 +36,25 @@ pub struct MemberView {
     pub measures: Option<Measures>,
 }
 
+/// All members of a cluster, by the digests of their ids.
+pub(super) fn stored_members(
+    tables: &Tables,
+    cluster: &IndexedCluster,
+    progress: &Progress,
+) -> Result<HashMap<u128, Member>> {
+    let component = components(tables, &[cluster.at.component].into())?;
+    let mut contents: Vec<Doc> = component.values().flatten().copied().collect();
+    contents.sort_unstable();
+    contents.dedup();
+    progress.check()?;
+    let places = places_of(tables, &contents)?;
+    let mut members = documents_of(tables, &component, |doc| places.get(&doc).copied())?;
+    let mut ids = members.remove(&cluster.at).unwrap_or_default();
+    ids.sort_unstable();
+    progress.check()?;
+    stored_documents(tables, &ids)
+}
+
 impl Snapshot {
     /// The next members of a cluster behind `after`, ascending by id, at most `limit`, and whether there are others behind
     /// them.
@@ -45,17 +69,7 @@ impl Snapshot {
         progress: &Progress,
     ) -> Result<(Vec<MemberView>, bool)> {
         let tables = self.tables();
-        let component = components(&tables, &[cluster.at.component].into())?;
-        let mut contents: Vec<Doc> = component.values().flatten().copied().collect();
-        contents.sort_unstable();
-        contents.dedup();
-        progress.check()?;
-        let places = places_of(&tables, &contents)?;
-        let mut members = documents_of(&tables, &component, |doc| places.get(&doc).copied())?;
-        let mut ids = members.remove(&cluster.at).unwrap_or_default();
-        ids.sort_unstable();
-        progress.check()?;
-        let documents = stored_documents(&tables, &ids)?;
+        let documents = stored_members(&tables, cluster, progress)?;
         let representative = documents.get(&cluster.representative).map(|member| member.document.clone());
         let mut named: Vec<(Document, String)> =
             documents.into_values().map(|member| (member.document, member.name)).collect();
@@ -101,7 +115,7 @@ impl Snapshot {
             documents.iter().map(|(document, _)| u64::from(document.content)).collect();
         contents.sort_unstable();
         contents.dedup();
-        let mut of_content = std::collections::BTreeMap::new();
+        let mut of_content = BTreeMap::new();
         each_set(&tables, &contents, &mut |at, set| {
             progress.check()?;
             let same = contents[at] == u64::from(leader.content);

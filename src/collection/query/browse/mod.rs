@@ -1,9 +1,11 @@
 //! Looking at a commit by the page: some of its clusters, members or documents at a time, for whoever asks many times.
 
 mod clusters;
+mod divided;
 mod ids;
 mod members;
 
 pub use clusters::{ClusterBrief, ClusterIndex, ClusterOrder, IndexedCluster, PageMark};
+pub use divided::{ClusterPart, DividedCluster};
 pub use ids::IdIndex;
 pub use members::MemberView;

@@ -3,6 +3,7 @@
 mod apart;
 mod chain;
 mod stays;
+mod told;
 
 pub use stays::{Compared, Preference};
 
