@@ -10,6 +10,7 @@ use crate::error::{Error, Result};
 use crate::flow::context::RunContext;
 use crate::flow::documents::RunDocuments;
 use crate::flow::memory::budget::Share;
+use crate::flow::memory::document_bits::DocumentBits;
 use crate::flow::memory::sets::{Sets, not_recalled};
 use crate::flow::records::Candidate;
 use crate::flow::stored::Stored;
@@ -17,12 +18,11 @@ use crate::similarity::{AcceptanceRule, Measure};
 use crate::sketch::least_difference;
 
 /// Which keys of two documents were counted as shared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Prefixes {
     /// All that either shows.
     Equal,
-    /// Those of the indexing prefix of the smaller one.
-    Indexed,
+    /// Those of the indexing prefix of the smaller one, which may be the fewest there must be: a bit for each such document.
+    Indexed(Arc<DocumentBits>),
 }
 
 /// Sizes and sets of the documents of a run, as far as they are known in this process.
@@ -92,7 +92,7 @@ impl DocumentSets {
 
     /// Whether a pair shares enough keys to be measured, or to be accepted where keys are all there is. Two protected documents
     /// are never compared.
-    pub fn enough(&self, candidate: Candidate, prefixes: Prefixes) -> bool {
+    pub fn enough(&self, candidate: Candidate, prefixes: &Prefixes) -> bool {
         let (a, b) = candidate.pair.docs();
         let catalogue = &self.documents.catalogue;
         if catalogue.is_protected(a) && catalogue.is_protected(b) {
@@ -100,11 +100,23 @@ impl DocumentSets {
         }
         let (left, right) = (self.size(a), self.size(b));
         let context = &self.context;
-        let sizes = self.protected_first(a, b).map(|(protected, new)| (self.size(protected), self.size(new)));
-        let is_enough = |rule: AcceptanceRule| match (sizes, prefixes) {
-            (Some((protected, new)), _) => rule.is_enough_of_protected(candidate.shared, protected, new),
-            (None, Prefixes::Equal) => rule.is_enough(candidate.shared, left, right),
-            (None, Prefixes::Indexed) => rule.is_enough_indexed(candidate.shared, left, right),
+        let by_fewest = |doc: Doc| match prefixes {
+            Prefixes::Equal => false,
+            Prefixes::Indexed(by_fewest) => by_fewest.contains(doc),
+        };
+        let is_enough = |rule: AcceptanceRule| {
+            if let Some((protected, new)) = self.protected_first(a, b) {
+                let sizes = (self.size(protected), self.size(new));
+                return rule.is_enough_of_protected(candidate.shared, sizes.0, sizes.1, by_fewest(protected));
+            }
+            match prefixes {
+                Prefixes::Equal => rule.is_enough(candidate.shared, left, right),
+                Prefixes::Indexed(_) => {
+                    // Either may be the smaller one of two of one size.
+                    let by_fewest = left <= right && by_fewest(a) || right <= left && by_fewest(b);
+                    rule.is_enough_indexed(candidate.shared, left, right, by_fewest)
+                }
+            }
         };
         context.rule.is_some_and(is_enough)
             && (!context.has_signatures()

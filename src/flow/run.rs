@@ -54,6 +54,8 @@ pub struct RunParts {
     pub(super) indexing_new: Mutex<Weak<DocumentBits>>,
     /// Bits for the shingles that many have and that index any.
     pub(super) indexing_often: Mutex<Weak<DocumentBits>>,
+    /// A bit for each of them that is indexed by as few keys as it must be.
+    pub(super) by_fewest: Mutex<Weak<DocumentBits>>,
     /// What connects the documents of candidates, and the sets of a round of measuring; while they are needed.
     pub(super) connected: Mutex<Weak<Connected>>,
     pub(super) round: Mutex<(usize, Weak<DocumentSets>)>,
@@ -137,6 +139,7 @@ impl RunParts {
             of_new: Mutex::default(),
             indexing_new: Mutex::default(),
             indexing_often: Mutex::default(),
+            by_fewest: Mutex::default(),
             connected: Mutex::default(),
             round: Mutex::default(),
             has_hot_groups: AtomicBool::default(),

@@ -78,7 +78,7 @@ impl AcceptanceRule {
         let threshold = match self.evidence {
             Evidence::Decisive | Evidence::Proposal => return self.own.counts(shared, left, right),
             // The smaller one never shows more than what indexes it.
-            Evidence::AllOfLarger(_) => return self.is_enough_indexed(shared, left, right),
+            Evidence::AllOfLarger(_) => return self.is_enough_indexed(shared, left, right, false),
             Evidence::Prefix(threshold) => threshold,
         };
         // Of the one whose last key comes first in the order, all shared shingles that are keys of it are keys of both; the
@@ -88,8 +88,9 @@ impl AcceptanceRule {
         self.own.needed(left, right).is_some_and(|needed| most >= needed)
     }
 
-    /// The same of keys of which the smaller sketch shows only those by which it is indexed.
-    pub fn is_enough_indexed(self, shared: u32, left: u32, right: u32) -> bool {
+    /// The same of keys of which the smaller sketch shows only those by which it is indexed. Where larger ones contain it, it
+    /// may be indexed by the fewest that must be: `by_fewest`.
+    pub fn is_enough_indexed(self, shared: u32, left: u32, right: u32, by_fewest: bool) -> bool {
         let (small, large) = (left.min(right), left.max(right));
         let rest = |size: u32, shown: usize| u64::from(size) - shown as u64;
         // As above, with the keys that each of the two shows.
@@ -99,7 +100,7 @@ impl AcceptanceRule {
                 let of_small = rest(small, threshold.indexing_prefix(small as usize));
                 of_small.max(rest(large, threshold.prefix(large as usize)))
             }
-            Evidence::AllOfLarger(threshold) => rest(small, threshold.containment_prefix(small as usize)),
+            Evidence::AllOfLarger(threshold) => rest(small, containing_keys(threshold, small, by_fewest)),
         };
         self.own.needed(left, right).is_some_and(|needed| u64::from(shared) + rest >= needed)
     }
@@ -129,9 +130,9 @@ impl AcceptanceRule {
     }
 
     /// Whether a protected document and a new one that share so many keys, of those by which the protected one is indexed, are
-    /// worth measuring.
-    pub fn is_enough_of_protected(self, shared: u32, protected: u32, new: u32) -> bool {
-        let shown = self.of_protected.map_or(0, |threshold| threshold.containment_prefix(protected as usize));
+    /// worth measuring; this may be `by_fewest` keys.
+    pub fn is_enough_of_protected(self, shared: u32, protected: u32, new: u32, by_fewest: bool) -> bool {
+        let shown = self.of_protected.map_or(0, |threshold| containing_keys(threshold, protected, by_fewest));
         let rest = u64::from(protected) - shown as u64;
         self.needed_of_protected(protected, new).is_some_and(|needed| u64::from(shared) + rest >= needed)
     }
@@ -229,6 +230,12 @@ impl AcceptanceRule {
     }
 }
 
+/// By how many of its keys a set of some size is indexed that larger ones may contain.
+fn containing_keys(threshold: Threshold, size: u32, by_fewest: bool) -> usize {
+    let size = size as usize;
+    if by_fewest { threshold.prefix(size) } else { threshold.containment_prefix(size) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -274,9 +281,16 @@ mod tests {
                     assert_eq!(rule.measure(protected, &new), smaller.measure(protected, &new));
                     assert!(!contained || smaller.measure(protected, &new).is_some());
                     // Keys by which the protected one is indexed, as far as they are shared: the fewest that may be.
-                    let indexing = t.containment_prefix(protected.len());
-                    let fewest = shared.saturating_sub(protected.len() - indexing) as u32;
-                    assert!(!contained || rule.is_enough_of_protected(fewest, sizes.0, sizes.1));
+                    for (indexing, by_fewest) in
+                        [(t.containment_prefix(protected.len()), false), (t.prefix(protected.len()), true)]
+                    {
+                        let fewest = shared.saturating_sub(protected.len() - indexing) as u32;
+                        let (protected, new) = sizes;
+                        let is_enough =
+                            |shared| rule.is_enough_of_protected(shared, protected, new, by_fewest);
+                        assert!(!contained || is_enough(fewest));
+                        assert!(!is_enough(0));
+                    }
                 }
             }
         }

@@ -188,7 +188,7 @@ pub fn count<'scope>(
                 let mut session = output.session(held);
                 let more = counting.as_mut().filter(|_| !status.failed()).map_or(Ok(false), |counting| {
                     counting.advance(|candidate| {
-                        if sets.enough(candidate, prefixes) {
+                        if sets.enough(candidate, &prefixes) {
                             session.give(candidate);
                         }
                     })

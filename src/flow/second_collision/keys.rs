@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::flow::memory::document_bits::{DocumentBits, set};
+use crate::limits::MAX_EXPANDED_GROUP;
 use crate::sketch::{Frequencies, spread};
 use crate::threshold::Threshold;
 
@@ -78,11 +79,18 @@ pub struct KeyChoice<'a> {
     frequencies: &'a Frequencies,
     /// Many members have a shingle that is counted more often.
     many: u32,
+    /// More sets than a shingle may have that indexes one beyond the fewest that must.
+    family: u32,
     /// Slots of shingles, a bit each.
     slots: u32,
     /// Whether there are stored members, of whose shingles not all are counted.
     beside_stored: bool,
 }
+
+/// Sets that have a shingle. Where more have one, that it is shared says little of them, and all that have it make a hot group. No
+/// set is indexed by it beyond the fewest that must be, or the pages of a family would meet under a template that comes just
+/// behind these.
+const FAMILY: u32 = MAX_EXPANDED_GROUP as u32;
 
 /// Slots for members of hot groups, and most slots.
 const SLOTS: (u32, u32) = (1 << 24, 1 << 29);
@@ -109,7 +117,7 @@ impl KeyChoice<'_> {
                 (0, 1 << slots.ilog2())
             }
         };
-        KeyChoice { shown, frequencies, many, slots, beside_stored }
+        KeyChoice { shown, frequencies, many, family: FAMILY, slots, beside_stored }
     }
 
     /// Whether many members have a shingle that is counted so often.
@@ -123,11 +131,11 @@ impl KeyChoice<'_> {
     }
 
     /// Writes the keys of a set to `keys`, with their counts; how many of them index it.
-    pub fn of(&self, set: &[u64], keys: &mut Vec<(u32, u64)>) -> usize {
+    pub fn of(&self, set: &[u64], keys: &mut Vec<(u32, u64)>) -> Indexing {
         match self.shown {
             Shown::Resembling(threshold) => {
                 self.frequencies.rarest(set, threshold.prefix(set.len()), keys);
-                threshold.indexing_prefix(set.len())
+                Indexing::by(threshold.indexing_prefix(set.len()))
             }
             Shown::Containing(threshold) => {
                 self.frequencies.rarest(set, set.len(), keys);
@@ -137,45 +145,83 @@ impl KeyChoice<'_> {
                     false => keys.partition_point(|(count, _)| *count < 2),
                 };
                 keys.drain(..own);
-                threshold.containment_prefix(set.len()).saturating_sub(own)
+                self.of_contained(threshold, (set.len(), own), keys)
             }
         }
     }
 
     /// Writes the keys of a stored set under which it may meet a new one to `keys`; how many of them index it. Shingles that no
     /// new member has come before all others in the order, and there is no need to sort them.
-    pub fn of_stored(&self, set: &[u64], new: &OfNew, keys: &mut Vec<(u32, u64)>) -> usize {
+    pub fn of_stored(&self, set: &[u64], new: &OfNew, keys: &mut Vec<(u32, u64)>) -> Indexing {
         let known: Vec<u64> = set.iter().copied().filter(|shingle| new.all.may_have(*shingle)).collect();
         let others = set.len() - known.len();
-        let (shown, indexing) = match self.shown {
+        let (shown, may_index) = match self.shown {
             Shown::Resembling(threshold) => {
-                (threshold.prefix(set.len()), threshold.indexing_prefix(set.len()))
+                (threshold.prefix(set.len()), threshold.indexing_prefix(set.len()) > others)
             }
-            Shown::Containing(threshold) => (set.len(), threshold.containment_prefix(set.len())),
+            Shown::Containing(threshold) => (set.len(), threshold.prefix(set.len()) > others),
         };
-        let (shown, indexing) = (shown.saturating_sub(others), indexing.saturating_sub(others));
+        let shown = shown.saturating_sub(others);
         keys.clear();
-        if shown > 0 && (indexing > 0 || known.iter().any(|shingle| new.indexing.may_have(*shingle))) {
-            self.frequencies.rarest(&known, shown, keys);
-            let mut at = 0;
-            keys.retain(|(_, key)| {
-                at += 1;
-                at <= indexing || new.indexing.may_have(*key)
-            });
+        if shown == 0 || !may_index && !known.iter().any(|shingle| new.indexing.may_have(*shingle)) {
+            return Indexing::default();
         }
+        self.frequencies.rarest(&known, shown, keys);
+        let indexing = match self.shown {
+            Shown::Resembling(threshold) => {
+                Indexing::by(threshold.indexing_prefix(set.len()).saturating_sub(others))
+            }
+            Shown::Containing(threshold) => self.of_contained(threshold, (set.len(), others), keys),
+        };
+        let mut at = 0;
+        keys.retain(|(_, key)| {
+            at += 1;
+            at <= indexing.keys || new.indexing.may_have(*key)
+        });
         indexing
+    }
+
+    /// That of a set of `n` which larger ones may contain; of its first shingles `own` are left out, which no other has, and `keys`
+    /// are the next ones.
+    fn of_contained(&self, threshold: Threshold, (n, own): (usize, usize), keys: &[(u32, u64)]) -> Indexing {
+        let [fewest, prefix] = [threshold.prefix(n), threshold.containment_prefix(n)];
+        // What is left of such a set is less than others must have of it.
+        if own >= fewest {
+            return Indexing::default();
+        }
+        let is_of_family = |at: usize| keys.get(at).is_some_and(|(count, _)| *count > self.family);
+        match !is_of_family(fewest - own - 1) && is_of_family(prefix - own - 1) {
+            true => Indexing { keys: fewest - own, by_fewest: true },
+            false => Indexing::by(prefix - own),
+        }
+    }
+}
+
+/// By how many of its keys a set is indexed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Indexing {
+    /// The first ones, so many.
+    pub keys: usize,
+    /// Whether these are the fewest that larger sets which contain it are found by, and not some more.
+    pub by_fewest: bool,
+}
+
+impl Indexing {
+    fn by(keys: usize) -> Indexing {
+        Indexing { keys, by_fewest: false }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::similarity::{AcceptanceRule, Evidence, PairTest};
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 
     fn sets() -> impl Strategy<Value = Vec<Vec<u64>>> {
-        let member = (0u64..60).prop_map(|number| number * 0x1_0000_0001);
-        let set = prop::collection::btree_set(member, 1..40).prop_map(|set| set.into_iter().collect());
+        let member = (0u64..120).prop_map(|number| number * 0x1_0000_0001);
+        let set = prop::collection::btree_set(member, 1..90).prop_map(|set| set.into_iter().collect());
         prop::collection::vec(set, 1..9)
     }
 
@@ -195,11 +241,11 @@ mod tests {
             let frequencies = Frequencies::new(1000);
             new.iter().for_each(|set| frequencies.counting().count(set));
             let shown_by = if containing { Shown::Containing(threshold) } else { Shown::Resembling(threshold) };
-            let choice = KeyChoice::new(shown_by, &frequencies, Scale::default(), true);
+            let choice = KeyChoice { family: 2, ..KeyChoice::new(shown_by, &frequencies, Scale::default(), true) };
             let mut keys = Vec::new();
             let shown: Vec<(Vec<u64>, usize)> = new.iter().map(|set| {
                 let indexing = choice.of(set, &mut keys);
-                (keys.iter().map(|(_, key)| *key).collect(), indexing)
+                (keys.iter().map(|(_, key)| *key).collect(), indexing.keys)
             }).collect();
             let indexing = shown.iter().flat_map(|(keys, indexing)| keys[..(*indexing).min(keys.len())].iter().copied());
             let of_new = OfNew { all: gathered(new.iter().flatten().copied()), indexing: gathered(indexing) };
@@ -211,18 +257,58 @@ mod tests {
                 frequencies.rarest(set, set.len(), &mut whole);
                 whole.sort_by_key(|(count, key)| (known.contains(key), *count, *key));
                 let (indexes, prefix) = match containing {
-                    true => (threshold.containment_prefix(set.len()), set.len()),
+                    true => {
+                        let [fewest, more] = [threshold.prefix(set.len()), threshold.containment_prefix(set.len())];
+                        let others = whole.iter().take_while(|(_, key)| !known.contains(key)).count();
+                        let by_fewest = others < fewest && whole[fewest - 1].0 <= 2 && whole[more - 1].0 > 2;
+                        prop_assert_eq!(indexing.by_fewest, by_fewest && !keys.is_empty());
+                        (if others >= fewest { 0 } else if by_fewest { fewest } else { more }, set.len())
+                    }
                     false => (threshold.indexing_prefix(set.len()), threshold.prefix(set.len())),
                 };
                 let first = whole.iter().take(prefix).enumerate();
                 let all: Vec<(u64, bool)> = first.map(|(at, (_, key))| (*key, at < indexes)).filter(|(key, _)| known.contains(key)).collect();
-                let sent: Vec<(u64, bool)> = keys.iter().enumerate().map(|(at, (_, key))| (*key, at < indexing)).collect();
+                let sent: Vec<(u64, bool)> = keys.iter().enumerate().map(|(at, (_, key))| (*key, at < indexing.keys)).collect();
                 prop_assert!(sent.iter().all(|key| all.contains(key)));
                 for (theirs, their_indexing) in &shown {
                     let meets = |keys: &[(u64, bool)]| theirs.iter().enumerate()
                         .filter(|(at, key)| keys.iter().any(|(own, indexes)| own == *key && (*indexes || at < their_indexing)))
                         .map(|(_, key)| *key).collect::<Vec<_>>();
                     prop_assert_eq!(meets(&sent), meets(&all));
+                }
+            }
+        }
+
+        /// Two sets, the smaller of which is in the other as far as it must be, share as many keys as are found enough.
+        #[test]
+        fn contained_sets_are_met_and_found_enough(
+            mut all in sets(), parts in prop::collection::vec((any::<prop::sample::Index>(), 1usize..90, 0u64..9), 0..9),
+            threshold in prop::sample::select(vec!["0.3", "0.5", "0.8", "1"]), beside_stored in any::<bool>(), family in 0u32..5,
+        ) {
+            let threshold: Threshold = threshold.parse().expect("a threshold");
+            // Parts of others, each with a few of its own.
+            for (of, size, own) in parts {
+                let part = of.get(&all).iter().copied().take(size).chain((0..own).map(|number| 1 << 50 | number << 8 | size as u64));
+                all.push(part.collect::<BTreeSet<u64>>().into_iter().collect());
+            }
+            let frequencies = Frequencies::new(1000);
+            all.iter().for_each(|set| frequencies.counting().count(set));
+            let choice = KeyChoice { family, ..KeyChoice::new(Shown::Containing(threshold), &frequencies, Scale::default(), beside_stored) };
+            let rule = AcceptanceRule::new(PairTest::Containment(threshold), Evidence::AllOfLarger(threshold));
+            let shown: Vec<(Vec<(u32, u64)>, Indexing)> = all.iter().map(|set| {
+                let mut keys = Vec::new();
+                let indexing = choice.of(set, &mut keys);
+                (keys, indexing)
+            }).collect();
+            for (small, (keys, indexing)) in all.iter().zip(&shown) {
+                let indexed = &keys[..indexing.keys.min(keys.len())];
+                for (large, (theirs, _)) in all.iter().zip(&shown).filter(|(large, _)| large.len() >= small.len()) {
+                    let both = small.iter().filter(|member| large.contains(member)).count();
+                    let shared = indexed.iter().filter(|key| theirs.contains(key)).count() as u32;
+                    let sizes = (small.len() as u32, large.len() as u32);
+                    if small != large && threshold.is_met(both as u64, small.len() as u64) {
+                        prop_assert!(shared > 0 && rule.is_enough_indexed(shared, sizes.0, sizes.1, indexing.by_fewest));
+                    }
                 }
             }
         }

@@ -19,7 +19,7 @@ use crate::flow::distributed::exchange_all::wait;
 use crate::flow::distributed::gather_bits::gather_bits;
 use crate::flow::document_sets::Prefixes;
 use crate::flow::memory::budget::Share;
-use crate::flow::memory::document_bits::DocumentBits;
+use crate::flow::memory::document_bits::{DocumentBits, set as set_bit};
 use crate::flow::memory::sets::Sets;
 use crate::flow::memory::spill::{Pile, SLICE};
 use crate::flow::operators::collide::{IndexedPosting, IndexedSet, collide_indexed};
@@ -111,7 +111,9 @@ impl Members<'_> {
         candidates: &Rc<RefCell<Pile<Candidate>>>,
     ) -> Result<Vec<Vec<Doc>>> {
         let collided = Rc::new(RefCell::new(Collided::default()));
-        let (input, probe) = self.dataflow(worker, candidates, &collided);
+        let limit = self.run.documents.catalogue.doc_limit();
+        let by_fewest = shared(&self.run.by_fewest, || DocumentBits::new(limit));
+        let (input, probe) = self.dataflow(worker, candidates, &collided, &by_fewest);
         let mut sending = Sending { run: self.run, worker, input, postings: Vec::new() };
         let (late, mut own) = self.send_new(&mut sending, choice)?;
         if self.run.sets.stored().is_some() {
@@ -119,11 +121,13 @@ impl Members<'_> {
                 all: sending.gather(&self.run.of_new, &own.all),
                 indexing: sending.gather(&self.run.indexing_new, &own.indexing),
             };
-            self.send_stored(&mut sending, choice, &new, &mut own.indexing_often)?;
+            self.send_stored(&mut sending, choice, &new, &mut own)?;
         }
         let indexing = sending.gather(&self.run.indexing_often, &own.indexing_often);
         self.send_late(&mut sending, &late, &indexing)?;
         drop(late);
+        // Pairs are counted when all postings are sent.
+        gather_bits(sending.worker, &self.run.context, &by_fewest, &own.by_fewest);
         sending.finish();
         wait(worker, &self.run.context.status, &probe);
         let hot_groups = std::mem::take(&mut collided.borrow_mut().hot_groups);
@@ -141,17 +145,20 @@ impl Members<'_> {
             let indexing = choice.of(set, &mut keys);
             if alone_indexed && self.run.documents.catalogue.is_protected(doc) {
                 // What contains it is found by these, and it is never sought in anything itself.
-                keys.truncate(indexing);
+                keys.truncate(indexing.keys);
+            }
+            if indexing.by_fewest {
+                set_bit(&mut own.by_fewest, doc);
             }
             let member = IndexedSet::of(doc, set, self.salt(doc));
             if beside_stored {
                 set.iter().for_each(|shingle| own.all.insert(*shingle));
-                keys.iter().take(indexing).for_each(|(_, key)| own.indexing.insert(*key));
+                keys.iter().take(indexing.keys).for_each(|(_, key)| own.indexing.insert(*key));
             }
             of_set.clear();
             of_set.push(member.place());
             for (at, (count, key)) in keys.iter().enumerate() {
-                match (choice.is_often(*count), at < indexing) {
+                match (choice.is_often(*count), at < indexing.keys) {
                     (true, false) => of_set.push(*key),
                     (is_often, is_indexing) => {
                         if is_often {
@@ -175,7 +182,7 @@ impl Members<'_> {
         sending: &mut Sending,
         choice: &KeyChoice,
         new: &OfNew,
-        indexing_often: &mut OwnShingles,
+        own: &mut OwnOfNew,
     ) -> Result<()> {
         let mut keys = Vec::new();
         self.each_stored(&self.stored, &mut |doc, set| {
@@ -183,12 +190,15 @@ impl Members<'_> {
             if keys.is_empty() {
                 return Ok(());
             }
+            if indexing.by_fewest {
+                set_bit(&mut own.by_fewest, doc);
+            }
             let member = IndexedSet::of(doc, set, 0);
             for (at, (count, key)) in keys.iter().enumerate() {
-                if at < indexing && choice.is_often(*count) {
-                    indexing_often.insert(*key);
+                if at < indexing.keys && choice.is_often(*count) {
+                    own.indexing_often.insert(*key);
                 }
-                sending.postings.push(member.posting(*key, at < indexing));
+                sending.postings.push(member.posting(*key, at < indexing.keys));
             }
             sending.some()
         })
@@ -213,16 +223,18 @@ impl Members<'_> {
         worker: &mut Worker,
         candidates: &Rc<RefCell<Pile<Candidate>>>,
         collided: &Rc<RefCell<Collided>>,
+        by_fewest: &Arc<DocumentBits>,
     ) -> (Input, ProbeHandle<u64>) {
         let mut input = InputHandle::new_with_builder();
         let probe = ProbeHandle::new();
         let (kept, failing) = (Rc::clone(candidates), Arc::clone(&self.run.context));
         let (sets, index) = (&self.run.sets, self.worker);
+        let prefixes = Prefixes::Indexed(Arc::clone(by_fewest));
         worker.dataflow(|scope| {
             let postings = input.to_stream(scope);
             let groups = collide_indexed(postings, Arc::clone(sets), index, Rc::clone(collided));
             // The rows of all documents are known by now.
-            count(groups, empty(scope), Arc::clone(sets), index, Prefixes::Indexed)
+            count(groups, empty(scope), Arc::clone(sets), index, prefixes)
                 .inspect_batch(move |_, batch| {
                     kept.borrow_mut().extend(batch).unwrap_or_else(|error| failing.status.fail(error));
                 })
@@ -240,12 +252,19 @@ struct OwnOfNew {
     indexing: OwnShingles,
     /// Those of the latter that many members have.
     indexing_often: OwnShingles,
+    /// A bit for each member that is indexed by the fewest keys.
+    by_fewest: Vec<u64>,
 }
 
 impl OwnOfNew {
     /// None yet.
     fn of(choice: &KeyChoice) -> OwnOfNew {
-        OwnOfNew { all: choice.none(), indexing: choice.none(), indexing_often: choice.none() }
+        OwnOfNew {
+            all: choice.none(),
+            indexing: choice.none(),
+            indexing_often: choice.none(),
+            by_fewest: Vec::new(),
+        }
     }
 }
 
