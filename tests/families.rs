@@ -88,9 +88,12 @@ fn only_near_copies_stay_hot() {
 fn excerpts_in_a_family_of_near_misses() {
     let dir = Dir::new();
     let mut random = Random(21);
-    let mut own = |count: usize| (0..count).map(|_| format!("p{}", random.below(1 << 30))).collect::<Vec<_>>().join(" ");
+    let mut own = |count: usize| {
+        (0..count).map(|_| format!("p{}", random.below(1 << 30))).collect::<Vec<_>>().join(" ")
+    };
     // 196 shingles, of which 40 must be missing of a page that no other has enough of; 6 more are asked for if rare.
-    let mut texts: Vec<String> = (0..900).map(|at| format!("{} {}", words(0, 158 - at % 3), own(42 + at % 3))).collect();
+    let mut texts: Vec<String> =
+        (0..900).map(|at| format!("{} {}", words(0, 158 - at % 3), own(42 + at % 3))).collect();
     for at in (0..900).step_by(30) {
         let page = texts[at].clone();
         // Without a piece of the template, so that too little of it is in other pages.
