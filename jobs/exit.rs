@@ -8,7 +8,7 @@ pub(crate) const FAILED: u8 = 1;
 pub(crate) const WRONG_USE: u8 = 2;
 /// The input was refused.
 pub(crate) const REFUSED: u8 = 3;
-/// A collection or a lexicon cannot be used: damaged, being written to, of a later format, or none.
+/// A collection, a lexicon or an output cannot be used: damaged, being written to, of another format, or none.
 pub(crate) const UNUSABLE: u8 = 4;
 /// Another process of the job was lost, or did not come.
 pub(crate) const LOST: u8 = 5;
@@ -19,7 +19,11 @@ pub(crate) const INTERRUPTED: u8 = 130;
 pub(crate) fn exit_code(error: &Error) -> u8 {
     match error {
         Error::Config(_) | Error::OutputExists(_) | Error::Unreachable { .. } => WRONG_USE,
-        Error::Input { .. } | Error::Refused { .. } | Error::Limit(_) => REFUSED,
+        Error::Input { .. }
+        | Error::Refused { .. }
+        | Error::InputGone { .. }
+        | Error::InputChanged { .. }
+        | Error::Limit(_) => REFUSED,
         Error::Damaged { .. }
         | Error::UnfinishedDamaged { .. }
         | Error::Locked(_)
@@ -27,6 +31,8 @@ pub(crate) fn exit_code(error: &Error) -> u8 {
         | Error::NewerFormat { .. }
         | Error::Forked { .. }
         | Error::NotACollection(..)
+        | Error::NotAnOutput(..)
+        | Error::OtherOutput { .. }
         | Error::LexiconDamaged { .. }
         | Error::LexiconUnfit { .. } => UNUSABLE,
         Error::Interrupted | Error::Paused { .. } => INTERRUPTED,

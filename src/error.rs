@@ -126,6 +126,44 @@ pub enum Error {
     /// What was named as a collection is none, and why (exit code 4).
     #[error("{}: is no collection: {}; name the folder of one, as `alike load` makes it", .0.display(), .1)]
     NotACollection(PathBuf, String),
+    /// What was named as an output of `dedup` is none, or is not whole (exit code 4).
+    #[error("{}: is no whole output of `alike dedup`: {}; name the folder that --out named, with all that is in it", .0.display(), .1)]
+    NotAnOutput(PathBuf, String),
+    /// An output of another version of alike, which kept other things of its run (exit code 4).
+    #[error("{}: was written by alike {version}: {what}; ask that one, or run dedup again", .path.display())]
+    OtherOutput {
+        /// The folder.
+        path: PathBuf,
+        /// The version that wrote it.
+        version: String,
+        /// Why that matters.
+        what: String,
+    },
+    /// An input of a finished run cannot be read again (exit code 3).
+    #[error("{}: {why}, as {} is about the inputs as they were; or run dedup again", shown(.path), .output.display())]
+    InputGone {
+        /// The input.
+        path: PathBuf,
+        /// The output that it was read for.
+        output: PathBuf,
+        /// What is wrong with it, and what to do.
+        why: String,
+    },
+    /// An input of a finished run is not what it was (exit code 3).
+    #[error(
+        "{}: has {}, and had {was} when it was read for {}; put the file back as it was, or run dedup again",
+        shown(.path), counted(*.is, "byte"), .output.display()
+    )]
+    InputChanged {
+        /// The input.
+        path: PathBuf,
+        /// The output that it was read for.
+        output: PathBuf,
+        /// Its bytes then.
+        was: u64,
+        /// Its bytes now.
+        is: u64,
+    },
     /// A run of a collection that a process stores locally, and that cannot be reached from here (exit code 2).
     #[error(
         "{}: this run was stored locally by process {process}, and is not found {}. Start the job with all processes that loaded the \

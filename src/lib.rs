@@ -463,6 +463,12 @@
 //! - `output/columns/properties.rs` - how a file is written that is to be like another one
 //! - `output/columns/annotated.rs` - a Parquet file with more columns
 //! - `output/columns/table.rs` - rows of typed columns, written as Parquet
+//! - `output/finished/mod.rs` - outputs of `dedup`, asked afterwards
+//! - `output/finished/record.rs` - how a run was asked, and its inputs: what an output keeps
+//! - `output/finished/folder.rs` - an output opened again, and whether its inputs are as they were
+//! - `output/finished/lists.rs` - its lists, read again
+//! - `output/finished/find.rs` - documents of the inputs by id, or by file and line, in one pass
+//! - `output/finished/document.rs` - such a document, and what tells which of two is kept
 //! - `output/forms/mod.rs` - the forms that records are written in
 //! - `output/forms/form.rs` - what forms there are
 //! - `output/forms/plan.rs` - which files are written of which inputs, and what is refused
@@ -546,6 +552,10 @@
 //! - `report/glance.rs` - what the terminal shows when a run ends
 //! - `report/excerpts.rs` - texts of what is shown, read again
 //! - `report/chart.rs` - bars as pictures
+//! - `report/finished/mod.rs` - questions about runs that have ended
+//! - `report/finished/compare.rs` - two documents of the inputs held against each other
+//! - `report/finished/explain.rs` - why documents of a run are together, or are not
+//! - `report/finished/members.rs` - a cluster, each member held against what is kept
 //! - `report/page.rs` - the page, and its file
 //! - `report/sections.rs` - the parts of the page
 //! - `report/parts.rs` - tables and figures of pages

@@ -487,3 +487,28 @@ fn formats_that_are_not_read_are_named() {
         says(dir.dedup("in --out out"), 0).says(&format!("{name} skipped"));
     }
 }
+
+/// A mistyped field is told with the fields that there are.
+#[test]
+fn fields_that_no_record_has_are_told_with_those_there_are() {
+    let dir = Dir::new();
+    let row = |n: usize| format!("{{\"id\":\"d{n}\",\"text\":\"some words {n}\",\"score\":{n}}}\n");
+    dir.write("in.jsonl", (0..3).map(row).collect::<String>());
+    dir.write("in.csv", "id,text,score\na,some words,1\n");
+    for (file, there) in [("in.jsonl", "id, score, text"), ("in.csv", "id, text, score")] {
+        for (flags, said) in [
+            ("--keep field:nosuch:max", "--keep: no document has the field nosuch"),
+            ("--id-field nosuch", "--id-field: no document has the field nosuch"),
+        ] {
+            let ran = dir.dedup(&format!("{file} --dry-run {flags}")).ok().says(said);
+            let names = ran.stderr.split("record has: ").nth(1).unwrap().lines().next().unwrap();
+            let mut names: Vec<&str> = names.split(", ").collect();
+            let mut there: Vec<&str> = there.split(", ").collect();
+            names.sort_unstable();
+            there.sort_unstable();
+            assert_eq!(names, there, "{file}");
+        }
+        let ran = dir.dedup(&format!("{file} --dry-run --keep field:score:max")).ok();
+        assert!(!ran.stderr.contains("no document has"), "{}", ran.stderr);
+    }
+}

@@ -346,8 +346,15 @@ fn standard_input_leaves_no_trace_of_where_it_was_kept() {
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
         .collect();
     names.sort();
-    let expected =
-        ["clusters.jsonl", "duplicates.jsonl", "kept", "pairs.jsonl", "rejected.jsonl", "summary.json"];
+    let expected = [
+        "clusters.jsonl",
+        "duplicates.jsonl",
+        "inputs.jsonl",
+        "kept",
+        "pairs.jsonl",
+        "rejected.jsonl",
+        "summary.json",
+    ];
     assert_eq!(names, expected);
 }
 

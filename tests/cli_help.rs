@@ -6,7 +6,7 @@ use std::fs;
 use crate::support::program::Dir;
 
 /// The commands that have arguments of their own.
-const COMMANDS: [&str; 34] = [
+const COMMANDS: [&str; 35] = [
     "dedup",
     "passages",
     "repetition",
@@ -23,6 +23,7 @@ const COMMANDS: [&str; 34] = [
     "pairs",
     "check",
     "explain",
+    "show",
     "group",
     "serve",
     "changes",

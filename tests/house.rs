@@ -169,7 +169,7 @@ fn the_book_and_the_help_name_the_same_flags() {
         "--workspace",
     ];
     // All commands that have flags.
-    const COMMANDS: [&str; 30] = [
+    const COMMANDS: [&str; 31] = [
         "dedup",
         "passages",
         "repetition",
@@ -186,6 +186,7 @@ fn the_book_and_the_help_name_the_same_flags() {
         "pairs",
         "recluster",
         "report",
+        "show",
         "stats",
         "serve",
         "export",

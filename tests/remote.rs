@@ -402,6 +402,12 @@ fn web_servers_need_no_tags_and_nobody_sees_what_lets_in() {
         let text = String::from_utf8_lossy(&bytes);
         assert!(!secrets.iter().any(|secret| text.contains(secret)), "{name}");
     }
+    let summary = String::from_utf8(fs::read(dir.join("out/summary.json")).unwrap()).unwrap();
+    assert!(
+        !secrets.iter().any(|secret| summary.contains(secret)) && summary.contains("a.jsonl?..."),
+        "{summary}"
+    );
+    run(&dir, &server, "report out --out page.html").code(3).says("question mark");
     server.fault(Fault::Status(503, 1000));
     let line = format!("dedup {at}/a.jsonl?signature=let-me-in --out again");
     let ran = run(&dir, &server, &line).code(1);

@@ -51,6 +51,8 @@ mod families;
 mod faults;
 /// `features` accepts pairs as often as the formula says.
 mod features;
+/// Outputs of runs that have ended, asked afterwards.
+mod finished;
 /// Which spellings are one, in runs, collections and lexicons.
 mod folds;
 /// The same documents in every format.

@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::common::{
-    ChangeArgs, ConfigArgs, FormArgs, MachineArgs, PlaceArgs, PrintArgs, RefusalArgs, ReportArgs, WaitArgs,
+    ChangeArgs, ConfigArgs, EitherArgs, FormArgs, MachineArgs, PlaceArgs, PrintArgs, RefusalArgs, ReportArgs,
+    WaitArgs,
 };
 use super::dedup::ProtectedPath;
 use super::processes::ProcessArgs;
@@ -55,7 +56,16 @@ Examples:
 pub(crate) const EXPLAIN_EXAMPLES: &str = "\
 Examples:
   alike explain archive doc17                     its cluster and its links
-  alike explain archive doc17 doc99               the links between two documents, or what they lack";
+  alike explain archive doc17 doc99               the links between two documents, or what they lack
+  alike explain clean doc17                       why `alike dedup --out clean` removed or kept it
+  alike explain clean crawl/b.jsonl:8 doc17       a document by file and line, as duplicates.jsonl has them";
+
+pub(crate) const SHOW_EXAMPLES: &str = "\
+Examples:
+  alike show archive 3.12                         a cluster of a collection, as alike clusters numbers it
+  alike show clean 7                              one of an output of dedup, as clusters.jsonl numbers it
+  alike show clean 7 --member doc99               one member beside what is kept
+  alike show clean 7 --format json                for programs";
 
 pub(crate) const CHECK_EXAMPLES: &str = "\
 Examples:
@@ -219,13 +229,29 @@ pub(crate) struct ClustersArgs {
 #[derive(Debug, Args)]
 pub(crate) struct ExplainArgs {
     #[command(flatten)]
-    pub(crate) at: PlaceArgs,
-    /// Id of a document
+    pub(crate) at: EitherArgs,
+    /// Id of a document; of an output also FILE:LINE
     #[arg(value_name = "DOC")]
     pub(crate) document: String,
-    /// Id of another document
+    /// Another document
     #[arg(value_name = "DOC")]
     pub(crate) other: Option<String>,
+    #[command(flatten)]
+    pub(crate) print: PrintArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ShowClusterArgs {
+    #[command(flatten)]
+    pub(crate) at: EitherArgs,
+    /// Number of the cluster
+    pub(crate) cluster: String,
+    /// Only this member, by its id or FILE:LINE
+    #[arg(long, value_name = "ID")]
+    pub(crate) member: Option<String>,
+    /// Most members that are shown beside the kept one
+    #[arg(long, value_name = "N", default_value_t = 10, conflicts_with = "member")]
+    pub(crate) limit: usize,
     #[command(flatten)]
     pub(crate) print: PrintArgs,
 }

@@ -29,6 +29,24 @@ pub(crate) struct PlaceArgs {
     pub(crate) local_state: Option<PathBuf>,
 }
 
+/// Where a collection lies, or an output of `dedup`.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct EitherArgs {
+    /// Folder of a collection, or an output of dedup
+    #[arg(value_name = "OUT|COLLECTION", value_parser = folder_parser())]
+    pub(crate) folder: PathBuf,
+    /// Keep the data of this process in DIR, as with `load`: of collections
+    #[arg(long, value_name = "DIR", hide_short_help = true, help_heading = "Many processes")]
+    pub(crate) local_state: Option<PathBuf>,
+}
+
+impl EitherArgs {
+    /// The same, of a collection.
+    pub(crate) fn collection(&self) -> PlaceArgs {
+        PlaceArgs { collection: self.folder.clone(), local_state: self.local_state.clone() }
+    }
+}
+
 /// What decides the answer, wherever one is asked for.
 #[derive(Debug, Args)]
 pub(crate) struct ConfigArgs {

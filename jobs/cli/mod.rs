@@ -30,7 +30,7 @@ use self::collections::{
     CHANGES_EXAMPLES, CHECK_EXAMPLES, CLUSTERS_EXAMPLES, COMPACT_EXAMPLES, ChangesArgs, CheckArgs,
     ClustersArgs, CompactArgs, DELETE_EXAMPLES, DOCUMENTS_EXAMPLES, DeleteArgs, EXPLAIN_EXAMPLES,
     ExplainArgs, FSCK_EXAMPLES, GROUP_EXAMPLES, GroupArgs, INFO_EXAMPLES, LOAD_EXAMPLES, LOG_EXAMPLES,
-    LoadArgs, SERVE_EXAMPLES, ServeArgs, ShowArgs,
+    LoadArgs, SERVE_EXAMPLES, SHOW_EXAMPLES, ServeArgs, ShowArgs, ShowClusterArgs,
 };
 use self::common::{PlaceArgs, PrintArgs};
 use self::decontaminate::{DECONTAMINATE_EXAMPLES, DecontaminateArgs};
@@ -57,7 +57,7 @@ Examples:
   alike presets web > my.toml                 write a configuration file to edit
 
 Exit codes: 0 done; 1 failed; 2 wrong use or configuration; 3 input refused;
-4 no usable collection or lexicon; 5 another process was lost; 130 interrupted.";
+4 no usable collection, lexicon or output; 5 another process was lost; 130 interrupted.";
 
 const SHORT: &str = "More: alike help COMMAND, or alike COMMAND -h for its most used options.";
 
@@ -164,10 +164,11 @@ pub(crate) enum Command {
     /// checked. A collection created with `load --store-text` needs no input files: it writes its own records.
     #[command(after_help = help::more("export"), after_long_help = EXPORT_EXAMPLES)]
     Export(Box<ExportArgs>),
-    /// Write a page (HTML) about the duplicates of a collection
+    /// Write a page (HTML) about the duplicates of a collection, or of an output of `dedup`
     ///
     /// It shows how many there are and why, how alike they are, the largest and the loosest clusters, pairs near the threshold
-    /// word by word, and what each source would lose. It needs no network. `dedup --report` writes it about a run.
+    /// word by word, and what each source would lose. It needs no network. Of an output of `dedup` it is the page that --report would
+    /// have written: the same run is done again, without an output, so the inputs must be as they were.
     #[command(after_help = help::more("report"), after_long_help = REPORT_EXAMPLES)]
     Report(Box<ReportPageArgs>),
     /// Summarise a collection: duplicates, cluster sizes, disk use
@@ -185,8 +186,16 @@ pub(crate) enum Command {
     /// cluster: the shortest chain of links between them. For other pairs: how much they share, and the closest pair
     /// between their clusters. With guarantee clustering, links are those to the representative. Each pair comes with
     /// all its measures, its distance from the threshold, and the words that differ, if the texts can still be read.
+    /// In an output of `dedup` the documents are looked for in its inputs, which are read once and must still be there.
     #[command(after_long_help = EXPLAIN_EXAMPLES)]
     Explain(ExplainArgs),
+    /// Show a cluster: its members beside the document that is kept
+    ///
+    /// A table of the members (id, file, line, size, and what they have in common with the kept one), then the places where the
+    /// texts differ, side by side, as wide as the terminal. Of a collection, or of an output of `dedup` whose inputs are still
+    /// there.
+    #[command(after_long_help = SHOW_EXAMPLES)]
+    Show(ShowClusterArgs),
     /// Find the documents of a collection that new texts resemble
     ///
     /// FILE is a plain text, or records as `load` reads them. Stores nothing. Equal texts come first, then the most

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::common::{ChoiceArgs, ListArgs, MachineArgs, PlaceArgs, PrintArgs, TalkArgs};
+use super::common::{ChoiceArgs, EitherArgs, ListArgs, MachineArgs, PlaceArgs, PrintArgs, TalkArgs};
 use super::processes::ProcessArgs;
 use super::values::positive;
 
@@ -31,7 +31,8 @@ pub(crate) const REPORT_EXAMPLES: &str = "\
 Examples:
   alike report archive --out archive.html
   alike report archive --out archive.html --threshold 0.9 --from 0.85
-      As it would be at 0.9, and what would go at each threshold from 0.85 on.";
+      As it would be at 0.9, and what would go at each threshold from 0.85 on.
+  alike report clean --out clean.html             about the run of alike dedup that wrote clean/";
 
 pub(crate) const STATS_EXAMPLES: &str = "\
 Examples:
@@ -80,7 +81,7 @@ pub(crate) struct ReclusterArgs {
 #[derive(Debug, Args)]
 pub(crate) struct ReportPageArgs {
     #[command(flatten)]
-    pub(crate) at: PlaceArgs,
+    pub(crate) at: EitherArgs,
     /// The page; one that is there already is replaced
     #[arg(long, value_name = "FILE")]
     pub(crate) out: PathBuf,

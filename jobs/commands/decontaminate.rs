@@ -24,8 +24,8 @@ use alike::system_memory::peak_memory;
 
 use crate::cli::decontaminate::DecontaminateArgs;
 use crate::cluster::job::{DistributedJob, PART_DONE};
-use crate::session::benchmarks::{FoundBenchmarks, find_benchmarks};
 use crate::session::decontamination::DecontaminateOptions;
+use crate::session::decontamination::benchmarks::{FoundBenchmarks, find_benchmarks};
 use crate::session::inputs::{find_inputs, refuse, warn_of_no_words};
 use crate::session::run_folder::{RunFolder, close_spool, write_rejected};
 use crate::session::watched::watched_job;

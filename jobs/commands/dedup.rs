@@ -11,7 +11,7 @@ use alike::error::{Error, Result};
 use alike::flow::{self, Doc, EachText, LeaveOut, Outcome, Part, ProtectedSet, Related, Request};
 use alike::output::{
     FormChoice, FormPlan, Hands, KeptTally, KindTable, Lists, NoteFile, RecordSet, Scratch, Side, Summary,
-    assist_records, left_out, private_folder, summarise, write_records,
+    assist_records, left_out, private_folder, summarise, write_inputs, write_records,
 };
 use alike::peers::Peers;
 use alike::progress::{Progress, Stage};
@@ -24,13 +24,14 @@ use alike::system_memory::peak_memory;
 
 use crate::cli::dedup::DedupArgs;
 use crate::cluster::job::{DistributedJob, PART_DONE};
-use crate::environment::typed_command;
 use crate::session::against::{
     ProtectedCollection, check_protected, configured, find_protected, open_collections, refuse_beyond_stored,
     refuse_unprotected,
 };
 use crate::session::collection::folder;
+use crate::session::finished::record;
 use crate::session::inputs::{find_inputs, preferred_inputs, refuse, set_preferences};
+use crate::session::missing_fields::warn_of_missing_fields;
 use crate::session::options::DedupOptions;
 use crate::session::page::PagePlace;
 use crate::session::run_folder::{RunFolder, close_spool};
@@ -41,12 +42,25 @@ use crate::terminal::summary::print_summary;
 
 /// Deduplicates as the arguments say and reports on standard error.
 pub(crate) fn run(args: DedupArgs, job: &DistributedJob) -> Result<ExitCode> {
-    let begun = Instant::now();
     let collections = open_collections(&args.against)?;
     let config = configured(&args.choices, args.choices.lexicon.as_deref(), &collections)?;
     config.require_protected(!args.against.is_empty())?;
-    let options = &DedupOptions::new(args, config)?;
-    refuse_beyond_stored(&collections, &options.config, options.kinds)?;
+    let options = DedupOptions::new(args, config)?;
+    let Some((summary, glance)) = run_as(&options, &collections, job)? else { return Ok(PART_DONE) };
+    let out = options.out.as_deref().filter(|_| !options.dry_run);
+    print_summary(&summary, out, options.quiet, options.json_progress);
+    glance.iter().for_each(show_glance);
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Does a run as it was asked: its figures, and a look at it if anybody looks; nothing where another process leads.
+pub(super) fn run_as(
+    options: &DedupOptions,
+    collections: &[ProtectedCollection],
+    job: &DistributedJob,
+) -> Result<Option<(Summary, Option<Glance>)>> {
+    let begun = Instant::now();
+    refuse_beyond_stored(collections, &options.config, options.kinds)?;
     let progress = Arc::new(Progress::default());
     stop_on_interrupt(Arc::clone(&progress))?;
     let display = Display::start(Arc::clone(&progress), Mode::choose(options.quiet, options.json_progress));
@@ -55,15 +69,11 @@ pub(crate) fn run(args: DedupArgs, job: &DistributedJob) -> Result<ExitCode> {
     let summary = job.work(
         options.workers,
         &progress,
-        |peers| dedup((options, &collections), begun, (&mut place, &mut glance), (peers.as_ref(), &progress)),
+        |peers| dedup((options, collections), begun, (&mut place, &mut glance), (peers.as_ref(), &progress)),
         |peers| assist(options, peers, &progress),
     );
     display.finish();
-    let Some(summary) = job.print_profile(summary)? else { return Ok(PART_DONE) };
-    let out = options.out.as_deref().filter(|_| !options.dry_run);
-    print_summary(&summary, out, options.quiet, options.json_progress);
-    glance.iter().for_each(show_glance);
-    Ok(ExitCode::SUCCESS)
+    Ok(job.print_profile(summary)?.map(|summary| (summary, glance)))
 }
 
 /// The pipeline.
@@ -84,6 +94,9 @@ fn dedup(
     set_preferences(&preferred, &options.inputs, &mut discovery)?;
     let found_as = (options.hint, spool.path(), &**progress);
     let (protected, stored) = find_protected(&options.against, collections, &mut discovery, found_as)?;
+    if let Some(run) = &options.again {
+        run.check_inputs(&mut discovery.sources.clone(), true)?;
+    }
     let mut config = options.config.clone();
     let counting = resources(options, spool.path(), None);
     let named = options.lexicon.as_deref();
@@ -125,7 +138,7 @@ fn dedup(
     let report = || {
         RunReport::new(ReportRequest {
             subject: subject(&options.inputs),
-            command: typed_command(),
+            command: options.command.clone(),
             outcome: &outcome,
             summary: &summarised()?,
             rejected: &rejected,
@@ -134,6 +147,9 @@ fn dedup(
         })
     };
     let report = page.map(|page| Ok((page, report()?))).transpose()?;
+    if !options.quiet && !options.json_progress {
+        warn_of_missing_fields(&outcome, &summarised()?)?;
+    }
     if is_looked_at(options.quiet, options.json_progress) {
         *glance = Some(look_at(&outcome, progress)?);
     }
@@ -152,8 +168,10 @@ fn dedup(
     let mut summary = summarised()?;
     options.sides().iter().zip(&written).for_each(|(side, half)| summary.set_bytes(*side, half.bytes_out));
     summary.fetched = fetched(&discovery.sources, peers)?;
-    let summary = finish(options, begun, peers, summary);
+    let run = options.out.as_ref().map(|_| record(options, collections));
+    let summary = Summary { run, ..finish(options, begun, peers, summary) };
     summary.write(staging.path())?;
+    write_inputs(staging.path(), documents)?;
     report.map_or(Ok(()), |(page, report)| page.write(&report, staging.path()))?;
     close_spool(spool, staging.path())?;
     progress.check()?;

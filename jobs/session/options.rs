@@ -12,7 +12,7 @@ use alike::config::{
 use alike::error::{Error, Result};
 use alike::flow::Components;
 use alike::limits::{BASE_MEMORY, LEAST_EPOCH, LEAST_MEMORY, LEAST_SHARD, MAX_WORKERS, WORKER_MEMORY};
-use alike::output::{FormChoice, ListChoice, Side};
+use alike::output::{FinishedRun, FormChoice, ListChoice, Side};
 use alike::peers::Peers;
 use alike::read::{FormatHint, MissingText};
 use alike::resources::Resources;
@@ -25,6 +25,7 @@ use crate::cli::dedup::{DedupArgs, OutputFormArgs, ProtectedPath};
 use crate::cli::values::{
     ClusteringArg, ComponentsArg, MeasureArg, MissingTextArg, SimdArg, TokensArg, VerifyArg,
 };
+use crate::environment::typed_command;
 
 /// All that one run of `dedup` needs to know.
 #[derive(Debug)]
@@ -73,6 +74,10 @@ pub(crate) struct DedupOptions {
     pub(crate) json_progress: bool,
     /// Vector instructions to use, all of which this machine has.
     pub(crate) simd: Simd,
+    /// The command that does it again.
+    pub(crate) command: Option<String>,
+    /// The run that is done again, if one is: its inputs must be as they were.
+    pub(crate) again: Option<FinishedRun>,
 }
 
 impl DedupOptions {
@@ -114,11 +119,11 @@ impl DedupOptions {
             refusals: args.refusals,
             quiet: args.talk.quiet,
             json_progress: args.talk.json_progress,
+            command: typed_command(),
+            again: None,
         })
     }
-}
 
-impl DedupOptions {
     /// Which halves of the records are written.
     pub(crate) fn sides(&self) -> &'static [Side] {
         match (self.form.annotate, self.write_removed) {

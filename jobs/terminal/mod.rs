@@ -8,6 +8,7 @@ pub(crate) mod glance;
 pub(crate) mod interrupt;
 pub(crate) mod launched;
 pub(crate) mod reporter;
+pub(crate) mod side_by_side;
 pub(crate) mod stderr;
 pub(crate) mod stdout;
 pub(crate) mod summary;

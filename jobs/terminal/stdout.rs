@@ -131,6 +131,17 @@ impl OutputLines {
         self.note(written)
     }
 
+    /// Whether lines may be in colours.
+    pub(crate) fn colours(&self) -> bool {
+        colours(self.terminal)
+    }
+
+    /// A line that [`coloured`] made, or what it stands in: only its colours act on a terminal.
+    pub(crate) fn shown(&mut self, line: &str) -> Result<()> {
+        let written = writeln!(self.out, "{line}");
+        self.note(written)
+    }
+
     /// A line of JSON, given as its text.
     pub(crate) fn raw(&mut self, line: &str) -> Result<()> {
         let written = match self.terminal {

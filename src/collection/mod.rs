@@ -51,9 +51,9 @@ pub use query::browse::{
     MemberView, PageMark,
 };
 pub use query::check::{Checker, Resembled};
-pub use query::diff::{Piece, Whose, WordDiff, word_diff};
+pub use query::diff::{Piece, Whose, WordDiff, word_diff, word_relation};
 pub use query::explain::{
-    Alone, Apart, Compared, Comparison, Explanation, Place, Preference, Step, Together,
+    Alone, Apart, ClusterNumber, Compared, Comparison, Explanation, Place, Preference, Step, Together,
 };
 pub use query::group::Group;
 pub use query::measures::Measures;

@@ -39,7 +39,7 @@ use std::sync::Arc;
 
 pub use crate::document::{Doc, NO_DOC};
 pub use crate::read::{Part, RunInputs};
-pub use catalogue::{Catalogue, stored_value};
+pub use catalogue::{Catalogue, by_field, stored_value};
 pub use clustering::raised::RaisedCounts;
 pub use clustering::relate::{EachText, Related};
 pub use context::RunContext;

@@ -7,6 +7,7 @@ mod chosen;
 #[cfg(feature = "parquet")]
 mod columns;
 mod figures;
+mod finished;
 mod forms;
 mod hand_out;
 mod kept;
@@ -25,6 +26,10 @@ mod temporary;
 pub use chosen::{Chosen, LeftOut, Side};
 pub use figures::count;
 pub(crate) use figures::{percent, size};
+pub use finished::{
+    Decided, FinishedCluster, FinishedDocument, FinishedFind, FinishedMember, FinishedRun, InputRow,
+    PlaceInFile, ProtectedInput, RunRecord, write_inputs,
+};
 pub use forms::{
     CutFile, CutWriter, FormChoice, FormPlan, NoteFile, RecordForm, RecordObjects, RecordSet, TextChange,
     assist_records, write_cut_records, write_records,

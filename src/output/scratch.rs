@@ -2,6 +2,7 @@
 //! one that needs such a folder for the same collection removes it.
 
 use std::ffi::OsStr;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
@@ -42,6 +43,17 @@ impl Scratch {
     /// [`Error::Io`] if there can be none.
     pub fn apart(system: &Path) -> Result<Scratch> {
         Scratch::beside(&system.join("alike"), system)
+    }
+
+    /// Makes a folder in `parent` for a file that will be renamed into that. Those that processes which are gone have left of such
+    /// work are removed.
+    ///
+    /// # Errors
+    /// The error of the system.
+    pub(crate) fn within(parent: &Path, prefix: &str) -> io::Result<Scratch> {
+        let prefix = OsStr::new(prefix);
+        remove_dead(parent, prefix);
+        Temporary::new(parent, prefix, 0o700).map(Scratch)
     }
 
     /// Where it is.

@@ -5,6 +5,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::chosen::Side;
+use super::finished::RunRecord;
 use super::forms::FormChoice;
 use super::kinds::KindTable;
 use crate::config::Config;
@@ -107,6 +108,9 @@ pub struct Summary {
     /// The page that was written about the run, as it was named.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub report: Option<String>,
+    /// How the run was asked, if it can be asked again: of `dedup`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub run: Option<RunRecord>,
     /// How records are written, if not as their inputs are.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub form: Option<FormChoice>,

@@ -97,6 +97,13 @@ pub struct FormatHint {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FormatName(pub(super) &'static str);
 
+impl FormatName {
+    /// Its name.
+    pub fn as_str(self) -> &'static str {
+        self.0
+    }
+}
+
 /// What numbers of records count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]

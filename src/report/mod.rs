@@ -13,6 +13,7 @@
 //! | `glance` | what the terminal shows when a run ends |
 //! | `excerpts` | texts of what is shown, read again |
 //! | `chart` | pictures |
+//! | `finished` | questions about runs that have ended |
 //! | `page`, `sections`, `documents`, `parts`, `words` | the page |
 
 mod chart;
@@ -20,6 +21,7 @@ mod clusters;
 mod documents;
 mod excerpts;
 mod facts;
+mod finished;
 mod glance;
 mod page;
 mod parts;
@@ -32,6 +34,7 @@ mod words;
 pub use clusters::{ClusterShown, SizeBucket};
 pub use excerpts::{DocumentShown, PairShown};
 pub use facts::{ReportRequest, RunReport};
+pub use finished::{ClusterMembers, FinishedQuestions, MemberAsked, MemberPage};
 pub use glance::Glance;
 pub use page::ReportFile;
 pub use scores::{Histogram, SCORE_BINS};

@@ -1,16 +1,19 @@
 //! The page: its frame, its style, and the parts in their order.
 
-use std::io::{self, ErrorKind, Write};
+use std::fs;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
-use tempfile::NamedTempFile;
 
 use super::facts::RunReport;
 use super::sections;
 use crate::error::{Error, Result};
+use crate::output::Scratch;
 use crate::printable::printable;
 
+/// How names of folders begin that a page is in before it is whole.
+const UNFINISHED: &str = ".report-";
 /// Nothing on the page may fetch or run anything.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'";
 
@@ -57,7 +60,7 @@ impl RunReport {
 #[derive(Debug)]
 pub struct ReportFile {
     path: PathBuf,
-    file: NamedTempFile,
+    scratch: Scratch,
 }
 
 impl ReportFile {
@@ -75,26 +78,37 @@ impl ReportFile {
             let message = format!("there is no folder {}; make it first", folder.display());
             return Err(failed(io::Error::new(ErrorKind::NotFound, message)));
         }
-        let mut builder = tempfile::Builder::new();
-        builder.prefix(".report-");
-        // Temporary files are private by default, but this one becomes the output: as open as the umask allows.
-        #[cfg(unix)]
-        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-        // The name of the temporary file is nothing that a user knows.
-        let file = builder.tempfile_in(folder).map_err(|e| failed(e.kind().into()))?;
-        Ok(ReportFile { path: path.to_path_buf(), file })
+        // The name of the temporary folder is nothing that a user knows.
+        let scratch = Scratch::within(folder, UNFINISHED).map_err(|e| failed(e.kind().into()))?;
+        Ok(ReportFile { path: path.to_path_buf(), scratch })
     }
 
     /// Writes the page and gives it its name: whoever looks finds a whole page, or what was there before.
     ///
     /// # Errors
     /// [`Error::Io`].
-    pub fn finish(mut self, report: &RunReport) -> Result<()> {
+    pub fn finish(self, report: &RunReport) -> Result<()> {
         let failed = |e| Error::io(&self.path, "write the report", e);
-        self.file.write_all(report.html().as_bytes()).map_err(failed)?;
-        self.file
-            .persist(&self.path)
-            .map_err(|e| Error::io(&self.path, "write the report", e.error))
-            .map(drop)
+        let page = self.scratch.path().join("page");
+        fs::write(&page, report.html()).map_err(failed)?;
+        fs::rename(&page, &self.path).map_err(failed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_killed_process_left_goes_with_the_next_page() {
+        let root = tempfile::tempdir().expect("a folder");
+        let path = root.path().join("look.html");
+        let count = || fs::read_dir(root.path()).expect("a folder").count();
+        // As if the process had been killed before its folder had a lock.
+        fs::create_dir(root.path().join(".report-abcdefgh")).expect("a folder");
+        let file = ReportFile::create(&path).expect("a file");
+        assert_eq!(count(), 1);
+        drop(file);
+        assert_eq!(count(), 0);
     }
 }

@@ -35,6 +35,7 @@ pub(crate) fn written(folder: &Path) -> BTreeMap<String, Vec<u8>> {
 pub(crate) fn figures(summary: &[u8]) -> Vec<u8> {
     let mut summary: Value = serde_json::from_slice(summary).unwrap();
     let of_the_run = [
+        "run",
         "workers",
         "processes",
         "wire_bytes",

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 const GROUPS: &[(&str, &str)] = &[
     ("Deduplicate files", "dedup passages repetition decontaminate presets"),
     ("Keep a collection", "load delete export compact fsck info stats log"),
-    ("Query a collection", "clusters documents pairs check explain group changes recluster serve"),
+    ("Query a collection", "clusters show documents pairs check explain group changes recluster serve"),
     ("Choose and compare methods", "evaluate tune lexicon"),
     ("Other", ""),
 ];

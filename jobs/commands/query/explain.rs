@@ -11,6 +11,7 @@ use alike::progress::Progress;
 
 use crate::cli::collections::ExplainArgs;
 use crate::session::collection::open;
+use crate::session::finished::{finished_run, questions};
 use crate::terminal::data::object::print_object;
 use crate::terminal::interrupt::stop_on_interrupt;
 use crate::terminal::stdout::{OutputLines, Style};
@@ -20,16 +21,10 @@ use crate::terminal::words::piece;
 const SHOWN: usize = 20;
 
 pub(crate) fn run(args: &ExplainArgs) -> Result<ExitCode> {
-    let progress = Arc::new(Progress::default());
-    stop_on_interrupt(Arc::clone(&progress))?;
-    let snapshot = open(&args.at)?;
-    let explained = snapshot.explain(&args.document, args.other.as_deref(), &progress);
-    let explanation = explained.map_err(|error| match error {
-        Error::Config(why) if names_file(&args.document) || args.other.as_deref().is_some_and(names_file) => {
-            Error::config(format!("{why}; for a file that is not in it: alike check COLLECTION FILE"))
-        }
-        error => error,
-    })?;
+    let explanation = match finished_run(&args.at.folder)? {
+        Some(run) => questions(&run, |questions| questions.explain(&args.document, args.other.as_deref()))?,
+        None => stored(args)?,
+    };
     let mut lines = OutputLines::new();
     let form = lines.form(args.print);
     let written = print_object(&mut lines, form, &explanation, |lines| {
@@ -41,6 +36,19 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<ExitCode> {
         }
     });
     lines.finish(written)
+}
+
+/// The explanation of documents of a collection.
+fn stored(args: &ExplainArgs) -> Result<Explanation> {
+    let progress = Arc::new(Progress::default());
+    stop_on_interrupt(Arc::clone(&progress))?;
+    let explained = open(&args.at.collection())?.explain(&args.document, args.other.as_deref(), &progress);
+    explained.map_err(|error| match error {
+        Error::Config(why) if names_file(&args.document) || args.other.as_deref().is_some_and(names_file) => {
+            Error::config(format!("{why}; for a file that is not in it: alike check COLLECTION FILE"))
+        }
+        error => error,
+    })
 }
 
 /// Whether what should be an id is the name of a file.
@@ -148,7 +156,7 @@ impl ExplanationPrinter<'_> {
             None if ends.measures.is_some() && apart.compared == 0 => {
                 self.line("each is kept itself: neither is linked to a document that is kept before it")
             }
-            None if ends.measures.is_none() => self.line("the collection's method links equal texts only"),
+            None if ends.measures.is_none() => self.line("the method links equal texts only"),
             None => self.line(&format!("of {pairs} none shares anything")),
             Some(best) if best == ends => self.line(&format!("of {pairs} this is the closest")),
             Some(best) => {

@@ -12,3 +12,4 @@ mod member_fields;
 pub(super) mod pairs;
 pub(super) mod recluster;
 pub(super) mod report;
+pub(super) mod show;

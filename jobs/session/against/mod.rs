@@ -40,6 +40,18 @@ pub(crate) struct ProtectedCollection {
     snapshot: Snapshot,
 }
 
+impl ProtectedCollection {
+    /// Whether it was named by this path.
+    pub(crate) fn is_at(&self, path: &Path) -> bool {
+        self.path == path
+    }
+
+    /// Its commit.
+    pub(crate) fn commit(&self) -> u64 {
+        self.snapshot.manifest().commit
+    }
+}
+
 /// Opens the collections among protected paths, each once.
 pub(crate) fn open_collections(against: &[ProtectedPath]) -> Result<Vec<ProtectedCollection>> {
     let mut opened: Vec<ProtectedCollection> = Vec::new();

@@ -7,7 +7,7 @@ pub mod rows;
 pub mod segment;
 mod signatures;
 
-pub use keep_key::stored_value;
+pub use keep_key::{by_field, stored_value};
 
 use std::borrow::Cow;
 use std::cmp::{Ordering, Reverse};

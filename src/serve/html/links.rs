@@ -1,6 +1,6 @@
 //! Addresses within the server: whatever they name is percent-encoded.
 
-use crate::collection::ClusterId;
+use crate::collection::ClusterNumber;
 use crate::serve::http::query::Query;
 
 /// Bytes as they stand in an address. Letters, digits and four signs stand for themselves.
@@ -49,8 +49,8 @@ pub(super) fn of_document(id: &str) -> String {
 }
 
 /// Where a cluster is.
-pub(super) fn of_cluster(cluster: ClusterId) -> String {
-    format!("/clusters/{cluster}")
+pub(super) fn of_cluster(cluster: impl Into<ClusterNumber>) -> String {
+    format!("/clusters/{}", cluster.into())
 }
 
 /// Where two documents are compared.

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use maud::{Markup, html};
 
 use super::links;
-use crate::collection::ClusterId;
+use crate::collection::ClusterNumber;
 use crate::printable::printable;
 
 /// Characters of a name in a list.
@@ -51,12 +51,13 @@ pub(super) fn named_short(id: &str) -> Markup {
 }
 
 /// A cluster, and where it is.
-pub(super) fn cluster(cluster: ClusterId) -> Markup {
+pub(super) fn cluster(cluster: impl Into<ClusterNumber>) -> Markup {
+    let cluster = cluster.into();
     html! { a href=(links::of_cluster(cluster)) { (cluster) } }
 }
 
 /// A cluster, if there is one.
-pub(super) fn cluster_or_none(found: Option<ClusterId>) -> Markup {
+pub(super) fn cluster_or_none(found: Option<impl Into<ClusterNumber>>) -> Markup {
     match found {
         Some(found) => cluster(found),
         None => html! { "-" },
@@ -64,8 +65,8 @@ pub(super) fn cluster_or_none(found: Option<ClusterId>) -> Markup {
 }
 
 /// A file and a line of it.
-pub(super) fn place(file: &str, line: u32) -> Markup {
-    short(&format!("{file}:{line}"))
+pub(super) fn place(file: &str, line: impl Into<u64>) -> Markup {
+    short(&format!("{file}:{}", line.into()))
 }
 
 /// A text with its lines. What acts on who reads it is shown as what it is.

@@ -8,6 +8,7 @@ mod told;
 pub use stays::{Compared, Preference};
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use serde::Serialize;
 
@@ -44,17 +45,42 @@ pub enum Explanation {
     Apart(Box<Apart>),
 }
 
+/// The number of a cluster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub enum ClusterNumber {
+    /// That of a cluster of a collection.
+    Stored(ClusterId),
+    /// That in the lists of a run.
+    Listed(u64),
+}
+
+impl From<ClusterId> for ClusterNumber {
+    fn from(cluster: ClusterId) -> ClusterNumber {
+        ClusterNumber::Stored(cluster)
+    }
+}
+
+impl fmt::Display for ClusterNumber {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ClusterNumber::Stored(cluster) => cluster.fmt(f),
+            ClusterNumber::Listed(number) => number.fmt(f),
+        }
+    }
+}
+
 /// A document and where it is.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Place {
     /// Its id.
     pub id: String,
     /// The cluster it is in, if it is in one.
-    pub cluster: Option<ClusterId>,
+    pub cluster: Option<ClusterNumber>,
     /// The file it was read from, as it was named.
     pub file: String,
     /// The line in the file, from 1.
-    pub line: u32,
+    pub line: u64,
     /// Bytes of its text.
     pub text_bytes: u64,
     /// Whether its text has a token; one that has none is never in a cluster.
@@ -222,9 +248,9 @@ impl<'a> Explaining<'a> {
         let place = |(id, document): (&String, &Document)| {
             let place = Place {
                 id: id.clone(),
-                cluster: clusters.get(&document.content).copied(),
+                cluster: clusters.get(&document.content).copied().map(ClusterNumber::from),
                 file: sources.get(&file(document)).map(|source| source.shown.clone()).unwrap_or_default(),
-                line: document.line,
+                line: u64::from(document.line),
                 text_bytes: document.text_bytes,
                 has_tokens: document.has_content(),
             };

@@ -41,6 +41,13 @@ pub enum Compared {
     Text(String),
     /// The load that first brought its id; documents of one load are in the order of their ids.
     Load(u32),
+    /// Where it stands in the inputs of a run.
+    Place {
+        /// The file, as it was named.
+        file: String,
+        /// The line in it, from 1.
+        line: u64,
+    },
     /// It has no value in the field of the policy.
     Missing,
 }

@@ -12,6 +12,7 @@ impl Preference {
             Compared::Number(number) => number.to_string(),
             Compared::Text(text) => format!("{text:?}"),
             Compared::Load(load) => format!("load {load}"),
+            Compared::Place { file, line } => format!("{file}:{line}"),
             Compared::Missing => "no value".to_owned(),
         };
         let compared = match &self.compared {

@@ -1,5 +1,7 @@
 //! What was typed of `decontaminate`, made sense of before a byte of input is read.
 
+pub(crate) mod benchmarks;
+
 use std::path::{Path, PathBuf};
 
 use alike::config::{Config, Input};

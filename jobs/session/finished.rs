@@ -1,0 +1,199 @@
+//! Runs of `dedup` that have ended: what their folders keep of how they were asked, and asking again.
+
+use std::path::{Path, PathBuf};
+
+use alike::collection::is_collection;
+use alike::error::{Error, Result};
+use alike::method::FrozenTables;
+use alike::output::{
+    FinishedFind, FinishedRun, FormChoice, ListChoice, ProtectedInput, RunRecord, private_folder,
+};
+use alike::progress::Progress;
+use alike::read::{Discovery, FormatHint, Source};
+use alike::report::FinishedQuestions;
+use alike::run_lexicon;
+
+use crate::cli::common::{MachineArgs, RefusalArgs, TalkArgs};
+use crate::cli::dedup::ProtectedPath;
+use crate::cli::values::Percent;
+use crate::session::against::ProtectedCollection;
+use crate::session::inputs::{find_inputs, set_preferences};
+use crate::session::options::{DedupOptions, Machine};
+use crate::session::watched::watched;
+
+/// What was named, where a collection or an output of `dedup` may be: the output, if it is one.
+pub(crate) fn finished_run(place: &Path) -> Result<Option<FinishedRun>> {
+    if is_collection(place) || !FinishedRun::is_at(place) {
+        return Ok(None);
+    }
+    FinishedRun::open(place).map(Some)
+}
+
+/// What an output keeps of how its run was asked.
+pub(crate) fn record(options: &DedupOptions, collections: &[ProtectedCollection]) -> RunRecord {
+    let text = |path: &Path| RunRecord::kept_name(&path.to_string_lossy());
+    let protected = |set: &ProtectedPath| {
+        let collection = collections.iter().find(|collection| collection.is_at(&set.path));
+        ProtectedInput {
+            set: set.name.clone(),
+            path: text(&set.path),
+            collection: collection.is_some(),
+            commit: collection.map(ProtectedCollection::commit),
+        }
+    };
+    RunRecord {
+        folder: std::env::current_dir().ok().and_then(|folder| folder.into_os_string().into_string().ok()),
+        command: options.command.clone(),
+        inputs: options.inputs.iter().map(|path| text(path)).collect(),
+        input_format: options.hint.format.map(|format| format.as_str().to_owned()),
+        delimiter: options.hint.delimiter,
+        against: options.against.iter().map(protected).collect(),
+        prefer: options.prefer.iter().map(|name| RunRecord::kept_name(name)).collect(),
+        keep_per_cluster: options.keep_per_cluster,
+        kinds: options.kinds,
+        report_from: options.report_from,
+        lexicon: options.lexicon.as_deref().map(text),
+        max_rejected: options.refusals.percent() as u8,
+        ..RunRecord::new()
+    }
+}
+
+/// Goes to the folder in which a run was asked, as names of its inputs may start from there; stays where that is gone.
+pub(crate) fn go_to_inputs(run: &FinishedRun) {
+    if let Some(folder) = &run.record.folder {
+        // Elsewhere the inputs are looked for from here, and told by their names if they are not there.
+        let _ = std::env::set_current_dir(folder);
+    }
+}
+
+/// The run of an output once more, without an output but the page.
+pub(crate) fn again(
+    run: FinishedRun,
+    page: &Path,
+    machine: Machine,
+    talk: &TalkArgs,
+) -> Result<DedupOptions> {
+    run.require_this_version()?;
+    run.require_no_stream()?;
+    run.require_names()?;
+    let record = &run.record;
+    let hint = record.hint()?;
+    let mut config = run.config.clone();
+    if record.lexicon.is_none() && !record.against.iter().any(|set| set.collection) {
+        // It was counted from the inputs, and is counted again.
+        config.lexicon.clear();
+    }
+    let Machine { workers, memory, simd } = machine;
+    let against = record.against.iter();
+    let against = against.map(|set| ProtectedPath { name: set.set.clone(), path: set.path.clone().into() });
+    Ok(DedupOptions {
+        inputs: record.inputs.iter().map(PathBuf::from).collect(),
+        against: against.collect(),
+        prefer: record.prefer.clone(),
+        hint,
+        out: None,
+        config,
+        lexicon: record.lexicon.as_ref().map(PathBuf::from),
+        workers,
+        memory,
+        pairs: false,
+        kinds: record.kinds,
+        keep_per_cluster: record.keep_per_cluster,
+        lists: ListChoice::default(),
+        form: FormChoice::default(),
+        write_removed: false,
+        dry_run: true,
+        report: Some(page.to_path_buf()),
+        report_from: record.report_from,
+        refusals: RefusalArgs { strict: false, max_rejected: Percent(record.max_rejected) },
+        quiet: talk.quiet,
+        json_progress: talk.json_progress,
+        simd,
+        command: record.command.clone(),
+        again: Some(run),
+    })
+}
+
+/// Refuses collections that are at other commits than when a run held inputs against them.
+pub(crate) fn check_commits(run: &FinishedRun, collections: &[ProtectedCollection]) -> Result<()> {
+    for set in run.record.against.iter().filter(|set| set.collection) {
+        let path = Path::new(&set.path);
+        let at =
+            collections.iter().find(|collection| collection.is_at(path)).map(ProtectedCollection::commit);
+        if at != set.commit {
+            let why = match at {
+                Some(at) => {
+                    format!("is a collection at commit {at} by now; put back a copy of the earlier one")
+                }
+                None => "is no collection any more; put it back".to_owned(),
+            };
+            return Err(Error::InputGone { path: path.to_path_buf(), output: run.path.clone(), why });
+        }
+    }
+    Ok(())
+}
+
+/// Asks something about a run, with its inputs found again. Progress is shown, and Ctrl-C stops it.
+pub(crate) fn questions<T>(
+    run: &FinishedRun,
+    ask: impl FnOnce(&FinishedQuestions<'_>) -> Result<T>,
+) -> Result<T> {
+    let machine = Machine::new(&MachineArgs::default())?;
+    go_to_inputs(run);
+    watched(&TalkArgs::default(), |progress| {
+        let spool = private_folder(&std::env::temp_dir())?;
+        let sources = inputs_again(run, spool.path(), progress)?;
+        let mut config = run.config.clone();
+        if run.record.lexicon.is_none() {
+            config.lexicon.clear();
+        }
+        let named = run.record.lexicon.as_deref().map(Path::new);
+        let resources = machine.resources(spool.path(), None);
+        let lexicon = run_lexicon(&mut config, named, &sources, &resources, progress)?;
+        let tables = FrozenTables { lexicon, ..FrozenTables::default() };
+        let Machine { workers, simd, .. } = machine;
+        let find = FinishedFind { run, sources: &sources, tables: &tables, workers, simd };
+        ask(&FinishedQuestions { find, progress })
+    })
+}
+
+/// The inputs of a run, protected ones first, as they were; streams and collections are not among them.
+pub(crate) fn inputs_again(run: &FinishedRun, spool: &Path, progress: &Progress) -> Result<Vec<Source>> {
+    run.require_names()?;
+    let record = &run.record;
+    let hint = record.hint()?;
+    let mut sources = Vec::new();
+    let sets = record.against.iter().filter(|set| !set.collection && set.path != "-");
+    for set in sets {
+        sources.extend(found(run, &[PathBuf::from(&set.path)], (hint, spool, progress))?.sources);
+    }
+    let inputs: Vec<PathBuf> =
+        record.inputs.iter().filter(|input| *input != "-").map(PathBuf::from).collect();
+    if !inputs.is_empty() {
+        let mut own = found(run, &inputs, (hint, spool, progress))?;
+        let prefer: Vec<String> = record.prefer.iter().filter(|name| *name != "-").cloned().collect();
+        set_preferences(&prefer, &inputs, &mut own)?;
+        sources.append(&mut own.sources);
+    }
+    run.check_inputs(&mut sources, false)?;
+    Ok(sources)
+}
+
+/// Inputs of a run found again; what is not there is told as such.
+fn found(
+    run: &FinishedRun,
+    inputs: &[PathBuf],
+    (hint, spool, progress): (FormatHint, &Path, &Progress),
+) -> Result<Discovery> {
+    find_inputs(inputs, hint, spool, progress).map_err(|error| gone(run, error))
+}
+
+/// An input that cannot be found again, told with the output that it is read for.
+pub(crate) fn gone(run: &FinishedRun, error: Error) -> Error {
+    match error {
+        Error::Input { path, reason } => {
+            Error::InputGone { path, output: run.path.clone(), why: format!("{reason}; put it back") }
+        }
+        error => error,
+    }
+}

@@ -1,0 +1,84 @@
+//! A document of the inputs, read again.
+
+use std::cmp::Ordering;
+use std::fmt;
+
+use crate::config::{Criterion, Keep};
+use crate::document::Position;
+use crate::flow::by_field;
+use crate::read::{Day, Value};
+use crate::sketcher::Digest;
+
+/// A line of a file, as lists name it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PlaceInFile {
+    /// The file.
+    pub file: String,
+    /// The line, from 1.
+    pub line: u64,
+}
+
+impl fmt::Display for PlaceInFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.file, self.line)
+    }
+}
+
+/// A document of the inputs of a finished run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FinishedDocument {
+    /// Its id, if it has one.
+    pub id: Option<String>,
+    /// Where it stands.
+    pub place: PlaceInFile,
+    /// The same for programs. Positions order documents.
+    pub position: Position,
+    /// Its text, if that was asked for.
+    pub text: Option<String>,
+    /// Bytes of its text.
+    pub text_bytes: u64,
+    /// The day it is dated.
+    pub day: Day,
+    /// The value that the keep policy compares, if it compares a field.
+    pub value: Option<Value>,
+    /// The digest of its canonical text; none of a text without a token.
+    pub digest: Option<Digest>,
+    /// The protected set that it is of.
+    pub set: Option<String>,
+    /// How many inputs are preferred to its own.
+    pub preference: u32,
+}
+
+/// What tells two documents apart when one of them is to be kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Decided<'a> {
+    /// One is protected.
+    Protected,
+    /// The input of one is preferred.
+    Preferred,
+    /// A criterion of the keep policy; none if it finds them equal, and their order decides.
+    Policy(Option<&'a Criterion>),
+}
+
+impl FinishedDocument {
+    /// Its id, or its file and line.
+    pub fn name(&self) -> String {
+        self.id.clone().unwrap_or_else(|| self.place.to_string())
+    }
+
+    /// Orders two documents as a run does, the one to keep first, and says what decided.
+    pub fn decided<'a>(&self, other: &FinishedDocument, keep: &'a Keep) -> (Decided<'a>, Ordering) {
+        let protected = other.set.is_some().cmp(&self.set.is_some());
+        if protected.is_ne() {
+            return (Decided::Protected, protected);
+        }
+        let preference = self.preference.cmp(&other.preference);
+        if preference.is_ne() {
+            return (Decided::Preferred, preference);
+        }
+        let lengths = || self.text_bytes.cmp(&other.text_bytes);
+        let values = |max| by_field(&self.value, &other.value, max);
+        let (criterion, order) = keep.decide(self.position.cmp(&other.position), lengths, values);
+        (Decided::Policy(criterion), order)
+    }
+}

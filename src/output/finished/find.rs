@@ -1,0 +1,246 @@
+//! Single documents of the inputs of a finished run, found in one pass: by id, and by file and line.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use super::document::{FinishedDocument, PlaceInFile};
+use super::folder::FinishedRun;
+use crate::document::Position;
+use crate::error::{Error, Result};
+use crate::method::FrozenTables;
+use crate::progress::{Progress, Stage};
+use crate::read::{DocumentSink, FieldPath, Fields, Part, Record, Refusal, RunInputs, Sink, Source};
+use crate::simd::Simd;
+use crate::sketcher::Sketcher;
+
+/// Stretches that inputs are cut into, unless these would be too short or too long, and the bounds of their bytes.
+const UNITS: u64 = 256;
+const UNIT: (u64, u64) = (256 << 10, 1 << 20);
+/// Texts of documents of one id that a worker keeps: of two or more nobody shows any.
+const TEXTS: usize = 2;
+
+impl FinishedRun {
+    /// The place that `FILE:LINE` names, if that is a file of the inputs.
+    pub fn place(&self, text: &str) -> Option<PlaceInFile> {
+        let (file, line) = text.rsplit_once(':')?;
+        let line = line.parse().ok().filter(|line| *line > 0)?;
+        let known = self.inputs.iter().any(|row| row.file == file);
+        known.then(|| PlaceInFile { file: file.to_owned(), line })
+    }
+}
+
+/// Finding documents of a finished run.
+pub struct FinishedFind<'a> {
+    /// The run.
+    pub run: &'a FinishedRun,
+    /// Its inputs, as they were found again, protected ones first.
+    pub sources: &'a [Source],
+    /// What texts are sketched by.
+    pub tables: &'a FrozenTables,
+    /// Threads.
+    pub workers: usize,
+    /// Vector instructions.
+    pub simd: Simd,
+}
+
+impl FinishedFind<'_> {
+    /// Documents of these ids, with their texts, and at these places, with their texts where that is true; in document order.
+    /// Where many have one id, some come without a text.
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`], and [`Error::Io`].
+    pub fn find(
+        &self,
+        ids: &BTreeSet<String>,
+        places: &BTreeMap<PlaceInFile, bool>,
+        progress: &Progress,
+    ) -> Result<Vec<FinishedDocument>> {
+        let mut sources = self.sources.to_vec();
+        if ids.is_empty() {
+            sources.retain(|source| places.keys().any(|place| place.file == source.shown));
+        }
+        let lines_of = |source: &Source| -> BTreeMap<u64, bool> {
+            let of = places.iter().filter(|(place, _)| place.file == source.shown);
+            of.map(|(place, text)| (place.line, *text)).collect()
+        };
+        let wanted: Vec<BTreeMap<u64, bool>> = sources.iter().map(lines_of).collect();
+        let bytes: u64 = sources.iter().map(|source| source.bytes).sum();
+        progress.enter(Stage::Read, bytes);
+        let value = self.run.config.cluster.keep.field().map(FieldPath::parse).transpose()?;
+        let fields = Arc::new(Fields { value, ..Fields::of(&self.run.config.input)? });
+        sources.iter_mut().for_each(|source| source.stopped_by(progress.stop_flag()));
+        let unit_bytes = (bytes / UNITS).clamp(UNIT.0, UNIT.1);
+        let inputs = RunInputs::new(sources, fields, Part::ALL, unit_bytes);
+        let mut found = self.pass(&inputs, ids, &WantedLines::Head(&wanted), progress)?;
+        let behind = lines_behind(&inputs, &wanted, &found);
+        if !behind.is_empty() {
+            found.extend(self.pass(&inputs, &BTreeSet::new(), &WantedLines::Units(&behind), progress)?);
+        }
+        // Of one that was found twice the one with a text.
+        found.sort_by_key(|found| (found.position, found.document.text.is_none()));
+        found.dedup_by_key(|found| found.position);
+        Ok(found.into_iter().map(|found| self.document(found, &inputs)).collect())
+    }
+
+    /// Reads units with several threads.
+    fn pass(
+        &self,
+        inputs: &RunInputs,
+        ids: &BTreeSet<String>,
+        asked: &WantedLines<'_>,
+        progress: &Progress,
+    ) -> Result<Vec<LocatedRecord>> {
+        let (next, failed) = (AtomicUsize::new(0), AtomicBool::new(false));
+        let work = || -> Result<Vec<LocatedRecord>> {
+            let sketcher = Sketcher::new(&self.run.config, self.tables, self.simd);
+            let lines = BTreeMap::new();
+            let mut sink = FindSink { ids, lines, sketcher, found: Vec::new(), documents: 0, texts: 0 };
+            loop {
+                let at = next.fetch_add(1, Ordering::Relaxed);
+                let Some(unit) = inputs.units.get(at) else { return Ok(sink.found) };
+                sink.lines = match asked {
+                    WantedLines::Head(wanted) if unit.start == 0 => wanted[unit.file as usize].clone(),
+                    WantedLines::Head(_) => BTreeMap::new(),
+                    WantedLines::Units(lines) => match lines.get(&at) {
+                        Some(lines) => lines.clone(),
+                        None => continue,
+                    },
+                };
+                let step = &mut |_: &mut FindSink<'_>| {
+                    progress.check()?;
+                    Ok(!failed.load(Ordering::Relaxed))
+                };
+                if !inputs.read_unit(at, &mut sink, progress, step)? {
+                    return Ok(sink.found);
+                }
+            }
+        };
+        let work = || work().inspect_err(|_| failed.store(true, Ordering::Relaxed));
+        let done: Vec<Result<Vec<LocatedRecord>>> = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..self.workers).map(|_| scope.spawn(work)).collect();
+            let panicked = |_| Err(Error::Worker("a thread that reads the input panicked".into()));
+            threads.into_iter().map(|thread| thread.join().unwrap_or_else(panicked)).collect()
+        });
+        let mut found = Vec::new();
+        for done in done {
+            found.extend(done?);
+        }
+        progress.check()?;
+        Ok(found)
+    }
+
+    fn document(&self, found: LocatedRecord, inputs: &RunInputs) -> FinishedDocument {
+        let source = &inputs.sources[found.position.file() as usize];
+        let number = self.sources.iter().position(|other| other.shown == source.shown).unwrap_or_default();
+        let row = self.run.inputs.iter().find(|row| row.file == source.shown);
+        FinishedDocument {
+            place: PlaceInFile {
+                file: source.shown.clone(),
+                line: inputs.line_at(found.position, found.line),
+            },
+            // Of all inputs, not only of those that were looked at.
+            position: Position::new(number as u32, found.position.offset()),
+            set: row.and_then(|row| row.against.clone()),
+            preference: source.preference,
+            ..found.document
+        }
+    }
+}
+
+/// Which lines are asked for.
+enum WantedLines<'a> {
+    /// Those of each file, as far as they are in its first unit: of others the number of lines before them is not known yet.
+    Head(&'a [BTreeMap<u64, bool>]),
+    /// Those of some units, counted from their beginnings.
+    Units(&'a BTreeMap<usize, BTreeMap<u64, bool>>),
+}
+
+/// The lines that stand behind the first units of their files, by unit, now that the lines of all units are known.
+fn lines_behind(
+    inputs: &RunInputs,
+    wanted: &[BTreeMap<u64, bool>],
+    found: &[LocatedRecord],
+) -> BTreeMap<usize, BTreeMap<u64, bool>> {
+    // What was found by its id needs no second look.
+    let known: BTreeSet<(u32, u64)> = found
+        .iter()
+        .filter(|found| found.document.text.is_some())
+        .map(|found| (found.position.file(), inputs.line_at(found.position, found.line)))
+        .collect();
+    let lines: BTreeMap<u64, u64> = inputs.units_read().collect();
+    let mut behind: BTreeMap<usize, BTreeMap<u64, bool>> = BTreeMap::new();
+    let (mut file, mut before) = (u32::MAX, 0);
+    for (at, unit) in inputs.units.iter().enumerate() {
+        if unit.file != file {
+            (file, before) = (unit.file, 0);
+        }
+        let own = lines.get(&(at as u64)).copied().unwrap_or_default();
+        if unit.start > 0 {
+            let here = wanted[file as usize].range(before + 1..=before + own);
+            for (line, text) in here.filter(|(line, _)| !known.contains(&(file, **line))) {
+                behind.entry(at).or_default().insert(line - before, *text);
+            }
+        }
+        before += own;
+    }
+    behind
+}
+
+/// A document that was found, before the lines of its file are all known.
+struct LocatedRecord {
+    position: Position,
+    line: u32,
+    document: FinishedDocument,
+}
+
+/// A worker that looks for documents.
+struct FindSink<'a> {
+    ids: &'a BTreeSet<String>,
+    /// Lines of the unit that is read, and whether their texts are wanted.
+    lines: BTreeMap<u64, bool>,
+    sketcher: Sketcher,
+    found: Vec<LocatedRecord>,
+    documents: u64,
+    /// Texts that were kept for their ids.
+    texts: usize,
+}
+
+impl Sink for FindSink<'_> {
+    fn document(&mut self, record: &Record<'_>) {
+        self.documents += 1;
+        let by_line = self.lines.get(&u64::from(record.line)).copied();
+        let by_id = !self.ids.is_empty() && record.id.as_deref().is_some_and(|id| self.ids.contains(id));
+        if by_line.is_none() && !by_id {
+            return;
+        }
+        let room = by_id && self.texts < TEXTS * self.ids.len();
+        self.texts += usize::from(room);
+        let text = (room || by_line == Some(true)).then(|| record.text.to_owned());
+        let digest = self.sketcher.read(record.text, record.day);
+        self.found.push(LocatedRecord {
+            position: record.position,
+            line: record.line,
+            document: FinishedDocument {
+                id: record.id.as_ref().map(ToString::to_string),
+                place: PlaceInFile { file: String::new(), line: 0 },
+                position: record.position,
+                text,
+                text_bytes: record.text.len() as u64,
+                day: record.day,
+                value: record.value.clone(),
+                digest,
+                set: None,
+                preference: 0,
+            },
+        });
+    }
+
+    fn refuse(&mut self, _: Position, _: u32, _: Refusal) {}
+}
+
+impl DocumentSink for FindSink<'_> {
+    fn documents(&self) -> u64 {
+        self.documents
+    }
+}

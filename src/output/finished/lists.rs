@@ -1,0 +1,169 @@
+//! The lists of a run, read again: which documents a cluster has, where they stand, and why they went.
+
+use std::collections::{BTreeMap, BTreeSet};
+#[cfg(feature = "parquet")]
+use std::path::Path;
+
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+
+use super::document::PlaceInFile;
+use super::folder::FinishedRun;
+use crate::error::Result;
+#[cfg(feature = "parquet")]
+use crate::read::{discover, row_objects};
+
+/// A document of a cluster.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FinishedMember {
+    /// Its id, or its file and line.
+    pub name: String,
+    /// Where it stands; lists name no place of what is kept beside a representative.
+    pub place: Option<PlaceInFile>,
+    /// Whether it is kept.
+    pub kept: bool,
+    /// Why it was removed, if it was.
+    pub reason: Option<String>,
+    /// The name of the document before it on the way from the representative, if only others hold it there.
+    pub parent: Option<String>,
+}
+
+/// A cluster of two documents or more.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FinishedCluster {
+    /// Its number.
+    pub number: u64,
+    /// Its documents.
+    pub size: u64,
+    /// The document that is kept.
+    pub representative: FinishedMember,
+    /// The others: those that are kept beside it first, then the removed ones in document order.
+    pub others: Vec<FinishedMember>,
+}
+
+impl FinishedCluster {
+    /// All its documents, the representative first.
+    pub fn members(&self) -> impl Iterator<Item = &FinishedMember> {
+        std::iter::once(&self.representative).chain(&self.others)
+    }
+}
+
+#[derive(Deserialize)]
+struct DuplicateRead {
+    id: String,
+    file: String,
+    line: u64,
+    cluster: u64,
+    representative: String,
+    representative_file: String,
+    representative_line: u64,
+    reason: String,
+    #[serde(default)]
+    parent: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct ClusterRead {
+    cluster: u64,
+    size: u64,
+    representative: String,
+    members: Vec<String>,
+    #[serde(default)]
+    kept: Option<Vec<String>>,
+}
+
+impl FinishedRun {
+    /// The numbers of the clusters that documents of these names, or at these places, are in.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::NotAnOutput`] and [`crate::error::Error::Io`] of lists.
+    pub fn clusters_with(
+        &self,
+        names: &BTreeSet<String>,
+        places: &BTreeSet<PlaceInFile>,
+    ) -> Result<BTreeSet<u64>> {
+        let is_named = |name: &String| names.contains(name);
+        let is_there =
+            |file: &str, line: u64| places.iter().any(|place| place.line == line && place.file == file);
+        let mut numbers = BTreeSet::new();
+        self.list("duplicates", &mut |row: DuplicateRead| {
+            let found = is_named(&row.id)
+                || is_named(&row.representative)
+                || is_there(&row.file, row.line)
+                || is_there(&row.representative_file, row.representative_line);
+            numbers.extend(found.then_some(row.cluster));
+            Ok(())
+        })?;
+        if self.record.keep_per_cluster > 1 {
+            self.list("clusters", &mut |row: ClusterRead| {
+                numbers.extend(row.members.iter().any(is_named).then_some(row.cluster));
+                Ok(())
+            })?;
+        }
+        Ok(numbers)
+    }
+
+    /// The clusters of these numbers, as far as there are such.
+    ///
+    /// # Errors
+    /// Those of [`FinishedRun::clusters_with`].
+    pub fn clusters(&self, numbers: &BTreeSet<u64>) -> Result<BTreeMap<u64, FinishedCluster>> {
+        let mut found: BTreeMap<u64, FinishedCluster> = BTreeMap::new();
+        if numbers.is_empty() {
+            return Ok(found);
+        }
+        let member =
+            |name: String, place, kept| FinishedMember { name, place, kept, reason: None, parent: None };
+        self.list("clusters", &mut |row: ClusterRead| {
+            if numbers.contains(&row.cluster) {
+                let beside = row.kept.unwrap_or_default().into_iter().skip(1);
+                let cluster = FinishedCluster {
+                    number: row.cluster,
+                    size: row.size,
+                    representative: member(row.representative, None, true),
+                    others: beside.map(|name| member(name, None, true)).collect(),
+                };
+                found.insert(row.cluster, cluster);
+            }
+            Ok(())
+        })?;
+        self.list("duplicates", &mut |row: DuplicateRead| {
+            let Some(cluster) = found.get_mut(&row.cluster) else { return Ok(()) };
+            let DuplicateRead { id, file, line, representative_file, representative_line, .. } = row;
+            cluster.representative.place =
+                Some(PlaceInFile { file: representative_file, line: representative_line });
+            cluster.others.push(FinishedMember {
+                reason: Some(row.reason),
+                parent: row.parent,
+                ..member(id, Some(PlaceInFile { file, line }), false)
+            });
+            Ok(())
+        })?;
+        Ok(found)
+    }
+
+    /// Hands the rows of a list to `each`, in whichever form it is.
+    fn list<T: DeserializeOwned>(&self, name: &str, each: &mut dyn FnMut(T) -> Result<()>) -> Result<()> {
+        #[cfg(feature = "parquet")]
+        {
+            let table = self.path.join(format!("{name}.parquet"));
+            if table.is_file() {
+                return self.table(&table, each);
+            }
+        }
+        self.rows(&format!("{name}.jsonl"), each)
+    }
+
+    /// Hands the rows of a table to `each`.
+    #[cfg(feature = "parquet")]
+    fn table<T: DeserializeOwned>(&self, path: &Path, each: &mut dyn FnMut(T) -> Result<()>) -> Result<()> {
+        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let text = path.to_str().ok_or_else(|| self.incomplete(&name))?;
+        for source in discover(&[text.to_owned()], &self.path)?.sources {
+            row_objects(&source, &mut |row, object| {
+                each(serde_json::from_slice(object).map_err(|_| self.damaged(&name, row + 1))?)
+            })?;
+        }
+        Ok(())
+    }
+}

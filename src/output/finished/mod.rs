@@ -1,0 +1,14 @@
+//! Output folders of `dedup`, asked afterwards: what was read to write one, whether that is still there, the lists in it, and
+//! single documents of the inputs.
+
+mod document;
+mod find;
+mod folder;
+mod lists;
+mod record;
+
+pub use document::{Decided, FinishedDocument, PlaceInFile};
+pub use find::FinishedFind;
+pub use folder::FinishedRun;
+pub use lists::{FinishedCluster, FinishedMember};
+pub use record::{InputRow, ProtectedInput, RunRecord, write_inputs};

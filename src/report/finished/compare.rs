@@ -1,0 +1,112 @@
+//! Two documents of the inputs held against each other, by the rule of the run.
+
+use std::cmp::Ordering;
+
+use super::FinishedQuestions;
+use crate::collection::{Compared, Comparison, Measures, Preference, Step, word_diff, word_relation};
+use crate::config::{Criterion, Keep};
+use crate::error::Result;
+use crate::output::{Decided, FinishedDocument};
+use crate::read::Value;
+use crate::sketcher::Sketcher;
+
+impl FinishedQuestions<'_> {
+    /// What sketches of documents are made with.
+    pub(super) fn sketcher(&self) -> Sketcher {
+        Sketcher::new(&self.run().config, self.find.tables, self.find.simd)
+    }
+
+    /// Compares two documents, and their texts if `words` says so.
+    pub(super) fn compare(
+        &self,
+        (a, b): (&FinishedDocument, &FinishedDocument),
+        words: bool,
+        sketcher: &mut Sketcher,
+    ) -> Result<Step> {
+        self.progress.check()?;
+        let texts = a.text.as_deref().zip(b.text.as_deref());
+        let same_text = a.digest.is_some() && a.digest == b.digest;
+        let mut step = Step {
+            first: a.name(),
+            second: b.name(),
+            same_text,
+            measures: self.measures((a, b), sketcher),
+            relation: None,
+            texts: None,
+        };
+        if let Some((first, second)) = texts.filter(|_| words) {
+            step.relation = Some(word_relation(first, second, self.run().config.text.fold));
+            step.texts = Some(Comparison::Words(word_diff(first, second)));
+        }
+        Ok(step)
+    }
+
+    /// What the sketches of two documents share; none where the method makes none.
+    pub(super) fn measures(
+        &self,
+        (a, b): (&FinishedDocument, &FinishedDocument),
+        sketcher: &mut Sketcher,
+    ) -> Option<Measures> {
+        let rule = self.run().config.rule()?;
+        let (first, second) = a.text.as_deref().zip(b.text.as_deref())?;
+        sketcher.read(first, a.day);
+        let left = sketcher.words().to_vec();
+        if a.digest.is_some() && a.digest == b.digest {
+            return Some(Measures::same(rule.size(&left)));
+        }
+        sketcher.read(second, b.day);
+        let right = sketcher.words();
+        let linked = match (rule.of_protected(), a.set.is_some(), b.set.is_some()) {
+            (Some(_), true, false) => rule.measure_protected(&left, right),
+            (Some(_), false, true) => rule.measure_protected(right, &left),
+            _ => rule.measure(&left, right),
+        };
+        Some(Measures::new(rule.full(&left, right), rule, linked.is_some()))
+    }
+
+    /// Which of two documents is kept before the other, and why.
+    pub(super) fn preference(&self, a: &FinishedDocument, b: &FinishedDocument) -> Preference {
+        let keep = &self.run().config.cluster.keep;
+        let (decided, order) = a.decided(b, keep);
+        let [kept, before] = if order.is_le() { [a, b] } else { [b, a] };
+        let criterion = match decided {
+            Decided::Protected => Some("--against".to_owned()),
+            Decided::Preferred => Some("--prefer".to_owned()),
+            Decided::Policy(criterion) => criterion.map(Criterion::to_string),
+        };
+        Preference {
+            kept: kept.name(),
+            before: before.name(),
+            keep: keep.to_string(),
+            criterion,
+            compared: [kept, before].map(|document| self.compared(decided, document)),
+        }
+    }
+
+    /// What was compared of a document.
+    fn compared(&self, decided: Decided<'_>, document: &FinishedDocument) -> Compared {
+        match decided {
+            Decided::Protected => document.set.clone().map_or(Compared::Missing, Compared::Text),
+            Decided::Preferred => {
+                let named = self.run().record.prefer.get(document.preference as usize);
+                named.cloned().map_or(Compared::Missing, Compared::Text)
+            }
+            Decided::Policy(Some(Criterion::Longest | Criterion::Shortest)) => {
+                Compared::Bytes(document.text_bytes)
+            }
+            Decided::Policy(Some(Criterion::Field { .. })) => match &document.value {
+                Some(Value::Number(number)) => Compared::Number(*number),
+                Some(Value::Text(text)) => Compared::Text(text.clone()),
+                None => Compared::Missing,
+            },
+            Decided::Policy(Some(Criterion::First | Criterion::Last) | None) => {
+                Compared::Place { file: document.place.file.clone(), line: document.place.line }
+            }
+        }
+    }
+}
+
+/// Orders two documents as the run does, the one to keep first.
+pub(super) fn keep_order(keep: &Keep, a: &FinishedDocument, b: &FinishedDocument) -> Ordering {
+    a.decided(b, keep).1
+}

@@ -1,0 +1,85 @@
+//! Questions about runs of `dedup` that have ended, answered from their lists and their inputs: why documents are together, or
+//! are not, and what a cluster looks like.
+
+mod compare;
+mod explain;
+mod members;
+
+pub use members::{ClusterMembers, MemberAsked, MemberPage};
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::error::{Error, Result};
+use crate::output::{FinishedCluster, FinishedDocument, FinishedFind, FinishedRun, PlaceInFile};
+use crate::printable::counted;
+use crate::progress::Progress;
+
+/// Documents that are named where many have one id.
+const NAMED: usize = 10;
+
+/// Who answers questions about a finished run.
+pub struct FinishedQuestions<'a> {
+    /// The run and its inputs.
+    pub find: FinishedFind<'a>,
+    /// Told how far it is, and asked whether to stop.
+    pub progress: &'a Progress,
+}
+
+impl FinishedQuestions<'_> {
+    fn run(&self) -> &FinishedRun {
+        self.find.run
+    }
+
+    /// The one document of these that was asked for by its id, or else by `FILE:LINE`.
+    fn chosen<'d>(&self, asked: &str, documents: &'d [FinishedDocument]) -> Result<&'d FinishedDocument> {
+        let of_id: Vec<&FinishedDocument> =
+            documents.iter().filter(|document| document.id.as_deref() == Some(asked)).collect();
+        let place = self.run().place(asked);
+        let at = |place: &PlaceInFile| documents.iter().find(|document| document.place == *place);
+        match (&of_id[..], place.as_ref().and_then(at)) {
+            ([one], _) => Ok(one),
+            ([], Some(document)) => Ok(document),
+            ([], None) => {
+                let lost = match self.run().record.has_stream() {
+                    true => "; what came from standard input cannot be read again",
+                    false => "",
+                };
+                let place = self.run().path.display();
+                Err(Error::config(format!(
+                    "no document {asked:?} in the inputs of {place}; name its id, or FILE:LINE as lists have them{lost}"
+                )))
+            }
+            (many, _) => {
+                let named: Vec<String> =
+                    many.iter().take(NAMED).map(|document| document.place.to_string()).collect();
+                let more = if many.len() > NAMED { ", ..." } else { "" };
+                Err(Error::config(format!(
+                    "{} have the id {asked:?}: {}{more}; name one of them by that",
+                    counted(many.len() as u64, "document"),
+                    named.join(", ")
+                )))
+            }
+        }
+    }
+
+    /// The clusters that documents may be in which are asked for like this.
+    fn clusters_of(&self, asked: &BTreeSet<String>) -> Result<BTreeMap<u64, FinishedCluster>> {
+        let places = asked.iter().filter_map(|asked| self.run().place(asked)).collect();
+        let numbers = self.run().clusters_with(asked, &places)?;
+        self.run().clusters(&numbers)
+    }
+}
+
+/// The cluster among these that a document is in.
+fn cluster_of<'c>(
+    clusters: &'c BTreeMap<u64, FinishedCluster>,
+    document: &FinishedDocument,
+) -> Option<&'c FinishedCluster> {
+    let name = document.name();
+    clusters.values().find(|cluster| {
+        cluster.members().any(|member| match &member.place {
+            Some(place) => *place == document.place,
+            None => member.name == name,
+        })
+    })
+}
