@@ -37,6 +37,7 @@ mod contract;
 mod csv;
 /// Items of benchmarks in a corpus: which stand where, and what is written without them.
 mod decontaminate;
+mod decontaminate_around;
 /// The commands of README and book, and what they print.
 mod docs;
 /// Methods measured against labels and the exact join.

@@ -18,7 +18,9 @@ Examples:
   alike decontaminate crawl/ --benchmarks qa.jsonl --benchmark-fields question,choices --join-fields --threshold 0.9 --out c
       Look for the question and the choices as one text, and remove only what has 90 % of its n-grams.
   alike decontaminate crawl/ --benchmarks qa.jsonl --any-ngram --ngram 13 --write-removed --out clean
-      Remove every record with 13 words in a row of an item, and write the removed ones, too.";
+      Remove every record with 13 words in a row of an item, and write the removed ones, too.
+  alike decontaminate crawl/ --benchmarks 'tests/*.jsonl' --benchmark-fields question,answer --preset gpt-3 --out clean
+      Cut such words out with what stands around them, as for GPT-3, and keep the rest of the texts.";
 
 #[derive(Debug, Args)]
 pub(crate) struct DecontaminateArgs {
@@ -65,14 +67,49 @@ pub(crate) struct DecontaminateArgs {
     #[arg(long, value_name = "N", hide_short_help = true, help_heading = "Rule")]
     pub(crate) min_words: Option<usize>,
 
+    /// Leave out n-grams that stand in more than N documents of the corpus, which is read twice then; with --any-ngram
+    ///
+    /// They are sayings, laws and boilerplate rather than a benchmark.
+    #[arg(long, value_name = "N", conflicts_with = "preset", hide_short_help = true, help_heading = "Rule")]
+    pub(crate) max_documents: Option<u32>,
+
     #[command(flatten)]
     pub(crate) fold: FoldArgs,
     #[command(flatten)]
     pub(crate) records: RecordArgs,
 
-    /// What becomes of records with an item in them
-    #[arg(long, value_enum, default_value_t = ContaminationAction::Drop, help_heading = "Output")]
-    pub(crate) action: ContaminationAction,
+    /// What becomes of records with an item in them [default: drop; with --preset gpt-3 cut]
+    #[arg(long, value_enum, help_heading = "Output")]
+    pub(crate) action: Option<ContaminationAction>,
+    /// Cut, or mark, N characters on each side of n-grams, too; with --any-ngram
+    ///
+    /// Each run of n-grams that share words is cut by itself then. A word at the end of a margin goes whole.
+    #[arg(
+        long,
+        value_name = "N",
+        conflicts_with = "preset",
+        hide_short_help = true,
+        help_heading = "Output"
+    )]
+    pub(crate) margin: Option<usize>,
+    /// Also cut pieces between cuts that have fewer than N characters; with --any-ngram
+    #[arg(
+        long,
+        value_name = "N",
+        conflicts_with = "preset",
+        hide_short_help = true,
+        help_heading = "Output"
+    )]
+    pub(crate) min_piece: Option<usize>,
+    /// Cut a text whole that would fall into more than N pieces; with --any-ngram
+    #[arg(
+        long,
+        value_name = "N",
+        conflicts_with = "preset",
+        hide_short_help = true,
+        help_heading = "Output"
+    )]
+    pub(crate) max_pieces: Option<usize>,
     /// Also write removed records, to removed/
     #[arg(long, help_heading = "Output")]
     pub(crate) write_removed: bool,
@@ -85,6 +122,10 @@ pub(crate) struct DecontaminateArgs {
 pub(crate) enum DecontaminationPreset {
     /// 8 words in a row of any field: scripts/decontaminate.py of open-r1, after s1 (Muennighoff et al. 2025)
     OpenR1,
+    /// 13 words in a row of any field that at most 10 documents have, cut with 200 characters on each side; pieces of fewer than 200
+    /// characters and texts in more than 10 pieces go: GPT-3 (Brown et al. 2020, appendix C)
+    #[value(name = "gpt-3")]
+    Gpt3,
     /// 12 words in a row of the joined fields: NGramsDecontFilter of datatrove with find_query_ngrams
     Datatrove,
 }

@@ -94,8 +94,9 @@ fn lead(
     };
     peers.map_or(Ok(()), |peers| peers.broadcast(&task))?;
     let peers = peers.map(|peers| &**peers);
-    let index = index(options, &task, progress)?;
-    let found = search(&index, &corpus_search(options, &task, peers), progress)?;
+    let corpus_search = corpus_search(options, &task, peers);
+    let index = index(options, &task, &corpus_search, progress)?;
+    let found = search(&index, &corpus_search, progress)?;
     found.inputs.refuse_gaps(&found.refusals)?;
     let rejected = corpus.rejected(found.refused.clone());
     reporter.refused(&rejected);
@@ -155,8 +156,9 @@ fn write(
 fn take_part(options: &DecontaminateOptions, peers: &Arc<Peers>, progress: &Arc<Progress>) -> Result<()> {
     let scratch = Scratch::apart(&std::env::temp_dir())?;
     let task: DecontaminationTask = peers.receive()?;
-    let index = index(options, &task, progress)?;
-    let inputs = assist_search(&index, &corpus_search(options, &task, Some(peers)), progress)?;
+    let corpus_search = corpus_search(options, &task, Some(peers));
+    let index = index(options, &task, &corpus_search, progress)?;
+    let inputs = assist_search(&index, &corpus_search, progress)?;
     if !options.sides().is_empty() {
         progress.enter(Stage::Write, 0);
         let set = RecordSet { sources: &inputs.sources, fields: &inputs.fields, choice: options.form };
@@ -170,12 +172,16 @@ fn take_part(options: &DecontaminateOptions, peers: &Arc<Peers>, progress: &Arc<
 fn index(
     options: &DecontaminateOptions,
     task: &DecontaminationTask,
+    corpus: &CorpusSearch<'_>,
     progress: &Arc<Progress>,
 ) -> Result<BenchmarkIndex> {
     let own = BASE_MEMORY + WORKER_MEMORY * options.machine.workers as u64;
     let most = options.machine.memory.map_or(u64::MAX, |memory| memory.saturating_sub(own));
     let what = (&*task.sets, &*task.benchmarks);
-    read_benchmarks(what, (&task.fields, task.rule), (options.refusals.percent(), most), progress)
+    let rule = (&task.fields, task.rule);
+    let mut index = read_benchmarks(what, rule, (options.refusals.percent(), most), progress)?;
+    index.leave_out_common(corpus, progress)?;
+    Ok(index)
 }
 
 fn corpus_search<'a>(

@@ -10,7 +10,7 @@ use super::rule::{ContaminationRule, TextTest};
 use super::table::{GramTable, MOST_TEXTS};
 use crate::error::{Error, Result};
 use crate::simd::Simd;
-use crate::text::{Fold, Tokenizer, Tokens};
+use crate::text::{Tokenizer, Tokens};
 
 /// An item of a benchmark.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,15 +69,17 @@ pub struct BenchmarkCounts {
 
 /// The texts of all benchmarks, ready to be looked for.
 pub struct BenchmarkIndex {
-    /// Which spellings are one in texts that it is held against.
-    pub(super) fold: Fold,
+    /// When a text is found.
+    pub(super) rule: ContaminationRule,
     /// The items, in the order of the benchmarks.
     pub items: Vec<Item>,
     /// What there is of each benchmark.
     pub counts: Vec<BenchmarkCounts>,
     /// Texts, each once.
     pub texts: Vec<BenchmarkText>,
-    grams: Vec<u64>,
+    pub(super) grams: Vec<u64>,
+    /// A bit for each n-gram that is not looked for, as many documents have it; empty where none is.
+    pub(super) common: Vec<u64>,
     owners: Vec<TextOwner>,
     /// N-grams that texts are looked for by, for each length.
     pub(super) tables: Vec<(usize, GramTable)>,
@@ -88,6 +90,18 @@ impl BenchmarkIndex {
     #[inline]
     pub(super) fn grams(&self, text: usize) -> &[u64] {
         &self.grams[self.texts[text].grams.clone()]
+    }
+
+    /// The number of the first n-gram of a text among those of all texts.
+    #[inline]
+    pub(super) fn first_gram(&self, text: usize) -> usize {
+        self.texts[text].grams.start
+    }
+
+    /// Whether an n-gram, by its number among those of all texts, is not looked for.
+    #[inline]
+    pub(super) fn is_common(&self, gram: usize) -> bool {
+        self.common.get(gram / 64).is_some_and(|word| word >> (gram % 64) & 1 == 1)
     }
 
     /// Whose a text is, ascending.
@@ -101,7 +115,7 @@ impl BenchmarkIndex {
         let items: usize = self.items.iter().map(bytes_of).sum();
         let texts =
             self.texts.len() * size_of::<BenchmarkText>() + self.owners.len() * size_of::<TextOwner>();
-        (tables + self.grams.len() * 8 + texts + items) as u64
+        (tables + (self.grams.len() + self.common.len()) * 8 + texts + items) as u64
     }
 }
 
@@ -236,7 +250,9 @@ impl IndexBuilder {
         let known = (self.known.capacity() * 8 / 7) * (size_of::<(u128, u32)>() + 1);
         let texts = self.texts.capacity() * size_of::<BenchmarkText>();
         let owners = self.owners.capacity() * size_of::<(u32, TextOwner)>();
-        let plain = (self.grams.capacity() * 8 + texts + owners + self.item_bytes) as u64;
+        // A count and a bit for each n-gram, while the corpus is read for the first time.
+        let counted = self.rule.max_documents.map_or(0, |_| self.grams.len() * 9 / 2);
+        let plain = (self.grams.capacity() * 8 + counted + texts + owners + self.item_bytes) as u64;
         plain + (known as u64).max(self.table_bytes)
     }
 
@@ -275,7 +291,7 @@ impl IndexBuilder {
         let table =
             |(ngram, counts): (usize, LengthCounts)| (ngram, table(&mut grams, &texts, ngram, counts));
         let tables = lengths.into_iter().map(table).collect();
-        Ok(BenchmarkIndex { fold: rule.fold, items, counts, texts, grams, owners, tables })
+        Ok(BenchmarkIndex { rule, items, counts, texts, grams, common: Vec::new(), owners, tables })
     }
 }
 

@@ -9,6 +9,8 @@
 //! `g - k + 2` rarest in every stretch that has `k`. So only these are in the table, and a document that shows two of them
 //! is measured against all n-grams of the text. Where one n-gram is enough all are in the table, and one must be shown.
 
+mod around;
+mod common;
 mod fields;
 mod found;
 mod hits;
@@ -22,6 +24,7 @@ mod search;
 mod stretches;
 mod table;
 
+pub use around::CutRule;
 pub use fields::ItemFields;
 pub use hits::{ContaminatedDocument, ItemPassage};
 pub use index::{BenchmarkCounts, BenchmarkIndex, BenchmarkText, Item, TextOwner};

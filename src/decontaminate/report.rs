@@ -108,6 +108,9 @@ pub struct DecontaminationReport {
     pub action: Option<TextChange>,
     /// Distinct texts that were looked for.
     pub texts: u64,
+    /// Different n-grams that were left out, as too many documents have them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub common_ngrams: Option<u64>,
     /// Bytes of memory that they took.
     pub index_bytes: u64,
     /// What came of each benchmark.
@@ -141,6 +144,7 @@ impl DecontaminationReport {
             emptied,
             action: Some(action).filter(|action| *action != TextChange::None),
             texts: index.texts.len() as u64,
+            common_ngrams: rule.max_documents.map(|_| index.common_ngrams()),
             index_bytes: index.bytes(),
             benchmarks: benchmark_rows(index, tally),
         }

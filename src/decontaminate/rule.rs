@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::around::CutRule;
 use crate::error::{Error, Result};
 use crate::limits::MAX_NGRAM;
 use crate::sketch::shingles;
@@ -12,7 +13,7 @@ use crate::threshold::Threshold;
 const SIZES: [usize; 4] = [2, 3, 5, 8];
 
 /// When a text of a benchmark stands in a document: enough of its distinct n-grams stand close together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ContaminationRule {
     /// The share of n-grams that is enough; `None` if one n-gram is.
     pub threshold: Option<Threshold>,
@@ -22,6 +23,13 @@ pub struct ContaminationRule {
     pub min_words: usize,
     /// Which spellings are one.
     pub fold: Fold,
+    /// N-grams that stand in more documents of the corpus than this are not looked for, where one n-gram is enough; `None` if all
+    /// are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_documents: Option<u32>,
+    /// What is cut, and marked, around n-grams, where one is enough; `None` if passages are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cut: Option<CutRule>,
 }
 
 /// How a text is looked for.
@@ -49,6 +57,11 @@ impl ContaminationRule {
                 "--ngram {}: expected {least} to {MAX_NGRAM} words; leave it out for what suits most benchmarks",
                 self.ngram
             )));
+        }
+        if self.threshold.is_some() && (self.max_documents.is_some() || self.cut.is_some()) {
+            return Err(Error::config(
+                "--max-documents, --margin, --min-piece and --max-pieces: only where one n-gram is enough; add --any-ngram",
+            ));
         }
         if self.min_words == 0 {
             return Err(Error::config("--min-words 0: a text has a word at least; 8 suits most benchmarks"));
@@ -103,7 +116,7 @@ mod tests {
 
     fn rule(threshold: &str) -> ContaminationRule {
         let threshold = Some(threshold.parse().expect("a threshold"));
-        ContaminationRule { threshold, ngram: 8, min_words: 8, fold: Fold::default() }
+        ContaminationRule { threshold, ngram: 8, min_words: 8, ..ContaminationRule::default() }
     }
 
     fn tokens(count: u64) -> Vec<u64> {

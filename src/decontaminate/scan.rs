@@ -2,7 +2,7 @@
 
 use super::index::BenchmarkIndex;
 use super::places::GramPlaces;
-use super::stretches::{GramAt, ItemStretch, StretchFinder, StretchRule};
+use super::stretches::{GramAt, ItemStretch, StretchFinder, StretchRule, runs};
 use crate::error::Result;
 use crate::progress::Progress;
 
@@ -88,6 +88,34 @@ impl<'a> DocumentScan<'a> {
         Ok(())
     }
 
+    /// Hands each n-gram of texts that is in a document to `take`, once, by its number among those of all texts: where one
+    /// n-gram is enough.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::Interrupted`].
+    pub(super) fn present(
+        &mut self,
+        tokens: &[u64],
+        progress: &Progress,
+        mut take: impl FnMut(usize),
+    ) -> Result<()> {
+        for table in 0..self.index.tables.len() {
+            self.look(tokens, table);
+            if self.texts.is_empty() {
+                continue;
+            }
+            self.grams.chain();
+            for text in &self.texts {
+                progress.check()?;
+                let own = self.index.grams(*text as usize);
+                let here = (self.index.first_gram(*text as usize)..).zip(own);
+                here.filter(|(_, gram)| self.grams.first(**gram).is_some())
+                    .for_each(|(number, _)| take(number));
+            }
+        }
+        Ok(())
+    }
+
     /// Finds the texts of a table of which a document shows two n-grams that they are looked for by, or one twice; or one where
     /// that is enough.
     fn look(&mut self, tokens: &[u64], table: usize) {
@@ -124,8 +152,10 @@ impl<'a> DocumentScan<'a> {
         self.stretches.clear();
         // Most texts are given up here: so many n-grams of them are nowhere in the document that too few are left.
         let mut spare = own.len() - text.needed;
+        let first = self.index.first_gram(number);
         for (gram, hash) in (0..).zip(own) {
-            match self.grams.first(*hash) {
+            let is_common = self.index.is_common(first + gram as usize);
+            match self.grams.first(*hash).filter(|_| !is_common) {
                 Some(at) => self.standing.push(GramAt { at, gram }),
                 None if spare == 0 => return,
                 None => spare -= 1,
@@ -135,6 +165,9 @@ impl<'a> DocumentScan<'a> {
             self.gather();
         } else {
             self.gather_near(own, spare + 1, text.window - 1);
+        }
+        if self.index.rule.cut.is_some() {
+            return runs(&self.standing, text.ngram as u32, &mut self.stretches);
         }
         let rule =
             StretchRule { ngram: text.ngram as u32, needed: text.needed as u32, window: text.window as u32 };
@@ -236,7 +269,7 @@ mod tests {
                                           tenths in 3usize..10, any in any::<bool>()) {
             texts.push((0..9).collect());
             let threshold = (!any).then(|| format!("0.{tenths}").parse().expect("a threshold"));
-            let index = index(&texts, ContaminationRule { threshold, ngram: 3, min_words: 4, fold: Fold::default() });
+            let index = index(&texts, ContaminationRule { threshold, ngram: 3, min_words: 4, ..ContaminationRule::default() });
             let words: Vec<u8> = parts.iter().flat_map(|(text, from, to, other)| {
                 let text = &texts[text % texts.len()];
                 let to = (*to).min(text.len());

@@ -11,7 +11,7 @@ use super::hits::ContaminatedDocument;
 use super::index::BenchmarkIndex;
 use super::scan::DocumentScan;
 use crate::error::{Error, Result};
-use crate::lexicon::{Survey, TextReader};
+use crate::lexicon::{ONLY_SURVEY, Survey, TextReader};
 use crate::output::{CutFile, CutWriter, FindingFiles, FindingWriter, LeftOut};
 use crate::peers::Peers;
 use crate::progress::Progress;
@@ -21,7 +21,7 @@ use crate::text::{Tokenizer, Tokens};
 
 /// What a record takes: its line and its text, and for each token itself, its n-gram, the chain of that, and where n-grams of a
 /// text stand, in lists that grow.
-const RECORD: RecordCost = RecordCost { token: 80, bytes_of_token: 6 };
+pub(super) const RECORD: RecordCost = RecordCost { token: 80, bytes_of_token: 6 };
 
 /// What is searched, and by whom.
 #[derive(Clone, Copy)]
@@ -40,6 +40,19 @@ pub struct CorpusSearch<'a> {
     pub peers: Option<&'a Peers>,
     /// Where what is found is kept, in a folder that all processes see; nothing but counts is kept without it.
     pub folder: Option<&'a Path>,
+}
+
+impl<'a> CorpusSearch<'a> {
+    /// Who reads the corpus, once: every process asks as often.
+    pub(super) fn survey(&self) -> Survey<'a> {
+        Survey {
+            sources: self.sources,
+            input: self.input,
+            workers: self.workers,
+            mesh: self.peers.map(Peers::mesh),
+            counter: self.peers.map_or(ONLY_SURVEY, Peers::next_list),
+        }
+    }
 }
 
 /// What was counted in a corpus.
@@ -153,12 +166,6 @@ pub fn search(
     progress: &Arc<Progress>,
 ) -> Result<CorpusFindings> {
     let process = corpus.peers.map_or(0, |peers| peers.mesh().process());
-    let survey = Survey {
-        sources: corpus.sources,
-        input: corpus.input,
-        workers: corpus.workers,
-        mesh: corpus.peers.map(Peers::mesh),
-    };
     let next = AtomicUsize::new(0);
     let memory = corpus.memory.map(|memory| memory.saturating_sub(index.bytes()));
     let room = RecordRoom::new(memory, 0, corpus.workers, RECORD, progress);
@@ -166,7 +173,7 @@ pub fn search(
         let who = (process, next.fetch_add(1, Ordering::Relaxed));
         CorpusReader::new(index, corpus, who, (&room, progress))
     };
-    let surveyed = survey.read_within(room.clone(), reader, progress)?;
+    let surveyed = corpus.survey().read_within(room.clone(), reader, progress)?;
     let mut tally = CorpusTally::new(index);
     for reader in surveyed.readers {
         tally.add(&reader.finish()?);
@@ -226,10 +233,10 @@ impl<'a> CorpusReader<'a> {
         CorpusReader {
             index,
             simd: corpus.simd,
-            tokenizer: Tokenizer::new(Tokens::Words, index.fold, corpus.simd),
+            tokenizer: Tokenizer::new(Tokens::Words, index.rule.fold, corpus.simd),
             scan: DocumentScan::new(index),
             found: DocumentFindings::default(),
-            places: TextPlaces::new(index.fold),
+            places: TextPlaces::new(index.rule.fold),
             tally: CorpusTally::new(index),
             place: corpus.folder.map(|folder| (folder, who)),
             file: None,
@@ -248,10 +255,10 @@ impl<'a> CorpusReader<'a> {
     /// Gives back what a long record took: another worker may read one now.
     fn forget(&mut self) {
         let index = self.index;
-        self.tokenizer = Tokenizer::new(Tokens::Words, index.fold, self.simd);
+        self.tokenizer = Tokenizer::new(Tokens::Words, index.rule.fold, self.simd);
         self.scan = DocumentScan::new(index);
         self.found = DocumentFindings::default();
-        self.places = TextPlaces::new(index.fold);
+        self.places = TextPlaces::new(index.rule.fold);
     }
 
     /// Counts a document in which something was found, and keeps it.
@@ -261,6 +268,10 @@ impl<'a> CorpusReader<'a> {
         let tokens = listed.iter().map(|item| (item.first, item.end)).chain(stretches.iter().copied());
         self.places.find(record.text, tokens);
         let stretches = self.places.merged(&stretches);
+        let stretches = match self.index.rule.cut {
+            Some(cut) => cut.cut(record.text, &stretches),
+            None => stretches,
+        };
         let (end, mut from) = (record.text.len() as u64, 0);
         let is_empty = stretches.iter().chain(&[[end, end]]).all(|[start, end]| {
             let between = &record.text[from as usize..*start as usize];

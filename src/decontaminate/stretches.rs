@@ -154,6 +154,16 @@ impl StretchFinder {
     }
 }
 
+/// Appends the runs of n-grams that share tokens, ascending: where each n-gram counts by itself.
+pub(super) fn runs(standing: &[GramAt], ngram: u32, out: &mut Vec<ItemStretch>) {
+    for run in standing.chunk_by(|a, b| b.at < a.at + ngram) {
+        let mut grams: Vec<u32> = run.iter().map(|gram| gram.gram).collect();
+        grams.sort_unstable();
+        grams.dedup();
+        out.push(ItemStretch { first: run[0].at, last: run[run.len() - 1].at, found: grams.len() as u32 });
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

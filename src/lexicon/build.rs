@@ -8,7 +8,7 @@ use super::count::Counter;
 use super::exchange::{Remote, give};
 use super::file::{Frozen, freeze};
 use super::sorted::{CountMerge, Sorted};
-use super::survey::Survey;
+use super::survey::{ONLY_SURVEY, Survey};
 use super::terms::{Header, Terms};
 use crate::error::{Error, Result};
 use crate::limits::{BASE_MEMORY, WORKER_MEMORY};
@@ -110,7 +110,7 @@ fn read(request: &LexiconRequest, progress: &Progress) -> Result<Read> {
     let base = BASE_MEMORY + WORKER_MEMORY * *workers as u64;
     let each = memory.map_or(u64::MAX, |memory| memory.saturating_sub(base) / *workers as u64);
     let most = usize::try_from(each).unwrap_or(usize::MAX);
-    let survey = Survey { sources, input, workers: *workers, mesh: request.mesh() };
+    let survey = Survey { sources, input, workers: *workers, mesh: request.mesh(), counter: ONLY_SURVEY };
     let surveyed = survey.read(|| Counter::new(*terms, most, scratch), progress)?;
     let mut tally = TextTally::default();
     for (documents, empty) in surveyed.readers.iter().map(Counter::documents) {

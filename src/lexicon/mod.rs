@@ -42,6 +42,6 @@ pub use frozen::{Lexicon, LexiconEntry};
 pub use merge::merge;
 pub use spearman::{Agreement, agreement, spearman};
 pub use stability::{Point, Stability, StabilityRequest, stability};
-pub use survey::Survey;
 pub(crate) use survey::TextReader;
+pub use survey::{ONLY_SURVEY, Survey};
 pub use terms::{Header, TermKind, Terms};

@@ -13,8 +13,8 @@ use crate::read::{
     Source,
 };
 
-/// The counter of units: a job that surveys has no other.
-const COUNTER: u64 = 0;
+/// The counter of units of a job that reads its inputs in one survey.
+pub const ONLY_SURVEY: u64 = 0;
 /// Stretches that an input is cut into, unless these would be too short or too long.
 const UNITS: u64 = 256;
 /// Least and most bytes of such a stretch.
@@ -30,6 +30,8 @@ pub struct Survey<'a> {
     pub workers: usize,
     /// The other processes of the job, if there are any: they survey the same inputs.
     pub mesh: Option<&'a Mesh>,
+    /// The counter by which these share units: another one for each survey of a job.
+    pub counter: u64,
 }
 
 /// Who takes texts in.
@@ -77,7 +79,7 @@ impl Survey<'_> {
         sources.iter_mut().for_each(|source| source.stopped_by(progress.stop_flag()));
         let inputs = RunInputs::new(sources, fields, Part::ALL, unit_bytes);
         let shared = SurveyWork {
-            mesh: self.mesh,
+            shared: self.mesh.map(|mesh| (mesh, self.counter)),
             inputs,
             progress,
             next: AtomicU64::new(0),
@@ -129,7 +131,8 @@ struct SurveyFindings {
 
 /// What the workers of a process share.
 struct SurveyWork<'a> {
-    mesh: Option<&'a Mesh>,
+    /// The other processes, and the counter by which they share units.
+    shared: Option<(&'a Mesh, u64)>,
     inputs: RunInputs,
     progress: &'a Progress,
     next: AtomicU64,
@@ -159,9 +162,9 @@ impl SurveyWork<'_> {
 
     /// The next unit that is to be read: of those of this process, or of all.
     fn take(&self) -> Result<usize> {
-        let next = match self.mesh {
+        let next = match self.shared {
             None => self.next.fetch_add(1, Ordering::Relaxed),
-            Some(mesh) => mesh.take(COUNTER)?,
+            Some((mesh, counter)) => mesh.take(counter)?,
         };
         Ok(next as usize)
     }

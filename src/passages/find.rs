@@ -15,7 +15,7 @@ use super::runs::{SortedRun, block};
 use super::sorter::RowSorter;
 use super::unit::PassageUnit;
 use crate::error::{Error, Result};
-use crate::lexicon::{Survey, TextReader};
+use crate::lexicon::{ONLY_SURVEY, Survey, TextReader};
 use crate::limits::{BASE_MEMORY, WORKER_MEMORY};
 use crate::mesh::Mesh;
 use crate::output::{CutFile, CutWriter, hand_out};
@@ -180,7 +180,8 @@ fn repeated(request: &PassageRequest, progress: &Arc<Progress>) -> Result<Repeat
         progress,
     };
     let room = RecordRoom::new(resources.memory, 0, resources.workers, RECORD, progress);
-    let survey = Survey { sources, input, workers: resources.workers, mesh: request.mesh() };
+    let survey =
+        Survey { sources, input, workers: resources.workers, mesh: request.mesh(), counter: ONLY_SURVEY };
     let surveyed = survey.read_within(room, reader, progress)?;
     let mut read = PassageTally::default();
     let mut runs = Vec::new();

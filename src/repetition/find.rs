@@ -10,7 +10,7 @@ use super::measures::{MEASURES, RepetitionLimits};
 use super::meter::{RepetitionMeter, RepetitionShares};
 use crate::document::Position;
 use crate::error::{Error, Result};
-use crate::lexicon::{Survey, TextReader};
+use crate::lexicon::{ONLY_SURVEY, Survey, TextReader};
 use crate::output::{DocumentFinding, FindingFiles, FindingWriter, LeftOut};
 use crate::peers::Peers;
 use crate::progress::Progress;
@@ -124,7 +124,7 @@ impl FoundRepetition {
 pub fn find_repetition(request: &RepetitionRequest<'_>, progress: &Arc<Progress>) -> Result<FoundRepetition> {
     let RepetitionRequest { sources, input, workers, memory, peers, .. } = *request;
     let process = peers.map_or(0, |peers| peers.mesh().process());
-    let survey = Survey { sources, input, workers, mesh: peers.map(Peers::mesh) };
+    let survey = Survey { sources, input, workers, mesh: peers.map(Peers::mesh), counter: ONLY_SURVEY };
     let room = RecordRoom::new(memory, 0, workers, RECORD, progress);
     let next = AtomicUsize::new(0);
     let reader = || RepetitionReader {

@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use alike::config::{Config, Input, Method, PRESETS, Preset};
 use alike::error::{Error, Result};
 use alike::evaluate::{Documents, Form, Resolved};
-use alike::lexicon::{Lexicon, Survey};
+use alike::lexicon::{Lexicon, ONLY_SURVEY, Survey};
 
 use self::report::{EvaluatedMethod, Evaluation};
 use self::runs::MethodRuns;
@@ -39,6 +39,7 @@ pub(crate) fn run(args: &EvaluateArgs) -> Result<ExitCode> {
             input: &asked[0].config.input,
             workers: machine.workers,
             mesh: None,
+            counter: ONLY_SURVEY,
         };
         let documents = Documents::read(&survey, machine.simd, progress)?;
         let refused = sources.rejected(documents.refused.clone());

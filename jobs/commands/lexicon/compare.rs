@@ -5,7 +5,8 @@ use std::process::ExitCode;
 
 use alike::error::Result;
 use alike::lexicon::{
-    Agreement, Lexicon, Point, Stability, StabilityRequest, Survey, agreement, refuse_existing, stability,
+    Agreement, Lexicon, ONLY_SURVEY, Point, Stability, StabilityRequest, Survey, agreement, refuse_existing,
+    stability,
 };
 use alike::output::{Chart, private_folder};
 use alike::printable::counted;
@@ -62,7 +63,8 @@ fn measure(args: &CompareArgs, lexicons: (&Lexicon, &Lexicon)) -> Result<Stabili
         let spool = private_folder(&std::env::temp_dir())?;
         let input = input(args.text_field.as_deref())?;
         let found = find_inputs(&args.documents, args.form.hint(&input), spool.path(), progress)?;
-        let survey = Survey { sources: &found.sources, input: &input, workers, mesh: None };
+        let survey =
+            Survey { sources: &found.sources, input: &input, workers, mesh: None, counter: ONLY_SURVEY };
         let stability = stability(lexicons, &survey, question, simd, progress)?;
         let rejected = found.rejected(stability.refused.clone());
         Reporter::of_people(&args.talk).refused(&rejected);

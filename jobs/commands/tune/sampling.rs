@@ -7,7 +7,7 @@ use alike::config::Config;
 use alike::error::{Error, Result};
 use alike::evaluate::{Documents, size_name};
 use alike::flow::Part;
-use alike::lexicon::{Survey, refuse_existing};
+use alike::lexicon::{ONLY_SURVEY, Survey, refuse_existing};
 use alike::output::Chart;
 use alike::printable::counted;
 use alike::progress::Progress;
@@ -95,7 +95,13 @@ fn measure(
 ) -> Result<SamplingReport> {
     let place = RunFolder::new(None)?;
     let read = |sources: &[Source], wish: &SamplingGoal| {
-        let survey = Survey { sources, input: &wish.input, workers: machine.workers, mesh: None };
+        let survey = Survey {
+            sources,
+            input: &wish.input,
+            workers: machine.workers,
+            mesh: None,
+            counter: ONLY_SURVEY,
+        };
         Documents::read(&survey, machine.simd, progress)
     };
     let mut found = find_inputs(&args.inputs, args.records.form.hint(&wish.input), place.path(), progress)?;

@@ -8,7 +8,7 @@ use alike::config::{Config, Input, Text, Tokens};
 use alike::error::{Error, Result};
 use alike::evaluate::{Documents, Form, Grouping, Resolved, Truth};
 use alike::flow::Part;
-use alike::lexicon::Survey;
+use alike::lexicon::{ONLY_SURVEY, Survey};
 use alike::progress::Progress;
 use alike::read::{FormatHint, Source};
 use alike::threshold::Threshold;
@@ -107,7 +107,7 @@ fn measure(
     let place = RunFolder::new(None)?;
     let read = |sources: &[Source], input: &Input| {
         Documents::read(
-            &Survey { sources, input, workers: machine.workers, mesh: None },
+            &Survey { sources, input, workers: machine.workers, mesh: None, counter: ONLY_SURVEY },
             machine.simd,
             progress,
         )

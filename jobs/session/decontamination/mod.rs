@@ -5,7 +5,7 @@ pub(crate) mod benchmarks;
 use std::path::{Path, PathBuf};
 
 use alike::config::{Config, Input};
-use alike::decontaminate::{ContaminationRule, ItemFields};
+use alike::decontaminate::{ContaminationRule, CutRule, ItemFields};
 use alike::error::{Error, Result};
 use alike::output::{FormChoice, Side, TextChange};
 use alike::read::FormatHint;
@@ -39,6 +39,9 @@ const NGRAM: usize = 3;
 const LONE_NGRAM: usize = 13;
 /// Words of the shortest texts.
 const LEAST_WORDS: usize = 8;
+/// The rule of GPT-3 (Brown et al. 2020, appendix C).
+const GPT_3_DOCUMENTS: u32 = 10;
+const GPT_3_CUT: CutRule = CutRule { margin: 200, min_piece: 200, max_pieces: Some(10) };
 
 impl DecontaminateOptions {
     pub(crate) fn new(args: &DecontaminateArgs) -> Result<DecontaminateOptions> {
@@ -54,12 +57,17 @@ impl DecontaminateOptions {
         let fields = ItemFields { id, texts: fields, join };
         fields.check()?;
         let hint = args.records.form.hint(&config.input);
-        if args.write_removed && args.action != ContaminationAction::Drop {
+        let usual = match args.preset {
+            Some(DecontaminationPreset::Gpt3) => ContaminationAction::Cut,
+            _ => ContaminationAction::Drop,
+        };
+        let action = args.action.unwrap_or(usual);
+        if args.write_removed && action != ContaminationAction::Drop {
             return Err(Error::config(
                 "--write-removed: no record is removed with this --action; leave it out",
             ));
         }
-        let texts = match args.action {
+        let texts = match action {
             ContaminationAction::Drop => TextChange::None,
             ContaminationAction::Cut => TextChange::Cut,
             ContaminationAction::Mark => TextChange::Mark,
@@ -95,12 +103,17 @@ fn config_text() -> String {
     Config::default().input.text_field
 }
 
-/// When an item is found.
+/// When an item is found, and what goes with it.
 fn rule(args: &DecontaminateArgs) -> Result<ContaminationRule> {
     let (any, ngram) = match args.preset {
         Some(DecontaminationPreset::OpenR1) => (true, 8),
         Some(DecontaminationPreset::Datatrove) => (true, 12),
+        Some(DecontaminationPreset::Gpt3) => (true, LONE_NGRAM),
         None => (args.any_ngram, if args.any_ngram { LONE_NGRAM } else { NGRAM }),
+    };
+    let (max_documents, cut) = match args.preset {
+        Some(DecontaminationPreset::Gpt3) => (Some(GPT_3_DOCUMENTS), Some(GPT_3_CUT)),
+        _ => (args.max_documents, asked_cut(args)),
     };
     let threshold = args.threshold.as_deref().unwrap_or(THRESHOLD);
     let threshold = threshold.parse().map_err(|error| Error::config(format!("--threshold: {error}")))?;
@@ -109,7 +122,19 @@ fn rule(args: &DecontaminateArgs) -> Result<ContaminationRule> {
         ngram: args.ngram.unwrap_or(ngram),
         min_words: args.min_words.unwrap_or(LEAST_WORDS),
         fold: asked_fold(&args.fold)?.unwrap_or_default(),
+        max_documents,
+        cut,
     };
     rule.check()?;
     Ok(rule)
+}
+
+/// What goes around n-grams, if anything was asked for.
+fn asked_cut(args: &DecontaminateArgs) -> Option<CutRule> {
+    let is_asked = args.margin.or(args.min_piece).or(args.max_pieces).is_some();
+    is_asked.then(|| CutRule {
+        margin: args.margin.unwrap_or_default(),
+        min_piece: args.min_piece.unwrap_or_default(),
+        max_pieces: args.max_pieces,
+    })
 }

@@ -8,7 +8,9 @@ use proptest::prelude::*;
 use super::{Bench, counts, open, texts, twin};
 use crate::config::{Input, Tokens};
 use crate::error::Error;
-use crate::lexicon::{Header, Lexicon, StabilityRequest, Survey, TermKind, Terms, count, merge, stability};
+use crate::lexicon::{
+    Header, Lexicon, ONLY_SURVEY, StabilityRequest, Survey, TermKind, Terms, count, merge, stability,
+};
 use crate::limits::{BASE_MEMORY, WORKER_MEMORY};
 use crate::progress::Progress;
 use crate::simd::Simd;
@@ -119,7 +121,7 @@ proptest! {
         bench.write("in.jsonl", &asked);
         let sources = bench.sources("in.jsonl");
         let input = Input::default();
-        let survey = Survey { sources: &sources, input: &input, workers, mesh: None };
+        let survey = Survey { sources: &sources, input: &input, workers, mesh: None, counter: ONLY_SURVEY };
         let question = StabilityRequest { sample, seed, longest: 5, max_idf: 1.0 };
         let got = stability((&a, &b), &survey, question, Simd::detect(), &Progress::default()).expect("an answer");
         prop_assert_eq!(got.read, asked.len() as u64);
