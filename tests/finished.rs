@@ -344,7 +344,9 @@ fn clusters_are_shown_member_by_member() {
     assert_eq!(one["members"], few["members"]);
     let table = dir.alike(&format!("show out {number} --format table"), None).ok().stdout;
     assert!(
-        table.contains(&format!("cluster {number}: {size} documents")) && table.contains(" | "),
+        table.contains(&format!("cluster {number}: {size} documents"))
+            && table.contains(" | ")
+            && table.lines().nth(2).is_some_and(|line| line.trim_end().ends_with("kept")),
         "{table}"
     );
     dir.alike("show out 100000", None).code(2).says("no cluster 100000");
@@ -353,6 +355,28 @@ fn clusters_are_shown_member_by_member() {
     dir.alike("show out 1 --member nobody", None).code(2).says("nobody");
     let separated = dir.alike(&format!("show out {number} --format tsv"), None).ok().stdout;
     assert!(separated.starts_with("id\tfile\tline\ttext_bytes\t"), "{separated}");
+}
+
+/// Inputs are looked for where the run was started, and the output where the question is asked.
+#[test]
+fn questions_are_asked_from_any_folder() {
+    let dir = Dir::new();
+    corpus(&dir);
+    dir.dedup("in --out out -q").ok();
+    dir.write("below/there", "");
+    let first = &rows(&dir, "out/duplicates.jsonl")[0];
+    let (id, cluster) = (first["id"].as_str().unwrap(), first["cluster"].to_string());
+    for question in [["show", &cluster], ["explain", id]] {
+        let [command, what] = question;
+        let here = dir.alike(&format!("{command} out {what}"), None).ok().stdout;
+        let ran = Command::new(env!("CARGO_BIN_EXE_alike"))
+            .args([command, "../out", what])
+            .current_dir(dir.join("below"))
+            .output()
+            .unwrap();
+        assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+        assert_eq!(String::from_utf8(ran.stdout).unwrap(), here);
+    }
 }
 
 #[test]

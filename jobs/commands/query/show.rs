@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use alike::collection::{Comparison, Measures, WordDiff};
+use alike::collection::{ClusterNumber, Comparison, Measures, WordDiff};
 use alike::error::{Error, Result};
 use alike::printable::counted;
 use alike::progress::Progress;
@@ -56,9 +56,13 @@ fn show(page: &ClusterMembers, lines: &mut OutputLines) -> Result<()> {
     let columns_of = columns_of.chain(["line", "bytes"].map(Column::number));
     let columns_of = columns_of.chain(["with the kept one", "reason"].map(Column::text)).collect();
     let mut rows = DataRows::new(lines, DataForm::Table, columns_of);
-    std::iter::once(representative)
-        .chain(members)
-        .try_for_each(|member| rows.row(member, || cells(member)))?;
+    // A collection removes nothing, so nothing is said of its other members.
+    let is_output = matches!(cluster, ClusterNumber::Listed(_));
+    let role = |member: &MemberPage| member.reason.clone().or(is_output.then(|| "kept".to_owned()));
+    rows.row(representative, || cells(representative, None, cell("kept")))?;
+    members
+        .iter()
+        .try_for_each(|member| rows.row(member, || cells(member, with_kept(member), role(member))))?;
     rows.finish()?;
     if *not_shown > 0 {
         lines.text(&format!("... and {not_shown} more: --limit N, or --member ID"))?;
@@ -66,16 +70,20 @@ fn show(page: &ClusterMembers, lines: &mut OutputLines) -> Result<()> {
     members.iter().try_for_each(|member| difference(representative, member, lines))
 }
 
-fn cells(member: &MemberPage) -> Cells {
-    let number = |number: Option<u64>| number.map(|number| number.to_string());
-    let with = match (&member.measures, member.same_text) {
+/// What a member has in common with the kept one.
+fn with_kept(member: &MemberPage) -> Option<String> {
+    match (&member.measures, member.same_text) {
         (_, true) => cell("same text"),
         (Some(measures), false) => cell(shared(measures)),
         (None, false) => None,
-    };
+    }
+}
+
+fn cells(member: &MemberPage, with: Option<String>, role: Option<String>) -> Cells {
+    let number = |number: Option<u64>| number.map(|number| number.to_string());
     let place = [member.file.clone(), number(member.line), number(member.text_bytes)];
     let row = [Some(member.id.clone())].into_iter().chain(place);
-    row.chain([with, member.reason.clone()]).collect()
+    row.chain([with, role]).collect()
 }
 
 /// The figure that says how much a member has in common.

@@ -19,8 +19,10 @@ const SUMMARY: &str = "summary.json";
 /// An output folder of `dedup`.
 #[derive(Clone, Debug)]
 pub struct FinishedRun {
-    /// The folder.
+    /// The folder, as it was named.
     pub path: PathBuf,
+    /// The same, wherever this process is.
+    pub(super) folder: PathBuf,
     /// The version of alike that wrote it.
     pub version: String,
     /// The configuration of the run.
@@ -87,6 +89,7 @@ impl FinishedRun {
         let mut inputs = Vec::new();
         let found = FinishedRun {
             path: path.to_path_buf(),
+            folder: std::path::absolute(path).map_err(|e| Error::io(path, "find", e))?,
             version: version.clone(),
             config,
             record,
@@ -179,7 +182,7 @@ impl FinishedRun {
         name: &str,
         each: &mut dyn FnMut(T) -> Result<()>,
     ) -> Result<()> {
-        let path = self.path.join(name);
+        let path = self.folder.join(name);
         let failed = |e| Error::io(&path, "read", e);
         let file = match File::open(&path) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Err(self.incomplete(name)),

@@ -146,7 +146,7 @@ impl FinishedRun {
     fn list<T: DeserializeOwned>(&self, name: &str, each: &mut dyn FnMut(T) -> Result<()>) -> Result<()> {
         #[cfg(feature = "parquet")]
         {
-            let table = self.path.join(format!("{name}.parquet"));
+            let table = self.folder.join(format!("{name}.parquet"));
             if table.is_file() {
                 return self.table(&table, each);
             }
@@ -159,7 +159,7 @@ impl FinishedRun {
     fn table<T: DeserializeOwned>(&self, path: &Path, each: &mut dyn FnMut(T) -> Result<()>) -> Result<()> {
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let text = path.to_str().ok_or_else(|| self.incomplete(&name))?;
-        for source in discover(&[text.to_owned()], &self.path)?.sources {
+        for source in discover(&[text.to_owned()], &self.folder)?.sources {
             row_objects(&source, &mut |row, object| {
                 each(serde_json::from_slice(object).map_err(|_| self.damaged(&name, row + 1))?)
             })?;
