@@ -220,6 +220,10 @@ fn describe(report: &DecontaminationReport, out: Option<&Path>, seconds: f64, re
         "found items in {} of {documents}: {passages}; {what}; {seconds:.2} seconds",
         report.contaminated
     ));
+    if let (Some(most), Some(common @ 1..)) = (report.rule.max_documents, report.common_ngrams) {
+        let (common, documents) = (counted(common, "n-gram"), counted(u64::from(most), "document"));
+        reporter.line(&format!("left alone: {common} in more than {documents} each"));
+    }
     if report.unlisted > 0 && out.is_some() {
         reporter.line(&format!(
             "contaminated.jsonl has the {LISTED_ITEMS} items of a document of which most stands in it; {} are only counted",
