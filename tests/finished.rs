@@ -8,7 +8,7 @@ use std::process::Command;
 use serde_json::{Value, json};
 
 use crate::support::program::Dir;
-use crate::support::texts::{Random, line, near_copies_among, pages};
+use crate::support::texts::{Random, line, near_copies_among, pages, words};
 
 /// Two files of near-copies among pages, and copies; ids ascend, as documents of one load are in the order of their ids.
 fn corpus(dir: &Dir) -> usize {
@@ -355,6 +355,38 @@ fn clusters_are_shown_member_by_member() {
     dir.alike("show out 1 --member nobody", None).code(2).says("nobody");
     let separated = dir.alike(&format!("show out {number} --format tsv"), None).ok().stdout;
     assert!(separated.starts_with("id\tfile\tline\ttext_bytes\t"), "{separated}");
+}
+
+/// What was recorded of a run is enough to ask it, however it was asked, and tells nothing that lets others in.
+#[test]
+fn runs_are_recorded_so_that_they_can_be_asked() {
+    let dir = Dir::new();
+    corpus(&dir);
+    let shared = |at: usize| line(&format!("p{at}"), &words(90_000, 60));
+    dir.write("x.jsonl", shared(1));
+    dir.write("y.jsonl", shared(2));
+    dir.dedup("x.jsonl y.jsonl in --prefer y.jsonl,x.jsonl --out two -q").ok();
+    let answer_of = answer(&dir, "explain two p1");
+    assert_eq!(
+        (&answer_of["stays"]["kept"], &answer_of["stays"]["criterion"]),
+        (&json!("p2"), &json!("--prefer"))
+    );
+    let stream = dir.alike("dedup x.jsonl - y.jsonl --prefer - --prefer y.jsonl --out three -q", Some(b""));
+    stream.ok();
+    let answer_of = answer(&dir, "explain three p1");
+    assert_eq!(answer_of["stays"]["compared"][0], "y.jsonl", "{answer_of}");
+    // A lexicon that other documents counted for, too, is not counted from fewer.
+    let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/samples/licences.jsonl");
+    let sample = fs::read_to_string(sample).unwrap();
+    let half = sample.match_indices('\n').nth(150).unwrap().0 + 1;
+    dir.write("half.jsonl", &sample[half..]);
+    dir.alike("dedup - half.jsonl --method cosine --out four -q", Some(&sample.as_bytes()[..half])).ok();
+    dir.alike("explain four half.jsonl:3", None).code(3).says("the lexicon");
+    // Nobody writes such a configuration but by hand.
+    let summary = dir.join("two/summary.json");
+    let wrong = fs::read_to_string(&summary).unwrap().replace("\"ngram\": 5", "\"ngram\": 0");
+    fs::write(&summary, wrong).unwrap();
+    dir.alike("explain two p1", None).code(4).says("configuration");
 }
 
 /// Inputs are looked for where the run was started, and the output where the question is asked.

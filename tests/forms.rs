@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::support::output::{Output, jsonl, label};
 use crate::support::outputs::alike_in_all;
 use crate::support::program::Dir;
-use crate::support::texts::{Random, gzip, unpack, words, zst};
+use crate::support::texts::{Random, gzip, line, unpack, words, zst};
 
 /// A document of the tests.
 struct Document {
@@ -463,6 +463,29 @@ fn parts_are_about_as_large_as_asked_for_and_together_the_whole() {
 fn text_of(files: &BTreeMap<String, Vec<u8>>) -> String {
     assert_eq!(files.len(), 1);
     String::from_utf8(unpack(files.values().next().unwrap())).unwrap()
+}
+
+#[test]
+fn annotated_records_name_the_protected_set() {
+    let dir = Dir::new();
+    let (old, new) = (words(0, 60), words(500, 60));
+    dir.write("old.jsonl", line("o", &old));
+    let texts = [("a", &old), ("b", &new), ("c", &new), ("d", &words(900, 60))];
+    dir.write("in.jsonl", texts.iter().map(|(id, text)| line(id, text)).collect::<String>());
+    let rows: String = texts.iter().map(|(id, text)| format!("{id},{text}\n")).collect();
+    dir.write("in.csv", format!("id,text\n{rows}"));
+    let command = "--against previous=old.jsonl --annotate --out";
+    dir.dedup(&format!("in.jsonl {command} lines")).ok();
+    let lines = jsonl(&std::fs::read(dir.join("lines/annotated/in.jsonl")).unwrap());
+    let sets: Vec<&Value> = lines.iter().map(|row| &row["alike"]["against"]).collect();
+    assert_eq!(sets, [&json!({"set": "previous"}), &Value::Null, &Value::Null, &Value::Null]);
+    assert!(lines[1]["alike"].get("against").is_none());
+    dir.dedup(&format!("in.csv {command} rows")).ok();
+    let text = std::fs::read_to_string(dir.join("rows/annotated/in.csv")).unwrap();
+    let last: Vec<&str> = text.lines().map(|line| line.rsplit(',').next().unwrap()).collect();
+    assert_eq!(last, ["alike_against", "previous", "", "", ""]);
+    dir.write("has.csv", "id,text,alike_against\n1,a b c,2\n");
+    dir.dedup(&format!("has.csv {command} no")).code(3).says("it has a column alike_against already");
 }
 
 #[test]

@@ -21,7 +21,7 @@ use crate::support::loads::{Seen as LoadSeen, whole};
 use crate::support::output::{Output, jsonl};
 use crate::support::outputs::alike_in_all;
 use crate::support::program::Dir;
-use crate::support::texts::{Random, gzip, words};
+use crate::support::texts::{Random, gzip, line, words};
 
 /// What a row is: a document with its row, or the reason it is none.
 #[derive(Clone, Debug, PartialEq)]
@@ -395,6 +395,22 @@ fn annotated_columns_have_the_number_that_decided() {
         }
         assert!(list.summary["documents"] == 3, "{flags}");
         fs::remove_dir_all(dir.join("list")).unwrap();
+    }
+}
+
+#[test]
+fn annotated_rows_name_the_protected_set() {
+    let dir = Dir::new();
+    dir.write("old.jsonl", line("o", &words(0, 60)));
+    dir.write("in.jsonl", line("a", &words(500, 60)) + &line("b", &words(0, 60)));
+    dir.dedup("in.jsonl --method exact --to parquet --out rows").ok();
+    for (at, input) in ["in.jsonl --to parquet", "rows/kept/in.parquet"].into_iter().enumerate() {
+        dir.dedup(&format!("{input} --against previous=old.jsonl --annotate --out o{at}")).ok();
+        let (rows, _) = read_back(&fs::read(dir.join(&format!("o{at}/annotated/in.parquet"))).unwrap());
+        let cells = rows.iter().map(|row| row.get_column_iter().last().unwrap());
+        let cells: Vec<(String, String)> =
+            cells.map(|(name, cell)| (name.clone(), cell.to_string())).collect();
+        assert_eq!(cells, ["null", "\"previous\""].map(|cell| ("alike_against".to_owned(), cell.to_owned())));
     }
 }
 

@@ -10,8 +10,8 @@ use alike::config::Config;
 use alike::error::{Error, Result};
 use alike::flow::{self, Doc, EachText, LeaveOut, Outcome, Part, ProtectedSet, Related, Request};
 use alike::output::{
-    FormChoice, FormPlan, Hands, KeptTally, KindTable, Lists, NoteFile, RecordSet, Scratch, Side, Summary,
-    assist_records, left_out, private_folder, summarise, write_inputs, write_records,
+    FormChoice, FormPlan, Hands, KeptTally, KindTable, Lists, NoteFile, RecordSet, RunRecord, Scratch, Side,
+    Summary, assist_records, left_out, private_folder, summarise, write_inputs, write_records,
 };
 use alike::peers::Peers;
 use alike::progress::{Progress, Stage};
@@ -133,7 +133,8 @@ fn dedup(
     let related = related.as_ref();
     let summarised = || -> Result<Summary> {
         let kinds = related.map(|related| KindTable::new(&outcome.findings, related));
-        Ok(Summary { kinds, prefer: preferred.clone(), ..summarise(&discovery, &outcome, &rejected)? })
+        let prefer = preferred.iter().map(|name| RunRecord::kept_name(name)).collect();
+        Ok(Summary { kinds, prefer, ..summarise(&discovery, &outcome, &rejected)? })
     };
     let report = || {
         RunReport::new(ReportRequest {
@@ -148,7 +149,7 @@ fn dedup(
     };
     let report = page.map(|page| Ok((page, report()?))).transpose()?;
     if !options.quiet && !options.json_progress {
-        warn_of_missing_fields(&outcome, &summarised()?)?;
+        warn_of_missing_fields(&outcome, &summarised()?);
     }
     if is_looked_at(options.quiet, options.json_progress) {
         *glance = Some(look_at(&outcome, progress)?);
@@ -168,7 +169,7 @@ fn dedup(
     let mut summary = summarised()?;
     options.sides().iter().zip(&written).for_each(|(side, half)| summary.set_bytes(*side, half.bytes_out));
     summary.fetched = fetched(&discovery.sources, peers)?;
-    let run = options.out.as_ref().map(|_| record(options, collections));
+    let run = options.out.as_ref().map(|_| record(options, &preferred, collections));
     let summary = Summary { run, ..finish(options, begun, peers, summary) };
     summary.write(staging.path())?;
     write_inputs(staging.path(), documents)?;
@@ -228,7 +229,7 @@ fn look_at(outcome: &Outcome, progress: &Progress) -> Result<Glance> {
 
 /// What a report is about.
 fn subject(inputs: &[PathBuf]) -> String {
-    let shown = inputs.iter().take(NAMED).map(|path| path.display().to_string());
+    let shown = inputs.iter().take(NAMED).map(|path| RunRecord::kept_name(&path.display().to_string()));
     let more = inputs.len().saturating_sub(NAMED);
     let more = (more > 0).then(|| format!("{more} more"));
     shown.chain(more).collect::<Vec<_>>().join(", ")

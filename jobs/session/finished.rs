@@ -30,7 +30,11 @@ pub(crate) fn finished_run(place: &Path) -> Result<Option<FinishedRun>> {
 }
 
 /// What an output keeps of how its run was asked.
-pub(crate) fn record(options: &DedupOptions, collections: &[ProtectedCollection]) -> RunRecord {
+pub(crate) fn record(
+    options: &DedupOptions,
+    preferred: &[String],
+    collections: &[ProtectedCollection],
+) -> RunRecord {
     let text = |path: &Path| RunRecord::kept_name(&path.to_string_lossy());
     let protected = |set: &ProtectedPath| {
         let collection = collections.iter().find(|collection| collection.is_at(&set.path));
@@ -48,7 +52,7 @@ pub(crate) fn record(options: &DedupOptions, collections: &[ProtectedCollection]
         input_format: options.hint.format.map(|format| format.as_str().to_owned()),
         delimiter: options.hint.delimiter,
         against: options.against.iter().map(protected).collect(),
-        prefer: options.prefer.iter().map(|name| RunRecord::kept_name(name)).collect(),
+        prefer: preferred.iter().map(|name| RunRecord::kept_name(name)).collect(),
         keep_per_cluster: options.keep_per_cluster,
         kinds: options.kinds,
         report_from: options.report_from,
@@ -150,6 +154,12 @@ pub(crate) fn questions<T>(
         let named = run.record.lexicon.as_deref().map(Path::new);
         let resources = machine.resources(spool.path(), None);
         let lexicon = run_lexicon(&mut config, named, &sources, &resources, progress)?;
+        if lexicon.is_some() && config.lexicon != run.config.lexicon {
+            let why =
+                "it was counted from standard input, too, or is that of a collection, and is not at hand";
+            let (path, why) = (PathBuf::from("the lexicon"), why.to_owned());
+            return Err(Error::InputGone { path, output: run.path.clone(), why });
+        }
         let tables = FrozenTables { lexicon, ..FrozenTables::default() };
         let Machine { workers, simd, .. } = machine;
         let find = FinishedFind { run, sources: &sources, tables: &tables, workers, simd };

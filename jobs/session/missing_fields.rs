@@ -15,19 +15,20 @@ const NAMED: usize = 20;
 const USUAL_ID: &str = "id";
 
 /// Warns of a field that was asked for and that no record has. Nothing is read unless one is missing everywhere.
-pub(crate) fn warn_of_missing_fields(outcome: &Outcome, summary: &Summary) -> Result<()> {
+pub(crate) fn warn_of_missing_fields(outcome: &Outcome, summary: &Summary) {
     let Summary { documents, missing_id, missing_value, configuration, .. } = summary;
     if *documents == 0 {
-        return Ok(());
+        return;
     }
     let id = (missing_id == documents).then_some(&*configuration.input.id_field);
     let id = id.filter(|field| *field != USUAL_ID).map(|field| ("--id-field", field));
     let value = configuration.cluster.keep.field().filter(|_| missing_value == documents);
     let missing: Vec<(&str, &str)> = id.into_iter().chain(value.map(|field| ("--keep", field))).collect();
     if missing.is_empty() {
-        return Ok(());
+        return;
     }
-    let there = names(outcome)?;
+    // A hint is nothing that a run fails for.
+    let there = names(outcome).unwrap_or_default();
     let more = if there.len() > NAMED { ", ..." } else { "" };
     let told: Vec<String> = there.iter().take(NAMED).map(|name| printable(name).into_owned()).collect();
     for (flag, field) in missing {
@@ -38,7 +39,6 @@ pub(crate) fn warn_of_missing_fields(outcome: &Outcome, summary: &Summary) -> Re
         };
         warn(&format!("{flag}: no document has the field {field}{there}"));
     }
-    Ok(())
 }
 
 /// The fields of the first document; none where records have no named ones.

@@ -154,7 +154,7 @@ impl ExplanationPrinter<'_> {
         };
         match &apart.best {
             None if ends.measures.is_some() && apart.compared == 0 => {
-                self.line("each is kept itself: neither is linked to a document that is kept before it")
+                self.line("no other pair counts: with guarantee clustering links to kept documents decide")
             }
             None if ends.measures.is_none() => self.line("the method links equal texts only"),
             None => self.line(&format!("of {pairs} none shares anything")),

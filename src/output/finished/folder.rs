@@ -86,6 +86,7 @@ impl FinishedRun {
         let unknown = |_| other("it says things that this one does not know");
         let record: RunRecord = serde_json::from_value(run).map_err(unknown)?;
         let config: Config = serde_json::from_value(configuration).map_err(unknown)?;
+        config.validate().map_err(|_| not("the configuration in its summary.json is none"))?;
         let mut inputs = Vec::new();
         let found = FinishedRun {
             path: path.to_path_buf(),

@@ -39,6 +39,9 @@ pub(super) const DECIDING: [&str; 6] = [
 /// How many of these are shares; the others are counts.
 const SHARES: usize = 3;
 
+/// The column of the protected set that a representative is of, if there are such sets.
+pub(super) const AGAINST: &str = "alike_against";
+
 /// Bytes of a note in a file before its JSON.
 const HEAD: u64 = 32;
 
@@ -47,17 +50,26 @@ const HEAD: u64 = 32;
 pub(super) struct NoteColumns {
     /// Which of [`DECIDING`] is one of them.
     deciding: Option<usize>,
+    /// Whether [`AGAINST`] is.
+    against: bool,
 }
 
 impl NoteColumns {
     fn of(outcome: &Outcome) -> NoteColumns {
         let reported = outcome.run.context.rule.map(|rule| rule.last().reported(Measure::equal(1)));
-        NoteColumns { deciding: reported.and_then(|shown| deciding(&shown)).map(|(column, _)| column) }
+        let deciding = reported.and_then(|shown| deciding(&shown)).map(|(column, _)| column);
+        NoteColumns { deciding, against: !outcome.run.documents.protected.is_empty() }
     }
 
     /// Their names.
     pub(super) fn names(self) -> impl Iterator<Item = &'static str> {
-        COLUMNS.into_iter().chain(self.deciding.map(|column| DECIDING[column]))
+        let deciding = self.deciding.map(|column| DECIDING[column]);
+        COLUMNS.into_iter().chain(deciding).chain(self.against())
+    }
+
+    /// The name of the one of protected sets, if there are such.
+    pub(super) fn against(self) -> Option<&'static str> {
+        self.against.then_some(AGAINST)
     }
 
     /// The name of the one that decides, and whether it is a share, if it is not the resemblance.
@@ -90,6 +102,15 @@ struct NoteRow<'a> {
     representative: Option<NotePlace<'a>>,
     #[serde(flatten)]
     shown: ReportedScores,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    against: Option<NoteSet<&'a str>>,
+}
+
+/// The protected set that a representative is of.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct NoteSet<T> {
+    /// Its name.
+    pub(super) set: T,
 }
 
 /// Where a representative stands.
@@ -108,6 +129,7 @@ pub(super) struct NoteCells {
     pub(super) kept: Option<bool>,
     pub(super) reason: Option<String>,
     pub(super) representative: Option<PlaceCells>,
+    pub(super) against: Option<NoteSet<String>>,
 }
 
 /// The same, read back.
@@ -140,6 +162,7 @@ impl Note {
             reason: None,
             representative: None,
             shown: ReportedScores::default(),
+            against: None,
         };
         Note::saying(serde_json::to_vec(&row).unwrap_or_default())
     }
@@ -167,7 +190,7 @@ impl Note {
 
     /// The same as text, in the order of the columns.
     pub(super) fn fields(&self, columns: NoteColumns) -> Result<Vec<String>> {
-        let NoteCells { cluster, size, kept, reason, representative } = self.cells()?;
+        let NoteCells { cluster, size, kept, reason, representative, against } = self.cells()?;
         let number = |number: Option<i64>| number.map(|number| number.to_string()).unwrap_or_default();
         let line = representative.as_ref().map(|place| place.line);
         let PlaceCells { id, file, .. } = representative.unwrap_or_default();
@@ -189,6 +212,9 @@ impl Note {
                 if is_share { serde_json::to_string(&number).ok() } else { whole() }
             };
             fields.push(self.deciding.and_then(shown).unwrap_or_default());
+        }
+        if columns.against().is_some() {
+            fields.push(against.map(|against| against.set).unwrap_or_default());
         }
         Ok(fields)
     }
@@ -334,6 +360,8 @@ fn read(file: &mut impl Read) -> io::Result<Note> {
 fn note(outcome: &Outcome, member: &ClusterMember<'_>) -> Result<Note> {
     let (documents, shown) = (&outcome.run.documents, member.shown(outcome));
     let representative = member.cluster.representative;
+    let set = documents.protected_set(representative);
+    let against = set.map(|set| NoteSet { set: &*documents.protected[set].name });
     let representative = NotePlace {
         id: &documents.name(representative)?,
         file: &documents.file(representative),
@@ -346,6 +374,7 @@ fn note(outcome: &Outcome, member: &ClusterMember<'_>) -> Result<Note> {
         reason: member.reason(),
         representative: Some(representative),
         shown,
+        against,
     };
     let json = serde_json::to_vec(&row).map_err(|error| Error::Worker(error.to_string()))?;
     let (offset, resemblance) = (member.position.offset(), shown.resemblance);

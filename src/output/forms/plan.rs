@@ -2,7 +2,7 @@
 
 use super::form::{FormChoice, RecordForm, TextChange};
 use super::names::{output_name, tell_apart};
-use super::notes::{COLUMNS, DECIDING};
+use super::notes::{AGAINST, COLUMNS, DECIDING};
 use crate::error::{Error, Result};
 use crate::read::{Compression, Format, Source, column_names, is_one_record};
 
@@ -160,7 +160,12 @@ fn refuse_columns(source: &Source, way: Way) -> Result<()> {
         return Ok(());
     }
     let names = column_names(source)?;
-    match COLUMNS.iter().chain(&DECIDING).find(|column| names.iter().any(|name| name == *column)) {
+    match COLUMNS
+        .iter()
+        .chain(&DECIDING)
+        .chain([&AGAINST])
+        .find(|column| names.iter().any(|name| name == *column))
+    {
         Some(column) => Err(Error::input(
             &source.path,
             format!("it has a column {column} already; rename it, or leave --annotate out"),

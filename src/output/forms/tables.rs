@@ -40,7 +40,8 @@ const NOTES: [TableColumn; 8] = [
 fn columns(of: NoteColumns) -> Vec<TableColumn> {
     let deciding =
         of.deciding().map(|(name, is_share)| (name, if is_share { CellKind::Real } else { CellKind::Whole }));
-    NOTES.into_iter().chain(deciding).collect()
+    let against = of.against().map(|name| (name, CellKind::Text));
+    NOTES.into_iter().chain(deciding).chain(against).collect()
 }
 
 /// A note in the order of its columns.
@@ -64,6 +65,8 @@ fn cells<'a>(
         Some(count) if !is_share => TableCell::from(count as u64),
         share => share.into(),
     }));
+    let set = note.against.as_ref().map(|against| &*against.set);
+    cells.extend(columns.against().map(|_| TableCell::from(set)));
     cells
 }
 

@@ -88,8 +88,9 @@ impl FinishedQuestions<'_> {
         match decided {
             Decided::Protected => document.set.clone().map_or(Compared::Missing, Compared::Text),
             Decided::Preferred => {
-                let named = self.run().record.prefer.get(document.preference as usize);
-                named.cloned().map_or(Compared::Missing, Compared::Text)
+                // A stream has no place among the inputs that are found again.
+                let mut named = self.run().record.prefer.iter().filter(|name| *name != "-");
+                named.nth(document.preference as usize).cloned().map_or(Compared::Missing, Compared::Text)
             }
             Decided::Policy(Some(Criterion::Longest | Criterion::Shortest)) => {
                 Compared::Bytes(document.text_bytes)
