@@ -38,6 +38,7 @@ mod csv;
 /// Items of benchmarks in a corpus: which stand where, and what is written without them.
 mod decontaminate;
 mod decontaminate_around;
+mod decontaminate_presets;
 /// The commands of README and book, and what they print.
 mod docs;
 /// Methods measured against labels and the exact join.

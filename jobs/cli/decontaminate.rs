@@ -20,7 +20,9 @@ Examples:
   alike decontaminate crawl/ --benchmarks qa.jsonl --any-ngram --ngram 13 --write-removed --out clean
       Remove every record with 13 words in a row of an item, and write the removed ones, too.
   alike decontaminate crawl/ --benchmarks 'tests/*.jsonl' --benchmark-fields question,answer --preset gpt-3 --out clean
-      Cut such words out with what stands around them, as for GPT-3, and keep the rest of the texts.";
+      Cut such words out with what stands around them, as for GPT-3, and keep the rest of the texts.
+  alike decontaminate crawl/ --benchmarks 'tests/*.jsonl' --benchmark-fields question,answer --preset llama-3 --out shares
+      Write no records, but which share of each item stands in the corpus, to shares/items.jsonl.";
 
 #[derive(Debug, Args)]
 pub(crate) struct DecontaminateArgs {
@@ -49,6 +51,9 @@ pub(crate) struct DecontaminateArgs {
     #[arg(long, help_heading = "Benchmarks")]
     pub(crate) join_fields: bool,
 
+    /// Also write items.jsonl: of each item the share of its words that stand in n-grams of any documents; with --any-ngram
+    #[arg(long, help_heading = "Output")]
+    pub(crate) items: bool,
     /// Take the rule of a published pipeline
     #[arg(long, value_enum, value_name = "NAME", help_heading = "Rule")]
     pub(crate) preset: Option<DecontaminationPreset>,
@@ -78,7 +83,7 @@ pub(crate) struct DecontaminateArgs {
     #[command(flatten)]
     pub(crate) records: RecordArgs,
 
-    /// What becomes of records with an item in them [default: drop; with --preset gpt-3 cut]
+    /// What becomes of records with an item in them [default: drop; with --preset gpt-3 cut, with llama-3 list]
     #[arg(long, value_enum, help_heading = "Output")]
     pub(crate) action: Option<ContaminationAction>,
     /// Cut, or mark, N characters on each side of n-grams, too; with --any-ngram
@@ -126,6 +131,12 @@ pub(crate) enum DecontaminationPreset {
     /// characters and texts in more than 10 pieces go: GPT-3 (Brown et al. 2020, appendix C)
     #[value(name = "gpt-3")]
     Gpt3,
+    /// The share of the words of the joined fields that stand in 8 words in a row anywhere: Llama 3 (Dubey et al. 2024, section 5.1.4)
+    #[value(name = "llama-3")]
+    Llama3,
+    /// A score of question, answer and passage, the first three fields, in which rare 5 words in a row weigh more: decon (OLMo 3,
+    /// appendix A.5), but of words, and of all of them
+    Decon,
     /// 12 words in a row of the joined fields: NGramsDecontFilter of datatrove with find_query_ngrams
     Datatrove,
 }
@@ -139,4 +150,6 @@ pub(crate) enum ContaminationAction {
     Cut,
     /// Write all records to annotated/, those with passages with a field "alike" that has their bytes, the others without one; lines of JSON, others with --to jsonl
     Mark,
+    /// Write the lists of what was found, and no records
+    List,
 }

@@ -59,7 +59,7 @@ pub(crate) fn run(args: &DecontaminateArgs, job: &DistributedJob) -> Result<Exit
     let done = watched_job(job, &args.work.report.talk, options.machine.workers, lead, assist)?;
     let Some(report) = done else { return Ok(PART_DONE) };
     let seconds = begun.elapsed().as_secs_f64();
-    describe(&report, options.out.as_deref(), seconds, &reporter);
+    describe(&report, &options, seconds, &reporter);
     warn_of_no_words(&reporter, report.empty, report.documents);
     let mut object = report.to_json()?;
     object["workers"] = options.machine.workers.into();
@@ -201,18 +201,30 @@ fn corpus_search<'a>(
 }
 
 /// Tells people what was found.
-fn describe(report: &DecontaminationReport, out: Option<&Path>, seconds: f64, reporter: &Reporter<'_>) {
+fn describe(
+    report: &DecontaminationReport,
+    options: &DecontaminateOptions,
+    seconds: f64,
+    reporter: &Reporter<'_>,
+) {
+    let out = options.out.as_deref();
     let rows = report.benchmarks.iter().map(|row| {
         let name = printable(&row.benchmark).into_owned();
-        let numbers = [row.items, row.too_short, row.found, row.documents].map(|number| number.to_string());
+        let shares = row.shares.map(|shares| [shares.not_clean, shares.dirty]);
+        let numbers = [row.items, row.too_short, row.found, row.documents].into_iter();
+        let numbers = numbers.chain(shares.into_iter().flatten()).map(|number| number.to_string());
         [name].into_iter().chain(numbers).collect()
     });
-    let heading = vec!["benchmark", "items", "too short", "found", "documents"];
+    let mut heading = vec!["benchmark", "items", "too short", "found", "documents"];
+    if report.rule.shares {
+        heading.extend(["20 %", "80 %"]);
+    }
     let table = TextTable { heading, rows: rows.collect() };
     table.text().lines().for_each(|line| reporter.line(line));
     let (documents, passages) = (counted(report.documents, "document"), counted(report.passages, "passage"));
     let folder = if report.action == Some(TextChange::Mark) { Side::Annotated } else { Side::Kept }.folder();
     let what = match out {
+        Some(out) if options.lists_only => format!("lists in {}", out.display()),
         Some(out) => format!("{} kept in {}/{folder}", report.kept, out.display()),
         None => format!("{} would be kept (dry run, nothing written)", report.kept),
     };

@@ -17,6 +17,7 @@ pub(super) struct FoundText {
     text: u32,
     passages: u32,
     found: u32,
+    score: u32,
     /// The first token of the best stretch.
     pub(super) first: u32,
     /// The token behind its last.
@@ -67,12 +68,13 @@ impl DocumentFindings {
         for stretch in stretches {
             let end = &mut self.ends[stretch.first as usize];
             *end = (stretch.last + ngram).max(*end);
-            if stretch.found > best.found {
+            if (stretch.score, stretch.found) > (best.score, best.found) {
                 best = *stretch;
             }
         }
-        let (passages, found) = (stretches.len() as u32, best.found);
-        self.listed.push(FoundText { text, passages, found, first: best.first, end: best.last + ngram });
+        let (passages, end) = (stretches.len() as u32, best.last + ngram);
+        let ItemStretch { first, found, score, .. } = best;
+        self.listed.push(FoundText { text, passages, found, score, first, end });
         if self.listed.len() == 2 * LISTED_ITEMS {
             self.choose(index);
         }
@@ -161,7 +163,8 @@ impl TextPlaces {
         let bytes = self.bytes((item.first, item.end));
         let (start, end) = (bytes.start as u64, bytes.end as u64);
         let excerpt = excerpt(&text[bytes]).to_owned();
-        ItemPassage { text: item.text, passages: item.passages, found: item.found, start, end, excerpt }
+        let FoundText { text, passages, found, score, .. } = *item;
+        ItemPassage { text, passages, found, score, start, end, excerpt }
     }
 }
 

@@ -31,6 +31,8 @@ pub struct ItemPassage {
     pub passages: u32,
     /// How many of its n-grams were found in this one.
     pub found: u32,
+    /// The score of the item, in millionths; 0 where items have none.
+    pub score: u32,
     /// The first byte of the stretch in the text of the document.
     pub start: u64,
     /// The byte behind its last.

@@ -1,16 +1,21 @@
 //! All texts of all benchmarks, and their n-grams.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use hashbrown::HashMap;
 use xxhash_rust::xxh3::Xxh3;
 
 use super::rule::{ContaminationRule, TextTest};
+use super::scores::{ItemParts, ItemScores};
 use super::table::{GramTable, MOST_TEXTS};
 use crate::error::{Error, Result};
 use crate::simd::Simd;
+use crate::sketch::shingles;
 use crate::text::{Tokenizer, Tokens};
+
+/// Items of fewer different words have no score.
+const DIFFERENT: usize = 4;
 
 /// An item of a benchmark.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,6 +50,8 @@ pub struct BenchmarkText {
     pub(super) window: usize,
     /// Its n-grams among those of all texts.
     grams: Range<usize>,
+    /// The same in the order of its words, repeats included, where shares of items are told.
+    places: Range<usize>,
     /// Whose it is, among all owners.
     owners: Range<usize>,
 }
@@ -78,6 +85,10 @@ pub struct BenchmarkIndex {
     /// Texts, each once.
     pub texts: Vec<BenchmarkText>,
     pub(super) grams: Vec<u64>,
+    /// N-grams of texts in the order of their words, where shares of items are told.
+    places: Vec<u64>,
+    /// What makes the score of an item, where items have one.
+    pub(super) scores: Option<ItemScores>,
     /// A bit for each n-gram that is not looked for, as many documents have it; empty where none is.
     pub(super) common: Vec<u64>,
     owners: Vec<TextOwner>,
@@ -98,6 +109,11 @@ impl BenchmarkIndex {
         self.texts[text].grams.start
     }
 
+    /// The n-grams of a text in the order of its words; none where shares of items are not told.
+    pub(super) fn places(&self, text: usize) -> &[u64] {
+        &self.places[self.texts[text].places.clone()]
+    }
+
     /// Whether an n-gram, by its number among those of all texts, is not looked for.
     #[inline]
     pub(super) fn is_common(&self, gram: usize) -> bool {
@@ -115,7 +131,9 @@ impl BenchmarkIndex {
         let items: usize = self.items.iter().map(bytes_of).sum();
         let texts =
             self.texts.len() * size_of::<BenchmarkText>() + self.owners.len() * size_of::<TextOwner>();
-        (tables + (self.grams.len() + self.common.len()) * 8 + texts + items) as u64
+        let scores = self.scores.as_ref().map_or(0, ItemScores::bytes);
+        let grams = self.grams.len() + self.places.len() + self.common.len();
+        (tables + grams * 8 + scores + texts + items) as u64
     }
 }
 
@@ -147,6 +165,12 @@ pub(super) struct IndexBuilder {
     known: HashMap<u128, u32>,
     texts: Vec<BenchmarkText>,
     grams: Vec<u64>,
+    places: Vec<u64>,
+    /// N-grams of the present text in the order of its words.
+    cut: Vec<u64>,
+    /// The parts of the items, where these have a score, and their words.
+    parts: Vec<ItemParts>,
+    part_words: usize,
     /// For each length of n-grams, how many there are.
     lengths: BTreeMap<usize, LengthCounts>,
     /// Bytes that their tables take at most, and what making one takes beside them.
@@ -169,11 +193,20 @@ impl IndexBuilder {
             known: HashMap::new(),
             texts: Vec::new(),
             grams: Vec::new(),
+            places: Vec::new(),
+            cut: Vec::new(),
+            parts: Vec::new(),
+            part_words: 0,
             lengths: BTreeMap::new(),
             table_bytes: 0,
             owners: Vec::new(),
             is_tested: true,
         }
+    }
+
+    /// Whether items have a score, and are taken in as [`IndexBuilder::parts`].
+    pub(super) fn is_scored(&self) -> bool {
+        self.rule.scored
     }
 
     /// The next items are of another benchmark.
@@ -201,21 +234,53 @@ impl IndexBuilder {
 
     /// Takes a text of the present item in.
     pub(super) fn text(&mut self, text: &str, owner: TextOwner) -> Result<()> {
-        let bytes = self.bytes();
-        let tokens = self.tokenizer.tokens(text);
-        // Its tokens, its n-grams, and those with how often they occur.
-        if bytes.saturating_add(tokens.len() as u64 * 4 * 8) > self.most {
-            return Err(too_large(self.most));
+        let most = self.most.saturating_sub(self.bytes());
+        let words = words(&mut self.tokenizer, text, most).ok_or_else(|| too_large(self.most))?;
+        let Some(test) = self.rule.test(words) else { return Ok(()) };
+        if self.rule.shares {
+            shingles(words, test.ngram, &mut self.cut);
         }
-        let Some(test) = self.rule.test(tokens) else { return Ok(()) };
+        let digest = digest_of(&[words]);
+        self.take(digest, &test, None, owner)
+    }
+
+    /// Takes the present item in: its question, its answer and its passage, of which it need not have all.
+    pub(super) fn parts(&mut self, texts: [&str; 3], owner: TextOwner) -> Result<()> {
+        let most = self.most.saturating_sub(self.bytes());
+        let mut parts = [const { Vec::new() }; 3];
+        for (part, text) in parts.iter_mut().zip(texts) {
+            let words = words(&mut self.tokenizer, text, most).ok_or_else(|| too_large(self.most))?;
+            *part = words.to_vec();
+        }
+        let all = parts.concat();
+        let digest = digest_of(&[&parts[0], &parts[1], &parts[2]]);
+        let [question, answer, passage] = parts;
+        let is_long =
+            all.len() >= self.rule.min_words && all.iter().collect::<BTreeSet<_>>().len() >= DIFFERENT;
+        match self.rule.test(&question).filter(|_| is_long) {
+            Some(test) => {
+                self.take(digest, &test, Some(ItemParts { words: all.len(), answer, passage }), owner)
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Takes a text in that is looked for.
+    fn take(
+        &mut self,
+        digest: u128,
+        test: &TextTest,
+        parts: Option<ItemParts>,
+        owner: TextOwner,
+    ) -> Result<()> {
         self.is_tested = true;
-        let mut digest = Xxh3::new();
-        tokens.iter().for_each(|token| digest.update(&token.to_le_bytes()));
         let next = self.texts.len() as u32;
-        let number = *self.known.entry(digest.digest128()).or_insert(next);
+        let number = *self.known.entry(digest).or_insert(next);
         self.owners.push((number, owner));
         if number == next {
-            self.push(&test);
+            self.part_words += parts.as_ref().map_or(0, |parts| parts.words);
+            self.parts.extend(parts);
+            self.push(test);
         }
         if self.lengths.values().any(|counts| counts.keys > MOST_TEXTS) {
             return Err(too_many());
@@ -235,7 +300,10 @@ impl IndexBuilder {
         counts.grams += test.grams.len();
         counts.keys += key_count(test.grams.len(), needed);
         let grams = begin..self.grams.len();
-        self.texts.push(BenchmarkText { ngram, needed, window, grams, owners: 0..0 });
+        let from = self.places.len();
+        self.places.append(&mut self.cut);
+        let places = from..self.places.len();
+        self.texts.push(BenchmarkText { ngram, needed, window, grams, places, owners: 0..0 });
         let (mut tables, mut beside) = (0, 0);
         for counts in self.lengths.values() {
             let (table, pairs) = GramTable::most_bytes(counts.keys);
@@ -252,7 +320,11 @@ impl IndexBuilder {
         let owners = self.owners.capacity() * size_of::<(u32, TextOwner)>();
         // A count and a bit for each n-gram, while the corpus is read for the first time.
         let counted = self.rule.max_documents.map_or(0, |_| self.grams.len() * 9 / 2);
-        let plain = (self.grams.capacity() * 8 + counted + texts + owners + self.item_bytes) as u64;
+        // Weights of n-grams, and what they are made of.
+        let scored =
+            if self.rule.scored { self.grams.len() * 32 + ItemParts::bytes(self.part_words) } else { 0 };
+        let grams = (self.grams.capacity() + self.places.capacity()) * 8;
+        let plain = (grams + counted + scored + texts + owners + self.item_bytes) as u64;
         plain + (known as u64).max(self.table_bytes)
     }
 
@@ -276,7 +348,18 @@ impl IndexBuilder {
             )));
         }
         drop(std::mem::take(&mut self.known));
-        let IndexBuilder { rule, items, counts, mut texts, mut grams, lengths, mut owners, .. } = self;
+        let IndexBuilder {
+            rule,
+            items,
+            counts,
+            mut texts,
+            mut grams,
+            places,
+            parts,
+            lengths,
+            mut owners,
+            ..
+        } = self;
         grams.shrink_to_fit();
         owners.sort_unstable();
         let mut owner = 0;
@@ -288,11 +371,39 @@ impl IndexBuilder {
             text.owners = first..owner;
         }
         let owners = owners.into_iter().map(|(_, owner)| owner).collect();
-        let table =
-            |(ngram, counts): (usize, LengthCounts)| (ngram, table(&mut grams, &texts, ngram, counts));
-        let tables = lengths.into_iter().map(table).collect();
-        Ok(BenchmarkIndex { rule, items, counts, texts, grams, common: Vec::new(), owners, tables })
+        let (scores, tables) = if rule.scored {
+            let ranges: Vec<Range<usize>> = texts.iter().map(|text| text.grams.clone()).collect();
+            let (scores, wanted) = ItemScores::new(rule, &ranges, &mut grams, parts);
+            let keys = (0u32..).zip(&ranges).zip(wanted).flat_map(|((text, range), wanted)| {
+                grams[range.clone()][..wanted].iter().map(move |gram| (*gram, text))
+            });
+            let table = GramTable::new(keys.collect());
+            (Some(scores), vec![(rule.ngram, table)])
+        } else {
+            let table =
+                |(ngram, counts): (usize, LengthCounts)| (ngram, table(&mut grams, &texts, ngram, counts));
+            (None, lengths.into_iter().map(table).collect())
+        };
+        let common = Vec::new();
+        Ok(BenchmarkIndex { rule, items, counts, texts, grams, places, scores, common, owners, tables })
     }
+}
+
+/// The words of a text, if they, its n-grams, and those with how often they occur have room in so many bytes.
+fn words<'a>(tokenizer: &'a mut Tokenizer, text: &str, most: u64) -> Option<&'a [u64]> {
+    Some(tokenizer.tokens(text)).filter(|words| words.len() as u64 * 4 * 8 <= most)
+}
+
+/// A digest of texts, one behind the other.
+fn digest_of(texts: &[&[u64]]) -> u128 {
+    let mut digest = Xxh3::new();
+    for (at, words) in texts.iter().enumerate() {
+        if at > 0 {
+            digest.update(&(words.len() as u64).to_le_bytes());
+        }
+        words.iter().for_each(|word| digest.update(&word.to_le_bytes()));
+    }
+    digest.digest128()
 }
 
 fn too_large(most: u64) -> Error {

@@ -274,6 +274,11 @@ impl ItemReader<'_> {
         (self.met, self.records) = (true, self.records + 1);
         let id = id.unwrap_or_else(|| format!("{}:{line}", source.shown));
         let item = self.builder.item(Item { id, benchmark, file, line })?;
+        if self.builder.is_scored() {
+            texts.iter().zip(&mut self.is_met).for_each(|(text, met)| *met |= text.is_some());
+            let part = |at: usize| texts.get(at).and_then(Option::as_deref).unwrap_or_default();
+            return self.builder.parts([part(0), part(1), part(2)], TextOwner { item, field: 0 });
+        }
         if self.fields.join {
             texts.iter().zip(&mut self.is_met).for_each(|(text, met)| *met |= text.is_some());
             let whole = texts.into_iter().flatten().collect::<Vec<_>>().join("\n");

@@ -20,7 +20,9 @@ mod places;
 mod report;
 mod rule;
 mod scan;
+mod scores;
 mod search;
+mod shares;
 mod stretches;
 mod table;
 
@@ -32,3 +34,4 @@ pub use items::{BenchmarkSet, read_benchmarks};
 pub use report::{BenchmarkRow, ContaminatedRow, DecontaminationReport, RowNames};
 pub use rule::ContaminationRule;
 pub use search::{CorpusFindings, CorpusSearch, CorpusTally, assist_search, search};
+pub use shares::{ItemShareRow, ShareClasses};

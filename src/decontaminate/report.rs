@@ -8,7 +8,9 @@ use super::fields::ItemFields;
 use super::hits::{ContaminatedDocument, ItemPassage};
 use super::index::{BenchmarkCounts, BenchmarkIndex, Item, TextOwner};
 use super::rule::ContaminationRule;
+use super::scores::MILLION;
 use super::search::{CorpusFindings, CorpusTally};
+use super::shares::ShareClasses;
 use crate::error::{Error, Result};
 use crate::output::{Rows, TextChange};
 use crate::read::{Rejected, Source};
@@ -43,6 +45,9 @@ pub struct ContaminatedRow<'a> {
     pub ngrams: u64,
     /// Words of an n-gram.
     pub ngram: usize,
+    /// The score of the item, where items have one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub score: Option<f64>,
     /// The first byte of the passage in the text of the document.
     pub start: u64,
     /// The byte behind its last.
@@ -70,6 +75,9 @@ pub struct BenchmarkRow {
     pub found: u64,
     /// Documents that one stands in.
     pub documents: u64,
+    /// Items by the share of their words in n-grams of the corpus, if that was asked for.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub shares: Option<ShareClasses>,
 }
 
 /// What came of all benchmarks: `benchmarks.json`. It is the same however it was found out.
@@ -172,14 +180,17 @@ impl DecontaminationReport {
 /// What came of each benchmark.
 fn benchmark_rows(index: &BenchmarkIndex, tally: &CorpusTally) -> Vec<BenchmarkRow> {
     let found = tally.items_found(index).into_iter().zip(&tally.documents_of);
-    let row = |(counts, (found, documents)): (&BenchmarkCounts, (u64, &u64))| BenchmarkRow {
+    let classes = tally.present(index).map(|present| index.share_classes(present));
+    let shares = (0..index.counts.len()).map(|at| classes.as_ref().map(|classes| classes[at]));
+    let row = |((counts, shares), (found, documents)): ((&BenchmarkCounts, _), (u64, &u64))| BenchmarkRow {
         benchmark: counts.benchmark.clone(),
         items: counts.items,
         too_short: counts.too_short,
         found,
         documents: *documents,
+        shares,
     };
-    index.counts.iter().zip(found).map(row).collect()
+    index.counts.iter().zip(shares).zip(found).map(row).collect()
 }
 
 /// Names of what rows speak of.
@@ -193,7 +204,8 @@ pub struct RowNames<'a> {
 }
 
 impl RowNames<'_> {
-    /// Writes `contaminated.jsonl`: a row for each text of a document and each benchmark that has it, in document order.
+    /// Writes `contaminated.jsonl`: a row for each text of a document and each benchmark that has it, in document order; and
+    /// `items.jsonl` if shares of items are told.
     ///
     /// # Errors
     /// [`crate::error::Error::Io`].
@@ -205,7 +217,10 @@ impl RowNames<'_> {
                 self.document(&document, &found.inputs.sources, line, &mut rows)
             })?;
         }
-        rows.finish().map(drop)
+        rows.finish()?;
+        let fields = (self.fields, self.benchmarks);
+        let write = |present: &[u64]| self.index.write_shares(fields, present, folder);
+        found.tally.present(self.index).map_or(Ok(()), write)
     }
 
     fn document(
@@ -234,6 +249,7 @@ impl RowNames<'_> {
                     found: u64::from(passage.found),
                     ngrams: text.size() as u64,
                     ngram: text.ngram,
+                    score: self.index.scores.as_ref().map(|_| f64::from(passage.score) / MILLION),
                     start: passage.start,
                     end: passage.end,
                     passage: &passage.excerpt,

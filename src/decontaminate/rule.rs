@@ -27,9 +27,20 @@ pub struct ContaminationRule {
     /// are.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_documents: Option<u32>,
+    /// Whether the share of each item that stands anywhere in the corpus is told, where one n-gram is enough.
+    #[serde(default, skip_serializing_if = "is_not")]
+    pub shares: bool,
+    /// Whether an item is a question, an answer and a passage, of which the score must reach the threshold: the rule of decon.
+    #[serde(default, skip_serializing_if = "is_not")]
+    pub scored: bool,
     /// What is cut, and marked, around n-grams, where one is enough; `None` if passages are.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cut: Option<CutRule>,
+}
+
+/// Leaves out of JSON what a rule does not ask for.
+fn is_not(asked: &bool) -> bool {
+    !asked
 }
 
 /// How a text is looked for.
@@ -63,6 +74,9 @@ impl ContaminationRule {
                 "--max-documents, --margin, --min-piece and --max-pieces: only where one n-gram is enough; add --any-ngram",
             ));
         }
+        if self.shares && self.threshold.is_some() {
+            return Err(Error::config("--items: only where one n-gram is enough; add --any-ngram"));
+        }
         if self.min_words == 0 {
             return Err(Error::config("--min-words 0: a text has a word at least; 8 suits most benchmarks"));
         }
@@ -71,7 +85,7 @@ impl ContaminationRule {
 
     /// Words of the shortest texts that are looked for, and the option that says so.
     pub fn least_words(&self) -> (usize, &'static str) {
-        let shortest = if self.threshold.is_none() { self.ngram } else { SIZES[0] };
+        let shortest = if self.threshold.is_none() || self.scored { self.ngram } else { SIZES[0] };
         if shortest > self.min_words { (shortest, "--ngram") } else { (self.min_words, "--min-words") }
     }
 
@@ -79,10 +93,10 @@ impl ContaminationRule {
     ///
     /// The longest n-grams are taken of which enough are left when one word is another; the shortest if none are so short.
     pub(super) fn test(&self, tokens: &[u64]) -> Option<TextTest> {
-        if tokens.len() < self.min_words {
+        if tokens.len() < self.min_words && !self.scored {
             return None;
         }
-        let Some(threshold) = self.threshold else {
+        let Some(threshold) = self.threshold.filter(|_| !self.scored) else {
             let fits = tokens.len() >= self.ngram;
             return fits.then(|| TextTest { needed: 1, ..cut(tokens, self.ngram) });
         };

@@ -58,8 +58,8 @@ impl<'a> DocumentScan<'a> {
         }
     }
 
-    /// Hands every text that stands in a document to `take`, with the stretches that it stands in: by the lengths of their
-    /// n-grams, and by the numbers of the texts.
+    /// Hands every text that stands in a document to `take`, with the stretches that it stands in and where its n-grams stand: by
+    /// the lengths of their n-grams, and by the numbers of the texts.
     ///
     /// # Errors
     /// [`crate::error::Error::Interrupted`].
@@ -67,25 +67,14 @@ impl<'a> DocumentScan<'a> {
         &mut self,
         tokens: &[u64],
         progress: &Progress,
-        mut take: impl FnMut(u32, &[ItemStretch]),
+        mut take: impl FnMut(u32, &[ItemStretch], &[GramAt]),
     ) -> Result<()> {
-        for table in 0..self.index.tables.len() {
-            self.look(tokens, table);
-            if self.texts.is_empty() {
-                continue;
+        self.each_text(tokens, progress, |scan, text| {
+            scan.measure(text as usize, tokens);
+            if !scan.stretches.is_empty() {
+                take(text, &scan.stretches, &scan.standing);
             }
-            self.grams.chain();
-            let texts = std::mem::take(&mut self.texts);
-            for text in &texts {
-                progress.check()?;
-                self.measure(*text as usize);
-                if !self.stretches.is_empty() {
-                    take(*text, &self.stretches);
-                }
-            }
-            self.texts = texts;
-        }
-        Ok(())
+        })
     }
 
     /// Hands each n-gram of texts that is in a document to `take`, once, by its number among those of all texts: where one
@@ -99,19 +88,32 @@ impl<'a> DocumentScan<'a> {
         progress: &Progress,
         mut take: impl FnMut(usize),
     ) -> Result<()> {
+        self.each_text(tokens, progress, |scan, text| {
+            let own = scan.index.grams(text as usize);
+            let here = (scan.index.first_gram(text as usize)..).zip(own);
+            here.filter(|(_, gram)| scan.grams.first(**gram).is_some()).for_each(|(number, _)| take(number));
+        })
+    }
+
+    /// Hands each text to `take` that may stand in a document, while the n-grams of its length are those of the document.
+    fn each_text(
+        &mut self,
+        tokens: &[u64],
+        progress: &Progress,
+        mut take: impl FnMut(&mut DocumentScan<'a>, u32),
+    ) -> Result<()> {
         for table in 0..self.index.tables.len() {
             self.look(tokens, table);
             if self.texts.is_empty() {
                 continue;
             }
             self.grams.chain();
-            for text in &self.texts {
+            let texts = std::mem::take(&mut self.texts);
+            for text in &texts {
                 progress.check()?;
-                let own = self.index.grams(*text as usize);
-                let here = (self.index.first_gram(*text as usize)..).zip(own);
-                here.filter(|(_, gram)| self.grams.first(**gram).is_some())
-                    .for_each(|(number, _)| take(number));
+                take(self, *text);
             }
+            self.texts = texts;
         }
         Ok(())
     }
@@ -145,11 +147,23 @@ impl<'a> DocumentScan<'a> {
     }
 
     /// Finds the stretches that a text stands in.
-    fn measure(&mut self, number: usize) {
+    fn measure(&mut self, number: usize, tokens: &[u64]) {
         let text = &self.index.texts[number];
         let own = self.index.grams(number);
         self.standing.clear();
         self.stretches.clear();
+        if let Some(scores) = &self.index.scores {
+            let here = (0u32..).zip(own).filter_map(|(gram, hash)| {
+                let at = self.grams.first(*hash)?;
+                Some(GramAt { at, gram })
+            });
+            self.standing.extend(here);
+            if scores.may_reach(number, &self.standing) {
+                self.gather();
+                scores.find(number, &self.standing, tokens, &mut self.stretches);
+            }
+            return;
+        }
         // Most texts are given up here: so many n-grams of them are nowhere in the document that too few are left.
         let mut spare = own.len() - text.needed;
         let first = self.index.first_gram(number);
@@ -237,7 +251,7 @@ mod tests {
     fn found(index: &BenchmarkIndex, tokens: &[u64], large: usize) -> Vec<(u32, Vec<ItemStretch>)> {
         let mut scan = DocumentScan { large, ..DocumentScan::new(index) };
         let mut all = Vec::new();
-        let take = |text: u32, stretches: &[ItemStretch]| all.push((text, stretches.to_vec()));
+        let take = |text: u32, stretches: &[ItemStretch], _: &[GramAt]| all.push((text, stretches.to_vec()));
         scan.scan(tokens, &Progress::default(), take).expect("not interrupted");
         all
     }

@@ -76,6 +76,8 @@ pub struct CorpusTally {
     pub documents_of: Vec<u64>,
     /// Texts that were found, a bit each.
     found: Vec<u64>,
+    /// N-grams of texts that stand in a document, a bit each, where shares of items are told.
+    present: Vec<u64>,
 }
 
 impl CorpusTally {
@@ -83,6 +85,7 @@ impl CorpusTally {
         CorpusTally {
             documents_of: vec![0; index.counts.len()],
             found: vec![0; index.texts.len().div_ceil(64)],
+            present: vec![0; if index.rule.shares { index.grams.len().div_ceil(64) } else { 0 }],
             ..CorpusTally::default()
         }
     }
@@ -97,6 +100,12 @@ impl CorpusTally {
         self.unlisted += other.unlisted;
         self.documents_of.iter_mut().zip(&other.documents_of).for_each(|(sum, more)| *sum += more);
         self.found.iter_mut().zip(&other.found).for_each(|(all, more)| *all |= more);
+        self.present.iter_mut().zip(&other.present).for_each(|(all, more)| *all |= more);
+    }
+
+    /// N-grams of texts that stand in a document, a bit each; `None` where shares of items are not told.
+    pub(super) fn present(&self, index: &BenchmarkIndex) -> Option<&[u64]> {
+        index.rule.shares.then_some(&self.present)
     }
 
     /// For each benchmark, how many of its items stand in a document.
@@ -167,7 +176,10 @@ pub fn search(
 ) -> Result<CorpusFindings> {
     let process = corpus.peers.map_or(0, |peers| peers.mesh().process());
     let next = AtomicUsize::new(0);
-    let memory = corpus.memory.map(|memory| memory.saturating_sub(index.bytes()));
+    // Each worker has its own bits of n-grams that stand in a document.
+    let bits = CorpusTally::new(index).present.len() * 8 * corpus.workers;
+    let own = index.bytes() + bits as u64;
+    let memory = corpus.memory.map(|memory| memory.saturating_sub(own));
     let room = RecordRoom::new(memory, 0, corpus.workers, RECORD, progress);
     let reader = || {
         let who = (process, next.fetch_add(1, Ordering::Relaxed));
@@ -312,8 +324,14 @@ impl TextReader for CorpusReader<'_> {
         found.clear();
         // Benchmarks of which no text was found yet.
         let mut others = last.len();
-        self.scan.scan(tokens, self.progress, |text, stretches| {
+        self.scan.scan(tokens, self.progress, |text, stretches, standing| {
             let ngram = index.texts[text as usize].ngram as u32;
+            if index.rule.shares {
+                let first = index.first_gram(text as usize);
+                for gram in standing.iter().map(|gram| first + gram.gram as usize) {
+                    tally.present[gram / 64] |= 1 << (gram % 64);
+                }
+            }
             found.add(text, stretches, ngram, tokens.len(), index);
             tally.found[text as usize / 64] |= 1 << (text % 64);
             let owners = if others > 0 { index.owners(text as usize) } else { &[] };

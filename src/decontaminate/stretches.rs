@@ -13,7 +13,7 @@ pub(super) struct GramAt {
 }
 
 /// A stretch of a document with enough n-grams of a text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct ItemStretch {
     /// Where its first n-gram begins.
     pub(super) first: u32,
@@ -21,6 +21,8 @@ pub(super) struct ItemStretch {
     pub(super) last: u32,
     /// How many distinct n-grams of the text it has.
     pub(super) found: u32,
+    /// The score of the item, in millionths; 0 where items have none.
+    pub(super) score: u32,
 }
 
 /// What makes a stretch.
@@ -136,7 +138,7 @@ impl StretchFinder {
             start += 1;
         }
         standing[start..end].iter().for_each(|gram| self.counts[gram.gram as usize] = 0);
-        ItemStretch { first: standing[start].at, last: standing[end - 1].at, found: most }
+        ItemStretch { first: standing[start].at, last: standing[end - 1].at, found: most, score: 0 }
     }
 
     /// Takes an n-gram into the window: 1 if it was not in it.
@@ -160,7 +162,8 @@ pub(super) fn runs(standing: &[GramAt], ngram: u32, out: &mut Vec<ItemStretch>) 
         let mut grams: Vec<u32> = run.iter().map(|gram| gram.gram).collect();
         grams.sort_unstable();
         grams.dedup();
-        out.push(ItemStretch { first: run[0].at, last: run[run.len() - 1].at, found: grams.len() as u32 });
+        let (first, last) = (run[0].at, run[run.len() - 1].at);
+        out.push(ItemStretch { first, last, found: grams.len() as u32, score: 0 });
     }
 }
 
@@ -192,7 +195,7 @@ mod tests {
             standing.iter().copied().filter(|gram| gram.at >= first && keep(gram.at)).collect()
         };
         let mut all = obvious(&part(&|at| at + rule.ngram <= begin), rule);
-        all.push(ItemStretch { first: begin, last: end, found: most });
+        all.push(ItemStretch { first: begin, last: end, found: most, score: 0 });
         all.extend(obvious(&part(&|at| at >= end + rule.ngram), rule));
         all
     }
@@ -224,7 +227,7 @@ mod tests {
         let rule = StretchRule { ngram: 2, needed: 1, window: 3_000_000 };
         let stretches = found(&standing, rule);
         assert_eq!(stretches.len(), 1_500_000);
-        assert_eq!(stretches[7], ItemStretch { first: 14, last: 14, found: 1 });
+        assert_eq!(stretches[7], ItemStretch { first: 14, last: 14, found: 1, score: 0 });
     }
 
     /// Each stretch has more n-grams than the one before it, all within a window of the first.
@@ -251,6 +254,7 @@ mod tests {
         let grams: Vec<Option<u32>> = copy.clone().chain([None; 3]).chain(copy).collect();
         let rule = StretchRule { ngram: 2, needed: 5, window: 9 };
         let stretches = found(&text(&grams), rule);
-        assert_eq!(stretches, [(0, 5), (9, 14)].map(|(first, last)| ItemStretch { first, last, found: 6 }));
+        let copies = [(0, 5), (9, 14)].map(|(first, last)| ItemStretch { first, last, found: 6, score: 0 });
+        assert_eq!(stretches, copies);
     }
 }

@@ -29,6 +29,8 @@ pub(crate) struct DecontaminateOptions {
     pub(crate) refusals: RefusalArgs,
     pub(crate) form: FormChoice,
     pub(crate) write_removed: bool,
+    /// No records are written.
+    pub(crate) lists_only: bool,
     pub(crate) machine: Machine,
 }
 
@@ -42,6 +44,9 @@ const LEAST_WORDS: usize = 8;
 /// The rule of GPT-3 (Brown et al. 2020, appendix C).
 const GPT_3_DOCUMENTS: u32 = 10;
 const GPT_3_CUT: CutRule = CutRule { margin: 200, min_piece: 200, max_pieces: Some(10) };
+/// The rule of decon: n-grams, threshold, and words of the shortest items.
+const DECON_NGRAM: usize = 5;
+const DECON: (&str, usize) = ("0.8", 20);
 
 impl DecontaminateOptions {
     pub(crate) fn new(args: &DecontaminateArgs) -> Result<DecontaminateOptions> {
@@ -52,13 +57,21 @@ impl DecontaminateOptions {
             [] => vec![config_text()],
             fields => fields.to_vec(),
         };
-        let join = args.join_fields || args.preset == Some(DecontaminationPreset::Datatrove);
+        let joins = [DecontaminationPreset::Datatrove, DecontaminationPreset::Llama3];
+        let join = args.join_fields || args.preset.is_some_and(|preset| joins.contains(&preset));
         let id = args.benchmark_id_field.clone().unwrap_or_else(|| Config::default().input.id_field);
         let fields = ItemFields { id, texts: fields, join };
         fields.check()?;
+        if args.preset == Some(DecontaminationPreset::Decon) && (fields.join || fields.texts.len() > 3) {
+            return Err(Error::config(
+                "--preset decon: --benchmark-fields are question, answer and passage, each by itself; name up to three, \
+                 without --join-fields",
+            ));
+        }
         let hint = args.records.form.hint(&config.input);
         let usual = match args.preset {
             Some(DecontaminationPreset::Gpt3) => ContaminationAction::Cut,
+            Some(DecontaminationPreset::Llama3) => ContaminationAction::List,
             _ => ContaminationAction::Drop,
         };
         let action = args.action.unwrap_or(usual);
@@ -68,7 +81,7 @@ impl DecontaminateOptions {
             ));
         }
         let texts = match action {
-            ContaminationAction::Drop => TextChange::None,
+            ContaminationAction::Drop | ContaminationAction::List => TextChange::None,
             ContaminationAction::Cut => TextChange::Cut,
             ContaminationAction::Mark => TextChange::Mark,
         };
@@ -83,6 +96,7 @@ impl DecontaminateOptions {
             refusals: args.records.refusals,
             form: FormChoice { form: args.work.to, texts, ..FormChoice::default() },
             write_removed: args.write_removed,
+            lists_only: action == ContaminationAction::List,
             machine: Machine::new(&args.work.machine)?,
         })
     }
@@ -91,6 +105,7 @@ impl DecontaminateOptions {
     pub(crate) fn sides(&self) -> &'static [Side] {
         match (&self.out, self.write_removed) {
             (None, _) => &[],
+            _ if self.lists_only => &[],
             _ if self.form.texts == TextChange::Mark => &[Side::Annotated],
             (_, true) => &[Side::Kept, Side::Removed],
             (_, false) => &[Side::Kept],
@@ -108,6 +123,8 @@ fn rule(args: &DecontaminateArgs) -> Result<ContaminationRule> {
     let (any, ngram) = match args.preset {
         Some(DecontaminationPreset::OpenR1) => (true, 8),
         Some(DecontaminationPreset::Datatrove) => (true, 12),
+        Some(DecontaminationPreset::Llama3) => (true, 8),
+        Some(DecontaminationPreset::Decon) => (false, DECON_NGRAM),
         Some(DecontaminationPreset::Gpt3) => (true, LONE_NGRAM),
         None => (args.any_ngram, if args.any_ngram { LONE_NGRAM } else { NGRAM }),
     };
@@ -115,14 +132,18 @@ fn rule(args: &DecontaminateArgs) -> Result<ContaminationRule> {
         Some(DecontaminationPreset::Gpt3) => (Some(GPT_3_DOCUMENTS), Some(GPT_3_CUT)),
         _ => (args.max_documents, asked_cut(args)),
     };
-    let threshold = args.threshold.as_deref().unwrap_or(THRESHOLD);
+    let is_decon = args.preset == Some(DecontaminationPreset::Decon);
+    let (usual_threshold, usual_words) = if is_decon { DECON } else { (THRESHOLD, LEAST_WORDS) };
+    let threshold = args.threshold.as_deref().unwrap_or(usual_threshold);
     let threshold = threshold.parse().map_err(|error| Error::config(format!("--threshold: {error}")))?;
     let rule = ContaminationRule {
         threshold: Some(threshold).filter(|_| !any),
         ngram: args.ngram.unwrap_or(ngram),
-        min_words: args.min_words.unwrap_or(LEAST_WORDS),
+        min_words: args.min_words.unwrap_or(usual_words),
         fold: asked_fold(&args.fold)?.unwrap_or_default(),
         max_documents,
+        shares: args.items || args.preset == Some(DecontaminationPreset::Llama3),
+        scored: is_decon,
         cut,
     };
     rule.check()?;
