@@ -513,6 +513,7 @@
 //! - `decontaminate/scan.rs` - one document after the other held against the index
 //! - `decontaminate/stretches.rs` - which stretches of a document hold enough n-grams of a text
 //! - `decontaminate/scores.rs` - the score of a question with its answer and its passage
+//! - `decontaminate/answers.rs` - how much of an answer stands near a question
 //! - `decontaminate/shares.rs` - of each item the share that stands in the corpus
 //! - `decontaminate/common.rs` - n-grams that many documents of a corpus have
 //! - `decontaminate/around.rs` - what is cut around n-grams

@@ -8,9 +8,9 @@ use std::cmp::Reverse;
 
 use hashbrown::HashMap;
 
+use super::answers::{AnswerPart, Nearby, distinct};
 use super::rule::ContaminationRule;
 use super::stretches::{GramAt, ItemStretch};
-use crate::sketch::shingles;
 use crate::threshold::Threshold;
 
 /// A run ends where so many n-grams in a row are not of the question.
@@ -18,12 +18,6 @@ const GAP: u32 = 11;
 /// Words of n-grams of answers and of passages.
 const ANSWER_NGRAM: usize = 3;
 const PASSAGE_NGRAM: usize = 4;
-/// Answers and passages of so many words, or fewer, are looked for as they are.
-const SHORT: usize = 3;
-/// Within how many words of a run these are looked for.
-const SHORT_REACH: usize = 50;
-/// Within how many words of a run longer ones are looked for, or twice their length if that is more.
-const REACH: usize = 100;
 /// Items of so many words must be there whole.
 const WHOLE: usize = 20;
 /// From so many words on the threshold is enough; between the two lengths what is needed falls in proportion.
@@ -73,22 +67,6 @@ struct ScoredItem {
     shares: [f64; 3],
     answer: Option<AnswerPart>,
     passage: Option<AnswerPart>,
-}
-
-/// An answer or a passage.
-enum AnswerPart {
-    /// A short one: its words.
-    Words(Vec<u64>),
-    /// A longer one.
-    Grams {
-        ngram: usize,
-        /// Within how many words of a run it is looked for.
-        reach: usize,
-        /// Its n-grams, ascending, with their weights.
-        grams: Vec<(u64, u32)>,
-        /// What they weigh together.
-        total: u64,
-    },
 }
 
 /// In how many items each n-gram is.
@@ -179,6 +157,8 @@ impl ItemScores {
     pub(super) fn find(&self, item: usize, standing: &[GramAt], words: &[u64], out: &mut Vec<ItemStretch>) {
         let item = &self.items[item];
         let mut grams: Vec<u32> = Vec::new();
+        let [mut answer, mut passage] =
+            [&item.answer, &item.passage].map(|part| part.as_ref().map(Nearby::new));
         for run in standing.chunk_by(|a, b| b.at - a.at <= GAP) {
             grams.clear();
             grams.extend(run.iter().map(|gram| gram.gram));
@@ -189,9 +169,10 @@ impl ItemScores {
                 continue;
             }
             let (first, last) = (run[0].at, run[run.len() - 1].at);
-            let near = (words, first as usize, (last + self.ngram) as usize);
-            let overlap = |part: &Option<AnswerPart>| part.as_ref().map_or(0.0, |part| part.overlap(near));
-            let overlaps = [weight as f64 / item.total as f64, overlap(&item.answer), overlap(&item.passage)];
+            let at = first as usize..(last + self.ngram) as usize;
+            let [answer, passage] = [&mut answer, &mut passage]
+                .map(|part| part.as_mut().map_or(0.0, |nearby| nearby.overlap(words, at.clone())));
+            let overlaps = [weight as f64 / item.total as f64, answer, passage];
             let score: f64 = item.shares.iter().zip(overlaps).map(|(share, overlap)| share * overlap).sum();
             if score + ROUNDING >= item.required {
                 let (found, score) = (grams.len() as u32, (score * MILLION).round() as u32);
@@ -199,55 +180,6 @@ impl ItemScores {
             }
         }
     }
-}
-
-impl AnswerPart {
-    /// `None` of no words.
-    fn new(words: Vec<u64>, ngram: usize, weight: impl Fn(u64) -> u32) -> Option<AnswerPart> {
-        if words.len() <= SHORT {
-            return Some(AnswerPart::Words(words)).filter(|part| part.bytes() > 0);
-        }
-        let reach = REACH.max(2 * words.len());
-        let grams: Vec<(u64, u32)> =
-            distinct(&words, ngram).into_iter().map(|gram| (gram, weight(gram))).collect();
-        let total = grams.iter().map(|(_, weight)| u64::from(*weight)).sum();
-        Some(AnswerPart::Grams { ngram, reach, grams, total })
-    }
-
-    fn bytes(&self) -> usize {
-        match self {
-            AnswerPart::Words(words) => words.len() * 8,
-            AnswerPart::Grams { grams, .. } => grams.len() * size_of::<(u64, u32)>(),
-        }
-    }
-
-    /// The share of it, by weight, that stands near the words of a document from the second number to before the third.
-    fn overlap(&self, (words, from, to): (&[u64], usize, usize)) -> f64 {
-        let within = |reach: usize| &words[from.saturating_sub(reach)..(to + reach).min(words.len())];
-        match self {
-            AnswerPart::Words(own) => {
-                let is_there = within(SHORT_REACH).windows(own.len()).any(|words| words == own);
-                f64::from(u8::from(is_there))
-            }
-            AnswerPart::Grams { ngram, reach, grams, total } => {
-                let there = distinct(within(*reach), *ngram);
-                let weight = |gram: &u64| grams.binary_search_by_key(gram, |(gram, _)| *gram).ok();
-                let found: u64 = there.iter().filter_map(weight).map(|at| u64::from(grams[at].1)).sum();
-                found as f64 / *total as f64
-            }
-        }
-    }
-}
-
-/// Different n-grams of some words, ascending; none if these are fewer.
-fn distinct(words: &[u64], ngram: usize) -> Vec<u64> {
-    let mut grams = Vec::new();
-    if words.len() >= ngram {
-        shingles(words, ngram, &mut grams);
-        grams.sort_unstable();
-        grams.dedup();
-    }
-    grams
 }
 
 /// The least score of an item of so many words.
