@@ -625,7 +625,8 @@ fn a_benchmark_of_short_texts_is_warned_of() {
     };
     let short = |least: usize, flag: &str| {
         format!(
-            "warning: short.jsonl: no item has a text of {least} words or more to be looked for ({flag}, --join-fields)"
+            "warning: short.jsonl: no item has a text of {least} words or more, so nothing is looked for; name other fields, join them \
+             with --join-fields, or lower {flag}"
         )
     };
     assert_eq!(warned("--any-ngram"), [short(13, "--ngram")]);

@@ -186,7 +186,12 @@ fn decon_asks_for_the_answer() {
     fs::remove_dir_all(dir.join("o")).unwrap();
     run("--benchmark-fields question,answer --join-fields").code(2).says("question, answer and passage");
     run("--benchmark-fields a,b,c,d").code(2).says("up to three");
-    run("--benchmark-fields question,answer --min-words 40").code(2).says("40 words or more");
+    run("--benchmark-fields question,answer --min-words 40")
+        .code(2)
+        .says("40 words or more, 5 of them in its question");
+    // Two words are no question, however long the answer is.
+    dir.write("items.jsonl", json!({"question": "Who won?", "answer": words(0, 40)}).to_string());
+    run("--benchmark-fields question,answer").code(2).says("5 of them in its question");
     assert!(!dir.join("o").exists());
 }
 
@@ -207,9 +212,14 @@ fn lists_without_records_and_wrong_use() {
     run("--action list").ok();
     assert_eq!(rows(&dir, "contaminated.jsonl").len(), 1);
     assert!(!dir.join("o/kept").exists() && !dir.join("o/items.jsonl").exists());
+    assert_eq!((&report(&dir)["action"], &report(&dir)["kept"]), (&json!("list"), &json!(2)));
     fs::remove_dir_all(dir.join("o")).unwrap();
     run("--items").code(2).says("--any-ngram");
     run("--preset decon --items").code(2).says("--any-ngram");
+    run("--action list --to jsonl").code(2).says("--to");
+    let dry =
+        dir.alike("decontaminate in.jsonl --benchmarks items.jsonl --dry-run --preset llama-3", None).ok();
+    dry.says("1 passage; dry run, nothing written");
     run("--preset llama-3 --write-removed").code(2).says("--write-removed");
     assert!(!dir.join("o").exists());
 }

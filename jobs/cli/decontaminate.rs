@@ -41,7 +41,8 @@ pub(crate) struct DecontaminateArgs {
 
     /// Fields of items that are texts: question,answer [default: text]
     ///
-    /// Each is looked for by itself; a list of strings is one text. An item need not have all of them.
+    /// Each is looked for by itself; a list of strings is one text. An item need not have all of them. For --preset decon they are
+    /// question, answer and passage.
     #[arg(long, value_name = "PATHS", value_delimiter = ',', help_heading = "Benchmarks")]
     pub(crate) benchmark_fields: Vec<String>,
     /// Field of the id of an item [default: id]
@@ -68,7 +69,7 @@ pub(crate) struct DecontaminateArgs {
     /// Shorter texts have shorter ones, so that enough of them are left when a word is another; not with --any-ngram.
     #[arg(long, value_name = "N", conflicts_with = "preset", help_heading = "Rule")]
     pub(crate) ngram: Option<usize>,
-    /// Do not look for texts of fewer words [default: 8]
+    /// Do not look for texts of fewer words [default: 8; with --preset decon items of fewer than 20]
     #[arg(long, value_name = "N", hide_short_help = true, help_heading = "Rule")]
     pub(crate) min_words: Option<usize>,
 

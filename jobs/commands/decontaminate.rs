@@ -7,8 +7,8 @@ use std::time::Instant;
 
 use alike::config::Input;
 use alike::decontaminate::{
-    BenchmarkIndex, BenchmarkSet, ContaminationRule, CorpusFindings, CorpusSearch, DecontaminationReport,
-    ItemFields, RowNames, assist_search, read_benchmarks, search,
+    BenchmarkIndex, BenchmarkSet, ContaminationRule, CorpusAction, CorpusFindings, CorpusSearch,
+    DecontaminationReport, ItemFields, RowNames, assist_search, read_benchmarks, search,
 };
 use alike::error::{Error, Result};
 use alike::limits::{BASE_MEMORY, LISTED_ITEMS, WORKER_MEMORY};
@@ -102,7 +102,7 @@ fn lead(
     reporter.refused(&rejected);
     refuse(options.refusals, &rejected, found.tally.documents)?;
     let report = DecontaminationReport::new(
-        (&options.fields, options.rule, options.form.texts),
+        (&options.fields, options.rule, options.action),
         &index,
         &found,
         &rejected,
@@ -222,9 +222,10 @@ fn describe(
     let table = TextTable { heading, rows: rows.collect() };
     table.text().lines().for_each(|line| reporter.line(line));
     let (documents, passages) = (counted(report.documents, "document"), counted(report.passages, "passage"));
-    let folder = if report.action == Some(TextChange::Mark) { Side::Annotated } else { Side::Kept }.folder();
+    let folder = if options.action == CorpusAction::Mark { Side::Annotated } else { Side::Kept }.folder();
     let what = match out {
-        Some(out) if options.lists_only => format!("lists in {}", out.display()),
+        Some(out) if options.action == CorpusAction::List => format!("lists in {}", out.display()),
+        None if options.action == CorpusAction::List => "dry run, nothing written".to_owned(),
         Some(out) => format!("{} kept in {}/{folder}", report.kept, out.display()),
         None => format!("{} would be kept (dry run, nothing written)", report.kept),
     };
@@ -247,9 +248,9 @@ fn describe(
     }
     for row in report.benchmarks.iter().filter(|row| row.too_short == row.items) {
         let name = printable(&row.benchmark);
-        let (least, flag) = report.rule.least_words();
+        let (least, remedy) = (report.rule.least(), report.rule.remedy());
         reporter.line(&format!(
-            "warning: {name}: no item has a text of {least} words or more to be looked for ({flag}, --join-fields)"
+            "warning: {name}: no item has {least}, so nothing is looked for; name other fields, {remedy}"
         ));
     }
 }

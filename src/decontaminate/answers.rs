@@ -44,6 +44,14 @@ impl AnswerPart {
         Some(AnswerPart::Grams(WeighedGrams { ngram, reach, grams, total }))
     }
 
+    /// Within how many words of a question it is looked for.
+    fn reach(&self) -> usize {
+        match self {
+            AnswerPart::Words(_) => SHORT_REACH,
+            AnswerPart::Grams(of) => of.reach,
+        }
+    }
+
     /// Bytes that it takes beside itself.
     pub(super) fn bytes(&self) -> usize {
         match self {
@@ -75,17 +83,25 @@ impl<'a> Nearby<'a> {
         Nearby { part, within, counts: Vec::new(), weight: 0, next: 0, cut }
     }
 
-    /// The share of the part, by weight, that stands near some words of a document: as near as a part of its length is looked for.
-    /// These words begin and end behind those of the call before.
-    pub(super) fn overlap(&mut self, words: &[u64], at: Range<usize>) -> f64 {
-        let near = |reach: usize| at.start.saturating_sub(reach)..(at.end + reach).min(words.len());
+    /// The share of the part, by weight, that stands behind a place of a document, near enough. The place is behind that of the
+    /// call before.
+    pub(super) fn behind(&mut self, words: &[u64], place: usize) -> f64 {
+        self.overlap(words, place..(place + self.part.reach()).min(words.len()))
+    }
+
+    /// The same before a place.
+    pub(super) fn before(&mut self, words: &[u64], place: usize) -> f64 {
+        self.overlap(words, place.saturating_sub(self.part.reach())..place)
+    }
+
+    fn overlap(&mut self, words: &[u64], window: Range<usize>) -> f64 {
         match self.part {
             AnswerPart::Words(own) => {
-                let is_there = words[near(SHORT_REACH)].windows(own.len()).any(|words| words == own);
+                let is_there = words[window].windows(own.len()).any(|words| words == own);
                 f64::from(u8::from(is_there))
             }
             AnswerPart::Grams(of) => {
-                self.slide(of, words, near(of.reach));
+                self.slide(of, words, window);
                 self.weight as f64 / of.total as f64
             }
         }
@@ -126,4 +142,18 @@ pub(super) fn distinct(words: &[u64], ngram: usize) -> Vec<u64> {
         grams.dedup();
     }
     grams
+}
+
+/// How many of the words are different, or `most` if there are more.
+pub(super) fn different<'a>(words: impl Iterator<Item = &'a u64>, most: usize) -> usize {
+    let mut seen: Vec<u64> = Vec::with_capacity(most);
+    for word in words {
+        if seen.len() == most {
+            break;
+        }
+        if !seen.contains(word) {
+            seen.push(*word);
+        }
+    }
+    seen.len()
 }

@@ -80,12 +80,13 @@ impl DocumentFindings {
         }
     }
 
-    /// Keeps the texts that are listed: those of which the largest share was found, the first ones of the document.
+    /// Keeps the texts that are listed: those with the highest score, or of which the largest share was found; the first ones of
+    /// the document.
     fn choose(&mut self, index: &BenchmarkIndex) {
         let size = |text: u32| index.texts[text as usize].size() as u64;
         self.listed.sort_unstable_by(|a, b| {
             let (of_a, of_b) = (u64::from(a.found) * size(b.text), u64::from(b.found) * size(a.text));
-            of_b.cmp(&of_a).then((a.first, a.text).cmp(&(b.first, b.text)))
+            (b.score, of_b).cmp(&(a.score, of_a)).then((a.first, a.text).cmp(&(b.first, b.text)))
         });
         self.listed.truncate(LISTED_ITEMS);
     }

@@ -1,11 +1,12 @@
 //! All texts of all benchmarks, and their n-grams.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use hashbrown::HashMap;
 use xxhash_rust::xxh3::Xxh3;
 
+use super::answers::different;
 use super::rule::{ContaminationRule, TextTest};
 use super::scores::{ItemParts, ItemScores};
 use super::table::{GramTable, MOST_TEXTS};
@@ -246,21 +247,21 @@ impl IndexBuilder {
 
     /// Takes the present item in: its question, its answer and its passage, of which it need not have all.
     pub(super) fn parts(&mut self, texts: [&str; 3], owner: TextOwner) -> Result<()> {
-        let most = self.most.saturating_sub(self.bytes());
+        let mut most = self.most.saturating_sub(self.bytes());
         let mut parts = [const { Vec::new() }; 3];
         for (part, text) in parts.iter_mut().zip(texts) {
             let words = words(&mut self.tokenizer, text, most).ok_or_else(|| too_large(self.most))?;
             *part = words.to_vec();
+            // The words of a text stay while the next ones are cut.
+            most = most.saturating_sub(ItemParts::bytes(1, part.len(), 0) as u64);
         }
-        let all = parts.concat();
         let digest = digest_of(&[&parts[0], &parts[1], &parts[2]]);
-        let [question, answer, passage] = parts;
+        let words = parts.iter().map(Vec::len).sum();
         let is_long =
-            all.len() >= self.rule.min_words && all.iter().collect::<BTreeSet<_>>().len() >= DIFFERENT;
+            words >= self.rule.min_words && different(parts.iter().flatten(), DIFFERENT) >= DIFFERENT;
+        let [question, answer, passage] = parts;
         match self.rule.test(&question).filter(|_| is_long) {
-            Some(test) => {
-                self.take(digest, &test, Some(ItemParts { words: all.len(), answer, passage }), owner)
-            }
+            Some(test) => self.take(digest, &test, Some(ItemParts { words, answer, passage }), owner),
             None => Ok(()),
         }
     }
@@ -290,18 +291,15 @@ impl IndexBuilder {
 
     fn push(&mut self, test: &TextTest) {
         let begin = self.grams.len();
-        // Doubling it would leave half of it free.
-        if begin + test.grams.len() > self.grams.capacity() {
-            self.grams.reserve_exact(test.grams.len().max(begin / 8));
-        }
-        self.grams.extend_from_slice(&test.grams);
+        extend_by_eighths(&mut self.grams, &test.grams);
         let TextTest { ngram, needed, window, .. } = *test;
         let counts = self.lengths.entry(ngram).or_default();
         counts.grams += test.grams.len();
         counts.keys += key_count(test.grams.len(), needed);
         let grams = begin..self.grams.len();
         let from = self.places.len();
-        self.places.append(&mut self.cut);
+        extend_by_eighths(&mut self.places, &self.cut);
+        self.cut.clear();
         let places = from..self.places.len();
         self.texts.push(BenchmarkText { ngram, needed, window, grams, places, owners: 0..0 });
         let (mut tables, mut beside) = (0, 0);
@@ -321,8 +319,8 @@ impl IndexBuilder {
         // A count and a bit for each n-gram, while the corpus is read for the first time.
         let counted = self.rule.max_documents.map_or(0, |_| self.grams.len() * 9 / 2);
         // Weights of n-grams, and what they are made of.
-        let scored =
-            if self.rule.scored { self.grams.len() * 32 + ItemParts::bytes(self.part_words) } else { 0 };
+        let scored = ItemParts::bytes(self.parts.capacity(), self.part_words, self.grams.len());
+        let scored = if self.rule.scored { scored } else { 0 };
         let grams = (self.grams.capacity() + self.places.capacity()) * 8;
         let plain = (grams + counted + scored + texts + owners + self.item_bytes) as u64;
         plain + (known as u64).max(self.table_bytes)
@@ -341,10 +339,9 @@ impl IndexBuilder {
     pub(super) fn finish(mut self) -> Result<BenchmarkIndex> {
         self.end_item();
         if self.texts.is_empty() {
-            let (least, flag) = self.rule.least_words();
+            let (least, remedy) = (self.rule.least(), self.rule.remedy());
             return Err(Error::config(format!(
-                "--benchmarks: no item has a text of {least} words or more, so nothing could be found; name other fields with \
-                 --benchmark-fields, join them with --join-fields, or lower {flag}"
+                "--benchmarks: no item has {least}, so nothing could be found; name other fields with --benchmark-fields, {remedy}"
             )));
         }
         drop(std::mem::take(&mut self.known));
@@ -354,13 +351,14 @@ impl IndexBuilder {
             counts,
             mut texts,
             mut grams,
-            places,
+            mut places,
             parts,
             lengths,
             mut owners,
             ..
         } = self;
         grams.shrink_to_fit();
+        places.shrink_to_fit();
         owners.sort_unstable();
         let mut owner = 0;
         for (number, text) in texts.iter_mut().enumerate() {
@@ -387,6 +385,14 @@ impl IndexBuilder {
         let common = Vec::new();
         Ok(BenchmarkIndex { rule, items, counts, texts, grams, places, scores, common, owners, tables })
     }
+}
+
+/// Appends numbers to many. Doubling these would leave half of the room free.
+fn extend_by_eighths(all: &mut Vec<u64>, more: &[u64]) {
+    if all.len() + more.len() > all.capacity() {
+        all.reserve_exact(more.len().max(all.len() / 8));
+    }
+    all.extend_from_slice(more);
 }
 
 /// The words of a text, if they, its n-grams, and those with how often they occur have room in so many bytes.

@@ -32,7 +32,7 @@ pub use fields::ItemFields;
 pub use hits::{ContaminatedDocument, ItemPassage};
 pub use index::{BenchmarkCounts, BenchmarkIndex, BenchmarkText, Item, TextOwner};
 pub use items::{BenchmarkSet, read_benchmarks};
-pub use report::{BenchmarkRow, ContaminatedRow, DecontaminationReport, RowNames};
+pub use report::{BenchmarkRow, ContaminatedRow, CorpusAction, DecontaminationReport, RowNames};
 pub use rule::ContaminationRule;
 pub use search::{CorpusFindings, CorpusSearch, CorpusTally, assist_search, search};
 pub use shares::{ItemShareRow, ShareClasses};

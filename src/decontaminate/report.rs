@@ -12,7 +12,7 @@ use super::scores::MILLION;
 use super::search::{CorpusFindings, CorpusTally};
 use super::shares::ShareClasses;
 use crate::error::{Error, Result};
-use crate::output::{Rows, TextChange};
+use crate::output::Rows;
 use crate::read::{Rejected, Source};
 
 /// A text of a benchmark that stands in a document, where most of it does: a line of `contaminated.jsonl`.
@@ -80,6 +80,21 @@ pub struct BenchmarkRow {
     pub shares: Option<ShareClasses>,
 }
 
+/// What becomes of documents that an item stands in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum CorpusAction {
+    /// They are not kept.
+    #[default]
+    Drop,
+    /// The passages are cut out of their texts.
+    Cut,
+    /// They have a member `alike` that says where the passages are.
+    Mark,
+    /// No documents are written.
+    List,
+}
+
 /// What came of all benchmarks: `benchmarks.json`. It is the same however it was found out.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct DecontaminationReport {
@@ -111,9 +126,9 @@ pub struct DecontaminationReport {
     pub kept: u64,
     /// Documents that are not, as nothing is left of them when their passages are cut out.
     pub emptied: u64,
-    /// What becomes of the texts of those with an item, if they are kept, too.
+    /// What becomes of those with an item, if they are not dropped.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub action: Option<TextChange>,
+    pub action: Option<CorpusAction>,
     /// Distinct texts that were looked for.
     pub texts: u64,
     /// Different n-grams that were left out, as too many documents have them.
@@ -128,13 +143,13 @@ pub struct DecontaminationReport {
 impl DecontaminationReport {
     /// The figures of what was found.
     pub fn new(
-        (fields, rule, action): (&ItemFields, ContaminationRule, TextChange),
+        (fields, rule, action): (&ItemFields, ContaminationRule, CorpusAction),
         index: &BenchmarkIndex,
         found: &CorpusFindings,
         rejected: &[Rejected],
     ) -> DecontaminationReport {
         let CorpusFindings { tally, inputs, .. } = found;
-        let emptied = if action == TextChange::Cut { tally.emptied } else { 0 };
+        let emptied = if action == CorpusAction::Cut { tally.emptied } else { 0 };
         DecontaminationReport {
             version: env!("CARGO_PKG_VERSION"),
             fields: fields.clone(),
@@ -148,9 +163,9 @@ impl DecontaminationReport {
             contaminated: tally.contaminated,
             passages: tally.passages,
             unlisted: tally.unlisted,
-            kept: tally.documents - if action == TextChange::None { tally.contaminated } else { emptied },
+            kept: tally.documents - if action == CorpusAction::Drop { tally.contaminated } else { emptied },
             emptied,
-            action: Some(action).filter(|action| *action != TextChange::None),
+            action: Some(action).filter(|action| *action != CorpusAction::Drop),
             texts: index.texts.len() as u64,
             common_ngrams: rule.max_documents.map(|_| index.common_ngrams()),
             index_bytes: index.bytes(),

@@ -75,7 +75,9 @@ impl ContaminationRule {
             ));
         }
         if self.shares && self.threshold.is_some() {
-            return Err(Error::config("--items: only where one n-gram is enough; add --any-ngram"));
+            return Err(Error::config(
+                "--items: only where one n-gram is enough: with --any-ngram, or a preset with such a rule",
+            ));
         }
         if self.min_words == 0 {
             return Err(Error::config("--min-words 0: a text has a word at least; 8 suits most benchmarks"));
@@ -83,10 +85,26 @@ impl ContaminationRule {
         Ok(())
     }
 
-    /// Words of the shortest texts that are looked for, and the option that says so.
-    pub fn least_words(&self) -> (usize, &'static str) {
-        let shortest = if self.threshold.is_none() || self.scored { self.ngram } else { SIZES[0] };
-        if shortest > self.min_words { (shortest, "--ngram") } else { (self.min_words, "--min-words") }
+    /// The shortest text that is looked for, for people.
+    pub fn least(&self) -> String {
+        if self.scored {
+            return format!("{} words or more, {} of them in its question", self.min_words, self.ngram);
+        }
+        format!("a text of {} words or more", self.shortest().max(self.min_words))
+    }
+
+    /// What to do where all texts are shorter, for people.
+    pub fn remedy(&self) -> &'static str {
+        match (self.scored, self.shortest() > self.min_words) {
+            (true, _) => "the question first, or lower --min-words",
+            (false, true) => "join them with --join-fields, or lower --ngram",
+            (false, false) => "join them with --join-fields, or lower --min-words",
+        }
+    }
+
+    /// Words of the shortest n-grams.
+    fn shortest(&self) -> usize {
+        if self.threshold.is_none() { self.ngram } else { SIZES[0] }
     }
 
     /// How a text of these tokens is looked for; `None` if it is too short.

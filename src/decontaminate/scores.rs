@@ -5,10 +5,11 @@
 //! for each. Weights are whole numbers, so that their sums are the same in any order.
 
 use std::cmp::Reverse;
+use std::ops::Range;
 
 use hashbrown::HashMap;
 
-use super::answers::{AnswerPart, Nearby, distinct};
+use super::answers::{AnswerPart, Nearby, different, distinct};
 use super::rule::ContaminationRule;
 use super::stretches::{GramAt, ItemStretch};
 use crate::threshold::Threshold;
@@ -18,15 +19,19 @@ const GAP: u32 = 11;
 /// Words of n-grams of answers and of passages.
 const ANSWER_NGRAM: usize = 3;
 const PASSAGE_NGRAM: usize = 4;
-/// Items of so many words must be there whole.
+/// Items, and questions, of so many words must be there whole.
 const WHOLE: usize = 20;
 /// From so many words on the threshold is enough; between the two lengths what is needed falls in proportion.
 const EASED: usize = 50;
+/// What answer and passage are at most of a score: no question with less than the threshold without them is enough.
+const OTHERS: f64 = 0.3;
 /// Questions of fewer n-grams, and answers of fewer words, have a lower share of the score.
 const TELLING_GRAMS: usize = 20;
 const TELLING_WORDS: usize = 4;
-/// Parts of a weight, which is the natural logarithm of how rare an n-gram is.
-const WEIGHT: f64 = 65_536.0;
+/// Bits of a weight behind the point.
+const WEIGHT_BITS: u32 = 16;
+/// Bits behind the point of what a weight is the logarithm of.
+const RARITY_BITS: u32 = 31;
 /// What rounding may take from a sum of shares.
 const ROUNDING: f64 = 1e-9;
 /// Parts of a score as it is handed on.
@@ -41,9 +46,11 @@ pub(super) struct ItemParts {
 }
 
 impl ItemParts {
-    /// Bytes that parts of so many words take, as they are, as n-grams with weights, and while these are counted.
-    pub(super) fn bytes(words: usize) -> usize {
-        words * (8 + 16 + 2 * size_of::<(u64, u32)>())
+    /// Bytes that items with so many words take at most, whose questions have so many n-grams: the words, n-grams with weights, and how
+    /// often each is, while that is counted.
+    pub(super) fn bytes(items: usize, words: usize, questions: usize) -> usize {
+        let of_items = items * (size_of::<ItemParts>() + size_of::<ScoredItem>());
+        of_items + questions * (4 + ItemCounts::BYTES) + words * (8 + 8 + 16 + ItemCounts::BYTES)
     }
 }
 
@@ -69,23 +76,45 @@ struct ScoredItem {
     passage: Option<AnswerPart>,
 }
 
-/// In how many items each n-gram is.
-#[derive(Default)]
-struct ItemCounts(HashMap<u64, u32>);
+/// In how many of all items each n-gram is.
+struct ItemCounts {
+    counts: HashMap<u64, u32>,
+    items: u64,
+}
 
 impl ItemCounts {
-    /// Counts the n-grams of an item, each of which comes once.
-    fn add(&mut self, grams: &[u64]) {
-        grams.iter().for_each(|gram| *self.0.entry(*gram).or_default() += 1);
+    /// Bytes that an n-gram takes at most: a table has up to 16 slots for 7 of them.
+    const BYTES: usize = size_of::<(u64, u32)>() * 16 / 7 + 3;
+
+    /// Counts the n-grams of all items, of which there are `most` at most; those of an item come once each.
+    fn of<G: AsRef<[u64]>>(items: impl ExactSizeIterator<Item = G>, most: usize) -> ItemCounts {
+        let (mut counts, of_items) = (HashMap::with_capacity(most), items.len() as u64);
+        for grams in items {
+            grams.as_ref().iter().for_each(|gram| *counts.entry(*gram).or_default() += 1);
+        }
+        ItemCounts { counts, items: of_items }
     }
 
-    /// The weight of an n-gram among so many items. One item more is taken to be there, so that an n-gram of all items weighs
-    /// something.
-    fn weight(&self, gram: u64, items: usize) -> u32 {
-        let count = self.0.get(&gram).copied().unwrap_or(1);
-        let rarity = (items as f64 + 1.0) / f64::from(count);
-        (rarity.ln() * WEIGHT).round().max(1.0) as u32
+    /// The weight of an n-gram that was counted. One item more is taken to be there, so that an n-gram of all items weighs something.
+    fn weight(&self, gram: u64) -> u32 {
+        let rarity = ((self.items + 1) << RARITY_BITS) / u64::from(self.counts[&gram]);
+        logarithm(rarity).max(1)
     }
+}
+
+/// The logarithm of a number from 1 on, to the base of 2, rounded down: the number has [`RARITY_BITS`] behind the point, its
+/// logarithm [`WEIGHT_BITS`]. That of floating point may differ from machine to machine.
+fn logarithm(number: u64) -> u32 {
+    let whole = number.ilog2();
+    let mut rest = if whole > RARITY_BITS { number >> (whole - RARITY_BITS) } else { number };
+    let mut log = whole - RARITY_BITS;
+    for _ in 0..WEIGHT_BITS {
+        rest = (rest * rest) >> RARITY_BITS;
+        let bit = rest >> (RARITY_BITS + 1);
+        rest >>= bit;
+        log = log << 1 | bit as u32;
+    }
+    log
 }
 
 impl ItemScores {
@@ -93,46 +122,32 @@ impl ItemScores {
     /// which they are looked for, and how many of them are is handed back for each item.
     pub(super) fn new(
         rule: ContaminationRule,
-        ranges: &[std::ops::Range<usize>],
+        ranges: &[Range<usize>],
         grams: &mut [u64],
         parts: Vec<ItemParts>,
     ) -> (ItemScores, Vec<usize>) {
-        let (mut questions, mut answers, mut passages) =
-            (ItemCounts::default(), ItemCounts::default(), ItemCounts::default());
-        ranges.iter().for_each(|range| questions.add(&grams[range.clone()]));
-        for part in &parts {
-            answers.add(&distinct(&part.answer, ANSWER_NGRAM));
-            passages.add(&distinct(&part.passage, PASSAGE_NGRAM));
+        let questions = ItemCounts::of(ranges.iter().map(|range| &grams[range.clone()]), grams.len());
+        let of_answers = parts.iter().map(|parts| distinct(&parts.answer, ANSWER_NGRAM));
+        let answers = ItemCounts::of(of_answers, parts.iter().map(|parts| parts.answer.len()).sum());
+        let of_passages = parts.iter().map(|parts| distinct(&parts.passage, PASSAGE_NGRAM));
+        let passages = ItemCounts::of(of_passages, parts.iter().map(|parts| parts.passage.len()).sum());
+        let mut scores = ItemScores {
+            ngram: rule.ngram as u32,
+            items: Vec::with_capacity(parts.len()),
+            weights: grams.iter().map(|gram| questions.weight(*gram)).collect(),
+        };
+        let mut wanted = Vec::with_capacity(parts.len());
+        for (range, parts) in ranges.iter().zip(parts) {
+            let weights = &mut scores.weights[range.clone()];
+            rarest_first(&mut grams[range.clone()], weights);
+            let mut item = ScoredItem::new(rule, weights, &parts);
+            item.first = range.start;
+            item.answer = AnswerPart::new(parts.answer, ANSWER_NGRAM, |gram| answers.weight(gram));
+            item.passage = AnswerPart::new(parts.passage, PASSAGE_NGRAM, |gram| passages.weight(gram));
+            wanted.push(item.wanted(weights));
+            scores.items.push(item);
         }
-        let (count, mut items, mut wanted) = (parts.len(), Vec::new(), Vec::new());
-        for (range, part) in ranges.iter().zip(parts) {
-            let own = &mut grams[range.clone()];
-            own.sort_unstable_by_key(|gram| (Reverse(questions.weight(*gram, count)), *gram));
-            let weights = || own.iter().map(|gram| u64::from(questions.weight(*gram, count)));
-            let total: u64 = weights().sum();
-            let required = required(part.words, rule);
-            let shares = shares(own.len(), &part.answer, &part.passage);
-            // With all of the answer and of the passage.
-            let least = (required - (1.0 - shares[0])) / shares[0] - ROUNDING;
-            let needed = (least * total as f64).ceil().max(1.0) as u64;
-            let rest = weights().scan(total, |rest, weight| {
-                let before = *rest;
-                *rest -= weight;
-                Some(before)
-            });
-            wanted.push(rest.take_while(|rest| *rest >= needed).count());
-            items.push(ScoredItem {
-                first: range.start,
-                total,
-                needed,
-                required,
-                shares,
-                answer: AnswerPart::new(part.answer, ANSWER_NGRAM, |gram| answers.weight(gram, count)),
-                passage: AnswerPart::new(part.passage, PASSAGE_NGRAM, |gram| passages.weight(gram, count)),
-            });
-        }
-        let weights = grams.iter().map(|gram| questions.weight(*gram, count)).collect();
-        (ItemScores { ngram: rule.ngram as u32, items, weights }, wanted)
+        (scores, wanted)
     }
 
     /// Bytes that they take.
@@ -156,7 +171,7 @@ impl ItemScores {
     /// and the words of the document.
     pub(super) fn find(&self, item: usize, standing: &[GramAt], words: &[u64], out: &mut Vec<ItemStretch>) {
         let item = &self.items[item];
-        let mut grams: Vec<u32> = Vec::new();
+        let mut grams: Vec<u32> = Vec::with_capacity(standing.len());
         let [mut answer, mut passage] =
             [&item.answer, &item.passage].map(|part| part.as_ref().map(Nearby::new));
         for run in standing.chunk_by(|a, b| b.at - a.at <= GAP) {
@@ -169,10 +184,12 @@ impl ItemScores {
                 continue;
             }
             let (first, last) = (run[0].at, run[run.len() - 1].at);
-            let at = first as usize..(last + self.ngram) as usize;
-            let [answer, passage] = [&mut answer, &mut passage]
-                .map(|part| part.as_mut().map_or(0.0, |nearby| nearby.overlap(words, at.clone())));
-            let overlaps = [weight as f64 / item.total as f64, answer, passage];
+            let (from, to) = (first as usize, (last + self.ngram) as usize);
+            let overlaps = [
+                weight as f64 / item.total as f64,
+                answer.as_mut().map_or(0.0, |answer| answer.behind(words, to)),
+                passage.as_mut().map_or(0.0, |passage| passage.before(words, from)),
+            ];
             let score: f64 = item.shares.iter().zip(overlaps).map(|(share, overlap)| share * overlap).sum();
             if score + ROUNDING >= item.required {
                 let (found, score) = (grams.len() as u32, (score * MILLION).round() as u32);
@@ -182,9 +199,45 @@ impl ItemScores {
     }
 }
 
-/// The least score of an item of so many words.
-fn required(words: usize, rule: ContaminationRule) -> f64 {
-    let threshold = rule.threshold.map_or(1.0, Threshold::to_f64);
+impl ScoredItem {
+    /// An item whose question has n-grams of these weights. Its other parts, and where these n-grams stand, are put in later.
+    fn new(rule: ContaminationRule, weights: &[u32], parts: &ItemParts) -> ScoredItem {
+        let threshold = rule.threshold.map_or(1.0, Threshold::to_f64);
+        let total = weights.iter().map(|weight| u64::from(*weight)).sum();
+        let shares = shares(weights.len(), &parts.answer, &parts.passage);
+        let required = required(parts.words, threshold);
+        // With all of the answer and of the passage; and whatever these are, what a question needs by itself.
+        let with_others = (required - (1.0 - shares[0])) / shares[0];
+        let question = parts.words - parts.answer.len() - parts.passage.len();
+        let by_itself = self::required(question, (threshold - OTHERS) / (1.0 - OTHERS));
+        let least = with_others.max(by_itself) - ROUNDING;
+        let needed = (least * total as f64).ceil().max(1.0) as u64;
+        ScoredItem { first: 0, total, needed, required, shares, answer: None, passage: None }
+    }
+
+    /// By how many of its n-grams, the rarest ones, a question is looked for: those left weigh too little.
+    fn wanted(&self, weights: &[u32]) -> usize {
+        let rest = weights.iter().scan(self.total, |rest, weight| {
+            let before = *rest;
+            *rest -= u64::from(*weight);
+            Some(before)
+        });
+        rest.take_while(|rest| *rest >= self.needed).count()
+    }
+}
+
+/// Sorts n-grams, and their weights with them.
+fn rarest_first(grams: &mut [u64], weights: &mut [u32]) {
+    let mut both: Vec<(Reverse<u32>, u64)> =
+        weights.iter().map(|weight| Reverse(*weight)).zip(grams.iter().copied()).collect();
+    both.sort_unstable();
+    for ((own, weight), (Reverse(of_gram), gram)) in grams.iter_mut().zip(weights).zip(both) {
+        (*own, *weight) = (gram, of_gram);
+    }
+}
+
+/// What is needed of so many words, where `threshold` is of many.
+fn required(words: usize, threshold: f64) -> f64 {
     let eased = (words.clamp(WHOLE, EASED) - WHOLE) as f64 / (EASED - WHOLE) as f64;
     1.0 - (1.0 - threshold) * eased
 }
@@ -193,7 +246,7 @@ fn required(words: usize, rule: ContaminationRule) -> f64 {
 fn shares(question: usize, answer: &[u64], passage: &[u64]) -> [f64; 3] {
     let telling = |count: usize, most: usize| 0.5 + 0.5 * count.min(most) as f64 / most as f64;
     let asked = telling(question, TELLING_GRAMS);
-    let different = answer.iter().collect::<std::collections::BTreeSet<_>>().len();
+    let different = different(answer.iter(), TELLING_WORDS);
     match (answer.is_empty(), passage.is_empty()) {
         (true, true) => [1.0, 0.0, 0.0],
         (false, true) => [0.75 * asked, 0.25 + 0.75 * (1.0 - asked), 0.0],

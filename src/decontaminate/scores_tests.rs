@@ -91,32 +91,33 @@ fn obvious(items: &[[Words; 3]], document: &[u8]) -> BTreeMap<u32, (Found, Vec<f
             .filter(|(_, gram)| own.contains(gram))
             .map(|(at, _)| at)
             .collect();
-        let required = match question.len() + answer.len() + passage.len() {
+        let eased = |words: usize, threshold: f64| match words {
             0..=20 => 1.0,
-            words @ 21..50 => 1.0 - 0.2 * (words - 20) as f64 / 30.0,
-            _ => 0.8,
+            21..50 => 1.0 - (1.0 - threshold) * (words - 20) as f64 / 30.0,
+            _ => threshold,
         };
+        let required = eased(question.len() + answer.len() + passage.len(), 0.8);
+        let by_itself = eased(question.len(), 0.5 / 0.7);
         let (mut stretches, mut margins) = (Vec::new(), Vec::new());
         for run in places.chunk_by(|a, b| b - a - 1 < 11) {
             let (first, last) = (run[0], run[run.len() - 1]);
-            let near =
-                |reach: usize| &document[first.saturating_sub(reach)..(last + 5 + reach).min(document.len())];
-            let near_part =
-                |words: &[u8]| near(if words.len() < 4 { 50 } else { (2 * words.len()).max(100) });
+            let reach = |words: &[u8]| if words.len() < 4 { 50 } else { (2 * words.len()).max(100) };
+            let behind = &document[last + 5..(last + 5 + reach(answer)).min(document.len())];
+            let before = &document[first.saturating_sub(reach(passage))..first];
             let there: BTreeSet<&[u8]> = run.iter().map(|at| &document[*at..at + 5]).collect();
             let sum = |grams: &BTreeSet<&[u8]>| -> f64 { grams.iter().map(|gram| weight(0, 5, gram)).sum() };
-            let overlaps = [
-                sum(&there) / sum(&own),
-                overlap(1, 3, answer, near_part(answer)),
-                overlap(2, 4, passage, near_part(passage)),
-            ];
+            let overlaps =
+                [sum(&there) / sum(&own), overlap(1, 3, answer, behind), overlap(2, 4, passage, before)];
             let shares = shares_of(own.len(), answer, passage);
             let score: f64 = (0..3).map(|part| shares[part] * overlaps[part]).sum();
             let is_whole = (0..3).all(|part| shares[part] == 0.0 || overlaps[part] == 1.0);
             if !is_whole {
                 margins.push(score - required);
             }
-            if is_whole || score >= required {
+            if overlaps[0] < 1.0 {
+                margins.push(overlaps[0] - by_itself);
+            }
+            if is_whole || score >= required && (overlaps[0] == 1.0 || overlaps[0] >= by_itself) {
                 stretches.push((first, last, there.len(), score));
             }
         }
@@ -216,6 +217,27 @@ proptest! {
     }
 }
 
+/// A short question must be there whole, whatever its answer is.
+#[test]
+fn short_questions_need_all() {
+    let (question, answer) = (words(0, 12), words(60, 40));
+    let items = [[question.clone(), answer.clone(), vec![]], [words(150, 30), vec![], vec![]]];
+    let index = index(&items).expect("an index");
+    let is_found = |question: &[u8]| !found(&index, &[question, &answer].concat()).is_empty();
+    assert!(is_found(&question) && !is_found(&question[1..]));
+}
+
+#[test]
+fn logarithms_are_those_of_floating_point() {
+    for number in (0..32).flat_map(|bit| [1u64 << bit, (1 << bit) + (1 << bit) / 3]).chain([1_000_003]) {
+        let want = (number as f64).log2();
+        let got = f64::from(logarithm(number << RARITY_BITS)) / f64::from(1 << WEIGHT_BITS);
+        assert!((got - want).abs() < 1e-4, "{number}: {got} {want}");
+    }
+    let near_one = (1 << RARITY_BITS) + (1 << RARITY_BITS) / 1000;
+    assert_eq!(logarithm(near_one), (1.001f64.log2() * 65_536.0) as u32);
+}
+
 /// Ten n-grams in a row may be others, eleven may not.
 #[test]
 fn runs_end_where_too_much_is_missing() {
@@ -253,8 +275,12 @@ fn parts_add_up_as_published() {
     assert_eq!(score([&question, &short, &passage], &[&question, &far(50), &short]), None);
     assert_eq!(score([&question, &long, &passage], &[&question, &far(92), &long]), Some(0.9));
     assert_eq!(score([&question, &long, &passage], &[&question, &far(101), &long]), None);
-    // Before it, too.
-    assert_eq!(score([&question, &short, &passage], &[&short, &far(49), &question]), Some(0.825));
+    // Answers stand behind the question, and passages before it.
+    assert_eq!(score([&question, &short, &passage], &[&short, &far(49), &question]), None);
+    assert_eq!(score([&question, &long, &passage], &[&passage, &far(60), &question]), Some(0.8));
+    assert_eq!(score([&question, &long, &passage], &[&question, &passage]), None);
+    // What stands in the question is no answer.
+    assert_eq!(score([&question, &question[..8], &[]], &[&question]), None);
 }
 
 /// Whoever is short must be there whole.

@@ -85,7 +85,7 @@ impl CorpusTally {
         CorpusTally {
             documents_of: vec![0; index.counts.len()],
             found: vec![0; index.texts.len().div_ceil(64)],
-            present: vec![0; if index.rule.shares { index.grams.len().div_ceil(64) } else { 0 }],
+            present: vec![0; present_words(index)],
             ..CorpusTally::default()
         }
     }
@@ -121,6 +121,11 @@ impl CorpusTally {
         found.for_each(|(item, _)| counts[item.benchmark as usize] += 1);
         counts
     }
+}
+
+/// Words with a bit for each n-gram of all texts, where shares of items are told.
+fn present_words(index: &BenchmarkIndex) -> usize {
+    if index.rule.shares { index.grams.len().div_ceil(64) } else { 0 }
 }
 
 /// What came of a search.
@@ -176,8 +181,9 @@ pub fn search(
 ) -> Result<CorpusFindings> {
     let process = corpus.peers.map_or(0, |peers| peers.mesh().process());
     let next = AtomicUsize::new(0);
-    // Each worker has its own bits of n-grams that stand in a document.
-    let bits = CorpusTally::new(index).present.len() * 8 * corpus.workers;
+    // Each worker has its own bits of n-grams that stand in a document; process 0 has those of all, as they come and as they are.
+    let processes = corpus.peers.map_or(0, |peers| peers.mesh().processes());
+    let bits = present_words(index) * 8 * (corpus.workers + 1 + 2 * processes);
     let own = index.bytes() + bits as u64;
     let memory = corpus.memory.map(|memory| memory.saturating_sub(own));
     let room = RecordRoom::new(memory, 0, corpus.workers, RECORD, progress);

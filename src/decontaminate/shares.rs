@@ -72,6 +72,11 @@ impl BenchmarkIndex {
         TextShare { words, covered: covered as u64, found: here.len() as u64 }
     }
 
+    /// How much of each text stands in such a corpus.
+    fn all_shares(&self, present: &[u64]) -> Vec<TextShare> {
+        (0..self.texts.len()).map(|text| self.share(text, present)).collect()
+    }
+
     /// All texts, by their items and fields.
     fn all_owners(&self) -> Vec<(TextOwner, usize)> {
         let owned = |text: usize| self.owners(text).iter().map(move |owner| (*owner, text));
@@ -82,9 +87,10 @@ impl BenchmarkIndex {
 
     /// Of each benchmark how many items have which share of their words in the corpus, all texts of an item taken together.
     pub(super) fn share_classes(&self, present: &[u64]) -> Vec<ShareClasses> {
+        let all = self.all_shares(present);
         let mut classes = vec![ShareClasses::default(); self.counts.len()];
         for same in self.all_owners().chunk_by(|a, b| a.0.item == b.0.item) {
-            let shares = same.iter().map(|(_, text)| self.share(*text, present));
+            let shares = same.iter().map(|(_, text)| all[*text]);
             let (words, covered) =
                 shares.fold((0, 0), |(words, covered), share| (words + share.words, covered + share.covered));
             let class = &mut classes[self.items[same[0].0.item as usize].benchmark as usize];
@@ -104,10 +110,11 @@ impl BenchmarkIndex {
         present: &[u64],
         folder: &Path,
     ) -> Result<()> {
+        let all = self.all_shares(present);
         let mut rows = Rows::create(folder, "items.jsonl")?;
         for (owner, text) in self.all_owners() {
             let item = &self.items[owner.item as usize];
-            let TextShare { words, covered, found } = self.share(text, present);
+            let TextShare { words, covered, found } = all[text];
             rows.write(&ItemShareRow {
                 benchmark: &self.counts[item.benchmark as usize].benchmark,
                 item: &item.id,

@@ -5,7 +5,7 @@ pub(crate) mod benchmarks;
 use std::path::{Path, PathBuf};
 
 use alike::config::{Config, Input};
-use alike::decontaminate::{ContaminationRule, CutRule, ItemFields};
+use alike::decontaminate::{ContaminationRule, CorpusAction, CutRule, ItemFields};
 use alike::error::{Error, Result};
 use alike::output::{FormChoice, Side, TextChange};
 use alike::read::FormatHint;
@@ -29,8 +29,7 @@ pub(crate) struct DecontaminateOptions {
     pub(crate) refusals: RefusalArgs,
     pub(crate) form: FormChoice,
     pub(crate) write_removed: bool,
-    /// No records are written.
-    pub(crate) lists_only: bool,
+    pub(crate) action: CorpusAction,
     pub(crate) machine: Machine,
 }
 
@@ -69,21 +68,11 @@ impl DecontaminateOptions {
             ));
         }
         let hint = args.records.form.hint(&config.input);
-        let usual = match args.preset {
-            Some(DecontaminationPreset::Gpt3) => ContaminationAction::Cut,
-            Some(DecontaminationPreset::Llama3) => ContaminationAction::List,
-            _ => ContaminationAction::Drop,
-        };
-        let action = args.action.unwrap_or(usual);
-        if args.write_removed && action != ContaminationAction::Drop {
-            return Err(Error::config(
-                "--write-removed: no record is removed with this --action; leave it out",
-            ));
-        }
+        let action = action(args)?;
         let texts = match action {
-            ContaminationAction::Drop | ContaminationAction::List => TextChange::None,
-            ContaminationAction::Cut => TextChange::Cut,
-            ContaminationAction::Mark => TextChange::Mark,
+            CorpusAction::Drop | CorpusAction::List => TextChange::None,
+            CorpusAction::Cut => TextChange::Cut,
+            CorpusAction::Mark => TextChange::Mark,
         };
         Ok(DecontaminateOptions {
             corpus: args.inputs.clone(),
@@ -96,7 +85,7 @@ impl DecontaminateOptions {
             refusals: args.records.refusals,
             form: FormChoice { form: args.work.to, texts, ..FormChoice::default() },
             write_removed: args.write_removed,
-            lists_only: action == ContaminationAction::List,
+            action,
             machine: Machine::new(&args.work.machine)?,
         })
     }
@@ -105,7 +94,7 @@ impl DecontaminateOptions {
     pub(crate) fn sides(&self) -> &'static [Side] {
         match (&self.out, self.write_removed) {
             (None, _) => &[],
-            _ if self.lists_only => &[],
+            _ if self.action == CorpusAction::List => &[],
             _ if self.form.texts == TextChange::Mark => &[Side::Annotated],
             (_, true) => &[Side::Kept, Side::Removed],
             (_, false) => &[Side::Kept],
@@ -116,6 +105,27 @@ impl DecontaminateOptions {
 /// The field of texts, where none is named.
 fn config_text() -> String {
     Config::default().input.text_field
+}
+
+/// What becomes of documents with an item.
+fn action(args: &DecontaminateArgs) -> Result<CorpusAction> {
+    let action = match (args.action, args.preset) {
+        (Some(ContaminationAction::Drop), _) => CorpusAction::Drop,
+        (Some(ContaminationAction::Cut), _) | (None, Some(DecontaminationPreset::Gpt3)) => CorpusAction::Cut,
+        (Some(ContaminationAction::Mark), _) => CorpusAction::Mark,
+        (Some(ContaminationAction::List), _) | (None, Some(DecontaminationPreset::Llama3)) => {
+            CorpusAction::List
+        }
+        (None, _) => CorpusAction::Drop,
+    };
+    if args.write_removed && action != CorpusAction::Drop {
+        let what = "--write-removed: no record is removed with this --action; leave it out";
+        return Err(Error::config(what));
+    }
+    if args.work.to.is_some() && action == CorpusAction::List {
+        return Err(Error::config("--to: no record is written with --action list; leave one of the two out"));
+    }
+    Ok(action)
 }
 
 /// When an item is found, and what goes with it.
