@@ -508,12 +508,13 @@
 //! - `decontaminate/fields.rs` - texts of items in objects of JSON
 //! - `decontaminate/items.rs` - the items of benchmarks, read once
 //! - `decontaminate/index.rs` - all their texts, and their n-grams
-//! - `decontaminate/table.rs` - n-grams, and the texts that are looked for by them
-//! - `decontaminate/places.rs` - the n-grams of a document, and where each of them stands
+//! - `decontaminate/grams/mod.rs` - what is done with n-grams
+//! - `decontaminate/grams/table.rs` - n-grams, and the texts that are looked for by them
+//! - `decontaminate/grams/places.rs` - the n-grams of a document, and where each of them stands
 //! - `decontaminate/scan.rs` - one document after the other held against the index
-//! - `decontaminate/stretches.rs` - which stretches of a document hold enough n-grams of a text
-//! - `decontaminate/scores.rs` - the score of a question with its answer and its passage
-//! - `decontaminate/answers.rs` - how much of an answer stands near a question
+//! - `decontaminate/grams/stretches.rs` - which stretches of a document hold enough n-grams of a text
+//! - `decontaminate/score/mod.rs` - the score of a question with its answer and its passage
+//! - `decontaminate/score/answers.rs` - how much of an answer stands near a question
 //! - `decontaminate/shares.rs` - of each item the share that stands in the corpus
 //! - `decontaminate/common.rs` - n-grams that many documents of a corpus have
 //! - `decontaminate/around.rs` - what is cut around n-grams

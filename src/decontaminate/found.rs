@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
+use super::grams::stretches::ItemStretch;
 use super::hits::ItemPassage;
 use super::index::BenchmarkIndex;
-use super::stretches::ItemStretch;
 use crate::limits::LISTED_ITEMS;
 use crate::text::{Fold, PlacedWords};
 

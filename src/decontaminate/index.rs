@@ -6,10 +6,10 @@ use std::ops::Range;
 use hashbrown::HashMap;
 use xxhash_rust::xxh3::Xxh3;
 
-use super::answers::different;
+use super::grams::table::{GramTable, MOST_TEXTS};
 use super::rule::{ContaminationRule, TextTest};
-use super::scores::{ItemParts, ItemScores};
-use super::table::{GramTable, MOST_TEXTS};
+use super::score::answers::different;
+use super::score::{ItemParts, ItemScores};
 use crate::error::{Error, Result};
 use crate::simd::Simd;
 use crate::sketch::shingles;

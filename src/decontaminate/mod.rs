@@ -9,23 +9,20 @@
 //! `g - k + 2` rarest in every stretch that has `k`. So only these are in the table, and a document that shows two of them
 //! is measured against all n-grams of the text. Where one n-gram is enough all are in the table, and one must be shown.
 
-mod answers;
 mod around;
 mod common;
 mod fields;
 mod found;
+mod grams;
 mod hits;
 mod index;
 mod items;
-mod places;
 mod report;
 mod rule;
 mod scan;
-mod scores;
+mod score;
 mod search;
 mod shares;
-mod stretches;
-mod table;
 
 pub use around::CutRule;
 pub use fields::ItemFields;

@@ -8,7 +8,7 @@ use super::fields::ItemFields;
 use super::hits::{ContaminatedDocument, ItemPassage};
 use super::index::{BenchmarkCounts, BenchmarkIndex, Item, TextOwner};
 use super::rule::ContaminationRule;
-use super::scores::MILLION;
+use super::score::MILLION;
 use super::search::{CorpusFindings, CorpusTally};
 use super::shares::ShareClasses;
 use crate::error::{Error, Result};

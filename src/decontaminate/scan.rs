@@ -1,8 +1,8 @@
 //! One document after the other held against the index.
 
+use super::grams::places::GramPlaces;
+use super::grams::stretches::{GramAt, ItemStretch, StretchFinder, StretchRule, runs};
 use super::index::BenchmarkIndex;
-use super::places::GramPlaces;
-use super::stretches::{GramAt, ItemStretch, StretchFinder, StretchRule, runs};
 use crate::error::Result;
 use crate::progress::Progress;
 

@@ -5,35 +5,35 @@ use std::ops::Range;
 
 /// Where an n-gram of a text stands in a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct GramAt {
+pub(in crate::decontaminate) struct GramAt {
     /// The number of its first token.
-    pub(super) at: u32,
+    pub(in crate::decontaminate) at: u32,
     /// Its number among those of the text.
-    pub(super) gram: u32,
+    pub(in crate::decontaminate) gram: u32,
 }
 
 /// A stretch of a document with enough n-grams of a text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct ItemStretch {
+pub(in crate::decontaminate) struct ItemStretch {
     /// Where its first n-gram begins.
-    pub(super) first: u32,
+    pub(in crate::decontaminate) first: u32,
     /// Where its last n-gram begins.
-    pub(super) last: u32,
+    pub(in crate::decontaminate) last: u32,
     /// How many distinct n-grams of the text it has.
-    pub(super) found: u32,
+    pub(in crate::decontaminate) found: u32,
     /// The score of the item, in millionths; 0 where items have none.
-    pub(super) score: u32,
+    pub(in crate::decontaminate) score: u32,
 }
 
 /// What makes a stretch.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct StretchRule {
+pub(in crate::decontaminate) struct StretchRule {
     /// Tokens of an n-gram.
-    pub(super) ngram: u32,
+    pub(in crate::decontaminate) ngram: u32,
     /// Least distinct n-grams of the text, at least 1.
-    pub(super) needed: u32,
+    pub(in crate::decontaminate) needed: u32,
     /// All n-grams of a stretch begin at so many tokens, one behind the other.
-    pub(super) window: u32,
+    pub(in crate::decontaminate) window: u32,
 }
 
 /// Finds stretches of a document; no two of them have a token in common.
@@ -45,7 +45,7 @@ pub(super) struct StretchRule {
 /// The time is linear in what stands in the document for each time that something before a stretch is searched, and each
 /// time what is found there has fewer n-grams than the stretch behind it. Its buffers are reused.
 #[derive(Default)]
-pub(super) struct StretchFinder {
+pub(in crate::decontaminate) struct StretchFinder {
     /// How often each n-gram is in the present window; zeros between two windows.
     counts: Vec<u32>,
     /// How many distinct n-grams the window has that begins with each n-gram of a part.
@@ -58,7 +58,7 @@ pub(super) struct StretchFinder {
 
 impl StretchFinder {
     /// Appends the stretches of a document in which n-grams of a text stand so, ascending; the text has `grams` of them.
-    pub(super) fn find(
+    pub(in crate::decontaminate) fn find(
         &mut self,
         standing: &[GramAt],
         grams: usize,
@@ -157,7 +157,7 @@ impl StretchFinder {
 }
 
 /// Appends the runs of n-grams that share tokens, ascending: where each n-gram counts by itself.
-pub(super) fn runs(standing: &[GramAt], ngram: u32, out: &mut Vec<ItemStretch>) {
+pub(in crate::decontaminate) fn runs(standing: &[GramAt], ngram: u32, out: &mut Vec<ItemStretch>) {
     for run in standing.chunk_by(|a, b| b.at < a.at + ngram) {
         let mut grams: Vec<u32> = run.iter().map(|gram| gram.gram).collect();
         grams.sort_unstable();

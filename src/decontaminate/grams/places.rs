@@ -14,7 +14,7 @@ const NONE: u32 = u32::MAX;
 /// The n-grams of a document. Those whose highest bits are alike are in a chain, ascending; there are as many chains as
 /// n-grams, or more. Its buffers are reused from document to document.
 #[derive(Default)]
-pub(super) struct GramPlaces {
+pub(in crate::decontaminate) struct GramPlaces {
     grams: Vec<u64>,
     /// The first place of each chain.
     firsts: Vec<u32>,
@@ -30,7 +30,7 @@ pub(super) struct GramPlaces {
 
 impl GramPlaces {
     /// Cuts a document into n-grams; there are none if it has fewer tokens.
-    pub(super) fn cut(&mut self, tokens: &[u64], ngram: usize) -> &[u64] {
+    pub(in crate::decontaminate) fn cut(&mut self, tokens: &[u64], ngram: usize) -> &[u64] {
         self.grams.clear();
         if tokens.len() >= ngram {
             shingles(tokens, ngram, &mut self.grams);
@@ -39,19 +39,19 @@ impl GramPlaces {
     }
 
     /// Takes n-grams as those of a document, and makes their chains.
-    pub(super) fn hold(&mut self, grams: &[u64]) {
+    pub(in crate::decontaminate) fn hold(&mut self, grams: &[u64]) {
         self.grams.clear();
         self.grams.extend_from_slice(grams);
         self.chain();
     }
 
     /// The n-grams.
-    pub(super) fn all(&self) -> &[u64] {
+    pub(in crate::decontaminate) fn all(&self) -> &[u64] {
         &self.grams
     }
 
     /// Makes the chains of the n-grams that were cut.
-    pub(super) fn chain(&mut self) {
+    pub(in crate::decontaminate) fn chain(&mut self) {
         let GramPlaces { grams, firsts, nexts, shift, .. } = self;
         let chains = grams.len().next_power_of_two().max(2);
         *shift = 64 - chains.trailing_zeros();
@@ -72,19 +72,19 @@ impl GramPlaces {
 
     /// Where an n-gram stands first, if it does.
     #[inline]
-    pub(super) fn first(&self, gram: u64) -> Option<u32> {
+    pub(in crate::decontaminate) fn first(&self, gram: u64) -> Option<u32> {
         self.from(self.firsts[(gram >> self.shift) as usize], gram)
     }
 
     /// Where the n-gram of a place stands next.
     #[inline]
-    pub(super) fn next(&self, place: u32) -> Option<u32> {
+    pub(in crate::decontaminate) fn next(&self, place: u32) -> Option<u32> {
         self.from(self.nexts[place as usize], self.grams[place as usize])
     }
 
     /// Sorts n-grams by their places, which are different ones. Where there are some in every few words of marks, marks are
     /// read in less time than it takes to compare.
-    pub(super) fn sort(&mut self, standing: &mut Vec<GramAt>) {
+    pub(in crate::decontaminate) fn sort(&mut self, standing: &mut Vec<GramAt>) {
         let words = self.grams.len().div_ceil(64);
         if standing.len() < FEW || standing.len() < words {
             return standing.sort_unstable_by_key(|gram| gram.at);

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
 
-use super::super::index::{BenchmarkIndex, IndexBuilder, Item, TextOwner};
-use super::super::scan::DocumentScan;
 use super::*;
+use crate::decontaminate::index::{BenchmarkIndex, IndexBuilder, Item, TextOwner};
+use crate::decontaminate::scan::DocumentScan;
 use crate::progress::Progress;
 use crate::text::{Fold, Tokenizer, Tokens};
 

@@ -4,14 +4,16 @@
 //! run has of the question's weight, and what stands of the answer and of the passage near it, is added up with a share
 //! for each. Weights are whole numbers, so that their sums are the same in any order.
 
+pub(in crate::decontaminate) mod answers;
+
 use std::cmp::Reverse;
 use std::ops::Range;
 
 use hashbrown::HashMap;
 
-use super::answers::{AnswerPart, Nearby, different, distinct};
-use super::rule::ContaminationRule;
-use super::stretches::{GramAt, ItemStretch};
+use self::answers::{AnswerPart, Nearby, different, distinct};
+use crate::decontaminate::grams::stretches::{GramAt, ItemStretch};
+use crate::decontaminate::rule::ContaminationRule;
 use crate::threshold::Threshold;
 
 /// A run ends where so many n-grams in a row are not of the question.
@@ -35,27 +37,27 @@ const RARITY_BITS: u32 = 31;
 /// What rounding may take from a sum of shares.
 const ROUNDING: f64 = 1e-9;
 /// Parts of a score as it is handed on.
-pub(super) const MILLION: f64 = 1e6;
+pub(in crate::decontaminate) const MILLION: f64 = 1e6;
 
 /// What is known of an item before all are: the words of its parts.
-pub(super) struct ItemParts {
+pub(in crate::decontaminate) struct ItemParts {
     /// Words of all parts.
-    pub(super) words: usize,
-    pub(super) answer: Vec<u64>,
-    pub(super) passage: Vec<u64>,
+    pub(in crate::decontaminate) words: usize,
+    pub(in crate::decontaminate) answer: Vec<u64>,
+    pub(in crate::decontaminate) passage: Vec<u64>,
 }
 
 impl ItemParts {
     /// Bytes that items with so many words take at most, whose questions have so many n-grams: the words, n-grams with weights, and how
     /// often each is, while that is counted.
-    pub(super) fn bytes(items: usize, words: usize, questions: usize) -> usize {
+    pub(in crate::decontaminate) fn bytes(items: usize, words: usize, questions: usize) -> usize {
         let of_items = items * (size_of::<ItemParts>() + size_of::<ScoredItem>());
         of_items + questions * (4 + ItemCounts::BYTES) + words * (8 + 8 + 16 + ItemCounts::BYTES)
     }
 }
 
 /// All items, by the numbers of their questions among the texts.
-pub(super) struct ItemScores {
+pub(in crate::decontaminate) struct ItemScores {
     ngram: u32,
     items: Vec<ScoredItem>,
     /// The weight of each n-gram of all questions.
@@ -120,7 +122,7 @@ fn logarithm(number: u64) -> u32 {
 impl ItemScores {
     /// The scores of items whose questions have the n-grams `grams`, each item its own range of them. They are put in the order in
     /// which they are looked for, and how many of them are is handed back for each item.
-    pub(super) fn new(
+    pub(in crate::decontaminate) fn new(
         rule: ContaminationRule,
         ranges: &[Range<usize>],
         grams: &mut [u64],
@@ -151,14 +153,14 @@ impl ItemScores {
     }
 
     /// Bytes that they take.
-    pub(super) fn bytes(&self) -> usize {
+    pub(in crate::decontaminate) fn bytes(&self) -> usize {
         let parts = self.items.iter().flat_map(|item| [&item.answer, &item.passage]).flatten();
         let parts: usize = parts.map(AnswerPart::bytes).sum();
         parts + self.items.len() * size_of::<ScoredItem>() + self.weights.len() * 4
     }
 
     /// Whether n-grams of a question that stand in a document weigh enough together, each given once.
-    pub(super) fn may_reach(&self, item: usize, standing: &[GramAt]) -> bool {
+    pub(in crate::decontaminate) fn may_reach(&self, item: usize, standing: &[GramAt]) -> bool {
         let item = &self.items[item];
         self.weight(item, standing.iter().map(|gram| gram.gram)) >= item.needed
     }
@@ -169,7 +171,13 @@ impl ItemScores {
 
     /// Appends the runs of a question that make a score high enough, ascending. All places of its n-grams are given, ascending,
     /// and the words of the document.
-    pub(super) fn find(&self, item: usize, standing: &[GramAt], words: &[u64], out: &mut Vec<ItemStretch>) {
+    pub(in crate::decontaminate) fn find(
+        &self,
+        item: usize,
+        standing: &[GramAt],
+        words: &[u64],
+        out: &mut Vec<ItemStretch>,
+    ) {
         let item = &self.items[item];
         let mut grams: Vec<u32> = Vec::with_capacity(standing.len());
         let [mut answer, mut passage] =
@@ -261,5 +269,4 @@ fn shares(question: usize, answer: &[u64], passage: &[u64]) -> [f64; 3] {
 }
 
 #[cfg(test)]
-#[path = "scores_tests.rs"]
 mod tests;

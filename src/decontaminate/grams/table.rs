@@ -11,10 +11,10 @@ const BITS: usize = 12;
 /// N-grams that are held against the filter before any slot is looked at.
 const STRETCH: usize = 256;
 /// Most texts of all n-grams of a table: numbers of texts, and of their lists, have the highest bit free.
-pub(super) const MOST_TEXTS: usize = (LIST / 2) as usize;
+pub(in crate::decontaminate) const MOST_TEXTS: usize = (LIST / 2) as usize;
 
 /// N-grams of one length.
-pub(super) struct GramTable {
+pub(in crate::decontaminate) struct GramTable {
     /// Words of bits, of which each n-gram has two in one: a word with both may be of others, one without is of none.
     filter: Vec<u64>,
     /// Half as many again as n-grams, or more.
@@ -47,7 +47,7 @@ impl GramTable {
     }
 
     /// Bytes that a table of so many pairs takes at most, and those that making it takes beside them.
-    pub(super) fn most_bytes(pairs: usize) -> (u64, u64) {
+    pub(in crate::decontaminate) fn most_bytes(pairs: usize) -> (u64, u64) {
         let (words, slots) = GramTable::sizes(pairs);
         // Lists of two texts take most: as many numbers as there are texts, and half as many that count them.
         let lists = (pairs + pairs / 2) * 4;
@@ -56,7 +56,7 @@ impl GramTable {
     }
 
     /// A table of n-grams, each with a text; of [`MOST_TEXTS`] of these at most.
-    pub(super) fn new(mut grams: Vec<(u64, u32)>) -> GramTable {
+    pub(in crate::decontaminate) fn new(mut grams: Vec<(u64, u32)>) -> GramTable {
         grams.sort_unstable();
         grams.dedup();
         let (mut distinct, mut listed) = (0, 0);
@@ -93,7 +93,7 @@ impl GramTable {
 
     /// Hands the texts to `take` that are to be looked for where these n-grams are seen, those of each n-gram at once. It may
     /// hand on some that are not.
-    pub(super) fn texts(&self, grams: &[u64], mut take: impl FnMut(&[u32])) {
+    pub(in crate::decontaminate) fn texts(&self, grams: &[u64], mut take: impl FnMut(&[u32])) {
         let mut passed = [0; STRETCH];
         let mut slots = [FREE; STRETCH];
         for stretch in grams.chunks(STRETCH) {
@@ -146,7 +146,7 @@ impl GramTable {
     }
 
     /// Bytes that it takes.
-    pub(super) fn bytes(&self) -> usize {
+    pub(in crate::decontaminate) fn bytes(&self) -> usize {
         self.filter.len() * 8 + self.slots.len() * size_of::<GramSlot>() + self.lists.len() * 4
     }
 }

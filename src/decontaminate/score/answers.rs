@@ -13,7 +13,7 @@ const SHORT_REACH: usize = 50;
 const REACH: usize = 100;
 
 /// An answer or a passage.
-pub(super) enum AnswerPart {
+pub(in crate::decontaminate) enum AnswerPart {
     /// A short one: its words.
     Words(Vec<u64>),
     /// A longer one.
@@ -21,7 +21,7 @@ pub(super) enum AnswerPart {
 }
 
 /// The n-grams of an answer or a passage.
-pub(super) struct WeighedGrams {
+pub(in crate::decontaminate) struct WeighedGrams {
     ngram: usize,
     /// Within how many words of a question they are looked for.
     reach: usize,
@@ -33,7 +33,11 @@ pub(super) struct WeighedGrams {
 
 impl AnswerPart {
     /// `None` of no words.
-    pub(super) fn new(words: Vec<u64>, ngram: usize, weight: impl Fn(u64) -> u32) -> Option<AnswerPart> {
+    pub(in crate::decontaminate) fn new(
+        words: Vec<u64>,
+        ngram: usize,
+        weight: impl Fn(u64) -> u32,
+    ) -> Option<AnswerPart> {
         if words.len() <= SHORT {
             return (!words.is_empty()).then_some(AnswerPart::Words(words));
         }
@@ -53,7 +57,7 @@ impl AnswerPart {
     }
 
     /// Bytes that it takes beside itself.
-    pub(super) fn bytes(&self) -> usize {
+    pub(in crate::decontaminate) fn bytes(&self) -> usize {
         match self {
             AnswerPart::Words(words) => words.len() * 8,
             AnswerPart::Grams(of) => of.grams.len() * size_of::<(u64, u32)>(),
@@ -63,7 +67,7 @@ impl AnswerPart {
 
 /// How much of an answer or a passage stands near one place of a document after the other. No word is looked at twice, however
 /// many places are near it.
-pub(super) struct Nearby<'a> {
+pub(in crate::decontaminate) struct Nearby<'a> {
     part: &'a AnswerPart,
     /// N-grams of the part that begin in the present window: where, and which.
     within: VecDeque<(usize, u32)>,
@@ -78,19 +82,19 @@ pub(super) struct Nearby<'a> {
 
 impl<'a> Nearby<'a> {
     /// Before the first place.
-    pub(super) fn new(part: &'a AnswerPart) -> Nearby<'a> {
+    pub(in crate::decontaminate) fn new(part: &'a AnswerPart) -> Nearby<'a> {
         let (within, cut) = (VecDeque::new(), Vec::new());
         Nearby { part, within, counts: Vec::new(), weight: 0, next: 0, cut }
     }
 
     /// The share of the part, by weight, that stands behind a place of a document, near enough. The place is behind that of the
     /// call before.
-    pub(super) fn behind(&mut self, words: &[u64], place: usize) -> f64 {
+    pub(in crate::decontaminate) fn behind(&mut self, words: &[u64], place: usize) -> f64 {
         self.overlap(words, place..(place + self.part.reach()).min(words.len()))
     }
 
     /// The same before a place.
-    pub(super) fn before(&mut self, words: &[u64], place: usize) -> f64 {
+    pub(in crate::decontaminate) fn before(&mut self, words: &[u64], place: usize) -> f64 {
         self.overlap(words, place.saturating_sub(self.part.reach())..place)
     }
 
@@ -134,7 +138,7 @@ impl<'a> Nearby<'a> {
 }
 
 /// Different n-grams of some words, ascending; none if these are fewer.
-pub(super) fn distinct(words: &[u64], ngram: usize) -> Vec<u64> {
+pub(in crate::decontaminate) fn distinct(words: &[u64], ngram: usize) -> Vec<u64> {
     let mut grams = Vec::new();
     if words.len() >= ngram {
         shingles(words, ngram, &mut grams);
@@ -145,7 +149,7 @@ pub(super) fn distinct(words: &[u64], ngram: usize) -> Vec<u64> {
 }
 
 /// How many of the words are different, or `most` if there are more.
-pub(super) fn different<'a>(words: impl Iterator<Item = &'a u64>, most: usize) -> usize {
+pub(in crate::decontaminate) fn different<'a>(words: impl Iterator<Item = &'a u64>, most: usize) -> usize {
     let mut seen: Vec<u64> = Vec::with_capacity(most);
     for word in words {
         if seen.len() == most {
