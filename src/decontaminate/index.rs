@@ -6,7 +6,7 @@ use std::ops::Range;
 use hashbrown::HashMap;
 use xxhash_rust::xxh3::Xxh3;
 
-use super::grams::table::{GramTable, MOST_TEXTS};
+use super::grams::table::{GramTable, MOST_TEXTS, any_order};
 use super::rule::{ContaminationRule, TextTest};
 use super::score::answers::different;
 use super::score::{ItemParts, ItemScores};
@@ -438,14 +438,14 @@ fn table(grams: &mut [u64], texts: &[BenchmarkText], ngram: usize, counts: Lengt
     let mut frequent = GramCounts::new(counts.grams);
     of_length().flat_map(|(_, text)| &grams[text.grams.clone()]).for_each(|gram| frequent.add(*gram));
     let mut keys = Vec::with_capacity(counts.keys);
-    let mut ranked: Vec<(u16, u64)> = Vec::new();
+    let mut ranked: Vec<(u16, u64, u64)> = Vec::new();
     for (number, text) in of_length() {
         let own = &mut grams[text.grams.clone()];
         let wanted = key_count(own.len(), text.needed);
         ranked.clear();
-        ranked.extend(own.iter().map(|gram| (frequent.of(*gram), *gram)));
+        ranked.extend(own.iter().map(|gram| (frequent.of(*gram), any_order(*gram), *gram)));
         ranked.sort_unstable();
-        own.iter_mut().zip(&ranked).for_each(|(own, (_, gram))| *own = *gram);
+        own.iter_mut().zip(&ranked).for_each(|(own, (.., gram))| *own = *gram);
         keys.extend(own[..wanted].iter().map(|gram| (*gram, number)));
     }
     drop(frequent);

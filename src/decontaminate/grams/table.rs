@@ -5,6 +5,8 @@
 //! number of looks that wait for each other. All n-grams of a stretch are held against the filter without any branch,
 //! then the slots of those that passed are loaded, then these are told apart: the loads of a step run side by side.
 
+use crate::sketch::finish;
+
 /// Bits of the filter for each n-gram. With more of them fewer n-grams pass in vain, but the filter of a million n-grams takes
 /// more of a second-level cache.
 const BITS: usize = 12;
@@ -149,6 +151,12 @@ impl GramTable {
     pub(in crate::decontaminate) fn bytes(&self) -> usize {
         self.filter.len() * 8 + self.slots.len() * size_of::<GramSlot>() + self.lists.len() * 4
     }
+}
+
+/// Where an n-gram stands among equally rare ones of a text. If the smallest were the first to be looked for, all in a table were
+/// small, and their slots in one heap, where each look passes many.
+pub(in crate::decontaminate) fn any_order(gram: u64) -> u64 {
+    finish(gram)
 }
 
 /// Which of so many parts the upper half of an n-gram falls in.

@@ -13,6 +13,7 @@ use hashbrown::HashMap;
 
 use self::answers::{AnswerPart, Nearby, different, distinct};
 use crate::decontaminate::grams::stretches::{GramAt, ItemStretch};
+use crate::decontaminate::grams::table::any_order;
 use crate::decontaminate::rule::ContaminationRule;
 use crate::threshold::Threshold;
 
@@ -236,10 +237,11 @@ impl ScoredItem {
 
 /// Sorts n-grams, and their weights with them.
 fn rarest_first(grams: &mut [u64], weights: &mut [u32]) {
-    let mut both: Vec<(Reverse<u32>, u64)> =
-        weights.iter().map(|weight| Reverse(*weight)).zip(grams.iter().copied()).collect();
+    let weighed = weights.iter().zip(grams.iter());
+    let mut both: Vec<(Reverse<u32>, u64, u64)> =
+        weighed.map(|(weight, gram)| (Reverse(*weight), any_order(*gram), *gram)).collect();
     both.sort_unstable();
-    for ((own, weight), (Reverse(of_gram), gram)) in grams.iter_mut().zip(weights).zip(both) {
+    for ((own, weight), (Reverse(of_gram), _, gram)) in grams.iter_mut().zip(weights).zip(both) {
         (*own, *weight) = (gram, of_gram);
     }
 }
