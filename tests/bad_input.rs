@@ -512,3 +512,30 @@ fn fields_that_no_record_has_are_told_with_those_there_are() {
         assert!(!ran.stderr.contains("no document has"), "{}", ran.stderr);
     }
 }
+
+/// A record longer than `--max-record-bytes` is refused and counted by all commands that read records, and the others are read.
+#[test]
+fn longer_records_are_refused_by_all_commands() {
+    let dir = Dir::new();
+    let (bytes, _) = with_fourth(line("long", &words(5000, 400)).trim_end().as_bytes());
+    dir.write("in.jsonl", bytes);
+    dir.write("items.jsonl", line("item", &words(7000, 20)));
+    for command in [
+        "dedup in.jsonl --out o",
+        "load c in.jsonl",
+        "passages in.jsonl --out o",
+        "repetition in.jsonl --dry-run",
+        "decontaminate in.jsonl --benchmarks items.jsonl --out o",
+    ] {
+        let whole = dir.alike(command, None).ok();
+        assert!(!whole.stderr.contains("refused"), "{}", whole.stderr);
+        drop(fs::remove_dir_all(dir.join("o")));
+        drop(fs::remove_dir_all(dir.join("c")));
+        let ran = dir.alike(&format!("{command} --max-record-bytes 1K"), None).ok();
+        ran.says("in.jsonl, line 4");
+        drop(fs::remove_dir_all(dir.join("o")));
+        drop(fs::remove_dir_all(dir.join("c")));
+    }
+    dir.alike("dedup in.jsonl --dry-run --max-record-bytes 0", None).code(2).says("every record");
+    dir.alike("passages in.jsonl --dry-run --max-record-bytes some", None).code(2).says("512m");
+}

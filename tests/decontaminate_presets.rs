@@ -188,10 +188,10 @@ fn decon_asks_for_the_answer() {
     run("--benchmark-fields a,b,c,d").code(2).says("up to three");
     run("--benchmark-fields question,answer --min-words 40")
         .code(2)
-        .says("40 words or more, 5 of them in its question");
+        .says("40 words or more, 4 of them different, and a question of 5");
     // Two words are no question, however long the answer is.
     dir.write("items.jsonl", json!({"question": "Who won?", "answer": words(0, 40)}).to_string());
-    run("--benchmark-fields question,answer").code(2).says("5 of them in its question");
+    run("--benchmark-fields question,answer").code(2).says("a question of 5");
     assert!(!dir.join("o").exists());
 }
 

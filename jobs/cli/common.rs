@@ -12,6 +12,7 @@ use super::processes::ProcessArgs;
 use super::values::{
     ClusteringArg, ComponentsArg, DataForm, MeasureArg, MissingTextArg, Percent, SimdArg, TokensArg,
     VerifyArg, fold_parser, folder_parser, format_parser, list_parser, method_parser, policies, presets,
+    record_bytes,
 };
 
 /// Where a collection lies.
@@ -139,6 +140,9 @@ pub(crate) struct ConfigArgs {
     /// What becomes of records whose text is missing or null [default: reject]
     #[arg(long, value_enum, value_name = "WHAT", hide_short_help = true, help_heading = "Records")]
     pub(crate) missing_text: Option<MissingTextArg>,
+    /// Refuse, and count, longer records, like 64M [default: 256M]
+    #[arg(long, value_name = "SIZE", value_parser = record_bytes, hide_short_help = true, help_heading = "Records")]
+    pub(crate) max_record_bytes: Option<usize>,
     /// Field of the date, for methods that compare dates
     ///
     /// Understood are ISO 8601, RFC 3339, RFC 2822, the forms of HTTP, 2024/03/10, Mar 10, 2024, a year or a month,
@@ -253,6 +257,9 @@ pub(crate) struct RecordArgs {
     /// What becomes of records whose text is missing or null [default: reject]
     #[arg(long, value_enum, value_name = "WHAT", hide_short_help = true, help_heading = "Records")]
     pub(crate) missing_text: Option<MissingTextArg>,
+    /// Refuse, and count, longer records, like 64M [default: 256M]
+    #[arg(long, value_name = "SIZE", value_parser = record_bytes, hide_short_help = true, help_heading = "Records")]
+    pub(crate) max_record_bytes: Option<usize>,
     #[command(flatten)]
     pub(crate) form: FormArgs,
     #[command(flatten)]

@@ -6,7 +6,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use alike::config::{Fold, Method, PRESETS};
+use alike::config::{Fold, Method, PRESETS, parse_size};
 use alike::output::{ListForm, RecordForm};
 use alike::read::{FormatName, format_names};
 use alike::remote::ObjectUrl;
@@ -14,6 +14,16 @@ use clap::builder::{
     PathBufValueParser, PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser,
 };
 use clap::{ColorChoice, ValueEnum};
+
+/// The longest record, in bytes.
+pub(crate) fn record_bytes(text: &str) -> Result<usize, String> {
+    let bytes = parse_size(text).map_err(|error| error.to_string())?;
+    match usize::try_from(bytes) {
+        Ok(0) => Err("would refuse every record; leave it out for 256M".to_owned()),
+        Ok(bytes) => Ok(bytes),
+        Err(_) => Err("is more than this machine can address".to_owned()),
+    }
+}
 
 /// Any text, which completions begin with the names of presets.
 pub(crate) fn presets() -> impl TypedValueParser<Value = String> {

@@ -264,6 +264,7 @@ fn lay_over(config: &mut Config, args: &ConfigArgs) -> Result<()> {
         config.input.text_field.clone_from(path);
     }
     missing_text(&mut config.input, args.missing_text);
+    longest_record(&mut config.input, args.max_record_bytes);
     if let Some(path) = &args.date_field {
         config.input.date_field.clone_from(path);
     }
@@ -285,6 +286,7 @@ pub(crate) fn records(input: &mut Input, args: &RecordArgs) {
     args.id_field.iter().for_each(|path| input.id_field.clone_from(path));
     args.text_field.iter().for_each(|path| input.text_field.clone_from(path));
     missing_text(input, args.missing_text);
+    longest_record(input, args.max_record_bytes);
 }
 
 /// What a flag says of records without a text.
@@ -295,6 +297,10 @@ pub(crate) fn missing_text(input: &mut Input, asked: Option<MissingTextArg>) {
             MissingTextArg::Keep => MissingText::Keep,
         };
     }
+}
+
+fn longest_record(input: &mut Input, asked: Option<usize>) {
+    asked.iter().for_each(|bytes| input.max_record_bytes = *bytes);
 }
 
 /// Which spellings flags ask to take for one, if they say anything of it.

@@ -88,7 +88,10 @@ impl ContaminationRule {
     /// The shortest text that is looked for, for people.
     pub fn least(&self) -> String {
         if self.scored {
-            return format!("{} words or more, {} of them in its question", self.min_words, self.ngram);
+            return format!(
+                "{} words or more, 4 of them different, and a question of {}",
+                self.min_words, self.ngram
+            );
         }
         format!("a text of {} words or more", self.shortest().max(self.min_words))
     }

@@ -129,7 +129,7 @@ impl Bound {
     fn refusal(&self, place: u64, bytes: u64, cost: u64) -> String {
         format!(
             "the record at byte {place} has {bytes} bytes and takes about {} MiB, which do not fit in the memory allowed, {} \
-             MiB: allow about {} MiB with --memory, or have such records refused, with a smaller input.max_record_bytes",
+             MiB: allow about {} MiB with --memory, or have such records refused and counted, with --max-record-bytes",
             (cost >> 20) + 1,
             (self.memory + self.windows) >> 20,
             needed(cost, self.workers) + self.windows.div_ceil(1 << 20),
