@@ -458,3 +458,18 @@ fn several_that_are_kept_are_explained_too() {
         "{shown}"
     );
 }
+
+/// What a run links stands in each explanation: equal texts of two languages are apart because of `--within`.
+#[test]
+fn the_rule_of_the_run_is_told() {
+    let dir = Dir::new();
+    let record = |id: &str, lang: &str| {
+        format!("{{\"id\":\"{id}\",\"lang\":\"{lang}\",\"text\":\"{}\"}}\n", words(0, 40))
+    };
+    dir.write("in.jsonl", [record("a", "en"), record("b", "de"), record("c", "en")].concat());
+    dir.alike("dedup in.jsonl --within lang --clustering transitive --out out", None).ok();
+    let told = dir.alike("explain out a b --format table", None).ok().stdout;
+    let rule = "the run links: resemblance at least 0.8, among documents with the same lang (--within); transitive clustering\n";
+    assert!(told.contains("not together:") && told.ends_with(rule), "{told}");
+    assert!(dir.alike("explain out c --format table", None).ok().stdout.ends_with(rule));
+}

@@ -84,7 +84,7 @@ fn a_record_that_does_not_fit_is_named_with_what_would_do() {
     dir.write("in.jsonl", line("small", "a few words") + &records(2, 20_000_000));
     for command in ["dedup --out out", "load c"] {
         let run = |memory: u64| dir.alike(&format!("{command} in.jsonl -w 2 --memory {memory}M"), None);
-        let refused = run(64).code(3).says("in.jsonl: the record at byte").says("input.max_record_bytes");
+        let refused = run(64).code(3).says("in.jsonl: the record at byte").says("--max-record-bytes");
         let enough = advised(&refused);
         assert!(enough < 1024, "{enough}");
         run(enough).ok();

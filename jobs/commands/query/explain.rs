@@ -5,8 +5,9 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use alike::collection::{Alone, Apart, Comparison, Explanation, Place, Preference, Step, Together, WordDiff};
+use alike::config::{Clustering, Config};
 use alike::error::{Error, Result};
-use alike::printable::counted;
+use alike::printable::{counted, printable};
 use alike::progress::Progress;
 
 use crate::cli::collections::ExplainArgs;
@@ -21,8 +22,9 @@ use crate::terminal::words::piece;
 const SHOWN: usize = 20;
 
 pub(crate) fn run(args: &ExplainArgs) -> Result<ExitCode> {
-    let explanation = match finished_run(&args.at.folder)? {
-        Some(run) => questions(&run, |questions| questions.explain(&args.document, args.other.as_deref()))?,
+    let run = finished_run(&args.at.folder)?;
+    let explanation = match &run {
+        Some(run) => questions(run, |questions| questions.explain(&args.document, args.other.as_deref()))?,
         None => stored(args)?,
     };
     let mut lines = OutputLines::new();
@@ -33,9 +35,24 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<ExitCode> {
             Explanation::Document(alone) => told.alone(alone),
             Explanation::Together(together) => told.together(together),
             Explanation::Apart(apart) => told.apart(apart),
-        }
+        }?;
+        run.iter().try_for_each(|run| told.line(&rule(&run.config)))
     });
     lines.finish(written)
+}
+
+/// What linked documents in a run.
+fn rule(config: &Config) -> String {
+    let within = match &*config.input.within_field {
+        "" => String::new(),
+        _ if config.input.is_within_files() => ", among documents of one file (--within :file)".to_owned(),
+        field => format!(", among documents with the same {} (--within)", printable(field)),
+    };
+    let clustering = match config.cluster.clustering {
+        Clustering::Guarantee => "guarantee",
+        Clustering::Transitive => "transitive",
+    };
+    format!("the run links: {}{within}; {clustering} clustering", config.description().sentence)
 }
 
 /// The explanation of documents of a collection.
