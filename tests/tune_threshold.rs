@@ -7,7 +7,7 @@ use alike::config::{Fold, Tokens};
 use alike::simd::Simd;
 use alike::sketch::shingles;
 use alike::text::Tokenizer;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::support::output::jsonl;
 use crate::support::program::Dir;
@@ -192,6 +192,11 @@ fn a_known_gap_is_found_and_none_where_there_is_none() {
     let toml = of(&pairs_at(heaps), "--toml").ok().stdout;
     assert!(toml.contains("ngram = 1") && toml.contains(&format!("threshold = {threshold}\n")), "{toml}");
 
+    // One of each pair of the upper heap goes.
+    let would_go = json!({"removed": 60, "largest": 2});
+    assert_eq!((&told["suggestion"]["would_go"], &told["shingles"][0]["would_go"]), (&would_go, &would_go));
+    assert!(toml.contains("# With it 60 of 240 documents would go; the largest cluster has 2.\n"), "{toml}");
+
     let even = pairs_at((0..130).map(|number| 31 + number % 65));
     let told = jsonl(of(&even, "").ok().stdout.as_bytes()).remove(0);
     assert_eq!((&told["shingles"][0]["gap"], &told["suggestion"]), (&Value::Null, &Value::Null), "{told}");
@@ -227,4 +232,30 @@ fn what_makes_no_sense_is_refused() {
     // Of many documents some are measured, and the report says so.
     let told = jsonl(dir.alike("tune threshold in.jsonl --documents 1", None).ok().stdout.as_bytes());
     assert_eq!((&told[0]["documents"], &told[0]["measured"]), (&2.into(), &1.into()));
+}
+
+/// Pages of one family are all pairs of each other: fewer are measured, and what a threshold below the family would do is told.
+#[test]
+fn families_are_measured_in_part_and_told() {
+    let dir = Dir::new();
+    let own = |at: usize| (0..10).map(|word| format!(" o{at}x{word}")).collect::<String>();
+    let template: String = (0..60).map(|word| format!(" t{word}")).collect();
+    let family = (0..3500).map(|at| template.clone() + &own(at));
+    let lone = (4000..4400).map(|at| (0..6).map(|part| own(at * 10 + part)).collect::<String>());
+    write(&dir, &family.chain(lone).collect::<Vec<_>>());
+    let line = "tune threshold in.jsonl --words 1 --chars 0";
+    let told = jsonl(dir.alike(&format!("{line} -q --json"), None).ok().stdout.as_bytes()).remove(0);
+    let measured = told["measured"].as_u64().expect("a number");
+    assert!((2800..3900).contains(&measured), "{measured}");
+    let removed = told["suggestion"]["would_go"]["removed"].as_u64().expect("a number");
+    assert!(removed * 10 > measured * 8, "{told}");
+    let said = dir.alike(&format!("{line} --format table"), None).ok().stdout;
+    assert!(
+        said.contains("would go; the largest cluster has") && said.contains("That is most of them"),
+        "{said}"
+    );
+    // Who says how many has them measured.
+    let told = jsonl(dir.alike(&format!("{line} -q --json --documents 2000"), None).ok().stdout.as_bytes())
+        .remove(0);
+    assert_eq!(told["measured"], 2000);
 }

@@ -119,9 +119,10 @@ pub(crate) struct TuneThresholdArgs {
     /// Least similarity (Jaccard) that is looked for where not every pair is measured
     #[arg(long, value_name = "T", default_value = "0.3", help_heading = "Measured")]
     pub(crate) floor: String,
-    /// Documents to measure, at most; larger inputs are sampled, judged pairs are all measured
-    #[arg(long, value_name = "N", default_value_t = 20_000, help_heading = "Measured")]
-    pub(crate) documents: usize,
+    /// Documents to measure, at most; larger inputs are sampled, judged pairs are all measured [default: 20000, and fewer where many are
+    /// alike]
+    #[arg(long, value_name = "N", help_heading = "Measured")]
+    pub(crate) documents: Option<usize>,
 
     #[command(flatten)]
     pub(crate) print: PrintArgs,

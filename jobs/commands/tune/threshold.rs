@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use alike::config::{Config, Input, Text, Tokens};
+use alike::config::{Clustering, Config, Input, Text, Tokens};
 use alike::error::{Error, Result};
 use alike::evaluate::{Documents, Form, Grouping, Resolved, Truth};
-use alike::flow::Part;
+use alike::flow::{Part, RaisedCounts};
 use alike::lexicon::{ONLY_SURVEY, Survey};
 use alike::progress::Progress;
 use alike::read::{FormatHint, Source};
@@ -24,6 +24,13 @@ use crate::session::run_folder::RunFolder;
 use crate::session::watched::watched;
 use crate::terminal::data::object::print_rows;
 use crate::terminal::stdout::{OutputLines, print};
+
+/// Documents that are measured if nothing is said of it.
+const USUAL: usize = 20_000;
+/// Documents that say how many pairs there are.
+const FEW: usize = 2_000;
+/// Most pairs of a kind of shingle, about.
+const MOST_PAIRS: usize = 4_000_000;
 
 /// What was asked for, if it can be.
 struct ThresholdGoal {
@@ -50,7 +57,7 @@ pub(super) fn run(args: &TuneThresholdArgs) -> Result<ExitCode> {
 impl ThresholdGoal {
     fn new(args: &TuneThresholdArgs) -> Result<ThresholdGoal> {
         let floor = args.floor.parse().map_err(|e| Error::config(format!("--floor: {e}")))?;
-        if args.documents == 0 {
+        if args.documents == Some(0) {
             return Err(Error::config("--documents 0: there is nothing to measure on; 20000 are usual"));
         }
         let of = |tokens: Tokens, sizes: &[usize]| -> Vec<Text> {
@@ -123,7 +130,14 @@ fn measure(
     let (mut truth, among) = Labelled::new(labels, all)?;
     let chosen = match &truth {
         Labelled::Judged(_) => among.clone(),
-        _ => some_of(&documents, &among, args.documents),
+        _ => {
+            let inputs = (&documents, &*found.sources, place.path());
+            let most = match args.documents {
+                Some(most) => most,
+                None => affordable(&goal, inputs, &among, machine, progress)?,
+            };
+            some_of(&documents, &among, most)
+        }
     };
     if let Labelled::Whole(pairs) = &mut truth {
         // Labelled documents are numbered among themselves.
@@ -139,6 +153,33 @@ fn measure(
     let bench = (&documents, &*found.sources, place.path());
     let shingles = shingles(&truth, &goal, bench, machine, progress)?;
     Ok(ThresholdReport::new((all, documents.len()), told, goal.floor, shingles))
+}
+
+/// How many documents can be measured without more pairs than there is time and memory for: in a family of pages all are pairs.
+/// A few documents say how many there are.
+fn affordable(
+    goal: &ThresholdGoal,
+    (documents, sources, folder): (&Documents, &[Source], &Path),
+    among: &[u32],
+    machine: Machine,
+    progress: &Arc<Progress>,
+) -> Result<usize> {
+    if among.len() <= FEW {
+        return Ok(USUAL);
+    }
+    let path = folder.join("few.jsonl");
+    let few = some_of(documents, among, FEW);
+    let input = write_part((documents, sources), &few, (&goal.input, &path), progress)?;
+    let found = find_inputs(&[path], FormatHint::default(), folder, progress)?;
+    let bench = TrialRuns { sources: &found.sources, part: Part::ALL, scratch: folder, machine, progress };
+    let mut most = 1;
+    for text in &goal.texts {
+        let outcome = bench.run(join(text, goal.floor, &input), true)?;
+        most = most.max(outcome.findings.pairs.as_ref().map_or(0, Vec::len));
+    }
+    // Pairs grow with the square of the documents.
+    let times = (MOST_PAIRS as f64 / most as f64).sqrt();
+    Ok(((FEW as f64 * times) as usize).clamp(FEW, USUAL))
 }
 
 /// Every kind of shingle, measured.
@@ -161,7 +202,14 @@ fn shingles(
             Labelled::Whole(pairs) => {
                 MeasuredShingle::labelled(text, &sweep_joined(&joined(text)?, documents, pairs, *floor)?)
             }
-            Labelled::No => MeasuredShingle::unlabelled(text, Nearest::new(&joined(text)?, *floor)?),
+            Labelled::No => {
+                let outcome = joined(text)?;
+                let nearest = Nearest::new(&outcome, *floor)?;
+                MeasuredShingle::unlabelled(text, nearest, |threshold| {
+                    let (sets, findings) = (&outcome.run.sets, &outcome.findings);
+                    RaisedCounts::of(sets, findings, threshold, Clustering::Guarantee)
+                })?
+            }
         })
     };
     texts.iter().map(measure).collect()

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use alike::config::{Text, Tokens};
 use alike::error::{Error, Result};
+use alike::flow::RaisedCounts;
 use alike::printable::counted;
 use alike::threshold::Threshold;
 use alike::tune::{BestThreshold, LabelScore, Nearest, ResemblanceGap, Sweep};
@@ -53,7 +54,21 @@ enum ShingleResult {
         by_threshold: Vec<LabelScore>,
     },
     /// By the distribution.
-    Unlabelled { nearest: Nearest, gap: Option<ResemblanceGap> },
+    Unlabelled {
+        nearest: Nearest,
+        gap: Option<ResemblanceGap>,
+        /// What goes of the documents that were measured with the threshold of the gap.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        would_go: Option<WouldGo>,
+    },
+}
+
+/// What goes with a threshold.
+#[derive(Clone, Copy, Serialize)]
+struct WouldGo {
+    removed: u64,
+    /// Documents of the largest cluster.
+    largest: u64,
 }
 
 /// What suits the documents.
@@ -64,6 +79,9 @@ struct Suggestion {
     threshold: Threshold,
     /// On the labels; none without labels.
     f1: Option<f64>,
+    /// Of the documents that were measured; none with labels.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    would_go: Option<WouldGo>,
 }
 
 impl MeasuredShingle {
@@ -75,10 +93,25 @@ impl MeasuredShingle {
         MeasuredShingle { tokens: text.tokens, ngram: text.ngram, result }
     }
 
-    pub(super) fn unlabelled(text: &Text, nearest: Nearest) -> MeasuredShingle {
+    /// By the distribution; `counts` says what goes with a threshold.
+    pub(super) fn unlabelled(
+        text: &Text,
+        nearest: Nearest,
+        counts: impl FnOnce(Threshold) -> Result<RaisedCounts>,
+    ) -> Result<MeasuredShingle> {
         let gap = nearest.gap();
-        let result = ShingleResult::Unlabelled { nearest, gap };
-        MeasuredShingle { tokens: text.tokens, ngram: text.ngram, result }
+        let counts = gap.map(|gap| counts(gap.threshold)).transpose()?;
+        let would_go =
+            counts.map(|counts| WouldGo { removed: counts.copies + counts.near, largest: counts.largest });
+        let result = ShingleResult::Unlabelled { nearest, gap, would_go };
+        Ok(MeasuredShingle { tokens: text.tokens, ngram: text.ngram, result })
+    }
+
+    fn would_go(&self) -> Option<WouldGo> {
+        match self.result {
+            ShingleResult::Labelled { .. } => None,
+            ShingleResult::Unlabelled { would_go, .. } => would_go,
+        }
     }
 
     fn name(&self) -> String {
@@ -122,6 +155,7 @@ impl ThresholdReport {
             ngram: shingle.ngram,
             threshold,
             f1: labels.is_some().then_some(f1),
+            would_go: shingle.would_go(),
         });
         let version = env!("CARGO_PKG_VERSION");
         ThresholdReport { version, documents, measured, labels, floor, shingles, suggestion }
@@ -129,7 +163,7 @@ impl ThresholdReport {
 
     /// A configuration with the suggestion.
     pub(super) fn toml(&self) -> Result<String> {
-        let Some(Suggestion { tokens, ngram, threshold, f1 }) = self.suggestion else {
+        let Some(Suggestion { tokens, ngram, threshold, f1, would_go }) = self.suggestion else {
             return Err(Error::config(format!("{} Leave out --toml to see the figures", self.nothing())));
         };
         let why = match f1 {
@@ -139,10 +173,25 @@ impl ThresholdReport {
             None => format!("the gap in the resemblances of {}", counted(self.measured as u64, "document")),
         };
         Ok(format!(
-            "# Chosen by `alike tune threshold`: {why}.\nmethod = \"join\"\nthreshold = {threshold}\n\n\
+            "# Chosen by `alike tune threshold`: {why}.\n{}method = \"join\"\nthreshold = {threshold}\n\n\
              [text]\ntokens = \"{}\"\nngram = {ngram}\n",
+            would_go.iter().map(|go| format!("# {}\n", self.told(*go))).collect::<String>(),
             tokens_name(tokens)
         ))
+    }
+
+    /// What goes with the suggestion, and whether that is too much to trust it.
+    fn told(&self, would_go: WouldGo) -> String {
+        let WouldGo { removed, largest } = would_go;
+        let measured = counted(self.measured as u64, "document");
+        let told = format!("With it {removed} of {measured} would go; the largest cluster has {largest}.");
+        if removed * 2 > self.measured as u64 {
+            return format!(
+                "{told} That is most of them: pages of one family may lie above the gap, and not near-duplicates alone. Look at \
+                 pairs before you use it (alike tune sample)."
+            );
+        }
+        told
     }
 
     /// Why nothing is suggested.
@@ -181,10 +230,11 @@ impl ThresholdReport {
             None => {
                 let _ = write!(text, "\n{}\n", self.nothing());
             }
-            Some(Suggestion { tokens, ngram, threshold, .. }) => {
+            Some(Suggestion { tokens, ngram, threshold, would_go, .. }) => {
                 let tokens = tokens_name(tokens);
                 let _ =
                     write!(text, "\nSuggested: --tokens {tokens} --ngram {ngram} --threshold {threshold}\n");
+                would_go.iter().for_each(|go| text += &format!("{}\n", self.told(*go)));
             }
         }
         text
@@ -227,7 +277,7 @@ fn row(shingle: &MeasuredShingle) -> Vec<String> {
                 ],
             });
         }
-        ShingleResult::Unlabelled { nearest, gap } => {
+        ShingleResult::Unlabelled { nearest, gap, .. } => {
             cells.push(nearest.alone.to_string());
             let bands = nearest.hundredths.chunks(BAND).skip(1);
             let mut bands: Vec<u64> = bands.map(|band| band.iter().sum()).collect();
