@@ -28,9 +28,9 @@ use crate::terminal::stdout::{OutputLines, print};
 /// Documents that are measured if nothing is said of it.
 const USUAL: usize = 20_000;
 /// Documents that say how many pairs there are.
-const FEW: usize = 2_000;
+const FEW: usize = 1_000;
 /// Most pairs of a kind of shingle, about.
-const MOST_PAIRS: usize = 4_000_000;
+const MOST_PAIRS: usize = 2_000_000;
 
 /// What was asked for, if it can be.
 struct ThresholdGoal {
