@@ -8,6 +8,7 @@
 //! Nothing is missed, although few n-grams are looked up: a text of `g` n-grams of which `k` are needed has two of its
 //! `g - k + 2` rarest in every stretch that has `k`. So only these are in the table, and a document that shows two of them
 //! is measured against all n-grams of the text. Where one n-gram is enough all are in the table, and one must be shown.
+//! Where items have a score, so many of the heaviest n-grams of a question are in the table that the others weigh too little.
 
 mod around;
 mod common;
