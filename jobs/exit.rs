@@ -33,6 +33,7 @@ pub(crate) fn exit_code(error: &Error) -> u8 {
         | Error::NotACollection(..)
         | Error::NotAnOutput(..)
         | Error::OtherOutput { .. }
+        | Error::OutputOfAnother { .. }
         | Error::LexiconDamaged { .. }
         | Error::LexiconUnfit { .. } => UNUSABLE,
         Error::Interrupted | Error::Paused { .. } => INTERRUPTED,

@@ -129,6 +129,16 @@ pub enum Error {
     /// What was named as an output of `dedup` is none, or is not whole (exit code 4).
     #[error("{}: is no whole output of `alike dedup`: {}; name the folder that --out named, with all that is in it", .0.display(), .1)]
     NotAnOutput(PathBuf, String),
+    /// An output of another command than `dedup`, where one of that was expected (exit code 4).
+    #[error("{}: is an output of `alike {command}`, and only those of dedup can be asked; {advice}", .path.display())]
+    OutputOfAnother {
+        /// The folder.
+        path: PathBuf,
+        /// The command that wrote it.
+        command: &'static str,
+        /// Where the answer is instead.
+        advice: String,
+    },
     /// An output of another version of alike, which kept other things of its run (exit code 4).
     #[error("{}: was written by alike {version}: {what}; ask that one, or run dedup again", .path.display())]
     OtherOutput {

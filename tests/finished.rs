@@ -178,6 +178,7 @@ fn what_cannot_be_asked_says_why() {
     let explain = || dir.alike(&format!("explain out {duplicate}"), None);
     explain().ok();
     let (a, summary) = (read(&dir, "in/a.jsonl"), read(&dir, "out/summary.json"));
+    let in_b = read(&dir, "in/b.jsonl");
     // An input that is another one.
     dir.write("in/a.jsonl", format!("{a}\n"));
     for command in [format!("explain out {duplicate}"), "show out 1".into(), "report out --out x.html".into()]
@@ -208,6 +209,22 @@ fn what_cannot_be_asked_says_why() {
     dir.write("out/summary.json", "{}");
     explain().code(4).says("not that of a run of dedup");
     dir.write("out/summary.json", &summary);
+    // Outputs of other commands.
+    dir.alike("passages in --out repeated -q", None).ok();
+    dir.alike("explain repeated d0001", None).code(4).says("`alike passages`").says("passages.jsonl");
+    dir.alike("repetition in --out own -q", None).ok();
+    dir.alike("show own 1", None).code(4).says("`alike repetition`").says("repetition.jsonl");
+    dir.alike("decontaminate in --benchmarks q=in/b.jsonl --out clean -q", None).code(3);
+    dir.write("q.jsonl", in_b.lines().next().unwrap());
+    dir.alike("decontaminate in --benchmarks q.jsonl --out clean -q", None).ok();
+    dir.alike("report clean --out x.html", None)
+        .code(4)
+        .says("`alike decontaminate`")
+        .says("contaminated.jsonl");
+    dir.alike("load c in -q", None).ok();
+    dir.alike("export c --out exported -q", None).ok();
+    dir.alike("explain exported d0001", None).code(4).says("`alike export`").says("the collection");
+    dir.alike("explain nowhere d0001", None).code(3).says("nowhere: there is no such folder").says("--out");
     // Parts that are missing.
     for name in ["inputs.jsonl", "duplicates.jsonl", "clusters.jsonl"] {
         let list = read(&dir, &format!("out/{name}"));
@@ -239,7 +256,12 @@ fn streams_are_not_read_again() {
     let told = answer(&dir, &format!("explain out {}", id(of_stream)));
     assert_eq!(told["representative"], of_stream["representative"]);
     let lost = of_stream["representative"].as_str().unwrap();
-    dir.alike(&format!("explain out {lost}"), None).code(2).says("standard input");
+    let told = answer(&dir, &format!("explain out {lost} {}", id(of_stream)));
+    let place = json!([told["first"]["file"], told["first"]["line"], told["first"]["text_bytes"]]);
+    assert_eq!(place, json!(["stdin", of_stream["representative_line"], null]));
+    assert_eq!(told["chain"][0]["listed"]["resemblance"], of_stream["resemblance"]);
+    assert_eq!((&told["chain"][0]["measures"], &told["ends"]), (&json!(null), &json!(null)));
+    dir.alike("explain out nobody", None).code(2).says("standard input");
     let number = of_stream["cluster"].to_string();
     let shown = answer(&dir, &format!("show out {number}"));
     assert!(shown["members"][0]["texts"]["why"].as_str().unwrap().contains("not at hand"), "{shown}");
@@ -472,4 +494,63 @@ fn the_rule_of_the_run_is_told() {
     let rule = "the run links: resemblance at least 0.8, among documents with the same lang (--within); transitive clustering\n";
     assert!(told.contains("not together:") && told.ends_with(rule), "{told}");
     assert!(dir.alike("explain out c --format table", None).ok().stdout.ends_with(rule));
+}
+
+/// Documents of a protected collection are not at hand: what the lists say of them is told, with the rule.
+#[test]
+fn documents_of_a_protected_collection_are_told_as_listed() {
+    let dir = Dir::new();
+    corpus(&dir);
+    dir.alike("load arch in/a.jsonl -q", None).ok();
+    let near = read(&dir, "in/a.jsonl").replace("\"id\":\"", "\"id\":\"new-").replacen(". ", "; ", 40);
+    dir.write("new.jsonl", near);
+    dir.dedup("new.jsonl --against old=arch --out out -q").ok();
+    let duplicates = rows(&dir, "out/duplicates.jsonl");
+    let of_old: Vec<&Value> = duplicates.iter().filter(|row| row["against"]["set"] == "old").collect();
+    assert!(of_old.len() > 50);
+    for row in of_old.iter().step_by(29) {
+        let (id, kept) = (row["id"].as_str().unwrap(), row["representative"].as_str().unwrap());
+        for told in
+            [answer(&dir, &format!("explain out {id}")), answer(&dir, &format!("explain out {kept} {id}"))]
+        {
+            let chain = told["chain"].as_array().unwrap();
+            assert_eq!((chain.len(), &chain[0]["listed"]["resemblance"]), (1, &row["resemblance"]), "{told}");
+            assert!(chain[0]["texts"]["why"].as_str().unwrap().contains("not at hand"), "{told}");
+            assert_eq!(
+                (&told["stays"]["kept"], &told["stays"]["compared"][0]),
+                (&row["representative"], &json!("old"))
+            );
+            assert_eq!(told["rule"], json!({"links": "resemblance at least 0.8", "clustering": "guarantee"}));
+        }
+        let place =
+            format!("{}:{}", row["representative_file"].as_str().unwrap(), row["representative_line"]);
+        let lines = dir.alike(&format!("explain out {place} --format table"), None).ok().stdout;
+        assert!(lines.contains("protected by old") && lines.contains("stands for its cluster"), "{lines}");
+        let shown = answer(&dir, &format!("show out {} --member {id}", row["cluster"]));
+        assert_eq!(shown["members"][0]["listed"]["resemblance"], row["resemblance"], "{shown}");
+    }
+    let apart = of_old.iter().find(|row| row["cluster"] != of_old[0]["cluster"]).unwrap();
+    let ids = [of_old[0], *apart].map(|row| row["representative"].as_str().unwrap());
+    let lines = dir.alike(&format!("explain out {} {} --format table", ids[0], ids[1]), None).ok().stdout;
+    assert!(lines.contains("not together:") && lines.contains("not measured"), "{lines}");
+}
+
+/// Of a pair with a protected document its share decides where the run says so, and the answer tells which of the two that is.
+#[test]
+fn the_side_that_decides_is_told() {
+    let dir = Dir::new();
+    dir.write("poem.jsonl", line("poem", &words(0, 40)));
+    let page = format!("{} {} {}", words(200, 60), words(0, 40), words(400, 60));
+    dir.write("in.jsonl", line("page", &page) + &line("part", &words(0, 20)));
+    dir.dedup("in.jsonl --against poem.jsonl --measure containment-of-protected --out out -q").ok();
+    let told = answer(&dir, "explain out page poem");
+    let measures = &told["chain"][0]["measures"];
+    assert_eq!((&measures["protected"], &measures["linked"]), (&json!("second"), &json!(true)), "{told}");
+    assert_eq!((&measures["needed"], &measures["shared"]), (&json!(29), &json!(36)));
+    let lines = dir.alike("explain out poem page --format table", None).ok().stdout;
+    assert!(lines.contains("containment 1.0000 of the first, which is protected and decides"), "{lines}");
+    // All of the part stands in the poem, and of that not enough in the part.
+    let apart = dir.alike("explain out part poem --format table", None).ok().stdout;
+    let why = "0.4444 of the second, which is protected and decides; 16 shared of 36, 0 and 20 of one only; too little";
+    assert!(apart.contains("not together") && apart.contains(why), "{apart}");
 }

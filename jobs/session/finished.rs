@@ -23,7 +23,17 @@ use crate::session::watched::watched;
 
 /// What was named, where a collection or an output of `dedup` may be: the output, if it is one.
 pub(crate) fn finished_run(place: &Path) -> Result<Option<FinishedRun>> {
-    if is_collection(place) || !FinishedRun::is_at(place) {
+    if is_collection(place) {
+        return Ok(None);
+    }
+    if !place.is_dir() {
+        let what = if place.exists() { "it is no folder" } else { "there is no such folder" };
+        let advice =
+            "name a collection, as `alike load` makes it, or the folder that `alike dedup --out` named";
+        return Err(Error::input(place, format!("{what}; {advice}")));
+    }
+    FinishedRun::refuse_others(place)?;
+    if !FinishedRun::is_at(place) {
         return Ok(None);
     }
     FinishedRun::open(place).map(Some)

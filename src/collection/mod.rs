@@ -53,10 +53,11 @@ pub use query::browse::{
 pub use query::check::{Checker, Resembled};
 pub use query::diff::{Piece, Whose, WordDiff, word_diff, word_relation};
 pub use query::explain::{
-    Alone, Apart, ClusterNumber, Compared, Comparison, Explanation, Place, Preference, Step, Together,
+    Alone, Apart, ClusterNumber, Compared, Comparison, Explanation, PROTECTED_CRITERION, Place, Preference,
+    Step, Together,
 };
 pub use query::group::Group;
-pub use query::measures::Measures;
+pub use query::measures::{Measures, ProtectedSide};
 pub use query::stats::{Large, Sizes, Stats, TableStats};
 pub use query::view::{ClusterView, DocumentView};
 pub use recompute::leave_out::{LeaveOutRequest, find_left_out};

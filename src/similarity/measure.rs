@@ -61,7 +61,8 @@ impl Measure {
 }
 
 /// What is reported of a measure; what its [`super::PairTest`] says nothing about is `None`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(default)]
 pub struct ReportedScores {
     /// Shared members over members of either, in [0, 1].
     pub resemblance: Option<f64>,

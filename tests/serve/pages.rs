@@ -53,6 +53,7 @@ fn printed(dir: &Dir, line: &str) -> Vec<Value> {
 }
 
 /// What `explain` prints of ids that no shell could be given in a line.
+/// What `explain` says, without the rule: of the whole collection that is on the first page.
 fn explained(dir: &Dir, ids: &[&str]) -> Value {
     let output = std::process::Command::new(env!("CARGO_BIN_EXE_alike"))
         .args(["explain", "c"])
@@ -62,7 +63,9 @@ fn explained(dir: &Dir, ids: &[&str]) -> Value {
         .output()
         .unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    serde_json::from_slice(&output.stdout).unwrap()
+    let mut told: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert!(told.as_object_mut().unwrap().remove("rule").is_some(), "{told}");
+    told
 }
 
 /// All of a list, page by page.

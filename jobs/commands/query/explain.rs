@@ -9,6 +9,7 @@ use alike::config::{Clustering, Config};
 use alike::error::{Error, Result};
 use alike::printable::{counted, printable};
 use alike::progress::Progress;
+use serde::Serialize;
 
 use crate::cli::collections::ExplainArgs;
 use crate::session::collection::open;
@@ -22,50 +23,95 @@ use crate::terminal::words::piece;
 const SHOWN: usize = 20;
 
 pub(crate) fn run(args: &ExplainArgs) -> Result<ExitCode> {
-    let run = finished_run(&args.at.folder)?;
-    let explanation = match &run {
-        Some(run) => questions(run, |questions| questions.explain(&args.document, args.other.as_deref()))?,
+    let (explanation, rule) = match finished_run(&args.at.folder)? {
+        Some(run) => {
+            let explanation =
+                questions(&run, |questions| questions.explain(&args.document, args.other.as_deref()))?;
+            (explanation, LinkRule::of("run", &run.config))
+        }
         None => stored(args)?,
     };
     let mut lines = OutputLines::new();
     let form = lines.form(args.print);
-    let written = print_object(&mut lines, form, &explanation, |lines| {
+    let answer = ExplanationWithRule { explanation: &explanation, rule: &rule };
+    let written = print_object(&mut lines, form, &answer, |lines| {
         let mut told = ExplanationPrinter { lines };
         match &explanation {
             Explanation::Document(alone) => told.alone(alone),
             Explanation::Together(together) => told.together(together),
             Explanation::Apart(apart) => told.apart(apart),
         }?;
-        run.iter().try_for_each(|run| told.line(&rule(&run.config)))
+        told.line(&rule.told())
     });
     lines.finish(written)
 }
 
-/// What linked documents in a run.
-fn rule(config: &Config) -> String {
-    let within = match &*config.input.within_field {
-        "" => String::new(),
-        _ if config.input.is_within_files() => ", among documents of one file (--within :file)".to_owned(),
-        field => format!(", among documents with the same {} (--within)", printable(field)),
-    };
-    let clustering = match config.cluster.clustering {
-        Clustering::Guarantee => "guarantee",
-        Clustering::Transitive => "transitive",
-    };
-    format!("the run links: {}{within}; {clustering} clustering", config.description().sentence)
+/// What programs are answered.
+#[derive(Serialize)]
+struct ExplanationWithRule<'a> {
+    #[serde(flatten)]
+    explanation: &'a Explanation,
+    rule: &'a LinkRule,
 }
 
-/// The explanation of documents of a collection.
-fn stored(args: &ExplainArgs) -> Result<Explanation> {
+/// What links documents in a run or a collection.
+#[derive(Serialize)]
+struct LinkRule {
+    /// Which of these it is.
+    #[serde(skip)]
+    whose: &'static str,
+    /// What is held against which threshold.
+    links: String,
+    /// The field whose value documents must share, or `:file`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    within: Option<String>,
+    clustering: Clustering,
+    #[serde(skip)]
+    is_within_files: bool,
+}
+
+impl LinkRule {
+    fn of(whose: &'static str, config: &Config) -> LinkRule {
+        let within = &config.input.within_field;
+        LinkRule {
+            whose,
+            links: config.description().sentence,
+            within: (!within.is_empty()).then(|| within.clone()),
+            clustering: config.cluster.clustering,
+            is_within_files: config.input.is_within_files(),
+        }
+    }
+
+    fn told(&self) -> String {
+        let within = match self.within.as_deref() {
+            None => String::new(),
+            Some(files) if self.is_within_files => {
+                format!(", among documents of one file (--within {files})")
+            }
+            Some(field) => format!(", among documents with the same {} (--within)", printable(field)),
+        };
+        let clustering = match self.clustering {
+            Clustering::Guarantee => "guarantee",
+            Clustering::Transitive => "transitive",
+        };
+        format!("the {} links: {}{within}; {clustering} clustering", self.whose, self.links)
+    }
+}
+
+/// The explanation of documents of a collection, and its rule.
+fn stored(args: &ExplainArgs) -> Result<(Explanation, LinkRule)> {
     let progress = Arc::new(Progress::default());
     stop_on_interrupt(Arc::clone(&progress))?;
-    let explained = open(&args.at.collection())?.explain(&args.document, args.other.as_deref(), &progress);
-    explained.map_err(|error| match error {
+    let snapshot = open(&args.at.collection())?;
+    let rule = LinkRule::of("collection", &snapshot.manifest().config);
+    let explained = snapshot.explain(&args.document, args.other.as_deref(), &progress);
+    let explanation = explained.map_err(|error| match error {
         Error::Config(why) if names_file(&args.document) || args.other.as_deref().is_some_and(names_file) => {
             Error::config(format!("{why}; for a file that is not in it: alike check COLLECTION FILE"))
         }
         error => error,
-    })
+    })?;
+    Ok((explanation, rule))
 }
 
 /// Whether what should be an id is the name of a file.
@@ -89,9 +135,11 @@ impl ExplanationPrinter<'_> {
             (None, true) => "in no cluster".to_owned(),
             (None, false) => "in no cluster: its text has no token".to_owned(),
         };
-        let Place { id, file, line, text_bytes, .. } = place;
-        let bytes = counted(*text_bytes, "byte");
-        self.line(&format!("{id}: {cluster}; {file}:{line}, {bytes} of text"))
+        let Place { id, file, line, text_bytes, against, .. } = place;
+        let protected = against.as_ref().map_or_else(String::new, |set| format!(", protected by {set}"));
+        let bytes =
+            text_bytes.map_or_else(String::new, |bytes| format!(", {} of text", counted(bytes, "byte")));
+        self.line(&format!("{id}: {cluster}{protected}; {file}:{line}{bytes}"))
     }
 
     fn alone(&mut self, alone: &Alone) -> Result<()> {
@@ -172,6 +220,9 @@ impl ExplanationPrinter<'_> {
         match &apart.best {
             None if ends.measures.is_some() && apart.compared == 0 => {
                 self.line("no other pair counts: with guarantee clustering links to kept documents decide")
+            }
+            None if ends.measures.is_none() && !apart.all_pairs => {
+                self.line("nothing more can be measured, as not all texts are at hand")
             }
             None if ends.measures.is_none() => self.line("the method links equal texts only"),
             None => self.line(&format!("of {pairs} none shares anything")),

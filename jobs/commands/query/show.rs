@@ -75,7 +75,7 @@ fn with_kept(member: &MemberPage) -> Option<String> {
     match (&member.measures, member.same_text) {
         (_, true) => cell("same text"),
         (Some(measures), false) => cell(shared(measures)),
-        (None, false) => None,
+        (None, false) => member.listed.and_then(|listed| cell(listed.to_string())),
     }
 }
 

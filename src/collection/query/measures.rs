@@ -32,10 +32,23 @@ pub struct Measures {
     /// Bits in which two fingerprints differ, where these are compared: the figures above are then bits that agree.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hamming_distance: Option<u64>,
+    /// Which of the two is the protected one, where only the share of that one decides.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub protected: Option<ProtectedSide>,
     /// Shared members that sets of these sizes need to be linked; `None` if no number would do, or for equal texts.
     pub needed: Option<u64>,
     /// Whether that makes a link.
     pub linked: bool,
+}
+
+/// One of two documents that were compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ProtectedSide {
+    /// The first.
+    First,
+    /// The second.
+    Second,
 }
 
 impl Measures {
@@ -63,6 +76,18 @@ impl Measures {
         Measures::new(rule.full(a, b), rule, rule.measure(a, b).is_some())
     }
 
+    /// The same of the sketches of a protected document and of a new one, the protected one on a side, under a rule by which so
+    /// much of the protected one must be in the other.
+    pub fn of_protected(a: &[u64], b: &[u64], side: ProtectedSide, rule: AcceptanceRule) -> Measures {
+        let (protected, new) = match side {
+            ProtectedSide::First => (a, b),
+            ProtectedSide::Second => (b, a),
+        };
+        let linked = rule.measure_protected(protected, new).is_some();
+        let needed = rule.needed_of_protected(rule.size(protected), rule.size(new));
+        Measures { protected: Some(side), needed, ..Measures::new(rule.full(a, b), rule, linked) }
+    }
+
     /// What is to be said of two equal texts, whose set has `size` members: equal texts resemble each other whatever
     /// the method.
     pub fn same(size: u32) -> Measures {
@@ -84,6 +109,7 @@ impl Measures {
             shared_terms: None,
             cosine: None,
             hamming_distance: None,
+            protected: None,
             needed: None,
             linked: true,
         }

@@ -35,8 +35,10 @@ pub struct FinishedDocument {
     pub position: Position,
     /// Its text, if that was asked for.
     pub text: Option<String>,
-    /// Bytes of its text.
+    /// Bytes of its text; 0 of one that only the lists know.
     pub text_bytes: u64,
+    /// Whether only the lists of the run know it: it came from standard input, or is in a protected collection.
+    pub is_listed: bool,
     /// The day it is dated.
     pub day: Day,
     /// The value that the keep policy compares, if it compares a field.

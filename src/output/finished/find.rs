@@ -6,11 +6,13 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use super::document::{FinishedDocument, PlaceInFile};
 use super::folder::FinishedRun;
+use super::lists::FinishedMember;
+use super::record::InputRow;
 use crate::document::Position;
 use crate::error::{Error, Result};
 use crate::method::FrozenTables;
 use crate::progress::{Progress, Stage};
-use crate::read::{DocumentSink, FieldPath, Fields, Part, Record, Refusal, RunInputs, Sink, Source};
+use crate::read::{Day, DocumentSink, FieldPath, Fields, Part, Record, Refusal, RunInputs, Sink, Source};
 use crate::simd::Simd;
 use crate::sketcher::Sketcher;
 
@@ -21,12 +23,37 @@ const UNIT: (u64, u64) = (256 << 10, 1 << 20);
 const TEXTS: usize = 2;
 
 impl FinishedRun {
-    /// The place that `FILE:LINE` names, if that is a file of the inputs.
+    /// The place that `FILE:LINE` names, if the run read such a file or may have had it from a collection.
     pub fn place(&self, text: &str) -> Option<PlaceInFile> {
         let (file, line) = text.rsplit_once(':')?;
         let line = line.parse().ok().filter(|line| *line > 0)?;
-        let known = self.inputs.iter().any(|row| row.file == file);
+        let known = self.inputs.iter().any(|row| row.file == file || row.collection);
         known.then(|| PlaceInFile { file: file.to_owned(), line })
+    }
+
+    /// The number of a file among all inputs, by which documents are in order; of a file that was loaded into a collection that of
+    /// the first collection.
+    fn number_of(&self, file: &str) -> usize {
+        let number = |is: &dyn Fn(&InputRow) -> bool| self.inputs.iter().position(is);
+        number(&|row| row.file == file).or_else(|| number(&|row| row.collection)).unwrap_or_default()
+    }
+
+    /// A document that is not at hand, as the lists have it.
+    pub fn listed(&self, member: &FinishedMember, place: &PlaceInFile) -> FinishedDocument {
+        let has_id = member.name != place.to_string();
+        FinishedDocument {
+            id: has_id.then(|| member.name.clone()),
+            place: place.clone(),
+            position: Position::new(self.number_of(&place.file) as u32, place.line.min(u32::MAX.into())),
+            text: None,
+            text_bytes: 0,
+            is_listed: true,
+            day: Day::None,
+            value: None,
+            digest: None,
+            set: member.set.clone(),
+            preference: 0,
+        }
     }
 }
 
@@ -132,14 +159,13 @@ impl FinishedFind<'_> {
 
     fn document(&self, found: LocatedRecord, inputs: &RunInputs) -> FinishedDocument {
         let source = &inputs.sources[found.position.file() as usize];
-        let number = self.sources.iter().position(|other| other.shown == source.shown).unwrap_or_default();
-        let row = self.run.inputs.iter().find(|row| row.file == source.shown);
+        let number = self.run.number_of(&source.shown);
+        let row = self.run.inputs.get(number);
         FinishedDocument {
             place: PlaceInFile {
                 file: source.shown.clone(),
                 line: inputs.line_at(found.position, found.line),
             },
-            // Of all inputs, not only of those that were looked at.
             position: Position::new(number as u32, found.position.offset()),
             set: row.and_then(|row| row.against.clone()),
             preference: source.preference,
@@ -227,6 +253,7 @@ impl Sink for FindSink<'_> {
                 position: record.position,
                 text,
                 text_bytes: record.text.len() as u64,
+                is_listed: false,
                 day: record.day,
                 value: record.value.clone(),
                 digest,

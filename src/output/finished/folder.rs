@@ -55,11 +55,31 @@ impl FinishedRun {
         path.join(SUMMARY).is_file()
     }
 
+    /// Refuses an output of another command than `dedup`.
+    ///
+    /// # Errors
+    /// [`Error::OutputOfAnother`].
+    pub fn refuse_others(path: &Path) -> Result<()> {
+        let others = [
+            ("decontaminate", "contaminated", "each line has the document, the item and the passage"),
+            ("passages", "passages", "each line has a passage and where it stands"),
+            ("repetition", "repetition", "each line has a document and what it repeats"),
+        ];
+        let there = others.iter().find(|(_, list, _)| path.join(format!("{list}.jsonl")).is_file());
+        there.map_or(Ok(()), |(command, list, what)| {
+            Err(Error::OutputOfAnother {
+                path: path.to_path_buf(),
+                command,
+                advice: format!("look into its {list}.jsonl: {what}"),
+            })
+        })
+    }
+
     /// Opens the folder that a run has written.
     ///
     /// # Errors
     /// [`Error::NotAnOutput`] if it is none of `dedup`, or not whole; [`Error::OtherOutput`] if another version wrote it that
-    /// kept other things; [`Error::Io`].
+    /// kept other things; [`Error::OutputOfAnother`] of `export`; [`Error::Io`].
     pub fn open(path: &Path) -> Result<FinishedRun> {
         let not = |why: &str| Error::NotAnOutput(path.to_path_buf(), why.to_owned());
         let text = match fs::read(path.join(SUMMARY)) {
@@ -77,9 +97,17 @@ impl FinishedRun {
             version: version.clone(),
             what: what.to_owned(),
         };
-        let run = run.ok_or_else(|| {
-            other("it does not say what was read: an earlier alike wrote it, or alike export, which reads no inputs")
-        })?;
+        let run = match run {
+            Some(run) => run,
+            None if version == env!("CARGO_PKG_VERSION") => {
+                return Err(Error::OutputOfAnother {
+                    path: path.to_path_buf(),
+                    command: "export",
+                    advice: "ask the collection that it was exported from".to_owned(),
+                });
+            }
+            None => return Err(other("it does not say what was read, as an earlier alike wrote it")),
+        };
         if run["form"].as_u64() != Some(u64::from(FORM)) {
             return Err(other("it says what was read in a form that this one does not know"));
         }

@@ -12,9 +12,10 @@ use super::folder::FinishedRun;
 use crate::error::Result;
 #[cfg(feature = "parquet")]
 use crate::read::{discover, row_objects};
+use crate::similarity::ReportedScores;
 
 /// A document of a cluster.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct FinishedMember {
     /// Its id, or its file and line.
     pub name: String,
@@ -24,12 +25,16 @@ pub struct FinishedMember {
     pub kept: bool,
     /// Why it was removed, if it was.
     pub reason: Option<String>,
+    /// The protected set that it is of, if it is a representative of one.
+    pub set: Option<String>,
+    /// What the lists say of it and the representative.
+    pub scores: Option<ReportedScores>,
     /// The name of the document before it on the way from the representative, if only others hold it there.
     pub parent: Option<String>,
 }
 
 /// A cluster of two documents or more.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct FinishedCluster {
     /// Its number.
     pub number: u64,
@@ -60,6 +65,18 @@ struct DuplicateRead {
     reason: String,
     #[serde(default)]
     parent: Option<String>,
+    #[serde(flatten)]
+    scores: ReportedScores,
+    #[serde(default)]
+    against: Option<AgainstRead>,
+    /// The same as a column.
+    #[serde(default)]
+    against_set: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct AgainstRead {
+    set: String,
 }
 
 #[derive(Deserialize)]
@@ -112,8 +129,15 @@ impl FinishedRun {
         if numbers.is_empty() {
             return Ok(found);
         }
-        let member =
-            |name: String, place, kept| FinishedMember { name, place, kept, reason: None, parent: None };
+        let member = |name: String, place, kept| FinishedMember {
+            name,
+            place,
+            kept,
+            reason: None,
+            set: None,
+            scores: None,
+            parent: None,
+        };
         self.list("clusters", &mut |row: ClusterRead| {
             if numbers.contains(&row.cluster) {
                 let beside = row.kept.unwrap_or_default().into_iter().skip(1);
@@ -129,12 +153,14 @@ impl FinishedRun {
         })?;
         self.list("duplicates", &mut |row: DuplicateRead| {
             let Some(cluster) = found.get_mut(&row.cluster) else { return Ok(()) };
-            let DuplicateRead { id, file, line, representative_file, representative_line, .. } = row;
+            let DuplicateRead { id, file, line, representative_file, representative_line, scores, .. } = row;
             cluster.representative.place =
                 Some(PlaceInFile { file: representative_file, line: representative_line });
+            cluster.representative.set = row.against.map(|against| against.set).or(row.against_set);
             cluster.others.push(FinishedMember {
                 reason: Some(row.reason),
                 parent: row.parent,
+                scores: Some(scores),
                 ..member(id, Some(PlaceInFile { file, line }), false)
             });
             Ok(())

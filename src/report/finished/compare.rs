@@ -3,7 +3,11 @@
 use std::cmp::Ordering;
 
 use super::FinishedQuestions;
-use crate::collection::{Compared, Comparison, Measures, Preference, Step, word_diff, word_relation};
+use super::members::GONE;
+use crate::collection::{
+    Compared, Comparison, Measures, PROTECTED_CRITERION, Preference, ProtectedSide, Step, word_diff,
+    word_relation,
+};
 use crate::config::{Criterion, Keep};
 use crate::error::Result;
 use crate::output::{Decided, FinishedDocument};
@@ -16,7 +20,7 @@ impl FinishedQuestions<'_> {
         Sketcher::new(&self.run().config, self.find.tables, self.find.simd)
     }
 
-    /// Compares two documents, and their texts if `words` says so.
+    /// Compares two documents, and their texts if `words` says so. Of one that is not at hand nothing is measured.
     pub(super) fn compare(
         &self,
         (a, b): (&FinishedDocument, &FinishedDocument),
@@ -31,9 +35,14 @@ impl FinishedQuestions<'_> {
             second: b.name(),
             same_text,
             measures: self.measures((a, b), sketcher),
+            listed: None,
             relation: None,
             texts: None,
         };
+        if let Some(lost) = [a, b].into_iter().find(|document| document.is_listed) {
+            let why = format!("the text of {:?}: {GONE}", lost.name());
+            step.texts = Some(Comparison::Missing { why });
+        }
         if let Some((first, second)) = texts.filter(|_| words) {
             step.relation = Some(word_relation(first, second, self.run().config.text.fold));
             step.texts = Some(Comparison::Words(word_diff(first, second)));
@@ -56,31 +65,33 @@ impl FinishedQuestions<'_> {
         }
         sketcher.read(second, b.day);
         let right = sketcher.words();
-        let linked = match (rule.of_protected(), a.set.is_some(), b.set.is_some()) {
-            (Some(_), true, false) => rule.measure_protected(&left, right),
-            (Some(_), false, true) => rule.measure_protected(right, &left),
-            _ => rule.measure(&left, right),
-        };
-        Some(Measures::new(rule.full(&left, right), rule, linked.is_some()))
+        Some(match (rule.of_protected(), a.set.is_some(), b.set.is_some()) {
+            (Some(_), true, false) => Measures::of_protected(&left, right, ProtectedSide::First, rule),
+            (Some(_), false, true) => Measures::of_protected(&left, right, ProtectedSide::Second, rule),
+            _ => Measures::of_sketches(&left, right, rule),
+        })
     }
 
-    /// Which of two documents is kept before the other, and why.
-    pub(super) fn preference(&self, a: &FinishedDocument, b: &FinishedDocument) -> Preference {
+    /// Which of two documents is kept before the other, and why; none if that hangs on what is not known of one of them.
+    pub(super) fn preference(&self, a: &FinishedDocument, b: &FinishedDocument) -> Option<Preference> {
         let keep = &self.run().config.cluster.keep;
         let (decided, order) = a.decided(b, keep);
+        if (a.is_listed || b.is_listed) && decided != Decided::Protected {
+            return None;
+        }
         let [kept, before] = if order.is_le() { [a, b] } else { [b, a] };
         let criterion = match decided {
-            Decided::Protected => Some("--against".to_owned()),
+            Decided::Protected => Some(PROTECTED_CRITERION.to_owned()),
             Decided::Preferred => Some("--prefer".to_owned()),
             Decided::Policy(criterion) => criterion.map(Criterion::to_string),
         };
-        Preference {
+        Some(Preference {
             kept: kept.name(),
             before: before.name(),
             keep: keep.to_string(),
             criterion,
             compared: [kept, before].map(|document| self.compared(decided, document)),
-        }
+        })
     }
 
     /// What was compared of a document.

@@ -9,7 +9,7 @@ use crate::collection::{Alone, Apart, ClusterNumber, Explanation, Place, Step, T
 use crate::config::Clustering;
 use crate::error::{Error, Result};
 use crate::output::{FinishedCluster, FinishedDocument, FinishedMember, PlaceInFile};
-use crate::similarity::Measure;
+use crate::similarity::{Measure, ReportedScores};
 
 /// Documents of clusters whose texts are all held, so that all pairs of two clusters can be compared.
 const HELD: usize = 1000;
@@ -62,7 +62,7 @@ impl FinishedQuestions<'_> {
             return self.one(a, &found).map(|alone| Explanation::Document(Box::new(alone)));
         };
         let b = self.chosen(second, &found.documents)?;
-        if a.position == b.position {
+        if a.place == b.place {
             return Err(Error::config(format!(
                 "{first:?} and {second:?} are one document; name two, or one"
             )));
@@ -110,8 +110,22 @@ impl FinishedQuestions<'_> {
                 }
             }
         }
-        let documents = self.find.find(&ids, &places, self.progress)?;
+        let mut documents = self.find.find(&ids, &places, self.progress)?;
+        documents.extend(self.listed(&clusters, &documents));
         Ok(Material { documents, clusters })
+    }
+
+    /// The documents of clusters that are not at hand, as the lists have them.
+    fn listed(
+        &self,
+        clusters: &BTreeMap<u64, FinishedCluster>,
+        found: &[FinishedDocument],
+    ) -> Vec<FinishedDocument> {
+        let found: BTreeSet<&PlaceInFile> = found.iter().map(|document| &document.place).collect();
+        let members = clusters.values().flat_map(FinishedCluster::members);
+        let placed = members.filter_map(|member| Some((member, member.place.as_ref()?)));
+        let lost = placed.filter(|(_, place)| !found.contains(place));
+        lost.map(|(member, place)| self.run().listed(member, place)).collect()
     }
 
     fn one(&self, document: &FinishedDocument, found: &Material) -> Result<Alone> {
@@ -127,24 +141,22 @@ impl FinishedQuestions<'_> {
         let Some(cluster) = cluster else { return Ok(alone) };
         let members = found.members(cluster);
         let same = members.iter().filter(|other| {
-            other.position != document.position
-                && document.digest.is_some()
-                && other.digest == document.digest
+            other.place != document.place && document.digest.is_some() && other.digest == document.digest
         });
         alone.same_text = same.map(|other| other.name()).collect();
         alone.same_text.sort_unstable();
         alone.representative = Some(cluster.representative.name.clone());
         let representative = found.member(&cluster.representative);
         match representative {
-            Some(representative) if representative.position == document.position => {
+            Some(representative) if representative.place == document.place => {
                 let keep = &self.run().config.cluster.keep;
-                let others = members.iter().filter(|other| other.position != document.position);
+                let others = members.iter().filter(|other| other.place != document.place);
                 let next = others.min_by(|a, b| keep_order(keep, a, b));
-                alone.stays = next.map(|next| self.preference(document, next));
+                alone.stays = next.and_then(|next| self.preference(document, next));
             }
             Some(representative) => {
                 alone.chain = self.between(document, representative, (cluster, found))?;
-                alone.stays = Some(self.preference(document, representative));
+                alone.stays = self.preference(document, representative);
             }
             None => {}
         }
@@ -158,7 +170,7 @@ impl FinishedQuestions<'_> {
             let chain = self.between(a, b, (cluster, found))?;
             let ends =
                 (chain.len() > 1).then(|| self.compare((a, b), true, &mut self.sketcher())).transpose()?;
-            let stays = Some(self.preference(a, b));
+            let stays = self.preference(a, b);
             return Ok(Explanation::Together(Box::new(Together { first, second, stays, chain, ends })));
         }
         let mut apart = Apart {
@@ -171,7 +183,10 @@ impl FinishedQuestions<'_> {
             all_pairs: true,
             capped: false,
         };
-        if a.digest.is_some() && b.digest.is_some() {
+        if a.is_listed || b.is_listed {
+            apart.ends = Some(self.compare((a, b), false, &mut self.sketcher())?);
+            apart.all_pairs = false;
+        } else if a.digest.is_some() && b.digest.is_some() {
             self.fell_short((a, b), (of_a, of_b), found, &mut apart)?;
         }
         Ok(Explanation::Apart(Box::new(apart)))
@@ -253,7 +268,10 @@ impl FinishedQuestions<'_> {
         let sketcher = &mut self.sketcher();
         let leader = found.member(&cluster.representative);
         let is_end = |leader: &FinishedDocument| {
-            [a, b].iter().any(|end| end.digest.is_some() && end.digest == leader.digest)
+            let is_same = |end: &FinishedDocument| {
+                end.place == leader.place || end.digest.is_some() && end.digest == leader.digest
+            };
+            is_same(a) || is_same(b)
         };
         let same = a.digest.is_some() && a.digest == b.digest;
         let mut nodes = vec![a];
@@ -264,7 +282,12 @@ impl FinishedQuestions<'_> {
         }
         nodes.push(b);
         let steps = nodes.windows(2).enumerate();
-        steps.map(|(number, pair)| self.compare((pair[0], pair[1]), number < COMPARED, sketcher)).collect()
+        let steps = steps.map(|(number, pair)| {
+            let listed = listed_scores(cluster, pair[0], pair[1]);
+            let step = self.compare((pair[0], pair[1]), number < COMPARED, sketcher)?;
+            Ok(Step { listed: listed.filter(|_| step.measures.is_none()), ..step })
+        });
+        steps.collect()
     }
 
     /// The documents between two of a cluster of links, on their ways to its representative.
@@ -285,7 +308,7 @@ impl FinishedQuestions<'_> {
         let (mut left, mut right) = (way_of(a), way_of(b));
         let mut meet = None;
         while let (Some(one), Some(other)) = (left.last(), right.last()) {
-            if one.position != other.position {
+            if one.place != other.place {
                 break;
             }
             meet = left.pop();
@@ -293,7 +316,7 @@ impl FinishedQuestions<'_> {
         }
         right.reverse();
         let all = left.into_iter().chain(meet).chain(right);
-        all.filter(|node| node.position != a.position && node.position != b.position).collect()
+        all.filter(|node| node.place != a.place && node.place != b.place).collect()
     }
 }
 
@@ -309,6 +332,22 @@ fn texts_of<'d>(
         member.text.is_some() && (member.position == document.position || seen.insert(member.digest))
     });
     if all.is_empty() { vec![document] } else { all }
+}
+
+/// What the lists say of two documents of a cluster, one of which is its representative.
+fn listed_scores(
+    cluster: &FinishedCluster,
+    a: &FinishedDocument,
+    b: &FinishedDocument,
+) -> Option<ReportedScores> {
+    let is_kept =
+        |document: &FinishedDocument| cluster.representative.place.as_ref() == Some(&document.place);
+    let other = match (is_kept(a), is_kept(b)) {
+        (true, false) => b,
+        (false, true) => a,
+        _ => return None,
+    };
+    cluster.others.iter().find(|member| member.place.as_ref() == Some(&other.place))?.scores
 }
 
 /// A member of a cluster and those that hold it to the representative, up to that one.
@@ -337,7 +376,9 @@ fn place(document: &FinishedDocument, cluster: Option<&FinishedCluster>) -> Plac
         cluster: cluster.map(|cluster| ClusterNumber::Listed(cluster.number)),
         file: document.place.file.clone(),
         line: document.place.line,
-        text_bytes: document.text_bytes,
-        has_tokens: document.digest.is_some(),
+        text_bytes: (!document.is_listed).then_some(document.text_bytes),
+        // What is in a cluster has tokens.
+        has_tokens: document.digest.is_some() || document.is_listed,
+        against: document.set.clone(),
     }
 }

@@ -11,6 +11,7 @@ use crate::collection::{
 use crate::error::{Error, Result};
 use crate::output::{FinishedDocument, FinishedMember};
 use crate::progress::Progress;
+use crate::similarity::ReportedScores;
 
 /// Which members of a cluster are shown.
 #[derive(Clone, Copy, Debug)]
@@ -54,6 +55,9 @@ pub struct MemberPage {
     pub same_text: bool,
     /// What it shares with the representative, which is the second; none of that one itself, and where the method makes no sets.
     pub measures: Option<Measures>,
+    /// What the lists of a run say of that, where it cannot be measured again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub listed: Option<ReportedScores>,
     /// How the text of the representative, which is the first, and its own differ; none of the representative itself.
     pub texts: Option<Comparison>,
 }
@@ -103,7 +107,9 @@ impl FinishedQuestions<'_> {
             let same = |document: &FinishedDocument| {
                 document.digest.is_some() && leader.is_some_and(|leader| leader.digest == document.digest)
             };
-            Ok(MemberPage { same_text: found.is_some_and(same), measures, texts, ..page(member, found) })
+            let listed = member.scores.filter(|_| measures.is_none());
+            let same_text = found.is_some_and(same);
+            Ok(MemberPage { same_text, measures, listed, texts, ..page(member, found) })
         });
         let members = members.collect::<Result<Vec<_>>>()?;
         Ok(ClusterMembers {
@@ -117,7 +123,7 @@ impl FinishedQuestions<'_> {
 }
 
 /// Why a text of the inputs is not there.
-const GONE: &str = "it came from standard input or is in a collection, and is not at hand";
+pub(super) const GONE: &str = "it came from standard input or is in a collection, and is not at hand";
 
 /// How two texts of the inputs differ.
 fn texts(leader: &FinishedDocument, document: &FinishedDocument) -> Comparison {
@@ -138,6 +144,7 @@ fn page(member: &FinishedMember, found: Option<&FinishedDocument>) -> MemberPage
         reason: member.reason.clone(),
         same_text: false,
         measures: None,
+        listed: None,
         texts: None,
     }
 }
@@ -218,6 +225,7 @@ fn stored(member: &MemberView) -> MemberPage {
         reason: None,
         same_text: *same_text,
         measures: *measures,
+        listed: None,
         texts: None,
     }
 }

@@ -40,9 +40,13 @@ impl FinishedQuestions<'_> {
             ([one], _) => Ok(one),
             ([], Some(document)) => Ok(document),
             ([], None) => {
-                let lost = match self.run().record.has_stream() {
-                    true => "; what came from standard input cannot be read again",
-                    false => "",
+                let record = &self.run().record;
+                let lost = match (record.has_stream(), record.against.iter().any(|set| set.collection)) {
+                    (true, _) => "; of what came from standard input only documents of clusters are known",
+                    (false, true) => {
+                        "; `alike explain COLLECTION` asks a protected collection for its own documents"
+                    }
+                    (false, false) => "",
                 };
                 let place = self.run().path.display();
                 Err(Error::config(format!(

@@ -133,7 +133,7 @@ fn places(places: [&Place; 2]) -> Markup {
                 None if place.has_tokens => { "in no cluster" }
                 None => { "in no cluster, as its text has no token" }
             }
-            "; " span class="soft" { (parts::place(&place.file, place.line)) ", " (counted(place.text_bytes, "byte")) " of text" }
+            "; " span class="soft" { (parts::place(&place.file, place.line)) @if let Some(bytes) = place.text_bytes { ", " (counted(bytes, "byte")) " of text" } }
         } } }
     }
 }

@@ -62,7 +62,9 @@ pub(super) fn one(page: &DocumentPage, asked: &PageAsked<'_>) -> Framed {
                 }
             }
             dt { "Place" } dd { (parts::whole(&format!("{}:{}", document.file, document.line))) }
-            dt { "Text" } dd { (counted(page.explanation.document.text_bytes, "byte")) }
+            @if let Some(bytes) = page.explanation.document.text_bytes {
+                dt { "Text" } dd { (counted(bytes, "byte")) }
+            }
             dt { "Loaded" } dd {
                 "by load " (document.load)
                 @if document.first_load != document.load { ", first by load " (document.first_load) }

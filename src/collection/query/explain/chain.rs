@@ -48,7 +48,8 @@ impl Explaining<'_> {
         let mut steps = Vec::new();
         for (number, (pair, measures)) in path.windows(2).zip(measures).enumerate() {
             let (first, second) = (pair[0].name.clone(), pair[1].name.clone());
-            let mut step = Step { first, second, same_text: false, measures, relation: None, texts: None };
+            let mut step =
+                Step { first, second, same_text: false, measures, listed: None, relation: None, texts: None };
             if number < COMPARED {
                 self.compare_texts(&pair[0], &pair[1], &mut step)?;
             }
@@ -106,6 +107,7 @@ impl Explaining<'_> {
                 second,
                 same_text: false,
                 measures,
+                listed: None,
                 relation: None,
                 texts: None,
             })

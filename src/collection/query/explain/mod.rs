@@ -6,6 +6,7 @@ mod stays;
 mod told;
 
 pub use stays::{Compared, Preference};
+pub use told::PROTECTED_CRITERION;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -31,7 +32,7 @@ use crate::config::{Clustering, Fold, Keep};
 use crate::document::{Doc, NO_DOC, Position};
 use crate::error::{Error, Result};
 use crate::progress::Progress;
-use crate::similarity::{AcceptanceRule, Relation};
+use crate::similarity::{AcceptanceRule, Relation, ReportedScores};
 
 /// An answer.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -81,10 +82,13 @@ pub struct Place {
     pub file: String,
     /// The line in the file, from 1.
     pub line: u64,
-    /// Bytes of its text.
-    pub text_bytes: u64,
+    /// Bytes of its text; `None` of a document that only the lists of a run know.
+    pub text_bytes: Option<u64>,
     /// Whether its text has a token; one that has none is never in a cluster.
     pub has_tokens: bool,
+    /// The protected set that it is of, if a run was asked and it is of one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub against: Option<String>,
 }
 
 /// Two documents that were compared.
@@ -96,8 +100,12 @@ pub struct Step {
     pub second: String,
     /// Whether their canonical texts are the same.
     pub same_text: bool,
-    /// How much they share; `None` where the method makes no sets: equal texts are then all it links.
+    /// How much they share; `None` where the method makes no sets, as equal texts are then all it links, and where a text
+    /// cannot be had.
     pub measures: Option<Measures>,
+    /// What the lists of a run say of the pair, where it cannot be measured again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub listed: Option<ReportedScores>,
     /// How their texts relate word by word, if that was looked at and they can be had.
     #[serde(flatten)]
     pub relation: Option<Relation>,
@@ -251,8 +259,9 @@ impl<'a> Explaining<'a> {
                 cluster: clusters.get(&document.content).copied().map(ClusterNumber::from),
                 file: sources.get(&file(document)).map(|source| source.shown.clone()).unwrap_or_default(),
                 line: u64::from(document.line),
-                text_bytes: document.text_bytes,
+                text_bytes: Some(document.text_bytes),
                 has_tokens: document.has_content(),
+                against: None,
             };
             (document.id, place)
         };
@@ -378,6 +387,7 @@ impl<'a> Explaining<'a> {
             second: b.name.clone(),
             same_text,
             measures,
+            listed: None,
             relation: None,
             texts: None,
         })

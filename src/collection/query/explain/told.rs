@@ -1,8 +1,11 @@
 //! What an explanation comes to in words, wherever people read it.
 
 use super::{Compared, Preference, Step};
-use crate::collection::query::measures::Measures;
+use crate::collection::query::measures::{Measures, ProtectedSide};
 use crate::printable::counted;
+
+/// The criterion that is before those of every policy.
+pub const PROTECTED_CRITERION: &str = "--against";
 
 impl Preference {
     /// The criterion that decided, and what it compared.
@@ -22,6 +25,10 @@ impl Preference {
             [one, other] => format!("{} against {}", value(one), value(other)),
         };
         match &self.criterion {
+            Some(criterion) if criterion == PROTECTED_CRITERION => match &self.compared[0] {
+                Compared::Text(set) => format!("{PROTECTED_CRITERION} {set} protects it"),
+                _ => format!("{PROTECTED_CRITERION} protects it"),
+            },
             Some(criterion) => format!("{criterion}, {compared}"),
             None => format!("{} finds them equal, so the first stays: {compared}", self.keep),
         }
@@ -29,9 +36,12 @@ impl Preference {
 }
 
 impl Step {
-    /// All measures of the pair.
+    /// All measures of the pair, or what the lists of a run say of it.
     pub fn how(&self) -> String {
-        Measures::told(self.measures.as_ref(), self.same_text)
+        match self.listed {
+            Some(listed) if self.measures.is_none() => format!("{listed}, as the run listed it"),
+            _ => Measures::told(self.measures.as_ref(), self.same_text),
+        }
     }
 }
 
@@ -40,9 +50,23 @@ impl Measures {
     pub fn told(measures: Option<&Measures>, same_text: bool) -> String {
         let mut said = Measures::figure(measures, same_text);
         let Some(measures) = measures else { return said };
-        let Measures { shared, only_first, only_second, union, containment, needed, linked, .. } = measures;
+        let Measures {
+            shared, only_first, only_second, union, containment, protected, needed, linked, ..
+        } = measures;
         if let Some((first, second)) = containment.filter(|_| !same_text) {
-            said += &format!(", containment {first:.4} and {second:.4}");
+            said += &match protected {
+                None => format!(", containment {first:.4} and {second:.4}"),
+                Some(ProtectedSide::First) => {
+                    format!(
+                        ", containment {first:.4} of the first, which is protected and decides, and {second:.4}"
+                    )
+                }
+                Some(ProtectedSide::Second) => {
+                    format!(
+                        ", containment {first:.4}, and {second:.4} of the second, which is protected and decides"
+                    )
+                }
+            };
         }
         said += &format!("; {shared} shared of {union}, {only_first} and {only_second} of one only");
         said += &match (needed, linked) {
@@ -80,9 +104,11 @@ impl Measures {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::similarity::ReportedScores;
 
     fn step(measures: Option<Measures>, same_text: bool) -> Step {
-        Step { first: "a".into(), second: "b".into(), same_text, measures, relation: None, texts: None }
+        let (first, second) = ("a".into(), "b".into());
+        Step { first, second, same_text, measures, listed: None, relation: None, texts: None }
     }
 
     #[test]
@@ -98,6 +124,7 @@ mod tests {
             shared_terms: None,
             cosine: None,
             hamming_distance: None,
+            protected: None,
             needed: Some(4),
             linked: false,
         };
@@ -107,6 +134,13 @@ mod tests {
             "{told}"
         );
         assert!(told.ends_with("4 would link them, 1 more"), "{told}");
+        let of_second = Measures { protected: Some(ProtectedSide::Second), ..measures };
+        let said = step(Some(of_second), false).how();
+        assert!(said.contains("0.7500, and 0.5000 of the second, which is protected and decides;"), "{said}");
+        let listed =
+            ReportedScores { resemblance: Some(0.4), containment: Some(0.75), ..ReportedScores::default() };
+        let only_listed = Step { listed: Some(listed), ..step(None, false) };
+        assert_eq!(only_listed.how(), "0.7500 contained, as the run listed it");
         let never = Measures { needed: None, ..measures };
         assert!(step(Some(never), false).how().ends_with("never linked"));
         let features = Measures { resemblance: None, containment: None, linked: true, ..measures };
@@ -134,6 +168,9 @@ mod tests {
         assert_eq!(field, "field:a:max, \"x\" against 1.5");
         let missing = told("field:a:max", Some("field:a:max"), [Compared::Number(-1.0), Compared::Missing]);
         assert_eq!(missing, "field:a:max, -1 against no value");
+        let protected =
+            told("first", Some(PROTECTED_CRITERION), [Compared::Text("old".into()), Compared::Missing]);
+        assert_eq!(protected, "--against old protects it");
         let loads = told("last", Some("last"), [Compared::Load(2), Compared::Load(1)]);
         assert_eq!(loads, "last, load 2 against load 1");
         let ids = told("shortest", None, [Compared::Load(3), Compared::Load(3)]);
