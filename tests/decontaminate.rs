@@ -497,16 +497,29 @@ fn what_cannot_be_a_benchmark_is_said() {
         "--benchmarks nested.jsonl --benchmark-fields question",
         3,
         &[
-            "line 2: no text in question; question is an object with question.choices, question.stem",
-            "there are: n, question",
+            "line 2: no text in question; question is an object; there are: n, question.choices, question.stem",
         ],
     );
     dir.write("nested.jsonl", format!("{nested}\n"));
     says(
         "--benchmarks nested.jsonl --benchmark-fields question",
         2,
-        &["question is an object with question.choices"],
+        &["question is an object; there are: n, question.choices, question.stem; name them with"],
     );
+    // Of several fields the one without a text is told with the paths that there are.
+    let choices = json!({"id": 1, "question": words(0, 20), "choices": {"text": ["a"], "label": ["A"]}});
+    dir.write("nested.jsonl", format!("{choices}\n"));
+    says(
+        "--benchmarks nested.jsonl --benchmark-fields question,choices",
+        2,
+        &["--benchmark-fields choices: no item", "choices.label, choices.text"],
+    );
+    // A corpus that is a copy of a benchmark.
+    let copy = std::fs::read(dir.join("nested.jsonl")).unwrap();
+    dir.write("copy.jsonl", String::from_utf8(copy).unwrap());
+    dir.alike("decontaminate copy.jsonl --text-field question --benchmarks nested.jsonl --benchmark-fields question --dry-run", None)
+        .ok()
+        .says("copy.jsonl holds the same bytes as nested.jsonl, which is a benchmark: all of it will be found in itself");
 }
 
 #[test]

@@ -7,7 +7,7 @@ use alike::config::{Clustering, Config, JoinMeasure, Method};
 use serde_json::Value;
 
 use crate::support::guaranteed;
-use crate::support::history::{Bench, Load, Op, config};
+use crate::support::history::{Bench, Load, Op, config, within};
 use crate::support::output::{jsonl, label};
 use crate::support::program::Dir;
 use crate::support::texts::{Random, line, pages, words};
@@ -57,6 +57,16 @@ fn contained() {
     config.join.measure = JoinMeasure::Containment;
     follow(guaranteed::guaranteed(config.clone()), guaranteed::check);
     config.threshold = "0.95".parse().expect("a threshold");
+    config.cluster.clustering = Clustering::Transitive;
+    follow(config, Bench::check);
+}
+
+#[test]
+fn within_sites() {
+    let mut config = within(join());
+    follow(guaranteed::guaranteed(config.clone()), guaranteed::check);
+    config.join.measure = JoinMeasure::Containment;
+    follow(guaranteed::guaranteed(config.clone()), guaranteed::check);
     config.cluster.clustering = Clustering::Transitive;
     follow(config, Bench::check);
 }

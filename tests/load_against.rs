@@ -486,6 +486,30 @@ fn an_input_that_is_a_copy_of_a_protected_file_is_warned_of() {
         .ok()
         .says("again.jsonl holds the same bytes")
         .says("left; so is it with 1 more file");
+    // What was loaded into a collection is known by its digest, wherever the file is now.
+    dir.alike("load c old.jsonl", None).ok();
+    std::fs::remove_file(dir.join("old.jsonl")).unwrap();
+    let loaded = "copy.jsonl holds the same bytes as old.jsonl, which was loaded into c, which --against protects: of it only what is \
+                  no longer there will be left";
+    dir.alike("dedup --dry-run copy.jsonl --against old=c", None).ok().says(loaded);
+    let ran = dir.alike("dedup --dry-run other.jsonl --against c", None).ok();
+    assert!(!ran.stderr.contains("the same bytes"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_name_with_an_equals_sign_is_no_path() {
+    let dir = Dir::new();
+    dir.write("we=ird.jsonl", line("o", &words(0, 30)));
+    dir.write("new.jsonl", line("n", &words(50, 30)));
+    for command in ["dedup --dry-run new.jsonl --against", "decontaminate --dry-run new.jsonl --benchmarks"] {
+        dir.alike(&format!("{command} we=ird.jsonl"), None)
+            .code(3)
+            .says("ird.jsonl: no such file")
+            .says("write ./we=ird.jsonl");
+        dir.alike(&format!("{command} ./we=ird.jsonl"), None).ok();
+        let ran = dir.alike(&format!("{command} we=other.jsonl"), None).code(3);
+        assert!(!ran.stderr.contains("./"), "{}", ran.stderr);
+    }
 }
 
 #[test]

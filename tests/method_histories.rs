@@ -18,7 +18,7 @@ use proptest::strategy::ValueTree;
 use crate::support::checks::checks_on;
 use crate::support::corpora::full;
 use crate::support::guaranteed;
-use crate::support::history::{Bench, Load, Op, follow_on};
+use crate::support::history::{Bench, Load, Op, follow_on, within};
 use crate::support::program::Dir;
 use crate::support::texts::line;
 
@@ -215,6 +215,20 @@ method!(vector_by_edits, Config { verify: Verify::Edits, ..dated() });
 method!(cosine_by_edits, verified(Method::Cosine, Verify::Edits));
 
 method!(fingerprint_by_containment, verified(Method::Fingerprint, Verify::Containment));
+
+method!(join_within_sites, within(verified(Method::Join, Verify::None)));
+
+method!(join_contained_within_sites, within(contained(Verify::None)));
+
+method!(shingles_within_sites, within(small(Method::Shingles)));
+
+method!(minhash_within_sites, within(verified(Method::Minhash, Verify::Resemblance)));
+
+method!(simhash_within_sites, within(small(Method::Simhash)));
+
+method!(exact_within_sites, within(small(Method::Exact)));
+
+method!(vector_within_sites, within(dated()));
 
 /// The configurations above make clusters of several contents, and do not make one of all.
 #[test]

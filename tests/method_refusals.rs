@@ -110,6 +110,18 @@ fn a_collection_does_not_join_by_containment_of_protected() {
     refused.says("join.measure").says("--against").says("take --measure containment here");
     assert!(!dir.join("excerpts").exists());
     dir.alike("load excerpts in.jsonl --measure containment", None).ok();
+    let clustering = |collection: &str| {
+        let info = dir.alike(&format!("info {collection} --json"), None).ok().stdout;
+        let info: serde_json::Value = serde_json::from_str(&info).unwrap();
+        info["configuration"]["cluster"]["clustering"].as_str().unwrap_or_else(|| panic!("{info}")).to_owned()
+    };
+    assert_eq!(clustering("excerpts"), "guarantee");
+    dir.alike("load excerpts in.jsonl", None).ok();
+    dir.write("contained.toml", "[join]\nmeasure = 'containment'\n[count]\nrule = 'containment'");
+    dir.alike("load excerpts in.jsonl --config contained.toml", None).ok();
+    dir.alike("load linked in.jsonl --measure containment --clustering transitive", None).ok();
+    dir.alike("load whole in.jsonl", None).ok();
+    assert_eq!((&*clustering("linked"), &*clustering("whole")), ("transitive", "transitive"));
 }
 
 #[test]

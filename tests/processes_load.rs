@@ -76,6 +76,12 @@ fn containment() {
 }
 
 #[test]
+fn within_a_field() {
+    follow("--within score");
+    follow("--within score --measure containment --keep longest");
+}
+
+#[test]
 fn features() {
     follow("--method minhash --keep longest");
     follow("--config verified.toml --clustering guarantee");

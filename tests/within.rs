@@ -175,7 +175,104 @@ fn a_field_that_is_not_there_is_told_and_wrong_names_are_refused() {
         .says("1 protected document without");
     dir.dedup("a.jsonl --within a..b --dry-run").code(2).says("input.within_field");
     dir.dedup("a.jsonl --within :files --dry-run").code(2).says(":file to compare");
-    dir.write("within.toml", "[input]\nwithin_field = 'lang'");
-    dir.alike("load c a.jsonl --config within.toml", None).code(2).says("within_field").says("collection");
+    let loads = "load c a.jsonl --within";
+    dir.alike(&format!("{loads} :file"), None).code(2).says("within_field").says("from load to load");
     assert!(!dir.join("c").exists());
+    dir.write("within.toml", "[input]\nwithin_field = 'lang'");
+    dir.alike("load c a.jsonl --config within.toml", None)
+        .ok()
+        .says("2 records without a number or a string in the field of --within");
+    dir.alike(&format!("{loads} site"), None).code(2).says("input.within_field is lang, not site");
+    dir.alike("load c b.jsonl", None).ok();
+    dir.alike("load plain a.jsonl", None).ok();
+    let against = "dedup b.jsonl --dry-run --against";
+    dir.alike(&format!("{against} plain --within lang"), None).code(2).says("does not store");
+    dir.alike(&format!("{against} c --within site"), None).code(2).says("of the same lang");
+    dir.alike(&format!("{against} c --against plain"), None)
+        .code(2)
+        .says("within_field is what it is by default, not lang");
+    dir.alike("load plain b.jsonl --against c", None)
+        .code(2)
+        .says("within_field is lang, not what it is by default");
+}
+
+/// A collection whose documents are compared within a value: what is asked of it is what `dedup --within` says of the same
+/// documents, and texts are held against those of their value.
+#[test]
+fn collections_compare_within_a_value_too() {
+    let dir = Dir::new();
+    let (apart, all) = documents();
+    dir.write("all.jsonl", &all);
+    let mut rows: Vec<&str> = all.lines().collect();
+    // Then the order of the documents is the same after one load.
+    rows.sort_unstable_by_key(|row| label(&serde_json::from_str::<Value>(row).unwrap()["id"]));
+    for (at, part) in rows.chunks(rows.len().div_ceil(3)).enumerate() {
+        dir.write(&format!("{at}.jsonl"), part.join("\n") + "\n");
+    }
+    for at in 0..3 {
+        let lines =
+            dir.alike(&format!("load c {at}.jsonl --within meta.lang -w {}", at + 1), None).ok().stderr;
+        assert!(lines.contains("records without a number or a string in the field of --within"), "{lines}");
+    }
+    dir.alike("load whole all.jsonl --within meta.lang", None).ok();
+    dir.alike("compact whole", None).ok();
+    dir.alike("fsck whole", None).ok();
+    let sorted = |line: &str| {
+        let mut lines: Vec<String> = dir.alike(line, None).ok().stdout.lines().map(str::to_owned).collect();
+        lines.sort_unstable();
+        lines
+    };
+    let (of_loads, of_one) = (sorted("pairs c"), sorted("pairs whole"));
+    assert!(of_loads.len() > 50 && of_loads == of_one, "{} and {} pairs", of_loads.len(), of_one.len());
+    // Clusters of one run, and those of the collection exported and clustered again.
+    let clusters = |output: &Output| -> BTreeSet<BTreeSet<String>> {
+        let members = |row: &Value| row["members"].as_array().unwrap().iter().map(label).collect();
+        output.clusters.iter().map(members).collect()
+    };
+    let want = dir.output("all.jsonl --within meta.lang --clustering transitive", "out");
+    let of_collection: BTreeSet<BTreeSet<String>> = sorted("clusters c --json")
+        .iter()
+        .map(|row| serde_json::from_str::<Value>(row).unwrap())
+        .map(|row| row["members"].as_array().unwrap().iter().map(label).collect())
+        .collect();
+    assert!(of_collection == clusters(&want), "other clusters");
+    // Each document of another value is new to the collection; each of its own is known.
+    let known = rows.iter().find(|row| row.contains("\"en\"") && row.len() > 500).unwrap();
+    let other = known.replace("\"en\"", "\"de\"").replace("\"id\":\"", "\"id\":\"other-");
+    assert_ne!(known, other, "{known}");
+    dir.write("known.jsonl", format!("{known}\n"));
+    dir.write("other.jsonl", format!("{other}\n"));
+    let checked = |file: &str| dir.alike(&format!("check c {file} --json"), None).ok().stdout;
+    assert!(checked("known.jsonl").contains("\"same_text\":true"), "{}", checked("known.jsonl"));
+    assert!(!checked("other.jsonl").contains("\"same_text\":true"), "{}", checked("other.jsonl"));
+    let removed =
+        |file: &str| dir.output(&format!("{file} --against c"), &format!("{file}-out")).duplicates.len();
+    assert_eq!((removed("known.jsonl"), removed("other.jsonl")), (1, 0));
+    let left_out = dir.alike("load c other.jsonl --against old=c --json", None).ok().stdout;
+    assert_eq!(serde_json::from_str::<Value>(&left_out).unwrap()["left_out"], 0, "{left_out}");
+    // Equal texts of two values are apart, and the answer says why.
+    let id = label(&serde_json::from_str::<Value>(known).unwrap()["id"]);
+    let explain = format!("explain c {id} other-{id}");
+    let told: Value = serde_json::from_str(&dir.alike(&explain, None).ok().stdout).unwrap();
+    assert_eq!((&told["answer"], &told["ends"]["is_kept_apart"]), (&json!("apart"), &json!(true)), "{told}");
+    assert_eq!((&told["rule"]["within"], &told["best"]), (&json!("meta.lang"), &json!(null)));
+    let lines = dir.alike(&format!("{explain} --format table"), None).ok().stdout;
+    assert!(lines.contains("they are not compared, as their values"), "{lines}");
+    // A document that changes its value only is another one.
+    dir.write("moved.jsonl", known.replace("\"en\"", "\"de\"") + "\n");
+    let moved = dir.alike("load c moved.jsonl --json", None).ok().stdout;
+    assert_eq!(serde_json::from_str::<Value>(&moved).unwrap()["replaced"], 1, "{moved}");
+    let told: Value = serde_json::from_str(&dir.alike(&explain, None).ok().stdout).unwrap();
+    assert_eq!(
+        (&told["answer"], &told["chain"][0]["same_text"]),
+        (&json!("together"), &json!(true)),
+        "{told}"
+    );
+    dir.alike("fsck c", None).ok();
+    // An output says it as the collection does.
+    dir.dedup("known.jsonl other.jsonl --within meta.lang --out two -q").ok();
+    let told: Value =
+        serde_json::from_str(&dir.alike(&format!("explain two {id} other-{id}"), None).ok().stdout).unwrap();
+    assert_eq!(told["ends"]["is_kept_apart"], true, "{told}");
+    assert!(apart.len() > 3);
 }

@@ -34,7 +34,8 @@ Examples:
   alike load archive --abandon
       Discard an interrupted load with its checkpoints. The same load command would continue it instead.
 
-In a new collection clustering is transitive and no common key is ignored, unless you configure it.";
+In a new collection clustering is transitive, with containment guarantee, and no common key is ignored,
+unless you configure it.";
 
 pub(crate) const DELETE_EXAMPLES: &str = "\
 Examples:
@@ -147,6 +148,10 @@ pub(crate) struct LoadArgs {
     /// is created
     #[arg(long, hide_short_help = true)]
     pub(crate) store_text: bool,
+
+    /// Compare only documents that have the same value of this field, like meta.language; fixed when the collection is created
+    #[arg(long, value_name = "FIELD", hide_short_help = true, help_heading = "Records")]
+    pub(crate) within: Option<String>,
 
     #[command(flatten)]
     pub(crate) choices: ConfigArgs,

@@ -108,6 +108,12 @@ pub(crate) fn report_load(
             counted(report.missing_value, "record")
         ));
     }
+    if report.missing_within > 0 {
+        reporter.line(&format!(
+            "{} without a number or a string in the field of --within: compared with each other only",
+            counted(report.missing_within, "record")
+        ));
+    }
     let Ignored { times, postings, of_postings, .. } = report.common_keys;
     if times > 0 {
         reporter.line(&format!(

@@ -21,6 +21,8 @@ use crate::session::options::configuration;
 pub(crate) struct CreateOptions<'a> {
     /// What decides the answer.
     pub(crate) choices: &'a ConfigArgs,
+    /// The field whose value documents must share to be compared, if one was named.
+    pub(crate) within: Option<&'a str>,
     /// The lexicon that was named.
     pub(crate) lexicon: Option<&'a Lexicon>,
     /// Whether texts are to be kept.
@@ -139,7 +141,10 @@ fn can_become_one(path: &Path) -> Result<bool> {
 
 /// The configuration of a collection that is to be made.
 fn first(asked: &CreateOptions<'_>) -> Result<Config> {
-    let mut config = configuration(asked.choices, unless_said())?;
+    let mut config = configuration(asked.choices, unless_said(asked.choices)?)?;
+    if let Some(field) = asked.within {
+        field.clone_into(&mut config.input.within_field);
+    }
     config.validate_for_collection()?;
     if config.needs_lexicon() {
         let lexicon = asked.lexicon.ok_or_else(|| {
@@ -157,23 +162,30 @@ fn first(asked: &CreateOptions<'_>) -> Result<Config> {
     Ok(config)
 }
 
-/// The configuration of a collection for which nothing was said.
-fn unless_said() -> Config {
+/// What holds of a new collection where nothing else is said.
+fn unless_said(choices: &ConfigArgs) -> Result<Config> {
     let mut config = Config::default();
     // Only these clusters do not depend on which document came first.
     config.cluster.clustering = Clustering::Transitive;
     // Whether a shingle is common depends on the order of loads.
     config.count.common_cap = 0;
-    config
+    if configuration(choices, config.clone())?.measures_containment() {
+        // Where one text stands in the next, chains lead from anything to anything.
+        config.cluster.clustering = Clustering::Guarantee;
+    }
+    Ok(config)
 }
 
 /// Refuses another configuration than the one that the collection has for ever. Flags alone are laid over that one, so
 /// that saying again what is so is no difference; nor is it one to leave out that texts are kept.
 fn check_same(manifest: &Manifest, asked: &CreateOptions<'_>) -> Result<()> {
-    let CreateOptions { choices, lexicon, store_text } = *asked;
+    let CreateOptions { choices, within, lexicon, store_text } = *asked;
     let frozen = &manifest.config;
-    let base = if choices.config.is_some() { unless_said() } else { frozen.clone() };
+    let base = if choices.config.is_some() { unless_said(choices)? } else { frozen.clone() };
     let mut asked = beside(frozen, choices, base)?;
+    if let Some(field) = within {
+        field.clone_into(&mut asked.input.within_field);
+    }
     match lexicon {
         Some(lexicon) => asked.lexicon = lexicon.name(),
         // Who names none wants the one that is there.

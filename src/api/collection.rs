@@ -6,14 +6,14 @@ use std::sync::Arc;
 use super::dedup::{refuse, temporary};
 use super::spool::{TextRecord, TextRecords};
 use crate::collection::{
-    Batch, Checker, ClusterView, CommitCommand, Report, Resembled, Snapshot, Writer, prepare,
+    AskedText, Batch, Checker, ClusterView, CommitCommand, Report, Resembled, Snapshot, Writer, prepare,
 };
 use crate::config::{Clustering, Config};
 use crate::error::{Error, Result};
 use crate::limits::{MAX_WORKERS, REFUSED_PERCENT};
 use crate::output::Scratch;
 use crate::progress::Progress;
-use crate::read::{Day, Rejected, discover, unread};
+use crate::read::{Rejected, discover, unread};
 use crate::resources::Resources;
 use crate::simd::Simd;
 use crate::storage::{Local, Storage};
@@ -174,13 +174,14 @@ impl Collection {
         Ok(clusters)
     }
 
-    /// The documents that a text resembles, the closest first; nothing is stored.
+    /// The documents that a text resembles, the closest first; nothing is stored. Where only documents of one value of a field are
+    /// compared, it is compared with those that have none.
     ///
     /// # Errors
     /// Those of [`Collection::snapshot`].
     pub fn check(&self, text: &str) -> Result<Vec<Resembled>> {
         let mut checker = Checker::new(&self.snapshot()?)?;
-        let found = checker.check(&[(text, Day::None)], &Progress::default())?;
+        let found = checker.check(&[AskedText { text, ..AskedText::default() }], &Progress::default())?;
         Ok(found.into_iter().flatten().collect())
     }
 }

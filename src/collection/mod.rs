@@ -50,7 +50,7 @@ pub use query::browse::{
     ClusterBrief, ClusterIndex, ClusterOrder, ClusterPart, DividedCluster, IdIndex, IndexedCluster,
     MemberView, PageMark,
 };
-pub use query::check::{Checker, Resembled};
+pub use query::check::{AskedText, Checker, Resembled};
 pub use query::diff::{Piece, Whose, WordDiff, word_diff, word_relation};
 pub use query::explain::{
     Alone, Apart, ClusterNumber, Compared, Comparison, Explanation, PROTECTED_CRITERION, Place, Preference,

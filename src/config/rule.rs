@@ -54,6 +54,11 @@ impl Config {
         self.technique().rule(&self.settings()).is_some()
     }
 
+    /// Whether the share of one text that stands in the other decides, whatever the sizes of the two.
+    pub fn measures_containment(&self) -> bool {
+        self.rule().is_some_and(|rule| matches!(rule.last(), PairTest::Containment(_)))
+    }
+
     /// Whether sketches are made by a lexicon.
     pub fn needs_lexicon(&self) -> bool {
         self.needs_terms() || self.text.filter.min_idf.is_some()

@@ -25,16 +25,16 @@ impl Config {
         self.check_lexicon()
     }
 
-    /// The same, of a collection: its documents are all compared with each other.
+    /// The same, of a collection: its documents came from files of many loads.
     ///
     /// # Errors
     /// [`Error::Config`].
     pub fn validate_for_collection(&self) -> Result<()> {
-        let within = &self.input.within_field;
-        if !within.is_empty() {
+        if self.input.is_within_files() {
+            let within = &self.input.within_field;
             return Err(Error::config(format!(
-                "input.within_field = {within:?}: a collection compares all of its documents; leave it out, keep a \
-                 collection for each value, or use it with dedup"
+                "input.within_field = {within:?} (--within): the files of a collection change from load to load, so it cannot \
+                 compare each by itself; name a field, like \"source\", or use it with dedup"
             )));
         }
         self.require_protected(false)?;
@@ -54,7 +54,7 @@ impl Config {
         Err(Error::config(
             "join.measure = \"containment-of-protected\" (--measure containment-of-protected): only dedup \
              with --against measures so, on documents that it protects; take --measure containment here, by which the smaller \
-             of two texts is the contained one",
+             of two texts is the contained one, or load what dedup --against has kept",
         ))
     }
 

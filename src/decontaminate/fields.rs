@@ -66,6 +66,15 @@ pub(super) fn names(object: &Value) -> Vec<String> {
     object.as_object().map(|object| object.keys().cloned().collect()).unwrap_or_default()
 }
 
+/// The paths of an object's fields; of a field that is an object itself those of its fields.
+pub(super) fn field_paths(object: &Value) -> Vec<String> {
+    let paths = |name: String| match names(&object[&*name]) {
+        inner if inner.is_empty() => vec![name],
+        inner => inner.iter().map(|of| format!("{name}.{of}")).collect(),
+    };
+    names(object).into_iter().flat_map(paths).collect()
+}
+
 fn gather(value: &Value, lines: &mut Vec<String>) {
     match value {
         Value::String(text) => lines.push(text.clone()),
@@ -94,6 +103,14 @@ mod tests {
         }
         assert_eq!(id_of(&item, &FieldPath::parse("n").expect("a path")).as_deref(), Some("3"));
         assert_eq!(id_of(&item, &FieldPath::parse("label").expect("a path")), None);
+    }
+
+    #[test]
+    fn fields_of_objects_are_named_by_their_paths() {
+        let item = json!({"q": "who?", "choices": {"text": ["a"], "label": ["A"]}, "none": {}});
+        let mut paths = field_paths(&item);
+        paths.sort_unstable();
+        assert_eq!(paths, ["choices.label", "choices.text", "none", "q"]);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::fields::{ItemFields, id_of, names, text_of};
+use super::fields::{ItemFields, field_paths, id_of, names, text_of};
 use super::index::{BenchmarkIndex, IndexBuilder, Item, TextOwner};
 use super::rule::ContaminationRule;
 use crate::document::Position;
@@ -173,12 +173,12 @@ impl ItemReader<'_> {
     /// An item that is an object.
     fn object(&mut self, object: &Value, source: &Source, place: (u32, u32), line: u64) -> Result<()> {
         if self.names.is_empty() {
-            self.names = names(object);
+            self.names = field_paths(object);
         }
         let texts: Vec<_> = self.paths.iter().map(|path| text_of(object, path)).collect();
         if texts.iter().all(Option::is_none) {
             let nested = self.paths.iter().find_map(|path| nested(object, path));
-            let why = self.no_text(&names(object), nested.as_deref());
+            let why = self.no_text(&field_paths(object), nested.as_deref());
             self.refuse(source, line, &why);
             self.nested = self.nested.take().or(nested);
             return Ok(());
@@ -343,17 +343,11 @@ fn there_are(names: &[String], nested: Option<&str>) -> String {
     nested.map_or(all.clone(), |nested| format!("{nested}; {all}"))
 }
 
-/// What is said of a field that is an object: the fields of it.
+/// What is said of a field that is an object: its fields are named among those that there are.
 fn nested(object: &Value, path: &FieldPath) -> Option<String> {
     let inner = path.find_in(object).filter(|value| value.is_object())?;
-    let of = |name: &String| printable(&format!("{}.{name}", path.as_str())).into_owned();
-    let inner: Vec<String> = names(inner).iter().take(SHOWN).map(of).collect();
-    let field = printable(path.as_str());
-    Some(if inner.is_empty() {
-        format!("{field} is an empty object")
-    } else {
-        format!("{field} is an object with {}", inner.join(", "))
-    })
+    let kind = if names(inner).is_empty() { "an empty object" } else { "an object" };
+    Some(format!("{} is {kind}", printable(path.as_str())))
 }
 
 /// A row as several passes find it.

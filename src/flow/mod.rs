@@ -47,6 +47,7 @@ pub use distributed::contractor::{Components, Contractor, assist_contraction};
 pub use distributed::topology::Topology;
 pub use document_sets::DocumentSets;
 pub use documents::RunDocuments;
+pub use intake::within::{salted, value_salt};
 pub use left_out::{LeaveOut, LeftOutPositions};
 pub use memory::budget::{Budget, Share};
 pub use records::{Candidate, Change, ChangeKind, ExactDuplicate, Pair, Posting, id_digest};

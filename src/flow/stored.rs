@@ -46,6 +46,13 @@ pub trait Stored: Debug + Send + Sync {
     /// [`crate::error::Error::Io`], [`crate::error::Error::Damaged`] and [`crate::error::Error::Unreachable`] of stored rows; those of `each`.
     fn sets(&self, contents: &[Doc], each: &mut dyn FnMut(Doc, &[u64]) -> Result<()>) -> Result<()>;
 
+    /// What makes the keys of ascending, distinct contents differ from those of documents that they are not to be compared with;
+    /// 0 where all are compared.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::Io`], [`crate::error::Error::Damaged`] and [`crate::error::Error::Unreachable`] of stored rows.
+    fn salts(&self, contents: &[Doc]) -> Result<Vec<u64>>;
+
     /// Hands on the parity signatures of ascending, distinct contents, as far as there are any, in no order.
     ///
     /// # Errors
@@ -67,11 +74,11 @@ pub trait LoadKeeper: Debug + Send {
     /// [`crate::error::Error::Io`] if it cannot be written.
     fn record(&mut self, doc: Doc, raw: &[u8]) -> Result<()>;
 
-    /// Keeps the set of a text, in ascending order of documents.
+    /// Keeps the set of a text, and its salt unless all documents are compared, in ascending order of documents.
     ///
     /// # Errors
     /// [`crate::error::Error::Io`] if it cannot be written.
-    fn text(&mut self, doc: Doc, digest: Digest, set: &[u64]) -> Result<()>;
+    fn text(&mut self, doc: Doc, digest: Digest, salt: Option<u64>, set: &[u64]) -> Result<()>;
 
     /// Keeps the postings of a bucket, ascending. Buckets come in descending order of their keys.
     ///
@@ -117,6 +124,8 @@ pub struct Replayed<'a> {
     /// The same for equal texts of the run and for no others: the digest of the canonical text, or, where all documents of the run are
     /// those of one commit, what the number of the text is spread to.
     pub digest: Digest,
+    /// What makes its keys differ from those of documents that it is not to be compared with; `None` where all are.
+    pub salt: Option<u64>,
     /// Members of its set.
     pub size: u32,
     /// Bytes of its text.

@@ -201,9 +201,11 @@ fn a_cluster_is_stepped_through() {
 /// What a cluster falls into at a threshold is what `recluster` prints of its documents there.
 #[test]
 fn a_cluster_falls_apart_as_recluster_says() {
-    for flags in
-        ["", "--measure containment --threshold 0.7", "--method minhash --verify=resemblance --threshold 0.6"]
-    {
+    for flags in [
+        "",
+        "--measure containment --threshold 0.7 --clustering transitive",
+        "--method minhash --verify=resemblance --threshold 0.6",
+    ] {
         let dir = made(flags);
         let server = Server::start(&dir, "");
         let (mut fell, mut clusters) = (0, 0);

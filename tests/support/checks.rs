@@ -1,6 +1,6 @@
 //! Texts checked against a collection, and the brute-force answer.
 
-use alike::collection::{Checker, Snapshot};
+use alike::collection::{AskedText, Checker, Snapshot};
 use alike::config::{Config, Method};
 use alike::method::FrozenTables;
 use alike::progress::Progress;
@@ -26,12 +26,15 @@ pub(crate) fn sketch(sketcher: &mut Sketcher, config: &Config, (text, day): (&st
 }
 
 /// Ids of what resembles a text, best first, and whether the text is the same: every stored text looked at.
-fn brute_force(bench: &Bench, config: &Config, text: &str) -> Vec<(String, bool)> {
+fn brute_force(bench: &Bench, config: &Config, asked: &AskedText<'_>) -> Vec<(String, bool)> {
+    let text = asked.text;
     let frozen_tables = FrozenTables { lexicon: bench.lexicon.clone(), ..FrozenTables::default() };
     let mut sketcher = Sketcher::new(config, &frozen_tables, Simd::Scalar);
     let (digest, set, keys) = sketch(&mut sketcher, config, (text, Day::None));
     let mut found: Vec<(bool, Measure, String)> = Vec::new();
-    for (id, other) in &bench.live {
+    let is_within = !config.input.within_field.is_empty();
+    let compared = |id: usize, other: &str| !is_within || Op::site(id, other) == asked.within;
+    for (id, other) in bench.live.iter().filter(|(id, other)| compared(**id, other)) {
         let (other_digest, other_set, other_keys) =
             sketch(&mut sketcher, config, (other, Op::day(*id, other)));
         let measure = config.rule().map_or(Measure::equal(1), |rule| rule.full(&set, &other_set));
@@ -56,15 +59,15 @@ pub(crate) fn checks_on(mut bench: Bench, history: &[Load], texts: &[String]) {
         bench.load(load);
     }
     let mut checker = Checker::new(&Snapshot::open(&bench.storage).unwrap()).unwrap();
-    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-    let texts: Vec<(&str, Day)> = texts.iter().map(|text| (*text, Day::None)).collect();
+    let asked = |(at, text)| AskedText { text, day: Day::None, within: Op::site(at, text) };
+    let texts: Vec<AskedText<'_>> = texts.iter().map(String::as_str).enumerate().map(asked).collect();
     let together = checker.check(&texts, &Progress::default()).unwrap();
-    for ((text, _), found) in texts.iter().zip(&together) {
-        let alone = checker.check(&[(text, Day::None)], &Progress::default()).unwrap();
-        assert_eq!(&alone[0], found, "{text}");
+    for (text, found) in texts.iter().zip(&together) {
+        let alone = checker.check(&[*text], &Progress::default()).unwrap();
+        assert_eq!(&alone[0], found, "{text:?}");
         let seen: Vec<(String, bool)> =
             found.iter().map(|found| (found.id.clone(), found.same_text)).collect();
-        assert_eq!(seen, brute_force(&bench, config, text), "{:?} {text}", config.method);
+        assert_eq!(seen, brute_force(&bench, config, text), "{:?} {text:?}", config.method);
     }
     // Every text of a cluster knows where it is.
     let mut clusters = std::collections::BTreeMap::new();

@@ -72,8 +72,12 @@ fn load(
     let scratch = Scratch::beside(&args.at.collection, &std::env::temp_dir())?;
     let above = dry_run.then(|| scratch.path().join(ABOVE));
     let lexicon = args.choices.lexicon.as_deref().map(Lexicon::open).transpose()?.map(Arc::new);
-    let asked =
-        CreateOptions { choices: &args.choices, lexicon: lexicon.as_deref(), store_text: args.store_text };
+    let asked = CreateOptions {
+        choices: &args.choices,
+        within: args.within.as_deref(),
+        lexicon: lexicon.as_deref(),
+        store_text: args.store_text,
+    };
     let find = || Target::find(&args.at, &asked, above.clone(), peers.as_deref());
     let target = patiently(args.change.wait, &args.change.report.talk, progress, find)?;
     let compared = Config { cluster: Cluster::default(), ..target.config().clone() };

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use alike::collection::{Checker, Resembled, Snapshot};
+use alike::collection::{AskedText, Checker, Resembled, Snapshot};
 use alike::document::Position;
 use alike::error::{Error, Result};
 use alike::output::private_folder;
@@ -31,6 +31,13 @@ struct CheckedText {
     id: Option<String>,
     text: String,
     day: Day,
+    within: Option<String>,
+}
+
+impl CheckedText {
+    fn asked(&self) -> AskedText<'_> {
+        AskedText { text: &self.text, day: self.day, within: self.within.as_deref() }
+    }
 }
 
 /// What is reported of a text.
@@ -84,8 +91,7 @@ fn check_all(
             // What one step reads is looked up together.
             while reader.advance(&mut taken)? || !taken.texts.is_empty() {
                 let texts = std::mem::take(&mut taken.texts);
-                let bodies: Vec<(&str, Day)> =
-                    texts.iter().map(|text| (text.text.as_str(), text.day)).collect();
+                let bodies: Vec<AskedText<'_>> = texts.iter().map(CheckedText::asked).collect();
                 let resembled = checker.check(&bodies, progress)?;
                 for (CheckedText { line, id, .. }, resembles) in texts.iter().zip(&resembled) {
                     told.show(&CheckRow { id: id.as_deref(), file: &source.shown, line: *line, resembles })?;
@@ -176,7 +182,13 @@ impl Sink for CheckedRecords {
     fn document(&mut self, record: &Record<'_>) {
         self.documents += 1;
         let id = record.id.as_deref().map(str::to_owned);
-        self.texts.push(CheckedText { line: record.line, id, text: record.text.to_owned(), day: record.day });
+        self.texts.push(CheckedText {
+            line: record.line,
+            id,
+            text: record.text.to_owned(),
+            day: record.day,
+            within: record.within.as_deref().map(str::to_owned),
+        });
     }
 
     fn refuse(&mut self, position: Position, line: u32, refusal: Refusal) {

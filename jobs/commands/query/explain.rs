@@ -195,6 +195,9 @@ impl ExplanationPrinter<'_> {
             return self.line("  a text without a token is like no other");
         };
         self.step(ends)?;
+        if ends.is_kept_apart {
+            return Ok(());
+        }
         if !apart.representatives.is_empty() {
             let heading = "with what stands for their clusters; each is with the first that it is linked to:";
             self.chain(heading, &apart.representatives)?;

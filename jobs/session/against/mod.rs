@@ -1,6 +1,6 @@
 //! The protected documents of a job: finding them, and refusing sets that protect nothing.
 
-mod same_files;
+pub(crate) mod same_files;
 
 use std::path::{Path, PathBuf};
 
@@ -13,7 +13,7 @@ use alike::limits::MAX_FILES;
 use alike::progress::Progress;
 use alike::read::{Discovery, FormatHint, Refusal, Refused, Source};
 
-use self::same_files::{refuse_same, warn_of_copies};
+use self::same_files::{refuse_same, warn_of_copies, warn_of_loaded};
 use crate::cli::common::{ConfigArgs, RefusalArgs};
 use crate::cli::dedup::ProtectedPath;
 use crate::session::collection::folder;
@@ -108,6 +108,7 @@ pub(crate) fn refuse_incomparable(
         let is_sketch = |difference: &String| {
             let (section, key) = difference.split_once(['.', ' ']).unwrap_or((difference, ""));
             ["method", "verify", "lexicon", "text"].contains(&section)
+                || section == "input" && key.starts_with("within_field ")
                 // What is made of shared shingles is asked of pairs, and nothing that is stored.
                 || own.iter().any(|own| own == section) && !(section == "join" && key.starts_with("measure "))
         };
@@ -131,16 +132,46 @@ pub(crate) fn refuse_beyond_stored(
     config: &Config,
     kinds: bool,
 ) -> Result<()> {
-    let Some(ProtectedCollection { path, .. }) = collections.first() else { return Ok(()) };
-    let what = match (kinds, config.input.within_field.is_empty()) {
-        (true, _) => "--kinds compares texts, which a collection does not have at hand",
-        (false, false) => "--within compares a field that a collection does not store",
-        (false, true) => return Ok(()),
-    };
-    Err(Error::config(format!(
-        "--against {}: {what}; leave it out, or name files, as alike export writes them",
-        path.display()
-    )))
+    let within = &config.input.within_field;
+    for ProtectedCollection { path, snapshot } in collections {
+        let stored = &snapshot.manifest().config.input.within_field;
+        let what = match (kinds, stored == within) {
+            (true, _) => {
+                "--kinds compares texts, which a collection does not have at hand; leave it out".to_owned()
+            }
+            (false, true) => continue,
+            (false, false) if stored.is_empty() => {
+                "--within compares a field that the collection does not store; leave it out".to_owned()
+            }
+            (false, false) => {
+                format!(
+                    "the collection compares only documents of the same {stored}; compare within that, too"
+                )
+            }
+        };
+        return Err(Error::config(format!(
+            "--against {}: {what}, or name files, as alike export writes them",
+            path.display()
+        )));
+    }
+    Ok(())
+}
+
+/// What comes of a copy of a protected file.
+const COPIES: &str = "which --against protects: nothing of it will be left";
+
+/// An input that is not there, where the name before `=` may be a part of its own.
+pub(crate) fn named_by_mistake(name: &str, error: Error) -> Error {
+    match error {
+        Error::Input { path, reason } => {
+            let whole = format!("{name}={}", path.display());
+            match Path::new(&whole).exists() {
+                true => Error::input(&path, format!("{reason}; to name the file {whole}, write ./{whole}")),
+                false => Error::Input { path, reason },
+            }
+        }
+        error => error,
+    }
 }
 
 /// Finds the protected documents and puts them before what was found of the inputs; the sets, in the order of their names on
@@ -173,7 +204,8 @@ pub(crate) fn find_protected(
             sets.push(ProtectedSet { name: name.to_owned(), sources: sources.len() - first });
             continue;
         }
-        let mut set = find_inputs(&files, hint, spool, progress)?;
+        let found_in = find_inputs(&files, hint, spool, progress);
+        let mut set = found_in.map_err(|error| named_by_mistake(name, error))?;
         if let Some((path, why)) = set.unreadable.first() {
             let what = format!("is protected, and cannot be read ({why}); mend it, or leave it out");
             return Err(Error::input(path, what));
@@ -191,7 +223,10 @@ pub(crate) fn find_protected(
         return Ok((sets, stored));
     }
     refuse_same(&sources, &sets, &found.sources)?;
-    warn_of_copies(&sources, &found.sources, progress)?;
+    warn_of_copies(&sources, &found.sources, COPIES, progress)?;
+    for ProtectedCollection { path, snapshot } in collections {
+        warn_of_loaded(path, snapshot.sources()?, &found.sources, progress)?;
+    }
     sources.append(&mut found.sources);
     if sources.len() > MAX_FILES {
         return Err(Error::Limit(format!(

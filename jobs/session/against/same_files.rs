@@ -6,11 +6,12 @@ use std::io::{BufRead, BufReader};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use alike::collection::SourceEntry;
 use alike::error::{Error, Result};
 use alike::flow::ProtectedSet;
 use alike::printable::{counted, printable};
 use alike::progress::Progress;
-use alike::read::Source;
+use alike::read::{Source, file_digest};
 
 use crate::terminal::stderr::warn;
 
@@ -57,33 +58,74 @@ impl FilePlace {
     }
 }
 
-/// Warns of inputs that are copies of protected files, byte for byte: nothing of them will be left. Only files of one size are
-/// compared, and only as far as they are equal.
-pub(super) fn warn_of_copies(protected: &[Source], inputs: &[Source], progress: &Progress) -> Result<()> {
+/// Warns of inputs that are copies of other files of the run, byte for byte; `so` says what those are, and what comes of it. Only
+/// files of one size are compared, and only as far as they are equal.
+pub(crate) fn warn_of_copies(
+    others: &[Source],
+    inputs: &[Source],
+    so: &str,
+    progress: &Progress,
+) -> Result<()> {
     let mut of_size: HashMap<u64, Vec<&Source>> = HashMap::new();
-    for source in protected.iter().filter(|source| source.bytes > 0) {
+    for source in others.iter().filter(|source| source.bytes > 0) {
         of_size.entry(source.bytes).or_default().push(source);
     }
-    let (mut copies, mut first) = (0u64, None);
+    let mut copies: Vec<(&Source, String)> = Vec::new();
     for input in inputs {
-        for protected in of_size.get(&input.bytes).into_iter().flatten() {
-            if is_copy(&input.path, &protected.path, progress)? {
-                copies += 1;
-                first.get_or_insert((input, *protected));
+        for other in of_size.get(&input.bytes).into_iter().flatten() {
+            if is_copy(&input.path, &other.path, progress)? {
+                copies.push((input, other.shown.clone()));
                 break;
             }
         }
     }
-    if let Some((input, protected)) = first {
-        let others = counted(copies - 1, "more file");
-        let more = if copies > 1 { format!("; so is it with {others}") } else { String::new() };
-        warn(&format!(
-            "{} holds the same bytes as {}, which --against protects: nothing of it will be left{more}",
-            printable(&input.shown),
-            printable(&protected.shown)
-        ));
-    }
+    warn_of(&copies, so);
     Ok(())
+}
+
+/// Warns of inputs that were loaded into a protected collection, byte for byte; `loaded` are the files that it has documents of.
+pub(super) fn warn_of_loaded(
+    collection: &Path,
+    loaded: Vec<SourceEntry>,
+    inputs: &[Source],
+    progress: &Progress,
+) -> Result<()> {
+    let mut of_size: HashMap<u64, Vec<SourceEntry>> = HashMap::new();
+    for file in loaded.into_iter().filter(|file| file.bytes > 0 && file.digest != 0) {
+        of_size.entry(file.bytes).or_default().push(file);
+    }
+    let mut copies: Vec<(&Source, String)> = Vec::new();
+    for input in inputs {
+        let Some(of_size) = of_size.get(&input.bytes) else { continue };
+        let Some(digest) = digest_of(input, progress)? else { continue };
+        let loaded = of_size.iter().find(|file| file.digest == digest);
+        copies.extend(loaded.map(|file| (input, file.shown.clone())));
+    }
+    let so = format!(
+        "which was loaded into {}, which --against protects: of it only what is no longer there will be left",
+        printable(&collection.to_string_lossy())
+    );
+    warn_of(&copies, &so);
+    Ok(())
+}
+
+/// The digest of a file. What cannot be read is left to whoever reads it next.
+fn digest_of(source: &Source, progress: &Progress) -> Result<Option<u128>> {
+    match file_digest(source, progress) {
+        Err(Error::Interrupted) => Err(Error::Interrupted),
+        digest => Ok(digest.ok()),
+    }
+}
+
+/// Warns of the first of some inputs that hold the same bytes as other files, and says how many more do.
+fn warn_of(copies: &[(&Source, String)], so: &str) {
+    let Some((input, other)) = copies.first() else { return };
+    let more = match copies.len() as u64 - 1 {
+        0 => String::new(),
+        more => format!("; so is it with {}", counted(more, "more file")),
+    };
+    let (input, other) = (printable(&input.shown), printable(other));
+    warn(&format!("{input} holds the same bytes as {other}, {so}{more}"));
 }
 
 /// Whether two files hold the same bytes. What cannot be read is left to whoever reads it next.

@@ -11,7 +11,12 @@ use alike::progress::Progress;
 use alike::read::{Discovery, FormatHint, Source};
 
 use crate::cli::dedup::ProtectedPath;
+use crate::session::against::named_by_mistake;
+use crate::session::against::same_files::warn_of_copies;
 use crate::session::inputs::find_inputs;
+
+/// What comes of a copy of a benchmark.
+const COPIES: &str = "which is a benchmark: all of it will be found in itself";
 
 /// Benchmarks, and their files one behind the other.
 #[derive(Default)]
@@ -45,7 +50,8 @@ pub(crate) fn find_benchmarks(
         let same: Vec<&ProtectedPath> = paths.iter().filter(|set| set.name == name).collect();
         let is_named = same.iter().any(|set| set.path != Path::new(name));
         let places: Vec<PathBuf> = same.iter().map(|set| set.path.clone()).collect();
-        let mut files = find_inputs(&places, hint, spool, progress)?;
+        let files = find_inputs(&places, hint, spool, progress);
+        let mut files = files.map_err(|error| named_by_mistake(name, error))?;
         if let Some((path, why)) = files.unreadable.first() {
             let what = format!("is a benchmark, and cannot be read ({why}); mend it, or leave it out");
             return Err(Error::input(path, what));
@@ -65,6 +71,7 @@ pub(crate) fn find_benchmarks(
         )));
     }
     refuse_same(&found.sources, &corpus.sources)?;
+    warn_of_copies(&found.sources, &corpus.sources, COPIES, progress)?;
     Ok(found)
 }
 

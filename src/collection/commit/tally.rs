@@ -33,6 +33,9 @@ pub struct LoadTally {
     /// Records without the value that copies are compared by.
     #[serde(default)]
     pub missing_value: u64,
+    /// Records without a value of the field that documents must share to be compared.
+    #[serde(default)]
+    pub missing_within: u64,
     /// Keys ignored as common.
     #[serde(default)]
     pub common_keys: Ignored,

@@ -161,6 +161,7 @@ impl Prepared<'_> {
             missing_date: tally.missing_date,
             first_missing_date: tally.first_missing_date.clone(),
             missing_value: tally.missing_value,
+            missing_within: tally.missing_within,
             common_keys: tally.common_keys.clone(),
             unknown: outcome.unknown.clone(),
             contents: tally.contents,

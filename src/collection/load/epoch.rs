@@ -142,6 +142,7 @@ impl Prepared<'_> {
         tally.too_few_terms += loaded.tally.too_few_terms;
         tally.missing_date += loaded.tally.missing_date;
         tally.missing_value += loaded.tally.missing_value;
+        tally.missing_within += loaded.tally.missing_within;
         tally.common_keys.add(&loaded.common, loaded.tally.postings);
         let DocumentWarnings { too_few_terms, missing_date } = &loaded.warnings;
         tally.name(too_few_terms.names(&loaded.run.documents)?, missing_date.names(&loaded.run.documents)?);

@@ -5,15 +5,19 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use crate::collection::HeapCursor;
-use crate::collection::run::schema::{DIGESTS, DOCUMENTS, PARITIES, POSTINGS, SETS, SIGNATURES, TEXTS};
+use crate::collection::run::schema::{
+    DIGESTS, DOCUMENTS, PARITIES, POSTINGS, SCOPES, SETS, SIGNATURES, TEXTS,
+};
 use crate::collection::run::writer::{RunSummary, RunWriter};
 use crate::collection::tables::Tables;
 use crate::collection::tables::dead::Dead;
 use crate::collection::tables::document::Document;
 use crate::collection::tables::postings::live_postings;
 use crate::collection::tables::records::RecordWriter;
-use crate::collection::tables::rows::{StoredDigest, StoredSignature, StoredText, posting_to_row};
-use crate::collection::tables::sets::{each_set, read_set};
+use crate::collection::tables::rows::{
+    StoredDigest, StoredScope, StoredSignature, StoredText, posting_to_row,
+};
+use crate::collection::tables::sets::{each_set, read_set, salts};
 use crate::document::Doc;
 use crate::error::{Error, Result};
 use crate::flow::{LoadKeeper, Posting, Stored};
@@ -234,6 +238,11 @@ impl Stored for LoadBase {
         each_set(&self.tables, &keys, &mut |at, set| each(contents[at], set))
     }
 
+    fn salts(&self, contents: &[Doc]) -> Result<Vec<u64>> {
+        let contents: Vec<u64> = contents.iter().map(|content| u64::from(*content)).collect();
+        salts(&self.tables, &contents)
+    }
+
     fn signatures(&self, contents: &[Doc], each: &mut dyn FnMut(Doc, &[u64])) -> Result<()> {
         let keys: Vec<u64> = contents.iter().map(|content| u64::from(*content)).collect();
         let (mut words, mut cursor) = (Vec::new(), HeapCursor::default());
@@ -255,12 +264,14 @@ impl Stored for LoadBase {
         let records = lock(&self.records).get_mut(worker).and_then(Option::take);
         let records = records.map(RecordWriter::new).transpose()?;
         let finished = Arc::clone(&self.finished);
-        let (texts, signatures, signed) = (Vec::new(), StoredSignatures::default(), self.signed);
+        let (texts, scopes, signatures, signed) =
+            (Vec::new(), Vec::new(), StoredSignatures::default(), self.signed);
         Ok(Box::new(WorkerRun {
             worker,
             writer,
             records,
             texts,
+            scopes,
             signed,
             signatures,
             posting: false,
@@ -269,7 +280,7 @@ impl Stored for LoadBase {
     }
 }
 
-/// The run of one worker: sets, then texts, their signatures where these are kept, then postings. Beside it that of its records, if these are kept.
+/// The run of one worker: sets, then texts, their scopes where not all documents are compared, their signatures where these are kept, then postings. Beside it that of its records, if these are kept.
 #[derive(Debug)]
 struct WorkerRun {
     worker: usize,
@@ -277,6 +288,8 @@ struct WorkerRun {
     writer: RunWriter,
     records: Option<RecordWriter>,
     texts: Vec<StoredText>,
+    /// The scopes of texts, where not all documents are compared.
+    scopes: Vec<StoredScope>,
     signed: Option<AcceptanceRule>,
     signatures: StoredSignatures,
     posting: bool,
@@ -301,6 +314,11 @@ impl WorkerRun {
         let texts = std::mem::take(&mut self.texts);
         self.writer.rows(TEXTS.kind, TEXTS.shape)?;
         texts.iter().try_for_each(|text| self.writer.push(&text.to_row()))?;
+        let scopes = std::mem::take(&mut self.scopes);
+        if !scopes.is_empty() {
+            self.writer.rows(SCOPES.kind, SCOPES.shape)?;
+            scopes.iter().try_for_each(|scope| self.writer.push(&scope.to_row()))?;
+        }
         if self.signed.is_some() {
             let StoredSignatures { words, ends } = std::mem::take(&mut self.signatures);
             self.writer.heap(PARITIES)?;
@@ -322,7 +340,7 @@ impl LoadKeeper for WorkerRun {
         self.records.as_mut().map_or(Ok(()), |records| records.push(doc, raw))
     }
 
-    fn text(&mut self, doc: Doc, digest: Digest, set: &[u64]) -> Result<()> {
+    fn text(&mut self, doc: Doc, digest: Digest, salt: Option<u64>, set: &[u64]) -> Result<()> {
         let start = self.writer.position();
         self.writer.push(set)?;
         if let Some(rule) = self.signed {
@@ -331,6 +349,7 @@ impl LoadKeeper for WorkerRun {
         }
         let (content, size) = (u64::from(doc), set.len() as u32);
         self.texts.push(StoredText { content, start, size, digest });
+        self.scopes.extend(salt.map(|salt| StoredScope { content, salt }));
         Ok(())
     }
 

@@ -2,9 +2,9 @@
 
 use crate::collection::load::load_base::LoadBase;
 use crate::collection::load::parts::{Others, Recollide};
-use crate::collection::query::resembling::Resembling;
+use crate::collection::query::resembling::{AskedSet, Resembling};
 use crate::collection::tables::Tables;
-use crate::collection::tables::sets::read_set;
+use crate::collection::tables::sets::{read_set, salts};
 use crate::document::Doc;
 use crate::error::Result;
 use crate::flow::{Loaded, Stored};
@@ -34,9 +34,11 @@ impl<'a> Recollider<'a> {
 impl Recollide for Recollider<'_> {
     fn linked(&mut self, content: Doc, others: Others<'_>) -> Result<Vec<(Doc, u32)>> {
         read_set(self.tables, content, &mut self.set)?;
+        let salt = salts(self.tables, &[u64::from(content)])?[0];
+        let asked = AskedSet { words: &self.set, salt };
         let linked = match others {
-            Others::Few(few) => self.resembling.among(&self.set, few, self.progress)?,
-            Others::Many(are) => self.resembling.to(&[&self.set], are, self.progress)?.concat(),
+            Others::Few(few) => self.resembling.among(asked, few, self.progress)?,
+            Others::Many(are) => self.resembling.to(&[asked], are, self.progress)?.concat(),
         };
         Ok(linked.into_iter().map(|(other, measure)| (other, measure.shared)).collect())
     }

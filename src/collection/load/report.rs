@@ -44,6 +44,8 @@ pub struct Report {
     pub first_missing_date: Vec<String>,
     /// Records without the value that the keep policy compares: any copy that has one is kept rather.
     pub missing_value: u64,
+    /// Records without a value of the field that documents must share to be compared: compared with each other only.
+    pub missing_within: u64,
     /// Keys ignored as common: where there are any, which pairs are found depends on the order of loads.
     pub common_keys: Ignored,
     /// Texts that came and went.

@@ -9,7 +9,7 @@ use crate::collection::run::merge::Merge;
 use crate::collection::run::reader::RunReader;
 use crate::collection::run::schema::{
     CLUSTERS, COMPONENTS, CONTENTS, DEAD, DIGESTS, DOCUMENTS, LABELS, LEXICON, LINKS, MEMBERS, PARITIES,
-    POSTINGS, RARITY, RAW, RECORDS, SEEN, SETS, SIGNATURES, SOURCES, TEXTS, Table,
+    POSTINGS, RARITY, RAW, RECORDS, SCOPES, SEEN, SETS, SIGNATURES, SOURCES, TEXTS, Table,
 };
 use crate::collection::run::writer::{RunSummary, RunWriter};
 use crate::collection::tables::Tables;
@@ -17,7 +17,7 @@ use crate::collection::tables::bits::Bits;
 use crate::collection::tables::document::Document;
 use crate::collection::tables::rows::{
     StoredCluster, StoredComponent, StoredContent, StoredDigest, StoredLink, StoredMember, StoredRecord,
-    StoredSignature, StoredText, posting_of_row,
+    StoredScope, StoredSignature, StoredText, posting_of_row,
 };
 use crate::collection::tables::sources::{SourceEntry, name_words};
 use crate::collection::{HeapCursor, HeapReader, SectionKind};
@@ -91,11 +91,12 @@ impl Live {
 type Stays = fn(&[u64], &Live) -> bool;
 
 /// The tables without heaps.
-const PLAIN: [(Table, Stays); 9] = [
+const PLAIN: [(Table, Stays); 10] = [
     (CONTENTS, |row, _| StoredContent::of_row(row).is_live()),
     (DIGESTS, |row, _| StoredDigest::of_row(row).is_live()),
     (POSTINGS, |row, live| live.contents.has(u64::from(posting_of_row(row).doc))),
     (MEMBERS, |row, _| StoredMember::of_row(row).is),
+    (SCOPES, |row, live| live.contents.has(StoredScope::of_row(row).content)),
     (LINKS, |row, live| {
         let link = StoredLink::of_row(row);
         live.contents.has(link.content) && live.contents.has(link.other)

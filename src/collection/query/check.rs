@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::collection::commit::snapshot::Snapshot;
 use crate::collection::query::measures::Measures;
-use crate::collection::query::resembling::Resembling;
+use crate::collection::query::resembling::{AskedSet, Resembling};
 use crate::collection::run::schema::DIGESTS;
 use crate::collection::tables::Tables;
 use crate::collection::tables::cluster_changes::ClusterId;
@@ -17,6 +17,7 @@ use crate::collection::tables::rows::{StoredDigest, halves};
 use crate::collection::tables::sets::each_set;
 use crate::document::Doc;
 use crate::error::Result;
+use crate::flow::{salted, value_salt};
 use crate::progress::Progress;
 use crate::read::Day;
 use crate::simd::Simd;
@@ -37,9 +38,23 @@ pub struct Resembled {
     pub measures: Measures,
 }
 
+/// A text that is held against a commit.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct AskedText<'a> {
+    /// The text.
+    pub text: &'a str,
+    /// Its day, where documents are compared by it.
+    pub day: Day,
+    /// Its value of the field that documents must share, where there is one: without a value it is compared with documents that have
+    /// none.
+    pub within: Option<&'a str>,
+}
+
 /// Holds texts against a commit. It stores nothing.
 pub struct Checker {
     tables: Tables,
+    /// Whether only documents of one value of a field are compared.
+    is_within: bool,
     exact: bool,
     sketcher: Sketcher,
     rule: Option<AcceptanceRule>,
@@ -62,6 +77,7 @@ impl Checker {
         let (tables, config) = (snapshot.tables(), &snapshot.manifest().config);
         let frozen_tables = frozen(&tables)?.unwrap_or_default();
         Ok(Checker {
+            is_within: !config.input.within_field.is_empty(),
             exact: !config.finds_pairs(),
             sketcher: Sketcher::new(config, &frozen_tables, Simd::Scalar),
             rule: config.rule(),
@@ -70,21 +86,26 @@ impl Checker {
         })
     }
 
-    /// The documents that each text, of a day, resembles: those of the same text first, then the closest; of documents that are
+    /// The documents that each text resembles: those of the same text first, then the closest; of documents that are
     /// equally close the lesser id first. A text without a token resembles none. Texts given together are looked up
     /// together.
     ///
     /// # Errors
     /// [`crate::error::Error::Damaged`], [`crate::error::Error::Io`] and [`crate::error::Error::Interrupted`].
-    pub fn check(&mut self, texts: &[(&str, Day)], progress: &Progress) -> Result<Vec<Vec<Resembled>>> {
+    pub fn check(&mut self, texts: &[AskedText<'_>], progress: &Progress) -> Result<Vec<Vec<Resembled>>> {
         let (mut digests, mut sets) = (Vec::new(), Vec::new());
-        for (text, day) in texts {
+        for AskedText { text, day, within } in texts {
             let digest = self.sketcher.read(text, *day);
             let sketched = digest.is_some() && !self.exact;
-            sets.push(if sketched { self.sketcher.words().to_vec() } else { Vec::new() });
-            digests.push(digest);
+            let salt = self.is_within.then(|| value_salt(*within));
+            sets.push((
+                if sketched { self.sketcher.words().to_vec() } else { Vec::new() },
+                salt.unwrap_or(0),
+            ));
+            digests.push(digest.map(|digest| salt.map_or(digest, |salt| salted(digest, salt))));
         }
-        let sets: Vec<&[u64]> = sets.iter().map(Vec::as_slice).collect();
+        let sets: Vec<AskedSet<'_>> =
+            sets.iter().map(|(words, salt)| AskedSet { words, salt: *salt }).collect();
         let linked = self.resembling.to(&sets, &|_| true, progress)?;
         let same = self.same(&digests)?;
         let found: Vec<FoundContents> =

@@ -3,7 +3,7 @@
 use crate::collection::tables::Tables;
 use crate::collection::tables::dead::Dead;
 use crate::collection::tables::postings::live_postings;
-use crate::collection::tables::sets::{each_set, each_set_of_size};
+use crate::collection::tables::sets::{each_set, each_set_of_size, salts};
 use crate::config::Config;
 use crate::document::Doc;
 use crate::error::Result;
@@ -25,6 +25,15 @@ pub struct Resembling {
 
 /// Most bytes taken to know which contents are dead.
 const MOST: u64 = 64 << 20;
+
+/// A set that is asked about, and what makes its keys differ from those of contents that it is not to be compared with.
+#[derive(Clone, Copy, Debug)]
+pub struct AskedSet<'a> {
+    /// The words of its sketch.
+    pub words: &'a [u64],
+    /// 0 where all documents are compared.
+    pub salt: u64,
+}
 
 /// A key under which stored contents are sought, and whether the own set is indexed by it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -72,7 +81,7 @@ impl Resembling {
     /// [`crate::error::Error::Damaged`], [`crate::error::Error::Io`] and [`crate::error::Error::Interrupted`].
     pub fn to(
         &mut self,
-        sets: &[&[u64]],
+        sets: &[AskedSet<'_>],
         wanted: &dyn Fn(Doc) -> bool,
         progress: &Progress,
     ) -> Result<Vec<Vec<(Doc, Measure)>>> {
@@ -82,7 +91,7 @@ impl Resembling {
         let met = self.meet(sets, wanted)?;
         let pairs = met.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1));
         let pairs = pairs.filter(|same| {
-            rule.is_enough(same.len() as u32, rule.posted(sets[same[0].1 as usize]), same[0].2)
+            rule.is_enough(same.len() as u32, rule.posted(sets[same[0].1 as usize].words), same[0].2)
         });
         let pairs: Vec<(Doc, usize)> = pairs.map(|same| (same[0].0, same[0].1 as usize)).collect();
         let of_content: Vec<&[(Doc, usize)]> = pairs.chunk_by(|a, b| a.0 == b.0).collect();
@@ -90,7 +99,7 @@ impl Resembling {
         each_set(&self.tables, &contents, &mut |at, set| {
             progress.check()?;
             for (content, number) in of_content[at] {
-                let measure = rule.measure(sets[*number], set);
+                let measure = rule.measure(sets[*number].words, set);
                 linked[*number].extend(measure.map(|measure| (*content, measure)));
             }
             Ok(())
@@ -104,9 +113,18 @@ impl Resembling {
     ///
     /// # Errors
     /// Those of [`Resembling::to`].
-    pub fn among(&mut self, set: &[u64], few: &[u64], progress: &Progress) -> Result<Vec<(Doc, Measure)>> {
+    pub fn among(
+        &mut self,
+        asked: AskedSet<'_>,
+        few: &[u64],
+        progress: &Progress,
+    ) -> Result<Vec<(Doc, Measure)>> {
         let Some(rule) = self.rule else { return Ok(Vec::new()) };
         progress.check()?;
+        let set = asked.words;
+        let salts = salts(&self.tables, few)?;
+        let comparable = few.iter().zip(salts).filter(|(_, salt)| *salt == asked.salt);
+        let few: Vec<u64> = comparable.map(|(content, _)| *content).collect();
         let join = rule.has_prefixes() || rule.all_of_larger().is_some();
         let size = rule.posted(set);
         // Then the words of a sketch are as many as its keys are posted with.
@@ -115,7 +133,7 @@ impl Resembling {
         let tables = self.tables.clone();
         each_set_of_size(
             &tables,
-            few,
+            &few,
             &|other| !sized || rule.own().allows(size, other),
             &mut |at, other| {
                 // All that `join` links shares a key.
@@ -144,13 +162,14 @@ impl Resembling {
 
     /// What shares keys with the sets, an entry for each key, ascending. Where keys tell whether they index a set, the smaller
     /// of both is indexed by these.
-    fn meet(&mut self, sets: &[&[u64]], wanted: &dyn Fn(Doc) -> bool) -> Result<Vec<Met>> {
+    fn meet(&mut self, sets: &[AskedSet<'_>], wanted: &dyn Fn(Doc) -> bool) -> Result<Vec<Met>> {
         let indexed = self.rule.is_some_and(|rule| rule.all_of_larger().is_some());
         let (mut keys, mut sizes) = (Vec::new(), Vec::new());
         for (number, set) in (0..).zip(sets) {
-            let (own, size) = self.sketcher.keys_of(set);
+            let (own, size) = self.sketcher.keys_of(set.words);
             sizes.push(size);
-            keys.extend(own.iter().flat_map(|key| sought(spread(*key), indexed)).map(|key| (key, number)));
+            let posted = own.iter().map(|key| spread(*key) ^ set.salt);
+            keys.extend(posted.flat_map(|key| sought(key, indexed)).map(|key| (key, number)));
         }
         keys.sort_unstable();
         keys.dedup();

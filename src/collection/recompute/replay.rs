@@ -14,7 +14,7 @@ use crate::collection::tables::document::Document;
 use crate::collection::tables::frozen::frozen;
 use crate::collection::tables::member::Member;
 use crate::collection::tables::rows::StoredText;
-use crate::collection::tables::sets::missing;
+use crate::collection::tables::sets::{has_scopes, missing, salts};
 use crate::collection::tables::sources::{SourceEntry, sources};
 use crate::document::{Doc, NO_DOC, Position};
 use crate::error::{Error, Result};
@@ -43,7 +43,7 @@ pub struct RecomputeRequest {
 const CHECKED: usize = 1024;
 
 /// Documents of a commit in document order: by the load that first brought the id, then the id. In memory are 56 bytes
-/// and the id of each document, 24 bytes of each text, and the names of the files; sets are read as they are asked for.
+/// and the id of each document, 24 bytes of each text (32 where not all documents are compared), and the names of the files; sets are read as they are asked for.
 #[derive(Debug)]
 pub struct Replay {
     tables: Tables,
@@ -54,6 +54,8 @@ pub struct Replay {
     names: String,
     /// By content, ascending.
     texts: Vec<ReplayText>,
+    /// The salts of these texts, where not all documents are compared.
+    salts: Option<Vec<u64>>,
     /// The digests of these texts, if documents of other origin are met.
     digests: Option<Vec<Digest>>,
     /// Members of the sets of all documents.
@@ -140,6 +142,7 @@ impl Replay {
             sources: BTreeMap::new(),
             names: String::new(),
             texts: Vec::new(),
+            salts: None,
             digests: None,
             members: 0,
         }
@@ -184,6 +187,12 @@ impl Replay {
         Ok(self)
     }
 
+    /// The salt of a text, where not all documents are compared.
+    fn salt(&self, content: Doc) -> Option<u64> {
+        let at = || self.texts.binary_search_by_key(&content, |text| text.content).ok();
+        self.salts.as_ref().and_then(|salts| salts.get(at()?).copied())
+    }
+
     /// The digest of a text, or what its number is spread to.
     fn digest(&self, content: Doc) -> Digest {
         let at = || self.texts.binary_search_by_key(&content, |text| text.content).ok();
@@ -222,6 +231,9 @@ impl Replay {
             return Err(missing(&self.tables, *content as Doc));
         }
         self.texts = texts;
+        if has_scopes(&self.tables) {
+            self.salts = Some(salts(&self.tables, &contents)?);
+        }
         Ok(())
     }
 
@@ -254,6 +266,7 @@ impl Replay {
         let digests = self.digests.as_ref().map_or(0, |digests| digests.capacity() * size_of::<Digest>());
         let rows = self.documents.capacity() * size_of::<ReplayRow>()
             + self.texts.capacity() * size_of::<ReplayText>()
+            + self.salts.as_ref().map_or(0, |salts| salts.capacity() * size_of::<u64>())
             + digests;
         (rows + self.names.capacity()) as u64
     }
@@ -282,7 +295,8 @@ impl flow::ReplayedDocuments for Replay {
         let (id, value) = row.strings(&self.names);
         let (content, text_bytes, keep_key) = (row.content, row.text_bytes, row.worth);
         let digest = self.digest(content);
-        Replayed { id, content, digest, size: self.size(content), text_bytes, keep_key, value }
+        let (salt, size) = (self.salt(content), self.size(content));
+        Replayed { id, content, digest, salt, size, text_bytes, keep_key, value }
     }
 
     fn set(&self, content: Doc, set: &mut Vec<u64>) -> Result<()> {

@@ -49,6 +49,8 @@ pub const SEEN: Table = table(13, "seen", 3, 2, false);
 /// Parity signatures of sets: content -> where it starts in [`PARITIES`], its words. Never replaced. Only where sets are
 /// measured by the method `join`.
 pub const SIGNATURES: Table = table(14, "signatures", 3, 1, false);
+/// Scopes: content -> the salt of the value that documents must share to be compared. Never replaced. Only where they must.
+pub const SCOPES: Table = table(15, "scopes", 2, 1, false);
 /// Bytes of ids, of the values they are compared by, and of names of sources, eight a word.
 pub const LABELS: SectionKind = SectionKind(32);
 /// Sets, a member a word.
@@ -73,9 +75,9 @@ pub const HEAPS: [(SectionKind, &str); 6] = [
 ];
 
 /// All tables.
-pub const TABLES: [Table; 14] = [
+pub const TABLES: [Table; 15] = [
     DOCUMENTS, TEXTS, CONTENTS, DIGESTS, POSTINGS, MEMBERS, LINKS, COMPONENTS, CLUSTERS, SOURCES, RECORDS,
-    DEAD, SEEN, SIGNATURES,
+    DEAD, SEEN, SIGNATURES, SCOPES,
 ];
 
 /// The name of a section.

@@ -285,6 +285,28 @@ impl StoredSignature {
     }
 }
 
+/// A row of scopes.
+#[derive(Clone, Copy, Debug)]
+pub struct StoredScope {
+    /// The content.
+    pub content: u64,
+    /// What makes its keys differ from those of contents that it is not to be compared with.
+    pub salt: u64,
+}
+
+impl StoredScope {
+    /// What a row says.
+    pub fn of_row(row: &[u64]) -> StoredScope {
+        let [content, salt] = columns(row);
+        StoredScope { content, salt }
+    }
+
+    /// The row.
+    pub fn to_row(self) -> [u64; 2] {
+        [self.content, self.salt]
+    }
+}
+
 /// A row of ids that a load has mentioned.
 #[derive(Clone, Copy, Debug)]
 pub struct SeenId {

@@ -1,10 +1,10 @@
-//! The stored sets of contents: what their sketches are, a word a member.
+//! The stored sets of contents: what their sketches are, a word a member; and which of them are compared.
 
 use crate::collection::HeapCursor;
 use crate::collection::run::reader::RunReader;
-use crate::collection::run::schema::{SETS, TEXTS};
+use crate::collection::run::schema::{SCOPES, SETS, TEXTS};
 use crate::collection::tables::Tables;
-use crate::collection::tables::rows::StoredText;
+use crate::collection::tables::rows::{StoredScope, StoredText};
 use crate::document::Doc;
 use crate::error::{Error, Result};
 
@@ -77,4 +77,31 @@ fn no_heap(run: &RunReader) -> Error {
 pub fn missing(tables: &Tables, content: Doc) -> Error {
     let path = tables.runs.last().map_or_else(Default::default, |run| run.path().to_path_buf());
     Error::damaged(&path, 0, format!("content {content} is in no run up to this one"))
+}
+
+/// Whether not all documents are compared.
+pub fn has_scopes(tables: &Tables) -> bool {
+    // A run that others were merged to has a section of each table.
+    tables.runs.iter().any(|run| run.rows(SCOPES.kind).is_some_and(|rows| !rows.is_empty()))
+}
+
+/// The salts of ascending, distinct contents; 0 of each where all documents are compared.
+///
+/// # Errors
+/// [`crate::error::Error::Io`] and [`crate::error::Error::Damaged`].
+pub fn salts(tables: &Tables, contents: &[u64]) -> Result<Vec<u64>> {
+    let mut salts = vec![0; contents.len()];
+    if !has_scopes(tables) {
+        return Ok(salts);
+    }
+    let mut found = vec![false; contents.len()];
+    tables.newest(SCOPES, contents, &mut |at, _, row| {
+        found[at] = true;
+        salts[at] = StoredScope::of_row(row).salt;
+        Ok(())
+    })?;
+    match found.iter().position(|found| !found) {
+        Some(at) => Err(missing(tables, contents[at] as Doc)),
+        None => Ok(salts),
+    }
 }

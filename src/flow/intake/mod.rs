@@ -5,12 +5,12 @@ mod replayed;
 pub mod sample;
 pub mod tables;
 pub mod unit_queue;
-mod within;
+pub mod within;
 
 use std::sync::Arc;
 
 use hashbrown::HashSet;
-use xxhash_rust::xxh3::{Xxh3Default, xxh3_128};
+use xxhash_rust::xxh3::Xxh3Default;
 
 use crate::document::{Doc, NO_DOC, Position};
 use crate::error::{Error, Result};
@@ -21,7 +21,7 @@ use crate::flow::distributed::topology::Topology;
 use crate::flow::documents::{RunDocuments, WorkItem};
 use crate::flow::intake::keepers::Keepers;
 use crate::flow::intake::unit_queue::UnitQueue;
-use crate::flow::intake::within::Within;
+use crate::flow::intake::within::{Within, salted};
 use crate::flow::left_out::LeaveOut;
 use crate::flow::memory::budget::Share;
 use crate::flow::records::{Arrival, Change, ChangeKind, Posting, id_digest};
@@ -261,7 +261,7 @@ impl Intake {
         let salt = self.within.salt(record);
         let digest = salt.map_or(digest, |salt| {
             self.segment.salt_last(salt);
-            xxh3_128(bytemuck::cast_slice(&[digest, u128::from(salt)]))
+            salted(digest, salt)
         });
         self.arrivals.push(Arrival::new(digest, doc, record.position.to_bits()));
         // A text this worker has met is not the first of its kind, whatever the others read: it needs no keys.
@@ -285,9 +285,13 @@ impl Intake {
         }
         let doc = self.next_doc()?;
         self.segment.push(record)?;
+        let salt = self.within.salt(record);
+        if let Some(salt) = salt {
+            self.segment.salt_last(salt);
+        }
         let kind = match self.sketcher.read(record.text, record.day) {
             _ if record.deleted => ChangeKind::Delete,
-            Some(digest) => ChangeKind::Text(digest),
+            Some(digest) => ChangeKind::Text(salt.map_or(digest, |salt| salted(digest, salt))),
             None => ChangeKind::Empty,
         };
         if !self.has_room(record) {
@@ -301,10 +305,10 @@ impl Intake {
         if let ChangeKind::Text(digest) = kind {
             self.warn(record, doc);
             if self.has_keys {
-                self.sketch(doc, 0);
+                self.sketch(doc, salt.unwrap_or(0));
             }
             let set = if self.has_keys { self.sketcher.words() } else { &[] };
-            keepers.keep(self.worker, |keeper| keeper.text(doc, digest, set))?;
+            keepers.keep(self.worker, |keeper| keeper.text(doc, digest, salt, set))?;
         }
         Ok(())
     }
@@ -394,6 +398,11 @@ fn fingerprint(record: &Record<'_>, kept: bool) -> u128 {
     if let Day::Known(day) = record.day {
         state.update(&[3]);
         state.update(&day.to_le_bytes());
+    }
+    if let Some(within) = &record.within {
+        state.update(&[4]);
+        state.update(within.as_bytes());
+        state.update(&(within.len() as u64).to_le_bytes());
     }
     // With its length a text and a value cannot pass for another text. The length of the value is left out, as it is in
     // stored fingerprints: a value that ends in the bytes of a day could pass for a shorter one with that day.

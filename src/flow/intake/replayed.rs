@@ -64,19 +64,22 @@ impl Intake {
         }
         let doc = self.next_doc()?;
         self.segment.push_stored(position, document)?;
+        if let Some(salt) = document.salt {
+            self.segment.salt_last(salt);
+        }
         self.arrivals.push(Arrival::new(document.digest, doc, position.to_bits()));
         if self.has_keys && !self.has_seen(document.digest) {
             replay.set(document.content, set)?;
-            self.sketch_again(doc, set);
+            self.sketch_again(doc, document.salt.unwrap_or(0), set);
         }
         Ok(())
     }
 
-    /// Sketches the last row's text by its set.
-    fn sketch_again(&mut self, doc: Doc, set: &[u64]) {
+    /// Sketches the last row's text by its set. Keys of different salts are different.
+    fn sketch_again(&mut self, doc: Doc, salt: u64, set: &[u64]) {
         let size = if self.posts_keys {
             let (keys, size) = self.sketcher.keys_of(set);
-            self.postings.extend(keys.iter().map(|key| Posting { key: spread(*key), size, doc }));
+            self.postings.extend(keys.iter().map(|key| Posting { key: spread(*key) ^ salt, size, doc }));
             size
         } else {
             self.sketcher.posted_of(set)

@@ -185,6 +185,8 @@ impl Members<'_> {
         own: &mut OwnOfNew,
     ) -> Result<()> {
         let mut keys = Vec::new();
+        let salts = self.run.sets.stored().map_or(Ok(Vec::new()), |stored| stored.salts(&self.stored))?;
+        let salt = |doc: Doc| self.stored.binary_search(&doc).map_or(0, |at| salts[at]);
         self.each_stored(&self.stored, &mut |doc, set| {
             let indexing = choice.of_stored(set, new, &mut keys);
             if keys.is_empty() {
@@ -193,7 +195,7 @@ impl Members<'_> {
             if indexing.by_fewest {
                 set_bit(&mut own.by_fewest, doc);
             }
-            let member = IndexedSet::of(doc, set, 0);
+            let member = IndexedSet::of(doc, set, salt(doc));
             for (at, (count, key)) in keys.iter().enumerate() {
                 if at < indexing.keys && choice.is_often(*count) {
                     own.indexing_often.insert(*key);

@@ -43,6 +43,8 @@ pub struct FinishedDocument {
     pub day: Day,
     /// The value that the keep policy compares, if it compares a field.
     pub value: Option<Value>,
+    /// Its value of the field that documents must share to be compared: its file where each is compared by itself.
+    pub within: Option<String>,
     /// The digest of its canonical text; none of a text without a token.
     pub digest: Option<Digest>,
     /// The protected set that it is of.

@@ -50,6 +50,7 @@ impl FinishedRun {
             is_listed: true,
             day: Day::None,
             value: None,
+            within: None,
             digest: None,
             set: member.set.clone(),
             preference: 0,
@@ -169,6 +170,10 @@ impl FinishedFind<'_> {
             position: Position::new(number as u32, found.position.offset()),
             set: row.and_then(|row| row.against.clone()),
             preference: source.preference,
+            within: match self.run.config.input.is_within_files() {
+                true => Some(source.shown.clone()),
+                false => found.document.within.clone(),
+            },
             ..found.document
         }
     }
@@ -256,6 +261,7 @@ impl Sink for FindSink<'_> {
                 is_listed: false,
                 day: record.day,
                 value: record.value.clone(),
+                within: record.within.as_deref().map(str::to_owned),
                 digest,
                 set: None,
                 preference: 0,

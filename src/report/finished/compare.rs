@@ -35,6 +35,7 @@ impl FinishedQuestions<'_> {
             second: b.name(),
             same_text,
             measures: self.measures((a, b), sketcher),
+            is_kept_apart: a.within != b.within,
             listed: None,
             relation: None,
             texts: None,

@@ -202,6 +202,11 @@ impl FinishedQuestions<'_> {
     ) -> Result<()> {
         let sketcher = &mut self.sketcher();
         let ends = self.compare((a, b), true, sketcher)?;
+        if ends.is_kept_apart {
+            // No pair of the two clusters is compared.
+            apart.ends = Some(ends);
+            return Ok(());
+        }
         let is_linked = |step: &Step| step.measures.is_some_and(|measures| measures.linked);
         if self.guarantee() && self.run().config.rule().is_some() {
             let side = |document, cluster: Option<&FinishedCluster>| {

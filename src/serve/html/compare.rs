@@ -110,6 +110,9 @@ fn closest(found: &Apart) -> Markup {
         ),
     };
     let measured = found.ends.as_ref().is_some_and(|ends| ends.measures.is_some());
+    if found.ends.as_ref().is_some_and(|ends| ends.is_kept_apart) {
+        return html! { p { "No pair of the two clusters is compared." } };
+    }
     html! {
         @match &found.best {
             None if !measured => { p { "The collection's method links equal texts only." } }

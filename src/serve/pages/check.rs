@@ -2,9 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::collection::Resembled;
+use crate::collection::{AskedText, Resembled};
 use crate::progress::Progress;
-use crate::read::Day;
 use crate::serve::http::answer::HttpError;
 use crate::serve::http::query::MOST_RESULTS;
 use crate::serve::state::commit::ServedCommit;
@@ -22,12 +21,14 @@ const MOST_NAMED: usize = 10 * MOST_RESULTS;
 pub struct CheckAsked {
     text: Option<String>,
     texts: Option<Vec<String>>,
+    /// The value of the field that documents must share, of all these texts.
+    within: Option<String>,
 }
 
 impl CheckAsked {
     /// One text.
     pub fn one(text: String) -> CheckAsked {
-        CheckAsked { text: Some(text), texts: None }
+        CheckAsked { text: Some(text), texts: None, within: None }
     }
 
     /// The text, if it is one.
@@ -77,6 +78,12 @@ pub fn check(commit: &ServedCommit, asked: &CheckAsked, progress: &Progress) -> 
             ));
         }
     };
+    let field = &commit.snapshot().manifest().config.input.within_field;
+    if asked.within.is_some() && field.is_empty() {
+        return Err(HttpError::bad(
+            "\"within\" is for collections that were made with --within; leave it out",
+        ));
+    }
     if texts.len() > MOST_TEXTS {
         let what = format!("{} texts are more than {MOST_TEXTS}; send them in parts", texts.len());
         return Err(HttpError::new(http::StatusCode::UNPROCESSABLE_ENTITY, what));
@@ -84,7 +91,9 @@ pub fn check(commit: &ServedCommit, asked: &CheckAsked, progress: &Progress) -> 
     let mut answers: Vec<CheckedAnswer> = Vec::with_capacity(texts.len());
     let mut room = MOST_NAMED;
     for texts in texts.chunks(TOGETHER) {
-        let texts: Vec<(&str, Day)> = texts.iter().map(|text| (text.as_str(), Day::None)).collect();
+        let within = asked.within.as_deref();
+        let texts: Vec<AskedText<'_>> =
+            texts.iter().map(|text| AskedText { text, within, ..AskedText::default() }).collect();
         let found = commit.with_checker(|checker| checker.check(&texts, progress))?;
         answers.extend(found.into_iter().map(|mut resembles| {
             let all = resembles.len();

@@ -63,6 +63,8 @@ pub(super) struct Fact {
     pub(super) links: u64,
     pub(super) postings: u64,
     pub(super) signature: u64,
+    /// What its keys are made different by, where not all documents are compared.
+    pub(super) salt: Option<u64>,
 }
 
 /// What there is, and what live documents were found to refer to.

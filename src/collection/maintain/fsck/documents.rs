@@ -3,10 +3,12 @@
 use super::check::{Check, hashed};
 use crate::collection::HeapCursor;
 use crate::collection::run::schema::{
-    CONTENTS, DIGESTS, DOCUMENTS, MEMBERS, PARITIES, SETS, SIGNATURES, TEXTS,
+    CONTENTS, DIGESTS, DOCUMENTS, MEMBERS, PARITIES, SCOPES, SETS, SIGNATURES, TEXTS,
 };
 use crate::collection::tables::document::Document;
-use crate::collection::tables::rows::{StoredDigest, StoredMember, StoredSignature, StoredText, halves};
+use crate::collection::tables::rows::{
+    StoredDigest, StoredMember, StoredScope, StoredSignature, StoredText, halves,
+};
 use crate::document::Doc;
 use crate::error::{Error, Result};
 use crate::flow::id_digest;
@@ -86,6 +88,7 @@ impl Check<'_> {
             }
             Ok(())
         })?;
+        self.scopes()?;
         let rule = self.manifest.config.rule();
         let (mut set, mut cursor) = (Vec::new(), HeapCursor::default());
         self.each_row(TEXTS, &mut |check, row, run| {
@@ -114,6 +117,26 @@ impl Check<'_> {
         for content in self.contents() {
             if !self.facts[&content].text {
                 self.wrong_content(TEXTS, content, "a live content has no text");
+            }
+        }
+        Ok(())
+    }
+
+    /// Every live content has a scope, where not all documents are compared.
+    fn scopes(&mut self) -> Result<()> {
+        let is_within = !self.manifest.config.input.within_field.is_empty();
+        self.each_row(SCOPES, &mut |check, row, _| {
+            let scope = StoredScope::of_row(row);
+            if !is_within {
+                check.wrong(SCOPES, row, "all documents are compared");
+            } else if let Some(fact) = check.facts.get_mut(&(scope.content as Doc)) {
+                fact.salt = Some(scope.salt);
+            }
+            Ok(())
+        })?;
+        for content in self.contents().into_iter().filter(|_| is_within) {
+            if self.facts[&content].salt.is_none() {
+                self.wrong_content(SCOPES, content, "a live content has no scope");
             }
         }
         Ok(())

@@ -28,7 +28,8 @@ impl Check<'_> {
         self.keys.sort_unstable();
         self.keys.dedup();
         for key in &self.keys {
-            fact.postings = fact.postings.wrapping_add(hashed(&[spread(*key), u64::from(size)]));
+            fact.postings =
+                fact.postings.wrapping_add(hashed(&[spread(*key) ^ fact.salt.unwrap_or(0), u64::from(size)]));
         }
     }
 

@@ -52,6 +52,11 @@ impl Explaining<'_> {
             return Ok(apart);
         }
         let ends = self.compare(a, b)?;
+        if ends.is_kept_apart {
+            // No pair of the two clusters is compared.
+            apart.ends = Some(ends);
+            return Ok(apart);
+        }
         if self.guarantee && self.rule.is_some() {
             (apart.representatives, apart.all_pairs) = (self.across(a, b)?, false);
             let component = |member: &Member| self.at.get(&member.document.content).map(|at| at.component);

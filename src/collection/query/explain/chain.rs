@@ -48,8 +48,16 @@ impl Explaining<'_> {
         let mut steps = Vec::new();
         for (number, (pair, measures)) in path.windows(2).zip(measures).enumerate() {
             let (first, second) = (pair[0].name.clone(), pair[1].name.clone());
-            let mut step =
-                Step { first, second, same_text: false, measures, listed: None, relation: None, texts: None };
+            let mut step = Step {
+                first,
+                second,
+                same_text: false,
+                measures,
+                is_kept_apart: false,
+                listed: None,
+                relation: None,
+                texts: None,
+            };
             if number < COMPARED {
                 self.compare_texts(&pair[0], &pair[1], &mut step)?;
             }
@@ -107,6 +115,7 @@ impl Explaining<'_> {
                 second,
                 same_text: false,
                 measures,
+                is_kept_apart: false,
                 listed: None,
                 relation: None,
                 texts: None,

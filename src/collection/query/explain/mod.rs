@@ -26,7 +26,7 @@ use crate::collection::tables::document::Document;
 use crate::collection::tables::lookup::{cluster_keys, clusters, find, members, stored_documents};
 use crate::collection::tables::member::Member;
 use crate::collection::tables::rows::ClusterKey;
-use crate::collection::tables::sets::each_set;
+use crate::collection::tables::sets::{each_set, salts};
 use crate::collection::tables::sources::sources;
 use crate::config::{Clustering, Fold, Keep};
 use crate::document::{Doc, NO_DOC, Position};
@@ -103,6 +103,9 @@ pub struct Step {
     /// How much they share; `None` where the method makes no sets, as equal texts are then all it links, and where a text
     /// cannot be had.
     pub measures: Option<Measures>,
+    /// Whether they are not to be compared, as they have not the same value of the field that documents must share.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_kept_apart: bool,
     /// What the lists of a run say of the pair, where it cannot be measured again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub listed: Option<ReportedScores>,
@@ -382,15 +385,27 @@ impl<'a> Explaining<'a> {
         } else {
             self.measure_sets(left, right)?
         };
+        let is_kept_apart = self.are_kept_apart(left, right)?;
         Ok(Step {
             first: a.name.clone(),
             second: b.name.clone(),
             same_text,
-            measures,
+            measures: measures
+                .map(|measures| Measures { linked: measures.linked && !is_kept_apart, ..measures }),
+            is_kept_apart,
             listed: None,
             relation: None,
             texts: None,
         })
+    }
+
+    /// Whether two contents are not to be compared.
+    pub(super) fn are_kept_apart(&self, left: Doc, right: Doc) -> Result<bool> {
+        if left == right || [left, right].contains(&NO_DOC) {
+            return Ok(false);
+        }
+        let salts = salts(&self.tables, &[left.min(right), left.max(right)].map(u64::from))?;
+        Ok(salts[0] != salts[1])
     }
 
     /// What is to be said of equal texts.

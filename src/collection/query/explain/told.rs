@@ -40,6 +40,10 @@ impl Step {
     pub fn how(&self) -> String {
         match self.listed {
             Some(listed) if self.measures.is_none() => format!("{listed}, as the run listed it"),
+            _ if self.is_kept_apart => format!(
+                "{}; they are not compared, as their values of the field of --within differ",
+                Measures::figure(self.measures.as_ref(), self.same_text)
+            ),
             _ => Measures::told(self.measures.as_ref(), self.same_text),
         }
     }
@@ -108,7 +112,16 @@ mod tests {
 
     fn step(measures: Option<Measures>, same_text: bool) -> Step {
         let (first, second) = ("a".into(), "b".into());
-        Step { first, second, same_text, measures, listed: None, relation: None, texts: None }
+        Step {
+            first,
+            second,
+            same_text,
+            measures,
+            is_kept_apart: false,
+            listed: None,
+            relation: None,
+            texts: None,
+        }
     }
 
     #[test]
