@@ -239,7 +239,7 @@ fn collections_compare_within_a_value_too() {
     // Each document of another value is new to the collection; each of its own is known.
     let known = rows.iter().find(|row| row.contains("\"en\"") && row.len() > 500).unwrap();
     let other = known.replace("\"en\"", "\"de\"").replace("\"id\":\"", "\"id\":\"other-");
-    assert_ne!(known, other, "{known}");
+    assert_ne!(*known, other);
     dir.write("known.jsonl", format!("{known}\n"));
     dir.write("other.jsonl", format!("{other}\n"));
     let checked = |file: &str| dir.alike(&format!("check c {file} --json"), None).ok().stdout;
