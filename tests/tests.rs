@@ -169,6 +169,8 @@ mod strangers;
 mod stretches;
 /// What the tests share: no test is in here.
 mod support;
+/// What `tune` says where inputs, labels or a distribution do not give a threshold; and its `--fold`.
+mod tune_doubts;
 /// Sampling planned on documents, and thresholds tried on them.
 mod tune_sampling;
 /// N-gram and threshold chosen from labels, against all pairs, and from a gap.

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::support::output::jsonl;
 use crate::support::program::Dir;
-use crate::support::texts::line;
+use crate::support::texts::{line, pairs_at};
 
 /// Thousandths of the least resemblance that is looked for.
 const FLOOR: usize = 300;
@@ -158,23 +158,6 @@ fn the_best_f1_of_judged_pairs_is_that_of_these_alone() {
     check(&told, &texts, &all, FLOOR);
 }
 
-/// Pairs of texts that resemble each other at about the given percentages, with single words as shingles.
-fn pairs_at(percentages: impl IntoIterator<Item = usize>) -> Vec<String> {
-    let mut texts = Vec::new();
-    for (number, percent) in percentages.into_iter().enumerate() {
-        // Of 100 words of either text a share s is in both: s / (200 - s).
-        let shared = (2.0 * percent as f64 / (1.0 + percent as f64 / 100.0)).round() as usize;
-        for side in ["a", "b"] {
-            let word = |at: usize| match at < shared {
-                true => format!("p{number}w{at}"),
-                false => format!("p{number}{side}{at}"),
-            };
-            texts.push((0..100).map(word).collect::<Vec<_>>().join(" "));
-        }
-    }
-    texts
-}
-
 #[test]
 fn a_known_gap_is_found_and_none_where_there_is_none() {
     let dir = Dir::new();
@@ -201,7 +184,7 @@ fn a_known_gap_is_found_and_none_where_there_is_none() {
     let told = jsonl(of(&even, "").ok().stdout.as_bytes()).remove(0);
     assert_eq!((&told["shingles"][0]["gap"], &told["suggestion"]), (&Value::Null, &Value::Null), "{told}");
     assert_eq!(told["shingles"][0]["nearest"]["texts"], 260);
-    of(&even, "--toml").code(2).says("no gap");
+    of(&even, "--toml").code(3).says("in.jsonl").says("no gap").says("--labels");
 }
 
 #[test]
@@ -214,24 +197,26 @@ fn what_makes_no_sense_is_refused() {
         "--floor 0",
         "--floor 2",
         "--documents 0",
+        "--documents 1",
         "--words 0 --chars 0",
         "--words 1001",
         "--words many",
         "--labels marks.tsv",
         "--unlisted distinct",
         "--toml --json",
-        // None of the pairs is a duplicate, and no text has one.
-        "--labels pairs.tsv --toml",
-        "--toml",
     ] {
         dir.alike(&format!("tune threshold in.jsonl {wrong}"), None).code(2);
     }
+    // None of the pairs is a duplicate, and no text has one.
+    dir.alike("tune threshold in.jsonl --labels pairs.tsv --toml", None).code(3);
+    dir.alike("tune threshold in.jsonl --toml", None).code(3);
     dir.alike("tune threshold", None).code(2);
     let told = jsonl(dir.alike("tune threshold in.jsonl --labels pairs.tsv", None).ok().stdout.as_bytes());
     assert_eq!((&told[0]["suggestion"], &told[0]["shingles"][0]["best"]), (&Value::Null, &Value::Null));
     // Of many documents some are measured, and the report says so.
-    let told = jsonl(dir.alike("tune threshold in.jsonl --documents 1", None).ok().stdout.as_bytes());
-    assert_eq!((&told[0]["documents"], &told[0]["measured"]), (&2.into(), &1.into()));
+    dir.write("in.jsonl", line("a", "one two three") + &line("b", "one two four") + &line("c", "five"));
+    let told = jsonl(dir.alike("tune threshold in.jsonl --documents 2", None).ok().stdout.as_bytes());
+    assert_eq!((&told[0]["documents"], &told[0]["measured"]), (&3.into(), &2.into()));
 }
 
 /// Pages of one family are all pairs of each other: fewer are measured, and what a threshold below the family would do is told.

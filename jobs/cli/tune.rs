@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::common::{MachineArgs, PrintArgs, RecordArgs, TalkArgs};
+use super::common::{FoldArgs, MachineArgs, PrintArgs, RecordArgs, TalkArgs};
 use super::evaluate::LabelArgs;
 
 pub(super) const TUNE_EXAMPLES: &str = "\
@@ -78,11 +78,12 @@ pub(crate) enum TuneCommand {
     ///
     /// With labels: for each n-gram size the threshold with the greatest F1 of all thresholds. Pairs that were judged
     /// are measured one by one. Of clusters, and of pairs with --unlisted distinct, all pairs of labelled documents
-    /// count; those below --floor count as not found.
+    /// count; those below --floor count as not found. If the greatest F1 is below 0.5, or the threshold makes more than
+    /// three quarters of the mistakes of taking every pair for duplicates, the command says so and suggests nothing.
     ///
     /// Without labels: how similar each distinct text is to its nearest other text, at --floor or above. A gap is a
-    /// range of similarities with at most a quarter of the texts of its fullest neighbourhoods on both sides. If there
-    /// is no gap, the command says so and suggests nothing.
+    /// range of similarities with at most a quarter of the texts of its fullest neighbourhoods on both sides, and at most
+    /// one text for 50 on either side. If there is no gap, the command says so and suggests nothing.
     #[command(after_long_help = THRESHOLD_EXAMPLES)]
     Threshold(TuneThresholdArgs),
 }
@@ -132,6 +133,8 @@ pub(crate) struct TuneThresholdArgs {
     #[command(flatten)]
     pub(crate) talk: TalkArgs,
     #[command(flatten)]
+    pub(crate) fold: FoldArgs,
+    #[command(flatten)]
     pub(crate) records: RecordArgs,
     #[command(flatten)]
     pub(crate) machine: MachineArgs,
@@ -170,6 +173,8 @@ pub(crate) struct SamplingArgs {
     #[command(flatten)]
     pub(crate) talk: TalkArgs,
     #[command(flatten)]
+    pub(crate) fold: FoldArgs,
+    #[command(flatten)]
     pub(crate) records: RecordArgs,
     #[command(flatten)]
     pub(crate) machine: MachineArgs,
@@ -195,6 +200,8 @@ pub(crate) struct SampleArgs {
     pub(crate) print: PrintArgs,
     #[command(flatten)]
     pub(crate) talk: TalkArgs,
+    #[command(flatten)]
+    pub(crate) fold: FoldArgs,
     #[command(flatten)]
     pub(crate) records: RecordArgs,
     #[command(flatten)]

@@ -173,7 +173,7 @@ fn is_named(input: &Path, name: &str) -> bool {
 }
 
 /// Inputs as a message names them.
-fn shown(inputs: &[PathBuf]) -> String {
+pub(crate) fn shown(inputs: &[PathBuf]) -> String {
     let name = |input: &PathBuf| printable(&input.to_string_lossy()).into_owned();
     let mut names: Vec<String> = inputs.iter().take(SHOWN).map(name).collect();
     if let Some(more) = inputs.len().checked_sub(SHOWN).filter(|more| *more > 0) {

@@ -63,6 +63,11 @@ impl LabelsReport {
         }
     }
 
+    /// Whether they say something of every pair of the documents that they name, and not of those alone that they list.
+    pub(crate) fn is_complete(&self) -> bool {
+        self.form == Form::Clusters || self.unlisted == "distinct"
+    }
+
     /// What people should know of them, line by line.
     pub(crate) fn notes(&self) -> Vec<String> {
         let LabelsReport { file, used, unknown, unlabelled, .. } = self;

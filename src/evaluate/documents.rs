@@ -108,6 +108,11 @@ impl Documents {
         self.rows.iter().map(|row| row.words)
     }
 
+    /// How many there are, and how many of them have a word.
+    pub fn counts(&self) -> (u64, u64) {
+        (self.len() as u64, self.words().filter(|words| *words > 0).count() as u64)
+    }
+
     /// What a document is called: its id, or its file and offset there.
     pub fn name(&self, document: u32) -> String {
         let DocumentIds { position, id, .. } = &self.rows[document as usize];

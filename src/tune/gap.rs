@@ -3,6 +3,9 @@
 //! Looked at is how much each distinct text resembles the one that is nearest to it. So a family of a thousand pages
 //! counts a thousand times, and not half a million times as its pairs would.
 
+use std::cmp::Reverse;
+use std::ops::Range;
+
 use hashbrown::{HashMap, HashSet};
 use serde::Serialize;
 
@@ -23,6 +26,9 @@ const SHARE: (u64, u64) = (1, 4);
 const FEW: u64 = 20;
 /// How far the windows must differ, in standard deviations of counts.
 const DEVIATIONS: f64 = 3.0;
+/// A gap holds at most one text for so many on the side that has fewer: beside the fullest window of a heap a stretch may look
+/// empty that has hundreds of texts in it.
+const TEXTS_OF_A_SIDE: u64 = 50;
 
 /// How much texts resemble the nearest other one.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -87,7 +93,7 @@ impl Nearest {
     }
 
     /// The gap that is emptiest beside its sides, and of several the widest, if there is one: each side has a window of texts
-    /// that is at least four times as full, by more than chance would have it.
+    /// that is at least four times as full, by more than chance would have it, and fifty texts for each that is in the gap.
     pub fn gap(&self) -> Option<ResemblanceGap> {
         let first = (self.floor / BIN) as usize;
         let counts = self.hundredths.get(first..)?;
@@ -109,17 +115,31 @@ impl Nearest {
         };
         let fills: Vec<(usize, Option<f64>)> = (0..windows.len()).map(|at| (at, fill(at))).collect();
         let runs = fills.chunk_by(|a, b| a.1.is_some() == b.1.is_some());
-        let emptiest = runs
-            .filter(|run| run[0].1.is_some())
-            .map(|run| (run.iter().filter_map(|(_, fill)| *fill).fold(1.0, f64::min), run))
-            .min_by(|a, b| a.0.total_cmp(&b.0).then(b.1.len().cmp(&a.1.len())))?
-            .1;
-        let end = emptiest[0].0 + emptiest.len() - 1 + WINDOW;
-        Some(self.stretch(first, emptiest[0].0..end, counts))
+        let clear = runs.filter(|run| run[0].1.is_some()).filter_map(|run| {
+            let bins = self.clear(run[0].0..run[0].0 + run.len() - 1 + WINDOW, counts)?;
+            let windows = run.iter().filter(|(at, _)| bins.start <= *at && at + WINDOW <= bins.end);
+            Some((windows.filter_map(|(_, fill)| *fill).fold(1.0, f64::min), bins))
+        });
+        let emptiest = clear.min_by(|a, b| a.0.total_cmp(&b.0).then(b.1.len().cmp(&a.1.len())))?.1;
+        Some(self.stretch(first, emptiest, counts))
+    }
+
+    /// The widest part of some bins that holds few of the texts on either side of it, and of several the emptiest. What is sparse
+    /// at the edge of a heap belongs to that heap then, and not to the gap.
+    fn clear(&self, bins: Range<usize>, counts: &[u64]) -> Option<Range<usize>> {
+        let below = |at: usize| counts[..at].iter().sum::<u64>();
+        let sums: Vec<u64> = (0..=counts.len()).map(below).collect();
+        let within = |part: &Range<usize>| sums[part.end] - sums[part.start];
+        let is_clear = |part: &Range<usize>| {
+            let side = (self.alone + sums[part.start]).min(sums[counts.len()] - sums[part.end]);
+            within(part) * TEXTS_OF_A_SIDE <= side
+        };
+        let parts = bins.clone().flat_map(|start| (start + WINDOW..=bins.end).map(move |end| start..end));
+        parts.filter(is_clear).max_by_key(|part| (part.len(), Reverse(within(part))))
     }
 
     /// The gap of some bins.
-    fn stretch(&self, first: usize, bins: std::ops::Range<usize>, counts: &[u64]) -> ResemblanceGap {
+    fn stretch(&self, first: usize, bins: Range<usize>, counts: &[u64]) -> ResemblanceGap {
         let fewest = counts[bins.clone()].iter().min().copied().unwrap_or(0);
         // The longest run of the emptiest bins.
         let (mut best, mut run) = (0..0, bins.start..bins.start);
@@ -162,9 +182,8 @@ mod tests {
     fn between_two_heaps() {
         let gap = nearest(&[(30..50, 30), (80..95, 20)], 0).gap().expect("a gap");
         let bounds = [gap.from, gap.threshold, gap.to].map(Threshold::to_f64);
-        // A window whose fill is at most a quarter of its neighbours' may have a bin of theirs.
-        assert!((0.49..=0.5).contains(&bounds[0]) && (0.8..=0.81).contains(&bounds[2]), "{gap:?}");
-        assert_eq!(bounds[1], 0.65);
+        // A bin of either heap would be too much of the upper one.
+        assert_eq!((bounds, gap.within), ([0.5, 0.65, 0.8], 0));
         assert_eq!(gap.below + gap.within + gap.above, 20 * 30 + 15 * 20);
     }
 
@@ -191,6 +210,23 @@ mod tests {
     fn an_empty_stretch_goes_before_a_dent() {
         let gap = nearest(&[(80..86, 400), (86..92, 60), (92..100, 900)], 2000).gap().expect("a gap");
         assert_eq!((gap.from.to_string(), gap.within), ("0.3".to_owned(), 0));
+    }
+
+    #[test]
+    fn a_gap_holds_few_of_the_texts_on_either_side() {
+        // Each window has at most a quarter of the fullest ones, and all together a third of the upper heap.
+        let crowded = nearest(&[(30..45, 100), (45..80, 12), (80..95, 80)], 0);
+        assert_eq!(crowded.gap(), None);
+        // The same in thousands of texts, where hundreds are far from chance.
+        assert_eq!(nearest(&[(30..45, 1000), (45..80, 60), (80..95, 800)], 0).gap(), None);
+        // A few do not hide a gap, and it has what there is room for.
+        let gap = nearest(&[(30..45, 100), (60..65, 4), (80..95, 80)], 0).gap().expect("a gap");
+        assert_eq!((gap.from.to_string(), gap.to.to_string()), ("0.45".to_owned(), "0.8".to_owned()));
+        assert_eq!((gap.within, gap.below, gap.above), (20, 1500, 1200));
+        // The sparse edge of the lower heap belongs to that heap.
+        let gap = nearest(&[(30..45, 100), (45..60, 14), (80..95, 80)], 0).gap().expect("a gap");
+        assert!((0.59..=0.6).contains(&gap.from.to_f64()) && gap.to.to_string() == "0.8", "{gap:?}");
+        assert!(gap.within * TEXTS_OF_A_SIDE <= gap.above, "{gap:?}");
     }
 
     #[test]

@@ -61,7 +61,7 @@ pub fn sweep_judged(
         pairs.push(GradedPairs { level, duplicates: u64::from(*is), others: u64::from(!*is) });
         duplicates += u64::from(*is);
     }
-    Ok(Sweep::new(pairs, duplicates, None))
+    Ok(Sweep::new(pairs, (duplicates, judged.len() as u64 - duplicates), None))
 }
 
 /// Takes from a run of the exact join what labels say of the pairs that it has accepted, of all documents with each other.
@@ -99,7 +99,8 @@ pub fn sweep_joined(
         pairs.push(graded(level, between(a, b, truth), size(a) * size(b)));
     }
     pairs.retain(|pairs| pairs.duplicates + pairs.others > 0);
-    Ok(Sweep::new(pairs, truth.count(), Some(floor)))
+    let (all, duplicates) = (pairs_of(truth.groups().len() as u64), truth.count());
+    Ok(Sweep::new(pairs, (duplicates, all - duplicates), Some(floor)))
 }
 
 fn graded(level: u32, duplicates: u64, all: u64) -> GradedPairs {

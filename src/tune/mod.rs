@@ -26,7 +26,7 @@ pub use labelled::{join, sweep_joined, sweep_judged};
 pub use part::{some_of, write_part};
 pub use plan::{Accuracy, AtRatio, Floors, MOST_RESIDUES, RATIOS, Trial, choose};
 pub use sampling::{Adaptive, LengthGroup, Plan, SamplingGoal, plan};
-pub use sweep::{BestThreshold, GradedPairs, LabelScore, Sweep};
+pub use sweep::{BestThreshold, GradedPairs, Inseparable, LEAST_F1, LabelScore, Sweep};
 pub use thresholds::{AtThreshold, Measured, thresholds};
 
 use crate::config::Config;

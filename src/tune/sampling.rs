@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::Run;
 use super::plan::{Accuracy, AtRatio, Floors, MOST_RESIDUES, RATIOS, Trial, by_size, choose};
-use crate::config::{Config, Count, Input, Method, Sampling, Shingles, Text};
+use crate::config::{Config, Count, Fold, Input, Method, Sampling, Shingles, Text};
 use crate::document::Doc;
 use crate::error::{Error, Result};
 use crate::evaluate::{BOUNDS, Documents, SIZES, Sizes, group_of};
@@ -18,6 +18,8 @@ pub struct SamplingGoal {
     pub threshold: Threshold,
     /// Words a shingle.
     pub ngram: usize,
+    /// Which spellings are one.
+    pub fold: Fold,
     /// What each group of lengths is to keep.
     pub floors: Floors,
     /// Where id and text of the documents stand.
@@ -130,7 +132,7 @@ fn config(wish: &SamplingGoal, method: Method, shingles: Shingles) -> Config {
         method,
         threshold: wish.threshold,
         input: wish.input.clone(),
-        text: Text { ngram: wish.ngram, ..Text::default() },
+        text: Text { ngram: wish.ngram, fold: wish.fold, ..Text::default() },
         shingles,
         count: Count { common_cap: 0, ..Count::default() },
         ..Config::default()

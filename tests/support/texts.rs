@@ -19,6 +19,23 @@ pub(crate) fn words(start: usize, count: usize) -> String {
     (start..start + count).map(|i| format!("w{i}")).collect::<Vec<_>>().join(" ")
 }
 
+/// Pairs of texts that resemble each other at about the given percentages, with single words as shingles.
+pub(crate) fn pairs_at(percentages: impl IntoIterator<Item = usize>) -> Vec<String> {
+    let mut texts = Vec::new();
+    for (number, percent) in percentages.into_iter().enumerate() {
+        // Of 100 words of either text a share s is in both: s / (200 - s).
+        let shared = (2.0 * percent as f64 / (1.0 + percent as f64 / 100.0)).round() as usize;
+        for side in ["a", "b"] {
+            let word = |at: usize| match at < shared {
+                true => format!("p{number}w{at}"),
+                false => format!("p{number}{side}{at}"),
+            };
+            texts.push((0..100).map(word).collect::<Vec<_>>().join(" "));
+        }
+    }
+    texts
+}
+
 /// The bytes as gzip members of at most `member` bytes each.
 pub(crate) fn gzip(bytes: &[u8], member: usize) -> Vec<u8> {
     let mut packed = Vec::new();

@@ -1,15 +1,17 @@
-//! Runs of which nothing is kept, on one part of one set of inputs.
+//! What measuring takes: runs of which nothing is kept, on one part of one set of inputs, and inputs that have enough for them.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use alike::config::{Config, Input};
-use alike::error::Result;
+use alike::config::{Config, Fold, Input};
+use alike::error::{Error, Result};
 use alike::flow::{self, LeaveOut, Outcome, Part, Request};
+use alike::printable::counted;
 use alike::progress::Progress;
 use alike::read::Source;
 
 use crate::cli::common::RecordArgs;
+use crate::session::inputs::shown;
 use crate::session::options::{Machine, records};
 
 /// What runs are made on, and with.
@@ -47,4 +49,37 @@ pub(super) fn input(args: &RecordArgs) -> Input {
     let mut input = Input::default();
     records(&mut input, args);
     input
+}
+
+/// Refuses inputs of which fewer than `least` documents have a word: a table of zeros would look like a result. `part` says what
+/// to do where only some of the documents were measured.
+pub(super) fn refuse_few(
+    inputs: &[PathBuf],
+    (documents, with_words): (u64, u64),
+    least: u64,
+    part: &str,
+) -> Result<()> {
+    if with_words >= least {
+        return Ok(());
+    }
+    let mut why = match (documents, with_words) {
+        (0, _) => "no documents to measure; check the files".to_owned(),
+        (_, 0) => {
+            let documents = counted(documents, "document");
+            format!("{documents} without any word; is the text field right (--text-field)?")
+        }
+        _ => "only 1 document has a word, and a threshold is about two texts; name more documents".to_owned(),
+    };
+    if !part.is_empty() {
+        why = format!("{why}; {part}");
+    }
+    Err(Error::input(Path::new(&shown(inputs)), why))
+}
+
+/// The line of a configuration that says which spellings are one; none where that is as usual.
+pub(super) fn toml_fold(fold: Fold) -> String {
+    match fold == Fold::default() {
+        true => String::new(),
+        false => format!("fold = {:?}\n", Vec::<String>::from(fold)),
+    }
 }

@@ -4,6 +4,7 @@ mod bench;
 mod filter;
 mod sample;
 mod sampling;
+mod suggestion;
 mod threshold;
 mod threshold_report;
 

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use alike::config::{Config, Text, parse_size};
+use alike::config::{Config, Fold, Text, parse_size};
 use alike::error::{Error, Result};
 use alike::flow::{Part, RaisedCounts};
 use alike::printable::counted;
@@ -13,10 +13,10 @@ use alike::threshold::Threshold;
 use alike::tune::{AtThreshold, Example, Measured, thresholds};
 use serde::Serialize;
 
-use super::bench::{TrialRuns, input};
+use super::bench::{TrialRuns, input, refuse_few};
 use crate::cli::tune::SampleArgs;
 use crate::session::inputs::{find_inputs, refuse};
-use crate::session::options::Machine;
+use crate::session::options::{Machine, asked_fold};
 use crate::session::run_folder::RunFolder;
 use crate::session::watched::watched;
 use crate::terminal::data::object::print_rows;
@@ -34,6 +34,7 @@ struct SampleReport {
     /// Documents measured.
     documents: u64,
     ngram: usize,
+    fold: Fold,
     /// Bytes of the inputs as they lie on disk, and how many of them were measured.
     bytes: u64,
     measured_bytes: u64,
@@ -55,7 +56,9 @@ struct ThresholdRow {
 
 pub(super) fn run(args: &SampleArgs) -> Result<ExitCode> {
     let machine = Machine::new(&args.machine)?;
-    let text = Text { ngram: args.ngram.unwrap_or(Text::default().ngram), ..Text::default() };
+    let usual = Text::default();
+    let fold = asked_fold(&args.fold)?.unwrap_or(usual.fold);
+    let text = Text { ngram: args.ngram.unwrap_or(usual.ngram), fold, ..usual };
     let config = Config { input: input(&args.records), text, ..Config::default() };
     config.validate()?;
     let usual = || USUAL.map(str::to_owned).to_vec();
@@ -96,6 +99,8 @@ fn measure(
     refuse(args.records.refusals, &refused, documents)?;
     let all: u64 = sources.iter().map(|source| source.bytes).sum();
     let measured = measured_bytes(sources, extent);
+    let part = if measured == all { "" } else { "only the beginning was measured: give a larger --sample" };
+    refuse_few(&args.inputs, (documents, documents - lowest.tally.empty), 1, part)?;
     let row = |found: AtThreshold| {
         let removed = found.removed();
         let removed_of_all = (removed as f64 * all as f64 / measured.max(1) as f64).round() as u64;
@@ -105,6 +110,7 @@ fn measure(
         version: env!("CARGO_PKG_VERSION"),
         documents,
         ngram: config.text.ngram,
+        fold: config.text.fold,
         bytes: all,
         measured_bytes: measured,
         whole: measured == all,

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use alike::config::Config;
+use alike::config::{Config, Fold};
 use alike::error::{Error, Result};
 use alike::evaluate::{Documents, size_name};
 use alike::flow::Part;
@@ -17,10 +17,10 @@ use alike::tune::{
 };
 use serde::Serialize;
 
-use super::bench::{TrialRuns, input};
+use super::bench::{TrialRuns, input, refuse_few, toml_fold};
 use crate::cli::tune::SamplingArgs;
 use crate::session::inputs::{find_inputs, refuse};
-use crate::session::options::Machine;
+use crate::session::options::{Machine, asked_fold};
 use crate::session::run_folder::RunFolder;
 use crate::session::watched::watched;
 use crate::terminal::data::object::print_rows;
@@ -40,6 +40,7 @@ struct SamplingReport {
     measured: usize,
     threshold: String,
     ngram: usize,
+    fold: Fold,
     floors: Floors,
     #[serde(flatten)]
     plan: Plan,
@@ -80,10 +81,11 @@ fn wish(args: &SamplingArgs) -> Result<SamplingGoal> {
         config.threshold = threshold.parse().map_err(Error::Config)?;
     }
     args.ngram.iter().for_each(|ngram| config.text.ngram = *ngram);
+    config.text.fold = asked_fold(&args.fold)?.unwrap_or_default();
     config.validate()?;
     let Config { threshold, text, input, .. } = config;
     let floors = Floors { precision: args.precision, recall: args.recall };
-    Ok(SamplingGoal { threshold, ngram: text.ngram, floors, input })
+    Ok(SamplingGoal { threshold, ngram: text.ngram, fold: text.fold, floors, input })
 }
 
 /// Reads the documents, chooses some if there are too many, and has the plan made.
@@ -107,6 +109,7 @@ fn measure(
     let mut found = find_inputs(&args.inputs, args.records.form.hint(&wish.input), place.path(), progress)?;
     let mut documents = read(&found.sources, &wish)?;
     refuse(args.records.refusals, &found.rejected(documents.refused.clone()), documents.len() as u64)?;
+    refuse_few(&args.inputs, documents.counts(), 1, "")?;
     let all = documents.len();
     if all > args.documents {
         let path = place.path().join("measured.jsonl");
@@ -124,6 +127,7 @@ fn measure(
         measured: documents.len(),
         threshold: wish.threshold.to_string(),
         ngram: wish.ngram,
+        fold: wish.fold,
         floors: wish.floors,
         plan: plan(&documents, &wish, &|config, pairs| bench.run(config, pairs))?,
     })
@@ -154,15 +158,16 @@ fn chart(told: &SamplingReport) -> Chart {
 
 /// A configuration with the plan.
 fn toml(told: &SamplingReport) -> String {
-    let SamplingReport { threshold, ngram, floors, plan, .. } = told;
+    let SamplingReport { threshold, ngram, fold, floors, plan, .. } = told;
     let ratios: Vec<String> = plan.ratios.iter().map(u64::to_string).collect();
     format!(
         "# Chosen by `alike tune sampling` for a precision of {}: keeps {:.2} % of the shingles of {} texts.\n\
-         method = \"shingles\"\nthreshold = {threshold}\n\n[text]\nngram = {ngram}\n\n[shingles]\nsampling = \"adaptive\"\n\
+         method = \"shingles\"\nthreshold = {threshold}\n\n[text]\nngram = {ngram}\n{}\n[shingles]\nsampling = \"adaptive\"\n\
          ratios = [{}]\n\n[count]\ncommon_cap = 0\n",
         floors.precision,
         100.0 * plan.adaptive.share,
         plan.texts,
+        toml_fold(*fold),
         ratios.join(", ")
     )
 }

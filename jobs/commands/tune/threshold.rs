@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use alike::config::{Clustering, Config, Input, Text, Tokens};
+use alike::config::{Clustering, Config, Fold, Input, Text, Tokens};
 use alike::error::{Error, Result};
 use alike::evaluate::{Documents, Form, Grouping, Resolved, Truth};
 use alike::flow::{Part, RaisedCounts};
@@ -14,12 +14,12 @@ use alike::read::{FormatHint, Source};
 use alike::threshold::Threshold;
 use alike::tune::{Nearest, join, some_of, sweep_joined, sweep_judged, write_part};
 
-use super::bench::{TrialRuns, input};
+use super::bench::{TrialRuns, input, refuse_few};
 use super::threshold_report::{MeasuredShingle, ThresholdReport};
 use crate::cli::tune::TuneThresholdArgs;
-use crate::session::inputs::{find_inputs, refuse};
+use crate::session::inputs::{find_inputs, refuse, shown};
 use crate::session::labels::{LabelsReport, labelled};
-use crate::session::options::Machine;
+use crate::session::options::{Machine, asked_fold};
 use crate::session::run_folder::RunFolder;
 use crate::session::watched::watched;
 use crate::terminal::data::object::print_rows;
@@ -27,6 +27,8 @@ use crate::terminal::stdout::{OutputLines, print};
 
 /// Documents that are measured if nothing is said of it.
 const USUAL: usize = 20_000;
+/// Documents without which there is no pair.
+const LEAST: u64 = 2;
 /// Documents that say how many pairs there are.
 const FEW: usize = 1_000;
 /// Most pairs of a kind of shingle, about.
@@ -37,6 +39,8 @@ struct ThresholdGoal {
     /// The shingles to measure, in the order of the report.
     texts: Vec<Text>,
     floor: Threshold,
+    /// Which spellings are one, in all of them.
+    fold: Fold,
     input: Input,
 }
 
@@ -45,7 +49,7 @@ pub(super) fn run(args: &TuneThresholdArgs) -> Result<ExitCode> {
     let goal = ThresholdGoal::new(args)?;
     let told = watched(&args.talk, |progress| measure(args, goal, machine, progress))?;
     if args.toml {
-        return print(told.toml()?.as_bytes());
+        return print(told.toml(Path::new(&shown(&args.inputs)))?.as_bytes());
     }
     let mut lines = OutputLines::new();
     let form = lines.form(args.print);
@@ -57,12 +61,15 @@ pub(super) fn run(args: &TuneThresholdArgs) -> Result<ExitCode> {
 impl ThresholdGoal {
     fn new(args: &TuneThresholdArgs) -> Result<ThresholdGoal> {
         let floor = args.floor.parse().map_err(|e| Error::config(format!("--floor: {e}")))?;
-        if args.documents == Some(0) {
-            return Err(Error::config("--documents 0: there is nothing to measure on; 20000 are usual"));
+        if let Some(few) = args.documents.filter(|most| (*most as u64) < LEAST) {
+            return Err(Error::config(format!(
+                "--documents {few}: a threshold is about pairs, and takes {LEAST} documents at least; 20000 are usual"
+            )));
         }
+        let fold = asked_fold(&args.fold)?.unwrap_or_default();
         let of = |tokens: Tokens, sizes: &[usize]| -> Vec<Text> {
             let sizes = sizes.iter().filter(|ngram| **ngram > 0);
-            sizes.map(|ngram| Text { tokens, ngram: *ngram, ..Text::default() }).collect()
+            sizes.map(|ngram| Text { tokens, ngram: *ngram, fold, ..Text::default() }).collect()
         };
         let texts = [of(Tokens::Words, &args.words), of(Tokens::Chars, &args.chars)].concat();
         if texts.is_empty() {
@@ -74,7 +81,7 @@ impl ThresholdGoal {
         for text in &texts {
             Config { input: input.clone(), text: text.clone(), ..Config::default() }.validate()?;
         }
-        Ok(ThresholdGoal { texts, floor, input })
+        Ok(ThresholdGoal { texts, floor, fold, input })
     }
 }
 
@@ -123,6 +130,9 @@ fn measure(
     let mut documents = read(&found.sources, &goal.input)?;
     let all = documents.len();
     refuse(args.records.refusals, &found.rejected(documents.refused.clone()), all as u64)?;
+    let enough =
+        |documents: &Documents, part: &str| refuse_few(&args.inputs, documents.counts(), LEAST, part);
+    enough(&documents, "")?;
     let path = args.truth.labels.as_deref();
     let labels = path.map(|path| labelled(path, &args.truth, &documents)).transpose()?;
     let told = labels.as_ref().zip(path);
@@ -132,11 +142,8 @@ fn measure(
         Labelled::Judged(_) => among.clone(),
         _ => {
             let inputs = (&documents, &*found.sources, place.path());
-            let most = match args.documents {
-                Some(most) => most,
-                None => affordable(&goal, inputs, &among, machine, progress)?,
-            };
-            some_of(&documents, &among, most)
+            let usual = || affordable(&goal, inputs, &among, machine, progress);
+            some_of(&documents, &among, args.documents.map_or_else(usual, Ok)?)
         }
     };
     if let Labelled::Whole(pairs) = &mut truth {
@@ -150,9 +157,13 @@ fn measure(
         found = find_inputs(&[path], FormatHint::default(), place.path(), progress)?;
         documents = read(&found.sources, &goal.input)?;
     }
+    // Of labels the report says more.
+    if matches!(truth, Labelled::No) {
+        enough(&documents, "only some were measured: give more --documents")?;
+    }
     let bench = (&documents, &*found.sources, place.path());
     let shingles = shingles(&truth, &goal, bench, machine, progress)?;
-    Ok(ThresholdReport::new((all, documents.len()), told, goal.floor, shingles))
+    Ok(ThresholdReport::new((all, documents.len()), told, (goal.floor, goal.fold), shingles))
 }
 
 /// How many documents can be measured without more pairs than there is time and memory for: in a family of pages all are pairs.
@@ -190,7 +201,7 @@ fn shingles(
     machine: Machine,
     progress: &Arc<Progress>,
 ) -> Result<Vec<MeasuredShingle>> {
-    let ThresholdGoal { texts, floor, input } = goal;
+    let ThresholdGoal { texts, floor, input, .. } = goal;
     let bench = TrialRuns { sources, part: Part::ALL, scratch, machine, progress };
     let joined = |text: &Text| bench.run(join(text, *floor, input), true);
     let measure = |text: &Text| -> Result<MeasuredShingle> {

@@ -1,15 +1,16 @@
 //! What `alike tune threshold` tells.
 
-use std::fmt::Write as _;
+use std::path::Path;
 
-use alike::config::{Text, Tokens};
-use alike::error::{Error, Result};
+use alike::config::{Fold, Text, Tokens};
+use alike::error::Result;
 use alike::flow::RaisedCounts;
 use alike::printable::counted;
 use alike::threshold::Threshold;
-use alike::tune::{BestThreshold, LabelScore, Nearest, ResemblanceGap, Sweep};
+use alike::tune::{BestThreshold, Inseparable, LabelScore, Nearest, ResemblanceGap, Sweep};
 use serde::Serialize;
 
+use super::suggestion::{BestOfLabels, NoSuggestion, Suggestion, WouldGo, caution_of_gap, caution_of_labels};
 use crate::session::labels::LabelsReport;
 use crate::terminal::data::table::TextTable;
 
@@ -29,8 +30,12 @@ pub(super) struct ThresholdReport {
     labels: Option<LabelsReport>,
     /// The least resemblance that was looked for where not every pair was measured.
     floor: Threshold,
+    /// Which spellings were one.
+    fold: Fold,
     shingles: Vec<MeasuredShingle>,
     suggestion: Option<Suggestion>,
+    /// Why there is none.
+    no_suggestion: Option<NoSuggestion>,
 }
 
 /// What came of a kind of shingle.
@@ -40,6 +45,9 @@ pub(super) struct MeasuredShingle {
     ngram: usize,
     #[serde(flatten)]
     result: ShingleResult,
+    /// What speaks against its threshold, if it is suggested.
+    #[serde(skip)]
+    caution: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -49,8 +57,14 @@ enum ShingleResult {
     Labelled {
         /// Pairs that the labels say to be duplicates.
         duplicates: u64,
+        /// Pairs that they say to be none.
+        others: u64,
         /// Nothing where no threshold finds a duplicate.
         best: Option<BestThreshold>,
+        /// Labelled pairs of which the best threshold says the wrong thing.
+        mistakes: Option<u64>,
+        /// Why the best threshold is worth nothing.
+        inseparable: Option<Inseparable>,
         by_threshold: Vec<LabelScore>,
     },
     /// By the distribution.
@@ -63,34 +77,20 @@ enum ShingleResult {
     },
 }
 
-/// What goes with a threshold.
-#[derive(Clone, Copy, Serialize)]
-struct WouldGo {
-    removed: u64,
-    /// Documents of the largest cluster.
-    largest: u64,
-}
-
-/// What suits the documents.
-#[derive(Clone, Copy, Serialize)]
-struct Suggestion {
-    tokens: Tokens,
-    ngram: usize,
-    threshold: Threshold,
-    /// On the labels; none without labels.
-    f1: Option<f64>,
-    /// Of the documents that were measured; none with labels.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    would_go: Option<WouldGo>,
-}
-
 impl MeasuredShingle {
     pub(super) fn labelled(text: &Text, sweep: &Sweep) -> MeasuredShingle {
         let tenths = SHOWN.filter_map(|tenths| Threshold::from_millionths(100_000 * tenths));
-        let by_threshold = tenths.map(|threshold| sweep.at(threshold)).collect();
-        let result =
-            ShingleResult::Labelled { duplicates: sweep.duplicates(), best: sweep.best(), by_threshold };
-        MeasuredShingle { tokens: text.tokens, ngram: text.ngram, result }
+        let best = sweep.best();
+        let result = ShingleResult::Labelled {
+            duplicates: sweep.duplicates(),
+            others: sweep.others(),
+            best,
+            mistakes: best.map(|best| sweep.mistakes(&best.score)),
+            inseparable: sweep.inseparable(),
+            by_threshold: tenths.map(|threshold| sweep.at(threshold)).collect(),
+        };
+        let caution = best.and_then(|best| caution_of_labels(&best, sweep));
+        MeasuredShingle { tokens: text.tokens, ngram: text.ngram, result, caution }
     }
 
     /// By the distribution; `counts` says what goes with a threshold.
@@ -101,10 +101,10 @@ impl MeasuredShingle {
     ) -> Result<MeasuredShingle> {
         let gap = nearest.gap();
         let counts = gap.map(|gap| counts(gap.threshold)).transpose()?;
-        let would_go =
-            counts.map(|counts| WouldGo { removed: counts.copies + counts.near, largest: counts.largest });
+        let would_go = counts.as_ref().map(WouldGo::of);
         let result = ShingleResult::Unlabelled { nearest, gap, would_go };
-        Ok(MeasuredShingle { tokens: text.tokens, ngram: text.ngram, result })
+        let caution = gap.as_ref().and_then(caution_of_gap);
+        Ok(MeasuredShingle { tokens: text.tokens, ngram: text.ngram, result, caution })
     }
 
     fn would_go(&self) -> Option<WouldGo> {
@@ -122,15 +122,25 @@ impl MeasuredShingle {
         counted(self.ngram as u64, unit)
     }
 
-    /// How well it tells duplicates and others apart, and how much room the threshold has; then the threshold.
+    /// How well it tells duplicates and others apart, and how much room the threshold has; then the threshold. Nothing if there is
+    /// none, or none that is worth something.
     fn worth(&self) -> Option<(f64, u32, Threshold)> {
         let room = |from: Threshold, to: Threshold| to.millionths() - from.millionths();
         match &self.result {
+            ShingleResult::Labelled { inseparable: Some(_), .. } => None,
             ShingleResult::Labelled { best, .. } => best
                 .map(|best| (best.score.f1.unwrap_or(0.0), room(best.from, best.to), best.score.threshold)),
             ShingleResult::Unlabelled { gap, .. } => {
                 gap.map(|gap| (0.0, room(gap.from, gap.to), gap.threshold))
             }
+        }
+    }
+
+    /// The greatest F1 on labels, whatever it is worth.
+    fn best_f1(&self) -> f64 {
+        match &self.result {
+            ShingleResult::Labelled { best, .. } => best.and_then(|best| best.score.f1).unwrap_or(0.0),
+            ShingleResult::Unlabelled { .. } => 0.0,
         }
     }
 }
@@ -139,7 +149,7 @@ impl ThresholdReport {
     pub(super) fn new(
         (documents, measured): (usize, usize),
         labels: Option<LabelsReport>,
-        floor: Threshold,
+        (floor, fold): (Threshold, Fold),
         shingles: Vec<MeasuredShingle>,
     ) -> ThresholdReport {
         let mut best: Option<(&MeasuredShingle, (f64, u32, Threshold))> = None;
@@ -153,56 +163,42 @@ impl ThresholdReport {
         let suggestion = best.map(|(shingle, (f1, _, threshold))| Suggestion {
             tokens: shingle.tokens,
             ngram: shingle.ngram,
+            fold,
             threshold,
             f1: labels.is_some().then_some(f1),
             would_go: shingle.would_go(),
+            cautions: shingle.caution.iter().cloned().collect(),
         });
+        let no_suggestion = suggestion.is_none().then(|| why_none(labels.as_ref(), floor, &shingles));
         let version = env!("CARGO_PKG_VERSION");
-        ThresholdReport { version, documents, measured, labels, floor, shingles, suggestion }
+        ThresholdReport {
+            version,
+            documents,
+            measured,
+            labels,
+            floor,
+            fold,
+            shingles,
+            suggestion,
+            no_suggestion,
+        }
     }
 
-    /// A configuration with the suggestion.
-    pub(super) fn toml(&self) -> Result<String> {
-        let Some(Suggestion { tokens, ngram, threshold, f1, would_go }) = self.suggestion else {
-            return Err(Error::config(format!("{} Leave out --toml to see the figures", self.nothing())));
+    /// A configuration with the suggestion; `input` is what was measured.
+    pub(super) fn toml(&self, input: &Path) -> Result<String> {
+        let Some(suggestion) = &self.suggestion else {
+            let place = self.labels.as_ref().map_or(input, |labels| Path::new(&labels.file));
+            let none = self.no_suggestion.as_ref().map(|none| none.error(place));
+            return Err(none.unwrap_or_else(|| NoSuggestion::no_gap().error(place)));
         };
-        let why = match f1 {
+        let why = match suggestion.f1 {
             Some(f1) => {
                 format!("F1 {f1:.4} on {} labels", self.labels.as_ref().map_or(0, |labels| labels.used))
             }
             None => format!("the gap in the resemblances of {}", counted(self.measured as u64, "document")),
         };
-        Ok(format!(
-            "# Chosen by `alike tune threshold`: {why}.\n{}method = \"join\"\nthreshold = {threshold}\n\n\
-             [text]\ntokens = \"{}\"\nngram = {ngram}\n",
-            would_go.iter().map(|go| format!("# {}\n", self.told(*go))).collect::<String>(),
-            tokens_name(tokens)
-        ))
-    }
-
-    /// What goes with the suggestion, and whether that is too much to trust it.
-    fn told(&self, would_go: WouldGo) -> String {
-        let WouldGo { removed, largest } = would_go;
-        let measured = counted(self.measured as u64, "document");
-        let told = format!("With it {removed} of {measured} would go; the largest cluster has {largest}.");
-        if removed * 2 > self.measured as u64 {
-            return format!(
-                "{told} That is most of them: pages of one family may lie above the gap, and not near-duplicates alone. Look at \
-                 pairs before you use it (alike tune sample)."
-            );
-        }
-        told
-    }
-
-    /// Why nothing is suggested.
-    fn nothing(&self) -> &'static str {
-        match self.labels {
-            Some(_) => "No threshold finds a pair that the labels say to be duplicates.",
-            None => {
-                "There is no gap in the distribution of resemblances, so it says nothing of a threshold. Judge some \
-                 pairs, and give them with --labels; `alike tune sample` shows pairs near several thresholds."
-            }
-        }
+        let notes: String = suggestion.notes(self.measured).map(|note| format!("# {note}\n")).collect();
+        Ok(format!("# Chosen by `alike tune threshold`: {why}.\n{notes}{}", suggestion.toml()))
     }
 
     /// For people.
@@ -226,16 +222,12 @@ impl ThresholdReport {
                 self.floor
             ),
         };
-        match self.suggestion {
-            None => {
-                let _ = write!(text, "\n{}\n", self.nothing());
-            }
-            Some(Suggestion { tokens, ngram, threshold, would_go, .. }) => {
-                let tokens = tokens_name(tokens);
-                let _ =
-                    write!(text, "\nSuggested: --tokens {tokens} --ngram {ngram} --threshold {threshold}\n");
-                would_go.iter().for_each(|go| text += &format!("{}\n", self.told(*go)));
-            }
+        if let Some(suggestion) = &self.suggestion {
+            text += &format!("\nSuggested: {}\n", suggestion.flags());
+            suggestion.notes(self.measured).for_each(|note| text += &format!("{note}\n"));
+        }
+        if let Some(none) = &self.no_suggestion {
+            text += &format!("\nNothing is suggested. {}\n", none.told());
         }
         text
     }
@@ -257,6 +249,24 @@ impl ThresholdReport {
     }
 }
 
+/// Why nothing is suggested: with labels by the kind of shingle that comes nearest to it.
+fn why_none(labels: Option<&LabelsReport>, floor: Threshold, shingles: &[MeasuredShingle]) -> NoSuggestion {
+    let nearest = shingles.iter().max_by(|a, b| a.best_f1().total_cmp(&b.best_f1()));
+    match (labels, nearest.map(|shingle| (shingle, &shingle.result))) {
+        (
+            Some(labels),
+            Some((
+                shingle,
+                ShingleResult::Labelled { inseparable: Some(reason), best, mistakes, others, .. },
+            )),
+        ) => {
+            let (name, best, mistakes, others) = (&*shingle.name(), *best, *mistakes, *others);
+            NoSuggestion::of_labels(*reason, labels, &BestOfLabels { name, best, mistakes, others, floor })
+        }
+        _ => NoSuggestion::no_gap(),
+    }
+}
+
 fn row(shingle: &MeasuredShingle) -> Vec<String> {
     let dash = || "-".to_owned();
     let share = |share: Option<f64>| share.map_or_else(dash, |share| format!("{share:.4}"));
@@ -268,7 +278,7 @@ fn row(shingle: &MeasuredShingle) -> Vec<String> {
             cells.extend(by_threshold.iter().map(short));
             cells.extend(match best {
                 None => std::array::from_fn(|_| dash()),
-                Some(BestThreshold { score, from, to }) => [
+                Some(BestThreshold { score, from, to, .. }) => [
                     score.threshold.to_string(),
                     range(*from, *to),
                     share(score.precision),
@@ -292,11 +302,4 @@ fn row(shingle: &MeasuredShingle) -> Vec<String> {
         }
     }
     cells
-}
-
-fn tokens_name(tokens: Tokens) -> &'static str {
-    match tokens {
-        Tokens::Words => "words",
-        Tokens::Chars => "chars",
-    }
 }
