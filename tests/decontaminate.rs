@@ -519,7 +519,7 @@ fn what_cannot_be_a_benchmark_is_said() {
     dir.write("copy.jsonl", String::from_utf8(copy).unwrap());
     dir.alike("decontaminate copy.jsonl --text-field question --benchmarks nested.jsonl --benchmark-fields question --dry-run", None)
         .ok()
-        .says("copy.jsonl holds the same bytes as nested.jsonl, which is a benchmark: all of it will be found in itself");
+        .says("copy.jsonl holds the same bytes as nested.jsonl, which is a benchmark: what is looked for stands in it");
 }
 
 #[test]

@@ -554,3 +554,60 @@ fn the_side_that_decides_is_told() {
     let why = "0.4444 of the second, which is protected and decides; 16 shared of 36, 0 and 20 of one only; too little";
     assert!(apart.contains("not together") && apart.contains(why), "{apart}");
 }
+
+/// The file that a collection was loaded from may have the name of an input, and hold other lines by now.
+#[test]
+fn lines_of_a_collection_are_not_taken_for_those_of_an_input() {
+    let dir = Dir::new();
+    let (old, near) = (words(0, 40), format!("{} x", words(0, 40)));
+    dir.write("today.jsonl", line("m1", &old) + &line("m2", &words(300, 40)));
+    dir.alike("load archive today.jsonl -q", None).ok();
+    dir.write("today.jsonl", line("t1", &words(100, 40)) + &line("t2", &near) + &line("m2", &words(300, 41)));
+    dir.dedup("today.jsonl --against archive --out out -q").ok();
+    let told = answer(&dir, "explain out t2");
+    let chain = &told["chain"][0];
+    assert_eq!((&chain["second"], &chain["measures"]), (&json!("m1"), &json!(null)), "{told}");
+    assert_eq!(chain["listed"]["resemblance"], rows(&dir, "out/duplicates.jsonl")[0]["resemblance"]);
+    assert_eq!((&told["stays"]["kept"], &told["stays"]["criterion"]), (&json!("m1"), &json!("--against")));
+    assert_eq!(answer(&dir, "explain out m1")["document"]["against"], "archive");
+    assert_eq!(answer(&dir, "explain out t2 m1")["answer"], "together");
+    assert_eq!(answer(&dir, "explain out t2 t1")["answer"], "apart");
+    let first = answer(&dir, "explain out today.jsonl:1");
+    assert_eq!((&first["document"]["id"], &first["document"]["cluster"]), (&json!("t1"), &json!(null)));
+    let shown = answer(&dir, "show out 1");
+    assert_eq!(
+        (&shown["representative"]["id"], &shown["representative"]["text_bytes"]),
+        (&json!("m1"), &json!(null))
+    );
+    // Of two documents of one id the input is meant.
+    let same = answer(&dir, "explain out m2");
+    assert_eq!(
+        (&same["document"]["line"], &same["document"]["against"]),
+        (&json!(3), &json!(null)),
+        "{same}"
+    );
+    // Both from standard input.
+    dir.alike("load piped - --store-text -q", Some(line("m1", &old).as_bytes())).ok();
+    dir.alike("dedup - --against piped --out two -q", Some(line("t2", &near).as_bytes())).ok();
+    let told = answer(&dir, "explain two t2");
+    assert_eq!((&told["representative"], &told["chain"][0]["first"]), (&json!("m1"), &json!("t2")), "{told}");
+    assert_eq!(answer(&dir, "explain two t2 m1")["answer"], "together");
+    assert_eq!(answer(&dir, "explain two stdin:1")["document"]["id"], "t2");
+}
+
+#[test]
+fn two_protected_documents_are_never_compared() {
+    let dir = Dir::new();
+    dir.write("old.jsonl", line("a", &words(0, 40)) + &line("b", &words(0, 41)));
+    dir.write("new.jsonl", line("c", &words(0, 42)));
+    dir.dedup("new.jsonl --against old.jsonl --out out -q").ok();
+    let told = answer(&dir, "explain out a b");
+    assert_eq!(
+        (&told["answer"], &told["ends"]["kept_apart"]),
+        (&json!("apart"), &json!("protected")),
+        "{told}"
+    );
+    assert_eq!((&told["ends"]["measures"]["linked"], &told["best"]), (&json!(false), &json!(null)));
+    let lines = dir.alike("explain out a b --format table", None).ok().stdout;
+    assert!(lines.contains("; both are protected, and such are never compared"), "{lines}");
+}

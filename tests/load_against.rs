@@ -473,8 +473,7 @@ fn an_input_that_is_a_copy_of_a_protected_file_is_warned_of() {
     dir.write("old.jsonl", texts("one two three"));
     dir.write("copy.jsonl", texts("one two three"));
     dir.write("other.jsonl", texts("one two four!"));
-    let warning =
-        "copy.jsonl holds the same bytes as old.jsonl, which --against protects: nothing of it will be left";
+    let warning = "copy.jsonl holds the same bytes as old.jsonl, which --against protects: only documents without a word will be left of it";
     for command in ["dedup --dry-run", "load c --dry-run"] {
         dir.alike(&format!("{command} copy.jsonl --against old.jsonl"), None).ok().says(warning);
         let ran = dir.alike(&format!("{command} other.jsonl --against old.jsonl"), None).ok();
@@ -485,12 +484,12 @@ fn an_input_that_is_a_copy_of_a_protected_file_is_warned_of() {
     dir.alike(both, None)
         .ok()
         .says("again.jsonl holds the same bytes")
-        .says("left; so is it with 1 more file");
+        .says("left of it; so is it with 1 more file");
     // What was loaded into a collection is known by its digest, wherever the file is now.
     dir.alike("load c old.jsonl", None).ok();
     std::fs::remove_file(dir.join("old.jsonl")).unwrap();
-    let loaded = "copy.jsonl holds the same bytes as old.jsonl, which was loaded into c, which --against protects: of it only what is \
-                  no longer there will be left";
+    let loaded = "copy.jsonl holds the same bytes as old.jsonl, which was loaded into c, which --against protects: of it only \
+                  documents that are no longer there, or have no word, will be left";
     dir.alike("dedup --dry-run copy.jsonl --against old=c", None).ok().says(loaded);
     let ran = dir.alike("dedup --dry-run other.jsonl --against c", None).ok();
     assert!(!ran.stderr.contains("the same bytes"), "{}", ran.stderr);

@@ -181,7 +181,7 @@ fn a_field_that_is_not_there_is_told_and_wrong_names_are_refused() {
     dir.write("within.toml", "[input]\nwithin_field = 'lang'");
     dir.alike("load c a.jsonl --config within.toml", None)
         .ok()
-        .says("2 records without a number or a string in the field of --within");
+        .says("2 records without a number or a string in the field lang");
     dir.alike(&format!("{loads} site"), None).code(2).says("input.within_field is lang, not site");
     dir.alike("load c b.jsonl", None).ok();
     dir.alike("load plain a.jsonl", None).ok();
@@ -212,7 +212,7 @@ fn collections_compare_within_a_value_too() {
     for at in 0..3 {
         let lines =
             dir.alike(&format!("load c {at}.jsonl --within meta.lang -w {}", at + 1), None).ok().stderr;
-        assert!(lines.contains("records without a number or a string in the field of --within"), "{lines}");
+        assert!(lines.contains("records without a number or a string in the field meta.lang"), "{lines}");
     }
     dir.alike("load whole all.jsonl --within meta.lang", None).ok();
     dir.alike("compact whole", None).ok();
@@ -255,10 +255,17 @@ fn collections_compare_within_a_value_too() {
     // Equal texts of two values are apart, and the answer says why.
     let explain = "explain c solo other";
     let told: Value = serde_json::from_str(&dir.alike(explain, None).ok().stdout).unwrap();
-    assert_eq!((&told["answer"], &told["ends"]["is_kept_apart"]), (&json!("apart"), &json!(true)), "{told}");
+    assert_eq!((&told["answer"], &told["ends"]["kept_apart"]), (&json!("apart"), &json!("within")), "{told}");
     assert_eq!((&told["rule"]["within"], &told["best"]), (&json!("meta.lang"), &json!(null)));
     let lines = dir.alike(&format!("{explain} --format table"), None).ok().stdout;
-    assert!(lines.contains("they are not compared, as their values"), "{lines}");
+    assert!(lines.contains("same text; --within keeps them apart"), "{lines}");
+    // Without a value a text is held against documents that have none, and that is said.
+    dir.write("bare.jsonl", line("bare", &words(9000, 60)));
+    let bare = dir
+        .alike("check c bare.jsonl --json", None)
+        .ok()
+        .says("1 text without a number or a string in the field meta.lang");
+    assert!(!bare.stdout.contains("\"same_text\":true"), "{}", bare.stdout);
     // A document that changes its value only is another one.
     dir.write("moved.jsonl", row("solo", "de") + "\n");
     let moved = dir.alike("load c moved.jsonl --json", None).ok().stdout;
@@ -273,6 +280,24 @@ fn collections_compare_within_a_value_too() {
     // An output says it as the collection does.
     dir.dedup("known.jsonl other.jsonl --within meta.lang --out two -q").ok();
     let told: Value = serde_json::from_str(&dir.alike("explain two solo other", None).ok().stdout).unwrap();
-    assert_eq!(told["ends"]["is_kept_apart"], true, "{told}");
+    assert_eq!(told["ends"]["kept_apart"], "within", "{told}");
+    assert_eq!(
+        (&told["ends"]["same_text"], &told["ends"]["measures"]["linked"]),
+        (&json!(true), &json!(false))
+    );
     assert!(apart.len() > 3);
+    // Of a document that is not at hand no value is known, so nothing is said of it.
+    dir.write("near.jsonl", row("near", "en").replace("w9000 ", "x "));
+    dir.alike("load other-c known.jsonl --within meta.lang", None).ok();
+    dir.dedup("near.jsonl --against other-c --within meta.lang --out listed -q").ok();
+    let told: Value = serde_json::from_str(&dir.alike("explain listed near solo", None).ok().stdout).unwrap();
+    assert_eq!(
+        (&told["answer"], &told["chain"][0]["kept_apart"]),
+        (&json!("together"), &json!(null)),
+        "{told}"
+    );
+    for command in ["dedup known.jsonl --dry-run --within=", "load empty known.jsonl --within="] {
+        dir.alike(command, None).code(2).says("--within");
+    }
+    assert!(!dir.join("empty").exists());
 }

@@ -4,6 +4,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::Args;
+use clap::builder::NonEmptyStringValueParser;
 
 use super::common::{
     ChangeArgs, ConfigArgs, EitherArgs, FormArgs, MachineArgs, PlaceArgs, PrintArgs, RefusalArgs, ReportArgs,
@@ -150,7 +151,7 @@ pub(crate) struct LoadArgs {
     pub(crate) store_text: bool,
 
     /// Compare only documents that have the same value of this field, like meta.language; fixed when the collection is created
-    #[arg(long, value_name = "FIELD", hide_short_help = true, help_heading = "Records")]
+    #[arg(long, value_name = "FIELD", value_parser = NonEmptyStringValueParser::new(), hide_short_help = true, help_heading = "Records")]
     pub(crate) within: Option<String>,
 
     #[command(flatten)]

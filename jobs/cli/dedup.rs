@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use alike::output::RecordForm;
 use clap::Args;
+use clap::builder::NonEmptyStringValueParser;
 
 use super::common::{ConfigArgs, ListArgs, MachineArgs, RefusalArgs, TalkArgs};
 use super::processes::ProcessArgs;
@@ -90,7 +91,7 @@ pub(crate) struct DedupArgs {
     pub(crate) against: Vec<ProtectedPath>,
 
     /// Compare only documents that have the same value of this field, like meta.language; :file compares each file by itself
-    #[arg(long, value_name = "FIELD", hide_short_help = true, help_heading = "Records")]
+    #[arg(long, value_name = "FIELD", value_parser = NonEmptyStringValueParser::new(), hide_short_help = true, help_heading = "Records")]
     pub(crate) within: Option<String>,
 
     #[command(flatten)]

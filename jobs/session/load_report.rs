@@ -110,8 +110,9 @@ pub(crate) fn report_load(
     }
     if report.missing_within > 0 {
         reporter.line(&format!(
-            "{} without a number or a string in the field of --within: compared with each other only",
-            counted(report.missing_within, "record")
+            "{} without a number or a string in the field {}: compared with each other only",
+            counted(report.missing_within, "record"),
+            printable(&report.within_field)
         ));
     }
     let Ignored { times, postings, of_postings, .. } = report.common_keys;

@@ -53,8 +53,8 @@ pub use query::browse::{
 pub use query::check::{AskedText, Checker, Resembled};
 pub use query::diff::{Piece, Whose, WordDiff, word_diff, word_relation};
 pub use query::explain::{
-    Alone, Apart, ClusterNumber, Compared, Comparison, Explanation, PROTECTED_CRITERION, Place, Preference,
-    Step, Together,
+    Alone, Apart, ClusterNumber, Compared, Comparison, Explanation, KeptApart, PROTECTED_CRITERION, Place,
+    Preference, Step, Together,
 };
 pub use query::group::Group;
 pub use query::measures::{Measures, ProtectedSide};

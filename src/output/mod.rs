@@ -28,7 +28,7 @@ pub use figures::count;
 pub(crate) use figures::{percent, size};
 pub use finished::{
     Decided, FinishedCluster, FinishedDocument, FinishedFind, FinishedMember, FinishedRun, InputRow,
-    PlaceInFile, ProtectedInput, RunRecord, write_inputs,
+    PlaceInFile, PlaceKind, ProtectedInput, RunRecord, write_inputs,
 };
 pub use forms::{
     CutFile, CutWriter, FormChoice, FormPlan, NoteFile, RecordForm, RecordObjects, RecordSet, TextChange,

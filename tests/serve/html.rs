@@ -392,3 +392,49 @@ fn a_text_is_checked_by_a_form() {
         }
     }
 }
+
+/// Where documents are compared within a field, a text has its value: in JSON, and in the form.
+#[test]
+fn texts_are_held_against_documents_of_their_value() {
+    let dir = Dir::new();
+    let record = |id: &str, year: Option<u32>| match year {
+        Some(year) => format!("{}\n", json!({"id": id, "text": words(0, 60), "year": year})),
+        None => format!("{}\n", json!({"id": id, "text": words(0, 60)})),
+    };
+    dir.write("in.jsonl", record("a", Some(2024)) + &record("b", Some(2025)) + &record("c", None));
+    dir.alike("load c in.jsonl --within year", None).ok();
+    let server = Server::start(&dir, "");
+    let ids = |found: &Value| -> Vec<String> {
+        let found = found["resembles"].as_array().unwrap().iter();
+        found.map(|found| found["id"].as_str().unwrap().to_owned()).collect()
+    };
+    for (within, expected) in [
+        (json!("2024"), vec!["a"]),
+        (json!(2025), vec!["b"]),
+        (json!("1999"), vec![]),
+        (json!(null), vec!["c"]),
+    ] {
+        let asked = json!({"text": words(0, 60), "within": within});
+        assert_eq!(ids(&server.post("/check", &asked).status(200).json()), expected, "{within}");
+    }
+    let form = [("Content-Type", "application/x-www-form-urlencoded"), ("Accept", BROWSER)];
+    let text = words(0, 60).replace(' ', "+");
+    for (body, expected) in [
+        (format!("text={text}&within=2024"), "a"),
+        (format!("text={text}&within="), "c"),
+        (format!("text={text}"), "c"),
+    ] {
+        let page = Markup::read(&server.ask("POST", "/check", &form, body.as_bytes()).status(200).body);
+        assert_eq!(page.rows.iter().map(|row| row[0].as_str()).collect::<Vec<_>>(), [expected], "{body}");
+        assert!(page.values("input", "name").contains(&"within"), "{}", page.text);
+    }
+    let form_page = |server: &Server| {
+        Markup::read(&server.ask("GET", "/check", &[("Accept", BROWSER)], b"").status(200).body)
+    };
+    assert!(form_page(&server).text.contains("Its year"));
+    server.ask("POST", "/check", &form, b"text=a&within=1&within=2").status(400);
+    let plain = made("");
+    let server = Server::start(&plain, "");
+    server.post("/check", &json!({"text": "a", "within": "x"})).status(400);
+    assert!(form_page(&server).values("input", "name").is_empty());
+}

@@ -8,7 +8,7 @@ use alike::collection::{AskedText, Checker, Resembled, Snapshot};
 use alike::document::Position;
 use alike::error::{Error, Result};
 use alike::output::private_folder;
-use alike::printable::counted;
+use alike::printable::{counted, printable};
 use alike::progress::Progress;
 use alike::read::{Day, Extent, Fields, Record, Refusal, Refused, Rejected, Sink, Source, UnitReader, units};
 use serde::Serialize;
@@ -20,6 +20,7 @@ use crate::session::inputs::{find_inputs, refuse_most};
 use crate::terminal::data::rows::{Cells, Column, DataRows, cell};
 use crate::terminal::escape::sanitize;
 use crate::terminal::interrupt::stop_on_interrupt;
+use crate::terminal::stderr::warn;
 use crate::terminal::stdout::OutputLines;
 
 /// Refused records that are listed one by one.
@@ -69,6 +70,14 @@ pub(crate) fn run(args: &CheckArgs) -> Result<ExitCode> {
         form => CheckPrinter::Rows(DataRows::new(&mut lines, form, columns())),
     };
     let written = check_all(&snapshot, &found.sources, &mut told, &progress);
+    let field = &snapshot.manifest().config.input.within_field;
+    if let Some(taken) = written.as_ref().ok().filter(|taken| taken.valueless > 0 && !field.is_empty()) {
+        warn(&format!(
+            "{} without a number or a string in the field {}: held only against documents that have none",
+            counted(taken.valueless, "text"),
+            printable(field)
+        ));
+    }
     let written = written.and_then(|taken| told.finish().map(|()| taken));
     let refused = written.as_ref().ok().map(|taken| refuse_most(&taken.refused, taken.documents));
     let code = lines.finish(written.map(drop))?;
@@ -175,12 +184,15 @@ struct CheckedRecords {
     source: Option<Source>,
     texts: Vec<CheckedText>,
     documents: u64,
+    /// Those without a value of the field that documents must share.
+    valueless: u64,
     refused: Vec<Rejected>,
 }
 
 impl Sink for CheckedRecords {
     fn document(&mut self, record: &Record<'_>) {
         self.documents += 1;
+        self.valueless += u64::from(record.within.is_none());
         let id = record.id.as_deref().map(str::to_owned);
         self.texts.push(CheckedText {
             line: record.line,

@@ -195,7 +195,7 @@ impl ExplanationPrinter<'_> {
             return self.line("  a text without a token is like no other");
         };
         self.step(ends)?;
-        if ends.is_kept_apart {
+        if ends.kept_apart.is_some() {
             return Ok(());
         }
         if !apart.representatives.is_empty() {

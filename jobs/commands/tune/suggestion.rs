@@ -172,7 +172,7 @@ impl BestOfLabels<'_> {
                 let (mistakes, others) = (self.mistakes.unwrap_or(0), self.others);
                 let mistakes = counted(mistakes, "mistake");
                 self.does_not_separate(&format!(
-                    ", with {mistakes}; to take every labelled pair for a duplicate makes {others}"
+                    ", with {mistakes}; to take every labelled pair for a duplicate makes {others}, so label more pairs that are none"
                 ))
             }
         }

@@ -158,7 +158,7 @@ pub(crate) fn refuse_beyond_stored(
 }
 
 /// What comes of a copy of a protected file.
-const COPIES: &str = "which --against protects: nothing of it will be left";
+const COPIES: &str = "which --against protects: only documents without a word will be left of it";
 
 /// An input that is not there, where the name before `=` may be a part of its own.
 pub(crate) fn named_by_mistake(name: &str, error: Error) -> Error {

@@ -102,7 +102,7 @@ pub(super) fn warn_of_loaded(
         copies.extend(loaded.map(|file| (input, file.shown.clone())));
     }
     let so = format!(
-        "which was loaded into {}, which --against protects: of it only what is no longer there will be left",
+        "which was loaded into {}, which --against protects: of it only documents that are no longer there, or have no word, will be left",
         printable(&collection.to_string_lossy())
     );
     warn_of(&copies, &so);
@@ -125,7 +125,10 @@ fn warn_of(copies: &[(&Source, String)], so: &str) {
         more => format!("; so is it with {}", counted(more, "more file")),
     };
     let (input, other) = (printable(&input.shown), printable(other));
-    warn(&format!("{input} holds the same bytes as {other}, {so}{more}"));
+    match input == other {
+        true => warn(&format!("{input} is a file {so}{more}")),
+        false => warn(&format!("{input} holds the same bytes as {other}, {so}{more}")),
+    }
 }
 
 /// Whether two files hold the same bytes. What cannot be read is left to whoever reads it next.

@@ -16,7 +16,7 @@ use crate::session::against::same_files::warn_of_copies;
 use crate::session::inputs::find_inputs;
 
 /// What comes of a copy of a benchmark.
-const COPIES: &str = "which is a benchmark: all of it will be found in itself";
+const COPIES: &str = "which is a benchmark: what is looked for stands in it";
 
 /// Benchmarks, and their files one behind the other.
 #[derive(Default)]

@@ -162,6 +162,7 @@ impl Prepared<'_> {
             first_missing_date: tally.first_missing_date.clone(),
             missing_value: tally.missing_value,
             missing_within: tally.missing_within,
+            within_field: self.writer.snapshot().manifest().config.input.within_field.clone(),
             common_keys: tally.common_keys.clone(),
             unknown: outcome.unknown.clone(),
             contents: tally.contents,

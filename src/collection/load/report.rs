@@ -46,6 +46,9 @@ pub struct Report {
     pub missing_value: u64,
     /// Records without a value of the field that documents must share to be compared: compared with each other only.
     pub missing_within: u64,
+    /// That field.
+    #[serde(skip)]
+    pub within_field: String,
     /// Keys ignored as common: where there are any, which pairs are found depends on the order of loads.
     pub common_keys: Ignored,
     /// Texts that came and went.

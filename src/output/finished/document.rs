@@ -16,6 +16,35 @@ pub struct PlaceInFile {
     pub file: String,
     /// The line, from 1.
     pub line: u64,
+    /// Whether the file can be read again.
+    pub at: PlaceKind,
+}
+
+/// Where a line that lists name may be read again. A file of a collection may have the name of an input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum PlaceKind {
+    /// In a file of the run.
+    Input,
+    /// Nowhere: it came from standard input.
+    Stream,
+    /// In a protected collection, not in a file of the run.
+    Collection,
+}
+
+impl PlaceKind {
+    /// Whether the line can be read again.
+    pub fn is_at_hand(self) -> bool {
+        self == PlaceKind::Input
+    }
+
+    /// Why its text is not at hand, if it is not.
+    pub fn gone(self) -> Option<&'static str> {
+        match self {
+            PlaceKind::Input => None,
+            PlaceKind::Stream => Some("it came from standard input and is not at hand"),
+            PlaceKind::Collection => Some("it is in a protected collection and not at hand"),
+        }
+    }
 }
 
 impl fmt::Display for PlaceInFile {
@@ -35,10 +64,8 @@ pub struct FinishedDocument {
     pub position: Position,
     /// Its text, if that was asked for.
     pub text: Option<String>,
-    /// Bytes of its text; 0 of one that only the lists know.
+    /// Bytes of its text; 0 of one that is not at hand.
     pub text_bytes: u64,
-    /// Whether only the lists of the run know it: it came from standard input, or is in a protected collection.
-    pub is_listed: bool,
     /// The day it is dated.
     pub day: Day,
     /// The value that the keep policy compares, if it compares a field.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use super::document::{FinishedDocument, PlaceInFile};
+use super::document::{FinishedDocument, PlaceInFile, PlaceKind};
 use super::folder::FinishedRun;
 use super::lists::FinishedMember;
 use super::record::InputRow;
@@ -23,12 +23,35 @@ const UNIT: (u64, u64) = (256 << 10, 1 << 20);
 const TEXTS: usize = 2;
 
 impl FinishedRun {
-    /// The place that `FILE:LINE` names, if the run read such a file or may have had it from a collection.
+    /// The place that `FILE:LINE` names, if the run read such a file or may have had it from a collection: in the file of the run,
+    /// if both have the name.
     pub fn place(&self, text: &str) -> Option<PlaceInFile> {
         let (file, line) = text.rsplit_once(':')?;
         let line = line.parse().ok().filter(|line| *line > 0)?;
-        let known = self.inputs.iter().any(|row| row.file == file || row.collection);
-        known.then(|| PlaceInFile { file: file.to_owned(), line })
+        let has = |is: &dyn Fn(&InputRow) -> bool| self.inputs.iter().any(is);
+        let at = if has(&|row| row.file == file && !row.stream && !row.collection) {
+            PlaceKind::Input
+        } else if has(&|row| row.file == file && row.stream) {
+            PlaceKind::Stream
+        } else if has(&|row| row.collection) {
+            PlaceKind::Collection
+        } else {
+            return None;
+        };
+        Some(PlaceInFile { file: file.to_owned(), line, at })
+    }
+
+    /// The place that lists name of a document, which is of a protected set or of none.
+    pub(super) fn listed_place(&self, file: String, line: u64, set: Option<&str>) -> PlaceInFile {
+        let is_it = |row: &&InputRow| row.file == file && !row.collection && row.against.as_deref() == set;
+        let at = match self.inputs.iter().find(is_it) {
+            Some(row) if row.stream => PlaceKind::Stream,
+            Some(_) => PlaceKind::Input,
+            None if set.is_some() => PlaceKind::Collection,
+            // Of a list that was written by hand; it is looked for, and not found.
+            None => PlaceKind::Input,
+        };
+        PlaceInFile { file, line, at }
     }
 
     /// The number of a file among all inputs, by which documents are in order; of a file that was loaded into a collection that of
@@ -47,7 +70,6 @@ impl FinishedRun {
             position: Position::new(self.number_of(&place.file) as u32, place.line.min(u32::MAX.into())),
             text: None,
             text_bytes: 0,
-            is_listed: true,
             day: Day::None,
             value: None,
             within: None,
@@ -166,6 +188,7 @@ impl FinishedFind<'_> {
             place: PlaceInFile {
                 file: source.shown.clone(),
                 line: inputs.line_at(found.position, found.line),
+                at: PlaceKind::Input,
             },
             position: Position::new(number as u32, found.position.offset()),
             set: row.and_then(|row| row.against.clone()),
@@ -254,11 +277,10 @@ impl Sink for FindSink<'_> {
             line: record.line,
             document: FinishedDocument {
                 id: record.id.as_ref().map(ToString::to_string),
-                place: PlaceInFile { file: String::new(), line: 0 },
+                place: PlaceInFile { file: String::new(), line: 0, at: PlaceKind::Input },
                 position: record.position,
                 text,
                 text_bytes: record.text.len() as u64,
-                is_listed: false,
                 day: record.day,
                 value: record.value.clone(),
                 within: record.within.as_deref().map(str::to_owned),

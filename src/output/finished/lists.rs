@@ -154,14 +154,15 @@ impl FinishedRun {
         self.list("duplicates", &mut |row: DuplicateRead| {
             let Some(cluster) = found.get_mut(&row.cluster) else { return Ok(()) };
             let DuplicateRead { id, file, line, representative_file, representative_line, scores, .. } = row;
+            let set = row.against.map(|against| against.set).or(row.against_set);
             cluster.representative.place =
-                Some(PlaceInFile { file: representative_file, line: representative_line });
-            cluster.representative.set = row.against.map(|against| against.set).or(row.against_set);
+                Some(self.listed_place(representative_file, representative_line, set.as_deref()));
+            cluster.representative.set = set;
             cluster.others.push(FinishedMember {
                 reason: Some(row.reason),
                 parent: row.parent,
                 scores: Some(scores),
-                ..member(id, Some(PlaceInFile { file, line }), false)
+                ..member(id, Some(self.listed_place(file, line, None)), false)
             });
             Ok(())
         })?;

@@ -7,7 +7,7 @@ mod folder;
 mod lists;
 mod record;
 
-pub use document::{Decided, FinishedDocument, PlaceInFile};
+pub use document::{Decided, FinishedDocument, PlaceInFile, PlaceKind};
 pub use find::FinishedFind;
 pub use folder::FinishedRun;
 pub use lists::{FinishedCluster, FinishedMember};

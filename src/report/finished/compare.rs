@@ -3,10 +3,9 @@
 use std::cmp::Ordering;
 
 use super::FinishedQuestions;
-use super::members::GONE;
 use crate::collection::{
-    Compared, Comparison, Measures, PROTECTED_CRITERION, Preference, ProtectedSide, Step, word_diff,
-    word_relation,
+    Compared, Comparison, KeptApart, Measures, PROTECTED_CRITERION, Preference, ProtectedSide, Step,
+    word_diff, word_relation,
 };
 use crate::config::{Criterion, Keep};
 use crate::error::Result;
@@ -35,14 +34,18 @@ impl FinishedQuestions<'_> {
             second: b.name(),
             same_text,
             measures: self.measures((a, b), sketcher),
-            is_kept_apart: a.within != b.within,
+            kept_apart: kept_apart(a, b),
             listed: None,
             relation: None,
             texts: None,
         };
-        if let Some(lost) = [a, b].into_iter().find(|document| document.is_listed) {
-            let why = format!("the text of {:?}: {GONE}", lost.name());
-            step.texts = Some(Comparison::Missing { why });
+        if step.kept_apart.is_some() {
+            step.measures.iter_mut().for_each(|measures| measures.linked = false);
+        }
+        if let Some((lost, why)) =
+            [a, b].into_iter().find_map(|document| Some((document, document.place.at.gone()?)))
+        {
+            step.texts = Some(Comparison::Missing { why: format!("the text of {:?}: {why}", lost.name()) });
         }
         if let Some((first, second)) = texts.filter(|_| words) {
             step.relation = Some(word_relation(first, second, self.run().config.text.fold));
@@ -77,7 +80,7 @@ impl FinishedQuestions<'_> {
     pub(super) fn preference(&self, a: &FinishedDocument, b: &FinishedDocument) -> Option<Preference> {
         let keep = &self.run().config.cluster.keep;
         let (decided, order) = a.decided(b, keep);
-        if (a.is_listed || b.is_listed) && decided != Decided::Protected {
+        if !(a.place.at.is_at_hand() && b.place.at.is_at_hand()) && decided != Decided::Protected {
             return None;
         }
         let [kept, before] = if order.is_le() { [a, b] } else { [b, a] };
@@ -116,6 +119,16 @@ impl FinishedQuestions<'_> {
                 Compared::Place { file: document.place.file.clone(), line: document.place.line }
             }
         }
+    }
+}
+
+/// Why two documents are never compared, if that is known.
+fn kept_apart(a: &FinishedDocument, b: &FinishedDocument) -> Option<KeptApart> {
+    let is_known = a.place.at.is_at_hand() && b.place.at.is_at_hand();
+    match (a.set.is_some() && b.set.is_some(), is_known && a.within != b.within) {
+        (true, _) => Some(KeptApart::Protected),
+        (false, true) => Some(KeptApart::Within),
+        (false, false) => None,
     }
 }
 

@@ -9,7 +9,7 @@ use crate::collection::{Alone, Apart, ClusterNumber, Explanation, Place, Step, T
 use crate::config::Clustering;
 use crate::error::{Error, Result};
 use crate::output::{FinishedCluster, FinishedDocument, FinishedMember, PlaceInFile};
-use crate::similarity::{Measure, ReportedScores};
+use crate::similarity::Measure;
 
 /// Documents of clusters whose texts are all held, so that all pairs of two clusters can be compared.
 const HELD: usize = 1000;
@@ -85,8 +85,8 @@ impl FinishedQuestions<'_> {
                 || member.place.as_ref().is_some_and(|place| asked_places.contains(place))
         };
         let mut ids = asked.clone();
-        let mut places: BTreeMap<PlaceInFile, bool> =
-            asked_places.iter().map(|place| (place.clone(), true)).collect();
+        let at_hand = asked_places.iter().filter(|place| place.at.is_at_hand());
+        let mut places: BTreeMap<PlaceInFile, bool> = at_hand.map(|place| (place.clone(), true)).collect();
         let count: usize = clusters.values().map(|cluster| cluster.others.len() + 1).sum();
         let held = !self.guarantee() && count <= HELD;
         for cluster in clusters.values() {
@@ -98,6 +98,7 @@ impl FinishedQuestions<'_> {
             }
             for member in cluster.members() {
                 match &member.place {
+                    Some(place) if !place.at.is_at_hand() => {}
                     Some(place) => {
                         let text = held || on_the_way.contains(place);
                         *places.entry(place.clone()).or_default() |= text;
@@ -183,7 +184,7 @@ impl FinishedQuestions<'_> {
             all_pairs: true,
             capped: false,
         };
-        if a.is_listed || b.is_listed {
+        if !(a.place.at.is_at_hand() && b.place.at.is_at_hand()) {
             apart.ends = Some(self.compare((a, b), false, &mut self.sketcher())?);
             apart.all_pairs = false;
         } else if a.digest.is_some() && b.digest.is_some() {
@@ -202,7 +203,7 @@ impl FinishedQuestions<'_> {
     ) -> Result<()> {
         let sketcher = &mut self.sketcher();
         let ends = self.compare((a, b), true, sketcher)?;
-        if ends.is_kept_apart {
+        if ends.kept_apart.is_some() {
             // No pair of the two clusters is compared.
             apart.ends = Some(ends);
             return Ok(());
@@ -288,9 +289,12 @@ impl FinishedQuestions<'_> {
         nodes.push(b);
         let steps = nodes.windows(2).enumerate();
         let steps = steps.map(|(number, pair)| {
-            let listed = listed_scores(cluster, pair[0], pair[1]);
-            let step = self.compare((pair[0], pair[1]), number < COMPARED, sketcher)?;
-            Ok(Step { listed: listed.filter(|_| step.measures.is_none()), ..step })
+            let mut step = self.compare((pair[0], pair[1]), number < COMPARED, sketcher)?;
+            if let Some(row) = listed_pair(cluster, pair[0], pair[1]).filter(|_| step.measures.is_none()) {
+                step.listed = row.scores;
+                step.same_text |= row.reason.as_deref() == Some("exact");
+            }
+            Ok(step)
         });
         steps.collect()
     }
@@ -339,12 +343,12 @@ fn texts_of<'d>(
     if all.is_empty() { vec![document] } else { all }
 }
 
-/// What the lists say of two documents of a cluster, one of which is its representative.
-fn listed_scores(
-    cluster: &FinishedCluster,
+/// The row of the lists about two documents of a cluster, one of which is its representative.
+fn listed_pair<'c>(
+    cluster: &'c FinishedCluster,
     a: &FinishedDocument,
     b: &FinishedDocument,
-) -> Option<ReportedScores> {
+) -> Option<&'c FinishedMember> {
     let is_kept =
         |document: &FinishedDocument| cluster.representative.place.as_ref() == Some(&document.place);
     let other = match (is_kept(a), is_kept(b)) {
@@ -352,7 +356,7 @@ fn listed_scores(
         (false, true) => a,
         _ => return None,
     };
-    cluster.others.iter().find(|member| member.place.as_ref() == Some(&other.place))?.scores
+    cluster.others.iter().find(|member| member.place.as_ref() == Some(&other.place))
 }
 
 /// A member of a cluster and those that hold it to the representative, up to that one.
@@ -381,9 +385,9 @@ fn place(document: &FinishedDocument, cluster: Option<&FinishedCluster>) -> Plac
         cluster: cluster.map(|cluster| ClusterNumber::Listed(cluster.number)),
         file: document.place.file.clone(),
         line: document.place.line,
-        text_bytes: (!document.is_listed).then_some(document.text_bytes),
+        text_bytes: document.place.at.is_at_hand().then_some(document.text_bytes),
         // What is in a cluster has tokens.
-        has_tokens: document.digest.is_some() || document.is_listed,
+        has_tokens: document.digest.is_some() || !document.place.at.is_at_hand(),
         against: document.set.clone(),
     }
 }

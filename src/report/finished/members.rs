@@ -82,6 +82,7 @@ impl FinishedQuestions<'_> {
         let (mut ids, mut places) = (BTreeSet::new(), BTreeMap::new());
         for member in std::iter::once(&cluster.representative).chain(chosen.iter().copied()) {
             match member.place.clone().or_else(|| self.run().place(&member.name)) {
+                Some(place) if !place.at.is_at_hand() => {}
                 Some(place) => drop(places.insert(place, true)),
                 None => drop(ids.insert(member.name.clone())),
             }
@@ -102,7 +103,7 @@ impl FinishedQuestions<'_> {
                 Some((document, leader)) => {
                     (self.measures((document, leader), &mut sketcher), Some(texts(leader, document)))
                 }
-                None => (None, Some(Comparison::Missing { why: GONE.to_owned() })),
+                None => (None, Some(Comparison::Missing { why: gone(&[*member, &cluster.representative]) })),
             };
             let same = |document: &FinishedDocument| {
                 document.digest.is_some() && leader.is_some_and(|leader| leader.digest == document.digest)
@@ -122,14 +123,20 @@ impl FinishedQuestions<'_> {
     }
 }
 
-/// Why a text of the inputs is not there.
-pub(super) const GONE: &str = "it came from standard input or is in a collection, and is not at hand";
+/// Why the text of one of these is not there.
+fn gone(members: &[&FinishedMember]) -> String {
+    let places = members.iter().filter_map(|member| member.place.as_ref());
+    places.filter_map(|place| place.at.gone()).next().unwrap_or(LOST).to_owned()
+}
+
+/// What is said of a text of the inputs that is not found there again.
+const LOST: &str = "it is not in the inputs any more";
 
 /// How two texts of the inputs differ.
 fn texts(leader: &FinishedDocument, document: &FinishedDocument) -> Comparison {
     match leader.text.as_deref().zip(document.text.as_deref()) {
         Some((first, second)) => Comparison::Words(word_diff(first, second)),
-        None => Comparison::Missing { why: GONE.to_owned() },
+        None => Comparison::Missing { why: LOST.to_owned() },
     }
 }
 

@@ -36,8 +36,12 @@ impl FinishedQuestions<'_> {
             documents.iter().filter(|document| document.id.as_deref() == Some(asked)).collect();
         let place = self.run().place(asked);
         let at = |place: &PlaceInFile| documents.iter().find(|document| document.place == *place);
+        let in_inputs: Vec<&&FinishedDocument> =
+            of_id.iter().filter(|document| document.place.at.is_at_hand()).collect();
         match (&of_id[..], place.as_ref().and_then(at)) {
             ([one], _) => Ok(one),
+            // A new version of a protected document often has its id.
+            (_, _) if in_inputs.len() == 1 => Ok(in_inputs[0]),
             ([], Some(document)) => Ok(document),
             ([], None) => {
                 let record = &self.run().record;

@@ -13,9 +13,10 @@ use crate::serve::pages::{CheckPage, CheckedAnswer};
 /// Characters of a text that the form is filled with again.
 const AGAIN: usize = 200_000;
 
-/// The form alone.
-pub(super) fn form_page() -> Framed {
-    framed(None, html! { h1 { "Check a text" } (form("")) })
+/// The form alone; `within` is the field that documents must share, or empty.
+pub(super) fn form_page(within: &str) -> Framed {
+    let within = (!within.is_empty()).then_some((within, ""));
+    framed(None, html! { h1 { "Check a text" } (form("", within)) })
 }
 
 pub(super) fn page(page: &CheckPage, asked: &PageAsked<'_>) -> Framed {
@@ -32,7 +33,10 @@ pub(super) fn page(page: &CheckPage, asked: &PageAsked<'_>) -> Framed {
             section aria-labelledby="again" {
                 h2 id="again" { "The text" }
                 @if cut { p { "All of it was checked. Here are its first " (count(AGAIN as u64)) " characters." } }
-                (form(&again.replace(|c: char| c.is_control() && c != '\n' && c != '\t', "\u{fffd}")))
+                (form(
+                    &again.replace(|c: char| c.is_control() && c != '\n' && c != '\t', "\u{fffd}"),
+                    page.within.as_ref().map(|(field, value)| (&**field, &**value)),
+                ))
             }
         },
     )
@@ -42,13 +46,20 @@ fn framed(commit: Option<u64>, main: Markup) -> Framed {
     Framed { title: "Check a text".to_owned(), tab: Tab::Check, commit, json: None, main }
 }
 
-fn form(text: &str) -> Markup {
+/// The form with a text, and with the field that documents must share and the value of the text.
+fn form(text: &str, within: Option<(&str, &str)>) -> Markup {
     html! {
         form method="post" action="/check" {
             div class="grows" {
                 label for="checked" { "The text. It is held against the collection, and nothing of it is stored." }
                 // A line break at the beginning is not part of a field.
                 textarea id="checked" name="text" required dir="auto" { "\n" (text) }
+            }
+            @if let Some((field, value)) = within {
+                div {
+                    label for="within" { "Its " (parts::short(field)) ". Without one it is held against documents that have none." }
+                    input id="within" name="within" value=(value);
+                }
             }
             button { "Check" }
         }

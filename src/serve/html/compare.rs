@@ -110,7 +110,7 @@ fn closest(found: &Apart) -> Markup {
         ),
     };
     let measured = found.ends.as_ref().is_some_and(|ends| ends.measures.is_some());
-    if found.ends.as_ref().is_some_and(|ends| ends.is_kept_apart) {
+    if found.ends.as_ref().is_some_and(|ends| ends.kept_apart.is_some()) {
         return html! { p { "No pair of the two clusters is compared." } };
     }
     html! {

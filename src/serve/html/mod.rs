@@ -25,9 +25,9 @@ use crate::printable::printable;
 
 /// A page that asks, and knows nothing yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::serve) enum FormPage {
-    /// For a text.
-    Check,
+pub(in crate::serve) enum FormPage<'a> {
+    /// For a text; `within` is the field that documents must share to be compared, or empty.
+    Check { within: &'a str },
     /// For two ids.
     Compare,
 }
@@ -48,9 +48,9 @@ pub(in crate::serve) fn page(page: &ServedPage, asked: &PageAsked<'_>) -> String
 }
 
 /// A form.
-pub(in crate::serve) fn form(form: FormPage) -> String {
+pub(in crate::serve) fn form(form: FormPage<'_>) -> String {
     match form {
-        FormPage::Check => check::form_page().whole(),
+        FormPage::Check { within } => check::form_page(within).whole(),
         FormPage::Compare => compare::form_page().whole(),
     }
 }

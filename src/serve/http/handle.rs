@@ -19,7 +19,7 @@ use super::change;
 use super::connections::{Connections, Waiting};
 use super::guard::{Asking, admit, content_type};
 use super::measured::{Gauges, ServerMetrics};
-use super::query::{Query, form_field};
+use super::query::{Query, form_fields};
 use super::routes::{Endpoint, Routed, SUFFIX, route};
 use crate::serve::OPENAPI;
 use crate::serve::html::assets::Asset;
@@ -149,7 +149,11 @@ impl Desk {
             Endpoint::CheckForm => {
                 self.bare(head)?;
                 return if is_page {
-                    Ok(HttpAnswer::page(html::form(FormPage::Check)))
+                    {
+                        let commit = self.served.commit();
+                        let field = &commit.snapshot().manifest().config.input.within_field;
+                        Ok(HttpAnswer::page(html::form(FormPage::Check { within: field })))
+                    }
                 } else {
                     Err(no_form())
                 };
@@ -179,7 +183,10 @@ impl Desk {
             let wrong = |error| HttpError::bad(format!("expected {{\"text\": \"...\"}}: {error}"));
             let asked: CheckAsked = match is_json {
                 true => serde_json::from_slice(&bytes).map_err(wrong)?,
-                false => CheckAsked::one(form_field(&bytes, "text")?),
+                false => {
+                    let (text, within) = form_fields(&bytes, "text", "within")?;
+                    CheckAsked::one(text, within)
+                }
             };
             let page = ServedPage::Check(check(&commit, &asked, progress)?);
             // Only one text has a page.

@@ -35,15 +35,20 @@ pub(super) fn decoded(text: &str, form: bool) -> Result<String, HttpError> {
     String::from_utf8(bytes).map_err(|_| wrong())
 }
 
-/// The one field of a form that was sent. Browsers make line breaks two characters.
+/// A field of a form that was sent, and another one that may be left out or empty. Browsers make line breaks two characters.
 ///
 /// # Errors
 /// 400.
-pub(super) fn form_field(bytes: &[u8], name: &str) -> Result<String, HttpError> {
+pub(super) fn form_fields(
+    bytes: &[u8],
+    name: &str,
+    other: &str,
+) -> Result<(String, Option<String>), HttpError> {
     let wrong = || HttpError::bad(format!("expected a form with the field {name:?}"));
     let form = std::str::from_utf8(bytes).map_err(|_| wrong())?;
-    let query = Query::parse(Some(form), &[name])?;
-    Ok(query.get(name).ok_or_else(wrong)?.replace("\r\n", "\n"))
+    let query = Query::parse(Some(form), &[name, other])?;
+    let field = query.get(name).ok_or_else(wrong)?.replace("\r\n", "\n");
+    Ok((field, query.get(other).filter(|value| !value.is_empty()).map(str::to_owned)))
 }
 
 impl Query {

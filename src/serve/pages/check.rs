@@ -22,13 +22,31 @@ pub struct CheckAsked {
     text: Option<String>,
     texts: Option<Vec<String>>,
     /// The value of the field that documents must share, of all these texts.
-    within: Option<String>,
+    within: Option<ValueAsked>,
+}
+
+/// A value as records may have it.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum ValueAsked {
+    Text(String),
+    Number(serde_json::Number),
+}
+
+impl ValueAsked {
+    /// As it is spelt.
+    fn spelt(&self) -> String {
+        match self {
+            ValueAsked::Text(text) => text.clone(),
+            ValueAsked::Number(number) => number.to_string(),
+        }
+    }
 }
 
 impl CheckAsked {
-    /// One text.
-    pub fn one(text: String) -> CheckAsked {
-        CheckAsked { text: Some(text), texts: None, within: None }
+    /// One text, with its value of the field that documents must share, if it has one.
+    pub fn one(text: String, within: Option<String>) -> CheckAsked {
+        CheckAsked { text: Some(text), texts: None, within: within.map(ValueAsked::Text) }
     }
 
     /// The text, if it is one.
@@ -56,6 +74,9 @@ fn is_none(count: &usize) -> bool {
 pub struct CheckPage {
     /// Number of the commit.
     pub commit: u64,
+    /// The field that documents must share, and the value of the texts, if documents are compared so.
+    #[serde(skip)]
+    pub within: Option<(String, String)>,
     /// What the one text resembles.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub one: Option<CheckedAnswer>,
@@ -88,10 +109,11 @@ pub fn check(commit: &ServedCommit, asked: &CheckAsked, progress: &Progress) -> 
         let what = format!("{} texts are more than {MOST_TEXTS}; send them in parts", texts.len());
         return Err(HttpError::new(http::StatusCode::UNPROCESSABLE_ENTITY, what));
     }
+    let within = asked.within.as_ref().map(ValueAsked::spelt);
+    let within = within.as_deref();
     let mut answers: Vec<CheckedAnswer> = Vec::with_capacity(texts.len());
     let mut room = MOST_NAMED;
     for texts in texts.chunks(TOGETHER) {
-        let within = asked.within.as_deref();
         let texts: Vec<AskedText<'_>> =
             texts.iter().map(|text| AskedText { text, within, ..AskedText::default() }).collect();
         let found = commit.with_checker(|checker| checker.check(&texts, progress))?;
@@ -103,8 +125,14 @@ pub fn check(commit: &ServedCommit, asked: &CheckAsked, progress: &Progress) -> 
         }));
     }
     let commit = commit.number();
+    let page = CheckPage {
+        commit,
+        within: (!field.is_empty()).then(|| (field.clone(), within.unwrap_or_default().to_owned())),
+        one: None,
+        texts: None,
+    };
     Ok(match asked.text {
-        Some(_) => CheckPage { commit, one: answers.pop(), texts: None },
-        None => CheckPage { commit, one: None, texts: Some(answers) },
+        Some(_) => CheckPage { one: answers.pop(), ..page },
+        None => CheckPage { texts: Some(answers), ..page },
     })
 }

@@ -52,7 +52,7 @@ impl Explaining<'_> {
             return Ok(apart);
         }
         let ends = self.compare(a, b)?;
-        if ends.is_kept_apart {
+        if ends.kept_apart.is_some() {
             // No pair of the two clusters is compared.
             apart.ends = Some(ends);
             return Ok(apart);

@@ -32,7 +32,7 @@ use crate::config::{Clustering, Fold, Keep};
 use crate::document::{Doc, NO_DOC, Position};
 use crate::error::{Error, Result};
 use crate::progress::Progress;
-use crate::similarity::{AcceptanceRule, Relation, ReportedScores};
+use crate::similarity::{AcceptanceRule, Kind, Relation, ReportedScores};
 
 /// An answer.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -103,9 +103,9 @@ pub struct Step {
     /// How much they share; `None` where the method makes no sets, as equal texts are then all it links, and where a text
     /// cannot be had.
     pub measures: Option<Measures>,
-    /// Whether they are not to be compared, as they have not the same value of the field that documents must share.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub is_kept_apart: bool,
+    /// Why they are never compared, if they are not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kept_apart: Option<KeptApart>,
     /// What the lists of a run say of the pair, where it cannot be measured again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub listed: Option<ReportedScores>,
@@ -115,6 +115,16 @@ pub struct Step {
     /// How their texts differ, if that was looked at.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub texts: Option<Comparison>,
+}
+
+/// Why two documents are never compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum KeptApart {
+    /// They have not the same value of the field that documents must share, or are not of one file.
+    Within,
+    /// Both are protected.
+    Protected,
 }
 
 /// Two texts side by side.
@@ -385,14 +395,14 @@ impl<'a> Explaining<'a> {
         } else {
             self.measure_sets(left, right)?
         };
-        let is_kept_apart = self.are_kept_apart(left, right)?;
+        let kept_apart = self.are_kept_apart(left, right)?.then_some(KeptApart::Within);
         Ok(Step {
             first: a.name.clone(),
             second: b.name.clone(),
             same_text,
             measures: measures
-                .map(|measures| Measures { linked: measures.linked && !is_kept_apart, ..measures }),
-            is_kept_apart,
+                .map(|measures| Measures { linked: measures.linked && kept_apart.is_none(), ..measures }),
+            kept_apart,
             listed: None,
             relation: None,
             texts: None,
@@ -438,7 +448,10 @@ impl<'a> Explaining<'a> {
         let (first, second) = (self.texts.text(&a.document)?, self.texts.text(&b.document)?);
         step.texts = Some(match (first, second) {
             (Ok(first), Ok(second)) => {
-                step.relation = Some(word_relation(&first, &second, self.fold));
+                let relation = word_relation(&first, &second, self.fold);
+                // A text is another content for each value.
+                step.same_text |= step.kept_apart.is_some() && relation.kind == Kind::Exact;
+                step.relation = Some(relation);
                 Comparison::Words(word_diff(&first, &second))
             }
             (Err(why), _) => Comparison::Missing { why: format!("the text of {:?}: {why}", a.name) },

@@ -1,6 +1,6 @@
 //! What an explanation comes to in words, wherever people read it.
 
-use super::{Compared, Preference, Step};
+use super::{Compared, KeptApart, Preference, Step};
 use crate::collection::query::measures::{Measures, ProtectedSide};
 use crate::printable::counted;
 
@@ -36,15 +36,26 @@ impl Preference {
 }
 
 impl Step {
-    /// All measures of the pair, or what the lists of a run say of it.
+    /// All measures of the pair, or what the lists of a run say of it; of one that is never compared why that is.
     pub fn how(&self) -> String {
-        match self.listed {
-            Some(listed) if self.measures.is_none() => format!("{listed}, as the run listed it"),
-            _ if self.is_kept_apart => format!(
-                "{}; they are not compared, as their values of the field of --within differ",
-                Measures::figure(self.measures.as_ref(), self.same_text)
-            ),
-            _ => Measures::told(self.measures.as_ref(), self.same_text),
+        let listed = match (self.listed, self.same_text) {
+            (Some(_), true) => Some("same text, as the run listed it".to_owned()),
+            (Some(listed), false) if listed.figure() == listed.resemblance => {
+                Some(format!("resemblance {listed}, as the run listed it"))
+            }
+            (Some(listed), false) => Some(format!("{listed}, as the run listed it")),
+            (None, _) => None,
+        };
+        match (listed.filter(|_| self.measures.is_none()), self.kept_apart) {
+            (Some(listed), _) => listed,
+            (None, None) => Measures::told(self.measures.as_ref(), self.same_text),
+            (None, Some(why)) => {
+                let why = match why {
+                    KeptApart::Within => "--within keeps them apart",
+                    KeptApart::Protected => "both are protected, and such are never compared",
+                };
+                format!("{}; {why}", Measures::shares(self.measures.as_ref(), self.same_text))
+            }
         }
     }
 }
@@ -52,26 +63,9 @@ impl Step {
 impl Measures {
     /// All that is known of a pair, of whose texts it is known whether they are the same.
     pub fn told(measures: Option<&Measures>, same_text: bool) -> String {
-        let mut said = Measures::figure(measures, same_text);
+        let mut said = Measures::shares(measures, same_text);
         let Some(measures) = measures else { return said };
-        let Measures {
-            shared, only_first, only_second, union, containment, protected, needed, linked, ..
-        } = measures;
-        if let Some((first, second)) = containment.filter(|_| !same_text) {
-            said += &match protected {
-                None => format!(", containment {first:.4} and {second:.4}"),
-                Some(ProtectedSide::First) => {
-                    format!(
-                        ", containment {first:.4} of the first, which is protected and decides, and {second:.4}"
-                    )
-                }
-                Some(ProtectedSide::Second) => {
-                    format!(
-                        ", containment {first:.4}, and {second:.4} of the second, which is protected and decides"
-                    )
-                }
-            };
-        }
+        let Measures { shared, only_first, only_second, union, needed, linked, .. } = measures;
         said += &format!("; {shared} shared of {union}, {only_first} and {only_second} of one only");
         said += &match (needed, linked) {
             (Some(needed), false) if *needed > u64::from(*shared) => {
@@ -86,6 +80,27 @@ impl Measures {
             (None, true) => String::new(),
         };
         said
+    }
+
+    /// The figure of a pair that decides, and how much of each is in the other.
+    fn shares(measures: Option<&Measures>, same_text: bool) -> String {
+        let figure = Measures::figure(measures, same_text);
+        let Some(Measures { containment: Some((first, second)), protected, .. }) = measures else {
+            return figure;
+        };
+        if same_text {
+            return figure;
+        }
+        let decides = "which is protected and decides";
+        match protected {
+            None => format!("{figure}, containment {first:.4} and {second:.4}"),
+            Some(ProtectedSide::First) => {
+                format!("{figure}, containment {first:.4} of the first, {decides}, and {second:.4}")
+            }
+            Some(ProtectedSide::Second) => {
+                format!("{figure}, containment {first:.4}, and {second:.4} of the second, {decides}")
+            }
+        }
     }
 
     /// The figure of a pair that decides.
@@ -117,7 +132,7 @@ mod tests {
             second,
             same_text,
             measures,
-            is_kept_apart: false,
+            kept_apart: None,
             listed: None,
             relation: None,
             texts: None,
@@ -154,6 +169,13 @@ mod tests {
             ReportedScores { resemblance: Some(0.4), containment: Some(0.75), ..ReportedScores::default() };
         let only_listed = Step { listed: Some(listed), ..step(None, false) };
         assert_eq!(only_listed.how(), "0.7500 contained, as the run listed it");
+        assert_eq!(Step { same_text: true, ..only_listed }.how(), "same text, as the run listed it");
+        let apart = |kept_apart| Step { kept_apart: Some(kept_apart), ..step(Some(measures), false) }.how();
+        assert_eq!(
+            apart(KeptApart::Within),
+            "resemblance 0.4286, containment 0.7500 and 0.5000; --within keeps them apart"
+        );
+        assert!(apart(KeptApart::Protected).ends_with("; both are protected, and such are never compared"));
         let never = Measures { needed: None, ..measures };
         assert!(step(Some(never), false).how().ends_with("never linked"));
         let features = Measures { resemblance: None, containment: None, linked: true, ..measures };
