@@ -115,7 +115,9 @@ pub(crate) struct ConfigArgs {
     #[command(flatten)]
     pub(crate) filters: FilterArgs,
 
-    /// How pairs become clusters [default: guarantee; in a collection transitive, unless containment is measured]
+    /// How pairs become clusters [default: guarantee; in a collection transitive]
+    ///
+    /// A collection that measures containment has guarantee, too, unless transitive is asked for.
     #[arg(long, value_enum, help_heading = "Clusters")]
     pub(crate) clustering: Option<ClusteringArg>,
     /// Which document of a cluster is kept: first, last, longest, shortest, field:NAME:max or :min [default: first]
