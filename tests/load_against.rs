@@ -120,6 +120,55 @@ fn like_a_load_of_what_is_left() {
     }
 }
 
+/// What quotes a protected text is left out, whatever the collection measures: the list has what `dedup` says of it, in any shape.
+#[test]
+fn what_quotes_a_protected_text_is_left_out() {
+    let dir = Dir::new();
+    let (old, _) = split(&dir, &collection_with(pages(6)));
+    dir.write("all.jsonl", Doc::jsonl(&old));
+    dir.alike("load stored all.jsonl -q", None).ok();
+    let flags = "--measure containment-of-protected --threshold 0.9";
+    let output = dir.output(&format!("new.jsonl {flags} --against month=old"), "out");
+    let mut want: Vec<Value> = output.duplicates;
+    want.retain(|row| row["against"].is_object());
+    want.iter_mut().for_each(|row| drop(row.as_object_mut().unwrap().remove("cluster")));
+    let longer = want.iter().filter(|row| row["resemblance"].as_f64() < Some(0.8)).count();
+    assert!(want.len() > 100 && longer > 10, "{} and {longer}: nothing to tell apart", want.len());
+    let ids = |rows: &[Value]| rows.iter().map(|row| label(&row["id"])).collect::<BTreeSet<_>>();
+    for (at, (made, shape, against)) in [
+        ("", (1, 2), "month=old"),
+        ("--threshold 0.9", (2, 1), "month=old"),
+        ("--threshold 0.9", (1, 1), "month=stored"),
+        ("--measure containment --threshold 0.9", (2, 2), "month=old"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        dir.write("first.jsonl", line("first", &words(90_000, 30)));
+        if !made.is_empty() {
+            dir.alike(&format!("load c{at} first.jsonl {made} -q"), None).ok();
+        }
+        let load =
+            format!("load c{at} new.jsonl {flags} --against {against} --left-out list.jsonl --json -q");
+        let ran = done(&dir, shape, &load);
+        let got = list(&dir, "list.jsonl");
+        assert_eq!(report(&ran)["left_out"], want.len(), "{load}");
+        assert_eq!(ids(&got), ids(&want), "{load}");
+        if against == "month=old" {
+            assert_eq!(sorted(got), sorted(want.clone()), "{load}");
+        }
+        let info = dir.alike(&format!("info c{at} --json"), None).ok().stdout;
+        let measure = if at == 0 || at == 3 { "containment" } else { "resemblance" };
+        let told = &serde_json::from_str::<Value>(&info).unwrap()["configuration"]["join"];
+        assert_eq!(told["measure"].as_str().unwrap_or("resemblance"), measure, "{load}");
+        whole(&dir, &format!("c{at}"));
+    }
+    let plain = dir.alike("load c1 new.jsonl --measure containment-of-protected", None);
+    plain.code(2).says("not containment-of-protected");
+    dir.alike("load m first.jsonl --method minhash -q", None).ok();
+    dir.alike(&format!("load m new.jsonl --against old {flags}"), None).code(2).says("--measure");
+}
+
 /// The list has what `dedup` says of the documents that protected ones removed; so for every method.
 #[test]
 fn the_list_is_that_of_dedup() {

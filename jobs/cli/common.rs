@@ -71,7 +71,7 @@ pub(crate) struct ConfigArgs {
     ///
     /// With containment a short text belongs to each longer one that has its words: an excerpt to the article, a page to
     /// the book. The first of them is kept, even if it is the excerpt; --keep longest keeps the whole. For `join` and the
-    /// methods that count shared keys. With containment-of-protected, for `dedup --against`, a new text goes if a protected
+    /// methods that count shared keys. With containment-of-protected, for `--against`, a new text goes if a protected
     /// one stands in it; one that is itself an excerpt of a protected text stays. New texts are compared with each other as
     /// with containment.
     #[arg(long, value_enum, value_name = "MEASURE", hide_short_help = true, help_heading = "Method")]

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use alike::collection::{Manifest, Writer};
-use alike::config::{Clustering, Config, Fold};
+use alike::config::{Clustering, Config, Fold, JoinMeasure, Rule};
 use alike::error::{Error, Result};
 use alike::lexicon::Lexicon;
 use alike::peers::Peers;
@@ -23,6 +23,8 @@ pub(crate) struct CreateOptions<'a> {
     pub(crate) choices: &'a ConfigArgs,
     /// The field whose value documents must share to be compared, if one was named.
     pub(crate) within: Option<&'a str>,
+    /// Whether what is asked to be measured is asked of protected documents, and not of the collection's own.
+    pub(crate) one_sided: bool,
     /// The lexicon that was named.
     pub(crate) lexicon: Option<&'a Lexicon>,
     /// Whether texts are to be kept.
@@ -142,6 +144,10 @@ fn can_become_one(path: &Path) -> Result<bool> {
 /// The configuration of a collection that is to be made.
 fn first(asked: &CreateOptions<'_>) -> Result<Config> {
     let mut config = configuration(asked.choices, unless_said(asked.choices)?)?;
+    if asked.one_sided {
+        // As `dedup` compares new documents with each other.
+        (config.join.measure, config.count.rule) = (JoinMeasure::Containment, Rule::Containment);
+    }
     if let Some(field) = asked.within {
         field.clone_into(&mut config.input.within_field);
     }
@@ -179,10 +185,13 @@ fn unless_said(choices: &ConfigArgs) -> Result<Config> {
 /// Refuses another configuration than the one that the collection has for ever. Flags alone are laid over that one, so
 /// that saying again what is so is no difference; nor is it one to leave out that texts are kept.
 fn check_same(manifest: &Manifest, asked: &CreateOptions<'_>) -> Result<()> {
-    let CreateOptions { choices, within, lexicon, store_text } = *asked;
+    let CreateOptions { choices, within, one_sided, lexicon, store_text } = *asked;
     let frozen = &manifest.config;
     let base = if choices.config.is_some() { unless_said(choices)? } else { frozen.clone() };
     let mut asked = beside(frozen, choices, base)?;
+    if one_sided {
+        asked.join.measure = frozen.join.measure;
+    }
     if let Some(field) = within {
         field.clone_into(&mut asked.input.within_field);
     }

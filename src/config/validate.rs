@@ -52,9 +52,9 @@ impl Config {
             return Ok(());
         }
         Err(Error::config(
-            "join.measure = \"containment-of-protected\" (--measure containment-of-protected): only dedup \
-             with --against measures so, on documents that it protects; take --measure containment here, by which the smaller \
-             of two texts is the contained one, or load what dedup --against has kept",
+            "join.measure = \"containment-of-protected\" (--measure containment-of-protected): only with \
+             --against is anything measured so, on documents that it protects; take --measure containment here, by which the \
+             smaller of two texts is the contained one",
         ))
     }
 

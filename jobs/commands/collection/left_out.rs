@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use alike::collection::{LeaveOutRequest, StoredSource, Writer, find_left_out};
+use alike::config::JoinMeasure;
 use alike::error::{Error, Result};
 use alike::flow::{LeftOutPositions, Outcome, ProtectedSet};
 use alike::lexicon::Lexicon;
@@ -15,8 +16,14 @@ use alike::read::{Discovery, FormatHint, Source};
 use alike::resources::Resources;
 
 use crate::cli::collections::LoadArgs;
+use crate::cli::values::MeasureArg;
 use crate::session::against::{ProtectedCollection, find_protected, refuse_unprotected};
 use crate::session::load_report::{AgainstReport, AgainstSet};
+
+/// Whether records are held against protected documents by what they have of these, whatever the collection measures.
+pub(super) fn holds_one_sided(args: &LoadArgs) -> bool {
+    !args.against.is_empty() && args.choices.measure == Some(MeasureArg::ContainmentOfProtected)
+}
 
 /// The list, while it is not known whether the load is accepted.
 const LIST: &str = "left-out.jsonl";
@@ -57,7 +64,8 @@ impl Protected {
             return Ok(LeftOutFound::default());
         }
         let scratch = resources.scratch.clone();
-        let request = LeaveOutRequest { sources, protected, stored, lexicon, resources };
+        let measure = holds_one_sided(args).then_some(JoinMeasure::ContainmentOfProtected);
+        let request = LeaveOutRequest { sources, protected, stored, measure, lexicon, resources };
         let outcome = find_left_out(writer, request, progress)?;
         refuse_unprotected(args.refusals, &outcome)?;
         let list = args.left_out.as_ref().map(|_| list(&outcome, &scratch)).transpose()?;

@@ -16,7 +16,7 @@ use alike::read::{Discovery, Rejected};
 
 use crate::cli::collections::LoadArgs;
 use crate::cluster::job::{DistributedJob, PART_DONE};
-use crate::commands::collection::left_out::{LeftOutFound, Protected};
+use crate::commands::collection::left_out::{LeftOutFound, Protected, holds_one_sided};
 use crate::commands::collection::load_lists::LoadLists;
 use crate::commands::collection::waiting::patiently;
 use crate::session::against::{check_protected, open_collections, refuse_incomparable};
@@ -75,6 +75,7 @@ fn load(
     let asked = CreateOptions {
         choices: &args.choices,
         within: args.within.as_deref(),
+        one_sided: holds_one_sided(args),
         lexicon: lexicon.as_deref(),
         store_text: args.store_text,
     };

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::collection::commit::manifest::Manifest;
 use crate::collection::commit::names::{Keeper, Name};
 use crate::collection::run::writer::{RunSummary, RunWriter};
+use crate::config::JoinMeasure;
 use crate::error::Result;
 use crate::flow::{Part, ProtectedSet, Topology};
 use crate::peers::Peers;
@@ -51,6 +52,8 @@ pub(in crate::collection) struct LeaveOutCommand {
     pub(in crate::collection) stored: Vec<(u32, Manifest)>,
     /// The last commit of the collection that is loaded into.
     pub(in crate::collection) target: Manifest,
+    /// What is held against the threshold, if that is not what the collection measures.
+    pub(in crate::collection) measure: Option<JoinMeasure>,
 }
 
 /// An epoch that all processes take part in.

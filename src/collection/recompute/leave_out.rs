@@ -9,7 +9,7 @@ use crate::collection::commit::writer::Writer;
 use crate::collection::distributed::protocol::{LeaderCommand, LeaveOutCommand};
 use crate::collection::distributed::scattered::follower_storage;
 use crate::collection::recompute::protected::{StoredDocuments, StoredSource};
-use crate::config::{Cluster, Clustering, Config};
+use crate::config::{Cluster, Clustering, Config, JoinMeasure};
 use crate::error::Result;
 use crate::flow::{self, LeaveOut, Outcome, Part, ProtectedSet, Request, run};
 use crate::lexicon::Lexicon;
@@ -27,6 +27,8 @@ pub struct LeaveOutRequest {
     pub protected: Vec<ProtectedSet>,
     /// The collections among the protected inputs.
     pub stored: Vec<StoredSource>,
+    /// What is held against the threshold, if that is not what the collection measures: of the method `join`.
+    pub measure: Option<JoinMeasure>,
     /// The lexicon that the collection is made with, if its method needs one.
     pub lexicon: Option<Arc<Lexicon>>,
     /// What this process may use, and the processes that take part with [`crate::collection::follow`], if there are any.
@@ -39,15 +41,16 @@ pub struct LeaveOutRequest {
 /// # Errors
 /// Those of [`run`], and of the stored documents.
 pub fn find_left_out(writer: &Writer, request: LeaveOutRequest, progress: &Arc<Progress>) -> Result<Outcome> {
-    let LeaveOutRequest { sources, protected, stored, lexicon, resources } = request;
+    let LeaveOutRequest { sources, protected, stored, measure, lexicon, resources } = request;
     let target = writer.snapshot();
     if let Some(peers) = &resources.peers {
         let stored = stored.iter().map(|(file, snapshot)| (*file, snapshot.manifest().clone())).collect();
         let (sources, protected) = (Source::all_from_anywhere(&sources)?, protected.clone());
-        let command = LeaveOutCommand { sources, protected, stored, target: target.manifest().clone() };
+        let target = target.manifest().clone();
+        let command = LeaveOutCommand { sources, protected, stored, target, measure };
         peers.broadcast(&LeaderCommand::LeaveOut(Box::new(command)))?;
     }
-    let request = asked((sources, protected), (target, &stored), resources, progress)?;
+    let request = asked((sources, protected), (target, &stored), measure, resources, progress)?;
     run(Request { lexicon, ..request }, Arc::clone(progress))
 }
 
@@ -59,7 +62,7 @@ pub(in crate::collection) fn follow_left_out(
     peers: &Arc<Peers>,
     progress: &Arc<Progress>,
 ) -> Result<()> {
-    let LeaveOutCommand { sources, protected, stored, target } = command;
+    let LeaveOutCommand { sources, protected, stored, target, measure } = command;
     // Process 0 may only just have made the folder.
     let target = Snapshot::ahead_of(&follower_storage(target.collection, peers, storage)?, target)?;
     let open = |(file, manifest): (u32, Manifest)| -> Result<StoredSource> {
@@ -68,7 +71,7 @@ pub(in crate::collection) fn follow_left_out(
     };
     let stored = stored.into_iter().map(open).collect::<Result<Vec<_>>>()?;
     let resources = Resources { peers: Some(Arc::clone(peers)), ..resources.clone() };
-    let request = asked((sources, protected), (&target, &stored), resources, progress)?;
+    let request = asked((sources, protected), (&target, &stored), measure, resources, progress)?;
     flow::assist(request, Arc::clone(progress)).map(drop)
 }
 
@@ -76,17 +79,20 @@ pub(in crate::collection) fn follow_left_out(
 fn asked(
     (sources, protected): (Vec<Source>, Vec<ProtectedSet>),
     (target, stored): (&Snapshot, &[StoredSource]),
+    measure: Option<JoinMeasure>,
     mut resources: Resources,
     progress: &Progress,
 ) -> Result<Request> {
     let StoredDocuments { replays, tables } = StoredDocuments::read(stored, &mut resources, progress)?;
     // With a guarantee a protected document, which comes first, represents each record that it is linked to, and no other.
     let cluster = Cluster { clustering: Clustering::Guarantee, ..Cluster::default() };
+    let mut config = Config { cluster, ..target.manifest().config.clone() };
+    config.join.measure = measure.unwrap_or(config.join.measure);
     Ok(Request {
         sources,
         protected,
         part: Part::ALL,
-        config: Config { cluster, ..target.manifest().config.clone() },
+        config,
         pairs: false,
         stored: None,
         replays,
