@@ -4,13 +4,13 @@ use std::fs;
 use std::sync::{Arc, OnceLock};
 
 use alike::collection::{
-    Batch, Checker, Compaction, Prepared, Report, Snapshot, Writer, compact, fsck, prepare,
+    AskedText, Batch, Checker, Compaction, Prepared, Report, Snapshot, Writer, compact, fsck, prepare,
 };
 use alike::config::{Clustering, Config};
 use alike::error::{Error, Result};
 use alike::flow::{Components, LeftOutPositions};
 use alike::progress::Progress;
-use alike::read::{Day, discover};
+use alike::read::discover;
 use alike::resources::Resources;
 use alike::simd::Simd;
 use tempfile::TempDir;
@@ -188,7 +188,8 @@ pub(crate) fn ask(storage: &Arc<dyn Storage>) -> bool {
         outcomes.push(snapshot.explain(id, second.map(String::as_str), &progress).map(drop));
     }
     let check = Checker::new(&snapshot).and_then(|mut checker| {
-        checker.check(&[("a b c d e f", Day::None), ("p q r s", Day::None)], &progress)
+        let texts = ["a b c d e f", "p q r s"].map(|text| AskedText { text, ..AskedText::default() });
+        checker.check(&texts, &progress)
     });
     outcomes.push(check.map(drop));
     for outcome in outcomes {
