@@ -4,7 +4,7 @@ over the time it took. Prints the longest wait of each, and ends with 1 if one w
 
     benches/interrupts.py ALIKE IN.jsonl [MOMENTS] [COMMAND...]
 
-IN.jsonl has records with ids. A collection of it is made in a temporary folder.
+IN.jsonl has records with ids. A collection and an output of it are made in a temporary folder.
 """
 
 import json
@@ -38,6 +38,27 @@ def commands(alike, records):
         "tune-sample": ([alike, "tune", "sample", records], False),
         "lexicon": ([alike, "lexicon", "build", records, "--out", "out"], True),
         "launch": ([alike, "launch", "-n", "2", "--", "dedup", records, "--out", "out"], True),
+        "dedup-transitive": (
+            [alike, "dedup", records, "--out", "out", "--clustering", "transitive", "--threshold", "0.5"],
+            True,
+        ),
+        "dedup-report": ([alike, "dedup", records, "--dry-run", "--report", "out"], True),
+        "dedup-kinds": ([alike, "dedup", records, "--dry-run", "--kinds"], False),
+        "dedup-containment": ([alike, "dedup", records, "--dry-run", "--measure", "containment"], False),
+        "load-against": ([alike, "load", "new", records, "--against", "half.jsonl"], True),
+        "passages": ([alike, "passages", records, "--out", "out"], True),
+        "passages-substrings": ([alike, "passages", records, "--out", "out", "--unit", "tokens:50"], True),
+        "repetition": ([alike, "repetition", records, "--out", "out"], True),
+        "decontaminate": ([alike, "decontaminate", records, "--benchmarks", "half.jsonl", "--out", "out"], True),
+        "tune-threshold": ([alike, "tune", "threshold", records], False),
+        "tune-sampling": (
+            [alike, "tune", "sampling", records, "--threshold", "0.85", "--precision", "0.85"],
+            False,
+        ),
+        "report": ([alike, "report", "c", "--out", "out"], True),
+        "report-of-output": ([alike, "report", "done", "--out", "out"], True),
+        "show-of-output": ([alike, "show", "done", "1"], False),
+        "explain-of-output": ([alike, "explain", "done", f"{records}:1", f"{records}:2"], False),
     }
 
 
@@ -76,10 +97,17 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         subprocess.run([alike, "load", "c", records, "--quiet"], cwd=folder, check=True)
-        with open(records, encoding="utf-8") as lines, open(folder / "ids", "w", encoding="utf-8") as ids:
+        subprocess.run([alike, "dedup", records, "--out", "done", "--quiet"], cwd=folder, check=True)
+        with (
+            open(records, encoding="utf-8") as lines,
+            open(folder / "ids", "w", encoding="utf-8") as ids,
+            open(folder / "half.jsonl", "w", encoding="utf-8") as half,
+        ):
             for at, line in enumerate(lines):
                 if at % 4 == 0:
                     ids.write(json.loads(line)["id"] + "\n")
+                if at % 2 == 0:
+                    half.write(line)
         for what, (line, changes) in commands(alike, records).items():
             if len(sys.argv) > 4 and what not in sys.argv[4:]:
                 continue
