@@ -148,6 +148,18 @@ fn documents_are_named_by_file_and_line_where_ids_do_not_tell() {
     dir.alike("explain out first in.jsonl:1", None).code(2).says("one document");
 }
 
+/// The inputs are divided into stretches; in some no record begins.
+#[test]
+fn a_record_longer_than_a_stretch_is_passed() {
+    let dir = Dir::new();
+    let short = "the same few words of a short text";
+    dir.write("in.jsonl", line("a", short) + &line("long", &"word ".repeat(600_000)) + &line("b", short));
+    dir.dedup("in.jsonl --out out -q").ok();
+    assert_eq!(answer(&dir, "explain out a b")["answer"], "together");
+    assert_eq!(answer(&dir, "explain out in.jsonl:3")["representative"], "a");
+    dir.alike("show out 1", None).ok();
+}
+
 #[test]
 fn protected_and_preferred_documents_stay_for_what_they_are() {
     let dir = Dir::new();

@@ -164,6 +164,44 @@ fn windows_that_do_not_fit_are_refused_before_any_work() {
     }
 }
 
+/// Whatever reads records, and whichever file is read first.
+#[test]
+fn windows_are_held_to_the_memory_by_all_that_read() {
+    let dir = Dir::new();
+    let lines: String = (0..50).map(|at| line(&format!("{at}"), &format!("text number {at}"))).collect();
+    dir.write("in.jsonl", &lines);
+    dir.write("wide.jsonl.zst", zst(&lines, 28));
+    for command in [
+        "passages wide.jsonl.zst --dry-run",
+        "repetition wide.jsonl.zst --dry-run",
+        "decontaminate wide.jsonl.zst --benchmarks in.jsonl --dry-run",
+        "decontaminate in.jsonl --benchmarks wide.jsonl.zst --dry-run",
+        "lexicon build wide.jsonl.zst --out lexicon --min-df 1",
+        "evaluate wide.jsonl.zst --preset broder1997",
+        "tune threshold wide.jsonl.zst",
+        "tune sampling wide.jsonl.zst --threshold 0.8 --precision 0.8",
+        "tune sample wide.jsonl.zst",
+        "dedup wide.jsonl.zst --dry-run --method imatch",
+    ] {
+        let refused = dir.alike(&format!("{command} -w 1 --memory 64M"), None).code(3);
+        refused.says("wide.jsonl.zst: to decompress it takes a window of 256 MiB").says("with --memory");
+    }
+}
+
+/// Terms of a long record are counted beside its line and its text.
+#[test]
+fn a_lexicon_of_long_records_keeps_to_the_memory() {
+    let dir = Dir::new();
+    dir.write("in.jsonl", line("small", "a few words") + &records(2, 20_000_000));
+    let run = |memory: u64| {
+        let ran = dir.alike(&format!("lexicon build in.jsonl --out lexicon --min-df 1 -w 2 --memory {memory}M"), None);
+        std::fs::remove_file(dir.join("lexicon")).ok();
+        ran
+    };
+    let refused = run(64).code(3).says("in.jsonl: the record at byte").says("--memory");
+    run(advised(&refused)).ok();
+}
+
 /// Which windows a file asks for behind its first frame shows when it is read. Without a part of it the answer would be
 /// another one.
 #[test]

@@ -8,7 +8,6 @@ use std::sync::{Arc, LazyLock};
 
 use alike::config::{Config, JoinMeasure, Method, Rule, Sampling, Verify};
 use alike::lexicon::{Lexicon, LexiconRequest, Terms, count};
-use alike::progress::Progress;
 use alike::read::discover;
 use alike::resources::Resources;
 use alike::simd::Simd;
@@ -55,7 +54,7 @@ static LEXICON: LazyLock<Arc<Lexicon>> = LazyLock::new(|| {
             peers: None,
         },
     };
-    let progress = Progress::default();
+    let progress = Arc::default();
     let counted = count(&request, &progress).expect("counted");
     counted.freeze(&dir.join("lexicon"), 1, &progress).expect("written");
     Arc::new(Lexicon::open(&dir.join("lexicon")).expect("a lexicon"))

@@ -19,7 +19,7 @@ use alike::output::{
 use alike::peers::Peers;
 use alike::printable::{counted, printable};
 use alike::progress::{Progress, Stage};
-use alike::read::{Rejected, Source};
+use alike::read::{Rejected, Source, admit_windows};
 use alike::system_memory::peak_memory;
 
 use crate::cli::decontaminate::DecontaminateArgs;
@@ -177,7 +177,9 @@ fn index(
 ) -> Result<BenchmarkIndex> {
     let own = BASE_MEMORY + WORKER_MEMORY * options.machine.workers as u64;
     let most = options.machine.memory.map_or(u64::MAX, |memory| memory.saturating_sub(own));
-    let what = (&*task.sets, &*task.benchmarks);
+    let mut benchmarks = task.benchmarks.clone();
+    admit_windows(&mut benchmarks, options.machine.memory, 1)?;
+    let what = (&*task.sets, &*benchmarks);
     let rule = (&task.fields, task.rule);
     let mut index = read_benchmarks(what, rule, (options.refusals.percent(), most), progress)?;
     index.leave_out_common(corpus, progress)?;

@@ -10,23 +10,37 @@ use serde::Serialize;
 
 use crate::cli::evaluate::{FormArg, LabelArgs, UnlistedArg};
 
-/// Reads the labels at `path` and holds them against the documents.
-pub(crate) fn labelled(path: &Path, args: &LabelArgs, documents: &Documents) -> Result<(Form, Resolved)> {
+/// Labels, and the file they stand in.
+pub(crate) type GivenLabels<'a> = (&'a Path, Labels);
+
+/// Reads the labels, if there are any: before other work, so that what is wrong with them is told at once, and a pipe that
+/// nobody writes to can be interrupted.
+pub(crate) fn load_labels(args: &LabelArgs) -> Result<Option<GivenLabels<'_>>> {
+    let Some(path) = args.labels.as_deref() else { return Ok(None) };
     let form = args.labels_form.map(|form| match form {
         FormArg::Pairs => Form::Pairs,
         FormArg::Clusters => Form::Clusters,
         FormArg::Marks => Form::Marks,
     });
+    let wish = LabelOptions { form, column: args.labels_column.clone(), duplicate: args.duplicate.clone() };
+    let labels = Labels::load(path, &wish)?;
+    if args.unlisted == UnlistedArg::Distinct && labels.form() != Form::Pairs {
+        return Err(Error::config("--unlisted distinct is about labels that are pairs; leave it out"));
+    }
+    Ok(Some((path, labels)))
+}
+
+/// Holds labels against the documents.
+pub(crate) fn labelled(
+    (path, labels): &GivenLabels<'_>,
+    args: &LabelArgs,
+    documents: &Documents,
+) -> Result<(Form, Resolved)> {
     let unlisted = match args.unlisted {
         UnlistedArg::Ignored => Unlisted::Ignored,
         UnlistedArg::Distinct => Unlisted::Distinct,
     };
-    let wish = LabelOptions { form, column: args.labels_column.clone(), duplicate: args.duplicate.clone() };
-    let labels = Labels::load(path, &wish)?;
-    if unlisted == Unlisted::Distinct && labels.form() != Form::Pairs {
-        return Err(Error::config("--unlisted distinct is about labels that are pairs; leave it out"));
-    }
-    Ok((labels.form(), resolve(path, &labels, documents, unlisted)?))
+    Ok((labels.form(), resolve(path, labels, documents, unlisted)?))
 }
 
 /// What labels there are, as reports tell it.

@@ -22,7 +22,7 @@ pub fn run_lexicon(
     named: Option<&Path>,
     sources: &[Source],
     resources: &Resources,
-    progress: &Progress,
+    progress: &Arc<Progress>,
 ) -> Result<Option<Arc<Lexicon>>> {
     if !config.needs_lexicon() {
         return Ok(None);
@@ -55,7 +55,7 @@ fn counted(
     config: &Config,
     sources: &[Source],
     resources: &Resources,
-    progress: &Progress,
+    progress: &Arc<Progress>,
 ) -> Result<Lexicon> {
     let scratch = &resources.scratch;
     let folder = private_folder(scratch)?;

@@ -25,8 +25,8 @@ impl BenchmarkIndex {
         let Some(most) = self.rule.max_documents else { return Ok(()) };
         let counts: Vec<AtomicU32> = self.grams.iter().map(|_| AtomicU32::new(0)).collect();
         let own = self.bytes() + (counts.len() * size_of::<AtomicU32>()) as u64;
-        let memory = corpus.memory.map(|memory| memory.saturating_sub(own));
-        let room = RecordRoom::new(memory, 0, corpus.workers, RECORD, progress);
+        let survey = corpus.survey(own);
+        let room = survey.room(RECORD, progress)?;
         let index = &*self;
         let reader = || CountReader {
             counts: &counts,
@@ -39,7 +39,7 @@ impl BenchmarkIndex {
             room: &room,
             progress,
         };
-        corpus.survey().read_within(room.clone(), reader, progress)?;
+        survey.read_within(room.clone(), reader, progress)?;
         let counts: Vec<u32> = counts.into_iter().map(AtomicU32::into_inner).collect();
         self.common = of_all(counts, most, corpus.peers)?;
         Ok(())

@@ -43,12 +43,13 @@ pub struct CorpusSearch<'a> {
 }
 
 impl<'a> CorpusSearch<'a> {
-    /// Who reads the corpus, once: every process asks as often.
-    pub(super) fn survey(&self) -> Survey<'a> {
+    /// Who reads the corpus, once, beside so many bytes of the memory: every process asks as often.
+    pub(super) fn survey(&self, beside: u64) -> Survey<'a> {
         Survey {
             sources: self.sources,
             input: self.input,
             workers: self.workers,
+            memory: self.memory.map(|memory| memory.saturating_sub(beside)),
             mesh: self.peers.map(Peers::mesh),
             counter: self.peers.map_or(ONLY_SURVEY, Peers::next_list),
         }
@@ -185,13 +186,13 @@ pub fn search(
     let processes = corpus.peers.map_or(0, |peers| peers.mesh().processes());
     let bits = present_words(index) * 8 * (corpus.workers + 1 + 2 * processes);
     let own = index.bytes() + bits as u64;
-    let memory = corpus.memory.map(|memory| memory.saturating_sub(own));
-    let room = RecordRoom::new(memory, 0, corpus.workers, RECORD, progress);
+    let survey = corpus.survey(own);
+    let room = survey.room(RECORD, progress)?;
     let reader = || {
         let who = (process, next.fetch_add(1, Ordering::Relaxed));
         CorpusReader::new(index, corpus, who, (&room, progress))
     };
-    let surveyed = corpus.survey().read_within(room.clone(), reader, progress)?;
+    let surveyed = survey.read_within(room.clone(), reader, progress)?;
     let mut tally = CorpusTally::new(index);
     for reader in surveyed.readers {
         tally.add(&reader.finish()?);

@@ -1,6 +1,7 @@
 //! A lexicon from texts: counted by the workers of all processes, put together in the order of terms.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -15,8 +16,12 @@ use crate::limits::{BASE_MEMORY, WORKER_MEMORY};
 use crate::mesh::Mesh;
 use crate::peers::Peers;
 use crate::progress::{Progress, Stage};
-use crate::read::{Input, Rejected, Source};
+use crate::read::{Input, RecordCost, Rejected, Source};
 use crate::resources::Resources;
+
+/// What a record takes: its line, its text, and its words. Of the words of a long text few are new ones, each of which takes far
+/// more; what they take beyond this is counted with those of other texts.
+const RECORD: RecordCost = RecordCost { token: 24, bytes_of_token: 6 };
 
 /// What to count, and with what.
 pub struct LexiconRequest {
@@ -62,7 +67,7 @@ pub struct Counted {
 /// # Errors
 /// [`Error::Interrupted`], [`Error::Io`] of a spill file, [`Error::Config`] for a field that is none, and what is
 /// wrong with other processes.
-pub fn count(request: &LexiconRequest, progress: &Progress) -> Result<Counted> {
+pub fn count(request: &LexiconRequest, progress: &Arc<Progress>) -> Result<Counted> {
     let (tally, refused, mut own) = read(request, progress)?;
     let mut all = TextTally::default();
     for process in gather(request.mesh(), tally)? {
@@ -81,7 +86,7 @@ pub fn count(request: &LexiconRequest, progress: &Progress) -> Result<Counted> {
 ///
 /// # Errors
 /// As [`count`].
-pub fn assist(request: &LexiconRequest, progress: &Progress) -> Result<()> {
+pub fn assist(request: &LexiconRequest, progress: &Arc<Progress>) -> Result<()> {
     let (tally, _, own) = read(request, progress)?;
     gather(request.mesh(), tally)?;
     progress.enter(Stage::Write, 0);
@@ -104,14 +109,16 @@ impl Counted {
 /// What this process has read: texts, refused records, counts.
 type Read = (TextTally, Vec<Rejected>, Vec<Box<dyn Sorted + Send>>);
 
-fn read(request: &LexiconRequest, progress: &Progress) -> Result<Read> {
+fn read(request: &LexiconRequest, progress: &Arc<Progress>) -> Result<Read> {
     let LexiconRequest { sources, input, terms, resources } = request;
-    let Resources { workers, memory, scratch, .. } = resources;
-    let base = BASE_MEMORY + WORKER_MEMORY * *workers as u64;
-    let each = memory.map_or(u64::MAX, |memory| memory.saturating_sub(base) / *workers as u64);
+    let Resources { workers, memory, .. } = *resources;
+    let base = BASE_MEMORY + WORKER_MEMORY * workers as u64;
+    // A quarter is for long records.
+    let each = memory.map_or(u64::MAX, |memory| memory.saturating_sub(base) / workers as u64 / 4 * 3);
     let most = usize::try_from(each).unwrap_or(usize::MAX);
-    let survey = Survey { sources, input, workers: *workers, mesh: request.mesh(), counter: ONLY_SURVEY };
-    let surveyed = survey.read(|| Counter::new(*terms, most, scratch), progress)?;
+    let survey = Survey { sources, input, workers, memory, mesh: request.mesh(), counter: ONLY_SURVEY };
+    let reader = || Counter::new(*terms, most, &resources.scratch);
+    let surveyed = survey.read_within(survey.room(RECORD, progress)?, reader, progress)?;
     let mut tally = TextTally::default();
     for (documents, empty) in surveyed.readers.iter().map(Counter::documents) {
         tally = TextTally { documents: tally.documents + documents, empty: tally.empty + empty };

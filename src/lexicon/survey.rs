@@ -9,8 +9,8 @@ use crate::mesh::Mesh;
 use crate::metrics::Metric;
 use crate::progress::{Progress, Stage};
 use crate::read::{
-    DocumentSink, Fields, Input, Part, Record, RecordRoom, Refusal, Refused, Rejected, RunInputs, Sink,
-    Source,
+    DocumentSink, Fields, Input, Part, Record, RecordCost, RecordRoom, Refusal, Refused, Rejected, RunInputs,
+    Sink, Source, admit_windows,
 };
 
 /// The counter of units of a job that reads its inputs in one survey.
@@ -28,6 +28,8 @@ pub struct Survey<'a> {
     pub input: &'a Input,
     /// Threads of this process, at least 1.
     pub workers: usize,
+    /// Bytes that this process may take, if there is a bound: the windows of Zstandard files have to fit in.
+    pub memory: Option<u64>,
     /// The other processes of the job, if there are any: they survey the same inputs.
     pub mesh: Option<&'a Mesh>,
     /// The counter by which these share units: another one for each survey of a job.
@@ -53,6 +55,15 @@ pub(crate) struct Surveyed<R> {
 }
 
 impl Survey<'_> {
+    /// The room for records that cost so much, beside the windows of files.
+    ///
+    /// # Errors
+    /// [`Error::Input`] for a file whose window does not fit.
+    pub(crate) fn room(&self, cost: RecordCost, progress: &Arc<Progress>) -> Result<RecordRoom> {
+        let windows = admit_windows(&mut self.sources.to_vec(), self.memory, self.workers)?;
+        Ok(RecordRoom::new(self.memory, windows, self.workers, cost, progress))
+    }
+
     /// Has every text read by one of the readers, a reader for each worker.
     pub(crate) fn read<R: TextReader + Send>(
         &self,
@@ -76,6 +87,7 @@ impl Survey<'_> {
         let unit_bytes = (bytes / UNITS).clamp(UNIT.0, UNIT.1);
         let fields = Arc::new(Fields { room, ..Fields::of(self.input)? });
         let mut sources = self.sources.to_vec();
+        admit_windows(&mut sources, self.memory, self.workers)?;
         sources.iter_mut().for_each(|source| source.stopped_by(progress.stop_flag()));
         let inputs = RunInputs::new(sources, fields, Part::ALL, unit_bytes);
         let shared = SurveyWork {

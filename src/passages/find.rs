@@ -21,7 +21,7 @@ use crate::mesh::Mesh;
 use crate::output::{CutFile, CutWriter, hand_out};
 use crate::peers::Peers;
 use crate::progress::{Progress, Stage};
-use crate::read::{Fields, Input, Record, RecordCost, RecordRoom, Rejected, RunInputs, Source};
+use crate::read::{Fields, Input, Record, RecordCost, Rejected, RunInputs, Source};
 use crate::resources::Resources;
 use crate::text::Fold;
 
@@ -179,10 +179,9 @@ fn repeated(request: &PassageRequest, progress: &Arc<Progress>) -> Result<Repeat
         read: PassageTally::default(),
         progress,
     };
-    let room = RecordRoom::new(resources.memory, 0, resources.workers, RECORD, progress);
-    let survey =
-        Survey { sources, input, workers: resources.workers, mesh: request.mesh(), counter: ONLY_SURVEY };
-    let surveyed = survey.read_within(room, reader, progress)?;
+    let Resources { workers, memory, .. } = *resources;
+    let survey = Survey { sources, input, workers, memory, mesh: request.mesh(), counter: ONLY_SURVEY };
+    let surveyed = survey.read_within(survey.room(RECORD, progress)?, reader, progress)?;
     let mut read = PassageTally::default();
     let mut runs = Vec::new();
     let finished: Vec<Result<Vec<SortedRun<3>>>> = std::thread::scope(|scope| {

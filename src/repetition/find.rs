@@ -124,8 +124,9 @@ impl FoundRepetition {
 pub fn find_repetition(request: &RepetitionRequest<'_>, progress: &Arc<Progress>) -> Result<FoundRepetition> {
     let RepetitionRequest { sources, input, workers, memory, peers, .. } = *request;
     let process = peers.map_or(0, |peers| peers.mesh().process());
-    let survey = Survey { sources, input, workers, mesh: peers.map(Peers::mesh), counter: ONLY_SURVEY };
-    let room = RecordRoom::new(memory, 0, workers, RECORD, progress);
+    let mesh = peers.map(Peers::mesh);
+    let survey = Survey { sources, input, workers, memory, mesh, counter: ONLY_SURVEY };
+    let room = survey.room(RECORD, progress)?;
     let next = AtomicUsize::new(0);
     let reader = || RepetitionReader {
         request,

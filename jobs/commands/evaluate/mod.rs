@@ -17,7 +17,7 @@ use crate::cli::common::PrintArgs;
 use crate::cli::evaluate::{EvaluateArgs, EvaluationForm, PairsOfArg};
 use crate::cli::values::DataForm;
 use crate::session::inputs::{find_inputs, refuse};
-use crate::session::labels::labelled;
+use crate::session::labels::{GivenLabels, labelled, load_labels};
 use crate::session::options::{Machine, records};
 use crate::session::run_folder::RunFolder;
 use crate::session::watched::watched;
@@ -30,6 +30,7 @@ pub(crate) fn run(args: &EvaluateArgs) -> Result<ExitCode> {
     // A file that is no lexicon is an error at once, and not one of each method.
     args.lexicon.as_deref().map(Lexicon::open).transpose()?;
     let threshold = args.threshold.as_deref().map(str::parse).transpose().map_err(Error::Config)?;
+    let given = load_labels(&args.truth)?;
     let evaluation = watched(&args.talk, |progress| {
         let place = RunFolder::new(None)?;
         let hint = args.records.form.hint(&asked[0].config.input);
@@ -38,13 +39,14 @@ pub(crate) fn run(args: &EvaluateArgs) -> Result<ExitCode> {
             sources: &sources.sources,
             input: &asked[0].config.input,
             workers: machine.workers,
+            memory: machine.memory,
             mesh: None,
             counter: ONLY_SURVEY,
         };
         let documents = Documents::read(&survey, machine.simd, progress)?;
         let refused = sources.rejected(documents.refused.clone());
         refuse(args.records.refusals, &refused, documents.len() as u64)?;
-        let labels = labels(args, &documents)?;
+        let labels = given.map(|given| held(&given, args, &documents)).transpose()?;
         let runs = MethodRuns {
             sources: &sources.sources,
             documents: &documents,
@@ -130,14 +132,13 @@ fn asked(args: &EvaluateArgs) -> Result<Vec<EvaluatedMethod>> {
     Ok(asked)
 }
 
-/// The labels, if there are any.
-fn labels(args: &EvaluateArgs, documents: &Documents) -> Result<Option<(Form, Resolved)>> {
-    let Some(path) = args.truth.labels.as_deref() else { return Ok(None) };
-    let (form, resolved) = labelled(path, &args.truth, documents)?;
+/// Labels, held against the documents.
+fn held(given: &GivenLabels<'_>, args: &EvaluateArgs, documents: &Documents) -> Result<(Form, Resolved)> {
+    let (form, resolved) = labelled(given, &args.truth, documents)?;
     if args.pairs_of == PairsOfArg::Links && form == Form::Marks {
         return Err(Error::config(
             "--pairs-of links is about pairs, and these labels are marks of documents; leave it out",
         ));
     }
-    Ok(Some((form, resolved)))
+    Ok((form, resolved))
 }

@@ -51,7 +51,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<ExitCode> {
 
 /// Draws documents and compares their signatures.
 fn measure(args: &CompareArgs, lexicons: (&Lexicon, &Lexicon)) -> Result<Stability> {
-    let Machine { workers, simd, .. } =
+    let Machine { workers, memory, simd, .. } =
         Machine::new(&MachineArgs { workers: args.workers, ..MachineArgs::default() })?;
     let question = StabilityRequest {
         sample: args.sample.unwrap_or(SAMPLE),
@@ -63,8 +63,8 @@ fn measure(args: &CompareArgs, lexicons: (&Lexicon, &Lexicon)) -> Result<Stabili
         let spool = private_folder(&std::env::temp_dir())?;
         let input = input(args.text_field.as_deref())?;
         let found = find_inputs(&args.documents, args.form.hint(&input), spool.path(), progress)?;
-        let survey =
-            Survey { sources: &found.sources, input: &input, workers, mesh: None, counter: ONLY_SURVEY };
+        let (sources, input) = (&found.sources[..], &input);
+        let survey = Survey { sources, input, workers, memory, mesh: None, counter: ONLY_SURVEY };
         let stability = stability(lexicons, &survey, question, simd, progress)?;
         let rejected = found.rejected(stability.refused.clone());
         Reporter::of_people(&args.talk).refused(&rejected);

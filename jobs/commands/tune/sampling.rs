@@ -101,6 +101,7 @@ fn measure(
             sources,
             input: &wish.input,
             workers: machine.workers,
+            memory: machine.memory,
             mesh: None,
             counter: ONLY_SURVEY,
         };

@@ -18,7 +18,7 @@ use super::bench::{TrialRuns, input, refuse_few};
 use super::threshold_report::{MeasuredShingle, ThresholdReport};
 use crate::cli::tune::TuneThresholdArgs;
 use crate::session::inputs::{find_inputs, refuse, shown};
-use crate::session::labels::{LabelsReport, labelled};
+use crate::session::labels::{GivenLabels, LabelsReport, labelled, load_labels};
 use crate::session::options::{Machine, asked_fold};
 use crate::session::run_folder::RunFolder;
 use crate::session::watched::watched;
@@ -47,7 +47,8 @@ struct ThresholdGoal {
 pub(super) fn run(args: &TuneThresholdArgs) -> Result<ExitCode> {
     let machine = Machine::new(&args.machine)?;
     let goal = ThresholdGoal::new(args)?;
-    let told = watched(&args.talk, |progress| measure(args, goal, machine, progress))?;
+    let labels = load_labels(&args.truth)?;
+    let told = watched(&args.talk, |progress| measure(args, labels.as_ref(), goal, machine, progress))?;
     if args.toml {
         return print(told.toml(Path::new(&shown(&args.inputs)))?.as_bytes());
     }
@@ -114,17 +115,16 @@ impl Labelled {
 
 fn measure(
     args: &TuneThresholdArgs,
+    given: Option<&GivenLabels<'_>>,
     mut goal: ThresholdGoal,
     machine: Machine,
     progress: &Arc<Progress>,
 ) -> Result<ThresholdReport> {
     let place = RunFolder::new(None)?;
     let read = |sources: &[Source], input: &Input| {
-        Documents::read(
-            &Survey { sources, input, workers: machine.workers, mesh: None, counter: ONLY_SURVEY },
-            machine.simd,
-            progress,
-        )
+        let Machine { workers, memory, simd, .. } = machine;
+        let survey = Survey { sources, input, workers, memory, mesh: None, counter: ONLY_SURVEY };
+        Documents::read(&survey, simd, progress)
     };
     let mut found = find_inputs(&args.inputs, args.records.form.hint(&goal.input), place.path(), progress)?;
     let mut documents = read(&found.sources, &goal.input)?;
@@ -134,7 +134,7 @@ fn measure(
         |documents: &Documents, part: &str| refuse_few(&args.inputs, documents.counts(), LEAST, part);
     enough(&documents, "")?;
     let path = args.truth.labels.as_deref();
-    let labels = path.map(|path| labelled(path, &args.truth, &documents)).transpose()?;
+    let labels = given.map(|given| labelled(given, &args.truth, &documents)).transpose()?;
     let told = labels.as_ref().zip(path);
     let told = told.map(|(labels, path)| LabelsReport::new(path, &args.truth, labels));
     let (mut truth, among) = Labelled::new(labels, all)?;

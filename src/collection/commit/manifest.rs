@@ -184,10 +184,10 @@ impl Manifest {
         Ok(())
     }
 
-    /// Bytes of the runs and the change logs.
+    /// Bytes of the runs and the change logs. No more than a number can say, where what is named is not there.
     pub fn bytes(&self) -> u64 {
         let logs = self.changes.iter().map(|log| log.bytes);
-        self.runs.iter().map(|run| run.bytes).chain(logs).sum()
+        self.runs.iter().map(|run| run.bytes).chain(logs).fold(0, u64::saturating_add)
     }
 
     /// Whether the file of this name belongs to the commit.

@@ -40,6 +40,14 @@ fn a_manifest_comes_back() {
     }
 }
 
+/// A digest says that a manifest is as it was written, not that it makes sense.
+#[test]
+fn sizes_beyond_all_numbers_are_no_panic() {
+    let mut manifest = sample();
+    manifest.runs[0].bytes = u64::MAX;
+    assert_eq!(manifest.bytes(), u64::MAX);
+}
+
 #[test]
 fn the_form_is_the_one_described() {
     let described = include_str!("../../../docs/src/reference/format.md");

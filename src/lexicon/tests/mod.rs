@@ -7,13 +7,13 @@ mod random;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 
 use proptest::prelude::*;
 
 use super::{Frozen, Lexicon, LexiconRequest, TermKind, Terms, count};
 use crate::config::{Input, Tokens};
 use crate::error::Result;
-use crate::progress::Progress;
 use crate::read::{Source, discover};
 use crate::resources::Resources;
 use crate::simd::Simd;
@@ -88,7 +88,7 @@ impl Bench {
     }
 
     fn build(&self, out: &str, terms: Terms, min_df: u64) -> Result<Frozen> {
-        let progress = Progress::default();
+        let progress = Arc::default();
         count(&self.request(terms, 1, None), &progress)?.freeze(&self.path(out), min_df, &progress)
     }
 }
@@ -121,7 +121,7 @@ fn open(path: &Path) -> Lexicon {
 #[test]
 fn runs_are_merged_when_there_are_many() {
     let texts: Vec<String> = (0..300).map(|n| format!("alpha {} beta", ["gamma", "delta"][n % 2])).collect();
-    let (bench, progress) = (Bench::new(&texts), Progress::default());
+    let (bench, progress) = (Bench::new(&texts), Arc::default());
     let counted = count(&bench.request(Terms::default(), 1, Some(0)), &progress).expect("counted");
     counted.freeze(&bench.path("out"), 1, &progress).expect("written");
     let want = [("alpha", 300), ("beta", 300), ("delta", 150), ("gamma", 150)];
@@ -144,7 +144,7 @@ fn refused_records_have_their_places() {
     fs::write(bench.path("in.jsonl"), &records).expect("written");
     for workers in [1, 3] {
         let counted =
-            count(&bench.request(Terms::default(), workers, None), &Progress::default()).expect("counted");
+            count(&bench.request(Terms::default(), workers, None), &Arc::default()).expect("counted");
         let lines: Vec<u64> = counted.refused.iter().map(|refused| refused.line).collect();
         assert_eq!(lines, [2, 10_001, 20_000, 29_999]);
         assert_eq!(counted.tally.documents, 29_996);

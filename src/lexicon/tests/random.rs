@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::sync::Arc;
 
 use proptest::prelude::*;
 
@@ -51,7 +52,7 @@ proptest! {
         bench.write("in.jsonl", &texts);
         // With no byte to spare every text goes to disk, so that runs are merged, too.
         let least = BASE_MEMORY + WORKER_MEMORY * workers as u64;
-        let progress = Progress::default();
+        let progress = Arc::<Progress>::default();
         let counted = count(&bench.request(terms, workers, Some(least)), &progress).expect("counted");
         counted.freeze(&bench.path("other"), 1, &progress).expect("written");
         prop_assert_eq!(fs::read(bench.path("one")).expect("a file"), fs::read(bench.path("other")).expect("a file"));
@@ -121,7 +122,7 @@ proptest! {
         bench.write("in.jsonl", &asked);
         let sources = bench.sources("in.jsonl");
         let input = Input::default();
-        let survey = Survey { sources: &sources, input: &input, workers, mesh: None, counter: ONLY_SURVEY };
+        let survey = Survey { sources: &sources, input: &input, workers, memory: None, mesh: None, counter: ONLY_SURVEY };
         let question = StabilityRequest { sample, seed, longest: 5, max_idf: 1.0 };
         let got = stability((&a, &b), &survey, question, Simd::detect(), &Progress::default()).expect("an answer");
         prop_assert_eq!(got.read, asked.len() as u64);

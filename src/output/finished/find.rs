@@ -231,7 +231,7 @@ fn lines_behind(
         }
         let own = lines.get(&(at as u64)).copied().unwrap_or_default();
         if unit.start > 0 {
-            let here = wanted[file as usize].range(before + 1..=before + own);
+            let here = wanted[file as usize].range(before + 1..before + 1 + own);
             for (line, text) in here.filter(|(line, _)| !known.contains(&(file, **line))) {
                 behind.entry(at).or_default().insert(line - before, *text);
             }

@@ -7,7 +7,6 @@ use proptest::prelude::*;
 use super::filtered_twin::filtered_tokens;
 use super::{LEVELS, MODES, canonical_tokens, equality};
 use crate::lexicon::{Lexicon, LexiconRequest, TermKind, Terms, count};
-use crate::progress::Progress;
 use crate::read::{Input, discover};
 use crate::resources::Resources;
 use crate::simd::Simd;
@@ -175,7 +174,7 @@ fn lexicon() -> Arc<Lexicon> {
             peers: None,
         },
     };
-    let progress = Progress::default();
+    let progress = Arc::default();
     count(&request, &progress).expect("counted").freeze(&out, 1, &progress).expect("written");
     Arc::new(Lexicon::open(&out).expect("a lexicon"))
 }
