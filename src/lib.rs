@@ -660,6 +660,7 @@ pub mod mesh;
 pub mod method;
 pub mod metrics;
 pub mod output;
+mod partial_name;
 pub mod passages;
 pub mod peers;
 pub mod printable;
