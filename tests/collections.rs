@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::Read;
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 
@@ -190,11 +191,90 @@ fn pipes_folders_and_links_among_the_files_are_told() {
         }
         fs::rename(&aside, &path).unwrap();
     }
-    fs::create_dir(dir.join("c/manifest-00000004")).unwrap();
     dir.write("more.jsonl", line("y", "a third text"));
-    dir.alike("load c more.jsonl", None).code(4).says("manifest-00000004").says("no regular file");
-    fs::remove_dir(dir.join("c/manifest-00000004")).unwrap();
+    for kind in ["pipe", "folder"] {
+        let taken = Taken::new(&dir, "manifest-00000004", kind);
+        for verb in ["clusters c", "load c more.jsonl", "load c --abandon", "fsck c"] {
+            taken.is_told(&dir, verb);
+        }
+        taken.goes();
+    }
+    dir.alike("fsck c", None).ok();
     dir.alike("load c more.jsonl", None).ok();
+}
+
+/// What stands under a name of a collection's file and is none.
+struct Taken {
+    name: String,
+    path: PathBuf,
+    kind: &'static str,
+}
+
+impl Taken {
+    fn new(dir: &Dir, name: &str, kind: &'static str) -> Taken {
+        let path = dir.join("c").join(name);
+        match kind {
+            "pipe" => assert!(Command::new("mkfifo").arg(&path).status().unwrap().success()),
+            _ => fs::create_dir(&path).unwrap(),
+        }
+        Taken { name: name.to_owned(), path, kind }
+    }
+
+    fn is_told(&self, dir: &Dir, verb: &str) {
+        let ran = dir.alike(verb, None).code(4);
+        let told = ran.stdout.clone() + &ran.stderr;
+        let says = told.contains(&self.name) && told.contains("no regular file");
+        assert!(says, "{verb}, {} of {}: {ran:?}", self.kind, self.name);
+    }
+
+    fn goes(self) {
+        if self.kind == "folder" {
+            fs::remove_dir(self.path).unwrap();
+        } else {
+            fs::remove_file(self.path).unwrap();
+        }
+    }
+}
+
+/// A load would meet it only when its work is done. Readers do not need the name.
+#[test]
+fn what_is_in_the_way_of_the_next_commit_is_told_before_work() {
+    let dir = made();
+    dir.write("more.jsonl", line("z", "another text"));
+    let files = || -> BTreeSet<String> {
+        let entries = fs::read_dir(dir.join("c")).unwrap();
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+    };
+    let before = files();
+    let next =
+        before.iter().filter_map(|name| name.strip_prefix("run-")?.parse::<u64>().ok()).max().unwrap() + 1;
+    let names = [
+        "checkpoint-00000003-0001",
+        "refused-00000003-0001.jsonl",
+        "changes-00000003.jsonl",
+        &format!("run-{next:08}"),
+        "lock",
+    ];
+    for (name, kind) in names.into_iter().flat_map(|name| [(name, "pipe"), (name, "folder")]) {
+        if name == "lock" {
+            fs::remove_file(dir.join("c/lock")).unwrap();
+        }
+        let taken = Taken::new(&dir, name, kind);
+        for verb in ["load c more.jsonl", "load c --abandon", "fsck c"] {
+            taken.is_told(&dir, verb);
+        }
+        dir.alike("clusters c", None).ok();
+        taken.goes();
+        dir.alike("fsck c", None).ok();
+        // Takes the lock, whose file is made again.
+        dir.alike("load c --abandon", None).ok().says("nothing was left behind");
+        assert_eq!(files(), before, "{name}");
+    }
+    for name in ["new-manifest-00000003", "tidied-00000002-00000000000000ab"] {
+        fs::create_dir(dir.join("c").join(name)).unwrap();
+    }
+    dir.alike("load c more.jsonl", None).ok();
+    dir.alike("fsck c", None).ok();
 }
 
 /// Also where the records are alike, and in different epochs.

@@ -20,6 +20,7 @@ const LIBRARY: &[&str] = &[
     "simd",
     "threshold",
     "hex",
+    "partial_name",
     "system_memory",
     "mesh",
     "peers",

@@ -96,6 +96,20 @@ fn a_lexicon_is_the_same_in_every_shape() {
     assert_eq!(dir.names(), ["b", "h", "half.jsonl", "in.jsonl", "merged", "parts", "plain"]);
 }
 
+/// The name that the file has until it is complete is no longer than the system allows, either.
+#[test]
+fn a_lexicon_may_have_the_longest_name_that_the_system_allows() {
+    let dir = Dir::new();
+    write(&dir, "in.jsonl", &texts(50));
+    for length in [200, 201, 255] {
+        let name = "o".repeat(length);
+        dir.alike(&format!("lexicon build in.jsonl --out {name} --min-df 1"), None).ok();
+        assert!(!counts(&dir, &name).is_empty(), "{length}");
+        fs::remove_file(dir.join(&name)).unwrap();
+    }
+    assert_eq!(dir.names(), ["in.jsonl"]);
+}
+
 #[test]
 fn a_lexicon_is_shown() {
     let dir = Dir::new();

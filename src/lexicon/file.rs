@@ -13,6 +13,7 @@ use super::terms::Header;
 use crate::error::{Error, Result};
 use crate::hex;
 use crate::limits::MAX_LEXICON_BYTES;
+use crate::partial_name::partial_name;
 use crate::progress::Progress;
 
 /// The number of the form. It also stands for what canonical words are: those of 1 fold nothing.
@@ -117,9 +118,7 @@ impl FileContent<'_> {
     fn create(out: &Path) -> Result<FileContent<'_>> {
         let failed = |e| Error::io(out, "create", e);
         refuse_existing(out)?;
-        let mut prefix = std::ffi::OsString::from(".");
-        prefix.push(out.file_name().unwrap_or_default());
-        prefix.push(".partial-");
+        let prefix = partial_name(out.file_name().unwrap_or_default());
         let mut builder = tempfile::Builder::new();
         builder.prefix(&prefix);
         // Temporary files are private by default, but this one becomes the output: as open as the umask allows.

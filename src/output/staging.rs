@@ -1,18 +1,14 @@
 //! The folder in which output grows until it is complete, and the moment at which it gets its final name.
 
-use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use xxhash_rust::xxh3::xxh3_64;
-
 use super::temporary::{Temporary, remove_dead};
 use crate::error::{Error, Result};
+use crate::partial_name::partial_name;
 use crate::remote::ObjectUrl;
 
-/// Most bytes of the output's name that the temporary one repeats: file systems allow names of 255 bytes.
-const LONGEST: usize = 200;
 /// A folder that shows what permissions new ones get, and is gone at once.
 const PROBE: &str = ".new";
 
@@ -50,7 +46,7 @@ impl Staging {
         let created = missing(&parent);
         let mut staging = Staging { out: out.to_path_buf(), folder: None, created };
         fs::create_dir_all(&parent).map_err(|e| Error::io(&parent, "create", e))?;
-        let prefix = prefix(name);
+        let prefix = partial_name(name);
         remove_dead(&parent, &prefix);
         // What is half done is nobody else's; the output will be as open as the umask allows.
         let folder = Temporary::new(&parent, &prefix, 0o700);
@@ -116,18 +112,6 @@ impl Drop for Staging {
             let _ = fs::remove_dir(folder);
         }
     }
-}
-
-/// What the name of a temporary folder for the output `name` begins with.
-fn prefix(name: &OsStr) -> OsString {
-    let mut prefix = OsString::from(".");
-    if name.len() > LONGEST {
-        prefix.push(format!("{:016x}", xxh3_64(name.as_encoded_bytes())));
-    } else {
-        prefix.push(name);
-    }
-    prefix.push(".partial-");
-    prefix
 }
 
 /// Renames a folder to a name that nothing has.

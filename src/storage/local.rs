@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::io::Errno;
 
-use super::{Advice, FileWriter, LOCK, Lock, Reader, Storage, check, failed_before};
+use super::{Advice, FileWriter, IN_THE_WAY, LOCK, Lock, Reader, Storage, check, failed_before};
 use crate::error::{Error, Result};
 
 /// A folder of a file system that has hard links and advisory locks.
@@ -61,6 +61,21 @@ impl Local {
     fn file(&self, name: &str) -> io::Result<PathBuf> {
         check(name).map(|()| self.path(name))
     }
+
+    /// The names of those entries that are `wanted`, sorted.
+    fn entries(&self, wanted: impl Fn(&str, fs::FileType) -> bool) -> io::Result<Vec<String>> {
+        let mut names = Vec::new();
+        for entry in fs::read_dir(&self.path)? {
+            let entry = entry?;
+            if let Ok(name) = entry.file_name().into_string()
+                && wanted(&name, entry.file_type()?)
+            {
+                names.push(name);
+            }
+        }
+        names.sort_unstable();
+        Ok(names)
+    }
 }
 
 /// The path by which the system knows a folder: the parent of a bare name is empty, and means the current folder.
@@ -70,18 +85,11 @@ fn named(path: &Path) -> &Path {
 
 impl Storage for Local {
     fn names(&self) -> io::Result<Vec<String>> {
-        let mut names = Vec::new();
-        for entry in fs::read_dir(&self.path)? {
-            let entry = entry?;
-            if let Ok(name) = entry.file_name().into_string()
-                && name != LOCK
-                && entry.file_type()?.is_file()
-            {
-                names.push(name);
-            }
-        }
-        names.sort_unstable();
-        Ok(names)
+        self.entries(|name, kind| name != LOCK && kind.is_file())
+    }
+
+    fn strays(&self) -> io::Result<Vec<String>> {
+        self.entries(|name, kind| !kind.is_file() && !(name == LOCK && kind.is_symlink()))
     }
 
     fn create(&self, name: &str) -> io::Result<Box<dyn FileWriter>> {
@@ -115,8 +123,12 @@ impl Storage for Local {
     }
 
     fn lock(&self) -> io::Result<Option<Box<dyn Lock>>> {
-        let file =
-            OpenOptions::new().read(true).write(true).create(true).truncate(false).open(self.path(LOCK))?;
+        let path = self.path(LOCK);
+        // A named pipe can be opened and locked, but is not the file that others will find when it is put right.
+        if fs::metadata(&path).is_ok_and(|told| !told.is_file()) {
+            return Err(io::Error::other(Error::damaged(&path, 0, IN_THE_WAY)));
+        }
+        let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
         match file.try_lock() {
             Ok(()) => Ok(Some(Box::new(LocalLock { file }))),
             Err(TryLockError::WouldBlock) => Ok(None),
@@ -228,6 +240,20 @@ mod tests {
         std::os::unix::fs::symlink("nowhere", root.path().join("symlink")).expect("linked");
         fs::write(root.path().join("file"), b"x").expect("a file");
         assert_eq!(local.names().expect("names"), ["file"]);
+        assert_eq!(local.strays().expect("names"), ["folder", "symlink"]);
+    }
+
+    #[test]
+    fn a_lock_that_is_no_file_is_damage() {
+        let root = tempfile::tempdir().expect("a folder");
+        let local = Local::create(root.path()).expect("created");
+        drop(local.lock().expect("asked").expect("free"));
+        assert!(local.strays().expect("names").is_empty());
+        fs::remove_file(local.path(LOCK)).expect("removed");
+        fs::create_dir(local.path(LOCK)).expect("a folder");
+        let refused = local.lock().expect_err("refused").downcast::<Error>().expect("typed");
+        assert!(matches!(refused, Error::Damaged { .. }), "{refused}");
+        assert_eq!(local.strays().expect("names"), [LOCK]);
     }
 
     #[cfg(target_os = "linux")]

@@ -47,6 +47,15 @@ pub trait Storage: Debug + Send + Sync {
     /// The error of the system.
     fn names(&self) -> io::Result<Vec<String>>;
 
+    /// Names of all entries of the folder that are no regular file, sorted: that of the lock too, unless it is a link. A
+    /// storage that holds nothing else has none.
+    ///
+    /// # Errors
+    /// The error of the system.
+    fn strays(&self) -> io::Result<Vec<String>> {
+        Ok(Vec::new())
+    }
+
     /// A new file to be appended to; `AlreadyExists` if there is one of that name. Others see it, and what is
     /// appended to it, at once. It is found after a power failure once [`FileWriter::sync`] and
     /// [`Storage::sync_names`] have both succeeded.
@@ -88,7 +97,8 @@ pub trait Storage: Debug + Send + Sync {
     /// process cannot hold it.
     ///
     /// # Errors
-    /// The error of the system; that another holds the lock is none.
+    /// [`crate::error::Error::Damaged`] within if its file is no regular one, or the error of the system; that another holds the
+    /// lock is none.
     fn lock(&self) -> io::Result<Option<Box<dyn Lock>>>;
 
     /// Where a file is, for messages.
@@ -175,7 +185,10 @@ pub enum Advice {
 pub trait Lock: Debug + Send {}
 
 /// The file of the lock: never removed, because two processes could then each hold the lock of a file of that name.
-const LOCK: &str = "lock";
+pub(crate) const LOCK: &str = "lock";
+
+/// What is said of an entry that is no regular file and has a name that a file is to have.
+pub(crate) const IN_THE_WAY: &str = "what has this name is no regular file, and has to go: remove it";
 
 /// Refuses names that would lead out of the folder, or to the lock.
 ///

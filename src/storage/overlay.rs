@@ -67,6 +67,10 @@ impl Storage for Overlay {
         Ok(names)
     }
 
+    fn strays(&self) -> io::Result<Vec<String>> {
+        self.beneath.as_ref().map_or_else(|| Ok(Vec::new()), |beneath| beneath.strays())
+    }
+
     fn create(&self, name: &str) -> io::Result<Box<dyn FileWriter>> {
         check(name)?;
         let mut differs = self.differs();

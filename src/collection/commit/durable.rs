@@ -6,7 +6,7 @@ use std::time::SystemTime;
 
 use crate::collection::commit::manifest::Manifest;
 use crate::collection::commit::names::{Name, folder};
-use crate::collection::commit::snapshot::newest;
+use crate::collection::commit::snapshot::{newest, stray};
 use crate::error::{Error, Result};
 use crate::limits::MAX_MANIFEST_BYTES;
 use crate::storage::Storage;
@@ -39,9 +39,7 @@ pub(super) fn publish(storage: &dyn Storage, commit: u64, job: u64, bytes: &[u8]
         (io::ErrorKind::AlreadyExists, Ok(names)) if names.iter().any(|name| name == taken) => {
             Error::Locked(folder(storage))
         }
-        (io::ErrorKind::AlreadyExists, _) => {
-            Error::damaged(&storage.path(taken), 0, "what has this name is no regular file, and has to go")
-        }
+        (io::ErrorKind::AlreadyExists, _) => stray(storage, taken),
         _ => Error::io(&storage.path(taken), "create", e),
     };
     let path = storage.path(&unfinished);

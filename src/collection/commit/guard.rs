@@ -73,6 +73,10 @@ impl Storage for Guard {
         self.inner.names()
     }
 
+    fn strays(&self) -> io::Result<Vec<String>> {
+        self.inner.strays()
+    }
+
     fn create(&self, name: &str) -> io::Result<Box<dyn FileWriter>> {
         let writer = self.change(|| self.inner.create(name).map_err(in_the_way))?;
         Ok(Box::new(GuardedWriter { writer, guard: self.clone() }))

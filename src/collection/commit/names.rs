@@ -79,6 +79,18 @@ impl Name {
         matches!(self, Name::Unfinished(of, _) if of == commit)
     }
 
+    /// Whether a commit after commit `commit` may give it to a file that must be new; runs have numbers from `next_run` on.
+    /// Unfinished manifests have names that their writer draws.
+    pub(in crate::collection) fn is_to_come(self, commit: u64, next_run: u64) -> bool {
+        match self {
+            Name::Run(id) | Name::Kept(id, _) => id >= next_run,
+            Name::Manifest(of) | Name::Changes(of) | Name::Refused(of, _) | Name::Checkpoint(of, _) => {
+                of > commit
+            }
+            Name::Unfinished(..) | Name::Tidied(..) => false,
+        }
+    }
+
     /// The name of a file of the folder, if it can be one of a collection.
     pub(in crate::collection) fn parse(name: &str) -> Option<Name> {
         let number = |start: &str, end: &str| -> Option<u64> {

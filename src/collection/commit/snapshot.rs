@@ -4,11 +4,12 @@ use std::io;
 use std::sync::Arc;
 
 use crate::collection::RunReader;
+use crate::collection::commit::checkpoint::Checkpoint;
 use crate::collection::commit::manifest::Manifest;
 use crate::collection::commit::names::{Name, folder};
 use crate::collection::commit::run_entry::RunEntry;
 use crate::error::{Error, Result};
-use crate::storage::Storage;
+use crate::storage::{IN_THE_WAY, LOCK, Storage};
 
 /// How often a reader looks again when writers take away what it was about to open. Each time two commits have
 /// passed since it looked.
@@ -192,11 +193,15 @@ pub(in crate::collection) fn is_vouched(names: &[Name], commit: u64) -> bool {
 }
 
 /// Refuses the greatest commit that there is a manifest of, if there was a later one whose manifest is lost: nothing vouches
-/// for it, and there are files of a later one.
+/// for it, and there are files of a later one. Also if what has the name of a later manifest is no regular file.
 ///
 /// # Errors
 /// [`Error::Damaged`], also if a later commit is published at this moment; [`Error::Io`].
 pub(in crate::collection) fn check_last(storage: &dyn Storage, manifest: &Manifest) -> Result<()> {
+    let is_manifest = |name: &&String| matches!(Name::parse(name), Some(Name::Manifest(_)));
+    if let Some(name) = strays(storage, manifest, None)?.iter().find(is_manifest) {
+        return Err(stray(storage, name));
+    }
     let names = storage.names().map_err(|e| Error::io(&folder(storage), "list", e))?;
     let names: Vec<Name> = names.iter().filter_map(|name| Name::parse(name)).collect();
     let commit = manifest.commit;
@@ -218,6 +223,40 @@ pub(in crate::collection) fn check_last(storage: &dyn Storage, manifest: &Manife
         );
         Err(Error::damaged(&lost, 0, what))
     })
+}
+
+/// The names that a commit after `last` may give to its files, and that of the lock, where what has them is no regular file. No
+/// collection has put it there, and no commit gets past it. What is `pending` may have files elsewhere, by links.
+pub(in crate::collection) fn strays(
+    storage: &dyn Storage,
+    last: &Manifest,
+    pending: Option<&Checkpoint>,
+) -> Result<Vec<String>> {
+    let mut names = storage.strays().map_err(|e| Error::io(&folder(storage), "list", e))?;
+    names.retain(|name| match Name::parse(name) {
+        None => name == LOCK,
+        Some(name) => {
+            name.is_to_come(last.commit, last.next_run) && !pending.is_some_and(|pending| pending.names(name))
+        }
+    });
+    Ok(names)
+}
+
+/// The damage that such a name is.
+pub(in crate::collection) fn stray(storage: &dyn Storage, name: &str) -> Error {
+    Error::damaged(&storage.path(name), 0, IN_THE_WAY)
+}
+
+/// Refuses to write where such a name is: the work would be done before it is met.
+///
+/// # Errors
+/// [`Error::Damaged`] and [`Error::Io`].
+pub(in crate::collection) fn check_strays(
+    storage: &dyn Storage,
+    last: &Manifest,
+    pending: Option<&Checkpoint>,
+) -> Result<()> {
+    strays(storage, last, pending)?.first().map_or(Ok(()), |name| Err(stray(storage, name)))
 }
 
 /// The manifest before that of `commit`, if it is still there.

@@ -13,7 +13,7 @@ use crate::collection::commit::manifest::Manifest;
 use crate::collection::commit::names::{Name, folder};
 use crate::collection::commit::run_entry::RunEntry;
 use crate::collection::commit::snapshot::{
-    Snapshot, check_last, check_same, is_vouched, missing, newest, previous,
+    Snapshot, check_last, check_same, check_strays, is_vouched, missing, newest, previous,
 };
 use crate::config::Config;
 use crate::error::{Error, Result};
@@ -148,6 +148,8 @@ impl Writer {
     pub fn open_and_abandon(folder: &Arc<dyn Storage>) -> Result<Writer> {
         let mut writer = Writer::open_if(folder, |_, _| Ok(()))?;
         writer.abandon()?;
+        // What had the name of a file of the interrupted load, and is none, was not removed with it.
+        check_strays(&*writer.storage, writer.snapshot.manifest(), None)?;
         Ok(writer)
     }
 
@@ -172,6 +174,7 @@ impl Writer {
             Err(error) => return Err(error),
         };
         let pending = Checkpoint::newest(&*storage, snapshot.manifest())?;
+        check_strays(&*storage, snapshot.manifest(), pending.as_ref())?;
         let (job, lock) = (draw_id(), Some(lock));
         let writer = Writer { snapshot, previous, pending, guard, storage, untidied, job, lock };
         // Who made the last commit may have been killed before its name was durable: what it supersedes must not go first.
@@ -473,8 +476,12 @@ fn check_empty(storage: &dyn Storage) -> Result<Vec<Name>> {
         let folder = folder(storage);
         return Err(Error::config(format!("{}: there is a collection in it already", folder.display())));
     }
-    match names.iter().zip(&parsed).find(|(_, parsed)| !parsed.is_some_and(|name| name.is_unfinished(1))) {
-        Some((name, _)) => {
+    let strays = storage.strays().map_err(|e| Error::io(&folder(storage), "list", e))?;
+    let in_the_way = |name: &&String| Name::parse(name).is_some_and(|name| name.is_to_come(0, 0));
+    let strange =
+        names.iter().zip(&parsed).find(|(_, parsed)| !parsed.is_some_and(|name| name.is_unfinished(1)));
+    match strange.map(|(name, _)| name).or_else(|| strays.iter().find(in_the_way)) {
+        Some(name) => {
             let reason = format!("{name} is in it, so none is made there");
             Err(Error::NotACollection(folder(storage), reason))
         }

@@ -141,6 +141,11 @@ impl Storage for Scattered {
         self.own.names()
     }
 
+    /// Those of this process's own part.
+    fn strays(&self) -> io::Result<Vec<String>> {
+        self.own.strays()
+    }
+
     fn create(&self, name: &str) -> io::Result<Box<dyn FileWriter>> {
         self.own.create(name)
     }

@@ -22,7 +22,8 @@ use crate::collection::tables::rows::{ClusterKey, StoredContent, dead_content};
 
 pub use self::check::{Finding, FsckReport};
 use crate::collection::commit::checkpoint::Checkpoint;
-use crate::collection::commit::snapshot::{Snapshot, check_last, missing, newest};
+use crate::collection::commit::names::Name;
+use crate::collection::commit::snapshot::{Snapshot, check_last, missing, newest, stray, strays};
 use crate::collection::run::schema::{CONTENTS, DEAD, LEXICON, RARITY, TABLES, section_name};
 use crate::collection::tables::bits::Bits;
 use crate::collection::tables::cluster_changes::ChangeLine;
@@ -77,7 +78,13 @@ pub fn broken_files(storage: &Arc<dyn Storage>) -> Result<Vec<Finding>> {
     match Manifest::read(&**storage, commit) {
         Err(error) => note(error)?,
         Ok(manifest) => {
-            check_last(&**storage, &manifest).or_else(&mut note)?;
+            let pending = Checkpoint::newest(&**storage, &manifest)?;
+            let strays = strays(&**storage, &manifest, pending.as_ref())?;
+            strays.iter().try_for_each(|name| note(stray(&**storage, name)))?;
+            // A manifest among those is all that this would tell.
+            if !strays.iter().any(|name| matches!(Name::parse(name), Some(Name::Manifest(_)))) {
+                check_last(&**storage, &manifest).or_else(&mut note)?;
+            }
             let opened = manifest.runs.iter().map(|run| run.open(&**storage, manifest.collection));
             opened.filter_map(Result::err).try_for_each(note)?;
         }
@@ -130,12 +137,16 @@ impl Check<'_> {
         Ok(())
     }
 
-    /// Reads the runs of an interrupted load: whoever goes on with it reads them, too. Those that lie with other processes are
-    /// passed over.
+    /// Tells what is in the way of the next commit, and reads the runs of an interrupted load: whoever goes on with it reads
+    /// them, too. Those that lie with other processes are passed over.
     fn unfinished(&mut self, snapshot: &Snapshot) -> Result<()> {
         let (storage, manifest) = (snapshot.storage(), self.manifest);
         let newest = || Checkpoint::newest(storage, manifest);
-        let Some(pending) = newest()? else { return Ok(()) };
+        let pending = newest()?;
+        for name in strays(storage, manifest, pending.as_ref())? {
+            self.note(Err(stray(storage, &name)))?;
+        }
+        let Some(pending) = pending else { return Ok(()) };
         for entry in pending.next.runs.iter().filter(|run| !manifest.runs.contains(run)) {
             self.progress.check()?;
             let outcome = entry.open(storage, manifest.collection).and_then(|run| run.verify());
