@@ -32,6 +32,7 @@
 //! - `threshold.rs` - thresholds as exact decimals
 //! - `printable.rs` - names made harmless for a terminal, and numbers with their nouns
 //! - `hex.rs` - ids and digests as text
+//! - `partial_name.rs` - what output is called until it is complete
 //! - `system_memory.rs` - how much memory the process holds and the machine has
 //!
 //! Bytes to documents:
