@@ -88,7 +88,9 @@ pub fn reader(mut data: &[u8]) {
         }
         Some((plain, whole))
     });
-    if let Some((_, whole)) = found.filter(|(plain, _)| plain.compression == Compression::None) {
+    // By content it may also be an archive, whatever its name.
+    let are_lines = |plain: &Source| plain.compression == Compression::None && plain.format == Format::JsonLines;
+    if let Some((_, whole)) = found.filter(|(plain, _)| are_lines(plain)) {
         against_values(data, &whole, &fields);
     }
 }
