@@ -29,6 +29,8 @@ use crate::text::Fold;
 const RANGES: usize = 4;
 /// What a record takes: its line and its text, and as it is written, what is left of that and the new line, each twice.
 const RECORD: RecordCost = RecordCost { token: 24, bytes_of_token: 6 };
+/// Most bytes of rows that a worker holds.
+const MOST_ROWS: u64 = 1 << 27;
 /// Pieces between two looks whether the run was stopped.
 const LOOK: u64 = 1 << 16;
 
@@ -153,9 +155,9 @@ impl PassageRequest {
     fn memory_of_worker(&self) -> usize {
         let Resources { workers, memory, .. } = self.resources;
         let base = BASE_MEMORY + WORKER_MEMORY * workers as u64;
-        // More would not be faster: what is sorted at once should not be much larger than the caches.
-        let each = memory.map_or(1 << 28, |memory| memory.saturating_sub(base) / workers as u64);
-        each.min(1 << 28) as usize
+        // More would not be faster: what is sorted at once should not be much larger than the caches. And nothing stops a sort.
+        let each = memory.map_or(MOST_ROWS, |memory| memory.saturating_sub(base) / workers as u64);
+        each.min(MOST_ROWS) as usize
     }
 }
 
@@ -175,7 +177,7 @@ fn repeated(request: &PassageRequest, progress: &Arc<Progress>) -> Result<Repeat
     let bytes = request.memory_of_worker() / 4 * 3;
     let reader = || PassageReader {
         cutter: PieceCutter::new((*unit, *min_words), *fold, resources.simd),
-        rows: RowSorter::new(bytes, &resources.scratch),
+        rows: RowSorter::new(bytes, &resources.scratch, progress),
         read: PassageTally::default(),
         progress,
     };
@@ -252,7 +254,7 @@ type MergedRange = (PassageTally, Vec<SortedRun<4>>);
 fn merge_all(
     request: &PassageRequest,
     runs: &[SortedRun<3>],
-    progress: &Progress,
+    progress: &Arc<Progress>,
 ) -> Result<Vec<MergedRange>> {
     let bytes = request.memory_of_worker();
     let Some(peers) = &request.resources.peers else {
@@ -328,9 +330,9 @@ impl IdentityMerge<'_> {
     }
 
     /// Where the pieces of the range stand that occur more than once.
-    fn run(&self, progress: &Progress) -> Result<MergedRange> {
+    fn run(&self, progress: &Arc<Progress>) -> Result<MergedRange> {
         let Resources { scratch, .. } = &self.request.resources;
-        let mut places = RowSorter::new(self.request.memory_of_worker() / 4, scratch);
+        let mut places = RowSorter::new(self.request.memory_of_worker() / 4, scratch, progress);
         let mut merge = RowMerge::new(self.sources()?)?;
         let (mut tally, mut same, mut rows) = (PassageTally::default(), None::<SamePieces>, 0);
         let first = |tally: &mut PassageTally, places: &mut RowSorter<4>, same: Option<SamePieces>| {

@@ -1,20 +1,25 @@
 //! Rows of numbers put in order in bounded memory: what does not fit lies in sorted runs on disk, which are merged.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::merge::{RowMerge, RowSource};
 use super::runs::{RowFile, SortedRun, block};
 use crate::error::Result;
+use crate::progress::Progress;
 
 /// Runs of one size that are merged into one of the next.
 const FAN: usize = 24;
+/// Rows that are written between two looks whether the run was stopped.
+const WRITTEN: u64 = 1 << 16;
 
-/// Takes rows in any order.
+/// Takes rows in any order. Once the run was asked to stop, it writes no more.
 pub(super) struct RowSorter<const N: usize> {
     held: Vec<[u64; N]>,
     /// Rows that may be held.
     most: usize,
     folder: PathBuf,
+    progress: Arc<Progress>,
     file: Option<RowFile>,
     /// How often each run was merged, and the run; the former descend.
     runs: Vec<(u32, SortedRun<N>)>,
@@ -22,9 +27,16 @@ pub(super) struct RowSorter<const N: usize> {
 
 impl<const N: usize> RowSorter<N> {
     /// A sorter that holds about `bytes`, and puts what is more into files in `folder`.
-    pub(super) fn new(bytes: usize, folder: &Path) -> RowSorter<N> {
+    pub(super) fn new(bytes: usize, folder: &Path, progress: &Arc<Progress>) -> RowSorter<N> {
         let most = (bytes / (8 * N)).max(1 << 10);
-        RowSorter { held: Vec::new(), most, folder: folder.to_path_buf(), file: None, runs: Vec::new() }
+        RowSorter {
+            held: Vec::new(),
+            most,
+            folder: folder.to_path_buf(),
+            progress: Arc::clone(progress),
+            file: None,
+            runs: Vec::new(),
+        }
     }
 
     pub(super) fn push(&mut self, row: [u64; N]) -> Result<()> {
@@ -75,12 +87,20 @@ impl<const N: usize> RowSorter<N> {
         (same >= FAN).then_some(*level)
     }
 
-    fn write(&mut self, next: impl FnMut() -> Result<Option<[u64; N]>>) -> Result<SortedRun<N>> {
+    fn write(&mut self, mut next: impl FnMut() -> Result<Option<[u64; N]>>) -> Result<SortedRun<N>> {
+        let progress = &self.progress;
         let file = match &mut self.file {
             Some(file) => file,
             none => none.insert(RowFile::new(&self.folder)?),
         };
-        file.write(next)
+        let mut written = 0;
+        file.write(|| {
+            if written % WRITTEN == 0 {
+                progress.check()?;
+            }
+            written += 1;
+            next()
+        })
     }
 
     /// All rows, in runs.
@@ -111,7 +131,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let rows: Vec<[u64; 2]> =
             (0..60_000u64).map(|at| [at.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 50, at]).collect();
-        let mut sorter = RowSorter::new(0, folder.path());
+        let mut sorter = RowSorter::new(0, folder.path(), &Arc::default());
         rows.iter().for_each(|row| sorter.push(*row).expect("taken"));
         let runs = sorter.finish().expect("written");
         assert!(runs.len() > FAN / 2 && runs.len() < 2 * FAN, "{}", runs.len());
@@ -121,11 +141,20 @@ mod tests {
         assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 0);
     }
 
+    #[test]
+    fn what_was_stopped_writes_nothing() {
+        let (folder, progress) = (tempfile::tempdir().expect("a folder"), Arc::<Progress>::default());
+        let mut sorter = RowSorter::new(0, folder.path(), &progress);
+        sorter.push([1, 2]).expect("taken");
+        progress.stop();
+        assert!(matches!(sorter.finish(), Err(crate::error::Error::Interrupted)));
+    }
+
     proptest! {
         #[test]
         fn a_range_has_what_it_should(rows: Vec<(u8, u64)>, from: u8, to: Option<u8>) {
             let folder = tempfile::tempdir().expect("a folder");
-            let mut sorter = RowSorter::new(0, folder.path());
+            let mut sorter = RowSorter::new(0, folder.path(), &Arc::default());
             let mut rows: Vec<[u64; 2]> = rows.into_iter().map(|(key, row)| [u64::from(key), row]).collect();
             rows.iter().for_each(|row| sorter.push(*row).expect("taken"));
             let runs = sorter.finish().expect("written");

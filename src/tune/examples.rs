@@ -39,6 +39,7 @@ pub(super) fn near(
     progress: &Progress,
 ) -> Result<(Vec<Example>, Vec<Example>)> {
     let (over, under) = nearest_pairs(outcome, threshold, SHOWN);
+    progress.check()?;
     let texts = texts(outcome, over.iter().chain(&under), progress)?;
     let example = |(a, b, measure): &Found| {
         Ok(Example {

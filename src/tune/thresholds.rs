@@ -60,8 +60,10 @@ pub fn thresholds(
     let lowest = run(Config { method: Method::Join, threshold: below(least), ..config.clone() }, true)?;
     let mut measured = Vec::new();
     for threshold in asked {
+        progress.check()?;
         let clustering = config.cluster.clustering;
         let counts = RaisedCounts::of(&lowest.run.sets, &lowest.findings, threshold, clustering)?;
+        progress.check()?;
         let (over, under) = near(&lowest, threshold, progress)?;
         measured.push(AtThreshold { threshold, counts, over, under });
     }

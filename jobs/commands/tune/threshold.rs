@@ -205,6 +205,7 @@ fn shingles(
     let bench = TrialRuns { sources, part: Part::ALL, scratch, machine, progress };
     let joined = |text: &Text| bench.run(join(text, *floor, input), true);
     let measure = |text: &Text| -> Result<MeasuredShingle> {
+        progress.check()?;
         Ok(match truth {
             Labelled::Judged(pairs) => {
                 let sweep = sweep_judged(pairs, text, (documents, sources, input), (machine.simd, progress))?;
@@ -215,8 +216,10 @@ fn shingles(
             }
             Labelled::No => {
                 let outcome = joined(text)?;
+                progress.check()?;
                 let nearest = Nearest::new(&outcome, *floor)?;
                 MeasuredShingle::unlabelled(text, nearest, |threshold| {
+                    progress.check()?;
                     let (sets, findings) = (&outcome.run.sets, &outcome.findings);
                     RaisedCounts::of(sets, findings, threshold, Clustering::Guarantee)
                 })?
