@@ -168,7 +168,8 @@ fn windows_that_do_not_fit_are_refused_before_any_work() {
 #[test]
 fn windows_are_held_to_the_memory_by_all_that_read() {
     let dir = Dir::new();
-    let lines: String = (0..50).map(|at| line(&format!("{at}"), &format!("text number {at}"))).collect();
+    let text = |at: usize| format!("the text number {at} of some that have ten words");
+    let lines: String = (0..50).map(|at| line(&format!("{at}"), &text(at))).collect();
     dir.write("in.jsonl", &lines);
     dir.write("wide.jsonl.zst", zst(&lines, 28));
     for command in [
@@ -194,7 +195,8 @@ fn a_lexicon_of_long_records_keeps_to_the_memory() {
     let dir = Dir::new();
     dir.write("in.jsonl", line("small", "a few words") + &records(2, 20_000_000));
     let run = |memory: u64| {
-        let ran = dir.alike(&format!("lexicon build in.jsonl --out lexicon --min-df 1 -w 2 --memory {memory}M"), None);
+        let ran = dir
+            .alike(&format!("lexicon build in.jsonl --out lexicon --min-df 1 -w 2 --memory {memory}M"), None);
         std::fs::remove_file(dir.join("lexicon")).ok();
         ran
     };
