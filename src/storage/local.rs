@@ -89,7 +89,7 @@ impl Storage for Local {
     }
 
     fn strays(&self) -> io::Result<Vec<String>> {
-        self.entries(|name, kind| !kind.is_file() && !(name == LOCK && kind.is_symlink()))
+        self.entries(|name, kind| !(kind.is_file() || name == LOCK && kind.is_symlink()))
     }
 
     fn create(&self, name: &str) -> io::Result<Box<dyn FileWriter>> {
