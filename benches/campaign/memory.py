@@ -129,6 +129,7 @@ class Setting:
 
 
 LOAD = "load c in"
+LEXICON = "lexicon build in --out out --terms alphanumeric --min-df 1"
 # Made once.
 ORDINARY, COPIES, LONG = ordinary(60_000), near_copies(8, 8_000_000), long_pairs(8, 8_000_000)
 SETTINGS = [
@@ -165,18 +166,13 @@ SETTINGS = [
     Setting("two processes", ORDINARY, 64, "dedup in --out out -w 1", processes=2),
     Setting("two processes, load", ORDINARY, 64, "load c in -w 1", processes=2),
     Setting("check of long texts", near_copies(3, 3_000_000), 64, LOAD, "check c in"),
-    Setting(
-        "lexicon of many words",
-        tiny(1_000_000, 1 << 40),
-        64,
-        "lexicon build in --out out --terms alphanumeric --min-df 1",
-    ),
-    Setting("long records, 8 MB, lexicon", LONG, 64, "lexicon build in --out out --min-df 1"),
+    Setting("lexicon of many words", tiny(1_000_000, 1 << 40), 64, LEXICON),
+    Setting("long records, 8 MB, lexicon", LONG, 64, LEXICON),
     Setting("a window of 32 MiB, dedup", ORDINARY, 96, "dedup in --out out", form="zst"),
     Setting("a window of 32 MiB, load", ORDINARY, 96, LOAD, form="zst"),
     Setting("a window of 32 MiB, passages", ORDINARY, 96, "passages in --out out", form="zst"),
     Setting("a window of 32 MiB, repetition", ORDINARY, 96, "repetition in --out out", form="zst"),
-    Setting("a window of 32 MiB, lexicon", ORDINARY, 96, "lexicon build in --out out --min-df 1", form="zst"),
+    Setting("a window of 32 MiB, lexicon", ORDINARY, 96, LEXICON, form="zst"),
 ]
 
 

@@ -21,7 +21,7 @@ use crate::resources::Resources;
 
 /// What a record takes: its line, its text, and its words. Of the words of a long text few are new ones, each of which takes far
 /// more; what they take beyond this is counted with those of other texts.
-const RECORD: RecordCost = RecordCost { token: 24, bytes_of_token: 6 };
+const RECORD: RecordCost = RecordCost { token: 16, bytes_of_token: 6 };
 
 /// What to count, and with what.
 pub struct LexiconRequest {
