@@ -89,7 +89,8 @@ pub fn reader(mut data: &[u8]) {
         Some((plain, whole))
     });
     // By content it may also be an archive, whatever its name.
-    let are_lines = |plain: &Source| plain.compression == Compression::None && plain.format == Format::JsonLines;
+    let are_lines =
+        |plain: &Source| plain.compression == Compression::None && plain.format == Format::JsonLines;
     if let Some((_, whole)) = found.filter(|(plain, _)| are_lines(plain)) {
         against_values(data, &whole, &fields);
     }
