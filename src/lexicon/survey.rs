@@ -55,13 +55,20 @@ pub(crate) struct Surveyed<R> {
 }
 
 impl Survey<'_> {
-    /// The room for records that cost so much, beside the windows of files.
+    /// Bytes of the memory that the windows of its files take.
     ///
     /// # Errors
     /// [`Error::Input`] for a file whose window does not fit.
+    pub(crate) fn windows(&self) -> Result<u64> {
+        admit_windows(&mut self.sources.to_vec(), self.memory, self.workers)
+    }
+
+    /// The room for records that cost so much, beside the windows of files.
+    ///
+    /// # Errors
+    /// As [`Survey::windows`].
     pub(crate) fn room(&self, cost: RecordCost, progress: &Arc<Progress>) -> Result<RecordRoom> {
-        let windows = admit_windows(&mut self.sources.to_vec(), self.memory, self.workers)?;
-        Ok(RecordRoom::new(self.memory, windows, self.workers, cost, progress))
+        Ok(RecordRoom::new(self.memory, self.windows()?, self.workers, cost, progress))
     }
 
     /// Has every text read by one of the readers, a reader for each worker.

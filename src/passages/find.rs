@@ -153,8 +153,13 @@ impl PassageRequest {
 
     /// Bytes that rows may take with each worker.
     fn memory_of_worker(&self) -> usize {
+        self.memory_beside(0)
+    }
+
+    /// The same while all workers together take so many bytes for something else.
+    fn memory_beside(&self, taken: u64) -> usize {
         let Resources { workers, memory, .. } = self.resources;
-        let base = BASE_MEMORY + WORKER_MEMORY * workers as u64;
+        let base = BASE_MEMORY + WORKER_MEMORY * workers as u64 + taken;
         // More would not be faster: what is sorted at once should not be much larger than the caches. And nothing stops a sort.
         let each = memory.map_or(MOST_ROWS, |memory| memory.saturating_sub(base) / workers as u64);
         each.min(MOST_ROWS) as usize
@@ -174,15 +179,15 @@ struct Repeated {
 
 fn repeated(request: &PassageRequest, progress: &Arc<Progress>) -> Result<Repeated> {
     let PassageRequest { sources, input, unit, min_words, fold, resources } = request;
-    let bytes = request.memory_of_worker() / 4 * 3;
+    let Resources { workers, memory, .. } = *resources;
+    let survey = Survey { sources, input, workers, memory, mesh: request.mesh(), counter: ONLY_SURVEY };
+    let bytes = request.memory_beside(survey.windows()?) / 4 * 3;
     let reader = || PassageReader {
         cutter: PieceCutter::new((*unit, *min_words), *fold, resources.simd),
         rows: RowSorter::new(bytes, &resources.scratch, progress),
         read: PassageTally::default(),
         progress,
     };
-    let Resources { workers, memory, .. } = *resources;
-    let survey = Survey { sources, input, workers, memory, mesh: request.mesh(), counter: ONLY_SURVEY };
     let surveyed = survey.read_within(survey.room(RECORD, progress)?, reader, progress)?;
     let mut read = PassageTally::default();
     let mut runs = Vec::new();

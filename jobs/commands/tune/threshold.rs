@@ -133,10 +133,9 @@ fn measure(
     let enough =
         |documents: &Documents, part: &str| refuse_few(&args.inputs, documents.counts(), LEAST, part);
     enough(&documents, "")?;
-    let path = args.truth.labels.as_deref();
     let labels = given.map(|given| labelled(given, &args.truth, &documents)).transpose()?;
-    let told = labels.as_ref().zip(path);
-    let told = told.map(|(labels, path)| LabelsReport::new(path, &args.truth, labels));
+    let told = labels.as_ref().zip(given);
+    let told = told.map(|(labels, (path, _))| LabelsReport::new(path, &args.truth, labels));
     let (mut truth, among) = Labelled::new(labels, all)?;
     let chosen = match &truth {
         Labelled::Judged(_) => among.clone(),
