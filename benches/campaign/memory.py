@@ -171,7 +171,7 @@ SETTINGS = [
     Setting("a window of 32 MiB, dedup", ORDINARY, 96, "dedup in --out out", form="zst"),
     Setting("a window of 32 MiB, load", ORDINARY, 96, LOAD, form="zst"),
     Setting("a window of 32 MiB, passages", ORDINARY, 96, "passages in --out out", form="zst"),
-    Setting("windows of 64 MiB, passages of words", ORDINARY, 256, "passages in --unit tokens:50 --out out", form="two zst"),
+    Setting("windows of 64 MiB, passages of words", ORDINARY, 320, "passages in --unit tokens:50 --out out", form="two zst"),
     Setting("a window of 32 MiB, repetition", ORDINARY, 96, "repetition in --out out", form="zst"),
     Setting("a window of 32 MiB, lexicon", ORDINARY, 96, LEXICON, form="zst"),
 ]

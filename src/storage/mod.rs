@@ -188,7 +188,8 @@ pub trait Lock: Debug + Send {}
 pub(crate) const LOCK: &str = "lock";
 
 /// What is said of an entry that is no regular file and has a name that a file is to have.
-pub(crate) const IN_THE_WAY: &str = "what has this name is no regular file, and has to go: remove it";
+pub(crate) const IN_THE_WAY: &str =
+    "what has this name is no regular file (put there by mistake, it only has to be removed)";
 
 /// Refuses names that would lead out of the folder, or to the lock.
 ///
