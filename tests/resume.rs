@@ -528,6 +528,36 @@ fn a_dry_run_goes_on_where_an_interrupted_load_ended() {
     assert!(files(&dir) == left);
 }
 
+/// What a load changes and changes back never changed, in however many epochs that happens.
+#[test]
+fn what_becomes_what_it_was_stands_where_it_stood() {
+    let dir = Dir::new();
+    let was = "one two three four five six seven eight nine ten";
+    let gone = json!({"op": "delete", "id": "b"}).to_string() + "\n";
+    let filler: String =
+        (0..200).map(|n| line(&format!("f{n}"), &format!("filler {n} of n{n} m{n}"))).collect();
+    dir.write("first.jsonl", line("c", "alpha beta gamma delta") + &line("a", was) + &line("b", was));
+    let other = line("a", "something else for a while") + &gone + &filler;
+    dir.write("second.jsonl", other + &line("b", was) + &line("a", was) + &line("z", was));
+    for (collection, epoch) in [("whole", ""), ("parts", "--epoch 1K")] {
+        dir.alike(&format!("load {collection} first.jsonl"), None).ok();
+        dir.alike(&format!("load {collection} second.jsonl {epoch}"), None).ok();
+        dir.alike(&format!("fsck {collection}"), None).ok();
+        dir.alike(&format!("export {collection} --out {collection}-out"), None).ok();
+    }
+    for list in ["documents", "clusters", "changes"] {
+        let told = |collection: &str| dir.alike(&format!("{list} {collection} --json"), None).ok().stdout;
+        assert_eq!(told("parts"), told("whole"), "{list}");
+        if list == "documents" {
+            let rows = jsonl(told("parts").as_bytes());
+            let a = rows.iter().find(|row| row["id"] == "a").expect("a");
+            assert_eq!((&a["load"], &a["file"], &a["line"]), (&json!(1), &json!("first.jsonl"), &json!(2)));
+        }
+    }
+    let kept = |name: &str| fs::read(dir.join(name).join("duplicates.jsonl")).unwrap();
+    assert_eq!(kept("parts-out"), kept("whole-out"));
+}
+
 #[test]
 fn an_epoch_has_a_least_size() {
     let dir = scene();

@@ -87,8 +87,8 @@ impl Prepared<'_> {
         };
         let mut recollider = Recollider::new(base, &loaded)?;
         let contractor = self.contractor();
-        let delta =
-            compute_delta(base.tables(), &loaded, self.terms(), contractor.as_ref(), &mut recollider)?;
+        let tables = (&self.writer.snapshot().tables(), base.tables());
+        let delta = compute_delta(tables, &loaded, self.terms(), contractor.as_ref(), &mut recollider)?;
         Ok((Arc::clone(base), loaded, written, delta))
     }
 

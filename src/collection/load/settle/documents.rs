@@ -3,6 +3,7 @@
 use hashbrown::HashMap;
 
 use super::Settling;
+use crate::collection::tables::Tables;
 use crate::collection::tables::document::Document;
 use crate::collection::tables::lookup::newest_documents;
 use crate::document::{Doc, NO_DOC, Position};
@@ -10,8 +11,9 @@ use crate::error::Result;
 use crate::flow::{Change, ChangeKind, id_digest};
 
 impl Settling<'_> {
-    /// Works out what becomes of each document that the load speaks of.
-    pub(super) fn change_documents(&mut self) -> Result<()> {
+    /// Works out what becomes of each document that the load speaks of. One that an earlier epoch has changed, and that is now what
+    /// it was `before` the load, stands where it stood: in one epoch it would never have changed.
+    pub(super) fn change_documents(&mut self, before: &Tables) -> Result<()> {
         let firsts = self.loaded.copies.iter().filter(|copy| copy.first != NO_DOC);
         let first: HashMap<Doc, Doc> = firsts.map(|copy| (copy.doc, copy.first)).collect();
         let changed = |change: &&Change| change.kind != ChangeKind::Unchanged;
@@ -19,6 +21,10 @@ impl Settling<'_> {
         changes.sort_unstable_by_key(|change| change.id);
         let ids: Vec<u128> = changes.iter().map(|change| change.id).collect();
         let stored = newest_documents(self.tables, &ids, false)?;
+        let in_this_load =
+            |id: &u128| stored.get(id).is_some_and(|old| old.document.loads.1 == self.terms.load);
+        let again: Vec<u128> = ids.iter().copied().filter(in_this_load).collect();
+        let originals = newest_documents(before, &again, false)?;
         for change in changes {
             let Some(doc) = change.doc else { continue };
             let old = stored.get(&change.id).map(|member| &member.document);
@@ -32,16 +38,19 @@ impl Settling<'_> {
                 ChangeKind::Text(_) => first.get(&doc).copied().unwrap_or(doc),
                 ChangeKind::Empty | ChangeKind::Unchanged => NO_DOC,
             };
-            self.put(old, content, name, doc, change.fingerprint)?;
+            let original = originals.get(&change.id).map(|member| &member.document);
+            let original =
+                original.filter(|original| original.live && original.fingerprint == change.fingerprint);
+            self.put((old, original), content, name, doc, change.fingerprint)?;
         }
         Ok(())
     }
 
     /// A document has this content now. `old` is what it was, and whether that is gone since an earlier epoch of the load:
-    /// then it never was away.
+    /// then it never was away. `original` is what it was before the load, if it is that again.
     fn put(
         &mut self,
-        old: Option<&Document>,
+        (old, original): (Option<&Document>, Option<&Document>),
         content: Doc,
         name: String,
         doc: Doc,
@@ -54,19 +63,21 @@ impl Settling<'_> {
         let position = Position::new(position.file() + self.terms.first_file, position.offset()).to_bits();
         let id = id_digest(&name);
         let loads = (old.map_or(self.terms.load, |old| old.loads.0), self.terms.load);
+        let loads = original.map_or(loads, |original| original.loads);
+        let line = u32::try_from(self.loaded.run.documents.line(doc)?).unwrap_or(u32::MAX);
         let lengths = (name.len() as u32, value.len() as u32);
         let document = Document {
             id,
             content,
             live: true,
             loads,
-            position,
+            position: original.map_or(position, |original| original.position),
             fingerprint,
             label: 0,
             lengths,
             worth,
             version: doc,
-            line: u32::try_from(self.loaded.run.documents.line(doc)?).unwrap_or(u32::MAX),
+            line: original.map_or(line, |original| original.line),
             text_bytes: u64::from(catalogue.text_bytes(doc)),
         };
         self.supersede(old);

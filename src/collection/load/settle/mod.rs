@@ -88,14 +88,14 @@ const LINK: usize = 3 * size_of::<((Doc, Doc), u32)>() + 4 * size_of::<(Doc, Con
 /// Bytes of a content of a component that is taken apart or joined.
 const MEMBER: usize = 3 * size_of::<((u32, Doc), bool)>() + 2 * size_of::<(Doc, Content)>() + 32;
 
-/// Settles what a dataflow left. `recollide` looks again at what seems to fall apart; components are contracted by
+/// Settles what a dataflow left: `before` are the tables before the load, `tables` those of its earlier epochs, too. `recollide` looks again at what seems to fall apart; components are contracted by
 /// `contractor` if there is one, else found by union-find and searches here.
 ///
 /// # Errors
 /// [`crate::error::Error::Io`], [`crate::error::Error::Damaged`], [`crate::error::Error::Interrupted`], and
 /// [`crate::error::Error::Limit`] if what changes does not fit in the memory.
 pub fn compute_delta(
-    tables: &Tables,
+    (before, tables): (&Tables, &Tables),
     loaded: &Loaded,
     terms: LoadNumbers,
     contractor: Option<&Contractor>,
@@ -108,7 +108,7 @@ pub fn compute_delta(
     let members: HashSet<Doc> = loaded.hot_groups.iter().flatten().copied().collect();
     settling.hold(loaded.links.len() + members.len(), LINK)?;
     drop(members);
-    settling.change_documents()?;
+    settling.change_documents(before)?;
     settling.settle_contents(recollide)
 }
 
