@@ -15,7 +15,7 @@ use std::process::ExitCode;
 use crate::cli::line::CommandLine;
 use crate::cluster::job::DistributedJob;
 use crate::exit::{WRONG_USE, exit_code};
-use crate::terminal::interrupt::beyond_limits_is_an_error;
+use crate::terminal::interrupt::{beyond_limits_is_an_error, wait_if_ending};
 use crate::terminal::stderr::message;
 use crate::terminal::stdout::choose_colours;
 
@@ -35,6 +35,7 @@ fn main() -> ExitCode {
     choose_colours(line.color);
     alike::remote::configure(environment::of_stores());
     let outcome = DistributedJob::new(&line).and_then(|job| commands::run(line.command, &job));
+    wait_if_ending();
     outcome.unwrap_or_else(|error| {
         // A message that cannot be shown must not hide the exit code.
         let _ = writeln!(io::stderr().lock(), "alike: error: {}", message(&error));

@@ -1,5 +1,11 @@
 //! Every fixed bound of the program, in one place.
 
+/// A size of pages, buffers or batches. A build with `--cfg alike_tiny` has the second: what then fits into nothing shows with
+/// small inputs what the first only shows with large ones. Such a build neither reads nor writes what others do.
+pub(crate) const fn sized<T: Copy>(usual: T, tiny: T) -> T {
+    if cfg!(alike_tiny) { tiny } else { usual }
+}
+
 /// Longest line or plain-text document accepted by default, in bytes; a longer one is refused and counted.
 pub const MAX_RECORD_BYTES: usize = 256 << 20;
 /// Longest configuration file, in bytes.
@@ -95,13 +101,14 @@ pub const MAX_MESSAGE_BYTES: usize = 1 << 30;
 /// have; the first of the alphabet, the oldest, goes before there is one more.
 pub const MAX_ANSWERED_FILES: usize = 512;
 /// Most bytes of a file that a process fetches from another one with one question.
-pub const MAX_FETCH_BYTES: usize = 1 << 20;
+pub const MAX_FETCH_BYTES: usize = sized(1 << 20, 1 << 10);
 /// Most bytes of a file of another process that are fetched ahead of whoever reads on.
-pub const MAX_STRETCH_BYTES: usize = 64 << 10;
+pub const MAX_STRETCH_BYTES: usize = sized(64 << 10, 1 << 10);
+const _: () = assert!(MAX_STRETCH_BYTES <= MAX_FETCH_BYTES, "a stretch is fetched with one question");
 /// Most such pieces of files that are remembered of an open collection: 4 MiB.
 pub const MAX_STRETCHES: usize = 64;
 /// Longest piece in which a message crosses a connection, in bytes: urgent words pass between pieces.
-pub const MESSAGE_PIECE_BYTES: usize = 256 << 10;
+pub const MESSAGE_PIECE_BYTES: usize = sized(256 << 10, 100);
 /// Longest text that a process tells another about its end, in bytes.
 pub const MAX_WORD_BYTES: usize = 4 << 10;
 /// Bytes that wait to be sent to one process before a sender of more has to wait.

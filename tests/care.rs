@@ -7,6 +7,7 @@ use alike::config::Method;
 use alike::storage::Storage;
 use proptest::prelude::*;
 
+use crate::support::PAGE;
 use crate::support::history::{Bench, Load, Op, config, history};
 use crate::support::upkeep::{findings, first, load, put, squeeze};
 
@@ -71,7 +72,7 @@ fn an_emptied_collection_takes_no_room() {
     let snapshot = Snapshot::open(&bench.storage).expect("opened");
     let [run] = &snapshot.manifest().runs[..] else { panic!("one run") };
     assert!(run.rows.values().all(|rows| *rows == 0), "{:?}", run.rows);
-    assert_eq!(run.bytes, 2 * 4096);
+    assert_eq!(run.bytes, 2 * PAGE as u64);
     bench.load(&first());
     whole(&bench, "filled again");
 }

@@ -148,9 +148,10 @@ fn the_book_names_every_preset_and_no_other() {
 #[test]
 fn the_book_and_the_help_name_the_same_flags() {
     // Flags of other programs that stand in commands.
-    const OTHERS: [&str; 18] = [
+    const OTHERS: [&str; 19] = [
         "--all-targets",
         "--bench",
+        "--cfg",
         "--data-binary",
         "--document-private-items",
         "--features",

@@ -1,7 +1,7 @@
 //! SIGINT, as Ctrl-C sends it: a run ends soon, with exit code 130, and leaves nothing; or it was done, and leaves all.
 #![cfg(unix)]
 
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, PipeWriter, Write};
 use std::process::{Command, Stdio};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
@@ -48,6 +48,53 @@ fn an_interrupted_run_leaves_nothing() {
     assert_eq!(status.code(), Some(130), "{said}");
     assert!(said.contains("interrupted"), "{said}");
     assert_eq!(dir.names(), Vec::<String>::new(), "left behind");
+}
+
+/// A run that waits for whoever reads its messages looks at nothing any more: it ends all the same, and leaves nothing.
+#[test]
+fn an_interrupt_ends_a_run_that_is_stuck() {
+    let dir = Dir::new();
+    dir.write("in.jsonl", line("a", &words(0, 20)));
+    let (_reader, writer) = std::io::pipe().unwrap();
+    fill(&writer);
+    let mut child = Command::new(env!("CARGO_BIN_EXE_alike"))
+        .args(["dedup", "in.jsonl", "--out", "deep/er/out", "--id-field", "nosuch"])
+        .current_dir(dir.path())
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(writer)
+        .spawn()
+        .unwrap();
+    let begun = Instant::now();
+    while !dir.join("deep/er").exists() || begun.elapsed() < Duration::from_millis(500) {
+        assert!(begun.elapsed() < Duration::from_secs(60), "it makes no folder");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    assert!(child.try_wait().unwrap().is_none(), "it said what nobody has read");
+    interrupt(&child);
+    let begun = Instant::now();
+    let status = loop {
+        match child.try_wait().unwrap() {
+            Some(status) => break status,
+            None if begun.elapsed() > Duration::from_secs(60) => {
+                child.kill().unwrap();
+                panic!("still running a minute after SIGINT");
+            }
+            None => std::thread::sleep(Duration::from_millis(5)),
+        }
+    };
+    assert_eq!(status.code(), Some(130));
+    assert_eq!(dir.names(), ["in.jsonl"], "left behind");
+}
+
+/// Leaves no room in a pipe.
+fn fill(pipe: &PipeWriter) {
+    let mut pipe = pipe;
+    rustix::io::ioctl_fionbio(pipe, true).unwrap();
+    for piece in [4096, 1] {
+        while pipe.write(&vec![b'x'; piece]).is_ok() {}
+    }
+    rustix::io::ioctl_fionbio(pipe, false).unwrap();
 }
 
 /// SIGINT at any moment of a run over files: either nothing is there, or all of it.

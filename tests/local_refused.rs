@@ -9,6 +9,7 @@ use std::thread;
 use serde_json::Value;
 use xxhash_rust::xxh3::xxh3_64;
 
+use crate::support::PAGE;
 use crate::support::job::{Process, at_free_ports, command};
 use crate::support::loads::Seen;
 use crate::support::local::{STATE, States, in_place, kept, machine, manifests, named, pool, runs};
@@ -320,9 +321,9 @@ fn local_runs_missing_or_damaged_are_named() {
         let path = run_of(&dir, process);
         let whole = fs::read(&path).unwrap();
         let damaged: Vec<u8> = whole.iter().map(|byte| byte ^ 0x10).collect();
-        let mut body = damaged[..whole.len() - 4096].to_vec();
-        body.extend(&whole[whole.len() - 4096..]);
-        for bytes in [None, Some(&damaged[..]), Some(&body), Some(&whole[..whole.len() - 4096]), Some(&[])] {
+        let mut body = damaged[..whole.len() - PAGE].to_vec();
+        body.extend(&whole[whole.len() - PAGE..]);
+        for bytes in [None, Some(&damaged[..]), Some(&body), Some(&whole[..whole.len() - PAGE]), Some(&[])] {
             match bytes {
                 Some(bytes) => fs::write(&path, bytes).unwrap(),
                 None => fs::remove_file(&path).unwrap(),

@@ -430,6 +430,7 @@ fn stores_that_speak_as_s3_does_are_read_under_their_own_names() {
 }
 
 #[test]
+#[cfg_attr(alike_tiny, ignore = "which records are sampled hangs on how much is read at once")]
 fn collections_know_their_objects_again() {
     let (dir, server) = both(&[
         ("data/a.jsonl", sample().into_bytes()),

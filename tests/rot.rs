@@ -12,11 +12,10 @@ use alike::config::Method;
 use alike::error::Error;
 use alike::storage::Storage;
 
+use crate::support::PAGE;
 use crate::support::history::{Bench, Load, Op, config};
 use crate::support::seen::{Seen, expected, stride, try_seen};
 use crate::support::upkeep::{findings, first, load, put, squeeze};
-
-const PAGE: usize = 4096;
 
 /// A small collection: one large run and the runs of a load, change logs, and the manifests of two commits.
 struct Patient {
@@ -147,6 +146,7 @@ impl Patient {
 }
 
 #[test]
+#[cfg_attr(alike_tiny, ignore = "counts bytes in pages of 4,096")]
 fn the_patient_is_small_and_whole() {
     let mut patient = Patient::new();
     patient.suffer(&[], true, "nothing");

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use alike::error::{Error, Result};
-use alike::output::{RejectedRow, Rows, Staging, private_folder};
+use alike::output::{RejectedRow, Rows, Scratch, Staging, private_folder};
 use alike::read::Rejected;
 use alike::system_memory::peak_memory;
 use serde_json::Value;
@@ -14,7 +14,7 @@ pub(crate) enum RunFolder {
     /// Beside the output.
     Output(Staging),
     /// In a dry run.
-    Nowhere(tempfile::TempDir),
+    Nowhere(Scratch),
 }
 
 impl RunFolder {
@@ -43,7 +43,7 @@ impl RunFolder {
 }
 
 /// Removes the folder of what came from standard input, which lies in that of a run.
-pub(crate) fn close_spool(spool: tempfile::TempDir, folder: &Path) -> Result<()> {
+pub(crate) fn close_spool(spool: Scratch, folder: &Path) -> Result<()> {
     spool.close().map_err(|e| Error::io(folder, "remove the copy of standard input in", e))
 }
 

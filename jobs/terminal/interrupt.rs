@@ -1,23 +1,48 @@
-//! Ctrl-C: the first asks the run to stop and tidy up, the second ends the program at once.
+//! Ctrl-C: the first asks the run to stop and tidy up, and ends the program if that takes too long; the second ends it at once.
 
-use std::io;
+use std::io::{self, Write};
 use std::path::Path;
 use std::process;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
 use alike::error::{Error, Result};
+use alike::output::remove_temporary_folders;
 use alike::progress::Progress;
 
 use crate::exit::INTERRUPTED;
 use crate::terminal::launched;
 
+/// How long a run may take to stop by itself. What is left of a second is for removing what it leaves.
+const PATIENCE: Duration = Duration::from_millis(800);
+/// How long a process may take whose launcher is gone.
+const ORPHANED: Duration = Duration::from_secs(10);
+/// How long somebody who reads what the program says may keep it from ending.
+const LAST_WORDS: Duration = Duration::from_millis(50);
+
 /// Stops `progress` on the first interrupt, termination or hang-up from now on, and when `alike launch` has gone that
-/// started this process. A second one does not wait: what is left behind has a temporary name.
+/// started this process. The program then ends within a second: what is not done with by then is left as a kill leaves it, which
+/// harms no collection, and temporary folders are removed. A second one does not wait for anything: what is left behind has a
+/// temporary name.
 pub(crate) fn stop_on_interrupt(progress: Arc<Progress>) -> Result<()> {
-    launched::stop_with_launcher(Arc::clone(&progress));
+    stop(progress, Some(PATIENCE))
+}
+
+/// The same, for a run that takes the time it needs to end in order.
+#[cfg(feature = "serve")]
+pub(crate) fn stop_in_order_on_interrupt(progress: Arc<Progress>) -> Result<()> {
+    stop(progress, None)
+}
+
+fn stop(progress: Arc<Progress>, patience: Option<Duration>) -> Result<()> {
+    let orphaned = Arc::clone(&progress);
+    launched::when_launcher_goes(move || {
+        orphaned.stop();
+        end_after(ORPHANED);
+    });
     let mut asked = false;
     #[expect(clippy::exit, reason = "whoever presses Ctrl-C twice wants no more of this program")]
     let handler = move || {
@@ -27,8 +52,39 @@ pub(crate) fn stop_on_interrupt(progress: Arc<Progress>) -> Result<()> {
         }
         asked = true;
         progress.stop();
+        if let Some(patience) = patience {
+            // Without the thread the run ends when it looks, as it mostly does long before.
+            let _ = thread::Builder::new().name("patience".into()).spawn(move || end_after(patience));
+        }
     };
     on_interrupt(handler)
+}
+
+/// Whether [`end_after`] ends the program at this moment.
+static ENDING: AtomicBool = AtomicBool::new(false);
+
+/// Waits for the end of the program where that has come already: what fails then fails because its folders are gone.
+pub(crate) fn wait_if_ending() {
+    while ENDING.load(Ordering::SeqCst) {
+        thread::park();
+    }
+}
+
+/// Ends the program if it has not ended by then: what is not done with is left as a kill leaves it, but for temporary folders.
+#[expect(clippy::exit, reason = "what has not stopped by now does not look whether it should")]
+fn end_after(patience: Duration) {
+    thread::sleep(patience);
+    ENDING.store(true, Ordering::SeqCst);
+    remove_temporary_folders();
+    let (said, heard) = mpsc::channel::<()>();
+    thread::spawn(move || {
+        // Nobody may be reading.
+        let _ = writeln!(io::stderr().lock(), "alike: error: interrupted");
+        drop(said);
+    });
+    // Either it is said, or nobody listens.
+    let _ = heard.recv_timeout(LAST_WORDS);
+    process::exit(i32::from(INTERRUPTED));
 }
 
 /// Has `act` called at each interrupt, termination or hang-up from now on.

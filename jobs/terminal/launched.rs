@@ -2,18 +2,9 @@
 
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Read};
-use std::process;
-use std::sync::Arc;
 use std::thread;
-use std::time::Duration;
-
-use alike::progress::Progress;
 
 use crate::environment::{LAUNCHED, TERMINAL, environment};
-use crate::exit::INTERRUPTED;
-
-/// How long a process may take to end in order once its launcher is gone.
-const LAST: Duration = Duration::from_secs(10);
 
 fn told() -> Option<OsString> {
     environment(LAUNCHED)
@@ -29,18 +20,14 @@ pub(crate) fn on_terminal() -> bool {
     told().map_or_else(|| io::stdout().is_terminal(), |goes| goes == TERMINAL)
 }
 
-/// In a child of `alike launch`: stops `progress` when standard input closes, and ends the process if that takes too
-/// long. From now on nothing else may read standard input.
-pub(crate) fn stop_with_launcher(progress: Arc<Progress>) {
+/// In a child of `alike launch`: does something when standard input closes. From now on nothing else may read standard input.
+pub(crate) fn when_launcher_goes(act: impl FnOnce() + Send + 'static) {
     if !launched() {
         return;
     }
-    #[expect(clippy::exit, reason = "nobody is left to end a process that hangs")]
     let watch = move || {
         drain(&mut io::stdin().lock());
-        progress.stop();
-        thread::sleep(LAST);
-        process::exit(i32::from(INTERRUPTED));
+        act();
     };
     // Without the thread a lost launcher goes unnoticed, as it does without a launcher.
     let _ = thread::Builder::new().name("lifeline".into()).spawn(watch);

@@ -1,4 +1,4 @@
-//! The folder of a collection, as a file system keeps it: what is there now, and what a power cut leaves.
+//! A folder as a file system keeps it: what is there now, and what a power cut leaves.
 
 use std::collections::BTreeMap;
 
@@ -10,13 +10,31 @@ pub type Small = u8;
 pub enum Name {
     /// A manifest on its way, by its commit and the attempt that makes it: no two writers have one of the same name.
     Unfinished(Small, Small),
-    Checkpoint(Small),
+    /// What there is of a commit, and how many epochs of it are done.
+    Checkpoint(Small, Small),
     Manifest(Small),
     Run(Small),
+    /// A run that a follower keeps to itself, by its id and the job that wrote it.
+    Kept(Small, Small),
+    /// For which commit a follower's folder was last tidied, and the attempt that made it, which stands for its digest.
+    Tidied(Small, Small),
 }
 
-/// A run as a manifest names it: its id, and the attempt that wrote it, which stands for its digest.
-pub type Run = (Small, Small);
+/// A run as a manifest names it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Run {
+    pub id: Small,
+    /// The attempt that wrote it, which stands for its digest.
+    pub by: Small,
+    /// The job by which a follower keeps it to itself, if one does.
+    pub job: Option<Small>,
+}
+
+impl Run {
+    pub fn name(&self) -> Name {
+        self.job.map_or(Name::Run(self.id), |job| Name::Kept(self.id, job))
+    }
+}
 
 /// What a manifest says.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -33,8 +51,8 @@ impl Manifest {
     pub fn names(&self, name: Name) -> bool {
         match name {
             Name::Manifest(commit) => commit == self.commit,
-            Name::Run(id) => self.runs.iter().any(|run| run.0 == id),
-            Name::Unfinished(..) | Name::Checkpoint(_) => false,
+            Name::Run(_) | Name::Kept(..) => self.runs.iter().any(|run| run.name() == name),
+            Name::Unfinished(..) | Name::Checkpoint(..) | Name::Tidied(..) => false,
         }
     }
 }
@@ -45,6 +63,8 @@ pub enum Content {
     Manifest(Manifest),
     /// A run, by the attempt that wrote it.
     Run(Small),
+    /// Nothing: the name says it all.
+    Note,
     /// What a power cut left of contents that were not synced.
     Garbage,
 }
@@ -56,7 +76,7 @@ pub struct File {
     pub synced: bool,
 }
 
-/// The folder.
+/// The folder of a collection, or that of a follower.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Folder {
     now: BTreeMap<Name, File>,
@@ -75,6 +95,17 @@ impl Folder {
 
     pub fn names(&self) -> impl Iterator<Item = Name> + '_ {
         self.now.keys().copied()
+    }
+
+    /// The epochs of a commit of which there is a checkpoint, the last first.
+    pub fn epochs(&self, commit: Small) -> Vec<Small> {
+        let epoch = |name| match name {
+            Name::Checkpoint(of, epoch) if of == commit => Some(epoch),
+            _ => None,
+        };
+        let mut epochs: Vec<Small> = self.names().filter_map(epoch).collect();
+        epochs.reverse();
+        epochs
     }
 
     /// The greatest commit that there is a manifest of.

@@ -1,23 +1,40 @@
-//! The commit protocol of a collection as a state machine, and every state that it can reach: two writers, of which one may
-//! have lost the lock without knowing it, a reader, killed processes, power cuts between any two steps, and a file that is
-//! lost.
+//! The commit protocol of a collection as a state machine, and every state that it can reach. There are two writers,
+//! of which one may have lost the lock without knowing it, each with followers that keep their runs to themselves on
+//! another machine, and a reader. Processes are killed, either machine loses its power between any two steps, and a
+//! file is lost.
 //!
-//! The steps are those of `docs/src/reference/format.md`, "A commit"; `src/collection/commit/` does the same in more words.
+//! The steps are those of `docs/src/reference/format.md`, "A commit"; `src/collection/commit/` does the same in more
+//! words.
 //! What must hold is in [`World::properties`].
 
+mod flaw;
 mod folder;
+mod follower;
+mod judge;
+mod opening;
+mod publishing;
+mod reader;
+#[cfg(test)]
+mod tests;
 mod writer;
 
-use folder::{Content, Folder, Manifest, Name, Run, Small};
+pub use flaw::Flaw;
+use folder::{Content, Folder, Manifest, Name, Small};
+use follower::{Kept, Place, Task};
+use judge::{checkpoint_is_whole, commit_before_is_whole, hear, is_tidy, newest_is_whole, note_published};
+use reader::{Reader, read};
 use stateright::{Model, Property};
-use writer::{Said, Step, Work, Writer, check_last};
+pub use writer::Work;
+use writer::{Around, Step, Writer};
 
 /// How much may happen.
 #[derive(Clone, Copy, Debug)]
 pub struct World {
     /// How often somebody opens the collection for writing.
     pub attempts: Small,
+    /// How often a process is killed.
     pub kills: Small,
+    /// How often one of the machines loses its power.
     pub power_cuts: Small,
     /// How often a writer loses the lock and goes on.
     pub stolen_locks: Small,
@@ -25,21 +42,22 @@ pub struct World {
     pub reads: Small,
     /// How often the newest manifest is lost while nobody writes.
     pub losses: Small,
-}
-
-/// A reader: it takes no lock, and others go on between any two of its steps.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Reader {
-    Away,
-    Listed { commit: Small, floor: Small },
-    Opening { manifest: Manifest, opened: usize, floor: Small },
+    /// What a writer may do.
+    pub works: &'static [Work],
+    /// How many followers each writer leads, all on one machine, where they share a folder.
+    pub followers: usize,
+    /// What is done otherwise than it should be.
+    pub flaw: Option<Flaw>,
 }
 
 /// All there is.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct State {
     folder: Folder,
+    kept: Kept,
     writers: [Writer; 2],
+    /// Those of each writer. They may outlive their leader.
+    followers: [Vec<Task>; 2],
     lock: Option<usize>,
     reader: Reader,
     /// The last commit that somebody was told of.
@@ -58,9 +76,16 @@ pub struct State {
 pub enum Action {
     Begin(usize, Work),
     Go(usize),
+    Follow(usize, usize),
     Kill(usize),
+    KillFollower(usize, usize),
+    /// A follower notices that its leader is gone.
+    Notice(usize, usize),
     StealLock,
+    /// Of the machine with the collection.
     PowerCut(u32),
+    /// Of the machine of the followers, and whether their folder stays, if it has no durable name yet.
+    FollowersPowerCut(u32, bool),
     Read,
     LoseNewest,
 }
@@ -86,7 +111,9 @@ impl Model for World {
         folder.sync_names();
         vec![State {
             folder,
+            kept: Kept { place: Place::Missing, folder: Folder::default() },
             writers: [Writer::away(), Writer::away()],
+            followers: [self.none(), self.none()],
             lock: None,
             reader: Reader::Away,
             acknowledged: first,
@@ -103,31 +130,36 @@ impl Model for World {
         if state.wrong.is_some() {
             return;
         }
-        for (at, writer) in state.writers.iter().enumerate() {
-            if writer.step != Step::Away {
-                actions.push(Action::Go(at));
-                if state.left[KILLS] > 0 {
-                    actions.push(Action::Kill(at));
-                }
-            } else if state.lock.is_none() && state.attempts < self.attempts {
-                let works = [Work::Load, Work::LoadOfEpochs, Work::Compact];
-                actions.extend(works.map(|work| Action::Begin(at, work)));
-            }
+        for at in 0..state.writers.len() {
+            self.actions_of(state, at, actions);
+        }
+        let is_away =
+            |at: &usize| state.writers[*at].step == Step::Away && state.followers[*at] == self.none();
+        // It is all one which of two takes the place.
+        if let Some(at) = (0..state.writers.len()).find(is_away)
+            && state.lock.is_none()
+            && state.attempts < self.attempts
+        {
+            actions.extend(self.works.iter().map(|work| Action::Begin(at, *work)));
         }
         // Nothing but the lock protects what a writer has that is not about to publish yet, or what one removes that was
         // overtaken meanwhile.
         let publishes = |at: usize| {
             matches!(
                 state.writers[at].step,
-                Step::SyncNew | Step::NameNew | Step::Link | Step::CheckNewest | Step::Acknowledge
+                Step::SyncNew
+                    | Step::NameNew
+                    | Step::Link
+                    | Step::CheckNewest
+                    | Step::CheckOwn
+                    | Step::Acknowledge
             )
         };
         if state.left[STOLEN] > 0 && state.lock.is_some_and(publishes) {
             actions.push(Action::StealLock);
         }
         if state.left[POWER_CUTS] > 0 {
-            let undecided = state.folder.undecided().len() as u32;
-            actions.extend((0..1 << undecided).map(Action::PowerCut));
+            power_cuts(state, actions);
         }
         if state.reader != Reader::Away || state.left[READS] > 0 {
             actions.push(Action::Read);
@@ -146,18 +178,29 @@ impl Model for World {
                 state.attempts += 1;
                 state.lock = Some(at);
                 state.writers[at] = Writer::begin(state.attempts, work);
+                state.followers[at].fill(Task::Idle);
             }
             Action::Go(at) => {
-                let said = state.writers[at].go(&mut state.folder);
+                let mut around = Around {
+                    folder: &mut state.folder,
+                    kept: &state.kept,
+                    followers: &mut state.followers[at],
+                    flaw: self.flaw,
+                };
+                let said = state.writers[at].go(&mut around);
                 hear(&mut state, said);
                 note_published(&mut state);
-                free(&mut state, at);
             }
+            Action::Follow(at, which) => state.followers[at][which].go(&mut state.kept, self.flaw),
             Action::Kill(at) => {
                 state.left[KILLS] -= 1;
                 state.writers[at] = Writer::away();
-                free(&mut state, at);
             }
+            Action::KillFollower(at, which) => {
+                state.left[KILLS] -= 1;
+                state.followers[at][which] = Task::Away;
+            }
+            Action::Notice(at, which) => state.followers[at][which] = Task::Away,
             Action::StealLock => {
                 state.left[STOLEN] -= 1;
                 state.lock = None;
@@ -165,8 +208,13 @@ impl Model for World {
             Action::PowerCut(chosen) => {
                 state.left[POWER_CUTS] -= 1;
                 state.folder = state.folder.after_power_cut(chosen);
-                (state.writers, state.lock, state.reader) =
-                    ([Writer::away(), Writer::away()], None, Reader::Away);
+                (state.writers, state.reader) = ([Writer::away(), Writer::away()], Reader::Away);
+                state.lock = None;
+            }
+            Action::FollowersPowerCut(chosen, stays) => {
+                state.left[POWER_CUTS] -= 1;
+                state.kept = state.kept.after_power_cut(chosen, stays);
+                state.followers = [self.none(), self.none()];
             }
             Action::Read => read(&mut state),
             Action::LoseNewest => {
@@ -175,6 +223,7 @@ impl Model for World {
                 state.folder.lose(Name::Manifest(state.folder.newest()?));
             }
         }
+        settle(&mut state);
         Some(state)
     }
 
@@ -185,6 +234,12 @@ impl Model for World {
                 "an acknowledged commit stays, and the newest one is whole",
                 |_, state: &State| state.lost || newest_is_whole(state),
             ),
+            Property::always("the commit before the newest one is whole", |_, state: &State| {
+                state.lost || commit_before_is_whole(state)
+            }),
+            Property::always("a load that can be resumed is whole", |_, state: &State| {
+                state.lost || checkpoint_is_whole(state)
+            }),
             Property::sometimes("the second commit is acknowledged", |_, state: &State| {
                 state.acknowledged.commit >= 2
             }),
@@ -195,154 +250,58 @@ impl Model for World {
     }
 }
 
-/// Whether what the last commit has superseded is gone.
-fn is_tidy(state: &State) -> bool {
-    let last = &state.acknowledged;
-    let before = state.folder.manifest(Name::Manifest(last.commit - 1)).and_then(Result::ok);
-    let belongs = |name| {
-        last.names(name)
-            || before.is_some_and(|before| before.names(name))
-            || before.is_none() && matches!(name, Name::Unfinished(of, _) if of == last.commit)
-    };
-    state.folder.newest() == Some(last.commit)
-        && state.folder.names().all(belongs)
-        && state.folder.undecided().is_empty()
-}
-
-fn free(state: &mut State, at: usize) {
-    if state.writers[at].step == Step::Away && state.lock == Some(at) {
-        state.lock = None;
+impl World {
+    /// The followers of nobody.
+    fn none(&self) -> Vec<Task> {
+        vec![Task::Away; self.followers]
     }
-}
 
-/// Notes who has published the newest commit. A power cut may take one back, and another then takes its place.
-fn note_published(state: &mut State) {
-    let Some(newest) = state.folder.newest() else { return };
-    if let Some(Ok(manifest)) = state.folder.manifest(Name::Manifest(newest)) {
-        let by = manifest.by;
-        if newest >= 2 {
-            state.published.resize(usize::from(newest) - 1, by);
-            state.published[usize::from(newest) - 2] = by;
+    /// What a writer and its followers can do, and what can befall them.
+    fn actions_of(&self, state: &State, at: usize, actions: &mut Vec<Action>) {
+        let (writer, followers) = (&state.writers[at], &state.followers[at]);
+        let leads = writer.step != Step::Away;
+        if leads && !writer.waits(followers, self.flaw) {
+            actions.push(Action::Go(at));
+        }
+        if leads && state.left[KILLS] > 0 {
+            actions.push(Action::Kill(at));
+        }
+        for (which, task) in followers.iter().enumerate().filter(|(_, task)| **task != Task::Away) {
+            if task.is_busy() {
+                actions.push(Action::Follow(at, which));
+            }
+            if !leads {
+                actions.push(Action::Notice(at, which));
+            } else if state.left[KILLS] > 0 {
+                actions.push(Action::KillFollower(at, which));
+            }
         }
     }
 }
 
-fn hear(state: &mut State, said: Said) {
-    let acknowledged = state.acknowledged.commit;
-    match said {
-        Said::Nothing | Said::GaveUp => {}
-        Said::Acknowledged(manifest)
-            if state.published.get(usize::from(manifest.commit) - 2) != Some(&manifest.by) =>
-        {
-            state.wrong = Some("a commit is acknowledged whose place another has taken");
-        }
-        // Somebody may have built on it before it was acknowledged.
-        Said::Acknowledged(manifest) if manifest.commit < acknowledged => {}
-        Said::Acknowledged(manifest) => state.acknowledged = manifest,
-        Said::Opened(last)
-            if last.commit < acknowledged || last.commit == acknowledged && last != state.acknowledged =>
-        {
-            state.wrong = Some("a writer takes an older commit for the last one");
-        }
-        Said::Opened(_) => {}
-        Said::Damaged if !state.lost => state.wrong = Some("a writer finds damage that nobody did"),
-        Said::Damaged => {}
+/// What a power cut of either machine may leave.
+fn power_cuts(state: &State, actions: &mut Vec<Action>) {
+    let choices = |folder: &Folder| 0..1u32 << folder.undecided().len();
+    actions.extend(choices(&state.folder).map(Action::PowerCut));
+    if state.kept.place == Place::Made {
+        actions.push(Action::FollowersPowerCut(0, false));
+    }
+    if state.kept.place != Place::Missing {
+        let stays = choices(&state.kept.folder).map(|chosen| Action::FollowersPowerCut(chosen, true));
+        actions.extend(stays);
     }
 }
 
-/// A step of the reader.
-fn read(state: &mut State) {
-    let newest = state.folder.newest();
-    let relisted = |commit: Small, floor: Small| match newest {
-        Some(newest) if newest != commit => Ok(Reader::Listed { commit: newest, floor }),
-        _ => Err("a reader finds damage that nobody did"),
-    };
-    let next = match state.reader.clone() {
-        Reader::Away => {
-            state.left[READS] -= 1;
-            let floor = state.acknowledged.commit;
-            newest.map(|commit| Reader::Listed { commit, floor }).ok_or("a reader finds no collection")
+/// Frees the lock of who is gone. A follower that has nothing to do without its leader ends with it.
+fn settle(state: &mut State) {
+    for at in 0..state.writers.len() {
+        if state.writers[at].step == Step::Away {
+            if state.lock == Some(at) {
+                state.lock = None;
+            }
+            for task in state.followers[at].iter_mut().filter(|task| !task.is_busy()) {
+                *task = Task::Away;
+            }
         }
-        Reader::Listed { commit, floor } => match state.folder.manifest(Name::Manifest(commit)) {
-            None => relisted(commit, floor),
-            Some(Err(())) => Err("a reader finds a manifest that is not whole"),
-            Some(Ok(manifest)) => Ok(Reader::Opening { manifest: manifest.clone(), opened: 0, floor }),
-        },
-        Reader::Opening { manifest, opened, floor } => match manifest.runs.get(opened) {
-            Some(run) => match open_run(&state.folder, *run) {
-                None => relisted(manifest.commit, floor),
-                Some(true) => Ok(Reader::Opening { manifest, opened: opened + 1, floor }),
-                Some(false) => Err("a reader finds a run that is another's"),
-            },
-            None => match check_last(&state.folder, &manifest) {
-                Err(()) => relisted(manifest.commit, floor),
-                Ok(()) if manifest.commit < floor => {
-                    state.wrong = Some("a reader takes an older commit for the last one");
-                    Ok(Reader::Away)
-                }
-                Ok(()) => {
-                    state.has_read = true;
-                    Ok(Reader::Away)
-                }
-            },
-        },
-    };
-    state.reader = next.unwrap_or_else(|what| {
-        if !state.lost {
-            state.wrong = Some(what);
-        }
-        Reader::Away
-    });
-}
-
-/// Whether a run is as it was written; none if it is not there.
-fn open_run(folder: &Folder, (id, by): Run) -> Option<bool> {
-    folder.get(Name::Run(id)).map(|content| *content == Content::Run(by))
-}
-
-fn newest_is_whole(state: &State) -> bool {
-    let folder = &state.folder;
-    let Some(Some(Ok(newest))) = folder.newest().map(|commit| folder.manifest(Name::Manifest(commit))) else {
-        return false;
-    };
-    writer::runs_are_whole(folder, newest)
-        && (newest.commit > state.acknowledged.commit || *newest == state.acknowledged)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use stateright::Checker;
-
-    fn check(world: World) {
-        let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        let checked = world.checker().threads(threads).spawn_bfs().join();
-        println!("{world:?}: {} states, {} steps deep", checked.unique_state_count(), checked.max_depth());
-        checked.assert_properties();
-    }
-
-    const NOTHING: World =
-        World { attempts: 3, kills: 0, power_cuts: 0, stolen_locks: 0, reads: 1, losses: 0 };
-
-    #[test]
-    fn killed_writers_and_power_cuts() {
-        check(World { kills: 1, power_cuts: 2, ..NOTHING });
-        check(World { attempts: 4, kills: 2, reads: 0, ..NOTHING });
-    }
-
-    #[test]
-    fn a_writer_that_has_lost_the_lock() {
-        check(World { stolen_locks: 1, reads: 0, ..NOTHING });
-        check(World { attempts: 2, stolen_locks: 1, kills: 1, ..NOTHING });
-    }
-
-    #[test]
-    fn a_lost_lock_and_a_power_cut() {
-        check(World { attempts: 2, stolen_locks: 1, power_cuts: 1, reads: 0, ..NOTHING });
-    }
-
-    #[test]
-    fn a_lost_manifest() {
-        check(World { kills: 1, power_cuts: 1, losses: 1, ..NOTHING });
     }
 }

@@ -1,23 +1,32 @@
-//! A writer, step by step, as `docs/src/reference/format.md` has it under "A commit".
+//! A writer, step by step, as `docs/src/reference/format.md` has it under "A commit". It leads followers, if there are
+//! any.
 
-use crate::folder::{Content, Folder, Manifest, Name, Small};
+use crate::flaw::Flaw;
+use crate::folder::{Content, Folder, Manifest, Name, Run, Small};
+use crate::follower::{Kept, Order, Task};
+use crate::opening::{Opening, runs_are_whole};
 
 /// What a commit does with the runs before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Work {
-    /// Adds a run.
+    /// Adds a run, and one with each follower.
     Load,
-    /// Adds two runs, with a checkpoint between them.
+    /// Adds runs in several epochs, with a checkpoint after each but the last one. After the second epoch followers
+    /// merge their runs of both.
     LoadOfEpochs,
-    /// Replaces all runs by one.
+    /// Adds a run as well, after what an interrupted load has left is removed.
+    Abandon,
+    /// Replaces all runs by one, and by one with each follower.
     Compact,
+    /// Replaces all runs by one, also those of followers. A second commit has them forgotten.
+    Gather,
 }
 
 /// Where a writer is: the step that comes next.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Step {
     Away,
-    Open,
+    Open(Opening),
     /// What was found is made durable: what is removed next is removed because of it.
     SyncFound,
     /// A look which files there are to remove.
@@ -27,7 +36,17 @@ pub enum Step {
     /// A look whether somebody was faster, once all that was unfinished is gone: nobody else can publish any more.
     LookAgain(Vec<Name>, After),
     Vouch,
+    LinkVouching,
+    SyncVouching,
+    /// Names are synced, so that a power cut does not bring checkpoints back, and the rest is removed.
+    SyncRemoved(Vec<Name>, After),
     Ready,
+    /// The followers are told to remove what nobody names.
+    OrderTidy(Then),
+    /// Each follower is told to write a run.
+    OrderRun(Then),
+    /// The followers answer: they have done what was ordered, or want to know first whether this writer is still there.
+    Await(Then),
     WriteRun,
     SyncRun,
     NameRun,
@@ -39,13 +58,32 @@ pub enum Step {
     NameNew,
     Link,
     CheckNewest,
+    CheckOwn,
     Acknowledge,
 }
 
+/// What comes after files are removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum After {
     Opened,
+    Abandoned,
+    Checkpointed,
     Committed,
+}
+
+/// What comes after an order is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Then {
+    /// The first epoch.
+    Begin,
+    /// The next epoch.
+    Epoch,
+    /// The run of this process.
+    OwnRun,
+    /// A checkpoint.
+    Checkpoint,
+    Acknowledge,
+    End,
 }
 
 /// A writer.
@@ -54,11 +92,23 @@ pub struct Writer {
     pub step: Step,
     /// Which of all openings for writing this is.
     pub attempt: Small,
-    work: Work,
-    last: Option<Manifest>,
-    before: Option<Manifest>,
-    pending: Option<Manifest>,
+    pub work: Work,
+    pub last: Option<Manifest>,
+    pub before: Option<Manifest>,
+    /// What an interrupted load has left, and how many epochs of it are done.
+    pub pending: Option<(Small, Manifest)>,
     pub next: Option<Manifest>,
+    /// How many epochs are done.
+    pub epochs: Small,
+}
+
+/// What there is around a writer.
+pub struct Around<'a> {
+    pub folder: &'a mut Folder,
+    pub kept: &'a Kept,
+    /// What the followers of its job do, if there are any.
+    pub followers: &'a mut [Task],
+    pub flaw: Option<Flaw>,
 }
 
 /// What a step tells the rest of the world.
@@ -69,6 +119,8 @@ pub enum Said {
     Opened(Manifest),
     /// Found damage.
     Damaged,
+    /// A follower was tidied for a commit that is unknown to this writer, whose last one this is.
+    Refused(Small),
     /// Has given up: it is dead.
     GaveUp,
     Acknowledged(Manifest),
@@ -77,152 +129,75 @@ pub enum Said {
 impl Writer {
     pub fn away() -> Writer {
         let (last, before, pending, next) = (None, None, None, None);
-        Writer { step: Step::Away, attempt: 0, work: Work::Load, last, before, pending, next }
+        Writer { step: Step::Away, attempt: 0, work: Work::Load, last, before, pending, next, epochs: 0 }
     }
 
     /// A writer that has the lock.
     pub fn begin(attempt: Small, work: Work) -> Writer {
-        Writer { step: Step::Open, attempt, work, ..Writer::away() }
+        Writer { step: Step::Open(Opening::List), attempt, work, ..Writer::away() }
     }
 
-    fn last(&self) -> &Manifest {
+    pub fn last(&self) -> &Manifest {
         self.last.as_ref().expect("opened")
     }
 
-    /// Does one step.
-    pub fn go(&mut self, folder: &mut Folder) -> Said {
-        let next_step = match self.step.clone() {
-            Step::Away => return Said::Nothing,
-            Step::Open => return self.open(folder),
-            Step::SyncFound => {
-                folder.sync_names();
-                Step::List(After::Opened)
+    /// Whether it can only wait for its followers.
+    pub fn waits(&self, followers: &[Task], flaw: Option<Flaw>) -> bool {
+        match self.step {
+            Step::Await(Then::Begin) | Step::OrderRun(_) if flaw == Some(Flaw::BeginsEarly) => {
+                followers.iter().all(Task::is_busy)
             }
-            Step::List(_) if folder.newest() > Some(self.last().commit) => return self.give_up(),
-            Step::List(after) => {
-                let names = match after {
-                    After::Opened => self.superseded(folder, |_| true),
-                    After::Committed => self.superseded(folder, |name| self.is_below(name)),
-                };
-                Step::Remove(names, after)
-            }
-            Step::LookAgain(_, _) if folder.newest() > Some(self.last().commit) => return self.give_up(),
-            Step::LookAgain(names, after) => Step::Remove(names, after),
-            Step::Remove(mut names, after) => match names.pop() {
-                Some(name) if folder.remove(name) => {
-                    let unfinished = |name: &Name| matches!(name, Name::Unfinished(..));
-                    match unfinished(&name) && !names.last().is_some_and(unfinished) {
-                        true => Step::LookAgain(names, after),
-                        false => Step::Remove(names, after),
-                    }
-                }
-                Some(_) => return self.give_up(),
-                None => {
-                    folder.sync_names();
-                    match after {
-                        After::Opened => Step::Vouch,
-                        After::Committed => Step::Away,
-                    }
-                }
-            },
-            Step::Vouch => {
-                let commit = self.last().commit;
-                if !is_vouched(folder, commit) {
-                    if !folder.link(Name::Manifest(commit), Name::Unfinished(commit, self.attempt)) {
-                        return self.give_up();
-                    }
-                    folder.sync_names();
-                }
-                self.step = Step::Ready;
-                return Said::Opened(self.last().clone());
-            }
-            Step::Ready => {
-                self.plan();
-                Step::WriteRun
-            }
-            Step::WriteRun => {
-                let next = self.next.as_mut().expect("planned");
-                let id = next.next_run;
-                next.next_run += 1;
-                next.runs.push((id, self.attempt));
-                if !folder.create(Name::Run(id), Content::Run(self.attempt)) {
-                    return self.give_up();
-                }
-                Step::SyncRun
-            }
-            Step::SyncRun => {
-                let next = self.next.as_ref().expect("planned");
-                folder.sync(Name::Run(next.next_run - 1));
-                let first = next.next_run == self.last().next_run + 1;
-                if self.work == Work::LoadOfEpochs && first { Step::NameRun } else { Step::WriteNew }
-            }
-            Step::NameRun => {
-                folder.sync_names();
-                Step::WriteCheckpoint
-            }
-            Step::WriteCheckpoint => {
-                if !folder.create(Name::Checkpoint(self.planned()), self.manifest()) {
-                    return self.give_up();
-                }
-                Step::SyncCheckpoint
-            }
-            Step::SyncCheckpoint => {
-                folder.sync(Name::Checkpoint(self.planned()));
-                Step::NameCheckpoint
-            }
-            Step::NameCheckpoint => {
-                folder.sync_names();
-                self.pending = self.next.clone();
-                Step::WriteRun
-            }
-            Step::WriteNew => {
-                if !folder.create(self.unfinished(), self.manifest()) {
-                    return self.give_up();
-                }
-                Step::SyncNew
-            }
-            Step::SyncNew => {
-                folder.sync(self.unfinished());
-                Step::NameNew
-            }
-            Step::NameNew => {
-                folder.sync_names();
-                Step::Link
-            }
-            Step::Link => {
-                if !folder.link(self.unfinished(), Name::Manifest(self.planned())) {
-                    return self.give_up();
-                }
-                Step::CheckNewest
-            }
-            Step::CheckNewest => {
-                let own = folder.get(Name::Manifest(self.planned())) == Some(&self.manifest());
-                if !folder.has(Name::Manifest(self.planned() - 1)) || !own {
-                    return self.give_up();
-                }
-                Step::Acknowledge
-            }
-            Step::Acknowledge => return self.acknowledge(folder),
-        };
-        self.step = next_step;
-        Said::Nothing
+            Step::OrderTidy(_) | Step::OrderRun(_) | Step::Await(_) => followers.iter().any(Task::is_busy),
+            _ => false,
+        }
     }
 
-    fn give_up(&mut self) -> Said {
+    /// Does one step.
+    pub fn go(&mut self, around: &mut Around) -> Said {
+        match self.step.clone() {
+            Step::Away => Said::Nothing,
+            Step::Open(step) => self.open(step, around),
+            Step::SyncFound
+            | Step::List(_)
+            | Step::Remove(..)
+            | Step::LookAgain(..)
+            | Step::SyncRemoved(..)
+            | Step::Vouch
+            | Step::LinkVouching
+            | Step::SyncVouching => self.tidy(around),
+            Step::Ready | Step::OrderTidy(_) | Step::OrderRun(_) | Step::Await(_) => self.lead(around),
+            Step::WriteRun | Step::SyncRun => self.write(around),
+            Step::NameRun | Step::WriteCheckpoint | Step::SyncCheckpoint | Step::NameCheckpoint => {
+                self.checkpoint(around.folder)
+            }
+            Step::WriteNew
+            | Step::SyncNew
+            | Step::NameNew
+            | Step::Link
+            | Step::CheckNewest
+            | Step::CheckOwn
+            | Step::Acknowledge => self.publish(around),
+        }
+    }
+
+    pub fn give_up(&mut self) -> Said {
         *self = Writer::away();
         Said::GaveUp
     }
 
-    fn planned(&self) -> Small {
-        self.next.as_ref().expect("planned").commit
+    /// Refuses what was found.
+    pub fn find_damage(&mut self) -> Said {
+        *self = Writer::away();
+        Said::Damaged
     }
 
-    fn unfinished(&self) -> Name {
-        Name::Unfinished(self.planned(), self.attempt)
-    }
-
-    fn manifest(&self) -> Content {
-        Content::Manifest(self.next.clone().expect("planned"))
+    /// Goes on with a step.
+    pub fn then(&mut self, step: Step) -> Said {
+        self.step = step;
+        if self.step == Step::Away {
+            *self = Writer::away();
+        }
+        Said::Nothing
     }
 
     /// What the next commit will be: what an interrupted load has left goes on.
@@ -230,94 +205,173 @@ impl Writer {
         let last = self.last();
         let plan = Manifest { commit: last.commit + 1, by: self.attempt, ..last.clone() };
         self.next = Some(match &self.pending {
-            Some(pending) => Manifest { by: self.attempt, ..pending.clone() },
-            None if self.work == Work::Compact => Manifest { runs: Vec::new(), ..plan },
+            Some((epochs, pending)) => {
+                (self.work, self.epochs) = (Work::LoadOfEpochs, *epochs);
+                Manifest { by: self.attempt, ..pending.clone() }
+            }
+            None if matches!(self.work, Work::Compact | Work::Gather) => {
+                Manifest { runs: Vec::new(), ..plan }
+            }
             None => plan,
         });
-        if self.pending.is_some() {
-            self.work = Work::LoadOfEpochs;
-        }
     }
 
-    fn open(&mut self, folder: &Folder) -> Said {
-        let last = folder.newest().and_then(|commit| folder.manifest(Name::Manifest(commit)));
-        let Some(Ok(last)) = last else {
-            *self = Writer::away();
-            return Said::Damaged;
-        };
-        let commit = last.commit;
-        if !runs_are_whole(folder, last) || check_last(folder, last).is_err() {
-            *self = Writer::away();
-            return Said::Damaged;
-        }
-        self.last = Some(last.clone());
-        self.before = match folder.manifest(Name::Manifest(commit - 1)) {
-            None => None,
-            Some(Ok(before)) => Some(before.clone()),
-            Some(Err(())) => {
-                *self = Writer::away();
-                return Said::Damaged;
+    /// A number for a run.
+    fn draw_run(&mut self) -> Small {
+        let next = self.next.as_mut().expect("planned");
+        next.next_run += 1;
+        next.next_run - 1
+    }
+
+    /// Begins, and has the followers do their part.
+    fn lead(&mut self, around: &mut Around) -> Said {
+        match self.step.clone() {
+            Step::Ready if self.work == Work::Abandon && self.pending.take().is_some() => {
+                self.then(Step::List(After::Abandoned))
             }
-        };
-        let checkpoint = folder.manifest(Name::Checkpoint(commit + 1));
-        self.pending = checkpoint.and_then(Result::ok).cloned();
-        self.step = Step::SyncFound;
-        Said::Nothing
-    }
-
-    fn acknowledge(&mut self, folder: &mut Folder) -> Said {
-        folder.sync_names();
-        let next = self.next.take().expect("planned");
-        self.before = self.last.replace(next.clone());
-        self.pending = None;
-        self.step = Step::List(After::Committed);
-        Said::Acknowledged(next)
-    }
-
-    /// Whether a file may be of this commit or an earlier one: others may be preparing the next.
-    fn is_below(&self, name: Name) -> bool {
-        let last = self.last();
-        match name {
-            Name::Run(id) => id < last.next_run,
-            Name::Unfinished(of, _) | Name::Checkpoint(of) | Name::Manifest(of) => of <= last.commit,
+            Step::Ready => {
+                self.plan();
+                let pending = self.pending.as_ref().map(|(_, pending)| pending);
+                // Runs that the last commit names were opened before.
+                if pending.is_some_and(|of| of.runs.iter().any(|run| around.is_out_of_reach(run))) {
+                    return self.give_up();
+                }
+                if pending.is_some_and(|of| !runs_are_whole(around.folder, &around.kept.folder, of)) {
+                    return self.find_damage();
+                }
+                self.then(if around.followers.is_empty() {
+                    Step::WriteRun
+                } else {
+                    Step::OrderTidy(Then::Begin)
+                })
+            }
+            Step::OrderTidy(then) => {
+                let order = Order::Tidy(self.named(then, around.flaw));
+                let orders = around.followers.iter().map(|_| Some(order.clone())).collect();
+                self.order(orders, Step::Await(then), around)
+            }
+            Step::OrderRun(then) => {
+                let orders = self.draw_runs(then, around);
+                let early = around.flaw == Some(Flaw::NamedEarly);
+                let next = if early { self.after(then) } else { Step::Await(then) };
+                self.order(orders, next, around)
+            }
+            Step::Await(then) => self.hear(then, around),
+            _ => Said::Nothing,
         }
     }
 
-    /// What neither the last commit nor the one before it names, to be removed from the end of the list on.
-    fn superseded(&self, folder: &Folder, may_go: impl Fn(Name) -> bool) -> Vec<Name> {
-        let last = self.last();
-        let has_before = folder.has(Name::Manifest(last.commit - 1));
-        let kept = |name: Name| {
-            last.names(name)
-                || self.before.as_ref().is_some_and(|before| before.names(name))
-                || !has_before && matches!(name, Name::Unfinished(of, _) if of == last.commit)
-                || self.pending.as_ref().is_some_and(|pending| {
-                    name == Name::Checkpoint(pending.commit)
-                        || pending.names(name) && name != Name::Manifest(pending.commit)
-                })
+    /// Names the runs that the followers are to write. Nobody reads that before they are done.
+    fn draw_runs(&mut self, then: Then, around: &Around) -> Vec<Option<Order>> {
+        let job = if around.flaw == Some(Flaw::NamesWithoutJob) { 0 } else { self.attempt };
+        if then == Then::Checkpoint {
+            // What was merged is named no more.
+            let before = self.last().runs.len();
+            let next = self.next.as_mut().expect("planned");
+            next.runs = merged(&next.runs, before);
+        }
+        let draw = |task: &Task| {
+            // Only with the flaw of beginning early: it writes nothing.
+            if task.is_busy() {
+                return None;
+            }
+            let run = Run { id: self.draw_run(), by: self.attempt, job: Some(job) };
+            self.next.as_mut().expect("planned").runs.push(run);
+            Some(Order::Write(run))
         };
-        let mut names: Vec<Name> = folder.names().filter(|name| may_go(*name) && !kept(*name)).collect();
-        names.sort_unstable_by(|a, b| b.cmp(a));
-        names
+        around.followers.iter().map(draw).collect()
+    }
+
+    fn order(&mut self, orders: Vec<Option<Order>>, next: Step, around: &mut Around) -> Said {
+        if around.followers.contains(&Task::Away) {
+            return self.give_up();
+        }
+        for (task, order) in around.followers.iter_mut().zip(orders) {
+            if let Some(order) = order {
+                *task = Task::Enter(order);
+            }
+        }
+        self.then(next)
+    }
+
+    /// Hears what the followers answer. If some want to know whether it is still there, it gives all of them its word.
+    fn hear(&mut self, then: Then, around: &mut Around) -> Said {
+        if around.followers.contains(&Task::Away) {
+            return self.give_up();
+        }
+        if around.followers.contains(&Task::Refused) {
+            let last = self.last().commit;
+            *self = Writer::away();
+            return Said::Refused(last);
+        }
+        if around.followers.iter().any(|task| matches!(task, Task::AwaitWord(..))) {
+            around.followers.iter_mut().for_each(Task::take_word);
+            return Said::Nothing;
+        }
+        self.then(self.after(then))
+    }
+
+    /// What comes when the followers have done their part.
+    fn after(&self, then: Then) -> Step {
+        match then {
+            // The last epoch of several has nothing for the followers.
+            Then::Begin | Then::Epoch if self.epochs >= 2 || self.work == Work::Gather => Step::WriteRun,
+            Then::Begin | Then::Epoch => Step::OrderRun(Then::OwnRun),
+            Then::OwnRun => Step::WriteRun,
+            Then::Checkpoint => Step::NameRun,
+            Then::Acknowledge => Step::Acknowledge,
+            Then::End => Step::Away,
+        }
+    }
+
+    /// Writes the run of this process.
+    fn write(&mut self, around: &mut Around) -> Said {
+        if self.step == Step::WriteRun {
+            let id = self.draw_run();
+            let run = Run { id, by: self.attempt, job: None };
+            self.next.as_mut().expect("planned").runs.push(run);
+            return match around.folder.create(run.name(), Content::Run(run.by)) {
+                true => self.then(Step::SyncRun),
+                false => self.give_up(),
+            };
+        }
+        let next = self.next.as_ref().expect("planned");
+        around.folder.sync(Name::Run(next.next_run - 1));
+        self.epochs += 1;
+        let step = match (self.work, self.epochs) {
+            (Work::LoadOfEpochs, 1) => Step::NameRun,
+            (Work::LoadOfEpochs, 2) if !around.followers.is_empty() => Step::OrderRun(Then::Checkpoint),
+            _ => Step::WriteNew,
+        };
+        self.then(step)
+    }
+
+    /// Makes what there is of a load durable.
+    fn checkpoint(&mut self, folder: &mut Folder) -> Said {
+        let next = self.next.clone().expect("planned");
+        let name = Name::Checkpoint(next.commit, self.epochs);
+        match self.step {
+            Step::NameRun => {
+                folder.sync_names();
+                self.then(Step::WriteCheckpoint)
+            }
+            Step::WriteCheckpoint if !folder.create(name, Content::Manifest(next.clone())) => self.give_up(),
+            Step::WriteCheckpoint => self.then(Step::SyncCheckpoint),
+            Step::SyncCheckpoint => {
+                folder.sync(name);
+                self.then(Step::NameCheckpoint)
+            }
+            _ => {
+                folder.sync_names();
+                self.pending = Some((self.epochs, next));
+                self.then(Step::List(After::Checkpointed))
+            }
+        }
     }
 }
 
-/// Whether all runs of a commit are there, as they were written.
-pub fn runs_are_whole(folder: &Folder, manifest: &Manifest) -> bool {
-    manifest.runs.iter().all(|(id, by)| folder.get(Name::Run(*id)) == Some(&Content::Run(*by)))
-}
-
-fn is_vouched(folder: &Folder, commit: Small) -> bool {
-    let vouches = |name| matches!(name, Name::Unfinished(of, _) if of == commit);
-    folder.has(Name::Manifest(commit - 1)) || folder.names().any(vouches)
-}
-
-/// Refuses the greatest commit that there is a manifest of, if there was a later one.
-///
-/// # Errors
-/// If there was.
-pub fn check_last(folder: &Folder, last: &Manifest) -> Result<(), ()> {
-    let under_way = folder.has(Name::Checkpoint(last.commit + 1));
-    let later = folder.names().any(|name| matches!(name, Name::Run(id) if id >= last.next_run));
-    if is_vouched(folder, last.commit) || under_way || !later { Ok(()) } else { Err(()) }
+/// Runs without those of followers after the first `before`.
+fn merged(runs: &[Run], before: usize) -> Vec<Run> {
+    let stay = |(at, run): &(usize, &Run)| *at < before || run.job.is_none();
+    runs.iter().enumerate().filter(stay).map(|(_, run)| *run).collect()
 }

@@ -3,8 +3,6 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use tempfile::TempDir;
-
 use super::run_lexicon::run_lexicon;
 use super::spool::{TextRecord, TextRecords};
 use crate::config::{Config, Input};
@@ -13,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::flow::{self, LeaveOut, Outcome, Part, Reason, Request};
 use crate::limits::{MAX_WORKERS, REFUSED_PERCENT};
 use crate::output::{
-    Hands, KeptTally, Lists, Side, Staging, Summary, left_out, private_folder, summarise, write_kept,
+    Hands, KeptTally, Lists, Scratch, Side, Staging, Summary, left_out, private_folder, summarise, write_kept,
 };
 use crate::progress::Progress;
 use crate::read::{Discovery, Rejected, discover, unread};
@@ -73,7 +71,7 @@ pub struct DeduplicatedFiles {
     workers: usize,
     progress: Arc<Progress>,
     /// Spilled names and copied inputs lie here until this is dropped.
-    _scratch: TempDir,
+    _scratch: Scratch,
 }
 
 impl Default for Dedup {
@@ -172,7 +170,7 @@ impl Dedup {
     }
 
     /// Runs the dataflow on inputs.
-    fn run(&self, inputs: &[String], scratch: TempDir) -> Result<DeduplicatedFiles> {
+    fn run(&self, inputs: &[String], scratch: Scratch) -> Result<DeduplicatedFiles> {
         self.config.validate()?;
         let progress = Arc::new(Progress::default());
         let discovery = discover(inputs, &scratch.path().join("spool"))?;
@@ -276,7 +274,7 @@ impl DeduplicatedFiles {
 }
 
 /// A folder in the system's place for temporary files.
-pub(super) fn temporary() -> Result<TempDir> {
+pub(super) fn temporary() -> Result<Scratch> {
     private_folder(&std::env::temp_dir())
 }
 

@@ -10,16 +10,17 @@ use crate::flow::catalogue::Catalogue;
 use crate::flow::memory::sets::Sets;
 use crate::flow::request::ProtectedSet;
 use crate::flow::stored::ReplayedDocuments;
+use crate::limits::sized;
 use crate::progress::Progress;
 use crate::read::RunInputs;
 use crate::read::{Compression, Day, Source, reread};
 use crate::sketcher::Sketcher;
 
 /// Documents read again between two looks at whether to stop.
-const SLICE: usize = 1024;
+const SLICE: usize = sized(1024, 5);
 
 /// Stored documents that a worker takes in at a time, at most.
-const STRETCH: usize = 1024;
+const STRETCH: usize = sized(1024, 3);
 
 /// What a worker takes in at a stretch.
 #[derive(Clone, Debug, PartialEq, Eq)]

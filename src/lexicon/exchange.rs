@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::sorted::{CountMerge, Sorted, decode, encode};
 use crate::error::Result;
+use crate::limits::sized;
 use crate::mesh::Mesh;
 
 /// Topic of the wish for a piece.
@@ -11,7 +12,7 @@ const WANTED: u32 = 3;
 /// Topic of the pieces; an empty one is the end.
 const PIECE: u32 = 4;
 /// Bytes of a piece, give or take a term.
-const BYTES: usize = 256 << 10;
+const BYTES: usize = sized(256 << 10, 256);
 
 /// The counts of another process, as process 0 sees them.
 pub(super) struct Remote {

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
+use crate::limits::sized;
 
 /// Counts in the order of their terms' bytes, each term once.
 pub(super) trait Sorted {
@@ -59,7 +60,7 @@ pub(super) fn decode(bytes: &[u8], term: &mut String) -> Result<Option<(u64, usi
 }
 
 /// Bytes that are written at once.
-const BLOCK: usize = 64 << 10;
+const BLOCK: usize = sized(64 << 10, 64);
 
 /// A file of runs. It has no name, and is gone when the process is, however that ends.
 pub(super) struct Spill {

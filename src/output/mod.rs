@@ -51,3 +51,4 @@ pub use scratch::{Scratch, private_folder};
 pub use staging::Staging;
 pub use summary::{AgainstFigures, CommonShingles, InputFigures, Skipped, StageSeconds, Summary};
 pub use svg::Chart;
+pub use temporary::remove_temporary_folders;

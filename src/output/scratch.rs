@@ -5,7 +5,6 @@ use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use tempfile::TempDir;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::temporary::{Temporary, remove_dead};
@@ -60,17 +59,25 @@ impl Scratch {
     pub fn path(&self) -> &Path {
         self.0.path()
     }
+
+    /// Removes it now, and tells whether that went well.
+    ///
+    /// # Errors
+    /// The error of the system.
+    pub fn close(self) -> io::Result<()> {
+        self.0.close()
+    }
 }
 
-/// Makes a folder in `parent` that nobody else may look into, and that goes when it is dropped.
+/// What the names of private folders begin with.
+const PRIVATE: &str = ".alike-";
+
+/// Makes a folder in `parent` that nobody else may look into, and removes those that processes which are gone have left there.
 ///
 /// # Errors
 /// [`Error::Io`].
-pub fn private_folder(parent: &Path) -> Result<TempDir> {
-    let mut builder = tempfile::Builder::new();
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
-    builder.tempdir_in(parent).map_err(|e| Error::io(parent, "create a folder in", e))
+pub fn private_folder(parent: &Path) -> Result<Scratch> {
+    Scratch::within(parent, PRIVATE).map_err(|e| Error::io(parent, "create a folder in", e))
 }
 
 /// The path by which the folder of `path` is known whatever links lead there.

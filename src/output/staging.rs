@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::temporary::{Temporary, remove_dead};
+use super::temporary::{Temporary, remove_dead, remove_empty};
 use crate::error::{Error, Result};
 use crate::partial_name::partial_name;
 use crate::remote::ObjectUrl;
@@ -18,10 +18,8 @@ const PROBE: &str = ".new";
 #[derive(Debug)]
 pub struct Staging {
     out: PathBuf,
-    /// `None` only while [`Drop`] runs or after the rename.
-    folder: Option<Temporary>,
-    /// Parent folders that were missing, the outermost first; they go again if nothing comes of the run.
-    created: Vec<PathBuf>,
+    /// With parent folders that were missing: they go again if nothing comes of the run.
+    folder: Temporary,
 }
 
 impl Staging {
@@ -44,19 +42,24 @@ impl Staging {
         refuse_existing(out)?;
         let parent = parent(out);
         let created = missing(&parent);
-        let mut staging = Staging { out: out.to_path_buf(), folder: None, created };
-        fs::create_dir_all(&parent).map_err(|e| Error::io(&parent, "create", e))?;
-        let prefix = partial_name(name);
-        remove_dead(&parent, &prefix);
-        // What is half done is nobody else's; the output will be as open as the umask allows.
-        let folder = Temporary::new(&parent, &prefix, 0o700);
-        staging.folder = Some(folder.map_err(|e| Error::io(&parent, "write in", e))?);
-        Ok(staging)
+        let made = fs::create_dir_all(&parent).map_err(|e| Error::io(&parent, "create", e)).and_then(|()| {
+            let prefix = partial_name(name);
+            remove_dead(&parent, &prefix);
+            // What is half done is nobody else's; the output will be as open as the umask allows.
+            Temporary::new(&parent, &prefix, 0o700).map_err(|e| Error::io(&parent, "write in", e))
+        });
+        match made {
+            Ok(folder) => Ok(Staging { out: out.to_path_buf(), folder: folder.with_parents(created) }),
+            Err(error) => {
+                remove_empty(&created);
+                Err(error)
+            }
+        }
     }
 
     /// The temporary folder: output is written here.
     pub fn path(&self) -> &Path {
-        self.folder.as_ref().map_or(&self.out, Temporary::path)
+        self.folder.path()
     }
 
     /// Gives the folder its final name, and never replaces anything that appeared there meanwhile. A process that is
@@ -67,18 +70,14 @@ impl Staging {
     ///
     /// # Errors
     /// [`Error::OutputExists`] if something has taken the name; [`Error::Io`].
-    pub fn commit(mut self) -> Result<()> {
+    pub fn commit(self) -> Result<()> {
         self.open_up();
         sync_folders(self.path())?;
         // Last, since without its lock nobody knows the folder of a killed process as dead.
-        let unlocked = self.folder.as_ref().map_or(Ok(()), Temporary::unlock);
-        unlocked.map_err(|e| Error::io(self.path(), "unlock", e))?;
+        self.folder.unlock().map_err(|e| Error::io(self.path(), "unlock", e))?;
         rename_new(self.path(), &self.out).map_err(|e| self.refused(e))?;
-        if let Some(folder) = self.folder.take() {
-            // Nothing is left under the temporary name: keep the guard from looking for it.
-            folder.keep();
-        }
-        self.created.clear();
+        // Nothing is left under the temporary name: nobody need look for it.
+        self.folder.keep();
         sync(&self.out)?;
         sync(&parent(&self.out))
     }
@@ -100,16 +99,6 @@ impl Staging {
             | io::ErrorKind::DirectoryNotEmpty
             | io::ErrorKind::NotADirectory => Error::OutputExists(self.out.clone()),
             _ => Error::io(&self.out, "create", error),
-        }
-    }
-}
-
-impl Drop for Staging {
-    fn drop(&mut self) {
-        drop(self.folder.take());
-        for folder in self.created.iter().rev() {
-            // Fails, as it should, when somebody else has put something there.
-            let _ = fs::remove_dir(folder);
         }
     }
 }
@@ -232,11 +221,11 @@ mod tests {
         let root = tempfile::tempdir().expect("a folder");
         let (out, other) = (root.path().join("out"), root.path().join("out.partial-x"));
         let staging = |out: &Path| Staging::new(out).expect("staging");
-        let (used, mut dead, mut others) = (staging(&out), staging(&out), staging(&other));
-        for left in [&mut dead, &mut others] {
+        let (used, dead, others) = (staging(&out), staging(&out), staging(&other));
+        for left in [dead, others] {
             fs::write(left.path().join("x"), b"x").expect("a file");
             // As if the process had been killed: the folder stays, the lock is free.
-            left.folder.take().expect("a folder").keep();
+            left.folder.keep();
         }
         fs::create_dir(root.path().join(".out.partial-of-mine")).expect("a folder");
         assert_eq!(entries(root.path()).len(), 4);

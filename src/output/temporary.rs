@@ -1,5 +1,5 @@
-//! Folders that go when they are dropped. A process that is killed leaves its own behind; the next one that makes such a
-//! folder removes it.
+//! Folders that go when they are dropped, or with [`remove_temporary_folders`] before the process ends without that. A process that is killed
+//! leaves its own behind; the next one that makes such a folder removes it.
 #![expect(
     clippy::disallowed_methods,
     reason = "a temporary folder is locked, so that others know that it is in use"
@@ -9,7 +9,10 @@ use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread::sleep;
+use std::time::Duration;
 
 use tempfile::TempDir;
 
@@ -19,6 +22,47 @@ const ATTEMPTS: usize = 20;
 const DRAWN: usize = 8;
 /// The file in the folder that is locked. Network file systems lock files for all machines, and folders for none but one.
 const LOCK: &str = ".lock";
+/// How often what others still write is removed again, and the rest between.
+const AGAIN: (usize, Duration) = (20, Duration::from_millis(5));
+/// What goes with this process. Nobody lets any of it stay while [`remove_temporary_folders`] is at work.
+static OWN: Mutex<Own> = Mutex::new(Own { folders: Vec::new(), parents: Vec::new() });
+
+/// The folders that a process has made, in that order.
+struct Own {
+    /// Temporary ones.
+    folders: Vec<PathBuf>,
+    /// Those that were missing above such a one.
+    parents: Vec<PathBuf>,
+}
+
+fn own() -> MutexGuard<'static, Own> {
+    OWN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Removes every folder of this process that would go when it is dropped, output that is not complete among them. This is for
+/// a process that ends at once: whoever would complete output, or drop such a folder, waits from here on for that end.
+pub fn remove_temporary_folders() {
+    let own = own();
+    for folder in own.folders.iter().rev() {
+        // What somebody has written meanwhile all the same goes with the next process that makes such a folder.
+        for _ in 0..AGAIN.0 {
+            match clear(folder) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound || folder.exists() => sleep(AGAIN.1),
+                _ => break,
+            }
+        }
+    }
+    remove_empty(&own.parents);
+    std::mem::forget(own);
+}
+
+/// Removes folders of which each is in the one before it.
+pub(super) fn remove_empty(folders: &[PathBuf]) {
+    for folder in folders.iter().rev() {
+        // Fails, as it should, when somebody else has put something there.
+        let _ = fs::remove_dir(folder);
+    }
+}
 
 /// A folder that goes when it is dropped, and is locked as long as it is there.
 #[derive(Debug)]
@@ -27,6 +71,8 @@ pub(super) struct Temporary {
     folder: TempDir,
     /// `None` where nothing can be locked: the folder then has no such file, and nobody takes it for one of the dead.
     lock: Option<File>,
+    /// Folders above it that were made for it, the outermost first.
+    parents: Vec<PathBuf>,
     /// Whether the folder stays.
     kept: bool,
 }
@@ -50,17 +96,27 @@ impl Temporary {
             };
             match lock.try_lock() {
                 // Until the lock was held it looked like that, too.
-                Ok(()) if is_at(&lock, &file) => {
-                    return Ok(Temporary { folder, lock: Some(lock), kept: false });
-                }
+                Ok(()) if is_at(&lock, &file) => return Ok(Temporary::known(folder, Some(lock))),
                 Ok(()) | Err(fs::TryLockError::WouldBlock) => {}
                 Err(fs::TryLockError::Error(_)) => {
                     fs::remove_file(&file)?;
-                    return Ok(Temporary { folder, lock: None, kept: false });
+                    return Ok(Temporary::known(folder, None));
                 }
             }
         }
         Err(io::Error::other("every folder that was made is gone at once"))
+    }
+
+    fn known(folder: TempDir, lock: Option<File>) -> Temporary {
+        own().folders.push(folder.path().to_path_buf());
+        Temporary { folder, lock, parents: Vec::new(), kept: false }
+    }
+
+    /// Has folders above it that were missing, the outermost first, go with it.
+    pub(super) fn with_parents(mut self, parents: Vec<PathBuf>) -> Temporary {
+        own().parents.extend_from_slice(&parents);
+        self.parents = parents;
+        self
     }
 
     /// Where it is.
@@ -68,16 +124,33 @@ impl Temporary {
         self.folder.path()
     }
 
-    /// Leaves nothing in the folder but what was put there: from here on nobody takes it for one of the dead.
+    /// Leaves nothing in the folder but what was put there: from here on nobody takes it for one of the dead, and it does not
+    /// go with the process.
     ///
     /// # Errors
     /// The error of the system.
     pub(super) fn unlock(&self) -> io::Result<()> {
+        self.forget();
         self.lock.as_ref().map_or(Ok(()), |_| fs::remove_file(self.path().join(LOCK)))
+    }
+
+    fn forget(&self) {
+        let mut own = own();
+        own.folders.retain(|folder| folder != self.path());
+        own.parents.retain(|folder| !self.parents.contains(folder));
+    }
+
+    /// Removes the folder now, and tells whether that went well.
+    ///
+    /// # Errors
+    /// The error of the system.
+    pub(super) fn close(self) -> io::Result<()> {
+        clear(self.path())
     }
 
     /// Lets the folder stay, whatever its name is by now.
     pub(super) fn keep(mut self) {
+        self.forget();
         self.folder.disable_cleanup(true);
         self.kept = true;
     }
@@ -88,6 +161,8 @@ impl Drop for Temporary {
         if !self.kept {
             // The field tries once more.
             let _ = clear(self.path());
+            remove_empty(&self.parents);
+            self.forget();
         }
     }
 }

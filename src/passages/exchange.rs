@@ -4,10 +4,11 @@ use super::merge::{RowMerge, RowSource};
 use super::remote_rows::{ROWS, RowWish, WISHED};
 use super::runs::{SortedRun, block};
 use crate::error::{Error, Result};
+use crate::limits::sized;
 use crate::mesh::Mesh;
 
 /// Bytes of a piece, give or take a row.
-const BYTES: usize = 256 << 10;
+const BYTES: usize = sized(256 << 10, 256);
 
 /// Gives another process rows of some runs, as it asks for them. The runs may take so many bytes together while they are
 /// read.

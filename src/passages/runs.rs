@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
+use crate::limits::sized;
 
 /// Bytes of a run that are read at once, at most and at least.
-const BLOCK: (usize, usize) = (1 << 18, 1 << 12);
+const BLOCK: (usize, usize) = sized((1 << 18, 1 << 12), (200, 100));
 /// Bytes that are written at once.
-const WRITTEN: usize = 1 << 18;
+const WRITTEN: usize = sized(1 << 18, 100);
 
 /// Bytes that each of so many runs may read at once, if all may take so many.
 pub(super) fn block(bytes: usize, runs: usize) -> usize {

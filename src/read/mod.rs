@@ -51,7 +51,9 @@ pub(crate) use source::{Cuts, from_anywhere};
 pub use source::{Extent, Source, Unit};
 pub use unit::{UnitReader, units};
 
+use crate::limits::sized;
+
 /// Bytes read at once, and so about the work of one [`UnitReader::advance`].
-const BLOCK: usize = 1 << 20;
+const BLOCK: usize = sized(1 << 20, 1 << 10);
 /// The byte order mark that some programs put before UTF-8.
 pub(crate) const BOM: &[u8] = b"\xef\xbb\xbf";

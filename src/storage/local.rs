@@ -24,17 +24,27 @@ pub struct Local {
 }
 
 impl Local {
-    /// Makes the folder and its missing parents, durably. One that exists is taken as it is.
+    /// Makes the folder and its missing parents, durably. That one is there does not mean that its name is durable: who made it may
+    /// have been killed before it was.
     ///
     /// # Errors
     /// [`crate::error::Error::Io`].
     pub fn create(path: &Path) -> Result<Local> {
         let failed = |e| Error::io(path, "create", e);
         let missing: Vec<&Path> = path.ancestors().take_while(|a| !named(a).exists()).collect();
-        fs::create_dir_all(path).map_err(failed)?;
-        for created in missing {
-            let parent = named(created.parent().unwrap_or(created));
-            File::open(parent).and_then(|f| f.sync_all()).map_err(|e| Error::io(parent, "sync", e))?;
+        let found = missing.last().map_or(Some(path), |first| first.parent());
+        match found.map_or(Ok(()), sync_name) {
+            // Whoever made it may look into that folder.
+            Err(Error::Io { source, .. }) if source.kind() == io::ErrorKind::PermissionDenied => {}
+            synced => synced?,
+        }
+        for folder in missing.into_iter().rev() {
+            match fs::create_dir(folder) {
+                // Somebody else was faster, and the name has a part that stands for the folder itself.
+                Err(_) if named(folder).is_dir() => {}
+                made => made.map_err(failed)?,
+            }
+            sync_name(folder)?;
         }
         let folder = File::open(path).map_err(failed)?;
         Ok(Local { path: path.to_path_buf(), folder })
@@ -76,6 +86,12 @@ impl Local {
         names.sort_unstable();
         Ok(names)
     }
+}
+
+/// Makes the name of a folder durable, in the folder that it is in.
+fn sync_name(folder: &Path) -> Result<()> {
+    let parent = named(folder.parent().unwrap_or(folder));
+    File::open(parent).and_then(|f| f.sync_all()).map_err(|e| Error::io(parent, "sync", e))
 }
 
 /// The path by which the system knows a folder: the parent of a bare name is empty, and means the current folder.

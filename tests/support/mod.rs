@@ -1,5 +1,8 @@
 //! What the tests share: no test is in here.
 
+/// Bytes of a page of a run.
+pub(crate) const PAGE: usize = if cfg!(alike_tiny) { 512 } else { 4096 };
+
 /// Canonical tokens, slow and obvious.
 pub(crate) mod canonical;
 /// Texts checked against a collection, and the brute-force answer.

@@ -36,13 +36,13 @@ mod serving {
     use crate::environment::environment;
     use crate::session::collection::reach;
     use crate::session::options::Machine;
-    use crate::terminal::interrupt::stop_on_interrupt;
+    use crate::terminal::interrupt::stop_in_order_on_interrupt;
     use crate::terminal::stderr::{tell, warn};
 
     pub(super) fn run(args: &ServeArgs) -> Result<ExitCode> {
         let options = options(args)?;
         let progress = Arc::new(Progress::default());
-        stop_on_interrupt(Arc::clone(&progress))?;
+        stop_in_order_on_interrupt(Arc::clone(&progress))?;
         let changes = options.token.is_some();
         let server = HttpServer::open(reach(&args.at, None)?, options, &progress)?;
         // The one line of standard output: a script that starts the server learns from it that it may ask, and where.

@@ -7,10 +7,11 @@ use xxhash_rust::xxh3::Xxh3;
 
 use crate::collection::commit::names::Name;
 use crate::error::{Error, Result};
+use crate::limits::sized;
 use crate::storage::{Advice, FileWriter, Storage};
 
 /// Bytes read at once.
-const BLOCK: usize = 256 << 10;
+const BLOCK: usize = sized(256 << 10, 100);
 
 /// What a finished log is known by: its length in bytes, and the 128-bit XXH3 of all of them.
 pub(in crate::collection) type Seal = (u64, u128);

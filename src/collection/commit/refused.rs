@@ -7,6 +7,7 @@ use crate::collection::commit::log::{LogWriter, read_log};
 use crate::collection::commit::names::Name;
 use crate::error::{Error, Result};
 use crate::hex;
+use crate::limits::sized;
 use crate::read::Rejected;
 use crate::storage::Storage;
 
@@ -34,7 +35,7 @@ pub(in crate::collection) struct RefusedRow {
 }
 
 /// Bytes of lines written at once.
-const BLOCK: usize = 1 << 20;
+const BLOCK: usize = sized(1 << 20, 64);
 
 /// Writes the refused records of an epoch of commit `commit`, so that they are durable as soon as their name is.
 ///

@@ -1,6 +1,7 @@
 //! Opening a collection for writing, and publishing commits.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -37,6 +38,8 @@ pub struct Writer {
     job: u64,
     /// Taken only by the writer that comes after this one under the same lock.
     lock: Option<Box<dyn Lock>>,
+    /// Whether local runs that nobody names were removed since it was opened.
+    has_swept: AtomicBool,
 }
 
 /// The commit before the last one.
@@ -124,8 +127,17 @@ impl Writer {
         publish(&*storage, 1, job, &bytes)?;
         let snapshot = Snapshot::without_runs(&storage, manifest);
         let (previous, pending) = (Previous::None, None);
-        let mut writer =
-            Writer { snapshot, previous, pending, guard, storage, untidied: None, job, lock: Some(lock) };
+        let mut writer = Writer {
+            snapshot,
+            previous,
+            pending,
+            guard,
+            storage,
+            untidied: None,
+            job,
+            lock: Some(lock),
+            has_swept: AtomicBool::new(false),
+        };
         writer.tidy_after_commit();
         Ok(writer)
     }
@@ -176,7 +188,17 @@ impl Writer {
         let pending = Checkpoint::newest(&*storage, snapshot.manifest())?;
         check_strays(&*storage, snapshot.manifest(), pending.as_ref())?;
         let (job, lock) = (draw_id(), Some(lock));
-        let writer = Writer { snapshot, previous, pending, guard, storage, untidied, job, lock };
+        let writer = Writer {
+            snapshot,
+            previous,
+            pending,
+            guard,
+            storage,
+            untidied,
+            job,
+            lock,
+            has_swept: AtomicBool::new(false),
+        };
         // Who made the last commit may have been killed before its name was durable: what it supersedes must not go first.
         sync_names(&*writer.storage)?;
         writer.tidy(|_| true)?;
@@ -246,6 +268,13 @@ impl Writer {
         runs.sort_unstable_by_key(|run| run.id);
         runs.dedup();
         (runs, unknown)
+    }
+
+    /// Below which number local runs go that nobody names: any at first, which are of jobs that came to nothing; then those of this
+    /// job alone, since one that has lost the lock may not know it, and another writes from there on.
+    pub(in crate::collection) fn sweep(&self) -> u64 {
+        let next = self.pending.as_ref().map_or(self.snapshot.manifest(), |pending| &pending.next);
+        if self.has_swept.swap(true, Ordering::Relaxed) { next.next_run } else { u64::MAX }
     }
 
     /// Says of damage to a run of an interrupted load that the last commit does not need it.
@@ -440,6 +469,12 @@ impl Writer {
             // Without these nobody can publish what was begun. Somebody who was faster has, and needs the others.
             take_away(&*self.storage, unfinished)?;
             self.names_unless_overtaken()?;
+        }
+        let (checkpoints, others): (Vec<Name>, Vec<Name>) =
+            others.into_iter().partition(|name| matches!(name, Name::Checkpoint(..)));
+        if !checkpoints.is_empty() {
+            // A power cut that brought one back would have to bring its runs back, too.
+            remove(&*self.storage, checkpoints)?;
         }
         remove(&*self.storage, others)
     }

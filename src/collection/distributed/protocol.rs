@@ -27,7 +27,8 @@ pub(in crate::collection) enum LeaderCommand {
     Epoch(Box<EpochCommand>),
     /// Take part in contracting links.
     Contract,
-    /// Remove the local runs of this process that no commit names any more.
+    /// List the local runs of this process that no commit names any more, and remove them at the next word of the leader: who can
+    /// give it still has the lock.
     RemoveUnnamed(NamedRuns),
     /// Merge local runs of this process.
     Merge(Box<MergePlan>),
@@ -86,6 +87,8 @@ pub(in crate::collection) struct NamedRuns {
     pub(in crate::collection) runs: BTreeSet<(u64, Keeper)>,
     /// Nobody knows which runs below this one are named.
     pub(in crate::collection) unknown: u64,
+    /// Runs from this one on may be of another job.
+    pub(in crate::collection) below: u64,
 }
 
 /// Runs to be merged, each group by the process that has them.

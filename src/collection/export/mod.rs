@@ -12,15 +12,16 @@ use self::dropped_lines::dropped_lines;
 use crate::collection::{Origin, Replay, Snapshot, SourceEntry};
 use crate::error::{Error, Result};
 use crate::flow::{Outcome, ReplayedDocuments as _};
+use crate::limits::sized;
 use crate::output::{Chosen, Hands, KeptTally, Packer, Side, hand_out, write_kept};
 use crate::progress::{Progress, Stage};
 use crate::read::{Source, boundaries, names_apart, open_decompressed, rows, stays_empty, stored_pieces};
 
 /// Bytes of texts, and records, that are fetched at once.
-const BATCH: (u64, usize) = (8 << 20, 1024);
+const BATCH: (u64, usize) = sized((8 << 20, 1024), (1 << 10, 3));
 
 /// Bytes read at once.
-const BLOCK: usize = 1 << 20;
+const BLOCK: usize = sized(1 << 20, 64);
 
 /// What is to be written of a collection.
 #[derive(Debug)]

@@ -20,6 +20,7 @@ use crate::config::Keep;
 use crate::document::Doc;
 use crate::error::Result;
 use crate::flow::{Budget, Share};
+use crate::limits::sized;
 use crate::progress::Progress;
 
 /// What becomes of documents and clusters in a load.
@@ -80,7 +81,7 @@ pub fn diff_clusters(
 }
 
 /// Documents looked up at once.
-const BATCH: usize = 4096;
+const BATCH: usize = sized(4096, 3);
 /// Bytes that a content takes whose documents or component are others: its number twice, its label, and its component.
 const CONTENT: usize = 160;
 /// Bytes that a document takes of a cluster that anything happened to: what it is, its id wherever that is written, and where

@@ -28,12 +28,13 @@ use crate::config::Config;
 use crate::document::Doc;
 use crate::error::Result;
 use crate::flow::{LeaveOut, Outcome, Part, ReplayedDocuments as _, Request, run};
+use crate::limits::sized;
 use crate::method::FrozenTables;
 use crate::progress::{Progress, Stage};
 use crate::resources::Resources;
 
 /// Contents that are taken in at once, unless one component alone has more.
-const BATCH: usize = 1 << 16;
+const BATCH: usize = sized(1 << 16, 5);
 
 /// Divides components by taking in their documents again, by their stored sets.
 pub(in crate::collection) struct Guarantee {

@@ -91,7 +91,10 @@ pub fn follow(
             LeaderCommand::Contract => assist_contraction(peers, resources.workers, progress)?,
             LeaderCommand::RemoveUnnamed(keep) => {
                 let own = follower_storage(keep.collection, peers, storage)?;
-                keep.tidy(&*own)?;
+                let unnamed = keep.unnamed(&*own)?;
+                peers.gather(&())?;
+                let () = peers.receive()?;
+                keep.remove(&*own, unnamed)?;
                 peers.gather(&())?;
             }
             LeaderCommand::Merge(merging) => {

@@ -7,10 +7,11 @@ use hashbrown::{HashMap, HashSet};
 use crate::document::Doc;
 use crate::error::Result;
 use crate::flow::{DocumentSets, Share};
+use crate::limits::sized;
 use crate::similarity::AcceptanceRule;
 
 /// Members of sets that are kept at hand, if the memory has room for them.
-const MOST: usize = 8 << 20;
+const MOST: usize = sized(8 << 20, 1 << 10);
 
 /// Remembers sets, and pairs that are not linked.
 pub struct Measuring<'a> {

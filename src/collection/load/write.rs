@@ -18,6 +18,7 @@ use crate::collection::tables::sources::SourceEntry;
 use crate::document::Doc;
 use crate::error::{Error, Result};
 use crate::flow::Loaded;
+use crate::limits::sized;
 use crate::method::FrozenTables;
 
 /// Writes what an epoch changes into a run; the frozen tables too, if the collection has none yet.
@@ -174,4 +175,4 @@ pub fn write_lines(log: &mut ChangesWriter, lines: &[ChangeLine]) -> Result<()> 
 }
 
 /// Bytes of lines written at once.
-const BLOCK: usize = 1 << 20;
+const BLOCK: usize = sized(1 << 20, 64);

@@ -15,18 +15,24 @@ impl NamedRuns {
         let (runs, unknown) = writer.named_runs();
         let runs = runs.iter().filter_map(|run| Some((run.id, run.keeper?))).collect();
         let collection = writer.snapshot().manifest().collection;
-        Ok(NamedRuns { collection, commits: writer.commits()?, runs, unknown })
+        Ok(NamedRuns { collection, commits: writer.commits()?, runs, unknown, below: writer.sweep() })
     }
 
-    /// Removes all other such runs from a folder, and leaves a note there of the commit that this was done for.
+    /// What says of a folder that it was tidied for the last commit.
+    fn note(&self) -> Option<Name> {
+        self.commits.first().map(|(commit, digest)| Name::Tidied(*commit, *digest))
+    }
+
+    /// All other such runs in a folder, and notes of other commits. Whatever a job writes has a name of its own, so that these can
+    /// be removed at any time.
     ///
     /// # Errors
-    /// [`Error::Io`], and [`Error::Forked`] if the note that is there is of a commit that this one knows nothing of: what is
+    /// [`Error::Io`], and [`Error::Forked`] if a note that is there is of a commit that this one knows nothing of: what is
     /// removed may be all there is of that.
-    pub(in crate::collection) fn tidy(&self, storage: &dyn Storage) -> Result<()> {
+    pub(in crate::collection) fn unnamed(&self, storage: &dyn Storage) -> Result<Vec<Name>> {
+        let Some(last) = self.commits.first().copied() else { return Ok(Vec::new()) };
         let names = storage.names().map_err(|e| Error::io(&folder(storage), "list", e))?;
-        let names: Vec<Name> = names.iter().filter_map(|name| Name::parse(name)).collect();
-        let Some(last) = self.commits.first().copied() else { return Ok(()) };
+        let mut names: Vec<Name> = names.iter().filter_map(|name| Name::parse(name)).collect();
         let foreign = |name: &&Name| match **name {
             Name::Tidied(commit, digest) => {
                 let same = self.commits.iter().find(|(known, _)| *known == commit);
@@ -37,36 +43,38 @@ impl NamedRuns {
         if let Some(Name::Tidied(tidied, _)) = names.iter().find(foreign) {
             return Err(Error::Forked { path: folder(storage), tidied: *tidied, commit: last.0 });
         }
-        let note = Name::Tidied(last.0, last.1);
-        let mut changed = false;
-        if !names.contains(&note) {
-            make(storage, note)?;
-            changed = true;
-        }
-        for name in names {
-            let goes = match name {
-                Name::Kept(id, keeper) => id >= self.unknown && !self.runs.contains(&(id, keeper)),
-                Name::Tidied(..) => name != note,
-                _ => false,
-            };
-            if goes {
-                remove(storage, name)?;
-                changed = true;
+        let note = self.note();
+        names.retain(|name| match *name {
+            Name::Kept(id, keeper) => {
+                (self.unknown..self.below).contains(&id) && !self.runs.contains(&(id, keeper))
             }
-        }
-        if !changed {
+            Name::Tidied(..) => Some(*name) != note,
+            _ => false,
+        });
+        Ok(names)
+    }
+
+    /// Removes them, and leaves a note there of the commit that this was done for.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub(in crate::collection) fn remove(&self, storage: &dyn Storage, unnamed: Vec<Name>) -> Result<()> {
+        let Some(note) = self.note() else { return Ok(()) };
+        let made = make(storage, note)?;
+        if !made && unnamed.is_empty() {
             return Ok(());
         }
+        unnamed.into_iter().try_for_each(|name| remove(storage, name))?;
         storage.sync_names().map_err(|e| Error::io(&folder(storage), "sync", e))
     }
 }
 
-/// Makes an empty file; another process of this machine may have been faster.
-fn make(storage: &dyn Storage, name: Name) -> Result<()> {
+/// Makes an empty file, unless it is there, or another process of this machine is faster; whether it did.
+fn make(storage: &dyn Storage, name: Name) -> Result<bool> {
     let name = name.to_string();
     match storage.create(&name).and_then(|mut file| file.sync()) {
-        Err(e) if e.kind() == ErrorKind::AlreadyExists => Ok(()),
-        made => made.map_err(|e| Error::io(&storage.path(&name), "create", e)),
+        Err(e) if e.kind() == ErrorKind::AlreadyExists => Ok(false),
+        made => made.map(|()| true).map_err(|e| Error::io(&storage.path(&name), "create", e)),
     }
 }
 
@@ -79,7 +87,8 @@ fn remove(storage: &dyn Storage, name: Name) -> Result<()> {
     }
 }
 
-/// Removes the local runs of all processes that no commit names: here, and where the others are.
+/// Removes the local runs of all processes that no commit names: here, and where the others are. A process that has lost its
+/// leader, and does not know it, removes nothing that the next job has written: it lists before the leader's last word.
 /// Where all runs are in one folder there is nothing to be done.
 pub(in crate::collection) fn keep(writer: &Writer, peers: Option<&Peers>) -> Result<()> {
     let (beside, peers) = (writer.storage().beside(), peers.filter(|peers| peers.state().is_some()));
@@ -87,9 +96,11 @@ pub(in crate::collection) fn keep(writer: &Writer, peers: Option<&Peers>) -> Res
         return Ok(());
     }
     let keep = NamedRuns::of(writer)?;
-    let own = beside.map_or(Ok(()), |beside| keep.tidy(&*beside));
+    let own = beside.map_or(Ok(()), |beside| keep.remove(&*beside, keep.unnamed(&*beside)?));
     if let Some(peers) = peers {
         peers.broadcast(&LeaderCommand::RemoveUnnamed(keep))?;
+        peers.gather(&())?;
+        peers.broadcast(&())?;
         // Processes of one machine may share a folder: nobody begins a run there before all have tidied it.
         peers.gather(&())?;
     }

@@ -43,7 +43,11 @@ fn folder(unknown: u64) -> (Simulated, NamedRuns) {
     }
     storage.sync_names().unwrap();
     let runs = BTreeSet::from([(1, 2), (3, 1), (5, 2)].map(|(id, process)| (id, keeper(process))));
-    (storage, NamedRuns { collection: 7, commits: vec![(4, 1), (3, 9)], runs, unknown })
+    (storage, NamedRuns { collection: 7, commits: vec![(4, 1), (3, 9)], runs, unknown, below: u64::MAX })
+}
+
+fn tidy(keep: &NamedRuns, storage: &Simulated) -> Result<()> {
+    keep.remove(storage, keep.unnamed(storage)?)
 }
 
 fn has_all(storage: &Simulated) -> bool {
@@ -55,12 +59,12 @@ fn has_all(storage: &Simulated) -> bool {
 fn what_nobody_names_goes_and_nothing_else() {
     let (storage, keep) = folder(0);
     assert_eq!(storage.names().unwrap(), BEFORE);
-    keep.tidy(&storage).unwrap();
+    tidy(&keep, &storage).unwrap();
     assert_eq!(storage.names().unwrap(), AFTER);
     let done = storage.operations();
-    keep.tidy(&storage).unwrap();
-    assert_eq!(storage.operations() - done, 1, "there is nothing to be made durable");
-    NamedRuns { runs: BTreeSet::new(), ..keep }.tidy(&storage).unwrap();
+    tidy(&keep, &storage).unwrap();
+    assert_eq!(storage.operations() - done, 2, "there is nothing to be made durable");
+    tidy(&NamedRuns { runs: BTreeSet::new(), ..keep }, &storage).unwrap();
     assert_eq!(storage.names().unwrap(), ["manifest-00000001", "notes.txt", "run-00000002", AFTER[NAMED]]);
 }
 
@@ -68,17 +72,46 @@ fn what_nobody_names_goes_and_nothing_else() {
 fn what_may_be_named_by_a_manifest_that_cannot_be_read_stays() {
     for (unknown, gone) in [(3, 2), (4, 1), (9, 1), (10, 0)] {
         let (storage, keep) = folder(unknown);
-        keep.tidy(&storage).unwrap();
+        tidy(&keep, &storage).unwrap();
         assert_eq!(storage.names().unwrap().len(), BEFORE.len() + 1 - gone, "{unknown}");
         assert!(has_all(&storage), "{unknown}");
     }
+}
+
+/// Runs that a job may be writing that has the lock stay, and all others go.
+#[test]
+fn what_another_job_may_be_writing_stays() {
+    for (below, gone) in [(1, 0), (3, 0), (4, 1), (9, 1), (10, 2)] {
+        let (storage, keep) = folder(0);
+        tidy(&NamedRuns { below, ..keep }, &storage).unwrap();
+        assert_eq!(storage.names().unwrap().len(), BEFORE.len() + 1 - gone, "{below}");
+        assert!(has_all(&storage), "{below}");
+    }
+}
+
+/// A process that has lost its leader goes on with what it was told: what the next job writes meanwhile is not touched.
+#[test]
+fn what_is_written_after_the_look_stays() {
+    let (storage, keep) = folder(0);
+    let unnamed = keep.unnamed(&storage).unwrap();
+    tidy(&keep, &storage).unwrap();
+    let (note, run) = (Name::Tidied(5, 7), Name::Kept(9, Keeper { process: 2, job: 0xcd }));
+    for name in [note, run] {
+        storage.create(&name.to_string()).unwrap().sync().unwrap();
+    }
+    keep.remove(&storage, unnamed).unwrap();
+    let names = storage.names().unwrap();
+    assert!(
+        has_all(&storage) && [note, run].iter().all(|name| names.contains(&name.to_string())),
+        "{names:?}"
+    );
 }
 
 /// A copy of a collection, or an old state of it, knows nothing of later commits, and removes nothing of theirs.
 #[test]
 fn a_folder_that_was_tidied_for_another_state_is_left_alone() {
     let (storage, keep) = folder(0);
-    keep.tidy(&storage).unwrap();
+    tidy(&keep, &storage).unwrap();
     let states = [
         (vec![(5, 7), (4, 1)], true),
         (vec![(9, 7), (8, 2)], true),
@@ -88,9 +121,9 @@ fn a_folder_that_was_tidied_for_another_state_is_left_alone() {
     ];
     for (commits, good) in states {
         let (storage, keep) = folder(0);
-        keep.tidy(&storage).unwrap();
+        tidy(&keep, &storage).unwrap();
         let other = NamedRuns { commits: commits.clone(), runs: BTreeSet::new(), ..keep };
-        match other.tidy(&storage) {
+        match tidy(&other, &storage) {
             Err(Error::Forked { tidied: 4, .. }) => assert!(!good && storage.names().unwrap() == AFTER),
             tidied => assert!(good, "{commits:?}: {tidied:?}"),
         }
@@ -104,17 +137,17 @@ fn a_failure_is_told_and_made_up_for() {
     let first = folder(0).0.operations();
     let last = {
         let (storage, keep) = folder(0);
-        keep.tidy(&storage).unwrap();
+        tidy(&keep, &storage).unwrap();
         storage.operations()
     };
     assert!((first + 4..first + MOST).contains(&last), "{first} to {last}");
     for (fault, at) in faults.into_iter().flat_map(|fault| (first..last).map(move |at| (fault, at))) {
         let (storage, keep) = folder(0);
         storage.fail_at(at, fault);
-        let error = keep.tidy(&storage).unwrap_err();
+        let error = tidy(&keep, &storage).unwrap_err();
         assert!(matches!(error, Error::Io { .. }), "{fault:?} at {at}: {error}");
         assert!(has_all(&storage), "{fault:?} at {at}");
-        keep.tidy(&storage).unwrap();
+        tidy(&keep, &storage).unwrap();
         assert_eq!(storage.names().unwrap(), AFTER, "{fault:?} at {at}");
     }
 }
@@ -125,11 +158,11 @@ fn a_power_cut_leaves_what_is_named_and_the_rest_goes_later() {
     for (at, seed) in (first..first + MOST).flat_map(|at| (0..16).map(move |seed| (at, seed))) {
         let (storage, keep) = folder(0);
         storage.cut_at(at);
-        let done = keep.tidy(&storage).is_ok();
+        let done = tidy(&keep, &storage).is_ok();
         let found = storage.after_power_cut(seed);
         assert!(has_all(&found), "cut at {at}");
         assert!(!done || found.names().unwrap() == AFTER, "what is done is durable: cut at {at}");
-        keep.tidy(&found).unwrap();
+        tidy(&keep, &found).unwrap();
         assert_eq!(found.names().unwrap(), AFTER, "cut at {at}");
     }
 }

@@ -8,6 +8,7 @@ use crate::collection::commit::snapshot::Snapshot;
 use crate::collection::tables::cluster_changes::ClusterId;
 use crate::collection::tables::lookup::{clusters, find};
 use crate::error::Result;
+use crate::limits::sized;
 use crate::progress::Progress;
 
 /// Ids that stand together.
@@ -32,7 +33,7 @@ enum FoldedUnder {
 }
 
 /// Ids looked up at once.
-const BATCH: usize = 4096;
+const BATCH: usize = sized(4096, 3);
 
 impl Snapshot {
     /// Groups a ranked list: the first of each cluster leads, its fellows stand under it, both in the order of the

@@ -10,6 +10,7 @@ use crate::collection::tables::records::records;
 use crate::collection::tables::sources::{SourceEntry, sources};
 use crate::document::Position;
 use crate::error::{Error, Result};
+use crate::limits::sized;
 use crate::output::RecordObjects;
 use crate::progress::Progress;
 #[cfg(feature = "parquet")]
@@ -17,7 +18,7 @@ use crate::read::row_objects;
 use crate::read::{Fields, Format, Source, reread_records, stored_record};
 
 /// Documents whose stored records are looked up at once.
-const BATCH: usize = 1024;
+const BATCH: usize = sized(1024, 3);
 
 /// Takes the number of a document among those asked for, and its object.
 type Each<'a> = dyn FnMut(usize, &[u8]) -> Result<()> + 'a;

@@ -16,6 +16,7 @@ use crate::collection::tables::rows::{ClusterKey, StoredCluster};
 use crate::collection::tables::sources::sources;
 use crate::document::{Doc, Position};
 use crate::error::Result;
+use crate::limits::sized;
 
 /// A cluster of two documents or more.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
@@ -54,7 +55,7 @@ pub struct DocumentView {
 }
 
 /// Clusters looked up at once.
-const BATCH: usize = 4096;
+const BATCH: usize = sized(4096, 3);
 
 impl Snapshot {
     /// Hands all clusters to `each`, in no particular order.

@@ -9,10 +9,11 @@ use crate::collection::tables::records::records;
 use crate::document::Doc;
 use crate::error::{Error, Result};
 use crate::flow::{Outcome, Reason, Related};
+use crate::limits::sized;
 use crate::read::{Fields, Source, record_text, reread};
 
 /// Bytes of texts, and records, that a thread fetches at once.
-const BATCH: (u64, usize) = (4 << 20, 1024);
+const BATCH: (u64, usize) = sized((4 << 20, 1024), (1 << 10, 3));
 
 /// Takes the text of a document.
 type Each<'a> = dyn FnMut(Doc, &str) -> Result<()> + 'a;

@@ -5,10 +5,11 @@ use std::path::PathBuf;
 
 use crate::collection::run::page::{PAGE_BYTES, PAGE_WORDS, Page, RawPage, Seal};
 use crate::error::{Error, Result};
+use crate::limits::sized;
 use crate::storage::{Reader, Storage};
 
 /// Most pages fetched with one read: 256 KiB.
-pub(in crate::collection) const BLOCK: usize = 64;
+pub(in crate::collection) const BLOCK: usize = sized(64, 3);
 
 /// An open run file.
 #[derive(Debug)]

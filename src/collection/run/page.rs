@@ -9,8 +9,10 @@
 use abomonation::Abomonation;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
+use crate::limits::sized;
+
 /// Bytes of a page.
-pub const PAGE_BYTES: usize = 4096;
+pub const PAGE_BYTES: usize = sized(4096, 512);
 /// Words of 64 bits of a page.
 pub const PAGE_WORDS: usize = PAGE_BYTES / 8;
 /// Words of a page that hold what a section is made of; before them are the checksum and the header.
@@ -50,7 +52,7 @@ impl Page {
 pub fn decode(raw: &mut RawPage) -> &Page {
     // SAFETY: `decode` asks that the bytes be aligned for a `Page`, and that they be a valid one. They are aligned:
     // a `RawPage` is an array of `u64`, whose alignment a `Page` has (asserted above). They are valid: a `Page`
-    // consists of 512 `u64` without padding, and every pattern of bits is a `u64`; no byte of it is a length, a
+    // consists of `u64` without padding, and every pattern of bits is a `u64`; no byte of it is a length, a
     // pointer or a discriminant, so nothing is followed and nothing is trusted, damaged or not. They are enough:
     // `decode` compares the lengths, which are the same (asserted above). The reference it returns borrows `raw`, so
     // nobody writes to the page as long as it lives. RUSTSEC-2021-0120 is about types of which one of this is untrue.

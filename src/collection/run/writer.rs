@@ -14,10 +14,11 @@ use crate::collection::run::page::{PAGE_BYTES, PAGE_WORDS, PAYLOAD_WORDS, RawPag
 use crate::collection::run::rows::filter;
 use crate::collection::run::schema::section_name;
 use crate::error::{Error, Result};
+use crate::limits::sized;
 use crate::storage::{FileWriter, Storage};
 
 /// Pages appended at once: 1 MiB.
-const APPEND: usize = 256;
+const APPEND: usize = sized(256, 2);
 
 /// What a finished run holds.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]

@@ -9,6 +9,7 @@ use crate::collection::tables::document::words_of;
 use crate::collection::tables::rows::StoredRecord;
 use crate::document::Doc;
 use crate::error::{Error, Result};
+use crate::limits::sized;
 
 /// Writes a run of records, one after the other. Holds 16 bytes for each.
 #[derive(Debug)]
@@ -60,7 +61,7 @@ impl RecordWriter {
 }
 
 /// Words written at once.
-const BLOCK: usize = 512;
+const BLOCK: usize = sized(512, 5);
 
 /// The record of a row.
 fn read(row: &[u64], run: &RunReader) -> Result<Vec<u8>> {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::collection::run::page::PAGE_BYTES;
 use crate::collection::tests::commits::{open, open_or_create, rows, share};
 use crate::collection::tests::snapshots::{on_each, write};
 use crate::collection::*;
@@ -43,7 +44,7 @@ fn runs_that_are_not_those_of_the_manifest_are_refused() {
     let mut strangers = vec![make(collection + 1, id, false), make(collection, id + 1, false)];
     strangers.push(make(collection, id, true));
     assert!(strangers.iter().all(|stranger| stranger.len() == whole.len()));
-    strangers.extend([whole[..whole.len() - 4096].to_vec(), whole[..100].to_vec(), Vec::new()]);
+    strangers.extend([whole[..whole.len() - PAGE_BYTES].to_vec(), whole[..100].to_vec(), Vec::new()]);
     for (number, stranger) in strangers.iter().enumerate() {
         folder.replace(&name, stranger).expect("replaced");
         assert!(matches!(refused(&storage), Error::Damaged { .. }), "stranger {number}");

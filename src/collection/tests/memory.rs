@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use crate::collection::run::page::PAGE_BYTES;
 use crate::storage::{FileWriter, Lock, Reader, Simulated, Storage};
 
 /// The folder.
@@ -67,7 +68,7 @@ impl Reader for Counting {
 
     fn read_exact_at(&self, bytes: &mut [u8], offset: u64) -> io::Result<()> {
         self.counts.reads.fetch_add(1, Ordering::Relaxed);
-        self.counts.pages.fetch_add(bytes.len() / 4096, Ordering::Relaxed);
+        self.counts.pages.fetch_add(bytes.len() / PAGE_BYTES, Ordering::Relaxed);
         self.file.read_exact_at(bytes, offset)
     }
 

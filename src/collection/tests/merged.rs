@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 
 use super::*;
+use crate::collection::run::page::{PAGE_BYTES, PAYLOAD_WORDS};
 use crate::collection::{Merge, merge};
 
 const ROWS: SectionKind = SectionKind(1);
@@ -78,7 +79,7 @@ fn an_error_ends_a_merge() {
     let rows: Vec<Vec<u64>> = (0..2000).map(|i| vec![i]).collect();
     let (good, bad) = (run(&storage, "a", shape, &rows), run(&storage, "b", shape, &rows));
     let mut bytes = storage.bytes("b");
-    bytes[4096 * 2 + 100] ^= 1;
+    bytes[PAGE_BYTES * 2 + 100] ^= 1;
     storage.put("b", &bytes);
     let scan = |run: &RunReader| run.rows(ROWS).expect("rows").scan(&[], None);
     let mut merge = merge(vec![scan(&good), scan(&bad)], 1);
@@ -90,7 +91,7 @@ fn an_error_ends_a_merge() {
         }
         count += 1;
     };
-    assert!(matches!(error, Error::Damaged { offset: 8192, .. }), "{error}");
-    assert_eq!(count, 1020);
+    assert!(matches!(error, Error::Damaged { offset, .. } if offset == 2 * PAGE_BYTES as u64), "{error}");
+    assert_eq!(count, 2 * PAYLOAD_WORDS as u64);
     assert!(merge.next_row().expect("at its end").is_none());
 }

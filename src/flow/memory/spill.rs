@@ -9,6 +9,7 @@ use bytemuck::Pod;
 
 use crate::error::{Error, Result};
 use crate::flow::memory::budget::mapped;
+use crate::limits::sized;
 
 /// Values of plain bits on disk, behind one another. The file is created when the first are written.
 #[derive(Debug)]
@@ -54,7 +55,7 @@ impl SpillFile {
 }
 
 /// Values of a pile that are looked at between two others of the run's affairs.
-pub const SLICE: usize = 16 << 10;
+pub const SLICE: usize = sized(16 << 10, 16);
 
 /// A list that only grows and is read from its start to its end: in memory as far as it may, the rest on disk.
 #[derive(Debug)]

@@ -18,6 +18,7 @@ use crate::flow::context::RunContext;
 use crate::flow::documents::RunDocuments;
 use crate::flow::memory::budget::Share;
 use crate::flow::records::ExactDuplicate;
+use crate::limits::sized;
 
 /// Rows of one worker, on their way to another one.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
@@ -28,7 +29,7 @@ pub struct SentRows {
 }
 
 /// Rows that are sent at a time.
-const SLICE: usize = 4 << 10;
+const SLICE: usize = sized(4 << 10, 5);
 
 /// The rows of a worker of this process for the other processes, slice by slice.
 pub fn rows_for_others(

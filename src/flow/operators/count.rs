@@ -17,6 +17,7 @@ use crate::flow::document_sets::{DocumentSets, Prefixes};
 use crate::flow::memory::budget::Share;
 use crate::flow::memory::rounds::{Index, Rounds};
 use crate::flow::records::{Candidate, KeyGroups, Pair};
+use crate::limits::sized;
 use crate::similarity::AcceptanceRule;
 
 /// Counts how often each document is met.
@@ -78,7 +79,7 @@ impl KeyCounter {
 }
 
 /// Candidates emitted, or pairs met, in one activation.
-const SLICE: usize = 1 << 18;
+const SLICE: usize = sized(1 << 18, 7);
 
 /// The counting of one worker: a round for each range of its rows whose groups fit in memory, which is all of them
 /// unless there is a bound.

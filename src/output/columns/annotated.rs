@@ -14,13 +14,14 @@ use super::failure::Failure;
 use super::properties;
 use super::table::{HeldCells, TableCell, TableColumn, field};
 use crate::error::{Error, Result};
+use crate::limits::sized;
 use crate::progress::Progress;
 use crate::read::{ParquetSource, Source};
 
 /// Rows whose cells are held at once.
 const ROWS: u64 = 1 << 10;
 /// Bytes that are written at once.
-const BLOCK: usize = 256 << 10;
+const BLOCK: usize = sized(256 << 10, 64);
 /// What describes the columns of a file in another way, and would be wrong with more of them.
 const DESCRIPTIONS: [&str; 2] = ["ARROW:schema", "huggingface"];
 

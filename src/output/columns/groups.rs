@@ -14,12 +14,13 @@ use super::encode::write_column;
 use super::failure::Failure;
 use super::properties;
 use crate::error::{Error, Result};
+use crate::limits::sized;
 use crate::output::chosen::ChosenRows;
 use crate::progress::Progress;
 use crate::read::{ParquetSource, Source};
 
 /// Bytes that are written at once.
-const BLOCK: usize = 256 << 10;
+const BLOCK: usize = sized(256 << 10, 64);
 
 type Writer = SerializedFileWriter<BufWriter<File>>;
 

@@ -13,11 +13,12 @@ use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::types::{ColumnPath, Type, TypePtr};
 
 use crate::error::{Error, Result};
+use crate::limits::sized;
 
 /// Bytes of rows that are held before they are written as a row group. What is written must not depend on the machine.
 const GROUP: usize = 16 << 20;
 /// Bytes that are written at once.
-const BLOCK: usize = 256 << 10;
+const BLOCK: usize = sized(256 << 10, 64);
 /// The level of Zstandard.
 const LEVEL: i32 = 3;
 

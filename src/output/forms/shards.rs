@@ -7,11 +7,12 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use crate::error::{Error, Result};
+use crate::limits::sized;
 use crate::output::kept::Packer;
 use crate::read::{Compression, Format};
 
 /// Bytes that are written at once.
-const BLOCK: usize = 256 << 10;
+const BLOCK: usize = sized(256 << 10, 64);
 
 /// What a file came to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]

@@ -14,6 +14,7 @@ use serde::Serialize;
 use super::columns::{TableCell, TableColumn};
 use crate::error::{Error, Result};
 use crate::flow::Reason;
+use crate::limits::sized;
 use crate::read::Rejected;
 use crate::similarity::{Relation, ReportedScores};
 
@@ -194,7 +195,7 @@ mod lines_alone {
 }
 
 /// Rows are gathered up to this before they are written.
-const BUFFER: usize = 256 << 10;
+const BUFFER: usize = sized(256 << 10, 64);
 
 /// A file of rows, one JSON object a line.
 #[derive(Debug)]

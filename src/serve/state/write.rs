@@ -10,7 +10,7 @@ use serde::Serialize;
 use crate::collection::{Batch, CommitCommand, Report, Writer, prepare};
 use crate::error::{Error, Result};
 use crate::limits::REFUSED_PERCENT;
-use crate::output::private_folder;
+use crate::output::{Scratch, private_folder};
 use crate::progress::Progress;
 use crate::read::{Rejected, discover, unread};
 use crate::resources::Resources;
@@ -36,7 +36,7 @@ pub struct ChangeReport {
 
 /// A file of records in a folder that goes with it.
 pub struct ReceivedFile {
-    pub folder: tempfile::TempDir,
+    pub folder: Scratch,
     pub file: std::path::PathBuf,
 }
 

@@ -17,9 +17,10 @@ use crate::components::Forest;
 use crate::config::Clustering;
 use crate::document::{Doc, NO_DOC};
 use crate::error::Result;
+use crate::limits::sized;
 
 /// Documents of clusters that are looked at together, unless one alone has more.
-const BATCH: u64 = 4096;
+const BATCH: u64 = sized(4096, 3);
 
 impl Check<'_> {
     /// Every live content is in the component of its label and in no other, and links hold each component together.

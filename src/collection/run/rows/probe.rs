@@ -7,9 +7,10 @@ use crate::collection::run::rows::fences::Fences;
 use crate::collection::run::rows::filter::may_hold;
 use crate::collection::run::rows::section::{SectionRows, first_from};
 use crate::error::Result;
+use crate::limits::sized;
 
 /// Most pages looked at before any is fetched.
-const BATCH: usize = 1024;
+const BATCH: usize = sized(1024, 3);
 /// Pages this far apart are fetched with one read: one or two that nobody wants cost less than another read.
 const NEAR: u64 = 3;
 /// Least wanted pages for which their page of filters is fetched: it costs as much as one of them.
