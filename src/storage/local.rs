@@ -39,13 +39,11 @@ impl Local {
             synced => synced?,
         }
         for folder in missing.into_iter().rev() {
-            match fs::create_dir(folder) {
-                // Somebody else was faster, and the name has a part that stands for the folder itself.
-                Err(_) if named(folder).is_dir() => {}
-                made => made.map_err(failed)?,
-            }
+            fs::create_dir_all(folder).map_err(failed)?;
             sync_name(folder)?;
         }
+        // What is there may be no folder.
+        fs::create_dir_all(path).map_err(failed)?;
         let folder = File::open(path).map_err(failed)?;
         Ok(Local { path: path.to_path_buf(), folder })
     }

@@ -60,21 +60,25 @@ impl NamedRuns {
     /// [`Error::Io`].
     pub(in crate::collection) fn remove(&self, storage: &dyn Storage, unnamed: Vec<Name>) -> Result<()> {
         let Some(note) = self.note() else { return Ok(()) };
-        let made = make(storage, note)?;
-        if !made && unnamed.is_empty() {
+        let names = storage.names().map_err(|e| Error::io(&folder(storage), "list", e))?;
+        let is_noted = names.contains(&note.to_string());
+        if is_noted && unnamed.is_empty() {
             return Ok(());
+        }
+        if !is_noted {
+            make(storage, note)?;
         }
         unnamed.into_iter().try_for_each(|name| remove(storage, name))?;
         storage.sync_names().map_err(|e| Error::io(&folder(storage), "sync", e))
     }
 }
 
-/// Makes an empty file, unless it is there, or another process of this machine is faster; whether it did.
-fn make(storage: &dyn Storage, name: Name) -> Result<bool> {
+/// Makes an empty file; another process of this machine may have been faster.
+fn make(storage: &dyn Storage, name: Name) -> Result<()> {
     let name = name.to_string();
     match storage.create(&name).and_then(|mut file| file.sync()) {
-        Err(e) if e.kind() == ErrorKind::AlreadyExists => Ok(false),
-        made => made.map(|()| true).map_err(|e| Error::io(&storage.path(&name), "create", e)),
+        Err(e) if e.kind() == ErrorKind::AlreadyExists => Ok(()),
+        made => made.map_err(|e| Error::io(&storage.path(&name), "create", e)),
     }
 }
 
