@@ -101,9 +101,9 @@ pub const MAX_MESSAGE_BYTES: usize = 1 << 30;
 /// have; the first of the alphabet, the oldest, goes before there is one more.
 pub const MAX_ANSWERED_FILES: usize = 512;
 /// Most bytes of a file that a process fetches from another one with one question.
-pub const MAX_FETCH_BYTES: usize = sized(1 << 20, 1 << 10);
+pub const MAX_FETCH_BYTES: usize = sized(1 << 20, 4 << 10);
 /// Most bytes of a file of another process that are fetched ahead of whoever reads on.
-pub const MAX_STRETCH_BYTES: usize = sized(64 << 10, 1 << 10);
+pub const MAX_STRETCH_BYTES: usize = sized(64 << 10, 4 << 10);
 const _: () = assert!(MAX_STRETCH_BYTES <= MAX_FETCH_BYTES, "a stretch is fetched with one question");
 /// Most such pieces of files that are remembered of an open collection: 4 MiB.
 pub const MAX_STRETCHES: usize = 64;

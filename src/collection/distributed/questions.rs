@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::collection::commit::names::Name;
 use crate::error::{Error, Result};
 use crate::hex;
-use crate::limits::{MAX_ANSWERED_FILES, MAX_FETCH_BYTES};
+use crate::limits::{MAX_ANSWERED_FILES, MAX_FETCH_BYTES, sized};
 use crate::mesh::{Answer, Mesh};
 use crate::storage::{Local, Reader, Storage};
 
@@ -36,7 +36,7 @@ pub(in crate::collection) struct Opened {
 }
 
 /// Bytes of a run's end that are sent when it is opened: the last page, the directory, and some fences.
-const END: u64 = 16 << 10;
+const END: u64 = sized(16 << 10, 2 << 10);
 
 impl Opened {
     fn of(reader: &dyn Reader) -> io::Result<Opened> {
