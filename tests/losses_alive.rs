@@ -81,6 +81,22 @@ fn losses_by_interrupt() {
     }
 }
 
+/// A process that is asked to stop while it waits for a frozen one ends, and has told the others why.
+#[test]
+fn losses_by_interrupt_beside_a_frozen_process() {
+    let bench = Bench::new();
+    let (mut processes, hosts) = bench.hit(0, Moment::Stage("read", 1), LOAD, Signal::STOP);
+    processes[2].signal(Signal::INT);
+    processes[2].ended_within(SOON).code(130).says("interrupted");
+    processes[0].signal(Signal::CONT);
+    let (ended, _) = others(&mut processes, 2, SOON);
+    for ran in ended.into_iter().flatten() {
+        ran.code(130).says(&format!("process 2 ({})", hosts[2]));
+    }
+    assert!(!bench.committed("frozen"));
+    bench.finish(false, "frozen");
+}
+
 /// Ctrl-C at the launcher ends all of its processes.
 #[test]
 fn losses_by_interrupt_of_the_launcher() {

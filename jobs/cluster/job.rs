@@ -25,11 +25,12 @@ use crate::cluster::profile::Profiled;
 use crate::environment::{METRICS, METRICS_ABOVE, environment, number};
 use crate::exit::{INTERRUPTED, exit_code};
 use crate::terminal::escape::sanitize;
-use crate::terminal::interrupt::unless_stopped;
+use crate::terminal::interrupt::{unless_stopped, wait_if_ending};
 use crate::terminal::stderr::{message, warn};
 
-/// How long a process that was asked to stop may take to do so in order, and how often that is looked at.
-const IN_ORDER: Duration = Duration::from_secs(2);
+/// How long a process that was asked to stop may take to do so in order, and how often that is looked at. Then the others are
+/// told, before it ends anyway.
+const IN_ORDER: Duration = Duration::from_millis(400);
 const GLANCE: Duration = Duration::from_millis(50);
 /// Topic of the word that process 0 is done.
 const DONE: u32 = 2;
@@ -193,6 +194,7 @@ fn part<T>(mesh: &Mesh, done: Result<Option<T>>) -> Result<Option<T>> {
             Ok(done)
         }
         Err(error) => {
+            wait_if_ending();
             // A loss stops whatever is under way, and what is under way says that it was stopped; and what of it is safe.
             if let (Error::Paused { .. }, Err(_)) = (&error, mesh.check()) {
                 let _ = writeln!(io::stderr().lock(), "alike: {}", message(&error));

@@ -23,9 +23,12 @@ use crate::cluster::launch::{child, ends};
 use crate::cluster::processes::hosts;
 use crate::cluster::secret;
 use crate::environment::{ADDRESSES, HOSTS, METRICS, environment};
-use crate::terminal::interrupt::on_interrupt;
+use crate::terminal::interrupt::{end_after, on_interrupt};
 use crate::terminal::stderr::warn;
 use crate::terminal::stdout::stdout_error;
+
+/// How long this process takes at most to end once it was interrupted: its own patience with the others is less.
+const PATIENCE: Duration = Duration::from_secs(4);
 
 /// Starts all processes, and ends when they have.
 pub(crate) fn run(args: &LaunchArgs) -> Result<ExitCode> {
@@ -33,7 +36,10 @@ pub(crate) fn run(args: &LaunchArgs) -> Result<ExitCode> {
     let interrupts = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&interrupts);
     on_interrupt(move || {
-        count.fetch_add(1, Ordering::Relaxed);
+        if count.fetch_add(1, Ordering::Relaxed) == 0 {
+            // Nobody may read what this process says, which then does nothing any more. The others end when it has gone.
+            let _ = thread::Builder::new().spawn(|| end_after(PATIENCE));
+        }
     })?;
     let lines = (0..plan.hosts.len()).map(|i| plan.line(i)).collect::<Result<Vec<_>>>()?;
     let (children, events) = child::start_all(&lines, io::stdout().is_terminal())?;

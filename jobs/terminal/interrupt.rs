@@ -16,8 +16,10 @@ use alike::progress::Progress;
 use crate::exit::INTERRUPTED;
 use crate::terminal::launched;
 
-/// How long a run may take to stop by itself. What is left of a second is for removing what it leaves.
+/// How long a run may take to stop by itself.
 const PATIENCE: Duration = Duration::from_millis(800);
+/// How long what it leaves may take to be removed. What is left of it goes with the next run.
+const REMOVAL: Duration = Duration::from_millis(150);
 /// How long a process may take whose launcher is gone.
 const ORPHANED: Duration = Duration::from_secs(10);
 /// How long somebody who reads what the program says may keep it from ending.
@@ -72,19 +74,28 @@ pub(crate) fn wait_if_ending() {
 
 /// Ends the program if it has not ended by then: what is not done with is left as a kill leaves it, but for temporary folders.
 #[expect(clippy::exit, reason = "what has not stopped by now does not look whether it should")]
-fn end_after(patience: Duration) {
+pub(crate) fn end_after(patience: Duration) {
     thread::sleep(patience);
     ENDING.store(true, Ordering::SeqCst);
-    remove_temporary_folders();
-    let (said, heard) = mpsc::channel::<()>();
-    thread::spawn(move || {
+    try_for(REMOVAL, remove_temporary_folders);
+    try_for(LAST_WORDS, || {
         // Nobody may be reading.
         let _ = writeln!(io::stderr().lock(), "alike: error: interrupted");
-        drop(said);
     });
-    // Either it is said, or nobody listens.
-    let _ = heard.recv_timeout(LAST_WORDS);
     process::exit(i32::from(INTERRUPTED));
+}
+
+/// Does something that may never end, on a thread that is left behind then.
+fn try_for(longest: Duration, work: impl FnOnce() + Send + 'static) {
+    let (done, is_done) = mpsc::channel::<()>();
+    let work = move || {
+        work();
+        drop(done);
+    };
+    if thread::Builder::new().spawn(work).is_ok() {
+        // Either it is done, or not in time.
+        let _ = is_done.recv_timeout(longest);
+    }
 }
 
 /// Has `act` called at each interrupt, termination or hang-up from now on.

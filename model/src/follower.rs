@@ -26,17 +26,22 @@ pub struct Named {
     /// Each with the attempt that made it, which stands for its digest.
     pub commits: Vec<(Small, Small)>,
     pub runs: Vec<Name>,
-    /// Runs from this number on may be of a commit that somebody else prepares.
+    /// Runs from this number on may be of a commit that somebody else prepares, unless this job wrote them.
     pub below: Option<Small>,
+    pub job: Small,
 }
 
 impl Named {
-    pub fn of<'a>(commits: &[&Manifest], runs: impl Iterator<Item = &'a Run>, below: Option<Small>) -> Named {
+    pub fn of<'a>(
+        commits: &[&Manifest],
+        runs: impl Iterator<Item = &'a Run>,
+        (below, job): (Option<Small>, Small),
+    ) -> Named {
         let commits = commits.iter().map(|manifest| (manifest.commit, manifest.by)).collect();
         let mut runs: Vec<Name> = runs.filter(|run| run.job.is_some()).map(Run::name).collect();
         runs.sort_unstable();
         runs.dedup();
-        Named { commits, runs, below }
+        Named { commits, runs, below, job }
     }
 
     /// Whether a note is of a commit that the leader knows nothing of: what is removed may be all there is of that.
@@ -55,7 +60,10 @@ impl Named {
     /// Whether a file is to be removed.
     fn goes(&self, name: Name) -> bool {
         match name {
-            Name::Kept(id, _) => self.below.is_none_or(|below| id < below) && !self.runs.contains(&name),
+            Name::Kept(id, job) => {
+                let is_over = self.below.is_none_or(|below| id < below) || job == self.job;
+                is_over && !self.runs.contains(&name)
+            }
             Name::Tidied(..) => name != self.note(),
             _ => false,
         }

@@ -173,11 +173,15 @@ impl Writer {
         let commits: Vec<&Manifest> = [last, before].into_iter().flatten().collect();
         // Who has just opened has begun nothing, and leaves nothing of those who began before.
         let bounded = then != Then::Begin && flaw != Some(Flaw::TidiesAll);
-        let below = self.next.as_ref().or(last).filter(|_| bounded).map(|of| of.next_run);
+        let below = last.filter(|_| bounded).map(|last| last.next_run);
         let before = before.filter(|_| flaw != Some(Flaw::ForgetsCommitBefore));
         let pending = self.pending.as_ref().map(|(_, pending)| pending);
         let pending = pending.filter(|_| flaw != Some(Flaw::ForgetsCheckpoint));
-        Named::of(&commits, [last, before, pending].into_iter().flatten().flat_map(|of| &of.runs), below)
+        Named::of(
+            &commits,
+            [last, before, pending].into_iter().flatten().flat_map(|of| &of.runs),
+            (below, self.attempt),
+        )
     }
 }
 

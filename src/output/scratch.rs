@@ -135,7 +135,7 @@ mod tests {
         for left in [dead, others] {
             // As if the process had been killed: the folder stays, the lock is free.
             fs::create_dir(left.path().join("deep")).expect("a folder");
-            left.0.keep();
+            left.0.leave();
         }
         assert_eq!(names(root.path()).len(), 3);
         drop(beside(&one).expect("a folder"));

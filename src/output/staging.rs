@@ -73,13 +73,10 @@ impl Staging {
     pub fn commit(self) -> Result<()> {
         self.open_up();
         sync_folders(self.path())?;
-        // Last, since without its lock nobody knows the folder of a killed process as dead.
-        self.folder.unlock().map_err(|e| Error::io(self.path(), "unlock", e))?;
-        rename_new(self.path(), &self.out).map_err(|e| self.refused(e))?;
-        // Nothing is left under the temporary name: nobody need look for it.
-        self.folder.keep();
-        sync(&self.out)?;
-        sync(&parent(&self.out))
+        let Staging { out, folder } = self;
+        folder.publish(|folder| rename_new(folder, &out)).map_err(|e| refused(&out, e))?;
+        sync(&out)?;
+        sync(&parent(&out))
     }
 
     /// Opens the temporary folder as far as the umask allows, which only a new folder shows.
@@ -92,14 +89,14 @@ impl Staging {
         // A file system that keeps no permissions changes none.
         let _ = opened;
     }
+}
 
-    fn refused(&self, error: io::Error) -> Error {
-        match error.kind() {
-            io::ErrorKind::AlreadyExists
-            | io::ErrorKind::DirectoryNotEmpty
-            | io::ErrorKind::NotADirectory => Error::OutputExists(self.out.clone()),
-            _ => Error::io(&self.out, "create", error),
+fn refused(out: &Path, error: io::Error) -> Error {
+    match error.kind() {
+        io::ErrorKind::AlreadyExists | io::ErrorKind::DirectoryNotEmpty | io::ErrorKind::NotADirectory => {
+            Error::OutputExists(out.to_path_buf())
         }
+        _ => Error::io(out, "create", error),
     }
 }
 
@@ -225,7 +222,7 @@ mod tests {
         for left in [dead, others] {
             fs::write(left.path().join("x"), b"x").expect("a file");
             // As if the process had been killed: the folder stays, the lock is free.
-            left.folder.keep();
+            left.folder.leave();
         }
         fs::create_dir(root.path().join(".out.partial-of-mine")).expect("a folder");
         assert_eq!(entries(root.path()).len(), 4);

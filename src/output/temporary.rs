@@ -1,5 +1,5 @@
-//! Folders that go when they are dropped, or with [`remove_temporary_folders`] before the process ends without that. A process that is killed
-//! leaves its own behind; the next one that makes such a folder removes it.
+//! Folders that go when they are dropped, or with [`remove_temporary_folders`] before a process ends without that. A process
+//! that is killed leaves its own behind; the next one that makes such a folder removes it.
 #![expect(
     clippy::disallowed_methods,
     reason = "a temporary folder is locked, so that others know that it is in use"
@@ -11,8 +11,6 @@ use std::io;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::thread::sleep;
-use std::time::Duration;
 
 use tempfile::TempDir;
 
@@ -22,8 +20,6 @@ const ATTEMPTS: usize = 20;
 const DRAWN: usize = 8;
 /// The file in the folder that is locked. Network file systems lock files for all machines, and folders for none but one.
 const LOCK: &str = ".lock";
-/// How often what others still write is removed again, and the rest between.
-const AGAIN: (usize, Duration) = (20, Duration::from_millis(5));
 /// What goes with this process. Nobody lets any of it stay while [`remove_temporary_folders`] is at work.
 static OWN: Mutex<Own> = Mutex::new(Own { folders: Vec::new(), parents: Vec::new() });
 
@@ -35,22 +31,24 @@ struct Own {
     parents: Vec<PathBuf>,
 }
 
+impl Own {
+    fn forget(&mut self, gone: &Temporary) {
+        self.folders.retain(|folder| folder != gone.path());
+        self.parents.retain(|folder| !gone.parents.contains(folder));
+    }
+}
+
 fn own() -> MutexGuard<'static, Own> {
     OWN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Removes every folder of this process that would go when it is dropped, output that is not complete among them. This is for
-/// a process that ends at once: whoever would complete output, or drop such a folder, waits from here on for that end.
+/// a process that ends at once: whoever would complete output, or make or drop such a folder, waits from here on for ever.
 pub fn remove_temporary_folders() {
     let own = own();
     for folder in own.folders.iter().rev() {
-        // What somebody has written meanwhile all the same goes with the next process that makes such a folder.
-        for _ in 0..AGAIN.0 {
-            match clear(folder) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound || folder.exists() => sleep(AGAIN.1),
-                _ => break,
-            }
-        }
+        // What cannot be removed goes with the next process that makes such a folder.
+        let _ = clear(folder);
     }
     remove_empty(&own.parents);
     std::mem::forget(own);
@@ -124,20 +122,20 @@ impl Temporary {
         self.folder.path()
     }
 
-    /// Leaves nothing in the folder but what was put there: from here on nobody takes it for one of the dead, and it does not
-    /// go with the process.
+    /// Has `rename` give the folder another name, with nothing in it but what was put there. From then on nobody takes it for one of
+    /// the dead, and it does not go with the process. What fails is removed.
     ///
     /// # Errors
     /// The error of the system.
-    pub(super) fn unlock(&self) -> io::Result<()> {
-        self.forget();
-        self.lock.as_ref().map_or(Ok(()), |_| fs::remove_file(self.path().join(LOCK)))
-    }
-
-    fn forget(&self) {
+    pub(super) fn publish(mut self, rename: impl FnOnce(&Path) -> io::Result<()>) -> io::Result<()> {
+        // Held over both: a folder without its lock must not be left to the next process, and one that has its name must stay.
         let mut own = own();
-        own.folders.retain(|folder| folder != self.path());
-        own.parents.retain(|folder| !self.parents.contains(folder));
+        let unlocked = self.lock.as_ref().map_or(Ok(()), |_| fs::remove_file(self.path().join(LOCK)));
+        unlocked.and_then(|()| rename(self.path()))?;
+        own.forget(&self);
+        self.folder.disable_cleanup(true);
+        self.kept = true;
+        Ok(())
     }
 
     /// Removes the folder now, and tells whether that went well.
@@ -148,9 +146,10 @@ impl Temporary {
         clear(self.path())
     }
 
-    /// Lets the folder stay, whatever its name is by now.
-    pub(super) fn keep(mut self) {
-        self.forget();
+    /// Leaves the folder as a process that is killed does: its lock is free.
+    #[cfg(test)]
+    pub(super) fn leave(mut self) {
+        own().forget(&self);
         self.folder.disable_cleanup(true);
         self.kept = true;
     }
@@ -162,7 +161,7 @@ impl Drop for Temporary {
             // The field tries once more.
             let _ = clear(self.path());
             remove_empty(&self.parents);
-            self.forget();
+            own().forget(self);
         }
     }
 }
@@ -177,8 +176,15 @@ pub(super) fn remove_dead(parent: &Path, prefix: &OsStr) {
         let ours =
             drawn.is_some_and(|drawn| drawn.len() == DRAWN && drawn.iter().all(u8::is_ascii_alphanumeric));
         if ours && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            match OpenOptions::new().write(true).open(entry.path().join(LOCK)) {
-                Ok(lock) if lock.try_lock().is_ok() => drop(clear(&entry.path())),
+            let lock = entry.path().join(LOCK);
+            match fs::symlink_metadata(&lock) {
+                // What is none of ours may be a pipe, and opening it would wait for ever.
+                Ok(told) if told.is_file() => {
+                    let opened = OpenOptions::new().write(true).open(&lock);
+                    if opened.is_ok_and(|lock| lock.try_lock().is_ok()) {
+                        let _ = clear(&entry.path());
+                    }
+                }
                 Ok(_) => {}
                 // Its process was gone before it had a lock, or behind that. What has files may be in use all the same.
                 Err(_) => drop(fs::remove_dir(entry.path())),
@@ -187,14 +193,22 @@ pub(super) fn remove_dead(parent: &Path, prefix: &OsStr) {
     }
 }
 
+/// How often what others still write into a folder is looked for.
+const LOOKS: usize = 20;
+
 /// Removes a folder, its lock last: a process that is killed within this leaves what the next one knows as dead.
 fn clear(folder: &Path) -> io::Result<()> {
-    for entry in fs::read_dir(folder)? {
-        let entry = entry?;
-        if entry.file_type()?.is_dir() {
-            fs::remove_dir_all(entry.path())?;
-        } else if entry.file_name() != LOCK {
-            fs::remove_file(entry.path())?;
+    for _ in 0..LOOKS {
+        let entries: Vec<fs::DirEntry> = fs::read_dir(folder)?.collect::<io::Result<_>>()?;
+        let mut others = entries.iter().filter(|entry| entry.file_name() != LOCK).peekable();
+        if others.peek().is_none() {
+            break;
+        }
+        for entry in others {
+            match entry.file_type()?.is_dir() {
+                true => fs::remove_dir_all(entry.path())?,
+                false => fs::remove_file(entry.path())?,
+            }
         }
     }
     fs::remove_dir_all(folder)

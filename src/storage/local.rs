@@ -34,13 +34,13 @@ impl Local {
         let missing: Vec<&Path> = path.ancestors().take_while(|a| !named(a).exists()).collect();
         let found = missing.last().map_or(Some(path), |first| first.parent());
         match found.map_or(Ok(()), sync_name) {
-            // Whoever made it may look into that folder.
-            Err(Error::Io { source, .. }) if source.kind() == io::ErrorKind::PermissionDenied => {}
-            synced => synced?,
+            // Where whoever made it could do no better.
+            Err(error) if UNSYNCED.contains(&error.kind()) => {}
+            synced => synced.map_err(|e| Error::io(path, "sync", e))?,
         }
         for folder in missing.into_iter().rev() {
             fs::create_dir_all(folder).map_err(failed)?;
-            sync_name(folder)?;
+            sync_name(folder).map_err(|e| Error::io(folder, "sync", e))?;
         }
         // What is there may be no folder.
         fs::create_dir_all(path).map_err(failed)?;
@@ -86,10 +86,18 @@ impl Local {
     }
 }
 
-/// Makes the name of a folder durable, in the folder that it is in.
-fn sync_name(folder: &Path) -> Result<()> {
-    let parent = named(folder.parent().unwrap_or(folder));
-    File::open(parent).and_then(|f| f.sync_all()).map_err(|e| Error::io(parent, "sync", e))
+/// How file systems say that the name of a folder cannot be made durable, or not by this user.
+const UNSYNCED: [io::ErrorKind; 4] = [
+    io::ErrorKind::InvalidInput,
+    io::ErrorKind::PermissionDenied,
+    io::ErrorKind::ReadOnlyFilesystem,
+    io::ErrorKind::Unsupported,
+];
+
+/// Makes the name of a folder durable, in the folder that it is in, whatever links lead there.
+fn sync_name(folder: &Path) -> io::Result<()> {
+    let folder = fs::canonicalize(named(folder))?;
+    File::open(folder.parent().unwrap_or(&folder))?.sync_all()
 }
 
 /// The path by which the system knows a folder: the parent of a bare name is empty, and means the current folder.

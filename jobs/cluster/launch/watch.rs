@@ -41,7 +41,7 @@ impl Default for Patience {
             notice: seconds(10),
             refusal: seconds(2),
             end: seconds(5),
-            interrupt: seconds(10),
+            interrupt: seconds(2),
             linger: seconds(1),
         }
     }

@@ -38,7 +38,7 @@ pub struct Writer {
     job: u64,
     /// Taken only by the writer that comes after this one under the same lock.
     lock: Option<Box<dyn Lock>>,
-    /// Whether local runs that nobody names were removed since it was opened.
+    /// Whether local runs that nobody names were removed since it was opened, or something was published.
     has_swept: AtomicBool,
 }
 
@@ -270,11 +270,14 @@ impl Writer {
         (runs, unknown)
     }
 
-    /// Below which number local runs go that nobody names: any at first, which are of jobs that came to nothing; then those of this
-    /// job alone, since one that has lost the lock may not know it, and another writes from there on.
+    /// Below which number local runs go that nobody names, whoever wrote them: any at first, which are of jobs that came to nothing.
+    /// Once something is published others may have the lock, and write runs that the last commit knows nothing of.
     pub(in crate::collection) fn sweep(&self) -> u64 {
-        let next = self.pending.as_ref().map_or(self.snapshot.manifest(), |pending| &pending.next);
-        if self.has_swept.swap(true, Ordering::Relaxed) { next.next_run } else { u64::MAX }
+        if self.has_swept.swap(true, Ordering::Relaxed) {
+            self.snapshot.manifest().next_run
+        } else {
+            u64::MAX
+        }
     }
 
     /// Says of damage to a run of an interrupted load that the last commit does not need it.
@@ -326,6 +329,7 @@ impl Writer {
     /// # Errors
     /// [`Error::Io`], and [`Error::Limit`] if it would be too long: the one before it stands then.
     pub(in crate::collection) fn checkpoint(&mut self, checkpoint: Checkpoint) -> Result<()> {
+        self.has_swept = AtomicBool::new(true);
         let written = checkpoint.write(&*self.storage);
         written.inspect_err(|error| {
             if !matches!(error, Error::Limit(_)) {
@@ -409,6 +413,7 @@ impl Writer {
         let bytes = bytes_of(&*self.storage, &next)?;
         self.check_changes(&next)?;
         let snapshot = self.snapshot.advance(next)?;
+        self.has_swept = AtomicBool::new(true);
         publish(&*self.storage, snapshot.manifest().commit, self.job, &bytes)?;
         let last = std::mem::replace(&mut self.snapshot, snapshot);
         self.previous = Previous::Known(Box::new(last.manifest().clone()));

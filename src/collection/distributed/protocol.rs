@@ -87,8 +87,10 @@ pub(in crate::collection) struct NamedRuns {
     pub(in crate::collection) runs: BTreeSet<(u64, Keeper)>,
     /// Nobody knows which runs below this one are named.
     pub(in crate::collection) unknown: u64,
-    /// Runs from this one on may be of another job.
+    /// Runs from this one on may be of another job: they go only if this one has written them.
     pub(in crate::collection) below: u64,
+    /// What tells the runs of this job from those of any other.
+    pub(in crate::collection) job: u64,
 }
 
 /// Runs to be merged, each group by the process that has them.

@@ -15,7 +15,8 @@ impl NamedRuns {
         let (runs, unknown) = writer.named_runs();
         let runs = runs.iter().filter_map(|run| Some((run.id, run.keeper?))).collect();
         let collection = writer.snapshot().manifest().collection;
-        Ok(NamedRuns { collection, commits: writer.commits()?, runs, unknown, below: writer.sweep() })
+        let (below, job) = (writer.sweep(), writer.job());
+        Ok(NamedRuns { collection, commits: writer.commits()?, runs, unknown, below, job })
     }
 
     /// What says of a folder that it was tidied for the last commit.
@@ -46,7 +47,8 @@ impl NamedRuns {
         let note = self.note();
         names.retain(|name| match *name {
             Name::Kept(id, keeper) => {
-                (self.unknown..self.below).contains(&id) && !self.runs.contains(&(id, keeper))
+                let is_over = id < self.below || keeper.job == self.job;
+                id >= self.unknown && is_over && !self.runs.contains(&(id, keeper))
             }
             Name::Tidied(..) => Some(*name) != note,
             _ => false,

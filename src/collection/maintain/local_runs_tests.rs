@@ -43,7 +43,10 @@ fn folder(unknown: u64) -> (Simulated, NamedRuns) {
     }
     storage.sync_names().unwrap();
     let runs = BTreeSet::from([(1, 2), (3, 1), (5, 2)].map(|(id, process)| (id, keeper(process))));
-    (storage, NamedRuns { collection: 7, commits: vec![(4, 1), (3, 9)], runs, unknown, below: u64::MAX })
+    (
+        storage,
+        NamedRuns { collection: 7, commits: vec![(4, 1), (3, 9)], runs, unknown, below: u64::MAX, job: 0xef },
+    )
 }
 
 fn tidy(keep: &NamedRuns, storage: &Simulated) -> Result<()> {
@@ -87,6 +90,9 @@ fn what_another_job_may_be_writing_stays() {
         assert_eq!(storage.names().unwrap().len(), BEFORE.len() + 1 - gone, "{below}");
         assert!(has_all(&storage), "{below}");
     }
+    let (storage, keep) = folder(0);
+    tidy(&NamedRuns { below: 1, job: 0xab, ..keep }, &storage).unwrap();
+    assert_eq!(storage.names().unwrap(), AFTER, "what this job has written is in nobody else's commit");
 }
 
 /// A process that has lost its leader goes on with what it was told: what the next job writes meanwhile is not touched.
