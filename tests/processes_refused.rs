@@ -179,7 +179,7 @@ fn what_does_not_fit_in_one_process_fits_in_none() {
     let records = |many: usize| -> String {
         (0..many).map(|at| line(&format!("d{at}"), &format!("w{at} x{at}"))).collect()
     };
-    dir.write("many.jsonl", records(600_000));
+    dir.write("many.jsonl", records(1_200_000));
     dir.write("short.jsonl", records(200_000));
     for ran in all(&mut uneven(&dir, "dedup many.jsonl --out out -w 1")) {
         ran.code(3).says("--memory");
