@@ -33,6 +33,8 @@
 //! - `printable.rs` - names made harmless for a terminal, and numbers with their nouns
 //! - `hex.rs` - ids and digests as text
 //! - `partial_name.rs` - what output is called until it is complete
+//! - `scratch/mod.rs` - folders for what is needed for a while, of this process and beside a collection
+//! - `scratch/temporary.rs` - folders that are removed, at the latest by the next one of their kind
 //! - `system_memory.rs` - how much memory the process holds and the machine has
 //!
 //! Bytes to documents:
@@ -453,8 +455,6 @@
 //! What is left behind:
 //! - `output/mod.rs` - the parts of output
 //! - `output/staging.rs` - the folder that appears whole or not at all
-//! - `output/temporary.rs` - folders that are removed, at the latest by the next one of their kind
-//! - `output/scratch.rs` - folders for what is needed for a while beside a collection
 //! - `output/chosen.rs` - which records are written: kept or removed ones
 //! - `output/columns/mod.rs` - Parquet files without the removed rows
 //! - `output/columns/parts.rs` - the Parquet files among the kept ones that lose rows
@@ -671,6 +671,7 @@ pub mod remote;
 pub mod repetition;
 pub mod report;
 pub mod resources;
+pub mod scratch;
 #[cfg(feature = "serve")]
 pub mod serve;
 pub mod simd;

@@ -21,6 +21,7 @@ const LIBRARY: &[&str] = &[
     "threshold",
     "hex",
     "partial_name",
+    "scratch",
     "system_memory",
     "mesh",
     "peers",

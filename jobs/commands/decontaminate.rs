@@ -13,13 +13,14 @@ use alike::decontaminate::{
 use alike::error::{Error, Result};
 use alike::limits::{BASE_MEMORY, LISTED_ITEMS, WORKER_MEMORY};
 use alike::output::{
-    FindingFiles, FormPlan, Hands, LeftOut, RecordSet, Scratch, Side, TextChange, assist_records,
-    private_folder, write_cut_records, write_records,
+    FindingFiles, FormPlan, Hands, LeftOut, RecordSet, Side, TextChange, assist_records, write_cut_records,
+    write_records,
 };
 use alike::peers::Peers;
 use alike::printable::{counted, printable};
 use alike::progress::{Progress, Stage};
 use alike::read::{Rejected, Source, admit_windows};
+use alike::scratch::{Scratch, private_folder};
 use alike::system_memory::peak_memory;
 
 use crate::cli::decontaminate::DecontaminateArgs;

@@ -10,8 +10,8 @@ use alike::config::Config;
 use alike::error::{Error, Result};
 use alike::flow::{self, Doc, EachText, LeaveOut, Outcome, Part, ProtectedSet, Related, Request};
 use alike::output::{
-    FormChoice, FormPlan, Hands, KeptTally, KindTable, Lists, NoteFile, RecordSet, RunRecord, Scratch, Side,
-    Summary, assist_records, left_out, private_folder, summarise, write_inputs, write_records,
+    FormChoice, FormPlan, Hands, KeptTally, KindTable, Lists, NoteFile, RecordSet, RunRecord, Side, Summary,
+    assist_records, left_out, summarise, write_inputs, write_records,
 };
 use alike::peers::Peers;
 use alike::progress::{Progress, Stage};
@@ -20,6 +20,7 @@ use alike::remote::{Fetched, traffic};
 use alike::report::{Glance, OtherThresholds, ReportRequest, RunReport};
 use alike::resources::Resources;
 use alike::run_lexicon;
+use alike::scratch::{Scratch, private_folder};
 use alike::system_memory::peak_memory;
 
 use crate::cli::dedup::DedupArgs;

@@ -8,14 +8,15 @@ use std::time::Instant;
 use alike::config::{Config, Fold, Input};
 use alike::error::{Error, Result};
 use alike::output::{
-    CutWriter, FormChoice, FormPlan, Hands, KeptTally, LeftOut, RecordSet, Rows, Scratch, Side, TextChange,
-    assist_records, private_folder, write_cut_records,
+    CutWriter, FormChoice, FormPlan, Hands, KeptTally, LeftOut, RecordSet, Rows, Side, TextChange,
+    assist_records, write_cut_records,
 };
 use alike::passages::{FoundPassages, PassageRequest, PassageUnit, assist_passages, find_passages};
 use alike::peers::Peers;
 use alike::printable::counted;
 use alike::progress::{Progress, Stage};
 use alike::read::{Rejected, Source};
+use alike::scratch::{Scratch, private_folder};
 use serde_json::{Value, json};
 
 use crate::cli::passages::{ActionArg, PassagesArgs};

@@ -8,8 +8,7 @@ use std::time::Instant;
 use alike::config::{Config, Input};
 use alike::error::{Error, Result};
 use alike::output::{
-    FindingFiles, FormChoice, FormPlan, Hands, RecordSet, Scratch, Side, assist_records, private_folder,
-    write_records,
+    FindingFiles, FormChoice, FormPlan, Hands, RecordSet, Side, assist_records, write_records,
 };
 use alike::peers::Peers;
 use alike::printable::counted;
@@ -19,6 +18,7 @@ use alike::repetition::{
     FoundRepetition, LimitRow, RepetitionLimits, RepetitionReport, RepetitionRequest, assist_repetition,
     find_repetition, write_rows,
 };
+use alike::scratch::{Scratch, private_folder};
 
 use crate::cli::passages::{RepetitionArgs, RepetitionLimit};
 use crate::cluster::job::{DistributedJob, PART_DONE};

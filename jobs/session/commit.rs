@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use alike::collection::{Batch, Report, Writer, prepare};
 use alike::error::{Error, Result};
-use alike::output::Scratch;
 use alike::peers::Peers;
 use alike::printable::counted;
 use alike::progress::Progress;
 use alike::read::{Rejected, unread};
+use alike::scratch::Scratch;
 
 use crate::cli::values::Percent;
 use crate::cluster::job::DistributedJob;

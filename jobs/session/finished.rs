@@ -5,13 +5,12 @@ use std::path::{Path, PathBuf};
 use alike::collection::is_collection;
 use alike::error::{Error, Result};
 use alike::method::FrozenTables;
-use alike::output::{
-    FinishedFind, FinishedRun, FormChoice, ListChoice, ProtectedInput, RunRecord, private_folder,
-};
+use alike::output::{FinishedFind, FinishedRun, FormChoice, ListChoice, ProtectedInput, RunRecord};
 use alike::progress::Progress;
 use alike::read::{Discovery, FormatHint, Source};
 use alike::report::FinishedQuestions;
 use alike::run_lexicon;
+use alike::scratch::private_folder;
 
 use crate::cli::common::{MachineArgs, RefusalArgs, TalkArgs};
 use crate::cli::dedup::ProtectedPath;

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use alike::collection::{Manifest, QueryOverrides, RecomputeRequest, Snapshot};
 use alike::error::{Error, Result};
 use alike::flow::{Outcome, Related};
-use alike::output::Scratch;
 use alike::peers::Peers;
 use alike::progress::Progress;
+use alike::scratch::Scratch;
 
 use crate::cli::common::ChoiceArgs;
 use crate::cli::common::PlaceArgs;

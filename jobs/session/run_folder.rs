@@ -4,8 +4,9 @@ use std::path::Path;
 use std::time::Instant;
 
 use alike::error::{Error, Result};
-use alike::output::{RejectedRow, Rows, Scratch, Staging, private_folder};
+use alike::output::{RejectedRow, Rows, Staging};
 use alike::read::Rejected;
+use alike::scratch::{Scratch, private_folder};
 use alike::system_memory::peak_memory;
 use serde_json::Value;
 

@@ -10,8 +10,8 @@ use std::thread;
 use std::time::Duration;
 
 use alike::error::{Error, Result};
-use alike::output::remove_temporary_folders;
 use alike::progress::Progress;
+use alike::scratch::remove_temporary_folders;
 
 use crate::exit::INTERRUPTED;
 use crate::terminal::launched;

@@ -11,10 +11,10 @@ use crate::collection::{
 use crate::config::{Clustering, Config};
 use crate::error::{Error, Result};
 use crate::limits::{MAX_WORKERS, REFUSED_PERCENT};
-use crate::output::Scratch;
 use crate::progress::Progress;
 use crate::read::{Rejected, discover, unread};
 use crate::resources::Resources;
+use crate::scratch::Scratch;
 use crate::simd::Simd;
 use crate::storage::{Local, Storage};
 

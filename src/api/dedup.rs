@@ -10,12 +10,11 @@ use crate::document::Doc;
 use crate::error::{Error, Result};
 use crate::flow::{self, LeaveOut, Outcome, Part, Reason, Request};
 use crate::limits::{MAX_WORKERS, REFUSED_PERCENT};
-use crate::output::{
-    Hands, KeptTally, Lists, Scratch, Side, Staging, Summary, left_out, private_folder, summarise, write_kept,
-};
+use crate::output::{Hands, KeptTally, Lists, Side, Staging, Summary, left_out, summarise, write_kept};
 use crate::progress::Progress;
 use crate::read::{Discovery, Rejected, discover, unread};
 use crate::resources::Resources;
+use crate::scratch::{Scratch, private_folder};
 use crate::simd::Simd;
 
 /// Finds near-duplicates, as configured. By default: all pairs of texts whose Jaccard resemblance over shingles of 5 words is

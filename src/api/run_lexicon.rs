@@ -6,10 +6,10 @@ use std::sync::Arc;
 use crate::config::Config;
 use crate::error::{Error, Result};
 use crate::lexicon::{Lexicon, LexiconRequest, Terms, count};
-use crate::output::private_folder;
 use crate::progress::Progress;
 use crate::read::Source;
 use crate::resources::Resources;
+use crate::scratch::private_folder;
 
 /// The lexicon of a one-shot run, if its method needs one; the configuration then names it. It is the file `named`, or else
 /// it is counted from the inputs, which are then read twice.

@@ -15,6 +15,7 @@ use crate::hex;
 use crate::limits::MAX_LEXICON_BYTES;
 use crate::partial_name::partial_name;
 use crate::progress::Progress;
+use crate::scratch::Scratch;
 
 /// The number of the form. It also stands for what canonical words are: those of 1 fold nothing.
 pub const FORMAT: u32 = 2;
@@ -110,6 +111,8 @@ pub(super) fn freeze(
 struct FileContent<'a> {
     out: &'a Path,
     file: BufWriter<NamedTempFile>,
+    /// The folder that it is in until it is complete.
+    _scratch: Scratch,
     hash: Xxh3Default,
     bytes: u64,
 }
@@ -119,13 +122,14 @@ impl FileContent<'_> {
         let failed = |e| Error::io(out, "create", e);
         refuse_existing(out)?;
         let prefix = partial_name(out.file_name().unwrap_or_default());
+        let scratch = Scratch::within(folder(out), &prefix).map_err(failed)?;
         let mut builder = tempfile::Builder::new();
-        builder.prefix(&prefix);
         // Temporary files are private by default, but this one becomes the output: as open as the umask allows.
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-        let file = builder.tempfile_in(folder(out)).map_err(failed)?;
-        let mut content = FileContent { out, file: BufWriter::new(file), hash: Xxh3Default::new(), bytes: 0 };
+        let file = builder.tempfile_in(scratch.path()).map_err(failed)?;
+        let (file, hash) = (BufWriter::new(file), Xxh3Default::new());
+        let mut content = FileContent { out, file, _scratch: scratch, hash, bytes: 0 };
         let line = first_line(0);
         content.bytes = line.len() as u64;
         content.file.write_all(line.as_bytes()).map_err(failed)?;

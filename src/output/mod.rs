@@ -1,6 +1,6 @@
 //! What a run leaves behind: a folder that appears whole or not at all ([`Staging`]), in it the inputs without
 //! the removed records, or these alone ([`write_kept`], of a collection [`crate::collection::Export`]), what was found as rows of JSON ([`Rows`]) and what the run did
-//! ([`Summary`], which [`render`] makes readable). Nothing is left of a [`Scratch`]. A [`Chart`] shows
+//! ([`Summary`], which [`render`] makes readable). A [`Chart`] shows
 //! curves.
 
 mod chosen;
@@ -17,11 +17,9 @@ mod lists;
 mod members;
 mod render;
 mod rows;
-mod scratch;
 mod staging;
 mod summary;
 mod svg;
-mod temporary;
 
 pub use chosen::{Chosen, LeftOut, Side};
 pub use figures::count;
@@ -47,8 +45,6 @@ pub use rows::{
     AgainstRow, AssignmentRow, ClusterRow, DocumentFinding, DuplicateRow, FindingFiles, LeftOutRow, PairRow,
     RejectedRow, Rows,
 };
-pub use scratch::{Scratch, private_folder};
 pub use staging::Staging;
 pub use summary::{AgainstFigures, CommonShingles, InputFigures, Skipped, StageSeconds, Summary};
 pub use svg::Chart;
-pub use temporary::remove_temporary_folders;

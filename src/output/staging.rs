@@ -4,10 +4,10 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::temporary::{Temporary, remove_dead, remove_empty};
 use crate::error::{Error, Result};
 use crate::partial_name::partial_name;
 use crate::remote::ObjectUrl;
+use crate::scratch::{Temporary, remove_dead, remove_empty};
 
 /// A folder that shows what permissions new ones get, and is gone at once.
 const PROBE: &str = ".new";

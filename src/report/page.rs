@@ -9,8 +9,8 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use super::facts::RunReport;
 use super::sections;
 use crate::error::{Error, Result};
-use crate::output::Scratch;
 use crate::printable::printable;
+use crate::scratch::Scratch;
 
 /// How names of folders begin that a page is in before it is whole.
 const UNFINISHED: &str = ".report-";

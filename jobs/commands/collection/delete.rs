@@ -9,10 +9,10 @@ use std::sync::Arc;
 use alike::collection::{Batch, CommitCommand, Report, Writer, release_followers};
 use alike::error::{Error, Result};
 use alike::limits::MAX_RECORD_BYTES;
-use alike::output::Scratch;
 use alike::peers::Peers;
 use alike::progress::Progress;
 use alike::read::{FormatHint, Rejected};
+use alike::scratch::Scratch;
 
 use crate::cli::collections::DeleteArgs;
 use crate::cluster::job::{DistributedJob, PART_DONE};

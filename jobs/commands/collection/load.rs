@@ -8,11 +8,11 @@ use alike::collection::{Batch, CommitCommand, Report, Writer};
 use alike::config::{Cluster, Config};
 use alike::error::{Error, Result};
 use alike::lexicon::Lexicon;
-use alike::output::Scratch;
 use alike::peers::Peers;
 use alike::printable::counted;
 use alike::progress::Progress;
 use alike::read::{Discovery, Rejected};
+use alike::scratch::Scratch;
 
 use crate::cli::collections::LoadArgs;
 use crate::cluster::job::{DistributedJob, PART_DONE};

@@ -9,11 +9,11 @@ use alike::error::Result;
 use alike::lexicon::{
     Counted, Frozen, Header, LexiconRequest, TermKind, Terms, TextTally, assist, count, refuse_existing,
 };
-use alike::output::Scratch;
 use alike::peers::Peers;
 use alike::printable::counted;
 use alike::progress::Progress;
 use alike::read::Source;
+use alike::scratch::Scratch;
 
 use super::description::{describe_new, input};
 use crate::cli::lexicon::{BuildArgs, TermsArg};

@@ -8,8 +8,9 @@ use alike::lexicon::{
     Agreement, Lexicon, ONLY_SURVEY, Point, Stability, StabilityRequest, Survey, agreement, refuse_existing,
     stability,
 };
-use alike::output::{Chart, private_folder};
+use alike::output::Chart;
 use alike::printable::counted;
+use alike::scratch::private_folder;
 use serde_json::{Value, json};
 
 use super::description::{described, input};

@@ -7,10 +7,10 @@ use std::sync::Arc;
 use alike::collection::{AskedText, Checker, Resembled, Snapshot};
 use alike::document::Position;
 use alike::error::{Error, Result};
-use alike::output::private_folder;
 use alike::printable::{counted, printable};
 use alike::progress::Progress;
 use alike::read::{Day, Extent, Fields, Record, Refusal, Refused, Rejected, Sink, Source, UnitReader, units};
+use alike::scratch::private_folder;
 use serde::Serialize;
 
 use crate::cli::collections::CheckArgs;

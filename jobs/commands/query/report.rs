@@ -7,11 +7,12 @@ use alike::collection::{Export, QueryOverrides, RecomputeRequest, Replay, Snapsh
 use alike::config::Config;
 use alike::error::{Error, Result};
 use alike::flow::{Doc, EachText, Outcome};
-use alike::output::{FinishedRun, InputFigures, Scratch, summarise};
+use alike::output::{FinishedRun, InputFigures, summarise};
 use alike::printable::counted;
 use alike::progress::Progress;
 use alike::read::Discovery;
 use alike::report::{OtherThresholds, ReportFile, ReportRequest, RunReport};
+use alike::scratch::Scratch;
 
 use crate::cli::common::ChoiceArgs;
 use crate::cli::recompute::ReportPageArgs;

@@ -55,7 +55,7 @@ pub fn remove_temporary_folders() {
 }
 
 /// Removes folders of which each is in the one before it.
-pub(super) fn remove_empty(folders: &[PathBuf]) {
+pub(crate) fn remove_empty(folders: &[PathBuf]) {
     for folder in folders.iter().rev() {
         // Fails, as it should, when somebody else has put something there.
         let _ = fs::remove_dir(folder);
@@ -64,7 +64,7 @@ pub(super) fn remove_empty(folders: &[PathBuf]) {
 
 /// A folder that goes when it is dropped, and is locked as long as it is there.
 #[derive(Debug)]
-pub(super) struct Temporary {
+pub(crate) struct Temporary {
     // In this order: nobody may find the lock free while there is a folder.
     folder: TempDir,
     /// `None` where nothing can be locked: the folder then has no such file, and nobody takes it for one of the dead.
@@ -81,7 +81,7 @@ impl Temporary {
     ///
     /// # Errors
     /// The error of the system.
-    pub(super) fn new(parent: &Path, prefix: &OsStr, mode: u32) -> io::Result<Temporary> {
+    pub(crate) fn new(parent: &Path, prefix: &OsStr, mode: u32) -> io::Result<Temporary> {
         let mut builder = tempfile::Builder::new();
         builder.prefix(prefix).rand_bytes(DRAWN).permissions(Permissions::from_mode(mode));
         for _ in 0..ATTEMPTS {
@@ -111,14 +111,14 @@ impl Temporary {
     }
 
     /// Has folders above it that were missing, the outermost first, go with it.
-    pub(super) fn with_parents(mut self, parents: Vec<PathBuf>) -> Temporary {
+    pub(crate) fn with_parents(mut self, parents: Vec<PathBuf>) -> Temporary {
         own().parents.extend_from_slice(&parents);
         self.parents = parents;
         self
     }
 
     /// Where it is.
-    pub(super) fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         self.folder.path()
     }
 
@@ -127,7 +127,7 @@ impl Temporary {
     ///
     /// # Errors
     /// The error of the system.
-    pub(super) fn publish(mut self, rename: impl FnOnce(&Path) -> io::Result<()>) -> io::Result<()> {
+    pub(crate) fn publish(mut self, rename: impl FnOnce(&Path) -> io::Result<()>) -> io::Result<()> {
         // Held over both: a folder without its lock must not be left to the next process, and one that has its name must stay.
         let mut own = own();
         let unlocked = self.lock.as_ref().map_or(Ok(()), |_| fs::remove_file(self.path().join(LOCK)));
@@ -142,13 +142,13 @@ impl Temporary {
     ///
     /// # Errors
     /// The error of the system.
-    pub(super) fn close(self) -> io::Result<()> {
+    pub(crate) fn close(self) -> io::Result<()> {
         clear(self.path())
     }
 
     /// Leaves the folder as a process that is killed does: its lock is free.
     #[cfg(test)]
-    pub(super) fn leave(mut self) {
+    pub(crate) fn leave(mut self) {
         own().forget(&self);
         self.folder.disable_cleanup(true);
         self.kept = true;
@@ -168,7 +168,7 @@ impl Drop for Temporary {
 
 /// Removes the folders in `parent` that processes which are gone have made with this prefix. What cannot be removed is in
 /// nobody's way.
-pub(super) fn remove_dead(parent: &Path, prefix: &OsStr) {
+pub(crate) fn remove_dead(parent: &Path, prefix: &OsStr) {
     let Ok(entries) = fs::read_dir(parent) else { return };
     for entry in entries.filter_map(io::Result::ok) {
         let name = entry.file_name();

@@ -1,13 +1,17 @@
 //! Folders for what is needed for a while beside a collection. A process that is killed leaves its own behind; the next
 //! one that needs such a folder for the same collection removes it.
 
+mod temporary;
+
 use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::temporary::{Temporary, remove_dead};
+pub use temporary::remove_temporary_folders;
+pub(crate) use temporary::{Temporary, remove_dead, remove_empty};
+
 use crate::error::{Error, Result};
 
 /// A folder that is removed when this is dropped.
@@ -49,8 +53,8 @@ impl Scratch {
     ///
     /// # Errors
     /// The error of the system.
-    pub(crate) fn within(parent: &Path, prefix: &str) -> io::Result<Scratch> {
-        let prefix = OsStr::new(prefix);
+    pub(crate) fn within(parent: &Path, prefix: impl AsRef<OsStr>) -> io::Result<Scratch> {
+        let prefix = prefix.as_ref();
         remove_dead(parent, prefix);
         Temporary::new(parent, prefix, 0o700).map(Scratch)
     }
