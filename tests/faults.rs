@@ -179,6 +179,42 @@ fn a_power_cut_at_any_operation_costs_no_commit() {
     assert!(later > 500, "{later} cuts");
 }
 
+/// An interrupted load that is given up is there again after a power cut, whole, or it is not.
+#[test]
+fn a_power_cut_while_a_load_is_given_up_leaves_no_half_of_it() {
+    let is_there = |machine: &Simulated| {
+        machine.names().expect("names").iter().any(|name| name.starts_with("checkpoint-"))
+    };
+    let mut stages = stages();
+    let (stage, mut came_back) = (&mut stages[3], 0);
+    for stop in (0..).step_by(stride(41)) {
+        let machine = stage.begin();
+        machine.cut_at(stop);
+        if attempt(&stage.bench, &stage.step, &stage.names, &mut |_, _| {}).is_ok() {
+            break;
+        }
+        let interrupted = machine.after_power_cut(stop);
+        for cut in 0.. {
+            if !is_there(&interrupted) {
+                break;
+            }
+            let machine = interrupted.after_power_cut(0);
+            machine.cut_at(cut);
+            let storage: Arc<dyn Storage> = Arc::new(machine.clone());
+            let done = Writer::open_and_abandon(&storage).is_ok();
+            for seed in 0..4 {
+                let found = machine.after_power_cut(cut * 100 + seed);
+                came_back += u64::from(is_there(&found));
+                stage.check(&found, false, &format!("stopped at {stop}, cut {cut}, seed {seed}"));
+            }
+            if done {
+                break;
+            }
+        }
+    }
+    assert!(came_back > 5, "{came_back}");
+}
+
 /// What the message names: the operation that failed, or that an earlier one did.
 fn clean(error: &Error) -> bool {
     match error {
